@@ -1,0 +1,216 @@
+package flow
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is something that happened to a run, as the journal keeps it. The events of seed 002 bear that seed's names.
+type Event interface {
+	Kind() string         // the record's type in the journal
+	Subject() string      // the task that it is about, or the board
+	apply(s *State) error // the transition; it checks where the state comes from
+}
+
+// Entry is an event with its place in the journal.
+type Entry struct {
+	Seq   uint64
+	Epoch uint64
+	Time  time.Time
+	Event Event
+}
+
+// Limits are what a run may use. They are journaled when the run starts.
+type Limits struct {
+	MaxRetries int `json:"max_retries"` // attempts after the first one, for each call; seed 004: 3
+	MaxSteps   int `json:"max_steps"`   // 0: no limit
+}
+
+// RunStarted opens a run. After an interrupted run it goes on with that run's counters.
+type RunStarted struct {
+	Board        string   `json:"board"`
+	Workdir      string   `json:"workdir"`
+	Version      string   `json:"version"`
+	Limits       Limits   `json:"limits"`
+	OnDivergence string   `json:"on_divergence"`
+	Tasks        int      `json:"tasks"`
+	Withheld     []string `json:"withheld,omitempty"` // names of environment variables that agents do not get
+}
+
+// StepStarted opens a step: a task is about to be given to a role.
+type StepStarted struct {
+	Step     int    `json:"step"`
+	Task     string `json:"task"`
+	Role     string `json:"role"`
+	BoardSHA string `json:"board_sha256"`
+	Index    int    `json:"index"` // the task's place in the list, from 1; 0 when it is not listed
+	Of       int    `json:"of"`
+}
+
+// AttemptStarted is the intent to start an agent. Input is the JSON on its standard input; it is journaled with the first
+// attempt of a call and nil in the others, which get the same.
+type AttemptStarted struct {
+	Step    int             `json:"step"`
+	Call    Call            `json:"call"`
+	Task    string          `json:"task"`
+	Role    string          `json:"role"`
+	Attempt int             `json:"attempt"`
+	Adapter string          `json:"adapter"`
+	Command string          `json:"command"`
+	Digest  string          `json:"digest"` // SHA-256 over argv, stdin, environment and folder
+	Input   json.RawMessage `json:"input,omitempty"`
+	Before  *Baseline       `json:"before,omitempty"` // with the first attempt of a Manager call
+}
+
+// Baseline is the board as it was before the first Manager attempt of a step: what the Manager's own changes are told from.
+// The list of tasks is the one in the Manager's input.
+type Baseline struct {
+	BoardSHA string `json:"board_sha256"`
+	Current  string `json:"current"` // "" when the board was terminal
+}
+
+// ReplyAccepted is the outcome of an attempt whose reply has the right format. SameTasks says that the Manager's tasks are
+// the very list that it was given; Tasks is empty then.
+type ReplyAccepted struct {
+	Step      int      `json:"step"`
+	Call      Call     `json:"call"`
+	Task      string   `json:"task"`
+	Role      string   `json:"role"`
+	Attempt   int      `json:"attempt"`
+	Status    string   `json:"status"`
+	Message   string   `json:"message"`
+	NextTask  *string  `json:"next_task,omitempty"`
+	Tasks     []string `json:"tasks,omitempty"`
+	SameTasks bool     `json:"same_tasks,omitempty"`
+	Millis    int64    `json:"millis"`
+}
+
+// ReplyRejected is the outcome of an attempt whose reply does not have the right format. Disagreed says that the reply was
+// well formed and contradicted what the Manager wrote onto the board.
+type ReplyRejected struct {
+	Step      int    `json:"step"`
+	Call      Call   `json:"call"`
+	Task      string `json:"task"`
+	Role      string `json:"role"`
+	Attempt   int    `json:"attempt"`
+	Reason    string `json:"reason"`
+	Exit      string `json:"exit"`
+	Received  string `json:"received"`
+	Stderr    string `json:"stderr,omitempty"`
+	Output    string `json:"output,omitempty"` // folder with the attempt's full streams
+	Disagreed bool   `json:"disagreed,omitempty"`
+	Retries   int    `json:"retries"` // retries used so far, and
+	Of        int    `json:"of"`      // the most there may be
+	Millis    int64  `json:"millis"`
+}
+
+// AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was interrupted, or it died and
+// nobody knows. It costs no retry.
+type AttemptStopped struct {
+	Step    int    `json:"step"`
+	Call    Call   `json:"call"`
+	Task    string `json:"task"`
+	Role    string `json:"role"`
+	Attempt int    `json:"attempt"`
+	Reason  string `json:"reason"`
+}
+
+// BoardDiverged says that the board changed in the turn of somebody who may not change it (seed 002, "If external mutation
+// is detected", step 1). With Policy "freeze" it freezes the board.
+type BoardDiverged struct {
+	Step   int    `json:"step"`
+	Task   string `json:"task"`
+	Before string `json:"before_sha256"`
+	After  string `json:"after_sha256"`
+	Policy string `json:"policy"`
+	Text   string `json:"text"`
+}
+
+// BoardWriteStarted is the intent to replace the board.
+type BoardWriteStarted struct {
+	Step   int    `json:"step"`
+	Task   string `json:"task"`
+	Before string `json:"before_sha256"`
+	After  string `json:"after_sha256"`
+}
+
+// BoardWritten is its outcome.
+type BoardWritten struct {
+	Step     int    `json:"step"`
+	Task     string `json:"task"`
+	BoardSHA string `json:"board_sha256"`
+}
+
+// StepFinished closes a step: the board says what the Manager decided.
+type StepFinished struct {
+	Step     int     `json:"step"`
+	Task     string  `json:"task"`
+	Role     string  `json:"role"`
+	Status   string  `json:"status"`            // of the task agent
+	Manager  string  `json:"manager"`           // status of the Manager
+	Message  string  `json:"message"`           // the Manager's
+	NextTask *string `json:"next_task"`         // nil: the Manager says that the board is complete
+	BoardSHA string  `json:"board_sha256"`      // of the board as the step leaves it
+	Warning  string  `json:"warning,omitempty"` // where file and reply differed and the file won
+	Millis   int64   `json:"millis"`            // from the step's start, pauses of the program included
+}
+
+// StepAbandoned closes a step that is no longer true: a person changed the board between two runs.
+type StepAbandoned struct {
+	Step   int    `json:"step"`
+	Task   string `json:"task"`
+	Reason string `json:"reason"`
+}
+
+// RunInterrupted ends a run that is to be continued: counters and attempts stay.
+type RunInterrupted struct {
+	Board   string  `json:"board"`
+	Outcome Outcome `json:"outcome"`
+	Reason  string  `json:"reason"`
+}
+
+// RunFinished ends a run; the next one has fresh attempts and limits.
+type RunFinished struct {
+	Board   string  `json:"board"`
+	Outcome Outcome `json:"outcome"`
+	Text    string  `json:"text"`
+	Steps   int     `json:"steps"`
+}
+
+// Acknowledged is the Lead's word that a frozen board may go on as it is, or that an ending with blocked, error or escalate
+// was seen.
+type Acknowledged struct {
+	Board    string `json:"board"`
+	BoardSHA string `json:"board_sha256"`
+	Note     string `json:"note"`
+}
+
+func (RunStarted) Kind() string        { return "RUN_STARTED" }
+func (StepStarted) Kind() string       { return "STEP_STARTED" }
+func (AttemptStarted) Kind() string    { return "ATTEMPT_STARTED" }
+func (ReplyAccepted) Kind() string     { return "REPLY_ACCEPTED" }
+func (ReplyRejected) Kind() string     { return "REPLY_REJECTED" }
+func (AttemptStopped) Kind() string    { return "ATTEMPT_STOPPED" }
+func (BoardDiverged) Kind() string     { return "STATE_DIVERGENCE" }
+func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
+func (BoardWritten) Kind() string      { return "BOARD_WRITTEN" }
+func (StepFinished) Kind() string      { return "STEP_FINISHED" }
+func (StepAbandoned) Kind() string     { return "STEP_ABANDONED" }
+func (RunInterrupted) Kind() string    { return "RUN_INTERRUPTED" }
+func (RunFinished) Kind() string       { return "RUN_FINISHED" }
+func (Acknowledged) Kind() string      { return "LEAD_ACK" }
+
+func (e RunStarted) Subject() string        { return e.Board }
+func (e StepStarted) Subject() string       { return e.Task }
+func (e AttemptStarted) Subject() string    { return e.Task }
+func (e ReplyAccepted) Subject() string     { return e.Task }
+func (e ReplyRejected) Subject() string     { return e.Task }
+func (e AttemptStopped) Subject() string    { return e.Task }
+func (e BoardDiverged) Subject() string     { return e.Task }
+func (e BoardWriteStarted) Subject() string { return e.Task }
+func (e BoardWritten) Subject() string      { return e.Task }
+func (e StepFinished) Subject() string      { return e.Task }
+func (e StepAbandoned) Subject() string     { return e.Task }
+func (e RunInterrupted) Subject() string    { return e.Board }
+func (e RunFinished) Subject() string       { return e.Board }
+func (e Acknowledged) Subject() string      { return e.Board }

@@ -1,0 +1,320 @@
+package flow_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/flow"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// after folds events into a state.
+func after(t *testing.T, events ...flow.Event) flow.State {
+	t.Helper()
+	var s flow.State
+	for i, e := range events {
+		if err := s.Apply(e); err != nil {
+			t.Fatalf("event %d: %v", i, err)
+		}
+	}
+	return s
+}
+
+var (
+	start   = flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}}
+	one     = flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor", BoardSHA: "a"}
+	tasked  = flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Attempt: 1, Status: "ok"}
+	managed = flow.ReplyAccepted{Step: 1, Call: flow.ManagerCall, Attempt: 1, Status: "ok", NextTask: ptr("t2")}
+)
+
+func attempt(step int, call flow.Call, n int) flow.AttemptStarted {
+	e := flow.AttemptStarted{Step: step, Call: call, Task: "t1", Attempt: n}
+	if n == 1 {
+		e.Input = json.RawMessage(`{}`)
+		if call == flow.ManagerCall {
+			e.Before = &flow.Baseline{BoardSHA: "a", Current: "t1"}
+		}
+	}
+	return e
+}
+
+func rejection(step int, call flow.Call, n int) flow.ReplyRejected {
+	return flow.ReplyRejected{Step: step, Call: call, Attempt: n, Reason: "stdout is empty"}
+}
+
+// series is n attempts of a call that were all rejected.
+func series(call flow.Call, n int) []flow.Event {
+	var events []flow.Event
+	for i := 1; i <= n; i++ {
+		events = append(events, attempt(1, call, i), rejection(1, call, i))
+	}
+	return events
+}
+
+// TestNext walks seed 004, "State Machine", one decision at a time.
+func TestNext(t *testing.T) {
+	open := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
+	accepted := []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}
+	done := append(accepted[:len(accepted):len(accepted)], attempt(1, flow.ManagerCall, 1), managed)
+	finish := flow.StepFinished{Step: 1, Manager: "blocked", Message: "no licence", BoardSHA: "b"}
+	ran := append(done[:len(done):len(done)], finish)
+	disagreed := rejection(1, flow.ManagerCall, 1)
+	disagreed.Disagreed = true
+	tests := []struct {
+		name   string
+		events []flow.Event
+		board  flow.Board
+		want   flow.Effect
+	}{
+		{"a new board starts its task's agent", []flow.Event{start}, open,
+			flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 1}},
+		{"a Manager's task needs no other agent", []flow.Event{start}, flow.Board{Task: "t1", Role: "Manager", SHA: "a"},
+			flow.StartAgent{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}},
+		{"a terminal board is complete", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a"},
+			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
+		{"a rejected reply is asked for again", append([]flow.Event{start, one}, series(flow.TaskCall, 1)...), open,
+			flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 2}},
+		{"also the third time", append([]flow.Event{start, one}, series(flow.TaskCall, 3)...), open,
+			flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 4}},
+		{"MAX_RETRIES is 3", append([]flow.Event{start, one}, series(flow.TaskCall, 4)...), open,
+			flow.Finish{Outcome: flow.Exhausted, Text: "Implementor gave no valid reply in 4 attempts for t1; the last was rejected: stdout is empty"}},
+		{"an accepted reply goes to the Manager", accepted, open,
+			flow.StartAgent{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}},
+		{"a Manager that dies on a board it completed is started again",
+			append(accepted[:len(accepted):len(accepted)], attempt(1, flow.ManagerCall, 1), flow.AttemptStopped{Step: 1, Call: flow.ManagerCall, Attempt: 1}),
+			flow.Board{Terminal: true, SHA: "z"},
+			flow.StartAgent{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 2}},
+		{"an interruption costs no retry", append(append([]flow.Event{start, one}, series(flow.TaskCall, 3)...), attempt(1, flow.TaskCall, 4),
+			flow.AttemptStopped{Step: 1, Call: flow.TaskCall, Attempt: 4}), open,
+			flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}},
+		{"the Manager's reply goes onto the board", done, open, flow.WriteBoard{Step: 1}},
+		{"the next step has the next number", ran, flow.Board{Task: "t2", Role: "Architect", SHA: "b"},
+			flow.StartAgent{Step: 2, Call: flow.TaskCall, Task: "t2", Role: "Architect", Attempt: 1}},
+		{"a Manager that ends the board with blocked needs a person", ran, flow.Board{Terminal: true, SHA: "b"},
+			flow.Finish{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked: no licence"}},
+		{"an edit settles it", ran, flow.Board{Terminal: true, SHA: "c"},
+			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
+		{"so does the Lead's word", append(ran[:len(ran):len(ran)], flow.Acknowledged{BoardSHA: "b"}), flow.Board{Terminal: true, SHA: "b"},
+			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
+		{"the limit of steps", append([]flow.Event{flow.RunStarted{Limits: flow.Limits{MaxSteps: 1}}}, ran[1:]...), flow.Board{Task: "t2", SHA: "b"},
+			flow.Finish{Outcome: flow.LimitReached, Text: "the limit of 1 step is reached"}},
+		{"a divergence freezes when it is to", []flow.Event{start, one, flow.BoardDiverged{Step: 1, After: "b", Policy: "freeze", Text: "changed"}},
+			flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}, flow.Finish{Outcome: flow.Frozen, Text: "changed"}},
+		{"a Manager that contradicts its board to the end freezes it",
+			append(append(accepted[:len(accepted):len(accepted)], flow.RunStarted{}), attempt(1, flow.ManagerCall, 1), disagreed), open,
+			flow.Finish{Outcome: flow.Frozen, Text: "Manager gave no valid reply in 1 attempt for t1; the last was rejected: stdout is empty"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, flow.Next(after(t, tt.events...), tt.board)); diff != "" {
+				t.Errorf("Next: -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRepetitionGuard: the same task, role and board bytes twenty times in a row is a loop; anything else that changes is not.
+func TestRepetitionGuard(t *testing.T) {
+	s := after(t, start)
+	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
+	for n := 1; n <= flow.RepeatLimit; n++ {
+		if got, ok := flow.Next(s, board).(flow.StartAgent); !ok || got.Step != n {
+			t.Fatalf("before step %d: Next = %+v, want StartAgent", n, got)
+		}
+		for _, e := range []flow.Event{
+			flow.StepStarted{Step: n, Task: "t1", Role: "Implementor", BoardSHA: "a"},
+			attempt(n, flow.TaskCall, 1), flow.ReplyAccepted{Step: n, Call: flow.TaskCall, Attempt: 1, Status: "ok"},
+			attempt(n, flow.ManagerCall, 1), flow.ReplyAccepted{Step: n, Call: flow.ManagerCall, Attempt: 1, Status: "ok"},
+			flow.StepFinished{Step: n, Manager: "ok", BoardSHA: "a"},
+		} {
+			if err := s.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, ok := flow.Next(s, board).(flow.Finish); !ok || got.Outcome != flow.NeedsPerson || !strings.HasPrefix(got.Text, "LOOP_SUSPECTED") {
+		t.Errorf("after %d times: Next = %+v, want LOOP_SUSPECTED", flow.RepeatLimit, got)
+	}
+	for _, other := range []flow.Board{{Task: "t2", Role: "Implementor", SHA: "a"}, {Task: "t1", Role: "Architect", SHA: "a"}, {Task: "t1", Role: "Implementor", SHA: "b"}} {
+		if _, ok := flow.Next(s, other).(flow.StartAgent); !ok {
+			t.Errorf("Next on %+v does not start an agent; a task that comes back changed is no loop", other)
+		}
+	}
+}
+
+// TestFreshAfterFinish: "Attempts and limits survive an interruption. After any Finish a new run has fresh ones."
+func TestFreshAfterFinish(t *testing.T) {
+	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
+	events := append([]flow.Event{start, one}, series(flow.TaskCall, 4)...)
+	interrupted := after(t, append(events, flow.RunInterrupted{Outcome: flow.Interrupted}, start)...)
+	if e, ok := flow.Next(interrupted, board).(flow.Finish); !ok || e.Outcome != flow.Exhausted {
+		t.Errorf("after an interruption Next = %+v, want exhausted still", e)
+	}
+	finished := after(t, append(events, flow.RunFinished{Outcome: flow.Exhausted}, start)...)
+	want := flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}
+	if diff := cmp.Diff(flow.Effect(want), flow.Next(finished, board)); diff != "" {
+		t.Errorf("after a finish Next: -want +got\n%s", diff)
+	}
+	frozen := after(t, start, flow.RunFinished{Outcome: flow.Frozen, Text: "x"}, start)
+	if e, ok := flow.Next(frozen, board).(flow.Finish); !ok || e.Outcome != flow.Frozen {
+		t.Errorf("a frozen board: Next = %+v, want frozen until the Lead's word", e)
+	}
+	if err := frozen.Apply(flow.Acknowledged{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := flow.Next(frozen, board).(flow.StartAgent); !ok {
+		t.Error("an acknowledged board does not go on")
+	}
+}
+
+func TestTransitionsAreChecked(t *testing.T) {
+	tests := []struct {
+		name   string
+		before []flow.Event
+		event  flow.Event
+	}{
+		{"a step while one is open", []flow.Event{start, one}, one},
+		{"a step number left out", []flow.Event{start}, flow.StepStarted{Step: 2}},
+		{"an attempt without a step", []flow.Event{start}, attempt(1, flow.TaskCall, 1)},
+		{"two attempts at once", []flow.Event{start, one, attempt(1, flow.TaskCall, 1)}, attempt(1, flow.TaskCall, 2)},
+		{"the Manager before the task's agent", []flow.Event{start, one}, attempt(1, flow.ManagerCall, 1)},
+		{"a first attempt without input", []flow.Event{start, one}, flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1}},
+		{"an outcome without an intent", []flow.Event{start, one}, tasked},
+		{"an outcome twice", []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}, tasked},
+		{"a step that ends without the Manager", []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}, flow.StepFinished{Step: 1}},
+		{"a write without a reply", []flow.Event{start, one}, flow.BoardWriteStarted{Step: 1}},
+		{"a write that was not begun", []flow.Event{start, one}, flow.BoardWritten{Step: 1}},
+		{"giving up a step that is not open", []flow.Event{start}, flow.StepAbandoned{Step: 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := after(t, tt.before...)
+			was := s
+			var transition *flow.TransitionError
+			if err := s.Apply(tt.event); !errors.As(err, &transition) {
+				t.Fatalf("Apply(%s) = %v, want a TransitionError", tt.event.Kind(), err)
+			}
+			if s.Rev != was.Rev || s.Step != was.Step {
+				t.Error("a refused event changed the state")
+			}
+		})
+	}
+}
+
+// TestStale: a step survives a restart only while the board still names its task in its role.
+func TestStale(t *testing.T) {
+	open := after(t, start, one)
+	managing := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1))
+	tests := []struct {
+		name  string
+		state flow.State
+		board flow.Board
+		want  string
+	}{
+		{"nothing is open", after(t, start), flow.Board{Task: "t9"}, ""},
+		{"the same board", open, flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}, ""},
+		{"the same task on an edited board", open, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"}, ""},
+		{"another task", open, flow.Board{Task: "t2", Role: "Implementor"}, "the board now names t2"},
+		{"another role", open, flow.Board{Task: "t1", Role: "Architect"}, "t1 is now a task for Architect"},
+		{"completed by hand", open, flow.Board{Terminal: true}, "the board was completed by hand"},
+		{"the Manager may have moved it", managing, flow.Board{Task: "t2"}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := flow.Stale(tt.state, tt.board); got != tt.want {
+				t.Errorf("Stale = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestReconcile: the table of DESIGN "Recording the Manager's reply".
+func TestReconcile(t *testing.T) {
+	before := flow.Fields{Current: "t1", Tasks: []string{"t1", "t2"}}
+	tests := []struct {
+		name  string
+		after flow.Fields
+		next  string
+		tasks []string
+		want  flow.Verdict
+	}{
+		{"the Manager left both", before, "t2", []string{"t1", "t2"}, flow.Verdict{WriteCurrent: true}},
+		{"left both and repeats the task", before, "t1", []string{"t1", "t2"}, flow.Verdict{}},
+		{"left both and ends", before, "", []string{"t1", "t2"}, flow.Verdict{WriteCurrent: true}},
+		{"wrote current, agrees", flow.Fields{Current: "t2", Tasks: before.Tasks}, "t2", before.Tasks, flow.Verdict{}},
+		{"wrote current, disagrees", flow.Fields{Current: "t2", Tasks: before.Tasks}, "t1", before.Tasks,
+			flow.Verdict{Disagreement: "the board says current: t2, the reply says next_task: t1"}},
+		{"wrote current, says null", flow.Fields{Current: "t2", Tasks: before.Tasks}, "", before.Tasks,
+			flow.Verdict{Disagreement: "the board says current: t2, the reply says next_task: null"}},
+		{"wrote null, names a task", flow.Fields{Terminal: true, Tasks: before.Tasks}, "t2", before.Tasks,
+			flow.Verdict{Disagreement: "the board says current: null, the reply says next_task: t2"}},
+		{"wrote null, says null", flow.Fields{Terminal: true, Tasks: before.Tasks}, "", before.Tasks, flow.Verdict{}},
+		{"phase complete with another current, says null", flow.Fields{Terminal: true, Current: "t2", Tasks: before.Tasks}, "", before.Tasks, flow.Verdict{}},
+		{"replied with another list", before, "t1", []string{"t1"}, flow.Verdict{WriteTasks: true}},
+		{"wrote another list, replied with it", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1", []string{"t3"}, flow.Verdict{}},
+		{"wrote another list, replied with the old", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1", before.Tasks, flow.Verdict{}},
+		{"wrote one list, replied with another", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1", []string{"t4"},
+			flow.Verdict{Warning: "the Manager changed the board's tasks and replied with another list; the board's list stands"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, flow.Reconcile(before, tt.after, tt.next, tt.tasks)); diff != "" {
+				t.Errorf("Reconcile: -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestEveryKindDecodes finds the kinds of events in the source, so that a new one cannot be forgotten in Decode.
+func TestEveryKindDecodes(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		f, ok := n.(*ast.FuncDecl)
+		if !ok || f.Name.Name != "Kind" {
+			return true
+		}
+		kinds++
+		value := f.Body.List[0].(*ast.ReturnStmt).Results[0].(*ast.BasicLit).Value
+		kind := strings.Trim(value, `"`)
+		e, err := flow.Decode(kind, []byte(`{}`))
+		if err != nil || e.Kind() != kind {
+			t.Errorf("Decode(%s) = %v, %v", kind, e, err)
+		}
+		return true
+	})
+	if kinds < 10 {
+		t.Errorf("found %d kinds of events in event.go, want all of them", kinds)
+	}
+	if _, err := flow.Decode("COFFEE", nil); !errors.Is(err, flow.ErrUnknownKind) {
+		t.Errorf("Decode of an unknown kind = %v, want ErrUnknownKind", err)
+	}
+}
+
+func TestEventsSurviveTheJournal(t *testing.T) {
+	for _, e := range []flow.Event{start, one, attempt(1, flow.ManagerCall, 1), tasked, managed, rejection(1, flow.TaskCall, 2),
+		flow.StepFinished{Step: 1, NextTask: ptr("t2"), Manager: "ok"}} {
+		data, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := flow.Decode(e.Kind(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(e, got); diff != "" {
+			t.Errorf("%s: -written +read\n%s", e.Kind(), diff)
+		}
+	}
+}

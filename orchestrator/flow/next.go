@@ -1,0 +1,86 @@
+package flow
+
+import "fmt"
+
+// Board is what the decision needs to know of a board that was just read.
+type Board struct {
+	Terminal bool   // phase is complete, completed or done, or current is null
+	Task     string // the current task as agents see its path; "" on a terminal board
+	Role     string // the role of the current task, in the spelling of its role file
+	SHA      string // SHA-256 of the board's bytes, in hex
+}
+
+// ManagerRole is the one role whose reply moves the board.
+const ManagerRole = "Manager"
+
+// RepeatLimit is how often in a row the same task may be started in the same role on the same board bytes.
+const RepeatLimit = 20
+
+// Next returns what the run does next. It is seed 004's supervisor_loop, "State Machine", turned inside out: the loop there
+// holds its place in the program counter, here the place is s, which survives a crash. The numbers are the seed's.
+func Next(s State, b Board) Effect {
+	step := s.Step
+	switch {
+	// A frozen board waits for its Lead, whatever it says by now.
+	case s.Frozen != nil:
+		return Finish{Outcome: Frozen, Text: s.Frozen.Text}
+
+	// 5. and 7. "if not validate_output(...): log_retry(...); continue": the same call again, MAX_RETRIES times.
+	case step != nil && step.Reply == nil && step.Rejected > s.Limits.MaxRetries:
+		return exhausted(step)
+
+	// 4. "result = spawn_agent(agent_role, task_file)", and after its reply
+	// 6. "manager_result = spawn_agent("Manager", {...})".
+	case step != nil && step.Reply == nil:
+		return StartAgent{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.callRole(), Attempt: step.Started + 1}
+
+	// 8. "Manager returns updated task list and next_task": what it left to us goes onto the board.
+	case step != nil:
+		return WriteBoard{Step: step.Number}
+
+	// 2. "if kanban.current is None or kanban.phase == "complete": break".
+	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard left `current: null`.
+	case b.Terminal:
+		return ended(s, b)
+
+	case s.Limits.MaxSteps > 0 && s.Steps >= s.Limits.MaxSteps:
+		return Finish{Outcome: LimitReached, Text: fmt.Sprintf("the limit of %s is reached", count(s.Limits.MaxSteps, "step"))}
+
+	case s.Repeat.matches(b) && s.Repeat.Count >= RepeatLimit:
+		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf(
+			"LOOP_SUSPECTED: %s was given to %s %d times in a row and the board never changed", b.Task, b.Role, s.Repeat.Count)}
+
+	// 3. "agent_role = determine_role(task_file)": whoever read the board did that. A task of the Manager's own has no other agent.
+	case b.Role == ManagerRole:
+		return StartAgent{Step: s.LastStep + 1, Call: ManagerCall, Task: b.Task, Role: b.Role, Attempt: 1}
+	default:
+		return StartAgent{Step: s.LastStep + 1, Call: TaskCall, Task: b.Task, Role: b.Role, Attempt: 1}
+	}
+}
+
+// exhausted ends a run whose agent never answered in the right format. A Manager that kept contradicting its own board leaves
+// nothing that could be trusted, so the board is frozen.
+func exhausted(step *Step) Effect {
+	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last was rejected: %s",
+		step.callRole(), count(step.Rejected, "attempt"), step.Task, step.LastReason)
+	if step.Disagreed {
+		return Finish{Outcome: Frozen, Text: text}
+	}
+	return Finish{Outcome: Exhausted, Text: text}
+}
+
+// ended ends a run on a terminal board. The Manager's own last status decides nothing but this outcome, and only as long as
+// the board still has the bytes that it was left with.
+func ended(s State, b Board) Effect {
+	if s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged {
+		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)}
+	}
+	return Finish{Outcome: Complete, Text: "the board is complete"}
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,50 @@
+package flow
+
+import "slices"
+
+// Fields are the two fields of a board that the Manager's reply speaks of, with every path in the one spelling in which
+// paths are compared.
+type Fields struct {
+	Terminal bool
+	Current  string // "" when there is none
+	Tasks    []string
+}
+
+// Verdict is what is to be done about a Manager's reply.
+type Verdict struct {
+	Disagreement string // why the reply contradicts the board that the Manager wrote; the reply is rejected then
+	WriteCurrent bool   // the Manager left `current` to the runner
+	WriteTasks   bool   // the Manager left `tasks` to the runner
+	Warning      string // the Manager changed both the list and its reply, and the file wins
+}
+
+// Reconcile compares a Manager's reply with what the Manager did to the board: before is the board before its first attempt
+// in this step, after the board now. next is the reply's next_task, "" for null. Seed 004 names the Manager as the one who
+// updates the board *and* lets it return the list and the next task; where the two differ, this decides.
+func Reconcile(before, after Fields, next string, tasks []string) Verdict {
+	var v Verdict
+	switch {
+	case after.Current == before.Current:
+		v.WriteCurrent = next != after.Current || next == "" && !after.Terminal
+	case next == "" && after.Terminal:
+	case next == after.Current:
+	default:
+		v.Disagreement = "the board says current: " + orNull(after.Current) + ", the reply says next_task: " + orNull(next)
+		return v
+	}
+	switch {
+	case slices.Equal(tasks, after.Tasks):
+	case slices.Equal(before.Tasks, after.Tasks):
+		v.WriteTasks = true
+	case !slices.Equal(tasks, before.Tasks):
+		v.Warning = "the Manager changed the board's tasks and replied with another list; the board's list stands"
+	}
+	return v
+}
+
+func orNull(path string) string {
+	if path == "" {
+		return "null"
+	}
+	return path
+}

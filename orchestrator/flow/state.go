@@ -1,0 +1,114 @@
+package flow
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// State is where a board's work stands: the fold of [State.Apply] over all events of its journal, in order. The zero value is
+// a board that nobody ever ran. Only Apply changes it.
+type State struct {
+	Rev      uint64 // events applied so far; the revision that the next writer builds on (seed 002, "rev")
+	Running  bool   // a run has started and neither finished nor was seen to be interrupted
+	Outcome  Outcome
+	Text     string // of the last ending
+	Limits   Limits
+	Steps    int // steps finished under these limits: an interruption keeps them, a finish makes them fresh
+	LastStep int // number of the last step that was started, over all runs
+	Step     *Step
+	Repeat   Repeat
+	Frozen   *Freeze
+	Last     Ending
+
+	spent bool // the last run finished, so the next one starts with fresh limits and attempts
+}
+
+// Step is the open step: one task agent's call and the Manager's call after it, or one Manager call.
+type Step struct {
+	Number     int
+	Task, Role string
+	BoardSHA   string // the board that the step works on, as last accepted
+
+	Call       Call            // the call that is due or under way
+	Input      json.RawMessage // its input once its first attempt was started; every attempt gets the same bytes
+	Started    int             // attempts of this call that were started
+	Rejected   int             // of these, replies that were rejected, since the attempts were last fresh
+	Running    int             // the attempt whose outcome is not known; 0: none
+	LastReason string
+	Disagreed  bool // the last reply was rejected because the board said otherwise
+
+	TaskStatus string    // status of the task agent's accepted reply
+	Before     *Baseline // set once a Manager attempt was started: what the board was before it
+	Reply      *ReplyAccepted
+	Writing    *BoardWriteStarted // a board write whose outcome is not known
+}
+
+func (s *Step) callRole() string {
+	if s.Call == ManagerCall {
+		return ManagerRole
+	}
+	return s.Role
+}
+
+// Repeat counts how often in a row the same task was started in the same role on the same board.
+type Repeat struct {
+	Task, Role, BoardSHA string
+	Count                int
+}
+
+func (r Repeat) matches(b Board) bool {
+	return r.Count > 0 && r.Task == b.Task && r.Role == b.Role && r.BoardSHA == b.SHA
+}
+
+// Freeze is why a board may not go on until its Lead acknowledges it.
+type Freeze struct{ Text string }
+
+// Ending is what the Manager said in the last finished step, and the board that the step left.
+type Ending struct {
+	Status, Message, BoardSHA string
+	Acknowledged              bool
+}
+
+// TransitionError says that an event cannot happen in the state that it was applied to: a journal that holds it was not
+// written by this program's rules.
+type TransitionError struct {
+	Kind string
+	Text string
+}
+
+func (e *TransitionError) Error() string {
+	return fmt.Sprintf("event %s cannot happen here: %s", e.Kind, e.Text)
+}
+
+// Apply makes e part of the state, or returns a *TransitionError and leaves the state as it was.
+func (s *State) Apply(e Event) error {
+	next := *s
+	if s.Step != nil {
+		step := *s.Step
+		next.Step = &step
+	}
+	if err := e.apply(&next); err != nil {
+		return err
+	}
+	next.Rev++
+	*s = next
+	return nil
+}
+
+// Stale says why the open step is no longer true on board b, or "". A step survives a restart as long as the board still
+// names its task in its role; once a Manager attempt was started, the board may say something else by right.
+func Stale(s State, b Board) string {
+	step := s.Step
+	switch {
+	case step == nil || step.Before != nil:
+		return ""
+	case b.Terminal:
+		return "the board was completed by hand"
+	case b.Task != step.Task:
+		return "the board now names " + b.Task
+	case step.Call == TaskCall && b.Role != step.Role:
+		return step.Task + " is now a task for " + b.Role
+	default:
+		return ""
+	}
+}
