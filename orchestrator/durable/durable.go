@@ -1,0 +1,219 @@
+// Package durable changes files so that after a crash or a power cut each is
+// wholly old or wholly new, and holds the locks that keep a second writer away.
+//
+// What was acknowledged stays: every write syncs the bytes before the name
+// appears and the folder before success is reported. A failed sync is fatal to
+// the write and is never tried again, because the next one would return nil
+// although the data is gone.
+package durable
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrReadBack reports that a file did not hold what was just written to it:
+// another program changed it in the same instant, or the disk lies.
+var ErrReadBack = errors.New("file does not hold what was written to it")
+
+// maxLinks is how many symbolic links one name may lead through, as in Linux.
+const maxLinks = 40
+
+// WriteFile replaces the file at path by data, so that whatever interrupts it
+// leaves the old bytes or the new ones under that name.
+//
+// A symbolic link at path stays and its target is replaced. An existing file
+// keeps its mode and owner; a new one gets perm, before umask. A file that may
+// not be written to is refused although its folder would allow a replacement.
+// Names made by hard links are not kept together.
+//
+// After an error the old file is still there, with two exceptions that say so:
+// the sync of the folder failed (the new bytes may not survive a power cut),
+// and ErrReadBack.
+func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	return writeFile(disk{}, path, data, perm)
+}
+
+func writeFile(sys system, path string, data []byte, perm fs.FileMode) error {
+	target, err := followLinks(path)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	old, err := writable(target)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := replace(sys, target, data, perm, old); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := verify(target, data); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// replace stages data beside target and moves it into place. The order of the
+// syncs is the whole promise of this package: bytes, name, folder.
+func replace(sys system, target string, data []byte, perm fs.FileMode, old fs.FileInfo) error {
+	temp, err := stage(sys, target, data, perm, old)
+	if err != nil {
+		return err
+	}
+	if err := sys.rename(temp, target); err != nil {
+		return errors.Join(err, sys.remove(temp))
+	}
+	if err := sys.syncDir(filepath.Dir(target)); err != nil {
+		return fmt.Errorf("replaced, but a power cut may undo it: %w", err)
+	}
+	return nil
+}
+
+// stage writes data, durably, to a temporary file in target's own folder: a
+// rename is atomic only within one file system.
+func stage(sys system, target string, data []byte, perm fs.FileMode, old fs.FileInfo) (string, error) {
+	if old != nil {
+		perm = 0o600 // nobody reads the new bytes before the old mode is on them
+	}
+	f, name, err := createTemp(sys, target, perm)
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(fill(f, data, old), f.Close()); err != nil {
+		return "", errors.Join(err, sys.remove(name))
+	}
+	return name, nil
+}
+
+func fill(f file, data []byte, old fs.FileInfo) error {
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	if old != nil {
+		if err := adopt(f, old); err != nil {
+			return err
+		}
+	}
+	// Sync before rename: a zero-length file is otherwise a legal outcome.
+	return f.Sync()
+}
+
+// adopt gives f the owner and the mode of old. The owner comes first, because
+// a change of owner clears the setuid and setgid bits.
+func adopt(f file, old fs.FileInfo) error {
+	now, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if uid, gid, differ := ownerChange(now, old); differ {
+		if err := f.Chown(uid, gid); err != nil {
+			return &ownerError{uid: uid, gid: gid, err: err}
+		}
+	}
+	if now, err = f.Stat(); err != nil || now.Mode() == old.Mode() {
+		return err
+	}
+	return f.Chmod(old.Mode())
+}
+
+// followLinks returns the name that a write through path replaces: what the
+// last link points at, whether or not that exists yet.
+func followLinks(path string) (string, error) {
+	for range maxLinks {
+		dir, base := filepath.Split(path)
+		if dir == "" {
+			dir = "."
+		}
+		dir, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return "", err
+		}
+		name := filepath.Join(dir, base)
+		info, err := os.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		}
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return name, err
+		}
+		link, err := os.Readlink(name)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(link) {
+			// Not Join: it would fold x/.. in the link although x may be a link itself.
+			link = dir + string(filepath.Separator) + link
+		}
+		path = link
+	}
+	return "", errors.New("too many levels of symbolic links")
+}
+
+// writable returns what is at target now, nil when there is nothing, and an
+// error when an ordinary write to it would fail too.
+func writable(target string) (fs.FileInfo, error) {
+	info, err := os.Lstat(target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", target)
+	}
+	f, err := os.OpenFile(target, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	return info, f.Close()
+}
+
+// verify reads target back in pieces, so that a large board costs no second
+// copy in memory.
+func verify(target string, want []byte) error {
+	f, err := os.Open(target)
+	if err != nil {
+		return fmt.Errorf("read back: %w", err)
+	}
+	defer f.Close()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := f.Read(buf)
+		if !bytes.HasPrefix(want, buf[:n]) {
+			return ErrReadBack
+		}
+		want = want[n:]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("read back: %w", err)
+		}
+	}
+	if len(want) > 0 {
+		return ErrReadBack
+	}
+	return nil
+}
+
+// ownerError is a file whose owner a replacement would silently change.
+type ownerError struct {
+	uid, gid int
+	err      error
+}
+
+func (e *ownerError) Error() string {
+	return fmt.Sprintf("keep its owner %d:%d: %v", e.uid, e.gid, e.err)
+}
+
+func (e *ownerError) Unwrap() error { return e.err }
+
+// Hint says how to write a file that belongs to somebody else.
+func (e *ownerError) Hint() string {
+	return "run kanban-run as the owner of the file, or make it your own with chown"
+}

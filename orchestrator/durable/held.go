@@ -1,0 +1,36 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// A lock that is held is tried again for a moment: Held takes it for an instant to find out.
+const (
+	heldTries = 5
+	heldPause = 10 * time.Millisecond
+)
+
+// Held reports whether somebody holds the lock at path now. It changes nothing; a lock file that does not exist is held by
+// nobody.
+func Held(path string) (bool, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	f, err := openLock(path)
+	if err != nil {
+		return false, fmt.Errorf("look at lock %s: %w", path, err)
+	}
+	err = tryLock(f)
+	held := errors.Is(err, errHeld)
+	if held {
+		err = nil
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return false, fmt.Errorf("look at lock %s: %w", path, err)
+	}
+	return held, nil
+}

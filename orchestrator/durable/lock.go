@@ -1,0 +1,133 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// maxInfo is how much of a lock file is read: more than any kanban-run writes.
+const maxInfo = 256
+
+// Lock is the right to be the only writer of something. The kernel takes it
+// back when the last process that holds its descriptor ends, however it ends.
+type Lock struct{ file *os.File }
+
+// HeldError says that another process holds the lock at Path. Info is what
+// that process wrote about itself, "" when it had not yet; for people only.
+type HeldError struct{ Path, Info string }
+
+func (e *HeldError) Error() string {
+	if e.Info == "" {
+		return fmt.Sprintf("lock %s: held by another process", e.Path)
+	}
+	return fmt.Sprintf("lock %s: held by another process (%s)", e.Path, e.Info)
+}
+
+// Hint says whom to ask about the lock.
+func (e *HeldError) Hint() string {
+	return "another run owns this board; see kanban-run status"
+}
+
+// errReplaced is a lock on a file that no longer bears the name.
+var errReplaced = errors.New("the lock file was replaced while it was being locked")
+
+// Acquire takes the lock at path, within a twentieth of a second, or returns a *HeldError. The file is
+// made when missing and is never removed: a removed lock file has two holders.
+// It must not be the file that it protects, because a rename would replace it.
+func Acquire(path string) (*Lock, error) {
+	var held *HeldError
+	for try := 1; ; {
+		l, err := acquire(path)
+		switch {
+		case errors.Is(err, errReplaced):
+		case errors.As(err, &held) && try < heldTries:
+			try++
+			time.Sleep(heldPause)
+		default:
+			return l, err
+		}
+	}
+}
+
+func acquire(path string) (*Lock, error) {
+	f, err := openLock(path)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if err := tryLock(f); err != nil {
+		return nil, errors.Join(lockError(f, path, err), f.Close())
+	}
+	if err := confirm(f, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+	}
+	return &Lock{file: f}, nil
+}
+
+func lockError(f *os.File, path string, err error) error {
+	if !errors.Is(err, errHeld) {
+		return fmt.Errorf("lock %s: %w", path, err)
+	}
+	head, err := io.ReadAll(io.LimitReader(f, maxInfo))
+	if err != nil {
+		return fmt.Errorf("lock %s: held by another process: %w", path, err)
+	}
+	return &HeldError{Path: path, Info: printable(string(head))}
+}
+
+// printable keeps a damaged or hostile lock file from writing to the terminal.
+func printable(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == '\n' || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "")))
+}
+
+// confirm checks that the locked file is still the one under the name, and
+// says in it who holds it.
+func confirm(f *os.File, path string) error {
+	locked, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errReplaced
+	}
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(locked, named) {
+		return errReplaced
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(lockInfo()), 0)
+	return err
+}
+
+func lockInfo() string {
+	info := fmt.Sprintf("pid %d, since %s", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
+	// Only Linux has a boot id; elsewhere the line does without.
+	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		info += ", boot " + strings.TrimSpace(string(id))
+	}
+	return info + "\n"
+}
+
+// Release gives the lock back. It only closes the file: a process that shares
+// the descriptor goes on holding the lock.
+func (l *Lock) Release() error {
+	if err := l.file.Close(); err != nil {
+		return fmt.Errorf("release lock %s: %w", l.file.Name(), err)
+	}
+	return nil
+}

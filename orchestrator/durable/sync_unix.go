@@ -1,0 +1,37 @@
+//go:build unix
+
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// SyncDir makes the names in dir durable: files made, renamed and removed there.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	defer d.Close()
+	err = d.Sync()
+	// Some network and FUSE file systems have no sync of folders at all, which
+	// is not a sync that failed.
+	if err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	return nil
+}
+
+// ownerChange returns the owner of old and whether now has another one.
+func ownerChange(now, old fs.FileInfo) (uid, gid int, differ bool) {
+	n, nok := now.Sys().(*syscall.Stat_t)
+	o, ook := old.Sys().(*syscall.Stat_t)
+	if !nok || !ook {
+		return 0, 0, false
+	}
+	return int(o.Uid), int(o.Gid), n.Uid != o.Uid || n.Gid != o.Gid
+}

@@ -1,0 +1,121 @@
+package durable
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// system is what a write changes on disk. Tests put one in its place that
+// fails its k-th operation or forgets what was never synced.
+type system interface {
+	create(name string, perm fs.FileMode) (file, error)
+	rename(from, to string) error
+	remove(name string) error
+	syncDir(dir string) error
+}
+
+type file interface {
+	Write(p []byte) (int, error)
+	Stat() (fs.FileInfo, error)
+	Chown(uid, gid int) error
+	Chmod(mode fs.FileMode) error
+	Sync() error
+	Close() error
+}
+
+type disk struct{}
+
+func (disk) create(name string, perm fs.FileMode) (file, error) {
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+}
+func (disk) rename(from, to string) error { return os.Rename(from, to) }
+func (disk) remove(name string) error     { return os.Remove(name) }
+func (disk) syncDir(dir string) error     { return SyncDir(dir) }
+
+// createTemp makes a file beside target under a name that no other writer uses.
+func createTemp(sys system, target string, perm fs.FileMode) (file, string, error) {
+	for {
+		name := filepath.Join(filepath.Dir(target), fmt.Sprintf("%s%016x", tempPrefix(target), rand.Uint64()))
+		f, err := sys.create(name, perm)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return f, name, err
+	}
+}
+
+// tempPrefix begins the name of every temporary file of target. A long name is
+// replaced by its hash: with a suffix it would not fit into a folder entry.
+func tempPrefix(target string) string {
+	base := filepath.Base(target)
+	if len(base) > 200 {
+		base = fmt.Sprintf("%x", sha256.Sum256([]byte(base)))
+	}
+	return "." + base + ".tmp-"
+}
+
+// Sweep removes the temporary files that writes to path left behind when they
+// were killed. Call it only while no other writer of path can be at work.
+func Sweep(path string) error {
+	target, err := followLinks(path)
+	if err != nil {
+		return fmt.Errorf("sweep %s: %w", path, err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(target))
+	if err != nil {
+		return fmt.Errorf("sweep %s: %w", path, err)
+	}
+	for _, e := range entries {
+		if isTemp(e, target) {
+			err = errors.Join(err, os.Remove(filepath.Join(filepath.Dir(target), e.Name())))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("sweep %s: %w", path, err)
+	}
+	return nil
+}
+
+func isTemp(e fs.DirEntry, target string) bool {
+	random, ok := strings.CutPrefix(e.Name(), tempPrefix(target))
+	return ok && e.Type().IsRegular() && len(random) == 16 && strings.Trim(random, "0123456789abcdef") == ""
+}
+
+// MkdirAll makes dir and the folders above it that are missing, with perm
+// before umask, and syncs the parent of each folder that it made. The parent of
+// dir is synced in any case: a run that was killed here may have made it.
+func MkdirAll(dir string, perm fs.FileMode) error {
+	if err := mkdirAll(filepath.Clean(dir), perm); err != nil {
+		return fmt.Errorf("make folder %s: %w", dir, err)
+	}
+	return nil
+}
+
+func mkdirAll(dir string, perm fs.FileMode) error {
+	parent := filepath.Dir(dir)
+	if err := isDir(parent); errors.Is(err, fs.ErrNotExist) && parent != dir {
+		if err := mkdirAll(parent, perm); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, perm); err != nil {
+		if isDir(dir) != nil {
+			return err
+		}
+	}
+	return SyncDir(parent)
+}
+
+func isDir(name string) error {
+	info, err := os.Stat(name)
+	if err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", name)
+	}
+	return err
+}
