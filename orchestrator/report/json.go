@@ -1,0 +1,80 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// JSON writes one JSON object a line: every journaled event, as it is in the journal, and notices. It is safe for concurrent
+// use.
+type JSON struct {
+	mu  sync.Mutex
+	enc *json.Encoder
+}
+
+// NewJSON writes to w.
+func NewJSON(w io.Writer) *JSON {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return &JSON{enc: enc}
+}
+
+// jsonEvent is the shape of every line.
+type jsonEvent struct {
+	Board string     `json:"board,omitempty"`
+	Seq   uint64     `json:"seq,omitempty"`
+	Epoch uint64     `json:"epoch,omitempty"`
+	Time  *time.Time `json:"time,omitempty"`
+	Type  string     `json:"type"`
+	Data  any        `json:"data"`
+}
+
+// Entry writes a journaled event.
+func (j *JSON) Entry(board string, e flow.Entry) {
+	j.write(jsonEvent{Board: board, Seq: e.Seq, Epoch: e.Epoch, Time: &e.Time, Type: e.Event.Kind(), Data: e.Event})
+}
+
+// Activity is not an event.
+func (j *JSON) Activity(string, string) {}
+
+// Notice writes a warning, with type NOTICE.
+func (j *JSON) Notice(board, text string) {
+	j.write(jsonEvent{Board: board, Type: "NOTICE", Data: map[string]string{"text": text}})
+}
+
+// Summary writes the last line, with type SUMMARY: how each board ended, and the exit code.
+func (j *JSON) Summary(endings []Ending, code int) {
+	j.write(jsonEvent{Type: "SUMMARY", Data: struct {
+		Boards []Ending `json:"boards"`
+		Code   int      `json:"exit_code"`
+	}{endings, code}})
+}
+
+// Refused writes why nothing was started, with type REFUSED.
+func (j *JSON) Refused(text, hint string, code int) {
+	j.write(jsonEvent{Type: "REFUSED", Data: struct {
+		Text string `json:"text"`
+		Hint string `json:"hint,omitempty"`
+		Code int    `json:"exit_code"`
+	}{text, hint, code}})
+}
+
+func (j *JSON) write(e jsonEvent) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_ = j.enc.Encode(e) // a closed pipe must not stop a run: the journal has the event
+}
+
+// Ending is how one board's run ended.
+type Ending struct {
+	Board   string       `json:"board"`
+	Outcome flow.Outcome `json:"outcome"`
+	Text    string       `json:"text"`
+	Hint    string       `json:"hint,omitempty"`
+	Steps   int          `json:"steps"`
+	Code    int          `json:"exit_code"`
+}

@@ -1,0 +1,152 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// mark is what a line is about, for a colour or a sign in front of it.
+type mark int
+
+const (
+	calm mark = iota
+	good
+	warn
+	bad
+	begun // said where no live line shows it
+)
+
+// line is one line about an event.
+type line struct {
+	mark mark
+	text string
+}
+
+// describe renders an event; events that nobody needs to see give no line.
+func describe(e flow.Event) []line {
+	switch e := e.(type) {
+	case flow.RunStarted:
+		return started(e)
+	case flow.StepStarted:
+		return []line{{begun, fmt.Sprintf("step %d: %s to %s%s", e.Step, e.Task, e.Role, place(e.Index, e.Of))}}
+	case flow.AttemptStarted:
+		return []line{{begun, fmt.Sprintf("step %d: %s started%s", e.Step, e.Role, again(e.Attempt))}}
+	case flow.ReplyAccepted:
+		return accepted(e)
+	case flow.ReplyRejected:
+		return rejected(e)
+	case flow.AttemptStopped:
+		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped: %s", e.Step, e.Role, e.Attempt, e.Reason)}}
+	case flow.BoardDiverged:
+		return []line{{warn, e.Text + diverged(e.Policy)}}
+	case flow.StepFinished:
+		return finished(e)
+	case flow.StepAbandoned:
+		return []line{{warn, fmt.Sprintf("step %d: given up, %s", e.Step, e.Reason)}}
+	case flow.BoardWriteStarted, flow.BoardWritten, flow.RunInterrupted, flow.RunFinished:
+		return nil
+	case flow.Acknowledged:
+		return []line{{calm, "acknowledged by the Lead" + because(e.Note)}}
+	default:
+		return nil
+	}
+}
+
+func started(e flow.RunStarted) []line {
+	lines := []line{{calm, fmt.Sprintf("%s in %s", count(e.Tasks, "task"), e.Workdir)}}
+	if len(e.Withheld) > 0 {
+		lines = append(lines, line{calm, fmt.Sprintf("withheld from the agents: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
+			strings.Join(e.Withheld, ", "))})
+	}
+	return lines
+}
+
+func accepted(e flow.ReplyAccepted) []line {
+	m := good
+	if e.Status != "ok" {
+		m = warn
+	}
+	text := fmt.Sprintf("step %d: %s %s in %s", e.Step, e.Role, e.Status, took(e.Millis))
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return []line{{m, text}}
+}
+
+func rejected(e flow.ReplyRejected) []line {
+	then := "no retry is left"
+	if e.Retries < e.Of {
+		then = fmt.Sprintf("retry %d of %d", e.Retries+1, e.Of)
+	}
+	lines := []line{{bad, fmt.Sprintf("step %d: %s attempt %d rejected: %s (%s); %s", e.Step, e.Role, e.Attempt, e.Reason, e.Exit, then)}}
+	if e.Retries >= e.Of {
+		lines = append(lines, line{bad, "its output: " + e.Output})
+	}
+	return lines
+}
+
+func finished(e flow.StepFinished) []line {
+	next := "the board is complete"
+	if e.NextTask != nil {
+		next = "next " + *e.NextTask
+	}
+	lines := []line{{begun, fmt.Sprintf("step %d: done, %s", e.Step, next)}}
+	if e.Warning != "" {
+		lines = append(lines, line{warn, fmt.Sprintf("step %d: %s", e.Step, e.Warning)})
+	}
+	return lines
+}
+
+func diverged(policy string) string {
+	if policy == "freeze" {
+		return "; the board is frozen"
+	}
+	return "; the file stands"
+}
+
+func because(note string) string {
+	if note == "" {
+		return ""
+	}
+	return ": " + note
+}
+
+func place(index, of int) string {
+	if index == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d)", index, of)
+}
+
+func again(attempt int) string {
+	if attempt == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (attempt %d)", attempt)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// took renders milliseconds as a person would say them: 0.3s, 12s, 3m05s, 2h00m.
+func took(millis int64) string { return elapsed(time.Duration(millis) * time.Millisecond) }
+
+func elapsed(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	default:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+}

@@ -1,0 +1,210 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// Live shows one line for every running board at the bottom of a terminal, and calm permanent lines above. It is safe for
+// concurrent use; Close removes the live lines.
+type Live struct {
+	mu     sync.Mutex
+	w      io.Writer
+	clean  func(string) string
+	width  func() int
+	now    func() time.Time
+	color  bool
+	names  bool
+	boards []*liveBoard
+	drawn  int // live lines on the screen now
+	last   time.Time
+	done   chan struct{}
+	idle   sync.WaitGroup
+}
+
+// liveBoard is what the live line of a board shows.
+type liveBoard struct {
+	name, role, task string
+	index, of        int
+	since            time.Time
+	activity         string
+	active           time.Time
+}
+
+// redrawEvery bounds how often activity redraws the screen.
+const redrawEvery = 100 * time.Millisecond
+
+// NewLive draws on the terminal w, whose width in columns the function tells, and starts a clock that redraws once a second.
+func NewLive(w io.Writer, clean func(string) string, width func() int, color, names bool) *Live {
+	l := &Live{w: w, clean: clean, width: width, now: time.Now, color: color, names: names, done: make(chan struct{})}
+	l.idle.Go(l.tick)
+	return l
+}
+
+func (l *Live) tick() {
+	clock := time.NewTicker(time.Second)
+	defer clock.Stop()
+	for {
+		select {
+		case <-clock.C:
+			l.mu.Lock()
+			l.draw(nil)
+			l.mu.Unlock()
+		case <-l.done:
+			return
+		}
+	}
+}
+
+// Close removes the live lines and stops the clock.
+func (l *Live) Close() {
+	close(l.done)
+	l.idle.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.boards = nil
+	l.draw(nil)
+}
+
+// Entry brings the board's live line up to date and prints the lines that stay.
+func (l *Live) Entry(board string, e flow.Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.update(board, e)
+	var stay []string
+	for _, line := range describe(e.Event) {
+		if line.mark != begun {
+			stay = append(stay, l.permanent(board, line))
+		}
+	}
+	l.draw(stay)
+}
+
+// Activity shows the agent's last sign of life in the live line.
+func (l *Live) Activity(board, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if b := l.find(board); b != nil {
+		b.activity, b.active = text, l.now()
+	}
+	if l.now().Sub(l.last) >= redrawEvery {
+		l.draw(nil)
+	}
+}
+
+// Notice prints a warning.
+func (l *Live) Notice(board, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.draw([]string{l.permanent(board, line{warn, "warning: " + text})})
+}
+
+func (l *Live) find(board string) *liveBoard {
+	for _, b := range l.boards {
+		if b.name == board {
+			return b
+		}
+	}
+	return nil
+}
+
+func (l *Live) update(board string, e flow.Entry) {
+	b := l.find(board)
+	switch ev := e.Event.(type) {
+	case flow.RunStarted:
+		if b == nil {
+			l.boards = append(l.boards, &liveBoard{name: board, since: l.now()})
+		}
+	case flow.StepStarted:
+		if b != nil {
+			b.index, b.of = ev.Index, ev.Of
+		}
+	case flow.AttemptStarted:
+		if b != nil {
+			b.role, b.task, b.since, b.activity = ev.Role, ev.Task, l.now(), ""
+		}
+	case flow.RunFinished, flow.RunInterrupted:
+		for i := range l.boards {
+			if l.boards[i] == b {
+				l.boards = append(l.boards[:i], l.boards[i+1:]...)
+				break
+			}
+		}
+	}
+}
+
+// sign is what stands before a permanent line, and its colour.
+func (m mark) sign() (text, color string) {
+	switch m {
+	case good:
+		return "✓", "\x1b[32m"
+	case warn:
+		return "!", "\x1b[33m"
+	case bad:
+		return "✗", "\x1b[31m"
+	default:
+		return " ", ""
+	}
+}
+
+func (l *Live) permanent(board string, m line) string {
+	sign, color := m.mark.sign()
+	if l.color && color != "" {
+		sign = color + sign + "\x1b[0m"
+	}
+	name := ""
+	if l.names {
+		name = l.clean(board) + "  "
+	}
+	return sign + " " + name + l.clean(m.text)
+}
+
+// draw replaces the live lines by the lines that stay and the live lines of now, in one write. A terminal that is gone must
+// not stop a run, so its errors are not looked at.
+func (l *Live) draw(stay []string) {
+	var b strings.Builder
+	if l.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\r\x1b[J", l.drawn)
+	}
+	for _, s := range stay {
+		b.WriteString(s + "\n")
+	}
+	for _, board := range l.boards {
+		b.WriteString(cut(l.liveLine(board), l.width()-1) + "\n")
+	}
+	l.drawn, l.last = len(l.boards), l.now()
+	if b.Len() > 0 {
+		_, _ = io.WriteString(l.w, b.String())
+	}
+}
+
+func (l *Live) liveLine(b *liveBoard) string {
+	now := l.now()
+	parts := []string{"▸ " + l.clean(b.name)}
+	if b.role != "" {
+		parts = append(parts, l.clean(b.role), l.clean(b.task))
+	}
+	if b.index > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d", b.index, b.of))
+	}
+	parts = append(parts, elapsed(now.Sub(b.since).Truncate(time.Second)))
+	if b.activity != "" {
+		parts = append(parts, fmt.Sprintf("%s ago: %s", elapsed(now.Sub(b.active).Truncate(time.Second)), l.clean(b.activity)))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// cut keeps a line within the terminal's width, so that it stays one line.
+func cut(s string, width int) string {
+	if width < 1 || utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:width-1]) + "…"
+}
