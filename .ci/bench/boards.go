@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// files is how many of a board's tasks have a file: a few more than the steps that are run.
+const files = 201
+
+// board makes, once, a folder with a board of n tasks.
+func (l *lab) board(n int) (string, error) {
+	dir := l.path(fmt.Sprintf("board-%d", n))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {
+		return "", err
+	}
+	f, err := os.Create(filepath.Join(dir, "kanban.source"))
+	if err != nil {
+		return "", err
+	}
+	w := bufio.NewWriter(f)
+	fmt.Fprintf(w, "phase: execute\ncurrent: %s\ntasks:\n", taskName(1))
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(w, "  - %s\n", taskName(i))
+		if i <= files {
+			text := fmt.Sprintf("---\nid: %d\nrole: Implementor\ntitle: Do thing %d\ntags: [a, b]\n---\n\n# Task %d\n\n## Work Log\n", i, i, i)
+			if err := os.WriteFile(filepath.Join(dir, taskName(i)), []byte(text), 0o644); err != nil {
+				return "", err
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return "", err
+	}
+	return dir, f.Close()
+}
+
+func taskName(i int) string { return fmt.Sprintf("tasks/%06d-implement-thing.md", i) }
+
+// fresh puts a board back to its start and removes what a run left.
+func fresh(dir string) error {
+	source, err := os.ReadFile(filepath.Join(dir, "kanban.source"))
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ".kanban-run")); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "kanban.yaml"), source, 0o644)
+}

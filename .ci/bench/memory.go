@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// usage is what the kernel says of kanban-run's own processes: agents are not counted.
+type usage struct {
+	peakKB       int // sum of VmHWM; ru_maxrss would not do, a child inherits it over exec
+	threads, fds int
+}
+
+// watch reads the usage of a command's process tree until it ends or the time is over, and returns the highest of each.
+func watch(cmd *exec.Cmd, limit time.Duration) usage {
+	var most usage
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	over := time.After(limit)
+	for {
+		now := ownUsage(cmd.Process.Pid, cmd.Path)
+		most = usage{max(most.peakKB, now.peakKB), max(most.threads, now.threads), max(most.fds, now.fds)}
+		select {
+		case <-ended:
+			return most
+		case <-over:
+			_ = cmd.Process.Signal(syscall.SIGINT)
+			<-ended
+			return most
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// ownUsage adds up a process and those below it that run the same program.
+func ownUsage(pid int, program string) usage {
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil || exe != program {
+		return usage{}
+	}
+	u := usage{peakKB: status(pid, "VmHWM:"), threads: status(pid, "Threads:")}
+	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil {
+		u.fds = len(entries)
+	}
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, t := range tasks {
+		children, _ := os.ReadFile(t)
+		for _, child := range strings.Fields(string(children)) {
+			if id, err := strconv.Atoi(child); err == nil {
+				below := ownUsage(id, program)
+				u = usage{u.peakKB + below.peakKB, u.threads + below.threads, u.fds + below.fds}
+			}
+		}
+	}
+	return u
+}
+
+func status(pid int, field string) int {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if rest, ok := strings.CutPrefix(s.Text(), field); ok {
+			n, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return n
+		}
+	}
+	return 0
+}
+
+func start(cmd *exec.Cmd, limit time.Duration) (usage, error) {
+	if err := cmd.Start(); err != nil {
+		return usage{}, err
+	}
+	return watch(cmd, limit), nil
+}
+
+func (l *lab) peakOfRun(n, steps int) (float64, error) {
+	dir, err := l.board(n)
+	if err == nil {
+		err = fresh(dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	u, err := start(l.command(dir, steps), 10*time.Minute)
+	return float64(u.peakKB) / 1024, err
+}
+
+// flood is the peak while an agent writes 2 GB in lines of 50 MB, over the peak with an agent that writes nothing.
+func (l *lab) flood() (float64, error) {
+	dir, err := l.board(1000)
+	if err != nil {
+		return 0, err
+	}
+	peak := func(agent string) (float64, error) {
+		if err := fresh(dir); err != nil {
+			return 0, err
+		}
+		cmd := exec.Command(l.binary, "--quiet", "--max-retries", "0", "--exec", agent, "kanban.yaml")
+		cmd.Dir = dir
+		u, err := start(cmd, 10*time.Minute)
+		return float64(u.peakKB) / 1024, err
+	}
+	idle, err := peak("true")
+	if err != nil {
+		return 0, err
+	}
+	busy, err := peak(`awk 'BEGIN { for (s = "x"; length(s) < 1000000;) s = s s; for (i = 0; i < 40; i++) { for (j = 0; j < 48; j++) printf "%s", s; print "" } }'`)
+	return busy - idle, err
+}
+
+// asleep runs a thousand boards side by side, each with an agent that sleeps, and reads one figure of the runner.
+func asleep(figure string) func(*lab) (float64, error) {
+	return func(l *lab) (float64, error) {
+		const boards = 1000
+		dir := l.path("asleep")
+		if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {
+			return 0, err
+		}
+		args := []string{"--quiet", "-j", strconv.Itoa(boards), "--exec", "sleep 20"}
+		if err := os.WriteFile(filepath.Join(dir, "tasks", "t.md"), []byte("---\nrole: Implementor\n---\n"), 0o644); err != nil {
+			return 0, err
+		}
+		for i := range boards {
+			name := fmt.Sprintf("b%d.yaml", i)
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("current: tasks/t.md\ntasks: [tasks/t.md]\n"), 0o644); err != nil {
+				return 0, err
+			}
+			args = append(args, name)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, ".kanban-run")); err != nil {
+			return 0, err
+		}
+		cmd := exec.Command(l.binary, args...)
+		cmd.Dir = dir
+		u, err := start(cmd, 8*time.Second)
+		switch figure {
+		case "threads":
+			return float64(u.threads), err
+		case "fds":
+			return float64(u.fds) / boards, err
+		default:
+			return float64(u.peakKB) / 1024, err
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+const exitLimit = 7
+
+func rows() []row {
+	steps := map[int]int{1000: 200, 10000: 200, 100000: 40}
+	floor := func(n int) func(*lab) (float64, error) {
+		return func(l *lab) (float64, error) {
+			return ratio(func() (float64, error) { return l.step(n, steps[n]) }, func() (float64, error) { return l.floor(n, steps[n]) })
+		}
+	}
+	growth := func(n int) func(*lab) (float64, error) {
+		return func(l *lab) (float64, error) {
+			return ratio(func() (float64, error) { return l.step(n, steps[n]) }, func() (float64, error) { return l.step(1000, steps[1000]) })
+		}
+	}
+	memory := func(n int) func(*lab) (float64, error) {
+		return func(l *lab) (float64, error) { return l.peakOfRun(n, steps[n]) }
+	}
+	return []row{
+		{"step, 1k tasks, to the C floor", "x", 1.25, false, floor(1000)},
+		{"step, 10k tasks, to the C floor", "x", 1.25, false, floor(10000)},
+		{"step, 100k tasks, to the C floor", "x", 1.25, false, floor(100000)},
+		{"step, 10k tasks, to 1k", "x", 2, false, growth(10000)},
+		{"step, 100k tasks, to 1k", "x", 12, false, growth(100000)},
+		{"step, 1k tasks, to the plain Python", "x", 0.15, false, func(l *lab) (float64, error) {
+			return ratio(func() (float64, error) { return l.step(1000, 200) }, func() (float64, error) { return l.python(1000, 40) })
+		}},
+		{"peak memory, 1k tasks", "MB", 16, true, memory(1000)},
+		{"peak memory, 10k tasks", "MB", 16, true, memory(10000)},
+		{"peak memory, 100k tasks", "MB", 40, true, memory(100000)},
+		{"peak memory over idle, 2 GB output", "MB", 4, true, (*lab).flood},
+		{"version, to a Go hello world", "x", 5, false, (*lab).version},
+		{"1000 boards asleep: threads", "", 10, true, asleep("threads")},
+		{"1000 boards asleep: fds a board", "", 4, true, asleep("fds")},
+		{"1000 boards asleep: peak memory", "MB", 25, true, asleep("memory")},
+	}
+}
+
+// ratio measures a and then b, so that both see the same machine.
+func ratio(a, b func() (float64, error)) (float64, error) {
+	x, err := a()
+	if err != nil {
+		return 0, err
+	}
+	y, err := b()
+	return x / y, err
+}
+
+// command is kanban-run on the board of a folder.
+func (l *lab) command(dir string, maxSteps int, more ...string) *exec.Cmd {
+	args := []string{"--quiet", "--max-steps", strconv.Itoa(maxSteps), "--exec", "Implementor=" + l.path("agent"), "--exec", "Manager=" + l.path("manager")}
+	cmd := exec.Command(l.binary, append(append(args, more...), "kanban.yaml")...)
+	cmd.Dir = dir
+	return cmd
+}
+
+// step is the time of one step of kanban-run, in seconds.
+func (l *lab) step(n, steps int) (float64, error) {
+	dir, err := l.board(n)
+	if err == nil {
+		err = fresh(dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return timed(steps, l.command(dir, steps), exitLimit)
+}
+
+func (l *lab) floor(n, steps int) (float64, error) {
+	dir, err := l.board(n)
+	if err == nil {
+		err = fresh(dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.Command(l.path("floor"), "kanban.yaml", l.path("agent"), l.path("manager"), strconv.Itoa(steps))
+	cmd.Dir = dir
+	return timed(steps, cmd, 0)
+}
+
+// python is a step of the loop as the specification's pseudo code has it, written plainly.
+func (l *lab) python(n, steps int) (float64, error) {
+	if exec.Command("python3", "-c", "import yaml, jsonschema").Run() != nil {
+		return 0, fmt.Errorf("%w: python3 with yaml and jsonschema is missing", errSkipped)
+	}
+	dir, err := l.board(n)
+	if err == nil {
+		err = fresh(dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.Command("python3", filepath.Join(l.source, "plain.py"), "kanban.yaml", l.path("agent"), l.path("manager"), strconv.Itoa(steps))
+	cmd.Dir = dir
+	return timed(steps, cmd, 0)
+}
+
+// timed runs a command that must end with the given exit code and returns seconds a step.
+func timed(steps int, cmd *exec.Cmd, code int) (float64, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	began := time.Now()
+	err := cmd.Run()
+	took := time.Since(began)
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		return 0, fmt.Errorf("%s: exit code %d, want %d: %w\n%s", filepath.Base(cmd.Path), got, code, err, out.Bytes())
+	}
+	return took.Seconds() / float64(steps), nil
+}
+
+// version compares the start of the program with that of one that only says hello.
+func (l *lab) version() (float64, error) {
+	hello := l.path("hello")
+	if _, err := os.Stat(hello); errors.Is(err, os.ErrNotExist) {
+		source := l.path("hello.go")
+		if err := os.WriteFile(source, []byte("package main\n\nfunc main() { println(\"hello\") }\n"), 0o644); err != nil {
+			return 0, err
+		}
+		if out, err := exec.Command("go", "build", "-o", hello, source).CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	many := func(path string, args ...string) func() (float64, error) {
+		return func() (total float64, err error) {
+			for range 50 {
+				t, err := timed(50, exec.Command(path, args...), 0)
+				if err != nil {
+					return 0, err
+				}
+				total += t
+			}
+			return total, nil
+		}
+	}
+	return ratio(many(l.binary, "version"), many(hello))
+}
