@@ -1,0 +1,87 @@
+package config
+
+import (
+	"maps"
+	"slices"
+)
+
+// choice is what one or more sources said about the agent of one role, or of every role.
+type choice struct{ agent, exec *given }
+
+// choices are by role in lower case; "" is every role.
+type choices map[string]choice
+
+// asksForCommand: `--agent exec` alone wants the command that is already known, whoever gave it.
+func (c choice) asksForCommand() bool {
+	return c.exec == nil && c.agent != nil && c.agent.value == execAgent
+}
+
+// check refuses an adapter and a command for the same role in the same source: one of them would be ignored silently.
+func (c choices) check() error {
+	for _, role := range slices.Sorted(maps.Keys(c)) {
+		if one := c[role]; one.agent != nil && one.exec != nil && one.agent.value != execAgent {
+			return one.exec.fail("contradicts "+one.agent.name+" "+one.agent.value, "give either an adapter or a command, not both, for the same role")
+		}
+	}
+	return nil
+}
+
+// under lays a stronger source over c. What it says of every role ends all that weaker sources said of any: `--agent stub` on
+// the command line means every role, whatever the settings file has for one of them.
+func (c choices) under(stronger choices) choices {
+	result := choices{}
+	general, hasGeneral := stronger[""]
+	for role, weak := range c {
+		switch {
+		case !hasGeneral:
+			result[role] = weak
+		case general.asksForCommand() && weak.exec != nil:
+			result[role] = choice{exec: weak.exec}
+		}
+	}
+	for role, strong := range stronger {
+		if strong.asksForCommand() {
+			strong.exec = c[role].exec
+		}
+		result[role] = strong
+	}
+	return result
+}
+
+func (c choices) store(s *Settings) {
+	s.Agents, s.Execs, s.ExecDirs = map[string]string{}, map[string]string{}, map[string]string{}
+	for role, one := range c {
+		if one.agent != nil && role == "" {
+			s.Agent = one.agent.value
+		} else if one.agent != nil {
+			s.Agents[role] = one.agent.value
+		}
+		if one.exec != nil && role == "" {
+			s.Exec, s.ExecDir = one.exec.value, one.exec.dir
+		} else if one.exec != nil {
+			s.Execs[role], s.ExecDirs[role] = one.exec.value, one.exec.dir
+		}
+	}
+}
+
+func (c choices) roleNames() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c)), func(role string) bool { return role == "" })
+}
+
+// origins are by "exec" for every role and "exec.manager" for one.
+func (c choices) origins() map[string]Origin {
+	all := map[string]Origin{}
+	for role, one := range c {
+		for _, g := range []*given{one.agent, one.exec} {
+			if g == nil {
+				continue
+			}
+			name := g.name
+			if role != "" {
+				name += "." + role
+			}
+			all[name] = Origin{name, g.value, g.source}
+		}
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+// Package config puts the settings of a run together, flags over variables over the settings file over the defaults, and knows
+// of each value where it came from.
+package config
+
+import (
+	"path/filepath"
+	"time"
+)
+
+// FileName is the settings file's name in the work directory.
+const FileName = ".kanban-run.yaml"
+
+// DefaultAgent is the adapter of a role for which neither the settings nor the role file name one.
+const DefaultAgent = "claude"
+
+const execAgent = "exec"
+
+// Settings are the resolved settings. Workdir, Roles and Stub are "" or absolute: a relative path in the settings file starts
+// at that file's folder, any other at the folder where kanban-run was started.
+type Settings struct {
+	Workdir, Roles, Stub string
+	OnDivergence         string // "accept" or "freeze"
+
+	// Which agent works for whom; see Choose. Role names are in lower case. Commands are not split into words yet.
+	Agent  string
+	Agents map[string]string
+	Exec   string
+	Execs  map[string]string
+	// Where a relative command starts: ExecDir for Exec, ExecDirs[role] for Execs[role].
+	ExecDir  string
+	ExecDirs map[string]string
+
+	Timeout, Grace time.Duration // zero Timeout: none
+	MaxRetries     int           // after the first attempt
+	MaxSteps       int           // zero: no limit
+	Jobs           int           // boards side by side, at least 1
+	KeepOutput     bool
+	Redact         []string // texts that no output may show
+	Env            Env
+
+	StartDir string // where kanban-run was started
+	FileDir  string // the settings file's folder; "" without such a file
+
+	given map[string]bool
+}
+
+// Env says which variables agents get beyond the harmless ones.
+type Env struct {
+	Pass []string          // names that pass although they look secret; * stands for any letters
+	Set  map[string]string // given to the agents whatever the runner itself has
+	Only []string          // not nil, and then not empty: the strict list, nothing else passes
+}
+
+// Origin says where one value came from: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT" or "FILE:LINE". Values of
+// env.set and redact are left out, because a settings printout ends up in bug reports.
+type Origin struct{ Name, Value, Source string }
+
+// Input is what the settings are made of.
+type Input struct {
+	Flags     map[string][]string    // the flags that were set, by setting name, in the order given
+	Environ   []string               // as os.Environ gives it; an empty variable counts as unset
+	File      string                 // path of the settings file; "" or one that does not exist: none
+	StartDir  string                 // where kanban-run was started, absolute
+	KnownRole func(name string) bool // nil: any word may be a role, for a first look at where the role files are
+	Adapters  []string               // the known adapters; nil: not checked
+}
+
+// Choice is what the settings say about one role's agent.
+type Choice struct {
+	Agent   string // "" leaves it to the role file and then to DefaultAgent
+	Command string // for "exec": program and arguments; "" leaves them to the role file
+	Dir     string // where a relative Command starts
+}
+
+// Load resolves the settings. Everything that is wrong with them is an [*Error].
+func Load(in Input) (*Settings, []Origin, error) {
+	s := &Settings{StartDir: in.StartDir, given: map[string]bool{}}
+	r := &resolver{in: in, settings: s, origins: map[string]Origin{}}
+	if err := r.defaults(); err != nil {
+		return nil, nil, err
+	}
+	// From the weakest to the strongest.
+	for _, read := range []func() ([]given, error){r.fromFile, r.fromEnviron, r.fromFlags} {
+		values, err := read()
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := r.apply(values); err != nil {
+			return nil, nil, err
+		}
+	}
+	r.choices.store(s)
+	return s, r.list(), nil
+}
+
+// Given reports whether a flag or a variable gave the setting: such a value also wins over what a role file says.
+func (s *Settings) Given(name string) bool { return s.given[name] }
+
+// Choose returns what the settings say about a role, in any case: its own value beats the general one of the same source, and
+// a general one of a stronger source beats both.
+func (s *Settings) Choose(role string) Choice {
+	k := roleKey(role)
+	own, hasOwn := s.Agents[k]
+	command, hasCommand := s.Execs[k]
+	switch {
+	case hasCommand:
+		return Choice{Agent: execAgent, Command: command, Dir: s.ExecDirs[k]}
+	case hasOwn && own != execAgent:
+		return Choice{Agent: own}
+	case s.Exec != "":
+		return Choice{Agent: execAgent, Command: s.Exec, Dir: s.ExecDir}
+	case hasOwn:
+		return Choice{Agent: own}
+	}
+	return Choice{Agent: s.Agent}
+}
+
+func (s *Settings) fromDir(dir, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}

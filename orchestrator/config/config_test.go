@@ -1,0 +1,385 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// in makes the input of a run that was started in START, with a settings file of the given text.
+func in(t *testing.T, file string, environ []string, flags map[string][]string) Input {
+	t.Helper()
+	start := t.TempDir()
+	input := Input{Flags: flags, Environ: environ, StartDir: start, KnownRole: knownRole}
+	if file != "" {
+		input.File = filepath.Join(start, "project", FileName)
+		write(t, input.File, file)
+	}
+	return input
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func knownRole(name string) bool {
+	return slices.Contains([]string{"architect", "implementor", "manager", "tech lead"}, strings.ToLower(name))
+}
+
+func load(t *testing.T, input Input) (*Settings, []Origin) {
+	t.Helper()
+	s, origins, err := Load(input)
+	if err != nil {
+		t.Fatalf("Load: %v", err)
+	}
+	return s, origins
+}
+
+func TestDefaults(t *testing.T) {
+	s, _ := load(t, Input{StartDir: "/start"})
+	want := &Settings{OnDivergence: "accept", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1, StartDir: "/start"}
+	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("Load differs (-want +got):\n%s", diff)
+	}
+	if got := s.Choose("Manager"); got != (Choice{}) {
+		t.Errorf("Choose(Manager) = %+v, want nothing, so that a role file can choose", got)
+	}
+}
+
+func TestEverySettingOfTheFile(t *testing.T) {
+	input := in(t, `# settings
+roles: my-roles
+agent: {default: Stub, manager: claude}
+exec: {Implementor: ./work.sh --fast, Tech Lead: lead}
+stub: ../stub.yaml
+timeout: 90s
+grace: 0
+max_retries: 0
+max_steps: 7
+jobs: 4
+keep_output: true
+on_divergence: freeze
+redact: [internal.example, $DSN, $UNSET]
+env:
+  pass: [NPM_TOKEN, "AWS_*"]
+  set: {MODE: fast, LEVEL: 3, EMPTY: }
+  only: [PATH]
+`, []string{"DSN=old", "DSN=postgres://u:p@h"}, nil)
+	s, _ := load(t, input)
+	dir := filepath.Dir(input.File)
+	want := &Settings{
+		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze",
+		Agent: "stub", Agents: map[string]string{"manager": "claude"},
+		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
+		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
+		Timeout:  90 * time.Second, MaxSteps: 7, Jobs: 4, KeepOutput: true,
+		Redact: []string{"internal.example", "postgres://u:p@h"},
+		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"}, Set: map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
+			Only: []string{"PATH"}},
+		StartDir: input.StartDir, FileDir: dir,
+	}
+	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{})); diff != "" {
+		t.Errorf("Load differs (-want +got):\n%s", diff)
+	}
+}
+
+// Flags win over variables, these over the file, that over the defaults.
+func TestPrecedence(t *testing.T) {
+	const file = "timeout: 1m\njobs: 2\n"
+	environ := []string{"KANBAN_RUN_TIMEOUT=2m", "KANBAN_RUN_JOBS="}
+	flags := map[string][]string{"timeout": {"3m", "4m"}}
+	tests := []struct {
+		name      string
+		file      string
+		environ   []string
+		flags     map[string][]string
+		timeout   time.Duration
+		source    string
+		given     bool
+		otherJobs int
+	}{
+		{"default", "", nil, nil, time.Hour, "default", false, 1},
+		{"file", file, nil, nil, time.Minute, "project/.kanban-run.yaml:1", false, 2},
+		{"variable, and an empty one is unset", file, environ, nil, 2 * time.Minute, "variable KANBAN_RUN_TIMEOUT", true, 2},
+		{"flag, and the last one counts", file, environ, flags, 4 * time.Minute, "flag --timeout", true, 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			input := in(t, tt.file, tt.environ, tt.flags)
+			s, origins := load(t, input)
+			if s.Timeout != tt.timeout || s.Jobs != tt.otherJobs || s.Given("timeout") != tt.given {
+				t.Errorf("timeout = %v (given %v), jobs = %d, want %v (%v) and %d", s.Timeout, s.Given("timeout"), s.Jobs, tt.timeout, tt.given, tt.otherJobs)
+			}
+			at := slices.IndexFunc(origins, func(o Origin) bool { return o.Name == "timeout" })
+			source := filepath.ToSlash(strings.TrimPrefix(origins[at].Source, input.StartDir+string(filepath.Separator)))
+			if source != tt.source {
+				t.Errorf("source of timeout = %s, want %s", source, tt.source)
+			}
+		})
+	}
+}
+
+func TestPathsStartWhereTheyWereWritten(t *testing.T) {
+	absolute := filepath.Join(t.TempDir(), "roles")
+	input := in(t, "roles: a\nstub: b\nexec: ./run\n", []string{"KANBAN_RUN_STUB=c"},
+		map[string][]string{"workdir": {"d"}, "exec": {"manager=./m"}, "roles": {absolute}})
+	s, _ := load(t, input)
+	start, project := input.StartDir, filepath.Join(input.StartDir, "project")
+	got := []string{s.Workdir, s.Roles, s.Stub, s.FileDir, s.Choose("architect").Dir, s.Choose("manager").Dir}
+	want := []string{filepath.Join(start, "d"), absolute, filepath.Join(start, "c"), project, project, start}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("folders differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	exec := func(command string) Choice { return Choice{Agent: "exec", Command: command} }
+	tests := []struct {
+		name        string
+		file        string
+		environ     []string
+		flags       map[string][]string
+		manager     Choice
+		implementor Choice
+	}{
+		{"general adapter", "agent: Codex\n", nil, nil, Choice{Agent: "codex"}, Choice{Agent: "codex"}},
+		{"general command", "exec: ./all\n", nil, nil, exec("./all"), exec("./all")},
+		{"own command beside a general adapter", "agent: codex\nexec: {manager: ./m}\n", nil, nil, exec("./m"), Choice{Agent: "codex"}},
+		{"own adapter beside a general command", "", nil, map[string][]string{"exec": {"./all"}, "agent": {"Manager=codex"}},
+			Choice{Agent: "codex"}, exec("./all")},
+		{"own command beats general command", "", nil, map[string][]string{"exec": {"manager=./m", "./all"}}, exec("./m"), exec("./all")},
+		{"one role from the file, another from a flag", "exec: {manager: ./m}\n", nil, map[string][]string{"exec": {"implementor=./i x=y"}},
+			exec("./m"), exec("./i x=y")},
+		{"a general flag ends what the file says of one role", "exec: {manager: ./m}\n", nil, map[string][]string{"agent": {"stub"}},
+			Choice{Agent: "stub"}, Choice{Agent: "stub"}},
+		{"a general command does too", "agent: {manager: codex}\n", nil, map[string][]string{"exec": {"./all"}}, exec("./all"), exec("./all")},
+		{"an own adapter in a variable ends the file's own command", "exec: {manager: ./m, default: ./all}\n",
+			[]string{"KANBAN_RUN_AGENT=manager=claude"}, nil, Choice{Agent: "claude"}, exec("./all")},
+		{"one a line in a variable", "", []string{"KANBAN_RUN_EXEC=manager=./m\n\nimplementor=./i\n"}, nil, exec("./m"), exec("./i")},
+		{"agent exec keeps the commands that are known", "agent: claude\nexec: {manager: ./m}\n", nil, map[string][]string{"agent": {"exec"}},
+			exec("./m"), Choice{Agent: "exec"}},
+		{"agent exec for a role keeps its command", "exec: {manager: ./m}\n", nil, map[string][]string{"agent": {"manager=exec"}}, exec("./m"), Choice{}},
+		{"agent exec for a role takes the general command", "exec: ./all\n", nil, map[string][]string{"agent": {"manager=exec"}},
+			exec("./all"), exec("./all")},
+		{"agent exec and command agree", "", nil, map[string][]string{"agent": {"exec"}, "exec": {"./all"}}, exec("./all"), exec("./all")},
+		{"an equals sign later on is the command's", "", nil, map[string][]string{"exec": {"./run --a=b"}}, exec("./run --a=b"), exec("./run --a=b")},
+		{"a path is no role", "", nil, map[string][]string{"exec": {"./a=b"}}, exec("./a=b"), exec("./a=b")},
+		{"a quoted word is no role", "", nil, map[string][]string{"exec": {`"a=b" c`}}, exec(`"a=b" c`), exec(`"a=b" c`)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, _ := load(t, in(t, tt.file, tt.environ, tt.flags))
+			for role, want := range map[string]Choice{"MANAGER": tt.manager, "Implementor": tt.implementor} {
+				got := s.Choose(role)
+				got.Dir = ""
+				if got != want {
+					t.Errorf("Choose(%s) = %+v, want %+v", role, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestWithoutKnownRolesAnyWordIsOne(t *testing.T) {
+	s, _ := load(t, Input{Flags: map[string][]string{"exec": {"Tester=./t"}}, StartDir: "/start"})
+	if got := s.Choose("tester").Command; got != "./t" {
+		t.Errorf("Choose(tester).Command = %q, want ./t", got)
+	}
+}
+
+func TestOrigins(t *testing.T) {
+	input := in(t, "env:\n  set: {MODE: secret1, A: secret2}\nredact: [secret3, $DSN, secret4]\nexec: {manager: ./m}\n", []string{"DSN=secret5"},
+		map[string][]string{"exec": {"implementor=./i"}, "jobs": {"2"}})
+	input.File = filepath.Join("project", FileName)
+	_, origins := load(t, input)
+	want := []Origin{
+		{"workdir", "the board's folder", "default"},
+		{"roles", "", "default"},
+		{"agent", "claude", "default"},
+		{"exec", "", "default"},
+		{"exec.implementor", "./i", "flag --exec"},
+		{"exec.manager", "./m", "project/.kanban-run.yaml:4"},
+		{"stub", "", "default"},
+		{"timeout", "1h", "default"},
+		{"grace", "5s", "default"},
+		{"max_retries", "3", "default"},
+		{"max_steps", "0", "default"},
+		{"jobs", "2", "flag --jobs"},
+		{"keep_output", "false", "default"},
+		{"on_divergence", "accept", "default"},
+		{"redact", "$DSN (2 not shown)", "project/.kanban-run.yaml:3"},
+		{"env.pass", "none", "default"},
+		{"env.set", "MODE A", "project/.kanban-run.yaml:2"},
+		{"env.only", "none", "default"},
+	}
+	for i := range origins {
+		origins[i].Source = filepath.ToSlash(origins[i].Source)
+	}
+	if diff := cmp.Diff(want, origins); diff != "" {
+		t.Errorf("origins differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestFilesWithoutSettings(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty": " ", "comments": "# nothing\n", "null": "~\n", "BOM": "\ufefftimeout:\n", "CRLF": "timeout:\r\njobs: ~\r\nenv:\r\nredact:\r\n",
+		"empty env": "env: {pass: , set: , only: }\n", "one document with a marker": "---\njobs: 1\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, _ := load(t, in(t, text, nil, nil)); s.Timeout != time.Hour || s.Jobs != 1 {
+				t.Errorf("timeout = %v, jobs = %d, want the defaults", s.Timeout, s.Jobs)
+			}
+		})
+	}
+	t.Run("missing", func(t *testing.T) {
+		if s, _ := load(t, Input{File: filepath.Join(t.TempDir(), FileName)}); s.FileDir != "" {
+			t.Errorf("FileDir = %q, want none", s.FileDir)
+		}
+	})
+}
+
+// The table is what flags, variables, help and documentation are made of.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range Table() {
+		if s.Help == "" || seen[s.Name] {
+			t.Errorf("setting %s has no help or is there twice", s.Name)
+		}
+		seen[s.Name] = true
+		if want := "KANBAN_RUN_" + strings.ToUpper(s.Name); s.Variable != "" && s.Variable != want {
+			t.Errorf("variable of %s = %s, want %s", s.Name, s.Variable, want)
+		}
+		if want := strings.ReplaceAll(s.Name, "_", "-"); s.Flag != "" && s.Flag != want {
+			t.Errorf("flag of %s = %s, want %s", s.Name, s.Flag, want)
+		}
+	}
+}
+
+// Every refusal says where and what to do.
+func TestRefusals(t *testing.T) {
+	unit := "write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"
+	tests := []struct {
+		name, file string
+		environ    []string
+		flags      map[string][]string
+		want, hint string
+	}{
+		{name: "unknown setting", file: "jobs: 1\ntimout: 3m\n", want: `F:2: unknown setting "timout"`, hint: "did you mean timeout?"},
+		{name: "dash for underscore", file: "max-retries: 3\n", want: `F:1: unknown setting "max-retries"`, hint: "did you mean max_retries?"},
+		{name: "far from all", file: "colour: red\n", want: `F:1: unknown setting "colour"`, hint: known()},
+		{name: "no top-level env.pass", file: "env.pass: [A]\n", want: `F:1: unknown setting "env.pass"`, hint: known()},
+		{name: "workdir in the file", file: "workdir: x\n", want: "F:1: this file lies in the work directory and cannot name it",
+			hint: "use -C DIR or KANBAN_RUN_WORKDIR"},
+		{name: "duration in the file", file: "\ntimeout: 90\n", want: `F:2: timeout: "90" is no duration`, hint: unit},
+		{name: "duration in a flag", flags: map[string][]string{"timeout": {"-1s"}}, want: `flag --timeout: "-1s" is no duration`, hint: unit},
+		{name: "number in a variable", environ: []string{"KANBAN_RUN_JOBS=0"}, want: `variable KANBAN_RUN_JOBS: "0" is no number of at least 1`,
+			hint: "write a whole number, 1 or more"},
+		{name: "number too large", flags: map[string][]string{"max_steps": {"99999999999999999999"}},
+			want: `flag --max-steps: "99999999999999999999" is no number of at least 0`, hint: "write a whole number, 0 or more"},
+		{name: "yes is no boolean", file: "keep_output: yes\n", want: `F:1: keep_output: "yes" is neither true nor false`, hint: "write true or false"},
+		{name: "a word of two", file: "on_divergence: stop\n", want: `F:1: on_divergence: "stop" is not allowed here`, hint: "write accept or freeze"},
+		{name: "a list for a value", file: "timeout: [1m]\n", want: "F:1: timeout must be one value", hint: "write timeout: VALUE"},
+		{name: "unknown role in the file", file: "exec:\n  manger: ./m\n", want: `F:2: exec: unknown role "manger"`,
+			hint: "name a role that kanban-run roles lists, or default for all of them"},
+		{name: "unknown role in a flag", flags: map[string][]string{"exec": {"MODE=x ./run"}}, want: `flag --exec: unknown role "MODE" before the =`,
+			hint: "name a role that kanban-run roles lists; to set a variable for a command write env NAME=value COMMAND"},
+		{name: "empty command", flags: map[string][]string{"exec": {"manager="}}, want: "flag --exec: is empty", hint: "name a program and its arguments"},
+		{name: "empty adapter", file: "agent: ''\n", want: "F:1: agent: is empty", hint: "name an adapter"},
+		{name: "unknown adapter", file: "agent: cluade\n", want: `F:1: agent: unknown adapter "cluade"`, hint: "did you mean claude?"},
+		{name: "adapter far from all", flags: map[string][]string{"agent": {"x11"}}, want: `flag --agent: unknown adapter "x11"`,
+			hint: "the known adapters are claude, exec, stub"},
+		{name: "adapter and command for all", flags: map[string][]string{"agent": {"stub"}, "exec": {"./x"}}, want: "flag --exec: contradicts agent stub",
+			hint: "give either an adapter or a command, not both, for the same role"},
+		{name: "adapter and command for one", file: "agent: {manager: stub}\nexec:\n  Manager: ./x\n", want: "F:3: exec: contradicts agent stub",
+			hint: "give either an adapter or a command, not both, for the same role"},
+		{name: "redact is no list", file: "redact: x\n", want: "F:1: redact must be a list", hint: "write a list: [ONE, TWO]"},
+		{name: "redact with an empty text", file: "redact:\n - x\n - ''\n", want: "F:3: redact must be a list of texts", hint: "quote each entry"},
+		{name: "redact with half a variable", file: "redact: [$A-B]\n", want: `F:1: redact: "A-B" is no variable name`,
+			hint: "write $NAME, or quote a text that does not begin with $"},
+		{name: "env is a list", file: "env: [A]\n", want: "F:1: env must be a mapping", hint: "write env: {pass: [NAME], set: {NAME: value}}"},
+		{name: "unknown key in env", file: "env:\n  pas: [A]\n", want: `F:2: unknown key "pas" in env`, hint: "did you mean pass?"},
+		{name: "env.pass with a dollar", file: "env:\n  pass: [$A]\n", want: `F:2: env.pass: "$A" is no variable name`,
+			hint: "name the variable only, without $ or =; * stands for any letters"},
+		{name: "env.only empty", file: "env: {only: []}\n", want: "F:1: env.only is empty",
+			hint: "name what agents need, for example [PATH, HOME]; or remove the line"},
+		{name: "env.set with a map", file: "env: {set: {A: {b: c}}}\n",
+			want: `F:1: env.set: "A" must be a variable name with one text as its value`, hint: "write set: {NAME: value}"},
+		{name: "key twice", file: "jobs: 1\ntimeout: 1m\n\"jobs\": 2\n", want: `F:3: the key "jobs" is already on line 1`, hint: "keep one of the two"},
+		{name: "anchor", file: "redact: &a [x]\nenv: {pass: *a}\n", want: "F:1: anchors and aliases are not allowed", hint: "write the value out"},
+		{name: "merge key", file: "env:\n  <<: {pass: [A]}\n", want: "F:2: the tag !!merge is not allowed", hint: "remove the tag"},
+		{name: "custom tag", file: "jobs: !env N\n", want: "F:1: the tag !env is not allowed", hint: "remove the tag"},
+		{name: "two documents", file: "jobs: 1\n---\njobs: 2\n", want: "F:2: holds more than one YAML document", hint: "remove the line ---"},
+		{name: "a list", file: "- jobs\n", want: "F:1: settings are lines of NAME: VALUE", hint: known()},
+		{name: "no YAML", file: "jobs: 1\nexec: a: b\n", want: "F:2: mapping values are not allowed in this context",
+			hint: "quote a value that contains a colon or begins with a special character"},
+		{name: "no UTF-8", file: "exec: \xff\n", want: "F: is not UTF-8 text", hint: "save the file as UTF-8"},
+		{name: "too large", file: strings.Repeat("# x\n", maxFile/4+1), want: "F: larger than 64 KiB", hint: "the settings are one small text file"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			input := in(t, tt.file, tt.environ, tt.flags)
+			input.Adapters = []string{"claude", "exec", "stub"}
+			_, _, err := Load(input)
+			problem, ok := errors.AsType[*Error](err)
+			if !ok {
+				t.Fatalf("Load = %v, want an Error", err)
+			}
+			got := problem.Error()
+			if rest, inFile := strings.CutPrefix(got, input.File+":"); inFile && tt.file != "" {
+				got = "F:" + rest
+			}
+			if got != tt.want {
+				t.Errorf("Error() = %s, want %s", got, tt.want)
+			}
+			if got := problem.Hint(); got != tt.hint {
+				t.Errorf("Hint() = %s, want %s", got, tt.hint)
+			}
+		})
+	}
+}
+
+func TestAFolderIsNoSettingsFile(t *testing.T) {
+	dir := t.TempDir()
+	_, _, err := Load(Input{File: dir})
+	if want := dir + ": not a regular file"; err == nil || err.Error() != want {
+		t.Errorf("Load = %v, want %s", err, want)
+	}
+}
+
+// Whatever the file holds, it is read or refused with the file's name, and no value of env.set is shown.
+func FuzzFile(f *testing.F) {
+	f.Add([]byte("exec: {manager: ./m}\nenv: {set: {A: hidden-text}}\nredact: [hidden-text]\ntimeout: 3m\n"))
+	f.Add([]byte("agent: exec\njobs: !!int 3\n? [a]\n: b\n"))
+	f.Fuzz(func(t *testing.T, source []byte) {
+		path := filepath.Join(t.TempDir(), FileName)
+		write(t, path, string(source))
+		s, origins, err := Load(Input{File: path, KnownRole: knownRole})
+		if err != nil {
+			if problem, ok := errors.AsType[*Error](err); !ok || problem.File != path {
+				t.Fatalf("Load = %v, want an Error of the file", err)
+			}
+			return
+		}
+		if s.Jobs < 1 || s.Timeout < 0 || s.MaxRetries < 0 {
+			t.Errorf("settings out of their range: %+v", s)
+		}
+		for _, o := range origins {
+			if (o.Name == "env.set" || o.Name == "redact") && strings.Contains(o.Value, "hidden-text") {
+				t.Errorf("origin %+v shows a value", o)
+			}
+		}
+	})
+}

@@ -1,0 +1,279 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxFile bounds the settings file: the parser's time grows faster than its input.
+const maxFile = 64 << 10
+
+// everyRole is the key that stands for all roles in `agent:` and `exec:` maps.
+const everyRole = "default"
+
+func (r *resolver) fromFile() ([]given, error) {
+	path := r.in.File
+	if path == "" {
+		return nil, nil
+	}
+	source, err := readFile(r.settings.fromDir(r.in.StartDir, path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &Error{File: path, Text: err.Error(), Fix: "the settings are one small text file"}
+	}
+	r.settings.FileDir = filepath.Dir(r.settings.fromDir(r.in.StartDir, path))
+	f := &settingsFile{path: path, dir: r.settings.FileDir, knownRole: r.in.KnownRole}
+	root, err := f.parse(source)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	f.read(root)
+	return f.values, f.err
+}
+
+// readFile asks before it opens, because opening a FIFO would wait for its writer.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	source, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(source) > maxFile {
+		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
+	}
+	return source, err
+}
+
+// settingsFile collects the values of one file and keeps the first error.
+type settingsFile struct {
+	path, dir string
+	knownRole func(string) bool
+	values    []given
+	err       error
+}
+
+func (f *settingsFile) fail(n *yaml.Node, fix, format string, args ...any) {
+	if f.err == nil {
+		f.err = &Error{File: f.path, Line: n.Line, Text: fmt.Sprintf(format, args...), Fix: fix}
+	}
+}
+
+func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
+	source = bytes.TrimPrefix(source, []byte("\ufeff"))
+	if !utf8.Valid(source) || bytes.IndexByte(source, 0) >= 0 {
+		return nil, &Error{File: f.path, Text: "is not UTF-8 text", Fix: "save the file as UTF-8"}
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(source))
+	var document, second yaml.Node
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return nil, nil
+	} else if err != nil {
+		return nil, f.syntax(err)
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, &Error{File: f.path, Line: second.Line, Text: "holds more than one YAML document", Fix: "remove the line ---"}
+	}
+	root := document.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		return nil, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, &Error{File: f.path, Line: root.Line, Text: "settings are lines of NAME: VALUE", Fix: known()}
+	}
+	f.refuseTricks(root)
+	return root, f.err
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+
+func (f *settingsFile) syntax(err error) error {
+	e := &Error{File: f.path, Text: err.Error(), Fix: "quote a value that contains a colon or begins with a special character"}
+	if m := yamlLine.FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0]); m != nil {
+		e.Line, _ = strconv.Atoi(m[1]) // no number: the file as a whole
+		e.Text = m[2]
+	}
+	return e
+}
+
+// refuseTricks keeps the file what it looks like: no value stands elsewhere, and no key twice.
+func (f *settingsFile) refuseTricks(n *yaml.Node) {
+	if n.Kind == yaml.AliasNode || n.Anchor != "" {
+		f.fail(n, "write the value out", "anchors and aliases are not allowed")
+		return
+	}
+	if !strings.HasPrefix(n.ShortTag(), "!!") || n.ShortTag() == "!!merge" {
+		f.fail(n, "remove the tag", "the tag %s is not allowed", n.ShortTag())
+	}
+	seen := map[string]int{}
+	for i, child := range n.Content {
+		f.refuseTricks(child)
+		if n.Kind != yaml.MappingNode || i%2 != 0 {
+			continue
+		}
+		if first, ok := seen[child.Value]; ok {
+			f.fail(child, "keep one of the two", "the key %q is already on line %d", child.Value, first)
+		}
+		seen[child.Value] = child.Line
+	}
+}
+
+func (f *settingsFile) read(root *yaml.Node) {
+	settings := Table()
+	for i := 0; i+1 < len(root.Content) && f.err == nil; i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		at := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == key.Value && s.InFile })
+		switch {
+		case value.Tag == "!!null" && slices.Contains(fileKeys(), key.Value):
+			// `timeout:` with nothing behind it is the default, as if the line were not there.
+		case key.Value == "env":
+			f.env(value)
+		case key.Value == "redact":
+			f.list("redact", value)
+		case key.Value == "workdir":
+			f.fail(key, "use -C DIR or KANBAN_RUN_WORKDIR", "this file lies in the work directory and cannot name it")
+		case at < 0 || strings.Contains(key.Value, "."):
+			f.fail(key, suggest(key.Value, fileKeys(), "the settings are "), "unknown setting %q", key.Value)
+		case settings[at].Repeated && value.Kind == yaml.MappingNode:
+			f.byRole(key.Value, value)
+		default:
+			f.scalar(key.Value, "", value)
+		}
+	}
+}
+
+// fileKeys are the top-level keys of the file.
+func fileKeys() []string {
+	var keys []string
+	for _, s := range Table() {
+		if s.InFile && !strings.Contains(s.Name, ".") {
+			keys = append(keys, s.Name)
+		}
+	}
+	return append(keys, "env")
+}
+
+func known() string { return "the settings are " + strings.Join(fileKeys(), ", ") }
+
+func (f *settingsFile) add(n *yaml.Node, g given) {
+	g.file, g.line, g.dir = f.path, n.Line, f.dir
+	g.source = fmt.Sprintf("%s:%d", f.path, n.Line)
+	f.values = append(f.values, g)
+}
+
+func (f *settingsFile) scalar(name, role string, value *yaml.Node) {
+	if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
+		f.fail(value, fmt.Sprintf("write %s: VALUE", name), "%s must be one value", name)
+		return
+	}
+	f.add(value, given{name: name, role: role, value: strings.TrimSpace(value.Value)})
+}
+
+func (f *settingsFile) byRole(name string, value *yaml.Node) {
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		key := value.Content[i]
+		role := roleKey(key.Value)
+		if role == everyRole {
+			role = ""
+		} else if f.knownRole != nil && !f.knownRole(role) {
+			f.fail(key, "name a role that kanban-run roles lists, or default for all of them", "%s: unknown role %q", name, key.Value)
+		}
+		f.scalar(name, role, value.Content[i+1])
+	}
+}
+
+func (f *settingsFile) env(value *yaml.Node) {
+	if value.Kind != yaml.MappingNode {
+		f.fail(value, "write env: {pass: [NAME], set: {NAME: value}}", "env must be a mapping")
+		return
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		switch key, v := value.Content[i], value.Content[i+1]; key.Value {
+		case "pass", "only":
+			f.variables("env."+key.Value, v)
+		case "set":
+			f.assignments(v)
+		default:
+			f.fail(key, suggest(key.Value, []string{"pass", "set", "only"}, "env has the keys "), "unknown key %q in env", key.Value)
+		}
+	}
+}
+
+// list adds a value and returns its items, as long as all of them are texts.
+func (f *settingsFile) list(name string, value *yaml.Node) []string {
+	if value.Kind != yaml.SequenceNode {
+		f.fail(value, "write a list: [ONE, TWO]", "%s must be a list", name)
+		return nil
+	}
+	items := []string{}
+	for _, item := range value.Content {
+		if item.Kind != yaml.ScalarNode || item.Value == "" {
+			f.fail(item, "quote each entry", "%s must be a list of texts", name)
+			return nil
+		}
+		items = append(items, item.Value)
+	}
+	f.add(value, given{name: name, list: items, value: strings.Join(items, " ")})
+	return items
+}
+
+// variables reads a list of names. An empty env.only would either mean nothing or stop every agent, so it is neither.
+func (f *settingsFile) variables(name string, value *yaml.Node) {
+	if value.Tag == "!!null" {
+		return
+	}
+	items := f.list(name, value)
+	if len(items) == 0 && name == "env.only" {
+		f.fail(value, "name what agents need, for example [PATH, HOME]; or remove the line", "env.only is empty")
+	}
+	for i, item := range items {
+		if !variablePattern.MatchString(item) {
+			f.fail(value.Content[i], "name the variable only, without $ or =; * stands for any letters", "%s: %q is no variable name", name, item)
+		}
+	}
+}
+
+func (f *settingsFile) assignments(value *yaml.Node) {
+	if value.Tag == "!!null" {
+		return
+	}
+	if value.Kind != yaml.MappingNode {
+		f.fail(value, "write set: {NAME: value}", "env.set must map variable names to values")
+		return
+	}
+	set, names := map[string]string{}, []string{}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		key, v := value.Content[i], value.Content[i+1]
+		if !variableName.MatchString(key.Value) || v.Kind != yaml.ScalarNode {
+			f.fail(key, "write set: {NAME: value}", "env.set: %q must be a variable name with one text as its value", key.Value)
+			return
+		}
+		set[key.Value] = v.Value
+		if v.Tag == "!!null" {
+			set[key.Value] = ""
+		}
+		names = append(names, key.Value)
+	}
+	f.add(value, given{name: "env.set", set: set, shown: strings.Join(names, " ")})
+}

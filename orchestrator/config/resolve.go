@@ -1,0 +1,266 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// given is one value as its source gave it.
+type given struct {
+	name   string // the setting
+	role   string // in lower case; "" is every role
+	value  string
+	list   []string          // of redact, env.pass and env.only
+	set    map[string]string // of env.set
+	shown  string            // what an Origin shows; "" shows value
+	source string
+	strong bool // from a flag or a variable
+	dir    string
+	file   string // of the settings file, with line
+	line   int
+}
+
+// fail makes an error that stands where the value stands.
+func (g given) fail(text, fix string) *Error {
+	if g.file == "" {
+		text = g.source + ": " + text
+	} else {
+		text = g.name + ": " + text
+	}
+	return &Error{File: g.file, Line: g.line, Text: text, Fix: fix}
+}
+
+type resolver struct {
+	in       Input
+	settings *Settings
+	choices  choices
+	origins  map[string]Origin
+}
+
+func (r *resolver) defaults() error {
+	for _, row := range rows() {
+		r.origins[row.Name] = Origin{row.Name, row.Default, "default"}
+		if row.set == nil || row.Name == "workdir" || row.Default == "" {
+			continue
+		}
+		if err := row.set(r.settings, row.Default, ""); err != nil {
+			return fmt.Errorf("default of %s: %w", row.Name, err)
+		}
+	}
+	return nil
+}
+
+// apply lays the values of one source over what weaker sources gave.
+func (r *resolver) apply(values []given) error {
+	layer := choices{}
+	for _, g := range values {
+		if err := r.applyOne(g, layer); err != nil {
+			return err
+		}
+	}
+	if err := layer.check(); err != nil {
+		return err
+	}
+	r.choices = r.choices.under(layer)
+	return nil
+}
+
+func (r *resolver) applyOne(g given, layer choices) error {
+	switch g.name {
+	case "agent", "exec":
+		return r.choose(g, layer)
+	case "redact":
+		return r.redact(g)
+	case "env.pass":
+		r.settings.Env.Pass = g.list
+	case "env.set":
+		r.settings.Env.Set = g.set
+	case "env.only":
+		r.settings.Env.Only = g.list
+	default:
+		if err := r.set(g); err != nil {
+			return err
+		}
+	}
+	r.record(g)
+	return nil
+}
+
+func (r *resolver) set(g given) error {
+	for _, row := range rows() {
+		if row.Name != g.name {
+			continue
+		}
+		err := row.set(r.settings, g.value, g.dir)
+		if bad, ok := errors.AsType[*badValue](err); ok {
+			return g.fail(bad.text, bad.fix)
+		}
+		r.settings.given[g.name] = g.strong
+		return err
+	}
+	return g.fail("no such setting", known())
+}
+
+func (r *resolver) choose(g given, layer choices) error {
+	if g.value == "" {
+		return g.fail("is empty", "name "+map[string]string{"agent": "an adapter", "exec": "a program and its arguments"}[g.name])
+	}
+	c := layer[g.role]
+	if g.name == "exec" {
+		c.exec = &g
+	} else {
+		g.value = strings.ToLower(g.value)
+		if r.in.Adapters != nil && !slices.Contains(r.in.Adapters, g.value) {
+			return g.fail(fmt.Sprintf("unknown adapter %q", g.value), suggest(g.value, r.in.Adapters, "the known adapters are "))
+		}
+		c.agent = &g
+	}
+	layer[g.role] = c
+	return nil
+}
+
+// redact looks up `$NAME` entries, so that a secret need not stand in a file to be kept out of the others. An unset variable
+// has nothing to hide.
+func (r *resolver) redact(g given) error {
+	var names []string
+	for _, text := range g.list {
+		name, isVariable := strings.CutPrefix(text, "$")
+		if !isVariable {
+			r.settings.Redact = append(r.settings.Redact, text)
+			continue
+		}
+		if !variableName.MatchString(name) {
+			return g.fail(fmt.Sprintf("%q is no variable name", name), "write $NAME, or quote a text that does not begin with $")
+		}
+		names = append(names, text)
+		if value := r.variable(name); value != "" {
+			r.settings.Redact = append(r.settings.Redact, value)
+		}
+	}
+	if hidden := len(g.list) - len(names); hidden > 0 {
+		names = append(names, fmt.Sprintf("(%d not shown)", hidden))
+	}
+	g.shown = strings.Join(names, " ")
+	r.record(g)
+	return nil
+}
+
+func (r *resolver) variable(name string) string {
+	// The last one counts, as it does for a program that is started with two of a name.
+	for _, assignment := range slices.Backward(r.in.Environ) {
+		if key, value, ok := strings.Cut(assignment, "="); ok && key == name {
+			return value
+		}
+	}
+	return ""
+}
+
+func (r *resolver) record(g given) {
+	shown := g.value
+	if g.shown != "" {
+		shown = g.shown
+	}
+	r.origins[g.name] = Origin{g.name, shown, g.source}
+}
+
+// list returns the origins in the order of the table, roles of a setting sorted behind it.
+func (r *resolver) list() []Origin {
+	for name, origins := range r.choices.origins() {
+		r.origins[name] = origins
+	}
+	var all []Origin
+	for _, row := range rows() {
+		all = append(all, r.origins[row.Name])
+		for _, name := range r.choices.roleNames() {
+			if o, ok := r.origins[row.Name+"."+name]; ok && row.Repeated {
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}
+
+func (r *resolver) fromEnviron() ([]given, error) {
+	var values []given
+	for _, row := range rows() {
+		value := ""
+		if row.Variable != "" {
+			value = r.variable(row.Variable)
+		}
+		if value == "" {
+			continue
+		}
+		more, err := r.spread(row.Setting, strings.Split(value, "\n"), "variable "+row.Variable)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, more...)
+	}
+	return values, nil
+}
+
+func (r *resolver) fromFlags() ([]given, error) {
+	var values []given
+	for _, row := range rows() {
+		if len(r.in.Flags[row.Name]) == 0 {
+			continue
+		}
+		source := "flag --" + row.Flag
+		if row.Flag == "" {
+			source = "setting " + row.Name
+		}
+		more, err := r.spread(row.Setting, r.in.Flags[row.Name], source)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, more...)
+	}
+	return values, nil
+}
+
+// spread makes one value of each text, and reads the role in front of it where there may be one.
+func (r *resolver) spread(row Setting, texts []string, source string) ([]given, error) {
+	var values []given
+	for _, text := range texts {
+		g := given{name: row.Name, value: strings.TrimSpace(text), source: source, strong: true, dir: r.in.StartDir}
+		if row.Repeated {
+			if g.value == "" && len(texts) > 1 {
+				continue
+			}
+			role, rest, err := r.cutRole(g)
+			if err != nil {
+				return nil, err
+			}
+			g.role, g.value = role, rest
+		}
+		values = append(values, g)
+	}
+	return values, nil
+}
+
+// A word that could be a role's name; `./run` or `"quoted` cannot.
+var roleWord = regexp.MustCompile(`^[\pL\pN][\pL\pN_.-]*$`)
+
+var (
+	variableName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variablePattern = regexp.MustCompile(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
+)
+
+// cutRole reads ROLE= only when the text before the first = is one word, and that word must be a role: `FOO=1 ./agent` is
+// refused rather than guessed at.
+func (r *resolver) cutRole(g given) (role, rest string, err error) {
+	word, rest, found := strings.Cut(g.value, "=")
+	if !found || !roleWord.MatchString(word) {
+		return "", g.value, nil
+	}
+	if r.in.KnownRole != nil && !r.in.KnownRole(word) {
+		return "", "", g.fail(fmt.Sprintf("unknown role %q before the =", word),
+			"name a role that kanban-run roles lists; to set a variable for a command write env NAME=value COMMAND")
+	}
+	return roleKey(word), strings.TrimSpace(rest), nil
+}
+
+func roleKey(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

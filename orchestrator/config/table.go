@@ -1,0 +1,118 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Setting describes one setting for the help text, the completion and the documentation.
+type Setting struct {
+	Name     string // in the settings file and in Input.Flags
+	Flag     string // without dashes; "" when there is none
+	Short    string // one letter, or ""
+	Value    string // what the flag takes, for the help text; "" for a switch
+	Variable string // "" when there is none
+	InFile   bool
+	Repeated bool   // the flag may be given several times, the variable holds one a line, the file a map by role
+	Default  string // in words where it is no value
+	Help     string
+}
+
+// row is a Setting with what sets it; a nil set belongs to a setting with a form of its own.
+type row struct {
+	Setting
+	set func(s *Settings, value, dir string) error
+}
+
+// Table returns every setting there is, in the order of the help text.
+func Table() []Setting {
+	var all []Setting
+	for _, r := range rows() {
+		all = append(all, r.Setting)
+	}
+	return all
+}
+
+func rows() []row {
+	return []row{
+		{Setting{Name: "workdir", Flag: "workdir", Short: "C", Value: "DIR", Variable: "KANBAN_RUN_WORKDIR",
+			Default: "the board's folder", Help: "run in DIR: agents work there and paths start there"},
+			func(s *Settings, v, dir string) error { s.Workdir = s.fromDir(dir, v); return nil }},
+		{Setting{Name: "roles", Flag: "roles", Value: "DIR", Variable: "KANBAN_RUN_ROLES", InFile: true,
+			Help: "look for role files in DIR before .kanban-run/roles"},
+			func(s *Settings, v, dir string) error { s.Roles = s.fromDir(dir, v); return nil }},
+		{Setting{Name: "agent", Flag: "agent", Value: "[ROLE=]ADAPTER", Variable: "KANBAN_RUN_AGENT", InFile: true, Repeated: true,
+			Default: DefaultAgent, Help: "adapter of every role, or of ROLE"}, nil},
+		{Setting{Name: "exec", Flag: "exec", Value: "[ROLE=]COMMAND", Variable: "KANBAN_RUN_EXEC", InFile: true, Repeated: true,
+			Help: "program that works for every role, or for ROLE: JSON on stdin, JSON on stdout"}, nil},
+		{Setting{Name: "stub", Flag: "stub", Value: "FILE", Variable: "KANBAN_RUN_STUB", InFile: true,
+			Help: "what stub agents do instead of answering well"},
+			func(s *Settings, v, dir string) error { s.Stub = s.fromDir(dir, v); return nil }},
+		{Setting{Name: "timeout", Flag: "timeout", Value: "DURATION", Variable: "KANBAN_RUN_TIMEOUT", InFile: true, Default: "1h",
+			Help: "stop an agent's attempt after DURATION; 0: never"},
+			func(s *Settings, v, _ string) (err error) { s.Timeout, err = duration(v); return err }},
+		{Setting{Name: "grace", Variable: "KANBAN_RUN_GRACE", InFile: true, Default: "5s",
+			Help: "time between asking an agent to stop and killing it"},
+			func(s *Settings, v, _ string) (err error) { s.Grace, err = duration(v); return err }},
+		{Setting{Name: "max_retries", Flag: "max-retries", Value: "N", Variable: "KANBAN_RUN_MAX_RETRIES", InFile: true, Default: "3",
+			Help: "start an agent up to N times again when its reply is invalid"},
+			func(s *Settings, v, _ string) (err error) { s.MaxRetries, err = number(v, 0); return err }},
+		{Setting{Name: "max_steps", Flag: "max-steps", Value: "N", Variable: "KANBAN_RUN_MAX_STEPS", InFile: true, Default: "0",
+			Help: "stop after N steps; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.MaxSteps, err = number(v, 0); return err }},
+		{Setting{Name: "jobs", Flag: "jobs", Short: "j", Value: "N", Variable: "KANBAN_RUN_JOBS", InFile: true, Default: "1",
+			Help: "run up to N boards side by side"},
+			func(s *Settings, v, _ string) (err error) { s.Jobs, err = number(v, 1); return err }},
+		{Setting{Name: "keep_output", Flag: "keep-output", Variable: "KANBAN_RUN_KEEP_OUTPUT", InFile: true, Default: "false",
+			Help: "keep the full output of every attempt, not only of failed ones"},
+			func(s *Settings, v, _ string) (err error) { s.KeepOutput, err = truth(v); return err }},
+		{Setting{Name: "on_divergence", Variable: "KANBAN_RUN_ON_DIVERGENCE", InFile: true, Default: "accept",
+			Help: "accept or freeze a board that something other than the Manager changed"},
+			func(s *Settings, v, _ string) error { s.OnDivergence = v; return oneOf(v, "accept", "freeze") }},
+		{Setting{Name: "redact", InFile: true, Default: "none",
+			Help: "texts that no output may show; $NAME is the value of that variable"}, nil},
+		{Setting{Name: "env.pass", InFile: true, Default: "none",
+			Help: "variables that agents get although they look secret"}, nil},
+		{Setting{Name: "env.set", InFile: true, Default: "none", Help: "variables that agents get with the given values"}, nil},
+		{Setting{Name: "env.only", InFile: true, Default: "none", Help: "the only variables that agents get"}, nil},
+	}
+}
+
+// badValue is the reason why a value was refused, without where it stands.
+type badValue struct{ text, fix string }
+
+func (e *badValue) Error() string { return e.text }
+
+func duration(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 {
+		return 0, &badValue{fmt.Sprintf("%q is no duration", v), "write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"}
+	}
+	return d, nil
+}
+
+func number(v string, least int) (int, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < least {
+		return 0, &badValue{fmt.Sprintf("%q is no number of at least %d", v, least), fmt.Sprintf("write a whole number, %d or more", least)}
+	}
+	return n, nil
+}
+
+func truth(v string) (bool, error) {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, &badValue{fmt.Sprintf("%q is neither true nor false", v), "write true or false"}
+	}
+	return b, nil
+}
+
+func oneOf(v string, allowed ...string) error {
+	if slices.Contains(allowed, v) {
+		return nil
+	}
+	return &badValue{fmt.Sprintf("%q is not allowed here", v), "write " + strings.Join(allowed, " or ")}
+}

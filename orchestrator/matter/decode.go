@@ -1,0 +1,105 @@
+package matter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/adrg/frontmatter"
+	"gopkg.in/yaml.v3"
+)
+
+// decode guards, reads and inspects the YAML. A panic of the library is a refusal like any other.
+func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &Problem{File: d.File, Line: d.FirstLine, Text: fmt.Sprintf("the YAML reader gave up: %v", r)}
+		}
+	}()
+	if err := d.guard(); err != nil {
+		return err
+	}
+	d.index()
+	var root yaml.Node
+	if err := read(&root); err != nil {
+		return err
+	}
+	return d.adopt(&root)
+}
+
+// extract lets the frontmatter library cut out and decode the block that Split found. It gets no byte beyond the closing
+// fence, since it would copy the whole body.
+func (d *Document) extract(root *yaml.Node) error {
+	from := len(d.Source) - len(bytes.TrimPrefix(d.Source, bom))
+	found := false
+	format := frontmatter.NewFormat("---", "---", func(data []byte, _ any) error {
+		found = bytes.Equal(data, d.YAML)
+		return d.unmarshal(root)
+	})
+	if _, err := frontmatter.Parse(bytes.NewReader(d.Source[from:d.Body]), root, format); err != nil {
+		return err
+	}
+	if !found {
+		return &Problem{File: d.File, Line: d.FirstLine, Text: "the frontmatter has no clear end", Fix: "end it with a line of ---"}
+	}
+	return nil
+}
+
+func (d *Document) plain(root *yaml.Node) error {
+	if err := d.unmarshal(root); err != nil {
+		return err
+	}
+	if root.Kind == 0 {
+		return &Problem{File: d.File, Text: "the file is empty", Fix: "write key: value lines"}
+	}
+	return nil
+}
+
+// unmarshal reads exactly one YAML document. It is left empty when there is none.
+func (d *Document) unmarshal(root *yaml.Node) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(d.YAML))
+	err := decoder.Decode(root)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return d.explain(err)
+	}
+	var second yaml.Node
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return d.Problem(d.secondDocument(&second), "a second YAML document begins here", "keep one document in the file")
+	}
+	return nil
+}
+
+// secondDocument is a place near the second document, which may itself be unreadable.
+func (d *Document) secondDocument(second *yaml.Node) *yaml.Node {
+	if second.Line > 0 {
+		return second
+	}
+	return &yaml.Node{Line: len(d.lines), Column: 1}
+}
+
+// adopt takes the decoded document as the Root.
+func (d *Document) adopt(document *yaml.Node) error {
+	if document.Kind == 0 {
+		d.Root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1}
+		return nil
+	}
+	root := document
+	if document.Kind == yaml.DocumentNode {
+		root = document.Content[0]
+	}
+	if err := d.inspectNode(root); err != nil {
+		return err
+	}
+	if root.Kind != yaml.MappingNode {
+		return d.Problem(root, "there must be key: value lines here", "write for example phase: design")
+	}
+	if err := d.inspect(root, 1); err != nil {
+		return err
+	}
+	d.Root = root
+	return nil
+}

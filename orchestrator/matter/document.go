@@ -1,0 +1,169 @@
+// Package matter is the one guarded reader of YAML, as frontmatter of a Markdown file or as a file of its own: what it accepts
+// means one thing only, and whatever the input, it is read or refused within two seconds and 200 MiB, with file, line and column.
+package matter
+
+import (
+	"bytes"
+	"sort"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Limits on what is read. They keep every input within the promise of the package; a board of 100,000 tasks takes 4 MB of
+// YAML and 100,000 values.
+const (
+	MaxSource = 32 << 20 // bytes of a whole file
+	MaxYAML   = 8 << 20  // bytes of the YAML in it
+	MaxValues = 600_000  // what can begin a value: dashes, colons, commas, brackets; and comments
+	MaxDepth  = 100      // lists and maps within each other
+)
+
+// Document is a file whose YAML was read.
+type Document struct {
+	File      string
+	Source    []byte     // the whole file
+	YAML      []byte     // the YAML in it, without the fences
+	Start     int        // offset of YAML in Source
+	Body      int        // offset in Source of what follows the closing fence; len(Source) in a plain YAML file
+	FirstLine int        // the line of Source on which YAML starts, counted from 1
+	Root      *yaml.Node // the mapping; nil when the file has no frontmatter at all
+
+	lines []int // offsets in YAML of the line starts
+	wide  []int // offset in YAML of every strideth character; nil when all of it is ASCII
+	runes []int // with wide: the number of characters before each line start
+}
+
+// stride is how many characters lie between two known offsets. Counting from the line start instead would be quadratic in
+// the length of a one-line list.
+const stride = 64
+
+// ParseMatter reads Markdown with YAML frontmatter between two `---` lines. Blank lines before the first, one UTF-8 byte order
+// mark and CRLF are accepted. A file that does not begin with a fence has no frontmatter: Root is nil. All that only
+// resembles frontmatter is an error. Errors: *Problem.
+func ParseMatter(file string, source []byte) (*Document, error) {
+	d, err := Split(file, source)
+	if err != nil || d.YAML == nil {
+		return d, err
+	}
+	if err := d.decode(d.extract); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// ParseYAML reads a plain YAML file, which must hold exactly one mapping. Errors: *Problem.
+func ParseYAML(file string, source []byte) (*Document, error) {
+	if len(source) > MaxSource {
+		return nil, tooLarge(file, len(source), MaxSource)
+	}
+	d := whole(file, source)
+	if err := d.decode(d.plain); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func whole(file string, source []byte) *Document {
+	start := len(source) - len(bytes.TrimPrefix(source, bom))
+	return &Document{File: file, Source: source, YAML: source[start:], Start: start, Body: len(source), FirstLine: 1}
+}
+
+// Position is where a node begins in the file.
+func (d *Document) Position(n *yaml.Node) (line, column int) {
+	line = n.Line
+	if len(d.lines) > 0 {
+		line = min(line, len(d.lines)) // the library puts an absent value behind the last line
+	}
+	return line + d.FirstLine - 1, n.Column
+}
+
+// Problem describes what is wrong with a node; a nil node means the file as a whole.
+func (d *Document) Problem(n *yaml.Node, text, fix string) *Problem {
+	p := &Problem{File: d.File, Text: text, Fix: fix}
+	if n != nil {
+		p.Line, p.Column = d.Position(n)
+	}
+	return p
+}
+
+// problemAt describes what is wrong at an offset in YAML.
+func (d *Document) problemAt(offset int, text, fix string) *Problem {
+	before := d.YAML[:offset]
+	line := bytes.Count(before, []byte{'\n'})
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return &Problem{File: d.File, Line: d.FirstLine + line, Column: column, Text: text, Fix: fix}
+}
+
+// Field returns a top-level key and its value, or nil and nil.
+func (d *Document) Field(name string) (key, value *yaml.Node) {
+	if d.Root == nil {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(d.Root.Content); i += 2 {
+		if d.Root.Content[i].Value == name {
+			return d.Root.Content[i], d.Root.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// Offset is where a node's first byte lies in Source.
+func (d *Document) Offset(n *yaml.Node) int {
+	line := min(max(n.Line-1, 0), len(d.lines)-1)
+	if d.wide == nil {
+		return d.Start + min(d.lines[line]+n.Column-1, len(d.YAML))
+	}
+	character := d.runes[line] + n.Column - 1
+	at := d.wide[min(character/stride, len(d.wide)-1)]
+	for range character % stride {
+		_, size := utf8.DecodeRune(d.YAML[at:])
+		at += size
+	}
+	return d.Start + at
+}
+
+// index prepares Offset.
+func (d *Document) index() {
+	d.lines = append(make([]int, 0, bytes.Count(d.YAML, []byte{'\n'})+1), 0)
+	for at := 0; ; {
+		i := bytes.IndexByte(d.YAML[at:], '\n')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		d.lines = append(d.lines, at)
+	}
+	if !isASCII(d.YAML) {
+		d.indexRunes()
+	}
+}
+
+func (d *Document) indexRunes() {
+	d.wide, d.runes = []int{0}, []int{0}
+	at, count := 0, 0
+	for at < len(d.YAML) {
+		r, size := utf8.DecodeRune(d.YAML[at:])
+		at, count = at+size, count+1
+		if count%stride == 0 {
+			d.wide = append(d.wide, at)
+		}
+		if r == '\n' {
+			d.runes = append(d.runes, count)
+		}
+	}
+}
+
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// lineAt is the index in lines of the line that holds an offset in YAML.
+func (d *Document) lineAt(offset int) int {
+	return sort.SearchInts(d.lines, offset+1) - 1
+}

@@ -1,0 +1,87 @@
+package matter
+
+import (
+	"bytes"
+	"regexp"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// searchLimit is the size up to which the exact place of a YAML error is searched for. Above it the line that the library
+// names must do.
+const searchLimit = 256 << 10
+
+// explain turns an error of the YAML library into a Problem. The library names a line at best, often that of the
+// enclosing list or map, and none at all on the first line. The exact place is where the shortest beginning of the text that
+// fails with the same words ends.
+func (d *Document) explain(err error) error {
+	words := complaint(err)
+	p := &Problem{File: d.File, Text: "invalid YAML: " + words, Fix: remedy(words), Err: err}
+	if len(d.YAML) > searchLimit {
+		p.Line = d.FirstLine + namedLine(err)
+		return p
+	}
+	fails := func(end int) bool { return complaint(tryYAML(d.YAML[:end])) == words }
+	line := sort.Search(len(d.lines)-1, func(i int) bool { return fails(d.lines[i+1]) })
+	start, end := d.lines[line], len(d.YAML)
+	if line+1 < len(d.lines) {
+		end = d.lines[line+1]
+	}
+	text := bytes.TrimRight(d.YAML[start:end], "\r\n")
+	column := sort.Search(len(text), func(i int) bool { return fails(start + i + 1) })
+	p.Line, p.Column = d.FirstLine+line, utf8.RuneCount(text[:min(column, len(text))])+1
+	return p
+}
+
+func tryYAML(b []byte) error {
+	var n yaml.Node
+	return yaml.Unmarshal(b, &n)
+}
+
+var linePrefix = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+func complaint(err error) string {
+	if err == nil {
+		return ""
+	}
+	text := err.Error()
+	return text[len(linePrefix.FindString(text)):]
+}
+
+// namedLine is the line that the library names, counted from 0.
+func namedLine(err error) int {
+	m := linePrefix.FindStringSubmatch(err.Error())
+	n := 0
+	if m != nil {
+		for _, c := range m[1] {
+			n = n*10 + int(c-'0')
+		}
+	}
+	return max(n-1, 0)
+}
+
+// remedy is advice for the library's words. It has no typed errors; a wording that is not known here only loses its hint.
+func remedy(words string) string {
+	for _, r := range []struct{ words, fix string }{
+		{"mapping values are not allowed", "quote the value or use a | block; kanban-run check --fix does it. If the line is a field of its own, correct its indentation"},
+		{"could not find expected ':'", "write key: value, or indent the line when it belongs to the value above"},
+		{"cannot start any token", "quote the value; a tab cannot indent"},
+		{"tab character", "indent with spaces"},
+		{"unexpected end of stream", "close the quote"},
+		{"expected ',' or", "close the bracket, or quote the value that holds one"},
+		{"expected key", "align the line with the fields above it"},
+		{"expected '-' indicator", "align the line with the list or map that it belongs to"},
+		{"unknown escape", `write \\ for a backslash, or use single quotes`},
+		{"unknown anchor", "quote a value that begins with *"},
+		{"did not find expected alphabetic", "quote a value that begins with * or &"},
+		{"did not find expected <document start>", "end the list or map before a new field begins; all fields stand in one column"},
+	} {
+		if strings.Contains(words, r.words) {
+			return r.fix
+		}
+	}
+	return "quote the value"
+}

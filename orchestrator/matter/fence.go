@@ -1,0 +1,113 @@
+package matter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+var (
+	bom   = []byte("\xEF\xBB\xBF")
+	fence = []byte("---")
+)
+
+// ErrUnclosed says that the end of the file came before the closing fence.
+var ErrUnclosed = errors.New("the frontmatter is opened and never closed")
+
+// Split finds the frontmatter of a Markdown file and does not read it: Root stays nil, and YAML is nil when there is none.
+// Errors: *Problem, for what only resembles frontmatter.
+func Split(file string, source []byte) (*Document, error) {
+	if len(source) > MaxSource {
+		return nil, tooLarge(file, len(source), MaxSource)
+	}
+	if bytes.HasPrefix(source, []byte("\xFF\xFE")) || bytes.HasPrefix(source, []byte("\xFE\xFF")) {
+		return nil, &Problem{File: file, Line: 1, Column: 1, Text: "this is UTF-16", Fix: "save the file as UTF-8"}
+	}
+	d := whole(file, source)
+	d.YAML = nil
+	open, err := d.opening()
+	if err != nil {
+		return nil, err
+	}
+	if open < 0 {
+		d.Body = d.Start
+		return d, nil
+	}
+	if err := d.close(open); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// opening finds the first line that is not blank and says where the line after it begins, or -1 when it opens no frontmatter.
+// It leaves FirstLine on that line.
+func (d *Document) opening() (int, error) {
+	for at := d.Start; at < len(d.Source); d.FirstLine++ {
+		line, next := lineOf(d.Source, at)
+		if word := bytes.TrimSpace(line); len(word) > 0 {
+			return d.judgeOpening(line, word, next)
+		}
+		at = next
+	}
+	return -1, nil
+}
+
+func (d *Document) judgeOpening(line, word []byte, next int) (int, error) {
+	refuse := func(text, fix string) (int, error) {
+		return -1, &Problem{File: d.File, Line: d.FirstLine, Column: 1, Text: text, Fix: fix}
+	}
+	// The first line decides whether there is a header at all, so it must be readable itself.
+	if err := guardBytes(d.File, line, d.FirstLine); err != nil {
+		return -1, err
+	}
+	switch {
+	case bytes.HasPrefix(word, []byte("+++")), bytes.HasPrefix(word, []byte("---toml")):
+		return refuse("this is TOML, only YAML frontmatter is read", "write the fields as YAML between two --- lines")
+	case bytes.HasPrefix(word, []byte(";;;")), bytes.HasPrefix(word, []byte("---json")), bytes.Equal(word, []byte("{")), bytes.HasPrefix(word, []byte(`{"`)):
+		return refuse("this is JSON, only YAML frontmatter is read", "write the fields as YAML between two --- lines")
+	case !bytes.HasPrefix(word, fence):
+		return -1, nil
+	case len(word) != len(fence):
+		return refuse("the first line resembles a frontmatter fence and is none", "write exactly --- on the line")
+	case line[0] != '-':
+		return refuse("the opening --- is indented", "put --- at the start of the line")
+	}
+	return next, nil
+}
+
+// close finds the closing fence. It is the first line that reads --- once white space is cut off, which is how frontmatter
+// libraries see it; an indented one may just as well be text of the author's, so it is refused rather than guessed at.
+func (d *Document) close(open int) error {
+	line := d.FirstLine
+	refuse := func(at int, text, fix string) error {
+		return &Problem{File: d.File, Line: at, Column: 1, Text: text, Fix: fix}
+	}
+	for at := open; at < len(d.Source); {
+		raw, next := lineOf(d.Source, at)
+		line++
+		trimmed := bytes.TrimRight(raw, " \t\r")
+		switch {
+		case bytes.Equal(bytes.TrimSpace(raw), fence) && !bytes.Equal(trimmed, fence):
+			return refuse(line, "an indented --- would end the frontmatter here", "write the line differently, for example as - - -")
+		case bytes.Equal(trimmed, fence):
+			d.YAML, d.Start, d.Body, d.FirstLine = d.Source[open:at:at], open, next, d.FirstLine+1
+			return nil
+		case bytes.Equal(trimmed, []byte("...")):
+			return refuse(line, "the frontmatter is ended by ...", "end it with ---")
+		}
+		at = next
+	}
+	return &Problem{File: d.File, Line: d.FirstLine, Column: 1, Text: ErrUnclosed.Error(), Fix: "end it with a line of ---", Err: ErrUnclosed}
+}
+
+// lineOf is the line that begins at an offset, without its newline, and where the next one begins.
+func lineOf(b []byte, at int) (line []byte, next int) {
+	if i := bytes.IndexByte(b[at:], '\n'); i >= 0 {
+		return b[at : at+i], at + i + 1
+	}
+	return b[at:], len(b)
+}
+
+func tooLarge(file string, size, limit int) *Problem {
+	return &Problem{File: file, Text: fmt.Sprintf("%d bytes are too many, the limit is %d", size, limit), Fix: "move what is not for the runner to another file"}
+}

@@ -1,0 +1,151 @@
+package matter
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+)
+
+// guard looks at the bytes before the YAML library does.
+func (d *Document) guard() error {
+	if len(d.YAML) > MaxYAML {
+		return tooLarge(d.File, len(d.YAML), MaxYAML)
+	}
+	if err := guardBytes(d.File, d.YAML, d.FirstLine); err != nil {
+		return err
+	}
+	if atMostValues(d.YAML) > MaxValues {
+		return &Problem{File: d.File, Line: d.FirstLine, Text: fmt.Sprintf("the YAML has more than %d values", MaxValues), Fix: "move what is not for the runner to another file"}
+	}
+	if at := tooDeep(d.YAML); at >= 0 {
+		return d.problemAt(at, "the YAML is nested too deeply", "flatten it")
+	}
+	return nil
+}
+
+// guardBytes refuses bytes that are read differently by different programs: text that is not UTF-8, control characters,
+// and every line break but LF and CRLF.
+func guardBytes(file string, b []byte, firstLine int) error {
+	for at := 0; at < len(b); {
+		c := b[at]
+		if c >= ' ' && c < 0x7f || c == '\n' || c == '\t' {
+			at++
+			continue
+		}
+		if c == '\r' && (at+1 == len(b) || b[at+1] == '\n') {
+			at++
+			continue
+		}
+		r, size := utf8.DecodeRune(b[at:])
+		if text, fix := judgeRune(r, size); text != "" {
+			d := Document{File: file, YAML: b, FirstLine: firstLine}
+			return d.problemAt(at, text, fix)
+		}
+		at += size
+	}
+	return nil
+}
+
+func judgeRune(r rune, size int) (text, fix string) {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return "this is not UTF-8", "save the file as UTF-8"
+	case r == '\r':
+		return "a carriage return stands alone", "save the file with LF or CRLF line endings"
+	case r == 0:
+		return "a NUL byte: the file is binary or UTF-16", "save the file as UTF-8"
+	case r < ' ', r >= 0x7f && r <= 0x9f, r == 0x2028, r == 0x2029, r == 0xFEFF, r == 0xFFFE, r == 0xFFFF:
+		return fmt.Sprintf("the character %U is invisible and not allowed", r), "remove it, or write it as an escape in double quotes"
+	}
+	return "", ""
+}
+
+// atMostValues is an upper bound on the number of nodes that the YAML library will make. It reads no YAML, so no trick of
+// quoting can hide anything from it. Every value costs the library about 250 bytes and a microsecond.
+func atMostValues(b []byte) int {
+	n := 2
+	for _, c := range b {
+		switch c {
+		case '-':
+			n++
+		case ':', ',', '?':
+			n += 2
+		case '[', '{', '#': // a comment costs as much as three values
+			n += 3
+		}
+		if n > MaxValues {
+			return recount(b)
+		}
+	}
+	return n
+}
+
+// recount leaves out the dashes, colons, question marks and hashes that can begin nothing because no white space, bracket,
+// comma or quote is beside them: the dashes of file names, the colons of times.
+func recount(b []byte) int {
+	n := 2
+	for i, c := range b {
+		before := i == 0 || isBreak(b[i-1])
+		after := i+1 == len(b) || isBreak(b[i+1])
+		switch {
+		case c == '-' && after:
+			n++
+		case c == '?' && after, c == ',', c == ':' && (before || after || isQuote(b[i-1])):
+			n += 2
+		case c == '[', c == '{', c == '#' && before:
+			n += 3
+		}
+	}
+	return n
+}
+
+func isBreak(c byte) bool { return bytes.IndexByte([]byte(" \t\n\r,[]{}"), c) >= 0 }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' }
+
+// shield is the depth at which text is kept from the YAML library altogether. It is well above MaxDepth, which the tree is
+// held to, because brackets in prose need not be balanced.
+const shield = 10 * MaxDepth
+
+// tooDeep finds where nesting exceeds the shield, by brackets or by indentation, or returns -1. A line that begins in column
+// 1 with a letter begins a new top-level field, so that unbalanced prose in one field does not count in the next.
+func tooDeep(b []byte) int {
+	depth := 0
+	for at := 0; at < len(b); {
+		line, next := lineOf(b, at)
+		if len(line) > 0 && isLetter(line[0]) {
+			depth = 0
+		}
+		if indent := structure(line); indent > shield {
+			return at + shield
+		}
+		for i, c := range line {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(depth-1, 0)
+			}
+			if depth > shield {
+				return at + i
+			}
+		}
+		at = next
+	}
+	return -1
+}
+
+// structure is the length of what begins a line and can open a block: white space, and the dashes and question marks in it.
+// Blank lines open nothing.
+func structure(line []byte) int {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return 0
+	}
+	i := 0
+	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || i+1 < len(line) && (line[i] == '-' || line[i] == '?') && line[i+1] == ' ') {
+		i++
+	}
+	return i
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }

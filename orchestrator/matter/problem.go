@@ -1,0 +1,30 @@
+package matter
+
+import "fmt"
+
+// Problem is something wrong or odd at a place in a file. Line and Column count from 1, columns in characters; Line 0 is the
+// file as a whole.
+type Problem struct {
+	File         string
+	Line, Column int
+	Text         string
+	Fix          string // what to do about it; "" when there is nothing to say
+	Warning      bool   // odd but legal: nothing is refused because of it
+	Err          error  // the cause, for errors.Is; may be nil
+}
+
+func (p *Problem) Error() string {
+	switch {
+	case p.Line == 0:
+		return fmt.Sprintf("%s: %s", p.File, p.Text)
+	case p.Column == 0:
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
+}
+
+// Hint is what the reader of the error can do.
+func (p *Problem) Hint() string { return p.Fix }
+
+// Unwrap returns the cause.
+func (p *Problem) Unwrap() error { return p.Err }

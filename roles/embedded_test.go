@@ -1,0 +1,166 @@
+package roles
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	fence     = regexp.MustCompile("(?ms)^```json\n(.*?)\n```$")
+	tableRow  = regexp.MustCompile("(?m)^\\| (`[^|]+) \\| ([A-Z][a-z]+) \\|$")
+	statuses  = []string{"ok", "blocked", "error", "escalate"}
+	taskInput = []string{"kanban_file", "task_file"}
+)
+
+func embeddedRoles(t *testing.T) map[string]Role {
+	t.Helper()
+	all := map[string]Role{}
+	for _, role := range load(t).All() {
+		all[role.Name] = role
+	}
+	return all
+}
+
+func TestEmbeddedRoles(t *testing.T) {
+	all := embeddedRoles(t)
+	for _, name := range []string{"Architect", "Implementor", "Manager", "Supervisor"} {
+		role, ok := all[name]
+		if !ok {
+			t.Errorf("no embedded role %s", name)
+			continue
+		}
+		if role.Description == "" || !strings.HasPrefix(role.File, embeddedPrefix) {
+			t.Errorf("%s: description %q, file %q, want a description and an embedded file", name, role.Description, role.File)
+		}
+		if role.Agent != "" || role.Command != nil || role.Model != "" || role.Timeout != nil {
+			t.Errorf("%s names an agent, command, model or timeout: those are the user's to choose", name)
+		}
+	}
+	if len(all) != 4 {
+		t.Errorf("%d embedded roles, want 4", len(all))
+	}
+}
+
+// An example that breaks the contract would teach every agent to break it. Contract: seed 004, "Output Specification" and
+// "Input Specification"; which keys go with which role is in the same place.
+func TestExamplesInPromptsKeepTheContract(t *testing.T) {
+	for name, role := range embeddedRoles(t) {
+		var replies, inputs int
+		for _, match := range fence.FindAllStringSubmatch(role.Prompt, -1) {
+			var example map[string]any
+			if err := json.Unmarshal([]byte(match[1]), &example); err != nil {
+				t.Errorf("%s: example %s: %v", name, match[1], err)
+				continue
+			}
+			if _, isReply := example["status"]; isReply {
+				replies++
+				checkReply(t, name, example)
+				continue
+			}
+			inputs++
+			checkInput(t, name, example)
+		}
+		if replies == 0 || inputs == 0 {
+			t.Errorf("%s: %d example replies and %d inputs, want both", name, replies, inputs)
+		}
+	}
+}
+
+func checkReply(t *testing.T, name string, reply map[string]any) {
+	t.Helper()
+	want := []string{"message", "status"}
+	if name == "Manager" {
+		want = []string{"message", "next_task", "status", "tasks"}
+	}
+	if diff := cmp.Diff(want, keys(reply)); diff != "" {
+		t.Errorf("%s: keys of the reply %v differ (-want +got):\n%s", name, reply, diff)
+	}
+	if status, _ := reply["status"].(string); !slices.Contains(statuses, status) {
+		t.Errorf("%s: status %v of an example, want one of %v", name, reply["status"], statuses)
+	}
+	if next, ok := reply["next_task"].(string); ok && !slices.Contains(reply["tasks"].([]any), any(next)) {
+		t.Errorf("%s: next_task %s is not among the tasks of the example", name, next)
+	}
+}
+
+func checkInput(t *testing.T, name string, input map[string]any) {
+	t.Helper()
+	got := keys(input)
+	want := taskInput
+	switch {
+	case name == "Manager":
+		want = []string{"done_task", "kanban_file", "tasks"}
+	case input["instruction"] != nil:
+		want = []string{"instruction"}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: keys of the example input = %v, want %v", name, got, want)
+	}
+}
+
+func keys(m map[string]any) []string {
+	var all []string
+	for k := range m {
+		all = append(all, k)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// What a prompt must say for a project to run: seed 004, "Constraints" and "Communication Model".
+func TestPromptsSayWhatMattersMost(t *testing.T) {
+	everywhere := []string{
+		"one JSON object and **nothing else**", "no Markdown fence around it", "`## Work Log`", "`escalate`", "`blocked`", "**Facts:**",
+		"**Analysis:**", "**Conclusion:**", "- Status: ok", "[REDACTED_SECRET]", "`instruction`",
+	}
+	own := map[string][]string{
+		"Architect":   {"Verdict: PASS", "Verdict: CHANGES REQUESTED", "work_items:", "only the Manager writes them", "test contract"},
+		"Implementor": {"only the Manager writes them", "An earlier attempt of yours", "Partly done is not `ok`"},
+		"Manager": {"`phase: complete`", "`current: null`", "role: Implementor", "done_task", "**same file**", "three rounds",
+			"An earlier attempt of yours", "## Acceptance Criteria"},
+		"Supervisor": {"pass", "warn", "block", "(score: 0.70)", "You do not code"},
+	}
+	for name, role := range embeddedRoles(t) {
+		for _, text := range slices.Concat(everywhere, own[name]) {
+			if name == "Manager" && text == "`## Work Log`" {
+				text = "## Work Log"
+			}
+			if !strings.Contains(role.Prompt, text) {
+				t.Errorf("%s: the prompt does not say %q", name, text)
+			}
+		}
+	}
+}
+
+// The table in the Manager's prompt is seed 004's, "Agent Role Mapping".
+func TestManagerKnowsThePhaseTable(t *testing.T) {
+	var got []string
+	for _, row := range tableRow.FindAllStringSubmatch(embeddedRoles(t)["Manager"].Prompt, -1) {
+		got = append(got, strings.ReplaceAll(row[1], "`", "")+": "+row[2])
+	}
+	want := []string{"design: Architect", "plan: Manager", "execute with sub_phase: review: Architect", "execute: Implementor", "validate: Architect"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("phase table differs (-want +got):\n%s", diff)
+	}
+}
+
+// The Manager keeps the board and nothing else; it has no need of a shell.
+func TestToolsFitTheRoles(t *testing.T) {
+	all := embeddedRoles(t)
+	if got := all["Manager"].Tools; slices.Contains(got, "Bash") || !slices.Contains(got, "Edit") {
+		t.Errorf("tools of the Manager = %v, want Edit and no Bash", got)
+	}
+	if got := all["Supervisor"].Tools; slices.Contains(got, "Write") || !slices.Contains(got, "Read") {
+		t.Errorf("tools of the Supervisor = %v, want Read and no Write", got)
+	}
+	for _, name := range []string{"Architect", "Implementor"} {
+		if all[name].Tools != nil {
+			t.Errorf("tools of the %s = %v, want all that there are", name, all[name].Tools)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+// Package roles loads the role definitions that tell an agent who it is: Markdown files with frontmatter, from the given
+// folders first and from the binary itself last. A role file is read whole or refused with its line, never half understood.
+package roles
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/matter"
+)
+
+// Role says how an agent of one kind is started and what it is told.
+type Role struct {
+	Name        string // as tasks name it, in any case; an embedded role's spelling wins over that of its replacement
+	Description string
+	Agent       string         // adapter, in lower case; "" leaves it to the settings
+	Model       string         // "" is the adapter's own default; "inherit" reads as ""
+	Command     []string       // program and fixed arguments of an exec agent; nil when the file names none
+	Args        []string       // appended to the adapter's command line
+	Tools       []string       // nil: all that the adapter has; empty: none
+	Timeout     *time.Duration // of one attempt; nil leaves it to the settings, zero means none
+	Grace       *time.Duration // between TERM and KILL; nil leaves it to the settings
+	Env         Env
+	Prompt      string // the file's body with LF line ends, without blank lines around it
+	File        string // the path that was read, or "embedded:manager.md"
+}
+
+// Env says which variables an agent gets beyond the harmless ones.
+type Env struct {
+	Pass []string          // names that pass although they look secret; * stands for any letters
+	Set  map[string]string // given to the agent whatever the runner itself has
+	Only []string          // not nil, and then not empty: the strict list, nothing else passes
+}
+
+// Set holds the roles of one run, found by name without regard to case.
+type Set struct{ roles map[string]Role }
+
+//go:embed *.md
+var embedded embed.FS
+
+const embeddedPrefix = "embedded:"
+
+// maxFile bounds a role file: a prompt of this size fits no model's attention, and a device or a log is refused early.
+const maxFile = 1 << 20
+
+// Load reads every *.md file of the folders, except README.md and hidden ones, and then the embedded roles. An earlier folder
+// wins over a later one, and a whole file over a whole file: nothing is merged. A folder that does not exist holds no roles.
+//
+// What is wrong with a file is a [*matter.Problem] with file and line.
+func Load(dirs ...string) (*Set, error) {
+	s := &Set{roles: map[string]Role{}}
+	for _, dir := range dirs {
+		if err := s.addFolder(dir); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.addEmbedded()
+}
+
+// Lookup finds a role by its name in any case; otherwise the error is an [*UnknownError].
+func (s *Set) Lookup(name string) (Role, error) {
+	role, ok := s.roles[key(name)]
+	if !ok {
+		return Role{}, &UnknownError{Name: name, Known: s.names()}
+	}
+	return role, nil
+}
+
+// All returns the roles sorted by name.
+func (s *Set) All() []Role {
+	all := make([]Role, 0, len(s.roles))
+	for _, k := range slices.Sorted(maps.Keys(s.roles)) {
+		all = append(all, s.roles[k])
+	}
+	return all
+}
+
+func (s *Set) names() []string {
+	var names []string
+	for _, role := range s.All() {
+		names = append(names, role.Name)
+	}
+	return names
+}
+
+func (s *Set) addFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read roles in %s: %w", dir, err)
+	}
+	// Two files of one folder have no order that a reader would expect, so neither may win.
+	here := map[string]string{}
+	for _, entry := range entries {
+		if !isRoleFile(entry.Name()) {
+			continue
+		}
+		if err := s.addFile(filepath.Join(dir, entry.Name()), here); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isRoleFile(name string) bool {
+	return strings.EqualFold(filepath.Ext(name), ".md") && !strings.HasPrefix(name, ".") && !strings.EqualFold(name, "readme.md")
+}
+
+func (s *Set) addFile(path string, here map[string]string) error {
+	source, err := readFile(path)
+	if err != nil {
+		return fmt.Errorf("read role %s: %w", path, err)
+	}
+	role, err := parse(path, source)
+	if err != nil {
+		return err
+	}
+	k := key(role.Name)
+	if first, ok := here[k]; ok {
+		return &matter.Problem{File: path, Text: fmt.Sprintf("the role %s is already defined by %s", role.Name, first),
+			Fix: "remove one of the two files, or give one another name"}
+	}
+	here[k] = path
+	if _, ok := s.roles[k]; !ok {
+		s.roles[k] = role
+	}
+	return nil
+}
+
+func (s *Set) addEmbedded() error {
+	names, err := fs.Glob(embedded, "*.md")
+	if err != nil {
+		return fmt.Errorf("list embedded roles: %w", err)
+	}
+	for _, name := range names {
+		source, err := embedded.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("read embedded role %s: %w", name, err)
+		}
+		role, err := parse(embeddedPrefix+name, source)
+		if err != nil {
+			return err
+		}
+		// `name: manager` must still be the Manager to whoever compares names: sub-agent files are written in lower case.
+		if replacement, ok := s.roles[key(role.Name)]; ok {
+			replacement.Name = role.Name
+			role = replacement
+		}
+		s.roles[key(role.Name)] = role
+	}
+	return nil
+}
+
+// readFile asks before it opens, because opening a FIFO would wait for its writer.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	source, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(source) > maxFile {
+		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
+	}
+	return source, err
+}
+
+func key(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+
+// UnknownError says that no role has the name.
+type UnknownError struct {
+	Name  string
+	Known []string // sorted
+}
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("unknown role %q", e.Name) }
+
+// Hint names the role that was probably meant, and all that are known.
+func (e *UnknownError) Hint() string {
+	known := "the known roles are " + strings.Join(e.Known, ", ")
+	for _, name := range e.Known {
+		if oneEditApart(key(name), key(e.Name)) {
+			return fmt.Sprintf("did you mean %s? %s", name, known)
+		}
+	}
+	return known + "; add another as .kanban-run/roles/NAME.md"
+}
+
+// oneEditApart reports whether one letter more, less, changed, or swapped with its neighbour turns a into b.
+func oneEditApart(a, b string) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return swapped || len(a) <= 1 && len(b) <= 1
+}

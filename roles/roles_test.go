@@ -1,0 +1,335 @@
+package roles
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/matter"
+)
+
+// write fills a folder with files and returns it.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func load(t *testing.T, dirs ...string) *Set {
+	t.Helper()
+	s, err := Load(dirs...)
+	if err != nil {
+		t.Fatalf("Load(%v): %v", dirs, err)
+	}
+	return s
+}
+
+func TestLoadFolders(t *testing.T) {
+	first := write(t, map[string]string{
+		"manager.md":    "---\nname: manager\nmodel: first\n---\nKeep it.\n",
+		"tester.MD":     "---\ndescription: no name\n---\nTest.\n",
+		"README.md":     "no role\n",
+		".hidden.md":    "no role\n",
+		"notes.txt":     "no role\n",
+		"sub/nested.md": "no role\n",
+	})
+	second := write(t, map[string]string{
+		"boss.md":   "---\nname: MANAGER\nmodel: second\n---\n",
+		"writer.md": "---\nname: Tech Writer\n---\n",
+	})
+	s := load(t, first, filepath.Join(first, "missing"), second)
+
+	var got []string
+	for _, role := range s.All() {
+		got = append(got, role.Name+" "+filepath.Base(role.File))
+	}
+	want := []string{"Architect embedded:architect.md", "Implementor embedded:implementor.md", "Manager manager.md",
+		"Supervisor embedded:supervisor.md", "Tech Writer writer.md", "tester tester.MD"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("All() differs (-want +got):\n%s", diff)
+	}
+	if m, err := s.Lookup(" mAnAgEr "); err != nil || m.Model != "first" || m.Prompt != "Keep it." {
+		t.Errorf("Lookup(mAnAgEr) = model %q, prompt %q, %v, want those of the first folder", m.Model, m.Prompt, err)
+	}
+}
+
+// A replacement in a sub-agent's lower case stays the role that the program knows.
+func TestReplacementKeepsTheEmbeddedSpelling(t *testing.T) {
+	s := load(t, write(t, map[string]string{"m.md": "---\nname: manager\n---\n"}))
+	if m, err := s.Lookup("manager"); err != nil || m.Name != "Manager" || filepath.Base(m.File) != "m.md" {
+		t.Errorf("Lookup(manager) = %q of %s, %v, want Manager of m.md", m.Name, m.File, err)
+	}
+}
+
+func TestLookupUnknown(t *testing.T) {
+	tests := []struct{ name, hint string }{
+		{"Implementer", "did you mean Implementor? the known roles are Architect, Implementor, Manager, Supervisor"},
+		{"manger", "did you mean Manager? the known roles are Architect, Implementor, Manager, Supervisor"},
+		{"Tester", "the known roles are Architect, Implementor, Manager, Supervisor; add another as .kanban-run/roles/NAME.md"},
+		{"", "the known roles are Architect, Implementor, Manager, Supervisor; add another as .kanban-run/roles/NAME.md"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := load(t).Lookup(tt.name)
+			unknown, ok := errors.AsType[*UnknownError](err)
+			if !ok {
+				t.Fatalf("Lookup(%q) = %v, want an UnknownError", tt.name, err)
+			}
+			if unknown.Hint() != tt.hint {
+				t.Errorf("Hint() = %q, want %q", unknown.Hint(), tt.hint)
+			}
+		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	minute, zero := time.Minute, time.Duration(0)
+	tests := []struct {
+		name, source string
+		want         Role
+	}{
+		{"only a name", "---\nname: Tester\n---\n", Role{Name: "Tester"}},
+		{"name of the file", "---\ndescription: x\n---\n", Role{Name: "some-role", Description: "x"}},
+		{"BOM, CRLF and blank lines around the prompt", "\ufeff---\r\nname: T\r\n---\r\n\r\nOne.\r\n\r\nTwo.\r\n\r\n",
+			Role{Name: "T", Prompt: "One.\n\nTwo."}},
+		{"every key", `---
+name: Tester
+description: Tests it.
+agent: Exec
+command: [./test.sh, "two words"]
+args: [--max, 5, true]
+model: opus
+tools: [Read, "Bash(git log:*)"]
+timeout: 1m
+grace: 0
+env:
+  pass: [NPM_TOKEN, "AWS_*"]
+  set: {MODE: fast, LEVEL: 3, EMPTY: null}
+  only: [PATH, HOME]
+---
+Test it.
+`, Role{
+			Name: "Tester", Description: "Tests it.", Agent: "exec", Model: "opus", Command: []string{"./test.sh", "two words"},
+			Args: []string{"--max", "5", "true"}, Tools: []string{"Read", "Bash(git log:*)"}, Timeout: &minute, Grace: &zero,
+			Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"}, Set: map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
+				Only: []string{"PATH", "HOME"}},
+			Prompt: "Test it.",
+		}},
+		{"a command in one line", "---\ncommand: ./test.sh --fast=1 -o ~/x,y\n---\n",
+			Role{Name: "some-role", Command: []string{"./test.sh", "--fast=1", "-o", "~/x,y"}}},
+		{"nulls are absent", "---\nname:\ncommand:\ntools:\ntimeout: ~\nenv:\n---\n", Role{Name: "some-role"}},
+		{"empty lists stay lists", "---\ntools: []\nargs: []\n---\n", Role{Name: "some-role", Tools: []string{}, Args: []string{}}},
+		{"tools with commas within parentheses", "---\ntools: Read, Bash(git log:*, git show:*), Task(a, b) ,, Grep\n---\n",
+			Role{Name: "some-role", Tools: []string{"Read", "Bash(git log:*, git show:*)", "Task(a, b)", "Grep"}}},
+		{"model inherit", "---\nmodel: inherit\n---\n", Role{Name: "some-role"}},
+		{"keys of other tools", "---\nname: T\nversion: 1.0.0\nrole_type: monitoring\nmode: subagent\nhooks: {a: [b]}\npermissionMode: plan\n---\n",
+			Role{Name: "T"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.want.File = "roles/some-role.md"
+			got, err := parse("roles/some-role.md", []byte(tt.source))
+			if err != nil {
+				t.Fatalf("parse: %v", err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("parse differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Files as Claude Code writes and reads them. The description of the first is what its own generator makes, and no YAML.
+func TestSubAgentFilesLoadAsTheyAre(t *testing.T) {
+	tests := []struct {
+		name, source, description string
+		tools                     []string
+	}{
+		{
+			name: "generated description with colons and no quotes",
+			source: "---\nname: code-reviewer\ndescription: Use this agent after code was written. Examples:\\n\\n<example>\\nContext: It's done.\\n" +
+				"user: \"Check it\"\\nassistant: \"I'll look\"\ntools: Read, Grep, Glob, Bash\nmodel: sonnet\ncolor: red\n---\n\nYou review code: all of it.\n",
+			description: "Use this agent after code was written. Examples:\\n\\n<example>\\nContext: It's done.\\nuser: \"Check it\"\\nassistant: \"I'll look\"",
+			tools:       []string{"Read", "Grep", "Glob", "Bash"},
+		},
+		{
+			name: "description as a block, tools as a list",
+			source: "---\nname: code-reviewer\ndescription: |\n  Reviews: everything.\n\n  <example>\n  user: \"x\"\n  </example>\nmodel: sonnet\n" +
+				"color: orange\ntools:\n  - Read\n  - Grep\n---\n\nYou review code: all of it.\n",
+			description: "Reviews: everything.\n\n<example>\nuser: \"x\"\n</example>",
+			tools:       []string{"Read", "Grep"},
+		},
+		{
+			name:        "no tools: all of them",
+			source:      "---\nname: code-reviewer\ndescription: Reviews.\nmodel: sonnet\nmemory: user\nskills: [a]\n---\nYou review code: all of it.\n",
+			description: "Reviews.",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			role, err := load(t, write(t, map[string]string{"x.md": tt.source})).Lookup("Code-Reviewer")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Role{Name: "code-reviewer", Description: tt.description, Model: "sonnet", Tools: tt.tools, File: role.File,
+				Prompt: "You review code: all of it."}
+			if diff := cmp.Diff(want, role); diff != "" {
+				t.Errorf("role differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	tests := []struct{ name, source, want, hint string }{
+		{"no frontmatter", "You test.\n", "x.md:1:1: a role file begins with frontmatter, and this one has none", "begin it with three lines: ---, name: NAME, ---"},
+		{"empty file", "", "x.md:1:1: a role file begins with frontmatter, and this one has none", "begin it with three lines: ---, name: NAME, ---"},
+		{"misspelt key", "---\nname: T\ntool: Read\n---\n", `x.md:3:1: unknown key "tool"`, "did you mean tools?"},
+		{"key in another case", "---\nname: T\nTools: Read\n---\n", `x.md:3:1: unknown key "Tools"`, "did you mean tools?"},
+		{"key with a dash", "---\ntime-out: 3m\n---\n", `x.md:2:1: unknown key "time-out"`, "did you mean timeout?"},
+		{"swapped letters", "---\ncomamnd: x\n---\n", `x.md:2:1: unknown key "comamnd"`, "did you mean command?"},
+		{"a path as name", "---\nname: ../Manager\n---\n", `x.md:2:7: "../Manager" is no role name`, "use letters, digits, - and _"},
+		{"name over two lines", "---\nname: \"a\\nb\"\n---\n", `x.md:2:7: "a\nb" is no role name`, "use letters, digits, - and _"},
+		{"name as a list", "---\nname: [a, b]\n---\n", "x.md:2:7: name must be text", "write name: TEXT"},
+		{"duration without a unit", "---\ntimeout: 90\n---\n", `x.md:2:10: timeout: "90" is no duration`,
+			"write a number with its unit, for example timeout: 90s, 30m or 1h30m"},
+		{"negative duration", "---\ngrace: -1s\n---\n", `x.md:2:8: grace: "-1s" is no duration`,
+			"write a number with its unit, for example grace: 90s, 30m or 1h30m"},
+		{"command with quotes", "---\ncommand: sh -c 'echo hi'\n---\n", "x.md:2:10: command has quotes or characters of the shell in it",
+			"write it as a list: command: [WORD, WORD]"},
+		{"command with a variable", "---\ncommand: $HOME/x\n---\n", "x.md:2:10: command has quotes or characters of the shell in it",
+			"write it as a list: command: [WORD, WORD]"},
+		{"command as a map", "---\ncommand: {a: b}\n---\n", "x.md:2:10: command must be text", "write command: TEXT"},
+		{"list in a list", "---\nargs: [a, [b]]\n---\n", "x.md:2:11: args must be a list of texts", "write each entry as one word or a quoted text"},
+		{"env as a list", "---\nenv: [A]\n---\n", "x.md:2:6: env must be a mapping", "write env: {pass: [NAME], set: {NAME: value}}"},
+		{"unknown key in env", "---\nenv:\n  allow: [A]\n---\n", `x.md:3:3: unknown key "allow" in env`, "env has the keys pass, set and only"},
+		{"env.pass with a value", "---\nenv:\n  pass: [\"A=b\"]\n---\n", `x.md:3:10: env.pass: "A=b" is no variable name`,
+			"name the variable only, without $ or =; * stands for any letters"},
+		{"env.only empty", "---\nenv: {only: []}\n---\n", "x.md:2:13: env.only is empty",
+			"name what the agent needs, for example [PATH, HOME]; or remove the line"},
+		{"env.set with a list", "---\nenv:\n  set: {A: [b]}\n---\n", `x.md:3:9: env.set: "A" must be a variable name with one text as its value`,
+			"write set: {NAME: value}"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := parse("x.md", []byte(tt.source))
+			problem, ok := errors.AsType[*matter.Problem](err)
+			if !ok {
+				t.Fatalf("parse = %v, want a Problem", err)
+			}
+			if got := problem.Error(); got != tt.want {
+				t.Errorf("Error() = %s, want %s", got, tt.want)
+			}
+			if got := problem.Hint(); got != tt.hint {
+				t.Errorf("Hint() = %s, want %s", got, tt.hint)
+			}
+		})
+	}
+}
+
+// What the guarded reader refuses stays refused: the second look is for the description only.
+func TestParseStaysGuarded(t *testing.T) {
+	for name, source := range map[string]string{
+		"unterminated":       "---\nname: T\n",
+		"duplicate key":      "---\nname: T\nname: U\n---\n",
+		"alias":              "---\nname: &a T\ndescription: *a\n---\n",
+		"colon elsewhere":    "---\nname: T: U\n---\ndescription: a: b\n",
+		"broken description": "---\ndescription: a: b\nname: [\n---\n",
+		"toml":               "+++\nname = \"T\"\n+++\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if role, err := parse("x.md", []byte(source)); err == nil {
+				t.Errorf("parse = %+v, want an error", role)
+			}
+		})
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	t.Run("two files, one role", func(t *testing.T) {
+		dir := write(t, map[string]string{"a.md": "---\nname: Tester\n---\n", "tester.md": "---\nmodel: x\n---\n"})
+		_, err := Load(dir)
+		want := filepath.Join(dir, "tester.md") + ": the role tester is already defined by " + filepath.Join(dir, "a.md")
+		if err == nil || err.Error() != want {
+			t.Errorf("Load = %v, want %s", err, want)
+		}
+	})
+	t.Run("a file where a folder should be", func(t *testing.T) {
+		dir := write(t, map[string]string{"a.md": ""})
+		if _, err := Load(filepath.Join(dir, "a.md")); err == nil || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Load(a.md) = %v, want an error", err)
+		}
+	})
+	t.Run("a folder where a file should be", func(t *testing.T) {
+		dir := write(t, map[string]string{"a.md/x": ""})
+		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("Load = %v, want: not a regular file", err)
+		}
+	})
+	t.Run("too large", func(t *testing.T) {
+		dir := write(t, map[string]string{"a.md": "---\nname: T\n---\n" + strings.Repeat("x", maxFile)})
+		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "larger than 1024 KiB") {
+			t.Errorf("Load = %v, want: larger than 1024 KiB", err)
+		}
+	})
+}
+
+func TestOneEditApart(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want bool
+	}{
+		{"tools", "tools", true}, {"tool", "tools", true}, {"toolss", "tools", true}, {"tolos", "tools", true}, {"toils", "tools", true},
+		{"", "a", true}, {"ab", "", false}, {"abcd", "dcba", false}, {"manager", "manger", true}, {"role", "rule", true}, {"name", "mine", false},
+	}
+	for _, tt := range tests {
+		if got := oneEditApart(tt.a, tt.b); got != tt.want {
+			t.Errorf("oneEditApart(%q, %q) = %v, want %v", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// Whatever the frontmatter holds, a role file is read or refused.
+func FuzzParse(f *testing.F) {
+	for _, name := range []string{"manager.md", "supervisor.md"} {
+		source, err := embedded.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(source)
+	}
+	f.Add([]byte("---\ndescription: a: 'b'\nenv: {pass: [A], set: {B: c}}\ncommand: a b\n---\nx\r\n"))
+	f.Fuzz(func(t *testing.T, source []byte) {
+		role, err := parse("x.md", source)
+		if err != nil {
+			return
+		}
+		if role.Name == "" {
+			t.Error("a role without a name was read")
+		}
+		// The end of the file is the end of the prompt, however often the head was read.
+		body := strings.Trim(strings.ReplaceAll(string(source), "\r\n", "\n"), "\n")
+		if !strings.HasSuffix(body, role.Prompt) {
+			t.Errorf("prompt %q is not the end of %q", role.Prompt, body)
+		}
+		if slices.Contains(role.Command, "") {
+			t.Errorf("command %q has an empty word although none was written", role.Command)
+		}
+	})
+}
