@@ -31,7 +31,7 @@ func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 // extract lets the frontmatter library cut out and decode the block that Split found. It gets no byte beyond the closing
 // fence, since it would copy the whole body.
 func (d *Document) extract(root *yaml.Node) error {
-	from := len(d.Source) - len(bytes.TrimPrefix(d.Source, bom))
+	from := len(d.Source) - len(bytes.TrimPrefix(d.Source, []byte(bom)))
 	found := false
 	format := frontmatter.NewFormat("---", "---", func(data []byte, _ any) error {
 		found = bytes.Equal(data, d.YAML)

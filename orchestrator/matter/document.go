@@ -4,7 +4,6 @@ package matter
 
 import (
 	"bytes"
-	"sort"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -65,7 +64,7 @@ func ParseYAML(file string, source []byte) (*Document, error) {
 }
 
 func whole(file string, source []byte) *Document {
-	start := len(source) - len(bytes.TrimPrefix(source, bom))
+	start := len(source) - len(bytes.TrimPrefix(source, []byte(bom)))
 	return &Document{File: file, Source: source, YAML: source[start:], Start: start, Body: len(source), FirstLine: 1}
 }
 
@@ -161,9 +160,4 @@ func isASCII(b []byte) bool {
 		}
 	}
 	return true
-}
-
-// lineAt is the index in lines of the line that holds an offset in YAML.
-func (d *Document) lineAt(offset int) int {
-	return sort.SearchInts(d.lines, offset+1) - 1
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-var (
-	bom   = []byte("\xEF\xBB\xBF")
-	fence = []byte("---")
+const (
+	bom   = "\xEF\xBB\xBF"
+	fence = "---"
 )
 
 // ErrUnclosed says that the end of the file came before the closing fence.
@@ -63,9 +63,9 @@ func (d *Document) judgeOpening(line, word []byte, next int) (int, error) {
 	switch {
 	case bytes.HasPrefix(word, []byte("+++")), bytes.HasPrefix(word, []byte("---toml")):
 		return refuse("this is TOML, only YAML frontmatter is read", "write the fields as YAML between two --- lines")
-	case bytes.HasPrefix(word, []byte(";;;")), bytes.HasPrefix(word, []byte("---json")), bytes.Equal(word, []byte("{")), bytes.HasPrefix(word, []byte(`{"`)):
+	case bytes.HasPrefix(word, []byte(";;;")), bytes.HasPrefix(word, []byte("---json")), string(word) == "{", bytes.HasPrefix(word, []byte(`{"`)):
 		return refuse("this is JSON, only YAML frontmatter is read", "write the fields as YAML between two --- lines")
-	case !bytes.HasPrefix(word, fence):
+	case !bytes.HasPrefix(word, []byte(fence)):
 		return -1, nil
 	case len(word) != len(fence):
 		return refuse("the first line resembles a frontmatter fence and is none", "write exactly --- on the line")
@@ -87,12 +87,12 @@ func (d *Document) close(open int) error {
 		line++
 		trimmed := bytes.TrimRight(raw, " \t\r")
 		switch {
-		case bytes.Equal(bytes.TrimSpace(raw), fence) && !bytes.Equal(trimmed, fence):
+		case string(bytes.TrimSpace(raw)) == fence && string(trimmed) != fence:
 			return refuse(line, "an indented --- would end the frontmatter here", "write the line differently, for example as - - -")
-		case bytes.Equal(trimmed, fence):
+		case string(trimmed) == fence:
 			d.YAML, d.Start, d.Body, d.FirstLine = d.Source[open:at:at], open, next, d.FirstLine+1
 			return nil
-		case bytes.Equal(trimmed, []byte("...")):
+		case string(trimmed) == "...":
 			return refuse(line, "the frontmatter is ended by ...", "end it with ---")
 		}
 		at = next

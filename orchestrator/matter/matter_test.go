@@ -69,9 +69,16 @@ func TestEmptyFrontmatterIsAnEmptyMapping(t *testing.T) {
 	}
 }
 
-// The real boards of facts: an unquoted colon made tasks vanish silently elsewhere. Here every refusal has a place.
-func TestParseMatterRefuses(t *testing.T) {
-	for _, c := range []struct{ name, source, want, hint string }{
+type refusal struct{ name, source, want, hint string }
+
+func (c refusal) check(t *testing.T) {
+	_, err := ParseMatter("t.md", []byte(c.source))
+	checkProblem(t, err, c.want, c.hint)
+}
+
+// What only resembles frontmatter must not be read as none: a task without a header has no role.
+func TestParseMatterRefusesFences(t *testing.T) {
+	for _, c := range []refusal{
 		{"unterminated", "---\nphase: x\n", "t.md:1:1: the frontmatter is opened and never closed", "---"},
 		{"dots as terminator", "---\nphase: x\n...\nbody\n---\n", "t.md:3:1: the frontmatter is ended by ...", "end it with ---"},
 		{"indented fence inside a block", "---\ntext: |\n  ---\nrole: x\n---\n", "t.md:3:1: an indented --- would end", "- - -"},
@@ -82,6 +89,13 @@ func TestParseMatterRefuses(t *testing.T) {
 		{"named JSON", "---json\n{}\n---\n", "t.md:1:1: this is JSON", "YAML"},
 		{"JSON", "{\n\"role\": \"x\"\n}\n\n", "t.md:1:1: this is JSON", "YAML"},
 		{"JSON semicolons", ";;;\n{}\n;;;\n", "t.md:1:1: this is JSON", "YAML"},
+	} {
+		t.Run(c.name, c.check)
+	}
+}
+
+func TestParseMatterRefusesBytes(t *testing.T) {
+	for _, c := range []refusal{
 		{"UTF-16 little endian", "\xff\xfe-\x00-\x00", "t.md:1:1: this is UTF-16", "UTF-8"},
 		{"UTF-16 big endian", "\xfe\xff\x00-\x00-", "t.md:1:1: this is UTF-16", "UTF-8"},
 		{"UTF-16 without a mark", "-\x00-\x00-\x00\n\x00", "t.md:1:2: a NUL byte", "UTF-8"},
@@ -93,6 +107,13 @@ func TestParseMatterRefuses(t *testing.T) {
 		{"next line", "---\nrole: x\u0085state: y\n---\n", "t.md:2:8: the character U+0085", "remove it"},
 		{"line separator", "---\nrole: x\u2028state: y\n---\n", "t.md:2:8: the character U+2028", "remove it"},
 		{"second mark", "---\n\ufeffrole: x\n---\n", "t.md:2:1: the character U+FEFF", "remove it"},
+	} {
+		t.Run(c.name, c.check)
+	}
+}
+
+func TestParseMatterRefusesAmbiguousYAML(t *testing.T) {
+	for _, c := range []refusal{
 		{"anchor", "---\na: &x 1\n---\n", "t.md:2:4: anchors (&x)", "write the value out"},
 		{"anchor on the root", "---\n&x\na: 1\n---\n", "t.md:2:1: anchors (&x)", "write the value out"},
 		{"alias", "---\na: &x 1\nb: *x\n---\n", "t.md:2:4: anchors (&x)", "write the value out"},
@@ -112,6 +133,14 @@ func TestParseMatterRefuses(t *testing.T) {
 		{"list", "---\n- a\n---\n", "t.md:2:1: there must be key: value lines", "phase: design"},
 		{"scalar", "---\nhello\n---\n", "t.md:2:1: there must be key: value lines", ""},
 		{"null", "---\nnull\n---\n", "t.md:2:1: there must be key: value lines", ""},
+	} {
+		t.Run(c.name, c.check)
+	}
+}
+
+// Elsewhere an unquoted colon made a task vanish silently. Here every refusal has a place and advice.
+func TestParseMatterRefusesInvalidYAML(t *testing.T) {
+	for _, c := range []refusal{
 		{"unquoted colon", "\n---\ntype: kanban\nrequest: GOAL: change it\nphase: x\n---\n", "t.md:4:14: invalid YAML: mapping values are not allowed", "kanban-run check --fix"},
 		{"unquoted colon on the first line", "---\nrequest: ä: change it\n---\n", "t.md:2:11: invalid YAML: mapping values are not allowed", "kanban-run check --fix"},
 		{"tab", "---\na: 1\n\tb: 2\n---\n", "t.md:3:", "spaces"},
@@ -119,6 +148,13 @@ func TestParseMatterRefuses(t *testing.T) {
 		{"open bracket", "---\na: 1\nb: [x\n\nc: 2\n---\n", "t.md:3:", "close the bracket"},
 		{"bad indentation", "---\na:\n  - x\n - y\n---\n", "t.md:4:2: invalid YAML: did not find expected key", "align"},
 		{"unquoted at sign", "---\na: @me\n---\n", "t.md:2:4: invalid YAML: found character that cannot start any token", "quote the value"},
+	} {
+		t.Run(c.name, c.check)
+	}
+}
+
+func TestParseMatterRefusesDepth(t *testing.T) {
+	for _, c := range []refusal{
 		{"deep brackets", "---\na: " + strings.Repeat("[", 101) + strings.Repeat("]", 101) + "\n---\n", "t.md:2:103: the YAML is nested more than 100 deep", "flatten"},
 		{"very deep brackets", "---\na: " + strings.Repeat("[", 100_000) + "\n---\n", "t.md:2:1004: the YAML is nested too deeply", "flatten"},
 		{"very deep brackets on lines", "---\na: \n" + strings.Repeat(" [\n", 100_000) + "\n---\n", "t.md:1003:2: the YAML is nested too deeply", "flatten"},
@@ -126,10 +162,7 @@ func TestParseMatterRefuses(t *testing.T) {
 		{"deep indentation", "---\n" + staircase(101) + "---\n", "t.md:102:101: the YAML is nested more than 100 deep", "flatten"},
 		{"very deep indentation", "---\n" + staircase(2000) + "---\n", "t.md:1003:1001: the YAML is nested too deeply", "flatten"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := ParseMatter("t.md", []byte(c.source))
-			checkProblem(t, err, c.want, c.hint)
-		})
+		t.Run(c.name, c.check)
 	}
 }
 
@@ -262,6 +295,19 @@ func TestManyDashesAndColonsInTextAreFine(t *testing.T) {
 	source := "log:\n" + strings.Repeat("  - a-long-name-of-a-task-at-12:30:00-in-utc-with-dashes\n", 100_000)
 	if _, err := ParseYAML("b.yaml", []byte(source)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Above searchLimit the line is the one that the library names, and there is no column.
+func TestErrorInALargeFileHasALine(t *testing.T) {
+	source := "---\nlog:\n" + strings.Repeat("  - a line of the log\n", 20_000) + "b: c: d\n---\n"
+	_, err := ParseMatter("t.md", []byte(source))
+	checkProblem(t, err, "t.md:20003: invalid YAML: mapping values are not allowed", "kanban-run check --fix")
+}
+
+func TestRemedyForUnknownWords(t *testing.T) {
+	if got := remedy("something new"); got != "quote the value" {
+		t.Errorf("remedy = %q, want quote the value", got)
 	}
 }
 

@@ -1,0 +1,144 @@
+package board
+
+import (
+	"bytes"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// block is a list with one dash a line, as lines. Entry i is Source[start[i]:end[i]]; the blank and comment lines above it,
+// its gap, lie between end[i-1] and start[i].
+type block struct {
+	start, end []int
+	indent     string // what stands before a dash
+}
+
+func (b *Board) patchBlock(key, list *yaml.Node, p plan) ([]patch, error) {
+	lines, ok := b.blockLines(list)
+	if !ok {
+		return nil, &SpliceError{b.File, "the list of tasks does not begin on a line of its own"}
+	}
+	n := len(b.entries)
+	if p.keep == 0 && p.tail == n && len(p.items) == 0 {
+		return b.emptyBlock(key, lines, p), nil
+	}
+	from, to := lines.start[0], lines.end[n-1]
+	if p.keep > 0 {
+		from = lines.end[p.keep-1]
+	}
+	if p.tail < n {
+		to = lines.start[p.tail]
+	}
+	return []patch{{from, to, b.blockItems(lines, p, from, to)}}, nil
+}
+
+// blockLines finds the lines of every entry. Each has its dash in the same column, on the line of its value or above it.
+func (b *Board) blockLines(list *yaml.Node) (block, bool) {
+	lines := block{indent: strings.Repeat(" ", list.Column-1)}
+	floor := b.doc.Start
+	for _, n := range b.entries {
+		start := b.lineStart(b.doc.Offset(n))
+		for start > floor && !lines.dashAt(b.Source[start:]) {
+			start = b.lineStart(start - 1)
+		}
+		if start < floor || !lines.dashAt(b.Source[start:]) {
+			return lines, false
+		}
+		floor = b.nextLine(b.doc.End(n, list))
+		lines.start = append(lines.start, start)
+		lines.end = append(lines.end, floor)
+	}
+	return lines, true
+}
+
+func (l block) dashAt(line []byte) bool {
+	return len(line) > len(l.indent) && string(line[:len(l.indent)]) == l.indent && line[len(l.indent)] == '-'
+}
+
+// emptyBlock turns a list into []. The comments in it stay.
+func (b *Board) emptyBlock(key *yaml.Node, lines block, p plan) []patch {
+	colon := b.doc.End(key, b.doc.Root)
+	colon += bytes.IndexByte(b.Source[colon:], ':') + 1
+	var comments strings.Builder
+	for i := 1; i < len(lines.start); i++ {
+		comments.WriteString(b.comments(lines, i))
+	}
+	return []patch{{colon, colon, " []"}, {lines.start[0], lines.end[len(lines.end)-1], comments.String()}}
+}
+
+// blockItems is the text between the entries that are left alone. An entry takes the lines above it along; comments above an
+// entry that is removed stay where they are.
+func (b *Board) blockItems(lines block, p plan, from, to int) string {
+	var out strings.Builder
+	out.WriteString(b.closeLine(from))
+	gone, cursor := p.removed(len(b.entries)), p.keep
+	leave := func(until int) {
+		for ; cursor < until; cursor++ {
+			if gone[cursor] {
+				out.WriteString(b.comments(lines, cursor))
+			}
+		}
+	}
+	for _, it := range p.items {
+		leave(it.from)
+		if it.from < 0 {
+			out.WriteString(lines.indent + "- " + b.write(it, false) + b.eol())
+			continue
+		}
+		out.Write(b.gap(lines, it.from))
+		out.WriteString(b.entryLines(lines, it))
+	}
+	leave(p.tail)
+	if p.tail < len(b.entries) {
+		out.Write(b.gap(lines, p.tail))
+		return out.String()
+	}
+	return b.openLine(out.String(), to)
+}
+
+// closeLine is the newline that the last line of a file may lack.
+func (b *Board) closeLine(at int) string {
+	if at > b.doc.Start && b.Source[at-1] != '\n' {
+		return b.eol()
+	}
+	return ""
+}
+
+// openLine takes the newline off again where the old text had none.
+func (b *Board) openLine(text string, at int) string {
+	if b.closeLine(at) != "" {
+		return strings.TrimSuffix(text, b.eol())
+	}
+	return text
+}
+
+// gap is what stands above entry i. What stands above the first belongs to the list.
+func (b *Board) gap(lines block, i int) []byte {
+	if i == 0 {
+		return nil
+	}
+	return b.Source[lines.end[i-1]:lines.start[i]]
+}
+
+func (b *Board) comments(lines block, i int) string {
+	var out strings.Builder
+	for line := range bytes.Lines(b.gap(lines, i)) {
+		if bytes.IndexByte(line, '#') >= 0 {
+			out.Write(line)
+		}
+	}
+	return out.String()
+}
+
+// entryLines are the lines of an old entry, with its newline, and with a new text when its state changed.
+func (b *Board) entryLines(lines block, it item) string {
+	start, end := lines.start[it.from], lines.end[it.from]
+	text := string(b.Source[start:end])
+	if it.restate {
+		n := b.entries[it.from]
+		from, to := b.doc.Offset(n), b.doc.End(n, &yaml.Node{Column: len(lines.indent) + 1})
+		text = text[:from-start] + b.write(it, false) + text[to-start:]
+	}
+	return text + b.closeLine(end)
+}

@@ -1,0 +1,101 @@
+// Package board reads kanban and task files, says what is wrong with them by file and line, and edits a board without moving
+// a byte that is not part of the edit.
+package board
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/matter"
+)
+
+// Board is a kanban file as it was read. It is not changed after Parse.
+type Board struct {
+	File     string
+	Source   []byte
+	SHA      string // SHA-256 of Source in hex
+	Phase    string // as written; "" when there is none
+	SubPhase string
+	Current  Current
+	Tasks    []Entry
+	Warnings []*matter.Problem // odd but legal, at most maxWarnings of them
+
+	doc     *matter.Document
+	entries []*yaml.Node // the node of each of Tasks
+}
+
+// Current is the field current. Set is false when the board has no such key, Null is an explicit null: the end of the work.
+type Current struct {
+	Set, Null    bool
+	Path         string
+	Line, Column int
+}
+
+// Entry is one task in the list. State is what the author noted: in brackets behind the path, or as state or status.
+type Entry struct {
+	Path, State, Assignee string
+	Line                  int
+}
+
+// Done says whether nobody has to work on the task any more, by the word noted in the list.
+func (e Entry) Done() bool { return isDone(e.State) }
+
+func isDone(state string) bool {
+	return slices.Contains([]string{"done", "complete", "completed", "x", "cancelled", "canceled"}, fold(state))
+}
+
+func fold(word string) string { return strings.ToLower(strings.TrimSpace(word)) }
+
+// SHA is the name of a board's bytes: their SHA-256 in hex.
+func SHA(source []byte) string {
+	sum := sha256.Sum256(source)
+	return hex.EncodeToString(sum[:])
+}
+
+// Terminal says whether the work is over: phase is complete, completed or done, or current is explicitly null. Seed 004,
+// "State Machine", step 2.
+func (b *Board) Terminal() bool {
+	return isTerminal(b.Phase) || b.Current.Null
+}
+
+func isTerminal(phase string) bool {
+	return slices.Contains([]string{"complete", "completed", "done"}, fold(phase))
+}
+
+// TaskPaths lists the paths of Tasks, never nil.
+func (b *Board) TaskPaths() []string {
+	paths := make([]string, len(b.Tasks))
+	for i, e := range b.Tasks {
+		paths[i] = e.Path
+	}
+	return paths
+}
+
+// MissingCurrent is the refusal of a board that is not over and names no current task.
+func (b *Board) MissingCurrent() error {
+	fix := "add current: with the path of the task to start with, or current: null when the work is over"
+	if i := slices.IndexFunc(b.Tasks, func(e Entry) bool { return !e.Done() }); i >= 0 {
+		fix = "add for example current: " + b.Tasks[i].Path + ", or current: null when the work is over"
+	}
+	return &matter.Problem{File: b.File, Line: b.doc.FirstLine, Text: "current is missing, and phase does not say that the work is over", Fix: fix}
+}
+
+// CurrentProblem puts an error about the current task at the place of current. An error that has a place of its own keeps it.
+func (b *Board) CurrentProblem(err error) error {
+	return placed(err, &matter.Problem{File: b.File, Line: b.Current.Line, Column: b.Current.Column, Text: "current: "})
+}
+
+// EntryProblem puts an error about a task at the place of its entry. An error that has a place of its own keeps it.
+func (b *Board) EntryProblem(e Entry, err error) error {
+	return placed(err, &matter.Problem{File: b.File, Line: e.Line, Text: "tasks: "})
+}
+
+func isYAML(file string) bool {
+	ext := strings.ToLower(filepath.Ext(file))
+	return ext == ".yaml" || ext == ".yml"
+}

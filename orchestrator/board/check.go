@@ -1,0 +1,118 @@
+package board
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"kanban-run/orchestrator/matter"
+)
+
+// maxFindings bounds what Check says about the tasks of one board.
+const maxFindings = 200
+
+// Check says what is wrong or odd about a board and its tasks, in the order of the board. What has Warning set stops no run.
+// knownRole says whether there is a role of that name.
+func Check(b *Board, p *Place, knownRole func(string) bool) []*matter.Problem {
+	c := &checker{board: b, place: p, knownRole: knownRole, found: slices.Clone(b.Warnings)}
+	c.current()
+	c.tasks()
+	return c.found
+}
+
+type checker struct {
+	board     *Board
+	place     *Place
+	knownRole func(string) bool
+	found     []*matter.Problem
+}
+
+func (c *checker) add(warning bool, err error) {
+	var p *matter.Problem
+	if !errors.As(err, &p) {
+		p = &matter.Problem{File: c.board.File, Text: err.Error(), Fix: hintOf(err)}
+	}
+	p.Warning = warning
+	c.found = append(c.found, p)
+}
+
+func (c *checker) current() {
+	b := c.board
+	switch {
+	case !b.Current.Set && !b.Terminal():
+		c.add(false, b.MissingCurrent())
+	case b.Current.Null && !isTerminal(b.Phase):
+		c.odd(fmt.Sprintf("current is null, so the work is over, and phase is %q", b.Phase), "write phase: complete, or name the task to work on in current")
+	case isTerminal(b.Phase) && b.Current.Path != "":
+		c.odd(fmt.Sprintf("phase is %s, so the work is over, and current still names a task", b.Phase), "write current: null")
+	case b.Current.Path != "":
+		c.currentTask()
+	}
+}
+
+func (c *checker) odd(text, fix string) {
+	at := c.board.Current
+	c.add(true, &matter.Problem{File: c.board.File, Line: at.Line, Column: at.Column, Text: text, Fix: fix})
+}
+
+func (c *checker) currentTask() {
+	b := c.board
+	task, err := c.place.ReadTask(b.Current.Path)
+	if err != nil {
+		c.add(false, b.CurrentProblem(err))
+		return
+	}
+	if task.Ref.Path != b.Current.Path {
+		c.odd(fmt.Sprintf("current is found beside the board only; agents will see %s", task.Ref.Path), "kanban-run check --fix writes that path")
+	}
+	listed := slices.ContainsFunc(b.Tasks, func(e Entry) bool {
+		return clean(e.Path) == clean(task.Ref.Path) || clean(e.Path) == clean(b.Current.Path)
+	}) ||
+		slices.ContainsFunc(b.Tasks, func(e Entry) bool { return c.place.Same(e.Path, b.Current.Path) })
+	if !listed {
+		c.odd("current is not in the list of tasks", "add it to tasks, or correct it")
+	}
+	if task.Done() {
+		c.odd(fmt.Sprintf("the current task says that its state is %s", task.State), "name the next task in current, or write current: null")
+	}
+	c.role(task, false)
+}
+
+// tasks looks at every file in the list. Trouble with a task that is not current stops the run only when its turn comes; an
+// unfinished task that cannot be read will.
+func (c *checker) tasks() {
+	most := len(c.found) + maxFindings
+	for i, e := range c.board.Tasks {
+		if len(c.found) >= most {
+			c.add(true, &matter.Problem{File: c.board.File, Text: fmt.Sprintf("%d more tasks were not looked at", len(c.board.Tasks)-i), Fix: "mend the ones above first"})
+			return
+		}
+		over := c.board.Terminal() || e.Done()
+		task, err := c.place.ReadTask(e.Path)
+		if err != nil {
+			c.add(over || errors.Is(err, fs.ErrNotExist), c.board.EntryProblem(e, err))
+			continue
+		}
+		if e.Path != c.board.Current.Path {
+			c.role(task, over || task.Done())
+		}
+	}
+}
+
+func (c *checker) role(t *Task, over bool) {
+	if t.assignee != "" && fold(t.assignee) != fold(t.Role) {
+		c.add(true, &matter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn,
+			Text: fmt.Sprintf("role is %s and assignee is %s; role counts", t.Role, t.assignee), Fix: "remove one of the two"})
+	}
+	if role := RoleFor(c.board, t); !c.knownRole(role) {
+		c.add(over, t.RoleProblem(&unknownRole{role}))
+	}
+}
+
+// unknownRole is about a name that no role file has.
+type unknownRole struct{ name string }
+
+func (e *unknownRole) Error() string { return fmt.Sprintf("there is no role %q", e.name) }
+
+func (e *unknownRole) Hint() string { return "kanban-run roles lists the roles" }

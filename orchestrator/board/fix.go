@@ -1,0 +1,150 @@
+package board
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"kanban-run/orchestrator/matter"
+)
+
+// maxFixes bounds how many values of one board are repaired. Real ones have one.
+const maxFixes = 20
+
+// Fix repairs what is safe to repair. An unquoted value with a colon, up to the next `identifier:` in column 1, becomes a |
+// block; a current that is a bare name gets its folder, which resolveBare knows (nil: leave it). All other bytes stay, and
+// the result is a board that Parse reads. notes say what was done, one line each; there are none when nothing had to be.
+// Errors: what is wrong with a board that cannot be repaired.
+func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (fixed []byte, notes []string, err error) {
+	fixed = source
+	b, problem := Parse(file, fixed)
+	for range maxFixes {
+		if problem == nil {
+			break
+		}
+		next, note, ok := blockify(file, fixed, problem)
+		if !ok {
+			break
+		}
+		fixed, notes = next, append(notes, note)
+		b, problem = Parse(file, fixed)
+	}
+	if problem != nil {
+		return nil, nil, problem
+	}
+	full, ok := bareCurrent(b, resolveBare)
+	if !ok {
+		return fixed, notes, nil
+	}
+	fixed, err = b.Splice(Edit{Current: &full})
+	if err != nil {
+		return nil, nil, err
+	}
+	return fixed, append(notes, fmt.Sprintf("line %d: current: %s became %s", b.Current.Line, b.Current.Path, full)), nil
+}
+
+func bareCurrent(b *Board, resolveBare func(string) (string, bool)) (string, bool) {
+	if resolveBare == nil || !b.Current.Set || b.Current.Null || strings.ContainsAny(b.Current.Path, `/\`) {
+		return "", false
+	}
+	return resolveBare(b.Current.Path)
+}
+
+var (
+	fieldLine  = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`)
+	plainValue = regexp.MustCompile(`^[^\s"'\[\]{}|>&*!%@#` + "`" + `]`)
+)
+
+// blockify turns the field that holds the problem into a | block.
+func blockify(file string, source []byte, problem error) (fixed []byte, note string, ok bool) {
+	var at *matter.Problem
+	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, matter.ErrUnclosed) {
+		return nil, "", false // only what the YAML library could not read
+	}
+	doc := &matter.Document{YAML: source, FirstLine: 1}
+	if !isYAML(file) {
+		split, err := matter.Split(file, source)
+		if err != nil {
+			return nil, "", false
+		}
+		doc = split
+	}
+	lines := bytes.SplitAfter(doc.YAML, []byte{'\n'})
+	first, last, ok := fieldAround(lines, at.Line-doc.FirstLine)
+	if !ok {
+		return nil, "", false
+	}
+	var out bytes.Buffer
+	out.Write(source[:doc.Start])
+	writeLines(&out, lines[:first])
+	name := writeBlock(&out, lines[first:last])
+	writeLines(&out, lines[last:])
+	out.Write(source[doc.Start+len(doc.YAML):])
+	note = fmt.Sprintf("line %d: %s became a | block of %d lines", doc.FirstLine+first, name, used(lines[first:last]))
+	return out.Bytes(), note, true
+}
+
+// fieldAround finds the field that holds a line: from its first line up to the next one that begins a field. It must have an
+// unquoted value with a colon in it.
+func fieldAround(lines [][]byte, line int) (first, last int, ok bool) {
+	first = min(max(line, 0), len(lines)-1)
+	for first > 0 && !fieldLine.Match(chomp(lines[first])) {
+		first--
+	}
+	m := fieldLine.FindSubmatchIndex(chomp(lines[first]))
+	if m == nil {
+		return 0, 0, false
+	}
+	for last = first + 1; last < len(lines) && !fieldLine.Match(chomp(lines[last])); last++ {
+	}
+	value := bytes.TrimLeft(lines[first][m[1]:], " \t")
+	text := append([][]byte{value}, lines[first+1:last]...)
+	return first, last, plainValue.Match(value) && hasColon(text)
+}
+
+func hasColon(lines [][]byte) bool {
+	for _, l := range lines {
+		if l = chomp(l); bytes.Contains(l, []byte(": ")) || bytes.HasSuffix(l, []byte(":")) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeBlock writes a field as a block and returns its name. Blank lines stay as they are.
+func writeBlock(out *bytes.Buffer, lines [][]byte) (name string) {
+	m := fieldLine.FindSubmatchIndex(lines[0])
+	name = string(lines[0][m[2]:m[3]])
+	value := bytes.TrimLeft(lines[0][m[3]+1:], " \t")
+	eol := lines[0][len(chomp(lines[0])):]
+	if len(eol) == 0 {
+		eol = []byte{'\n'}
+	}
+	out.WriteString(name + ": |")
+	out.Write(eol)
+	for _, l := range append([][]byte{value}, lines[1:]...) {
+		if len(bytes.TrimSpace(l)) > 0 {
+			out.WriteString("  ")
+		}
+		out.Write(l)
+	}
+	return name
+}
+
+// used is the number of lines up to the last that is not blank.
+func used(lines [][]byte) int {
+	for len(lines) > 0 && len(bytes.TrimSpace(lines[len(lines)-1])) == 0 {
+		lines = lines[:len(lines)-1]
+	}
+	return len(lines)
+}
+
+func writeLines(out *bytes.Buffer, lines [][]byte) {
+	for _, l := range lines {
+		out.Write(l)
+	}
+}
+
+func chomp(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }

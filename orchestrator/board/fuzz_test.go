@@ -1,0 +1,160 @@
+package board
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/matter"
+)
+
+var fuzzBoards = []string{
+	"phase: design\ncurrent: tasks/a.md\ntasks:\n  - tasks/a.md [done]\n\n  # c\n  - file: b.md\n    state: done\n",
+	"phase: 'x'\ncurrent: 'a.md'\ntasks: ['a.md', \"b.md\", {file: c.md}, ]\n", "{phase: x, current: , tasks: [a.md]}\n", "current: ~\ntasks:\n",
+	"current: >-\n  a.md\ntasks:\n-\n  a.md\n- # c\n  b.md", "phase: x\n", "tasks: [ ]\nz: |\n\n  x\n\n", "request: GOAL: x\n\nNeeded:\n- a\nphase: y\ncurrent: a\n",
+	"phase: done\r\ncurrent: ä.md\r\ntasks:\r\n- ü.md # 😀\r\n", "current: \"a\\x41\"\ntasks: [file: a.md, 'b\n\n c']\n", "? current\n: a\n? tasks\n: - a\n",
+}
+
+func seedBoards(f *testing.F, add func(source []byte)) {
+	for _, s := range fuzzBoards {
+		add([]byte(s))
+		add([]byte("---\n" + s + "\n---\nbody\n"))
+		add([]byte("\ufeff\r\n---\r\n" + s + "\r\n---"))
+	}
+}
+
+func fuzzName(source []byte) string {
+	if bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(source, []byte("\ufeff")), "\r\n"), []byte("---")) {
+		return "k.md"
+	}
+	return "k.yaml"
+}
+
+// FuzzBoard reads what Parse accepts a second time, with the YAML library alone, and compares.
+func FuzzBoard(f *testing.F) {
+	seedBoards(f, func(source []byte) { f.Add(source) })
+	f.Fuzz(func(t *testing.T, source []byte) {
+		b, err := Parse(fuzzName(source), source)
+		if err != nil {
+			var p *matter.Problem
+			if !errors.As(err, &p) || p.File == "" {
+				t.Fatalf("Parse(%q) = %v, want a *matter.Problem with a file", source, err)
+			}
+			return
+		}
+		var plain struct {
+			Phase   *string
+			Sub     *string `yaml:"sub_phase"`
+			Current *string
+			Tasks   []yaml.Node
+		}
+		if err := yaml.Unmarshal(b.doc.YAML, &plain); err != nil {
+			t.Fatalf("yaml.Unmarshal(%q) = %v, but it was accepted", b.doc.YAML, err)
+		}
+		current, _ := splitState(value(plain.Current))
+		if b.Phase != value(plain.Phase) || b.SubPhase != value(plain.Sub) || b.Current.Path != current || len(b.Tasks) != len(plain.Tasks) {
+			t.Fatalf("Parse(%q) = %+v, the library says %+v", source, b, plain)
+		}
+		for i, n := range plain.Tasks {
+			var e struct{ File string }
+			path, _ := splitState(n.Value)
+			if n.Kind == yaml.MappingNode && n.Decode(&e) == nil {
+				path = e.File
+			}
+			if b.Tasks[i].Path != path {
+				t.Fatalf("task %d of %q = %q, the library says %q", i, source, b.Tasks[i].Path, path)
+			}
+		}
+	})
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// FuzzSplice: an edit gives exactly what was meant or an error; the text around the YAML and the other fields never
+// move; the same edit again changes nothing.
+func FuzzSplice(f *testing.F) {
+	seedBoards(f, func(source []byte) {
+		f.Add(source, "tasks/b.md", "tasks/b.md\nb.md\nnew.md")
+		f.Add(source, "", "")
+		f.Add(source, "it's: #1", "b.md [done]\ntasks/a.md\n- x")
+	})
+	f.Fuzz(func(t *testing.T, source []byte, current, tasks string) {
+		b, err := Parse(fuzzName(source), source)
+		if err != nil {
+			return
+		}
+		if same, err := b.Splice(Edit{Tasks: b.TaskPaths(), SetTasks: len(b.Tasks) > 0}); err != nil || !bytes.Equal(same, source) {
+			t.Fatalf("Splice of %q to itself = %q, %v", source, same, err)
+		}
+		e := Edit{Null: current == "", Tasks: strings.Split(tasks, "\n"), SetTasks: tasks != "-"}
+		if current != "" {
+			e.Current = &current
+		}
+		out, err := b.Splice(e)
+		if err != nil {
+			checkSpliceError(t, source, err)
+			return
+		}
+		checkResult(t, b, e, out)
+	})
+}
+
+func checkSpliceError(t *testing.T, source []byte, err error) {
+	t.Helper()
+	var p *PathError
+	var s *SpliceError
+	if !errors.As(err, &p) && !errors.As(err, &s) {
+		t.Fatalf("Splice of %q = %v, want a *PathError or a *SpliceError", source, err)
+	}
+}
+
+func checkResult(t *testing.T, b *Board, e Edit, out []byte) {
+	t.Helper()
+	after, err := Parse(b.File, out)
+	if err != nil {
+		t.Fatalf("Splice(%+v) of %q = %q, which is unreadable: %v", e, b.Source, out, err)
+	}
+	if after.Current.Null != e.Null || e.Current != nil && after.Current.Path != currentPath(*e.Current) {
+		t.Fatalf("Splice(%+v) of %q gives current %+v", e, b.Source, after.Current)
+	}
+	if wanted, _ := e.wanted(); e.SetTasks && !slices.EqualFunc(after.Tasks, wanted, samePath) {
+		t.Fatalf("Splice(%+v) of %q gives tasks %+v", e, b.Source, after.Tasks)
+	}
+	if !bytes.HasPrefix(out, b.Source[:b.doc.Start]) || !bytes.HasSuffix(out, b.Source[b.doc.Start+len(b.doc.YAML):]) {
+		t.Fatalf("Splice(%+v) of %q moves text outside of the fields: %q", e, b.Source, out)
+	}
+	if !slices.EqualFunc(others(after.doc), others(b.doc), equal) {
+		t.Fatalf("Splice(%+v) of %q changes other fields: %q", e, b.Source, out)
+	}
+	again, err := after.Splice(e)
+	if err != nil || !bytes.Equal(again, out) {
+		t.Fatalf("the same Splice(%+v) again of %q = %q, %v, want no change", e, out, again, err)
+	}
+}
+
+// FuzzFix: what comes back loads, and only ever because a value became a block or current got a folder.
+func FuzzFix(f *testing.F) {
+	seedBoards(f, func(source []byte) { f.Add(source) })
+	f.Fuzz(func(t *testing.T, source []byte) {
+		name := fuzzName(source)
+		fixed, notes, err := Fix(name, source, func(n string) (string, bool) { return "d/" + n, true })
+		if err != nil {
+			return
+		}
+		if _, err := Parse(name, fixed); err != nil {
+			t.Fatalf("Fix(%q) = %q, which does not load: %v", source, fixed, err)
+		}
+		if len(notes) == 0 && !bytes.Equal(fixed, source) {
+			t.Fatalf("Fix(%q) = %q without a note", source, fixed)
+		}
+	})
+}

@@ -1,0 +1,300 @@
+package board
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/matter"
+	"kanban-run/schema"
+)
+
+// maxWarnings bounds what is said about one board: a list of 100,000 tasks may be odd 100,000 times.
+const maxWarnings = 50
+
+// Parse reads a board: a plain YAML file when its name says so, else Markdown with frontmatter. source is kept and must not
+// be changed afterwards. Errors: *matter.Problem for the first thing that is wrong; nothing unreadable is ever an empty board.
+func Parse(file string, source []byte) (*Board, error) {
+	doc, err := readDocument(file, source)
+	if err != nil {
+		return nil, err
+	}
+	b := &Board{File: file, Source: source, SHA: SHA(source), doc: doc}
+	if err := b.validate(); err != nil {
+		return nil, err
+	}
+	b.readPhase()
+	if err := b.readCurrent(); err != nil {
+		return nil, err
+	}
+	if err := b.readTasks(); err != nil {
+		return nil, err
+	}
+	b.warnLookalikes()
+	b.capWarnings()
+	return b, nil
+}
+
+func readDocument(file string, source []byte) (*matter.Document, error) {
+	if isYAML(file) {
+		return matter.ParseYAML(file, source)
+	}
+	doc, err := matter.ParseMatter(file, source)
+	if err == nil && doc.Root == nil {
+		return nil, &matter.Problem{File: file, Line: 1, Text: "this is no board: it does not begin with frontmatter",
+			Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}
+	}
+	return doc, err
+}
+
+// isOurs says whether a field has a meaning here. All others are the author's.
+func isOurs(name string) bool {
+	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks"}, name)
+}
+
+// validate gives the schema our fields without the entries of the list: it takes microseconds for each. Those are checked in
+// readTasks by the same rules, which a test compares.
+func (b *Board) validate() error {
+	envelope := map[string]any{}
+	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
+		if name := b.doc.Root.Content[i].Value; isOurs(name) {
+			envelope[name] = outline(b.doc.Root.Content[i+1])
+		}
+	}
+	violations, err := schema.Validate("kanban", envelope)
+	if err != nil {
+		return fmt.Errorf("validate board %s: %w", b.File, err)
+	}
+	if len(violations) == 0 {
+		return nil
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(violations[0].Path, "/"), "/")
+	_, value := b.doc.Field(name)
+	fix := "kanban-run schema kanban prints what a board may hold"
+	if value != nil && value.Kind == yaml.ScalarNode && name != "tasks" {
+		fix = "put the value in quotes when it is text"
+	}
+	return b.doc.Problem(value, violations[0].String(), fix)
+}
+
+// outline is a value as the schema sees it: scalars as they are, lists and maps empty. Dates are text to authors.
+func outline(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return []any{}
+	case yaml.MappingNode:
+		return map[string]any{}
+	}
+	switch n.Tag {
+	case "!!null":
+		return nil
+	case "!!bool":
+		return strings.EqualFold(n.Value, "true")
+	case "!!int", "!!float":
+		return 0
+	}
+	return n.Value
+}
+
+func (b *Board) readPhase() {
+	_, phase := b.doc.Field("phase")
+	_, sub := b.doc.Field("sub_phase")
+	b.Phase, b.SubPhase = text(phase), text(sub)
+}
+
+// text is the value of a scalar, "" for null and for no node.
+func text(n *yaml.Node) string {
+	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		return ""
+	}
+	return n.Value
+}
+
+func (b *Board) readCurrent() error {
+	_, n := b.doc.Field("current")
+	if n == nil {
+		return nil
+	}
+	b.Current.Set = true
+	b.Current.Line, b.Current.Column = b.doc.Position(n)
+	if n.Tag == "!!null" {
+		b.Current.Null = true
+		if n.Value == "" {
+			b.warn(n, "current is empty, which is read as null: the work is over", "write current: null, or the path of the task to work on")
+		}
+		return nil
+	}
+	if n.Style == 0 && isBoolean11(n.Value) {
+		return b.doc.Problem(n, "current: "+n.Value+" is a yes or no to other readers of YAML", "write null when the work is over, or put a path in quotes")
+	}
+	if err := b.checkPath(n, "current"); err != nil {
+		return err
+	}
+	path, state := splitState(n.Value)
+	if state != "" {
+		b.warn(n, fmt.Sprintf("current has the suffix [%s], which is not part of the path", state), "remove it")
+	}
+	b.Current.Path = path
+	return nil
+}
+
+// isBoolean11 recognises the words that are booleans in YAML 1.1 and text in 1.2.
+func isBoolean11(word string) bool {
+	return slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, fold(word))
+}
+
+func (b *Board) readTasks() error {
+	_, list := b.doc.Field("tasks")
+	if list == nil || list.Tag == "!!null" {
+		b.warn(list, "the board has no list of tasks", "write tasks: and below it one - PATH a line")
+		return nil
+	}
+	b.Tasks = make([]Entry, 0, len(list.Content))
+	b.entries = list.Content
+	lines := make(map[string]int, len(list.Content))
+	for _, n := range list.Content {
+		e, err := b.readEntry(n)
+		if err != nil {
+			return err
+		}
+		if first, twice := lines[e.Path]; twice {
+			b.warn(n, fmt.Sprintf("the task %s is already on line %d", e.Path, first), "remove one of the two")
+		} else {
+			lines[e.Path] = e.Line
+		}
+		b.Tasks = append(b.Tasks, e)
+	}
+	return nil
+}
+
+func (b *Board) readEntry(n *yaml.Node) (Entry, error) {
+	line, _ := b.doc.Position(n)
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return b.readEntryMap(n, line)
+	case !isText(n):
+		return Entry{}, b.doc.Problem(n, "a task must be a path, or a map with file", "write - PATH; put a path in quotes when it looks like a number")
+	}
+	if err := b.checkPath(n, "tasks"); err != nil {
+		return Entry{}, err
+	}
+	path, state := splitState(n.Value)
+	return Entry{Path: path, State: state, Line: line}, nil
+}
+
+func (b *Board) readEntryMap(n *yaml.Node, line int) (Entry, error) {
+	e := Entry{Line: line}
+	var status string
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		value, key := n.Content[i+1], n.Content[i].Value
+		if err := b.checkEntryField(key, value); err != nil {
+			return e, err
+		}
+		switch key {
+		case "file":
+			e.Path = value.Value
+		case "state":
+			e.State = text(value)
+		case "status":
+			status = text(value)
+		case "assignee":
+			e.Assignee = text(value)
+		}
+	}
+	if e.Path == "" {
+		return e, b.doc.Problem(n, "a task that is a map needs file", "write - file: PATH; put a path in quotes when it holds a colon and a space")
+	}
+	if status != "" && e.State != "" && fold(status) != fold(e.State) {
+		b.warn(n, fmt.Sprintf("state %s and status %s differ; state counts", e.State, status), "remove one of the two")
+	}
+	if e.State == "" {
+		e.State = status
+	}
+	return e, nil
+}
+
+func (b *Board) checkEntryField(key string, value *yaml.Node) error {
+	switch key {
+	case "file":
+		if isText(value) {
+			return b.checkPath(value, "tasks: file")
+		}
+	case "state", "status", "assignee":
+		if isText(value) || value.Tag == "!!null" {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return b.doc.Problem(value, "tasks: "+key+" must be text", "put the value in quotes")
+}
+
+// isText also takes dates, which are text to whoever wrote them.
+func isText(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && (n.Tag == "!!str" || n.Tag == "!!timestamp")
+}
+
+// checkPath refuses paths that no terminal or log could show as they are.
+func (b *Board) checkPath(n *yaml.Node, field string) error {
+	if text := badPath(n.Value); text != "" {
+		return b.doc.Problem(n, field+": "+text, "write the path of a file, or null for no task")
+	}
+	return nil
+}
+
+// badPath says what is wrong with a path as such, or "".
+func badPath(path string) string {
+	if strings.TrimSpace(path) == "" {
+		return "the path is empty"
+	}
+	for _, r := range path {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar {
+			return "the path holds the character " + strconv.QuoteRuneToASCII(r)
+		}
+	}
+	return ""
+}
+
+var suffix = regexp.MustCompile(`^[A-Za-z][A-Za-z _-]*$`)
+
+// splitState takes a trailing state such as [done] off a path.
+func splitState(s string) (path, state string) {
+	open := strings.LastIndex(s, "[")
+	if open < 2 || s[len(s)-1] != ']' || s[open-1] != ' ' && s[open-1] != '\t' || !suffix.MatchString(s[open+1:len(s)-1]) {
+		return s, ""
+	}
+	path = strings.TrimRight(s[:open], " \t")
+	if path == "" {
+		return s, ""
+	}
+	return path, strings.TrimSpace(s[open+1 : len(s)-1])
+}
+
+func (b *Board) warn(n *yaml.Node, text, fix string) {
+	p := b.doc.Problem(n, text, fix)
+	p.Warning = true
+	b.Warnings = append(b.Warnings, p)
+}
+
+// warnLookalikes finds fields that differ from ours by case alone. They would silently be the author's.
+func (b *Board) warnLookalikes() {
+	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
+		key := b.doc.Root.Content[i]
+		name := strings.ReplaceAll(strings.ToLower(key.Value), "-", "_")
+		if name != key.Value && isOurs(name) {
+			b.warn(key, fmt.Sprintf("the field %s is not %s and has no meaning here", key.Value, name), "write "+name+":")
+		}
+	}
+}
+
+func (b *Board) capWarnings() {
+	if more := len(b.Warnings) - maxWarnings; more > 0 {
+		b.Warnings = append(b.Warnings[:maxWarnings:maxWarnings],
+			&matter.Problem{File: b.File, Text: fmt.Sprintf("%d more warnings", more), Warning: true})
+	}
+}

@@ -1,0 +1,279 @@
+package board
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+)
+
+// Place is the work directory, where agents run, and where the board lies in it. Nothing outside the directory is read.
+type Place struct {
+	root   *os.Root
+	dir    string // absolute
+	board  string // absolute
+	folder string // the board's folder as a slash path from dir; "" when it lies outside
+}
+
+// Ref is a path on a board, resolved.
+type Ref struct {
+	Path   string // as agents see it: a slash path from the work directory
+	Abs    string
+	Exists bool
+}
+
+// ChooseWorkdir chooses the directory that agents run in: explicit, when it is given; cwd, when the board lies in it and at
+// least one of the board's paths leads to a file from there; else the board's folder. boardFile and explicit may be
+// relative to cwd. Errors: *FileError.
+func ChooseWorkdir(explicit, boardFile, cwd string, b *Board) (dir string, err error) {
+	if explicit != "" {
+		dir = under(cwd, explicit)
+		info, err := os.Stat(dir)
+		if err != nil {
+			return "", &FileError{"use work directory", dir, cause(err), "-C names an existing folder"}
+		}
+		if !info.IsDir() {
+			return "", &FileError{"use work directory", dir, errors.New("it is not a folder"), "-C names a folder"}
+		}
+		return dir, nil
+	}
+	folder := filepath.Dir(under(cwd, boardFile))
+	if _, inside := within(cwd, folder); !inside {
+		return folder, nil
+	}
+	root, err := os.OpenRoot(cwd)
+	if err != nil {
+		return "", &FileError{"use work directory", cwd, cause(err), ""}
+	}
+	if !leadsAnywhere(root, b) {
+		cwd = folder
+	}
+	return cwd, root.Close()
+}
+
+func under(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+func leadsAnywhere(root *os.Root, b *Board) bool {
+	for _, p := range append([]string{b.Current.Path}, b.TaskPaths()...) {
+		name := filepath.Clean(filepath.FromSlash(p))
+		if p == "" || !filepath.IsLocal(name) {
+			continue
+		}
+		if info, err := root.Stat(name); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// within is the slash path from dir to name, links in both resolved, and whether name lies in dir.
+func within(dir, name string) (rel string, ok bool) {
+	rel, err := filepath.Rel(resolved(dir), resolved(name))
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// resolved follows links as far as the name exists.
+func resolved(name string) string {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	up := filepath.Dir(name)
+	if up == name {
+		return name
+	}
+	return filepath.Join(resolved(up), filepath.Base(name))
+}
+
+// OpenPlace opens the work directory of a board. Errors: *FileError.
+func OpenPlace(workdir, boardFile string) (*Place, error) {
+	dir, err := filepath.Abs(workdir)
+	if err != nil {
+		return nil, &FileError{"use work directory", workdir, err, ""}
+	}
+	file, err := filepath.Abs(boardFile)
+	if err != nil {
+		return nil, &FileError{"find board", boardFile, err, ""}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, &FileError{"use work directory", dir, cause(err), "-C names an existing folder"}
+	}
+	p := &Place{root: root, dir: dir, board: file}
+	p.folder, _ = within(dir, filepath.Dir(file))
+	return p, nil
+}
+
+// Close releases the work directory.
+func (p *Place) Close() error { return p.root.Close() }
+
+// Dir is the absolute path of the work directory.
+func (p *Place) Dir() string { return p.dir }
+
+// Flat says whether the board lies in the work directory itself, so that a path means the same from both.
+func (p *Place) Flat() bool { return p.folder == "." }
+
+// KanbanFile is the board's path as agents see it: from the work directory when it lies inside, else absolute.
+func (p *Place) KanbanFile() string {
+	if p.folder == "" {
+		return p.board
+	}
+	return path.Join(p.folder, filepath.Base(p.board))
+}
+
+// Resolve finds the file that a path on the board means: from the work directory, else from the board's folder. The Ref is filled
+// in for a missing file too. Errors: *PathError; it matches fs.ErrNotExist when there is no such file.
+func (p *Place) Resolve(name string) (Ref, error) {
+	ref := Ref{Path: filepath.ToSlash(name)}
+	if text := badPath(name); text != "" {
+		return ref, &PathError{Path: fmt.Sprintf("%q", name), Text: text}
+	}
+	if filepath.IsAbs(name) {
+		rel, ok := within(p.dir, name)
+		if !ok {
+			return ref, p.outside(name)
+		}
+		ref.Path = rel
+	}
+	ref.Abs = filepath.Join(p.dir, filepath.FromSlash(ref.Path))
+	fromDir, fromBoard := path.Clean(ref.Path), ""
+	if p.folder != "" && !p.Flat() && !filepath.IsAbs(name) {
+		fromBoard = path.Join(p.folder, ref.Path)
+	}
+	return p.choose(ref, name, fromDir, fromBoard)
+}
+
+// choose takes the one candidate that is there. fromBoard is "" when it cannot differ from fromDir.
+func (p *Place) choose(ref Ref, name, fromDir, fromBoard string) (Ref, error) {
+	first, err := p.look(name, fromDir)
+	if err != nil {
+		return ref, err
+	}
+	second, err := p.look(name, fromBoard)
+	if err != nil {
+		return ref, err
+	}
+	switch {
+	case first != nil && second != nil && !os.SameFile(first, second):
+		return ref, &PathError{Path: name, Text: fmt.Sprintf("it could be %s or %s", fromDir, fromBoard), hint: func() string {
+			return "rename one of the two files, or write a path that only one of them has from the work directory " + p.dir
+		}}
+	case first == nil && second == nil && !local(fromDir) && !local(fromBoard):
+		return ref, p.outside(name)
+	case first == nil && second == nil:
+		return ref, p.missing(name)
+	case first == nil:
+		ref.Path, first = fromBoard, second
+		ref.Abs = filepath.Join(p.dir, filepath.FromSlash(fromBoard))
+	}
+	ref.Exists = true
+	return ref, judgeFile(name, first)
+}
+
+func judgeFile(name string, info fs.FileInfo) error {
+	pathError := func(err error) error {
+		return &PathError{Path: name, Text: err.Error(), Err: err, hint: func() string { return "a task is a file with text" }}
+	}
+	switch {
+	case info.IsDir():
+		return pathError(errFolder)
+	case !info.Mode().IsRegular():
+		return pathError(errSpecial)
+	}
+	return nil
+}
+
+func local(name string) bool { return name != "" && filepath.IsLocal(filepath.FromSlash(name)) }
+
+// look finds what a candidate names; nil when there is nothing, or when it lies outside.
+func (p *Place) look(name, candidate string) (fs.FileInfo, error) {
+	if !local(candidate) {
+		return nil, nil
+	}
+	info, err := p.root.Stat(filepath.FromSlash(candidate))
+	switch {
+	case err == nil:
+		return info, nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil, nil
+	}
+	// os.Root has no error of its own for a link that leads out: what can be found without it does.
+	if _, out := os.Stat(filepath.Join(p.dir, filepath.FromSlash(candidate))); out == nil {
+		return nil, p.outside(name)
+	}
+	return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
+}
+
+func (p *Place) outside(name string) error {
+	return &PathError{Path: name, Text: "it leads out of the work directory " + p.dir, hint: func() string {
+		return "use files inside, or choose a larger work directory with -C DIR"
+	}}
+}
+
+func (p *Place) missing(name string) error {
+	text := "there is no such file in " + p.dir
+	if p.folder != "" && !p.Flat() {
+		text += " or in " + path.Join(filepath.ToSlash(p.dir), p.folder)
+	}
+	return &PathError{Path: name, Text: text, Err: fs.ErrNotExist, hint: func() string { return p.hintForMissing(name) }}
+}
+
+// hintForMissing looks for the file from the folders above, up to the top of the git repository: boards are often written with
+// paths from there.
+func (p *Place) hintForMissing(name string) string {
+	beside := filepath.Dir(p.board)
+	if p.folder == "" && exists(filepath.Join(beside, filepath.FromSlash(name))) {
+		return "it is there beside the board: run with -C " + beside
+	}
+	dir := p.dir
+	if filepath.IsAbs(name) {
+		return "write the file, or correct the path"
+	}
+	for !exists(filepath.Join(dir, ".git")) {
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+		if exists(filepath.Join(dir, filepath.FromSlash(name))) {
+			return "it is there from " + dir + ": run with -C " + dir
+		}
+	}
+	return "write the file, or correct the path"
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// Same says whether two paths mean the same task. Paths that lead to no file are compared as text.
+func (p *Place) Same(a, b string) bool {
+	if a == b || path.Clean(filepath.ToSlash(a)) == path.Clean(filepath.ToSlash(b)) {
+		return true
+	}
+	ra, errA := p.Resolve(a)
+	rb, errB := p.Resolve(b)
+	if errA != nil || errB != nil {
+		return false
+	}
+	infoA, errA := p.root.Stat(filepath.FromSlash(path.Clean(ra.Path)))
+	infoB, errB := p.root.Stat(filepath.FromSlash(path.Clean(rb.Path)))
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// ResolveBare is the path from the work directory of a file that is found only beside the board, for Fix.
+func (p *Place) ResolveBare(name string) (string, bool) {
+	ref, err := p.Resolve(name)
+	return ref.Path, err == nil && path.Clean(ref.Path) != path.Clean(filepath.ToSlash(name))
+}

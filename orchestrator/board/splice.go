@@ -1,0 +1,256 @@
+package board
+
+import (
+	"bytes"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/matter"
+)
+
+// Edit is a change of a board's fields. The zero Edit changes nothing.
+type Edit struct {
+	Current  *string // the new current; nil leaves it
+	Null     bool    // set current to null
+	Tasks    []string
+	SetTasks bool // make the list be Tasks; entries that stay keep the author's map or suffix
+}
+
+// patch replaces Source[from:to].
+type patch struct {
+	from, to int
+	text     string
+}
+
+// Splice returns the board's bytes after an edit. Only the bytes of the values that change are replaced, so comments, order,
+// style and line endings of everything else stay; the result is parsed again and compared with what was meant. Errors:
+// *PathError for a path that no board may hold, *SpliceError when the edit cannot be made in this way.
+func (b *Board) Splice(e Edit) ([]byte, error) {
+	wanted, err := e.wanted()
+	if err != nil {
+		return nil, err
+	}
+	var patches []patch
+	if p, ok := b.patchCurrent(e); ok {
+		patches = append(patches, p)
+	}
+	if e.SetTasks {
+		more, err := b.patchTasks(wanted)
+		if err != nil {
+			return nil, err
+		}
+		patches = append(patches, more...)
+	}
+	out := apply(b.Source, patches)
+	if len(patches) == 0 {
+		return out, nil
+	}
+	return out, b.verify(out, e, wanted)
+}
+
+// wanted checks an edit's paths and takes the states off its tasks.
+func (e Edit) wanted() ([]Entry, error) {
+	paths := e.Tasks
+	if e.Current != nil {
+		paths = append([]string{*e.Current}, paths...)
+	}
+	for _, p := range paths {
+		if text := badPath(p); text != "" {
+			return nil, &PathError{Path: p, Text: text}
+		}
+	}
+	entries := make([]Entry, len(e.Tasks))
+	for i, p := range e.Tasks {
+		entries[i].Path, entries[i].State = splitState(p)
+	}
+	return entries, nil
+}
+
+func apply(source []byte, patches []patch) []byte {
+	slices.SortStableFunc(patches, func(a, b patch) int { return a.from - b.from })
+	out := make([]byte, 0, len(source)+64)
+	at := 0
+	for _, p := range patches {
+		out = append(append(out, source[at:p.from]...), p.text...)
+		at = p.to
+	}
+	return append(out, source[at:]...)
+}
+
+func (b *Board) patchCurrent(e Edit) (patch, bool) {
+	_, value := b.doc.Field("current")
+	switch {
+	case !e.Null && e.Current == nil,
+		e.Null && b.Current.Null,
+		!e.Null && b.Current.Set && !b.Current.Null && b.Current.Path == *e.Current:
+		return patch{}, false
+	case value == nil && e.Null:
+		return b.insertCurrent("null"), true
+	case value == nil:
+		return b.insertCurrent(encode(*e.Current, 0, b.flowRoot())), true
+	case e.Null:
+		return b.patchScalar(value, b.doc.Root, "null"), true
+	}
+	return b.patchScalar(value, b.doc.Root, encode(*e.Current, value.Style, b.flowRoot())), true
+}
+
+// patchScalar replaces a value. One that was left empty begins right behind its colon.
+func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
+	from := b.doc.Offset(value)
+	if from > 0 && b.Source[from-1] == ':' {
+		text = " " + text
+	}
+	return patch{from, b.doc.End(value, parent), text}
+}
+
+// insertCurrent adds the field below sub_phase or phase, where people look for it, else before all others.
+func (b *Board) insertCurrent(text string) patch {
+	line := "current: " + text
+	if b.flowRoot() || len(b.doc.Root.Content) == 0 {
+		return b.insertField(line)
+	}
+	for _, name := range []string{"sub_phase", "phase"} {
+		if _, value := b.doc.Field(name); value != nil && value.Kind == yaml.ScalarNode {
+			return b.insertBelow(b.doc.End(value, b.doc.Root), b.rootIndent()+line)
+		}
+	}
+	at := b.lineStart(b.doc.Offset(b.doc.Root))
+	return patch{at, at, b.rootIndent() + line + b.eol()}
+}
+
+// insertField adds a field behind all others.
+func (b *Board) insertField(line string) patch {
+	root := b.doc.Root
+	if b.flowRoot() {
+		at := b.doc.Offset(root) + 1
+		if len(root.Content) > 0 {
+			line += ", "
+		}
+		return patch{at, at, line}
+	}
+	if len(root.Content) == 0 {
+		at := b.doc.Start + len(b.doc.YAML)
+		return patch{at, at, line + b.eol()}
+	}
+	return b.insertBelow(b.doc.End(root, root), b.rootIndent()+line)
+}
+
+// insertBelow adds lines below the one that holds an offset, which may be the last and lack its newline.
+func (b *Board) insertBelow(offset int, lines string) patch {
+	at := b.lineEnd(offset)
+	return patch{at, at, b.eol() + lines}
+}
+
+func (b *Board) flowRoot() bool { return b.doc.Root.Style&yaml.FlowStyle != 0 }
+
+func (b *Board) rootIndent() string { return strings.Repeat(" ", b.doc.Root.Column-1) }
+
+// eol is the line ending of the fields, or of the file when there are none.
+func (b *Board) eol() string {
+	text := b.doc.YAML
+	if len(text) == 0 {
+		text = b.Source
+	}
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// lineStart is the offset of the line that holds an offset.
+func (b *Board) lineStart(offset int) int {
+	for offset > b.doc.Start && b.Source[offset-1] != '\n' {
+		offset--
+	}
+	return offset
+}
+
+// lineEnd is the offset before the line ending, or the end of the YAML.
+func (b *Board) lineEnd(offset int) int {
+	next := b.nextLine(offset)
+	if next > offset && b.Source[next-1] == '\n' {
+		next--
+	}
+	if next > offset && b.Source[next-1] == '\r' {
+		next--
+	}
+	return next
+}
+
+// nextLine is the offset behind the line ending, or the end of the YAML.
+func (b *Board) nextLine(offset int) int {
+	for end := b.doc.Start + len(b.doc.YAML); offset < end; offset++ {
+		if b.Source[offset] == '\n' {
+			return offset + 1
+		}
+	}
+	return offset
+}
+
+// verify reads the result and compares it with what was meant.
+func (b *Board) verify(out []byte, e Edit, wanted []Entry) error {
+	after, err := Parse(b.File, out)
+	if err != nil {
+		return &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+	}
+	switch {
+	case e.Null != after.Current.Null && (e.Null || e.Current != nil),
+		e.Current == nil && !e.Null && !sameCurrent(after.Current, b.Current),
+		e.Current != nil && !e.Null && after.Current.Path != currentPath(*e.Current):
+		return &SpliceError{b.File, "current would not be what was meant"}
+	case e.SetTasks && !slices.EqualFunc(after.Tasks, wanted, samePath),
+		!e.SetTasks && !slices.EqualFunc(after.entries, b.entries, equal):
+		return &SpliceError{b.File, "tasks would not be what was meant"}
+	case e.SetTasks && !b.keptEntries(after, wanted):
+		return &SpliceError{b.File, "an entry that stays would change"}
+	case !slices.EqualFunc(others(after.doc), others(b.doc), equal):
+		return &SpliceError{b.File, "other fields would change"}
+	}
+	return nil
+}
+
+// keptEntries says whether the entries that stay are what they were, with all that the author put into them.
+func (b *Board) keptEntries(after *Board, wanted []Entry) bool {
+	p := b.planTasks(wanted)
+	for i := range p.keep {
+		if !equal(after.entries[i], b.entries[i]) {
+			return false
+		}
+	}
+	for i, it := range p.items {
+		if it.from >= 0 && !it.restate && !equal(after.entries[p.keep+i], b.entries[it.from]) {
+			return false
+		}
+	}
+	return slices.EqualFunc(after.entries[p.keep+len(p.items):], b.entries[p.tail:], equal)
+}
+
+func sameCurrent(a, b Current) bool { return a.Set == b.Set && a.Null == b.Null && a.Path == b.Path }
+
+func currentPath(s string) string {
+	p, _ := splitState(s)
+	return p
+}
+
+func samePath(a, b Entry) bool { return a.Path == b.Path || clean(a.Path) == clean(b.Path) }
+
+func clean(p string) string { return path.Clean(filepath.ToSlash(p)) }
+
+// others are the keys and values that no edit touches.
+func others(doc *matter.Document) []*yaml.Node {
+	var rest []*yaml.Node
+	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
+		if name := doc.Root.Content[i].Value; name != "current" && name != "tasks" {
+			rest = append(rest, doc.Root.Content[i], doc.Root.Content[i+1])
+		}
+	}
+	return rest
+}
+
+func equal(a, b *yaml.Node) bool {
+	return a.Kind == b.Kind && a.Tag == b.Tag && a.Value == b.Value && a.Style == b.Style && slices.EqualFunc(a.Content, b.Content, equal)
+}

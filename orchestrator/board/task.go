@@ -1,0 +1,163 @@
+package board
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/matter"
+)
+
+// taskLimit is how much of a task file is read, in bytes: the header is at its beginning, and the rest is the agent's.
+const taskLimit = 64 << 10
+
+// Task is a task file's header.
+type Task struct {
+	Ref      Ref
+	Role     string // as written in role, else in assignee; "" when neither names one
+	RoleLine int    // its line in the file; 0 when there is none
+	State    string // state, else status
+	Title    string // title, else the first heading
+
+	roleColumn int
+	assignee   string // what assignee says beside role
+}
+
+// Done says whether nobody has to work on the task any more, by its own state.
+func (t *Task) Done() bool { return isDone(t.State) }
+
+// RoleProblem puts an error about the task's role at the place where the role is named.
+func (t *Task) RoleProblem(err error) error {
+	return placed(err, &matter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn})
+}
+
+// ReadTask resolves a path on the board and reads the header of the file, at most the first 64 KiB. Errors: those of
+// Resolve, and *matter.Problem for a header that cannot be read or a role that is not text.
+func (p *Place) ReadTask(name string) (*Task, error) {
+	ref, err := p.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	data, cut, err := p.head(ref)
+	if err != nil {
+		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
+	}
+	doc, err := taskDocument(ref.Path, data, cut)
+	if err != nil {
+		return nil, err
+	}
+	t := &Task{Ref: ref}
+	if err := t.readRole(doc); err != nil {
+		return nil, err
+	}
+	t.State = firstText(doc, "state", "status")
+	t.Title = firstText(doc, "title")
+	if t.Title == "" {
+		t.Title = heading(doc.Source[doc.Body:])
+	}
+	return t, nil
+}
+
+// head reads the beginning of a task file and says whether there is more.
+func (p *Place) head(ref Ref) (data []byte, cut bool, err error) {
+	f, err := p.root.OpenFile(filepath.FromSlash(path.Clean(ref.Path)), os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	// What was a regular file when the path was resolved may be a FIFO by now.
+	if _, err := regular(f); err != nil {
+		return nil, false, errors.Join(err, f.Close())
+	}
+	data, err = io.ReadAll(io.LimitReader(f, taskLimit+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, false, err
+	}
+	if len(data) > taskLimit {
+		return data[:taskLimit], true, nil
+	}
+	return data, false, nil
+}
+
+func taskDocument(file string, data []byte, cut bool) (*matter.Document, error) {
+	if isYAML(file) {
+		if cut {
+			return nil, &matter.Problem{File: file, Text: "a task in YAML may have 64 KiB", Fix: "use Markdown with frontmatter: its text may be of any length"}
+		}
+		return matter.ParseYAML(file, data)
+	}
+	doc, err := matter.ParseMatter(file, data)
+	var problem *matter.Problem
+	if cut && errors.Is(err, matter.ErrUnclosed) && errors.As(err, &problem) {
+		problem.Text = "the frontmatter does not end within the first 64 KiB"
+	}
+	return doc, err
+}
+
+// readRole takes role, else assignee: real task files say either.
+func (t *Task) readRole(doc *matter.Document) error {
+	for _, name := range []string{"role", "assignee"} {
+		_, value := doc.Field(name)
+		if value == nil || value.Tag == "!!null" {
+			continue
+		}
+		if value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
+			return doc.Problem(value, name+" must be the name of one role", "write for example role: Implementor")
+		}
+		if bad := badPath(value.Value); bad != "" && value.Value != "" {
+			return doc.Problem(value, name+" is no name of a role", "write for example role: Implementor")
+		}
+		if name == "assignee" {
+			t.assignee = value.Value
+		}
+		if t.Role == "" && value.Value != "" {
+			t.Role = value.Value
+			t.RoleLine, t.roleColumn = doc.Position(value)
+		}
+	}
+	return nil
+}
+
+// firstText is the text of the first field that has one.
+func firstText(doc *matter.Document, names ...string) string {
+	for _, name := range names {
+		if _, value := doc.Field(name); text(value) != "" {
+			return text(value)
+		}
+	}
+	return ""
+}
+
+func heading(body []byte) string {
+	for len(body) > 0 {
+		line, rest, _ := bytes.Cut(body, []byte{'\n'})
+		if title, ok := bytes.CutPrefix(line, []byte("# ")); ok {
+			return string(bytes.ToValidUTF8(bytes.TrimSpace(title), []byte("\ufffd")))
+		}
+		body = rest
+	}
+	return ""
+}
+
+// RoleFor is the role that works on a task: the one that the task names, else the one of the board's phase, else Implementor.
+// Seed 004, "Agent Role Mapping".
+func RoleFor(b *Board, t *Task) string {
+	if t != nil && t.Role != "" {
+		return t.Role
+	}
+	switch fold(b.Phase) {
+	case "design", "validate":
+		return "Architect"
+	case "plan":
+		return "Manager"
+	case "execute":
+		if fold(b.SubPhase) == "review" {
+			return "Architect"
+		}
+	}
+	return "Implementor"
+}

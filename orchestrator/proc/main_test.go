@@ -1,0 +1,165 @@
+//go:build unix
+
+package proc
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain plays the helpers, so that no test needs a shell: test-binary helper MODE [ARG].
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "helper" {
+		os.Exit(helper(os.Args[2], os.Args[3:]))
+	}
+	if err := Adopt(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// fastExit keeps the race detector's second of waiting out of helpers.
+var fastExit = []string{"GORACE=atexit_sleep_ms=0"}
+
+func helperArgv(t testing.TB, words ...string) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]string{self, "helper"}, words...)
+}
+
+func helper(mode string, args []string) int {
+	switch mode {
+	case "cat":
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+	case "exit":
+		code, _ := strconv.Atoi(args[0])
+		return code
+	case "environment":
+		dir, _ := os.Getwd()
+		fmt.Println(dir, os.Environ())
+	case "deaf":
+		fmt.Println("not listening")
+	case "hang":
+		fmt.Println("ready")
+		hang()
+	case "graceful":
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		fmt.Println("ready")
+		<-asked
+		fmt.Println("bye")
+	case "stubborn":
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		fmt.Println("ready")
+		<-asked
+		fmt.Println("asked")
+		hang()
+	case "suspended":
+		fmt.Println("ready")
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		hang()
+	case "killed":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		hang()
+	case "mute":
+		_ = os.Stdout.Close()
+		fmt.Fprintln(os.Stderr, "still here")
+	case "flood":
+		n, _ := strconv.Atoi(args[0])
+		for block := strings.Repeat("x", 1<<16); n > 0; n -= len(block) {
+			fmt.Print(block[:min(n, len(block))])
+		}
+	default:
+		return leaver(mode, args)
+	}
+	return 0
+}
+
+// leaver plays those that leave processes behind. Each of them says its number on standard output, which it keeps open.
+func leaver(mode string, args []string) int {
+	switch mode {
+	case "leak":
+		leave(args[0])
+	case "leak-and-hang":
+		leave(args[0])
+		hang()
+	case "linger":
+		fmt.Println(os.Getpid())
+		_ = os.NewFile(3, "started").Close()
+		hang()
+	case "between": // the middle of a double fork
+		launch("linger", args[0])
+	case "chain": // gone again before anybody can look
+		fmt.Println(os.Getpid())
+		time.Sleep(2 * time.Millisecond)
+		launch("chain", "session")
+	default:
+		return 99
+	}
+	return 0
+}
+
+func hang() { time.Sleep(time.Hour) }
+
+// leave starts a process of that kind and waits until it runs.
+func leave(kind string) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	switch kind {
+	case "daemon":
+		launchWith(w, "between", "session", "session")
+	case "chain":
+		launch("chain", "session")
+		_ = w.Close()
+	default:
+		launchWith(w, "linger", kind)
+	}
+	_ = w.Close()
+	_, _ = r.Read(make([]byte, 1))
+}
+
+func launch(mode, kind string, args ...string) {
+	launchWith(os.NewFile(3, "started"), mode, kind, args...)
+}
+
+func launchWith(started *os.File, mode, kind string, args ...string) {
+	cmd := exec.Command(os.Args[0], append([]string{"helper", mode}, args...)...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if started != nil {
+		cmd.ExtraFiles = []*os.File{started}
+	}
+	switch kind {
+	case "group":
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	case "session":
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	case "bare":
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		cmd.Env = []string{"NOTHING=1"}
+	}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,173 @@
+// Package proc runs a command to its end and makes sure that all of it is gone afterwards: its process group, and on Linux
+// every process that it left behind.
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Spec says what to run.
+type Spec struct {
+	Argv   []string // Argv[0] is the program's path (see LookPath) and what the program is told as its name
+	Dir    string   // working directory
+	Env    []string // the whole environment: nil is an empty one
+	Stdin  []byte
+	Stdout io.Writer // nil discards
+	Stderr io.Writer // nil discards; it may be written to at the same time as Stdout
+
+	Timeout time.Duration // from start to end; 0 is no limit
+	Grace   time.Duration // between the request to end and the kill
+}
+
+// Exit says how a command ended.
+type Exit struct {
+	Code     int    // exit status; -1 when a signal ended it, or when it was not started
+	Signal   string // "terminated", "killed", …; "" when none did
+	TimedOut bool   // it was ended because it took longer than Timeout
+	Stopped  bool   // it was ended, or not started, because of stop or kill
+	Timeout  time.Duration
+	Duration time.Duration
+}
+
+// String is "exit status 1", "killed by signal: terminated" or "timed out after 1s (killed by signal: killed)".
+func (e Exit) String() string {
+	end := fmt.Sprintf("exit status %d", e.Code)
+	switch {
+	case e.Signal != "":
+		end = "killed by signal: " + e.Signal
+	case e.Code < 0 && e.Stopped:
+		return "stopped before it started"
+	}
+	switch {
+	case e.TimedOut:
+		return fmt.Sprintf("timed out after %v (%s)", e.Timeout, end)
+	case e.Stopped:
+		return fmt.Sprintf("stopped (%s)", end)
+	default:
+		return end
+	}
+}
+
+// LeftoverError says that processes of the command outlived even SIGKILL.
+type LeftoverError struct{ Pids []int }
+
+func (e *LeftoverError) Error() string {
+	return fmt.Sprintf("processes that the command left behind cannot be ended: %v", e.Pids)
+}
+
+// Run starts the command in a process group of its own and returns when it has ended, nothing of it is left and its output was
+// written. A command that stop or the timeout ends is asked first: SIGTERM to the group, SIGKILL after the grace; kill skips
+// the question and cuts a grace short. A command that has ended by then is not called stopped.
+//
+// The command need not read its standard input or keep its outputs open, and who fails to write its output does not disturb
+// it. Errors: *StartError when it cannot be started at all, *LeftoverError, or what the system or the writers said.
+func Run(stop, kill context.Context, s Spec) (Exit, error) {
+	if stop.Err() != nil || kill.Err() != nil {
+		return Exit{Code: -1, Stopped: true}, nil
+	}
+	io, err := open(s)
+	if err != nil {
+		return Exit{Code: -1}, fmt.Errorf("open pipes: %w", err)
+	}
+	c, err := start(stop, s, io.theirs)
+	if err != nil {
+		io.close()
+		if stop.Err() != nil {
+			return Exit{Code: -1, Stopped: true}, nil
+		}
+		return Exit{Code: -1}, err
+	}
+	io.pump(s.Stdin)
+	timedOut, stopped := c.supervise(stop, kill, s)
+	exit := Exit{TimedOut: timedOut, Stopped: stopped, Timeout: s.Timeout, Duration: time.Since(c.began)}
+	err = errors.Join(c.finish(&exit), c.sweep())
+	return exit, errors.Join(err, io.drain())
+}
+
+// child is the command's first process, the leader of its group. It is not reaped before finish, so its number stays its own
+// for as long as signals are sent.
+type child struct {
+	process *os.Process
+	began   time.Time
+	ended   chan struct{} // closed when it has ended
+	kin                   // what this system needs to find the rest
+}
+
+func newChild(p *os.Process, k kin) *child {
+	c := &child{process: p, began: time.Now(), ended: make(chan struct{}), kin: k}
+	go func() {
+		defer close(c.ended)
+		c.await()
+	}()
+	return c
+}
+
+// supervise returns when the leader has ended.
+func (c *child) supervise(stop, kill context.Context, s Spec) (timedOut, stopped bool) {
+	var late <-chan time.Time
+	if s.Timeout > 0 {
+		timer := time.NewTimer(s.Timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-c.ended:
+		return false, false
+	case <-late:
+		timedOut = true
+	case <-stop.Done():
+		stopped = true
+	case <-kill.Done():
+		stopped = true
+	}
+	if c.hasEnded() { // at the same moment, of its own accord
+		return false, false
+	}
+	c.end(kill, s.Grace)
+	return timedOut, stopped
+}
+
+func (c *child) hasEnded() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *child) end(kill context.Context, grace time.Duration) {
+	if kill.Err() == nil && grace > 0 {
+		c.askToEnd()
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-c.ended:
+		case <-timer.C:
+		case <-kill.Done():
+		}
+	}
+	c.killGroup()
+	<-c.ended
+}
+
+// finish ends what is left of the group, also after a normal end, and reaps the leader.
+func (c *child) finish(exit *Exit) error {
+	c.killGroup()
+	state, err := c.reap()
+	if err != nil {
+		exit.Code = -1
+		return fmt.Errorf("wait for the command: %w", err)
+	}
+	exit.Code = state.ExitCode()
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		exit.Signal = status.Signal().String()
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+//go:build unix
+
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var ctx = context.Background()
+
+// watcher calls saw once, when the text has been written to it.
+type watcher struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	want string
+	saw  func()
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf.Write(p)
+	if w.saw != nil && strings.Contains(w.buf.String(), w.want) {
+		w.saw()
+		w.saw = nil
+	}
+	return len(p), nil
+}
+
+func TestRun(t *testing.T) {
+	big := strings.Repeat("0123456789abcdef", 640<<10) // 10 MiB, far more than a pipe holds
+	for _, tt := range []struct {
+		name, mode, arg string
+		stdin           string
+		exit            string
+		stdout, stderr  string
+	}{
+		{name: "in and out", mode: "cat", stdin: "hello\n", stdout: "hello\n", exit: "exit status 0"},
+		{name: "no input", mode: "cat", exit: "exit status 0"},
+		{name: "10 MiB in and out", mode: "cat", stdin: big, stdout: big, exit: "exit status 0"},
+		{name: "never reads 10 MiB", mode: "deaf", stdin: big, stdout: "not listening\n", exit: "exit status 0"},
+		{name: "exit status", mode: "exit", arg: "3", exit: "exit status 3"},
+		{name: "killed", mode: "killed", exit: "killed by signal: killed"},
+		{name: "closes its output and lives on", mode: "mute", stderr: "still here\n", exit: "exit status 0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			argv := helperArgv(t, tt.mode, tt.arg)
+			exit, err := Run(ctx, ctx, Spec{Argv: argv, Env: fastExit, Stdin: []byte(tt.stdin), Stdout: &stdout, Stderr: &stderr})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := exit.String(); got != tt.exit || exit.TimedOut || exit.Stopped {
+				t.Errorf("Run(%s) = %+v, want %s", tt.mode, exit, tt.exit)
+			}
+			if got := stdout.String(); got != tt.stdout {
+				t.Errorf("stdout has %d bytes, %.40q, want %d, %.40q", len(got), got, len(tt.stdout), tt.stdout)
+			}
+			if got := stderr.String(); got != tt.stderr {
+				t.Errorf("stderr = %.80q, want %q", got, tt.stderr)
+			}
+		})
+	}
+}
+
+// TestEnvironment: the command gets exactly the environment and the folder that it is given.
+func TestEnvironment(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		env  []string
+		want string
+	}{
+		{"some", []string{"B=2", "A=1"}, dir + " [B=2 A=1]\n"},
+		{"none", nil, dir + " []\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var stdout bytes.Buffer
+			if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "environment"), Dir: dir, Env: tt.env, Stdout: &stdout}); err != nil {
+				t.Fatal(err)
+			}
+			if got := stdout.String(); got != tt.want {
+				t.Errorf("the command says %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestStop(t *testing.T) {
+	const never = time.Hour
+	for _, tt := range []struct {
+		name, mode         string
+		grace, timeout     time.Duration
+		stopAt, killAt     string // text on stdout
+		want               string
+		timedOut, complete bool
+	}{
+		{name: "asked, it goes at once", mode: "hang", grace: never, stopAt: "ready", want: "stopped (killed by signal: terminated)"},
+		{name: "asked, it says goodbye", mode: "graceful", grace: never, stopAt: "ready", want: "stopped (exit status 0)", complete: true},
+		{name: "a suspended one hears it too", mode: "suspended", grace: never, stopAt: "ready", want: "stopped (killed by signal: terminated)"},
+		{name: "a stubborn one is killed after the grace", mode: "stubborn", grace: 30 * time.Millisecond, stopAt: "ready", want: "stopped (killed by signal: killed)"},
+		{name: "without a grace it is killed", mode: "graceful", stopAt: "ready", want: "stopped (killed by signal: killed)"},
+		{name: "kill asks nobody", mode: "graceful", grace: never, killAt: "ready", want: "stopped (killed by signal: killed)"},
+		{name: "kill cuts the grace short", mode: "stubborn", grace: never, stopAt: "ready", killAt: "asked", want: "stopped (killed by signal: killed)"},
+		{name: "timeout", mode: "hang", grace: never, timeout: 50 * time.Millisecond, want: "timed out after 50ms (killed by signal: terminated)", timedOut: true},
+		{name: "timeout of a stubborn one", mode: "stubborn", grace: 30 * time.Millisecond, timeout: 200 * time.Millisecond,
+			want: "timed out after 200ms (killed by signal: killed)", timedOut: true},
+		{name: "a stop in the grace of a timeout", mode: "stubborn", grace: 50 * time.Millisecond, timeout: 200 * time.Millisecond, stopAt: "asked",
+			want: "timed out after 200ms (killed by signal: killed)", timedOut: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			stop, cancelStop := context.WithCancel(ctx)
+			defer cancelStop()
+			kill, cancelKill := context.WithCancel(ctx)
+			defer cancelKill()
+			var first, second watcher
+			if tt.stopAt != "" {
+				first = watcher{want: tt.stopAt, saw: cancelStop}
+			}
+			if tt.killAt != "" {
+				second = watcher{want: tt.killAt, saw: cancelKill}
+			}
+			exit, err := Run(stop, kill, Spec{Argv: helperArgv(t, tt.mode), Env: fastExit, Stdout: io.MultiWriter(&first, &second), Timeout: tt.timeout, Grace: tt.grace})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := exit.String(); got != tt.want || exit.TimedOut != tt.timedOut || exit.Stopped == tt.timedOut {
+				t.Errorf("Run(%s) = %s, %+v, want %s", tt.mode, got, exit, tt.want)
+			}
+			if got := strings.Contains(first.buf.String(), "bye"); got != tt.complete {
+				t.Errorf("the command said goodbye = %t, want %t", got, tt.complete)
+			}
+		})
+	}
+}
+
+func TestStoppedBeforeTheStart(t *testing.T) {
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	for name, contexts := range map[string][2]context.Context{"stop": {done, ctx}, "kill": {ctx, done}} {
+		exit, err := Run(contexts[0], contexts[1], Spec{Argv: []string{"/does/not/exist"}})
+		if err != nil || !exit.Stopped || exit.Code != -1 || exit.String() != "stopped before it started" {
+			t.Errorf("Run with %s cancelled = %v (%+v), %v, want it not to start", name, exit, exit, err)
+		}
+	}
+}
+
+// TestEndWins: a command that has ended was not stopped, whatever else happens in the same moment. Its reply counts.
+func TestEndWins(t *testing.T) {
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	c := &child{ended: make(chan struct{})}
+	close(c.ended)
+	for range 100 {
+		if timedOut, stopped := c.supervise(done, done, Spec{Timeout: 1}); timedOut || stopped {
+			t.Fatalf("supervise(ended) = %t, %t, want false, false", timedOut, stopped)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// TestFailingWriter: the command must not notice that nobody can write its output down.
+func TestFailingWriter(t *testing.T) {
+	full := errors.New("disk full")
+	exit, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "flood", "1000000"), Env: fastExit, Stdout: failing{full}})
+	if !errors.Is(err, full) || exit.String() != "exit status 0" {
+		t.Errorf("Run(flood) = %v, %v, want exit status 0 and the writer's error", exit, err)
+	}
+}
+
+func TestStartError(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("just text\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	closed := filepath.Join(dir, "closed")
+	if err := os.WriteFile(closed, []byte("#!/bin/sh\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	self := helperArgv(t, "exit", "0")
+	for _, tt := range []struct {
+		name string
+		spec Spec
+		want error
+		hint string
+	}{
+		{"missing", Spec{Argv: []string{filepath.Join(dir, "no")}}, syscall.ENOENT, ""},
+		{"not executable", Spec{Argv: []string{closed}}, syscall.EACCES, "chmod +x"},
+		{"no program", Spec{Argv: []string{text}}, syscall.ENOEXEC, "#!"},
+		{"a folder", Spec{Argv: []string{dir}}, syscall.EACCES, ""},
+		{"missing work directory", Spec{Argv: self, Dir: filepath.Join(dir, "gone")}, syscall.ENOENT, ""},
+		{"too long", Spec{Argv: append(self, strings.Repeat("x", 4<<20))}, syscall.E2BIG, ""},
+		{"NUL in an argument", Spec{Argv: append(self, "a\x00b")}, syscall.EINVAL, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			exit, err := Run(ctx, ctx, tt.spec)
+			var start *StartError
+			if !errors.As(err, &start) || !errors.Is(err, tt.want) || exit.Code != -1 {
+				t.Fatalf("Run(%s) = %v, %v, want a *StartError with %v", tt.name, exit, err, tt.want)
+			}
+			if !strings.Contains(start.Hint(), tt.hint) {
+				t.Errorf("Hint() = %q, want %q in it", start.Hint(), tt.hint)
+			}
+			if start.Argv0 != tt.spec.Argv[0] {
+				t.Errorf("Argv0 = %q, want %q", start.Argv0, tt.spec.Argv[0])
+			}
+		})
+	}
+}
+
+func TestLookPath(t *testing.T) {
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"run": 0o755, "read": 0o644} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	for _, tt := range []struct {
+		name, dir, want string
+		err             error
+	}{
+		{"run", "/", filepath.Join(dir, "run"), nil},
+		{"./run", dir, filepath.Join(dir, "run"), nil},
+		{"../" + filepath.Base(dir) + "/run", dir, filepath.Join(dir, "run"), nil},
+		{filepath.Join(dir, "run"), "/", filepath.Join(dir, "run"), nil},
+		{"./nothing", dir, "", os.ErrNotExist},
+		{"nobody", dir, "", exec.ErrNotFound},
+		{"read", dir, "", exec.ErrNotFound},
+		{"./read", dir, "", os.ErrPermission},
+		{"./", dir, "", syscall.EISDIR},
+		{"", dir, "", exec.ErrNotFound},
+	} {
+		got, err := LookPath(tt.name, tt.dir)
+		if got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("LookPath(%q, %q) = %q, %v, want %q, %v", tt.name, tt.dir, got, err, tt.want, tt.err)
+		}
+		var start *StartError
+		if err != nil && (!errors.As(err, &start) || strings.Count(err.Error(), tt.name) > 1 && tt.name != "") {
+			t.Errorf("LookPath(%q) says %q, want a *StartError that names it once", tt.name, err)
+		}
+	}
+}
+
+// TestPatience: no process to be had is the system's trouble, not the command's.
+func TestPatience(t *testing.T) {
+	shortage := &os.PathError{Op: "fork/exec", Path: "x", Err: syscall.EAGAIN}
+	for _, tt := range []struct {
+		name     string
+		failures int
+		err      error
+		want     error
+	}{
+		{"twice", 2, shortage, nil},
+		{"a file that was only just written", 1, syscall.ETXTBSY, nil},
+		{"for ever", 1 << 30, shortage, syscall.EAGAIN},
+		{"another error", 1, syscall.EACCES, syscall.EACCES},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began, tries := time.Now(), 0
+				err := patiently(t.Context(), func() error {
+					if tries++; tries <= tt.failures {
+						return tt.err
+					}
+					return nil
+				})
+				if !errors.Is(err, tt.want) {
+					t.Errorf("patiently(%s) = %v after %d tries, want %v", tt.name, err, tries, tt.want)
+				}
+				if waited := time.Since(began); waited > patience+longPause {
+					t.Errorf("it waited for %v, want about %v", waited, patience)
+				}
+			})
+		})
+	}
+}
+
+func TestPatienceEndsWithStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stop, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		began := time.Now()
+		if err := patiently(stop, func() error { return syscall.EAGAIN }); !errors.Is(err, syscall.EAGAIN) {
+			t.Errorf("patiently = %v, want EAGAIN", err)
+		}
+		if waited := time.Since(began); waited != 3*time.Second {
+			t.Errorf("it waited for %v, want 3s", waited)
+		}
+	})
+}
+
+// TestShortLivedCommandLosesNothing: what was in the pipe when the command ended is still read, however the end of its input
+// and of the command fall together.
+func TestShortLivedCommandLosesNothing(t *testing.T) {
+	want := bytes.Repeat([]byte("0123456789abcdef"), 3000)
+	for i := range 100 {
+		var out bytes.Buffer
+		exit, err := Run(t.Context(), t.Context(), Spec{Argv: helperArgv(t, "cat"), Env: fastExit, Stdin: want, Stdout: &out})
+		if err != nil || exit.Code != 0 {
+			t.Fatalf("run %d: Run = %v, %v", i, exit, err)
+		}
+		if !bytes.Equal(out.Bytes(), want) {
+			t.Fatalf("run %d: %d bytes of output, want %d", i, out.Len(), len(want))
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// StartError says that a command can never be started as it is: it does not exist or is not executable. It is not retried.
+type StartError struct {
+	Argv0 string
+	Err   error
+}
+
+func (e *StartError) Error() string { return fmt.Sprintf("cannot start %s: %v", e.Argv0, e.Err) }
+func (e *StartError) Unwrap() error { return e.Err }
+
+// Hint says what to do about the commonest causes.
+func (e *StartError) Hint() string {
+	switch {
+	case errors.Is(e.Err, exec.ErrNotFound):
+		return "install it, or name it by its path"
+	case errors.Is(e.Err, fs.ErrPermission):
+		return "make it executable: chmod +x " + e.Argv0
+	case errors.Is(e.Err, syscall.ENOEXEC):
+		return "begin a script with a line like #!/bin/sh"
+	default:
+		return ""
+	}
+}
+
+// LookPath returns the absolute path of a program. A name with a slash is relative to dir, any other is searched for in the
+// folders of PATH. Errors: *StartError.
+func LookPath(name, dir string) (string, error) {
+	path := name
+	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
+		path = filepath.Join(dir, name)
+	}
+	found, err := exec.LookPath(path)
+	if err == nil {
+		found, err = filepath.Abs(found)
+	}
+	if err != nil {
+		var inner *exec.Error
+		if errors.As(err, &inner) {
+			err = inner.Err // the name is said once
+		}
+		return "", &StartError{name, err}
+	}
+	return found, nil
+}
+
+// Patience with a system that is out of processes for the moment. After it the system is called broken.
+const (
+	firstPause = 10 * time.Millisecond
+	longPause  = time.Second
+	patience   = time.Minute
+)
+
+func start(stop context.Context, s Spec, files []*os.File) (*child, error) {
+	var c *child
+	err := patiently(stop, func() error {
+		var err error
+		c, err = spawn(s, files)
+		return err
+	})
+	if err == nil || isShortage(err) || stop.Err() != nil {
+		return c, err
+	}
+	if _, dirErr := os.Stat(s.Dir); s.Dir != "" && dirErr != nil {
+		return nil, &StartError{s.Argv[0], dirErr} // the system blames the program for a missing folder
+	}
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return nil, &StartError{s.Argv[0], err}
+}
+
+// isShortage tells what may be over soon from what is wrong with the command.
+func isShortage(err error) bool {
+	for _, short := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
+		if errors.Is(err, short) {
+			return true
+		}
+	}
+	return false
+}
+
+// patiently tries again while the system has no process to give (EAGAIN), or while another goroutine's fork still holds the
+// program open that was only just written (ETXTBSY). Neither is the command's fault.
+func patiently(stop context.Context, try func() error) error {
+	deadline := time.Now().Add(patience)
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		err := try()
+		if !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, errTextBusy) || time.Now().After(deadline) {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-stop.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
