@@ -1,0 +1,105 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whatever lies on the disk, a journal is opened or refused by name, and one
+// that was opened can be written to and read again.
+func FuzzReplay(f *testing.F) {
+	m, _ := filled(&testing.T{})
+	data, known := m.names[testPath].data, m.names[headName(testPath)].data
+	f.Add(data, known)
+	f.Add(data[:len(data)-20], []byte{})
+	f.Add(data[ends(data)[0]:], []byte{})
+	f.Add(slices.Concat(data, make([]byte, 100)), known[:10])
+	f.Add([]byte("ffffffff 00000000 {\"seq\":"), known)
+	f.Fuzz(func(t *testing.T, data, known []byte) {
+		m := newMemory()
+		m.put(testPath, data)
+		m.put(headName(testPath), known)
+		j, got, err := collect(m)
+		var damage *DamageError
+		if errors.As(err, &damage) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("Open = %v, want nil or *DamageError", err)
+		}
+		j.BeginEpoch()
+		added, err := j.Append(draft(0))
+		if err != nil {
+			return // a clock or a counter at the end of its range
+		}
+		if err := j.Commit(); err != nil {
+			t.Fatalf("Commit = %v", err)
+		}
+		_, again, err := collect(m)
+		if want := append(got, added); err != nil || !cmp.Equal(want, again) {
+			t.Fatalf("replayed %v, %v, want %v", again, err, want)
+		}
+	})
+}
+
+// The quick decoder reads a line as encoding/json does, or leaves it alone.
+func FuzzDecode(f *testing.F) {
+	for i := range 4 {
+		d := draft(i)
+		line, err := encode(Record{Seq: 1, Prev: "0", Time: ticker(), Type: d.Type, TaskID: d.TaskID, Rev: d.Rev, Actor: d.Actor, Data: d.Data})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(line)
+	}
+	f.Add([]byte(`{"seq":01,"prev":"","epoch":18446744073709551616,"time":"2026-01-01T00:00:00+01:00","type":"","task_id":"\u0000","rev":1,"actor":"é","data":1}`))
+	f.Add([]byte(`{"seq":1,"prev":"","epoch":0,"time":"2026-01-01T00:00:00Z","type":"0","task_id":"0","rev":0,"actor":"0","data": "" }`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var names interner
+		got, ok := names.plain(line)
+		if !ok || !json.Valid(got.Data) {
+			return
+		}
+		var want Record
+		if err := json.Unmarshal(line, &want); err != nil {
+			t.Fatalf("plain(%s) = %v, encoding/json says %v", line, got, err)
+		}
+		if !equal(got, want) {
+			t.Errorf("plain(%s) = %v, want %v", line, got, want)
+		}
+	})
+}
+
+// What Append accepts comes back as it said.
+func FuzzAppend(f *testing.F) {
+	f.Add("T", "tasks/a.md", "runner", []byte(`{"a":1}`), uint64(1), int64(0))
+	f.Add("T\x00", "\u2028", `"`, []byte(` [ "\ud800" , 1e999 ] `), uint64(1<<63), int64(-62135596800))
+	f.Fuzz(func(t *testing.T, kind, task, actor string, data []byte, rev uint64, unix int64) {
+		m := newMemory()
+		clock := func() time.Time { return time.Unix(unix, unix) }
+		j, err := open(m, testPath, clock, ignore)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.BeginEpoch()
+		want, err := j.Append(Draft{Type: kind, TaskID: task, Rev: rev, Actor: actor, Data: data})
+		if err != nil {
+			return
+		}
+		if want.Type != kind || want.TaskID != task || want.Actor != actor || want.Rev != rev {
+			t.Errorf("Append = %v, want what it was given", want)
+		}
+		if err := j.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := collect(m)
+		if err != nil || !cmp.Equal(got, []Record{want}) {
+			t.Errorf("replayed %v, %v, want %v", got, err, want)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+)
+
+// head is the last record that was acknowledged, in a file of its own beside
+// the journal. A journal from which the last record was cut cleanly, or whose
+// last record rotted, looks just like one whose writer died in the middle of
+// it; the head tells them apart.
+//
+// It is written after the journal's sync and is not synced itself: after a
+// power cut it may be behind the journal, which is harmless, never ahead of it.
+type head struct {
+	seq uint64
+	crc uint32
+}
+
+const headLen = 16 + 1 + 8 + 1 + 8 + 1
+
+func (h head) encode() []byte {
+	text := fmt.Sprintf("%016x %08x", h.seq, h.crc)
+	return fmt.Appendf(nil, "%s %08x\n", text, checksum([]byte(text)))
+}
+
+func headName(path string) string { return path + ".head" }
+
+// readHead returns the zero head, which demands nothing, when there is none and
+// when a power cut left the file empty or torn.
+func readHead(sys system, path string) (head, error) {
+	b, err := sys.read(path, headLen)
+	if errors.Is(err, fs.ErrNotExist) {
+		return head{}, nil
+	}
+	if err != nil || len(b) < headLen {
+		return head{}, err
+	}
+	seq, err := strconv.ParseUint(string(b[:16]), 16, 64)
+	crc, ok := parseHex(b[17:25])
+	h := head{seq: seq, crc: crc}
+	if err != nil || !ok || string(h.encode()) != string(b) {
+		return head{}, nil
+	}
+	return h, nil
+}
+
+// walk is the walk of a journal that must contain the head's record.
+func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (mark, error) {
+	var before int64
+	end, err := walk(r, size, func(rec Record, at mark) error {
+		if at.seq == h.seq && at.crc != h.crc {
+			return &DamageError{Offset: before, Reason: fmt.Sprintf("record %d is not the one that was written", at.seq)}
+		}
+		before = at.offset
+		if err := each(rec); err != nil {
+			return fmt.Errorf("replay record %d (%s): %w", rec.Seq, rec.Type, err)
+		}
+		return nil
+	})
+	if err == nil && end.seq < h.seq {
+		err = h.missing(end)
+	}
+	return end, err
+}
+
+// missing is the damage of a journal that ends before the head's record.
+func (h head) missing(end mark) error {
+	return &DamageError{Offset: end.offset, Reason: fmt.Sprintf("it ends behind record %d, but record %d was written", end.seq, h.seq)}
+}

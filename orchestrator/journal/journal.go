@@ -1,0 +1,238 @@
+// Package journal is the append-only, checksummed record of what a run intended
+// and what came of it: whatever Commit acknowledged is there after kill -9 and
+// after a power cut, and a changed journal is refused, never believed.
+//
+// On disk a record is one line, `%08x %08x {json}\n`: the length and the
+// CRC-32C of the JSON, and the JSON. Each record names the checksum of the one
+// before it, so that none can be taken out, put in or moved. A torn tail, the
+// trace of a writer that died, is kept aside and cut off; every other fault is
+// damage. Beside the journal stands a small file, .head, that names the last
+// acknowledged record; without it a cleanly cut journal would look intact.
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+var (
+	// ErrNoEpoch is an Append before BeginEpoch: the record would pass for one
+	// of the run before.
+	ErrNoEpoch = errors.New("no epoch was begun")
+	// ErrForeignWrite says that somebody else wrote to the journal, replaced or
+	// removed it while it was open. The run must stop: it is not the only one.
+	ErrForeignWrite = errors.New("the journal was changed by another process")
+)
+
+// Journal is open for one writer, who holds the board's lock. It is not safe
+// for use by several goroutines.
+type Journal struct {
+	path     string
+	now      func() time.Time
+	file     file
+	headFile file
+
+	durable mark // behind the last committed record
+	end     mark // behind the last appended one
+	pending []byte
+	began   bool
+	failed  error
+
+	kept string
+	torn int64
+}
+
+// Open opens the journal at path, which is made when missing; its folder must
+// exist. It hands every record to replay, oldest first, and keeps none.
+//
+// Bytes behind the last whole record are copied to path.torn-1 (-2, …) and cut
+// off. A journal that was changed in any other way is refused with a
+// *DamageError; replay has then seen the records before the damage.
+func Open(path string, now func() time.Time, replay func(Record) error) (*Journal, error) {
+	return open(disk{}, path, now, replay)
+}
+
+func open(sys system, path string, now func() time.Time, replay func(Record) error) (*Journal, error) {
+	j := &Journal{path: path, now: now}
+	if err := j.open(sys, replay); err != nil {
+		return nil, errors.Join(j.wrap("open", err), j.closeFiles())
+	}
+	return j, nil
+}
+
+// open writes nothing before it knows that the journal is sound.
+func (j *Journal) open(sys system, replay func(Record) error) error {
+	known, err := readHead(sys, headName(j.path))
+	if err != nil {
+		return err
+	}
+	j.file, err = sys.open(j.path, known.seq == 0)
+	if errors.Is(err, fs.ErrNotExist) && known.seq > 0 {
+		return known.missing(mark{})
+	}
+	if err != nil {
+		return err
+	}
+	if err := j.replay(sys, known, replay); err != nil {
+		return err
+	}
+	if j.headFile, err = sys.open(headName(j.path), true); err != nil {
+		return err
+	}
+	// Records that a killed writer left unsynced, and files that it had just
+	// made, must be durable before anyone acts on them.
+	return errors.Join(j.file.Sync(), sys.syncDir(filepath.Dir(j.path)))
+}
+
+func (j *Journal) replay(sys system, known head, replay func(Record) error) error {
+	size, err := j.file.Named()
+	if err != nil {
+		return err
+	}
+	end, err := known.walk(j.file, size, replay)
+	if err == nil && end.offset < size {
+		err = j.repair(sys, end.offset, size)
+	}
+	j.durable, j.end = end, end
+	return err
+}
+
+// Repaired returns where Open kept a torn tail and how long it was, in bytes;
+// "" and 0 when there was none.
+func (j *Journal) Repaired() (kept string, n int64) { return j.kept, j.torn }
+
+// BeginEpoch gives the records that follow an epoch above all that the journal
+// has seen. It writes nothing: a run begins with a record of its own.
+func (j *Journal) BeginEpoch() (uint64, error) {
+	if j.failed != nil {
+		return 0, j.failed
+	}
+	j.end.epoch++
+	j.began = true
+	return j.end.epoch, nil
+}
+
+// Append gives d its place behind the last record and returns it as it will be
+// read. It is on disk only after Commit. A refused draft (ErrAmbiguous,
+// ErrNoEpoch, data that are not JSON) leaves the journal as it was.
+func (j *Journal) Append(d Draft) (Record, error) {
+	if j.failed != nil {
+		return Record{}, j.failed
+	}
+	r, line, err := j.place(d)
+	if err != nil {
+		return Record{}, j.wrap("append to", err)
+	}
+	at, err := j.end.after(r, headerLen+int64(len(line))+1, checksum(line))
+	if err != nil {
+		return Record{}, j.wrap("append to", err)
+	}
+	j.pending = appendLine(j.pending, line)
+	j.end = at
+	return r, nil
+}
+
+func (j *Journal) place(d Draft) (Record, []byte, error) {
+	if !j.began {
+		return Record{}, nil, ErrNoEpoch
+	}
+	if err := d.check(); err != nil {
+		return Record{}, nil, err
+	}
+	data, err := compactJSON(d.Data)
+	if err != nil {
+		return Record{}, nil, err
+	}
+	r := Record{
+		Seq: j.end.seq + 1, Prev: hex8(j.end.crc), Epoch: j.end.epoch, Time: j.tick(),
+		Type: d.Type, TaskID: d.TaskID, Rev: d.Rev, Actor: d.Actor, Data: data,
+	}
+	line, err := encode(r)
+	return r, line, err
+}
+
+// tick returns the time, moved behind the last record when the clock stands
+// still or was set back: the order of records is also that of their times.
+func (j *Journal) tick() time.Time {
+	now := j.now().UTC().Round(0)
+	if !now.After(j.end.time) {
+		return j.end.time.Add(1)
+	}
+	return now
+}
+
+// Commit makes all appended records durable with one write and one sync. Any
+// error is final: after a failed sync the kernel has forgotten what it could not
+// write, so every later call returns the same error and the run must stop.
+func (j *Journal) Commit() error {
+	if j.failed != nil {
+		return j.failed
+	}
+	if len(j.pending) == 0 {
+		return nil
+	}
+	if err := j.commit(); err != nil {
+		j.failed = j.wrap("commit", err)
+		return j.failed
+	}
+	j.durable = j.end
+	j.pending = j.pending[:0]
+	if cap(j.pending) > 1<<20 {
+		j.pending = nil // one huge record must not stay in memory
+	}
+	return nil
+}
+
+func (j *Journal) commit() error {
+	size, err := j.file.Named()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && size != j.durable.offset {
+		return ErrForeignWrite
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.WriteAt(j.pending, j.durable.offset); err != nil {
+		return err
+	}
+	if err := j.file.Sync(); err != nil {
+		return err
+	}
+	_, err = j.headFile.WriteAt(head{seq: j.end.seq, crc: j.end.crc}.encode(), 0)
+	return err
+}
+
+// Close closes the files. What was not committed is dropped.
+func (j *Journal) Close() error {
+	if j.failed == nil {
+		j.failed = j.wrap("use", fs.ErrClosed)
+	}
+	return j.wrap("close", j.closeFiles())
+}
+
+func (j *Journal) closeFiles() error {
+	var err error
+	for _, f := range []file{j.file, j.headFile} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return err
+}
+
+func (j *Journal) wrap(op string, err error) error { return wrap(op, j.path, err) }
+
+// wrap names the journal in err, unless err is damage, which names it itself.
+func wrap(op, path string, err error) error {
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		damage.Path = path
+		return damage
+	}
+	if err != nil {
+		return fmt.Errorf("%s journal %s: %w", op, path, err)
+	}
+	return nil
+}

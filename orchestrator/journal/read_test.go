@@ -1,0 +1,241 @@
+package journal
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/durable"
+)
+
+// The test binary plays the writer that gets killed.
+func TestMain(m *testing.M) {
+	path := os.Getenv("JOURNAL_TEST_PATH")
+	if path == "" {
+		os.Exit(m.Run())
+	}
+	if err := writeForever(path); err != nil {
+		fmt.Println("error:", err)
+	}
+}
+
+// writeForever commits records in groups of one to seven and names the last of
+// each group that was acknowledged.
+func writeForever(path string) error {
+	j, err := Open(path, time.Now, ignore)
+	if err != nil {
+		return err
+	}
+	if _, err := j.BeginEpoch(); err != nil {
+		return err
+	}
+	for group := 0; ; group++ {
+		var last Record
+		for i := range 1 + group%7 {
+			if last, err = j.Append(draft(i)); err != nil {
+				return err
+			}
+		}
+		if err := j.Commit(); err != nil {
+			return err
+		}
+		fmt.Println(last.Seq)
+	}
+}
+
+// startWriter returns a running writer and a function that returns what it
+// acknowledges next, 0 when it is gone.
+func startWriter(t *testing.T, path string) (*exec.Cmd, func() uint64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "JOURNAL_TEST_PATH="+path)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	return cmd, func() uint64 {
+		if !lines.Scan() {
+			return 0
+		}
+		seq, err := strconv.ParseUint(lines.Text(), 10, 64)
+		if err != nil {
+			t.Fatalf("writer said %q", lines.Text())
+		}
+		return seq
+	}
+}
+
+// Kill -9 at any instant loses nothing that was acknowledged, run after run on
+// one journal.
+func TestJournalSurvivesKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	var acked uint64
+	for round := range 20 {
+		cmd, next := startWriter(t, path)
+		for range 1 + round%9 {
+			if acked = next(); acked == 0 {
+				t.Fatal("the writer ended early")
+			}
+		}
+		cmd.Process.Kill()
+		for seq := next(); seq > 0; seq = next() { // said before the signal came
+			acked = seq
+		}
+		cmd.Wait()
+		if s, err := Read(path, ignore); err != nil || s.Records < acked {
+			t.Fatalf("Read = %+v, %v, want at least %d records", s, err, acked)
+		}
+	}
+}
+
+// A status command reads while a run writes: it sees a beginning, never damage.
+func TestReadBesideAWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	_, next := startWriter(t, path)
+	for range 50 {
+		acked := next()
+		seen := uint64(0)
+		s, err := Read(path, func(r Record) error {
+			seen = r.Seq
+			return nil
+		})
+		if err != nil || s.Records < acked || s.Records != seen {
+			t.Fatalf("Read = %+v, %v, saw %d, want at least %d records", s, err, seen, acked)
+		}
+	}
+}
+
+func TestReadChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "journal.jsonl")
+	j := begun(t, path)
+	add(t, j, draft(0))
+	commit(t, j)
+	j.Close()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := string(whole) + "000000"
+	if err := durable.WriteFile(path, []byte(torn), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Read(path, ignore)
+	if want := (Summary{Records: 1, Bytes: int64(len(whole)), TornBytes: 6}); s != want || err != nil {
+		t.Errorf("Read = %+v, %v, want %+v", s, err, want)
+	}
+	if got, _ := os.ReadFile(path); string(got) != torn {
+		t.Errorf("Read changed the journal to %q", got)
+	}
+	if names, _ := os.ReadDir(dir); len(names) != 2 {
+		t.Errorf("Read left %v in the folder", names)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Read(filepath.Join(dir, "no"), ignore); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Read of a missing journal = %v, want fs.ErrNotExist", err)
+	}
+	if _, err := Read(dir, ignore); err == nil {
+		t.Error("Read of a folder = nil, want an error")
+	}
+	path := filepath.Join(dir, "journal.jsonl")
+	j := begun(t, path)
+	add(t, j, draft(0))
+	add(t, j, draft(1))
+	commit(t, j)
+	j.Close()
+	if err := os.Truncate(path, 100); err != nil {
+		t.Fatal(err)
+	}
+	var damage *DamageError
+	if _, err := Read(path, ignore); !errors.As(err, &damage) || damage.Path != path || !strings.Contains(err.Error(), "record 2 was written") {
+		t.Errorf("Read of a cut journal = %v, want *DamageError for %s", err, path)
+	}
+}
+
+func TestReadStopsAtAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := begun(t, path)
+	add(t, j, draft(0))
+	add(t, j, draft(1))
+	commit(t, j)
+	stop := errors.New("enough")
+	s, err := Read(path, func(Record) error { return stop })
+	if !errors.Is(err, stop) || s.Records != 1 {
+		t.Errorf("Read = %+v, %v, want %v after one record", s, err, stop)
+	}
+}
+
+// Replay holds one record, not the journal: its memory must not grow with it.
+func TestReplayStreams(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := begun(t, path)
+	for i := range 20_000 {
+		add(t, j, draft(i))
+	}
+	commit(t, j)
+	perRecord := testing.AllocsPerRun(3, func() {
+		if _, err := Read(path, ignore); err != nil {
+			t.Fatal(err)
+		}
+	}) / 20_000
+	if perRecord > 2.1 {
+		t.Errorf("Read allocates %.1f times a record, want the data and prev", perRecord)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "journal.jsonl")
+	j, err := Open(path, ticker, ignore)
+	if err != nil {
+		b.Fatal(err)
+	}
+	j.BeginEpoch()
+	const n = 100_000
+	for i := range n {
+		if _, err := j.Append(draft(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := j.Commit(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Read(path, ignore); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
+}
+
+func BenchmarkAppend(b *testing.B) {
+	j, err := Open(filepath.Join(b.TempDir(), "journal.jsonl"), ticker, ignore)
+	if err != nil {
+		b.Fatal(err)
+	}
+	j.BeginEpoch()
+	for i := 0; b.Loop(); i++ {
+		if _, err := j.Append(draft(i)); err != nil {
+			b.Fatal(err)
+		}
+		j.pending = j.pending[:0]
+	}
+}
