@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -143,21 +142,21 @@ func kind(v any) string {
 	}
 }
 
-// shown quotes a value, shortened: what an agent wrote may be long.
+// shown quotes a value, shortened: what an agent wrote may be long. Letters of other scripts are escaped, since some look like
+// Latin ones.
 func shown(v any) string {
 	const most = 60
-	switch v.(type) {
+	switch v := v.(type) {
 	case []any, map[string]any, nil:
 		return kind(v)
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
+	case string:
+		if quoted := strconv.QuoteToASCII(v); len(quoted) > most {
+			return quoted[:most] + "…"
+		}
+		return strconv.QuoteToASCII(v)
+	default:
 		return fmt.Sprint(v)
 	}
-	if runes := []rune(string(data)); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return string(data)
 }
 
 func alternatives(v any) string {

@@ -121,6 +121,7 @@ func TestValidate(t *testing.T) {
 		{"a reply", "reply", `{status: blocked, message: "", extra: {a: [1]}}`, nil},
 		{"an empty reply", "reply", `{}`, []string{"message is missing", "status is missing"}},
 		{"status with a space", "reply", `{status: "ok ", message: m}`, []string{`status is "ok ", want ok, blocked, error or escalate`}},
+		{"a Cyrillic o", "reply", `{status: "оk", message: m}`, []string{`status is "\u043ek", want ok, blocked, error or escalate`}},
 		{"status is null", "reply", `{status: null, message: m}`, []string{"status is null, want ok, blocked, error or escalate"}},
 		{"message is null", "reply", `{status: ok, message: null}`, []string{"message is null, want string"}},
 		{"a long status", "reply", `{status: ` + strings.Repeat("x", 100) + `, message: m}`,

@@ -36,7 +36,7 @@ type kin struct {
 }
 
 // The table of children belongs to the process, so there is one.
-var ours = &family{leaders: map[int]struct{}{}}
+var household = &family{leaders: map[int]struct{}{}}
 
 // Adopt makes this process the one to which orphaned descendants fall, so that Run can find and end them. It is called once,
 // at the start of the program. Without it Run ends a command's process group, and what left the group lives on.
@@ -50,15 +50,15 @@ func Adopt() error {
 // spawn holds the lock over the fork: the limit is one of the whole process, and a child that is not in the table yet could
 // be taken for an orphan.
 func spawn(s Spec, files []*os.File) (*child, error) {
-	ours.mu.Lock()
-	defer ours.mu.Unlock()
+	household.mu.Lock()
+	defer household.mu.Unlock()
 	mark, unset := setMark()
 	defer unset()
 	p, err := os.StartProcess(s.Argv[0], s.Argv, attributes(s, files))
 	if err != nil {
 		return nil, err
 	}
-	ours.leaders[p.Pid] = struct{}{}
+	household.leaders[p.Pid] = struct{}{}
 	return newChild(p, kin{mark}), nil
 }
 
@@ -77,9 +77,9 @@ func setMark() (mark uint64, unset func()) {
 
 // reap takes the leader off the table in the same moment as it frees its number for another process.
 func (c *child) reap() (*os.ProcessState, error) {
-	ours.mu.Lock()
-	defer ours.mu.Unlock()
-	delete(ours.leaders, c.process.Pid)
+	household.mu.Lock()
+	defer household.mu.Unlock()
+	delete(household.leaders, c.process.Pid)
 	return c.process.Wait()
 }
 
@@ -120,7 +120,7 @@ func waitid(kind, id, options int, info *unix.Siginfo) error {
 func (c *child) sweep() error {
 	deadline := time.Now().Add(sweepTime)
 	for quiet := 0; quiet < 2; {
-		left, state := ours.orphans(c.mark)
+		left, state := household.orphans(c.mark)
 		switch {
 		case state == childless:
 			return nil

@@ -42,7 +42,7 @@ func leaveAndEnd(t *testing.T, kind, end string, timeout time.Duration) []string
 	kill, cancelKill := context.WithCancel(ctx)
 	defer cancelKill()
 	out := &watcher{want: "\n"}
-	spec := Spec{Argv: helperArgv(t, "leak-and-hang", kind), Env: fastExit, Stdout: out, Grace: time.Hour}
+	spec := Spec{Argv: helperArgv(t, "leak-and-hang", kind), Env: quiet(t), Stdout: out, Grace: time.Hour}
 	switch end {
 	case "normal":
 		spec.Argv = helperArgv(t, "leak", kind)
@@ -86,12 +86,12 @@ func TestSideBySide(t *testing.T) {
 	first := &watcher{want: "\n", saw: func() { close(ready) }}
 	argv := helperArgv(t, "leak-and-hang", "daemon")
 	go func() {
-		_, err := Run(stop, ctx, Spec{Argv: argv, Env: fastExit, Stdout: first, Grace: time.Hour})
+		_, err := Run(stop, ctx, Spec{Argv: argv, Env: quiet(t), Stdout: first, Grace: time.Hour})
 		ended <- err
 	}()
 	<-ready
 	var second bytes.Buffer
-	if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "leak", "daemon"), Env: fastExit, Stdout: &second}); err != nil {
+	if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "leak", "daemon"), Env: quiet(t), Stdout: &second}); err != nil {
 		t.Fatal(err)
 	}
 	first.mu.Lock()
@@ -123,7 +123,7 @@ func TestForeignChildren(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "leak", "session"), Env: fastExit}); err != nil {
+	if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "leak", "session"), Env: quiet(t)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := stdin.Close(); err != nil {
@@ -201,7 +201,7 @@ func TestNoDescriptorIsLeft(t *testing.T) {
 	}
 	argv := helperArgv(t, "exit", "0")
 	run := func(argv0 string) {
-		_, _ = Run(ctx, ctx, Spec{Argv: append([]string{argv0}, argv[1:]...), Env: fastExit, Stdin: []byte("x")})
+		_, _ = Run(ctx, ctx, Spec{Argv: append([]string{argv0}, argv[1:]...), Env: quiet(t), Stdin: []byte("x")})
 	}
 	run(argv[0])
 	before := count()

@@ -34,8 +34,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fastExit keeps the race detector's second of waiting out of helpers.
-var fastExit = []string{"GORACE=atexit_sleep_ms=0"}
+// quiet keeps the race detector's second of waiting and the coverage tool's warning out of helpers.
+func quiet(t testing.TB) []string {
+	t.Helper()
+	return []string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}
+}
 
 func helperArgv(t testing.TB, words ...string) []string {
 	t.Helper()

@@ -71,23 +71,23 @@ func Run(stop, kill context.Context, s Spec) (Exit, error) {
 	if stop.Err() != nil || kill.Err() != nil {
 		return Exit{Code: -1, Stopped: true}, nil
 	}
-	io, err := open(s)
+	pipes, err := open(s)
 	if err != nil {
 		return Exit{Code: -1}, fmt.Errorf("open pipes: %w", err)
 	}
-	c, err := start(stop, s, io.theirs)
+	c, err := start(stop, s, pipes.theirs)
 	if err != nil {
-		io.close()
+		pipes.close()
 		if stop.Err() != nil {
 			return Exit{Code: -1, Stopped: true}, nil
 		}
 		return Exit{Code: -1}, err
 	}
-	io.pump(s.Stdin)
+	pipes.pump(s.Stdin)
 	timedOut, stopped := c.supervise(stop, kill, s)
 	exit := Exit{TimedOut: timedOut, Stopped: stopped, Timeout: s.Timeout, Duration: time.Since(c.began)}
 	err = errors.Join(c.finish(&exit), c.sweep())
-	return exit, errors.Join(err, io.drain())
+	return exit, errors.Join(err, pipes.drain())
 }
 
 // child is the command's first process, the leader of its group. It is not reaped before finish, so its number stays its own

@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			argv := helperArgv(t, tt.mode, tt.arg)
-			exit, err := Run(ctx, ctx, Spec{Argv: argv, Env: fastExit, Stdin: []byte(tt.stdin), Stdout: &stdout, Stderr: &stderr})
+			exit, err := Run(ctx, ctx, Spec{Argv: argv, Env: quiet(t), Stdin: []byte(tt.stdin), Stdout: &stdout, Stderr: &stderr})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +135,7 @@ func TestStop(t *testing.T) {
 			if tt.killAt != "" {
 				second = watcher{want: tt.killAt, saw: cancelKill}
 			}
-			exit, err := Run(stop, kill, Spec{Argv: helperArgv(t, tt.mode), Env: fastExit, Stdout: io.MultiWriter(&first, &second), Timeout: tt.timeout, Grace: tt.grace})
+			exit, err := Run(stop, kill, Spec{Argv: helperArgv(t, tt.mode), Env: quiet(t), Stdout: io.MultiWriter(&first, &second), Timeout: tt.timeout, Grace: tt.grace})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +180,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 // TestFailingWriter: the command must not notice that nobody can write its output down.
 func TestFailingWriter(t *testing.T) {
 	full := errors.New("disk full")
-	exit, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "flood", "1000000"), Env: fastExit, Stdout: failing{full}})
+	exit, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "flood", "1000000"), Env: quiet(t), Stdout: failing{full}})
 	if !errors.Is(err, full) || exit.String() != "exit status 0" {
 		t.Errorf("Run(flood) = %v, %v, want exit status 0 and the writer's error", exit, err)
 	}
@@ -315,7 +315,7 @@ func TestShortLivedCommandLosesNothing(t *testing.T) {
 	want := bytes.Repeat([]byte("0123456789abcdef"), 3000)
 	for i := range 100 {
 		var out bytes.Buffer
-		exit, err := Run(t.Context(), t.Context(), Spec{Argv: helperArgv(t, "cat"), Env: fastExit, Stdin: want, Stdout: &out})
+		exit, err := Run(t.Context(), t.Context(), Spec{Argv: helperArgv(t, "cat"), Env: quiet(t), Stdin: want, Stdout: &out})
 		if err != nil || exit.Code != 0 {
 			t.Fatalf("run %d: Run = %v, %v", i, exit, err)
 		}

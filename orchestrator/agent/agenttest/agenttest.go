@@ -1,0 +1,420 @@
+// Package agenttest is the conformance suite of adapters: whatever program an adapter speaks to, a right reply comes through,
+// every wrong one is refused with its reason, and nothing of the program is left.
+package agenttest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// Harness makes an adapter's program behave.
+type Harness struct {
+	// Agent returns an adapter and an assignment whose agent behaves as a stub's rule with that `do` (and with the given further
+	// lines of the rule) says. Input, Contract, Timeout and Grace are filled in by the suite.
+	Agent func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment)
+	// Deaf, where the program can be made so, returns one that never reads its standard input and replies well.
+	Deaf func(t *testing.T) (agent.Adapter, agent.Assignment)
+	// Reasons replaces what the suite looks for in a reason, by `do`, for programs whose output is more than the reply.
+	Reasons map[string]string
+}
+
+// never is a limit that a test does not reach unless something hangs.
+const never = time.Hour
+
+// Conformance runs the suite. The test binary must play stub agents: see agent.StubMain.
+func Conformance(t *testing.T, h Harness) {
+	if err := proc.Adopt(); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("valid replies", h.validReplies)
+	t.Run("misbehaviour", h.misbehaviour)
+	t.Run("identical invocations", h.identical)
+	t.Run("stop", h.stop)
+	t.Run("kill", h.kill)
+	t.Run("stopped before the start", h.stoppedBefore)
+	t.Run("timeout", h.timeout)
+	t.Run("closed stdout", h.closedStdout)
+	t.Run("leaked child", h.leakedChild)
+	t.Run("huge output", h.huge)
+	t.Run("sinks", h.sinks)
+	t.Run("command that vanished", h.vanished)
+	if h.Deaf != nil {
+		t.Run("stdin never read", h.deaf)
+	}
+}
+
+var contracts = [...]agent.Contract{agent.TaskContract, agent.ManagerContract, agent.InstructionContract}
+
+// input is a real one of the contract.
+func input(c agent.Contract) []byte {
+	switch c {
+	case agent.TaskContract:
+		return []byte(`{"task_file":"tasks/a.md","kanban_file":"kanban.yaml"}`)
+	case agent.ManagerContract:
+		return []byte(`{"kanban_file":"kanban.yaml","done_task":"tasks/a.md","tasks":["tasks/a.md","tasks/b.md"]}`)
+	default:
+		return []byte(`{"instruction":"count to three"}`)
+	}
+}
+
+func (h Harness) assign(t *testing.T, c agent.Contract, do string, more ...string) (agent.Adapter, agent.Assignment) {
+	t.Helper()
+	a, assignment := h.Agent(t, do, more...)
+	return a, complete(t, assignment, c)
+}
+
+func complete(t *testing.T, a agent.Assignment, c agent.Contract) agent.Assignment {
+	t.Helper()
+	a.Contract, a.Input = c, input(c)
+	a.Timeout, a.Grace = never, never
+	if a.Dir == "" {
+		a.Dir = workdir(t)
+	}
+	return a
+}
+
+// workdir has the two files of the inputs.
+func workdir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "tasks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tasks/a.md", "tasks/b.md", "kanban.yaml"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("current: tasks/a.md\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// conversation is one attempt and what can happen to it.
+type conversation struct {
+	adapter    agent.Adapter
+	assignment agent.Assignment
+	stopAt     string // what it says on standard error when it is to be stopped
+	killToo    bool
+	stdout     bytes.Buffer
+	stderr     *watcher
+	mu         sync.Mutex
+	events     []agent.Event
+}
+
+// watcher calls saw once when want was written to it.
+type watcher struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	want string
+	saw  func()
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf.Write(p)
+	if w.saw != nil && w.want != "" && strings.Contains(w.buf.String(), w.want) {
+		w.saw()
+		w.saw = nil
+	}
+	return len(p), nil
+}
+
+func (c *conversation) hold(t *testing.T) agent.Outcome {
+	t.Helper()
+	if err := c.adapter.Check(c.assignment); err != nil {
+		t.Fatalf("Check = %v, want nil", err)
+	}
+	inv, err := c.adapter.Invoke(c.assignment)
+	if err != nil {
+		t.Fatalf("Invoke = %v, want nil", err)
+	}
+	stop, cancelStop := context.WithCancel(context.Background())
+	defer cancelStop()
+	kill, cancelKill := context.WithCancel(context.Background())
+	defer cancelKill()
+	c.stderr = &watcher{want: c.stopAt, saw: func() {
+		cancelStop()
+		if c.killToo {
+			cancelKill()
+		}
+	}}
+	out, err := agent.Converse(stop, kill, c.adapter, inv, c.assignment.Contract, agent.Sinks{Stdout: &c.stdout, Stderr: c.stderr}, c.note)
+	if err != nil {
+		t.Fatalf("Converse = %v, want nil", err)
+	}
+	return out
+}
+
+func (c *conversation) note(e agent.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events = append(c.events, e)
+}
+
+func (h Harness) validReplies(t *testing.T) {
+	for _, contract := range contracts {
+		t.Run(contract.String(), func(t *testing.T) {
+			c := &conversation{}
+			c.adapter, c.assignment = h.assign(t, contract, "reply", "status: blocked", "message: 'said ✓'")
+			out := c.hold(t)
+			if out.Failure != nil || out.Stopped || out.Reply == nil {
+				t.Fatalf("Converse = %+v, %v, want a reply", out, out.Failure)
+			}
+			if out.Reply.Status != agent.Blocked || out.Reply.Message != "said ✓" {
+				t.Errorf("Reply = %+v, want what the agent said", out.Reply)
+			}
+			isManagers := contract == agent.ManagerContract
+			if got := out.Reply.NextTask != nil && *out.Reply.NextTask == "tasks/b.md"; got != isManagers {
+				t.Errorf("NextTask = %v, want tasks/b.md: %t", out.Reply.NextTask, isManagers)
+			}
+			if got := slices.Equal(out.Reply.Tasks, []string{"tasks/a.md", "tasks/b.md"}); got != isManagers {
+				t.Errorf("Tasks = %v, want both: %t", out.Reply.Tasks, isManagers)
+			}
+			wantExit(t, out.Exit, "exit status 0")
+		})
+	}
+}
+
+func wantExit(t *testing.T, got proc.Exit, want string) {
+	t.Helper()
+	if got.String() != want {
+		t.Errorf("Exit = %v, want %s", got, want)
+	}
+}
+
+func (h Harness) misbehaviour(t *testing.T) {
+	for _, tt := range []struct{ do, reason string }{
+		{"garbage", "not a JSON object"},
+		{"half-json", "half a JSON object"},
+		{"empty", "stdout is empty"},
+		{"wrong-enum", "status is \"very ok\", want ok, blocked, error or escalate"},
+		{"missing-field", "message is missing"},
+		{"duplicate-key", "duplicate key status"},
+		{"trailing-text", "text after the JSON object"},
+		{"two-objects", "a second JSON object"},
+		{"fence", "Markdown fence"},
+		{"invalid-utf8", "invalid UTF-8"},
+		{"ok-exit-1", "exit status 1"},
+		{"exit", "exit status 1"},
+		{"crash", killed()},
+	} {
+		for _, contract := range []agent.Contract{agent.TaskContract, agent.ManagerContract} {
+			t.Run(tt.do+", "+contract.String(), func(t *testing.T) {
+				c := &conversation{}
+				c.adapter, c.assignment = h.assign(t, contract, tt.do, "stderr: in a bad mood")
+				out := c.hold(t)
+				if out.Failure == nil || out.Reply != nil || out.Stopped {
+					t.Fatalf("Converse = %+v, want a failure", out)
+				}
+				want := tt.reason
+				if own, ok := h.Reasons[tt.do]; ok {
+					want = own
+				}
+				if !strings.Contains(out.Failure.Reason, want) {
+					t.Errorf("Reason = %q, want %q in it", out.Failure.Reason, want)
+				}
+				if !strings.Contains(out.Stderr, "in a bad mood") {
+					t.Errorf("Stderr = %q, want what the agent said there", out.Stderr)
+				}
+				if got := out.Received == ""; got != (c.stdout.Len() == 0) {
+					t.Errorf("Received = %q of %d bytes", out.Received, c.stdout.Len())
+				}
+			})
+		}
+	}
+}
+
+// killed is what a process that ended itself is told by.
+func killed() string {
+	if runtime.GOOS == "windows" {
+		return "exit status 1"
+	}
+	return "killed by signal: killed"
+}
+
+// identical: seed 004, "Retry Rule (CRITICAL)": the same agent with exactly the same parameters.
+func (h Harness) identical(t *testing.T) {
+	adapter, assignment := h.assign(t, agent.TaskContract, "reply")
+	first, err := adapter.Invoke(assignment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := adapter.Invoke(assignment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(first.Argv, again.Argv) || !slices.Equal(first.Env, again.Env) || !bytes.Equal(first.Stdin, again.Stdin) || first.Dir != again.Dir {
+		t.Errorf("Invoke = %+v, and then %+v, want the same", first, again)
+	}
+	if first.Digest() != again.Digest() || len(first.Digest()) != 64 {
+		t.Errorf("Digest() = %s, and then %s, want the same SHA-256", first.Digest(), again.Digest())
+	}
+	if first.Dir != assignment.Dir || !slices.Equal(first.Env, assignment.Env) {
+		t.Errorf("Invoke = %+v, want the folder and environment of the assignment", first)
+	}
+	assignment.Input = input(agent.InstructionContract)
+	other, err := adapter.Invoke(assignment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Digest() == first.Digest() {
+		t.Error("Digest() is the same for another input")
+	}
+}
+
+func (h Harness) stop(t *testing.T) {
+	c := &conversation{stopAt: "hanging"}
+	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "hang")
+	wantStopped(t, c.hold(t))
+}
+
+func (h Harness) kill(t *testing.T) {
+	c := &conversation{stopAt: "ignoring SIGTERM", killToo: true}
+	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "ignore-term")
+	wantStopped(t, c.hold(t))
+}
+
+func wantStopped(t *testing.T, out agent.Outcome) {
+	t.Helper()
+	if !out.Stopped || out.Reply != nil || out.Failure != nil {
+		t.Errorf("Converse = %+v, want it to be stopped, neither accepted nor rejected", out)
+	}
+}
+
+func (h Harness) stoppedBefore(t *testing.T) {
+	adapter, assignment := h.assign(t, agent.TaskContract, "reply")
+	inv, err := adapter.Invoke(assignment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, cancel := context.WithCancel(context.Background())
+	cancel()
+	out, err := agent.Converse(stop, context.Background(), adapter, inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantStopped(t, out)
+}
+
+func (h Harness) timeout(t *testing.T) {
+	for _, do := range []string{"hang", "ignore-term"} {
+		c := &conversation{}
+		c.adapter, c.assignment = h.assign(t, agent.TaskContract, do)
+		c.assignment.Timeout, c.assignment.Grace = 300*time.Millisecond, 20*time.Millisecond
+		out := c.hold(t)
+		if out.Failure == nil || !strings.Contains(out.Failure.Reason, "timed out after 300ms") || out.Stopped {
+			t.Errorf("Converse(%s) = %+v, %v, want it to time out", do, out, out.Failure)
+		}
+	}
+}
+
+// closedStdout: an agent that has nothing more to say has not ended.
+func (h Harness) closedStdout(t *testing.T) {
+	c := &conversation{stopAt: "closed stdout"}
+	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "close-stdout")
+	wantStopped(t, c.hold(t))
+}
+
+var leftBehind = regexp.MustCompile(`left process (\d+) behind`)
+
+// leakedChild: the reply is good, and what the agent left behind neither delays it nor lives on.
+func (h Harness) leakedChild(t *testing.T) {
+	c := &conversation{}
+	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "leak-child")
+	out := c.hold(t)
+	if out.Failure != nil || out.Reply == nil {
+		t.Fatalf("Converse = %+v, %v, want a reply", out, out.Failure)
+	}
+	m := leftBehind.FindStringSubmatch(c.stderr.buf.String())
+	if m == nil {
+		t.Fatalf("stderr = %q, want the number of the process", c.stderr.buf.String())
+	}
+	pid, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := os.FindProcess(pid); runtime.GOOS == "linux" && err == nil && p.Signal(syscall.Signal(0)) == nil {
+		t.Errorf("process %d outlived the agent", pid)
+	}
+}
+
+// huge: 64 MiB are refused, without being kept.
+func (h Harness) huge(t *testing.T) {
+	adapter, assignment := h.assign(t, agent.ManagerContract, "huge")
+	inv, err := adapter.Invoke(assignment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ctx := context.Background()
+	out, err := agent.Converse(ctx, ctx, adapter, inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
+	runtime.ReadMemStats(&after)
+	if err != nil || out.Failure == nil || !strings.Contains(out.Failure.Reason, "larger than 16 MiB") {
+		t.Errorf("Converse = %+v, %v, want it to be too large", out.Failure, err)
+	}
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 48 {
+		t.Errorf("%d MiB were allocated for it, want 48 at most", used)
+	}
+	if len(out.Received) > 4<<10 || out.Received == "" {
+		t.Errorf("Received has %d bytes, want its beginning, 4 KiB at most", len(out.Received))
+	}
+}
+
+// sinks: everything that the agent prints passes them, and what it says for people is told at once.
+func (h Harness) sinks(t *testing.T) {
+	c := &conversation{}
+	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "reply", "message: seen", "stderr: reading the task")
+	if out := c.hold(t); out.Failure != nil {
+		t.Fatalf("Converse = %v, want a reply", out.Failure)
+	}
+	if got := c.stdout.String(); !strings.Contains(got, "seen") {
+		t.Errorf("the sink of stdout got %q, want the reply in it", got)
+	}
+	if got := c.stderr.buf.String(); !strings.Contains(got, "reading the task\n") {
+		t.Errorf("the sink of stderr got %q, want all of it", got)
+	}
+	if !slices.ContainsFunc(c.events, func(e agent.Event) bool { return strings.Contains(e.Text, "reading the task") }) {
+		t.Errorf("events = %v, want the line of stderr among them", c.events)
+	}
+}
+
+// vanished: what was there at the check can be gone at the start. No retry brings it back.
+func (h Harness) vanished(t *testing.T) {
+	adapter, assignment := h.assign(t, agent.TaskContract, "reply")
+	inv, err := adapter.Invoke(assignment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv.Argv = slices.Clone(inv.Argv)
+	inv.Argv[0] = filepath.Join(t.TempDir(), "gone")
+	ctx := context.Background()
+	_, err = agent.Converse(ctx, ctx, adapter, inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
+	if c, ok := err.(*agent.ConfigError); !ok || !strings.Contains(c.Text, inv.Argv[0]) {
+		t.Errorf("Converse = %v, want a *ConfigError that names the command", err)
+	}
+}
+
+func (h Harness) deaf(t *testing.T) {
+	c := &conversation{}
+	c.adapter, c.assignment = h.Deaf(t)
+	c.assignment = complete(t, c.assignment, agent.InstructionContract)
+	c.assignment.Input = []byte(`{"instruction":"` + strings.Repeat("x", 10<<20) + `"}`)
+	if out := c.hold(t); out.Failure != nil || out.Reply == nil {
+		t.Errorf("Converse = %+v, %v, want a reply although nobody reads 10 MiB of input", out, out.Failure)
+	}
+}

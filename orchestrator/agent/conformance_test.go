@@ -1,0 +1,154 @@
+package agent_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/agenttest"
+)
+
+// quiet keeps the race detector's second of waiting and the coverage tool's warning out of the agents.
+func quiet(t testing.TB) []string {
+	t.Helper()
+	return []string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}
+}
+
+func ruleFile(t testing.TB, do string, more ...string) string {
+	t.Helper()
+	lines := append([]string{"- do: " + do}, more...)
+	return writeFile(t, filepath.Join(t.TempDir(), "stub.yaml"), strings.Join(lines, "\n  ")+"\n")
+}
+
+func writeFile(t testing.TB, path, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestExecConformance(t *testing.T) {
+	agenttest.Conformance(t, agenttest.Harness{
+		Agent: func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment) {
+			return agent.Exec(), agent.Assignment{Role: "Implementor", Env: quiet(t), Command: []string{self(t), agent.StubCommand},
+				Args: []string{"--role", "Implementor", "--file", ruleFile(t, do, more...)}}
+		},
+		Deaf: func(t *testing.T) (agent.Adapter, agent.Assignment) {
+			return agent.Exec(), agent.Assignment{Role: "Implementor", Env: quiet(t), Command: []string{self(t), "deaf-agent"}}
+		},
+	})
+}
+
+func TestStubConformance(t *testing.T) {
+	agenttest.Conformance(t, agenttest.Harness{
+		Agent: func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment) {
+			file := ruleFile(t, do, more...)
+			return agent.Stub(self(t), agent.StubOptions{File: file}), agent.Assignment{Role: "Implementor", Env: quiet(t)}
+		},
+	})
+}
+
+func TestKnown(t *testing.T) {
+	for i, a := range []agent.Adapter{agent.Exec(), agent.Stub("", agent.StubOptions{})} {
+		if got := agent.Known()[i]; got != a.Name() {
+			t.Errorf("Known()[%d] = %s, want %s", i, got, a.Name())
+		}
+	}
+}
+
+// TestCheck: what can be wrong is found before anything is started.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "script"), "#!/bin/sh\n")
+	bad := writeFile(t, filepath.Join(dir, "bad.yaml"), "- {do: dance}\n")
+	stub := func(executable, file string) agent.Adapter {
+		return agent.Stub(executable, agent.StubOptions{File: file})
+	}
+	for _, tt := range []struct {
+		name       string
+		adapter    agent.Adapter
+		command    []string
+		text, hint string
+	}{
+		{"no command", agent.Exec(), nil, "no command is set", "--exec"},
+		{"an empty command", agent.Exec(), []string{""}, "no command is set", "--exec"},
+		{"a command that is nowhere", agent.Exec(), []string{"no-such-agent"}, "cannot start no-such-agent", "install it"},
+		{"a script that is not executable", agent.Exec(), []string{"./script"}, "cannot start ./script: permission denied", "chmod +x ./script"},
+		{"no stub", stub(filepath.Join(dir, "gone"), ""), nil, "cannot start", ""},
+		{"no rules", stub(self(t), filepath.Join(dir, "gone")), nil, "stub file", "schema stub"},
+		{"bad rules", stub(self(t), bad), nil, `[0].do is "dance", want reply`, "schema stub"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := tt.adapter.Check(agent.Assignment{Command: tt.command, Dir: dir})
+			config, ok := err.(*agent.ConfigError)
+			if !ok || !strings.Contains(err.Error(), tt.text) || !strings.Contains(config.Hint(), tt.hint) {
+				t.Errorf("Check = %v (%T), want a *ConfigError with %q and the hint %q", err, err, tt.text, tt.hint)
+			}
+		})
+	}
+}
+
+// TestExecInvoke: the arguments follow the command, and nothing else does.
+func TestExecInvoke(t *testing.T) {
+	a := agent.Assignment{Role: "r", Prompt: "p", Model: "m", Tools: []string{"t"}, Command: []string{self(t), "a b"}, Args: []string{"-c"}}
+	inv, err := agent.Exec().Invoke(a)
+	if got, want := fmt.Sprintf("%q", inv.Argv), fmt.Sprintf("%q", []string{self(t), "a b", "-c"}); err != nil || got != want {
+		t.Errorf("Invoke = %s, %v, want %s", got, err, want)
+	}
+}
+
+// TestDigest: every part counts, and none can pass for another.
+func TestDigest(t *testing.T) {
+	seen := map[string]int{}
+	for i, inv := range []agent.Invocation{
+		{},
+		{Argv: []string{""}},
+		{Argv: []string{"ab"}},
+		{Argv: []string{"a", "b"}},
+		{Argv: []string{"a"}, Env: []string{"b"}},
+		{Env: []string{"a", "b"}},
+		{Argv: []string{"a"}, Stdin: []byte("b")},
+		{Argv: []string{"a"}, Dir: "b"},
+	} {
+		digest := inv.Digest()
+		if other, twice := seen[digest]; twice {
+			t.Errorf("Digest() of invocations %d and %d is the same", other, i)
+		}
+		seen[digest] = i
+		inv.Timeout, inv.Grace = 1, 2 // the agent cannot see these
+		if inv.Digest() != digest {
+			t.Errorf("Digest() of invocation %d depends on the timeout", i)
+		}
+	}
+}
+
+func TestEventString(t *testing.T) {
+	for _, tt := range []struct {
+		event agent.Event
+		want  string
+	}{
+		{agent.Event{Kind: agent.Text, Text: "thinking"}, "thinking"},
+		{agent.Event{Kind: agent.ToolStarted, Tool: "Bash", Text: "go test"}, "tool started: Bash: go test"},
+		{agent.Event{Kind: agent.ToolEnded, Tool: "Bash"}, "tool ended: Bash"},
+		{agent.Event{Kind: agent.Retry, Text: "529"}, "retry: 529"},
+		{agent.Event{Kind: agent.Heartbeat}, "heartbeat"},
+		{agent.Event{Kind: agent.Usage}, "usage"},
+		{agent.Event{Kind: agent.Session}, "session"},
+		{agent.Event{Kind: agent.Result}, "result"},
+		{agent.Event{Kind: 99}, "kind 99"},
+	} {
+		if got := tt.event.String(); got != tt.want {
+			t.Errorf("String(%+v) = %q, want %q", tt.event, got, tt.want)
+		}
+	}
+	if got := agent.Contract(9).String(); got != "contract 9" {
+		t.Errorf("Contract(9).String() = %q", got)
+	}
+}

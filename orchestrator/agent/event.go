@@ -1,0 +1,65 @@
+package agent
+
+import "strconv"
+
+// Kind says what an event is about.
+type Kind int
+
+// The kinds of events. Heartbeat and Retry are no progress: the agent lives, and waits.
+const (
+	Text Kind = iota
+	ToolStarted
+	ToolEnded
+	Retry
+	Heartbeat
+	Usage
+	Session
+	Result
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Text:
+		return "text"
+	case ToolStarted:
+		return "tool started"
+	case ToolEnded:
+		return "tool ended"
+	case Retry:
+		return "retry"
+	case Heartbeat:
+		return "heartbeat"
+	case Usage:
+		return "usage"
+	case Session:
+		return "session"
+	case Result:
+		return "result"
+	default:
+		return "kind " + strconv.Itoa(int(k))
+	}
+}
+
+// Event is something that happened within an agent, in the same few words for all adapters. Its texts are the agent's own:
+// whoever shows them redacts them and makes them harmless.
+type Event struct {
+	Kind Kind
+	Tool string // name of the tool
+	ID   string // of a call of a tool, or of a session
+	Text string
+}
+
+// String is one line for people.
+func (e Event) String() string {
+	line := e.Kind.String()
+	if e.Kind == Text {
+		line = ""
+	}
+	for _, part := range []string{e.Tool, e.Text} {
+		if part != "" && line != "" {
+			line += ": "
+		}
+		line += part
+	}
+	return line
+}

@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"errors"
+	"slices"
+
+	"kanban-run/orchestrator/proc"
+)
+
+// Exec is the adapter for any program that reads the input, one JSON object, from standard input and prints the reply, one JSON
+// object, on standard output. It exits with 0; what it says on standard error is for people.
+func Exec() Adapter { return execAdapter{} }
+
+type execAdapter struct{}
+
+func (execAdapter) Name() string { return "exec" }
+
+func (execAdapter) Check(a Assignment) error {
+	_, err := program(a)
+	return err
+}
+
+func (execAdapter) Invoke(a Assignment) (Invocation, error) {
+	path, err := program(a)
+	if err != nil {
+		return Invocation{}, err
+	}
+	return invocation(a, slices.Concat([]string{path}, a.Command[1:], a.Args)), nil
+}
+
+func (execAdapter) Reader(func(Event)) Reader { return &objectReader{} }
+
+func program(a Assignment) (string, error) {
+	if len(a.Command) == 0 || a.Command[0] == "" {
+		return "", &ConfigError{Text: "no command is set for the exec agent", Fix: "give one with --exec 'COMMAND ARGS', or as command in the role file"}
+	}
+	path, err := proc.LookPath(a.Command[0], a.Dir)
+	if err != nil {
+		return "", startProblem(err)
+	}
+	return path, nil
+}
+
+// startProblem says the same at the check as at the start.
+func startProblem(err error) error {
+	var start *proc.StartError
+	if errors.As(err, &start) {
+		return &ConfigError{Text: start.Error(), Fix: start.Hint()}
+	}
+	return err
+}
+
+func invocation(a Assignment, argv []string) Invocation {
+	return Invocation{Argv: argv, Stdin: a.Input, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}
+}
+
+// objectReader is for agents whose whole standard output is the reply.
+type objectReader struct{ capture }
+
+// Reply takes nothing from an agent that ended badly: what it printed may be an old answer, or half of one.
+func (r *objectReader) Reply(exit proc.Exit) ([]byte, *Failure) {
+	switch {
+	case exit.Code != 0 || exit.Signal != "" || exit.TimedOut:
+		return r.text(), &Failure{exit.String()}
+	case r.size > maxReply:
+		return r.text(), failed("stdout is larger than 16 MiB")
+	case r.isEmpty():
+		return r.text(), failed("stdout is empty")
+	default:
+		return r.text(), nil
+	}
+}

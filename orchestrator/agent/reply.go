@@ -1,0 +1,116 @@
+package agent
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+
+	"kanban-run/schema"
+)
+
+// ParseReply judges the format of a reply, never its content: exactly one JSON object, read more strictly than most parsers
+// read, that fits the contract's schema. Everything that two parsers could read differently is refused with a reason of its own.
+// Source: seed 004, "Output Specification (Agent → Supervisor)".
+func ParseReply(c Contract, raw []byte) (*Reply, *Failure) {
+	text := string(raw)
+	members, failure := readObject(text)
+	if failure != nil {
+		return nil, failure
+	}
+	if failure := exactKeys(c, members); failure != nil {
+		return nil, failure
+	}
+	envelope, tasks, failure := pick(c, text, members)
+	if failure != nil {
+		return nil, failure
+	}
+	if failure := fits(c, envelope); failure != nil {
+		return nil, failure
+	}
+	reply := &Reply{Status: Status(envelope["status"].(string)), Message: envelope["message"].(string)}
+	if c == ManagerContract {
+		reply.Tasks = tasks
+		if next, ok := envelope["next_task"].(string); ok {
+			reply.NextTask = &next
+		}
+	}
+	if failure := nameable(reply); failure != nil {
+		return nil, failure
+	}
+	return reply, nil
+}
+
+func contractKeys(c Contract) []string {
+	if c == ManagerContract {
+		return []string{"status", "message", "next_task", "tasks"}
+	}
+	return []string{"status", "message"}
+}
+
+// exactKeys refuses Status beside or in place of status: many decoders take the one for the other.
+func exactKeys(c Contract, members []member) *Failure {
+	for _, m := range members {
+		for _, key := range contractKeys(c) {
+			if m.key != key && strings.EqualFold(m.key, key) {
+				return failed("key %s instead of %s", shownKey(m.key), key)
+			}
+		}
+	}
+	return nil
+}
+
+// pick decodes the keys of the contract and leaves the others be. A list of strings, which may be long, is read in one pass and
+// does not trouble the schema.
+func pick(c Contract, text string, members []member) (envelope map[string]any, tasks []string, failure *Failure) {
+	envelope = map[string]any{}
+	for _, m := range members {
+		if !slices.Contains(contractKeys(c), m.key) {
+			continue
+		}
+		span := text[m.from:m.to]
+		if list, ok := readStrings(span); ok && m.key == "tasks" {
+			tasks = list
+			envelope["tasks"] = []any{}
+			continue
+		}
+		var v any
+		if err := json.Unmarshal([]byte(span), &v); err != nil {
+			return nil, nil, failed("%s cannot be decoded: %v", m.key, err)
+		}
+		envelope[m.key] = v
+	}
+	return envelope, tasks, nil
+}
+
+func fits(c Contract, envelope map[string]any) *Failure {
+	violations, err := schema.Validate(c.Schema(), envelope)
+	if err != nil {
+		return failed("the reply cannot be judged: %v", err)
+	}
+	if len(violations) == 0 {
+		return nil
+	}
+	const most = 4
+	var reasons []string
+	for _, v := range violations[:min(most, len(violations))] {
+		reasons = append(reasons, v.String())
+	}
+	return &Failure{strings.Join(reasons, "; ")}
+}
+
+// nameable refuses paths that no board can hold.
+func nameable(r *Reply) *Failure {
+	if r.NextTask != nil && strings.ContainsFunc(*r.NextTask, unicode.IsControl) {
+		return failed("next_task holds a control character")
+	}
+	for i, t := range r.Tasks {
+		if t == "" {
+			return failed("tasks[%d] is empty", i)
+		}
+		if strings.ContainsFunc(t, unicode.IsControl) {
+			return failed("tasks[%d] holds a control character", i)
+		}
+	}
+	return nil
+}

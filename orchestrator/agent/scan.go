@@ -1,0 +1,418 @@
+package agent
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const (
+	space    = " \t\r\n"
+	maxDepth = 64
+	// maxKeys bounds the memory that the search for duplicate keys takes. A reply has four.
+	maxKeys   = 100_000
+	maxNumber = 400 // digits; the largest float has 309
+)
+
+// member is a key of the reply's object and where its value stands in the text.
+type member struct {
+	key      string
+	from, to int
+}
+
+// readObject reads a text that must be one JSON object and nothing else, as strictly as RFC 8259 puts it, and refuses what the
+// RFC only advises against: duplicate keys at any depth, unpaired surrogates, numbers and depths that no decoder can hold.
+func readObject(text string) ([]member, *Failure) {
+	if len(text) > maxReply {
+		return nil, failed("the reply is larger than 16 MiB")
+	}
+	s := &scanner{text: text}
+	s.skipSpace()
+	if failure := notAnObject(text[s.pos:]); failure != nil {
+		return nil, failure
+	}
+	if at := invalidUTF8(text); at >= 0 {
+		return nil, failed("invalid UTF-8 at byte %d", at+1)
+	}
+	var members []member
+	failure := s.object(1, func(m member) { members = append(members, m) })
+	if failure != nil {
+		return nil, failure
+	}
+	s.skipSpace()
+	if s.pos == len(text) {
+		return members, nil
+	}
+	if text[s.pos] == '{' {
+		return nil, failed("a second JSON object at byte %d", s.pos+1)
+	}
+	return nil, failed("text after the JSON object at byte %d: %s", s.pos+1, shownText(text[s.pos:]))
+}
+
+// notAnObject names what stands where the object should begin.
+func notAnObject(text string) *Failure {
+	switch {
+	case text == "":
+		return failed("the reply is empty")
+	case text[0] == '{':
+		return nil
+	case strings.HasPrefix(text, "\uFEFF"):
+		return failed("a byte order mark before the JSON object")
+	case strings.HasPrefix(text, "```"):
+		return failed("the reply is in a Markdown fence, want nothing but a JSON object")
+	}
+	s := &scanner{text: text}
+	if kind := kindOf(text[0]); kind != "" && s.value(1) == nil && s.next() == 0 {
+		return failed("the reply is %s, want a JSON object", kind)
+	}
+	return failed("not a JSON object: it begins with %s", shownText(text))
+}
+
+func kindOf(first byte) string {
+	switch {
+	case first == '[':
+		return "a JSON list"
+	case first == '"':
+		return "a JSON string"
+	case first == 't' || first == 'f':
+		return "a JSON boolean"
+	case first == 'n':
+		return "null"
+	case first == '-' || first >= '0' && first <= '9':
+		return "a JSON number"
+	default:
+		return ""
+	}
+}
+
+// invalidUTF8 returns the place of the first bad byte, or -1. encoding/json would put a replacement there and say nothing.
+func invalidUTF8(text string) int {
+	if utf8.ValidString(text) {
+		return -1
+	}
+	for i, r := range text {
+		if _, n := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && n == 1 {
+			return i
+		}
+	}
+	return -1
+}
+
+// shownText is the beginning of a text in which nothing can pass for something else.
+func shownText(text string) string {
+	const most = 24
+	if len(text) > most {
+		return strconv.QuoteToASCII(text[:most]) + "…"
+	}
+	return strconv.QuoteToASCII(text)
+}
+
+// shownKey writes plain keys as they are.
+func shownKey(key string) string {
+	quoted := strconv.QuoteToASCII(key)
+	if len(key) > 0 && len(key) < 60 && quoted == `"`+key+`"` && !strings.ContainsAny(key, " :,") {
+		return key
+	}
+	return shownText(key)
+}
+
+// scanner reads JSON. pos is the next byte; every method leaves it behind what it has read.
+type scanner struct {
+	text string
+	pos  int
+	keys int
+}
+
+func (s *scanner) skipSpace() {
+	for s.pos < len(s.text) && strings.IndexByte(space, s.text[s.pos]) >= 0 {
+		s.pos++
+	}
+}
+
+// next returns the next byte that is not white space, without taking it; 0 at the end.
+func (s *scanner) next() byte {
+	s.skipSpace()
+	if s.pos == len(s.text) {
+		return 0
+	}
+	return s.text[s.pos]
+}
+
+func (s *scanner) unexpected(want string) *Failure {
+	if s.pos >= len(s.text) {
+		return failed("half a JSON object: it ends after %d bytes, want %s", len(s.text), want)
+	}
+	return failed("not JSON: %s at byte %d, want %s", shownText(s.text[s.pos:]), s.pos+1, want)
+}
+
+func (s *scanner) value(depth int) *Failure {
+	switch c := s.next(); {
+	case c == '{':
+		return s.object(depth, nil)
+	case c == '[':
+		return s.list(depth)
+	case c == '"':
+		_, failure := s.string()
+		return failure
+	case c == '-' || c >= '0' && c <= '9':
+		return s.number()
+	default:
+		return s.literal()
+	}
+}
+
+func (s *scanner) literal() *Failure {
+	for _, word := range [...]string{"true", "false", "null"} {
+		if strings.HasPrefix(s.text[s.pos:], word) {
+			s.pos += len(word)
+			return nil
+		}
+		if rest := s.text[s.pos:]; rest != "" && strings.HasPrefix(word, rest) {
+			s.pos = len(s.text)
+		}
+	}
+	return s.unexpected("a value")
+}
+
+func (s *scanner) list(depth int) *Failure {
+	if depth > maxDepth {
+		return failed("nested deeper than %d", maxDepth)
+	}
+	s.pos++
+	if s.next() == ']' {
+		s.pos++
+		return nil
+	}
+	for {
+		if failure := s.value(depth + 1); failure != nil {
+			return failure
+		}
+		switch s.next() {
+		case ',':
+			s.pos++
+		case ']':
+			s.pos++
+			return nil
+		default:
+			return s.unexpected("a comma or ]")
+		}
+	}
+}
+
+// object passes its members to each, if that is not nil.
+func (s *scanner) object(depth int, each func(member)) *Failure {
+	if depth > maxDepth {
+		return failed("nested deeper than %d", maxDepth)
+	}
+	s.pos++
+	if s.next() == '}' {
+		s.pos++
+		return nil
+	}
+	seen := map[string]struct{}{}
+	for {
+		m, failure := s.member(depth, seen)
+		if failure != nil {
+			return failure
+		}
+		if each != nil {
+			each(m)
+		}
+		switch s.next() {
+		case ',':
+			s.pos++
+		case '}':
+			s.pos++
+			return nil
+		default:
+			return s.unexpected("a comma or }")
+		}
+	}
+}
+
+func (s *scanner) member(depth int, seen map[string]struct{}) (m member, failure *Failure) {
+	if s.next() != '"' {
+		return m, s.unexpected("a key in double quotes")
+	}
+	if m.key, failure = s.string(); failure != nil {
+		return m, failure
+	}
+	// Compared after decoding: "st\u0061tus" is status.
+	if _, twice := seen[m.key]; twice {
+		return m, failed("duplicate key %s", shownKey(m.key))
+	}
+	if s.keys++; s.keys > maxKeys {
+		return m, failed("more than %d keys", maxKeys)
+	}
+	seen[m.key] = struct{}{}
+	if s.next() != ':' {
+		return m, s.unexpected("a colon")
+	}
+	s.pos++
+	s.skipSpace()
+	m.from = s.pos
+	failure = s.value(depth + 1)
+	m.to = s.pos
+	return m, failure
+}
+
+// string returns the decoded text. A string without escapes is a part of the reply's text and takes no memory of its own.
+func (s *scanner) string() (string, *Failure) {
+	s.pos++
+	from := s.pos
+	for ; s.pos < len(s.text); s.pos++ {
+		switch c := s.text[s.pos]; {
+		case c == '"':
+			s.pos++
+			return s.text[from : s.pos-1], nil
+		case c == '\\':
+			return s.escaped(from)
+		case c < ' ':
+			return "", failed("not JSON: a control character (%#02x) in a string at byte %d", c, s.pos+1)
+		}
+	}
+	return "", s.unexpected(`"`)
+}
+
+func (s *scanner) escaped(from int) (string, *Failure) {
+	var b strings.Builder
+	b.WriteString(s.text[from:s.pos])
+	for s.pos < len(s.text) {
+		switch c := s.text[s.pos]; {
+		case c == '"':
+			s.pos++
+			return b.String(), nil
+		case c == '\\':
+			r, failure := s.escape()
+			if failure != nil {
+				return "", failure
+			}
+			b.WriteRune(r)
+		case c < ' ':
+			return "", failed("not JSON: a control character (%#02x) in a string at byte %d", c, s.pos+1)
+		default:
+			b.WriteByte(c)
+			s.pos++
+		}
+	}
+	return "", s.unexpected(`"`)
+}
+
+func (s *scanner) escape() (rune, *Failure) {
+	at := s.pos
+	s.pos += 2
+	if s.pos > len(s.text) {
+		s.pos = len(s.text)
+		return 0, s.unexpected("the rest of an escape")
+	}
+	switch c := s.text[s.pos-1]; c {
+	case '"', '\\', '/':
+		return rune(c), nil
+	case 'b', 'f', 'n', 'r', 't':
+		return rune("\b\f\n\r\t"[strings.IndexByte("bfnrt", c)]), nil
+	case 'u':
+		return s.codePoint(at)
+	}
+	s.pos = at
+	return 0, s.unexpected("an escape of JSON")
+}
+
+// codePoint reads the rest of \uXXXX, and the second half of a pair with it.
+func (s *scanner) codePoint(at int) (rune, *Failure) {
+	first, failure := s.hex()
+	if failure != nil || !utf16.IsSurrogate(first) {
+		return first, failure
+	}
+	if strings.HasPrefix(s.text[s.pos:], `\u`) {
+		s.pos += 2
+		second, failure := s.hex()
+		if failure != nil {
+			return 0, failure
+		}
+		if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
+			return r, nil
+		}
+	}
+	return 0, failed("unpaired surrogate at byte %d", at+1)
+}
+
+func (s *scanner) hex() (rune, *Failure) {
+	if len(s.text)-s.pos < 4 {
+		s.pos = len(s.text)
+		return 0, s.unexpected("four hexadecimal digits")
+	}
+	// ParseUint would take a sign or an underscore in some bases, not in this one.
+	n, err := strconv.ParseUint(s.text[s.pos:s.pos+4], 16, 16)
+	if err != nil {
+		return 0, s.unexpected("four hexadecimal digits")
+	}
+	s.pos += 4
+	return rune(n), nil
+}
+
+func (s *scanner) number() *Failure {
+	from := s.pos
+	if s.text[s.pos] == '-' {
+		s.pos++
+	}
+	whole := s.pos
+	if !s.digits() {
+		return s.unexpected("a digit")
+	}
+	if s.text[whole] == '0' && s.pos > whole+1 {
+		s.pos = whole
+		return s.unexpected("a number without leading zeros")
+	}
+	if s.take(".") && !s.digits() {
+		return s.unexpected("a digit")
+	}
+	if s.take("eE") {
+		s.take("+-")
+		if !s.digits() {
+			return s.unexpected("a digit")
+		}
+	}
+	literal := s.text[from:s.pos]
+	if _, err := strconv.ParseFloat(literal[:min(len(literal), maxNumber+1)], 64); err != nil || len(literal) > maxNumber {
+		return failed("a number that no one can hold at byte %d: %s", from+1, shownText(literal))
+	}
+	return nil
+}
+
+func (s *scanner) digits() bool {
+	from := s.pos
+	for s.pos < len(s.text) && s.text[s.pos] >= '0' && s.text[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos > from
+}
+
+func (s *scanner) take(any string) bool {
+	if s.pos < len(s.text) && strings.IndexByte(any, s.text[s.pos]) >= 0 {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+// readStrings decodes a list of strings that was read before; false when it is anything else.
+func readStrings(text string) ([]string, bool) {
+	s := &scanner{text: text}
+	if s.next() != '[' {
+		return nil, false
+	}
+	s.pos++
+	list := []string{}
+	for s.next() == '"' {
+		item, failure := s.string()
+		if failure != nil {
+			return nil, false
+		}
+		list = append(list, item)
+		if s.next() == ',' {
+			s.pos++
+		}
+	}
+	return list, s.next() == ']'
+}

@@ -1,0 +1,8 @@
+//go:build unix
+
+package agent
+
+import "syscall"
+
+// detached is a session of its own, where a signal to the agent's group does not reach.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

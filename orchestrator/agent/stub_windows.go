@@ -1,0 +1,7 @@
+package agent
+
+import "syscall"
+
+func detached() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}

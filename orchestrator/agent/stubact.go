@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+const defaultHuge = 64 << 20
+
+// act replies, well or in one of the ways that a text can be wrong, or does something else altogether.
+func (c *call) act() (code int, err error) {
+	if c.rule.Stderr != "" {
+		fmt.Fprintln(c.stderr, c.rule.Stderr)
+	}
+	reply, err := c.reply()
+	if err != nil {
+		return 1, fmt.Errorf("encode the reply: %w", err)
+	}
+	if c.rule.Write && c.input.DoneTask != nil {
+		if err := c.writeCurrent(); err != nil {
+			return 1, err
+		}
+	}
+	if text, ok := garble(c.rule.Do, reply); ok {
+		_, err := c.stdout.Write(text)
+		return 0, err
+	}
+	return c.misbehave(reply)
+}
+
+// garble returns the reply, or what a bad agent makes of it; false when the mischief is not in the text.
+func garble(do string, reply []byte) ([]byte, bool) {
+	const message = `"message":"`
+	switch do {
+	case "", "reply":
+		return reply, true
+	case "garbage":
+		return []byte("I have finished the task. All tests pass!\n"), true
+	case "half-json":
+		return reply[:len(reply)/2], true
+	case "empty":
+		return nil, true
+	case "wrong-enum":
+		return bytes.Replace(reply, []byte(`"status":"`), []byte(`"status":"very `), 1), true
+	case "missing-field":
+		return bytes.Replace(reply, []byte(message), []byte(`"massage":"`), 1), true
+	case "duplicate-key":
+		return bytes.Replace(reply, []byte("{"), []byte(`{"status":"error",`), 1), true
+	case "trailing-text":
+		return append(reply, "That is all.\n"...), true
+	case "two-objects":
+		return append(reply, reply...), true
+	case "fence":
+		return fmt.Appendf(nil, "```json\n%s```\n", reply), true
+	case "invalid-utf8":
+		return bytes.Replace(reply, []byte(message), []byte(message+"\xff"), 1), true
+	default:
+		return nil, false
+	}
+}
+
+// misbehave says on standard error when it has come to the point, for whoever waits for that.
+func (c *call) misbehave(reply []byte) (code int, err error) {
+	code = 0
+	switch c.rule.Do {
+	case "ok-exit-1":
+		code = 1
+	case "exit":
+		return c.code(), nil
+	case "crash":
+		_, _ = c.stdout.Write(reply[:len(reply)/2])
+		c.crash()
+	case "hang":
+		c.say("hanging")
+		hang()
+	case "ignore-term":
+		signal.Ignore(syscall.SIGTERM)
+		c.say("ignoring SIGTERM")
+		hang()
+	case "close-stdout":
+		if closer, ok := c.stdout.(io.Closer); ok {
+			_ = closer.Close() // there is no reply that could be lost
+		}
+		c.say("closed stdout, hanging")
+		hang()
+	case "slow":
+		time.Sleep(c.slowness())
+	case "leak-child":
+		err = c.leak()
+	case "write-board":
+		err = c.writeBoard()
+	case "huge":
+		return 0, c.flood()
+	default:
+		return 1, fmt.Errorf("unknown act %q", c.rule.Do)
+	}
+	if err == nil {
+		_, err = c.stdout.Write(reply)
+	}
+	return code, err
+}
+
+func (c *call) say(text string) { fmt.Fprintln(c.stderr, text) }
+
+// hang waits for ever. A channel that nobody sends on would be found out by the runtime.
+func hang() {
+	for {
+		time.Sleep(math.MaxInt64)
+	}
+}
+
+func (c *call) code() int {
+	if c.rule.Code != nil {
+		return *c.rule.Code
+	}
+	return 1
+}
+
+func (c *call) slowness() time.Duration {
+	if c.rule.For != nil {
+		return time.Duration(*c.rule.For)
+	}
+	return time.Second
+}
+
+// crash ends the process as a fault does, by a signal where there are such.
+func (c *call) crash() {
+	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Kill() == nil {
+		hang()
+	}
+}
+
+// leak leaves a process behind that keeps standard output open.
+func (c *call) leak() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, StubCommand, "--leaked")
+	cmd.Stdout, cmd.SysProcAttr = os.Stdout, detached()
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("leave a process behind: %w", err)
+	}
+	c.say(fmt.Sprintf("left process %d behind", cmd.Process.Pid))
+	return nil
+}
+
+// flood prints a reply that is right in all but its length.
+func (c *call) flood() error {
+	left := int64(defaultHuge)
+	if c.rule.Bytes != nil {
+		left = *c.rule.Bytes
+	}
+	_, err := io.WriteString(c.stdout, `{"status":"ok","next_task":null,"tasks":[],"message":"`)
+	for block := bytes.Repeat([]byte("x"), 1<<16); err == nil && left > 0; left -= int64(len(block)) {
+		_, err = c.stdout.Write(block[:min(left, int64(len(block)))])
+	}
+	_, end := io.WriteString(c.stdout, "\"}\n")
+	return errors.Join(err, end)
+}

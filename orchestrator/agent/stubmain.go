@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// call is what a stub agent was started with.
+type call struct {
+	role           string
+	input          stubInput
+	rule           rule
+	stdout, stderr io.Writer
+}
+
+// stubInput is any of the three inputs.
+type stubInput struct {
+	Instruction *string  `json:"instruction"`
+	TaskFile    *string  `json:"task_file"`
+	KanbanFile  string   `json:"kanban_file"`
+	DoneTask    *string  `json:"done_task"`
+	Tasks       []string `json:"tasks"`
+}
+
+func (in stubInput) task() string {
+	for _, p := range []*string{in.DoneTask, in.TaskFile} {
+		if p != nil {
+			return *p
+		}
+	}
+	return ""
+}
+
+// StubMain is the hidden subcommand that plays a stub agent: it reads the input from stdin, and prints a reply to stdout or does
+// what its rules say instead. It returns the exit status: 2 when it was started wrongly.
+func StubMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet(StubCommand, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	role := flags.String("role", "", "the `role` to play")
+	file := flags.String("file", "", "`file` with rules")
+	state := flags.String("state", "", "`folder` in which calls are counted")
+	leaked := flags.Bool("leaked", false, "be a process that an agent left behind")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if *leaked {
+		hang()
+	}
+	c := &call{role: *role, stdout: stdout, stderr: stderr}
+	if err := c.prepare(stdin, *file, *state); err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", StubCommand, err)
+		return 2
+	}
+	code, err := c.act()
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", StubCommand, err)
+		return 1
+	}
+	return code
+}
+
+func (c *call) prepare(stdin io.Reader, file, state string) error {
+	raw, err := io.ReadAll(stdin)
+	if err != nil {
+		return fmt.Errorf("read the input: %w", err)
+	}
+	if err := json.Unmarshal(raw, &c.input); err != nil {
+		return fmt.Errorf("decode the input: %w", err)
+	}
+	if c.input.Instruction == nil && c.input.TaskFile == nil && c.input.DoneTask == nil {
+		return errors.New("the input names no task and no instruction")
+	}
+	rules, err := loadRules(file)
+	if err != nil {
+		return fmt.Errorf("read rules: %w", err)
+	}
+	attempt := 1
+	if slices.ContainsFunc(rules, func(r rule) bool { return r.Attempt != nil }) {
+		if attempt, err = count(state, c.role, raw); err != nil {
+			return fmt.Errorf("count calls: %w", err)
+		}
+	}
+	if i := slices.IndexFunc(rules, func(r rule) bool { return r.fits(c.role, c.input.task(), attempt) }); i >= 0 {
+		c.rule = rules[i]
+	}
+	return nil
+}
+
+// reply is what a well-behaved agent would print here, with what the rule says instead.
+func (c *call) reply() ([]byte, error) {
+	status, message := "ok", fmt.Sprintf("stub %s: %s", c.role, c.subject())
+	if c.rule.Status != "" {
+		status = c.rule.Status
+	}
+	if c.rule.Message != nil {
+		message = *c.rule.Message
+	}
+	if c.input.DoneTask == nil {
+		return encode(struct {
+			Status  string `json:"status"`
+			Message string `json:"message"`
+		}{status, message})
+	}
+	next, tasks := c.next(), c.input.Tasks
+	if c.rule.Tasks != nil {
+		tasks = *c.rule.Tasks
+	}
+	if tasks == nil {
+		tasks = []string{}
+	}
+	return encode(struct {
+		Status   string   `json:"status"`
+		Message  string   `json:"message"`
+		NextTask *string  `json:"next_task"`
+		Tasks    []string `json:"tasks"`
+	}{status, message, next, tasks})
+}
+
+func (c *call) subject() string {
+	switch {
+	case c.input.DoneTask != nil:
+		return *c.input.DoneTask + " is done"
+	case c.input.TaskFile != nil:
+		return *c.input.TaskFile
+	default:
+		return *c.input.Instruction
+	}
+}
+
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
