@@ -119,6 +119,9 @@ func (r *resolver) choose(g given, layer choices) error {
 		c.agent = &g
 	}
 	layer[g.role] = c
+	if g.role == "" {
+		r.settings.given[g.name] = g.strong
+	}
 	return nil
 }
 

@@ -81,11 +81,24 @@ func rejected(e flow.ReplyRejected) []line {
 	if e.Retries < e.Of {
 		then = fmt.Sprintf("retry %d of %d", e.Retries+1, e.Of)
 	}
-	lines := []line{{bad, fmt.Sprintf("step %d: %s attempt %d rejected: %s (%s); %s", e.Step, e.Role, e.Attempt, e.Reason, e.Exit, then)}}
+	exit := ""
+	if e.Exit != e.Reason {
+		exit = " (" + e.Exit + ")"
+	}
+	lines := []line{{bad, fmt.Sprintf("step %d: %s attempt %d rejected: %s%s; %s", e.Step, e.Role, e.Attempt, e.Reason, exit, then)}}
+	if said := lastLine(e.Stderr); said != "" {
+		lines = append(lines, line{bad, "it said on stderr: " + said})
+	}
 	if e.Retries >= e.Of {
 		lines = append(lines, line{bad, "its output: " + e.Output})
 	}
 	return lines
+}
+
+// lastLine is where programs say why they ended.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 func finished(e flow.StepFinished) []line {
@@ -135,13 +148,22 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// took renders milliseconds as a person would say them: 0.3s, 12s, 3m05s, 2h00m.
-func took(millis int64) string { return elapsed(time.Duration(millis) * time.Millisecond) }
-
-func elapsed(d time.Duration) string {
+// took renders milliseconds as a person would say them: 26ms, 2.5s, 12s, 3m05s, 2h00m.
+func took(millis int64) string {
+	d := time.Duration(millis) * time.Millisecond
 	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", millis)
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1fs", d.Seconds())
+	default:
+		return elapsed(d)
+	}
+}
+
+// elapsed renders a time that is still running, in whole seconds: 2s, 3m05s, 2h00m.
+func elapsed(d time.Duration) string {
+	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < time.Hour:

@@ -193,9 +193,9 @@ func (l *Live) liveLine(b *liveBoard) string {
 	if b.index > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d", b.index, b.of))
 	}
-	parts = append(parts, elapsed(now.Sub(b.since).Truncate(time.Second)))
+	parts = append(parts, elapsed(now.Sub(b.since)))
 	if b.activity != "" {
-		parts = append(parts, fmt.Sprintf("%s ago: %s", elapsed(now.Sub(b.active).Truncate(time.Second)), l.clean(b.activity)))
+		parts = append(parts, fmt.Sprintf("%s ago: %s", elapsed(now.Sub(b.active)), l.clean(b.activity)))
 	}
 	return strings.Join(parts, "  ")
 }

@@ -51,7 +51,7 @@ func TestPlain(t *testing.T) {
 03:04:05 kanban.yaml step 1: Implementor started (attempt 2)
 03:04:05 kanban.yaml step 1: Implementor blocked in 2m05s: no ^[[2J key
 03:04:05 kanban.yaml step 1: Manager started
-03:04:05 kanban.yaml step 1: Manager ok in 0.0s
+03:04:05 kanban.yaml step 1: Manager ok in 40ms
 03:04:05 kanban.yaml step 1: done, next tasks/b.md
 03:04:05 kanban.yaml step 1: the board's list stands
 warning: kanban.yaml odd
@@ -99,7 +99,7 @@ func TestLive(t *testing.T) {
 		synctest.Wait()
 		screen := render(b.String())
 		live := screen[len(screen)-1]
-		if !strings.HasPrefix(live, "▸ kanban.yaml  Implementor  tasks/a.md  1 of 2  2.0s  2.0s ago: runs go test ") || len([]rune(live)) != 79 {
+		if !strings.HasPrefix(live, "▸ kanban.yaml  Implementor  tasks/a.md  1 of 2  2s  2s ago: runs go test ") || len([]rune(live)) != 79 {
 			t.Errorf("live line = %q (%d columns), want the role, the task, its place, the time and the activity within 79 columns", live, len([]rune(live)))
 		}
 		for _, e := range entries[3:] {
@@ -111,7 +111,7 @@ func TestLive(t *testing.T) {
 			"  withheld from the agents: A_TOKEN (env.pass in .kanban-run.yaml or in a role passes a variable)",
 			"✗ step 1: Implementor attempt 1 rejected: stdout is empty (exit status 1); retry 1 of 3",
 			"! step 1: Implementor blocked in 2m05s: no ^[[2J key",
-			"✓ step 1: Manager ok in 0.0s",
+			"✓ step 1: Manager ok in 40ms",
 			"! step 1: the board's list stands",
 		}
 		if got := render(b.String()); strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -143,12 +143,17 @@ func render(out string) []string {
 	return screen
 }
 
-func TestElapsed(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0.0s", 340 * time.Millisecond: "0.3s", 12 * time.Second: "12s", 185 * time.Second: "3m05s", 2 * time.Hour: "2h00m",
+func TestTimes(t *testing.T) {
+	for d, want := range map[time.Duration][2]string{
+		0:                       {"0ms", "0s"},
+		340 * time.Millisecond:  {"340ms", "0s"},
+		2500 * time.Millisecond: {"2.5s", "2s"},
+		12 * time.Second:        {"12s", "12s"},
+		185 * time.Second:       {"3m05s", "3m05s"},
+		2 * time.Hour:           {"2h00m", "2h00m"},
 	} {
-		if got := elapsed(d); got != want {
-			t.Errorf("elapsed(%v) = %q, want %q", d, got, want)
+		if got := [2]string{took(d.Milliseconds()), elapsed(d)}; got != want {
+			t.Errorf("took, elapsed of %v = %q, want %q", d, got, want)
 		}
 	}
 }

@@ -1,0 +1,70 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// PrepareAll prepares every job; one invalid board, or a board named twice, means that none is run.
+func PrepareAll(jobs []Job) ([]*Prepared, []error) {
+	var prepared []*Prepared
+	var errs []error
+	for _, job := range jobs {
+		p, err := Prepare(job)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, other := range prepared {
+			if p.Same(other) {
+				errs = append(errs, &InvalidError{fmt.Errorf("%s: the board is named twice (also as %s)", job.Board, other.job.Board)})
+				break
+			}
+		}
+		prepared = append(prepared, p)
+	}
+	if len(errs) == 0 {
+		return prepared, nil
+	}
+	for _, p := range prepared {
+		if err := p.Close(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return nil, errs
+}
+
+// RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results in the boards' order. A
+// board whose turn had not come when stop ended is reported as interrupted.
+func RunAll(stop, kill context.Context, boards []*Prepared, n int) []Result {
+	results := make([]Result, len(boards))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(max(n, 1), len(boards)) {
+		wg.Go(func() {
+			for i := range next {
+				results[i] = boards[i].runUnlessStopped(stop, kill)
+			}
+		})
+	}
+	for i := range boards {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return results
+}
+
+func (p *Prepared) runUnlessStopped(stop, kill context.Context) Result {
+	if stop.Err() == nil {
+		return p.Run(stop, kill)
+	}
+	res := Result{Board: p.job.Board, Outcome: flow.Interrupted, Text: "not started", Signal: context.Cause(stop)}
+	if err := p.Close(); err != nil {
+		res.Outcome, res.Err = flow.Failed, err
+	}
+	return res
+}

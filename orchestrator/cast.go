@@ -1,0 +1,178 @@
+package orchestrator
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/config"
+	"kanban-run/roles"
+)
+
+// Cast says which program plays which role. It is safe for concurrent use: nothing in it changes.
+type Cast struct {
+	Settings   *config.Settings
+	Roles      *roles.Set
+	Environ    []string // of kanban-run itself
+	Executable string   // kanban-run's own path, for the stub
+	StubState  string   // folder in which stubs count their calls
+	DryRun     bool     // every role is played by a stub
+}
+
+// Player is the program that plays a role.
+type Player struct {
+	Role     roles.Role
+	Adapter  agent.Adapter
+	Shown    string   // the command as a person would type it
+	Withheld []string // names of variables that it does not get
+	template agent.Assignment
+}
+
+// Player finds who plays a role in the work directory dir and checks that its command exists. Errors: *roles.UnknownError,
+// *agent.ConfigError.
+func (c *Cast) Player(role, dir string) (*Player, error) {
+	r, err := c.Roles.Lookup(role)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := c.choose(r, dir)
+	if err != nil {
+		return nil, fmt.Errorf("role %s: %w", r.Name, err)
+	}
+	env, withheld := environment(c.Environ, c.rule(r))
+	p := &Player{Role: r, Withheld: withheld, Shown: choice.shown()}
+	p.template = agent.Assignment{
+		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Dir: dir,
+		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.duration("grace", r.Grace, c.Settings.Grace),
+	}
+	p.Adapter = choice.adapter
+	if c.DryRun {
+		p.Adapter, p.template.Command, p.template.Args = c.stub(), nil, nil
+	}
+	if p.Adapter == nil {
+		return nil, fmt.Errorf("role %s: %w", r.Name, unknownAdapter(choice.name))
+	}
+	if err := p.Adapter.Check(p.template); err != nil {
+		return nil, fmt.Errorf("role %s: %w", r.Name, err)
+	}
+	return p, nil
+}
+
+// invoke gives the exact argv, standard input, environment and folder of a call; they are the same in every attempt.
+func (p *Player) invoke(contract agent.Contract, input []byte) (agent.Invocation, error) {
+	a := p.template
+	a.Contract, a.Input = contract, input
+	return p.Adapter.Invoke(a)
+}
+
+// choice is the outcome of looking through flags, role file and settings.
+type choice struct {
+	name    string
+	command []string
+	args    []string
+	adapter agent.Adapter
+}
+
+func (c choice) shown() string {
+	if len(c.command) == 0 {
+		return c.name
+	}
+	words := make([]string, 0, len(c.command)+len(c.args))
+	for _, w := range slices.Concat(c.command, c.args) {
+		words = append(words, quote(w))
+	}
+	return strings.Join(words, " ")
+}
+
+func quote(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// choose: a role's own flag beats the general one, which beats the role file, which beats what the settings file says of all
+// roles, which beats the default.
+func (c *Cast) choose(r roles.Role, dir string) (choice, error) {
+	said := c.Settings.Choose(r.Name)
+	inRole := r.Agent != "" || len(r.Command) > 0
+	if inRole && !c.saysOf(r.Name) && !c.Settings.Given("agent") && !c.Settings.Given("exec") {
+		said = config.Choice{Agent: r.Agent}
+	}
+	if said.Agent == "" && len(r.Command) > 0 {
+		said.Agent = "exec"
+	}
+	ch := choice{name: said.Agent, args: r.Args}
+	if ch.name == "" {
+		ch.name = config.DefaultAgent
+	}
+	var err error
+	switch {
+	case said.Command != "":
+		ch.args = nil
+		if ch.command, err = agent.SplitCommand(said.Command); err == nil {
+			ch.command[0] = fromFolder(ch.command[0], said.Dir)
+		}
+	case ch.name == "exec" && len(r.Command) > 0:
+		ch.command = slices.Clone(r.Command)
+		ch.command[0] = fromFolder(ch.command[0], dir)
+	}
+	ch.adapter = c.adapter(ch.name)
+	return ch, err
+}
+
+// saysOf reports whether the settings name the role itself.
+func (c *Cast) saysOf(role string) bool {
+	key := strings.ToLower(role)
+	_, agent := c.Settings.Agents[key]
+	_, exec := c.Settings.Execs[key]
+	return agent || exec
+}
+
+// fromFolder makes a relative command with a slash absolute, so that it means the same in every work directory.
+func fromFolder(command, dir string) string {
+	if dir == "" || !strings.ContainsRune(command, '/') || filepath.IsAbs(command) {
+		return command
+	}
+	return filepath.Join(dir, command)
+}
+
+func (c *Cast) adapter(name string) agent.Adapter {
+	switch name {
+	case "exec":
+		return agent.Exec()
+	case "stub":
+		return c.stub()
+	default:
+		return nil
+	}
+}
+
+func (c *Cast) stub() agent.Adapter {
+	return agent.Stub(c.Executable, agent.StubOptions{File: c.Settings.Stub, StateDir: c.StubState})
+}
+
+func unknownAdapter(name string) error {
+	return &agent.ConfigError{
+		Text: fmt.Sprintf("this version has no adapter for the agent %q (it has: %s)", name, strings.Join(agent.Known(), ", ")),
+		Fix:  "give a command with --exec 'COMMAND ARGS', or try the board with --dry-run",
+	}
+}
+
+func (c *Cast) rule(r roles.Role) EnvRule {
+	s := c.Settings.Env
+	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(EnvRule{Pass: r.Env.Pass, Set: r.Env.Set, Only: r.Env.Only})
+	rule.Set["KANBAN_RUN_ROLE"] = r.Name
+	return rule
+}
+
+// duration: a flag or a variable beats the role file, which beats the settings file.
+func (c *Cast) duration(name string, inRole *time.Duration, settings time.Duration) time.Duration {
+	if inRole == nil || c.Settings.Given(name) {
+		return settings
+	}
+	return *inRole
+}

@@ -1,0 +1,140 @@
+package orchestrator_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows are all imports that packages of this module may have of one another, each with its reason. The picture is in
+// doc.go; a new arrow needs a new reason.
+var arrows = map[string]map[string]string{
+	"orchestrator": {
+		"orchestrator/flow":    "it performs what flow decides",
+		"orchestrator/board":   "it reads and writes boards",
+		"orchestrator/agent":   "it talks to agents",
+		"orchestrator/journal": "it journals what happened",
+		"orchestrator/durable": "it locks the board and puts it back",
+		"orchestrator/redact":  "it hands the redactor to whoever writes",
+		"orchestrator/config":  "the settings say who plays a role",
+		"roles":                "so do the role files",
+	},
+	"orchestrator/board": {
+		"orchestrator/matter":  "boards and tasks bear YAML frontmatter",
+		"orchestrator/durable": "a board is old or new, never half",
+		"schema":               "a board has a schema",
+	},
+	"orchestrator/agent":   {"orchestrator/proc": "an agent is a process", "schema": "a reply has a schema"},
+	"orchestrator/journal": {"orchestrator/durable": "the journal's folder is synced too"},
+	"orchestrator/report":  {"orchestrator/flow": "it renders events"},
+	"roles":                {"orchestrator/matter": "role files bear YAML frontmatter"},
+	"orchestrator/agent/agenttest": {
+		"orchestrator/agent": "the suite tests adapters",
+		"orchestrator/proc":  "and looks at how their processes ended",
+	},
+}
+
+// forbidden are imports of the standard library that would make a pure package impure.
+var forbidden = map[string][]string{
+	"orchestrator/flow":   {"os", "os/exec", "io", "io/fs", "net", "syscall", "time.Now"},
+	"orchestrator/report": {"os", "os/exec"},
+}
+
+func TestImports(t *testing.T) {
+	used := map[string]bool{}
+	walk(t, func(pkg, file, imported string) {
+		if slices.Contains(forbidden[pkg], imported) {
+			t.Errorf("%s imports %s, which %s must not", file, imported, pkg)
+		}
+		target, ours := strings.CutPrefix(imported, "kanban-run/")
+		if !ours || strings.HasPrefix(pkg, "cmd/") || strings.HasPrefix(pkg, ".ci") {
+			return
+		}
+		if arrows[pkg][target] == "" {
+			t.Errorf("%s: %s must not import %s", file, pkg, target)
+		}
+		used[pkg+" -> "+target] = true
+	})
+	for pkg, targets := range arrows {
+		for target := range targets {
+			if arrow := pkg + " -> " + target; !used[arrow] {
+				t.Errorf("the arrow %s is allowed and nobody uses it", arrow)
+			}
+		}
+	}
+}
+
+// TestFlowReadsNoClock: flow may speak of times, and reads no clock.
+func TestFlowReadsNoClock(t *testing.T) {
+	files, err := filepath.Glob("flow/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files of flow: %v", err)
+	}
+	for _, name := range files {
+		text := readFile(t, name)
+		if strings.Contains(text, "time.Now(") || strings.Contains(text, "time.Since(") {
+			t.Errorf("%s reads the clock", name)
+		}
+	}
+}
+
+// TestOnlyMainExits: a run that is ended by os.Exit leaves agents and locks behind.
+func TestOnlyMainExits(t *testing.T) {
+	files := 0
+	eachFile(t, func(name string) {
+		files++
+		if strings.HasSuffix(name, "cmd/kanban-run/main.go") || strings.HasPrefix(name, "../.ci") {
+			return
+		}
+		text := readFile(t, name)
+		if strings.Contains(text, "os.Exit(") || strings.Contains(text, "log.Fatal") {
+			t.Errorf("%s ends the process", name)
+		}
+	})
+	if files < 20 {
+		t.Errorf("looked at %d files, want all", files)
+	}
+}
+
+func walk(t *testing.T, each func(pkg, file, imported string)) {
+	t.Helper()
+	eachFile(t, func(name string) {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pkg := path.Dir(strings.TrimPrefix(filepath.ToSlash(name), "../"))
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			each(pkg, name, imported)
+		}
+	})
+}
+
+// eachFile visits every Go file of the module that is not a test.
+func eachFile(t *testing.T, each func(name string)) {
+	t.Helper()
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git" || d.Name() == "bin"):
+			return filepath.SkipDir
+		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			each(name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

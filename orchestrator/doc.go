@@ -1,0 +1,57 @@
+// Package orchestrator runs a board: it performs what package flow decides and journals what happened. This page is the
+// architecture of kanban-run.
+//
+// # The one idea
+//
+// Decide, journal, act. [flow.State] is a fold over the events of a board's journal; [flow.Next] looks at it and at the board
+// and names one effect: StartAgent, WriteBoard or Finish. The runner journals the intent, acts, journals the outcome and
+// applies both to the state. After a crash the same fold over the same journal says where the run stands; an intent without
+// an outcome is unknown, and is started again rather than assumed.
+//
+//	read board ─► flow.Next ─► StartAgent ─► journal intent ─► agent.Converse ─► judge reply ─► journal outcome ─┐
+//	    ▲                  ├─► WriteBoard ─► journal intent ─► board.Save ─► journal outcome ─────────────────────┤
+//	    │                  └─► Finish     ─► journal, leave                                                      │
+//	    └─────────────────────────────────────────────────────────────────────────────────────────────────────────┘
+//
+// # Who may import whom
+//
+//	cmd/kanban-run ─► everything
+//	orchestrator   ─► flow, board, agent, journal, durable, redact, config, roles
+//	board, roles   ─► matter          board ─► schema, durable
+//	agent          ─► proc, schema    journal ─► durable       report ─► flow
+//
+// Nothing else, and no cycle: deps_test.go holds it. The core knows no screen (an [Observer] is told what was committed), and
+// flow knows neither clock nor file nor process.
+//
+// # Where things are
+//
+//	job.go        one board's run as it was asked for, and all checks that need no agent: Prepare
+//	run.go        the loop
+//	ledger.go     the only place where an event is journaled, applied and shown
+//	turn.go       StartAgent: one attempt of one call
+//	judge.go      the Manager's reply against the board that it left
+//	record.go     WriteBoard
+//	cast.go       which program plays a role; environ.go: what its environment is
+//	files.go      the files of a run; spool.go: the streams of its agents; logbook.go: supervisor-log.md and state.md
+//	batch.go      several boards side by side; once.go: a single call without a board
+//	inspect.go    the journal for those who only read; ack.go: the Lead's word
+//
+// # Goroutines
+//
+// One goroutine owns a board's run, its journal and its state; nobody else touches them. With -j there is one such goroutine
+// for each board that runs. agent.Converse and proc.Run start goroutines for the pipes of one agent and wait for them before
+// they return. Observers are called from the owning goroutine, and activity from the goroutine of an agent's stream, so an
+// Observer is safe for concurrent use.
+//
+// # Two contexts
+//
+// stop means "stop deciding": the agent is asked to end, the attempt is journaled as stopped, the board can go on later.
+// kill means "now": the agent is killed at once.
+//
+// # What a crash leaves
+//
+// Events are appended to the journal in memory and committed, with one sync, before the next act that the world can see: the
+// start of an agent, a write to the board, the end of the run. An observer hears of an event only after its commit. So what
+// was reported is on disk, what is on disk and unfinished is started again with the same input, and a reply that is on disk
+// is never asked for twice.
+package orchestrator

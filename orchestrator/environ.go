@@ -1,0 +1,86 @@
+package orchestrator
+
+import (
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"kanban-run/orchestrator/redact"
+)
+
+// EnvRule says which variables an agent gets. Patterns may hold `*`.
+type EnvRule struct {
+	Pass []string          // passed although they look secret
+	Set  map[string]string // set to these values
+	Only []string          // when not empty: nothing else is passed
+}
+
+// merge adds another rule, of a role to the one of the settings; on conflict the role's wins.
+func (r EnvRule) merge(o EnvRule) EnvRule {
+	set := map[string]string{}
+	for _, m := range []map[string]string{r.Set, o.Set} {
+		for k, v := range m {
+			set[k] = v
+		}
+	}
+	only := r.Only
+	if len(o.Only) > 0 {
+		only = o.Only
+	}
+	return EnvRule{Pass: slices.Concat(r.Pass, o.Pass), Set: set, Only: only}
+}
+
+// environment is what an agent gets of base, sorted by name, and the names that it does not get because they look secret or
+// steer the CI job. The same base and rule always give the same bytes: retries must be identical.
+func environment(base []string, rule EnvRule) (env, withheld []string) {
+	values := map[string]string{}
+	for _, entry := range base {
+		name, value, ok := strings.Cut(entry, "=")
+		switch {
+		case !ok || name == "":
+		case len(rule.Only) > 0:
+			if matchAny(rule.Only, name) {
+				values[name] = value
+			}
+		case !matchAny(rule.Pass, name) && (controlsCI(name) || redact.SecretName(name) || redact.SecretValue(value)):
+			withheld = append(withheld, name)
+		default:
+			values[name] = value
+		}
+	}
+	for name, value := range rule.Set {
+		values[name] = value
+	}
+	for name, value := range values {
+		env = append(env, name+"="+value)
+	}
+	sort.Strings(env)
+	sort.Strings(withheld)
+	return env, slices.DeleteFunc(withheld, func(name string) bool { _, set := rule.Set[name]; return set })
+}
+
+// controlsCI names the variables through which a process steers a GitHub Actions job, or acts in its name.
+func controlsCI(name string) bool {
+	return matchAny([]string{"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY",
+		"GITHUB_TOKEN", "ACTIONS_*"}, name)
+}
+
+func matchAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return err == nil && ok
+	})
+}
+
+// Secrets are the values of the environment that must never be shown: those whose name or shape looks secret.
+func Secrets(environ []string) []string {
+	var values []string
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if redact.SecretName(name) || redact.SecretValue(value) {
+			values = append(values, value)
+		}
+	}
+	return values
+}

@@ -1,0 +1,52 @@
+package orchestrator
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"kanban-run/orchestrator/durable"
+)
+
+// files are the paths of a run: .kanban-run/runs/BOARDFILE/ beside the board.
+type files struct{ dir string }
+
+func filesOf(boardPath string) files {
+	return files{filepath.Join(filepath.Dir(boardPath), ".kanban-run", "runs", filepath.Base(boardPath))}
+}
+
+func (f files) journal() string { return filepath.Join(f.dir, "journal.jsonl") }
+func (f files) lock() string    { return filepath.Join(f.dir, "lock") }
+func (f files) state() string   { return filepath.Join(f.dir, "state.md") }
+func (f files) log() string     { return filepath.Join(f.dir, "supervisor-log.md") }
+func (f files) before() string  { return filepath.Join(f.dir, "board.before") }
+func (f files) step(n int) string {
+	return filepath.Join(f.dir, "steps", fmt.Sprintf("%04d", n))
+}
+
+// ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of git: what agents said is
+// nobody else's.
+func (f files) ensure() error {
+	if err := durable.MkdirAll(f.dir, 0o700); err != nil {
+		return fmt.Errorf("create the run's folder: %w", err)
+	}
+	ignore := filepath.Join(filepath.Dir(f.dir), ".gitignore")
+	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return durable.WriteFile(ignore, []byte("*\n"), 0o600)
+}
+
+// writePrivate writes a file that only its owner may read and that may be lost in a power cut.
+func writePrivate(path string, data []byte) error { return os.WriteFile(path, data, 0o600) }
+
+// replacePrivate is writePrivate for a file that somebody may be reading: it is old or new, never half.
+func replacePrivate(path string, data []byte) error {
+	temp := path + ".new"
+	if err := writePrivate(temp, data); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
+}

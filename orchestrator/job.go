@@ -1,0 +1,180 @@
+package orchestrator
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+)
+
+// Job is one board's run as it was asked for.
+type Job struct {
+	Board     string // the board's path as the user wrote it; also its name in messages
+	StartDir  string // the current folder
+	Workdir   string // -C; "" chooses (see board.ChooseWorkdir)
+	Version   string
+	DryRun    bool
+	Observer  Observer
+	Now       func() time.Time
+	Configure func(workdir string) (*Setup, error) // called once, when the work directory is known
+}
+
+// Setup is what the settings and roles of a work directory say about a run there.
+type Setup struct {
+	Limits       flow.Limits
+	OnDivergence string // "accept" or "freeze"
+	KeepOutput   bool
+	Cast         *Cast
+	Redactor     *redact.Redactor
+}
+
+// Prepared is a job whose board, tasks, roles and commands were checked. Nothing was started, locked or written.
+type Prepared struct {
+	job   Job
+	setup *Setup
+	place *board.Place
+	path  string // the board's real path: its links are resolved, so that one board has one state
+	tasks int
+}
+
+// InvalidError is wrapped around what makes a run impossible before any agent was started.
+type InvalidError struct{ Err error }
+
+func (e *InvalidError) Error() string { return e.Err.Error() }
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// Prepare checks all that can be checked without an agent: the board, the work directory, the current task, the roles of the
+// tasks and the command of every role that the board will need. Every error is an *InvalidError.
+func Prepare(job Job) (*Prepared, error) {
+	p, err := prepare(job)
+	if err != nil {
+		return nil, &InvalidError{err}
+	}
+	return p, nil
+}
+
+func prepare(job Job) (*Prepared, error) {
+	source, err := board.ReadFile(job.Board)
+	if err != nil {
+		return nil, err
+	}
+	b, err := board.Parse(job.Board, source)
+	if err != nil {
+		return nil, err
+	}
+	path, err := filepath.EvalSymlinks(job.Board)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find board: %w", err)
+	}
+	dir, err := board.ChooseWorkdir(job.Workdir, job.Board, job.StartDir, b)
+	if err != nil {
+		return nil, err
+	}
+	setup, err := job.Configure(dir)
+	if err != nil {
+		return nil, err
+	}
+	place, err := board.OpenPlace(dir, job.Board)
+	if err != nil {
+		return nil, err
+	}
+	p := &Prepared{job: job, setup: setup, place: place, path: path, tasks: len(b.Tasks)}
+	if err := p.check(b); err != nil {
+		return nil, errors.Join(err, place.Close())
+	}
+	return p, nil
+}
+
+// Close releases the work directory of a job that is not run.
+func (p *Prepared) Close() error { return p.place.Close() }
+
+// Dir is the work directory.
+func (p *Prepared) Dir() string { return p.place.Dir() }
+
+// check looks at every task that has a file: its role must be known and the role's command must exist. A task that is marked
+// done is nobody's work any more.
+func (p *Prepared) check(b *board.Board) error {
+	for _, w := range b.Warnings {
+		p.job.Observer.Notice(p.job.Board, w.Error())
+	}
+	if b.Terminal() {
+		return nil
+	}
+	if !b.Current.Set {
+		return b.MissingCurrent()
+	}
+	current, err := p.place.ReadTask(b.Current.Path)
+	if err != nil {
+		return b.CurrentProblem(err)
+	}
+	if err := p.ready(b, current); err != nil {
+		return err
+	}
+	if err := p.checkList(b); err != nil {
+		return err
+	}
+	_, err = p.setup.Cast.Player(flow.ManagerRole, p.place.Dir())
+	return err
+}
+
+// checkList looks at the listed tasks that are not done. One without a file is a task that is yet to be written.
+func (p *Prepared) checkList(b *board.Board) error {
+	var missing []string
+	for _, entry := range b.Tasks {
+		if entry.Done() {
+			continue
+		}
+		task, err := p.place.ReadTask(entry.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, entry.Path)
+		case err != nil:
+			return b.EntryProblem(entry, err)
+		case task.Done():
+		default:
+			if err := p.ready(b, task); err != nil {
+				return err
+			}
+		}
+	}
+	if len(missing) > 0 {
+		p.job.Observer.Notice(p.job.Board, fmt.Sprintf("listed tasks without a file: %s", some(missing, 5)))
+	}
+	return nil
+}
+
+// some names the first few of a long list.
+func some(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}
+
+func (p *Prepared) ready(b *board.Board, t *board.Task) error {
+	_, err := p.setup.Cast.Player(board.RoleFor(b, t), p.place.Dir())
+	if err != nil {
+		return t.RoleProblem(err)
+	}
+	return nil
+}
+
+// Same says whether two prepared jobs are about one board.
+func (p *Prepared) Same(other *Prepared) bool {
+	a, err := os.Stat(p.path)
+	if err != nil {
+		return p.path == other.path
+	}
+	b, err := os.Stat(other.path)
+	return err == nil && os.SameFile(a, b)
+}

@@ -1,0 +1,135 @@
+package orchestrator
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/flow"
+)
+
+// judge looks at a reply whose JSON is valid. A task agent's is accepted as it is: its content is nobody's business here
+// (seed 004, "Constraints": never interpret agent output content). The Manager's must name things that exist and agree with
+// the board that the Manager left; disagreed says that it contradicts the board.
+func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyAccepted, failure *agent.Failure, disagreed bool) {
+	accepted = flow.ReplyAccepted{Step: e.Step, Call: e.Call, Task: e.Task, Attempt: e.Attempt, Status: string(reply.Status),
+		Message: r.setup.Redactor.String(reply.Message)}
+	if e.Call == flow.TaskCall {
+		return accepted, nil, false
+	}
+	if failure := r.namesGoodPaths(reply); failure != nil {
+		return accepted, failure, false
+	}
+	after, err := r.reader.Read()
+	if err != nil {
+		reason := fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes were put back from %s", err, r.files.before())
+		if back := r.putBack(); back != nil {
+			reason = fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes are in %s and could not be put back: %v", err, r.files.before(), back)
+		}
+		return accepted, &agent.Failure{Reason: reason}, false
+	}
+	given, err := r.given()
+	if err != nil {
+		return accepted, &agent.Failure{Reason: err.Error()}, false
+	}
+	next := ""
+	if reply.NextTask != nil {
+		next = r.seen(*reply.NextTask)
+	}
+	verdict := flow.Reconcile(r.baseline(given), r.fields(after), next, cleanAll(reply.Tasks))
+	if verdict.Disagreement != "" {
+		return accepted, &agent.Failure{Reason: verdict.Disagreement}, true
+	}
+	accepted.NextTask = reply.NextTask
+	if accepted.SameTasks = slices.Equal(reply.Tasks, given); !accepted.SameTasks {
+		accepted.Tasks = reply.Tasks
+	}
+	return accepted, nil, false
+}
+
+// namesGoodPaths checks what next_task and tasks name. A secret in them would be journaled and written onto the board, and a
+// redacted path is no path.
+func (r *run) namesGoodPaths(reply *agent.Reply) *agent.Failure {
+	if slices.ContainsFunc(reply.Tasks, r.setup.Redactor.Changes) {
+		return &agent.Failure{Reason: "tasks holds a secret"}
+	}
+	if reply.NextTask == nil {
+		return nil
+	}
+	if r.setup.Redactor.Changes(*reply.NextTask) {
+		return &agent.Failure{Reason: "next_task holds a secret"}
+	}
+	if _, err := r.place.Resolve(*reply.NextTask); err != nil {
+		return &agent.Failure{Reason: "next_task: " + err.Error()}
+	}
+	return nil
+}
+
+// given is the list of tasks that the Manager of the open step was given.
+func (r *run) given() ([]string, error) {
+	var in managerInput
+	if err := json.Unmarshal(r.state.Step.Input, &in); err != nil {
+		return nil, fmt.Errorf("decode the Manager's journaled input: %w", err)
+	}
+	return in.Tasks, nil
+}
+
+func (r *run) baseline(given []string) flow.Fields {
+	return flow.Fields{Current: r.state.Step.Before.Current, Tasks: cleanAll(given)}
+}
+
+func (r *run) fields(b *board.Board) flow.Fields {
+	f := flow.Fields{Terminal: b.Terminal(), Tasks: cleanAll(r.seenAll(b.TaskPaths()))}
+	if b.Current.Set && !b.Current.Null {
+		f.Current = r.seen(b.Current.Path)
+	}
+	return f
+}
+
+// seen is a path as agents see it: as the board writes it when that resolves from the work directory, else rewritten so that
+// it does. A path without a file stays as it is.
+func (r *run) seen(p string) string {
+	ref, err := r.place.Resolve(p)
+	if err != nil {
+		return path.Clean(p)
+	}
+	return ref.Path
+}
+
+// seenAll is seen for a list. Where the board lies in the work directory itself, the two spellings are one and no file has to
+// be looked at, which matters for lists of a hundred thousand.
+func (r *run) seenAll(paths []string) []string {
+	if r.place.Flat() {
+		return paths
+	}
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = p
+		if ref, err := r.place.Resolve(p); err == nil {
+			out[i] = ref.Path
+		}
+	}
+	return out
+}
+
+func cleanAll(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = path.Clean(p)
+	}
+	return out
+}
+
+// position is the task's place in the board's list, from 1, and the list's length; 0 when it is not listed.
+func (r *run) position(b *board.Board, task string) (index, of int) {
+	paths := b.TaskPaths()
+	for i, p := range r.seenAll(paths) {
+		if path.Clean(p) == path.Clean(task) {
+			return i + 1, len(paths)
+		}
+	}
+	return 0, len(paths)
+}

@@ -1,0 +1,178 @@
+package orchestrator
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/redact"
+)
+
+// logbook keeps the two Markdown files of a run up with its journal: supervisor-log.md, with an entry for every rejected
+// reply, and state.md, the state at a glance. Both can be made from the journal at any time; neither is ever read.
+type logbook struct {
+	files    files
+	board    string
+	redactor *redact.Redactor
+	rejected int // replies rejected according to the journal
+	recent   []flow.Entry
+	drawn    time.Time // when state.md was last written
+	state    flow.State
+}
+
+const (
+	logHeading  = "## Supervisor Log\n"
+	recentLimit = 50
+	drawEvery   = time.Second
+)
+
+func newLogbook(f files, board string, r *redact.Redactor) *logbook {
+	return &logbook{files: f, board: board, redactor: r}
+}
+
+func (l *logbook) replay(e flow.Entry) {
+	if _, ok := e.Event.(flow.ReplyRejected); ok {
+		l.rejected++
+	}
+	l.remember(e)
+}
+
+func (l *logbook) remember(e flow.Entry) {
+	if len(l.recent) == recentLimit {
+		l.recent = append(l.recent[:0], l.recent[1:]...)
+	}
+	l.recent = append(l.recent, e)
+}
+
+var entryHeading = regexp.MustCompile(`(?m)^### \[`)
+
+// catchUp makes supervisor-log.md anew when a crash left it behind the journal, or a hand changed it.
+func (l *logbook) catchUp(journalPath string) error {
+	text, err := os.ReadFile(l.files.log())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the supervisor log: %w", err)
+	}
+	if len(entryHeading.FindAll(text, -1)) == l.rejected {
+		return nil
+	}
+	var all bytes.Buffer
+	all.WriteString(logHeading)
+	_, err = journal.Read(journalPath, func(r journal.Record) error {
+		e, err := decode(r)
+		if rejected, ok := e.Event.(flow.ReplyRejected); ok {
+			all.WriteString(retryEntry(e.Time, rejected))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(l.files.log(), all.Bytes(), 0o600)
+}
+
+// follow brings the files up to a committed event.
+func (l *logbook) follow(e flow.Entry) error {
+	l.remember(e)
+	rejected, ok := e.Event.(flow.ReplyRejected)
+	if !ok {
+		return nil
+	}
+	l.rejected++
+	text := retryEntry(e.Time, rejected)
+	f, err := os.OpenFile(l.files.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("append to the supervisor log: %w", err)
+	}
+	if at, err := f.Seek(0, 2); err == nil && at == 0 {
+		text = logHeading + text
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// retryEntry is one entry of the log: seed 004, "Retry Logging". When the retries are used up nothing is rescheduled, and the
+// entry says so.
+func retryEntry(at time.Time, e flow.ReplyRejected) string {
+	title, action, attempt := "Retry Event", "Rescheduling with exact same parameters", e.Retries+1
+	if e.Retries >= e.Of {
+		title, action, attempt = "Retries Exhausted", fmt.Sprintf("Giving up: agent %s failed after %d retries", e.Role, e.Of), e.Of
+	}
+	task := e.Task
+	if e.Call == flow.ManagerCall {
+		task = fmt.Sprintf("KANBAN (done_task: %s)", e.Task)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n### [%s] %s\n\n", at.UTC().Format(time.RFC3339), title)
+	fmt.Fprintf(&b, "**Agent:** %s  \n**Task:** %s  \n**Attempt:** %d/%d  \n", e.Role, redact.Inert(task), attempt, e.Of)
+	fmt.Fprintf(&b, "**Issue:** Invalid output format: %s  \n**Exit:** %s\n\n", redact.Inert(e.Reason), e.Exit)
+	fmt.Fprintf(&b, "**Expected:**\n%s\n", fenced("json", contractOf(e.Call).Expected()))
+	fmt.Fprintf(&b, "**Received:**\n%s\n", fenced("json", redact.InertLines(e.Received)))
+	if e.Stderr != "" {
+		fmt.Fprintf(&b, "**Standard error:**\n%s\n", fenced("", redact.InertLines(e.Stderr)))
+	}
+	fmt.Fprintf(&b, "**Action:** %s\n", action)
+	return b.String()
+}
+
+// fenced puts text into a fence that is longer than any in the text, so that an agent cannot end it.
+func fenced(language, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + strings.TrimRight(text, "\n") + "\n" + fence + "\n"
+}
+
+// draw writes state.md, at most once a second.
+func (l *logbook) draw(s flow.State, now time.Time) error {
+	if now.Sub(l.drawn) < drawEvery {
+		return nil
+	}
+	l.drawn = now
+	return l.finish(s)
+}
+
+// finish writes state.md now. It is made from the journal and read by nobody, so it is replaced without a sync.
+func (l *logbook) finish(s flow.State) error {
+	return replacePrivate(l.files.state(), []byte(stateMarkdown(l.board, s, l.recent)))
+}
+
+func stateMarkdown(board string, s flow.State, recent []flow.Entry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is lost.\n\n", redact.Inert(board))
+	for _, line := range stateLines(s) {
+		fmt.Fprintf(&b, "- %s\n", redact.Inert(line))
+	}
+	fmt.Fprintf(&b, "\n## Event Log\n\n| time | epoch | rev | event | about |\n|---|---|---|---|---|\n")
+	for _, e := range recent {
+		about := strings.ReplaceAll(redact.Inert(e.Event.Subject()), "|", `\|`)
+		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s |\n", e.Time.UTC().Format(time.RFC3339Nano), e.Epoch, e.Seq, e.Event.Kind(), about)
+	}
+	return b.String()
+}
+
+func stateLines(s flow.State) []string {
+	var lines []string
+	switch {
+	case s.Frozen != nil:
+		lines = append(lines, "frozen: "+s.Frozen.Text)
+	case s.Running:
+		lines = append(lines, "running")
+	case s.Outcome != "":
+		lines = append(lines, fmt.Sprintf("last run: %s: %s", s.Outcome, s.Text))
+	}
+	lines = append(lines, fmt.Sprintf("steps started: %d", s.LastStep))
+	if step := s.Step; step != nil {
+		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
+			step.Number, step.Task, step.Role, step.Call, step.Started, step.Rejected))
+	}
+	return lines
+}

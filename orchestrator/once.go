@@ -1,0 +1,85 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+)
+
+// Once is a single agent call without a board: seed 004, "Input Specification", the instruction for single-shot tasks.
+type Once struct {
+	Role        string
+	Instruction string
+	Dir         string
+	MaxRetries  int
+	Cast        *Cast
+	Redactor    *redact.Redactor
+	Notice      func(text string) // told of rejected replies
+}
+
+// ExhaustedError says that an agent gave no valid reply within its retries.
+type ExhaustedError struct {
+	Role     string
+	Attempts int
+	Reason   string
+}
+
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("%s gave no valid reply in %d attempts; the last was rejected: %s", e.Role, e.Attempts, e.Reason)
+}
+
+// Do makes the call, with the same retries as in a run. Errors: *InvalidError, *ExhaustedError, or the cause of stop.
+func (o Once) Do(stop, kill context.Context) (*agent.Reply, error) {
+	player, err := o.Cast.Player(o.Role, o.Dir)
+	if err != nil {
+		return nil, &InvalidError{err}
+	}
+	input, err := json.Marshal(struct {
+		Instruction string `json:"instruction"`
+	}{o.Instruction})
+	if err != nil {
+		return nil, err
+	}
+	inv, err := player.invoke(agent.InstructionContract, input)
+	if err != nil {
+		return nil, &InvalidError{err}
+	}
+	return o.retry(stop, kill, player, inv, input)
+}
+
+// retry asks flow whether there is another attempt, as a run does, so that the rule stands in one place; the events live in
+// memory only.
+func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invocation, input []byte) (*agent.Reply, error) {
+	state := flow.State{Limits: flow.Limits{MaxRetries: o.MaxRetries}}
+	if err := state.Apply(flow.StepStarted{Step: 1, Task: "the instruction", Role: player.Role.Name}); err != nil {
+		return nil, err
+	}
+	for {
+		start, ok := flow.Next(state, flow.Board{}).(flow.StartAgent)
+		if !ok {
+			return nil, &ExhaustedError{Role: player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason}
+		}
+		if err := state.Apply(flow.AttemptStarted{Step: 1, Call: start.Call, Attempt: start.Attempt, Input: input}); err != nil {
+			return nil, err
+		}
+		out, err := agent.Converse(stop, kill, player.Adapter, inv, agent.InstructionContract, agent.Sinks{}, func(agent.Event) {})
+		switch {
+		case err != nil:
+			return nil, configError(err)
+		case out.Stopped:
+			return nil, context.Cause(stop)
+		case out.Failure == nil:
+			out.Reply.Message = o.Redactor.String(out.Reply.Message)
+			return out.Reply, nil
+		}
+		reason := o.Redactor.String(out.Failure.Reason)
+		o.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s", start.Attempt, o.MaxRetries+1, reason))
+		if err := state.Apply(flow.ReplyRejected{Step: 1, Call: start.Call, Attempt: start.Attempt, Reason: reason}); err != nil {
+			return nil, err
+		}
+	}
+}

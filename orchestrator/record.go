@@ -1,0 +1,104 @@
+package orchestrator
+
+import (
+	"path"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/flow"
+)
+
+// writeBoard performs WriteBoard: what the Manager's reply says and the Manager did not write itself goes onto the board, and
+// the step is over.
+func (r *run) writeBoard() error {
+	step := r.state.Step
+	reply := step.Reply
+	b, err := r.current()
+	if err != nil {
+		return err
+	}
+	given, err := r.given()
+	if err != nil {
+		return err
+	}
+	tasks := reply.Tasks
+	if reply.SameTasks {
+		tasks = given
+	}
+	next := ""
+	if reply.NextTask != nil {
+		next = r.seen(*reply.NextTask)
+	}
+	verdict := flow.Reconcile(r.baseline(given), r.fields(b), next, cleanAll(tasks))
+	sha := b.SHA
+	if verdict.WriteCurrent || verdict.WriteTasks {
+		if sha, err = r.splice(b, r.edit(b, verdict, next, tasks)); err != nil {
+			return err
+		}
+	}
+	if verdict.Warning == "" {
+		verdict.Warning = verdict.Disagreement // somebody changed the board after the reply was accepted; the file stands
+	}
+	status := step.TaskStatus
+	if status == "" {
+		status = reply.Status
+	}
+	r.steps++
+	return r.note(flow.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Manager: reply.Status,
+		Message: reply.Message, NextTask: reply.NextTask, BoardSHA: sha, Warning: verdict.Warning, Millis: r.sinceOpened()})
+}
+
+// edit is the change to make. Paths are written as the author wrote them wherever the author wrote them.
+func (r *run) edit(b *board.Board, v flow.Verdict, next string, tasks []string) board.Edit {
+	written := func(p string) string { return p }
+	if !r.place.Flat() {
+		authors := map[string]string{}
+		for i, seen := range cleanAll(r.seenAll(b.TaskPaths())) {
+			authors[seen] = b.Tasks[i].Path
+		}
+		written = func(p string) string {
+			if own, ok := authors[path.Clean(p)]; ok {
+				return own
+			}
+			return p
+		}
+	}
+	var e board.Edit
+	if v.WriteCurrent && next == "" {
+		e.Null = true
+	} else if v.WriteCurrent {
+		current := written(next)
+		e.Current = &current
+	}
+	if v.WriteTasks {
+		e.SetTasks = true
+		for _, t := range tasks {
+			e.Tasks = append(e.Tasks, written(t))
+		}
+	}
+	return e
+}
+
+// splice writes the board, with the intent journaled before and the outcome after.
+func (r *run) splice(b *board.Board, e board.Edit) (sha string, err error) {
+	data, err := b.Splice(e)
+	if err != nil {
+		return "", err
+	}
+	step := r.state.Step
+	sha = board.SHA(data)
+	if err := r.record(flow.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: sha}); err != nil {
+		return "", err
+	}
+	if err := board.Save(r.path, data); err != nil {
+		return "", err
+	}
+	return sha, r.note(flow.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: sha})
+}
+
+// sinceOpened is how long the open step took in this run, in milliseconds.
+func (r *run) sinceOpened() int64 {
+	if r.opened.IsZero() {
+		return 0
+	}
+	return r.job.Now().Sub(r.opened).Milliseconds()
+}

@@ -1,0 +1,208 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/flow"
+)
+
+// turn performs StartAgent: one attempt of one call. The intent is on disk before the agent starts, the outcome before
+// anything follows from it.
+func (r *run) turn(e flow.StartAgent) error {
+	b, err := r.current()
+	if err != nil {
+		return err
+	}
+	if r.state.Step == nil {
+		r.opened = r.job.Now()
+		index, of := r.position(b, e.Task)
+		err := r.note(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of})
+		if err != nil {
+			return err
+		}
+	}
+	role := e.Role
+	if e.Call == flow.ManagerCall {
+		role = flow.ManagerRole
+	}
+	player, err := r.player(role)
+	if err != nil {
+		return &InvalidError{err}
+	}
+	inv, err := r.intend(e, b, player)
+	if err != nil {
+		return err
+	}
+	return r.converse(e, player, inv)
+}
+
+// intend journals the intent and returns exactly what will be started.
+func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.Invocation, error) {
+	intent := flow.AttemptStarted{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
+		Adapter: player.Adapter.Name(), Command: player.Shown}
+	input := r.state.Step.Input
+	if input == nil {
+		var err error
+		if input, err = r.input(e, b); err != nil {
+			return agent.Invocation{}, err
+		}
+		// The input is journaled, and a retry must get the same bytes.
+		if r.setup.Redactor.Changes(string(input)) {
+			return agent.Invocation{}, &InvalidError{fmt.Errorf("%s: a path on the board holds a secret", r.job.Board)}
+		}
+		intent.Input = input
+		if e.Call == flow.ManagerCall {
+			intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.seen(b.Current.Path)}
+		}
+	}
+	if e.Call == flow.ManagerCall && r.state.Step.Before == nil {
+		if err := r.keepBefore(b); err != nil {
+			return agent.Invocation{}, err
+		}
+	}
+	inv, err := player.invoke(contractOf(e.Call), input)
+	if err != nil {
+		return inv, &InvalidError{err}
+	}
+	intent.Digest = inv.Digest()
+	return inv, r.record(intent)
+}
+
+func contractOf(c flow.Call) agent.Contract {
+	if c == flow.ManagerCall {
+		return agent.ManagerContract
+	}
+	return agent.TaskContract
+}
+
+// input is the JSON on the agent's standard input: seed 004, "Input Specification (Supervisor → Agent)". Only the Manager
+// gets the list of tasks.
+func (r *run) input(e flow.StartAgent, b *board.Board) ([]byte, error) {
+	kanban := r.kanbanFile()
+	if e.Call == flow.TaskCall {
+		return json.Marshal(struct {
+			TaskFile   string `json:"task_file"`
+			KanbanFile string `json:"kanban_file"`
+		}{e.Task, kanban})
+	}
+	return json.Marshal(managerInput{kanban, e.Task, r.seenAll(b.TaskPaths())})
+}
+
+type managerInput struct {
+	KanbanFile string   `json:"kanban_file"`
+	DoneTask   string   `json:"done_task"`
+	Tasks      []string `json:"tasks"`
+}
+
+func (r *run) kanbanFile() string {
+	if r.job.DryRun {
+		return r.path
+	}
+	return r.place.KanbanFile()
+}
+
+// converse starts the agent, waits for its end and journals the outcome.
+func (r *run) converse(e flow.StartAgent, player *Player, inv agent.Invocation) error {
+	began := r.job.Now()
+	name := fmt.Sprintf("%s-%d", e.Call, r.state.Step.Running)
+	stdout := newSpool(filepath.Join(r.files.step(e.Step), name+".stdout"))
+	stderr := newSpool(filepath.Join(r.files.step(e.Step), name+".stderr"))
+	cleanOut, cleanErr := r.setup.Redactor.Writer(stdout), r.setup.Redactor.Writer(stderr)
+	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call),
+		agent.Sinks{Stdout: cleanOut, Stderr: cleanErr}, func(ev agent.Event) { r.activity(ev) })
+	err = errors.Join(err, cleanOut.Close(), cleanErr.Close())
+	streams := []*spool{stdout, stderr}
+	if err != nil {
+		return errors.Join(r.stopped(e, player, err.Error()), keepAll(streams), configError(err))
+	}
+	return r.outcome(e, player, out, r.job.Now().Sub(began), streams)
+}
+
+// configError marks what no retry can mend as invalid input: a command that does not exist, a login that expired.
+func configError(err error) error {
+	var c *agent.ConfigError
+	if errors.As(err, &c) {
+		return &InvalidError{err}
+	}
+	return err
+}
+
+func (r *run) outcome(e flow.StartAgent, player *Player, out agent.Outcome, took time.Duration, streams []*spool) error {
+	if out.Stopped {
+		return errors.Join(r.stopped(e, player, "the run was stopped"), keepAll(streams), context.Cause(r.stop))
+	}
+	failure, disagreed := out.Failure, false
+	var accepted flow.ReplyAccepted
+	if failure == nil {
+		accepted, failure, disagreed = r.judge(e, out.Reply)
+	}
+	if failure == nil {
+		accepted.Role, accepted.Millis = player.Role.Name, took.Milliseconds()
+		finish := dropAll
+		if r.setup.KeepOutput {
+			finish = keepAll
+		}
+		return errors.Join(r.note(accepted), finish(streams))
+	}
+	return r.rejected(e, player, out, *failure, disagreed, took, streams)
+}
+
+func (r *run) rejected(e flow.StartAgent, player *Player, out agent.Outcome, f agent.Failure, disagreed bool, took time.Duration, streams []*spool) error {
+	if err := keepAll(streams); err != nil {
+		return err
+	}
+	clean := r.setup.Redactor.String
+	return r.record(flow.ReplyRejected{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
+		Reason: clean(f.Reason), Exit: out.Exit.String(), Received: clean(out.Received), Stderr: clean(out.Stderr),
+		Output: r.files.step(e.Step), Disagreed: disagreed, Retries: r.state.Step.Rejected, Of: r.setup.Limits.MaxRetries,
+		Millis: took.Milliseconds()})
+}
+
+func (r *run) stopped(e flow.StartAgent, player *Player, reason string) error {
+	return r.record(flow.AttemptStopped{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
+		Reason: r.setup.Redactor.String(reason)})
+}
+
+func (r *run) activity(ev agent.Event) {
+	r.job.Observer.Activity(r.job.Board, r.setup.Redactor.String(ev.String()))
+}
+
+// keepBefore puts the board's bytes aside before the Manager may touch them. They need no sync: they are for a Manager that
+// breaks the board, not for a power cut.
+func (r *run) keepBefore(b *board.Board) error {
+	if err := writePrivate(r.files.before(), b.Source); err != nil {
+		return fmt.Errorf("keep the board's bytes: %w", err)
+	}
+	return nil
+}
+
+// putBack replaces a board that the Manager left unreadable by the bytes that it had before the Manager's turn.
+func (r *run) putBack() error {
+	source, err := board.ReadFile(r.files.before())
+	if err != nil {
+		return err
+	}
+	if board.SHA(source) != r.state.Step.Before.BoardSHA {
+		return errors.New("the bytes kept aside are of another board")
+	}
+	return durable.WriteFile(r.path, source, 0o644)
+}
+
+func keepAll(streams []*spool) error { return each(streams, (*spool).keep) }
+func dropAll(streams []*spool) error { return each(streams, (*spool).drop) }
+
+func each(streams []*spool, do func(*spool) error) error {
+	var errs []error
+	for _, s := range streams {
+		errs = append(errs, do(s))
+	}
+	return errors.Join(errs...)
+}
