@@ -1,0 +1,52 @@
+# kanban-run: `make help` lists the targets.
+GO      ?= go
+BIN     := bin/kanban-run
+BOARD   ?= examples/hello/kanban.yaml
+ARGS    ?=
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+TOOL    := $(GO) tool -modfile=.ci/tools/go.mod
+SOURCES := $(shell find cmd orchestrator roles schema -name '*.go' -not -name '*_test.go') \
+           $(wildcard roles/*.md schema/*.json) go.mod go.sum
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test check lint cross fuzz bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## run an example board on a private copy: make run [BOARD=examples/hello/kanban.yaml] [ARGS=...]
+	@.ci/run-example $(BIN) $(BOARD) $(ARGS)
+
+build: $(BIN) ## build bin/kanban-run
+
+$(BIN): $(SOURCES)
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/kanban-run
+
+test: ## run the tests: packages, and scripts against the built binary
+	$(GO) test ./...
+
+check: lint cross ## what CI runs: format, vet, staticcheck, tests with the race detector, short fuzzing
+	$(GO) test -race ./...
+	$(MAKE) --no-print-directory fuzz FUZZTIME=5s
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l cmd orchestrator roles schema)" || { gofmt -d cmd orchestrator roles schema; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) staticcheck ./...
+
+cross: ## the code builds and vets on the other systems
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+
+FUZZTIME ?= 30s
+fuzz: ## fuzz every target for FUZZTIME each
+	@set -e; grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z]+' -H orchestrator | sed 's#/[^/]*_test.go:func # #' | sort -u | \
+	while read -r dir target; do echo "$$target ($$dir)"; \
+	  $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) >/tmp/kanban-run-fuzz.$$$$ 2>&1 || { cat /tmp/kanban-run-fuzz.$$$$; exit 1; }; done
+
+bench: build ## the cost of a step beside a bare C loop that does the same work
+	$(GO) run ./.ci/bench -binary $(BIN)
+
+clean: ## remove what was built
+	rm -rf bin

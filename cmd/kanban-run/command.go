@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// terminal is what a command may use of the outside world.
+type terminal struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	environ        []string
+	startDir       string // where kanban-run was started, before -C
+}
+
+// command is one subcommand. run gets the arguments that are left after its flags and returns the exit code; an error is
+// explained by report, which also finds its code.
+type command struct {
+	name    string
+	args    string // its arguments in the usage line
+	summary string
+	long    string
+	setup   func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
+}
+
+func commands() []command {
+	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), onceCommand(), ackCommand(),
+		configCommand(), rolesCommand(), schemaCommand(), versionCommand(), completionCommand()}
+}
+
+// run is the whole program: it returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	dir, err := os.Getwd()
+	if err != nil {
+		return explain(stderr, fmt.Errorf("find the current folder: %w", err))
+	}
+	t := &terminal{stdin: stdin, stdout: stdout, stderr: stderr, environ: os.Environ(), startDir: dir}
+	code, err := dispatch(t, args)
+	if err != nil {
+		return explain(stderr, err)
+	}
+	return code
+}
+
+// dispatch finds the subcommand. Without one the arguments are those of `run`, so that `kanban-run kanban.yaml` works.
+func dispatch(t *terminal, args []string) (int, error) {
+	if len(args) == 0 || args[0] == "help" && len(args) == 1 || args[0] == "--help" || args[0] == "-h" {
+		return exitComplete, writeHelp(t.stdout)
+	}
+	if args[0] == agent.StubCommand {
+		return agent.StubMain(args[1:], t.stdin, t.stdout, t.stderr), nil
+	}
+	if args[0] == "--version" {
+		args = []string{"version"}
+	}
+	if args[0] == "help" {
+		args = []string{args[1], "--help"}
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.call(t, args[1:])
+		}
+	}
+	if err := notACommand(args[0]); err != nil {
+		return 0, err
+	}
+	return runCommand().call(t, args)
+}
+
+// notACommand tells a misspelt command from a board: a board has a file or at least an ending.
+func notACommand(word string) error {
+	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, "./\\") {
+		return nil
+	}
+	if _, err := os.Lstat(word); err == nil {
+		return nil
+	}
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	hint := "kanban-run --help lists the commands"
+	if near := nearest(word, names); near != "" {
+		hint = "did you mean kanban-run " + near + "?"
+	}
+	return &usageError{text: fmt.Sprintf("%q is neither a command nor a board", word), hint: hint}
+}
+
+func (c command) call(t *terminal, args []string) (int, error) {
+	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.SortFlags = false
+	act := c.setup(flags)
+	err := flags.Parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		return exitComplete, c.writeHelp(t.stdout, flags)
+	}
+	if err != nil {
+		return 0, &usageError{text: err.Error(), hint: c.flagHint(err, flags)}
+	}
+	return act(t, flags.Args())
+}
+
+func (c command) flagHint(err error, flags *pflag.FlagSet) string {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var names []string
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := nearest(unknown.GetSpecifiedName(), names); near != "" {
+			return "did you mean --" + near + "?"
+		}
+	}
+	return "kanban-run " + c.name + " --help lists the flags"
+}
+
+// usageError is a command line that cannot be obeyed.
+type usageError struct{ text, hint string }
+
+func (e *usageError) Error() string { return e.text }
+
+// Hint says what to do instead.
+func (e *usageError) Hint() string { return e.hint }
+
+// boardArgs checks that at least one board, or exactly one, was named.
+func boardArgs(command string, args []string, one bool) error {
+	switch {
+	case len(args) == 0:
+		return &usageError{text: "which board?", hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one"}
+	case one && len(args) > 1:
+		return &usageError{text: fmt.Sprintf("%s takes one board, not %d", command, len(args)), hint: "run it once for each"}
+	}
+	return nil
+}
+
+// nearest is the name within two edits of word, or "".
+func nearest(word string, names []string) string {
+	best, distance := "", 3
+	for _, n := range names {
+		if d := edits(word, n); d < distance {
+			best, distance = n, d
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+func completionCommand() command {
+	return command{
+		name: "completion", args: "bash|zsh|fish", summary: "print a completion script for a shell",
+		long: `
+bash: source <(kanban-run completion bash)
+zsh:  kanban-run completion zsh > "${fpath[1]}/_kanban-run"
+fish: kanban-run completion fish > ~/.config/fish/completions/kanban-run.fish`,
+		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
+			return func(t *terminal, args []string) (int, error) {
+				if len(args) != 1 {
+					return 0, &usageError{text: "which shell?", hint: "kanban-run completion bash, zsh or fish"}
+				}
+				write, ok := map[string]func(io.Writer) error{"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
+				if !ok {
+					return 0, &usageError{text: "no completion for " + args[0], hint: "kanban-run completion bash, zsh or fish"}
+				}
+				return exitComplete, write(t.stdout)
+			}
+		},
+	}
+}
+
+// flagsOf are the flags of a command.
+func flagsOf(c command) *pflag.FlagSet {
+	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
+	c.setup(flags)
+	return flags
+}
+
+func flagNames(c command) string {
+	names := []string{"--help"}
+	flagsOf(c).VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return strings.Join(names, " ")
+}
+
+func commandNames() string {
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, " ")
+}
+
+func writeBash(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("# bash completion for kanban-run\n_kanban_run() {\n  local word=${COMP_WORDS[COMP_CWORD]} flags\n")
+	b.WriteString("  case ${COMP_WORDS[1]} in\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "    %s) flags='%s' ;;\n", c.name, flagNames(c))
+	}
+	fmt.Fprintf(&b, "    *) flags='%s' ;;\n  esac\n", flagNames(runCommand()))
+	b.WriteString("  if [[ $word == -* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$word\")\n  elif [[ $COMP_CWORD == 1 ]]; then\n")
+	fmt.Fprintf(&b, "    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\"; compgen -f -- \"$word\")\n", commandNames())
+	b.WriteString("  else\n    mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n  fi\n}\ncomplete -o filenames -F _kanban_run kanban-run\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeZsh(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("#compdef kanban-run\n_kanban_run() {\n  local -a commands flags\n  commands=(\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "    '%s:%s'\n", c.name, strings.ReplaceAll(c.summary, "'", `'\''`))
+	}
+	b.WriteString("  )\n  case ${words[2]} in\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "    %s) flags=(%s) ;;\n", c.name, flagNames(c))
+	}
+	fmt.Fprintf(&b, "    *) flags=(%s) ;;\n  esac\n", flagNames(runCommand()))
+	b.WriteString("  if [[ ${words[CURRENT]} == -* ]]; then\n    compadd -- $flags\n    return\n  fi\n")
+	b.WriteString("  (( CURRENT == 2 )) && _describe command commands\n  _files\n}\n_kanban_run \"$@\"\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeFish(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("# fish completion for kanban-run\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "complete -c kanban-run -n __fish_use_subcommand -a %s -d '%s'\n", c.name, fishQuote(c.summary))
+		flagsOf(c).VisitAll(func(f *pflag.Flag) {
+			fmt.Fprintf(&b, "complete -c kanban-run -n '__fish_seen_subcommand_from %s' -l %s -d '%s'\n", c.name, f.Name, fishQuote(f.Usage))
+		})
+	}
+	flagsOf(runCommand()).VisitAll(func(f *pflag.Flag) {
+		fmt.Fprintf(&b, "complete -c kanban-run -n __fish_use_subcommand -l %s -d '%s'\n", f.Name, fishQuote(f.Usage))
+	})
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func fishQuote(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)
+}

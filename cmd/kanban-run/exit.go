@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+)
+
+// The exit codes. exitTable is the one place that says what they mean; the help is made from it.
+const (
+	exitComplete    = 0
+	exitFailed      = 1
+	exitInvalid     = 2
+	exitNeedsPerson = 3
+	exitExhausted   = 4
+	exitFrozen      = 5
+	exitOwned       = 6
+	exitLimit       = 7
+	exitLater       = 75
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+type exitRow struct {
+	code    int
+	meaning string
+}
+
+// exitTable is in the order of the codes.
+func exitTable() []exitRow {
+	return []exitRow{
+		{exitComplete, "the board is complete"},
+		{exitFailed, "internal or I/O error"},
+		{exitInvalid, "usage or invalid input"},
+		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate, or a loop is suspected"},
+		{exitExhausted, "retries exhausted: an agent gave no valid reply"},
+		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
+		{exitOwned, "another run owns the board"},
+		{exitLimit, "a limit was reached"},
+		{exitLater, "the provider says: later (usage limit)"},
+		{exitInterrupted, "interrupted by SIGINT, resumable"},
+		{exitTerminated, "interrupted by SIGTERM or SIGHUP, resumable"},
+	}
+}
+
+// severity is the order in which the outcomes of several boards decide the exit code, worst first.
+func severity() []int {
+	return []int{exitInterrupted, exitTerminated, exitFailed, exitInvalid, exitFrozen, exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
+}
+
+// worst is the exit code of a run of several boards.
+func worst(codes []int) int {
+	for _, code := range severity() {
+		if slices.Contains(codes, code) {
+			return code
+		}
+	}
+	return exitComplete
+}
+
+// codeOf is the exit code of one board's result.
+func codeOf(r orchestrator.Result) int {
+	switch r.Outcome {
+	case flow.Complete:
+		return exitComplete
+	case flow.NeedsPerson:
+		return exitNeedsPerson
+	case flow.Exhausted:
+		return exitExhausted
+	case flow.Frozen:
+		return exitFrozen
+	case flow.LimitReached:
+		return exitLimit
+	case flow.Owned:
+		return exitOwned
+	case flow.Invalid:
+		return exitInvalid
+	case flow.Interrupted:
+		return codeOfError(r.Signal)
+	default:
+		return exitFailed
+	}
+}
+
+// codeOfError is the exit code of an error that ended the program.
+func codeOfError(err error) int {
+	var (
+		usage     *usageError
+		invalid   *orchestrator.InvalidError
+		noRun     *orchestrator.NoRunError
+		held      *durable.HeldError
+		setup     *agent.ConfigError
+		settings  *invalidSettings
+		exhausted *orchestrator.ExhaustedError
+		signal    *signalError
+	)
+	switch {
+	case errors.As(err, &signal):
+		return signal.code()
+	case errors.As(err, &held):
+		return exitOwned
+	case errors.As(err, &exhausted):
+		return exitExhausted
+	case errors.As(err, &usage), errors.As(err, &invalid), errors.As(err, &noRun), errors.As(err, &setup), errors.As(err, &settings):
+		return exitInvalid
+	default:
+		return exitFailed
+	}
+}
+
+// hintOf is what an error, or any that it wraps, advises.
+func hintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+// explain tells a person what went wrong and what to do next, and returns the exit code.
+func explain(w io.Writer, err error) int {
+	for _, e := range flatten(err) {
+		_, _ = fmt.Fprintln(w, "kanban-run: "+redact.InertLines(e.Error()))
+		if hint := hintOf(e); hint != "" {
+			_, _ = fmt.Fprintln(w, "hint: "+redact.InertLines(hint))
+		}
+	}
+	return codeOfError(err)
+}
+
+// flatten takes joined errors apart, so that each is told on a line of its own with its own hint.
+func flatten(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || strings.Count(err.Error(), "\n") == 0 {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, flatten(e)...)
+	}
+	return all
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/flow"
+)
+
+// TestExitCodes: the table, the help and what the code returns are one.
+func TestExitCodes(t *testing.T) {
+	outcomes := map[flow.Outcome]int{
+		flow.Complete: 0, flow.Failed: 1, flow.Invalid: 2, flow.NeedsPerson: 3, flow.Exhausted: 4, flow.Frozen: 5, flow.Owned: 6, flow.LimitReached: 7,
+	}
+	known := map[int]bool{exitLater: true}
+	for outcome, want := range outcomes {
+		if got := codeOf(orchestrator.Result{Outcome: outcome}); got != want {
+			t.Errorf("codeOf(%s) = %d, want %d", outcome, got, want)
+		}
+		known[want] = true
+	}
+	for signal, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143} {
+		if got := codeOf(orchestrator.Result{Outcome: flow.Interrupted, Signal: &signalError{signal}}); got != want {
+			t.Errorf("codeOf(interrupted by %v) = %d, want %d", signal, got, want)
+		}
+		known[want] = true
+	}
+	var help bytes.Buffer
+	if err := writeHelp(&help); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range exitTable() {
+		if !known[row.code] {
+			t.Errorf("the table has code %d, which nothing returns", row.code)
+		}
+		delete(known, row.code)
+		if line := fmt.Sprintf("  %-4d %s\n", row.code, row.meaning); !strings.Contains(help.String(), line) {
+			t.Errorf("the help lacks %q", line)
+		}
+	}
+	if len(known) > 0 {
+		t.Errorf("codes without a row in the table: %v", known)
+	}
+}
+
+func TestCodeOfError(t *testing.T) {
+	tests := []struct {
+		name string
+		err  error
+		want int
+	}{
+		{"usage", &usageError{}, exitInvalid},
+		{"invalid board", fmt.Errorf("wrapped: %w", &orchestrator.InvalidError{Err: errors.New("x")}), exitInvalid},
+		{"settings", &invalidSettings{errors.New("x")}, exitInvalid},
+		{"agent's set-up", &agent.ConfigError{}, exitInvalid},
+		{"never run", &orchestrator.NoRunError{}, exitInvalid},
+		{"another run", &durable.HeldError{}, exitOwned},
+		{"no valid reply", &orchestrator.ExhaustedError{}, exitExhausted},
+		{"signal", &signalError{os.Interrupt}, exitInterrupted},
+		{"anything else", errors.New("disk full"), exitFailed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := codeOfError(tt.err); got != tt.want {
+				t.Errorf("codeOfError(%v) = %d, want %d", tt.err, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestWorst: several boards end with the worst of 130/143, 1, 2, 5, 6, 4, 3, 7, 75.
+func TestWorst(t *testing.T) {
+	order := []int{exitInterrupted, exitFailed, exitInvalid, exitFrozen, exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater, exitComplete}
+	for i, worse := range order {
+		for _, better := range order[i:] {
+			if got := worst([]int{better, worse, better}); got != worse {
+				t.Errorf("worst(%d, %d) = %d, want %d", better, worse, got, worse)
+			}
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"run", "check", "status", "schema"}
+	for word, want := range map[string]string{"chekc": "check", "statu": "status", "schma": "schema", "banana": "", "rnu": "run"} {
+		if got := nearest(word, names); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
+)
+
+func onceCommand() command {
+	return command{
+		name: "once", args: "--role ROLE INSTRUCTION", summary: "one single-shot agent call, without a board",
+		long: `
+The agent gets {"instruction": INSTRUCTION} and its reply is printed as JSON. INSTRUCTION may be - for standard input. The
+exit code is 0 for status ok, 3 for any other status, 4 when no reply was valid.`,
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, agentSettings()...)
+			role := flags.StringP("role", "r", "Implementor", "the role that gets the instruction")
+			return func(t *terminal, args []string) (int, error) {
+				if len(args) != 1 {
+					return 0, &usageError{text: "once takes one instruction", hint: `kanban-run once --role Architect "Review the README"`}
+				}
+				instruction, err := instructionOf(t, args[0])
+				if err != nil {
+					return 0, err
+				}
+				u, err := s.load(t)
+				if err != nil {
+					return 0, err
+				}
+				return u.once(t, *role, instruction)
+			}
+		},
+	}
+}
+
+func instructionOf(t *terminal, arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(t.stdin, 16<<20))
+	if err != nil {
+		return "", fmt.Errorf("read the instruction: %w", err)
+	}
+	return strings.TrimSpace(string(data)), nil
+}
+
+func (u *setup) once(t *terminal, role, instruction string) (code int, err error) {
+	r, err := u.resolve(u.dir)
+	if err != nil {
+		return 0, err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("find kanban-run itself: %w", err)
+	}
+	stubs, remove, err := stubFolder()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	if err := proc.Adopt(); err != nil {
+		return 0, err
+	}
+	stop, kill, release := contexts(func(bool) {})
+	defer release()
+	call := orchestrator.Once{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries,
+		Cast: u.cast(r, executable, stubs, false), Redactor: u.redactor(r),
+		Notice: func(text string) { _, _ = fmt.Fprintln(t.stderr, "kanban-run: "+redact.Inert(text)) }}
+	reply, err := call.Do(stop, kill)
+	if err != nil {
+		return 0, err
+	}
+	code = exitNeedsPerson
+	if reply.Status == agent.OK {
+		code = exitComplete
+	}
+	return code, printJSON(t.stdout, struct {
+		Status  agent.Status `json:"status"`
+		Message string       `json:"message"`
+	}{reply.Status, reply.Message})
+}

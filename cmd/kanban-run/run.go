@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/report"
+)
+
+func runCommand() command {
+	return command{
+		name: "run", args: "[flags] BOARD...", summary: "run boards",
+		long: `
+A board is kanban.yaml, or Markdown with YAML frontmatter. Its fields: phase, sub_phase, current (the path of the current
+task, or null), tasks (a list), and any that you add. Each round gives the current task to the agent of its role, and then
+asks the Manager for the next one. The run ends when current is null or phase is complete. Run the same command again after
+an interruption: it goes on where it was.
+
+Who plays a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else --exec or --agent, else the role file, else claude.`,
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags)
+			o := outputFlags(flags)
+			dry := flags.Bool("dry-run", false, "run the whole loop with stub agents on a private copy of the board; nothing is changed")
+			return func(t *terminal, args []string) (int, error) {
+				if err := boardArgs("run", args, false); err != nil {
+					return 0, err
+				}
+				u, err := s.load(t)
+				if err != nil {
+					return 0, err
+				}
+				return u.run(t, args, o, *dry)
+			}
+		},
+	}
+}
+
+// run runs the boards and returns the exit code.
+func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("find kanban-run itself: %w", err)
+	}
+	general, err := u.resolve(u.dir)
+	if err != nil {
+		return 0, err
+	}
+	stubs, remove, err := stubFolder()
+	if err != nil {
+		return 0, err
+	}
+	// What agents leave behind must fall to this process, or nobody could end it.
+	if err := proc.Adopt(); err != nil {
+		return 0, errors.Join(err, remove())
+	}
+	screen := o.screen(t, len(boards) > 1, dry)
+	jobs := make([]orchestrator.Job, len(boards))
+	for i, b := range boards {
+		jobs[i] = orchestrator.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: programVersion(), DryRun: dry,
+			Observer: screen.observer, Now: time.Now, Configure: u.configure(executable, stubs, dry)}
+	}
+	code := screen.play(t, jobs, general.settings.Jobs)
+	screen.close()
+	return code, remove()
+}
+
+// play prepares all boards and runs them.
+func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int) int {
+	prepared, errs := orchestrator.PrepareAll(jobs)
+	if len(errs) > 0 {
+		s.close()
+		return s.refuse(t, errs)
+	}
+	stop, kill, release := contexts(func(first bool) { s.signalled(t, first) })
+	defer release()
+	defer outlivePipes()()
+	results := orchestrator.RunAll(stop, kill, prepared, n)
+	s.close()
+	return s.summary(t, results)
+}
+
+// summary tells how each board ended and returns the exit code.
+func (s *screen) summary(t *terminal, results []orchestrator.Result) int {
+	endings := make([]report.Ending, len(results))
+	codes := make([]int, len(results))
+	for i, r := range results {
+		codes[i] = codeOf(r)
+		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Hint: hintFor(r), Steps: r.Steps, Code: codes[i]}
+	}
+	code := worst(codes)
+	if s.json != nil {
+		s.json.Summary(endings, code)
+		return code
+	}
+	for _, e := range endings {
+		s.ending(t, e)
+	}
+	if len(endings) > 1 {
+		complete := 0
+		for _, e := range endings {
+			if e.Code == exitComplete {
+				complete++
+			}
+		}
+		_, _ = fmt.Fprintf(t.stdout, "%d of %d boards complete\n", complete, len(endings))
+	}
+	return code
+}
+
+// ending writes a board's last line: to stdout what is a result, to stderr what is an error.
+func (s *screen) ending(t *terminal, e report.Ending) {
+	text := redact.InertLines(fmt.Sprintf("%s: %s, %s", e.Board, e.Text, steps(e.Steps)))
+	if e.Code != exitComplete {
+		text = redact.InertLines(fmt.Sprintf("%s: %s (%s, exit code %d)", e.Board, e.Text, steps(e.Steps), e.Code))
+	}
+	w := t.stdout
+	if e.Code == exitFailed || e.Code == exitInvalid || e.Code == exitOwned {
+		w = t.stderr
+	}
+	_, _ = fmt.Fprintln(w, text)
+	if e.Hint != "" {
+		_, _ = fmt.Fprintln(t.stderr, "hint: "+redact.InertLines(e.Hint))
+	}
+}
+
+func steps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
+}
+
+// hintFor is what a person does next about a board that is not complete.
+func hintFor(r orchestrator.Result) string {
+	if hint := hintOf(r.Err); hint != "" {
+		return hint
+	}
+	switch r.Outcome {
+	case flow.NeedsPerson:
+		return "kanban-run log " + r.Board + " shows what happened; edit the board, or kanban-run ack " + r.Board + " once you have seen to it"
+	case flow.Frozen:
+		return "look at the board, mend it if need be, then kanban-run ack " + r.Board
+	case flow.Exhausted:
+		return "kanban-run log " + r.Board + " shows the replies; the same command asks again, with fresh retries"
+	case flow.LimitReached, flow.Interrupted:
+		return "the same command goes on"
+	default:
+		return ""
+	}
+}
+
+// refuse tells why nothing was started.
+func (s *screen) refuse(t *terminal, errs []error) int {
+	codes := make([]int, len(errs))
+	for i, err := range errs {
+		codes[i] = codeOfError(err)
+		if s.json != nil {
+			s.json.Refused(err.Error(), hintOf(err), codes[i])
+			continue
+		}
+		explain(t.stderr, err)
+	}
+	return worst(codes)
+}
+
+func (s *screen) signalled(t *terminal, first bool) {
+	text := "stopping: waiting for the agent to end; once more stops at once"
+	if !first {
+		text = "stopping at once"
+	}
+	if s.json == nil {
+		s.observer.Notice("", text)
+		return
+	}
+	_, _ = io.WriteString(t.stderr, "kanban-run: "+text+"\n")
+}

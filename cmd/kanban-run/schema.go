@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/schema"
+)
+
+func schemaCommand() command {
+	return command{
+		name: "schema", args: "[NAME]", summary: "print a JSON Schema, or their names",
+		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
+			return func(t *terminal, args []string) (int, error) {
+				if len(args) == 0 {
+					_, err := fmt.Fprintln(t.stdout, strings.Join(schema.Names(), "\n"))
+					return exitComplete, err
+				}
+				source, err := schema.Source(args[0])
+				if err != nil {
+					return 0, &usageError{text: err.Error(), hint: "the schemas: " + strings.Join(schema.Names(), ", ")}
+				}
+				_, err = t.stdout.Write(source)
+				return exitComplete, err
+			}
+		},
+	}
+}

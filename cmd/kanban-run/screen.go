@@ -1,0 +1,71 @@
+package main
+
+import (
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/report"
+)
+
+// output is how a run is shown: stdout is for results, stderr for people.
+type output struct{ json, quiet *bool }
+
+func outputFlags(flags *pflag.FlagSet) *output {
+	return &output{
+		json:  flags.Bool("json", false, "one JSON event a line on stdout, and nothing else"),
+		quiet: flags.BoolP("quiet", "q", false, "errors and the last line only"),
+	}
+}
+
+// screen is the observer of a run and what it needs at the end.
+type screen struct {
+	observer orchestrator.Observer
+	json     *report.JSON
+	close    func()
+}
+
+func (o *output) screen(t *terminal, several, dry bool) *screen {
+	s := &screen{close: func() {}}
+	switch {
+	case *o.json:
+		s.json = report.NewJSON(t.stdout)
+		s.observer = s.json
+	case *o.quiet:
+		s.observer = report.Quiet{Plain: report.NewPlain(t.stderr, redact.Inert, several)}
+	case dry:
+		s.observer = report.NewDryRun(t.stdout, t.stderr, redact.Inert, several)
+	default:
+		s.observer, s.close = progress(t, several)
+	}
+	return s
+}
+
+// progress is a live view on a terminal and plain lines elsewhere.
+func progress(t *terminal, several bool) (orchestrator.Observer, func()) {
+	f, ok := t.stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || slices.Contains(t.environ, "TERM=dumb") {
+		return report.NewPlain(t.stderr, redact.Inert, several), func() {}
+	}
+	width := func() int {
+		w, _, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 80
+		}
+		return w
+	}
+	live := report.NewLive(io.Writer(f), redact.Inert, width, colored(t), several)
+	var once sync.Once
+	return live, func() { once.Do(live.Close) }
+}
+
+// colored follows no-color.org: NO_COLOR set to anything but nothing means no colour.
+func colored(t *terminal) bool {
+	return !slices.ContainsFunc(t.environ, func(e string) bool { return len(e) > len("NO_COLOR=") && e[:len("NO_COLOR=")] == "NO_COLOR=" })
+}

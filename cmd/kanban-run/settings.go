@@ -1,0 +1,271 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/roles"
+)
+
+// settingFlags are the flags of a command that are settings: the rest of the table is in the settings file and the variables.
+type settingFlags struct{ flags *pflag.FlagSet }
+
+// addSettings declares the flags of the named settings, or of all.
+func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
+	for _, s := range config.Table() {
+		if s.Flag == "" || len(names) > 0 && !slices.Contains(names, s.Name) {
+			continue
+		}
+		usage := s.Help
+		if s.Default != "" && s.Value != "" {
+			usage += " (default " + s.Default + ")"
+		}
+		switch {
+		case s.Value == "":
+			flags.BoolP(s.Flag, s.Short, false, usage)
+		case s.Repeated:
+			flags.VarP(&valueFlag{kind: s.Value, repeated: true}, s.Flag, s.Short, usage)
+		default:
+			flags.VarP(&valueFlag{kind: s.Value}, s.Flag, s.Short, usage)
+		}
+	}
+	return &settingFlags{flags}
+}
+
+// valueFlag keeps a flag's values as they were written; config says what they mean. Values are never split at commas, because
+// commands hold them.
+type valueFlag struct {
+	kind     string // what the help calls the value
+	repeated bool
+	values   []string
+}
+
+// Set takes one value.
+func (v *valueFlag) Set(value string) error {
+	if v.repeated {
+		v.values = append(v.values, value)
+	} else {
+		v.values = []string{value}
+	}
+	return nil
+}
+
+func (v *valueFlag) String() string { return "" }
+
+// Type is what the help calls the value.
+func (v *valueFlag) Type() string { return v.kind }
+
+// agentSettings are the settings of a command that starts agents without a board.
+func agentSettings() []string {
+	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "max_retries"}
+}
+
+// given are the flags that were set, by setting name.
+func (s *settingFlags) given() map[string][]string {
+	given := map[string][]string{}
+	for _, setting := range config.Table() {
+		f := s.flags.Lookup(setting.Flag)
+		if setting.Flag == "" || f == nil || !f.Changed {
+			continue
+		}
+		if v, ok := f.Value.(*valueFlag); ok {
+			given[setting.Name] = v.values
+		} else {
+			given[setting.Name] = []string{f.Value.String()}
+		}
+	}
+	return given
+}
+
+// setup makes the settings of a work directory. Boards in different folders may have different ones.
+type setup struct {
+	term    *terminal
+	flags   map[string][]string
+	dir     string // the current folder, after -C
+	workdir string // -C; "" when it was not given
+}
+
+// load reads flags and variables and changes into -C first, as git and make do.
+func (s *settingFlags) load(t *terminal) (*setup, error) {
+	u := &setup{term: t, flags: s.given(), dir: t.startDir}
+	first, _, err := config.Load(config.Input{Flags: u.flags, Environ: t.environ, StartDir: t.startDir})
+	if err != nil {
+		return nil, &invalidSettings{err}
+	}
+	if first.Workdir == "" {
+		return u, nil
+	}
+	if err := os.Chdir(first.Workdir); err != nil {
+		return nil, &usageError{text: "work directory: " + err.Error(), hint: "-C names a folder that exists"}
+	}
+	u.dir, u.workdir = first.Workdir, first.Workdir
+	return u, nil
+}
+
+// invalidSettings marks what is wrong with settings or role files as the user's to mend.
+type invalidSettings struct{ err error }
+
+func (e *invalidSettings) Error() string { return e.err.Error() }
+func (e *invalidSettings) Unwrap() error { return e.err }
+
+// resolved are the settings and roles of one work directory.
+type resolved struct {
+	settings *config.Settings
+	origins  []config.Origin
+	roles    *roles.Set
+}
+
+// resolve reads the settings file and the role files of a work directory. The settings say where role files are, and the role
+// files say which roles the settings may name, so the settings are looked at twice.
+func (u *setup) resolve(dir string) (*resolved, error) {
+	in := config.Input{Flags: u.flags, Environ: u.term.environ, File: filepath.Join(dir, config.FileName), StartDir: u.term.startDir}
+	first, _, err := config.Load(in)
+	if err != nil {
+		return nil, &invalidSettings{err}
+	}
+	dirs, err := roleFolders(first.Roles, dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &resolved{}
+	if r.roles, err = roles.Load(dirs...); err != nil {
+		return nil, &invalidSettings{err}
+	}
+	in.KnownRole = func(name string) bool { _, err := r.roles.Lookup(name); return err == nil }
+	if r.settings, r.origins, err = config.Load(in); err != nil {
+		return nil, &invalidSettings{err}
+	}
+	return r, nil
+}
+
+// roleFolders are where role files are looked up. A folder that was named must exist.
+func roleFolders(named, workdir string) ([]string, error) {
+	project := filepath.Join(workdir, ".kanban-run", "roles")
+	if named == "" {
+		return []string{project}, nil
+	}
+	if info, err := os.Stat(named); err != nil || !info.IsDir() {
+		return nil, &usageError{text: fmt.Sprintf("roles: %s is not a folder", named), hint: "--roles names a folder with role files; kanban-run roles shows the built-in ones"}
+	}
+	return []string{named, project}, nil
+}
+
+// configure gives an orchestrator.Job what the settings of its work directory say.
+func (u *setup) configure(executable, stubState string, dry bool) func(string) (*orchestrator.Setup, error) {
+	return func(dir string) (*orchestrator.Setup, error) {
+		r, err := u.resolve(dir)
+		if err != nil {
+			return nil, err
+		}
+		return &orchestrator.Setup{
+			Limits:       flow.Limits{MaxRetries: r.settings.MaxRetries, MaxSteps: r.settings.MaxSteps},
+			OnDivergence: r.settings.OnDivergence,
+			KeepOutput:   r.settings.KeepOutput,
+			Redactor:     u.redactor(r),
+			Cast:         u.cast(r, executable, stubState, dry),
+		}, nil
+	}
+}
+
+func (u *setup) cast(r *resolved, executable, stubState string, dry bool) *orchestrator.Cast {
+	return &orchestrator.Cast{Settings: r.settings, Roles: r.roles, Environ: u.term.environ, Executable: executable, StubState: stubState, DryRun: dry}
+}
+
+func (u *setup) redactor(r *resolved) *redact.Redactor {
+	return redact.New(slices.Concat(orchestrator.Secrets(u.term.environ), r.settings.Redact))
+}
+
+// stubFolder makes the folder in which stubs count their calls.
+func stubFolder() (dir string, remove func() error, err error) {
+	dir, err = os.MkdirTemp("", "kanban-run-stub-")
+	return dir, func() error { return os.RemoveAll(dir) }, err
+}
+
+func configCommand() command {
+	return command{
+		name: "config", summary: "print the settings and where each came from",
+		long: "Flags win over KANBAN_RUN_* variables, these over .kanban-run.yaml in the work directory, that over the defaults.",
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags)
+			asJSON := flags.Bool("json", false, "print one JSON array")
+			return func(t *terminal, args []string) (int, error) {
+				u, err := s.load(t)
+				if err != nil {
+					return 0, err
+				}
+				r, err := u.resolve(u.dir)
+				if err != nil {
+					return 0, err
+				}
+				if *asJSON {
+					return exitComplete, printJSON(t.stdout, r.origins)
+				}
+				clean := u.redactor(r)
+				var errs []error
+				for _, o := range r.origins {
+					_, err := fmt.Fprintf(t.stdout, "%-14s %-20s %s\n", o.Name, redact.Inert(clean.String(o.Value)), redact.Inert(o.Source))
+					errs = append(errs, err)
+				}
+				return exitComplete, errors.Join(errs...)
+			}
+		},
+	}
+}
+
+func rolesCommand() command {
+	return command{
+		name: "roles", args: "[NAME]", summary: "list the roles, or print a role's prompt",
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir", "roles")
+			return func(t *terminal, args []string) (int, error) {
+				u, err := s.load(t)
+				if err != nil {
+					return 0, err
+				}
+				r, err := u.resolve(u.dir)
+				if err != nil {
+					return 0, err
+				}
+				return exitComplete, printRoles(t, r, args)
+			}
+		},
+	}
+}
+
+func printRoles(t *terminal, r *resolved, args []string) error {
+	if len(args) > 0 {
+		role, err := r.roles.Lookup(args[0])
+		if err != nil {
+			return &invalidSettings{err}
+		}
+		_, err = fmt.Fprintln(t.stdout, role.Prompt)
+		return err
+	}
+	for _, role := range r.roles.All() {
+		choice := r.settings.Choose(role.Name)
+		program := choice.Command
+		if program == "" {
+			program = choice.Agent
+		}
+		if _, err := fmt.Fprintf(t.stdout, "%-14s %-24s %-28s %s\n", role.Name, redact.Inert(program), role.File, redact.Inert(role.Description)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exists says whether a path is there.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/pflag"
+)
+
+// version is set when a release is built; `go install` leaves it to the module's version.
+var version = ""
+
+func versionCommand() command {
+	return command{
+		name: "version", summary: "print the version",
+		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
+			return func(t *terminal, _ []string) (int, error) {
+				_, err := fmt.Fprintf(t.stdout, "kanban-run %s (%s, %s/%s)\n", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				return exitComplete, err
+			}
+		},
+	}
+}
+
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}
