@@ -20,7 +20,12 @@ func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyA
 	if e.Call == flow.TaskCall {
 		return accepted, nil, false
 	}
-	if failure := r.namesGoodPaths(reply); failure != nil {
+	given, err := r.given()
+	if err != nil {
+		return accepted, &agent.Failure{Reason: err.Error()}, false
+	}
+	accepted.SameTasks = slices.Equal(reply.Tasks, given)
+	if failure := r.namesGoodPaths(reply, accepted.SameTasks); failure != nil {
 		return accepted, failure, false
 	}
 	after, err := r.reader.Read()
@@ -31,10 +36,6 @@ func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyA
 		}
 		return accepted, &agent.Failure{Reason: reason}, false
 	}
-	given, err := r.given()
-	if err != nil {
-		return accepted, &agent.Failure{Reason: err.Error()}, false
-	}
 	next := ""
 	if reply.NextTask != nil {
 		next = r.seen(*reply.NextTask)
@@ -44,16 +45,16 @@ func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyA
 		return accepted, &agent.Failure{Reason: verdict.Disagreement}, true
 	}
 	accepted.NextTask = reply.NextTask
-	if accepted.SameTasks = slices.Equal(reply.Tasks, given); !accepted.SameTasks {
+	if !accepted.SameTasks {
 		accepted.Tasks = reply.Tasks
 	}
 	return accepted, nil, false
 }
 
 // namesGoodPaths checks what next_task and tasks name. A secret in them would be journaled and written onto the board, and a
-// redacted path is no path.
-func (r *run) namesGoodPaths(reply *agent.Reply) *agent.Failure {
-	if slices.ContainsFunc(reply.Tasks, r.setup.Redactor.Changes) {
+// redacted path is no path. A list that comes back as it was given was looked at before it was given.
+func (r *run) namesGoodPaths(reply *agent.Reply, sameTasks bool) *agent.Failure {
+	if !sameTasks && slices.ContainsFunc(reply.Tasks, r.setup.Redactor.Changes) {
 		return &agent.Failure{Reason: "tasks holds a secret"}
 	}
 	if reply.NextTask == nil {

@@ -25,7 +25,6 @@ type logbook struct {
 	rejected int // replies rejected according to the journal
 	recent   []flow.Entry
 	drawn    time.Time // when state.md was last written
-	state    flow.State
 }
 
 const (

@@ -41,7 +41,6 @@ type run struct {
 
 	steps  int // finished in this run
 	opened time.Time
-	before []byte // the board's bytes before the Manager's turn
 }
 
 // Run runs the board until it ends, and releases it. stop ends the run at the next safe point: a running agent is asked to

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestAcquireRefusesASecondHolder(t *testing.T) {
@@ -78,7 +79,7 @@ func TestHeldInfoIsHarmless(t *testing.T) {
 	if !errors.As(err, &held) {
 		t.Fatalf("Acquire = %v, want *HeldError", err)
 	}
-	if len(held.Info) > maxInfo || strings.ContainsAny(held.Info, "\x1b\r\n\u202e\xff") {
+	if len(held.Info) > maxInfo || strings.ContainsAny(held.Info, "\x1b\r\n\u202e") || !utf8.ValidString(held.Info) {
 		t.Errorf("Info = %q, want it short and printable", held.Info)
 	}
 }

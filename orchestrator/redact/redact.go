@@ -16,39 +16,48 @@ const shortest = 6
 
 // Redactor replaces secrets. It does not change after New and is safe for concurrent use.
 type Redactor struct {
-	needles [][]byte
-	index   map[[2]byte][]int // needles by their first two bytes, longest first
-	first   [256]bool         // first bytes of needles and of token shapes: everything else is passed over
+	pairs   [1 << 16 / 64]uint64 // the first two bytes of secrets, a bit each: nearly all text is passed over by them alone
+	begin   map[[2]byte]*beginning
+	longest int // of the values and their encodings, in bytes
+}
+
+// beginning is what may begin with the same two bytes.
+type beginning struct {
+	needles [][]byte // longest first
 	shapes  []shape
-	longest int // of the needles
 }
 
 // New makes a redactor of values. A value shorter than six bytes is ignored. Each line of a value of several lines is a secret
 // of its own, because programs print line by line.
 func New(values []string) *Redactor {
-	r := &Redactor{index: map[[2]byte][]int{}, shapes: shapes()}
+	r := &Redactor{begin: map[[2]byte]*beginning{}}
 	for _, v := range values {
 		for _, part := range parts(v) {
-			r.needles = append(r.needles, forms(part)...)
+			for _, n := range forms(part) {
+				at := r.beginning(n)
+				at.needles = append(at.needles, n)
+				r.longest = max(r.longest, len(n))
+			}
 		}
 	}
-	slices.SortFunc(r.needles, func(a, b []byte) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return bytes.Compare(a, b)
-	})
-	r.needles = slices.CompactFunc(r.needles, bytes.Equal)
-	for i, n := range r.needles {
-		key := [2]byte{n[0], n[1]}
-		r.index[key] = append(r.index[key], i)
-		r.first[n[0]] = true
-		r.longest = max(r.longest, len(n))
+	for _, s := range shapes() {
+		at := r.beginning(s.begin)
+		at.shapes = append(at.shapes, s)
 	}
-	for _, s := range r.shapes {
-		r.first[s.begin[0]] = true
+	for _, at := range r.begin {
+		slices.SortFunc(at.needles, func(a, b []byte) int { return len(b) - len(a) })
 	}
 	return r
+}
+
+func (r *Redactor) beginning(text []byte) *beginning {
+	key := [2]byte{text[0], text[1]}
+	if r.begin[key] == nil {
+		r.begin[key] = &beginning{}
+		pair := uint16(text[0])<<8 | uint16(text[1])
+		r.pairs[pair/64] |= 1 << (pair % 64)
+	}
+	return r.begin[key]
 }
 
 // String returns s with every secret replaced.
@@ -78,8 +87,8 @@ type span struct{ from, to int }
 // find returns the secrets of b that begin before limit, in order and without overlaps. Of two that overlap both go.
 func (r *Redactor) find(b []byte, limit int) []span {
 	var found []span
-	for i := 0; i < limit; i++ {
-		if !r.first[b[i]] {
+	for i := 0; i < limit && i+1 < len(b); i++ {
+		if pair := uint16(b[i])<<8 | uint16(b[i+1]); r.pairs[pair/64]&(1<<(pair%64)) == 0 {
 			continue
 		}
 		from, to := r.at(b, i)
@@ -97,14 +106,13 @@ func (r *Redactor) find(b []byte, limit int) []span {
 
 // at returns the secret that begins at i, or a place before i.
 func (r *Redactor) at(b []byte, i int) (from, to int) {
-	if i+1 < len(b) {
-		for _, n := range r.index[[2]byte{b[i], b[i+1]}] {
-			if bytes.HasPrefix(b[i:], r.needles[n]) {
-				return i, i + len(r.needles[n])
-			}
+	begin := r.begin[[2]byte{b[i], b[i+1]}]
+	for _, n := range begin.needles {
+		if bytes.HasPrefix(b[i:], n) {
+			return i, i + len(n)
 		}
 	}
-	for _, s := range r.shapes {
+	for _, s := range begin.shapes {
 		if bytes.HasPrefix(b[i:], s.begin) {
 			if from, to, ok := s.match(b, i); ok {
 				return from, to

@@ -12,7 +12,7 @@ import (
 type shape struct {
 	begin   []byte
 	pattern func() *regexp.Regexp // compiled when the beginning is first seen: most runs see none
-	inWord  bool // it may begin in the middle of a word
+	inWord  bool                  // it may begin in the middle of a word
 }
 
 // tokenLimit bounds the length of a token, in bytes, and with it what a stream holds back.
