@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,6 +94,19 @@ func TestNearest(t *testing.T) {
 	for word, want := range map[string]string{"chekc": "check", "statu": "status", "schma": "schema", "banana": "", "rnu": "run"} {
 		if got := nearest(word, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+// TestReadmeExitCodes: the README has the same table.
+func TestReadmeExitCodes(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range exitTable() {
+		if line := fmt.Sprintf("| %d | %s |\n", row.code, row.meaning); !strings.Contains(string(readme), line) {
+			t.Errorf("the README lacks %q", line)
 		}
 	}
 }

@@ -124,6 +124,7 @@ func actor() {
 		edit     = flags.String("edit", "", "OLD=>NEW: replace the text on the board")
 		flaky    = flags.String("flaky", "", "print garbage until this file exists, and make it")
 		parent   = flags.String("parent", "", "write the number of the parent process to this file, then wait for a signal")
+		stubborn = flags.String("stubborn", "", "with -parent: on SIGTERM write this file and go on")
 		code     = flags.Int("exit", 0, "exit code")
 		env      = flags.String("env", "", "write the environment to this file")
 	)
@@ -146,7 +147,7 @@ func actor() {
 		check(os.WriteFile(*env, []byte(strings.Join(os.Environ(), "\n")+"\n"), 0o644))
 	}
 	if *parent != "" {
-		waitForSignal(*parent)
+		waitForSignal(*parent, *stubborn)
 	}
 	if *edit != "" {
 		before, after, _ := strings.Cut(*edit, "=>")
@@ -165,15 +166,20 @@ func actor() {
 }
 
 // waitForSignal says in a file whose child it is and lets itself be ended.
-func waitForSignal(file string) {
-	ended := make(chan os.Signal, 1)
-	signal.Notify(ended, syscall.SIGTERM)
+func waitForSignal(file, stubborn string) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM)
 	check(os.WriteFile(file, []byte(fmt.Sprintln(os.Getppid())), 0o644))
-	select {
-	case <-ended:
-		os.Exit(143)
-	case <-time.After(time.Minute):
-		os.Exit(1)
+	for over := time.After(time.Minute); ; {
+		select {
+		case <-asked:
+			if stubborn == "" {
+				os.Exit(143)
+			}
+			check(os.WriteFile(stubborn, []byte("asked\n"), 0o644))
+		case <-over:
+			os.Exit(1)
+		}
 	}
 }
 
