@@ -7,60 +7,61 @@ import (
 	"unicode/utf8"
 )
 
-// Inert makes a text harmless and readable on one line of a terminal: controls, also those of the C1 range, line ends,
-// invisible and bidirectional format characters and invalid bytes become visible escapes.
-func Inert(s string) string { return escape(s, func(r rune) bool { return false }) }
+// Inert returns s as one line that does nothing to a terminal but show itself:
+// control characters, escape sequences, line ends, invisible characters and
+// those that turn the direction of writing appear as Go escapes (\n, \x1b,
+// \u202e), bytes that are not UTF-8 as \xff.
+func Inert(s string) string { return inert(s, "") }
 
-// InertLines is Inert for a text of several lines: line feeds and tabs stay.
+// InertLines does the same to a text of several lines: \n and \t stay, and the
+// \r before a \n is dropped.
 func InertLines(s string) string {
-	return escape(s, func(r rune) bool { return r == '\n' || r == '\t' })
+	return inert(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t")
 }
 
-func escape(s string, keep func(rune) bool) string {
-	if harmless(s, keep) {
+func inert(s, keep string) string {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		bad := r == utf8.RuneError && size == 1
+		if bad || active(r) && !strings.ContainsRune(keep, r) {
+			b.WriteString(s[done:i])
+			b.WriteString(escape(s[i], r, bad))
+			done = i + size
+		}
+		i += size
+	}
+	if done == 0 {
 		return s
 	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case keep(r) || !dangerous(r):
-			b.WriteRune(r)
-		default:
-			b.WriteString(visible(r))
-		}
-		s = s[size:]
-	}
+	b.WriteString(s[done:])
 	return b.String()
 }
 
-func harmless(s string, keep func(rune) bool) bool {
-	for i, r := range s {
-		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") || dangerous(r) && !keep(r) {
-			return false
-		}
+// active reports whether a terminal may do something else with r than show it.
+// The joiners are part of ordinary words and emoji.
+func active(r rune) bool {
+	if ' ' <= r && r <= '~' || r == '\u200c' || r == '\u200d' {
+		return false
 	}
-	return true
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// dangerous characters move the cursor, start a control sequence, turn the direction of text, or cannot be seen.
-func dangerous(r rune) bool {
-	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
-}
-
-func visible(r rune) string {
-	switch r {
-	case '\n':
+func escape(first byte, r rune, bad bool) string {
+	switch {
+	case bad:
+		return fmt.Sprintf(`\x%02x`, first)
+	case r == '\n':
 		return `\n`
-	case '\r':
+	case r == '\r':
 		return `\r`
-	case '\t':
+	case r == '\t':
 		return `\t`
-	}
-	if r <= 0xff {
+	case r <= 0xff:
 		return fmt.Sprintf(`\x%02x`, r)
+	case r <= 0xffff:
+		return fmt.Sprintf(`\u%04x`, r)
 	}
-	return fmt.Sprintf(`\u%04x`, r)
+	return fmt.Sprintf(`\U%08x`, r)
 }

@@ -1,109 +1,66 @@
 package redact
 
 import (
-	"bytes"
+	"fmt"
 	"io"
+	"io/fs"
 )
 
-// keyLimit is how much is left out at most after the beginning of a private key whose end does not come.
-const keyLimit = 16 << 10
+// piece is how much of a write is looked at in one go, so that a huge one needs
+// no copy of its size.
+const piece = 64 << 10
 
-// headerLimit is the length of a private key's first line, in bytes: it has blanks and must not be judged by its first half.
-const headerLimit = 64
-
-// Writer redacts a stream. It holds back as much as a secret that is not complete yet could take, and not more: its memory is
-// bounded whatever passes. It is used by one goroutine.
+// Writer redacts a stream on its way to another writer. It holds back only what
+// may be the beginning of a secret. Not safe for use by several goroutines.
 type Writer struct {
-	r    *Redactor
-	to   io.Writer
-	held []byte
-	key  int // bytes to leave out at most, within a private key whose end has not come yet
-	err  error
+	redactor *Redactor
+	to       io.Writer
+	state    state
+	held     []byte
+	out      []byte
+	failed   error
 }
 
-// Writer returns a Writer to w. Close must be called; it does not close w.
-func (r *Redactor) Writer(w io.Writer) *Writer { return &Writer{r: r, to: w} }
+// Writer returns a redacting writer to w. Close it to write what it holds back.
+func (r *Redactor) Writer(w io.Writer) *Writer { return &Writer{redactor: r, to: w} }
 
-// Write takes all of p, or returns the error that w gave earlier.
+// Write takes all of p or returns the error of the writer behind, which then
+// every later call returns too: a gap would show what stands on its two sides.
 func (w *Writer) Write(p []byte) (int, error) {
-	if w.err != nil {
-		return 0, w.err
+	for n := 0; n < len(p); {
+		next := min(n+piece, len(p))
+		if err := w.pass(p[n:next], false); err != nil {
+			return n, err
+		}
+		n = next
+	}
+	return len(p), w.failed
+}
+
+// Close writes what was held back. It does not close the writer behind.
+func (w *Writer) Close() error {
+	err := w.pass(nil, true)
+	if w.failed == nil {
+		w.failed = fmt.Errorf("write to redactor: %w", fs.ErrClosed)
+	}
+	return err
+}
+
+func (w *Writer) pass(p []byte, final bool) error {
+	if w.failed != nil {
+		return w.failed
 	}
 	w.held = append(w.held, p...)
-	if w.leaveOutKey(); w.key == 0 {
-		w.pass(w.safe())
+	out, used := w.redactor.scan(w.out[:0], w.held, &w.state, final)
+	w.out = out
+	w.held = append(w.held[:0], w.held[used:]...)
+	if len(out) == 0 {
+		return nil
 	}
-	if w.err != nil {
-		return 0, w.err
+	n, err := w.to.Write(out)
+	if err == nil && n < len(out) {
+		err = io.ErrShortWrite
 	}
-	return len(p), nil
-}
-
-// Close writes what is held back.
-func (w *Writer) Close() error {
-	if w.err == nil && w.key == 0 {
-		w.pass(len(w.held))
-	}
-	return w.err
-}
-
-// safe is how much of what is held may go: no secret that begins before it can reach beyond what is held, and it lies at the
-// border of a word, because a token must not be judged by its first half.
-func (w *Writer) safe() int {
-	limit := len(w.held) - max(w.r.longest, headerLimit)
-	if limit <= 0 {
-		return 0
-	}
-	for at := limit; at > 0 && limit-at < tokenLimit; at-- {
-		if border(w.held[at-1]) {
-			return at
-		}
-	}
-	if limit < tokenLimit {
-		return 0
-	}
-	return limit // a word longer than any token
-}
-
-// border bytes are in no token. A private key has some; leaveOutKey looks after it.
-func border(c byte) bool { return c <= ' ' || c == '"' || c == '\'' }
-
-// pass writes the first n bytes that are held, redacted, and every secret that begins in them as a whole.
-func (w *Writer) pass(n int) {
-	if n == 0 {
-		return
-	}
-	found := w.r.find(w.held, n)
-	if len(found) > 0 {
-		last := found[len(found)-1]
-		n = max(n, last.to)
-		if text := w.held[last.from:last.to]; last.to == len(w.held) && bytes.HasPrefix(text, keyBegin) && !bytes.Contains(text, keyEnd) {
-			w.key = keyLimit
-		}
-	}
-	out := w.held[:n]
-	if len(found) > 0 {
-		out = replace(out, found)
-	}
-	_, w.err = w.to.Write(out)
-	w.held = append(w.held[:0], w.held[n:]...)
-}
-
-var keyBegin, keyEnd = []byte("-----BEGIN "), []byte("-----END ")
-
-// leaveOutKey drops what is held up to the end of the private key that began in what was passed already.
-func (w *Writer) leaveOutKey() {
-	if w.key == 0 {
-		return
-	}
-	if at := bytes.Index(w.held, keyEnd); at >= 0 {
-		if stop := bytes.Index(w.held[at+len(keyEnd):], []byte("-----")); stop >= 0 {
-			w.held = append(w.held[:0], w.held[at+len(keyEnd)+stop+len("-----"):]...)
-			w.key = 0
-		}
-		return
-	}
-	drop := min(max(len(w.held)-len(keyEnd), 0), w.key) // the end may have begun
-	w.held = append(w.held[:0], w.held[drop:]...)
-	w.key -= drop
+	w.failed = err
+	return err
 }

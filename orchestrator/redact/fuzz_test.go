@@ -1,0 +1,163 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// covered is the plain way to say what a redactor of literals does: it marks
+// every byte of every occurrence of every form, and joins what overlaps.
+func covered(text string, forms []string) string {
+	hit := make([]int, len(text)+1) // furthest end of an occurrence that begins here
+	for _, f := range forms {
+		for i := 0; i+len(f) <= len(text); i++ {
+			if text[i:i+len(f)] == f {
+				hit[i] = max(hit[i], i+len(f))
+			}
+		}
+	}
+	var b strings.Builder
+	end := -1
+	for i := range len(text) {
+		if hit[i] > i && hit[i] > end {
+			if i > end { // touching ones are one
+				b.WriteString(Mark)
+			}
+			end = hit[i]
+		}
+		if i >= end {
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+// stream writes text to a redacting writer in pieces whose lengths cuts gives.
+func stream(t testing.TB, r *Redactor, text string, cuts []byte) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := r.Writer(&out)
+	for i, n := 0, 0; i < len(text); n++ {
+		size := 1
+		if len(cuts) > 0 {
+			size = 1 + int(cuts[n%len(cuts)])
+		}
+		piece := text[i:min(i+size, len(text))]
+		if n, err := w.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Fatalf("Write(%q) = %d, %v", piece, n, err)
+		}
+		i += size
+	}
+	if err := w.Close(); err != nil {
+		t.Fatalf("Close = %v", err)
+	}
+	return out.String()
+}
+
+// wrappings are what programs do to a secret, each by its own standard encoder.
+func wrappings(secret, before, after string) []string {
+	quote := func(s string) string {
+		b, _ := json.Marshal(s)
+		return string(b)
+	}
+	plain := func(s string) string {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.Encode(s)
+		return b.String()
+	}
+	around := []byte(before + secret + after)
+	return []string{
+		secret, quote(before + secret + after), plain(before + secret + after), quote(plain(before + secret)), plain(quote(secret)),
+		strings.ReplaceAll(plain(secret), "/", `\/`), url.QueryEscape(before + secret), url.PathEscape(secret + after),
+		url.Values{"k": {secret}}.Encode(), base64.StdEncoding.EncodeToString(around), base64.RawURLEncoding.EncodeToString(around),
+		base64.StdEncoding.EncodeToString(append([]byte{0}, around...)), base64.URLEncoding.EncodeToString(append([]byte{0, 0}, around...)),
+		hex.EncodeToString(around), strings.ToUpper(hex.EncodeToString(around)),
+	}
+}
+
+// No registered secret, in none of its forms, shows between the marks, in
+// whatever pieces the stream comes; and the pieces make no difference.
+func FuzzNoSecretEscapes(f *testing.F) {
+	f.Add("hunter2-hunter2", "s3cr3t/+\"\\ü\n<x>", "user=", "\n", []byte{0})
+	f.Add("aaaaaa", "aaaaaaaa", "aaa", "aaaaaaa", []byte{2, 0, 5})
+	f.Add("abcdef123", "def123xyz", "abc", "xyz", []byte{7})
+	f.Add("sk-ant-123456", "://u:secret@h", "https", "@host", []byte{1, 60})
+	f.Add("-----BEGIN RSA PRIVATE KEY-----", "MIIEow", "\n", "-----END", []byte{30})
+	f.Add("\xff\xfe\xfd\xfc\xfb\xfa", "%25%25%25", "%", "\\", []byte{3})
+	f.Fuzz(func(t *testing.T, one, two, before, after string, cuts []byte) {
+		one, two = strings.TrimSpace(one), strings.TrimSpace(two)
+		r := New([]string{one, two})
+		var forms []string
+		for _, secret := range []string{one, two} {
+			if len(secret) >= minValue && !strings.Contains(Mark, secret) {
+				forms = append(forms, encodings(secret)...)
+			}
+		}
+		var text strings.Builder
+		for _, secret := range []string{one, two} {
+			for _, w := range wrappings(secret, before, after) {
+				text.WriteString(before + w + after)
+			}
+		}
+		text.WriteString(one[:len(one)/2] + two)
+		got := stream(t, r, text.String(), cuts)
+		if whole := r.String(text.String()); got != whole {
+			t.Fatalf("in pieces %q\nin one %q", got, whole)
+		}
+		for _, part := range strings.Split(got, Mark) {
+			for _, form := range forms {
+				if strings.Contains(part, form) && !strings.Contains(text.String(), Mark) {
+					t.Fatalf("%q shows in %q", form, got)
+				}
+			}
+		}
+	})
+}
+
+// Against the plain definition, over an alphabet without any known shape.
+func FuzzCoversExactly(f *testing.F) {
+	f.Add([]byte("abababab"), []byte("ababab"), []byte("bababa"), []byte{0})
+	f.Fuzz(func(t *testing.T, text, one, two, cuts []byte) {
+		for _, b := range [][]byte{text, one, two} {
+			for i := range b {
+				b[i] = "ab"[b[i]%2]
+			}
+		}
+		var forms []string
+		for _, secret := range []string{string(one), string(two)} {
+			if len(secret) >= minValue {
+				forms = append(forms, encodings(secret)...)
+			}
+		}
+		r := New([]string{string(one), string(two)})
+		want := covered(string(text), forms)
+		if got := stream(t, r, string(text), cuts); got != want {
+			t.Errorf("redacted %s of %s, %s to %s, want %s", text, one, two, got, want)
+		}
+	})
+}
+
+// What encoders produce is found, whatever stands around it.
+func FuzzEncodersAreCovered(f *testing.F) {
+	f.Add("s3cr3t/+\"\\ü\n<x>&\u2028\U0001f600", "a", "bc")
+	f.Add("plain-secret-0123", "", "")
+	f.Fuzz(func(t *testing.T, secret, before, after string) {
+		secret = strings.ToValidUTF8(strings.TrimSpace(secret), "?")
+		if len(secret) < minValue || strings.Contains(Mark, secret) {
+			return
+		}
+		r := New([]string{secret})
+		for i, text := range wrappings(secret, before, after) {
+			if !r.Changes(text) {
+				t.Errorf("String(%q) (%d) does not find %q", text, i, secret)
+			}
+		}
+	})
+}

@@ -1,0 +1,59 @@
+package redact
+
+import "strings"
+
+// SecretName reports whether an environment variable of this name must be
+// expected to hold a secret, in any case of letters.
+func SecretName(name string) bool {
+	name = strings.ToUpper(name)
+	if countsTokens(name) {
+		return false
+	}
+	for _, part := range []string{
+		"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "APIKEY", "API_KEY", "ACCESS_KEY",
+		"PRIVATE_KEY", "AUTHORIZATION", "COOKIE", "BEARER", "CONNECTION_STRING", "WEBHOOK",
+	} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	for _, end := range []string{"_KEY", "_KEYS", "_PASS", "_PWD", "_PAT", "_AUTH", "_JWT", "_DSN"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// countsTokens reports whether the name is about the tokens of a language model:
+// to withhold MAX_OUTPUT_TOKENS would change how an agent works, and to redact
+// its value would tear numbers out of every text.
+func countsTokens(name string) bool {
+	if strings.HasPrefix(name, "TOKENIZERS_") {
+		return true
+	}
+	if !strings.HasSuffix(name, "_TOKENS") {
+		return false
+	}
+	for _, word := range strings.Split(name, "_") {
+		switch word {
+		case "MAX", "MIN", "NUM", "LIMIT", "BUDGET", "COUNT":
+			return true
+		}
+	}
+	return false
+}
+
+// SecretValue reports whether value holds a credential of a known shape: a
+// provider's token, a JWT, a private key, a URL with a password.
+func SecretValue(value string) bool {
+	b := []byte(value)
+	for i := range b {
+		for _, s := range shapes {
+			if s.prefix[0] == b[i] && s.at(b[i:], func() []byte { return tail(nil, b[:i]) }, true).n > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
