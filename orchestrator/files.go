@@ -39,8 +39,36 @@ func (f files) ensure() error {
 	return durable.WriteFile(ignore, []byte("*\n"), 0o600)
 }
 
-// writePrivate writes a file that only its owner may read and that may be lost in a power cut.
-func writePrivate(path string, data []byte) error { return os.WriteFile(path, data, 0o600) }
+// writePrivate writes a file that only its owner may read and that may be lost in a power cut. What stands under the name is
+// replaced, never written to: an agent could have put a link or a FIFO there.
+func writePrivate(path string, data []byte) error {
+	f, err := createPrivate(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+func createPrivate(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// onlyRegular removes what stands under the name of one of our files and is none: reading it could wait for ever, and writing
+// to it could change somebody else's file.
+func onlyRegular(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
 
 // replacePrivate is writePrivate for a file that somebody may be reading: it is old or new, never half.
 func replacePrivate(path string, data []byte) error {

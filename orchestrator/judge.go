@@ -28,7 +28,7 @@ func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyA
 	if failure := r.namesGoodPaths(reply, accepted.SameTasks); failure != nil {
 		return accepted, failure, false
 	}
-	after, err := r.reader.Read()
+	after, err := r.lookAtBoard()
 	if err != nil {
 		reason := fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes were put back from %s", err, r.files.before())
 		if back := r.putBack(); back != nil {
@@ -43,6 +43,9 @@ func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyA
 	verdict := flow.Reconcile(r.baseline(given), r.fields(after), next, cleanAll(reply.Tasks))
 	if verdict.Disagreement != "" {
 		return accepted, &agent.Failure{Reason: verdict.Disagreement}, true
+	}
+	if _, _, err := r.plan(after, verdict, next, reply.Tasks); err != nil {
+		return accepted, &agent.Failure{Reason: "the reply cannot be written onto the board: " + err.Error()}, false
 	}
 	accepted.NextTask = reply.NextTask
 	if !accepted.SameTasks {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"regexp"
@@ -55,6 +56,9 @@ var entryHeading = regexp.MustCompile(`(?m)^### \[`)
 
 // catchUp makes supervisor-log.md anew when a crash left it behind the journal, or a hand changed it.
 func (l *logbook) catchUp(journalPath string) error {
+	if err := onlyRegular(l.files.log()); err != nil {
+		return fmt.Errorf("look at the supervisor log: %w", err)
+	}
 	text, err := os.ReadFile(l.files.log())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the supervisor log: %w", err)
@@ -85,16 +89,23 @@ func (l *logbook) follow(e flow.Entry) error {
 		return nil
 	}
 	l.rejected++
-	text := retryEntry(e.Time, rejected)
-	f, err := os.OpenFile(l.files.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	return l.files.appendLog(retryEntry(e.Time, rejected))
+}
+
+// appendLog adds an entry to supervisor-log.md.
+func (f files) appendLog(text string) error {
+	if err := onlyRegular(f.log()); err != nil {
+		return fmt.Errorf("look at the supervisor log: %w", err)
+	}
+	log, err := os.OpenFile(f.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("append to the supervisor log: %w", err)
 	}
-	if at, err := f.Seek(0, 2); err == nil && at == 0 {
+	if at, err := log.Seek(0, io.SeekEnd); err == nil && at == 0 {
 		text = logHeading + text
 	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	_, err = log.WriteString(text)
+	return errors.Join(err, log.Close())
 }
 
 // retryEntry is one entry of the log: seed 004, "Retry Logging". When the retries are used up nothing is rescheduled, and the

@@ -30,10 +30,12 @@ func (r *run) writeBoard() error {
 	}
 	verdict := flow.Reconcile(r.baseline(given), r.fields(b), next, cleanAll(tasks))
 	sha := b.SHA
-	if verdict.WriteCurrent || verdict.WriteTasks {
-		if sha, err = r.splice(b, r.edit(b, verdict, next, tasks)); err != nil {
-			return err
-		}
+	data, changes, err := r.plan(b, verdict, next, tasks)
+	if err == nil && changes {
+		sha, err = r.replace(b, data)
+	}
+	if err != nil {
+		return err
 	}
 	if verdict.Warning == "" {
 		verdict.Warning = verdict.Disagreement // somebody changed the board after the reply was accepted; the file stands
@@ -45,6 +47,29 @@ func (r *run) writeBoard() error {
 	r.steps++
 	return r.note(flow.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Manager: reply.Status,
 		Message: reply.Message, NextTask: reply.NextTask, BoardSHA: sha, Warning: verdict.Warning, Millis: r.sinceOpened()})
+}
+
+// plan is the board as the verdict wants it. It is made before a reply is accepted, because a list that cannot be written must
+// be asked for again, and used when the reply is recorded.
+func (r *run) plan(b *board.Board, v flow.Verdict, next string, tasks []string) (data []byte, changes bool, err error) {
+	if !v.WriteCurrent && !v.WriteTasks {
+		return nil, false, nil
+	}
+	if p := r.planned; p.step == r.state.Step.Number && p.board == b.SHA {
+		return p.data, true, nil
+	}
+	if data, err = b.Splice(r.edit(b, v, next, tasks)); err != nil {
+		return nil, false, err
+	}
+	r.planned = planned{step: r.state.Step.Number, board: b.SHA, data: data}
+	return data, true, nil
+}
+
+// planned is a board that was spliced and not written yet.
+type planned struct {
+	step  int
+	board string // SHA-256 of the board that it was made from
+	data  []byte
 }
 
 // edit is the change to make. Paths are written as the author wrote them wherever the author wrote them.
@@ -78,12 +103,9 @@ func (r *run) edit(b *board.Board, v flow.Verdict, next string, tasks []string) 
 	return e
 }
 
-// splice writes the board, with the intent journaled before and the outcome after.
-func (r *run) splice(b *board.Board, e board.Edit) (sha string, err error) {
-	data, err := b.Splice(e)
-	if err != nil {
-		return "", err
-	}
+// replace writes the board, with the intent journaled before and the outcome after.
+func (r *run) replace(b *board.Board, data []byte) (sha string, err error) {
+	r.planned = planned{}
 	step := r.state.Step
 	sha = board.SHA(data)
 	if err := r.record(flow.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: sha}); err != nil {

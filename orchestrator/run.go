@@ -27,15 +27,17 @@ type Result struct {
 // run is one board's run. One goroutine owns it.
 type run struct {
 	*ledger
-	job    Job
-	setup  *Setup
-	place  *board.Place
-	path   string // the board that is read and written, as the user named it; of a dry run its private copy
-	files  files
-	reader *board.Reader
-	stop   context.Context
-	kill   context.Context
-	logs   *logbook
+	job     Job
+	setup   *Setup
+	place   *board.Place
+	path    string // the board that is read and written, without links; of a dry run its private copy
+	planned planned
+	kept    string // SHA-256 of the bytes in board.before
+	files   files
+	reader  *board.Reader
+	stop    context.Context
+	kill    context.Context
+	logs    *logbook
 
 	players map[string]*Player // by role, as far as they were needed
 
@@ -79,7 +81,7 @@ func outcomeOf(err error) flow.Outcome {
 
 // open takes the board: its folder, its lock, its journal. The returned function gives all of it back and is never nil.
 func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) {
-	r := &run{job: p.job, setup: p.setup, place: p.place, players: map[string]*Player{}, path: p.job.Board, files: filesOf(p.path), stop: stop, kill: kill}
+	r := &run{job: p.job, setup: p.setup, place: p.place, players: map[string]*Player{}, path: p.path, files: filesOf(p.path), stop: stop, kill: kill}
 	var undo []func() error
 	release := func() error {
 		var errs []error
@@ -103,7 +105,7 @@ func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) 
 		return nil, release, err
 	}
 	undo = append(undo, lock.Release)
-	r.reader = board.NewReader(r.path)
+	r.reader = board.NewReader(r.path, p.job.Board)
 	r.logs = newLogbook(r.files, p.job.Board, p.setup.Redactor)
 	closeJournal, err := r.openLedger(r.files.journal())
 	undo = append(undo, closeJournal)
@@ -220,6 +222,9 @@ func (r *run) begin() error {
 			return err
 		}
 	}
+	if err := r.noticeEdit(b); err != nil {
+		return err
+	}
 	view, err := r.view(b)
 	if err != nil {
 		return errors.Join(err, r.commit())
@@ -230,6 +235,15 @@ func (r *run) begin() error {
 		}
 	}
 	return r.commit()
+}
+
+// noticeEdit tells a person's change from an agent's: the board is not as the last attempt left it, and nobody was at work.
+func (r *run) noticeEdit(b *board.Board) error {
+	step := r.state.Step
+	if step == nil || step.Reply != nil || step.Left == "" || step.Left == b.SHA {
+		return nil
+	}
+	return r.note(flow.BoardEdited{Step: step.Number, Task: step.Task, BoardSHA: b.SHA})
 }
 
 func (r *run) withheld() ([]string, error) {
@@ -257,33 +271,65 @@ func (r *run) player(role string) (*Player, error) {
 // was made in somebody else's turn than the Manager's.
 func (r *run) read() (flow.Board, error) {
 	b, err := r.current()
-	if err != nil {
-		return flow.Board{}, err
+	sha := r.sha()
+	if err == nil {
+		sha = b.SHA
 	}
-	step := r.state.Step
-	if step != nil && step.Before == nil && b.SHA != step.BoardSHA {
-		diverged := flow.BoardDiverged{Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: b.SHA, Policy: r.setup.OnDivergence,
-			Text: fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; only the Manager's turn may change it",
-				r.job.Board, step.Role, step.Task)}
-		if err := r.record(diverged); err != nil {
+	if step := r.state.Step; step != nil && step.Before == nil && sha != "" && sha != step.BoardSHA {
+		if err := r.record(r.diverged(step, sha, err)); err != nil {
 			return flow.Board{}, err
 		}
+	}
+	if r.state.Frozen != nil {
+		return flow.Board{SHA: sha}, nil
+	}
+	if err != nil {
+		return flow.Board{}, err
 	}
 	return r.view(b)
 }
 
+func (r *run) diverged(step *flow.Step, sha string, unreadable error) flow.BoardDiverged {
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; only the Manager's turn may change it (earlier bytes: %s)",
+		r.job.Board, step.Role, step.Task, r.files.before())
+	if unreadable != nil {
+		text += "; it cannot be read any more"
+	}
+	return flow.BoardDiverged{Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: r.setup.OnDivergence, Text: text}
+}
+
+// sha names the board's bytes as they are, also when they make no board; "" when there are none.
+func (r *run) sha() string {
+	source, err := board.ReadFile(r.path)
+	if err != nil {
+		return ""
+	}
+	return board.SHA(source)
+}
+
 // current is the board as it is on disk now. A board that a dying Manager left unreadable is put back first.
 func (r *run) current() (*board.Board, error) {
-	b, err := r.reader.Read()
+	b, err := r.lookAtBoard()
 	if err != nil && r.state.Step != nil && r.state.Step.Before != nil && r.state.Step.Reply == nil {
 		if back := r.putBack(); back == nil {
-			b, err = r.reader.Read()
+			b, err = r.lookAtBoard()
 		}
 	}
 	if err != nil {
 		return nil, &InvalidError{err}
 	}
 	return b, nil
+}
+
+// lookAtBoard reads the board, which must still be the file that it was when the run was prepared: agents and the runner would
+// speak of different files otherwise, and the runner would write to one outside.
+func (r *run) lookAtBoard() (*board.Board, error) {
+	if real, err := filepath.EvalSymlinks(r.job.Board); !r.job.DryRun && err == nil {
+		if real, err = filepath.Abs(real); err == nil && real != r.path {
+			return nil, &board.FileError{Op: "read board", File: r.job.Board, Err: fmt.Errorf("it leads to %s now", real), Fix: "put the file back in the link's place"}
+		}
+	}
+	return r.reader.Read()
 }
 
 // view is the board as flow looks at it. Once a Manager attempt was started, only bytes and ending count: whose task is next

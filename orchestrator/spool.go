@@ -55,7 +55,7 @@ func (s *spool) spill() {
 	if s.file == nil && s.err == nil {
 		s.err = os.MkdirAll(filepath.Dir(s.path), 0o700)
 		if s.err == nil {
-			s.file, s.err = os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+			s.file, s.err = createPrivate(s.path)
 		}
 	}
 	if s.err == nil {

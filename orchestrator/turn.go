@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -63,7 +64,7 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 			intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.seen(b.Current.Path)}
 		}
 	}
-	if e.Call == flow.ManagerCall && r.state.Step.Before == nil {
+	if r.state.Step.Before == nil {
 		if err := r.keepBefore(b); err != nil {
 			return agent.Invocation{}, err
 		}
@@ -161,23 +162,27 @@ func (r *run) rejected(e flow.StartAgent, player *Player, out agent.Outcome, f a
 	}
 	clean := r.setup.Redactor.String
 	return r.record(flow.ReplyRejected{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
-		Reason: clean(f.Reason), Exit: out.Exit.String(), Received: clean(out.Received), Stderr: clean(out.Stderr),
+		Reason: clean(f.Reason), Exit: out.Exit.String(), Left: r.sha(), Received: clean(out.Received), Stderr: clean(out.Stderr),
 		Output: r.files.step(e.Step), Disagreed: disagreed, Retries: r.state.Step.Rejected, Of: r.setup.Limits.MaxRetries,
 		Millis: took.Milliseconds()})
 }
 
 func (r *run) stopped(e flow.StartAgent, player *Player, reason string) error {
 	return r.record(flow.AttemptStopped{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
-		Reason: r.setup.Redactor.String(reason)})
+		Reason: r.setup.Redactor.String(reason), Left: r.sha()})
 }
 
 func (r *run) activity(ev agent.Event) {
 	r.job.Observer.Activity(r.job.Board, r.setup.Redactor.String(ev.String()))
 }
 
-// keepBefore puts the board's bytes aside before the Manager may touch them. They need no sync: they are for a Manager that
-// breaks the board, not for a power cut.
+// keepBefore puts the board's bytes aside before an agent may touch them. They need no sync: they are for an agent that breaks
+// the board, not for a power cut.
 func (r *run) keepBefore(b *board.Board) error {
+	if r.kept == b.SHA {
+		return nil
+	}
+	r.kept = b.SHA
 	if err := writePrivate(r.files.before(), b.Source); err != nil {
 		return fmt.Errorf("keep the board's bytes: %w", err)
 	}
@@ -193,7 +198,24 @@ func (r *run) putBack() error {
 	if board.SHA(source) != r.state.Step.Before.BoardSHA {
 		return errors.New("the bytes kept aside are of another board")
 	}
+	// What the Manager put in the board's place may be a link: it is replaced, not followed.
+	for _, path := range []string{r.path, r.job.Board} {
+		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && !r.wasLink(path) {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+	}
 	return durable.WriteFile(r.path, source, 0o644)
+}
+
+// wasLink says whether the user named the board by a link and it still leads to the board.
+func (r *run) wasLink(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	return path == r.job.Board && err == nil && real == r.path && path != r.path
 }
 
 func keepAll(streams []*spool) error { return each(streams, (*spool).keep) }

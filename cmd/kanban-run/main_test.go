@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 			"waitfor":   waitFor,
 			"interrupt": interrupt,
 			"manytasks": manyTasks,
+			"mkfifo":    makeFIFO,
 		},
 	})
 }
@@ -94,6 +95,11 @@ func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// mkfifo FILE
+func makeFIFO(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
+}
+
 // manytasks N: a board of N tasks, and their files; a tenth of that when the race detector makes each agent slow.
 func manyTasks(ts *testscript.TestScript, _ bool, args []string) {
 	var n int
@@ -126,6 +132,7 @@ func actor() {
 		write    = flags.Bool("write", false, "with -walk: write current onto the board too")
 		reply    = flags.String("reply", `{"status":"ok","message":"done"}`, "what to print")
 		edit     = flags.String("edit", "", "OLD=>NEW: replace the text on the board")
+		link     = flags.String("link", "", "replace the board by a link to this")
 		flaky    = flags.String("flaky", "", "print garbage until this file exists, and make it")
 		parent   = flags.String("parent", "", "write the number of the parent process to this file, then wait for a signal")
 		stubborn = flags.String("stubborn", "", "with -parent: on SIGTERM write this file and go on")
@@ -156,6 +163,10 @@ func actor() {
 	if *edit != "" {
 		before, after, _ := strings.Cut(*edit, "=>")
 		editBoard(in.KanbanFile, before, after)
+	}
+	if *link != "" {
+		check(os.Remove(in.KanbanFile))
+		check(os.Symlink(*link, in.KanbanFile))
 	}
 	switch {
 	case *flaky != "" && !exists(*flaky):

@@ -15,6 +15,7 @@ import (
 var (
 	errFolder  = errors.New("it is a folder")
 	errSpecial = errors.New("it is not a regular file")
+	errLink    = errors.New("it was replaced by a link")
 )
 
 // ReadFile reads a board's bytes. Whatever is not a regular file is refused without waiting for it. Errors: *FileError, which
@@ -95,18 +96,22 @@ func readAll(f *os.File) ([]byte, error) {
 // Reader reads one board again and again. Bytes that did not change are not parsed again.
 type Reader struct {
 	path  string
+	name  string
 	last  *Board
 	piece []byte
 }
 
-// NewReader makes a Reader of the board at path.
-func NewReader(path string) *Reader { return &Reader{path: path} }
+// NewReader makes a Reader of the board at path, which is called name in messages.
+func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
 // Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {
 	f, info, err := openBoard(r.path)
+	if err == nil {
+		err = stillThere(f, info, r.path)
+	}
 	if err != nil {
-		return nil, err
+		return nil, r.named(err)
 	}
 	same, err := r.unchanged(f, info)
 	var data []byte
@@ -114,17 +119,39 @@ func (r *Reader) Read() (*Board, error) {
 		data, err = rereadAll(f)
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, &FileError{"read board", r.path, err, ""}
+		return nil, &FileError{"read board", r.name, err, ""}
 	}
 	if same {
 		return r.last, nil
 	}
-	b, err := Parse(r.path, data)
+	b, err := Parse(r.name, data)
 	if err != nil {
 		return nil, err
 	}
 	r.last = b
 	return b, nil
+}
+
+// stillThere refuses a board that was replaced by a link since its path was resolved: what it leads to is another file, and it
+// would be written to.
+func stillThere(f *os.File, info fs.FileInfo, path string) error {
+	named, err := os.Lstat(path)
+	if err == nil && !os.SameFile(named, info) {
+		err = errLink
+	}
+	if err != nil {
+		return errors.Join(&FileError{"read board", path, cause(err), "put the file back in the link's place"}, f.Close())
+	}
+	return nil
+}
+
+// named calls the board by its name.
+func (r *Reader) named(err error) error {
+	var file *FileError
+	if errors.As(err, &file) {
+		file.File = r.name
+	}
+	return err
 }
 
 func rereadAll(f *os.File) ([]byte, error) {

@@ -19,7 +19,7 @@ func TestReaderParsesOnlyWhatChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := NewReader(path)
+	r := NewReader(path, path)
 	read := func() *Board {
 		t.Helper()
 		b, err := r.Read()
@@ -72,7 +72,7 @@ func TestReadFileRefuses(t *testing.T) {
 		if !errors.As(err, &f) || !errors.Is(err, c.is) || f.Hint() == "" {
 			t.Errorf("ReadFile(%s) = %v, want a *FileError with a hint for %v", c.name, err, c.is)
 		}
-		if _, err := NewReader(filepath.Join(dir, c.name)).Read(); !errors.Is(err, c.is) {
+		if _, err := NewReader(filepath.Join(dir, c.name), "k").Read(); !errors.Is(err, c.is) {
 			t.Errorf("Read(%s) = %v, want %v", c.name, err, c.is)
 		}
 	}

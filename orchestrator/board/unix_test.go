@@ -21,7 +21,7 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 		if _, err := ReadFile(path); !errors.Is(err, errSpecial) {
 			t.Errorf("ReadFile(%s) = %v, want %v", path, err, errSpecial)
 		}
-		if _, err := NewReader(path).Read(); !errors.Is(err, errSpecial) {
+		if _, err := NewReader(path, path).Read(); !errors.Is(err, errSpecial) {
 			t.Errorf("Read(%s) = %v, want %v", path, err, errSpecial)
 		}
 	}

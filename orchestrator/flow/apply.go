@@ -100,11 +100,32 @@ func (e ReplyRejected) apply(s *State) error {
 		return err
 	}
 	s.Step.Rejected++
+	s.Step.Left = e.Left
 	s.Step.LastReason, s.Step.Disagreed = e.Reason, e.Disagreed
 	return nil
 }
 
-func (e AttemptStopped) apply(s *State) error { return s.running(e, e.Step, e.Call, e.Attempt) }
+func (e AttemptStopped) apply(s *State) error {
+	if err := s.running(e, e.Step, e.Call, e.Attempt); err != nil {
+		return err
+	}
+	s.Step.Left = e.Left
+	return nil
+}
+
+func (e BoardEdited) apply(s *State) error {
+	if s.Step == nil || s.Step.Number != e.Step || s.Step.Running != 0 || s.Step.Reply != nil {
+		return refuse(e, "step %d has no call that could start afresh", e.Step)
+	}
+	s.Step.restart(e.BoardSHA)
+	return nil
+}
+
+// restart makes the open call a new series of attempts on the board as it is now: what a Manager attempt may have done to it
+// is part of it.
+func (s *Step) restart(sha string) {
+	s.Before, s.Input, s.Started, s.Rejected, s.Disagreed, s.Left, s.BoardSHA = nil, nil, 0, 0, false, "", sha
+}
 
 func (e BoardDiverged) apply(s *State) error {
 	if s.Step != nil {
@@ -164,13 +185,12 @@ func (e RunFinished) apply(s *State) error {
 	return nil
 }
 
-// An acknowledged board is right as it stands: what a Manager attempt may have done to it is part of it now.
+// An acknowledged board is right as it stands.
 func (e Acknowledged) apply(s *State) error {
 	s.Frozen = nil
 	s.Last.Acknowledged = true
 	if s.Step != nil {
-		s.Step.Before, s.Step.Input, s.Step.Started = nil, nil, 0
-		s.Step.Rejected, s.Step.Disagreed, s.Step.BoardSHA = 0, false, e.BoardSHA
+		s.Step.restart(e.BoardSHA)
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ func Decode(kind string, data []byte) (Event, error) {
 		return decodeAs[AttemptStopped](data)
 	case "STATE_DIVERGENCE":
 		return decodeAs[BoardDiverged](data)
+	case "BOARD_EDITED":
+		return decodeAs[BoardEdited](data)
 	case "BOARD_WRITE_STARTED":
 		return decodeAs[BoardWriteStarted](data)
 	case "BOARD_WRITTEN":

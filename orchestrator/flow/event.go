@@ -99,8 +99,9 @@ type ReplyRejected struct {
 	Stderr    string `json:"stderr,omitempty"`
 	Output    string `json:"output,omitempty"` // folder with the attempt's full streams
 	Disagreed bool   `json:"disagreed,omitempty"`
-	Retries   int    `json:"retries"` // retries used so far, and
-	Of        int    `json:"of"`      // the most there may be
+	Left      string `json:"board_sha256"` // the board as the attempt left it; "" when it could not be read
+	Retries   int    `json:"retries"`      // retries used so far, and
+	Of        int    `json:"of"`           // the most there may be
 	Millis    int64  `json:"millis"`
 }
 
@@ -113,6 +114,15 @@ type AttemptStopped struct {
 	Role    string `json:"role"`
 	Attempt int    `json:"attempt"`
 	Reason  string `json:"reason"`
+	Left    string `json:"board_sha256,omitempty"` // the board as the attempt left it; "" when nobody knows
+}
+
+// BoardEdited says that a person changed the board between two runs while a step was open. The open call starts afresh, with
+// the board as it is now.
+type BoardEdited struct {
+	Step     int    `json:"step"`
+	Task     string `json:"task"`
+	BoardSHA string `json:"board_sha256"`
 }
 
 // BoardDiverged says that the board changed in the turn of somebody who may not change it (seed 002, "If external mutation
@@ -192,6 +202,7 @@ func (ReplyAccepted) Kind() string     { return "REPLY_ACCEPTED" }
 func (ReplyRejected) Kind() string     { return "REPLY_REJECTED" }
 func (AttemptStopped) Kind() string    { return "ATTEMPT_STOPPED" }
 func (BoardDiverged) Kind() string     { return "STATE_DIVERGENCE" }
+func (BoardEdited) Kind() string       { return "BOARD_EDITED" }
 func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
 func (BoardWritten) Kind() string      { return "BOARD_WRITTEN" }
 func (StepFinished) Kind() string      { return "STEP_FINISHED" }
@@ -207,6 +218,7 @@ func (e ReplyAccepted) Subject() string     { return e.Task }
 func (e ReplyRejected) Subject() string     { return e.Task }
 func (e AttemptStopped) Subject() string    { return e.Task }
 func (e BoardDiverged) Subject() string     { return e.Task }
+func (e BoardEdited) Subject() string       { return e.Task }
 func (e BoardWriteStarted) Subject() string { return e.Task }
 func (e BoardWritten) Subject() string      { return e.Task }
 func (e StepFinished) Subject() string      { return e.Task }

@@ -236,7 +236,28 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestReconcile: the table of DESIGN "Recording the Manager's reply".
+// TestEditBetweenRuns: a person may edit the board while a step is open; what the Manager did not do is not held against it.
+func TestEditBetweenRuns(t *testing.T) {
+	rejected := rejection(1, flow.ManagerCall, 1)
+	rejected.Left = "a"
+	s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), rejected,
+		flow.RunFinished{Outcome: flow.Exhausted}, start)
+	if s.Step.Left != "a" || s.Step.Before == nil {
+		t.Fatalf("step = %+v, want the board as the attempt left it", s.Step)
+	}
+	if err := s.Apply(flow.BoardEdited{Step: 1, Task: "t1", BoardSHA: "z"}); err != nil {
+		t.Fatal(err)
+	}
+	want := flow.StartAgent{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}
+	if diff := cmp.Diff(flow.Effect(want), flow.Next(s, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"})); diff != "" {
+		t.Errorf("on the same task: -want +got\n%s", diff)
+	}
+	if got := flow.Stale(s, flow.Board{Task: "t2", SHA: "z"}); got != "the board now names t2" {
+		t.Errorf("Stale on another task = %q", got)
+	}
+}
+
+// TestReconcile: how a reply and the board that the Manager wrote are brought together, field by field.
 func TestReconcile(t *testing.T) {
 	before := flow.Fields{Current: "t1", Tasks: []string{"t1", "t2"}}
 	tests := []struct {
@@ -255,7 +276,11 @@ func TestReconcile(t *testing.T) {
 		{"wrote current, says null", flow.Fields{Current: "t2", Tasks: before.Tasks}, "", before.Tasks,
 			flow.Verdict{Disagreement: "the board says current: t2, the reply says next_task: null"}},
 		{"wrote null, names a task", flow.Fields{Terminal: true, Tasks: before.Tasks}, "t2", before.Tasks,
-			flow.Verdict{Disagreement: "the board says current: null, the reply says next_task: t2"}},
+			flow.Verdict{Disagreement: "the board is complete, the reply says next_task: t2"}},
+		{"completed the phase, names a task", flow.Fields{Terminal: true, Current: "t1", Tasks: before.Tasks}, "t2", before.Tasks,
+			flow.Verdict{Disagreement: "the board is complete, the reply says next_task: t2"}},
+		{"removed current, says null", flow.Fields{Tasks: before.Tasks}, "", before.Tasks,
+			flow.Verdict{Disagreement: "the board names no current task and is not complete, the reply says next_task: null"}},
 		{"wrote null, says null", flow.Fields{Terminal: true, Tasks: before.Tasks}, "", before.Tasks, flow.Verdict{}},
 		{"phase complete with another current, says null", flow.Fields{Terminal: true, Current: "t2", Tasks: before.Tasks}, "", before.Tasks, flow.Verdict{}},
 		{"replied with another list", before, "t1", []string{"t1"}, flow.Verdict{WriteTasks: true}},

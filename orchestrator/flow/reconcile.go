@@ -24,6 +24,12 @@ type Verdict struct {
 func Reconcile(before, after Fields, next string, tasks []string) Verdict {
 	var v Verdict
 	switch {
+	case after.Terminal && next != "":
+		v.Disagreement = "the board is complete, the reply says next_task: " + next
+		return v
+	case !after.Terminal && after.Current == "":
+		v.Disagreement = "the board names no current task and is not complete, the reply says next_task: " + orNull(next)
+		return v
 	case after.Current == before.Current:
 		v.WriteCurrent = next != after.Current || next == "" && !after.Terminal
 	case next == "" && after.Terminal:

@@ -34,6 +34,7 @@ type Step struct {
 	Started    int             // attempts of this call that were started
 	Rejected   int             // of these, replies that were rejected, since the attempts were last fresh
 	Running    int             // the attempt whose outcome is not known; 0: none
+	Left       string          // the board's SHA-256 as the last attempt left it; "" when nobody knows
 	LastReason string
 	Disagreed  bool // the last reply was rejected because the board said otherwise
 

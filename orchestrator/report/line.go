@@ -42,6 +42,8 @@ func describe(e flow.Event) []line {
 		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped: %s", e.Step, e.Role, e.Attempt, e.Reason)}}
 	case flow.BoardDiverged:
 		return []line{{warn, e.Text + diverged(e.Policy)}}
+	case flow.BoardEdited:
+		return []line{{warn, fmt.Sprintf("step %d: the board was edited since the last run; the call starts afresh", e.Step)}}
 	case flow.StepFinished:
 		return finished(e)
 	case flow.StepAbandoned:
