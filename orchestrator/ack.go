@@ -30,7 +30,7 @@ func Acknowledge(boardPath, note string, now func() time.Time) (waited string, e
 		_, err = board.Parse(boardPath, source)
 	}
 	if err != nil {
-		return "", &InvalidError{err}
+		return "", &InvalidError{Err: err}
 	}
 	lock, err := durable.Acquire(f.lock())
 	if err != nil {
@@ -56,7 +56,7 @@ func acknowledge(f files, e flow.Acknowledged, now func() time.Time) (string, er
 	if waited == "" {
 		return "", j.Close()
 	}
-	l := &ledger{board: e.Board, journal: j, state: s, observer: silent{}, redactor: redact.New(nil), onCommit: func(flow.Entry) error { return nil }}
+	l := &ledger{board: e.Board, journal: j, state: s, observer: Silent{}, redactor: redact.New(nil), onCommit: func(flow.Entry) error { return nil }}
 	_, err = j.BeginEpoch()
 	if err == nil {
 		err = l.record(e)
@@ -75,10 +75,3 @@ func waitsFor(s flow.State) string {
 		return ""
 	}
 }
-
-// silent is an observer for what nobody watches.
-type silent struct{}
-
-func (silent) Entry(string, flow.Entry) {}
-func (silent) Activity(string, string)  {}
-func (silent) Notice(string, string)    {}

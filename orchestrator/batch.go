@@ -20,7 +20,7 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 		}
 		for _, other := range prepared {
 			if p.Same(other) {
-				errs = append(errs, &InvalidError{fmt.Errorf("%s: the board is named twice (also as %s)", job.Board, other.job.Board)})
+				errs = append(errs, &InvalidError{Err: fmt.Errorf("%s: the board is named twice (also as %s)", job.Board, other.job.Board), Fix: "name each board once"})
 				break
 			}
 		}

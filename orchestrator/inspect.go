@@ -61,10 +61,10 @@ func locate(boardPath string) (files, error) {
 		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		return files{}, &InvalidError{fmt.Errorf("find board: %w", err)}
+		return files{}, &InvalidError{Err: fmt.Errorf("find board: %w", err)}
 	}
 	if info, err := os.Stat(real); err == nil && info.IsDir() {
-		return files{}, &InvalidError{fmt.Errorf("%s is a folder, not a board", boardPath)}
+		return files{}, &InvalidError{Err: fmt.Errorf("%s is a folder, not a board", boardPath)}
 	}
 	return filesOf(real), nil
 }

@@ -44,18 +44,30 @@ type Prepared struct {
 	tasks int
 }
 
-// InvalidError is wrapped around what makes a run impossible before any agent was started.
-type InvalidError struct{ Err error }
+// InvalidError is wrapped around what makes a run impossible: the input or the set-up is wrong.
+type InvalidError struct {
+	Err error
+	Fix string // "" leaves it to Err
+}
 
 func (e *InvalidError) Error() string { return e.Err.Error() }
 func (e *InvalidError) Unwrap() error { return e.Err }
+
+// Hint is what to do about it.
+func (e *InvalidError) Hint() string {
+	var h interface{ Hint() string }
+	if e.Fix == "" && errors.As(e.Err, &h) {
+		return h.Hint()
+	}
+	return e.Fix
+}
 
 // Prepare checks all that can be checked without an agent: the board, the work directory, the current task, the roles of the
 // tasks and the command of every role that the board will need. Every error is an *InvalidError.
 func Prepare(job Job) (*Prepared, error) {
 	p, err := prepare(job)
 	if err != nil {
-		return nil, &InvalidError{err}
+		return nil, &InvalidError{Err: err}
 	}
 	return p, nil
 }
@@ -76,6 +88,9 @@ func prepare(job Job) (*Prepared, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find board: %w", err)
 	}
+	if err := writable(job, path); err != nil {
+		return nil, err
+	}
 	dir, err := board.ChooseWorkdir(job.Workdir, job.Board, job.StartDir, b)
 	if err != nil {
 		return nil, err
@@ -93,6 +108,18 @@ func prepare(job Job) (*Prepared, error) {
 		return nil, errors.Join(err, place.Close())
 	}
 	return p, nil
+}
+
+// writable finds out before any agent has worked that the board could not be written afterwards.
+func writable(job Job, path string) error {
+	if job.DryRun || job.Observer == (Silent{}) {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return &board.FileError{Op: "write board", File: job.Board, Err: errors.Unwrap(err), Fix: "make the file writable, or try the board with --dry-run"}
+	}
+	return f.Close()
 }
 
 // Close releases the work directory of a job that is not run.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
@@ -16,7 +17,7 @@ import (
 // the board that the Manager left; disagreed says that it contradicts the board.
 func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyAccepted, failure *agent.Failure, disagreed bool) {
 	accepted = flow.ReplyAccepted{Step: e.Step, Call: e.Call, Task: e.Task, Attempt: e.Attempt, Status: string(reply.Status),
-		Message: r.setup.Redactor.String(reply.Message)}
+		Message: clip(r.setup.Redactor.String(reply.Message))}
 	if e.Call == flow.TaskCall {
 		return accepted, nil, false
 	}
@@ -52,6 +53,16 @@ func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyA
 		accepted.Tasks = reply.Tasks
 	}
 	return accepted, nil, false
+}
+
+// maxMessage is how much of a message is journaled, in bytes: it is a summary, and the work log is in the task file.
+const maxMessage = 32 << 10
+
+func clip(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return fmt.Sprintf("%s… (%d bytes in all)", strings.ToValidUTF8(message[:maxMessage], ""), len(message))
 }
 
 // namesGoodPaths checks what next_task and tasks name. A secret in them would be journaled and written onto the board, and a

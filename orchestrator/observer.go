@@ -11,3 +11,15 @@ type Observer interface {
 	// Notice is called for a warning that is not an event of the run.
 	Notice(board, text string)
 }
+
+// Silent is an observer for what nobody watches.
+type Silent struct{}
+
+// Entry does nothing.
+func (Silent) Entry(string, flow.Entry) {}
+
+// Activity does nothing.
+func (Silent) Activity(string, string) {}
+
+// Notice does nothing.
+func (Silent) Notice(string, string) {}

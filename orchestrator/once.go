@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"time"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/flow"
@@ -19,6 +21,7 @@ type Once struct {
 	Cast        *Cast
 	Redactor    *redact.Redactor
 	Notice      func(text string) // told of rejected replies
+	Now         func() time.Time
 }
 
 // ExhaustedError says that an agent gave no valid reply within its retries.
@@ -29,14 +32,14 @@ type ExhaustedError struct {
 }
 
 func (e *ExhaustedError) Error() string {
-	return fmt.Sprintf("%s gave no valid reply in %d attempts; the last was rejected: %s", e.Role, e.Attempts, e.Reason)
+	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role, flow.Count(e.Attempts, "attempt"), e.Reason)
 }
 
 // Do makes the call, with the same retries as in a run. Errors: *InvalidError, *ExhaustedError, or the cause of stop.
 func (o Once) Do(stop, kill context.Context) (*agent.Reply, error) {
 	player, err := o.Cast.Player(o.Role, o.Dir)
 	if err != nil {
-		return nil, &InvalidError{err}
+		return nil, &InvalidError{Err: err}
 	}
 	input, err := json.Marshal(struct {
 		Instruction string `json:"instruction"`
@@ -46,9 +49,22 @@ func (o Once) Do(stop, kill context.Context) (*agent.Reply, error) {
 	}
 	inv, err := player.invoke(agent.InstructionContract, input)
 	if err != nil {
-		return nil, &InvalidError{err}
+		return nil, &InvalidError{Err: err}
 	}
 	return o.retry(stop, kill, player, inv, input)
+}
+
+// log keeps what was rejected where a run without a board can be looked up (seed 004, "Retry Logging": task_file or instruction).
+func (o Once) log(e flow.ReplyRejected) error {
+	f := filesOf(filepath.Join(o.Dir, "once"))
+	if err := f.ensure(); err != nil {
+		return err
+	}
+	if err := f.appendLog(retryEntry(o.Now(), e)); err != nil {
+		return err
+	}
+	o.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; what it said is in %s", e.Attempt, e.Of+1, e.Reason, f.log()))
+	return nil
 }
 
 // retry asks flow whether there is another attempt, as a run does, so that the rule stands in one place; the events live in
@@ -77,8 +93,13 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 			return out.Reply, nil
 		}
 		reason := o.Redactor.String(out.Failure.Reason)
-		o.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s", start.Attempt, o.MaxRetries+1, reason))
-		if err := state.Apply(flow.ReplyRejected{Step: 1, Call: start.Call, Attempt: start.Attempt, Reason: reason}); err != nil {
+		rejected := flow.ReplyRejected{Step: 1, Call: start.Call, Task: o.Instruction, Role: player.Role.Name, Attempt: start.Attempt,
+			Reason: reason, Exit: out.Exit.String(), Received: o.Redactor.String(out.Received), Stderr: o.Redactor.String(out.Stderr),
+			Retries: state.Step.Rejected, Of: o.MaxRetries}
+		if err := state.Apply(rejected); err != nil {
+			return nil, err
+		}
+		if err := o.log(rejected); err != nil {
 			return nil, err
 		}
 	}

@@ -19,7 +19,8 @@ type Result struct {
 	Board   string
 	Outcome flow.Outcome
 	Text    string
-	Steps   int // steps finished in this run
+	Steps   int    // steps finished in this run
+	Log     string // path of supervisor-log.md
 	Err     error
 	Signal  error // with outcome interrupted: the cause of the stop context
 }
@@ -48,7 +49,7 @@ type run struct {
 // Run runs the board until it ends, and releases it. stop ends the run at the next safe point: a running agent is asked to
 // end, and the board can go on later. kill ends the agent at once.
 func (p *Prepared) Run(stop, kill context.Context) Result {
-	res := Result{Board: p.job.Board}
+	res := Result{Board: p.job.Board, Log: filesOf(p.path).log()}
 	r, release, err := p.open(stop, kill)
 	if err == nil {
 		res.Outcome, res.Text, err = r.play()
@@ -316,7 +317,7 @@ func (r *run) current() (*board.Board, error) {
 		}
 	}
 	if err != nil {
-		return nil, &InvalidError{err}
+		return nil, &InvalidError{Err: err}
 	}
 	return b, nil
 }
@@ -341,15 +342,15 @@ func (r *run) view(b *board.Board) (flow.Board, error) {
 		return v, nil
 	}
 	if !b.Current.Set {
-		return v, &InvalidError{b.MissingCurrent()}
+		return v, &InvalidError{Err: b.MissingCurrent()}
 	}
 	task, err := r.place.ReadTask(b.Current.Path)
 	if err != nil {
-		return v, &InvalidError{b.CurrentProblem(err)}
+		return v, &InvalidError{Err: b.CurrentProblem(err)}
 	}
 	player, err := r.player(board.RoleFor(b, task))
 	if err != nil {
-		return v, &InvalidError{task.RoleProblem(err)}
+		return v, &InvalidError{Err: task.RoleProblem(err)}
 	}
 	v.Task, v.Role = task.Ref.Path, player.Role.Name
 	return v, nil

@@ -36,7 +36,7 @@ func (r *run) turn(e flow.StartAgent) error {
 	}
 	player, err := r.player(role)
 	if err != nil {
-		return &InvalidError{err}
+		return &InvalidError{Err: err}
 	}
 	inv, err := r.intend(e, b, player)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 		}
 		// The input is journaled, and a retry must get the same bytes.
 		if r.setup.Redactor.Changes(string(input)) {
-			return agent.Invocation{}, &InvalidError{fmt.Errorf("%s: a path on the board holds a secret", r.job.Board)}
+			return agent.Invocation{}, &InvalidError{Err: fmt.Errorf("%s: a path on the board holds a secret", r.job.Board)}
 		}
 		intent.Input = input
 		if e.Call == flow.ManagerCall {
@@ -71,7 +71,7 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 	}
 	inv, err := player.invoke(contractOf(e.Call), input)
 	if err != nil {
-		return inv, &InvalidError{err}
+		return inv, &InvalidError{Err: err}
 	}
 	intent.Digest = inv.Digest()
 	return inv, r.record(intent)
@@ -131,7 +131,7 @@ func (r *run) converse(e flow.StartAgent, player *Player, inv agent.Invocation) 
 func configError(err error) error {
 	var c *agent.ConfigError
 	if errors.As(err, &c) {
-		return &InvalidError{err}
+		return &InvalidError{Err: err}
 	}
 	return err
 }

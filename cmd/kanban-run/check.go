@@ -1,14 +1,20 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/matter"
 	"kanban-run/orchestrator/redact"
 )
@@ -17,11 +23,12 @@ func checkCommand() command {
 	return command{
 		name: "check", args: "[--fix] BOARD...", summary: "say what is wrong or odd about boards, with file:line",
 		long: `
-Exit code 0: a run would start; warnings are odd things that a run puts up with. Exit code 2: a run would refuse the board.
+Exit code 0: nothing about the board or its tasks stops a run. A warning is something odd that a run puts up with, or
+something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board.
 --fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets its folder. All other
 bytes stay as they are.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
-			s := addSettings(flags, "workdir", "roles")
+			s := addSettings(flags, "workdir", "roles", "agent", "exec", "stub")
 			fix := flags.Bool("fix", false, "repair what is safe")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("check", args, false); err != nil {
@@ -64,7 +71,7 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 			_, _ = fmt.Fprintf(t.stdout, "  hint: %s\n", redact.Inert(p.Fix))
 		}
 	}
-	_, _ = fmt.Fprintf(t.stdout, "%s: %d errors, %d warnings\n", redact.Inert(name), errs, warnings)
+	_, _ = fmt.Fprintf(t.stdout, "%s: %s, %s\n", redact.Inert(name), flow.Count(errs, "error"), flow.Count(warnings, "warning"))
 	if errs > 0 {
 		return exitInvalid
 	}
@@ -94,7 +101,28 @@ func (u *setup) problems(name string) ([]*matter.Problem, error) {
 		return nil, err
 	}
 	known := func(role string) bool { _, err := r.roles.Lookup(role); return err == nil }
-	return board.Check(b, place, known), place.Close()
+	found := board.Check(b, place, known)
+	return append(found, u.refusal(name, found)...), place.Close()
+}
+
+// refusal is what else a run would refuse: a command that is missing here is no fault of the board.
+func (u *setup) refusal(name string, found []*matter.Problem) []*matter.Problem {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	prepared, err := orchestrator.Prepare(orchestrator.Job{Board: name, StartDir: u.dir, Workdir: u.workdir, Observer: orchestrator.Silent{},
+		Now: time.Now, Configure: u.configure(executable, "", false)})
+	if err == nil {
+		err = prepared.Close()
+	}
+	var missing *agent.ConfigError
+	here := errors.As(err, &missing)
+	known := slices.ContainsFunc(found, func(p *matter.Problem) bool { return !p.Warning })
+	if err == nil || known && !here {
+		return nil
+	}
+	return []*matter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
 }
 
 // fix repairs a board and says what it did.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -41,17 +43,51 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return explain(stderr, fmt.Errorf("find the current folder: %w", err))
 	}
-	t := &terminal{stdin: stdin, stdout: stdout, stderr: stderr, environ: os.Environ(), startDir: dir}
+	out := &results{w: stdout}
+	t := &terminal{stdin: stdin, stdout: out, stderr: stderr, environ: os.Environ(), startDir: dir}
 	code, err := dispatch(t, args)
+	if code == exitComplete && err == nil {
+		err = out.lost()
+	}
 	if err != nil {
 		return explain(stderr, err)
 	}
 	return code
 }
 
+// results is standard output, and remembers whether something could not be written: what nobody can read is no success.
+type results struct {
+	w   io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+func (r *results) Write(p []byte) (int, error) {
+	n, err := r.w.Write(p)
+	if err != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.err = err
+	}
+	return n, err
+}
+
+// lost is why results are missing. A reader that had enough and went away misses nothing.
+func (r *results) lost() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil || errors.Is(r.err, syscall.EPIPE) {
+		return nil
+	}
+	return fmt.Errorf("write the results: %w", r.err)
+}
+
 // dispatch finds the subcommand. Without one the arguments are those of `run`, so that `kanban-run kanban.yaml` works.
 func dispatch(t *terminal, args []string) (int, error) {
-	if len(args) == 0 || args[0] == "help" && len(args) == 1 || args[0] == "--help" || args[0] == "-h" {
+	if len(args) == 0 {
+		return 0, &usageError{text: "which board?", hint: "kanban-run kanban.yaml; kanban-run --help says more"}
+	}
+	if args[0] == "help" && len(args) == 1 || args[0] == "--help" || args[0] == "-h" {
 		return exitComplete, writeHelp(t.stdout)
 	}
 	if args[0] == agent.StubCommand {

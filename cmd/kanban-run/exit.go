@@ -2,8 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -127,11 +127,17 @@ func hintOf(err error) string {
 
 // explain tells a person what went wrong and what to do next, and returns the exit code.
 func explain(w io.Writer, err error) int {
+	secrets := redact.New(orchestrator.Secrets(os.Environ()))
+	said := map[string]bool{}
 	for _, e := range flatten(err) {
-		_, _ = fmt.Fprintln(w, "kanban-run: "+redact.InertLines(e.Error()))
+		text := "kanban-run: " + redact.InertLines(secrets.String(e.Error())) + "\n"
 		if hint := hintOf(e); hint != "" {
-			_, _ = fmt.Fprintln(w, "hint: "+redact.InertLines(hint))
+			text += "hint: " + redact.InertLines(secrets.String(hint)) + "\n"
 		}
+		if !said[text] {
+			_, _ = io.WriteString(w, text)
+		}
+		said[text] = true
 	}
 	return codeOfError(err)
 }

@@ -88,6 +88,12 @@ func TestHostileTasks(t *testing.T) {
 		{"JSON", ";;;\n{\"role\": \"Architect\"}\n;;;\n", `t\.md:1`},
 		{"a list of roles", "---\nrole: [Architect, Manager]\n---\n", `t\.md:2:`},
 		{"a path as role", "---\nrole: ../Manager\n---\n", `t\.md:2:.*unknown role`},
+		{"an empty role", "---\nrole:\n---\n", `t\.md:2:.*role is empty`},
+		{"a role of no letters", "---\nrole: \"\"\n---\n", `t\.md:2:.*role is empty`},
+		{"a role in capitals", "---\nRole: Architect\n---\n", `t\.md:2:1: the field Role means nothing`},
+		{"roles", "---\nroles: Architect\n---\n", `t\.md:2:1: the field roles means nothing`},
+		{"a header that is not first", "# hi\n---\nrole: Architect\n---\n", `t\.md:3:1: a role outside of frontmatter`},
+		{"no opening fence", "role: Architect\n---\n", `t\.md:1:1: a role outside of frontmatter`},
 		{"an unknown role", "---\nrole: Cook\n---\n", `t\.md:2:.*unknown role "Cook"`},
 	}
 	for _, tt := range tests {
@@ -145,7 +151,7 @@ func TestAcceptedOddities(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "k.yaml"), "\xef\xbb\xbfcurrent: t.md\r\ntasks:\r\n  - t.md\r\n")
 	write(t, filepath.Join(dir, "t.md"), "\xef\xbb\xbf---\r\nrole: Architect\r\n---\r\n"+strings.Repeat("long body\r\n", 1<<20))
-	code, stdout, stderr := runHere(t, dir, "check", "k.yaml")
+	code, stdout, stderr := runHere(t, dir, "check", "--exec", "true", "k.yaml")
 	if code != 0 || !strings.Contains(stdout, "0 errors, 0 warnings") {
 		t.Errorf("check = %d\n%s%s", code, stdout, stderr)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -73,7 +74,7 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	stop, kill, release := contexts(func(bool) {})
 	defer release()
 	call := orchestrator.Once{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries,
-		Cast: u.cast(r, executable, stubs, false), Redactor: u.redactor(r),
+		Cast: u.cast(r, executable, stubs, false), Redactor: u.redactor(r), Now: time.Now,
 		Notice: func(text string) { _, _ = fmt.Fprintln(t.stderr, "kanban-run: "+redact.Inert(text)) }}
 	reply, err := call.Do(stop, kill)
 	if err != nil {

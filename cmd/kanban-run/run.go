@@ -118,9 +118,9 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) int {
 
 // ending writes a board's last line: to stdout what is a result, to stderr what is an error.
 func (s *screen) ending(t *terminal, e report.Ending) {
-	text := redact.InertLines(fmt.Sprintf("%s: %s, %s", e.Board, e.Text, steps(e.Steps)))
+	text := redact.InertLines(fmt.Sprintf("%s: %s, %s", e.Board, e.Text, flow.Count(e.Steps, "step")))
 	if e.Code != exitComplete {
-		text = redact.InertLines(fmt.Sprintf("%s: %s (%s, exit code %d)", e.Board, e.Text, steps(e.Steps), e.Code))
+		text = redact.InertLines(fmt.Sprintf("%s: %s (%s, exit code %d)", e.Board, e.Text, flow.Count(e.Steps, "step"), e.Code))
 	}
 	w := t.stdout
 	if e.Code == exitFailed || e.Code == exitInvalid || e.Code == exitOwned {
@@ -132,13 +132,6 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	}
 }
 
-func steps(n int) string {
-	if n == 1 {
-		return "1 step"
-	}
-	return fmt.Sprintf("%d steps", n)
-}
-
 // hintFor is what a person does next about a board that is not complete.
 func hintFor(r orchestrator.Result) string {
 	if hint := hintOf(r.Err); hint != "" {
@@ -146,11 +139,11 @@ func hintFor(r orchestrator.Result) string {
 	}
 	switch r.Outcome {
 	case flow.NeedsPerson:
-		return "kanban-run log " + r.Board + " shows what happened; edit the board, or kanban-run ack " + r.Board + " once you have seen to it"
+		return "kanban-run log " + r.Board + " shows what happened; edit the board, or kanban-run ack " + r.Board + " when it may go on as it stands"
 	case flow.Frozen:
 		return "look at the board, mend it if need be, then kanban-run ack " + r.Board
 	case flow.Exhausted:
-		return "kanban-run log " + r.Board + " shows the replies; the same command asks again, with fresh retries"
+		return r.Log + " has the replies; the same command asks again, with fresh retries"
 	case flow.LimitReached, flow.Interrupted:
 		return "the same command goes on"
 	default:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // signalError is the cause of a stop that a signal asked for.
@@ -19,6 +20,10 @@ func (e *signalError) code() int {
 	return exitTerminated
 }
 
+// oneRequest is the time within which several signals are one request: timeout(1) and a terminal signal the group as well as the
+// process, and some send another kind soon after.
+const oneRequest = 300 * time.Millisecond
+
 // contexts gives the two contexts of a run: the first signal ends stop, the second ends kill too. said is told of each
 // signal. release ends the goroutine that listens.
 func contexts(said func(first bool)) (stop, kill context.Context, release func()) {
@@ -30,10 +35,16 @@ func contexts(said func(first bool)) (stop, kill context.Context, release func()
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
+		var asked time.Time
 		for {
 			select {
 			case s := <-signals:
 				first := stop.Err() == nil
+				if first {
+					asked = time.Now()
+				} else if time.Since(asked) < oneRequest {
+					continue
+				}
 				said(first)
 				cancelStop(&signalError{s})
 				if !first {

@@ -60,6 +60,9 @@ func exactKeys(c Contract, members []member) *Failure {
 	return nil
 }
 
+// maxTasks bounds the Manager's list: no board that can be read holds more.
+const maxTasks = 500_000
+
 // pick decodes the keys of the contract and leaves the others be. A list of strings, which may be long, is read in one pass and
 // does not trouble the schema.
 func pick(c Contract, text string, members []member) (envelope map[string]any, tasks []string, failure *Failure) {
@@ -69,6 +72,9 @@ func pick(c Contract, text string, members []member) (envelope map[string]any, t
 			continue
 		}
 		span := text[m.from:m.to]
+		if m.key == "tasks" && strings.Count(span, ",") >= maxTasks {
+			return nil, nil, failed("tasks has more than %d entries", maxTasks)
+		}
 		if list, ok := readStrings(span); ok && m.key == "tasks" {
 			tasks = list
 			envelope["tasks"] = []any{}

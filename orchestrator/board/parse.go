@@ -96,7 +96,10 @@ func outline(n *yaml.Node) any {
 	case "!!bool":
 		return strings.EqualFold(n.Value, "true")
 	case "!!int", "!!float":
-		return 0
+		var number any
+		if err := n.Decode(&number); err == nil {
+			return number
+		}
 	}
 	return n.Value
 }

@@ -3,10 +3,13 @@ package board
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -48,6 +51,9 @@ func (p *Place) ReadTask(name string) (*Task, error) {
 		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
 	doc, err := taskDocument(ref.Path, data, cut)
+	if err == nil {
+		err = nearMiss(doc)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,23 +106,62 @@ func taskDocument(file string, data []byte, cut bool) (*matter.Document, error) 
 
 // readRole takes role, else assignee: real task files say either.
 func (t *Task) readRole(doc *matter.Document) error {
+	var empty *matter.Problem
 	for _, name := range []string{"role", "assignee"} {
 		_, value := doc.Field(name)
-		if value == nil || value.Tag == "!!null" {
+		if value == nil {
+			continue
+		}
+		if value.Tag == "!!null" || value.Value == "" && value.Kind == yaml.ScalarNode {
+			empty = doc.Problem(value, name+" is empty", "name a role, or remove the line: the phase of the board decides then")
 			continue
 		}
 		if value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
 			return doc.Problem(value, name+" must be the name of one role", "write for example role: Implementor")
 		}
-		if bad := badPath(value.Value); bad != "" && value.Value != "" {
+		if badPath(value.Value) != "" {
 			return doc.Problem(value, name+" is no name of a role", "write for example role: Implementor")
 		}
 		if name == "assignee" {
 			t.assignee = value.Value
 		}
-		if t.Role == "" && value.Value != "" {
+		if t.Role == "" {
 			t.Role = value.Value
 			t.RoleLine, t.roleColumn = doc.Position(value)
+		}
+	}
+	if t.Role == "" && empty != nil {
+		return empty
+	}
+	return nil
+}
+
+// nearMissLines is how far into a file without frontmatter a role is looked for.
+const nearMissLines = 20
+
+var roleLine = regexp.MustCompile(`^(?i:role|assignee):\s`)
+
+// nearMiss refuses what was meant to name a role and does not: the task would silently be an Implementor's.
+func nearMiss(doc *matter.Document) error {
+	if doc.Root == nil {
+		return strayRole(doc)
+	}
+	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
+		key := doc.Root.Content[i]
+		for _, name := range []string{"role", "assignee"} {
+			if key.Value != name && (strings.EqualFold(key.Value, name) || strings.EqualFold(key.Value, name+"s")) {
+				return doc.Problem(key, fmt.Sprintf("the field %s means nothing", key.Value), fmt.Sprintf("write %s: and the name of one role", name))
+			}
+		}
+	}
+	return nil
+}
+
+func strayRole(doc *matter.Document) error {
+	for i, line := range bytes.SplitN(doc.Source, []byte{'\n'}, nearMissLines+1) {
+		if i < nearMissLines && roleLine.Match(line) {
+			return &matter.Problem{File: doc.File, Line: i + 1, Column: 1, Text: "a role outside of frontmatter means nothing",
+				Fix: "begin the file with a line --- and close the header with another"}
 		}
 	}
 	return nil

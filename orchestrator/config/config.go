@@ -53,7 +53,11 @@ type Env struct {
 
 // Origin says where one value came from: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT" or "FILE:LINE". Values of
 // env.set and redact are left out, because a settings printout ends up in bug reports.
-type Origin struct{ Name, Value, Source string }
+type Origin struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Source string `json:"source"`
+}
 
 // Input is what the settings are made of.
 type Input struct {

@@ -44,7 +44,7 @@ func Next(s State, b Board) Effect {
 		return ended(s, b)
 
 	case s.Limits.MaxSteps > 0 && s.Steps >= s.Limits.MaxSteps:
-		return Finish{Outcome: LimitReached, Text: fmt.Sprintf("the limit of %s is reached", count(s.Limits.MaxSteps, "step"))}
+		return Finish{Outcome: LimitReached, Text: fmt.Sprintf("the limit of %s is reached", Count(s.Limits.MaxSteps, "step"))}
 
 	case s.Repeat.matches(b) && s.Repeat.Count >= RepeatLimit:
 		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf(
@@ -62,7 +62,7 @@ func Next(s State, b Board) Effect {
 // nothing that could be trusted, so the board is frozen.
 func exhausted(step *Step) Effect {
 	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last was rejected: %s",
-		step.callRole(), count(step.Rejected, "attempt"), step.Task, step.LastReason)
+		step.callRole(), Count(step.Rejected, "attempt"), step.Task, step.LastReason)
 	if step.Disagreed {
 		return Finish{Outcome: Frozen, Text: text}
 	}
@@ -78,7 +78,8 @@ func ended(s State, b Board) Effect {
 	return Finish{Outcome: Complete, Text: "the board is complete"}
 }
 
-func count(n int, noun string) string {
+// Count renders a number of things.
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -66,7 +66,7 @@ func namedLine(err error) int {
 // remedy is advice for the library's words. It has no typed errors; a wording that is not known here only loses its hint.
 func remedy(words string) string {
 	for _, r := range []struct{ words, fix string }{
-		{"mapping values are not allowed", "quote the value or use a | block; kanban-run check --fix does it. If the line is a field of its own, correct its indentation"},
+		{"mapping values are not allowed", "quote the value or use a | block; on a board kanban-run check --fix does it. If the line is a field of its own, correct its indentation"},
 		{"could not find expected ':'", "write key: value, or indent the line when it belongs to the value above"},
 		{"cannot start any token", "quote the value; a tab cannot indent"},
 		{"tab character", "indent with spaces"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"kanban-run/orchestrator/flow"
 )
@@ -58,7 +59,7 @@ func describe(e flow.Event) []line {
 }
 
 func started(e flow.RunStarted) []line {
-	lines := []line{{calm, fmt.Sprintf("%s in %s", count(e.Tasks, "task"), e.Workdir)}}
+	lines := []line{{calm, fmt.Sprintf("%s in %s", flow.Count(e.Tasks, "task"), e.Workdir)}}
 	if len(e.Withheld) > 0 {
 		lines = append(lines, line{calm, fmt.Sprintf("withheld from the agents: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
 			strings.Join(e.Withheld, ", "))})
@@ -73,7 +74,7 @@ func accepted(e flow.ReplyAccepted) []line {
 	}
 	text := fmt.Sprintf("step %d: %s %s in %s", e.Step, e.Role, e.Status, took(e.Millis))
 	if e.Message != "" {
-		text += ": " + e.Message
+		text += ": " + brief(e.Message)
 	}
 	return []line{{m, text}}
 }
@@ -95,6 +96,15 @@ func rejected(e flow.ReplyRejected) []line {
 		lines = append(lines, line{bad, "its output: " + e.Output})
 	}
 	return lines
+}
+
+// brief keeps a message to a few lines of a terminal; the journal has it whole.
+func brief(message string) string {
+	const most = 400
+	if utf8.RuneCountInString(message) <= most {
+		return message
+	}
+	return string([]rune(message)[:most]) + "…"
 }
 
 // lastLine is where programs say why they ended.
@@ -141,13 +151,6 @@ func again(attempt int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (attempt %d)", attempt)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // took renders milliseconds as a person would say them: 26ms, 2.5s, 12s, 3m05s, 2h00m.

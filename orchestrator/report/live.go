@@ -159,7 +159,7 @@ func (l *Live) permanent(board string, m line) string {
 		sign = color + sign + "\x1b[0m"
 	}
 	name := ""
-	if l.names {
+	if l.names && board != "" {
 		name = l.clean(board) + "  "
 	}
 	return sign + " " + name + l.clean(m.text)

@@ -38,7 +38,7 @@ func (p *Plain) Notice(board, text string) { p.print(board, "warning:", text) }
 func (p *Plain) print(board, head, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.names {
+	if p.names && board != "" {
 		head += " " + p.clean(board)
 	}
 	// A closed or full terminal must not stop a run: the journal has the event.

@@ -81,7 +81,7 @@ func (s Status) WriteText(w io.Writer, clean func(string) string) error {
 	}
 	row("steps", "%d started, %d finished since the last ending", s.LastStep, s.Steps)
 	if o := s.Open; o != nil {
-		row("open", "step %d: %s, %s call for %s, %s started, %d rejected", o.Step, o.Role, o.Call, o.Task, count(o.Attempts, "attempt"), o.Rejected)
+		row("open", "step %d: %s, %s call for %s, %s started, %d rejected", o.Step, o.Role, o.Call, o.Task, flow.Count(o.Attempts, "attempt"), o.Rejected)
 	}
 	row("next", "%s", s.Next)
 	row("journal", "%s (%d records)", s.Journal, s.Records)
