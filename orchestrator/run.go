@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
@@ -217,6 +218,10 @@ func (r *run) begin() error {
 		return err
 	}
 	if step := r.state.Step; step != nil && step.Running != 0 {
+		// Its agent may be at work still, and two would do the same task.
+		if err := agent.EndLeftovers(step.Mark); err != nil {
+			return err
+		}
 		gone := flow.AttemptStopped{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.Role, Attempt: step.Running,
 			Reason: "the run died before the attempt's end was known; it is started again with the same input"}
 		if err := r.note(gone); err != nil {

@@ -25,7 +25,8 @@ func (r *run) turn(e flow.StartAgent) error {
 	if r.state.Step == nil {
 		r.opened = r.job.Now()
 		index, of := r.position(b, e.Task)
-		err := r.note(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of})
+		err := r.note(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of,
+			Mark: agent.NewMark()})
 		if err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 	if err != nil {
 		return inv, &InvalidError{Err: err}
 	}
-	intent.Digest = inv.Digest()
+	intent.Digest, inv.Mark = inv.Digest(), agent.ParseMark(r.state.Step.Mark)
 	return inv, r.record(intent)
 }
 

@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 			"interrupt": interrupt,
 			"manytasks": manyTasks,
 			"mkfifo":    makeFIFO,
+			"gone":      gone,
 		},
 	})
 }
@@ -95,6 +96,21 @@ func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// gone FILE: the process whose number stands in the file is no more.
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	var pid int
+	if _, err := fmt.Sscan(ts.ReadFile(args[0]), &pid); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+	ended := syscall.Kill(pid, 0) == syscall.ESRCH
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		ended = bytes.Contains(stat, []byte(") Z ")) // dead, and its new parent has not looked yet
+	}
+	if ended == neg {
+		ts.Fatalf("process %d: ended is %v", pid, ended)
+	}
+}
+
 // mkfifo FILE
 func makeFIFO(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
@@ -135,6 +151,7 @@ func actor() {
 		link     = flags.String("link", "", "replace the board by a link to this")
 		flaky    = flags.String("flaky", "", "print garbage until this file exists, and make it")
 		parent   = flags.String("parent", "", "write the number of the parent process to this file, then wait for a signal")
+		pid      = flags.String("pid", "", "write the number of this process to this file")
 		stubborn = flags.String("stubborn", "", "with -parent: on SIGTERM write this file and go on")
 		code     = flags.Int("exit", 0, "exit code")
 		env      = flags.String("env", "", "write the environment to this file")
@@ -156,6 +173,9 @@ func actor() {
 	appendLine(*identity, fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", os.Args, data, os.Environ(), dir))))
 	if *env != "" {
 		check(os.WriteFile(*env, []byte(strings.Join(os.Environ(), "\n")+"\n"), 0o644))
+	}
+	if *pid != "" {
+		check(os.WriteFile(*pid, []byte(fmt.Sprintln(os.Getpid())), 0o644))
 	}
 	if *parent != "" {
 		waitForSignal(*parent, *stubborn)

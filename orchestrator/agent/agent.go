@@ -117,6 +117,7 @@ type Invocation struct {
 	Dir     string
 	Timeout time.Duration
 	Grace   time.Duration
+	Mark    proc.Mark // by which EndLeftovers finds its processes; no part of what the agent can see
 }
 
 // Digest is the SHA-256, in hex, of all that the agent can see: argv, stdin, environment and folder. Every part goes in with
@@ -143,6 +144,21 @@ func add(h hash.Hash, part []byte) {
 }
 
 func addLength(h hash.Hash, n int) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+
+// NewMark makes the mark of a step's agents, in hex.
+func NewMark() string { return strconv.FormatUint(uint64(proc.NewMark()), 16) }
+
+// ParseMark reads a mark; 0 is none.
+func ParseMark(s string) proc.Mark {
+	mark, err := strconv.ParseUint(s, 16, 64)
+	if err != nil {
+		return 0
+	}
+	return proc.Mark(mark)
+}
+
+// EndLeftovers ends what agents with the mark left behind when the run that started them died.
+func EndLeftovers(mark string) error { return proc.EndMarked(ParseMark(mark)) }
 
 // Adapter knows one kind of agent program.
 type Adapter interface {

@@ -28,7 +28,7 @@ func Converse(stop, kill context.Context, a Adapter, inv Invocation, c Contract,
 	reader := a.Reader(emit)
 	stderr := &tail{}
 	exit, err := proc.Run(stop, kill, proc.Spec{
-		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, Timeout: inv.Timeout, Grace: inv.Grace,
+		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
 		Stdout: tee(reader, sinks.Stdout),
 		Stderr: tee(io.MultiWriter(stderr, &lines{emit: emit}), sinks.Stderr),
 	})

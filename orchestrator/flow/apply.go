@@ -38,7 +38,7 @@ func (e StepStarted) apply(s *State) error {
 		call = ManagerCall
 	}
 	s.LastStep = e.Step
-	s.Step = &Step{Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Call: call}
+	s.Step = &Step{Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Call: call}
 	if s.Repeat.matches(Board{Task: e.Task, Role: e.Role, SHA: e.BoardSHA}) {
 		s.Repeat.Count++
 	} else {

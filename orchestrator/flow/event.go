@@ -45,6 +45,7 @@ type StepStarted struct {
 	BoardSHA string `json:"board_sha256"`
 	Index    int    `json:"index"` // the task's place in the list, from 1; 0 when it is not listed
 	Of       int    `json:"of"`
+	Mark     string `json:"mark,omitempty"` // of the step's processes, by which they are found after a crash
 }
 
 // AttemptStarted is the intent to start an agent. Input is the JSON on its standard input; it is journaled with the first

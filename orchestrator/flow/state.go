@@ -28,6 +28,7 @@ type Step struct {
 	Number     int
 	Task, Role string
 	BoardSHA   string // the board that the step works on, as last accepted
+	Mark       string // of its processes
 
 	Call       Call            // the call that is due or under way
 	Input      json.RawMessage // its input once its first attempt was started; every attempt gets the same bytes

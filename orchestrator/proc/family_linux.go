@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,7 +51,7 @@ func Adopt() error {
 func spawn(s Spec, files []*os.File) (*child, error) {
 	household.mu.Lock()
 	defer household.mu.Unlock()
-	mark, unset := setMark()
+	mark, unset := setMark(s.Mark)
 	defer unset()
 	p, err := os.StartProcess(s.Argv[0], s.Argv, attributes(s, files))
 	if err != nil {
@@ -63,16 +62,61 @@ func spawn(s Spec, files []*os.File) (*child, error) {
 }
 
 // setMark returns 0 where the system forbids the limit. Orphans are then told apart by nothing, and end with the last command.
-func setMark() (mark uint64, unset func()) {
+func setMark(wanted Mark) (mark uint64, unset func()) {
+	if wanted == 0 {
+		wanted = NewMark()
+	}
 	var old unix.Rlimit
 	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, nil, &old); err != nil {
 		return 0, func() {}
 	}
-	mark = 1<<62 | rand.Uint64()>>16
+	mark = uint64(wanted)
 	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: mark, Max: old.Max}, nil); err != nil {
 		return 0, func() {}
 	}
 	return mark, func() { _ = unix.Prlimit(0, unix.RLIMIT_FSIZE, &old, nil) }
+}
+
+// EndMarked kills every process that bears the mark, and what it started, and returns when none is left: what an agent of a run
+// that died left behind. Errors: *LeftoverError.
+func EndMarked(mark Mark) error {
+	deadline := time.Now().Add(sweepTime)
+	for {
+		left := marked(uint64(mark))
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return &LeftoverError{left}
+		}
+		for _, pid := range left {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		time.Sleep(sweepPause)
+	}
+}
+
+// marked lists the live processes that bear the mark, with all below them.
+func marked(mark uint64) []int {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || mark == 0 {
+		return nil
+	}
+	var all []int
+	for _, stat := range stats {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		var limit unix.Rlimit
+		if unix.Prlimit(pid, unix.RLIMIT_FSIZE, nil, &limit) != nil || limit.Cur != mark {
+			continue
+		}
+		if state, _ := status(pid); state != 'Z' && state != 0 {
+			all = descent(all, pid)
+		}
+	}
+	return all
 }
 
 // reap takes the leader off the table in the same moment as it frees its number for another process.

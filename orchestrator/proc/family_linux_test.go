@@ -139,7 +139,7 @@ func TestMark(t *testing.T) {
 	before := fileLimit(t)
 	seen := map[uint64]bool{}
 	for range 3 {
-		mark, unset := setMark()
+		mark, unset := setMark(0)
 		if got := fileLimit(t).Cur; got != mark || mark < 1<<62 || seen[mark] {
 			t.Errorf("the limit is %#x after setMark() = %#x, want the same new mark", got, mark)
 		}
@@ -221,4 +221,46 @@ func BenchmarkRun(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestEndMarked: what a dead run left behind is found by its mark alone, and nothing else is touched.
+func TestEndMarked(t *testing.T) {
+	mark, other := NewMark(), NewMark()
+	ends := make(chan Exit, 2)
+	kill, cancel := context.WithCancel(t.Context())
+	for _, m := range []Mark{mark, other} {
+		ready := make(notify, 1)
+		go func() {
+			exit, err := Run(t.Context(), kill, Spec{Argv: helperArgv(t, "hang"), Env: quiet(t), Stdout: ready, Mark: m})
+			if err != nil {
+				t.Error(err)
+			}
+			ends <- exit
+		}()
+		<-ready
+	}
+	if err := EndMarked(mark); err != nil {
+		t.Fatal(err)
+	}
+	if exit := <-ends; exit.Signal != "killed" || exit.Stopped {
+		t.Errorf("the marked command ended with %v, want killed", exit)
+	}
+	select {
+	case exit := <-ends:
+		t.Errorf("the other command ended too: %v", exit)
+	default:
+	}
+	cancel()
+	<-ends
+}
+
+// notify is told of a command's first output.
+type notify chan struct{}
+
+func (n notify) Write(p []byte) (int, error) {
+	select {
+	case n <- struct{}{}:
+	default:
+	}
+	return len(p), nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"syscall"
 	"time"
@@ -23,7 +24,16 @@ type Spec struct {
 
 	Timeout time.Duration // from start to end; 0 is no limit
 	Grace   time.Duration // between the request to end and the kill
+
+	Mark Mark // by which EndMarked finds what is left after a crash of this process; 0: one of its own
 }
+
+// Mark tells the processes of one command from all others for as long as they live, whatever they do to their group, session or
+// environment. Only Linux has a place for it.
+type Mark uint64
+
+// NewMark makes a mark that nobody else has.
+func NewMark() Mark { return Mark(1<<62 | rand.Uint64()>>16) }
 
 // Exit says how a command ended.
 type Exit struct {
