@@ -107,6 +107,10 @@ func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) 
 		return nil, release, err
 	}
 	undo = append(undo, lock.Release)
+	// Under the lock nobody else can be writing the board.
+	if err := durable.Sweep(r.path); err != nil {
+		return nil, release, err
+	}
 	r.reader = board.NewReader(r.path, p.job.Board)
 	r.logs = newLogbook(r.files, p.job.Board, p.setup.Redactor)
 	closeJournal, err := r.openLedger(r.files.journal())

@@ -148,6 +148,7 @@ func actor() {
 		write    = flags.Bool("write", false, "with -walk: write current onto the board too")
 		reply    = flags.String("reply", `{"status":"ok","message":"done"}`, "what to print")
 		edit     = flags.String("edit", "", "OLD=>NEW: replace the text on the board")
+		odd      = flags.Int("odd", 0, "reply as a Manager with so many odd tasks")
 		link     = flags.String("link", "", "replace the board by a link to this")
 		flaky    = flags.String("flaky", "", "print garbage until this file exists, and make it")
 		parent   = flags.String("parent", "", "write the number of the parent process to this file, then wait for a signal")
@@ -192,6 +193,8 @@ func actor() {
 	case *flaky != "" && !exists(*flaky):
 		check(os.WriteFile(*flaky, []byte("seen\n"), 0o644))
 		fmt.Println("garbage")
+	case *odd > 0:
+		fmt.Println(oddReply(*odd))
 	case *walk:
 		fmt.Println(walkReply(in.KanbanFile, in.DoneTask, in.Tasks, *write))
 	default:
@@ -216,6 +219,17 @@ func waitForSignal(file, stubborn string) {
 			os.Exit(1)
 		}
 	}
+}
+
+// oddReply has so many entries that look like YAML that no board with them could be read.
+func oddReply(n int) string {
+	tasks := make([]string, n)
+	for i := range tasks {
+		tasks[i] = fmt.Sprintf("- : # [%d", i)
+	}
+	data, err := json.Marshal(map[string]any{"status": "ok", "message": "", "next_task": nil, "tasks": tasks})
+	check(err)
+	return string(data)
 }
 
 func walkReply(kanban, done string, tasks []string, write bool) string {

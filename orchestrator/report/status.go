@@ -53,6 +53,10 @@ func next(s flow.State, running bool) string {
 		return "a run is at work"
 	case s.Frozen != nil:
 		return "nothing until kanban-run ack: the board is frozen"
+	case s.Outcome == flow.Complete && s.Step == nil:
+		return "nothing, unless the board is edited"
+	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged && s.Step == nil:
+		return "the same ending, until the board is edited or acknowledged with kanban-run ack"
 	case s.Step != nil && s.Step.Reply != nil:
 		return "record the Manager's reply to " + s.Step.Task
 	case s.Step != nil && s.Step.Call == flow.ManagerCall:
@@ -79,7 +83,7 @@ func (s Status) WriteText(w io.Writer, clean func(string) string) error {
 	default:
 		row("state", "%s: %s", s.Outcome, s.Text)
 	}
-	row("steps", "%d started, %d finished since the last ending", s.LastStep, s.Steps)
+	row("steps", "%d", s.LastStep)
 	if o := s.Open; o != nil {
 		row("open", "step %d: %s, %s call for %s, %s started, %d rejected", o.Step, o.Role, o.Call, o.Task, flow.Count(o.Attempts, "attempt"), o.Rejected)
 	}
