@@ -32,7 +32,7 @@ check: lint cross ## what CI runs: format, vet, staticcheck, tests with the race
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l cmd orchestrator roles schema)" || { gofmt -d cmd orchestrator roles schema; exit 1; }
-	$(GO) vet ./...
+	$(GO) vet ./... ./.ci/bench
 	$(TOOL) staticcheck ./...
 
 cross: ## the code builds and vets on the other systems

@@ -53,5 +53,6 @@
 // Events are appended to the journal in memory and committed, with one sync, before the next act that the world can see: the
 // start of an agent, a write to the board, the end of the run. An observer hears of an event only after its commit. So what
 // was reported is on disk, what is on disk and unfinished is started again with the same input, and a reply that is on disk
-// is never asked for twice.
+// is never asked for twice. The processes of a step bear a mark that is journaled with the step (see proc.Mark): what a killed
+// run left behind is found by it and ended before anything is started anew.
 package orchestrator

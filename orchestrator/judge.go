@@ -21,7 +21,7 @@ func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyA
 	if e.Call == flow.TaskCall {
 		return accepted, nil, false
 	}
-	given, err := r.given()
+	given, err := r.givenTasks()
 	if err != nil {
 		return accepted, &agent.Failure{Reason: err.Error()}, false
 	}
@@ -83,12 +83,23 @@ func (r *run) namesGoodPaths(reply *agent.Reply, sameTasks bool) *agent.Failure 
 	return nil
 }
 
-// given is the list of tasks that the Manager of the open step was given.
-func (r *run) given() ([]string, error) {
+// given is the list of tasks in a Manager's input.
+type given struct {
+	step  int
+	tasks []string
+}
+
+// givenTasks is the list of tasks that the Manager of the open step was given.
+func (r *run) givenTasks() ([]string, error) {
+	step := r.state.Step
+	if r.given.step == step.Number {
+		return r.given.tasks, nil
+	}
 	var in managerInput
-	if err := json.Unmarshal(r.state.Step.Input, &in); err != nil {
+	if err := json.Unmarshal(step.Input, &in); err != nil {
 		return nil, fmt.Errorf("decode the Manager's journaled input: %w", err)
 	}
+	r.given = given{step.Number, in.Tasks}
 	return in.Tasks, nil
 }
 

@@ -16,7 +16,7 @@ func (r *run) writeBoard() error {
 	if err != nil {
 		return err
 	}
-	given, err := r.given()
+	given, err := r.givenTasks()
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type run struct {
 	place   *board.Place
 	path    string // the board that is read and written, without links; of a dry run its private copy
 	planned planned
+	given   given
 	kept    string // SHA-256 of the bytes in board.before
 	files   files
 	reader  *board.Reader
@@ -280,10 +281,12 @@ func (r *run) player(role string) (*Player, error) {
 // read reads the board again, the source of truth in every round (seed 004, "Communication Model"), and notices a change that
 // was made in somebody else's turn than the Manager's.
 func (r *run) read() (flow.Board, error) {
+	var sha string
 	b, err := r.current()
-	sha := r.sha()
 	if err == nil {
 		sha = b.SHA
+	} else {
+		sha = r.sha()
 	}
 	if step := r.state.Step; step != nil && step.Before == nil && sha != "" && sha != step.BoardSHA {
 		if err := r.record(r.diverged(step, sha, err)); err != nil {

@@ -84,6 +84,35 @@ func start(cmd *exec.Cmd, limit time.Duration) (usage, error) {
 	return watch(cmd, limit), nil
 }
 
+// wakeups is how often the threads of a command ran within five seconds, after five seconds to come to rest.
+func wakeups(cmd *exec.Cmd) (float64, error) {
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	time.Sleep(5 * time.Second)
+	before := switches(cmd.Process.Pid)
+	time.Sleep(5 * time.Second)
+	count := switches(cmd.Process.Pid) - before
+	err := cmd.Process.Signal(syscall.SIGINT)
+	_ = cmd.Wait() // it ends with 130
+	return float64(count), err
+}
+
+func switches(pid int) int {
+	sum := 0
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	for _, t := range tasks {
+		text, _ := os.ReadFile(filepath.Join(t, "status"))
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(line, "voluntary_ctxt_switches:"); ok {
+				n, _ := strconv.Atoi(strings.TrimSpace(rest))
+				sum += n
+			}
+		}
+	}
+	return sum
+}
+
 func (l *lab) peakOfRun(n, steps int) (float64, error) {
 	dir, err := l.board(n)
 	if err == nil {
@@ -143,6 +172,9 @@ func asleep(figure string) func(*lab) (float64, error) {
 		}
 		cmd := exec.Command(l.binary, args...)
 		cmd.Dir = dir
+		if figure == "wakeups" {
+			return wakeups(cmd)
+		}
 		u, err := start(cmd, 8*time.Second)
 		switch figure {
 		case "threads":

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"kanban-run/orchestrator/journal"
 )
 
 const exitLimit = 7
@@ -45,6 +47,8 @@ func rows() []row {
 		{"1000 boards asleep: threads", "", 10, true, asleep("threads")},
 		{"1000 boards asleep: fds a board", "", 4, true, asleep("fds")},
 		{"1000 boards asleep: peak memory", "MB", 25, true, asleep("memory")},
+		{"1000 boards asleep: wake-ups in 5 s", "", 10, true, asleep("wakeups")},
+		{"a journal of 1M records verified", "s", 0.25, true, (*lab).journal},
 	}
 }
 
@@ -119,6 +123,38 @@ func timed(steps int, cmd *exec.Cmd, code int) (float64, error) {
 		return 0, fmt.Errorf("%s: exit code %d, want %d: %w\n%s", filepath.Base(cmd.Path), got, code, err, out.Bytes())
 	}
 	return took.Seconds() / float64(steps), nil
+}
+
+// journal is the time to verify a journal of a million records.
+func (l *lab) journal() (float64, error) {
+	path := l.path("journal.jsonl")
+	j, err := journal.Open(path, time.Now, func(journal.Record) error { return nil })
+	if err != nil {
+		return 0, err
+	}
+	if _, err := j.BeginEpoch(); err != nil {
+		return 0, err
+	}
+	for i := range 1_000_000 {
+		d := journal.Draft{Type: "STEP_FINISHED", TaskID: taskName(i), Rev: uint64(i), Actor: "bench", Data: []byte(`{"step":1,"status":"ok","message":"done"}`)}
+		if _, err := j.Append(d); err != nil {
+			return 0, err
+		}
+		if i%10_000 == 9_999 {
+			if err := j.Commit(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if err := j.Close(); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	sum, err := journal.Read(path, func(journal.Record) error { return nil })
+	if err == nil && sum.Records != 1_000_000 {
+		err = fmt.Errorf("read %d records", sum.Records)
+	}
+	return time.Since(began).Seconds(), err
 }
 
 // version compares the start of the program with that of one that only says hello.
