@@ -49,6 +49,9 @@ func (c *Cast) Player(role, dir string) (*Player, error) {
 		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.duration("grace", r.Grace, c.Settings.Grace),
 	}
 	p.Adapter = choice.adapter
+	if c.DryRun && p.Adapter == nil {
+		p.Shown += " (not in this version)"
+	}
 	if c.DryRun {
 		p.Adapter, p.template.Command, p.template.Args = c.stub(), nil, nil
 	}

@@ -169,6 +169,9 @@ func (p *Prepared) checkList(b *board.Board) error {
 			return b.EntryProblem(entry, err)
 		case task.Done():
 		default:
+			if w := b.IgnoredAssignee(entry, task); w != nil {
+				p.job.Observer.Notice(p.job.Board, w.Error())
+			}
 			if err := p.ready(b, task); err != nil {
 				return err
 			}

@@ -209,11 +209,11 @@ func (r *run) loop() (flow.Finish, error) {
 
 // begin opens the run in the journal and closes what an earlier run left open and is no longer true.
 func (r *run) begin() error {
-	withheld, err := r.withheld()
+	b, err := r.current()
 	if err != nil {
 		return err
 	}
-	b, err := r.current()
+	withheld, err := r.withheld(b)
 	if err != nil {
 		return err
 	}
@@ -257,10 +257,14 @@ func (r *run) noticeEdit(b *board.Board) error {
 	return r.note(flow.BoardEdited{Step: step.Number, Task: step.Task, BoardSHA: b.SHA})
 }
 
-func (r *run) withheld() ([]string, error) {
+// withheld names what agents do not get. A board that is over needs no agent, so it does not matter whether there is one.
+func (r *run) withheld(b *board.Board) ([]string, error) {
 	p, err := r.player(flow.ManagerRole)
+	if err != nil && b.Terminal() && r.state.Step == nil {
+		return nil, nil
+	}
 	if err != nil {
-		return nil, err
+		return nil, &InvalidError{Err: err}
 	}
 	return p.Withheld, nil
 }

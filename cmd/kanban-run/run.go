@@ -25,7 +25,8 @@ task, or null), tasks (a list), and any that you add. Each round gives the curre
 asks the Manager for the next one. The run ends when current is null or phase is complete. Run the same command again after
 an interruption: it goes on where it was.
 
-Who plays a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else --exec or --agent, else the role file, else claude.`,
+Who plays a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else --exec or --agent, which is for every role, the Manager
+too, else the role file, else .kanban-run.yaml, else claude.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			o := outputFlags(flags)
@@ -68,6 +69,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		jobs[i] = orchestrator.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: programVersion(), DryRun: dry,
 			Observer: screen.observer, Now: time.Now, Configure: u.configure(executable, stubs, dry)}
 	}
+	screen.dry = dry
 	code := screen.play(t, jobs, general.settings.Jobs)
 	screen.close()
 	return code, remove()
@@ -119,6 +121,9 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) int {
 // ending writes a board's last line: to stdout what is a result, to stderr what is an error.
 func (s *screen) ending(t *terminal, e report.Ending) {
 	text := redact.InertLines(fmt.Sprintf("%s: %s, %s", e.Board, e.Text, flow.Count(e.Steps, "step")))
+	if s.dry {
+		text += " (dry run: nothing was changed)"
+	}
 	if e.Code != exitComplete {
 		text = redact.InertLines(fmt.Sprintf("%s: %s (%s, exit code %d)", e.Board, e.Text, flow.Count(e.Steps, "step"), e.Code))
 	}

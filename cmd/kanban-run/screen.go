@@ -28,6 +28,7 @@ func outputFlags(flags *pflag.FlagSet) *output {
 type screen struct {
 	observer orchestrator.Observer
 	json     *report.JSON
+	dry      bool
 	close    func()
 }
 

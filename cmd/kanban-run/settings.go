@@ -213,7 +213,7 @@ func configCommand() command {
 				clean := u.redactor(r)
 				var errs []error
 				for _, o := range r.origins {
-					_, err := fmt.Fprintf(t.stdout, "%-14s %-20s %s\n", o.Name, redact.Inert(clean.String(o.Value)), redact.Inert(o.Source))
+					_, err := fmt.Fprintf(t.stdout, "%-14s %-20s  %s\n", o.Name, redact.Inert(clean.String(o.Value)), redact.Inert(o.Source))
 					errs = append(errs, err)
 				}
 				return exitComplete, errors.Join(errs...)

@@ -94,10 +94,25 @@ func (c *checker) tasks() {
 			c.add(over || errors.Is(err, fs.ErrNotExist), c.board.EntryProblem(e, err))
 			continue
 		}
+		if w := c.board.IgnoredAssignee(e, task); w != nil && !over && !task.Done() {
+			c.found = append(c.found, w)
+		}
 		if e.Path != c.board.Current.Path {
 			c.role(task, over || task.Done())
 		}
 	}
+}
+
+// IgnoredAssignee is a warning about an entry whose assignee is not who will work on the task: only the task's own header and the
+// phase choose the role (seed 004, "Agent Role Mapping"). It is nil when the two agree.
+func (b *Board) IgnoredAssignee(e Entry, t *Task) *matter.Problem {
+	role := RoleFor(b, t)
+	if e.Assignee == "" || fold(e.Assignee) == fold(role) {
+		return nil
+	}
+	return &matter.Problem{File: b.File, Line: e.Line, Warning: true,
+		Text: fmt.Sprintf("assignee %s on the board does not choose the role: %s goes to %s", e.Assignee, e.Path, role),
+		Fix:  fmt.Sprintf("put role: %s into the header of %s", e.Assignee, e.Path)}
 }
 
 func (c *checker) role(t *Task, over bool) {

@@ -206,7 +206,7 @@ func TestOrigins(t *testing.T) {
 	input.File = filepath.Join("project", FileName)
 	_, origins := load(t, input)
 	want := []Origin{
-		{"workdir", "the board's folder", "default"},
+		{"workdir", "chosen by the board", "default"},
 		{"roles", "", "default"},
 		{"agent", "claude", "default"},
 		{"exec", "", "default"},

@@ -39,7 +39,7 @@ func Table() []Setting {
 func rows() []row {
 	return []row{
 		{Setting{Name: "workdir", Flag: "workdir", Short: "C", Value: "DIR", Variable: "KANBAN_RUN_WORKDIR",
-			Default: "the board's folder", Help: "run in DIR: agents work there and paths start there"},
+			Default: "chosen by the board", Help: "run in DIR: agents work there and paths start there"},
 			func(s *Settings, v, dir string) error { s.Workdir = s.fromDir(dir, v); return nil }},
 		{Setting{Name: "roles", Flag: "roles", Value: "DIR", Variable: "KANBAN_RUN_ROLES", InFile: true,
 			Help: "look for role files in DIR before .kanban-run/roles"},
