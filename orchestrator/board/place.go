@@ -271,9 +271,3 @@ func (p *Place) Same(a, b string) bool {
 	infoB, errB := p.root.Stat(filepath.FromSlash(path.Clean(rb.Path)))
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
-
-// ResolveBare is the path from the work directory of a file that is found only beside the board, for Fix.
-func (p *Place) ResolveBare(name string) (string, bool) {
-	ref, err := p.Resolve(name)
-	return ref.Path, err == nil && path.Clean(ref.Path) != path.Clean(filepath.ToSlash(name))
-}

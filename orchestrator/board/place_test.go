@@ -230,13 +230,3 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
-
-func TestResolveBare(t *testing.T) {
-	top := tree(t, "tasks/k.md", "tasks/a.md", "b.md")
-	p := openPlace(t, top, filepath.Join(top, "tasks", "k.md"))
-	for name, want := range map[string]string{"a.md": "tasks/a.md", "b.md": "", "x.md": "", "tasks/a.md": ""} {
-		if got, ok := p.ResolveBare(name); ok != (want != "") || ok && got != want {
-			t.Errorf("ResolveBare(%q) = %q, %v, want %q", name, got, ok, want)
-		}
-	}
-}
