@@ -1,0 +1,65 @@
+//go:build failpoints && unix
+
+package failpoint
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// variable arms a place.
+const variable = "KANBAN_RUN_FAILPOINT"
+
+type trap struct {
+	name   string
+	at     int64
+	victim string
+	seen   atomic.Int64
+}
+
+var armed = parse(os.Getenv(variable))
+
+func parse(text string) *trap {
+	if text == "" {
+		return &trap{}
+	}
+	name, rest, _ := strings.Cut(text, "@")
+	count, victim, _ := strings.Cut(rest, "=")
+	n, err := strconv.ParseInt(count, 10, 64)
+	if name == "" || err != nil || victim != "self" && victim != "parent" && victim != "both" {
+		panic(fmt.Sprintf("%s=%q is not NAME@N=self|parent|both", variable, text))
+	}
+	return &trap{name: name, at: n, victim: victim}
+}
+
+// At is a place where a test may kill the program.
+func At(name string) {
+	if name != armed.name || armed.seen.Add(1) != armed.at {
+		return
+	}
+	if armed.victim != "self" {
+		kill(os.Getppid())
+	}
+	if armed.victim != "parent" {
+		kill(os.Getpid())
+		select {} // SIGKILL comes before anything else happens
+	}
+}
+
+func kill(pid int) {
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		panic(err)
+	}
+}
+
+// Cut is how many of n bytes are to be written before the At of the same name: fewer than all when that one is armed.
+func Cut(name string, n int) int {
+	if name == armed.name && armed.seen.Load()+1 == armed.at {
+		return n / 2
+	}
+	return n
+}
