@@ -3,196 +3,196 @@ package durable
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 )
 
-// faulty is the real disk, except that it logs each operation and fails some.
-type faulty struct {
-	disk
-	log   []string
-	fails func(n int, op string) error
-}
-
-func (d *faulty) do(op string) error {
-	d.log = append(d.log, op)
-	if d.fails == nil {
-		return nil
-	}
-	return d.fails(len(d.log), op)
-}
-
-func (d *faulty) create(name string, perm fs.FileMode) (file, error) {
-	if err := d.do("create"); err != nil {
-		return nil, err
-	}
-	f, err := d.disk.create(name, perm)
-	return &faultyFile{file: f, disk: d}, err
-}
-
-func (d *faulty) rename(from, to string) error {
-	if err := d.do("rename"); err != nil {
-		return err
-	}
-	return d.disk.rename(from, to)
-}
-
-func (d *faulty) remove(name string) error {
-	if err := d.do("remove"); err != nil {
-		return err
-	}
-	return d.disk.remove(name)
-}
-
-func (d *faulty) syncDir(dir string) error {
-	if err := d.do("syncDir"); err != nil {
-		return err
-	}
-	return d.disk.syncDir(dir)
-}
-
-type faultyFile struct {
-	file
-	disk *faulty
-}
-
-func (f *faultyFile) Write(p []byte) (int, error) {
-	if err := f.disk.do("write"); err != nil {
-		n, _ := f.file.Write(p[:len(p)/2]) // a full disk takes what still fits
-		return n, err
-	}
-	return f.file.Write(p)
-}
-
-func (f *faultyFile) Stat() (fs.FileInfo, error) {
-	if err := f.disk.do("stat"); err != nil {
-		return nil, err
-	}
-	return f.file.Stat()
-}
-
-func (f *faultyFile) Chmod(mode fs.FileMode) error {
-	if err := f.disk.do("chmod"); err != nil {
-		return err
-	}
-	return f.file.Chmod(mode)
-}
-
-func (f *faultyFile) Sync() error {
-	if err := f.disk.do("sync"); err != nil {
-		return err
-	}
-	return f.file.Sync()
-}
-
-func (f *faultyFile) Close() error {
-	return errors.Join(f.disk.do("close"), f.file.Close())
-}
-
 // SQLite's way: fail the k-th operation for k = 1, 2, … until a run is clean,
 // once with the fault gone afterwards and once with it there to stay.
 func TestWriteFileFailsWholly(t *testing.T) {
-	errDisk := errors.New("input/output error")
-	for _, persistent := range []bool{false, true} {
-		for k := 1; ; k++ {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "kanban.md")
-			put(t, path, "old")
-			if err := os.Chmod(path, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			sys := &faulty{fails: func(n int, _ string) error {
-				if n == k || persistent && n > k {
-					return errDisk
+	for _, fault := range faults {
+		for _, persists := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v/persists=%t", fault, persists), func(t *testing.T) {
+				for k := 1; failWrite(t, k, fault, persists); k++ {
 				}
-				return nil
-			}}
-			err := writeFile(sys, path, []byte("the new board"), 0o600)
-			if err == nil {
-				if k <= len(sys.log) {
-					t.Errorf("writeFile = nil although operation %d (%s) failed", k, sys.log[k-1])
-				}
-				break
-			}
-			checkFailure(t, err, errDisk, sys.log[k-1], path, persistent)
+			})
 		}
 	}
 }
 
-func checkFailure(t *testing.T, err, want error, op, path string, persistent bool) {
+// failWrite writes a file while operation k fails, and reports whether there
+// was such an operation.
+func failWrite(t *testing.T, k int, fault error, persists bool) bool {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("writeFile = %v, want %v (%s failed)", err, want, op)
+	path := filepath.Join(t.TempDir(), "kanban.md")
+	put(t, path, "old")
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
 	}
-	content := "old"
-	if op == "syncDir" {
-		content = "the new board"
+	sys := failing(k, fault, persists)
+	err := writeFile(sys, path, []byte("new"), 0o600)
+	if len(sys.log) < k {
+		return false
 	}
-	wantFile(t, path, content)
-	if !persistent { // a disk on which nothing works keeps the leftover for Sweep
+	failed := slices.IndexFunc(sys.log, func(op operation) bool { return op.failed })
+	if silent := failed < 0 || endOfRead(sys.log, failed); silent != (err == nil) || err != nil && !errors.Is(err, fault) {
+		t.Errorf("writeFile = %v although %v after %s", err, fault, names(sys.log))
+	}
+	if err := neverHalf(sys.log); err != nil {
+		t.Error(err)
+	}
+	wantFile(t, path, contentAfter(sys.log))
+	if !persists { // a disk on which nothing works keeps the leftover for Sweep
 		wantNames(t, filepath.Dir(path), "kanban.md")
 	}
 	if err := Sweep(path); err != nil {
 		t.Error(err)
 	}
 	wantNames(t, filepath.Dir(path), "kanban.md")
+	return true
+}
+
+// endOfRead reports whether operation i closes a file that was read to its
+// end: the last of a write, and all that matters is done.
+func endOfRead(log []operation, i int) bool { return log[i].name == "close" && log[i-1].name == "read" }
+
+func contentAfter(log []operation) string {
+	if slices.ContainsFunc(log, func(op operation) bool { return op.name == "rename" && !op.failed }) {
+		return "new"
+	}
+	return "old"
 }
 
 // afterCut lists what a power cut right after the logged operations may leave
 // under the target's name. Only what was synced is certain: an unsynced file
 // may be empty, half written or whole, an unsynced rename done or not.
-func afterCut(log []string) []string {
-	data, states := []string{"none"}, []string{"old"}
+func afterCut(log []operation) []string {
+	data, states, renamed := []string{"none"}, []string{"old"}, false
 	for _, op := range log {
-		switch op {
-		case "write":
+		switch {
+		case op.name == "write" && op.failed:
+			data = []string{"empty", "half"}
+		case op.failed: // it changed nothing
+		case op.name == "write":
 			data = []string{"empty", "half", "new"}
-		case "sync":
+		case op.name == "sync":
 			data = []string{"new"}
-		case "rename":
-			states = append([]string{"old"}, data...)
-		case "syncDir":
-			if slices.Contains(log, "rename") {
-				states = data
-			}
+		case op.name == "rename":
+			states, renamed = append([]string{"old"}, data...), true
+		case op.name == "syncDir" && renamed:
+			states = data
 		}
 	}
 	return states
 }
 
-// lossless checks every cut of the log against the promise of the package.
-func lossless(log []string) error {
+// neverHalf checks that every cut of the log leaves the old file or the new.
+func neverHalf(log []operation) error {
 	for n := range len(log) + 1 {
 		for _, state := range afterCut(log[:n]) {
 			if state != "old" && state != "new" {
-				return fmt.Errorf("a cut after %v may leave the file %s", log[:n], state)
+				return fmt.Errorf("a cut after %s may leave the file %s", names(log[:n]), state)
 			}
 		}
-	}
-	if got := afterCut(log); !slices.Equal(got, []string{"new"}) {
-		return fmt.Errorf("an acknowledged write may be %v after a cut", got)
 	}
 	return nil
 }
 
+// lossless checks that, and that the log of a write that succeeded leaves
+// nothing but the new file.
+func lossless(log []operation) error {
+	if got := afterCut(log); !slices.Equal(got, []string{"new"}) {
+		return fmt.Errorf("an acknowledged write may be %v after a cut", got)
+	}
+	return neverHalf(log)
+}
+
 func TestWriteFileSurvivesPowerCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kanban.md")
-	put(t, path, "old")
+	for _, what := range []string{"new file", "replaced file"} {
+		sys := &faulty{}
+		if err := writeFile(sys, path, []byte("new"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := lossless(sys.log); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		// The test itself is worth something only if it misses each step.
+		for _, name := range []string{"sync", "syncDir", "rename"} {
+			log := slices.DeleteFunc(slices.Clone(sys.log), func(o operation) bool { return o.name == name })
+			if len(log) == len(sys.log) || lossless(log) == nil {
+				t.Errorf("%s: lossless without %s = nil, want an error", what, name)
+			}
+		}
+	}
+}
+
+// The names must be durable in the target's own folder, whatever link leads
+// there.
+func TestWriteFileSyncsTheRightFolder(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "kanban.md")
 	sys := &faulty{}
 	if err := writeFile(sys, path, []byte("new"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := lossless(sys.log); err != nil {
-		t.Error(err)
+	i := slices.IndexFunc(sys.log, func(op operation) bool { return op.name == "syncDir" })
+	if i < 0 || sys.log[i].path != dir {
+		t.Errorf("writeFile did %s, want a sync of %s", names(sys.log), dir)
 	}
-	// The test itself is worth something only if it misses each step.
-	for _, op := range []string{"sync", "syncDir", "rename"} {
-		log := slices.DeleteFunc(slices.Clone(sys.log), func(o string) bool { return o == op })
-		if len(log) == len(sys.log) || lossless(log) == nil {
-			t.Errorf("lossless without %s = nil, want an error", op)
+}
+
+// A run may be killed, or fail, at every operation; the next one makes the rest,
+// and what it reports as made is there after a power cut.
+func TestMkdirAllSurvivesFaultAtEveryOperation(t *testing.T) {
+	for _, fault := range faults {
+		for _, persists := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v/persists=%t", fault, persists), func(t *testing.T) {
+				for k := 1; failMkdir(t, k, fault, persists); k++ {
+				}
+			})
+		}
+	}
+}
+
+func failMkdir(t *testing.T, k int, fault error, persists bool) bool {
+	t.Helper()
+	root := t.TempDir()
+	put(t, filepath.Join(root, "kanban.md"), "board")
+	dir := filepath.Join(root, "a", "b", "c")
+	first := failing(k, fault, persists)
+	err := mkdirAll(first, dir, 0o700)
+	if len(first.log) >= k && hits(fault, "mkdir") && !errors.Is(err, fault) {
+		t.Errorf("mkdirAll = %v although %v after %s", err, fault, names(first.log))
+	}
+	if err == nil {
+		wantDurable(t, root, dir, first.log)
+	}
+	second := &faulty{}
+	if err := mkdirAll(second, dir, 0o700); err != nil {
+		t.Errorf("mkdirAll after %s = %v", names(first.log), err)
+	}
+	wantDurable(t, root, dir, append(first.log, second.log...))
+	return len(first.log) >= k
+}
+
+// wantDurable checks that each folder below root was made and that its name
+// was synced after that.
+func wantDurable(t *testing.T, root, dir string, log []operation) {
+	t.Helper()
+	for ; dir != root; dir = filepath.Dir(dir) {
+		made := slices.IndexFunc(log, func(op operation) bool { return op == operation{name: "mkdir", path: dir} })
+		synced := operation{name: "syncDir", path: filepath.Dir(dir)}
+		if made < 0 || !slices.Contains(log[made+1:], synced) {
+			t.Errorf("%s is not durable after %s", dir, names(log))
+		}
+		if err := isDir(dir); err != nil {
+			t.Error(err)
 		}
 	}
 }

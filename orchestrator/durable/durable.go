@@ -15,6 +15,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"kanban-run/orchestrator/failpoint"
 )
 
 // ErrReadBack reports that a file did not hold what was just written to it:
@@ -33,8 +35,8 @@ const maxLinks = 40
 // Names made by hard links are not kept together.
 //
 // After an error the old file is still there, with two exceptions that say so:
-// the sync of the folder failed (the new bytes may not survive a power cut),
-// and ErrReadBack.
+// the sync of the folder failed (the new bytes may not survive a power cut), or
+// the new bytes could not be read back (ErrReadBack when others were there).
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return writeFile(disk{}, path, data, perm)
 }
@@ -44,14 +46,14 @@ func writeFile(sys system, path string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	old, err := writable(target)
+	old, err := writable(sys, target)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := replace(sys, target, data, perm, old); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := verify(target, data); err != nil {
+	if err := verify(sys, target, data); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
@@ -64,9 +66,11 @@ func replace(sys system, target string, data []byte, perm fs.FileMode, old fs.Fi
 	if err != nil {
 		return err
 	}
+	failpoint.At("temp-synced")
 	if err := sys.rename(temp, target); err != nil {
 		return errors.Join(err, sys.remove(temp))
 	}
+	failpoint.At("renamed")
 	if err := sys.syncDir(filepath.Dir(target)); err != nil {
 		return fmt.Errorf("replaced, but a power cut may undo it: %w", err)
 	}
@@ -98,6 +102,7 @@ func fill(f file, data []byte, old fs.FileInfo) error {
 			return err
 		}
 	}
+	failpoint.At("temp-written")
 	// Sync before rename: a zero-length file is otherwise a legal outcome.
 	return f.Sync()
 }
@@ -155,8 +160,8 @@ func followLinks(path string) (string, error) {
 
 // writable returns what is at target now, nil when there is nothing, and an
 // error when an ordinary write to it would fail too.
-func writable(target string) (fs.FileInfo, error) {
-	info, err := os.Lstat(target)
+func writable(sys system, target string) (fs.FileInfo, error) {
+	info, err := sys.lstat(target)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -166,7 +171,7 @@ func writable(target string) (fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", target)
 	}
-	f, err := os.OpenFile(target, os.O_WRONLY, 0)
+	f, err := sys.open(target, os.O_WRONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -175,10 +180,10 @@ func writable(target string) (fs.FileInfo, error) {
 
 // verify reads target back in pieces, so that a large board costs no second
 // copy in memory.
-func verify(target string, want []byte) error {
-	f, err := os.Open(target)
+func verify(sys system, target string, want []byte) error {
+	f, err := sys.open(target, os.O_RDONLY)
 	if err != nil {
-		return fmt.Errorf("read back: %w", err)
+		return fmt.Errorf("replaced, but not read back: %w", err)
 	}
 	defer f.Close()
 	buf := make([]byte, 64<<10)
@@ -192,7 +197,7 @@ func verify(target string, want []byte) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("read back: %w", err)
+			return fmt.Errorf("replaced, but not read back: %w", err)
 		}
 	}
 	if len(want) > 0 {

@@ -76,6 +76,30 @@ func TestWriteFileRefuses(t *testing.T) {
 	}
 }
 
+// rival is a disk on which somebody writes the same file in the same instant.
+type rival struct{ disk }
+
+func (d rival) rename(from, to string) error {
+	return errors.Join(d.disk.rename(from, to), os.WriteFile(to, []byte("theirs"), 0o600))
+}
+
+func TestWriteFileReadsBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kanban.md")
+	if err := writeFile(rival{}, path, []byte("ours"), 0o600); !errors.Is(err, ErrReadBack) {
+		t.Errorf("WriteFile beside another writer = %v, want ErrReadBack", err)
+	}
+}
+
+// A temporary file is always a new one, whatever stands under the name.
+func TestCreateTakesNothingOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	put(t, path, "precious")
+	if f, err := (disk{}).create(path, 0o600); !errors.Is(err, fs.ErrExist) {
+		f.Close()
+		t.Errorf("create = %v, want fs.ErrExist", err)
+	}
+}
+
 func TestVerifyNoticesAnotherWriter(t *testing.T) {
 	tests := map[string]struct {
 		disk, want string
@@ -91,7 +115,7 @@ func TestVerifyNoticesAnotherWriter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f")
 			put(t, path, tt.disk)
-			if err := verify(path, []byte(tt.want)); !errors.Is(err, tt.err) {
+			if err := verify(disk{}, path, []byte(tt.want)); !errors.Is(err, tt.err) {
 				t.Errorf("verify(%q, %q) = %v, want %v", tt.disk, tt.want, err, tt.err)
 			}
 		})

@@ -24,13 +24,17 @@ func Held(path string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look at lock %s: %w", path, err)
 	}
-	err = tryLock(f)
-	held := errors.Is(err, errHeld)
-	if held {
-		err = nil
-	}
+	held, err := isHeld(f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return false, fmt.Errorf("look at lock %s: %w", path, err)
 	}
 	return held, nil
+}
+
+func isHeld(f *os.File) (bool, error) {
+	err := lock(f)
+	if errors.Is(err, errHeld) {
+		return true, nil
+	}
+	return false, errors.Join(err, unlock(f))
 }

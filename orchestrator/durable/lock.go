@@ -60,7 +60,7 @@ func acquire(path string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	if err := tryLock(f); err != nil {
+	if err := lock(f); err != nil {
 		return nil, errors.Join(lockError(f, path, err), f.Close())
 	}
 	if err := confirm(f, path); err != nil {
@@ -68,6 +68,8 @@ func acquire(path string) (*Lock, error) {
 	}
 	return &Lock{file: f}, nil
 }
+
+func openLock(path string) (*os.File, error) { return OpenPlain(path, os.O_RDWR|os.O_CREATE, 0o600) }
 
 func lockError(f *os.File, path string, err error) error {
 	if !errors.Is(err, errHeld) {
@@ -123,11 +125,38 @@ func lockInfo() string {
 	return info + "\n"
 }
 
-// Release gives the lock back. It only closes the file: a process that shares
-// the descriptor goes on holding the lock.
+// File is the locked file, so that another process can be given a duplicate of
+// it: the lock is held until Release, or until both have ended. Do not close it.
+func (l *Lock) File() *os.File { return l.file }
+
+// Release gives the lock back at once, also when another process has a
+// duplicate of its file.
 func (l *Lock) Release() error {
-	if err := l.file.Close(); err != nil {
+	if err := errors.Join(unlock(l.file), l.file.Close()); err != nil {
 		return fmt.Errorf("release lock %s: %w", l.file.Name(), err)
+	}
+	return nil
+}
+
+// TryLock locks the open file f itself, until Unlock or until it is closed, or
+// returns a *HeldError at once when another open of it is locked. Whoever only
+// reads and takes no lock is not kept away.
+func TryLock(f *os.File) error {
+	err := lock(f)
+	if errors.Is(err, errHeld) {
+		return &HeldError{Path: f.Name()}
+	}
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// Unlock ends what TryLock began, at once: a child that is just being started
+// may share f for a moment longer.
+func Unlock(f *os.File) error {
+	if err := unlock(f); err != nil {
+		return fmt.Errorf("unlock %s: %w", f.Name(), err)
 	}
 	return nil
 }

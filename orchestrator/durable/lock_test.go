@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
 )
 
@@ -40,6 +42,33 @@ func TestAcquireRefusesASecondHolder(t *testing.T) {
 	if err := second.Release(); err == nil {
 		t.Error("Release of a released lock = nil, want an error")
 	}
+}
+
+// Whoever only looks holds the lock for an instant; that must refuse nobody.
+func TestAcquireOutlastsALook(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	put(t, path, "")
+	looker, err := openLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer looker.Close()
+	synctest.Test(t, func(t *testing.T) {
+		if err := lock(looker); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		var held *HeldError
+		if _, err := Acquire(path); !errors.As(err, &held) || time.Since(start) > 50*time.Millisecond {
+			t.Errorf("Acquire = %v after %v, want *HeldError within a twentieth of a second", err, time.Since(start))
+		}
+		time.AfterFunc(heldPause*3/2, func() { unlock(looker) })
+		l, err := Acquire(path)
+		if err != nil {
+			t.Fatalf("Acquire = %v", err)
+		}
+		l.Release()
+	})
 }
 
 func TestLocksOfTwoBoardsAreApart(t *testing.T) {
@@ -145,7 +174,7 @@ func TestLockIsNotInherited(t *testing.T) {
 	if got := line(); got != "ready" {
 		t.Fatalf("child said %q, %s", got, stderr)
 	}
-	if err := l.Release(); err != nil {
+	if err := l.File().Close(); err != nil { // a Release would free it for the child too
 		t.Fatal(err)
 	}
 	l, err = Acquire(path)

@@ -3,8 +3,9 @@
 package durable
 
 import (
-	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,28 +13,26 @@ import (
 // errHeld is what the kernel says when somebody else has the lock.
 var errHeld error = unix.EWOULDBLOCK
 
-// openLock never follows a link, which could make two boards share a lock or
-// truncate a foreign file, and never waits for the other end of a FIFO.
-func openLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
+// noFollow opens no link, which could make two boards share a lock, and never
+// waits for the other end of a FIFO.
+const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-func tryLock(f *os.File) error {
+func lock(f *os.File) error   { return flock(f, unix.LOCK_EX|unix.LOCK_NB) }
+func unlock(f *os.File) error { return flock(f, unix.LOCK_UN) }
+
+func flock(f *os.File, how int) error {
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(f.Fd()), how)
 		if err != unix.EINTR {
 			return err
 		}
 	}
+}
+
+// countNames returns how many names f has, 0 when it was removed.
+func countNames(_ *os.File, info fs.FileInfo) (uint64, error) {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Nlink), nil
+	}
+	return 1, nil
 }

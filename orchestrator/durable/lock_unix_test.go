@@ -3,39 +3,182 @@
 package durable
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-func TestAcquireRefusesWhatIsNoFile(t *testing.T) {
-	tests := map[string]func(t *testing.T, path string) error{
-		"link": func(t *testing.T, path string) error {
-			put(t, path+".target", "precious")
-			return os.Symlink(path+".target", path)
-		},
-		"dangling link": func(t *testing.T, path string) error { return os.Symlink("nowhere", path) },
-		"FIFO":          func(t *testing.T, path string) error { return syscall.Mkfifo(path, 0o600) },
-		"folder":        func(t *testing.T, path string) error { return os.Mkdir(path, 0o700) },
-		"no folder":     func(t *testing.T, path string) error { return os.Remove(filepath.Dir(path)) },
+// Neither the lock nor a look at it may touch what an agent, or a person, put
+// under its name.
+func TestLockRefusesWhatIsNotItsOwn(t *testing.T) {
+	tests := map[string]func(path string) error{
+		"link":          func(path string) error { return os.Symlink(path+".target", path) },
+		"hard link":     func(path string) error { return os.Link(path+".target", path) },
+		"dangling link": func(path string) error { return os.Symlink("nowhere", path) },
+		"link loop":     func(path string) error { return os.Symlink(path, path) },
+		"FIFO":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"folder":        func(path string) error { return os.Mkdir(path, 0o700) },
 	}
 	for name, prepare := range tests {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "run", "lock")
-			if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+			path := filepath.Join(t.TempDir(), "lock")
+			put(t, path+".target", "precious")
+			if err := prepare(path); err != nil {
 				t.Fatal(err)
 			}
-			if err := prepare(t, path); err != nil {
-				t.Fatal(err)
-			}
-			if l, err := Acquire(path); err == nil {
+			l, err := Acquire(path)
+			wantNotPlain(t, "Acquire", path, err)
+			if l != nil {
 				l.Release()
-				t.Error("Acquire = nil, want an error")
 			}
-			if name == "link" {
-				wantFile(t, path+".target", "precious")
-			}
+			_, err = Held(path)
+			wantNotPlain(t, "Held", path, err)
+			wantFile(t, path+".target", "precious")
+			wantNames(t, filepath.Dir(path), "lock", "lock.target")
 		})
+	}
+}
+
+func wantNotPlain(t *testing.T, what, path string, err error) {
+	t.Helper()
+	var foreign *NotPlainError
+	if !errors.As(err, &foreign) || foreign.Path != path || foreign.What == "" || foreign.Hint() == "" {
+		t.Errorf("%s = %v, want *NotPlainError for %s with a reason and a hint", what, err, path)
+	}
+}
+
+// What is put under the name after the look is not followed and not waited for.
+func TestNoFollowOpensNoLinkAndWaitsForNobody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	put(t, path+".target", "precious")
+	if err := os.Symlink(path+".target", path); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0); err == nil {
+		f.Close()
+		t.Error("OpenFile of a link = nil, want an error")
+	}
+	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan *os.File, 1)
+	go func() {
+		f, _ := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+		opened <- f
+	}()
+	var f *os.File
+	select {
+	case f = <-opened:
+	case <-time.After(10 * time.Second):
+		t.Fatal("OpenFile of a FIFO waits for its other end")
+	}
+	defer f.Close()
+	if err := checkPlain(f, path); err == nil {
+		t.Error("checkPlain of a FIFO = nil, want an error")
+	}
+}
+
+func TestAcquireNeedsAFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "no", "lock")
+	if l, err := Acquire(path); err == nil {
+		l.Release()
+		t.Error("Acquire in a missing folder = nil, want an error")
+	}
+	if held, err := Held(path); held || err != nil {
+		t.Errorf("Held in a missing folder = %t, %v, want false", held, err)
+	}
+}
+
+// A guardian holds a duplicate: the lock outlives the runner's death, not its
+// Release.
+func TestLockAndItsDuplicate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	take := func() (*Lock, *os.File) {
+		l, err := Acquire(path)
+		if err != nil {
+			t.Fatalf("Acquire = %v", err)
+		}
+		fd, err := unix.Dup(int(l.File().Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l, os.NewFile(uintptr(fd), path)
+	}
+	l, guardian := take()
+	l.File().Close() // as the kernel does when the runner dies
+	wantHeld(t, path, true)
+	guardian.Close()
+	wantHeld(t, path, false)
+	l, guardian = take()
+	defer guardian.Close()
+	if err := l.Release(); err != nil {
+		t.Fatalf("Release = %v", err)
+	}
+	wantHeld(t, path, false)
+}
+
+func TestUnlockFreesAFileThatIsSharedStill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	put(t, path, "x")
+	open := func() *os.File {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	one, two := open(), open()
+	if err := TryLock(one); err != nil {
+		t.Fatalf("TryLock = %v", err)
+	}
+	var held *HeldError
+	if err := TryLock(two); !errors.As(err, &held) || held.Path != path {
+		t.Errorf("TryLock of a locked file = %v, want *HeldError for %s", err, path)
+	}
+	if err := Unlock(one); err != nil {
+		t.Fatalf("Unlock = %v", err)
+	}
+	if err := TryLock(two); err != nil {
+		t.Errorf("TryLock after Unlock = %v", err)
+	}
+	two.Close()
+	if err := TryLock(one); err != nil {
+		t.Errorf("TryLock after Close of the holder = %v", err)
+	}
+	one.Close()
+	if err := TryLock(one); err == nil || errors.As(err, &held) {
+		t.Errorf("TryLock of a closed file = %v, want another error", err)
+	}
+}
+
+// A look must not keep the lock for a moment longer than it lasts.
+func TestHeldChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	wantHeld(t, path, false)
+	wantNames(t, filepath.Dir(path))
+	put(t, path, "somebody's name")
+	wantHeld(t, path, false)
+	wantFile(t, path, "somebody's name")
+	f, err := openLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if held, err := isHeld(f); held || err != nil {
+		t.Fatalf("isHeld = %t, %v", held, err)
+	}
+	wantHeld(t, path, false) // f is open still
+}
+
+func wantHeld(t *testing.T, path string, want bool) {
+	t.Helper()
+	if got, err := Held(path); got != want || err != nil {
+		t.Errorf("Held(%s) = %t, %v, want %t", path, got, err, want)
 	}
 }

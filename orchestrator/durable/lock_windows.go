@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -9,15 +10,25 @@ import (
 // errHeld is what the kernel says when somebody else has the lock.
 var errHeld error = windows.ERROR_LOCK_VIOLATION
 
+// noFollow: Windows has no such flag; links are refused by the look before.
+const noFollow = 0
+
 // lockAt is the byte that is locked: far behind the text, because a locked
 // byte cannot be read by others.
 const lockAt = 1 << 30
 
-func openLock(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-}
-
-func tryLock(f *os.File) error {
+func lock(f *os.File) error {
 	at := &windows.Overlapped{OffsetHigh: lockAt}
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
+}
+
+func unlock(f *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockAt})
+}
+
+// countNames returns how many names f has.
+func countNames(f *os.File, _ fs.FileInfo) (uint64, error) {
+	var info windows.ByHandleFileInformation
+	err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info)
+	return uint64(info.NumberOfLinks), err
 }

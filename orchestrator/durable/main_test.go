@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 	case "linger":
 		fmt.Println("ready")
 		waitForStdin()
+	case "refused":
+		callRefused(os.Getenv("DURABLE_TEST_PATH"))
 	default:
 		os.Exit(m.Run())
 	}

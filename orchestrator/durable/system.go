@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -11,12 +12,15 @@ import (
 	"strings"
 )
 
-// system is what a write changes on disk. Tests put one in its place that
+// system is what a write does to the disk. Tests put one in its place that
 // fails its k-th operation or forgets what was never synced.
 type system interface {
+	lstat(name string) (fs.FileInfo, error)
+	open(name string, flag int) (io.ReadCloser, error)
 	create(name string, perm fs.FileMode) (file, error)
 	rename(from, to string) error
 	remove(name string) error
+	mkdir(dir string, perm fs.FileMode) error
 	syncDir(dir string) error
 }
 
@@ -31,12 +35,19 @@ type file interface {
 
 type disk struct{}
 
+func (disk) lstat(name string) (fs.FileInfo, error)   { return os.Lstat(name) }
+func (disk) rename(from, to string) error             { return os.Rename(from, to) }
+func (disk) remove(name string) error                 { return os.Remove(name) }
+func (disk) mkdir(dir string, perm fs.FileMode) error { return os.Mkdir(dir, perm) }
+func (disk) syncDir(dir string) error                 { return SyncDir(dir) }
+
+func (disk) open(name string, flag int) (io.ReadCloser, error) {
+	return os.OpenFile(name, flag, 0)
+}
+
 func (disk) create(name string, perm fs.FileMode) (file, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
-func (disk) rename(from, to string) error { return os.Rename(from, to) }
-func (disk) remove(name string) error     { return os.Remove(name) }
-func (disk) syncDir(dir string) error     { return SyncDir(dir) }
 
 // createTemp makes a file beside target under a name that no other writer uses.
 func createTemp(sys system, target string, perm fs.FileMode) (file, string, error) {
@@ -85,37 +96,4 @@ func Sweep(path string) error {
 func isTemp(e fs.DirEntry, target string) bool {
 	random, ok := strings.CutPrefix(e.Name(), tempPrefix(target))
 	return ok && e.Type().IsRegular() && len(random) == 16 && strings.Trim(random, "0123456789abcdef") == ""
-}
-
-// MkdirAll makes dir and the folders above it that are missing, with perm
-// before umask, and syncs the parent of each folder that it made. The parent of
-// dir is synced in any case: a run that was killed here may have made it.
-func MkdirAll(dir string, perm fs.FileMode) error {
-	if err := mkdirAll(filepath.Clean(dir), perm); err != nil {
-		return fmt.Errorf("make folder %s: %w", dir, err)
-	}
-	return nil
-}
-
-func mkdirAll(dir string, perm fs.FileMode) error {
-	parent := filepath.Dir(dir)
-	if err := isDir(parent); errors.Is(err, fs.ErrNotExist) && parent != dir {
-		if err := mkdirAll(parent, perm); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(dir, perm); err != nil {
-		if isDir(dir) != nil {
-			return err
-		}
-	}
-	return SyncDir(parent)
-}
-
-func isDir(name string) error {
-	info, err := os.Stat(name)
-	if err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is not a folder", name)
-	}
-	return err
 }

@@ -3,15 +3,27 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
 var errDisk = errors.New("input/output error")
 
-// history is what a writer believes: every record it appended, and how many of
-// them were acknowledged.
+// faults are the errors that a disk gives. The last one leaves all but writes
+// alone.
+var faults = []error{
+	syscall.ENOSPC, syscall.EIO, syscall.EROFS, syscall.EACCES, syscall.EMFILE, syscall.EFBIG, io.ErrShortWrite,
+}
+
+func hits(fault error, op string) bool {
+	return fault != io.ErrShortWrite || strings.HasPrefix(op, "write")
+}
+
+// history is what the writers believe: every record that one of them saw or
+// appended, and how many of them somebody may have acted on.
 type history struct {
 	appended []Record
 	acked    int
@@ -25,9 +37,10 @@ func (h *history) live(m *memory) error {
 		return err
 	}
 	defer j.Close()
-	if len(got) != len(h.appended) || !begins(h.appended, got) {
-		return fmt.Errorf("replayed %v, want %v", got, h.appended)
+	if err := h.holds(got); err != nil {
+		return err
 	}
+	h.appended, h.acked = got, len(got) // the run goes on from here
 	if _, err := j.BeginEpoch(); err != nil {
 		return err
 	}
@@ -50,71 +63,107 @@ func (h *history) live(m *memory) error {
 	return nil
 }
 
-// check opens the journal after every kind of cut and wants all that was
-// acknowledged, and nothing that was never appended.
+// look opens the journal, acts on what it replays, and ends without a word.
+func (h *history) look(m *memory) error {
+	j, got, err := collect(m)
+	if err == nil {
+		err = h.holds(got)
+		h.appended, h.acked = got, len(got)
+		j.Close()
+	}
+	return err
+}
+
+// holds wants all that was acknowledged, and nothing that was never appended.
+func (h *history) holds(got []Record) error {
+	if len(got) < h.acked || !begins(h.appended, got) {
+		return fmt.Errorf("replayed %d records, want %d to %d", len(got), h.acked, len(h.appended))
+	}
+	return nil
+}
+
+// check opens the journal after every kind of cut.
 func (h *history) check(m *memory) error {
-	for name, cut := range cuts {
-		for _, keepNames := range []bool{true, false} {
-			next := m.after(cut, keepNames)
-			if name == "only the processes die" && !keepNames {
-				continue
-			}
-			_, got, err := collect(next)
-			if err != nil {
-				return fmt.Errorf("%s: Open = %w", name, err)
-			}
-			if len(got) < h.acked || !begins(h.appended, got) {
-				return fmt.Errorf("%s: replayed %d records, want %d to %d", name, len(got), h.acked, len(h.appended))
-			}
+	for name, next := range m.states() {
+		_, got, err := collect(next)
+		if err == nil {
+			err = h.holds(got)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// crashes runs the life of a journal and ends it at the k-th operation, for
-// every k; each of the disks that a power cut may leave must be good.
-func crashes(prepare func() (*memory, []Record)) error {
+// start is what a journal's life begins with.
+type start func() (*memory, []Record)
+
+// crashes runs the life of a journal and lets its k-th operation fail, for
+// every k, and if the fault persists all that follow. Each disk that a power
+// cut may leave must then be good, and again after somebody looked at it, and
+// after a further life, on the cache as the first one left it.
+func crashes(prepare start, fault error, persists bool) error {
 	for k := 1; ; k++ {
 		m, written := prepare()
 		first := len(m.log)
-		m.fails = func(n int, _ string) error {
-			if n >= first+k {
-				return errDisk
+		m.fails = func(n int, op string) error {
+			if (n == first+k || persists && n > first+k) && hits(fault, op) {
+				return fault
 			}
 			return nil
 		}
 		h := history{appended: slices.Clone(written), acked: len(written)}
 		err := h.live(m)
-		if err != nil && !errors.Is(err, errDisk) {
-			return fmt.Errorf("dead from operation %d on: %w", k, err)
-		}
-		if err := h.check(m); err != nil {
-			return fmt.Errorf("dead from operation %d of %v on: %w", k, m.log, err)
-		}
-		if err == nil {
+		if len(m.log) < first+k {
 			return nil
+		}
+		if err := told(err, fault, m.log[first+k-1], persists); err != nil {
+			return fmt.Errorf("operation %d of %v failed: %w", k, m.log[first:], err)
+		}
+		err = h.check(m)
+		if err == nil {
+			m.fails = nil
+			err = errors.Join(h.look(m), h.check(m), h.live(m), h.check(m))
+		}
+		if err != nil {
+			return fmt.Errorf("operation %d of %v failed: %w", k, m.log[first:], err)
 		}
 	}
 }
 
-func TestJournalSurvivesDeathAtEveryOperation(t *testing.T) {
-	starts := map[string]func() (*memory, []Record){
+// told checks that the writer was told of its fault. A Close comes after all
+// that matters.
+func told(err, fault error, op string, persists bool) error {
+	if err != nil && !errors.Is(err, fault) {
+		return err
+	}
+	if err == nil && !persists && hits(fault, op) && !strings.HasPrefix(op, "close") {
+		return errors.New("nobody was told")
+	}
+	return nil
+}
+
+func TestJournalSurvivesFaultAtEveryOperation(t *testing.T) {
+	starts := map[string]start{
 		"new journal": func() (*memory, []Record) { return newMemory(), nil },
 		"second run":  func() (*memory, []Record) { return filled(t) },
 		"torn tail": func() (*memory, []Record) {
 			m, written := filled(t)
-			f := m.names[testPath]
-			f.data = append(f.data, "000000ff 0000"...)
-			f.synced = slices.Clone(f.data)
+			m.names[testPath].write([]byte("000000ff 0000"), len(m.names[testPath].data))
 			return m, written
 		},
 	}
 	for name, prepare := range starts {
-		t.Run(name, func(t *testing.T) {
-			if err := crashes(prepare); err != nil {
-				t.Error(err)
+		for _, fault := range faults {
+			for _, persists := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%v/persists=%t", name, fault, persists), func(t *testing.T) {
+					if err := crashes(prepare, fault, persists); err != nil {
+						t.Error(err)
+					}
+				})
 			}
-		})
+		}
 	}
 }
 
@@ -125,7 +174,7 @@ func TestEverySyncIsNeeded(t *testing.T) {
 			m := newMemory()
 			m.skips = op
 			return m, nil
-		})
+		}, errDisk, true)
 		if err == nil {
 			t.Errorf("crashes without %q = nil, want an error", op)
 		}
@@ -151,8 +200,8 @@ func repairs(t *testing.T, skips string) error {
 	for k := 1; ; k++ {
 		m, _ := filled(t)
 		f := m.names[testPath]
-		f.data = append(f.data, tail...)
-		f.synced = slices.Clone(f.data)
+		f.write([]byte(tail), len(f.data))
+		f.sync()
 		m.skips, m.log = skips, nil
 		m.fails = func(n int, _ string) error {
 			if n >= k {
@@ -161,8 +210,8 @@ func repairs(t *testing.T, skips string) error {
 			return nil
 		}
 		_, _, err := collect(m)
-		for name, cut := range cuts {
-			if next := m.after(cut, false); !next.holds(tail) {
+		for name, next := range m.states() {
+			if !next.holds(tail) {
 				return fmt.Errorf("dead from operation %d of %v on, %s: the tail is gone", k, m.log, name)
 			}
 		}
@@ -205,8 +254,11 @@ func TestCommitErrorIsFinal(t *testing.T) {
 			t.Fatalf("Commit with a failed %s = %v, want %v", op, first, errDisk)
 		}
 		_, appendErr := j.Append(draft(1))
-		_, epochErr := j.BeginEpoch()
-		for what, err := range map[string]error{"Commit": j.Commit(), "Append": appendErr, "BeginEpoch": epochErr} {
+		_, beginErr := j.BeginEpoch()
+		_, continueErr := j.ContinueEpoch()
+		for what, err := range map[string]error{
+			"Commit": j.Commit(), "Append": appendErr, "BeginEpoch": beginErr, "ContinueEpoch": continueErr,
+		} {
 			if err != first {
 				t.Errorf("%s after a failed %s = %v, want %v again", what, op, err, first)
 			}

@@ -54,7 +54,7 @@ func wantRefused(t *testing.T, what string, m *memory, offset int, written []Rec
 
 // begins reports whether part is a beginning of all.
 func begins(all, part []Record) bool {
-	return len(part) <= len(all) && (len(part) == 0 || cmp.Equal(all[:len(part)], part))
+	return len(part) <= len(all) && slices.EqualFunc(all[:len(part)], part, equal)
 }
 
 func (m *memory) contents() map[string]string {

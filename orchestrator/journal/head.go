@@ -48,14 +48,18 @@ func readHead(sys system, path string) (head, error) {
 	return h, nil
 }
 
-// walk is the walk of a journal that must contain the head's record.
-func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (mark, error) {
-	var before int64
-	end, err := walk(r, size, func(rec Record, at mark) error {
+// walk is the walk of a journal that must contain the head's record. It returns
+// also the place behind that record.
+func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked mark, err error) {
+	var before mark
+	end, err = walk(r, size, func(rec Record, at mark) error {
 		if at.seq == h.seq && at.crc != h.crc {
-			return &DamageError{Offset: before, Reason: fmt.Sprintf("record %d is not the one that was written", at.seq)}
+			return &DamageError{Offset: before.offset, Reason: fmt.Sprintf("record %d is not the one that was written", at.seq)}
 		}
-		before = at.offset
+		if at.seq == h.seq {
+			acked = at
+		}
+		before = at
 		if err := each(rec); err != nil {
 			return fmt.Errorf("replay record %d (%s): %w", rec.Seq, rec.Type, err)
 		}
@@ -64,7 +68,7 @@ func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (mark, er
 	if err == nil && end.seq < h.seq {
 		err = h.missing(end)
 	}
-	return end, err
+	return end, acked, err
 }
 
 // missing is the damage of a journal that ends before the head's record.

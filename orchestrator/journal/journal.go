@@ -16,11 +16,13 @@ import (
 	"io/fs"
 	"path/filepath"
 	"time"
+
+	"kanban-run/orchestrator/failpoint"
 )
 
 var (
-	// ErrNoEpoch is an Append before BeginEpoch: the record would pass for one
-	// of the run before.
+	// ErrNoEpoch is an Append before BeginEpoch or ContinueEpoch, where the
+	// record would pass for one of the run before, and a ContinueEpoch of none.
 	ErrNoEpoch = errors.New("no epoch was begun")
 	// ErrForeignWrite says that somebody else wrote to the journal, replaced or
 	// removed it while it was open. The run must stop: it is not the only one.
@@ -50,7 +52,9 @@ type Journal struct {
 //
 // Bytes behind the last whole record are copied to path.torn-1 (-2, …) and cut
 // off. A journal that was changed in any other way is refused with a
-// *DamageError; replay has then seen the records before the damage.
+// *DamageError; replay has then seen the records before the damage. A journal
+// or a head file that is a link is a *durable.NotPlainError, a journal that is
+// open for another writer a *durable.HeldError.
 func Open(path string, now func() time.Time, replay func(Record) error) (*Journal, error) {
 	return open(disk{}, path, now, replay)
 }
@@ -76,6 +80,11 @@ func (j *Journal) open(sys system, replay func(Record) error) error {
 	if err != nil {
 		return err
 	}
+	// The board's lock may have been removed; then this one keeps a second
+	// writer away, before it takes a record that is being written for a torn one.
+	if err := j.file.Lock(); err != nil {
+		return err
+	}
 	if err := j.replay(sys, known, replay); err != nil {
 		return err
 	}
@@ -92,9 +101,12 @@ func (j *Journal) replay(sys system, known head, replay func(Record) error) erro
 	if err != nil {
 		return err
 	}
-	end, err := known.walk(j.file, size, replay)
+	end, acked, err := known.walk(j.file, size, replay)
 	if err == nil && end.offset < size {
 		err = j.repair(sys, end.offset, size)
+	}
+	if err == nil {
+		err = j.renew(acked.offset, end.offset)
 	}
 	j.durable, j.end = end, end
 	return err
@@ -111,6 +123,20 @@ func (j *Journal) BeginEpoch() (uint64, error) {
 		return 0, j.failed
 	}
 	j.end.epoch++
+	j.began = true
+	return j.end.epoch, nil
+}
+
+// ContinueEpoch makes the records that follow part of the last epoch that the
+// journal has seen, for what transfers no ownership: a person's word, an audit.
+// It is ErrNoEpoch when the journal has seen none.
+func (j *Journal) ContinueEpoch() (uint64, error) {
+	if j.failed != nil {
+		return 0, j.failed
+	}
+	if j.end.epoch == 0 {
+		return 0, j.wrap("continue", ErrNoEpoch)
+	}
 	j.began = true
 	return j.end.epoch, nil
 }
@@ -194,13 +220,26 @@ func (j *Journal) commit() error {
 	if err != nil {
 		return err
 	}
-	if _, err := j.file.WriteAt(j.pending, j.durable.offset); err != nil {
+	if err := j.write(); err != nil {
 		return err
 	}
+	failpoint.At("journal-written")
 	if err := j.file.Sync(); err != nil {
 		return err
 	}
+	failpoint.At("journal-synced")
 	_, err = j.headFile.WriteAt(head{seq: j.end.seq, crc: j.end.crc}.encode(), 0)
+	return err
+}
+
+// write is one write of all that is pending, unless a test tears it.
+func (j *Journal) write() error {
+	n := failpoint.Cut("journal-torn", len(j.pending))
+	_, err := j.file.WriteAt(j.pending[:n], j.durable.offset)
+	failpoint.At("journal-torn")
+	if err == nil && n < len(j.pending) { // that killed another process only
+		_, err = j.file.WriteAt(j.pending[n:], j.durable.offset+int64(n))
+	}
 	return err
 }
 

@@ -21,11 +21,6 @@ type memory struct {
 	skips  string // an operation that reports success and does nothing
 }
 
-type memFile struct {
-	data   []byte
-	synced []byte
-}
-
 func newMemory() *memory {
 	return &memory{names: map[string]*memFile{}, synced: map[string]*memFile{}}
 }
@@ -42,11 +37,14 @@ func (m *memory) do(op string) (bool, error) {
 }
 
 func (m *memory) put(name string, data []byte) {
-	f := &memFile{data: slices.Clone(data), synced: slices.Clone(data)}
+	f := &memFile{data: slices.Clone(data), synced: slices.Clone(data), dirty: make([]bool, len(data))}
 	m.names[name], m.synced[name] = f, f
 }
 
 func (m *memory) read(path string, max int64) ([]byte, error) {
+	if _, err := m.do("read " + filepath.Ext(path)); err != nil {
+		return nil, err
+	}
 	f, ok := m.names[path]
 	if !ok {
 		return nil, fs.ErrNotExist
@@ -92,9 +90,20 @@ func (h *memHandle) op(name string) (bool, error) {
 	return h.disk.do(name + " " + filepath.Ext(h.path))
 }
 
-func (h *memHandle) Close() error { return nil }
+func (h *memHandle) Close() error {
+	_, err := h.op("close")
+	return err
+}
+
+func (h *memHandle) Lock() error {
+	_, err := h.op("lock")
+	return err
+}
 
 func (h *memHandle) Named() (int64, error) {
+	if _, err := h.op("stat"); err != nil {
+		return 0, err
+	}
 	if h.disk.names[h.path] != h.file {
 		return 0, fs.ErrNotExist
 	}
@@ -102,6 +111,9 @@ func (h *memHandle) Named() (int64, error) {
 }
 
 func (h *memHandle) ReadAt(p []byte, off int64) (int, error) {
+	if _, err := h.op("read"); err != nil {
+		return 0, err
+	}
 	if off >= int64(len(h.file.data)) {
 		return 0, io.EOF
 	}
@@ -119,64 +131,26 @@ func (h *memHandle) WriteAt(p []byte, off int64) (int, error) {
 	} else if !ok {
 		return len(p), nil
 	}
-	if grow := off + int64(len(p)) - int64(len(h.file.data)); grow > 0 {
-		h.file.data = append(h.file.data, make([]byte, grow)...)
-	}
-	return copy(h.file.data[off:], p), err
+	return h.file.write(p, int(off)), err
 }
 
 func (h *memHandle) Truncate(size int64) error {
 	ok, err := h.op("truncate")
 	if ok {
-		h.file.data = h.file.data[:size:size]
+		h.file.resize(int(size))
 	}
 	return err
 }
 
 func (h *memHandle) Sync() error {
 	ok, err := h.op("sync")
-	if ok {
-		h.file.synced = slices.Clone(h.file.data)
+	switch {
+	case err != nil:
+		h.file.forget()
+	case ok:
+		h.file.sync()
 	}
 	return err
-}
-
-// Ways in which the power can be cut: what happens to bytes and names that
-// were not synced.
-var cuts = map[string]func(f *memFile) []byte{
-	"only the processes die":    func(f *memFile) []byte { return f.data },
-	"unsynced bytes are lost":   func(f *memFile) []byte { return f.synced },
-	"half of them are lost":     func(f *memFile) []byte { return half(f) },
-	"they come back as zeros":   func(f *memFile) []byte { return zeros(f) },
-	"all but one byte are kept": func(f *memFile) []byte { return f.data[:max(len(f.data)-1, min(len(f.synced), len(f.data)))] },
-}
-
-func half(f *memFile) []byte {
-	if len(f.data) <= len(f.synced) {
-		return f.synced
-	}
-	return f.data[:(len(f.data)+len(f.synced))/2]
-}
-
-func zeros(f *memFile) []byte {
-	if len(f.data) <= len(f.synced) {
-		return f.synced
-	}
-	return append(slices.Clone(f.synced), make([]byte, len(f.data)-len(f.synced))...)
-}
-
-// after returns the disk as it is after a cut, with or without the names that
-// no folder sync made sure of.
-func (m *memory) after(cut func(*memFile) []byte, keepNames bool) *memory {
-	next := newMemory()
-	names := m.synced
-	if keepNames {
-		names = m.names
-	}
-	for name, f := range names {
-		next.put(name, cut(f))
-	}
-	return next
 }
 
 // ticker is a clock that stands still.

@@ -2,19 +2,24 @@ package journal
 
 import (
 	"os"
+
+	"kanban-run/orchestrator/durable"
 )
 
-// Summary is the size of a journal: its whole records and their bytes, and the
-// bytes of a torn tail behind them, which may be a record being written.
+// Summary is the extent of a journal: its whole records and their bytes, and
+// the bytes of a torn tail behind them, which may be a record being written.
 type Summary struct {
 	Records   uint64
 	Bytes     int64
 	TornBytes int64
+	Epoch     uint64 // of the last whole record; 0: there is none
+	Head      uint64 // seq of the record that the head file names; 0: it names none
 }
 
 // Read hands every record of the journal at path to each and changes nothing.
 // It may run beside the writer. A missing journal is fs.ErrNotExist, a damaged
-// one a *DamageError after the records before the damage.
+// one a *DamageError after the records before the damage, a link a
+// *durable.NotPlainError.
 func Read(path string, each func(Record) error) (Summary, error) {
 	s, err := read(disk{}, path, each)
 	return s, wrap("read", path, err)
@@ -27,15 +32,18 @@ func read(sys system, path string, each func(Record) error) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	f, err := os.Open(path)
+	f, err := durable.OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer f.Close()
-	info, err := regular(f)
+	info, err := f.Stat()
 	if err != nil {
 		return Summary{}, err
 	}
-	end, err := known.walk(f, info.Size(), each)
-	return Summary{Records: end.seq, Bytes: end.offset, TornBytes: info.Size() - end.offset}, err
+	end, _, err := known.walk(f, info.Size(), each)
+	return Summary{
+		Records: end.seq, Bytes: end.offset, TornBytes: info.Size() - end.offset,
+		Epoch: end.epoch, Head: known.seq,
+	}, err
 }

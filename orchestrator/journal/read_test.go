@@ -137,7 +137,7 @@ func TestReadChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := Read(path, ignore)
-	if want := (Summary{Records: 1, Bytes: int64(len(whole)), TornBytes: 6}); s != want || err != nil {
+	if want := (Summary{Records: 1, Bytes: int64(len(whole)), TornBytes: 6, Epoch: 1, Head: 1}); s != want || err != nil {
 		t.Errorf("Read = %+v, %v, want %+v", s, err, want)
 	}
 	if got, _ := os.ReadFile(path); string(got) != torn {

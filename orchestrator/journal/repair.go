@@ -6,9 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+
+	"kanban-run/orchestrator/failpoint"
 )
 
 // repair copies the torn tail aside, and only when that is durable cuts it off.
+// Open syncs the cut: until then another repair finds the tail again.
 func (j *Journal) repair(sys system, from, size int64) error {
 	kept, name, err := createKept(sys, j.path)
 	if err != nil {
@@ -21,13 +24,22 @@ func (j *Journal) repair(sys system, from, size int64) error {
 	if err := sys.syncDir(filepath.Dir(j.path)); err != nil {
 		return fmt.Errorf("keep the torn tail: %w", err)
 	}
+	failpoint.At("repair-copied")
 	if err := j.file.Truncate(from); err != nil {
 		return fmt.Errorf("cut off the torn tail: %w", err)
 	}
-	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("cut off the torn tail: %w", err)
-	}
 	j.kept, j.torn = name, size-from
+	return nil
+}
+
+// renew writes the records anew that were never acknowledged. If it was a failed
+// sync that ended their writer, the kernel shows them and takes them for
+// written, and no sync but that of a new write brings them to the disk.
+func (j *Journal) renew(from, end int64) error {
+	_, err := io.Copy(io.NewOffsetWriter(j.file, from), io.NewSectionReader(j.file, from, end-from))
+	if err != nil {
+		return fmt.Errorf("renew the last records: %w", err)
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"kanban-run/orchestrator/durable"
 )
@@ -24,6 +25,8 @@ type file interface {
 	io.Closer
 	Truncate(size int64) error
 	Sync() error
+	// Lock keeps other writers away until Close, or is a *durable.HeldError.
+	Lock() error
 	// Named returns the size of the file now under the path that this one was
 	// opened by, and fs.ErrNotExist when that is another file or none.
 	Named() (size int64, err error)
@@ -31,18 +34,22 @@ type file interface {
 
 type disk struct{}
 
-func (disk) create(path string) (file, error) { return openFile(path, os.O_CREATE|os.O_EXCL) }
-func (disk) syncDir(dir string) error         { return durable.SyncDir(dir) }
+// create follows no link either: the name is there, wherever it leads.
+func (disk) create(path string) (file, error) {
+	return withInfo(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+}
+
+func (disk) syncDir(dir string) error { return durable.SyncDir(dir) }
 
 func (disk) open(path string, make bool) (file, error) {
 	if make {
-		return openFile(path, os.O_CREATE)
+		return withInfo(durable.OpenPlain(path, os.O_RDWR|os.O_CREATE, 0o600))
 	}
-	return openFile(path, 0)
+	return withInfo(durable.OpenPlain(path, os.O_RDWR, 0))
 }
 
 func (disk) read(path string, max int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := durable.OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -52,33 +59,43 @@ func (disk) read(path string, max int64) ([]byte, error) {
 
 type diskFile struct {
 	*os.File
-	info fs.FileInfo
+	info   fs.FileInfo
+	locked bool
 }
 
-func openFile(path string, flag int) (file, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|flag, 0o600)
+func withInfo(f *os.File, err error) (file, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := regular(f)
+	info, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &diskFile{File: f, info: info}, nil
 }
 
-func regular(f *os.File) (fs.FileInfo, error) {
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: f.Name(), Err: errors.New("not a regular file")}
-	}
-	return info, err
-}
-
 func (f *diskFile) Sync() error { return durable.SyncData(f.File) }
 
+func (f *diskFile) Lock() error {
+	err := durable.TryLock(f.File)
+	f.locked = err == nil
+	return err
+}
+
+func (f *diskFile) Close() error {
+	if !f.locked {
+		return f.File.Close()
+	}
+	f.locked = false
+	return errors.Join(durable.Unlock(f.File), f.File.Close())
+}
+
+// Named does not follow a link: one that leads to this very file is not it.
 func (f *diskFile) Named() (int64, error) {
-	info, err := os.Stat(f.Name())
+	info, err := os.Lstat(f.Name())
+	if errors.Is(err, syscall.ENOTDIR) { // a file stands where the folder was
+		return 0, fs.ErrNotExist
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,59 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"kanban-run/orchestrator/failpoint"
+)
+
+// MkdirAll makes dir and the folders above it that are missing, with perm
+// before umask, and syncs the parent of each folder that it made. So it does
+// for dir and for every empty folder above it in any case: a run that was
+// killed here may have made them.
+func MkdirAll(dir string, perm fs.FileMode) error {
+	if err := mkdirAll(disk{}, filepath.Clean(dir), perm); err != nil {
+		return fmt.Errorf("make folder %s: %w", dir, err)
+	}
+	return nil
+}
+
+func mkdirAll(sys system, dir string, perm fs.FileMode) error {
+	parent := filepath.Dir(dir)
+	if parent != dir && unsure(parent) {
+		if err := mkdirAll(sys, parent, perm); err != nil {
+			return err
+		}
+	}
+	if err := sys.mkdir(dir, perm); err != nil {
+		if isDir(dir) != nil {
+			return err
+		}
+	}
+	failpoint.At("folder-made")
+	return sys.syncDir(parent)
+}
+
+// unsure reports whether the name of dir may not be durable. Nothing is made
+// in a folder before its own name is.
+func unsure(dir string) bool {
+	d, err := os.Open(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer d.Close()
+	_, err = d.Readdirnames(1)
+	return err == io.EOF
+}
+
+func isDir(name string) error {
+	info, err := os.Stat(name)
+	if err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", name)
+	}
+	return err
+}

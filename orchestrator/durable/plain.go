@@ -1,0 +1,64 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// NotPlainError says that Path is no file that this program can have made: to
+// write through it would change a file that somebody put elsewhere.
+type NotPlainError struct {
+	Path string
+	What string // "a symbolic link", "a file with 2 names", "no regular file"
+}
+
+func (e *NotPlainError) Error() string {
+	return fmt.Sprintf("%s is %s, not a file of kanban-run's own", e.Path, e.What)
+}
+
+// Hint says how to make it one.
+func (e *NotPlainError) Hint() string {
+	return "put a copy of the file in its place (cp FILE COPY, then mv COPY FILE), or move it away"
+}
+
+// OpenPlain is os.OpenFile for a file that only this program keeps: one of
+// another kind, a symbolic link and a file with a second name (a hard link) are
+// refused with a *NotPlainError before a byte of them is read or changed.
+func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, notRegular(path, info)
+	}
+	// What was put there since then is not followed, and not waited for.
+	f, err := os.OpenFile(path, flag|noFollow, perm)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPlain(f, path); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func checkPlain(f *os.File, path string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return notRegular(path, info)
+	}
+	names, err := countNames(f, info)
+	if err == nil && names > 1 {
+		err = &NotPlainError{Path: path, What: fmt.Sprintf("a file with %d names", names)}
+	}
+	return err
+}
+
+func notRegular(path string, info fs.FileInfo) error {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return &NotPlainError{Path: path, What: "a symbolic link"}
+	}
+	return &NotPlainError{Path: path, What: "no regular file"}
+}

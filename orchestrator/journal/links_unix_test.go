@@ -1,0 +1,139 @@
+//go:build unix
+
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"kanban-run/orchestrator/durable"
+)
+
+// An agent may put anything under the names of a run. Neither a writer nor a
+// reader goes through it to a file elsewhere, though that is a sound journal.
+func TestNoForeignFileIsOpened(t *testing.T) {
+	kinds := map[string]func(path, foreign string) error{
+		"link":          func(path, foreign string) error { return os.Symlink(foreign, path) },
+		"hard link":     func(path, foreign string) error { return os.Link(foreign, path) },
+		"dangling link": func(path, foreign string) error { return os.Symlink(foreign+".no", path) },
+		"FIFO":          func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+		"folder":        func(path, _ string) error { return os.Mkdir(path, 0o700) },
+	}
+	for name, put := range kinds {
+		// The journal alone, the journal of a head that is sound, a head.
+		for _, tt := range []struct{ what, own string }{{"", ""}, {"", ".head"}, {".head", ""}} {
+			t.Run(fmt.Sprintf("%s at %q", name, tt.what), func(t *testing.T) {
+				dir := t.TempDir()
+				path, foreign := filepath.Join(dir, "journal.jsonl"), filepath.Join(dir, "foreign.jsonl")
+				j := begun(t, foreign)
+				add(t, j, draft(0))
+				commit(t, j)
+				j.Close()
+				if err := grow(foreign, "torn"); err != nil { // an Open of it would cut this off
+					t.Fatal(err)
+				}
+				if tt.own != tt.what {
+					if err := copyFile(foreign+tt.own, path+tt.own); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := put(path+tt.what, foreign+tt.what); err != nil {
+					t.Fatal(err)
+				}
+				wantForeign(t, dir, path, path+tt.what)
+			})
+		}
+	}
+}
+
+// wantForeign checks that neither Open nor Read of path uses refused, and that
+// they leave the folder as it is.
+func wantForeign(t *testing.T, dir, path, refused string) {
+	t.Helper()
+	before := tree(t, dir)
+	tries := map[string]func() error{
+		"Open": func() error {
+			j, err := Open(path, ticker, ignore)
+			if err == nil {
+				j.Close()
+			}
+			return err
+		},
+		"Read": func() error {
+			_, err := Read(path, ignore)
+			return err
+		},
+	}
+	for what, try := range tries {
+		var foreign *durable.NotPlainError
+		if err := inTime(t, try); !errors.As(err, &foreign) || foreign.Path != refused || foreign.Hint() == "" {
+			t.Errorf("%s = %v, want *durable.NotPlainError for %s", what, err, refused)
+		}
+	}
+	if after := tree(t, dir); !slices.Equal(after, before) {
+		t.Errorf("left %q, want %q", after, before)
+	}
+}
+
+// inTime returns what do returns, unless it waits for the other end of a FIFO.
+func inTime(t *testing.T, do func() error) error {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits for somebody who does not come")
+		return nil
+	}
+}
+
+// A torn tail is kept in a new file, whatever stands under the first name.
+func TestRepairFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	path, foreign := filepath.Join(dir, "journal.jsonl"), filepath.Join(dir, "foreign")
+	j := begun(t, path)
+	add(t, j, draft(0))
+	commit(t, j)
+	j.Close()
+	err := errors.Join(grow(path, "torn"), os.WriteFile(foreign, []byte("precious"), 0o600),
+		os.Symlink(foreign, path+".torn-1"), os.Symlink(foreign+".no", path+".torn-2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j = begun(t, path)
+	if kept, _ := j.Repaired(); kept != path+".torn-3" {
+		t.Errorf("Repaired() = %s, want %s.torn-3", kept, path)
+	}
+	if got, err := os.ReadFile(foreign); string(got) != "precious" || err != nil {
+		t.Errorf("the foreign file holds %q, %v", got, err)
+	}
+	if _, err := os.Lstat(foreign + ".no"); err == nil {
+		t.Error("the foreign file was made")
+	}
+}
+
+// A child that is just being started shares the journal's file for a moment:
+// Close must not leave it locked that long.
+func TestCloseFreesAJournalThatIsSharedStill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := begun(t, path)
+	fd, err := unix.Dup(int(j.file.(*diskFile).Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := j.Close(); err != nil {
+		t.Fatalf("Close = %v", err)
+	}
+	begun(t, path)
+}
