@@ -10,14 +10,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
+
+// kinds are the ways out of a process group and away from a mark; see leave.
+var kinds = []string{"child", "group", "session", "joined", "bare", "limits", "nothing", "daemon", "headless", "chain"}
 
 // TestNobodyIsLeft: the ways out of a process group, each after a normal end, a stop, a timeout and a kill. All of them hold
 // the command's standard output open, which must not hold Run up either.
 func TestNobodyIsLeft(t *testing.T) {
-	for _, kind := range []string{"child", "group", "session", "bare", "daemon", "chain"} {
+	for _, kind := range kinds {
 		for _, end := range []string{"normal", "stop", "kill", "timeout"} {
 			t.Run(kind+", "+end, func(t *testing.T) {
 				pids := leaveAndEnd(t, kind, end, 250*time.Millisecond)
@@ -26,8 +27,8 @@ func TestNobodyIsLeft(t *testing.T) {
 						t.Errorf("process %s outlived the command", pid)
 					}
 				}
-				if left := children(os.Getpid()); len(left) > 0 {
-					t.Errorf("children = %v, want none, not even a zombie", left)
+				if left, err := children(os.Getpid()); err != nil || len(left) > 0 {
+					t.Errorf("children = %v, %v, want none, not even a zombie", left, err)
 				}
 			})
 		}
@@ -78,20 +79,26 @@ func alive(t *testing.T, pid string) bool {
 	return syscall.Kill(n, 0) == nil
 }
 
-// TestSideBySide: what one command left behind is not swept away with another command's.
+// TestSideBySide: what one command left behind is not swept away with another command's, and either mark is enough to tell.
 func TestSideBySide(t *testing.T) {
+	for _, kind := range []string{"daemon", "bare", "limits", "joined", "headless"} {
+		t.Run(kind, func(t *testing.T) { sideBySide(t, kind) })
+	}
+}
+
+func sideBySide(t *testing.T, kind string) {
 	stop, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ready, ended := make(chan struct{}), make(chan error)
 	first := &watcher{want: "\n", saw: func() { close(ready) }}
-	argv := helperArgv(t, "leak-and-hang", "daemon")
+	argv := helperArgv(t, "leak-and-hang", kind)
 	go func() {
 		_, err := Run(stop, ctx, Spec{Argv: argv, Env: quiet(t), Stdout: first, Grace: time.Hour})
 		ended <- err
 	}()
 	<-ready
 	var second bytes.Buffer
-	if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "leak", "daemon"), Env: quiet(t), Stdout: &second}); err != nil {
+	if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Stdout: &second}); err != nil {
 		t.Fatal(err)
 	}
 	first.mu.Lock()
@@ -112,52 +119,46 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestForeignChildren: whoever in this program starts a process in our own group waits for it.
-func TestForeignChildren(t *testing.T) {
-	argv := helperArgv(t, "cat")
+// TestUnadopted: a program that did not call Adopt keeps its own children.
+func TestUnadopted(t *testing.T) {
+	argv := helperArgv(t, "unadopted")
 	cmd := exec.Command(argv[0], argv[1:]...)
-	stdin, err := cmd.StdinPipe()
+	cmd.Env = quiet(t)
+	if out, err := cmd.Output(); err != nil || string(out) != "exit status 3 <nil> <nil>\n" {
+		t.Errorf("Run and Wait = %s, %v, want normal ends", out, err)
+	}
+}
+
+// TestKillBelow: what left the group goes with the leader, not after it.
+func TestKillBelow(t *testing.T) {
+	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	defer r.Close()
+	c, err := spawn(Spec{Argv: helperArgv(t, "leak-and-hang", "session"), Env: quiet(t)}, []*os.File{nil, w, os.Stderr})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "leak", "session"), Env: quiet(t)}); err != nil {
-		t.Fatal(err)
-	}
-	if err := stdin.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("Wait = %v, want a normal end: Run touched a process that is not its own", err)
-	}
-}
-
-// TestMark: the limit that marks a command is gone from us after the fork and is different each time.
-func TestMark(t *testing.T) {
-	before := fileLimit(t)
-	seen := map[uint64]bool{}
-	for range 3 {
-		mark, unset := setMark(0)
-		if got := fileLimit(t).Cur; got != mark || mark < 1<<62 || seen[mark] {
-			t.Errorf("the limit is %#x after setMark() = %#x, want the same new mark", got, mark)
+	_ = w.Close()
+	pid := readPid(t, r)
+	c.killBelow()
+	<-c.ended
+	for range 1000 { // it was killed, and dies in its own time
+		if !isAlive(pid) {
+			break
 		}
-		seen[mark] = true
-		unset()
+		time.Sleep(time.Millisecond)
 	}
-	if got := fileLimit(t); got != before {
-		t.Errorf("the limit is %v afterwards, want %v", got, before)
+	if isAlive(pid) {
+		t.Errorf("process %d lives on", pid)
 	}
-}
-
-func fileLimit(t *testing.T) unix.Rlimit {
-	t.Helper()
-	var limit unix.Rlimit
-	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, nil, &limit); err != nil {
-		t.Fatal(err)
+	if _, err := c.reap(); err != nil {
+		t.Error(err)
 	}
-	return limit
+	if err := c.sweep(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestScan: both ways to list children agree.
@@ -171,13 +172,13 @@ func TestScan(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for name, list := range map[string]func(int) []int{"children": children, "scan": scan} {
-		if got := list(os.Getpid()); len(got) != 1 || got[0] != cmd.Process.Pid {
-			t.Errorf("%s() = %v, want [%d]", name, got, cmd.Process.Pid)
+	for name, list := range map[string]func(int) ([]int, error){"children": children, "scan": scan} {
+		if got, err := list(os.Getpid()); err != nil || len(got) != 1 || got[0] != cmd.Process.Pid {
+			t.Errorf("%s() = %v, %v, want [%d]", name, got, err, cmd.Process.Pid)
 		}
 	}
-	if state, group := status(cmd.Process.Pid); group != unix.Getpgrp() || strings.IndexByte("RSD", state) < 0 {
-		t.Errorf("status = %c, %d, want a living member of group %d", state, group, unix.Getpgrp())
+	if s, ok := readStat(cmd.Process.Pid); !ok || s.dead || s.parent != os.Getpid() || s.born > sinceBoot() || s.born+6000 < sinceBoot() {
+		t.Errorf("readStat = %+v, %t, want a living child that was born within the last minute, %d", s, ok, sinceBoot())
 	}
 	if err := stdin.Close(); err != nil {
 		t.Fatal(err)
@@ -185,8 +186,8 @@ func TestScan(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if _, group := status(cmd.Process.Pid); group != 0 {
-		t.Errorf("status(gone) has group %d, want 0", group)
+	if s, ok := readStat(cmd.Process.Pid); ok {
+		t.Errorf("readStat(gone) = %+v", s)
 	}
 }
 
@@ -221,46 +222,4 @@ func BenchmarkRun(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// TestEndMarked: what a dead run left behind is found by its mark alone, and nothing else is touched.
-func TestEndMarked(t *testing.T) {
-	mark, other := NewMark(), NewMark()
-	ends := make(chan Exit, 2)
-	kill, cancel := context.WithCancel(t.Context())
-	for _, m := range []Mark{mark, other} {
-		ready := make(notify, 1)
-		go func() {
-			exit, err := Run(t.Context(), kill, Spec{Argv: helperArgv(t, "hang"), Env: quiet(t), Stdout: ready, Mark: m})
-			if err != nil {
-				t.Error(err)
-			}
-			ends <- exit
-		}()
-		<-ready
-	}
-	if err := EndMarked(mark); err != nil {
-		t.Fatal(err)
-	}
-	if exit := <-ends; exit.Signal != "killed" || exit.Stopped {
-		t.Errorf("the marked command ended with %v, want killed", exit)
-	}
-	select {
-	case exit := <-ends:
-		t.Errorf("the other command ended too: %v", exit)
-	default:
-	}
-	cancel()
-	<-ends
-}
-
-// notify is told of a command's first output.
-type notify chan struct{}
-
-func (n notify) Write(p []byte) (int, error) {
-	select {
-	case n <- struct{}{}:
-	default:
-	}
-	return len(p), nil
 }

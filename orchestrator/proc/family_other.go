@@ -26,6 +26,8 @@ func (c *child) await() { c.state, c.err = c.process.Wait() }
 
 func (c *child) reap() (*os.ProcessState, error) { return c.state, c.err }
 
+func (c *child) killBelow() {}
+
 func (c *child) sweep() error { return nil }
 
 // EndMarked does nothing: this system has no place for a mark.

@@ -17,10 +17,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain plays the helpers, so that no test needs a shell: test-binary helper MODE [ARG].
+// TestMain plays the helpers, so that no test needs a shell: test-binary helper MODE [ARG]; and a guardian's runner.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "helper" {
 		os.Exit(helper(os.Args[2], os.Args[3:]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == RunnerCommand {
+		os.Exit(runner(os.Args[2], os.Args[3:]))
 	}
 	if err := Adopt(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -116,8 +119,12 @@ func leaver(mode string, args []string) int {
 		fmt.Println(os.Getpid())
 		time.Sleep(2 * time.Millisecond)
 		launch("chain", "session")
+	case "descriptors":
+		descriptors()
+	case "headless":
+		playHeadless()
 	default:
-		return 99
+		return guarding(mode, args)
 	}
 	return 0
 }
@@ -136,6 +143,11 @@ func leave(kind string) {
 	case "chain":
 		launch("chain", "session")
 		_ = w.Close()
+	case "headless":
+		launchWith(w, "headless", "session")
+	case "limits", "nothing": // what sudo and container programs do, without and with a new environment
+		resetLimits()
+		launchWith(w, "between", kind, map[string]string{"limits": "session", "nothing": "bare"}[kind])
 	default:
 		launchWith(w, "linger", kind)
 	}
@@ -158,9 +170,12 @@ func launchWith(started *os.File, mode, kind string, args ...string) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	case "session":
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	case "bare":
+	case "bare", "nothing":
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		cmd.Env = []string{"NOTHING=1"}
+		cmd.Env = []string{"GORACE=atexit_sleep_ms=0"}
+	case "joined": // the group of whoever runs the command
+		group, _ := syscall.Getpgid(os.Getppid())
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
 	}
 	if err := cmd.Start(); err != nil {
 		panic(err)

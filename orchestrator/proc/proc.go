@@ -1,5 +1,5 @@
 // Package proc runs a command to its end and makes sure that all of it is gone afterwards: its process group, and on Linux
-// every process that it left behind.
+// every process that it left behind, also if this process is killed: see Guard.
 package proc
 
 import (
@@ -11,6 +11,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"kanban-run/orchestrator/failpoint"
 )
 
 // Spec says what to run.
@@ -65,9 +67,12 @@ func (e Exit) String() string {
 }
 
 // LeftoverError says that processes of the command outlived even SIGKILL.
-type LeftoverError struct{ Pids []int }
+type LeftoverError struct{ Pids []int } // none: the system does not list them
 
 func (e *LeftoverError) Error() string {
+	if len(e.Pids) == 0 {
+		return "processes that the command left behind cannot be found"
+	}
 	return fmt.Sprintf("processes that the command left behind cannot be ended: %v", e.Pids)
 }
 
@@ -85,16 +90,17 @@ func Run(stop, kill context.Context, s Spec) (Exit, error) {
 	if err != nil {
 		return Exit{Code: -1}, fmt.Errorf("open pipes: %w", err)
 	}
-	c, err := start(stop, s, pipes.theirs)
+	c, err := start(stop, kill, s, pipes.theirs)
 	if err != nil {
 		pipes.close()
-		if stop.Err() != nil {
+		if stop.Err() != nil || kill.Err() != nil {
 			return Exit{Code: -1, Stopped: true}, nil
 		}
 		return Exit{Code: -1}, err
 	}
 	pipes.pump(s.Stdin)
 	timedOut, stopped := c.supervise(stop, kill, s)
+	failpoint.At("agent-ended")
 	exit := Exit{TimedOut: timedOut, Stopped: stopped, Timeout: s.Timeout, Duration: time.Since(c.began)}
 	err = errors.Join(c.finish(&exit), c.sweep())
 	return exit, errors.Join(err, pipes.drain())
@@ -155,6 +161,7 @@ func (c *child) hasEnded() bool {
 func (c *child) end(kill context.Context, grace time.Duration) {
 	if kill.Err() == nil && grace > 0 {
 		c.askToEnd()
+		failpoint.At("term-sent")
 		timer := time.NewTimer(grace)
 		defer timer.Stop()
 		select {
@@ -163,6 +170,7 @@ func (c *child) end(kill context.Context, grace time.Duration) {
 		case <-kill.Done():
 		}
 	}
+	c.killBelow()
 	c.killGroup()
 	<-c.ended
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"kanban-run/orchestrator/failpoint"
 )
 
 // StartError says that a command can never be started as it is: it does not exist or is not executable. It is not retried.
@@ -64,14 +66,16 @@ const (
 	patience   = time.Minute
 )
 
-func start(stop context.Context, s Spec, files []*os.File) (*child, error) {
+func start(stop, kill context.Context, s Spec, files []*os.File) (*child, error) {
 	var c *child
-	err := patiently(stop, func() error {
+	err := patiently(stop, kill, func() error {
 		var err error
-		c, err = spawn(s, files)
+		if c, err = spawn(s, files); err == nil {
+			failpoint.At("forked")
+		}
 		return err
 	})
-	if err == nil || isShortage(err) || stop.Err() != nil {
+	if err == nil || isShortage(err) || stop.Err() != nil || kill.Err() != nil {
 		return c, err
 	}
 	if _, dirErr := os.Stat(s.Dir); s.Dir != "" && dirErr != nil {
@@ -96,7 +100,7 @@ func isShortage(err error) bool {
 
 // patiently tries again while the system has no process to give (EAGAIN), or while another goroutine's fork still holds the
 // program open that was only just written (ETXTBSY). Neither is the command's fault.
-func patiently(stop context.Context, try func() error) error {
+func patiently(stop, kill context.Context, try func() error) error {
 	deadline := time.Now().Add(patience)
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		err := try()
@@ -107,6 +111,9 @@ func patiently(stop context.Context, try func() error) error {
 		select {
 		case <-timer.C:
 		case <-stop.Done():
+			timer.Stop()
+			return err
+		case <-kill.Done():
 			timer.Stop()
 			return err
 		}

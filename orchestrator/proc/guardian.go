@@ -1,0 +1,27 @@
+package proc
+
+import "syscall"
+
+// The guardian is a small process above the one that does the work, the runner. It has one task: when the runner ends, in
+// whatever way, nothing that the runner started lives on, and not before that is true do others get the files that the
+// runner had locked.
+//
+//	guardian ── the link, a socket ── runner ── agents
+//
+// Both are reapers of orphans (see Adopt). If the runner dies, its agents fall to the guardian, which kills them. If the
+// guardian dies, the link ends, and the runner is to kill its agents and leave: see Link.Lost. If both die at once, the next
+// run finds what is left by its mark: see EndMarked.
+//
+// Only the guardian takes signals from outside and passes each on over the link. A terminal signals both processes, timeout(1)
+// first one and then both: so one request counts once.
+
+// RunnerCommand is the first argument of this program when it is to be the runner. People do not type it.
+const RunnerCommand = "guarded-runner"
+
+// Fate is how the runner ended.
+type Fate struct {
+	Code   int            // what the runner told when Told, else its exit status; -1 when a signal ended it or it never started
+	Told   bool           // the runner said its last word, Link.Leave; without it and without a Signal it crashed
+	Signal syscall.Signal // what ended the runner; 0: it ended by itself
+	Asked  syscall.Signal // the last signal that the guardian took; 0: none
+}

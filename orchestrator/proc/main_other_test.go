@@ -1,0 +1,9 @@
+//go:build unix && !linux
+
+package proc
+
+func guarding(string, []string) int { return 99 }
+func runner(string, []string) int   { return 99 }
+func playHeadless()                 {}
+func resetLimits()                  {}
+func descriptors()                  {}

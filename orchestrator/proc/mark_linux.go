@@ -1,0 +1,129 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A command bears its mark twice, because processes lose either in ways of their own:
+//
+//   - as a soft limit on file sizes, so large that it limits nothing. It survives setsid, double forks, exec and a cleared
+//     environment; programs that set limits, such as sudo and those that start containers, overwrite it.
+//   - as a variable of the environment, a list with one mark for each kanban-run that the command is below of.
+const markVariable = "KANBAN_RUN_MARK"
+
+// maxEnviron is more than a process can be given at its start: 6 MiB of arguments and environment (execve(2)).
+const maxEnviron = 8 << 20
+
+// setMark sets the limit of this process, for the child that is started next to inherit. Where the system forbids it the
+// variable is all there is.
+func setMark(mark Mark) (unset func()) {
+	var old unix.Rlimit
+	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, nil, &old); err != nil {
+		return func() {}
+	}
+	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: uint64(mark), Max: old.Max}, nil); err != nil {
+		return func() {}
+	}
+	return func() { _ = unix.Prlimit(0, unix.RLIMIT_FSIZE, &old, nil) }
+}
+
+// markEnv returns the environment with the mark in it, after those of the kanban-runs above: from the environment itself or,
+// where that was filtered, from our own.
+func markEnv(env []string, mark Mark) []string {
+	outer := os.Getenv(markVariable)
+	marked := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		value, ok := strings.CutPrefix(entry, markVariable+"=")
+		if ok {
+			outer = value
+		}
+		return ok
+	})
+	if outer != "" {
+		outer += ","
+	}
+	return append(marked, markVariable+"="+outer+hex(mark))
+}
+
+func hex(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
+
+// bears says whether a process bears the mark in either way.
+func bears(pid int, mark Mark) bool {
+	return fileLimit(pid) == uint64(mark) || slices.Contains(strings.Split(markList(pid), ","), hex(mark))
+}
+
+// fileLimit is 0 for a process that is gone or somebody else's.
+func fileLimit(pid int) uint64 {
+	var limit unix.Rlimit
+	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, nil, &limit); err != nil {
+		return 0
+	}
+	return limit.Cur
+}
+
+// markList is the value of the variable in a process's environment, "" when it has none or is somebody else's.
+func markList(pid int) string {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, maxEnviron))
+	for entry := range bytes.SplitSeq(text, []byte{0}) {
+		if value, ok := bytes.CutPrefix(entry, []byte(markVariable+"=")); ok {
+			return string(value)
+		}
+	}
+	return ""
+}
+
+// EndMarked kills every process that bears the mark, and what it started, and returns when none is left: what an agent of a run
+// that died left behind. Errors: *LeftoverError, at once when this process itself was started by such an agent, or what the system said.
+func EndMarked(mark Mark) error {
+	if mark == 0 {
+		return nil
+	}
+	if self := os.Getpid(); bears(self, mark) {
+		return &LeftoverError{[]int{self}}
+	}
+	deadline := time.Now().Add(sweepTime)
+	for {
+		left, err := marked(mark)
+		if err != nil {
+			return fmt.Errorf("look for leftovers: %w", err)
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return &LeftoverError{left}
+		}
+		for _, pid := range left {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		time.Sleep(sweepPause)
+	}
+}
+
+// marked lists the live processes that bear the mark, with all below them.
+func marked(mark Mark) ([]int, error) {
+	everyone, err := everybody()
+	var all []int
+	for _, pid := range everyone {
+		if !bears(pid, mark) {
+			continue
+		}
+		if s, ok := readStat(pid); ok && !s.dead {
+			all = descent(all, pid)
+		}
+	}
+	return all, err
+}

@@ -1,0 +1,158 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestMark: the limit that marks a command is gone from us after the fork and is different each time.
+func TestMark(t *testing.T) {
+	before := ownLimit(t)
+	seen := map[Mark]bool{}
+	for range 3 {
+		mark := NewMark()
+		unset := setMark(mark)
+		if got := ownLimit(t).Cur; got != uint64(mark) || mark < 1<<62 || seen[mark] {
+			t.Errorf("the limit is %#x after setMark(%#x), want the same new mark", got, mark)
+		}
+		seen[mark] = true
+		unset()
+	}
+	if got := ownLimit(t); got != before {
+		t.Errorf("the limit is %v afterwards, want %v", got, before)
+	}
+}
+
+func ownLimit(t *testing.T) unix.Rlimit {
+	t.Helper()
+	var limit unix.Rlimit
+	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, nil, &limit); err != nil {
+		t.Fatal(err)
+	}
+	return limit
+}
+
+func TestMarkEnv(t *testing.T) {
+	for _, tt := range []struct {
+		name, own string
+		env, want []string
+	}{
+		{"none", "", nil, []string{"KANBAN_RUN_MARK=ab"}},
+		{"others stay in order", "", []string{"B=1", "A=2"}, []string{"B=1", "A=2", "KANBAN_RUN_MARK=ab"}},
+		{"below another kanban-run", "", []string{"KANBAN_RUN_MARK=1,2", "A=2"}, []string{"A=2", "KANBAN_RUN_MARK=1,2,ab"}},
+		{"below another whose mark was filtered", "3", []string{"A=2"}, []string{"A=2", "KANBAN_RUN_MARK=3,ab"}},
+		{"the given one counts", "3", []string{"KANBAN_RUN_MARK=4"}, []string{"KANBAN_RUN_MARK=4,ab"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv(markVariable, tt.own)
+			given := append([]string{}, tt.env...)
+			if got := markEnv(tt.env, 0xab); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("markEnv(%v) = %v, want %v", tt.env, got, tt.want)
+			}
+			if len(given) > 0 && !reflect.DeepEqual(given, tt.env) {
+				t.Errorf("markEnv changed its argument from %v to %v", given, tt.env)
+			}
+		})
+	}
+}
+
+// TestMarkIsInTheEnvironment: the same in all attempts with the same mark.
+func TestMarkIsInTheEnvironment(t *testing.T) {
+	mark := NewMark()
+	for range 2 {
+		var out bytes.Buffer
+		spec := Spec{Argv: helperArgv(t, "environment"), Env: append(quiet(t), "KANBAN_RUN_MARK=outer"), Stdout: &out, Mark: mark}
+		if _, err := Run(ctx, ctx, spec); err != nil {
+			t.Fatal(err)
+		}
+		if want := "KANBAN_RUN_MARK=outer," + hex(mark); strings.Count(out.String(), want) != 1 || strings.Count(out.String(), markVariable) != 1 {
+			t.Errorf("the command's environment is %s, want %s in it once", out.String(), want)
+		}
+	}
+}
+
+// TestLongEnvironment: the variable is found behind more than any page or pipe holds.
+func TestLongEnvironment(t *testing.T) {
+	long := []string{"A=" + strings.Repeat("x", 120<<10), "B=" + strings.Repeat("y", 120<<10), "NOT_KANBAN_RUN_MARK=1"}
+	cmd := exec.Command(helperArgv(t, "cat")[0], "helper", "cat")
+	cmd.Env = markEnv(long, 0xabc)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if got := markList(cmd.Process.Pid); got != "abc" || !bears(cmd.Process.Pid, 0xabc) || bears(cmd.Process.Pid, 0xab) {
+		t.Errorf("markList = %q, want abc", got)
+	}
+	_ = stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEndMarked: what a dead run left behind is found by either mark, however it tried to get away, and nothing else is
+// touched.
+func TestEndMarked(t *testing.T) {
+	other := NewMark()
+	bystander := orphan(t, "daemon", other)
+	for _, kind := range []string{"child", "session", "bare", "limits", "daemon", "headless"} {
+		t.Run(kind, func(t *testing.T) {
+			mark := NewMark()
+			pid := orphan(t, kind, mark)
+			if err := EndMarked(mark); err != nil {
+				t.Fatal(err)
+			}
+			if s, ok := readStat(pid); ok && !s.dead {
+				t.Errorf("process %d of kind %s lives on", pid, kind)
+			}
+			if s, ok := readStat(bystander); !ok || s.dead {
+				t.Errorf("process %d with another mark was ended", bystander)
+			}
+		})
+	}
+	if err := household.endAll(); err != nil {
+		t.Error(err)
+	}
+}
+
+// orphan leaves a process behind, as a run does that is killed in the middle of a step.
+func orphan(t *testing.T, kind string, mark Mark) int {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c, err := spawn(Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Mark: mark}, []*os.File{nil, w, os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	<-c.ended
+	if _, err := c.reap(); err != nil {
+		t.Fatal(err)
+	}
+	return readPid(t, r)
+}
+
+// TestEndMarkedSparesItself: an agent that runs kanban-run on the board of its own dead run is told, and not killed.
+func TestEndMarkedSparesItself(t *testing.T) {
+	mark := NewMark()
+	defer setMark(mark)()
+	var left *LeftoverError
+	if err := EndMarked(mark); !errors.As(err, &left) || len(left.Pids) != 1 || left.Pids[0] != os.Getpid() {
+		t.Errorf("EndMarked(our own mark) = %v, want our own number as left over", err)
+	}
+	if err := EndMarked(0); err != nil {
+		t.Errorf("EndMarked(none) = %v", err)
+	}
+}

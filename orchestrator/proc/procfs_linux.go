@@ -1,0 +1,124 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// stat is what /proc says of a process.
+type stat struct {
+	dead   bool // it waits to be reaped
+	parent int
+	born   uint64 // when it was started, in clock ticks since the system's start
+}
+
+// The fields of /proc/PID/stat after the name, from proc_pid_stat(5).
+const (
+	stateField   = 0
+	parentField  = 1
+	threadsField = 17
+	bornField    = 19
+)
+
+// readStat returns false when the process is gone. A first thread that has ended does not make a process dead.
+func readStat(pid int) (stat, bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return stat{}, false
+	}
+	// The name may itself hold spaces and brackets.
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) <= bornField || fields[stateField][0] == 'X' {
+		return stat{}, false
+	}
+	var s stat
+	s.parent, _ = strconv.Atoi(string(fields[parentField]))
+	s.born, _ = strconv.ParseUint(string(fields[bornField]), 10, 64)
+	threads, _ := strconv.Atoi(string(fields[threadsField]))
+	s.dead = fields[stateField][0] == 'Z' && threads <= 1
+	return s, true
+}
+
+// everybody lists all processes of the system.
+func everybody() ([]int, error) { return numbers("/proc") }
+
+// numbers are the entries of a folder that are numbers.
+func numbers(path string) ([]int, error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	var all []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all, err
+}
+
+// descent appends a process and all below it. One that starts others as fast as they are ended is overtaken only so. What it
+// misses is found when its parent is dead.
+func descent(all []int, pid int) []int {
+	if slices.Contains(all, pid) {
+		return all
+	}
+	all = append(all, pid)
+	below, _ := children(pid)
+	for _, child := range below {
+		all = descent(all, child)
+	}
+	return all
+}
+
+// children lists the children of a process, of all its threads. A process that is gone has none.
+func children(pid int) ([]int, error) {
+	threads, err := numbers(fmt.Sprintf("/proc/%d/task", pid))
+	if isGone(err) {
+		return nil, nil
+	}
+	var pids []int
+	for _, thread := range threads {
+		text, readErr := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, thread))
+		if isGone(readErr) {
+			continue // its children are listed with another thread
+		}
+		err = errors.Join(err, readErr)
+		for field := range bytes.FieldsSeq(text) {
+			if child, err := strconv.Atoi(string(field)); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	if len(pids) == 0 && !listsChildren() {
+		return scan(pid)
+	}
+	return pids, err
+}
+
+func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
+
+// listsChildren is false on kernels without lists of children (CONFIG_PROC_CHILDREN).
+func listsChildren() bool {
+	_, err := os.Stat("/proc/thread-self/children")
+	return !isGone(err)
+}
+
+func scan(parent int) ([]int, error) {
+	all, err := everybody()
+	var pids []int
+	for _, pid := range all {
+		if s, ok := readStat(pid); ok && s.parent == parent {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, err
+}

@@ -1,0 +1,71 @@
+package proc
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestStrangers: what the guardian's process had before it was a guardian is nobody's business, nor is what it starts, and yet
+// nothing of the runner's is left.
+func TestStrangers(t *testing.T) {
+	g := startGuarded(t, "stranger-guard", "careless", "nothing", "bare", "limits", "joined")
+	var strangers, pids []int
+	for len(strangers)+len(pids) < 5 || len(pids) < 4 {
+		line := g.line()
+		if pid, ok := strings.CutPrefix(line, "stranger "); ok {
+			strangers = append(strangers, number(t, pid))
+		} else if pid, ok := strings.CutPrefix(line, "joined "); !ok {
+			pids = append(pids, number(t, line))
+		} else {
+			t.Fatalf("the runner %s joined before all", pid)
+		}
+	}
+	g.expect("joined ")
+	t.Cleanup(func() {
+		for _, pid := range strangers {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	g.signal(strangers[0], syscall.SIGUSR1)
+	strangers = append(strangers, g.expectPid(""))
+	time.Sleep(4 * strangersPause) // until the guardian has looked at them
+	g.signal(strangers[0], syscall.SIGUSR2)
+	for isAlive(strangers[0]) { // its daemon has fallen to the guardian
+		time.Sleep(time.Millisecond)
+	}
+	_ = g.stdin.Close()
+	if got, _ := g.fate(); got != (Fate{Told: true}) {
+		t.Errorf("fate = %+v, want 0, told", got)
+	}
+	for _, pid := range strangers[1:] {
+		if !isAlive(pid) {
+			t.Errorf("stranger %d was ended", pid)
+		}
+	}
+	for _, pid := range pids {
+		if isAlive(pid) {
+			t.Errorf("process %d outlived the guardian", pid)
+		}
+	}
+}
+
+// TestNewbornStranger: what a stranger has started in the very last moment is spared too.
+func TestNewbornStranger(t *testing.T) {
+	g := startGuarded(t, "stranger-guard", "careless")
+	first, second := g.line(), g.line()
+	if strings.HasPrefix(first, "joined ") {
+		first = second
+	}
+	stranger := number(t, strings.TrimPrefix(first, "stranger "))
+	g.signal(stranger, syscall.SIGUSR1)
+	newborn := g.expectPid("")
+	_ = g.stdin.Close()
+	if got, _ := g.fate(); got != (Fate{Told: true}) {
+		t.Errorf("fate = %+v, want 0, told", got)
+	}
+	if !isAlive(stranger) || !isAlive(newborn) {
+		t.Errorf("alive: stranger %t, what it has started just now %t, want both", isAlive(stranger), isAlive(newborn))
+	}
+}

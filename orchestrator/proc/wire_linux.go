@@ -1,0 +1,142 @@
+package proc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// kind is what a packet says.
+type kind byte
+
+const (
+	took kind = iota + 1 // guardian: a signal came, Value is its number
+	done                 // guardian: what was asked under that Value is done
+	not                  // guardian: it could not be done
+	hold                 // runner: hold the file that comes with this, call it Value
+	drop                 // runner: close the file of that Value
+	code                 // runner: Value is my exit code
+)
+
+// packet is one message of the link. It goes through whole or not at all.
+type packet struct {
+	kind  kind
+	value uint32
+	file  *os.File // with hold
+}
+
+const packetSize = 5
+
+// wire is one end of the link. Whatever was sent before an end of it closed still arrives.
+type wire struct {
+	file *os.File
+	conn syscall.RawConn
+}
+
+// newWires are both ends. Nobody inherits them unless they are handed on.
+func newWires() (ours *wire, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open a link to the runner: %w", err)
+	}
+	theirs = os.NewFile(uintptr(fds[1]), "link")
+	ours, err = newWire(fds[0])
+	if err != nil {
+		_ = theirs.Close()
+		return nil, nil, err
+	}
+	return ours, theirs, nil
+}
+
+// newWire takes over the descriptor, also when it fails.
+func newWire(fd int) (*wire, error) {
+	err := unix.SetNonblock(fd, true)
+	file := os.NewFile(uintptr(fd), "link")
+	if err == nil {
+		var conn syscall.RawConn
+		if conn, err = file.SyscallConn(); err == nil {
+			return &wire{file, conn}, nil
+		}
+	}
+	_ = file.Close()
+	return nil, fmt.Errorf("prepare the link: %w", err)
+}
+
+func (w *wire) close() { _ = w.file.Close() }
+
+// endInput makes receive return io.EOF after what was sent so far, although the other end may still be open somewhere.
+func (w *wire) endInput() {
+	_ = w.conn.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RD) })
+}
+
+// send does not wait: a peer that does not listen for hundreds of packets is stopped or broken.
+func (w *wire) send(p packet) error {
+	data := binary.LittleEndian.AppendUint32([]byte{byte(p.kind)}, p.value)
+	if p.file == nil {
+		return w.sendmsg(data, nil)
+	}
+	conn, err := p.file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var sent error
+	err = conn.Control(func(fd uintptr) { sent = w.sendmsg(data, unix.UnixRights(int(fd))) })
+	return errors.Join(err, sent)
+}
+
+func (w *wire) sendmsg(data, rights []byte) error {
+	var sent error
+	err := w.conn.Control(func(fd uintptr) {
+		sent = unix.Sendmsg(int(fd), data, rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+	})
+	return errors.Join(err, sent)
+}
+
+// receive waits for a packet. Errors: io.EOF when the other end is gone and all that it sent was received.
+func (w *wire) receive() (packet, error) {
+	var p packet
+	var got error
+	err := w.conn.Read(func(fd uintptr) bool {
+		p, got = recvmsg(int(fd))
+		return got != unix.EAGAIN
+	})
+	return p, errors.Join(err, got)
+}
+
+// recvmsg returns EAGAIN when there is nothing to receive now.
+func recvmsg(fd int) (packet, error) {
+	data, rights := make([]byte, packetSize), make([]byte, unix.CmsgSpace(4))
+	n, oobn, _, _, err := unix.Recvmsg(fd, data, rights, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
+	switch {
+	case err == unix.ECONNRESET || err == unix.EINTR:
+		// The other end left without reading what it was sent. This is said once; what it sent itself is still there.
+		return recvmsg(fd)
+	case err != nil:
+		return packet{}, err
+	case n == 0:
+		return packet{}, io.EOF
+	}
+	p := packet{file: enclosed(rights[:oobn])}
+	if n == packetSize {
+		p.kind, p.value = kind(data[0]), binary.LittleEndian.Uint32(data[1:])
+	}
+	return p, nil
+}
+
+// enclosed is the file that came with a packet; nil: none, or there was no descriptor left for it.
+func enclosed(rights []byte) *os.File {
+	messages, err := unix.ParseSocketControlMessage(rights)
+	if err != nil || len(messages) == 0 {
+		return nil
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) == 0 {
+		return nil
+	}
+	return os.NewFile(uintptr(fds[0]), "held")
+}
