@@ -1,74 +1,179 @@
 package orchestrator
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/redact"
 )
 
-// Acknowledge journals the Lead's word that a board may go on as it stands: it thaws a frozen board, and takes note of an
-// ending with blocked, error or escalate. It returns what the board was waiting for. Errors: *NoRunError, *durable.HeldError
-// while a run owns the board, *InvalidError for a board that cannot be read.
-func Acknowledge(boardPath, note string, now func() time.Time) (waited string, err error) {
+// Question is what a board waits for its Lead to decide.
+type Question struct {
+	Text string // why it stopped; "" when it waits for nobody
+	Diff string // what changed, or what the decision will change, as a unified diff; "" when nothing did
+}
+
+// Acknowledge journals the Lead's word that a board may go on as it stands: it thaws a frozen board, applies what a
+// reconciliation found, and takes note of an ending with blocked, error or escalate. With ask it only returns the question and
+// writes nothing. Errors: *NoRunError, *durable.HeldError while a run owns the board, *InvalidError for a board that cannot be
+// read.
+func Acknowledge(boardPath, note string, ask bool, r *redact.Redactor, now func() time.Time) (q Question, err error) {
 	f, err := locate(boardPath)
 	if err != nil {
-		return "", err
+		return q, err
 	}
 	if _, err := os.Stat(f.journal()); err != nil {
-		return "", &NoRunError{boardPath}
+		return q, &NoRunError{boardPath}
 	}
 	source, err := board.ReadFile(boardPath)
 	if err == nil {
 		_, err = board.Parse(boardPath, source)
 	}
 	if err != nil {
-		return "", &InvalidError{Err: err}
+		return q, &InvalidError{Err: err}
 	}
 	lock, err := durable.Acquire(f.lock())
 	if err != nil {
-		return "", err
+		return q, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	return acknowledge(f, flow.Acknowledged{Board: filepath.Base(boardPath), BoardSHA: board.SHA(source), Note: note}, now)
+	a := &arbitration{files: f, source: source, ask: ask,
+		ledger: &ledger{board: filepath.Base(boardPath), path: f.journal(), observer: Silent{}, redactor: r, onCommit: func(flow.Entry) error { return nil }}}
+	q, err = a.decide(flow.Acknowledged{Board: a.board, BoardSHA: board.SHA(source), Note: r.String(note)}, now)
+	q.Diff = r.String(q.Diff)
+	return q, errors.Join(err, a.close())
 }
 
-func acknowledge(f files, e flow.Acknowledged, now func() time.Time) (string, error) {
-	var s flow.State
-	j, err := journal.Open(f.journal(), now, func(r journal.Record) error {
-		entry, err := decode(r)
-		if err != nil {
+// arbitration is one decision of the Lead about one board.
+type arbitration struct {
+	*ledger
+	files  files
+	source []byte // of the board as it is now
+	ask    bool
+}
+
+func (a *arbitration) decide(e flow.Acknowledged, now func() time.Time) (Question, error) {
+	if err := a.open(now, func(flow.Entry) {}); err != nil {
+		return Question{}, err
+	}
+	text := waitsFor(&a.history)
+	if text == "" {
+		return Question{}, nil
+	}
+	if a.history.Custody.Locked != "" {
+		return a.arbitrate(e, text)
+	}
+	q := Question{text, a.boardDiff()}
+	if a.ask {
+		return q, nil
+	}
+	return q, a.say(e)
+}
+
+// say journals the Lead's word. It is no run's, so it takes no epoch of its own.
+func (a *arbitration) say(events ...flow.Event) (err error) {
+	if a.epoch, err = a.journal.ContinueEpoch(); err != nil {
+		return err
+	}
+	for _, e := range events {
+		if err := a.note(e); err != nil {
 			return err
 		}
-		return s.Apply(entry.Event)
-	})
+	}
+	return a.commit()
+}
+
+// arbitrate ends a RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", steps 8, 9 and 11. The Lead sees what the
+// decision does to the state of the work.
+func (a *arbitration) arbitrate(e flow.Acknowledged, text string) (Question, error) {
+	was := a.history.State
+	rebuilt, point, err := a.outcome()
 	if err != nil {
-		return "", fmt.Errorf("open the journal: %w", err)
+		return Question{}, err
 	}
-	waited := waitsFor(s)
-	if waited == "" {
-		return "", j.Close()
+	if err := rebuilt.State.Apply(e); err != nil {
+		return Question{}, err
 	}
-	l := &ledger{board: e.Board, journal: j, state: s, observer: Silent{}, redactor: redact.New(nil), onCommit: func(flow.Entry) error { return nil }}
-	_, err = j.BeginEpoch()
-	if err == nil {
-		err = l.record(e)
+	q := Question{text, summary(rebuilt, point) + unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))}
+	if a.ask {
+		return q, nil
 	}
-	return waited, errors.Join(err, j.Close())
+	return q, a.say(e, rebuilt.Exit(a.board, flow.DecisionLead, text, point))
+}
+
+// outcome is what the reconciliation comes to. Without a rollback point the state stands as far as it could be followed.
+func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
+	if len(a.history.Points) != 1 {
+		return flow.Rebuilt{State: a.history.State}, flow.Snapshot{}, nil
+	}
+	point := a.history.Points[0]
+	rebuilt, err := a.rebuild(point)
+	return rebuilt, point, err
+}
+
+// summary is seed 002's "concise diff summary" in words.
+func summary(r flow.Rebuilt, point flow.Snapshot) string {
+	var b strings.Builder
+	if point.Hash != "" {
+		fmt.Fprintf(&b, "rollback point: epoch %d, record %d, snapshot %.12s\n", point.Epoch, point.ReplayIndex, point.Hash)
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "found: %s\n", f)
+	}
+	if len(r.Affected) > 0 {
+		fmt.Fprintf(&b, "affected: %s\n", strings.Join(r.Affected, ", "))
+	}
+	return b.String()
+}
+
+func stateJSON(s flow.State) []byte {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return nil
+	}
+	return append(data, '\n')
+}
+
+// boardDiff is what happened to the board since its bytes were last kept aside.
+func (a *arbitration) boardDiff() string {
+	before, err := board.ReadFile(a.files.before())
+	if errors.Is(err, fs.ErrNotExist) || err != nil || bytes.Equal(before, a.source) {
+		return ""
+	}
+	return unified("before", before, a.board, a.source)
+}
+
+// maxDiff is how many lines of a diff a person is shown.
+const maxDiff = 60
+
+func unified(oldName string, old []byte, newName string, new []byte) string {
+	lines := strings.SplitAfter(string(diff.Diff(oldName, old, newName, new)), "\n")
+	if len(lines) > 0 && strings.HasPrefix(lines[0], "diff ") {
+		lines = lines[1:]
+	}
+	if len(lines) > maxDiff {
+		lines = append(lines[:maxDiff], fmt.Sprintf("… and %s more\n", flow.Count(len(lines)-maxDiff, "line")))
+	}
+	return strings.Join(lines, "")
 }
 
 // waitsFor says what a board waits for its Lead to see, or "".
-func waitsFor(s flow.State) string {
-	switch {
-	case s.Frozen != nil:
-		return s.Frozen.Text
+func waitsFor(h *flow.History) string {
+	switch s := h.State; {
+	case h.Frozen() != "":
+		return h.Frozen()
 	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged:
 		return s.Text
 	default:

@@ -16,14 +16,15 @@ import (
 // doc.go; a new arrow needs a new reason.
 var arrows = map[string]map[string]string{
 	"orchestrator": {
-		"orchestrator/flow":    "it performs what flow decides",
-		"orchestrator/board":   "it reads and writes boards",
-		"orchestrator/agent":   "it talks to agents",
-		"orchestrator/journal": "it journals what happened",
-		"orchestrator/durable": "it locks the board and puts it back",
-		"orchestrator/redact":  "it hands the redactor to whoever writes",
-		"orchestrator/config":  "the settings say who plays a role",
-		"roles":                "so do the role files",
+		"orchestrator/flow":      "it performs what flow decides",
+		"orchestrator/failpoint": "tests kill it between two acts",
+		"orchestrator/board":     "it reads and writes boards",
+		"orchestrator/agent":     "it talks to agents",
+		"orchestrator/journal":   "it journals what happened",
+		"orchestrator/durable":   "it locks the board and puts it back",
+		"orchestrator/redact":    "it hands the redactor to whoever writes",
+		"orchestrator/config":    "the settings say who plays a role",
+		"roles":                  "so do the role files",
 	},
 	"orchestrator/board": {
 		"orchestrator/matter":  "boards and tasks bear YAML frontmatter",
@@ -31,7 +32,9 @@ var arrows = map[string]map[string]string{
 		"schema":               "a board has a schema",
 	},
 	"orchestrator/agent":   {"orchestrator/proc": "an agent is a process", "schema": "a reply has a schema"},
-	"orchestrator/journal": {"orchestrator/durable": "the journal's folder is synced too"},
+	"orchestrator/journal": {"orchestrator/durable": "the journal is locked and its folder synced", "orchestrator/failpoint": "tests kill it between two acts"},
+	"orchestrator/durable": {"orchestrator/failpoint": "tests kill it between two acts"},
+	"orchestrator/proc":    {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/report":  {"orchestrator/flow": "it renders events"},
 	"roles":                {"orchestrator/matter": "role files bear YAML frontmatter"},
 	"orchestrator/agent/agenttest": {

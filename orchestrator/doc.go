@@ -20,7 +20,8 @@
 //	board, roles   ─► matter          board ─► schema, durable
 //	agent          ─► proc, schema    journal ─► durable       report ─► flow
 //
-// Nothing else, and no cycle: deps_test.go holds it. The core knows no screen (an [Observer] is told what was committed), and
+// Nothing else, and no cycle: deps_test.go holds it. What a crash test stops also imports failpoint, which is empty in every
+// other build. The core knows no screen (an [Observer] is told what was committed), and
 // flow knows neither clock nor file nor process.
 //
 // # Where things are
@@ -28,13 +29,14 @@
 //	job.go        one board's run as it was asked for, and all checks that need no agent: Prepare
 //	run.go        the loop
 //	ledger.go     the only place where an event is journaled, applied and shown
+//	ownership.go  who may write: handoff, epoch, split brain; reconcile.go: what follows when somebody else did
 //	turn.go       StartAgent: one attempt of one call
 //	judge.go      the Manager's reply against the board that it left
 //	record.go     WriteBoard
 //	cast.go       which program plays a role; environ.go: what its environment is
-//	files.go      the files of a run; spool.go: the streams of its agents; logbook.go: supervisor-log.md and state.md
+//	files.go      the files of a run; spool.go: the streams of its agents; logbook.go: supervisor-log.md; statefile.go: state.md
 //	batch.go      several boards side by side; once.go: a single call without a board
-//	inspect.go    the journal for those who only read; ack.go: the Lead's word
+//	inspect.go    the journal for those who only read; verify.go: what is to be said about it; ack.go: the Lead's word
 //
 // # Goroutines
 //
@@ -47,6 +49,12 @@
 //
 // stop means "stop deciding": the agent is asked to end, the attempt is journaled as stopped, the board can go on later.
 // kill means "now": the agent is killed at once.
+//
+// # Two processes
+//
+// What the user starts is the guardian, and the run happens in its child, the runner; package proc has the reasons. The
+// guardian takes the signals and holds the boards' locks too. If the runner dies it ends the agents; if it dies itself, the
+// runner ends them and leaves (both contexts end); if both die, the next run ends them before it starts anything.
 //
 // # What a crash leaves
 //

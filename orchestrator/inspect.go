@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
@@ -20,31 +21,87 @@ func (e *NoRunError) Error() string { return fmt.Sprintf("%s was never run", e.B
 // Hint says how to run it.
 func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
 
-// Inspect replays a board's journal without taking the board, also while it runs, and returns where it stands. each sees
-// every entry in order; nil is allowed. Errors: *NoRunError, *journal.DamageError.
-func Inspect(boardPath string, each func(flow.Entry) error) (flow.State, journal.Summary, error) {
-	var s flow.State
+// Inspect replays a board's journal without taking the board, also while it runs, and returns its history. each sees every
+// entry in order; nil is allowed. Errors: *NoRunError, *journal.DamageError.
+func Inspect(boardPath string, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
+	var h flow.History
 	path, err := JournalPath(boardPath)
 	if err != nil {
-		return s, journal.Summary{}, err
+		return h, journal.Summary{}, err
 	}
 	sum, err := journal.Read(path, func(r journal.Record) error {
 		e, err := decode(r)
 		if err != nil {
 			return err
 		}
-		if err := s.Apply(e.Event); err != nil {
-			return fmt.Errorf("record %d: %w", r.Seq, err)
-		}
+		h.Add(e)
 		if each == nil {
 			return nil
 		}
 		return each(e)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, sum, &NoRunError{boardPath}
+		return h, sum, &NoRunError{boardPath}
 	}
-	return s, sum, err
+	return h, sum, err
+}
+
+// Foresee returns what a run of the board would do next, started now with the limits of the last one. workdir is that of
+// [Job]. Errors: *InvalidError, when a run would refuse the board.
+func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {
+	s := h.State
+	if text := h.Frozen(); text != "" {
+		return flow.Finish{Outcome: flow.Frozen, Text: text}, nil
+	}
+	source, err := board.ReadFile(boardPath)
+	if err != nil {
+		return nil, &InvalidError{Err: err}
+	}
+	b, err := board.Parse(boardPath, source)
+	if err != nil {
+		return nil, &InvalidError{Err: err}
+	}
+	dir, err := board.ChooseWorkdir(workdir, boardPath, startDir, b)
+	if err != nil {
+		return nil, &InvalidError{Err: err}
+	}
+	place, err := board.OpenPlace(dir, boardPath)
+	if err != nil {
+		return nil, &InvalidError{Err: err}
+	}
+	defer place.Close()
+	var v flow.Board
+	look := func() (flow.Board, error) {
+		v, err = foreseen(&s, b, place)
+		return v, err
+	}
+	if err := s.Apply(flow.RunStarted{Limits: s.Limits}); err != nil {
+		return nil, err
+	}
+	if err := reopen(&s, b.SHA, look, s.Apply); err != nil {
+		return nil, err
+	}
+	if v, err = look(); err != nil {
+		return nil, err
+	}
+	return flow.Next(s, v), nil
+}
+
+// foreseen is the board as flow looks at it, with the role as the task spells it.
+func foreseen(s *flow.State, b *board.Board, place *board.Place) (flow.Board, error) {
+	v := flow.Board{Terminal: b.Terminal(), SHA: b.SHA}
+	if v.Terminal || s.Step != nil && (s.Step.Before != nil || s.Step.Reply != nil) {
+		return v, nil
+	}
+	if !b.Current.Set {
+		return v, &InvalidError{Err: b.MissingCurrent()}
+	}
+	task, err := place.ReadTask(b.Current.Path)
+	if err != nil {
+		return v, &InvalidError{Err: b.CurrentProblem(err)}
+	}
+	v.Task, v.Role = task.Ref.Path, board.RoleFor(b, task)
+	return v, nil
 }
 
 // JournalPath is where a board's journal is, whether or not it exists.

@@ -24,6 +24,10 @@ type Job struct {
 	Observer  Observer
 	Now       func() time.Time
 	Configure func(workdir string) (*Setup, error) // called once, when the work directory is known
+
+	// HoldLock has somebody else hold the board's lock too, until the returned function is called or, when this process dies,
+	// until its agents are gone. nil: nobody does.
+	HoldLock func(lock *os.File) (letGo func() error, err error)
 }
 
 // Setup is what the settings and roles of a work directory say about a run there.

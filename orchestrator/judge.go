@@ -91,7 +91,7 @@ type given struct {
 
 // givenTasks is the list of tasks that the Manager of the open step was given.
 func (r *run) givenTasks() ([]string, error) {
-	step := r.state.Step
+	step := r.history.State.Step
 	if r.given.step == step.Number {
 		return r.given.tasks, nil
 	}
@@ -104,7 +104,7 @@ func (r *run) givenTasks() ([]string, error) {
 }
 
 func (r *run) baseline(given []string) flow.Fields {
-	return flow.Fields{Current: r.state.Step.Before.Current, Tasks: cleanAll(given)}
+	return flow.Fields{Current: r.history.State.Step.Before.Current, Tasks: cleanAll(given)}
 }
 
 func (r *run) fields(b *board.Board) flow.Fields {

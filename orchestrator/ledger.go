@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 
+	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/redact"
@@ -14,15 +16,51 @@ import (
 // role (seed 002: a record without an actor is rejected).
 const actor = "kanban-run"
 
-// ledger is the only place where an event is journaled, applied to the state and shown, in this order. One goroutine uses it.
+// lead is the person who starts runs and acknowledges how they ended: seed 002's Lead.
+const lead = "Lead"
+
+// ledger is the only place where an event is journaled, applied to the history and shown, in this order. One goroutine uses it.
 type ledger struct {
 	board    string
+	path     string // of the journal
 	journal  *journal.Journal
-	state    flow.State
+	epoch    uint64 // of the records that are written
+	history  flow.History
 	observer Observer
 	redactor *redact.Redactor
 	pending  []flow.Entry
 	onCommit func(flow.Entry) error // keeps the Markdown files up with the journal
+}
+
+// open replays the journal into the history; each sees every entry.
+func (l *ledger) open(now func() time.Time, each func(flow.Entry)) error {
+	j, err := journal.Open(l.path, now, func(rec journal.Record) error {
+		e, err := decode(rec)
+		if err != nil {
+			return err
+		}
+		each(e)
+		l.history.Add(e)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	l.journal = j
+	if kept, n := j.Repaired(); n > 0 {
+		l.observer.Notice(l.board, fmt.Sprintf("the journal ended in a torn record; its %d bytes are kept in %s", n, kept))
+	}
+	return nil
+}
+
+// close gives the journal back. It may be called twice.
+func (l *ledger) close() error {
+	if l == nil || l.journal == nil {
+		return nil
+	}
+	j := l.journal
+	l.journal = nil
+	return j.Close()
 }
 
 // note appends an event and applies it. It is on disk after the next commit.
@@ -31,16 +69,17 @@ func (l *ledger) note(e flow.Event) error {
 	if err != nil {
 		return err
 	}
-	next := l.state
-	if err := next.Apply(e); err != nil {
+	next := l.history
+	entry := flow.Entry{Seq: next.Seq + 1, Epoch: l.epoch, Rev: next.Rev + 1, Actor: actorOf(e), Event: e}
+	if err := next.Extend(entry); err != nil {
 		return err
 	}
-	r, err := l.journal.Append(journal.Draft{Type: e.Kind(), TaskID: e.Subject(), Rev: next.Rev, Actor: actorOf(e), Data: data})
+	r, err := l.journal.Append(journal.Draft{Type: e.Kind(), TaskID: e.Subject(), Rev: entry.Rev, Actor: entry.Actor, Data: data})
 	if err != nil {
 		return err
 	}
-	l.state = next
-	l.pending = append(l.pending, flow.Entry{Seq: r.Seq, Epoch: r.Epoch, Time: r.Time, Event: e})
+	l.history, entry.Time = next, r.Time
+	l.pending = append(l.pending, entry)
 	return nil
 }
 
@@ -63,6 +102,7 @@ func (l *ledger) commit() error {
 	if err := l.journal.Commit(); err != nil {
 		return err
 	}
+	failpoint.At("log-behind")
 	pending := l.pending
 	l.pending = l.pending[:0]
 	for _, e := range pending {
@@ -86,8 +126,8 @@ func actorOf(e flow.Event) string {
 	switch e := e.(type) {
 	case flow.ReplyAccepted:
 		return e.Role
-	case flow.Acknowledged:
-		return "Lead"
+	case flow.Acknowledged, flow.HandoffOffered:
+		return lead
 	default:
 		return actor
 	}
@@ -99,5 +139,8 @@ func decode(r journal.Record) (flow.Entry, error) {
 	if err != nil {
 		return flow.Entry{}, fmt.Errorf("record %d: %w", r.Seq, err)
 	}
-	return flow.Entry{Seq: r.Seq, Epoch: r.Epoch, Time: r.Time, Event: e}, nil
+	if e.Subject() != r.TaskID {
+		return flow.Entry{}, fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())
+	}
+	return flow.Entry{Seq: r.Seq, Epoch: r.Epoch, Rev: r.Rev, Time: r.Time, Actor: r.Actor, Event: e}, nil
 }

@@ -25,6 +25,7 @@ type logbook struct {
 	redactor *redact.Redactor
 	rejected int // replies rejected according to the journal
 	recent   []flow.Entry
+	earlier  int       // entries before the recent ones
 	drawn    time.Time // when state.md was last written
 }
 
@@ -47,6 +48,7 @@ func (l *logbook) replay(e flow.Entry) {
 
 func (l *logbook) remember(e flow.Entry) {
 	if len(l.recent) == recentLimit {
+		l.earlier++
 		l.recent = append(l.recent[:0], l.recent[1:]...)
 	}
 	l.recent = append(l.recent, e)
@@ -141,50 +143,4 @@ func fenced(language, text string) string {
 		fence += "`"
 	}
 	return fence + language + "\n" + strings.TrimRight(text, "\n") + "\n" + fence + "\n"
-}
-
-// draw writes state.md, at most once a second.
-func (l *logbook) draw(s flow.State, now time.Time) error {
-	if now.Sub(l.drawn) < drawEvery {
-		return nil
-	}
-	l.drawn = now
-	return l.finish(s)
-}
-
-// finish writes state.md now. It is made from the journal and read by nobody, so it is replaced without a sync.
-func (l *logbook) finish(s flow.State) error {
-	return replacePrivate(l.files.state(), []byte(stateMarkdown(l.board, s, l.recent)))
-}
-
-func stateMarkdown(board string, s flow.State, recent []flow.Entry) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is lost.\n\n", redact.Inert(board))
-	for _, line := range stateLines(s) {
-		fmt.Fprintf(&b, "- %s\n", redact.Inert(line))
-	}
-	fmt.Fprintf(&b, "\n## Event Log\n\n| time | epoch | rev | event | about |\n|---|---|---|---|---|\n")
-	for _, e := range recent {
-		about := strings.ReplaceAll(redact.Inert(e.Event.Subject()), "|", `\|`)
-		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s |\n", e.Time.UTC().Format(time.RFC3339Nano), e.Epoch, e.Seq, e.Event.Kind(), about)
-	}
-	return b.String()
-}
-
-func stateLines(s flow.State) []string {
-	var lines []string
-	switch {
-	case s.Frozen != nil:
-		lines = append(lines, "frozen: "+s.Frozen.Text)
-	case s.Running:
-		lines = append(lines, "running")
-	case s.Outcome != "":
-		lines = append(lines, fmt.Sprintf("last run: %s: %s", s.Outcome, s.Text))
-	}
-	lines = append(lines, fmt.Sprintf("steps started: %d", s.LastStep))
-	if step := s.Step; step != nil {
-		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
-			step.Number, step.Task, step.Role, step.Call, step.Started, step.Rejected))
-	}
-	return lines
 }

@@ -51,6 +51,7 @@ func (o Once) Do(stop, kill context.Context) (*agent.Reply, error) {
 	if err != nil {
 		return nil, &InvalidError{Err: err}
 	}
+	inv.Mark = agent.ParseMark(agent.NewMark()) // the same in every attempt: agents see it in their environment
 	return o.retry(stop, kill, player, inv, input)
 }
 

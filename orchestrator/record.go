@@ -4,13 +4,14 @@ import (
 	"path"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 )
 
 // writeBoard performs WriteBoard: what the Manager's reply says and the Manager did not write itself goes onto the board, and
 // the step is over.
 func (r *run) writeBoard() error {
-	step := r.state.Step
+	step := r.history.State.Step
 	reply := step.Reply
 	b, err := r.current()
 	if err != nil {
@@ -45,8 +46,12 @@ func (r *run) writeBoard() error {
 		status = reply.Status
 	}
 	r.steps++
-	return r.note(flow.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Manager: reply.Status,
+	err = r.note(flow.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Manager: reply.Status,
 		Message: reply.Message, NextTask: reply.NextTask, BoardSHA: sha, Warning: verdict.Warning, Millis: r.sinceOpened()})
+	if err != nil || step.Number%snapshotEvery != 0 {
+		return err
+	}
+	return r.snapshot()
 }
 
 // plan is the board as the verdict wants it. It is made before a reply is accepted, because a list that cannot be written must
@@ -55,13 +60,13 @@ func (r *run) plan(b *board.Board, v flow.Verdict, next string, tasks []string) 
 	if !v.WriteCurrent && !v.WriteTasks {
 		return nil, false, nil
 	}
-	if p := r.planned; p.step == r.state.Step.Number && p.board == b.SHA {
+	if p := r.planned; p.step == r.history.State.Step.Number && p.board == b.SHA {
 		return p.data, true, nil
 	}
 	if data, err = b.Splice(r.edit(b, v, next, tasks)); err != nil {
 		return nil, false, err
 	}
-	r.planned = planned{step: r.state.Step.Number, board: b.SHA, data: data}
+	r.planned = planned{step: r.history.State.Step.Number, board: b.SHA, data: data}
 	return data, true, nil
 }
 
@@ -106,14 +111,16 @@ func (r *run) edit(b *board.Board, v flow.Verdict, next string, tasks []string) 
 // replace writes the board, with the intent journaled before and the outcome after.
 func (r *run) replace(b *board.Board, data []byte) (sha string, err error) {
 	r.planned = planned{}
-	step := r.state.Step
+	step := r.history.State.Step
 	sha = board.SHA(data)
 	if err := r.record(flow.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: sha}); err != nil {
 		return "", err
 	}
+	failpoint.At("board-intent")
 	if err := board.Save(r.path, data); err != nil {
 		return "", err
 	}
+	failpoint.At("board-written")
 	return sha, r.note(flow.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: sha})
 }
 

@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 )
@@ -72,9 +73,12 @@ func (p *Prepared) Run(stop, kill context.Context) Result {
 func outcomeOf(err error) flow.Outcome {
 	var held *durable.HeldError
 	var invalid *InvalidError
+	var frozen *FrozenError
 	switch {
 	case errors.As(err, &held):
 		return flow.Owned
+	case errors.As(err, &frozen):
+		return flow.Frozen
 	case errors.As(err, &invalid):
 		return flow.Invalid
 	default:
@@ -103,47 +107,84 @@ func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) 
 	if err := r.files.ensure(); err != nil {
 		return nil, release, err
 	}
-	lock, err := durable.Acquire(r.files.lock())
+	failpoint.At("before-lock")
+	unlock, err := p.lock(r.files)
+	undo = append(undo, unlock)
 	if err != nil {
 		return nil, release, err
 	}
-	undo = append(undo, lock.Release)
+	failpoint.At("lock-held")
 	// Under the lock nobody else can be writing the board.
 	if err := durable.Sweep(r.path); err != nil {
 		return nil, release, err
 	}
 	r.reader = board.NewReader(r.path, p.job.Board)
 	r.logs = newLogbook(r.files, p.job.Board, p.setup.Redactor)
-	closeJournal, err := r.openLedger(r.files.journal())
-	undo = append(undo, closeJournal)
-	return r, release, err
+	r.ledger = &ledger{board: p.job.Board, path: r.files.journal(), observer: p.job.Observer, redactor: p.setup.Redactor, onCommit: r.logs.follow}
+	undo = append(undo, func() error { return r.ledger.close() })
+	return r, release, r.openLedger()
 }
 
-// openLedger replays the journal into the state and takes the next epoch.
-func (r *run) openLedger(path string) (func() error, error) {
-	r.ledger = &ledger{board: r.job.Board, observer: r.job.Observer, redactor: r.setup.Redactor, onCommit: r.logs.follow}
-	j, err := journal.Open(path, r.job.Now, func(rec journal.Record) error {
-		e, err := decode(rec)
-		if err != nil {
+// lock takes the board's lock, and has it held for as long as anything that this run starts may live. The returned function
+// gives it back and is never nil.
+func (p *Prepared) lock(f files) (func() error, error) {
+	lock, err := durable.Acquire(f.lock())
+	if err != nil {
+		return func() error { return nil }, err
+	}
+	if p.job.HoldLock == nil {
+		return lock.Release, nil
+	}
+	letGo, err := p.job.HoldLock(lock.File())
+	if err != nil {
+		return lock.Release, fmt.Errorf("share the lock with the guardian: %w", err)
+	}
+	return func() error { return errors.Join(lock.Release(), letGo()) }, nil
+}
+
+// openLedger replays the journal, ends what an earlier run left behind, and takes the board over.
+func (r *run) openLedger() error {
+	if err := r.open(r.job.Now, r.logs.replay); err != nil {
+		return err
+	}
+	failpoint.At("journal-open")
+	if step := r.history.State.Step; step != nil && step.Running != 0 {
+		// Its agent may be at work still, and two would do the same task.
+		failpoint.At("reaping")
+		if err := agent.EndLeftovers(step.Mark); err != nil {
 			return err
 		}
-		r.logs.replay(e)
-		if err := r.state.Apply(e.Event); err != nil {
-			return fmt.Errorf("record %d: %w", rec.Seq, err)
+	}
+	if err := r.take(); err != nil {
+		return err
+	}
+	if err := r.mend(); err != nil {
+		return err
+	}
+	if len(r.history.Points) == 0 {
+		if err := r.snapshot(); err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return func() error { return nil }, fmt.Errorf("open the journal: %w", err)
 	}
-	r.journal = j
-	if kept, n := j.Repaired(); n > 0 {
-		r.job.Observer.Notice(r.job.Board, fmt.Sprintf("the journal ended in a torn record; its %d bytes are kept in %s", n, kept))
+	return r.logs.catchUp(r.ledger.path)
+}
+
+// mend reconciles what was changed by others than the runner since the last run.
+func (r *run) mend() error {
+	if b := r.history.Breach; b != nil {
+		return r.reconcile(flow.StateDiverged{Source: flow.SourceJournal, Task: b.Task, Text: "STATE_DIVERGENCE: the journal contradicts itself: " + b.Text})
 	}
-	if _, err := j.BeginEpoch(); err != nil {
-		return j.Close, err
+	return r.mendState()
+}
+
+// mendState reconciles a state.md that somebody wrote to. What they wrote is kept aside.
+func (r *run) mendState() error {
+	kept, err := r.logs.setAside()
+	if err != nil || kept == "" {
+		return err
 	}
-	return j.Close, r.logs.catchUp(path)
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s was edited by hand; it is made anew from the journal (the edited text: %s)", r.files.state(), kept)
+	return r.reconcile(flow.StateDiverged{Source: flow.SourceState, Task: r.ledger.board, Text: text})
 }
 
 // privateCopy moves a dry run's board and state into a folder of its own, so that nothing of the project is touched.
@@ -165,16 +206,36 @@ func (r *run) privateCopy() (remove func() error, err error) {
 // play runs the loop and records how it ended. An error of the loop leaves the run resumable.
 func (r *run) play() (flow.Outcome, string, error) {
 	end, err := r.loop()
+	if errors.Is(err, journal.ErrForeignWrite) {
+		return "", "", r.splitBrain(err)
+	}
 	if err == nil {
-		err = r.record(flow.RunFinished{Board: r.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps})
-		return end.Outcome, end.Text, errors.Join(err, r.logs.finish(r.state))
+		err = r.end(flow.RunFinished{Board: r.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps})
+		return end.Outcome, end.Text, err
 	}
 	outcome := outcomeOf(err)
 	if r.stop.Err() != nil && errors.Is(err, context.Cause(r.stop)) {
 		outcome = flow.Interrupted
 	}
-	note := r.record(flow.RunInterrupted{Board: r.job.Board, Outcome: outcome, Reason: r.setup.Redactor.String(err.Error())})
-	return outcome, err.Error(), errors.Join(err, note, r.logs.finish(r.state))
+	note := r.end(flow.RunInterrupted{Board: r.job.Board, Outcome: outcome, Reason: r.setup.Redactor.String(err.Error())})
+	return outcome, err.Error(), errors.Join(err, note)
+}
+
+// end records how the run ended. In RECONCILE_LOCK that would be an operational write; the lock says it all.
+func (r *run) end(e flow.Event) error {
+	failpoint.At("run-end")
+	if r.history.Custody.Locked != "" {
+		return r.logs.finish(&r.history)
+	}
+	err := r.note(e)
+	if err == nil {
+		err = r.snapshot()
+	}
+	if err == nil {
+		failpoint.At("snapshot-taken")
+		err = r.commit()
+	}
+	return errors.Join(err, r.logs.finish(&r.history))
 }
 
 // loop is seed 004's supervisor_loop: read the board, decide, act, again.
@@ -187,7 +248,7 @@ func (r *run) loop() (flow.Finish, error) {
 		if err != nil {
 			return flow.Finish{}, err
 		}
-		switch effect := flow.Next(r.state, b).(type) {
+		switch effect := flow.Next(r.history.State, b).(type) {
 		case flow.StartAgent:
 			err = r.turn(effect)
 		case flow.WriteBoard:
@@ -199,12 +260,23 @@ func (r *run) loop() (flow.Finish, error) {
 			err = context.Cause(r.stop)
 		}
 		if err == nil {
-			err = r.logs.draw(r.state, r.job.Now())
+			err = r.draw()
 		}
 		if err != nil {
 			return flow.Finish{}, err
 		}
 	}
+}
+
+// draw brings state.md up to date, at most once a second.
+func (r *run) draw() error {
+	if !r.logs.due(r.job.Now()) {
+		return nil
+	}
+	if err := r.mendState(); err != nil {
+		return err
+	}
+	return r.logs.finish(&r.history)
 }
 
 // begin opens the run in the journal and closes what an earlier run left open and is no longer true.
@@ -222,45 +294,39 @@ func (r *run) begin() error {
 	if err := r.note(start); err != nil {
 		return err
 	}
-	if step := r.state.Step; step != nil && step.Running != 0 {
-		// Its agent may be at work still, and two would do the same task.
-		if err := agent.EndLeftovers(step.Mark); err != nil {
-			return err
-		}
-		gone := flow.AttemptStopped{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.Role, Attempt: step.Running,
-			Reason: "the run died before the attempt's end was known; it is started again with the same input"}
-		if err := r.note(gone); err != nil {
-			return err
-		}
-	}
-	if err := r.noticeEdit(b); err != nil {
-		return err
-	}
-	view, err := r.view(b)
-	if err != nil {
-		return errors.Join(err, r.commit())
-	}
-	if reason := flow.Stale(r.state, view); reason != "" {
-		if err := r.note(flow.StepAbandoned{Step: r.state.Step.Number, Task: r.state.Step.Task, Reason: reason}); err != nil {
-			return err
-		}
-	}
-	return r.commit()
+	err = reopen(&r.history.State, b.SHA, func() (flow.Board, error) { return r.view(b) }, r.note)
+	return errors.Join(err, r.commit())
 }
 
-// noticeEdit tells a person's change from an agent's: the board is not as the last attempt left it, and nobody was at work.
-func (r *run) noticeEdit(b *board.Board) error {
-	step := r.state.Step
-	if step == nil || step.Reply != nil || step.Left == "" || step.Left == b.SHA {
-		return nil
+// reopen tells by which events a new run closes what an earlier one left open and is no longer true.
+func reopen(s *flow.State, sha string, view func() (flow.Board, error), note func(flow.Event) error) error {
+	if step := s.Step; step != nil && step.Running != 0 {
+		gone := flow.AttemptStopped{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.Role, Attempt: step.Running,
+			Reason: "the run died before the attempt's end was known; it is started again with the same input"}
+		if err := note(gone); err != nil {
+			return err
+		}
 	}
-	return r.note(flow.BoardEdited{Step: step.Number, Task: step.Task, BoardSHA: b.SHA})
+	// The board is not as the last attempt left it, and nobody was at work: that was a person.
+	if step := s.Step; step != nil && step.Reply == nil && step.Left != "" && step.Left != sha {
+		if err := note(flow.BoardEdited{Step: step.Number, Task: step.Task, BoardSHA: sha}); err != nil {
+			return err
+		}
+	}
+	b, err := view()
+	if err != nil {
+		return err
+	}
+	if reason := flow.Stale(*s, b); reason != "" {
+		return note(flow.StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason})
+	}
+	return nil
 }
 
 // withheld names what agents do not get. A board that is over needs no agent, so it does not matter whether there is one.
 func (r *run) withheld(b *board.Board) ([]string, error) {
 	p, err := r.player(flow.ManagerRole)
-	if err != nil && b.Terminal() && r.state.Step == nil {
+	if err != nil && b.Terminal() && r.history.State.Step == nil {
 		return nil, nil
 	}
 	if err != nil {
@@ -292,12 +358,12 @@ func (r *run) read() (flow.Board, error) {
 	} else {
 		sha = r.sha()
 	}
-	if step := r.state.Step; step != nil && step.Before == nil && sha != "" && sha != step.BoardSHA {
+	if step := r.history.State.Step; step != nil && step.Before == nil && sha != "" && sha != step.BoardSHA {
 		if err := r.record(r.diverged(step, sha, err)); err != nil {
 			return flow.Board{}, err
 		}
 	}
-	if r.state.Frozen != nil {
+	if r.history.State.Frozen != nil {
 		return flow.Board{SHA: sha}, nil
 	}
 	if err != nil {
@@ -306,13 +372,13 @@ func (r *run) read() (flow.Board, error) {
 	return r.view(b)
 }
 
-func (r *run) diverged(step *flow.Step, sha string, unreadable error) flow.BoardDiverged {
+func (r *run) diverged(step *flow.Step, sha string, unreadable error) flow.StateDiverged {
 	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; only the Manager's turn may change it (earlier bytes: %s)",
 		r.job.Board, step.Role, step.Task, r.files.before())
 	if unreadable != nil {
 		text += "; it cannot be read any more"
 	}
-	return flow.BoardDiverged{Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: r.setup.OnDivergence, Text: text}
+	return flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: r.setup.OnDivergence, Text: text}
 }
 
 // sha names the board's bytes as they are, also when they make no board; "" when there are none.
@@ -327,7 +393,7 @@ func (r *run) sha() string {
 // current is the board as it is on disk now. A board that a dying Manager left unreadable is put back first.
 func (r *run) current() (*board.Board, error) {
 	b, err := r.lookAtBoard()
-	if err != nil && r.state.Step != nil && r.state.Step.Before != nil && r.state.Step.Reply == nil {
+	if err != nil && r.history.State.Step != nil && r.history.State.Step.Before != nil && r.history.State.Step.Reply == nil {
 		if back := r.putBack(); back == nil {
 			b, err = r.lookAtBoard()
 		}
@@ -353,7 +419,7 @@ func (r *run) lookAtBoard() (*board.Board, error) {
 // is the Manager's to say.
 func (r *run) view(b *board.Board) (flow.Board, error) {
 	v := flow.Board{Terminal: b.Terminal(), SHA: b.SHA}
-	step := r.state.Step
+	step := r.history.State.Step
 	if v.Terminal || step != nil && (step.Before != nil || step.Reply != nil) {
 		return v, nil
 	}

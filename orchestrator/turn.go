@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -22,7 +23,7 @@ func (r *run) turn(e flow.StartAgent) error {
 	if err != nil {
 		return err
 	}
-	if r.state.Step == nil {
+	if r.history.State.Step == nil {
 		r.opened = r.job.Now()
 		index, of := r.position(b, e.Task)
 		err := r.note(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of,
@@ -50,7 +51,7 @@ func (r *run) turn(e flow.StartAgent) error {
 func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.Invocation, error) {
 	intent := flow.AttemptStarted{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
 		Adapter: player.Adapter.Name(), Command: player.Shown}
-	input := r.state.Step.Input
+	input := r.history.State.Step.Input
 	if input == nil {
 		var err error
 		if input, err = r.input(e, b); err != nil {
@@ -65,7 +66,7 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 			intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.seen(b.Current.Path)}
 		}
 	}
-	if r.state.Step.Before == nil {
+	if r.history.State.Step.Before == nil {
 		if err := r.keepBefore(b); err != nil {
 			return agent.Invocation{}, err
 		}
@@ -74,8 +75,12 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 	if err != nil {
 		return inv, &InvalidError{Err: err}
 	}
-	intent.Digest, inv.Mark = inv.Digest(), agent.ParseMark(r.state.Step.Mark)
-	return inv, r.record(intent)
+	intent.Digest, inv.Mark = inv.Digest(), agent.ParseMark(r.history.State.Step.Mark)
+	if err := r.record(intent); err != nil {
+		return inv, err
+	}
+	failpoint.At("intent-durable")
+	return inv, nil
 }
 
 func contractOf(c flow.Call) agent.Contract {
@@ -114,12 +119,13 @@ func (r *run) kanbanFile() string {
 // converse starts the agent, waits for its end and journals the outcome.
 func (r *run) converse(e flow.StartAgent, player *Player, inv agent.Invocation) error {
 	began := r.job.Now()
-	name := fmt.Sprintf("%s-%d", e.Call, r.state.Step.Running)
+	name := fmt.Sprintf("%s-%d", e.Call, r.history.State.Step.Running)
 	stdout := newSpool(filepath.Join(r.files.step(e.Step), name+".stdout"))
 	stderr := newSpool(filepath.Join(r.files.step(e.Step), name+".stderr"))
 	cleanOut, cleanErr := r.setup.Redactor.Writer(stdout), r.setup.Redactor.Writer(stderr)
 	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call),
 		agent.Sinks{Stdout: cleanOut, Stderr: cleanErr}, func(ev agent.Event) { r.activity(ev) })
+	failpoint.At("agent-gone")
 	err = errors.Join(err, cleanOut.Close(), cleanErr.Close())
 	streams := []*spool{stdout, stderr}
 	if err != nil {
@@ -152,7 +158,9 @@ func (r *run) outcome(e flow.StartAgent, player *Player, out agent.Outcome, took
 		if r.setup.KeepOutput {
 			finish = keepAll
 		}
-		return errors.Join(r.note(accepted), finish(streams))
+		err := r.note(accepted)
+		failpoint.At("reply-noted")
+		return errors.Join(err, finish(streams))
 	}
 	return r.rejected(e, player, out, *failure, disagreed, took, streams)
 }
@@ -164,7 +172,7 @@ func (r *run) rejected(e flow.StartAgent, player *Player, out agent.Outcome, f a
 	clean := r.setup.Redactor.String
 	return r.record(flow.ReplyRejected{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
 		Reason: clean(f.Reason), Exit: out.Exit.String(), Left: r.sha(), Received: clean(out.Received), Stderr: clean(out.Stderr),
-		Output: r.files.step(e.Step), Disagreed: disagreed, Retries: r.state.Step.Rejected, Of: r.setup.Limits.MaxRetries,
+		Output: r.files.step(e.Step), Disagreed: disagreed, Retries: r.history.State.Step.Rejected, Of: r.setup.Limits.MaxRetries,
 		Millis: took.Milliseconds()})
 }
 
@@ -196,7 +204,7 @@ func (r *run) putBack() error {
 	if err != nil {
 		return err
 	}
-	if board.SHA(source) != r.state.Step.Before.BoardSHA {
+	if board.SHA(source) != r.history.State.Step.Before.BoardSHA {
 		return errors.New("the bytes kept aside are of another board")
 	}
 	// What the Manager put in the board's place may be a link: it is replaced, not followed.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
 )
 
 // terminal is what a command may use of the outside world.
@@ -19,7 +20,8 @@ type terminal struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	environ        []string
-	startDir       string // where kanban-run was started, before -C
+	startDir       string     // where kanban-run was started, before -C
+	guardian       *proc.Link // nil when this process was started by somebody else
 }
 
 // command is one subcommand. run gets the arguments that are left after its flags and returns the exit code; an error is
@@ -29,6 +31,7 @@ type command struct {
 	args    string // its arguments in the usage line
 	summary string
 	long    string
+	agents  bool // it starts agents, and so runs under a guardian
 	setup   func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
 
@@ -39,12 +42,26 @@ func commands() []command {
 
 // run is the whole program: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	link, args, err := join(args)
+	if err != nil {
+		return explain(stderr, err)
+	}
+	code := perform(args, link, stdin, stdout, stderr)
+	if link != nil {
+		if err := link.Leave(code); err != nil {
+			return explain(stderr, err)
+		}
+	}
+	return code
+}
+
+func perform(args []string, link *proc.Link, stdin io.Reader, stdout, stderr io.Writer) int {
 	dir, err := os.Getwd()
 	if err != nil {
 		return explain(stderr, fmt.Errorf("find the current folder: %w", err))
 	}
 	out := &results{w: stdout}
-	t := &terminal{stdin: stdin, stdout: out, stderr: stderr, environ: os.Environ(), startDir: dir}
+	t := &terminal{stdin: stdin, stdout: out, stderr: stderr, environ: os.Environ(), startDir: dir, guardian: link}
 	code, err := dispatch(t, args)
 	if code == exitComplete && err == nil {
 		err = out.lost()
@@ -140,6 +157,9 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	}
 	if err != nil {
 		return 0, &usageError{text: err.Error(), hint: c.flagHint(err, flags)}
+	}
+	if c.agents && proc.Guards && t.guardian == nil {
+		return c.guard(args)
 	}
 	return act(t, flags.Args())
 }

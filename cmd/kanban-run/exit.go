@@ -26,6 +26,8 @@ const (
 	exitLimit       = 7
 	exitLater       = 75
 	exitInterrupted = 130
+	exitQuit        = 131
+	exitKilled      = 137
 	exitTerminated  = 143
 )
 
@@ -47,13 +49,15 @@ func exitTable() []exitRow {
 		{exitLimit, "a limit was reached"},
 		{exitLater, "the provider says: later (usage limit)"},
 		{exitInterrupted, "interrupted by SIGINT, resumable"},
+		{exitQuit, "stopped at once by SIGQUIT, resumable"},
+		{exitKilled, "the runner was killed (SIGKILL, out of memory), resumable"},
 		{exitTerminated, "interrupted by SIGTERM or SIGHUP, resumable"},
 	}
 }
 
 // severity is the order in which the outcomes of several boards decide the exit code, worst first.
 func severity() []int {
-	return []int{exitInterrupted, exitTerminated, exitFailed, exitInvalid, exitFrozen, exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
+	return []int{exitInterrupted, exitTerminated, exitQuit, exitKilled, exitFailed, exitInvalid, exitFrozen, exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
 }
 
 // worst is the exit code of a run of several boards.
@@ -101,10 +105,16 @@ func codeOfError(err error) int {
 		settings  *invalidSettings
 		exhausted *orchestrator.ExhaustedError
 		signal    *signalError
+		killed    *killedError
+		frozen    *orchestrator.FrozenError
 	)
 	switch {
 	case errors.As(err, &signal):
 		return signal.code()
+	case errors.As(err, &killed):
+		return 128 + int(killed.signal)
+	case errors.As(err, &frozen):
+		return exitFrozen
 	case errors.As(err, &held):
 		return exitOwned
 	case errors.As(err, &exhausted):

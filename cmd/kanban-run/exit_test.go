@@ -28,12 +28,17 @@ func TestExitCodes(t *testing.T) {
 		}
 		known[want] = true
 	}
-	for signal, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143} {
+	for signal, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGQUIT: 131} {
 		if got := codeOf(orchestrator.Result{Outcome: flow.Interrupted, Signal: &signalError{signal}}); got != want {
 			t.Errorf("codeOf(interrupted by %v) = %d, want %d", signal, got, want)
 		}
 		known[want] = true
 	}
+	killed := &killedError{syscall.SIGKILL}
+	if got := codeOf(orchestrator.Result{Outcome: flow.Interrupted, Signal: killed}); got != 137 || codeOfError(killed) != 137 {
+		t.Errorf("codeOf(killed) = %d, want 137", got)
+	}
+	known[137] = true
 	var help bytes.Buffer
 	if err := writeHelp(&help); err != nil {
 		t.Fatal(err)

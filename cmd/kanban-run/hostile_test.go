@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,10 +21,19 @@ const refusedWithin = 2 * time.Second
 // runHere runs the program in a folder and returns what it said.
 func runHere(t *testing.T, dir string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	t.Chdir(dir)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out, errs bytes.Buffer
-	code = run(args, strings.NewReader(""), &out, &errs)
-	return code, out.String(), errs.String()
+	cmd := exec.Command(self, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
+	cmd.Env = append(os.Environ(), standIn+"=1", "GORACE=atexit_sleep_ms=0")
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
 // TestHostileBoards: each is refused with exit code 2, a place and a reason, and no agent is started.

@@ -20,10 +20,18 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"kanban-run/orchestrator/proc"
 )
 
-// TestMain makes the test binary stand in for kanban-run and for the agents of the scripts.
+// standIn is set for a test binary that is to be kanban-run.
+const standIn = "TEST_BINARY_IS_KANBAN_RUN"
+
+// TestMain makes the test binary stand in for kanban-run and for the agents of the scripts. The runner is always kanban-run.
 func TestMain(m *testing.M) {
+	if os.Getenv(standIn) != "" || len(os.Args) > 1 && os.Args[1] == proc.RunnerCommand {
+		main()
+	}
 	testscript.Main(m, map[string]func(){
 		"kanban-run": main,
 		"actor":      actor,
@@ -84,16 +92,38 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("%s did not appear", args[0])
 }
 
-// interrupt SIGNAL FILE: sends the signal to the process whose number stands in the file.
+// interrupt SIGNAL FILE: sends the signal to the process whose number stands in the file; of a runner, to the process that the
+// user started, which is its guardian. KILL goes to the runner itself.
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 	var pid int
 	if _, err := fmt.Sscan(ts.ReadFile(args[1]), &pid); err != nil {
 		ts.Fatalf("%s: %v", args[1], err)
 	}
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "QUIT": syscall.SIGQUIT, "KILL": syscall.SIGKILL}
+	if args[0] != "KILL" {
+		pid = userStarted(pid)
+	}
 	if err := syscall.Kill(pid, signals[args[0]]); err != nil {
 		ts.Fatalf("kill %d: %v", pid, err)
 	}
+}
+
+// userStarted is the process that a user started: the guardian of a runner.
+func userStarted(pid int) int {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || !bytes.Contains(line, []byte(proc.RunnerCommand)) {
+		return pid
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return pid
+	}
+	var state string
+	var parent int
+	if _, err := fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent); err != nil {
+		return pid
+	}
+	return parent
 }
 
 // gone FILE: the process whose number stands in the file is no more.

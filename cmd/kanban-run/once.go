@@ -18,7 +18,7 @@ import (
 
 func onceCommand() command {
 	return command{
-		name: "once", args: "--role ROLE INSTRUCTION", summary: "one single-shot agent call, without a board",
+		name: "once", args: "--role ROLE INSTRUCTION", summary: "one single-shot agent call, without a board", agents: true,
 		long: `
 The agent gets {"instruction": INSTRUCTION} and its reply is printed as JSON. INSTRUCTION may be - for standard input. The
 exit code is 0 for status ok, 3 for any other status, 4 when no reply was valid.`,
@@ -71,7 +71,7 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	if err := proc.Adopt(); err != nil {
 		return 0, err
 	}
-	stop, kill, release := contexts(func(bool) {})
+	stop, kill, release := t.contexts(func(bool) {})
 	defer release()
 	call := orchestrator.Once{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries,
 		Cast: u.cast(r, executable, stubs, false), Redactor: u.redactor(r), Now: time.Now,

@@ -18,7 +18,7 @@ import (
 
 func runCommand() command {
 	return command{
-		name: "run", args: "[flags] BOARD...", summary: "run boards",
+		name: "run", args: "[flags] BOARD...", summary: "run boards", agents: true,
 		long: `
 A board is kanban.yaml, or Markdown with YAML frontmatter. Its fields: phase, sub_phase, current (the path of the current
 task, or null), tasks (a list), and any that you add. Each round gives the current task to the agent of its role, and then
@@ -67,7 +67,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	jobs := make([]orchestrator.Job, len(boards))
 	for i, b := range boards {
 		jobs[i] = orchestrator.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: programVersion(), DryRun: dry,
-			Observer: screen.observer, Now: time.Now, Configure: u.configure(executable, stubs, dry)}
+			Observer: screen.observer, Now: time.Now, Configure: u.configure(executable, stubs, dry), HoldLock: t.holdLock()}
 	}
 	screen.dry = dry
 	code := screen.play(t, jobs, general.settings.Jobs)
@@ -82,7 +82,7 @@ func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int) int {
 		s.close()
 		return s.refuse(t, errs)
 	}
-	stop, kill, release := contexts(func(first bool) { s.signalled(t, first) })
+	stop, kill, release := t.contexts(func(first bool) { s.signalled(t, first) })
 	defer release()
 	defer outlivePipes()()
 	results := orchestrator.RunAll(stop, kill, prepared, n)

@@ -20,12 +20,17 @@ func statusCommand() command {
 	return command{
 		name: "status", args: "BOARD", summary: "where a board's run stands, from its journal",
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON object")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("status", args, true); err != nil {
 					return 0, err
 				}
-				status, err := statusOf(args[0])
+				u, err := s.load(t)
+				if err != nil {
+					return 0, err
+				}
+				status, err := u.status(args[0])
 				if err != nil {
 					return 0, err
 				}
@@ -38,8 +43,8 @@ func statusCommand() command {
 	}
 }
 
-func statusOf(board string) (report.Status, error) {
-	s, sum, err := orchestrator.Inspect(board, nil)
+func (u *setup) status(board string) (report.Status, error) {
+	h, sum, err := orchestrator.Inspect(board, nil)
 	if err != nil {
 		return report.Status{}, err
 	}
@@ -47,7 +52,8 @@ func statusOf(board string) (report.Status, error) {
 	if err != nil {
 		return report.Status{}, err
 	}
-	status := report.NewStatus(board, s, running)
+	next, refused := orchestrator.Foresee(board, u.workdir, u.dir, h)
+	status := report.NewStatus(board, h, running, next, refused)
 	status.Records = sum.Records
 	status.Journal, err = orchestrator.JournalPath(board)
 	return status, err
@@ -59,9 +65,13 @@ func logCommand() command {
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			asJSON := flags.Bool("json", false, "print one JSON event a line, as run --json does")
 			follow := flags.BoolP("follow", "f", false, "go on with what happens next, until interrupted")
+			verify := flags.Bool("verify", false, "check the journal instead, and say what was found")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("log", args, true); err != nil {
 					return 0, err
+				}
+				if *verify {
+					return verifyJournal(t, args[0], *asJSON)
 				}
 				show := report.NewLog(t.stdout, redact.Inert).Entry
 				if *asJSON {
@@ -78,7 +88,7 @@ const pollEvery = 300 * time.Millisecond
 
 // printLog shows the journal, and with follow also what is added to it until a signal comes.
 func printLog(t *terminal, board string, show func(string, flow.Entry), follow bool) error {
-	stop, _, release := contexts(func(bool) {})
+	stop, _, release := t.contexts(func(bool) {})
 	defer release()
 	var seen uint64
 	for {
@@ -109,27 +119,37 @@ func ackCommand() command {
 		name: "ack", args: "BOARD", summary: "say that you have seen why a board stopped, and that it may go on as it stands",
 		long: `
 A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. A board
-that the Manager ended with blocked, error or escalate (exit code 3) is complete once you acknowledge it or edit it.`,
+that the Manager ended with blocked, error or escalate (exit code 3) is complete once you acknowledge it or edit it. What
+changed, or what your word changes, is shown as a diff; your word is journaled.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			note := flags.StringP("message", "m", "", "a note for the journal")
+			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your word and what it would change")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("ack", args, true); err != nil {
 					return 0, err
 				}
-				clean := redact.New(orchestrator.Secrets(os.Environ())).String(*note)
-				waited, err := orchestrator.Acknowledge(args[0], clean, time.Now)
+				q, err := orchestrator.Acknowledge(args[0], *note, *ask, redact.New(orchestrator.Secrets(os.Environ())), time.Now)
 				if err != nil {
 					return 0, err
 				}
-				if waited == "" {
-					_, err = fmt.Fprintf(t.stdout, "%s waits for nobody\n", redact.Inert(args[0]))
-					return exitComplete, err
-				}
-				_, err = fmt.Fprintf(t.stdout, "acknowledged: %s\n", redact.Inert(waited))
-				return exitComplete, err
+				return exitComplete, tellDecision(t.stdout, args[0], q, *ask)
 			}
 		},
 	}
+}
+
+// tellDecision shows what was decided: seed 002, "concise diff summary".
+func tellDecision(w io.Writer, board string, q orchestrator.Question, ask bool) error {
+	text := "acknowledged: "
+	switch {
+	case q.Text == "":
+		_, err := fmt.Fprintf(w, "%s waits for nobody\n", redact.Inert(board))
+		return err
+	case ask:
+		text = "waits for your word: "
+	}
+	_, err := fmt.Fprintf(w, "%s%s\n", redact.InertLines(q.Diff), redact.Inert(text+q.Text))
+	return err
 }
 
 // printJSON writes v as indented JSON.

@@ -7,10 +7,10 @@ func refuse(e Event, format string, args ...any) error {
 }
 
 func (e RunStarted) apply(s *State) error {
-	if s.spent {
+	if s.Spent {
 		s.freshen()
 	}
-	s.Running, s.spent, s.Outcome, s.Text = true, false, "", ""
+	s.Running, s.Spent, s.Outcome, s.Text = true, false, "", ""
 	s.Limits = e.Limits
 	return nil
 }
@@ -127,8 +127,8 @@ func (s *Step) restart(sha string) {
 	s.Before, s.Input, s.Started, s.Rejected, s.Disagreed, s.Left, s.BoardSHA = nil, nil, 0, 0, false, "", sha
 }
 
-func (e BoardDiverged) apply(s *State) error {
-	if s.Step != nil {
+func (e StateDiverged) apply(s *State) error {
+	if s.Step != nil && e.Source == SourceBoard {
 		s.Step.BoardSHA = e.After
 	}
 	if e.Policy == "freeze" {
@@ -177,7 +177,7 @@ func (e RunInterrupted) apply(s *State) error {
 }
 
 func (e RunFinished) apply(s *State) error {
-	s.Running, s.spent = false, true
+	s.Running, s.Spent = false, true
 	s.Outcome, s.Text = e.Outcome, e.Text
 	if e.Outcome == Frozen && s.Frozen == nil {
 		s.Frozen = &Freeze{Text: e.Text}

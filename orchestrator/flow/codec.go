@@ -25,7 +25,7 @@ func Decode(kind string, data []byte) (Event, error) {
 	case "ATTEMPT_STOPPED":
 		return decodeAs[AttemptStopped](data)
 	case "STATE_DIVERGENCE":
-		return decodeAs[BoardDiverged](data)
+		return decodeAs[StateDiverged](data)
 	case "BOARD_EDITED":
 		return decodeAs[BoardEdited](data)
 	case "BOARD_WRITE_STARTED":
@@ -42,6 +42,28 @@ func Decode(kind string, data []byte) (Event, error) {
 		return decodeAs[RunFinished](data)
 	case "LEAD_ACK":
 		return decodeAs[Acknowledged](data)
+	case "STATE_OWNERSHIP_HANDOFF":
+		return decodeAs[HandoffOffered](data)
+	case "STATE_OWNERSHIP_ACK":
+		return decodeAs[HandoffAcked](data)
+	case "HANDOFF_DUPLICATE":
+		return decodeAs[HandoffDuplicate](data)
+	case "HANDOFF_MISSING":
+		return decodeAs[HandoffMissing](data)
+	case "SPLIT_BRAIN_DETECTED":
+		return decodeAs[SplitBrain](data)
+	case "SNAPSHOT_TAKEN":
+		return decodeAs[SnapshotTaken](data)
+	case "SNAPSHOT_NOT_FOUND":
+		return decodeAs[SnapshotNotFound](data)
+	case "SNAPSHOT_CONFLICT":
+		return decodeAs[SnapshotConflict](data)
+	case "RECONCILE_LOCK_ENTER":
+		return decodeAs[LockEntered](data)
+	case "RECONCILE_LOCK_EXIT":
+		return decodeAs[LockExited](data)
+	case "RECONCILE_CONFLICT":
+		return decodeAs[ReconcileConflict](data)
 	default:
 		return nil, fmt.Errorf("%w: %q", ErrUnknownKind, kind)
 	}

@@ -16,7 +16,9 @@ type Event interface {
 type Entry struct {
 	Seq   uint64
 	Epoch uint64
+	Rev   uint64 // the revision of the board's records that it makes (seed 002, "rev")
 	Time  time.Time
+	Actor string
 	Event Event
 }
 
@@ -126,16 +128,24 @@ type BoardEdited struct {
 	BoardSHA string `json:"board_sha256"`
 }
 
-// BoardDiverged says that the board changed in the turn of somebody who may not change it (seed 002, "If external mutation
-// is detected", step 1). With Policy "freeze" it freezes the board.
-type BoardDiverged struct {
-	Step   int    `json:"step"`
-	Task   string `json:"task"`
-	Before string `json:"before_sha256"`
-	After  string `json:"after_sha256"`
-	Policy string `json:"policy"`
+// StateDiverged says that something changed that only its owner may change (seed 002, "If external mutation is detected",
+// step 1): the board in another turn than the Manager's, state.md, or the journal. With Policy "freeze" it freezes the board.
+type StateDiverged struct {
+	Source string `json:"source"` // what was changed: one of the Source constants
+	Step   int    `json:"step,omitempty"`
+	Task   string `json:"task"` // the open task, or the board
+	Before string `json:"before_sha256,omitempty"`
+	After  string `json:"after_sha256,omitempty"`
+	Policy string `json:"policy,omitempty"`
 	Text   string `json:"text"`
 }
+
+// What a STATE_DIVERGENCE is about.
+const (
+	SourceBoard   = "board"
+	SourceState   = "state.md"
+	SourceJournal = "journal"
+)
 
 // BoardWriteStarted is the intent to replace the board.
 type BoardWriteStarted struct {
@@ -202,7 +212,7 @@ func (AttemptStarted) Kind() string    { return "ATTEMPT_STARTED" }
 func (ReplyAccepted) Kind() string     { return "REPLY_ACCEPTED" }
 func (ReplyRejected) Kind() string     { return "REPLY_REJECTED" }
 func (AttemptStopped) Kind() string    { return "ATTEMPT_STOPPED" }
-func (BoardDiverged) Kind() string     { return "STATE_DIVERGENCE" }
+func (StateDiverged) Kind() string     { return "STATE_DIVERGENCE" }
 func (BoardEdited) Kind() string       { return "BOARD_EDITED" }
 func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
 func (BoardWritten) Kind() string      { return "BOARD_WRITTEN" }
@@ -218,7 +228,7 @@ func (e AttemptStarted) Subject() string    { return e.Task }
 func (e ReplyAccepted) Subject() string     { return e.Task }
 func (e ReplyRejected) Subject() string     { return e.Task }
 func (e AttemptStopped) Subject() string    { return e.Task }
-func (e BoardDiverged) Subject() string     { return e.Task }
+func (e StateDiverged) Subject() string     { return e.Task }
 func (e BoardEdited) Subject() string       { return e.Task }
 func (e BoardWriteStarted) Subject() string { return e.Task }
 func (e BoardWritten) Subject() string      { return e.Task }

@@ -106,7 +106,7 @@ func TestNext(t *testing.T) {
 			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
 		{"the limit of steps", append([]flow.Event{flow.RunStarted{Limits: flow.Limits{MaxSteps: 1}}}, ran[1:]...), flow.Board{Task: "t2", SHA: "b"},
 			flow.Finish{Outcome: flow.LimitReached, Text: "the limit of 1 step is reached"}},
-		{"a divergence freezes when it is to", []flow.Event{start, one, flow.BoardDiverged{Step: 1, After: "b", Policy: "freeze", Text: "changed"}},
+		{"a divergence freezes when it is to", []flow.Event{start, one, flow.StateDiverged{Source: flow.SourceBoard, Step: 1, After: "b", Policy: "freeze", Text: "changed"}},
 			flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}, flow.Finish{Outcome: flow.Frozen, Text: "changed"}},
 		{"a Manager that contradicts its board to the end freezes it",
 			append(append(accepted[:len(accepted):len(accepted)], flow.RunStarted{}), attempt(1, flow.ManagerCall, 1), disagreed), open,
@@ -202,7 +202,7 @@ func TestTransitionsAreChecked(t *testing.T) {
 			if err := s.Apply(tt.event); !errors.As(err, &transition) {
 				t.Fatalf("Apply(%s) = %v, want a TransitionError", tt.event.Kind(), err)
 			}
-			if s.Rev != was.Rev || s.Step != was.Step {
+			if diff := cmp.Diff(was, s); diff != "" {
 				t.Error("a refused event changed the state")
 			}
 		})
@@ -300,11 +300,24 @@ func TestReconcile(t *testing.T) {
 
 // TestEveryKindDecodes finds the kinds of events in the source, so that a new one cannot be forgotten in Decode.
 func TestEveryKindDecodes(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
+	kinds := 0
+	for _, name := range []string{"event.go", "ownership.go"} {
+		kinds += decodeKinds(t, name)
+	}
+	if kinds < 20 {
+		t.Errorf("found %d kinds of events, want all of them", kinds)
+	}
+	if _, err := flow.Decode("COFFEE", nil); !errors.Is(err, flow.ErrUnknownKind) {
+		t.Errorf("Decode of an unknown kind = %v, want ErrUnknownKind", err)
+	}
+}
+
+func decodeKinds(t *testing.T, name string) (kinds int) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		f, ok := n.(*ast.FuncDecl)
 		if !ok || f.Name.Name != "Kind" {
@@ -319,12 +332,7 @@ func TestEveryKindDecodes(t *testing.T) {
 		}
 		return true
 	})
-	if kinds < 10 {
-		t.Errorf("found %d kinds of events in event.go, want all of them", kinds)
-	}
-	if _, err := flow.Decode("COFFEE", nil); !errors.Is(err, flow.ErrUnknownKind) {
-		t.Errorf("Decode of an unknown kind = %v, want ErrUnknownKind", err)
-	}
+	return kinds
 }
 
 func TestEventsSurviveTheJournal(t *testing.T) {

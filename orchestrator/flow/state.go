@@ -7,42 +7,43 @@ import (
 
 // State is where a board's work stands: the fold of [State.Apply] over all events of its journal, in order. The zero value is
 // a board that nobody ever ran. Only Apply changes it.
+//
+// Its JSON is what a snapshot holds: a change of it needs a new [snapshotVersion].
 type State struct {
-	Rev      uint64 // events applied so far; the revision that the next writer builds on (seed 002, "rev")
-	Running  bool   // a run has started and neither finished nor was seen to be interrupted
-	Outcome  Outcome
-	Text     string // of the last ending
-	Limits   Limits
-	Steps    int // steps finished under these limits: an interruption keeps them, a finish makes them fresh
-	LastStep int // number of the last step that was started, over all runs
-	Step     *Step
-	Repeat   Repeat
-	Frozen   *Freeze
-	Last     Ending
-
-	spent bool // the last run finished, so the next one starts with fresh limits and attempts
+	Running  bool    `json:"running"` // a run has started and neither finished nor was seen to be interrupted
+	Outcome  Outcome `json:"outcome"`
+	Text     string  `json:"text"` // of the last ending
+	Limits   Limits  `json:"limits"`
+	Steps    int     `json:"steps"`     // steps finished under these limits: an interruption keeps them, a finish makes them fresh
+	LastStep int     `json:"last_step"` // number of the last step that was started, over all runs
+	Step     *Step   `json:"step"`
+	Repeat   Repeat  `json:"repeat"`
+	Frozen   *Freeze `json:"frozen"`
+	Last     Ending  `json:"last"`
+	Spent    bool    `json:"spent"` // the last run finished, so the next one starts with fresh limits and attempts
 }
 
 // Step is the open step: one task agent's call and the Manager's call after it, or one Manager call.
 type Step struct {
-	Number     int
-	Task, Role string
-	BoardSHA   string // the board that the step works on, as last accepted
-	Mark       string // of its processes
+	Number   int    `json:"number"`
+	Task     string `json:"task"`
+	Role     string `json:"role"`
+	BoardSHA string `json:"board_sha256"` // the board that the step works on, as last accepted
+	Mark     string `json:"mark"`         // of its processes
 
-	Call       Call            // the call that is due or under way
-	Input      json.RawMessage // its input once its first attempt was started; every attempt gets the same bytes
-	Started    int             // attempts of this call that were started
-	Rejected   int             // of these, replies that were rejected, since the attempts were last fresh
-	Running    int             // the attempt whose outcome is not known; 0: none
-	Left       string          // the board's SHA-256 as the last attempt left it; "" when nobody knows
-	LastReason string
-	Disagreed  bool // the last reply was rejected because the board said otherwise
+	Call       Call            `json:"call"`            // the call that is due or under way
+	Input      json.RawMessage `json:"input,omitempty"` // its input once its first attempt was started; every attempt gets the same bytes
+	Started    int             `json:"started"`         // attempts of this call that were started
+	Rejected   int             `json:"rejected"`        // of these, replies that were rejected, since the attempts were last fresh
+	Running    int             `json:"running"`         // the attempt whose outcome is not known; 0: none
+	Left       string          `json:"left"`            // the board's SHA-256 as the last attempt left it; "" when nobody knows
+	LastReason string          `json:"last_reason"`
+	Disagreed  bool            `json:"disagreed"` // the last reply was rejected because the board said otherwise
 
-	TaskStatus string    // status of the task agent's accepted reply
-	Before     *Baseline // set once a Manager attempt was started: what the board was before it
-	Reply      *ReplyAccepted
-	Writing    *BoardWriteStarted // a board write whose outcome is not known
+	TaskStatus string             `json:"task_status"` // status of the task agent's accepted reply
+	Before     *Baseline          `json:"before"`      // set once a Manager attempt was started: what the board was before it
+	Reply      *ReplyAccepted     `json:"reply"`
+	Writing    *BoardWriteStarted `json:"writing"` // a board write whose outcome is not known
 }
 
 func (s *Step) callRole() string {
@@ -54,8 +55,10 @@ func (s *Step) callRole() string {
 
 // Repeat counts how often in a row the same task was started in the same role on the same board.
 type Repeat struct {
-	Task, Role, BoardSHA string
-	Count                int
+	Task     string `json:"task"`
+	Role     string `json:"role"`
+	BoardSHA string `json:"board_sha256"`
+	Count    int    `json:"count"`
 }
 
 func (r Repeat) matches(b Board) bool {
@@ -63,12 +66,16 @@ func (r Repeat) matches(b Board) bool {
 }
 
 // Freeze is why a board may not go on until its Lead acknowledges it.
-type Freeze struct{ Text string }
+type Freeze struct {
+	Text string `json:"text"`
+}
 
 // Ending is what the Manager said in the last finished step, and the board that the step left.
 type Ending struct {
-	Status, Message, BoardSHA string
-	Acknowledged              bool
+	Status       string `json:"status"`
+	Message      string `json:"message"`
+	BoardSHA     string `json:"board_sha256"`
+	Acknowledged bool   `json:"acknowledged"`
 }
 
 // TransitionError says that an event cannot happen in the state that it was applied to: a journal that holds it was not
@@ -92,7 +99,6 @@ func (s *State) Apply(e Event) error {
 	if err := e.apply(&next); err != nil {
 		return err
 	}
-	next.Rev++
 	*s = next
 	return nil
 }

@@ -30,12 +30,14 @@ type jsonEvent struct {
 	Epoch uint64     `json:"epoch,omitempty"`
 	Time  *time.Time `json:"time,omitempty"`
 	Type  string     `json:"type"`
+	Rev   uint64     `json:"rev,omitempty"`
+	Actor string     `json:"actor,omitempty"`
 	Data  any        `json:"data"`
 }
 
 // Entry writes a journaled event.
 func (j *JSON) Entry(board string, e flow.Entry) {
-	j.write(jsonEvent{Board: board, Seq: e.Seq, Epoch: e.Epoch, Time: &e.Time, Type: e.Event.Kind(), Data: e.Event})
+	j.write(jsonEvent{Board: board, Seq: e.Seq, Epoch: e.Epoch, Rev: e.Rev, Actor: e.Actor, Time: &e.Time, Type: e.Event.Kind(), Data: e.Event})
 }
 
 // Activity is not an event.

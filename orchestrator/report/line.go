@@ -41,8 +41,8 @@ func describe(e flow.Event) []line {
 		return rejected(e)
 	case flow.AttemptStopped:
 		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped: %s", e.Step, e.Role, e.Attempt, e.Reason)}}
-	case flow.BoardDiverged:
-		return []line{{warn, e.Text + diverged(e.Policy)}}
+	case flow.StateDiverged:
+		return []line{{warn, e.Text + diverged(e)}}
 	case flow.BoardEdited:
 		return []line{{warn, fmt.Sprintf("step %d: the board was edited since the last run; the call starts afresh", e.Step)}}
 	case flow.StepFinished:
@@ -54,7 +54,7 @@ func describe(e flow.Event) []line {
 	case flow.Acknowledged:
 		return []line{{calm, "acknowledged by the Lead" + because(e.Note)}}
 	default:
-		return nil
+		return custody(e)
 	}
 }
 
@@ -125,11 +125,38 @@ func finished(e flow.StepFinished) []line {
 	return lines
 }
 
-func diverged(policy string) string {
-	if policy == "freeze" {
+func diverged(e flow.StateDiverged) string {
+	switch {
+	case e.Source != flow.SourceBoard:
+		return ""
+	case e.Policy == "freeze":
 		return "; the board is frozen"
+	default:
+		return "; the file stands"
 	}
-	return "; the file stands"
+}
+
+// custody renders the events of seed 002 about who owns a board and what is believed of its journal. What goes as it should
+// gives no line.
+func custody(e flow.Event) []line {
+	switch e := e.(type) {
+	case flow.HandoffDuplicate:
+		return []line{{warn, fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing", e.Epoch, e.Owner)}}
+	case flow.HandoffMissing:
+		return []line{{bad, e.Text}}
+	case flow.SplitBrain:
+		return []line{{bad, e.Text}}
+	case flow.SnapshotNotFound:
+		return []line{{bad, e.Text}}
+	case flow.SnapshotConflict:
+		return []line{{bad, e.Text}}
+	case flow.ReconcileConflict:
+		return []line{{bad, e.Text}}
+	case flow.LockExited:
+		return []line{{calm, fmt.Sprintf("reconciled with the state at record %d: %s", e.ReplayIndex, e.Decision)}}
+	default:
+		return nil
+	}
 }
 
 func because(note string) string {

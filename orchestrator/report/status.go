@@ -19,9 +19,20 @@ type Status struct {
 	Steps    int          `json:"steps"`     // finished under the current limits
 	LastStep int          `json:"last_step"` // steps ever started
 	Open     *OpenStep    `json:"open_step,omitempty"`
-	Next     string       `json:"next"`
+	Next     string       `json:"next"` // what a run that is started now does first
 	Journal  string       `json:"journal"`
 	Records  uint64       `json:"records"`
+	Epoch    uint64       `json:"epoch"` // of the last owner
+	Owner    string       `json:"owner,omitempty"`
+	Locked   string       `json:"reconcile_lock,omitempty"` // why it is on
+	Rollback *Rollback    `json:"rollback_point,omitempty"`
+}
+
+// Rollback is the last verifiable operational snapshot: seed 002's identity tuple.
+type Rollback struct {
+	Epoch       uint64 `json:"epoch"`
+	ReplayIndex uint64 `json:"replay_index"`
+	Hash        string `json:"snapshot_hash"`
 }
 
 // OpenStep is a step that was started and is not finished.
@@ -35,10 +46,17 @@ type OpenStep struct {
 	Reason   string    `json:"last_reason,omitempty"`
 }
 
-// NewStatus renders a state.
-func NewStatus(board string, s flow.State, running bool) Status {
-	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Frozen: s.Frozen != nil, Steps: s.Steps,
-		LastStep: s.LastStep, Next: next(s, running)}
+// NewStatus renders a history. foreseen is what a run would do next, as far as refused does not say why it would not.
+func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
+	s := h.State
+	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Frozen: h.Frozen() != "", Steps: s.Steps,
+		LastStep: s.LastStep, Next: next(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
+	if st.Frozen {
+		st.Outcome, st.Text = flow.Frozen, h.Frozen()
+	}
+	if len(h.Points) == 1 {
+		st.Rollback = &Rollback{h.Points[0].Epoch, h.Points[0].ReplayIndex, h.Points[0].Hash}
+	}
 	if step := s.Step; step != nil {
 		st.Open = &OpenStep{Step: step.Number, Task: step.Task, Role: step.Role, Call: step.Call, Attempts: step.Started,
 			Rejected: step.Rejected, Reason: step.LastReason}
@@ -46,25 +64,41 @@ func NewStatus(board string, s flow.State, running bool) Status {
 	return st
 }
 
-// next says what the next run would do, as far as the journal alone tells.
-func next(s flow.State, running bool) string {
-	switch {
-	case running:
+// next says what the next run would do.
+func next(running bool, e flow.Effect, refused error) string {
+	if running {
 		return "a run is at work"
-	case s.Frozen != nil:
-		return "nothing until kanban-run ack: the board is frozen"
-	case s.Outcome == flow.Complete && s.Step == nil:
-		return "nothing, unless the board is edited"
-	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged && s.Step == nil:
-		return "the same ending, until the board is edited or acknowledged with kanban-run ack"
-	case s.Step != nil && s.Step.Reply != nil:
-		return "record the Manager's reply to " + s.Step.Task
-	case s.Step != nil && s.Step.Call == flow.ManagerCall:
-		return "start the Manager for " + s.Step.Task
-	case s.Step != nil:
-		return "start " + s.Step.Role + " again for " + s.Step.Task
+	}
+	if refused != nil {
+		return "a run would refuse: " + refused.Error()
+	}
+	switch e := e.(type) {
+	case flow.StartAgent:
+		return starting(e)
+	case flow.WriteBoard:
+		return fmt.Sprintf("step %d: record the Manager's reply on the board", e.Step)
+	case flow.Finish:
+		return standstill(e)
 	default:
-		return "read the board and go on with its current task"
+		return "unknown"
+	}
+}
+
+func starting(e flow.StartAgent) string {
+	if e.Call == flow.ManagerCall {
+		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, again(e.Attempt))
+	}
+	return fmt.Sprintf("step %d: give %s to %s%s", e.Step, e.Task, e.Role, again(e.Attempt))
+}
+
+func standstill(e flow.Finish) string {
+	switch e.Outcome {
+	case flow.Frozen:
+		return "nothing before kanban-run ack: the board is frozen"
+	case flow.NeedsPerson:
+		return "the same ending, until the board is edited or acknowledged with kanban-run ack"
+	default:
+		return "nothing: " + e.Text
 	}
 }
 
@@ -83,12 +117,19 @@ func (s Status) WriteText(w io.Writer, clean func(string) string) error {
 	default:
 		row("state", "%s: %s", s.Outcome, s.Text)
 	}
+	if s.Locked != "" {
+		row("lock", "RECONCILE_LOCK is on: only kanban-run ack ends it")
+	}
 	row("steps", "%d", s.LastStep)
 	if o := s.Open; o != nil {
 		row("open", "step %d: %s, %s call for %s, %s started, %d rejected", o.Step, o.Role, o.Call, o.Task, flow.Count(o.Attempts, "attempt"), o.Rejected)
 	}
 	row("next", "%s", s.Next)
+	row("owner", "%s, epoch %d", s.Owner, s.Epoch)
 	row("journal", "%s (%d records)", s.Journal, s.Records)
+	if p := s.Rollback; p != nil {
+		row("rollback", "to record %d of epoch %d, snapshot %.12s", p.ReplayIndex, p.Epoch, p.Hash)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"kanban-run/orchestrator/proc"
+)
+
+// guard is the life of the process that the user started, when its command starts agents: the command itself runs in a child
+// of it, the runner. See package proc.
+func (c command) guard(args []string) (int, error) {
+	fate, err := proc.Guard(append([]string{c.name}, args...))
+	var leftover *proc.LeftoverError
+	if err != nil && !errors.As(err, &leftover) {
+		return 0, fmt.Errorf("guard the run: %w", err)
+	}
+	if err == nil {
+		err = errorOf(fate)
+	}
+	return fate.Code, err
+}
+
+// errorOf is what there is to say about the runner's end that it could not say itself.
+func errorOf(fate proc.Fate) error {
+	switch {
+	case fate.Told:
+		return nil
+	case fate.Signal != 0 && fate.Signal == fate.Asked:
+		return &signalError{fate.Signal} // before it listened to the guardian
+	case fate.Signal != 0:
+		return &killedError{fate.Signal}
+	default:
+		return fmt.Errorf("the runner crashed (exit status %d)", fate.Code)
+	}
+}
+
+// killedError is a runner that was killed by somebody else than its guardian.
+type killedError struct{ signal syscall.Signal }
+
+func (e *killedError) Error() string {
+	return fmt.Sprintf("the run was ended from outside (%v); its agents were ended too", e.signal)
+}
+
+// Hint says what to do about it.
+func (e *killedError) Hint() string {
+	return "the same command goes on; signal this process instead, which stops the agent first. If nobody did it, look whether memory ran out"
+}
+
+// errGuardianLost stops a runner whose guardian was killed: nobody would be there to end its agents.
+var errGuardianLost = &killedError{syscall.SIGKILL}
+
+// join returns the runner's side of the link to its guardian, nil when this process has none.
+func join(args []string) (*proc.Link, []string, error) {
+	if len(args) == 0 || args[0] != proc.RunnerCommand {
+		return nil, args, nil
+	}
+	link, err := proc.Join()
+	if err != nil {
+		return nil, nil, &usageError{text: args[0] + " is not for people", hint: "kanban-run run does the same"}
+	}
+	return link, args[1:], nil
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/redact"
+)
+
+// verifyJournal checks a board's journal, changes nothing, and says what it found. A damaged journal is an error (exit code
+// 1), one that contradicts itself freezes its board (5).
+func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
+	v, err := orchestrator.Verify(board)
+	if err != nil {
+		return 0, err
+	}
+	code := exitComplete
+	if v.Frozen != "" {
+		code = exitFrozen
+	}
+	if asJSON {
+		return code, printJSON(t.stdout, v)
+	}
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-9s %s\n", name, redact.Inert(fmt.Sprintf(format, args...)))
+	}
+	row("journal", "%s", v.Journal)
+	row("records", "%d in %d bytes, none is missing or changed", v.Records, v.Bytes)
+	row("head", "%s", headOf(v))
+	if v.TornBytes > 0 {
+		row("torn", "%d bytes behind byte %d; the next run keeps them aside", v.TornBytes, v.Bytes)
+	}
+	row("owner", "%s, epoch %d", v.Owner, v.Epoch)
+	row("rollback", "%s", rollbackOf(v))
+	if v.Frozen == "" {
+		row("verdict", "sound")
+	} else {
+		row("verdict", "%s", v.Frozen)
+	}
+	_, err = fmt.Fprint(t.stdout, b.String())
+	return code, err
+}
+
+func headOf(v orchestrator.Verdict) string {
+	if v.Head == 0 {
+		return "none: a journal that was cut off cleanly would not be noticed"
+	}
+	return fmt.Sprintf("record %d was acknowledged, and it is there", v.Head)
+}
+
+func rollbackOf(v orchestrator.Verdict) string {
+	if len(v.Points) == 0 {
+		return "no verifiable snapshot"
+	}
+	var points []string
+	for _, p := range v.Points {
+		points = append(points, fmt.Sprintf("record %d of epoch %d, snapshot %s", p.ReplayIndex, p.Epoch, p.Hash))
+	}
+	return strings.Join(points, " and ")
+}

@@ -1,0 +1,121 @@
+package flow
+
+import "fmt"
+
+// Custody is who owns a board's operational state and whether anybody may write it: the fold of seed 002's "Lead ->
+// Supervisor handoff contract". The Lead is whoever starts a run, the Supervisor is the run; an epoch is one run's ownership.
+type Custody struct {
+	Epoch uint64 // of the active owner; 0: nobody ever owned the board
+	Owner string // who that is; a run's own name, which no other run has
+
+	Offered   uint64 // the epoch of a handoff that is not acknowledged; 0: none
+	OfferedTo string
+	Offers    int // handoffs that only repeat the active one and were not reported yet
+
+	Locked string // why RECONCILE_LOCK is on; "" when it is not
+}
+
+// Breach is a record that should not stand where it stands: nothing after it can be believed before it is reconciled.
+type Breach struct {
+	Kind BreachKind
+	Seq  uint64
+	Task string
+	Text string
+}
+
+// BreachKind is which rule was broken, and so what is said about it.
+type BreachKind string
+
+const (
+	NoHandoff BreachKind = "HANDOFF_MISSING"
+	TwoOwners BreachKind = "SPLIT_BRAIN_DETECTED"
+	Conflict  BreachKind = "STATE_DIVERGENCE" // all others
+)
+
+func breach(kind BreachKind, e Entry, format string, args ...any) *Breach {
+	text := fmt.Sprintf("record %d (%s): %s", e.Seq, e.Event.Kind(), fmt.Sprintf(format, args...))
+	return &Breach{Kind: kind, Seq: e.Seq, Task: e.Event.Subject(), Text: text}
+}
+
+// admit says whether e may be written by whoever wrote it, and makes it part of the custody. The numbers are those of the
+// rules in seed 002.
+func (c *Custody) admit(e Entry) *Breach {
+	switch event := e.Event.(type) {
+	case HandoffOffered:
+		return c.offer(e, event)
+	case HandoffAcked:
+		return c.acknowledge(e, event)
+	case HandoffDuplicate:
+		c.Offers = 0
+		return c.operational(e)
+	case LockEntered:
+		c.Locked = event.Reason
+	case LockExited:
+		c.Locked = ""
+	case HandoffMissing, SplitBrain, Acknowledged:
+		// The first two are said by somebody who is not the owner, the third by the Lead.
+	default:
+		return c.operational(e)
+	}
+	return nil
+}
+
+func (c *Custody) offer(e Entry, h HandoffOffered) *Breach {
+	repeats := h.Epoch == c.Epoch && h.Owner == c.Owner
+	taken := h.Epoch == c.Epoch || h.Epoch == c.Offered && h.Owner != c.OfferedTo
+	switch {
+	case h.Epoch != e.Epoch:
+		return breach(Conflict, e, "a handoff of epoch %d in epoch %d", h.Epoch, e.Epoch)
+	case c.Locked != "":
+		return breach(Conflict, e, "no handoff is valid in RECONCILE_LOCK")
+	case repeats: // 9. an idempotent no-op
+		c.Offers++
+	case taken: // 11.
+		return breach(TwoOwners, e, "%s and %s both own epoch %d", c.owner(h.Epoch), h.Owner, h.Epoch)
+	case h.Epoch < c.Epoch: // 3., 8.
+		return breach(Conflict, e, "epoch %d is stale, epoch %d is active", h.Epoch, c.Epoch)
+	default: // 2.
+		c.Offered, c.OfferedTo = h.Epoch, h.Owner
+	}
+	return nil
+}
+
+func (c *Custody) owner(epoch uint64) string {
+	if epoch == c.Epoch {
+		return c.Owner
+	}
+	return c.OfferedTo
+}
+
+// acknowledge activates an owner. 4. "State ownership becomes active only after STATE_OWNERSHIP_ACK(epoch)".
+func (c *Custody) acknowledge(e Entry, a HandoffAcked) *Breach {
+	if a.Epoch != c.Offered || a.Owner != c.OfferedTo || a.Epoch != e.Epoch {
+		return breach(NoHandoff, e, "epoch %d was not handed over to %s", a.Epoch, a.Owner)
+	}
+	c.Epoch, c.Owner, c.Offered, c.OfferedTo = a.Epoch, a.Owner, 0, ""
+	return nil
+}
+
+// operational admits everything else: 5. "no operational writes are valid before ACK activation", 11. "block all operational
+// writes except reconcile lifecycle/audit events".
+func (c *Custody) operational(e Entry) *Breach {
+	switch {
+	case e.Epoch != c.Epoch && (c.Locked == "" || !AllowedInLock(e.Event)):
+		return breach(NoHandoff, e, "epoch %d was never handed over, epoch %d is active", e.Epoch, c.Epoch)
+	case c.Locked != "" && !AllowedInLock(e.Event):
+		return breach(Conflict, e, "an operational write in RECONCILE_LOCK")
+	default:
+		return nil
+	}
+}
+
+// AllowedInLock says whether an event may be written in RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", step 3.
+// The Lead's word is no operational write: it is what the lock waits for.
+func AllowedInLock(e Event) bool {
+	switch e.(type) {
+	case StateDiverged, SnapshotNotFound, SnapshotConflict, ReconcileConflict, LockEntered, LockExited, Acknowledged:
+		return true
+	default:
+		return false
+	}
+}

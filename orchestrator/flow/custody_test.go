@@ -1,0 +1,195 @@
+package flow_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// book writes a history as runs do, and lets a test write what no run would.
+type book struct {
+	t *testing.T
+	flow.History
+	epoch   uint64
+	entries []flow.Entry
+}
+
+func newBook(t *testing.T) *book { return &book{t: t} }
+
+func (b *book) entry(e flow.Event) flow.Entry {
+	return flow.Entry{Seq: b.Seq + 1, Epoch: b.epoch, Rev: b.Rev + 1, Time: time.Unix(int64(b.Seq+1), 0), Actor: "kanban-run", Event: e}
+}
+
+func (b *book) put(entries ...flow.Entry) {
+	for _, e := range entries {
+		b.entries = append(b.entries, e)
+		b.Add(e)
+	}
+}
+
+func (b *book) write(events ...flow.Event) *book {
+	for _, e := range events {
+		b.put(b.entry(e))
+	}
+	return b
+}
+
+// own hands the board to a run.
+func (b *book) own(owner string) *book {
+	b.epoch = b.Custody.Epoch + 1
+	return b.write(flow.HandoffOffered{Board: "b", Epoch: b.epoch, Owner: owner}, flow.HandoffAcked{Board: "b", Epoch: b.epoch, Owner: owner})
+}
+
+// step is a whole step whose reply wrote nothing.
+func (b *book) step(n int) *book {
+	return b.write(flow.StepStarted{Step: n, Task: "t1", Role: "Implementor", BoardSHA: "a"}, attempt(n, flow.TaskCall, 1),
+		flow.ReplyAccepted{Step: n, Call: flow.TaskCall, Task: "t1", Attempt: 1, Status: "ok"}, attempt(n, flow.ManagerCall, 1),
+		flow.ReplyAccepted{Step: n, Call: flow.ManagerCall, Task: "t1", Attempt: 1, Status: "ok"}, flow.StepFinished{Step: n, Task: "t1"})
+}
+
+func (b *book) snapshot() *book { return b.write(b.Snapshot("b")) }
+
+// after are the entries behind the rollback point.
+func (b *book) after() []flow.Entry {
+	return b.entries[b.Points[0].ReplayIndex:]
+}
+
+// TestCustody goes through the rules of seed 002, "Lead -> Supervisor handoff contract", by their numbers.
+func TestCustody(t *testing.T) {
+	tests := []struct {
+		name  string
+		write func(*book)
+		kind  flow.BreachKind // "": no breach
+		text  string
+	}{
+		{"4. a run owns the board after the ACK", func(b *book) { b.own("r1").write(start) }, "", ""},
+		{"2. and 3. the next epoch", func(b *book) { b.own("r1").own("r2").write(start) }, "", ""},
+		{"2. an epoch that was left out", func(b *book) {
+			b.own("r1")
+			b.epoch = 7
+			b.write(flow.HandoffOffered{Epoch: 7, Owner: "r2"}, flow.HandoffAcked{Epoch: 7, Owner: "r2"}, start)
+		}, "", ""},
+		{"a handoff that died before its ACK", func(b *book) {
+			b.own("r1")
+			b.epoch = 2
+			b.write(flow.HandoffOffered{Epoch: 2, Owner: "r2"})
+			b.epoch = 3
+			b.write(flow.HandoffOffered{Epoch: 3, Owner: "r3"}, flow.HandoffAcked{Epoch: 3, Owner: "r3"}, start)
+		}, "", ""},
+		{"3. and 8. a stale epoch", func(b *book) {
+			b.own("r1").own("r2").write(flow.HandoffOffered{Epoch: 1, Owner: "r3"})
+		}, flow.Conflict, "epoch 1"},
+		{"5. an operational write before the ACK", func(b *book) {
+			b.own("r1")
+			b.epoch = 2
+			b.write(flow.HandoffOffered{Epoch: 2, Owner: "r2"}, start)
+		}, flow.NoHandoff, "epoch 2 was never handed over, epoch 1 is active"},
+		{"10. a write without any handoff", func(b *book) { b.epoch = 1; b.write(start) }, flow.NoHandoff, "epoch 1"},
+		{"10. an ACK for somebody else", func(b *book) {
+			b.epoch = 1
+			b.write(flow.HandoffOffered{Epoch: 1, Owner: "r1"}, flow.HandoffAcked{Epoch: 1, Owner: "r2"})
+		}, flow.NoHandoff, "r2"},
+		{"9. the active handoff again is a no-op", func(b *book) {
+			b.own("r1").write(flow.HandoffOffered{Epoch: 1, Owner: "r1"}, start)
+		}, "", ""},
+		{"11. two owners of one epoch", func(b *book) {
+			b.own("r1").write(start, flow.HandoffOffered{Epoch: 1, Owner: "r2"})
+		}, flow.TwoOwners, "r1 and r2 both own epoch 1"},
+		{"11. two offers of one epoch", func(b *book) {
+			b.epoch = 1
+			b.write(flow.HandoffOffered{Epoch: 1, Owner: "r1"}, flow.HandoffOffered{Epoch: 1, Owner: "r2"})
+		}, flow.TwoOwners, "r1 and r2 both own epoch 1"},
+		{"a handoff in RECONCILE_LOCK", func(b *book) {
+			b.own("r1").write(flow.LockEntered{Reason: "why"})
+			b.own("r2")
+		}, flow.Conflict, "RECONCILE_LOCK"},
+		{"a revision twice", func(b *book) {
+			b.own("r1").write(start)
+			e := b.entry(one)
+			e.Rev--
+			b.put(e)
+		}, flow.Conflict, "revision 3"},
+		{"an event that cannot happen", func(b *book) { b.own("r1").write(start, flow.StepFinished{Step: 9}) }, flow.Conflict, "step 9"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBook(t)
+			tt.write(b)
+			switch {
+			case tt.kind == "" && b.Breach != nil:
+				t.Errorf("breach: %v", b.Breach)
+			case tt.kind != "" && (b.Breach == nil || b.Breach.Kind != tt.kind || !strings.Contains(b.Breach.Text, tt.text)):
+				t.Errorf("breach = %+v, want %s with %q", b.Breach, tt.kind, tt.text)
+			}
+		})
+	}
+}
+
+// TestDuplicateHandoffIsCountedOnce: rule 9, reported by HANDOFF_DUPLICATE.
+func TestDuplicateHandoffIsCountedOnce(t *testing.T) {
+	b := newBook(t).own("r1").write(flow.HandoffOffered{Epoch: 1, Owner: "r1"})
+	if b.Custody.Offers != 1 {
+		t.Fatalf("Offers = %d, want 1", b.Custody.Offers)
+	}
+	if b.write(flow.HandoffDuplicate{Epoch: 1, Owner: "r1", Count: 1}); b.Custody.Offers != 0 {
+		t.Errorf("Offers = %d after the report, want 0", b.Custody.Offers)
+	}
+}
+
+// TestReconcileLock: in it only the events that seed 002 lists may be written, and the Lead's word.
+func TestReconcileLock(t *testing.T) {
+	allowed := []flow.Event{flow.StateDiverged{Source: flow.SourceState}, flow.SnapshotNotFound{}, flow.SnapshotConflict{}, flow.ReconcileConflict{},
+		flow.LockEntered{Reason: "again"}, flow.LockExited{}, flow.Acknowledged{}}
+	refused := []flow.Event{start, one, flow.RunFinished{}, flow.RunInterrupted{}, flow.SnapshotTaken{}, flow.HandoffDuplicate{}, flow.HandoffOffered{Epoch: 2},
+		flow.BoardWritten{}, flow.StepFinished{}, flow.StepAbandoned{}}
+	locked := func() *book { return newBook(t).own("r1").write(start, flow.LockEntered{Reason: "why"}) }
+	for _, e := range allowed {
+		b := locked()
+		if err := b.Extend(b.entry(e)); err != nil {
+			t.Errorf("%s in RECONCILE_LOCK = %v, want it allowed", e.Kind(), err)
+		}
+	}
+	for _, e := range refused {
+		b := locked()
+		var transition *flow.TransitionError
+		if err := b.Extend(b.entry(e)); !errors.As(err, &transition) {
+			t.Errorf("%s in RECONCILE_LOCK = %v, want it refused", e.Kind(), err)
+		}
+	}
+	if b := locked().write(flow.LockExited{}, one); b.Breach != nil || b.Frozen() != "" {
+		t.Errorf("after RECONCILE_LOCK_EXIT: %v, frozen %q", b.Breach, b.Frozen())
+	}
+}
+
+// TestRefusedWriteChangesNothing: Extend leaves the history as it was.
+func TestRefusedWriteChangesNothing(t *testing.T) {
+	b := newBook(t).own("r1").write(start)
+	was, err := json.Marshal(b.History)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Extend(b.entry(flow.StepFinished{Step: 3})); err == nil {
+		t.Fatal("a step that is not open was finished")
+	}
+	if now, _ := json.Marshal(b.History); string(now) != string(was) {
+		t.Errorf("the history is\n%s, was\n%s", now, was)
+	}
+}
+
+// TestBreachStopsTheState: what follows a breach is not believed, and only its repair may be written.
+func TestBreachStopsTheState(t *testing.T) {
+	b := newBook(t).own("r1").write(start, flow.StepFinished{Step: 9}, one)
+	if b.State.Step != nil {
+		t.Error("an event behind a breach was applied")
+	}
+	if err := b.Extend(b.entry(one)); err == nil {
+		t.Error("an operational event was written behind a breach")
+	}
+	if err := b.Extend(b.entry(flow.StateDiverged{Source: flow.SourceJournal})); err != nil {
+		t.Errorf("STATE_DIVERGENCE behind a breach = %v", err)
+	}
+}

@@ -1,0 +1,193 @@
+package flow
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// History is the fold of a board's whole journal: where its work stands, who may write, and whether the records keep the
+// rules. Behind a [Breach] the state of the work stays as it was, until a LockExited brings a rebuilt one.
+type History struct {
+	State   State
+	Custody Custody
+	Rev     uint64     // of the last record; the next one makes the revision after it
+	Seq     uint64     // of the last record
+	Points  []Snapshot // verifiable, with the greatest replay index: one is the rollback point, several are a conflict
+	Breach  *Breach    // the first record that breaks a rule and is not reconciled
+}
+
+// Snapshot is a place in a journal and the state of the work there. Its first three fields are seed 002's snapshot identity
+// tuple.
+type Snapshot struct {
+	Epoch       uint64
+	ReplayIndex uint64 // seq of the last record that is in it
+	Hash        string // SHA-256 of the state's JSON, in hex
+	State       State
+	Owner       string
+}
+
+// snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it cannot be verified.
+const snapshotVersion = 1
+
+// Add makes a record part of the history. It never fails: what breaks a rule is the history's Breach.
+func (h *History) Add(e Entry) {
+	was, rev := h.Breach, h.Rev
+	h.Seq, h.Rev = e.Seq, max(h.Rev, e.Rev)
+	broken := h.Custody.admit(e)
+	if broken == nil && e.Rev != rev+1 {
+		broken = breach(Conflict, e, "it makes revision %d, which follows no revision %d", e.Rev, rev)
+	}
+	if broken == nil && was == nil {
+		broken = h.apply(e)
+	}
+	switch {
+	case was == nil:
+		h.Breach = broken
+	case isFreeze(e.Event):
+		_ = e.Event.apply(&h.State) // a freeze cannot fail, and is to be seen
+	}
+	if exit, ok := e.Event.(LockExited); ok {
+		h.unlock(e, exit)
+	}
+}
+
+// Extend is Add for a record that is about to be written: one that would be a breach, or that follows one and is no part of
+// its repair, is refused with a *TransitionError and leaves the history as it was.
+func (h *History) Extend(e Entry) error {
+	if h.Breach != nil && !isRepair(e.Event) {
+		return &TransitionError{Kind: e.Event.Kind(), Text: "the journal is to be reconciled first: " + h.Breach.Text}
+	}
+	next := *h
+	next.Points = slices.Clone(h.Points)
+	next.Add(e)
+	if h.Breach == nil && next.Breach != nil {
+		return &TransitionError{Kind: e.Event.Kind(), Text: next.Breach.Text}
+	}
+	*h = next
+	return nil
+}
+
+// isRepair names what may follow a breach: the next owner takes the board and reconciles it, or says that nobody may.
+func isRepair(e Event) bool {
+	switch e.(type) {
+	case HandoffOffered, HandoffAcked, HandoffMissing, SplitBrain:
+		return true
+	default:
+		return AllowedInLock(e)
+	}
+}
+
+func isFreeze(e Event) bool {
+	switch e.(type) {
+	case HandoffMissing, SplitBrain, SnapshotNotFound, SnapshotConflict, ReconcileConflict:
+		return true
+	default:
+		return false
+	}
+}
+
+// Frozen says why nobody may go on, or "".
+func (h *History) Frozen() string {
+	switch {
+	case h.State.Frozen != nil:
+		return h.State.Frozen.Text
+	default:
+		return h.Custody.Locked
+	}
+}
+
+func (h *History) apply(e Entry) *Breach {
+	if s, ok := e.Event.(SnapshotTaken); ok {
+		return h.verify(e, s)
+	}
+	if err := h.State.Apply(e.Event); err != nil {
+		return breach(Conflict, e, "%v", err)
+	}
+	return nil
+}
+
+// verify makes a snapshot a candidate for the rollback point when it meets all criteria of seed 002's "last verifiable
+// operational snapshot". All records before it were admitted and applied, else there would be a breach already.
+func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
+	if s.Version != snapshotVersion {
+		return nil
+	}
+	state, err := decodeState(s.State, s.Hash)
+	switch {
+	case err != nil:
+		return breach(Conflict, e, "%v", err)
+	case s.Epoch != h.Custody.Epoch || s.ReplayIndex >= e.Seq:
+		return breach(Conflict, e, "a snapshot of epoch %d and record %d cannot stand here", s.Epoch, s.ReplayIndex)
+	case s.ReplayIndex == e.Seq-1 && s.Hash != hashOf(encodeState(h.State)):
+		return breach(Conflict, e, "the snapshot is not what the records before it say")
+	}
+	h.consider(Snapshot{Epoch: s.Epoch, ReplayIndex: s.ReplayIndex, Hash: s.Hash, State: state, Owner: h.Custody.Owner}, e.Seq)
+	return nil
+}
+
+// consider keeps the snapshots with the greatest replay index. One that is about earlier records than the last can only be
+// a rival of the one that is kept: it was not compared with a fold of its own.
+func (h *History) consider(s Snapshot, seq uint64) {
+	kept := uint64(0)
+	if len(h.Points) > 0 {
+		kept = h.Points[0].ReplayIndex
+	}
+	same := func(p Snapshot) bool { return p.Hash == s.Hash && p.Epoch == s.Epoch }
+	switch {
+	case s.ReplayIndex == seq-1 && (len(h.Points) == 0 || s.ReplayIndex > kept):
+		h.Points = []Snapshot{s}
+	case s.ReplayIndex == kept && len(h.Points) > 0 && !slices.ContainsFunc(h.Points, same):
+		h.Points = append(h.Points, s)
+	}
+}
+
+func (h *History) unlock(e Entry, exit LockExited) {
+	if exit.State == nil {
+		return
+	}
+	state, err := decodeState(exit.State, hashOf(exit.State))
+	if err != nil || exit.Version != snapshotVersion {
+		if h.Breach == nil {
+			h.Breach = breach(Conflict, e, "the rebuilt state cannot be read")
+		}
+		return
+	}
+	h.State, h.Breach = state, nil
+	h.Points = []Snapshot{{Epoch: h.Custody.Epoch, ReplayIndex: e.Seq, Hash: hashOf(exit.State), State: state, Owner: h.Custody.Owner}}
+}
+
+// Snapshot is the event that keeps the present state of the work.
+func (h *History) Snapshot(board string) SnapshotTaken {
+	state := encodeState(h.State)
+	return SnapshotTaken{Board: board, Epoch: h.Custody.Epoch, ReplayIndex: h.Seq, Hash: hashOf(state), Version: snapshotVersion, State: state}
+}
+
+func encodeState(s State) json.RawMessage {
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("encode the state: %v", err)) // it holds nothing that JSON has no form for
+	}
+	return data
+}
+
+func decodeState(data json.RawMessage, hash string) (State, error) {
+	var s State
+	if got := hashOf(data); got != hash {
+		return s, fmt.Errorf("the state's hash is %s, not %s", got, hash)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		return s, fmt.Errorf("decode the state: %w", err)
+	}
+	return s, nil
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,156 @@
+package flow
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Rebuilt is the state of the work as it follows from a rollback point and the records after it.
+type Rebuilt struct {
+	State    State
+	Findings []string // what the checks found, in their order
+	Affected []string // tasks of the records that were passed over, sorted
+	Conflict string   // why the replay does not go through, or ""; State then is what it led to before
+}
+
+// Rebuild is seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks in a fixed order on the records
+// after the rollback point, and a replay of those that stand. after holds all records with a greater seq, in order.
+func Rebuild(point Snapshot, after []Entry) Rebuilt {
+	r := rebuilding{Rebuilt: Rebuilt{State: point.State}, affected: map[string]bool{}}
+	standing := r.owned(point, after)
+	r.monotonic(point, after)
+	standing = r.unique(standing)
+	r.replay(standing)
+	for task := range r.affected {
+		r.Affected = append(r.Affected, task)
+	}
+	slices.Sort(r.Affected)
+	return r.Rebuilt
+}
+
+type rebuilding struct {
+	Rebuilt
+	affected map[string]bool
+}
+
+func (r *rebuilding) passOver(e Entry, text string) {
+	r.Findings = append(r.Findings, text)
+	r.affected[e.Event.Subject()] = true
+}
+
+func (r *rebuilding) conflict(text string) {
+	r.Findings = append(r.Findings, text)
+	if r.Conflict == "" {
+		r.Conflict = text
+	}
+}
+
+// owned is the first check, owner/epoch validity: who was not the owner wrote nothing that counts. It also takes out what says
+// nothing about the work.
+func (r *rebuilding) owned(point Snapshot, after []Entry) []Entry {
+	custody := Custody{Epoch: point.Epoch, Owner: point.Owner}
+	var standing []Entry
+	for _, e := range after {
+		if b := custody.admit(e); b != nil {
+			r.passOver(e, b.Text)
+			continue
+		}
+		if isWork(e.Event) {
+			standing = append(standing, e)
+		}
+	}
+	return standing
+}
+
+// isWork tells the records about the work from those about the journal.
+func isWork(e Event) bool {
+	switch e := e.(type) {
+	case StateDiverged:
+		return e.Source == SourceBoard
+	case SnapshotTaken, HandoffDuplicate:
+		return false
+	case Acknowledged:
+		return true
+	default:
+		return !isRepair(e)
+	}
+}
+
+// monotonic is the second check: records without a gap or a step back.
+func (r *rebuilding) monotonic(point Snapshot, after []Entry) {
+	seq := point.ReplayIndex
+	for _, e := range after {
+		if e.Seq != seq+1 {
+			r.conflict(fmt.Sprintf("record %d follows record %d", e.Seq, seq))
+		}
+		seq = e.Seq
+	}
+}
+
+// unique is the third and the fourth check. Two records with the same idempotency key (task_id, rev, event_type) and the same
+// contents are one; any others with the same task and rev contradict each other, and the first stands until the Lead decides.
+func (r *rebuilding) unique(events []Entry) []Entry {
+	type revision struct {
+		task string
+		rev  uint64
+	}
+	first := map[revision]Entry{}
+	var standing []Entry
+	for _, e := range events {
+		key := revision{e.Event.Subject(), e.Rev}
+		earlier, taken := first[key]
+		switch {
+		case !taken:
+			first[key] = e
+			standing = append(standing, e)
+		case sameEvent(earlier.Event, e.Event):
+			r.Findings = append(r.Findings, fmt.Sprintf("record %d repeats record %d", e.Seq, earlier.Seq))
+		default:
+			r.affected[key.task] = true
+			r.conflict(fmt.Sprintf("records %d (%s) and %d (%s) both make revision %d of %s",
+				earlier.Seq, earlier.Event.Kind(), e.Seq, e.Event.Kind(), e.Rev, key.task))
+		}
+	}
+	return standing
+}
+
+func sameEvent(a, b Event) bool {
+	one, err1 := json.Marshal(a)
+	two, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && a.Kind() == b.Kind() && bytes.Equal(one, two)
+}
+
+// replay is step 7, "Rebuild operational state by canonical replay order". It ends at the first record that cannot follow.
+func (r *rebuilding) replay(events []Entry) {
+	slices.SortStableFunc(events, func(a, b Entry) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Event.Kind(), b.Event.Kind()), cmp.Compare(a.Actor, b.Actor))
+	})
+	for i, e := range events {
+		if err := r.State.Apply(e.Event); err != nil {
+			for _, later := range events[i:] {
+				r.affected[later.Event.Subject()] = true
+			}
+			r.conflict(fmt.Sprintf("record %d: %v", e.Seq, err))
+			return
+		}
+	}
+}
+
+// Same says whether the rebuilt state is the one that the history holds: then nothing changes for anybody.
+func (r Rebuilt) Same(h *History) bool {
+	return h.Breach == nil && r.Conflict == "" && hashOf(encodeState(r.State)) == hashOf(encodeState(h.State))
+}
+
+// Exit is the end of a reconciliation, with its entry of the rollback trail. What the Lead decided replaces the state of the
+// work; where nothing changes for anybody the state stays.
+func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) LockExited {
+	exit := LockExited{Board: board, Reason: reason, Decision: decision, Epoch: point.Epoch, ReplayIndex: point.ReplayIndex,
+		Hash: point.Hash, Affected: r.Affected, Findings: r.Findings}
+	if decision == DecisionLead {
+		exit.Version, exit.State = snapshotVersion, encodeState(r.State)
+	}
+	return exit
+}

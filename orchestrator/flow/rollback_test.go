@@ -1,0 +1,165 @@
+package flow_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// TestRollbackPoint: seed 002, "last verifiable operational snapshot" and "Single rollback point rule".
+func TestRollbackPoint(t *testing.T) {
+	b := newBook(t).own("r1").write(start).snapshot()
+	first := b.Points[0]
+	if first.Epoch != 1 || first.ReplayIndex != 3 || len(first.Hash) != 64 {
+		t.Fatalf("the identity tuple is %+v", first)
+	}
+	b.step(1).snapshot()
+	if len(b.Points) != 1 || b.Points[0].ReplayIndex != 10 {
+		t.Fatalf("points = %+v, want the one with the greatest replay index, 10", b.Points)
+	}
+
+	again := flow.SnapshotTaken{Board: "b", Epoch: 1, ReplayIndex: 10, Hash: b.Points[0].Hash, Version: 1, State: b.Snapshot("b").State}
+	if b.write(again); len(b.Points) != 1 {
+		t.Error("the same snapshot twice is no conflict")
+	}
+	rival := flow.SnapshotTaken{Board: "b", Epoch: 1, ReplayIndex: 10, Version: 1, State: json.RawMessage(`{"steps":7}`)}
+	sum := sha256.Sum256(rival.State)
+	rival.Hash = hex.EncodeToString(sum[:])
+	if b.write(rival); len(b.Points) != 2 {
+		t.Errorf("points = %+v, want two rivals for the same replay index", b.Points)
+	}
+	old := flow.SnapshotTaken{Board: "b", Epoch: 1, ReplayIndex: 3, Hash: rival.Hash, Version: 1, State: rival.State}
+	if b.write(old); len(b.Points) != 2 || b.Breach != nil {
+		t.Errorf("an older snapshot counted: %+v, %v", b.Points, b.Breach)
+	}
+}
+
+// TestUnverifiableSnapshots: what is no candidate.
+func TestUnverifiableSnapshots(t *testing.T) {
+	good := newBook(t).own("r1").write(start)
+	tests := []struct {
+		name   string
+		change func(*flow.SnapshotTaken)
+		breach bool
+	}{
+		{"the hash of another state", func(s *flow.SnapshotTaken) { s.Hash = strings.Repeat("0", 64) }, true},
+		{"a state that the records do not lead to", func(s *flow.SnapshotTaken) {
+			s.State = json.RawMessage(`{"steps":7}`)
+			sum := sha256.Sum256(s.State)
+			s.Hash = hex.EncodeToString(sum[:])
+		}, true},
+		{"another epoch", func(s *flow.SnapshotTaken) { s.Epoch = 9 }, true},
+		{"a record that is yet to come", func(s *flow.SnapshotTaken) { s.ReplayIndex = 9 }, true},
+		{"no tuple", func(s *flow.SnapshotTaken) { s.Epoch, s.ReplayIndex, s.Hash = 0, 0, "" }, true},
+		{"the form of another version of this program", func(s *flow.SnapshotTaken) { s.Version = 99; s.State = json.RawMessage(`{"new":1}`) }, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBook(t).own("r1").write(start)
+			s := good.Snapshot("b")
+			tt.change(&s)
+			b.write(s)
+			if len(b.Points) != 0 || (b.Breach != nil) != tt.breach {
+				t.Errorf("points = %v, breach = %v", b.Points, b.Breach)
+			}
+		})
+	}
+}
+
+// TestRebuildIsTheFold: without a breach a rebuild comes to the state that the history holds, at every record.
+func TestRebuildIsTheFold(t *testing.T) {
+	b := newBook(t).own("r1").write(start).snapshot().step(1).step(2)
+	b.write(flow.StateDiverged{Source: flow.SourceState, Task: "b"}, flow.LockEntered{Reason: "r"}, flow.LockExited{Decision: flow.DecisionNoImpact})
+	b.own("r2").write(start, flow.StepStarted{Step: 3, Task: "t1", Role: "Implementor", BoardSHA: "a"}, attempt(3, flow.TaskCall, 1))
+	r := flow.Rebuild(b.Points[0], b.after())
+	if diff := cmp.Diff(b.State, r.State); diff != "" || r.Conflict != "" || len(r.Affected) > 0 || !r.Same(&b.History) {
+		t.Errorf("conflict %q, affected %v, state -fold +rebuilt\n%s", r.Conflict, r.Affected, diff)
+	}
+}
+
+// TestRebuildChecks: seed 002, "Deterministic reconcile procedure", step 6, each check by what it finds.
+func TestRebuildChecks(t *testing.T) {
+	begin := func() *book { return newBook(t).own("r1").write(start).snapshot() }
+	tests := []struct {
+		name     string
+		write    func(b *book)
+		conflict string
+		affected []string
+		steps    int
+	}{
+		{"a writer who was never the owner", func(b *book) {
+			b.step(1)
+			b.epoch = 5
+			b.write(flow.StepStarted{Step: 2, Task: "t2", Role: "Implementor"})
+		}, "", []string{"t2"}, 1},
+		{"the same record twice", func(b *book) {
+			b.step(1)
+			e := b.entry(b.entries[len(b.entries)-1].Event)
+			e.Rev--
+			b.put(e)
+		}, "", nil, 1},
+		{"two records that make the same revision", func(b *book) {
+			b.step(1)
+			e := b.entry(flow.StepFinished{Step: 1, Task: "t1", Status: "error"})
+			e.Rev--
+			b.put(e)
+		}, "both make revision", []string{"t1"}, 1},
+		{"a record that is missing", func(b *book) {
+			b.step(1)
+			e := b.entry(flow.RunFinished{Board: "b"})
+			e.Seq++
+			b.put(e)
+		}, "record 12 follows record 10", nil, 1},
+		{"an event that cannot happen", func(b *book) { b.step(1).write(flow.StepFinished{Step: 9, Task: "t9"}) }, "step 9 has no accepted", []string{"t9"}, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := begin()
+			tt.write(b)
+			r := flow.Rebuild(b.Points[0], b.after())
+			if (r.Conflict == "") != (tt.conflict == "") || !strings.Contains(r.Conflict, tt.conflict) {
+				t.Errorf("conflict = %q, want %q", r.Conflict, tt.conflict)
+			}
+			if !slices.Equal(r.Affected, tt.affected) || r.State.Steps != tt.steps {
+				t.Errorf("affected = %v, steps = %d, want %v and %d", r.Affected, r.State.Steps, tt.affected, tt.steps)
+			}
+		})
+	}
+}
+
+// TestLeadEndsABreach: after the Lead's word the rebuilt state stands, and the next run goes on from it.
+func TestLeadEndsABreach(t *testing.T) {
+	b := newBook(t).own("r1").write(start).snapshot().step(1).write(flow.StepFinished{Step: 9, Task: "t9"})
+	point := b.Points[0]
+	b.own("r2").write(flow.StateDiverged{Source: flow.SourceJournal, Task: "t9"}, flow.LockEntered{Reason: "why"},
+		flow.ReconcileConflict{Text: "why"})
+	if b.Frozen() != "why" {
+		t.Fatalf("Frozen = %q", b.Frozen())
+	}
+	r := flow.Rebuild(point, b.after())
+	b.write(flow.Acknowledged{}, r.Exit("b", flow.DecisionLead, "why", point))
+	if b.Breach != nil || b.Frozen() != "" || b.State.Steps != 1 {
+		t.Fatalf("breach %v, frozen %q, %d steps", b.Breach, b.Frozen(), b.State.Steps)
+	}
+	if b.own("r3").step(2); b.Breach != nil || b.State.Steps != 2 {
+		t.Errorf("the next run: breach %v, %d steps", b.Breach, b.State.Steps)
+	}
+}
+
+// TestSnapshotForm: the form of a snapshot's state is fixed by its version. When this fails, snapshotVersion has to grow, or
+// every board that was run before is frozen.
+func TestSnapshotForm(t *testing.T) {
+	b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed,
+		flow.BoardWriteStarted{Step: 1})
+	s := b.Snapshot("b")
+	if want := "f6bd8b617e516f44a46671fd0707ad048605ffc7a8fadf768fd57c309114f343"; s.Hash != want || s.Version != 1 {
+		t.Errorf("version %d has the hash %s, want version 1 with %s; the form:\n%s", s.Version, s.Hash, want, s.State)
+	}
+}

@@ -1,0 +1,117 @@
+package orchestrator
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+)
+
+// state.md is drawn from the journal and never believed: seed 002, "Single-Writer Operational State Rule". Its last line is a
+// checksum of the others, by which an edit is told from what the runner wrote.
+
+// due says whether it is time to draw state.md again.
+func (l *logbook) due(now time.Time) bool {
+	if now.Sub(l.drawn) < drawEvery {
+		return false
+	}
+	l.drawn = now
+	return true
+}
+
+// finish writes state.md now. It is made from the journal and read by nobody, so it is replaced without a sync.
+func (l *logbook) finish(h *flow.History) error {
+	return replacePrivate(l.files.state(), sealed(l.stateMarkdown(h)))
+}
+
+func sealed(text string) []byte { return []byte(text + seal(text)) }
+
+func seal(text string) string {
+	return fmt.Sprintf("\n<!-- sha256 %x -->\n", sha256.Sum256([]byte(text)))
+}
+
+var sealLine = regexp.MustCompile(`\n<!-- sha256 [0-9a-f]{64} -->\n$`)
+
+// edited says whether a text is not as the runner wrote it. An empty file is what a power cut leaves of one that was never
+// synced.
+func edited(text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
+	at := sealLine.FindIndex(text)
+	return at == nil || !bytes.Equal(text[at[0]:], []byte(seal(string(text[:at[0]]))))
+}
+
+// setAside looks whether somebody wrote to state.md and keeps what they wrote, under the name that it returns.
+func (l *logbook) setAside() (kept string, err error) {
+	if err := onlyRegular(l.files.state()); err != nil {
+		return "", fmt.Errorf("look at state.md: %w", err)
+	}
+	text, err := board.ReadFile(l.files.state())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !edited(text) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read state.md: %w", err)
+	}
+	for n := 1; ; n++ {
+		kept = fmt.Sprintf("%s.edited-%d", l.files.state(), n)
+		if _, err := os.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
+			return kept, os.Rename(l.files.state(), kept)
+		}
+	}
+}
+
+func (l *logbook) stateMarkdown(h *flow.History) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is set aside.\n\n", redact.Inert(l.board))
+	for _, line := range stateLines(h) {
+		fmt.Fprintf(&b, "- %s\n", redact.Inert(line))
+	}
+	fmt.Fprintf(&b, "\n## Event Log\n\n")
+	if l.earlier > 0 {
+		fmt.Fprintf(&b, "%s before these: `kanban-run log` shows all.\n\n", flow.Count(l.earlier, "event"))
+	}
+	b.WriteString("| time | epoch | rev | event | actor | about |\n|---|---|---|---|---|---|\n")
+	for _, e := range l.recent {
+		about := strings.ReplaceAll(redact.Inert(e.Event.Subject()), "|", `\|`)
+		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n", e.Time.UTC().Format(time.RFC3339Nano), e.Epoch, e.Rev, e.Event.Kind(), redact.Inert(e.Actor), about)
+	}
+	return b.String()
+}
+
+func stateLines(h *flow.History) []string {
+	var lines []string
+	s := h.State
+	switch {
+	case h.Frozen() != "":
+		lines = append(lines, "STATE_FROZEN: "+h.Frozen())
+	case s.Running:
+		lines = append(lines, "running")
+	case s.Outcome != "":
+		lines = append(lines, fmt.Sprintf("last run: %s: %s", s.Outcome, s.Text))
+	}
+	if h.Custody.Locked != "" {
+		lines = append(lines, "RECONCILE_LOCK is on")
+	}
+	lines = append(lines, fmt.Sprintf("owner: %s, epoch %d", h.Custody.Owner, h.Custody.Epoch))
+	if len(h.Points) == 1 {
+		p := h.Points[0]
+		lines = append(lines, fmt.Sprintf("rollback point: epoch %d, replay index %d, snapshot hash %s", p.Epoch, p.ReplayIndex, p.Hash))
+	}
+	lines = append(lines, fmt.Sprintf("steps started: %d", s.LastStep))
+	if step := s.Step; step != nil {
+		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
+			step.Number, step.Task, step.Role, step.Call, step.Started, step.Rejected))
+	}
+	return lines
+}

@@ -1,0 +1,50 @@
+package orchestrator
+
+import "kanban-run/orchestrator/flow"
+
+// Verdict is what there is to say about a board's journal, all of whose records were read and replayed.
+type Verdict struct {
+	Journal   string  `json:"journal"`
+	Records   uint64  `json:"records"`
+	Bytes     int64   `json:"bytes"`
+	TornBytes int64   `json:"torn_bytes"`            // behind the last whole record
+	Head      uint64  `json:"last_acknowledged_seq"` // 0: not known
+	Epoch     uint64  `json:"epoch"`
+	Owner     string  `json:"owner"`
+	Points    []Point `json:"rollback_points"` // one is right
+	Frozen    string  `json:"frozen"`          // why the board is frozen or will be, "" when it is not
+}
+
+// Point is a verifiable snapshot: seed 002's identity tuple.
+type Point struct {
+	Epoch       uint64 `json:"epoch"`
+	ReplayIndex uint64 `json:"replay_index"`
+	Hash        string `json:"snapshot_hash"`
+}
+
+// Verify reads a board's journal and changes nothing, also while a run writes it. Errors: *NoRunError, *journal.DamageError.
+func Verify(boardPath string) (Verdict, error) {
+	h, sum, err := Inspect(boardPath, nil)
+	if err != nil {
+		return Verdict{}, err
+	}
+	path, err := JournalPath(boardPath)
+	v := Verdict{Journal: path, Records: sum.Records, Bytes: sum.Bytes, TornBytes: sum.TornBytes, Head: sum.Head,
+		Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Points: points(h), Frozen: h.Frozen()}
+	switch {
+	case v.Frozen != "":
+	case h.Breach != nil:
+		v.Frozen = string(h.Breach.Kind) + ": " + h.Breach.Text
+	case len(v.Points) > 1:
+		v.Frozen = "SNAPSHOT_CONFLICT: several snapshots claim to be the state at the same record"
+	}
+	return v, err
+}
+
+func points(h flow.History) []Point {
+	all := []Point{}
+	for _, p := range h.Points {
+		all = append(all, Point{p.Epoch, p.ReplayIndex, p.Hash})
+	}
+	return all
+}
