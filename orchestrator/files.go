@@ -29,6 +29,11 @@ func (f files) step(n int) string {
 // ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of git: what agents said is
 // nobody else's.
 func (f files) ensure() error {
+	for _, dir := range []string{filepath.Dir(f.dir), f.dir} {
+		if info, err := os.Lstat(dir); err == nil && info.Mode().Type() == fs.ModeSymlink {
+			return &linkError{dir}
+		}
+	}
 	if err := durable.MkdirAll(f.dir, 0o700); err != nil {
 		return fmt.Errorf("create the run's folder: %w", err)
 	}
@@ -37,6 +42,16 @@ func (f files) ensure() error {
 		return err
 	}
 	return durable.WriteFile(ignore, []byte("*\n"), 0o600)
+}
+
+// linkError is a link where the folder of a run should be: two boards could share one journal, or a run write elsewhere.
+type linkError struct{ path string }
+
+func (e *linkError) Error() string { return e.path + " is a link, not a folder" }
+
+// Hint says how the files of runs can be elsewhere all the same.
+func (e *linkError) Hint() string {
+	return "remove the link; to keep the files of runs elsewhere, make .kanban-run itself a link"
 }
 
 // writePrivate writes a file that only its owner may read and that may be lost in a power cut. What stands under the name is

@@ -20,8 +20,8 @@ func (e *FrozenError) Error() string { return e.Text }
 // take makes this run the owner of the board: seed 002, "Lead -> Supervisor handoff contract". The person who started the
 // run hands it over. It is on disk with the first commit, before anything else that the run writes.
 func (l *ledger) take() error {
-	if locked := l.history.Custody.Locked; locked != "" {
-		return &FrozenError{locked}
+	if l.history.Custody.Locked != "" {
+		return &FrozenError{l.history.Frozen()}
 	}
 	if b := l.history.Breach; b != nil && b.Kind != flow.Conflict {
 		return l.forbid(b.Kind, b.Text, nil)
@@ -95,7 +95,7 @@ func (r *run) splitBrain(cause error) error {
 	theirs := now.history.Custody
 	switch {
 	case theirs.Locked != "":
-		return &FrozenError{theirs.Locked}
+		return &FrozenError{now.history.Frozen()}
 	case theirs.Owner == mine:
 		return cause
 	default:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -64,9 +66,20 @@ func (p *Prepared) Run(stop, kill context.Context) Result {
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
 		res.Outcome, res.Text, res.Signal = flow.Interrupted, "interrupted", context.Cause(stop)
 	default:
-		res.Outcome, res.Text, res.Err = outcomeOf(err), err.Error(), err
+		res.Outcome, res.Text, res.Err = outcomeOf(err), oneLine(err), err
 	}
 	return res
+}
+
+// oneLine says each of several joined errors once: a full disk fails whatever is tried.
+func oneLine(err error) string {
+	var said []string
+	for _, line := range strings.Split(err.Error(), "\n") {
+		if !slices.Contains(said, line) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "; ")
 }
 
 // outcomeOf sorts the errors that end a run.
@@ -224,10 +237,13 @@ func (r *run) play() (flow.Outcome, string, error) {
 // end records how the run ended. In RECONCILE_LOCK that would be an operational write; the lock says it all.
 func (r *run) end(e flow.Event) error {
 	failpoint.At("run-end")
+	err := r.mendState()
 	if r.history.Custody.Locked != "" {
-		return r.logs.finish(&r.history)
+		return errors.Join(err, r.logs.finish(&r.history))
 	}
-	err := r.note(e)
+	if err == nil {
+		err = r.note(e)
+	}
 	if err == nil {
 		err = r.snapshot()
 	}

@@ -66,6 +66,9 @@ func perform(args []string, link *proc.Link, stdin io.Reader, stdout, stderr io.
 	if code == exitComplete && err == nil {
 		err = out.lost()
 	}
+	if link != nil && out.cut() {
+		_, _ = io.WriteString(stderr, "kanban-run: standard output was closed by its reader; the run went on without it\n")
+	}
 	if err != nil {
 		return explain(stderr, err)
 	}
@@ -97,6 +100,13 @@ func (r *results) lost() error {
 		return nil
 	}
 	return fmt.Errorf("write the results: %w", r.err)
+}
+
+// cut says whether the reader of the results went away.
+func (r *results) cut() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Is(r.err, syscall.EPIPE)
 }
 
 // dispatch finds the subcommand. Without one the arguments are those of `run`, so that `kanban-run kanban.yaml` works.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -43,6 +44,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		Setup:         setupScript,
+		Condition:     condition,
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"lines":     lines,
@@ -52,8 +54,17 @@ func TestScripts(t *testing.T) {
 			"manytasks": manyTasks,
 			"mkfifo":    makeFIFO,
 			"gone":      gone,
+			"forge":     forge,
 		},
 	})
+}
+
+// condition mounts: a process may mount a file system of its own.
+func condition(cond string) (bool, error) {
+	if cond != "mounts" {
+		return false, fmt.Errorf("unknown condition %q", cond)
+	}
+	return exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt").Run() == nil, nil
 }
 
 // setupScript keeps the test machine's own settings and secrets out of the scripts.
@@ -184,6 +195,7 @@ func actor() {
 		parent   = flags.String("parent", "", "write the number of the parent process to this file, then wait for a signal")
 		pid      = flags.String("pid", "", "write the number of this process to this file")
 		stubborn = flags.String("stubborn", "", "with -parent: on SIGTERM write this file and go on")
+		until    = flags.String("until", "", "wait until this file exists")
 		code     = flags.Int("exit", 0, "exit code")
 		env      = flags.String("env", "", "write the environment to this file")
 	)
@@ -207,6 +219,9 @@ func actor() {
 	}
 	if *pid != "" {
 		check(os.WriteFile(*pid, []byte(fmt.Sprintln(os.Getpid())), 0o644))
+	}
+	for *until != "" && !exists(*until) {
+		time.Sleep(5 * time.Millisecond)
 	}
 	if *parent != "" {
 		waitForSignal(*parent, *stubborn)

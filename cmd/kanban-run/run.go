@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -141,6 +142,9 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 func hintFor(r orchestrator.Result) string {
 	if hint := hintOf(r.Err); hint != "" {
 		return hint
+	}
+	if errors.Is(r.Err, syscall.ENOSPC) || errors.Is(r.Err, syscall.EDQUOT) {
+		return "free some space; the same command goes on"
 	}
 	switch r.Outcome {
 	case flow.NeedsPerson:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -144,6 +145,42 @@ func TestWriteFileSyncsTheRightFolder(t *testing.T) {
 	i := slices.IndexFunc(sys.log, func(op operation) bool { return op.name == "syncDir" })
 	if i < 0 || sys.log[i].path != dir {
 		t.Errorf("writeFile did %s, want a sync of %s", names(sys.log), dir)
+	}
+}
+
+// A write that was killed behind its rename shows the new bytes; the next run
+// sweeps, and acts on them. From then on a power cut must not undo them.
+func TestSweepMakesAKilledWriteDurable(t *testing.T) {
+	for k := 1; ; k++ {
+		path := filepath.Join(t.TempDir(), "kanban.md")
+		put(t, path, "old")
+		killed := failing(k, syscall.EIO, true)
+		if err := writeFile(killed, path, []byte("new"), 0o600); err == nil {
+			return
+		}
+		next := &faulty{}
+		if err := sweep(next, path); err != nil {
+			t.Fatalf("sweep = %v", err)
+		}
+		log := append(killed.log, next.log...)
+		if got, want := afterCut(log), []string{contentAfter(log)}; !slices.Equal(got, want) {
+			t.Errorf("after %s a cut may leave %v, want %v", names(log), got, want)
+		}
+	}
+}
+
+func TestSweepFailsAloud(t *testing.T) {
+	for k := 1; ; k++ {
+		path := filepath.Join(t.TempDir(), "kanban.md")
+		put(t, filepath.Join(filepath.Dir(path), tempPrefix(path)+"0123456789abcdef"), "half")
+		sys := failing(k, syscall.EIO, false)
+		err := sweep(sys, path)
+		if len(sys.log) < k {
+			return
+		}
+		if !errors.Is(err, syscall.EIO) {
+			t.Errorf("sweep = %v after %s, want %v", err, names(sys.log), syscall.EIO)
+		}
 	}
 }
 

@@ -72,25 +72,32 @@ func tempPrefix(target string) string {
 }
 
 // Sweep removes the temporary files that writes to path left behind when they
-// were killed. Call it only while no other writer of path can be at work.
+// were killed, and makes the name durable that such a write may have just given
+// to the new bytes: whoever reads them now acts on them. Call it only while no
+// other writer of path can be at work.
 func Sweep(path string) error {
-	target, err := followLinks(path)
-	if err != nil {
-		return fmt.Errorf("sweep %s: %w", path, err)
-	}
-	entries, err := os.ReadDir(filepath.Dir(target))
-	if err != nil {
-		return fmt.Errorf("sweep %s: %w", path, err)
-	}
-	for _, e := range entries {
-		if isTemp(e, target) {
-			err = errors.Join(err, os.Remove(filepath.Join(filepath.Dir(target), e.Name())))
-		}
-	}
-	if err != nil {
+	if err := sweep(disk{}, path); err != nil {
 		return fmt.Errorf("sweep %s: %w", path, err)
 	}
 	return nil
+}
+
+func sweep(sys system, path string) error {
+	target, err := followLinks(path)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(target)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if isTemp(e, target) {
+			err = errors.Join(err, sys.remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(err, sys.syncDir(dir))
 }
 
 func isTemp(e fs.DirEntry, target string) bool {

@@ -19,7 +19,7 @@ type Rebuilt struct {
 // Rebuild is seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks in a fixed order on the records
 // after the rollback point, and a replay of those that stand. after holds all records with a greater seq, in order.
 func Rebuild(point Snapshot, after []Entry) Rebuilt {
-	r := rebuilding{Rebuilt: Rebuilt{State: point.State}, affected: map[string]bool{}}
+	r := rebuilding{Rebuilt: Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}}, affected: map[string]bool{}}
 	standing := r.owned(point, after)
 	r.monotonic(point, after)
 	standing = r.unique(standing)

@@ -162,8 +162,11 @@ func (f *family) end(claim func(pid int) bool) error {
 		switch seen {
 		case childless:
 			return nil
-		case unchanged:
+		case unchanged, uncertain:
 			quiet++ // a list that is read while others die may lack one that lives, so it is read twice
+			if seen == uncertain {
+				time.Sleep(sweepPause)
+			}
 			continue
 		}
 		quiet = 0
@@ -183,7 +186,8 @@ type progress int
 
 const (
 	unfinished progress = iota // some live, or have died just now and may have left children, or could not be listed
-	unchanged                  // those that there are, are others
+	unchanged                  // those that there are, are leaders and strangers
+	uncertain                  // there are orphans of others too; or of ours, in the moment of exec, when they show no variables
 	childless                  // there are none at all
 )
 
@@ -195,7 +199,7 @@ func (f *family) orphans(claim func(pid int) bool) (alive []int, seen progress) 
 		return nil, childless // the common case, for the price of one system call
 	}
 	pids, err := children(os.Getpid())
-	others, dead := 0, 0
+	others, dead, unclaimed := 0, 0, 0
 	for _, pid := range pids {
 		s, ok := readStat(pid)
 		_, leads := f.leaders[pid]
@@ -208,11 +212,15 @@ func (f *family) orphans(claim func(pid int) bool) (alive []int, seen progress) 
 		case ok && claim(pid):
 			alive = descent(alive, pid)
 		case ok:
-			others++
+			unclaimed++
 		}
 	}
-	if err != nil || len(alive) > 0 || dead > 0 || others == 0 {
+	switch {
+	case err != nil || len(alive) > 0 || dead > 0 || others+unclaimed == 0:
 		return alive, unfinished
+	case unclaimed > 0:
+		return nil, uncertain
+	default:
+		return nil, unchanged
 	}
-	return nil, unchanged
 }

@@ -213,10 +213,12 @@ func playCareless(link *Link, kinds []string) {
 	_ = link.Leave(0)
 }
 
-// playParting leaves while the link holds a signal that it has not read.
+// playParting leaves, when it is told, while the link holds a signal that it has not read.
 func playParting() {
 	fmt.Println("unjoined", os.Getpid())
 	_, _ = unix.Poll([]unix.PollFd{{Fd: linkFD, Events: unix.POLLIN}}, -1)
+	fmt.Println("unread")
+	_, _ = io.Copy(io.Discard, os.Stdin)
 	w, err := newWire(linkFD)
 	if err != nil {
 		panic(err)

@@ -52,11 +52,18 @@ func TestSignalBeforeJoin(t *testing.T) {
 	}
 }
 
-// TestLastWordsAreHeard: also when the runner left something unread.
+// TestLastWordsAreHeard: also when the runner left something unread, and its guardian comes late.
 func TestLastWordsAreHeard(t *testing.T) {
 	g := startGuarded(t, "guard", "parting")
-	g.expect("unjoined ")
+	runner := g.expectPid("unjoined ")
 	g.signal(g.cmd.Process.Pid, syscall.SIGTERM)
+	g.expect("unread")
+	g.signal(g.cmd.Process.Pid, syscall.SIGSTOP)
+	_ = g.stdin.Close()
+	for isAlive(runner) {
+		time.Sleep(time.Millisecond)
+	}
+	g.signal(g.cmd.Process.Pid, syscall.SIGCONT)
 	if got, _ := g.fate(); got != (Fate{Code: 4, Told: true, Asked: syscall.SIGTERM}) {
 		t.Errorf("fate = %+v, want code 4, told", got)
 	}
@@ -189,6 +196,13 @@ func TestJoinAlone(t *testing.T) {
 	}
 	defer ours.close()
 	defer theirs.Close()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := os.NewFile(uintptr(fds[0]), "stream")
+	defer stream.Close()
+	defer unix.Close(fds[1])
 	for _, tt := range []struct {
 		name  string
 		words []string
@@ -196,7 +210,8 @@ func TestJoinAlone(t *testing.T) {
 	}{
 		{"nothing", []string{RunnerCommand, "leave"}, nil},
 		{"a pipe", []string{RunnerCommand, "leave"}, []*os.File{w}},
-		{"a socket of somebody else", []string{"helper", "intermediate", "leave"}, []*os.File{theirs}},
+		{"another socket", []string{RunnerCommand, "leave"}, []*os.File{stream}},
+		{"a link of somebody else", []string{"helper", "intermediate", "leave"}, []*os.File{theirs}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cmd := exec.Command(helperArgv(t)[0], tt.words...)

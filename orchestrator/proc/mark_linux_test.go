@@ -87,9 +87,16 @@ func TestLongEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	// It has come to its code. Start returns a little earlier, when the kernel does not show the environment yet.
+	_, _ = stdin.Write([]byte("x"))
+	_, _ = stdout.Read(make([]byte, 1))
 	if got := markList(cmd.Process.Pid); got != "abc" || !bears(cmd.Process.Pid, 0xabc) || bears(cmd.Process.Pid, 0xab) {
 		t.Errorf("markList = %q, want abc", got)
 	}

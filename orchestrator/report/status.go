@@ -112,6 +112,8 @@ func (s Status) WriteText(w io.Writer, clean func(string) string) error {
 	switch {
 	case s.Running:
 		row("state", "running")
+	case s.Outcome == flow.Frozen && !s.Frozen:
+		row("state", "acknowledged, was frozen: %s", s.Text)
 	case s.Outcome == "":
 		row("state", "stopped without an ending: the run was killed")
 	default:
