@@ -86,12 +86,12 @@ func TestJournalRoundTrip(t *testing.T) {
 func TestRecordOnDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := begun(t, path)
-	add(t, j, Draft{Type: "RunStarted", TaskID: "kanban.md", Actor: "runner", Data: json.RawMessage(` { "a" : "<b>" } `)})
+	add(t, j, Draft{Type: "RunStarted", TaskID: "kanban.md", Rev: 1, Actor: "runner", Data: json.RawMessage(` { "a" : "<b>" } `)})
 	add(t, j, Draft{Type: "AgentStarted", TaskID: "tasks/ä.md", Rev: 2, Actor: "runner"})
 	commit(t, j)
 	got, err := os.ReadFile(path)
-	want := `000000a3 f46bd1f0 {"seq":1,"prev":"00000000","epoch":1,"time":"2026-11-20T10:00:00.123456789Z","type":"RunStarted","task_id":"kanban.md","rev":0,"actor":"runner","data":{"a":"<b>"}}
-0000009f 7b6f2ca8 {"seq":2,"prev":"f46bd1f0","epoch":1,"time":"2026-11-20T10:00:00.12345679Z","type":"AgentStarted","task_id":"tasks/ä.md","rev":2,"actor":"runner","data":null}
+	want := `000000a3 b7e471d0 {"seq":1,"prev":"00000000","epoch":1,"time":"2026-11-20T10:00:00.123456789Z","type":"RunStarted","task_id":"kanban.md","rev":1,"actor":"runner","data":{"a":"<b>"}}
+0000009f 40c3f455 {"seq":2,"prev":"b7e471d0","epoch":1,"time":"2026-11-20T10:00:00.12345679Z","type":"AgentStarted","task_id":"tasks/ä.md","rev":2,"actor":"runner","data":null}
 `
 	if err != nil || string(got) != want {
 		t.Errorf("journal holds\n%s%v, want\n%s", got, err, want)
@@ -102,7 +102,7 @@ func TestRecordOnDisk(t *testing.T) {
 }
 
 func TestAppendRefuses(t *testing.T) {
-	good := Draft{Type: "T", TaskID: "t", Actor: "a"}
+	good := Draft{Type: "T", TaskID: "t", Rev: 1, Actor: "a"}
 	tests := map[string]struct {
 		edit func(*Draft)
 		want error
@@ -110,6 +110,7 @@ func TestAppendRefuses(t *testing.T) {
 		"no type":             {func(d *Draft) { d.Type = "" }, ErrAmbiguous},
 		"no task_id":          {func(d *Draft) { d.TaskID = "" }, ErrAmbiguous},
 		"no actor":            {func(d *Draft) { d.Actor = "" }, ErrAmbiguous},
+		"no rev":              {func(d *Draft) { d.Rev = 0 }, ErrAmbiguous},
 		"type not UTF-8":      {func(d *Draft) { d.Type = "\xff" }, nil},
 		"task_id not UTF-8":   {func(d *Draft) { d.TaskID = "tasks/\xc3(.md" }, nil},
 		"actor not UTF-8":     {func(d *Draft) { d.Actor = "\xed\xa0\x80" }, nil},
@@ -155,7 +156,7 @@ func TestDataSurvive(t *testing.T) {
 	j := begun(t, path)
 	var want []string
 	for name, data := range tests {
-		r := add(t, j, Draft{Type: "T", TaskID: name, Actor: `"quoted" <tag> ünï` + "\u2028\x1b", Data: json.RawMessage(data)})
+		r := add(t, j, Draft{Type: "T", TaskID: name, Rev: 1, Actor: `"quoted" <tag> ünï` + "\u2028\x1b", Data: json.RawMessage(data)})
 		if string(r.Data) != data {
 			t.Errorf("%s: Append returned %.80s, want %.80s", name, r.Data, data)
 		}
@@ -173,7 +174,7 @@ func TestAppendKeepsNoReferenceToTheDraft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := begun(t, path)
 	data := json.RawMessage(`"before"`)
-	r := add(t, j, Draft{Type: "T", TaskID: "t", Actor: "a", Data: data})
+	r := add(t, j, Draft{Type: "T", TaskID: "t", Rev: 1, Actor: "a", Data: data})
 	copy(data, `"after!"`)
 	commit(t, j)
 	if got := replayed(t, path)[0]; string(got.Data) != `"before"` || string(r.Data) != `"before"` {

@@ -196,5 +196,5 @@ func filled(t *testing.T) (*memory, []Record) {
 func draft(i int) Draft {
 	kinds := []string{"RunStarted", "AgentStarted", "ReplyAccepted", "BoardWritten"}
 	data := []string{`{}`, `{"argv":["a","b"]}`, `{"message":"ünïcode \"q\" <b>"}`, `null`}
-	return Draft{Type: kinds[i%4], TaskID: "tasks/a.md", Rev: uint64(i), Actor: "runner", Data: []byte(data[i%4])}
+	return Draft{Type: kinds[i%4], TaskID: "tasks/a.md", Rev: uint64(i) + 1, Actor: "runner", Data: []byte(data[i%4])}
 }

@@ -18,13 +18,13 @@ type Record struct {
 	Time   time.Time       `json:"time"`    // UTC, later than the record before
 	Type   string          `json:"type"`    // the event's kind
 	TaskID string          `json:"task_id"` // what it is about
-	Rev    uint64          `json:"rev"`     // of that task
+	Rev    uint64          `json:"rev"`     // of the board's records, from 1; the writer counts
 	Actor  string          `json:"actor"`   // who caused it
 	Data   json.RawMessage `json:"data"`    // the event itself, compact JSON
 }
 
-// Draft is a record before the journal has given it its place. Type, TaskID
-// and Actor are required; absent Data becomes null.
+// Draft is a record before the journal has given it its place. All but Data
+// are required; absent Data becomes null.
 type Draft struct {
 	Type, TaskID string
 	Rev          uint64
@@ -57,6 +57,9 @@ func (d Draft) check() error {
 		if !utf8.ValidString(f.value) {
 			return fmt.Errorf("%s is not valid UTF-8: %q", f.name, f.value)
 		}
+	}
+	if d.Rev == 0 {
+		return fmt.Errorf("%w: no rev", ErrAmbiguous)
 	}
 	if len(d.Data) > MaxRecord {
 		return tooLong(len(d.Data))
