@@ -10,7 +10,7 @@ SOURCES := $(shell find cmd orchestrator roles schema -name '*.go' -not -name '*
            $(wildcard roles/*.md schema/*.json) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint cross fuzz bench clean
+.PHONY: help run build test check lint cross fuzz soak bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,11 @@ fuzz: ## fuzz every target, FUZZTIME executions each
 	@mkdir -p bin; set -e; grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z]+' -H orchestrator | sed 's#/[^/]*_test.go:func # #' | sort -u | \
 	while read -r dir target; do echo "$$target ($$dir)"; \
 	  $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x >bin/fuzz.log 2>&1 || { cat bin/fuzz.log; exit 1; }; done
+
+# 10,000 take about a quarter of an hour. KANBAN_RUN_SEED=N repeats the choices of a run.
+KILLS ?= 10000
+soak: ## kill real runs KILLS times at random, and look whether anything was lost
+	KANBAN_RUN_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandomKills$$' -timeout 60m -v
 
 bench: build ## the cost of a step beside a bare C loop that does the same work
 	$(GO) run ./.ci/bench -binary $(BIN)

@@ -24,11 +24,20 @@ func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
 // Inspect replays a board's journal without taking the board, also while it runs, and returns its history. each sees every
 // entry in order; nil is allowed. Errors: *NoRunError, *journal.DamageError.
 func Inspect(boardPath string, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
-	var h flow.History
 	path, err := JournalPath(boardPath)
 	if err != nil {
-		return h, journal.Summary{}, err
+		return flow.History{}, journal.Summary{}, err
 	}
+	h, sum, err := fold(path, each)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &NoRunError{boardPath}
+	}
+	return h, sum, err
+}
+
+// fold replays a journal that somebody else may be writing.
+func fold(path string, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
+	var h flow.History
 	sum, err := journal.Read(path, func(r journal.Record) error {
 		e, err := decode(r)
 		if err != nil {
@@ -40,9 +49,6 @@ func Inspect(boardPath string, each func(flow.Entry) error) (flow.History, journ
 		}
 		return each(e)
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return h, sum, &NoRunError{boardPath}
-	}
 	return h, sum, err
 }
 
@@ -53,11 +59,7 @@ func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, 
 	if text := h.Frozen(); text != "" {
 		return flow.Finish{Outcome: flow.Frozen, Text: text}, nil
 	}
-	source, err := board.ReadFile(boardPath)
-	if err != nil {
-		return nil, &InvalidError{Err: err}
-	}
-	b, err := board.Parse(boardPath, source)
+	b, _, err := openBoard(Job{Board: boardPath, Observer: Silent{}})
 	if err != nil {
 		return nil, &InvalidError{Err: err}
 	}

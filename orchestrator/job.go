@@ -77,20 +77,9 @@ func Prepare(job Job) (*Prepared, error) {
 }
 
 func prepare(job Job) (*Prepared, error) {
-	source, err := board.ReadFile(job.Board)
+	b, path, err := openBoard(job)
 	if err != nil {
 		return nil, err
-	}
-	b, err := board.Parse(job.Board, source)
-	if err != nil {
-		return nil, err
-	}
-	path, err := filepath.EvalSymlinks(job.Board)
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("find board: %w", err)
 	}
 	if err := writable(job, path); err != nil {
 		return nil, err
@@ -112,6 +101,48 @@ func prepare(job Job) (*Prepared, error) {
 		return nil, errors.Join(err, place.Close())
 	}
 	return p, nil
+}
+
+// openBoard reads a board and resolves its links. One that cannot be read while a Manager's turn is open is what a Manager left
+// that died as it wrote: then the bytes from before its turn count, which the run puts back as soon as it owns the board.
+func openBoard(job Job) (*board.Board, string, error) {
+	path, err := filepath.EvalSymlinks(job.Board)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		_, err := board.ReadFile(job.Board) // which explains it
+		return nil, "", err
+	}
+	source, err := board.ReadFile(job.Board)
+	if err != nil {
+		return nil, path, err
+	}
+	b, err := board.Parse(job.Board, source)
+	if err == nil || job.DryRun {
+		return b, path, err
+	}
+	before := beforeManager(filesOf(path))
+	if before == nil {
+		return nil, path, err
+	}
+	job.Observer.Notice(job.Board, fmt.Sprintf("%v; this is how the Manager left it: the bytes from before its turn are put back", err))
+	b, err = board.Parse(job.Board, before)
+	return b, path, err
+}
+
+// beforeManager returns the board's bytes from before the Manager's turn that is open, nil when none is.
+func beforeManager(f files) []byte {
+	h, _, err := fold(f.journal(), nil)
+	step := h.State.Step
+	if err != nil || step == nil || step.Before == nil || step.Reply != nil {
+		return nil
+	}
+	source, err := board.ReadFile(f.before())
+	if err != nil || board.SHA(source) != step.Before.BoardSHA {
+		return nil
+	}
+	return source
 }
 
 // writable finds out before any agent has worked that the board could not be written afterwards.

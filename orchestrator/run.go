@@ -317,7 +317,7 @@ func (r *run) begin() error {
 // reopen tells by which events a new run closes what an earlier one left open and is no longer true.
 func reopen(s *flow.State, sha string, view func() (flow.Board, error), note func(flow.Event) error) error {
 	if step := s.Step; step != nil && step.Running != 0 {
-		gone := flow.AttemptStopped{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.Role, Attempt: step.Running,
+		gone := flow.AttemptStopped{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Running,
 			Reason: "the run died before the attempt's end was known; it is started again with the same input"}
 		if err := note(gone); err != nil {
 			return err

@@ -41,10 +41,10 @@ func seal(text string) string {
 
 var sealLine = regexp.MustCompile(`\n<!-- sha256 [0-9a-f]{64} -->\n$`)
 
-// edited says whether a text is not as the runner wrote it. An empty file is what a power cut leaves of one that was never
-// synced.
+// edited says whether a text is not as the runner wrote it. Nothing, or nothing but zeros, is what a power cut leaves of a file
+// that was never synced.
 func edited(text []byte) bool {
-	if len(text) == 0 {
+	if len(bytes.Trim(text, "\x00")) == 0 {
 		return false
 	}
 	at := sealLine.FindIndex(text)

@@ -171,14 +171,21 @@ func (r *run) rejected(e flow.StartAgent, player *Player, out agent.Outcome, f a
 	}
 	clean := r.setup.Redactor.String
 	return r.record(flow.ReplyRejected{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
-		Reason: clean(f.Reason), Exit: out.Exit.String(), Left: r.sha(), Received: clean(out.Received), Stderr: clean(out.Stderr),
+		Reason: clean(f.Reason), Exit: out.Exit.String(), Left: r.left(), Received: clean(out.Received), Stderr: clean(out.Stderr),
 		Output: r.files.step(e.Step), Disagreed: disagreed, Retries: r.history.State.Step.Rejected, Of: r.setup.Limits.MaxRetries,
 		Millis: took.Milliseconds()})
 }
 
 func (r *run) stopped(e flow.StartAgent, player *Player, reason string) error {
 	return r.record(flow.AttemptStopped{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
-		Reason: r.setup.Redactor.String(reason), Left: r.sha()})
+		Reason: r.setup.Redactor.String(reason), Left: r.left()})
+}
+
+// left names the board's bytes as an attempt left them. What a Manager left unreadable is put back now: nobody may be there to
+// do it later.
+func (r *run) left() string {
+	_, _ = r.current() // why a board cannot be read is said when it is needed
+	return r.sha()
 }
 
 func (r *run) activity(ev agent.Event) {

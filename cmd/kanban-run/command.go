@@ -47,10 +47,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return explain(stderr, err)
 	}
 	code := perform(args, link, stdin, stdout, stderr)
-	if link != nil {
-		if err := link.Leave(code); err != nil {
-			return explain(stderr, err)
-		}
+	if link == nil {
+		return code
+	}
+	if err := link.Leave(code); err != nil && !errors.Is(err, syscall.EPIPE) { // without a guardian nobody wants to know
+		return explain(stderr, err)
 	}
 	return code
 }

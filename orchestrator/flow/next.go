@@ -32,7 +32,7 @@ func Next(s State, b Board) Effect {
 	// 4. "result = spawn_agent(agent_role, task_file)", and after its reply
 	// 6. "manager_result = spawn_agent("Manager", {...})".
 	case step != nil && step.Reply == nil:
-		return StartAgent{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.callRole(), Attempt: step.Started + 1}
+		return StartAgent{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1}
 
 	// 8. "Manager returns updated task list and next_task": what it left to us goes onto the board.
 	case step != nil:
@@ -62,7 +62,7 @@ func Next(s State, b Board) Effect {
 // nothing that could be trusted, so the board is frozen.
 func exhausted(step *Step) Effect {
 	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last was rejected: %s",
-		step.callRole(), Count(step.Rejected, "attempt"), step.Task, step.LastReason)
+		step.CallRole(), Count(step.Rejected, "attempt"), step.Task, step.LastReason)
 	if step.Disagreed {
 		return Finish{Outcome: Frozen, Text: text}
 	}

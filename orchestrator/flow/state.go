@@ -46,7 +46,8 @@ type Step struct {
 	Writing    *BoardWriteStarted `json:"writing"` // a board write whose outcome is not known
 }
 
-func (s *Step) callRole() string {
+// CallRole is whose call is due or under way.
+func (s *Step) CallRole() string {
 	if s.Call == ManagerCall {
 		return ManagerRole
 	}

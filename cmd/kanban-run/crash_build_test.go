@@ -1,0 +1,76 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// shop is a folder for binaries that goes when this process goes, however it does: testing has no end of all tests.
+type shop struct {
+	dir  string
+	life io.Closer // the pipe that the janitor waits for; it must not be collected
+}
+
+// workshop starts a shell that waits for the end of a pipe that only this process has, and removes the folder then.
+var workshop = sync.OnceValues(func() (shop, error) {
+	dir, err := os.MkdirTemp("", "kanban-run-crash-")
+	if err != nil {
+		return shop{}, err
+	}
+	janitor := exec.Command("sh", "-c", `read -r _; rm -rf -- "$1"`, "janitor", dir)
+	life, err := janitor.StdinPipe()
+	if err != nil {
+		return shop{}, err
+	}
+	return shop{dir, life}, janitor.Start()
+})
+
+// The binaries of the crash tests are the real ones, without the race detector, each built once.
+var (
+	buildPlain      = builder("kanban-run", ".")
+	buildFailpoints = builder("kanban-run-failpoints", "-tags", "failpoints", ".")
+	buildEscape     = builder("escape", "./testdata/crash/escape")
+)
+
+func builder(name string, args ...string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		shop, err := workshop()
+		if err != nil {
+			return "", err
+		}
+		binary := filepath.Join(shop.dir, name)
+		build := exec.Command("go", append([]string{"build", "-trimpath", "-buildvcs=false", "-o", binary}, args...)...)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
+		}
+		return binary, nil
+	})
+}
+
+// built is the path of a binary.
+func built(t testing.TB, build func() (string, error)) string {
+	t.Helper()
+	binary, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// scriptOf is the path of a script in testdata/crash.
+func scriptOf(t testing.TB, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", "crash", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

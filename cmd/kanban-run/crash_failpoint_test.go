@@ -1,0 +1,207 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const failpointTasks = 2
+
+// mostOccurrences bounds the search for the last time that a place is reached.
+const mostOccurrences = 200
+
+// place is a name that the program gives to failpoint.At.
+type place struct {
+	name  string
+	scene func(t *testing.T, s *site) // what has to be before, so that the place is reached; nil: nothing
+	drive func(r *launched)           // what has to be done meanwhile; nil: nothing
+	alone bool                        // the guardian reaches it, and its parent is none of ours
+}
+
+// places are all there are; TestPlacesAreTrue holds the table against the source.
+func places() []place {
+	return []place{
+		// The run of a board.
+		{name: "before-lock"},
+		{name: "lock-held"},
+		{name: "journal-open"},
+		{name: "reaping", scene: killedAtWork},
+		{name: "ownership-taken"},
+		{name: "intent-durable"},
+		{name: "agent-gone"},
+		{name: "reply-noted"},
+		{name: "board-intent"},
+		{name: "board-written"},
+		{name: "log-behind"},
+		{name: "snapshot-taken"},
+		{name: "run-end"},
+		// Its files.
+		{name: "repair-copied", scene: tornJournal},
+		{name: "journal-torn"},
+		{name: "journal-written"},
+		{name: "journal-synced"},
+		{name: "folder-made"},
+		{name: "temp-written"},
+		{name: "temp-synced"},
+		{name: "renamed"},
+		// Its processes.
+		{name: "forked"},
+		{name: "term-sent", scene: deafAgent, drive: interruptAtWork},
+		{name: "agent-ended"},
+		{name: "runner-started", alone: true},
+		{name: "runner-gone", alone: true},
+	}
+}
+
+// TestPlacesAreTrue: no place is missing in the table, and none is made up.
+func TestPlacesAreTrue(t *testing.T) {
+	inSource := placesInSource(t)
+	for _, p := range places() {
+		if !inSource[p.name] {
+			t.Errorf("the table has %s and the source has not", p.name)
+		}
+		delete(inSource, p.name)
+	}
+	if len(inSource) > 0 {
+		t.Errorf("the source has %v and the table has not", slices.Sorted(maps.Keys(inSource)))
+	}
+}
+
+func placesInSource(t *testing.T) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	call := regexp.MustCompile(`failpoint\.(?:At|Cut)\("([^"]+)"`)
+	for _, root := range []string{".", filepath.Join("..", "..", "orchestrator")} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, match := range call.FindAllSubmatch(text, -1) {
+				found[string(match[1])] = true
+			}
+			return err
+		})
+		must(t, err)
+	}
+	return found
+}
+
+// TestEveryFailpoint kills the runner, its guardian or both at every place, each time that it is reached, and goes on.
+func TestEveryFailpoint(t *testing.T) {
+	binary := built(t, buildFailpoints)
+	for _, p := range places() {
+		t.Run(p.name, func(t *testing.T) {
+			victims := []string{"self", "parent", "both"}
+			if p.alone {
+				victims = victims[:1]
+			}
+			for _, v := range victims {
+				t.Run(v, func(t *testing.T) {
+					t.Parallel()
+					p.killEveryTime(t, binary, v)
+				})
+			}
+		})
+	}
+}
+
+func (p place) killEveryTime(t *testing.T, binary, v string) {
+	for n := 1; n <= mostOccurrences; n++ {
+		killed := p.killOnce(t, binary, fmt.Sprintf("%s@%d=%s", p.name, n, v))
+		if !killed && n == 1 {
+			t.Fatal("the place was never reached")
+		}
+		if !killed || testing.Short() {
+			t.Logf("tried %d times", n)
+			return
+		}
+	}
+	t.Fatalf("the place was reached more than %d times", mostOccurrences)
+}
+
+// killOnce runs a board with the failpoint and then without it, and says whether it killed.
+func (p place) killOnce(t *testing.T, binary, failpoint string) (killed bool) {
+	s := newSite(t, binary, failpointTasks)
+	defer endBearers(t, s.marker)
+	s.shield = true
+	s.env = []string{"CRASH_GARBAGE=Manager tasks/1.md"}
+	if p.scene != nil {
+		p.scene(t, s)
+	}
+	then := s.history()
+	run := s.start([]string{"KANBAN_RUN_FAILPOINT=" + failpoint})
+	if p.drive != nil {
+		p.drive(run)
+	}
+	code := run.wait()
+	killed = code == 128+int(syscall.SIGKILL)
+	if !killed && code != exitComplete && code != exitInterrupted {
+		t.Fatalf("%s: exit code %d\n%s", failpoint, code, s.story())
+	}
+	s.settle(whomItKilled(failpoint), then)
+	s.goOn()
+	return killed
+}
+
+func whomItKilled(failpoint string) victim {
+	if strings.HasSuffix(failpoint, "both") {
+		return bothHalves
+	}
+	return runnerOnly
+}
+
+// goOn runs the board to its end and looks at all of it.
+func (s *site) goOn() {
+	s.t.Helper()
+	then := s.history()
+	_ = os.Remove(s.path("deaf"))
+	s.completes(s.start(nil), then, failpointTasks)
+}
+
+// killedAtWork: both halves were killed while an agent was at work.
+func killedAtWork(t *testing.T, s *site) {
+	t.Helper()
+	s.start([]string{"KANBAN_RUN_FAILPOINT=forked@1=both"}).wait()
+	s.settle(bothHalves, history{})
+}
+
+// tornJournal: a power cut has torn the last record.
+func tornJournal(t *testing.T, s *site) {
+	t.Helper()
+	s.args = append(s.args, "--max-steps", "1")
+	if code := s.start(nil).wait(); code != exitLimit {
+		t.Fatalf("exit code %d\n%s", code, s.story())
+	}
+	s.args = s.args[:len(s.args)-2]
+	text := s.read(journalFile)
+	first := wholeLines(text)[0]
+	s.write(journalFile, text+first[:len(first)/2])
+}
+
+// deafAgent: the first agent does not heed SIGTERM.
+func deafAgent(_ *testing.T, s *site) {
+	s.write("deaf", "")
+	s.env = append(s.env, "CRASH_DEAF=Implementor tasks/1.md")
+}
+
+// interruptAtWork sends SIGINT to the guardian when the first agent is at work.
+func interruptAtWork(r *launched) {
+	r.site.t.Helper()
+	r.site.await("listening")
+	shielded := childrenOf(r.guardian.pid)
+	if len(shielded) != 1 {
+		r.site.t.Fatalf("the shield has the children %v", shielded)
+	}
+	signalTo(r.site.t, shielded[0], syscall.SIGINT)
+}

@@ -1,0 +1,162 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// process is one process for ever: numbers are used again.
+type process struct {
+	pid   int
+	start string // clock ticks since boot
+}
+
+func (p process) String() string {
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+	return fmt.Sprintf("%d (%s)", p.pid, bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+}
+
+// look returns a process as it is now; false when it is gone or a zombie.
+func look(pid int) (p process, parent int, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return process{}, 0, false
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	parent, err = strconv.Atoi(fields[1])
+	dead := fields[0] == "Z" || fields[0] == "X"
+	return process{pid, fields[19]}, parent, err == nil && !dead
+}
+
+func (p process) alive() bool {
+	now, _, ok := look(p.pid)
+	return ok && now == p
+}
+
+// kill sends SIGKILL to that very process.
+func (p process) kill() { p.signal(syscall.SIGKILL) }
+
+func (p process) signal(s syscall.Signal) {
+	handle, err := os.FindProcess(p.pid) // a pidfd
+	if err != nil {
+		return
+	}
+	if p.alive() {
+		_ = handle.Signal(s)
+	}
+	_ = handle.Release()
+}
+
+// bearers lists the live processes that have the marker in their arguments or in their environment.
+func bearers(marker string) []process {
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	var found []process
+	for _, folder := range folders {
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil || pid == os.Getpid() || !bears(folder, marker) {
+			continue
+		}
+		if p, _, ok := look(pid); ok {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func bears(folder, marker string) bool {
+	line, err := os.ReadFile(folder + "/cmdline")
+	if err != nil || len(line) == 0 { // a zombie, or a thread of the kernel
+		return false
+	}
+	if bytes.Contains(line, []byte(marker)) {
+		return true
+	}
+	environ, err := os.ReadFile(folder + "/environ")
+	return err == nil && bytes.Contains(environ, []byte(marker))
+}
+
+// endBearers ends all that a test has started; a chain of short-lived processes has to be caught.
+func endBearers(t testing.TB, marker string) {
+	t.Helper()
+	for over := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		left := bearers(marker)
+		if len(left) == 0 {
+			return
+		}
+		for _, p := range left {
+			p.kill()
+		}
+		if time.Now().After(over) {
+			t.Errorf("these processes cannot be ended: %v", left)
+			return
+		}
+	}
+}
+
+// within polls until done says so.
+func within(limit time.Duration, done func() bool) bool {
+	for over := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
+		if done() {
+			return true
+		}
+		if time.Now().After(over) {
+			return false
+		}
+	}
+}
+
+// runnerCommand is the first argument of the runner.
+const runnerCommand = "guarded-runner"
+
+// victim says which half of the program is killed.
+type victim string
+
+const (
+	runnerOnly   victim = "runner"
+	guardianOnly victim = "guardian"
+	bothHalves   victim = "both"
+)
+
+// runnerOf is the child of a guardian that is the runner, once it is there.
+func runnerOf(guardian int) (process, bool) {
+	for _, pid := range childrenOf(guardian) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		args := strings.Split(string(line), "\x00")
+		if p, parent, ok := look(pid); ok && parent == guardian && slices.Index(args, runnerCommand) == 1 {
+			return p, true
+		}
+	}
+	return process{}, false
+}
+
+func childrenOf(pid int) []int {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	var pids []int
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, field := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// signalTo sends a signal to a process that the test has started and not waited for yet.
+func signalTo(t testing.TB, pid int, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(pid, s); err != nil {
+		t.Fatalf("signal %v to %d: %v", s, pid, err)
+	}
+}

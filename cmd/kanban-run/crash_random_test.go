@@ -1,0 +1,82 @@
+//go:build linux
+
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+const (
+	randomTasks = 7 // the last one is the runner's to write, others the Manager's
+	latestKill  = 80 * time.Millisecond
+)
+
+// TestRandomKills kills the runner, its guardian or both at any moment, again and again, and looks whether anything was lost,
+// done twice or left behind. KANBAN_RUN_SOAK is the number of kills, KANBAN_RUN_SEED repeats the choice of a failed run.
+func TestRandomKills(t *testing.T) {
+	kills := 300
+	if testing.Short() {
+		kills = 30
+	}
+	kills = int(number(t, "KANBAN_RUN_SOAK", int64(kills)))
+	seed := number(t, "KANBAN_RUN_SEED", time.Now().UnixNano())
+	t.Logf("%d kills, seed %d", kills, seed)
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	binary := built(t, buildPlain)
+	hits := map[victim]int{}
+	boards := 0
+	for n := 0; n < kills; boards++ {
+		n += killUntilComplete(t, binary, random, kills-n, hits)
+	}
+	t.Logf("%d boards, kills of the %v", boards, hits)
+}
+
+// number is the value of a variable.
+func number(t *testing.T, variable string, otherwise int64) int64 {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return n
+}
+
+// killUntilComplete runs one board to its end through at most so many kills, and returns their number.
+func killUntilComplete(t *testing.T, binary string, random *rand.Rand, most int, hits map[victim]int) (kills int) {
+	s := newSite(t, binary, randomTasks)
+	defer endBearers(t, s.marker)
+	s.env = []string{"CRASH_GARBAGE=Manager tasks/2.md", "CRASH_CUT=" + append(cuts(), "rename")[random.IntN(4)]}
+	if random.IntN(2) == 0 {
+		s.env = append(s.env, "CRASH_NAP=0.004")
+	}
+	for {
+		then := s.history()
+		run := s.start(nil)
+		if kills < most {
+			time.Sleep(moment(random))
+		} else {
+			run.wait()
+		}
+		if !run.running() {
+			s.completes(run, then, randomTasks)
+			return kills
+		}
+		killed := run.kill([]victim{runnerOnly, guardianOnly, bothHalves}[random.IntN(3)])
+		hits[killed]++
+		kills++
+		run.wait()
+		s.settle(killed, then)
+	}
+}
+
+func moment(random *rand.Rand) time.Duration {
+	return time.Duration(random.Int64N(int64(latestKill)))
+}

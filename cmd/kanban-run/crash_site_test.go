@@ -1,0 +1,217 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// goneWithin is how long what one half has to end may be there after the other half was killed.
+	goneWithin = 2 * time.Second
+	// stuckAfter is how long a run of these small boards may take on a busy machine.
+	stuckAfter = 30 * time.Second
+)
+
+// site is a folder with a board, and what is started there. Everything that it starts bears its marker.
+type site struct {
+	t      testing.TB
+	dir    string
+	marker string
+	binary string
+	args   []string // before the boards
+	env    []string
+	shield bool // another process is the parent of kanban-run: a failpoint may kill that one
+
+	owed []process // left behind when both halves were killed: the next start ends them before its first spawn
+}
+
+// newSite makes a board kanban.yaml of n tasks that agent.sh plays.
+func newSite(t testing.TB, binary string, n int) *site {
+	t.Helper()
+	s := emptySite(t, binary)
+	s.args = []string{"--exec", "sh " + scriptOf(t, "agent.sh") + " " + s.marker}
+	s.write("kanban.yaml", boardText(1, n))
+	for i := range n {
+		s.write(fmt.Sprintf("tasks/%d.md", i+1), "---\nrole: Implementor\n---\n")
+	}
+	return s
+}
+
+func emptySite(t testing.TB, binary string) *site {
+	t.Helper()
+	dir := t.TempDir()
+	s := &site{t: t, dir: dir, binary: binary, marker: "crashtest" + strings.ReplaceAll(dir, "/", "-") + fmt.Sprint("-", os.Getpid(), "-")}
+	t.Cleanup(func() { endBearers(t, s.marker) })
+	return s
+}
+
+// boardText is a board with the current task; 0 is none.
+func boardText(current, n int) string {
+	text := "current: null\ntasks:\n"
+	if current > 0 {
+		text = fmt.Sprintf("current: tasks/%d.md\ntasks:\n", current)
+	}
+	for i := range n {
+		text += fmt.Sprintf("  - tasks/%d.md\n", i+1)
+	}
+	return text
+}
+
+func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *site) write(name, text string) {
+	s.t.Helper()
+	path := s.path(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) remove(name string) {
+	s.t.Helper()
+	if err := os.Remove(s.path(name)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// read returns a file; "" when it is not there.
+func (s *site) read(name string) string {
+	text, _ := os.ReadFile(s.path(name))
+	return string(text)
+}
+
+// await waits until a file is there.
+func (s *site) await(name string) {
+	s.t.Helper()
+	if !within(stuckAfter, func() bool { return exists(s.path(name)) }) {
+		s.t.Fatalf("%s does not appear\n%s", name, s.read("output"))
+	}
+}
+
+// command is kanban-run in the site's folder, with nothing of the tester's own settings.
+func (s *site) command(env []string, args ...string) *exec.Cmd {
+	argv := append([]string{s.binary}, args...)
+	if s.shield {
+		argv = append([]string{"sh", "-c", `"$@"; exit $?`, "shield-" + s.marker}, argv...)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = s.dir
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "KANBAN_RUN_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, "CRASH_MARKER="+s.marker, "KANBAN_RUN_GRACE=300ms")
+	cmd.Env = append(append(cmd.Env, s.env...), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// launched is a kanban-run that was started.
+type launched struct {
+	site     *site
+	cmd      *exec.Cmd
+	guardian process // what the user started
+	ended    chan struct{}
+}
+
+// start starts a run of the boards, of kanban.yaml when none is named.
+func (s *site) start(env []string, boards ...string) *launched {
+	s.t.Helper()
+	if len(boards) == 0 {
+		boards = []string{"kanban.yaml"}
+	}
+	return s.launch(s.command(env, append(append([]string(nil), s.args...), boards...)...))
+}
+
+func (s *site) launch(cmd *exec.Cmd) *launched {
+	s.t.Helper()
+	out, err := os.OpenFile(s.path("output"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer out.Close()
+	if cmd.Stdout == nil {
+		cmd.Stdout, cmd.Stderr = out, out
+	}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	g, _, _ := look(cmd.Process.Pid)
+	r := &launched{site: s, cmd: cmd, guardian: g, ended: make(chan struct{})}
+	go func() {
+		defer close(r.ended)
+		_ = cmd.Wait()
+	}()
+	return r
+}
+
+func (r *launched) running() bool {
+	select {
+	case <-r.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// wait returns the exit code; -1 after a signal.
+func (r *launched) wait() int {
+	r.site.t.Helper()
+	select {
+	case <-r.ended:
+		return r.cmd.ProcessState.ExitCode()
+	case <-time.After(stuckAfter):
+		r.site.t.Fatalf("kanban-run does not end; its processes: %v\n%s", bearers(r.site.marker), r.site.read("output"))
+		return 0
+	}
+}
+
+// kill kills a half or both. A runner that is not there yet cannot be killed: the guardian is then. It returns whom it killed.
+func (r *launched) kill(v victim) victim {
+	runner, split := runnerOf(r.guardian.pid)
+	if !split {
+		v = guardianOnly
+	}
+	if v == bothHalves {
+		r.guardian.signal(syscall.SIGSTOP) // it would do its work before it is killed
+	}
+	if v != guardianOnly {
+		runner.kill()
+	}
+	if v != runnerOnly {
+		r.guardian.kill()
+	}
+	return v
+}
+
+// nobodyIsLeft: all that bears the marker is gone soon, but what is owed.
+func (s *site) nobodyIsLeft() {
+	s.t.Helper()
+	var left []process
+	gone := within(goneWithin, func() bool {
+		left = slices.DeleteFunc(bearers(s.marker), s.owes)
+		return len(left) == 0
+	})
+	if !gone {
+		s.t.Fatalf("%d processes are left after %v: %v\n%s", len(left), goneWithin, left, s.story())
+	}
+}
+
+// owes says whether the next start is to end a process: it was left behind, or an agent that was left behind has started it since.
+func (s *site) owes(p process) bool {
+	group, err := syscall.Getpgid(p.pid)
+	return slices.ContainsFunc(s.owed, func(o process) bool { return o == p || err == nil && o.pid == group })
+}
