@@ -9,64 +9,43 @@ import (
 // ErrUnknownKind is matched by the error of [Decode] for a record of a kind that this version does not know.
 var ErrUnknownKind = errors.New("unknown kind of event")
 
+// decoders has every kind of event; a test holds it against the source.
+var decoders = map[string]func(data []byte) (Event, error){
+	"RUN_STARTED":             decodeAs[RunStarted],
+	"STEP_STARTED":            decodeAs[StepStarted],
+	"ATTEMPT_STARTED":         decodeAs[AttemptStarted],
+	"REPLY_ACCEPTED":          decodeAs[ReplyAccepted],
+	"REPLY_REJECTED":          decodeAs[ReplyRejected],
+	"ATTEMPT_STOPPED":         decodeAs[AttemptStopped],
+	"STATE_DIVERGENCE":        decodeAs[StateDiverged],
+	"BOARD_EDITED":            decodeAs[BoardEdited],
+	"BOARD_WRITE_STARTED":     decodeAs[BoardWriteStarted],
+	"BOARD_WRITTEN":           decodeAs[BoardWritten],
+	"STEP_FINISHED":           decodeAs[StepFinished],
+	"STEP_ABANDONED":          decodeAs[StepAbandoned],
+	"RUN_INTERRUPTED":         decodeAs[RunInterrupted],
+	"RUN_FINISHED":            decodeAs[RunFinished],
+	"LEAD_ACK":                decodeAs[Acknowledged],
+	"STATE_OWNERSHIP_HANDOFF": decodeAs[HandoffOffered],
+	"STATE_OWNERSHIP_ACK":     decodeAs[HandoffAcked],
+	"HANDOFF_DUPLICATE":       decodeAs[HandoffDuplicate],
+	"HANDOFF_MISSING":         decodeAs[HandoffMissing],
+	"SPLIT_BRAIN_DETECTED":    decodeAs[SplitBrain],
+	"SNAPSHOT_TAKEN":          decodeAs[SnapshotTaken],
+	"SNAPSHOT_NOT_FOUND":      decodeAs[SnapshotNotFound],
+	"SNAPSHOT_CONFLICT":       decodeAs[SnapshotConflict],
+	"RECONCILE_LOCK_ENTER":    decodeAs[LockEntered],
+	"RECONCILE_LOCK_EXIT":     decodeAs[LockExited],
+	"RECONCILE_CONFLICT":      decodeAs[ReconcileConflict],
+}
+
 // Decode is the reverse of encoding/json's Marshal for an event of the given kind.
 func Decode(kind string, data []byte) (Event, error) {
-	switch kind {
-	case "RUN_STARTED":
-		return decodeAs[RunStarted](data)
-	case "STEP_STARTED":
-		return decodeAs[StepStarted](data)
-	case "ATTEMPT_STARTED":
-		return decodeAs[AttemptStarted](data)
-	case "REPLY_ACCEPTED":
-		return decodeAs[ReplyAccepted](data)
-	case "REPLY_REJECTED":
-		return decodeAs[ReplyRejected](data)
-	case "ATTEMPT_STOPPED":
-		return decodeAs[AttemptStopped](data)
-	case "STATE_DIVERGENCE":
-		return decodeAs[StateDiverged](data)
-	case "BOARD_EDITED":
-		return decodeAs[BoardEdited](data)
-	case "BOARD_WRITE_STARTED":
-		return decodeAs[BoardWriteStarted](data)
-	case "BOARD_WRITTEN":
-		return decodeAs[BoardWritten](data)
-	case "STEP_FINISHED":
-		return decodeAs[StepFinished](data)
-	case "STEP_ABANDONED":
-		return decodeAs[StepAbandoned](data)
-	case "RUN_INTERRUPTED":
-		return decodeAs[RunInterrupted](data)
-	case "RUN_FINISHED":
-		return decodeAs[RunFinished](data)
-	case "LEAD_ACK":
-		return decodeAs[Acknowledged](data)
-	case "STATE_OWNERSHIP_HANDOFF":
-		return decodeAs[HandoffOffered](data)
-	case "STATE_OWNERSHIP_ACK":
-		return decodeAs[HandoffAcked](data)
-	case "HANDOFF_DUPLICATE":
-		return decodeAs[HandoffDuplicate](data)
-	case "HANDOFF_MISSING":
-		return decodeAs[HandoffMissing](data)
-	case "SPLIT_BRAIN_DETECTED":
-		return decodeAs[SplitBrain](data)
-	case "SNAPSHOT_TAKEN":
-		return decodeAs[SnapshotTaken](data)
-	case "SNAPSHOT_NOT_FOUND":
-		return decodeAs[SnapshotNotFound](data)
-	case "SNAPSHOT_CONFLICT":
-		return decodeAs[SnapshotConflict](data)
-	case "RECONCILE_LOCK_ENTER":
-		return decodeAs[LockEntered](data)
-	case "RECONCILE_LOCK_EXIT":
-		return decodeAs[LockExited](data)
-	case "RECONCILE_CONFLICT":
-		return decodeAs[ReconcileConflict](data)
-	default:
+	decode, ok := decoders[kind]
+	if !ok {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownKind, kind)
 	}
+	return decode(data)
 }
 
 func decodeAs[E Event](data []byte) (Event, error) {

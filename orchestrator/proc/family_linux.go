@@ -33,7 +33,7 @@ type kin struct {
 }
 
 // The table of children belongs to the process, so there is one.
-var household = &family{fork: os.StartProcess, leaders: map[int]struct{}{}}
+var household = &family{fork: os.StartProcess, leaders: map[int]struct{}{}, strangers: strangers{known: beings{}}}
 
 // Adopt makes this process the one to which orphaned descendants fall, so that Run can find and end them. It is called at the
 // start of the program, before anything else starts processes: from then on every child that Run did not start is an orphan to
@@ -157,16 +157,17 @@ func (f *family) belongs(pid int, mark Mark) bool { return bears(pid, mark) || l
 // it goes on until none is left.
 func (f *family) end(claim func(pid int) bool) error {
 	deadline := time.Now().Add(sweepTime)
+	claimed := beings{}
 	for quiet := 0; quiet < 2; {
-		left, seen := f.orphans(claim)
+		left, seen := f.orphans(claimed, claim)
 		switch seen {
 		case childless:
 			return nil
-		case unchanged, uncertain:
+		case uncertain:
+			time.Sleep(sweepPause)
+			fallthrough
+		case unchanged:
 			quiet++ // a list that is read while others die may lack one that lives, so it is read twice
-			if seen == uncertain {
-				time.Sleep(sweepPause)
-			}
 			continue
 		}
 		quiet = 0
@@ -186,41 +187,47 @@ type progress int
 
 const (
 	unfinished progress = iota // some live, or have died just now and may have left children, or could not be listed
+	uncertain                  // there are orphans of others; or of ours, in the moment of exec, when they show no variables
 	unchanged                  // those that there are, are leaders and strangers
-	uncertain                  // there are orphans of others too; or of ours, in the moment of exec, when they show no variables
 	childless                  // there are none at all
 )
 
-// orphans lists those that are claimed and alive, with all their descendants, and reaps all that are dead.
-func (f *family) orphans(claim func(pid int) bool) (alive []int, seen progress) {
+// orphans lists those that are claimed and alive, with all their descendants, and reaps all that are dead. Who was claimed once
+// stays so: a process that is dying shows no variables.
+func (f *family) orphans(claimed beings, claim func(pid int) bool) (alive []int, seen progress) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.adopts || errors.Is(waitid(unix.P_ALL, 0, unix.WNOHANG, nil), unix.ECHILD) {
 		return nil, childless // the common case, for the price of one system call
 	}
 	pids, err := children(os.Getpid())
-	others, dead, unclaimed := 0, 0, 0
+	spared, dead, unclaimed := 0, 0, 0
 	for _, pid := range pids {
 		s, ok := readStat(pid)
-		_, leads := f.leaders[pid]
 		switch {
-		case leads || ok && f.strangers.has(pid, s):
-			others++
+		case f.spares(pid, s):
+			spared++
 		case s.dead:
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 			dead++
-		case ok && claim(pid):
+		case ok && (claimed.has(pid, s) || claim(pid)):
+			claimed.add(pid, s)
 			alive = descent(alive, pid)
 		case ok:
 			unclaimed++
 		}
 	}
 	switch {
-	case err != nil || len(alive) > 0 || dead > 0 || others+unclaimed == 0:
+	case err != nil || len(alive) > 0 || dead > 0 || spared+unclaimed == 0:
 		return alive, unfinished
 	case unclaimed > 0:
 		return nil, uncertain
 	default:
 		return nil, unchanged
 	}
+}
+
+func (f *family) spares(pid int, s stat) bool {
+	_, leads := f.leaders[pid]
+	return leads || f.strangers.known.has(pid, s)
 }

@@ -38,8 +38,14 @@ func guarding(mode string, args []string) int {
 			return nil, syscall.EAGAIN
 		}
 		return guard(args)
-	case "stranger-guard": // as in `stranger & exec guard`
+	case "stranger-guard", "marked-stranger-guard": // as in `stranger & exec guard`
+		if mode == "marked-stranger-guard" {
+			_ = os.Setenv(markVariable, "feed")
+		}
+		setLimit(1 << 40) // as a daemon may have for itself
 		launchWith(nil, "stranger", "group")
+		setLimit(unix.RLIM_INFINITY)
+		_ = os.Unsetenv(markVariable)
 		err := syscall.Exec("/proc/self/exe", append([]string{os.Args[0], "helper", "guard"}, args...), os.Environ())
 		panic(err)
 	case "stranger":
@@ -73,6 +79,18 @@ func playStranger() {
 			return
 		}
 		leave("daemon")
+	}
+}
+
+// gainWeight makes the end of this process last: the kernel gives its memory back page by page.
+func gainWeight() {
+	memory, err := unix.Mmap(-1, 0, 256<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		panic(err)
+	}
+	_ = unix.Madvise(memory, unix.MADV_NOHUGEPAGE)
+	for i := 0; i < len(memory); i += 4096 {
+		memory[i] = 1
 	}
 }
 
@@ -111,8 +129,10 @@ func init() {
 	}
 }
 
-func resetLimits() {
-	all := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
+func resetLimits() { setLimit(unix.RLIM_INFINITY) }
+
+func setLimit(n uint64) {
+	all := unix.Rlimit{Cur: n, Max: unix.RLIM_INFINITY}
 	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, &all, nil); err != nil {
 		panic(err)
 	}

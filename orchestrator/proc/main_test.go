@@ -110,11 +110,14 @@ func leaver(mode string, args []string) int {
 		leave(args[0])
 		hang()
 	case "linger":
+		if len(args) > 0 && args[0] == "heavy" {
+			gainWeight()
+		}
 		fmt.Println(os.Getpid())
 		_ = os.NewFile(3, "started").Close()
 		hang()
 	case "between": // the middle of a double fork
-		launch("linger", args[0])
+		launch("linger", args[0], args[0])
 	case "chain": // gone again before anybody can look
 		fmt.Println(os.Getpid())
 		time.Sleep(2 * time.Millisecond)
@@ -145,9 +148,11 @@ func leave(kind string) {
 		_ = w.Close()
 	case "headless":
 		launchWith(w, "headless", "session")
-	case "limits", "nothing": // what sudo and container programs do, without and with a new environment
+	case "bare":
+		launchWith(w, "between", "session", "bare")
+	case "limits", "nothing", "heavy": // what sudo and container programs do
 		resetLimits()
-		launchWith(w, "between", kind, map[string]string{"limits": "session", "nothing": "bare"}[kind])
+		launchWith(w, "between", kind, map[string]string{"limits": "session", "nothing": "bare", "heavy": "heavy"}[kind])
 	default:
 		launchWith(w, "linger", kind)
 	}
@@ -170,7 +175,7 @@ func launchWith(started *os.File, mode, kind string, args ...string) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	case "session":
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	case "bare", "nothing":
+	case "bare":
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		cmd.Env = []string{"GORACE=atexit_sleep_ms=0"}
 	case "joined": // the group of whoever runs the command

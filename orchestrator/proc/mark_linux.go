@@ -69,6 +69,9 @@ func fileLimit(pid int) uint64 {
 	return limit.Cur
 }
 
+// isMark says whether a limit looks like what NewMark makes.
+func isMark(limit uint64) bool { return limit>>48 == 1<<14 }
+
 // markList is the value of the variable in a process's environment, "" when it has none or is somebody else's.
 func markList(pid int) string {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/environ", pid))
@@ -95,11 +98,12 @@ func EndMarked(mark Mark) error {
 		return &LeftoverError{[]int{self}}
 	}
 	deadline := time.Now().Add(sweepTime)
+	all := beings{} // a process that is dying bears no mark any more
 	for {
-		left, err := marked(mark)
-		if err != nil {
+		if err := addMarked(all, mark); err != nil {
 			return fmt.Errorf("look for leftovers: %w", err)
 		}
+		left := all.alive()
 		if len(left) == 0 {
 			return nil
 		}
@@ -113,17 +117,18 @@ func EndMarked(mark Mark) error {
 	}
 }
 
-// marked lists the live processes that bear the mark, with all below them.
-func marked(mark Mark) ([]int, error) {
+// addMarked adds the processes that bear the mark, with all below them.
+func addMarked(all beings, mark Mark) error {
 	everyone, err := everybody()
-	var all []int
 	for _, pid := range everyone {
 		if !bears(pid, mark) {
 			continue
 		}
-		if s, ok := readStat(pid); ok && !s.dead {
-			all = descent(all, pid)
+		for _, below := range descent(nil, pid) {
+			if s, ok := readStat(below); ok {
+				all.add(below, s)
+			}
 		}
 	}
-	return all, err
+	return err
 }

@@ -19,7 +19,7 @@ func TestMark(t *testing.T) {
 	for range 3 {
 		mark := NewMark()
 		unset := setMark(mark)
-		if got := ownLimit(t).Cur; got != uint64(mark) || mark < 1<<62 || seen[mark] {
+		if got := ownLimit(t).Cur; got != uint64(mark) || !isMark(uint64(mark)) || seen[mark] {
 			t.Errorf("the limit is %#x after setMark(%#x), want the same new mark", got, mark)
 		}
 		seen[mark] = true
@@ -111,7 +111,7 @@ func TestLongEnvironment(t *testing.T) {
 func TestEndMarked(t *testing.T) {
 	other := NewMark()
 	bystander := orphan(t, "daemon", other)
-	for _, kind := range []string{"child", "session", "bare", "limits", "daemon", "headless"} {
+	for _, kind := range []string{"child", "session", "bare", "limits", "daemon", "headless", "heavy"} {
 		t.Run(kind, func(t *testing.T) {
 			mark := NewMark()
 			pid := orphan(t, kind, mark)

@@ -45,6 +45,32 @@ func readStat(pid int) (stat, bool) {
 	return s, true
 }
 
+// being is a process, whose number may be another's later.
+type being struct {
+	pid  int
+	born uint64
+}
+
+type beings map[being]struct{}
+
+func (b beings) has(pid int, s stat) bool {
+	_, ok := b[being{pid, s.born}]
+	return ok
+}
+
+func (b beings) add(pid int, s stat) { b[being{pid, s.born}] = struct{}{} }
+
+// alive lists those that are not dead yet.
+func (b beings) alive() []int {
+	var pids []int
+	for one := range b {
+		if s, ok := readStat(one.pid); ok && !s.dead && s.born == one.born {
+			pids = append(pids, one.pid)
+		}
+	}
+	return pids
+}
+
 // everybody lists all processes of the system.
 func everybody() ([]int, error) { return numbers("/proc") }
 

@@ -11,24 +11,13 @@ import (
 // `daemon & exec kanban-run`. Their orphans fall to us too.
 type strangers struct {
 	had   bool // any, at the start; without them there can be none later
-	known map[being]struct{}
+	known beings
 	// looks are when the last two looks began, in clock ticks since the system's start. One look can miss what moves meanwhile.
 	looks [2]uint64
 }
 
-// being is a process whose number may be another's later.
-type being struct {
-	pid  int
-	born uint64
-}
-
 // clockTick is the unit of the times in /proc, USER_HZ, on all systems that Go runs on.
 const clockTick = 10 * time.Millisecond
-
-func (s *strangers) has(pid int, of stat) bool {
-	_, ok := s.known[being{pid, of.born}]
-	return ok
-}
 
 // add adds these processes and all below them.
 func (s *strangers) add(pids []int) {
@@ -36,10 +25,7 @@ func (s *strangers) add(pids []int) {
 	for _, top := range pids {
 		for _, pid := range descent(nil, top) {
 			if of, ok := readStat(pid); ok {
-				if s.known == nil {
-					s.known = map[being]struct{}{}
-				}
-				s.known[being{pid, of.born}] = struct{}{}
+				s.known.add(pid, of)
 			}
 		}
 	}
@@ -103,5 +89,6 @@ func (f *family) fromRunner(pid int) bool {
 		return true
 	}
 	s, ok := readStat(pid)
-	return ok && (s.born < f.strangers.looks[0] || fileLimit(pid) != fileLimit(os.Getpid()) || markList(pid) != os.Getenv(markVariable))
+	return ok && (s.born < f.strangers.looks[0] || isMark(fileLimit(pid)) && fileLimit(pid) != fileLimit(os.Getpid()) ||
+		markList(pid) != os.Getenv(markVariable))
 }

@@ -69,3 +69,45 @@ func TestNewbornStranger(t *testing.T) {
 		t.Errorf("alive: stranger %t, what it has started just now %t, want both", isAlive(stranger), isAlive(newborn))
 	}
 }
+
+// TestStrangerOfAShortRun: it is known from the beginning, also when it is another kanban-run's.
+func TestStrangerOfAShortRun(t *testing.T) {
+	g := startGuarded(t, "marked-stranger-guard", "leave")
+	var stranger int
+	for stranger == 0 {
+		if pid, ok := strings.CutPrefix(g.line(), "stranger "); ok {
+			stranger = number(t, pid)
+		}
+	}
+	_ = g.cmd.Wait()
+	if !isAlive(stranger) {
+		t.Error("the stranger was ended")
+	}
+	_ = syscall.Kill(stranger, syscall.SIGKILL)
+}
+
+// TestOrphansBesideStrangers: an agent's orphan that was started just now is told from a stranger's by either mark.
+func TestOrphansBesideStrangers(t *testing.T) {
+	for _, kind := range []string{"bare", "limits", "daemon"} {
+		t.Run(kind, func(t *testing.T) {
+			g := startGuarded(t, "stranger-guard", "agent", kind)
+			var stranger, runner, orphan int
+			for stranger*runner*orphan == 0 {
+				line := g.line()
+				if pid, ok := strings.CutPrefix(line, "stranger "); ok {
+					stranger = number(t, pid)
+				} else if pid, ok := strings.CutPrefix(line, "joined "); ok {
+					runner = number(t, pid)
+				} else {
+					orphan = number(t, line)
+				}
+			}
+			defer syscall.Kill(stranger, syscall.SIGKILL)
+			g.signal(runner, syscall.SIGKILL)
+			_ = g.cmd.Wait()
+			if isAlive(orphan) || !isAlive(stranger) {
+				t.Errorf("alive: orphan %t, stranger %t, want the stranger only", isAlive(orphan), isAlive(stranger))
+			}
+		})
+	}
+}
