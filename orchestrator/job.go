@@ -35,6 +35,7 @@ type Setup struct {
 	Limits       flow.Limits
 	OnDivergence string // "accept" or "freeze"
 	KeepOutput   bool
+	MaxOutput    int64 // of an attempt, in bytes; 0 is no bound
 	Cast         *Cast
 	Redactor     *redact.Redactor
 }

@@ -18,6 +18,7 @@ type Once struct {
 	Instruction string
 	Dir         string
 	MaxRetries  int
+	MaxOutput   int64 // of an attempt, in bytes; 0 is no bound
 	Cast        *Cast
 	Redactor    *redact.Redactor
 	Notice      func(text string) // told of rejected replies
@@ -51,6 +52,7 @@ func (o Once) Do(stop, kill context.Context) (*agent.Reply, error) {
 	if err != nil {
 		return nil, &InvalidError{Err: err}
 	}
+	inv.MaxOutput = o.MaxOutput
 	inv.Mark = agent.ParseMark(agent.NewMark()) // the same in every attempt: agents see it in their environment
 	return o.retry(stop, kill, player, inv, input)
 }

@@ -76,6 +76,7 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 		return inv, &InvalidError{Err: err}
 	}
 	intent.Digest, inv.Mark = inv.Digest(), agent.ParseMark(r.history.State.Step.Mark)
+	inv.MaxOutput = r.setup.MaxOutput
 	if err := r.record(intent); err != nil {
 		return inv, err
 	}

@@ -73,7 +73,7 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	}
 	stop, kill, release := t.contexts(func(bool) {})
 	defer release()
-	call := orchestrator.Once{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries,
+	call := orchestrator.Once{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries, MaxOutput: r.settings.MaxOutput,
 		Cast: u.cast(r, executable, stubs, false), Redactor: u.redactor(r), Now: time.Now,
 		Notice: func(text string) { _, _ = fmt.Fprintln(t.stderr, "kanban-run: "+redact.Inert(text)) }}
 	reply, err := call.Do(stop, kill)

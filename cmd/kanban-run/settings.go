@@ -171,6 +171,7 @@ func (u *setup) configure(executable, stubState string, dry bool) func(string) (
 			Limits:       flow.Limits{MaxRetries: r.settings.MaxRetries, MaxSteps: r.settings.MaxSteps},
 			OnDivergence: r.settings.OnDivergence,
 			KeepOutput:   r.settings.KeepOutput,
+			MaxOutput:    r.settings.MaxOutput,
 			Redactor:     u.redactor(r),
 			Cast:         u.cast(r, executable, stubState, dry),
 		}, nil

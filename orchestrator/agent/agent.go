@@ -117,7 +117,9 @@ type Invocation struct {
 	Dir     string
 	Timeout time.Duration
 	Grace   time.Duration
-	Mark    proc.Mark // by which EndLeftovers finds its processes; no part of what the agent can see
+
+	MaxOutput int64     // in bytes, of both streams together; 0 is no bound
+	Mark      proc.Mark // by which EndLeftovers finds its processes; no part of what the agent can see
 }
 
 // Digest is the SHA-256, in hex, of all that the agent can see: argv, stdin, environment and folder. Every part goes in with

@@ -27,12 +27,16 @@ type Outcome struct {
 func Converse(stop, kill context.Context, a Adapter, inv Invocation, c Contract, sinks Sinks, emit func(Event)) (Outcome, error) {
 	reader := a.Reader(emit)
 	stderr := &tail{}
-	exit, err := proc.Run(stop, kill, proc.Spec{
+	end, tooMuch := context.WithCancelCause(stop)
+	defer tooMuch(nil)
+	bound := newMeter(inv.MaxOutput, tooMuch)
+	exit, err := proc.Run(end, kill, proc.Spec{
 		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
-		Stdout: tee(reader, sinks.Stdout),
-		Stderr: tee(io.MultiWriter(stderr, &lines{emit: emit}), sinks.Stderr),
+		Stdout: bound.writer(tee(reader, sinks.Stdout)),
+		Stderr: bound.writer(tee(io.MultiWriter(stderr, &lines{emit: emit}), sinks.Stderr)),
 	})
-	out := Outcome{Exit: exit, Stderr: stderr.String(), Stopped: exit.Stopped}
+	stopped := exit.Stopped && (stop.Err() != nil || kill.Err() != nil)
+	out := Outcome{Exit: exit, Stderr: stderr.String(), Stopped: stopped}
 	var start *proc.StartError
 	if errors.As(err, &start) {
 		return out, &ConfigError{Text: start.Error(), Fix: start.Hint()}
@@ -42,6 +46,9 @@ func Converse(stop, kill context.Context, a Adapter, inv Invocation, c Contract,
 	}
 	raw, failure := reader.Reply(exit)
 	out.Received = excerpt(raw)
+	if excess := bound.exceeded(); excess != nil {
+		failure = excess
+	}
 	if failure == nil {
 		out.Reply, failure = ParseReply(c, raw)
 	}

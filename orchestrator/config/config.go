@@ -35,6 +35,7 @@ type Settings struct {
 	MaxSteps       int           // zero: no limit
 	Jobs           int           // boards side by side, at least 1
 	KeepOutput     bool
+	MaxOutput      int64    // in bytes; 0: no limit
 	Redact         []string // texts that no output may show
 	Env            Env
 

@@ -50,7 +50,7 @@ func load(t *testing.T, input Input) (*Settings, []Origin) {
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
-	want := &Settings{OnDivergence: "accept", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1, StartDir: "/start"}
+	want := &Settings{OnDivergence: "accept", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1, MaxOutput: 1 << 30, StartDir: "/start"}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
 	}
@@ -71,6 +71,7 @@ max_retries: 0
 max_steps: 7
 jobs: 4
 keep_output: true
+max_output: 64M
 on_divergence: freeze
 redact: [internal.example, $DSN, $UNSET]
 env:
@@ -85,7 +86,7 @@ env:
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
-		Timeout:  90 * time.Second, MaxSteps: 7, Jobs: 4, KeepOutput: true,
+		Timeout:  90 * time.Second, MaxSteps: 7, Jobs: 4, KeepOutput: true, MaxOutput: 64 << 20,
 		Redact: []string{"internal.example", "postgres://u:p@h"},
 		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"}, Set: map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 			Only: []string{"PATH"}},
@@ -219,6 +220,7 @@ func TestOrigins(t *testing.T) {
 		{"max_steps", "0", "default"},
 		{"jobs", "2", "flag --jobs"},
 		{"keep_output", "false", "default"},
+		{"max_output", "1GiB", "default"},
 		{"on_divergence", "accept", "default"},
 		{"redact", "$DSN (2 not shown)", "project/.kanban-run.yaml:3"},
 		{"env.pass", "none", "default"},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,9 @@ func rows() []row {
 		{Setting{Name: "keep_output", Flag: "keep-output", Variable: "KANBAN_RUN_KEEP_OUTPUT", InFile: true, Default: "false",
 			Help: "keep the full output of every attempt, not only of failed ones"},
 			func(s *Settings, v, _ string) (err error) { s.KeepOutput, err = truth(v); return err }},
+		{Setting{Name: "max_output", Variable: "KANBAN_RUN_MAX_OUTPUT", InFile: true, Default: "1GiB",
+			Help: "stop an agent's attempt that prints more; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.MaxOutput, err = size(v); return err }},
 		{Setting{Name: "on_divergence", Variable: "KANBAN_RUN_ON_DIVERGENCE", InFile: true, Default: "accept",
 			Help: "accept or freeze a board that something other than the Manager changed"},
 			func(s *Settings, v, _ string) error { s.OnDivergence = v; return oneOf(v, "accept", "freeze") }},
@@ -100,6 +104,18 @@ func number(v string, least int) (int, error) {
 		return 0, &badValue{fmt.Sprintf("%q is no number of at least %d", v, least), fmt.Sprintf("write a whole number, %d or more", least)}
 	}
 	return n, nil
+}
+
+var sizes = regexp.MustCompile(`^([0-9]{1,9})(?i: ?([kmg])(?:i?b)?)?$`)
+
+// size reads a number of bytes. K, M and G are powers of 1024, however they are written.
+func size(v string) (int64, error) {
+	m := sizes.FindStringSubmatch(v)
+	if m == nil {
+		return 0, &badValue{fmt.Sprintf("%q is no size", v), "write a number of bytes, or one with its unit, for example 200M or 1GiB; 0 is none"}
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	return n << (10 * (strings.Index("kmg", strings.ToLower(m[2])) + min(len(m[2]), 1))), err
 }
 
 func truth(v string) (bool, error) {
