@@ -157,9 +157,8 @@ func (f *family) belongs(pid int, mark Mark) bool { return bears(pid, mark) || l
 // it goes on until none is left.
 func (f *family) end(claim func(pid int) bool) error {
 	deadline := time.Now().Add(sweepTime)
-	claimed := beings{}
 	for quiet := 0; quiet < 2; {
-		left, seen := f.orphans(claimed, claim)
+		left, seen := f.orphans(claim)
 		switch seen {
 		case childless:
 			return nil
@@ -192,9 +191,9 @@ const (
 	childless                  // there are none at all
 )
 
-// orphans lists those that are claimed and alive, with all their descendants, and reaps all that are dead. Who was claimed once
-// stays so: a process that is dying shows no variables.
-func (f *family) orphans(claimed beings, claim func(pid int) bool) (alive []int, seen progress) {
+// orphans lists those that are claimed and not dead, with all their descendants, and reaps all that are dead. Whoever is dying is
+// listed too: it shows no variables any more, so it could be ours, and then has to be waited for.
+func (f *family) orphans(claim func(pid int) bool) (alive []int, seen progress) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.adopts || errors.Is(waitid(unix.P_ALL, 0, unix.WNOHANG, nil), unix.ECHILD) {
@@ -210,8 +209,7 @@ func (f *family) orphans(claimed beings, claim func(pid int) bool) (alive []int,
 		case s.dead:
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 			dead++
-		case ok && (claimed.has(pid, s) || claim(pid)):
-			claimed.add(pid, s)
+		case ok && (living(pid) == 0 || claim(pid)):
 			alive = descent(alive, pid)
 		case ok:
 			unclaimed++

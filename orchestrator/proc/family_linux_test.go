@@ -81,7 +81,7 @@ func alive(t *testing.T, pid string) bool {
 
 // TestSideBySide: what one command left behind is not swept away with another command's, and either mark is enough to tell.
 func TestSideBySide(t *testing.T) {
-	for _, kind := range []string{"daemon", "bare", "limits", "joined", "headless", "heavy"} {
+	for _, kind := range []string{"daemon", "bare", "limits", "joined", "headless", "headless-limits", "heavy"} {
 		t.Run(kind, func(t *testing.T) { sideBySide(t, kind) })
 	}
 }

@@ -150,6 +150,9 @@ func leave(kind string) {
 		launchWith(w, "headless", "session")
 	case "bare":
 		launchWith(w, "between", "session", "bare")
+	case "headless-limits":
+		resetLimits()
+		launchWith(w, "headless", "session")
 	case "limits", "nothing", "heavy": // what sudo and container programs do
 		resetLimits()
 		launchWith(w, "between", kind, map[string]string{"limits": "session", "nothing": "bare", "heavy": "heavy"}[kind])

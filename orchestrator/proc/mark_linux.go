@@ -74,18 +74,26 @@ func isMark(limit uint64) bool { return limit>>48 == 1<<14 }
 
 // markList is the value of the variable in a process's environment, "" when it has none or is somebody else's.
 func markList(pid int) string {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil {
-		return ""
+	text := environ(pid, pid)
+	if len(text) == 0 { // cleared, or that of a first thread that has ended
+		text = environ(pid, living(pid))
 	}
-	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, maxEnviron))
 	for entry := range bytes.SplitSeq(text, []byte{0}) {
 		if value, ok := bytes.CutPrefix(entry, []byte(markVariable+"=")); ok {
 			return string(value)
 		}
 	}
 	return ""
+}
+
+func environ(pid, thread int) []byte {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/task/%d/environ", pid, thread))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, maxEnviron))
+	return text
 }
 
 // EndMarked kills every process that bears the mark, and what it started, and returns when none is left: what an agent of a run

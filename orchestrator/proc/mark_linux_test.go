@@ -111,7 +111,7 @@ func TestLongEnvironment(t *testing.T) {
 func TestEndMarked(t *testing.T) {
 	other := NewMark()
 	bystander := orphan(t, "daemon", other)
-	for _, kind := range []string{"child", "session", "bare", "limits", "daemon", "headless", "heavy"} {
+	for _, kind := range []string{"child", "session", "bare", "limits", "daemon", "headless", "headless-limits", "heavy"} {
 		t.Run(kind, func(t *testing.T) {
 			mark := NewMark()
 			pid := orphan(t, kind, mark)

@@ -16,6 +16,7 @@ type stat struct {
 	dead   bool // it waits to be reaped
 	parent int
 	born   uint64 // when it was started, in clock ticks since the system's start
+	memory bool   // its first thread has some
 }
 
 // The fields of /proc/PID/stat after the name, from proc_pid_stat(5).
@@ -24,25 +25,44 @@ const (
 	parentField  = 1
 	threadsField = 17
 	bornField    = 19
+	memoryField  = 20
 )
 
 // readStat returns false when the process is gone. A first thread that has ended does not make a process dead.
-func readStat(pid int) (stat, bool) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+func readStat(pid int) (stat, bool) { return readStatFile(fmt.Sprintf("/proc/%d/stat", pid)) }
+
+func readStatFile(path string) (stat, bool) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return stat{}, false
 	}
 	// The name may itself hold spaces and brackets.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(fields) <= bornField || fields[stateField][0] == 'X' {
+	if len(fields) <= memoryField || fields[stateField][0] == 'X' {
 		return stat{}, false
 	}
 	var s stat
 	s.parent, _ = strconv.Atoi(string(fields[parentField]))
 	s.born, _ = strconv.ParseUint(string(fields[bornField]), 10, 64)
+	s.memory = string(fields[memoryField]) != "0"
 	threads, _ := strconv.Atoi(string(fields[threadsField]))
 	s.dead = fields[stateField][0] == 'Z' && threads <= 1
 	return s, true
+}
+
+// living is a thread of the process that has memory, mostly the first. 0: the process is dying. It runs no code any more and
+// shows no variables, but may still have files open.
+func living(pid int) (thread int) {
+	if s, ok := readStat(pid); !ok || s.memory {
+		return pid
+	}
+	threads, _ := numbers(fmt.Sprintf("/proc/%d/task", pid))
+	for _, thread := range threads {
+		if s, ok := readStatFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, thread)); ok && s.memory {
+			return thread
+		}
+	}
+	return 0
 }
 
 // being is a process, whose number may be another's later.

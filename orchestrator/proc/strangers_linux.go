@@ -75,8 +75,21 @@ func (f *family) look() {
 		}
 		others = append(others, pid)
 	}
+	if !f.leadersLive() {
+		return // the runner may have ended before the list was read, and what it left be on it
+	}
 	f.strangers.forget()
 	f.strangers.add(others)
+}
+
+// leadersLive is false from some time before their children fall to us.
+func (f *family) leadersLive() bool {
+	for pid := range f.leaders {
+		if living(pid) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // endAll ends everything below this process but the strangers.

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -90,19 +91,7 @@ func TestStrangerOfAShortRun(t *testing.T) {
 func TestOrphansBesideStrangers(t *testing.T) {
 	for _, kind := range []string{"bare", "limits", "daemon"} {
 		t.Run(kind, func(t *testing.T) {
-			g := startGuarded(t, "stranger-guard", "agent", kind)
-			var stranger, runner, orphan int
-			for stranger*runner*orphan == 0 {
-				line := g.line()
-				if pid, ok := strings.CutPrefix(line, "stranger "); ok {
-					stranger = number(t, pid)
-				} else if pid, ok := strings.CutPrefix(line, "joined "); ok {
-					runner = number(t, pid)
-				} else {
-					orphan = number(t, line)
-				}
-			}
-			defer syscall.Kill(stranger, syscall.SIGKILL)
+			g, runner, orphan, stranger := besideStranger(t, kind)
 			g.signal(runner, syscall.SIGKILL)
 			_ = g.cmd.Wait()
 			if isAlive(orphan) || !isAlive(stranger) {
@@ -110,4 +99,49 @@ func TestOrphansBesideStrangers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOrphansAreNoStrangers: not even when the guardian looks for strangers in the very moment of the runner's end.
+func TestOrphansAreNoStrangers(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	runner, err := spawn(Spec{Argv: helperArgv(t, "leak", "daemon"), Env: quiet(t)}, []*os.File{nil, w, os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	pid := readPid(t, r)
+	<-runner.ended
+	household.look()
+	if _, err := runner.reap(); err != nil {
+		t.Error(err)
+	}
+	if err := household.endAll(); err != nil {
+		t.Error(err)
+	}
+	if isAlive(pid) {
+		t.Errorf("process %d was taken for a stranger", pid)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// besideStranger starts a guardian with a stranger, whose runner's agent has left an orphan of that kind.
+func besideStranger(t *testing.T, kind string) (g *guarded, runner, orphan, stranger int) {
+	t.Helper()
+	g = startGuarded(t, "stranger-guard", "agent", kind)
+	for stranger*runner*orphan == 0 {
+		line := g.line()
+		if pid, ok := strings.CutPrefix(line, "stranger "); ok {
+			stranger = number(t, pid)
+		} else if pid, ok := strings.CutPrefix(line, "joined "); ok {
+			runner = number(t, pid)
+		} else {
+			orphan = number(t, line)
+		}
+	}
+	t.Cleanup(func() { _ = syscall.Kill(stranger, syscall.SIGKILL) })
+	return g, runner, orphan, stranger
 }
