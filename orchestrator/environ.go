@@ -31,6 +31,10 @@ func (r EnvRule) merge(o EnvRule) EnvRule {
 	return EnvRule{Pass: slices.Concat(r.Pass, o.Pass), Set: set, Only: only}
 }
 
+// outerMark is the variable by which an outer kanban-run finds this one. It is added again when an agent is started, and must not
+// make two runs of a call look different.
+const outerMark = "KANBAN_RUN_MARK"
+
 // environment is what an agent gets of base, sorted by name, and the names that it does not get because they look secret or
 // steer the CI job. The same base and rule always give the same bytes: retries must be identical.
 func environment(base []string, rule EnvRule) (env, withheld []string) {
@@ -38,7 +42,7 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 	for _, entry := range base {
 		name, value, ok := strings.Cut(entry, "=")
 		switch {
-		case !ok || name == "":
+		case !ok || name == "" || name == outerMark:
 		case len(rule.Only) > 0:
 			if matchAny(rule.Only, name) {
 				values[name] = value

@@ -7,7 +7,7 @@ import (
 )
 
 func TestEnvironment(t *testing.T) {
-	base := []string{"PATH=/bin", "HOME=/h", "MY_TOKEN=t0ken-value", "DB_PASSWORD=hunter2", "AWS_SECRET_ACCESS_KEY=k", "MONKEY=banana",
+	base := []string{"KANBAN_RUN_MARK=4000000000000001", "PATH=/bin", "HOME=/h", "MY_TOKEN=t0ken-value", "DB_PASSWORD=hunter2", "AWS_SECRET_ACCESS_KEY=k", "MONKEY=banana",
 		"GITHUB_ENV=/e", "GITHUB_TOKEN=g", "ACTIONS_RUNTIME_URL=u", "RUNNER_TRACKING_ID=r", "INNOCENT=ghp_0123456789abcdefghijABCDEFGHIJ012345", "=odd", "EMPTY="}
 	tests := []struct {
 		name     string
