@@ -59,8 +59,11 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition mounts: a process may mount a file system of its own.
+// condition root: the tests run as root. mounts: a process may mount a file system of its own.
 func condition(cond string) (bool, error) {
+	if cond == "root" {
+		return os.Geteuid() == 0, nil
+	}
 	if cond != "mounts" {
 		return false, fmt.Errorf("unknown condition %q", cond)
 	}
