@@ -22,14 +22,17 @@ func (f files) lock() string    { return filepath.Join(f.dir, "lock") }
 func (f files) state() string   { return filepath.Join(f.dir, "state.md") }
 func (f files) log() string     { return filepath.Join(f.dir, "supervisor-log.md") }
 func (f files) before() string  { return filepath.Join(f.dir, "board.before") }
+func (f files) steps() string   { return filepath.Join(f.dir, "steps") }
 func (f files) step(n int) string {
-	return filepath.Join(f.dir, "steps", fmt.Sprintf("%04d", n))
+	return filepath.Join(f.steps(), stepName(n))
 }
+
+func stepName(n int) string { return fmt.Sprintf("%04d", n) }
 
 // ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of git: what agents said is
 // nobody else's.
 func (f files) ensure() error {
-	for _, dir := range []string{filepath.Dir(f.dir), f.dir} {
+	for _, dir := range []string{filepath.Dir(f.dir), f.dir, f.steps()} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode().Type() == fs.ModeSymlink {
 			return &linkError{dir}
 		}
@@ -66,7 +69,7 @@ func writePrivate(path string, data []byte) error {
 }
 
 func createPrivate(path string) (*os.File, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := clear(path); err != nil {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -82,7 +85,30 @@ func onlyRegular(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.Remove(path)
+	return clear(path)
+}
+
+// clear makes a name free. A folder that is not empty is somebody's work: it is set aside.
+func clear(path string) error {
+	err := os.Remove(path)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if info, look := os.Lstat(path); look != nil || !info.IsDir() {
+		return err
+	}
+	_, err = setAside(path, "aside")
+	return err
+}
+
+// setAside moves what stands under a name to a free name beside it, NAME.WHY-1, -2, …, and returns that.
+func setAside(path, why string) (string, error) {
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.%s-%d", path, why, n)
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			return aside, os.Rename(path, aside)
+		}
+	}
 }
 
 // replacePrivate is writePrivate for a file that somebody may be reading: it is old or new, never half.
@@ -90,6 +116,11 @@ func replacePrivate(path string, data []byte) error {
 	temp := path + ".new"
 	if err := writePrivate(temp, data); err != nil {
 		return err
+	}
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		if err := clear(path); err != nil {
+			return err
+		}
 	}
 	return os.Rename(temp, path)
 }

@@ -29,8 +29,11 @@ func Inspect(boardPath string, each func(flow.Entry) error) (flow.History, journ
 		return flow.History{}, journal.Summary{}, err
 	}
 	h, sum, err := fold(path, each)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		err = &NoRunError{boardPath}
+	case err == nil:
+		err = whose(path, h)
 	}
 	return h, sum, err
 }

@@ -47,6 +47,9 @@ func (l *ledger) open(now func() time.Time, each func(flow.Entry)) error {
 		return fmt.Errorf("open the journal: %w", err)
 	}
 	l.journal = j
+	if err := whose(l.path, l.history); err != nil {
+		return err
+	}
 	if kept, n := j.Repaired(); n > 0 {
 		l.observer.Notice(l.board, fmt.Sprintf("the journal ended in a torn record; its %d bytes are kept in %s", n, kept))
 	}

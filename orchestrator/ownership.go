@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
@@ -16,6 +17,21 @@ import (
 type FrozenError struct{ Text string }
 
 func (e *FrozenError) Error() string { return e.Text }
+
+// foreignError is a journal that is not as this run left it.
+type foreignError struct {
+	err  error
+	kept string // folder where the output is that could not be recorded
+}
+
+func (e *foreignError) Error() string { return e.err.Error() }
+func (e *foreignError) Unwrap() error { return e.err }
+
+// Hint says what to do about it.
+func (e *foreignError) Hint() string {
+	return "somebody changed, moved or removed the files of this run while it was at work; a reply that could not be recorded is in " + e.kept +
+		"; find out who did it, then the same command goes on"
+}
 
 // take makes this run the owner of the board: seed 002, "Lead -> Supervisor handoff contract". The person who started the
 // run hands it over. It is on disk with the first commit, before anything else that the run writes.
@@ -34,7 +50,7 @@ func (l *ledger) take() error {
 	l.epoch = epoch
 	owner := fmt.Sprintf("%s@%d-%08x", actor, epoch, rand.Uint32())
 	events := []flow.Event{
-		flow.HandoffOffered{Board: l.board, Epoch: epoch, Owner: owner, PreviousEpoch: was.Epoch, Previous: was.Owner},
+		flow.HandoffOffered{Board: l.board, File: l.file(), Epoch: epoch, Owner: owner, PreviousEpoch: was.Epoch, Previous: was.Owner},
 		flow.HandoffAcked{Board: l.board, Epoch: epoch, Owner: owner},
 	}
 	if was.Offers > 0 {
@@ -46,6 +62,19 @@ func (l *ledger) take() error {
 		}
 	}
 	failpoint.At("ownership-taken")
+	return nil
+}
+
+// file is the name of the board's file, after which the run's folder is named.
+func (l *ledger) file() string { return filepath.Base(filepath.Dir(l.path)) }
+
+// whose makes sure that a journal is the board's own, and was not copied from another one: its steps and its agents' inputs
+// are of that board.
+func whose(path string, h flow.History) error {
+	if own := filepath.Base(filepath.Dir(path)); h.File != "" && h.File != own {
+		return &InvalidError{Err: fmt.Errorf("journal %s is the one of a board %s, not of %s", path, h.File, own),
+			Fix: "give the folder " + filepath.Dir(path) + " back to its board, or move it aside to begin a new run"}
+	}
 	return nil
 }
 
@@ -79,6 +108,7 @@ func (r *run) splitBrain(cause error) error {
 	if err := r.ledger.close(); err != nil {
 		return errors.Join(cause, err)
 	}
+	cause = &foreignError{err: cause, kept: r.files.steps()}
 	if _, err := os.Lstat(r.ledger.path); err != nil {
 		return cause // removed, and nobody wrote another
 	}

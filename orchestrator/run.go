@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"kanban-run/orchestrator/board"
@@ -45,7 +46,8 @@ type run struct {
 
 	players map[string]*Player // by role, as far as they were needed
 
-	steps  int // finished in this run
+	loose  []*spool // the streams of replies that are not on disk yet
+	steps  int      // finished in this run
 	opened time.Time
 }
 
@@ -86,6 +88,8 @@ func outcomeOf(err error) flow.Outcome {
 	var invalid *InvalidError
 	var frozen *FrozenError
 	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+		return flow.Failed // the machine's fault, whatever could not be read because of it
 	case errors.As(err, &held):
 		return flow.Owned
 	case errors.As(err, &frozen):
@@ -100,8 +104,12 @@ func outcomeOf(err error) flow.Outcome {
 // play runs the loop and records how it ended. An error of the loop leaves the run resumable.
 func (r *run) play() (flow.Outcome, string, error) {
 	end, err := r.loop()
+	if err != nil {
+		// A reply that was noted is not lost because something after it failed.
+		err = errors.Join(err, r.commit())
+	}
 	if errors.Is(err, journal.ErrForeignWrite) {
-		return "", "", r.splitBrain(err)
+		return "", "", errors.Join(r.splitBrain(err), keepAll(r.loose))
 	}
 	if err == nil {
 		err = r.end(flow.RunFinished{Board: r.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps})
@@ -118,13 +126,11 @@ func (r *run) play() (flow.Outcome, string, error) {
 // end records how the run ended. In RECONCILE_LOCK that would be an operational write; the lock says it all.
 func (r *run) end(e flow.Event) error {
 	failpoint.At("run-end")
-	err := r.mendState()
+	mended := r.mendState()
 	if r.history.Custody.Locked != "" {
-		return errors.Join(err, r.logs.finish(&r.history))
+		return errors.Join(mended, r.logs.finish(&r.history))
 	}
-	if err == nil {
-		err = r.note(e)
-	}
+	err := r.note(e)
 	if err == nil {
 		err = r.snapshot()
 	}
@@ -132,7 +138,7 @@ func (r *run) end(e flow.Event) error {
 		failpoint.At("snapshot-taken")
 		err = r.commit()
 	}
-	return errors.Join(err, r.logs.finish(&r.history))
+	return errors.Join(mended, err, r.tidy(err), r.logs.finish(&r.history))
 }
 
 // loop is seed 004's supervisor_loop: read the board, decide, act, again.
@@ -163,6 +169,16 @@ func (r *run) loop() (flow.Finish, error) {
 			return flow.Finish{}, err
 		}
 	}
+}
+
+// tidy keeps or removes the streams of accepted replies, once it is known whether the replies are on disk.
+func (r *run) tidy(committed error) error {
+	loose := r.loose
+	r.loose = nil
+	if committed != nil || r.setup.KeepOutput {
+		return keepAll(loose)
+	}
+	return dropAll(loose)
 }
 
 // draw brings state.md up to date, at most once a second.

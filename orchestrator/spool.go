@@ -18,15 +18,16 @@ const (
 // file; in a file once it is longer or older, so that a person can watch a long attempt. It is safe for concurrent use.
 type spool struct {
 	mu    sync.Mutex
-	path  string
+	dir   string // the run's folder
+	name  string // of the file in it
 	buf   []byte
 	file  *os.File
 	timer *time.Timer
 	err   error
 }
 
-func newSpool(path string) *spool {
-	s := &spool{path: path}
+func newSpool(dir, name string) *spool {
+	s := &spool{dir: dir, name: name}
 	s.timer = time.AfterFunc(spoolDelay, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -53,15 +54,44 @@ func (s *spool) Write(p []byte) (int, error) {
 
 func (s *spool) spill() {
 	if s.file == nil && s.err == nil {
-		s.err = os.MkdirAll(filepath.Dir(s.path), 0o700)
-		if s.err == nil {
-			s.file, s.err = createPrivate(s.path)
-		}
+		s.file, s.err = s.create()
 	}
 	if s.err == nil {
 		_, s.err = s.file.Write(s.buf)
 	}
 	s.buf = s.buf[:0]
+}
+
+// create makes the file inside of the run's folder: a link that an agent put in the place of a folder on the way is not
+// followed out of it.
+func (s *spool) create() (*os.File, error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(s.name), 0o700); err != nil {
+		return nil, err
+	}
+	if err := root.RemoveAll(s.name); err != nil {
+		return nil, err
+	}
+	return root.OpenFile(s.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// remove takes the file away, and its folder, unless that holds something else.
+func (s *spool) remove() error {
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	err = root.Remove(s.name)
+	_ = root.Remove(filepath.Dir(s.name))
+	return err
 }
 
 // keep leaves the whole stream in its file; an empty stream leaves none.
@@ -91,8 +121,7 @@ func (s *spool) drop() error {
 	if s.file == nil {
 		return nil
 	}
-	err := errors.Join(s.file.Close(), os.Remove(s.path))
+	err := errors.Join(s.file.Close(), s.remove())
 	s.file = nil
-	_ = os.Remove(filepath.Dir(s.path)) // the step's folder, unless it holds something else
 	return err
 }

@@ -26,7 +26,7 @@ func TestSpool(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "steps", "out")
-			s := newSpool(path)
+			s := newSpool(filepath.Dir(filepath.Dir(path)), filepath.Join("steps", "out"))
 			for i := 0; i < len(tt.write); i += 1000 {
 				if _, err := s.Write(tt.write[i:min(i+1000, len(tt.write))]); err != nil {
 					t.Fatal(err)
@@ -48,9 +48,9 @@ func TestSpool(t *testing.T) {
 
 // TestSpoolShowsALongAttempt: a person can watch an attempt that takes longer than a second.
 func TestSpoolShowsALongAttempt(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "out")
+	path := filepath.Join(t.TempDir(), "steps", "out")
 	synctest.Test(t, func(t *testing.T) {
-		s := newSpool(path)
+		s := newSpool(filepath.Dir(filepath.Dir(path)), filepath.Join("steps", "out"))
 		if _, err := s.Write([]byte("working\n")); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestSpoolOnAFullDisk(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newSpool(filepath.Join(blocked, "out"))
+	s := newSpool(blocked, "out")
 	if n, err := s.Write(make([]byte, spoolMemory+1)); n != spoolMemory+1 || err != nil {
 		t.Errorf("Write = %d, %v, want the agent undisturbed", n, err)
 	}

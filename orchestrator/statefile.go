@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 )
@@ -53,22 +52,17 @@ func edited(text []byte) bool {
 
 // setAside looks whether somebody wrote to state.md and keeps what they wrote, under the name that it returns.
 func (l *logbook) setAside() (kept string, err error) {
-	if err := onlyRegular(l.files.state()); err != nil {
-		return "", fmt.Errorf("look at state.md: %w", err)
+	if info, err := os.Lstat(l.files.state()); err == nil && !info.Mode().IsRegular() {
+		return setAside(l.files.state(), "edited")
 	}
-	text, err := board.ReadFile(l.files.state())
+	text, err := os.ReadFile(l.files.state())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !edited(text) {
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read state.md: %w", err)
 	}
-	for n := 1; ; n++ {
-		kept = fmt.Sprintf("%s.edited-%d", l.files.state(), n)
-		if _, err := os.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
-			return kept, os.Rename(l.files.state(), kept)
-		}
-	}
+	return setAside(l.files.state(), "edited")
 }
 
 func (l *logbook) stateMarkdown(h *flow.History) string {

@@ -81,7 +81,7 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 		return inv, err
 	}
 	failpoint.At("intent-durable")
-	return inv, nil
+	return inv, r.tidy(nil)
 }
 
 func contractOf(c flow.Call) agent.Contract {
@@ -121,8 +121,8 @@ func (r *run) kanbanFile() string {
 func (r *run) converse(e flow.StartAgent, player *Player, inv agent.Invocation) error {
 	began := r.job.Now()
 	name := fmt.Sprintf("%s-%d", e.Call, r.history.State.Step.Running)
-	stdout := newSpool(filepath.Join(r.files.step(e.Step), name+".stdout"))
-	stderr := newSpool(filepath.Join(r.files.step(e.Step), name+".stderr"))
+	stdout := newSpool(r.files.dir, filepath.Join("steps", stepName(e.Step), name+".stdout"))
+	stderr := newSpool(r.files.dir, filepath.Join("steps", stepName(e.Step), name+".stderr"))
 	cleanOut, cleanErr := r.setup.Redactor.Writer(stdout), r.setup.Redactor.Writer(stderr)
 	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call),
 		agent.Sinks{Stdout: cleanOut, Stderr: cleanErr}, func(ev agent.Event) { r.activity(ev) })
@@ -155,13 +155,10 @@ func (r *run) outcome(e flow.StartAgent, player *Player, out agent.Outcome, took
 	}
 	if failure == nil {
 		accepted.Role, accepted.Millis = player.Role.Name, took.Milliseconds()
-		finish := dropAll
-		if r.setup.KeepOutput {
-			finish = keepAll
-		}
+		r.loose = append(r.loose, streams...)
 		err := r.note(accepted)
 		failpoint.At("reply-noted")
-		return errors.Join(err, finish(streams))
+		return err
 	}
 	return r.rejected(e, player, out, *failure, disagreed, took, streams)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
@@ -109,6 +110,8 @@ func codeOfError(err error) int {
 		frozen    *orchestrator.FrozenError
 	)
 	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return exitFailed
 	case errors.As(err, &signal):
 		return signal.code()
 	case errors.As(err, &killed):

@@ -27,8 +27,8 @@ func errorOf(fate proc.Fate) error {
 	switch {
 	case fate.Told:
 		return nil
-	case fate.Signal != 0 && fate.Signal == fate.Asked:
-		return &signalError{fate.Signal} // before it listened to the guardian
+	case fate.Asked != 0 && (fate.Signal == fate.Asked || fate.Asked == syscall.SIGQUIT):
+		return &signalError{fate.Asked} // before it listened to the guardian
 	case fate.Signal != 0:
 		return &killedError{fate.Signal}
 	default:
@@ -45,7 +45,7 @@ func (e *killedError) Error() string {
 
 // Hint says what to do about it.
 func (e *killedError) Hint() string {
-	return "the same command goes on; signal this process instead, which stops the agent first. If nobody did it, look whether memory ran out"
+	return "a board goes on with the same command; signal this process instead, which stops the agent first. If nobody did it, look whether memory ran out"
 }
 
 // errGuardianLost stops a runner whose guardian was killed: nobody would be there to end its agents.

@@ -140,11 +140,14 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 
 // hintFor is what a person does next about a board that is not complete.
 func hintFor(r orchestrator.Result) string {
-	if hint := hintOf(r.Err); hint != "" {
-		return hint
+	if errors.Is(r.Err, syscall.EMFILE) || errors.Is(r.Err, syscall.ENFILE) {
+		return "allow more open files (ulimit -n), or fewer boards side by side (-j); the same command goes on"
 	}
 	if errors.Is(r.Err, syscall.ENOSPC) || errors.Is(r.Err, syscall.EDQUOT) {
 		return "free some space; the same command goes on"
+	}
+	if hint := hintOf(r.Err); hint != "" {
+		return hint
 	}
 	switch r.Outcome {
 	case flow.NeedsPerson:

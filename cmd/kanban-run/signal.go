@@ -74,7 +74,11 @@ func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, st
 		return t.guardian.Signals(), t.guardian.Lost(), func() {}
 	}
 	own := make(chan os.Signal, 8)
-	signal.Notify(own, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) { // who started it with nohup or in the background wants none
+			signal.Notify(own, s)
+		}
+	}
 	return own, nil, func() { signal.Stop(own) }
 }
 

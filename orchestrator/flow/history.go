@@ -18,6 +18,7 @@ type History struct {
 	Seq     uint64     // of the last record
 	Points  []Snapshot // verifiable, with the greatest replay index: one is the rollback point, several are a conflict
 	Breach  *Breach    // the first record that breaks a rule and is not reconciled
+	File    string     // the name of the board's file at the last handoff
 }
 
 // Snapshot is a place in a journal and the state of the work there. Its first three fields are seed 002's snapshot identity
@@ -38,6 +39,9 @@ func (h *History) Add(e Entry) {
 	was, rev := h.Breach, h.Rev
 	h.Seq, h.Rev = e.Seq, max(h.Rev, e.Rev)
 	broken := h.Custody.admit(e)
+	if offer, ok := e.Event.(HandoffOffered); ok && offer.File != "" && broken == nil {
+		h.File = offer.File
+	}
 	if broken == nil && e.Rev != rev+1 {
 		broken = breach(Conflict, e, "it makes revision %d, which follows no revision %d", e.Rev, rev)
 	}

@@ -7,6 +7,7 @@ import "encoding/json"
 // HandoffOffered gives a board to a run (seed 002, "STATE_OWNERSHIP_HANDOFF"). Whoever starts the run is the Lead who offers.
 type HandoffOffered struct {
 	Board         string `json:"board"`
+	File          string `json:"file"` // the name of the board's file, which the journal is about
 	Epoch         uint64 `json:"epoch"`
 	Owner         string `json:"owner"` // the run's name, which no other run has
 	PreviousEpoch uint64 `json:"previous_epoch"`

@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 
 	"kanban-run/orchestrator/durable"
@@ -33,6 +35,9 @@ func read(sys system, path string, each func(Record) error) (Summary, error) {
 		return Summary{}, err
 	}
 	f, err := durable.OpenPlain(path, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) && known.seq > 0 {
+		return Summary{}, known.missing(mark{})
+	}
 	if err != nil {
 		return Summary{}, err
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"kanban-run/orchestrator/failpoint"
 )
 
@@ -19,6 +21,10 @@ const Guards = true
 const (
 	// strangersPause is how often the guardian looks what its strangers have started. Most runs have none.
 	strangersPause = 100 * time.Millisecond
+	// stoppedTime is how long a runner may be stopped: as long as this process, which a terminal stops too, needs to be stopped.
+	stoppedTime = 100 * time.Millisecond
+	// patienceTime is how long a runner may take to end at once: longer than it tries to kill what will not die.
+	patienceTime = 2 * sweepTime
 	// signalTime is how much later than the runner the guardian may hear of a signal to both.
 	signalTime = 100 * time.Millisecond
 )
@@ -39,7 +45,7 @@ type guardian struct {
 // Errors: the runner could not be started, or *LeftoverError. The fate counts in both cases.
 func Guard(args []string) (Fate, error) {
 	signals := make(chan os.Signal, 64)
-	signal.Notify(signals, append(requests(), syscall.SIGPIPE)...)
+	signal.Notify(signals, append(requests(), syscall.SIGPIPE, syscall.SIGCHLD)...)
 	g := &guardian{fate: Fate{Code: -1}, files: map[uint32]*os.File{}}
 	if err := Adopt(); err != nil {
 		return g.fate, err
@@ -107,10 +113,19 @@ func (g *guardian) attend(signals <-chan os.Signal) error {
 	}()
 	due, stop := household.watch()
 	defer stop()
+	var late <-chan time.Time
 	for {
 		select {
 		case s := <-signals:
+			switch s {
+			case syscall.SIGCHLD:
+				time.AfterFunc(stoppedTime, g.wake)
+			case syscall.SIGQUIT:
+				late = time.After(patienceTime)
+			}
 			g.take(s)
+		case <-late:
+			_ = g.runner.Kill() // it hangs
 		case <-due:
 			household.look()
 		case <-ended:
@@ -118,6 +133,14 @@ func (g *guardian) attend(signals <-chan os.Signal) error {
 			<-heard
 			return g.judge()
 		}
+	}
+}
+
+// wake lets a runner go on that somebody stopped, for one its own agent: nobody would watch the agent. When a terminal has
+// stopped the whole group this process does not get here before the group goes on.
+func (g *guardian) wake() {
+	if s, ok := readStat(g.runner.Pid); ok && s.halted {
+		_ = unix.Kill(g.runner.Pid, unix.SIGCONT)
 	}
 }
 
@@ -130,7 +153,7 @@ func (g *guardian) take(s os.Signal) {
 
 // note says whether the signal is a request.
 func (g *guardian) note(s os.Signal) bool {
-	if s == syscall.SIGPIPE {
+	if s == syscall.SIGPIPE || s == syscall.SIGCHLD {
 		return false
 	}
 	g.fate.Asked = s.(syscall.Signal)

@@ -32,16 +32,23 @@ func Join() (*Link, error) {
 		return nil, fmt.Errorf("this command is not for people: %w", err)
 	}
 	unix.CloseOnExec(linkFD)
+	// A runner that is stopped when its guardian dies goes on, and sees that it is alone.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGCONT), 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("ask to be woken: %w", err)
+	}
 	// Taken and never read. They are not ignored, because ignoring is inherited.
 	signal.Notify(make(chan os.Signal, 1), requests()...)
 	return newLink(linkFD)
 }
 
-// requests are the signals by which people and systems ask a program to end. Who started it with nohup wants no hangups.
+// requests are the signals by which people and systems ask a program to end. Who started it with nohup wants no hangups, and a
+// shell that started it in the background of a script no signals of the keyboard.
 func requests() []os.Signal {
-	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT}
-	if !signal.Ignored(syscall.SIGHUP) {
-		all = append(all, syscall.SIGHUP)
+	all := []os.Signal{syscall.SIGTERM}
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			all = append(all, s)
+		}
 	}
 	return all
 }

@@ -13,27 +13,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A command bears its mark twice, because processes lose either in ways of their own:
+// A command bears its mark three times, because processes lose each in ways of their own:
 //
 //   - as a soft limit on file sizes, so large that it limits nothing. It survives setsid, double forks, exec and a cleared
-//     environment; programs that set limits, such as sudo and those that start containers, overwrite it.
+//     environment; programs that set limits, such as sudo and those that start containers, overwrite it, and below a hard limit
+//     it cannot be set.
+//   - as a soft limit on file locks, which the kernel keeps and has not used since version 2.4, in the same way.
 //   - as a variable of the environment, a list with one mark for each kanban-run that the command is below of.
 const markVariable = "KANBAN_RUN_MARK"
 
 // maxEnviron is more than a process can be given at its start: 6 MiB of arguments and environment (execve(2)).
 const maxEnviron = 8 << 20
 
-// setMark sets the limit of this process, for the child that is started next to inherit. Where the system forbids it the
+// markLimits are the limits that bear the mark.
+var markLimits = [...]int{unix.RLIMIT_FSIZE, unix.RLIMIT_LOCKS}
+
+// setMark sets the limits of this process, for the child that is started next to inherit. Where the system forbids it the
 // variable is all there is.
 func setMark(mark Mark) (unset func()) {
-	var old unix.Rlimit
-	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, nil, &old); err != nil {
-		return func() {}
+	var undo []func()
+	for _, resource := range markLimits {
+		var old unix.Rlimit
+		if unix.Prlimit(0, resource, nil, &old) != nil ||
+			unix.Prlimit(0, resource, &unix.Rlimit{Cur: uint64(mark), Max: old.Max}, nil) != nil {
+			continue
+		}
+		undo = append(undo, func() { _ = unix.Prlimit(0, resource, &old, nil) })
 	}
-	if err := unix.Prlimit(0, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: uint64(mark), Max: old.Max}, nil); err != nil {
-		return func() {}
+	return func() {
+		for _, f := range undo {
+			f()
+		}
 	}
-	return func() { _ = unix.Prlimit(0, unix.RLIMIT_FSIZE, &old, nil) }
 }
 
 // markEnv returns the environment with the mark in it, after those of the kanban-runs above: from the environment itself or,
@@ -55,18 +66,27 @@ func markEnv(env []string, mark Mark) []string {
 
 func hex(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
 
-// bears says whether a process bears the mark in either way.
+// bears says whether a process bears the mark in any way.
 func bears(pid int, mark Mark) bool {
-	return fileLimit(pid) == uint64(mark) || slices.Contains(strings.Split(markList(pid), ","), hex(mark))
+	return slices.Contains(limits(pid), uint64(mark)) || slices.Contains(strings.Split(markList(pid), ","), hex(mark))
 }
 
-// fileLimit is 0 for a process that is gone or somebody else's.
-func fileLimit(pid int) uint64 {
-	var limit unix.Rlimit
-	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, nil, &limit); err != nil {
-		return 0
+// limits are those of a process that may bear a mark, none of one that is gone or somebody else's.
+func limits(pid int) []uint64 {
+	var all []uint64
+	for _, resource := range markLimits {
+		var limit unix.Rlimit
+		if unix.Prlimit(pid, resource, nil, &limit) == nil {
+			all = append(all, limit.Cur)
+		}
 	}
-	return limit.Cur
+	return all
+}
+
+// foreignMark says whether a limit of the process looks like a mark, and is none that this process bears itself.
+func foreignMark(pid int) bool {
+	own := limits(os.Getpid())
+	return slices.ContainsFunc(limits(pid), func(l uint64) bool { return isMark(l) && !slices.Contains(own, l) })
 }
 
 // isMark says whether a limit looks like what NewMark makes.

@@ -14,6 +14,7 @@ import (
 // stat is what /proc says of a process.
 type stat struct {
 	dead   bool // it waits to be reaped
+	halted bool // by a signal, until SIGCONT
 	parent int
 	born   uint64 // when it was started, in clock ticks since the system's start
 	memory bool   // its first thread has some
@@ -46,6 +47,7 @@ func readStatFile(path string) (stat, bool) {
 	s.born, _ = strconv.ParseUint(string(fields[bornField]), 10, 64)
 	s.memory = string(fields[memoryField]) != "0"
 	threads, _ := strconv.Atoi(string(fields[threadsField]))
+	s.halted = fields[stateField][0] == 'T'
 	s.dead = fields[stateField][0] == 'Z' && threads <= 1
 	return s, true
 }

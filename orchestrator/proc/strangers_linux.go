@@ -102,6 +102,6 @@ func (f *family) fromRunner(pid int) bool {
 		return true
 	}
 	s, ok := readStat(pid)
-	return ok && (s.born < f.strangers.looks[0] || isMark(fileLimit(pid)) && fileLimit(pid) != fileLimit(os.Getpid()) ||
+	return ok && (s.born < f.strangers.looks[0] || foreignMark(pid) ||
 		markList(pid) != os.Getenv(markVariable))
 }
