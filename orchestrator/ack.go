@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/redact"
 )
 
@@ -50,7 +52,7 @@ func Acknowledge(boardPath, note string, ask bool, r *redact.Redactor, now func(
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	a := &arbitration{files: f, source: source, ask: ask,
-		ledger: &ledger{board: filepath.Base(boardPath), path: f.journal(), observer: Silent{}, redactor: r, onCommit: func(flow.Entry) error { return nil }}}
+		ledger: &ledger{board: filepath.Base(boardPath), path: f.journal(), observer: Silent{}, redactor: r}}
 	q, err = a.decide(flow.Acknowledged{Board: a.board, BoardSHA: board.SHA(source), Note: r.String(note)}, now)
 	q.Diff = r.String(q.Diff)
 	return q, errors.Join(err, a.close())
@@ -65,14 +67,24 @@ type arbitration struct {
 }
 
 func (a *arbitration) decide(e flow.Acknowledged, now func() time.Time) (Question, error) {
-	if err := a.open(now, func(flow.Entry) {}); err != nil {
+	logs := newLogbook(a.files, a.board, a.redactor)
+	a.onCommit = logs.follow
+	if err := a.open(now, logs.replay); err != nil {
 		return Question{}, err
 	}
+	q, err := a.hear(e)
+	if err == nil && !a.ask && q.Text != "" {
+		err = logs.redraw(&a.history)
+	}
+	return q, err
+}
+
+func (a *arbitration) hear(e flow.Acknowledged) (Question, error) {
 	text := waitsFor(&a.history)
 	if text == "" {
 		return Question{}, nil
 	}
-	if a.history.Custody.Locked != "" {
+	if a.history.Custody.Locked != "" || a.history.Contradiction() != "" {
 		return a.arbitrate(e, text)
 	}
 	q := Question{text, a.boardDiff()}
@@ -84,7 +96,11 @@ func (a *arbitration) decide(e flow.Acknowledged, now func() time.Time) (Questio
 
 // say journals the Lead's word. It is no run's, so it takes no epoch of its own.
 func (a *arbitration) say(events ...flow.Event) (err error) {
-	if a.epoch, err = a.journal.ContinueEpoch(); err != nil {
+	a.epoch, err = a.journal.ContinueEpoch()
+	if errors.Is(err, journal.ErrNoEpoch) {
+		a.epoch, err = a.journal.BeginEpoch()
+	}
+	if err != nil {
 		return err
 	}
 	for _, e := range events {
@@ -110,13 +126,18 @@ func (a *arbitration) arbitrate(e flow.Acknowledged, text string) (Question, err
 	if a.ask {
 		return q, nil
 	}
-	return q, a.say(e, rebuilt.Exit(a.board, flow.DecisionLead, text, point))
+	events := []flow.Event{e, rebuilt.Exit(a.board, flow.DecisionLead, text, point)}
+	if a.history.Custody.Locked == "" { // no run has found the contradiction yet
+		events = slices.Insert(events, 0, flow.Event(flow.StateDiverged{Source: flow.SourceJournal, Task: a.board, Text: text}),
+			flow.Event(flow.LockEntered{Board: a.board, Reason: text}))
+	}
+	return q, a.say(events...)
 }
 
 // outcome is what the reconciliation comes to. Without a rollback point the state stands as far as it could be followed.
 func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
 	if len(a.history.Points) != 1 {
-		return flow.Rebuilt{State: a.history.State}, flow.Snapshot{}, nil
+		return flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}, flow.Snapshot{}, nil
 	}
 	point := a.history.Points[0]
 	rebuilt, err := a.rebuild(point)
@@ -172,8 +193,8 @@ func unified(oldName string, old []byte, newName string, new []byte) string {
 // waitsFor says what a board waits for its Lead to see, or "".
 func waitsFor(h *flow.History) string {
 	switch s := h.State; {
-	case h.Frozen() != "":
-		return h.Frozen()
+	case h.Standstill() != "":
+		return h.Standstill()
 	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged:
 		return s.Text
 	default:

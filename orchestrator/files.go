@@ -97,16 +97,15 @@ func clear(path string) error {
 	if info, look := os.Lstat(path); look != nil || !info.IsDir() {
 		return err
 	}
-	_, err = setAside(path, "aside")
-	return err
+	return os.Rename(path, freeName(path, "aside"))
 }
 
-// setAside moves what stands under a name to a free name beside it, NAME.WHY-1, -2, …, and returns that.
-func setAside(path, why string) (string, error) {
+// freeName is a name beside path that nothing has: PATH.WHY-1, -2, …
+func freeName(path, why string) string {
 	for n := 1; ; n++ {
-		aside := fmt.Sprintf("%s.%s-%d", path, why, n)
-		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
-			return aside, os.Rename(path, aside)
+		name := fmt.Sprintf("%s.%s-%d", path, why, n)
+		if _, err := os.Lstat(name); err != nil {
+			return name
 		}
 	}
 }

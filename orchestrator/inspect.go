@@ -59,7 +59,7 @@ func fold(path string, each func(flow.Entry) error) (flow.History, journal.Summa
 // [Job]. Errors: *InvalidError, when a run would refuse the board.
 func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {
 	s := h.State
-	if text := h.Frozen(); text != "" {
+	if text := h.Standstill(); text != "" {
 		return flow.Finish{Outcome: flow.Frozen, Text: text}, nil
 	}
 	b, _, err := openBoard(Job{Board: boardPath, Observer: Silent{}})

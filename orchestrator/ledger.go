@@ -12,13 +12,6 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// actor is who writes the records of a run; an agent's reply is recorded by the runner on the agent's behalf and bears its
-// role (seed 002: a record without an actor is rejected).
-const actor = "kanban-run"
-
-// lead is the person who starts runs and acknowledges how they ended: seed 002's Lead.
-const lead = "Lead"
-
 // ledger is the only place where an event is journaled, applied to the history and shown, in this order. One goroutine uses it.
 type ledger struct {
 	board    string
@@ -73,7 +66,7 @@ func (l *ledger) note(e flow.Event) error {
 		return err
 	}
 	next := l.history
-	entry := flow.Entry{Seq: next.Seq + 1, Epoch: l.epoch, Rev: next.Rev + 1, Actor: actorOf(e), Event: e}
+	entry := flow.Entry{Seq: next.Seq + 1, Epoch: l.epoch, Rev: next.Rev + 1, Actor: flow.Actor(e), Event: e}
 	if err := next.Extend(entry); err != nil {
 		return err
 	}
@@ -125,25 +118,25 @@ func (l *ledger) record(e flow.Event) error {
 	return l.commit()
 }
 
-func actorOf(e flow.Event) string {
-	switch e := e.(type) {
-	case flow.ReplyAccepted:
-		return e.Role
-	case flow.Acknowledged, flow.HandoffOffered:
-		return lead
-	default:
-		return actor
-	}
+// recordError is a whole record that this program cannot have written.
+type recordError struct{ err error }
+
+func (e *recordError) Error() string { return e.err.Error() }
+func (e *recordError) Unwrap() error { return e.err }
+
+// Hint says what to do about it.
+func (e *recordError) Hint() string {
+	return "if a newer version of kanban-run has run this board, use that one; else restore the run's folder from a backup, or move it aside to begin a new run"
 }
 
 // decode turns a record of the journal back into an entry.
 func decode(r journal.Record) (flow.Entry, error) {
 	e, err := flow.Decode(r.Type, r.Data)
 	if err != nil {
-		return flow.Entry{}, fmt.Errorf("record %d: %w", r.Seq, err)
+		return flow.Entry{}, &recordError{fmt.Errorf("record %d: %w", r.Seq, err)}
 	}
 	if e.Subject() != r.TaskID {
-		return flow.Entry{}, fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())
+		return flow.Entry{}, &recordError{fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())}
 	}
 	return flow.Entry{Seq: r.Seq, Epoch: r.Epoch, Rev: r.Rev, Time: r.Time, Actor: r.Actor, Event: e}, nil
 }

@@ -56,7 +56,7 @@ func (l *logbook) remember(e flow.Entry) {
 
 var entryHeading = regexp.MustCompile(`(?m)^### \[`)
 
-// catchUp makes supervisor-log.md anew when a crash left it behind the journal, or a hand changed it.
+// catchUp makes supervisor-log.md anew when it has not as many entries as the journal, most likely because of a crash.
 func (l *logbook) catchUp(journalPath string) error {
 	if err := onlyRegular(l.files.log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)

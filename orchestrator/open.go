@@ -64,6 +64,9 @@ func (p *Prepared) lock(f files) (func() error, error) {
 		return lock.Release, nil
 	}
 	letGo, err := p.job.HoldLock(lock.File())
+	if err == nil {
+		err = lock.Describe(os.Getppid()) // the one that takes signals
+	}
 	if err != nil {
 		return lock.Release, fmt.Errorf("share the lock with the guardian: %w", err)
 	}
@@ -83,11 +86,12 @@ func (r *run) openLedger() error {
 			return err
 		}
 	}
-	if err := r.take(); err != nil {
-		return err
+	err := r.take()
+	if err == nil {
+		err = r.mend()
 	}
-	if err := r.mend(); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, r.logs.redraw(&r.history))
 	}
 	if len(r.history.Points) == 0 {
 		if err := r.snapshot(); err != nil {
@@ -99,20 +103,25 @@ func (r *run) openLedger() error {
 
 // mend reconciles what was changed by others than the runner since the last run.
 func (r *run) mend() error {
-	if b := r.history.Breach; b != nil {
-		return r.reconcile(flow.StateDiverged{Source: flow.SourceJournal, Task: b.Task, Text: "STATE_DIVERGENCE: the journal contradicts itself: " + b.Text})
+	if text := r.history.Contradiction(); text != "" {
+		task := r.ledger.board
+		if b := r.history.Breach; b != nil {
+			task, text = b.Task, b.Text
+		}
+		return r.reconcile(flow.StateDiverged{Source: flow.SourceJournal, Task: task, Text: "STATE_DIVERGENCE: the journal contradicts itself: " + text})
 	}
 	return r.mendState()
 }
 
 // mendState reconciles a state.md that somebody wrote to. What they wrote is kept aside.
 func (r *run) mendState() error {
-	kept, err := r.logs.setAside()
+	kept, err := r.logs.edited()
 	if err != nil || kept == "" {
 		return err
 	}
 	text := fmt.Sprintf("STATE_DIVERGENCE: %s was edited by hand; it is made anew from the journal (the edited text: %s)", r.files.state(), kept)
-	return r.reconcile(flow.StateDiverged{Source: flow.SourceState, Task: r.ledger.board, Text: text})
+	err = r.reconcile(flow.StateDiverged{Source: flow.SourceState, Task: r.ledger.board, Text: text})
+	return errors.Join(err, os.Rename(r.files.state(), kept)) // only now: a crash before it must not hide the edit
 }
 
 // privateCopy moves a dry run's board and state into a folder of its own, so that nothing of the project is touched.

@@ -36,8 +36,14 @@ func (e *foreignError) Hint() string {
 // take makes this run the owner of the board: seed 002, "Lead -> Supervisor handoff contract". The person who started the
 // run hands it over. It is on disk with the first commit, before anything else that the run writes.
 func (l *ledger) take() error {
-	if l.history.Custody.Locked != "" {
-		return &FrozenError{l.history.Frozen()}
+	if l.history.Custody.Locked != "" && l.history.State.Frozen == nil {
+		// A run died while it reconciled: the procedure is the same however often it is begun.
+		if err := l.resume(); err != nil {
+			return err
+		}
+	}
+	if text := l.history.Frozen(); text != "" {
+		return &FrozenError{text}
 	}
 	if b := l.history.Breach; b != nil && b.Kind != flow.Conflict {
 		return l.forbid(b.Kind, b.Text, nil)
@@ -48,7 +54,7 @@ func (l *ledger) take() error {
 		return err
 	}
 	l.epoch = epoch
-	owner := fmt.Sprintf("%s@%d-%08x", actor, epoch, rand.Uint32())
+	owner := fmt.Sprintf("%s@%d-%08x", flow.ActorRun, epoch, rand.Uint32())
 	events := []flow.Event{
 		flow.HandoffOffered{Board: l.board, File: l.file(), Epoch: epoch, Owner: owner, PreviousEpoch: was.Epoch, Previous: was.Owner},
 		flow.HandoffAcked{Board: l.board, Epoch: epoch, Owner: owner},

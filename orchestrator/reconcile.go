@@ -17,11 +17,24 @@ func (l *ledger) reconcile(d flow.StateDiverged) error {
 	if err := l.record(flow.LockEntered{Board: l.board, Reason: d.Text}); err != nil {
 		return err
 	}
+	return l.settle(d.Text)
+}
+
+// resume goes on with a reconciliation whose run died: in its epoch, since nothing may change hands in RECONCILE_LOCK.
+func (l *ledger) resume() (err error) {
+	if l.epoch, err = l.journal.ContinueEpoch(); err != nil {
+		return err
+	}
+	return l.settle(l.history.Custody.Locked)
+}
+
+// settle is what follows in RECONCILE_LOCK.
+func (l *ledger) settle(reason string) error {
 	// 4. and 5.
 	points := l.history.Points
 	switch {
 	case len(points) == 0:
-		text := "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after " + d.Text
+		text := "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after " + reason
 		return l.freeze(flow.SnapshotNotFound{Board: l.board, Text: text}, text)
 	case len(points) > 1:
 		conflict := flow.SnapshotConflict{Board: l.board, ReplayIndex: points[0].ReplayIndex}
@@ -41,9 +54,9 @@ func (l *ledger) reconcile(d flow.StateDiverged) error {
 		text := "RECONCILE_CONFLICT: " + rebuilt.Conflict
 		return l.freeze(flow.ReconcileConflict{Board: l.board, Findings: rebuilt.Findings, Text: text}, text)
 	case !rebuilt.Same(&l.history): // 9. "if rollback affects active tasks, require explicit Lead ACK before applying it"
-		return &FrozenError{d.Text}
+		return &FrozenError{reason}
 	default: // 8. and 11., "explicit no-impact determination"
-		return l.record(rebuilt.Exit(l.board, flow.DecisionNoImpact, d.Text, points[0]))
+		return l.record(rebuilt.Exit(l.board, flow.DecisionNoImpact, reason, points[0]))
 	}
 }
 

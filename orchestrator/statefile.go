@@ -40,9 +40,9 @@ func seal(text string) string {
 
 var sealLine = regexp.MustCompile(`\n<!-- sha256 [0-9a-f]{64} -->\n$`)
 
-// edited says whether a text is not as the runner wrote it. Nothing, or nothing but zeros, is what a power cut leaves of a file
+// unsealed says whether a text is not as the runner wrote it. Nothing, or nothing but zeros, is what a power cut leaves of a file
 // that was never synced.
-func edited(text []byte) bool {
+func unsealed(text []byte) bool {
 	if len(bytes.Trim(text, "\x00")) == 0 {
 		return false
 	}
@@ -50,19 +50,29 @@ func edited(text []byte) bool {
 	return at == nil || !bytes.Equal(text[at[0]:], []byte(seal(string(text[:at[0]]))))
 }
 
-// setAside looks whether somebody wrote to state.md and keeps what they wrote, under the name that it returns.
-func (l *logbook) setAside() (kept string, err error) {
+// redraw writes state.md where nobody is there to reconcile it; what somebody else wrote is kept all the same.
+func (l *logbook) redraw(h *flow.History) error {
+	kept, err := l.edited()
+	if err == nil && kept != "" {
+		err = os.Rename(l.files.state(), kept)
+	}
+	return errors.Join(err, l.finish(h))
+}
+
+// edited looks whether somebody wrote to state.md, and returns the name under which that is to be kept. An older state.md, or
+// one whose checksum was made anew, is not noticed, and is drawn over.
+func (l *logbook) edited() (kept string, err error) {
 	if info, err := os.Lstat(l.files.state()); err == nil && !info.Mode().IsRegular() {
-		return setAside(l.files.state(), "edited")
+		return freeName(l.files.state(), "edited"), nil
 	}
 	text, err := os.ReadFile(l.files.state())
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !edited(text) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !unsealed(text) {
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read state.md: %w", err)
 	}
-	return setAside(l.files.state(), "edited")
+	return freeName(l.files.state(), "edited"), nil
 }
 
 func (l *logbook) stateMarkdown(h *flow.History) string {

@@ -30,14 +30,7 @@ func Verify(boardPath string) (Verdict, error) {
 	}
 	path, err := JournalPath(boardPath)
 	v := Verdict{Journal: path, Records: sum.Records, Bytes: sum.Bytes, TornBytes: sum.TornBytes, Head: sum.Head,
-		Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Points: points(h), Frozen: h.Frozen()}
-	switch {
-	case v.Frozen != "":
-	case h.Breach != nil:
-		v.Frozen = string(h.Breach.Kind) + ": " + h.Breach.Text
-	case len(v.Points) > 1:
-		v.Frozen = "SNAPSHOT_CONFLICT: several snapshots claim to be the state at the same record"
-	}
+		Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Points: points(h), Frozen: h.Standstill()}
 	return v, err
 }
 

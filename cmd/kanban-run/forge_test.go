@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 )
 
@@ -45,7 +46,9 @@ func forge(ts *testscript.TestScript, _ bool, args []string) {
 	if !*again {
 		rev++
 	}
-	_, err = j.Append(journal.Draft{Type: flags.Arg(1), TaskID: flags.Arg(2), Rev: rev, Actor: "somebody", Data: json.RawMessage(flags.Arg(3))})
+	event, err := flow.Decode(flags.Arg(1), []byte(flags.Arg(3)))
+	ts.Check(err)
+	_, err = j.Append(journal.Draft{Type: flags.Arg(1), TaskID: flags.Arg(2), Rev: rev, Actor: flow.Actor(event), Data: json.RawMessage(flags.Arg(3))})
 	ts.Check(err)
 	ts.Check(j.Commit())
 	ts.Check(j.Close())

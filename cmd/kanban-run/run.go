@@ -153,7 +153,7 @@ func hintFor(r orchestrator.Result) string {
 	case flow.NeedsPerson:
 		return "kanban-run log " + r.Board + " shows what happened; edit the board, or kanban-run ack " + r.Board + " when it may go on as it stands"
 	case flow.Frozen:
-		return "look at the board, mend it if need be, then kanban-run ack " + r.Board
+		return "kanban-run ack -n " + r.Board + " shows what changed and what your word would change; look at it, mend the board if need be, then kanban-run ack " + r.Board
 	case flow.Exhausted:
 		return r.Log + " has the replies; the same command asks again, with fresh retries"
 	case flow.LimitReached, flow.Interrupted:

@@ -62,6 +62,9 @@ func (u *setup) status(board string) (report.Status, error) {
 func logCommand() command {
 	return command{
 		name: "log", args: "BOARD", summary: "what happened to a board, from its journal",
+		long: `
+--verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged
+(with the byte where the damage begins), 5 when its records contradict each other and the board waits for kanban-run ack.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			asJSON := flags.Bool("json", false, "print one JSON event a line, as run --json does")
 			follow := flags.BoolP("follow", "f", false, "go on with what happens next, until interrupted")
@@ -69,6 +72,9 @@ func logCommand() command {
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("log", args, true); err != nil {
 					return 0, err
+				}
+				if *verify && *follow {
+					return 0, &usageError{text: "--verify looks once, --follow does not end", hint: "use one of them"}
 				}
 				if *verify {
 					return verifyJournal(t, args[0], *asJSON)
@@ -118,7 +124,9 @@ func ackCommand() command {
 	return command{
 		name: "ack", args: "BOARD", summary: "say that you have seen why a board stopped, and that it may go on as it stands",
 		long: `
-A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. A board
+A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
+when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
+and when two runs took one board. -n shows what changed and what your word would change, and writes nothing. A board
 that the Manager ended with blocked, error or escalate (exit code 3) is complete once you acknowledge it or edit it. What
 changed, or what your word changes, is shown as a diff; your word is journaled.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {

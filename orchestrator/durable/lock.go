@@ -112,12 +112,12 @@ func confirm(f *os.File, path string) error {
 	if err := f.Truncate(0); err != nil {
 		return err
 	}
-	_, err = f.WriteAt([]byte(lockInfo()), 0)
+	_, err = f.WriteAt([]byte(lockInfo(os.Getpid())), 0)
 	return err
 }
 
-func lockInfo() string {
-	info := fmt.Sprintf("pid %d, since %s", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
+func lockInfo(pid int) string {
+	info := fmt.Sprintf("pid %d, since %s", pid, time.Now().UTC().Format(time.RFC3339))
 	// Only Linux has a boot id; elsewhere the line does without.
 	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		info += ", boot " + strings.TrimSpace(string(id))
@@ -128,6 +128,15 @@ func lockInfo() string {
 // File is the locked file, so that another process can be given a duplicate of
 // it: the lock is held until Release, or until both have ended. Do not close it.
 func (l *Lock) File() *os.File { return l.file }
+
+// Describe says in the lock file that another process than this one is to be asked about the lock.
+func (l *Lock) Describe(pid int) error {
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := l.file.WriteAt([]byte(lockInfo(pid)), 0)
+	return err
+}
 
 // Release gives the lock back at once, also when another process has a
 // duplicate of its file.

@@ -40,6 +40,9 @@ func breach(kind BreachKind, e Entry, format string, args ...any) *Breach {
 // admit says whether e may be written by whoever wrote it, and makes it part of the custody. The numbers are those of the
 // rules in seed 002.
 func (c *Custody) admit(e Entry) *Breach {
+	if want := Actor(e.Event); e.Actor != want {
+		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)
+	}
 	switch event := e.Event.(type) {
 	case HandoffOffered:
 		return c.offer(e, event)
@@ -51,6 +54,9 @@ func (c *Custody) admit(e Entry) *Breach {
 	case LockEntered:
 		c.Locked = event.Reason
 	case LockExited:
+		if c.Locked == "" {
+			return breach(Conflict, e, "RECONCILE_LOCK is not on")
+		}
 		c.Locked = ""
 	case HandoffMissing, SplitBrain, Acknowledged:
 		// The first two are said by somebody who is not the owner, the third by the Lead.
@@ -100,12 +106,31 @@ func (c *Custody) acknowledge(e Entry, a HandoffAcked) *Breach {
 // writes except reconcile lifecycle/audit events".
 func (c *Custody) operational(e Entry) *Breach {
 	switch {
-	case e.Epoch != c.Epoch && (c.Locked == "" || !AllowedInLock(e.Event)):
-		return breach(NoHandoff, e, "epoch %d was never handed over, epoch %d is active", e.Epoch, c.Epoch)
+	case (e.Epoch != c.Epoch || e.Epoch == 0) && (c.Locked == "" || !AllowedInLock(e.Event)):
+		return breach(NoHandoff, e, "somebody wrote who does not own the board: epoch %d was never handed over, epoch %d is active", e.Epoch, c.Epoch)
 	case c.Locked != "" && !AllowedInLock(e.Event):
 		return breach(Conflict, e, "an operational write in RECONCILE_LOCK")
 	default:
 		return nil
+	}
+}
+
+// Who writes the records: the run, an agent's reply on behalf of its role, and the person who starts runs and acknowledges how
+// they ended.
+const (
+	ActorRun  = "kanban-run"
+	ActorLead = "Lead"
+)
+
+// Actor is who an event is by (seed 002: a record without an actor is rejected).
+func Actor(e Event) string {
+	switch e := e.(type) {
+	case ReplyAccepted:
+		return e.Role
+	case Acknowledged, HandoffOffered:
+		return ActorLead
+	default:
+		return ActorRun
 	}
 }
 

@@ -21,7 +21,7 @@ type book struct {
 func newBook(t *testing.T) *book { return &book{t: t} }
 
 func (b *book) entry(e flow.Event) flow.Entry {
-	return flow.Entry{Seq: b.Seq + 1, Epoch: b.epoch, Rev: b.Rev + 1, Time: time.Unix(int64(b.Seq+1), 0), Actor: "kanban-run", Event: e}
+	return flow.Entry{Seq: b.Seq + 1, Epoch: b.epoch, Rev: b.Rev + 1, Time: time.Unix(int64(b.Seq+1), 0), Actor: flow.Actor(e), Event: e}
 }
 
 func (b *book) put(entries ...flow.Entry) {
@@ -81,8 +81,29 @@ func TestCustody(t *testing.T) {
 			b.write(flow.HandoffOffered{Epoch: 3, Owner: "r3"}, flow.HandoffAcked{Epoch: 3, Owner: "r3"}, start)
 		}, "", ""},
 		{"3. and 8. a stale epoch", func(b *book) {
-			b.own("r1").own("r2").write(flow.HandoffOffered{Epoch: 1, Owner: "r3"})
-		}, flow.Conflict, "epoch 1"},
+			b.own("r1").own("r2")
+			b.epoch = 1
+			b.write(flow.HandoffOffered{Epoch: 1, Owner: "r3"})
+		}, flow.Conflict, "epoch 1 is stale, epoch 2 is active"},
+		{"a handoff of another epoch than its record's", func(b *book) {
+			b.own("r1").write(flow.HandoffOffered{Epoch: 2, Owner: "r2"})
+		}, flow.Conflict, "a handoff of epoch 2 in epoch 1"},
+		{"an ACK of another epoch than its record's", func(b *book) {
+			b.epoch = 1
+			b.write(flow.HandoffOffered{Epoch: 1, Owner: "r1"})
+			b.epoch = 2
+			b.write(flow.HandoffAcked{Epoch: 1, Owner: "r1"})
+		}, flow.NoHandoff, "was not handed over"},
+		{"epoch 0", func(b *book) { b.write(start) }, flow.NoHandoff, "epoch 0"},
+		{"a record of somebody else", func(b *book) {
+			b.own("r1").write(start, flow.StateDiverged{Source: flow.SourceBoard, Policy: "freeze", Text: "why"})
+			e := b.entry(flow.Acknowledged{})
+			e.Actor = "Implementor"
+			b.put(e)
+		}, flow.Conflict, "it is Lead's to write"},
+		{"the end of a RECONCILE_LOCK that is not on", func(b *book) {
+			b.own("r1").write(start, flow.LockExited{Version: 1, State: []byte(`{"steps":41}`)})
+		}, flow.Conflict, "RECONCILE_LOCK is not on"},
 		{"5. an operational write before the ACK", func(b *book) {
 			b.own("r1")
 			b.epoch = 2

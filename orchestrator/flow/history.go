@@ -2,6 +2,7 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,7 +37,7 @@ const snapshotVersion = 1
 
 // Add makes a record part of the history. It never fails: what breaks a rule is the history's Breach.
 func (h *History) Add(e Entry) {
-	was, rev := h.Breach, h.Rev
+	was, rev, locked := h.Breach, h.Rev, h.Custody.Locked != ""
 	h.Seq, h.Rev = e.Seq, max(h.Rev, e.Rev)
 	broken := h.Custody.admit(e)
 	if offer, ok := e.Event.(HandoffOffered); ok && offer.File != "" && broken == nil {
@@ -54,7 +55,7 @@ func (h *History) Add(e Entry) {
 	case isFreeze(e.Event):
 		_ = e.Event.apply(&h.State) // a freeze cannot fail, and is to be seen
 	}
-	if exit, ok := e.Event.(LockExited); ok {
+	if exit, ok := e.Event.(LockExited); ok && locked {
 		h.unlock(e, exit)
 	}
 }
@@ -103,6 +104,21 @@ func (h *History) Frozen() string {
 		return h.Custody.Locked
 	}
 }
+
+// Contradiction says why the records cannot all be believed, or "": the next run has to reconcile them.
+func (h *History) Contradiction() string {
+	switch {
+	case h.Breach != nil:
+		return fmt.Sprintf("%s: %s", h.Breach.Kind, h.Breach.Text)
+	case len(h.Points) > 1:
+		return fmt.Sprintf("SNAPSHOT_CONFLICT: %d snapshots claim to be the state at record %d", len(h.Points), h.Points[0].ReplayIndex)
+	default:
+		return ""
+	}
+}
+
+// Standstill is what a run of the board would stop at before it starts anything, or "".
+func (h *History) Standstill() string { return cmp.Or(h.Frozen(), h.Contradiction()) }
 
 func (h *History) apply(e Entry) *Breach {
 	if s, ok := e.Event.(SnapshotTaken); ok {

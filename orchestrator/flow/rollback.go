@@ -79,14 +79,18 @@ func isWork(e Event) bool {
 	}
 }
 
-// monotonic is the second check: records without a gap or a step back.
+// monotonic is the second check: records and revisions without a gap. A revision that is made again is the next checks'.
 func (r *rebuilding) monotonic(point Snapshot, after []Entry) {
-	seq := point.ReplayIndex
+	seq, rev := point.ReplayIndex, uint64(0)
 	for _, e := range after {
 		if e.Seq != seq+1 {
 			r.conflict(fmt.Sprintf("record %d follows record %d", e.Seq, seq))
 		}
-		seq = e.Seq
+		if rev > 0 && e.Rev > rev+1 {
+			r.affected[e.Event.Subject()] = true
+			r.conflict(fmt.Sprintf("record %d makes revision %d, after revision %d", e.Seq, e.Rev, rev))
+		}
+		seq, rev = e.Seq, max(rev, e.Rev)
 	}
 }
 

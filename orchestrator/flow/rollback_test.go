@@ -55,6 +55,7 @@ func TestUnverifiableSnapshots(t *testing.T) {
 			sum := sha256.Sum256(s.State)
 			s.Hash = hex.EncodeToString(sum[:])
 		}, true},
+		{"the hash of another state, of earlier records", func(s *flow.SnapshotTaken) { s.ReplayIndex, s.Hash = 1, strings.Repeat("0", 64) }, true},
 		{"another epoch", func(s *flow.SnapshotTaken) { s.Epoch = 9 }, true},
 		{"a record that is yet to come", func(s *flow.SnapshotTaken) { s.ReplayIndex = 9 }, true},
 		{"no tuple", func(s *flow.SnapshotTaken) { s.Epoch, s.ReplayIndex, s.Hash = 0, 0, "" }, true},
@@ -117,6 +118,19 @@ func TestRebuildChecks(t *testing.T) {
 			e.Seq++
 			b.put(e)
 		}, "record 12 follows record 10", nil, 1},
+		{"a revision that is missing", func(b *book) {
+			b.step(1)
+			e := b.entry(flow.RunFinished{Board: "b"})
+			e.Rev += 5
+			b.put(e)
+		}, "makes revision 16, after revision 10", []string{"b"}, 1},
+		{"records in another order than that of their times", func(b *book) {
+			first := b.entry(flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"})
+			second := b.entry(flow.StepAbandoned{Step: 1, Task: "t1"})
+			second.Seq, second.Rev = first.Seq+1, first.Rev+1
+			first.Time, second.Time = second.Time.Add(5), first.Time
+			b.put(first, second)
+		}, "step 1 is not open", []string{"t1"}, 0},
 		{"an event that cannot happen", func(b *book) { b.step(1).write(flow.StepFinished{Step: 9, Task: "t9"}) }, "step 9 has no accepted", []string{"t9"}, 1},
 	}
 	for _, tt := range tests {
