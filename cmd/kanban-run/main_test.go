@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(standIn) != "" || len(os.Args) > 1 && os.Args[1] == proc.RunnerCommand {
 		main()
 	}
+	// Under nohup signals are ignored, and what is ignored is inherited. What is taken is not.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	testscript.Main(m, map[string]func(){
 		"kanban-run": main,
 		"actor":      actor,

@@ -30,6 +30,10 @@ func (in *interner) decode(line []byte) (Record, error) {
 		return Record{}, errors.New("a required field is missing")
 	}
 	r.Time = r.Time.UTC()
+	// A field twice, or in another case, would be read as what it is not.
+	if again, err := spell(r); err != nil || !bytes.Equal(again, line) {
+		return Record{}, ErrAmbiguous
+	}
 	return r, nil
 }
 

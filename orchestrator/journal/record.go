@@ -77,13 +77,10 @@ func tooLong(n int) error {
 // encode returns the JSON of r, which decodes to r again, byte for byte of its
 // data: a record that reads back as another one must never reach the disk.
 func encode(r Record) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // the data stays as the author wrote it
-	if err := enc.Encode(r); err != nil {
+	line, err := spell(r)
+	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
-	line := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	if len(line) > MaxRecord {
 		return nil, tooLong(len(line))
 	}
@@ -96,6 +93,15 @@ func encode(r Record) ([]byte, error) {
 		return nil, errors.New("record does not survive encoding")
 	}
 	return line, nil
+}
+
+// spell returns the one form in which a record is written.
+func spell(r Record) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // the data stays as the author wrote it
+	err := enc.Encode(r)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 func equal(a, b Record) bool {

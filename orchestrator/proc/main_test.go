@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == RunnerCommand {
 		os.Exit(runner(os.Args[2], os.Args[3:]))
 	}
+	// Under nohup signals are ignored, and what is ignored is inherited. What is taken is not.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	if err := Adopt(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
