@@ -42,7 +42,8 @@ func rows() []row {
 		{"peak memory, 1k tasks", "MB", 16, true, memory(1000)},
 		{"peak memory, 10k tasks", "MB", 16, true, memory(10000)},
 		{"peak memory, 100k tasks", "MB", 40, true, memory(100000)},
-		{"peak memory over idle, 2 GB output", "MB", 4, true, (*lab).flood},
+		{"peak memory over idle, 5 GB stdout", "MB", 4, true, flood(100, "")},
+		{"peak memory over idle, 2 GB stderr", "MB", 4, true, flood(40, ">&2")},
 		{"version, to a Go hello world", "x", 5, false, (*lab).version},
 		{"1000 boards asleep: threads", "", 10, true, asleep("threads")},
 		{"1000 boards asleep: fds a board", "", 4, true, asleep("fds")},
@@ -136,7 +137,7 @@ func (l *lab) journal() (float64, error) {
 		return 0, err
 	}
 	for i := range 1_000_000 {
-		d := journal.Draft{Type: "STEP_FINISHED", TaskID: taskName(i), Rev: uint64(i), Actor: "bench", Data: []byte(`{"step":1,"status":"ok","message":"done"}`)}
+		d := journal.Draft{Type: "STEP_FINISHED", TaskID: taskName(i), Rev: uint64(i) + 1, Actor: "bench", Data: []byte(`{"step":1,"status":"ok","message":"done"}`)}
 		if _, err := j.Append(d); err != nil {
 			return 0, err
 		}
