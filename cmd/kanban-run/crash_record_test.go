@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -140,7 +141,7 @@ func (s *site) stillOwed(then history) {
 			s.t.Fatalf("an agent was started while %v of an earlier run was alive\n%s", p, s.story())
 		}
 	}
-	s.owed = nil
+	s.owed, s.owedMark = nil, ""
 }
 
 // settle waits for the end of all that the half which was not killed has to end, and looks at what was done since then.
@@ -152,7 +153,19 @@ func (s *site) settle(killed victim, then history) {
 	s.stillOwed(then)
 	if killed == bothHalves {
 		s.owed = bearers(s.marker)
+		s.owedMark = s.lastMark()
 	}
+}
+
+var stepMark = regexp.MustCompile(`"mark":"([0-9a-f]+)"`)
+
+// lastMark is the mark of the step that was begun last: what was starting at the moment when both halves were killed bears it.
+func (s *site) lastMark() string {
+	all := stepMark.FindAllStringSubmatch(s.read(journalFile), -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return "KANBAN_RUN_MARK=" + all[len(all)-1][1]
 }
 
 // completes: the run ends with a complete board of n tasks, and all is well.
@@ -162,7 +175,7 @@ func (s *site) completes(run *launched, then history, n int) {
 		s.t.Fatalf("exit code %d\n%s", code, s.story())
 	}
 	s.stillOwed(then)
-	s.owed = nil
+	s.owed, s.owedMark = nil, ""
 	s.nobodyIsLeft()
 	s.checkComplete(n)
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,7 +32,9 @@ type site struct {
 	env    []string
 	shield bool // another process is the parent of kanban-run: a failpoint may kill that one
 
-	owed []process // left behind when both halves were killed: the next start ends them before its first spawn
+	// Left behind when both halves were killed: the next start ends them before its first spawn.
+	owed     []process
+	owedMark string // in the environment of those that were just starting
 }
 
 // newSite makes a board kanban.yaml of n tasks that agent.sh plays.
@@ -212,6 +215,9 @@ func (s *site) nobodyIsLeft() {
 
 // owes says whether the next start is to end a process: it was left behind, or an agent that was left behind has started it since.
 func (s *site) owes(p process) bool {
+	if environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid)); err == nil && s.owedMark != "" && bytes.Contains(environ, []byte(s.owedMark)) {
+		return true
+	}
 	group, err := syscall.Getpgid(p.pid)
 	return slices.ContainsFunc(s.owed, func(o process) bool { return o == p || err == nil && o.pid == group })
 }
