@@ -98,7 +98,7 @@ func printLog(t *terminal, board string, show func(string, flow.Entry), follow b
 	defer release()
 	var seen uint64
 	for {
-		_, _, err := orchestrator.Inspect(board, func(e flow.Entry) error {
+		_, sum, err := orchestrator.Inspect(board, func(e flow.Entry) error {
 			if e.Seq > seen {
 				seen = e.Seq
 				show(board, e)
@@ -106,8 +106,11 @@ func printLog(t *terminal, board string, show func(string, flow.Entry), follow b
 			return stop.Err()
 		})
 		var never *orchestrator.NoRunError
-		if err != nil && !(follow && errors.As(err, &never)) && stop.Err() == nil {
+		if err != nil && !(follow && seen == 0 && errors.As(err, &never)) && stop.Err() == nil {
 			return err
+		}
+		if err == nil && sum.Records < seen {
+			return fmt.Errorf("the journal of %s was replaced by another, of %s", board, flow.Count(int(sum.Records), "record"))
 		}
 		if !follow {
 			return nil
