@@ -42,12 +42,12 @@ func commands() []command {
 
 // run is the whole program: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if err := hide(); err != nil {
-		return explain(stderr, fmt.Errorf("hide the memory of this process: %w", err))
-	}
 	link, args, err := join(args)
 	if err != nil {
 		return explain(stderr, err)
+	}
+	if err := hide(); err != nil {
+		return explain(stderr, fmt.Errorf("hide the memory of this process: %w", err))
 	}
 	code := perform(args, link, stdin, stdout, stderr)
 	if link == nil {

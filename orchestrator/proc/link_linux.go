@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -32,6 +33,8 @@ func Join() (*Link, error) {
 		return nil, fmt.Errorf("this command is not for people: %w", err)
 	}
 	unix.CloseOnExec(linkFD)
+	// It was started as /proc/self/exe, and ps and top would call it exe.
+	_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0)
 	// A runner that is stopped when its guardian dies goes on, and sees that it is alone.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGCONT), 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("ask to be woken: %w", err)
