@@ -1,13 +1,13 @@
 // Package redact removes secrets from text and streams: no registered value, in
 // none of the forms that encoders give it, leaves a Redactor, however the stream
-// is cut into writes; and it makes foreign text harmless for a terminal.
+// is cut into writes; and it makes foreign text harmless for the place where it
+// is shown.
 //
 // Beside the registered values it knows the shapes of common credentials. The
 // shapes are a net for what nobody registered; only the values are a promise.
 package redact
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -21,63 +21,56 @@ const minValue = 6
 
 // Redactor replaces what New was given by Mark. It never changes and may be
 // used by several goroutines.
-type Redactor struct {
-	firsts [256]bool            // bytes with which a pattern begins
-	pairs  [1 << 16 / 64]uint64 // the first two bytes of patterns, a bit each
-	groups map[[3]byte]*group
-}
+type Redactor struct{ index *index }
 
-// group is what may begin with the same three bytes.
-type group struct {
-	literals [][]byte // longest first
-	shapes   []shape
-}
+// Secret is a value and the name under which its owner knows it: that of a
+// variable, or of a setting.
+type Secret struct{ Name, Value string }
 
-// New returns a redactor for values and all the forms of them that encodings
-// gives, and for the known shapes of credentials. Space around a value does not
-// count; values shorter than 6 bytes, and those that Mark itself would show, are
-// ignored. The password within a URL counts as a value of its own.
+// New returns a redactor for values in all the forms that programs give them,
+// and for the known shapes of credentials. Space around a value does not count;
+// values shorter than 6 bytes, and those that Mark itself would show, are
+// ignored: see NewNamed. Each line of a value, of 8 bytes or more, counts as a
+// value of its own, and so do the password within a URL, the credential of an
+// Authorization header, and in a JSON document what stands under a key that
+// looks secret.
 func New(values []string) *Redactor {
-	r := &Redactor{groups: map[[3]byte]*group{}}
+	var ix builder
 	for _, s := range shapes {
-		g := r.group([]byte(s.prefix))
-		g.shapes = append(g.shapes, s)
+		ix.shape(s)
 	}
 	seen := map[string]bool{}
 	for _, value := range values {
 		for _, part := range parts(value) {
-			r.register(part, seen)
+			if !redactable(part) || seen[part] {
+				continue
+			}
+			seen[part] = true
+			for _, p := range pieces(part) {
+				ix.value(p)
+			}
 		}
 	}
-	for _, g := range r.groups {
-		slices.SortFunc(g.literals, func(a, b []byte) int { return len(b) - len(a) })
-	}
-	return r
+	return &Redactor{ix.build()}
 }
 
-func (r *Redactor) register(value string, seen map[string]bool) {
-	if len(value) < minValue || strings.Contains(Mark, value) {
-		return
-	}
-	for _, form := range encodings(value) {
-		if !seen[form] {
-			seen[form] = true
-			g := r.group([]byte(form))
-			g.literals = append(g.literals, []byte(form))
+// NewNamed is New for values with names. It also returns the names, sorted, of
+// those that are not redacted because they are too short, or part of Mark, so
+// that the caller can warn of them. Empty values are nobody's secret.
+func NewNamed(secrets []Secret) (r *Redactor, ignored []string) {
+	values := make([]string, len(secrets))
+	for i, s := range secrets {
+		values[i] = s.Value
+		if v := strings.TrimSpace(s.Value); v != "" && !redactable(v) {
+			ignored = append(ignored, s.Name)
 		}
 	}
+	slices.Sort(ignored)
+	return New(values), slices.Compact(ignored)
 }
 
-// group returns the group of a pattern, which must be three bytes or longer.
-func (r *Redactor) group(pattern []byte) *group {
-	key := [3]byte(pattern)
-	r.firsts[key[0]] = true
-	pair := uint(key[0])<<8 | uint(key[1])
-	r.pairs[pair/64] |= 1 << (pair % 64)
-	if r.groups[key] == nil {
-		r.groups[key] = &group{}
-	}
-	return r.groups[key]
+func redactable(value string) bool {
+	return len(value) >= minValue && !strings.Contains(Mark, value)
 }
 
 // String returns s with Mark for every secret in it.
@@ -99,46 +92,27 @@ func (r *Redactor) Bytes(b []byte) []byte {
 // Changes reports whether String would return something else than s.
 func (r *Redactor) Changes(s string) bool { return r.String(s) != s }
 
-// context is how many bytes before a shape are looked at to tell the start of
-// a word from its middle; enough for an escape such as \u003d.
-const context = 6
-
-// state is what scan must know about the bytes before the ones it is given.
-// Places count from the first of those.
-type state struct {
-	covered int    // one more than the bytes that belong to a secret already marked
-	ahead   span   // a secret that was found before its first byte
-	before  []byte // the last bytes that were used up, at most context
-}
-
-type span struct{ from, to int }
-
 // scan appends to dst what may be shown of b and returns how many bytes of b
 // it has decided on. The rest begins something that may yet become a secret,
 // and must be given again with what follows it; if final, nothing follows.
 //
-// Whether a position begins a secret depends on the bytes from there on alone,
-// never on where a write ended, so the result is the same for every chunking.
-// Secrets that overlap or touch are one: nothing of the second shows behind the
-// first.
+// Whether a position begins a secret depends on the bytes from there on, and on
+// at most context bytes before, never on where a write ended, so the result is
+// the same for every chunking. Secrets that overlap or touch are one: nothing of
+// the second shows behind the first.
 func (r *Redactor) scan(dst, b []byte, st *state, final bool) ([]byte, int) {
+	t, o := text{b: b, state: st, final: final}, newOpeners(b)
 	shown, end, i := 0, st.covered-1, 0 // b[:shown] is in dst, b[:end] is covered
 	for ; i < len(b); i++ {
-		i = r.skip(b, i)
-		if st.ahead.to > 0 {
-			i = min(i, st.ahead.from)
-		}
-		m := r.match(b, i, st.before, final)
+		i = min(r.index.next(b, i, &o), st.nextAhead())
+		m := r.index.at(&t, i, &o)
 		if m.more {
 			break
 		}
-		if m.from > 0 {
-			st.ahead = span{i + m.from, i + m.n}
-			m.n = 0
-		} else if st.ahead.to > 0 && i == st.ahead.from {
-			m.n = max(m.n, st.ahead.to-i)
-			st.ahead = span{}
+		if m.ahead.to > 0 {
+			st.ahead = append(st.ahead, span{i + m.ahead.from, i + m.ahead.to})
 		}
+		m.n = max(m.n, st.takeAhead(i)-i)
 		if m.n == 0 || i+m.n <= end {
 			continue
 		}
@@ -155,81 +129,4 @@ func (r *Redactor) scan(dst, b []byte, st *state, final bool) ([]byte, int) {
 	}
 	st.pass(i, end, b)
 	return dst, i
-}
-
-// pass moves the state on by the n bytes of b that are used up.
-func (st *state) pass(n, end int, b []byte) {
-	if n == 0 {
-		return
-	}
-	st.covered = max(end-n+1, 0)
-	if st.ahead.to > 0 {
-		st.ahead = span{st.ahead.from - n, st.ahead.to - n}
-	}
-	st.before = tail(st.before, b[:n])
-}
-
-// skip returns the next position from i on where a pattern may begin.
-func (r *Redactor) skip(b []byte, i int) int {
-	for ; i+1 < len(b); i++ {
-		pair := uint(b[i])<<8 | uint(b[i+1])
-		if r.pairs[pair/64]&(1<<(pair%64)) != 0 {
-			break
-		}
-	}
-	return i
-}
-
-// found is what begins at a position: the secret from from to n, counted from
-// there; or more, when the bytes so far do not tell.
-type found struct {
-	from, n int
-	more    bool
-}
-
-func (r *Redactor) match(b []byte, i int, before []byte, final bool) found {
-	rest := b[i:]
-	if len(rest) < 3 {
-		return found{more: !final && r.mayBegin(rest)}
-	}
-	g := r.groups[[3]byte(rest)]
-	if g == nil {
-		return found{}
-	}
-	best := found{}
-	for _, s := range g.shapes {
-		m := s.at(rest, func() []byte { return tail(before, b[:i]) }, final)
-		if m.more {
-			return m
-		}
-		if m.n > best.n {
-			best = m
-		}
-	}
-	for _, lit := range g.literals {
-		if !final && len(rest) < len(lit) && bytes.HasPrefix(lit, rest) {
-			return found{more: true}
-		}
-		if bytes.HasPrefix(rest, lit) {
-			return found{n: max(len(lit), best.n)}
-		}
-	}
-	return best
-}
-
-// mayBegin reports whether a pattern begins with the one or two bytes of rest.
-func (r *Redactor) mayBegin(rest []byte) bool {
-	if len(rest) == 2 {
-		return r.skip(rest, 0) == 0
-	}
-	return r.firsts[rest[0]]
-}
-
-// tail returns the last bytes of a and b together, at most context.
-func tail(a, b []byte) []byte {
-	if len(b) >= context {
-		return bytes.Clone(b[len(b)-context:])
-	}
-	joined := append(bytes.Clone(a), b...)
-	return joined[max(len(joined)-context, 0):]
 }

@@ -165,7 +165,7 @@ func TestSecretName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"GITHUB_TOKEN": true, "MYTOKEN": true, "DB_PASSWORD": true, "AWS_SECRET_ACCESS_KEY": true, "OPENAI_API_KEY": true, "client_secret": true,
 		"GH_PAT": true, "NPM_CONFIG__AUTH": true, "PATH": false, "MONKEY": false, "KEYBOARD": false, "TOKENIZERS_PARALLELISM": false,
-		"MAX_OUTPUT_TOKENS": false, "SSH_AUTH_SOCK": false, "HOME": false, "AUTHOR": false,
+		"MAX_OUTPUT_TOKENS": false, "MAX_API_TOKEN": true, "SSH_AUTH_SOCK": false, "HOME": false, "AUTHOR": false,
 	} {
 		if got := SecretName(name); got != want {
 			t.Errorf("SecretName(%s) = %v, want %v", name, got, want)

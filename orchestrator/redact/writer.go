@@ -11,7 +11,12 @@ import (
 const piece = 64 << 10
 
 // Writer redacts a stream on its way to another writer. It holds back only what
-// may be the beginning of a secret. Not safe for use by several goroutines.
+// may be the beginning of a secret, and never more than 16 KiB; in ordinary text
+// that is nothing behind a line end, and else at most three bytes: more where a
+// token, a URL or a key has begun, or a line ends in sixteen or more characters of
+// base64 or hex, as wrapped lines do. What is held waits for the next write or for
+// Close. Whatever comes, a writer keeps less than 512 KiB of memory. Not safe for
+// use by several goroutines.
 type Writer struct {
 	redactor *Redactor
 	to       io.Writer
@@ -53,7 +58,9 @@ func (w *Writer) pass(p []byte, final bool) error {
 	w.held = append(w.held, p...)
 	out, used := w.redactor.scan(w.out[:0], w.held, &w.state, final)
 	w.out = out
-	w.held = append(w.held[:0], w.held[used:]...)
+	if used > 0 {
+		w.held = append(w.held[:0], w.held[used:]...)
+	}
 	if len(out) == 0 {
 		return nil
 	}

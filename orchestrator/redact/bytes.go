@@ -1,0 +1,47 @@
+package redact
+
+const (
+	digits = "0123456789"
+	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	lower  = "abcdefghijklmnopqrstuvwxyz"
+	alnum  = digits + upper + lower
+)
+
+// class is a set of bytes.
+type class [256]bool
+
+var (
+	isAlnum    = classOf(alnum)
+	isHexDigit = classOf(digits + "abcdefABCDEF")
+)
+
+func classOf(chars string) *class {
+	var c class
+	for i := range len(chars) {
+		c[chars[i]] = true
+	}
+	return &c
+}
+
+func not(c *class) *class {
+	var n class
+	for i := range c {
+		n[i] = !c[i]
+	}
+	return &n
+}
+
+// flagsOf is classOf for arithmetic: 1 for a member.
+func flagsOf(chars string) *[256]byte {
+	var c [256]byte
+	for i := range len(chars) {
+		c[chars[i]] = 1
+	}
+	return &c
+}
+
+// byteSet is a small class.
+type byteSet [4]uint64
+
+func (s *byteSet) add(c byte)      { s[c/64] |= 1 << (c % 64) }
+func (s *byteSet) has(c byte) bool { return s[c/64]&(1<<(c%64)) != 0 }

@@ -1,0 +1,123 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+)
+
+var (
+	// A header may itself be percent-encoded, or have + for a space.
+	pemHeader = classOf(upper + digits + " %+")
+	dashes    = classOf("-")
+	indent    = classOf(" \t")
+	padding   = classOf("=")
+	// keyText is what may stand in a PEM block but - and spaces: base64, line ends
+	// also as escapes of any kind, headers.
+	keyText = classOf(alnum + "+/=\r\n\t\\:,.%&#;")
+)
+
+// privateKey is a PEM block up to its end line; without one, up to what cannot
+// be part of a key. Its lines may be indented, or within a string.
+func privateKey(r *reader, slot, keys int) int {
+	if end := r.claimed(keys); end > 0 {
+		return end
+	}
+	header := r.count(10, 64, pemHeader)
+	if !bytes.Contains(r.b[:header], []byte("PRIVATE")) || !bytes.Contains(r.b[:header], []byte("KEY")) || !r.is(header, "-----") {
+		return 0
+	}
+	return r.claim(keyBody(r, header+5, slot), keys)
+}
+
+// keyBody returns the end of the key that begins at from; 0 if nothing like one
+// does: a header alone is no secret.
+func keyBody(r *reader, from, slot int) int {
+	const least = 16
+	i := from
+	for {
+		i = r.run(i, keyText, slot)
+		switch {
+		case i == len(r.b):
+			return r.atLeast(i, from+least)
+		case r.is(i, "-----END"):
+			end := r.count(i+8, 64, pemHeader)
+			return r.count(end, 5, dashes)
+		case r.b[i] == '-' || r.b[i] == ' ' && indents(r.b, i):
+			i++
+		default:
+			return r.atLeast(i, from+least)
+		}
+	}
+}
+
+// claimed returns the end of a key that began before and goes on here; 0 for
+// none. What begins within it is part of it, and not measured again: a text of
+// nothing but headers is one key, up to the limit of its length.
+func (r *reader) claimed(slot int) int {
+	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
+		return known.to - r.base
+	}
+	return 0
+}
+
+func (r *reader) claim(end, slot int) int {
+	if end > 0 && !r.short {
+		r.t.state.runs[slot] = span{r.base, r.base + end}
+	}
+	return end
+}
+
+func (r *reader) atLeast(end, least int) int {
+	if end < least {
+		return 0
+	}
+	return end
+}
+
+// indents reports whether the space at i indents a line, or ends the name of a
+// header, so that prose below a lone first line survives.
+func indents(b []byte, i int) bool {
+	switch b[i-1] {
+	case ' ', '\t', '\r', '\n', ':':
+		return true
+	}
+	return b[i-1] == 'n' && b[i-2] == '\\'
+}
+
+// base64Key is a PEM block in base64, over lines that are as long as wrapped
+// ones are.
+func base64Key(r *reader, shift, keys int) int {
+	if end := r.claimed(keys); end > 0 {
+		return end
+	}
+	const header, line = 64, 60
+	first := (shift*8 + 5) / 6
+	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), "-----BEGIN"...))[:first]
+	short := r.count(0, header, base64Any)
+	if r.short || !bytes.Contains(decodeBase64(head, r.b[:short]), []byte("PRIVATE")) {
+		return 0
+	}
+	for i := 0; ; {
+		end := r.few(i, base64Any)
+		next := r.lineEnd(end)
+		if next == end || end-i < line || r.short {
+			return r.claim(r.few(end, padding), keys)
+		}
+		i = next
+	}
+}
+
+// lineEnd returns where the next line begins, behind its indentation; i if none
+// ends at i.
+func (r *reader) lineEnd(i int) int {
+	start := i
+	for _, end := range []string{"\r", `\r`, "\n", `\n`} {
+		if r.is(i, end) {
+			i += len(end)
+		}
+	}
+	if i == start {
+		return i
+	}
+	return r.count(i, maxIndent, indent)
+}

@@ -1,0 +1,184 @@
+package redact
+
+import "strings"
+
+// shape is a known kind of credential: with what it begins, and how to find its
+// end.
+type shape struct {
+	// prefix begins each; an empty one leaves that to length, and to keys.
+	prefix string
+	// keys are the first four bytes, where the prefix has fewer.
+	keys []string
+	// word: only at the start of a word, because the prefix also ends words
+	// (task-…). A letter of an escape such as \n does not count as one.
+	word bool
+	// length returns the length of a whole credential at the start of the text,
+	// which begins with the prefix; 0 for none. It sets r.ahead when the secret
+	// begins later, and r.short where it would have to read on behind the end.
+	length func(r *reader) int
+}
+
+// starts are what may stand at the beginning, up to four bytes of it.
+func (s *shape) starts() []string {
+	if len(s.prefix) >= keySize {
+		return []string{s.prefix[:keySize]}
+	}
+	return s.keys
+}
+
+// keysWith are the keys of a prefix of three bytes before one of a class.
+func keysWith(prefix string, in *class) (all []string) {
+	for c := range in {
+		if in[c] {
+			all = append(all, prefix+string([]byte{byte(c)}))
+		}
+	}
+	return all
+}
+
+// at returns what of the shape begins at i.
+func (s *shape) at(t *text, i int) found {
+	if rest := t.b[i:]; len(rest) < len(s.prefix) {
+		return found{more: !t.final && s.prefix[:len(rest)] == string(rest)}
+	} else if string(rest[:len(s.prefix)]) != s.prefix || s.word && !startsWord(t, i) {
+		return found{}
+	}
+	b, whole := t.window(i)
+	r := &t.reader // its own would be on the heap
+	*r = reader{b: b[i:], t: t, base: i, whole: whole}
+	n := s.length(r)
+	if r.short {
+		return found{more: true}
+	}
+	if n == 0 || r.ahead == 0 {
+		return found{n: n}
+	}
+	return found{ahead: span{r.ahead, n}}
+}
+
+// slots is the number of places where runs of characters are remembered.
+const slots = 48
+
+// reader looks at the text of a credential and notes when its end is not in
+// sight yet.
+type reader struct {
+	b     []byte // from where the credential begins
+	t     *text
+	base  int  // where that is in t
+	whole bool // nothing that matters follows b
+	ahead int
+	short bool
+}
+
+// run returns the end of the characters of the class from i on. The slot, one
+// for each place that asks, remembers it: else a run of nothing but prefixes
+// would be measured again from each of them.
+func (r *reader) run(i int, in *class, slot int) int {
+	at, known := r.base+i, &r.t.state.runs[slot]
+	if known.from <= at && at < known.to {
+		i = min(known.to-r.base, len(r.b))
+	} else {
+		*known = span{at, at}
+	}
+	i = r.few(i, in)
+	known.to = max(known.to, r.base+i)
+	return i
+}
+
+// few is run where there cannot be many of them.
+func (r *reader) few(i int, in *class) int {
+	for i < len(r.b) && in[r.b[i]] {
+		i++
+	}
+	r.reached(i)
+	return i
+}
+
+// count returns the end of at most most characters of the class from i on.
+func (r *reader) count(i, most int, in *class) int {
+	end := min(i+most, len(r.b))
+	for i < end && in[r.b[i]] {
+		i++
+	}
+	if i < end || i == len(r.b) && end < i+most {
+		r.reached(i)
+	}
+	return i
+}
+
+// is reports whether text stands at i.
+func (r *reader) is(i int, text string) bool {
+	have := r.b[min(i, len(r.b)):]
+	if len(have) < len(text) {
+		if strings.HasPrefix(text, string(have)) {
+			r.reached(len(r.b))
+		}
+		return false
+	}
+	return string(have[:len(text)]) == text
+}
+
+func (r *reader) reached(i int) {
+	if i >= len(r.b) && !r.whole {
+		r.short = true
+	}
+}
+
+// token returns the end of a run of at least least characters; 0 for none.
+func (r *reader) token(from int, in *class, least, slot int) int {
+	end := r.run(from, in, slot)
+	if end-from < least {
+		return 0
+	}
+	return end
+}
+
+// startsWord reports whether a word can begin at i: not behind a letter, unless
+// it belongs to an escape (\n, \u003d, %3D, a colour's ESC[1m).
+func startsWord(t *text, i int) bool {
+	var buf [context]byte
+	before := t.behind(i, context, &buf)
+	n := len(before)
+	if n == 0 || !wordChars[before[n-1]] {
+		return true
+	}
+	switch {
+	case n >= 2 && before[n-2] == '\\' && strings.IndexByte("nrtbf", before[n-1]) >= 0:
+		return true
+	case n >= 3 && before[n-3] == '%' && isHex(before[n-2:]):
+		return true
+	case n >= 4 && before[n-4] == '\\' && before[n-3] == 'x' && isHex(before[n-2:]):
+		return true
+	case n >= 6 && before[n-6] == '\\' && before[n-5] == 'u' && isHex(before[n-4:]):
+		return true
+	}
+	return before[n-1] == 'm' && endsColor(before[:n-1])
+}
+
+// endsColor reports whether b ends in an escape sequence that only its m lacks;
+// the escape character may itself be escaped.
+func endsColor(b []byte) bool {
+	n := len(b)
+	for n > 0 && (b[n-1] == ';' || '0' <= b[n-1] && b[n-1] <= '9') {
+		n--
+	}
+	if n < 2 || b[n-1] != '[' {
+		return false
+	}
+	head := string(b[:n-1])
+	for _, esc := range []string{"\x1b", `\u001b`, `\u001B`, `\x1b`, `\x1B`, `\033`, `\e`} {
+		if strings.HasSuffix(head, esc) {
+			return true
+		}
+	}
+	return false
+}
+
+func isHex(b []byte) bool {
+	for _, c := range b {
+		if !isHexDigit[c] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,166 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// minPart is the length, in bytes, from which a line of a value, or a string
+	// of a JSON document, is a secret by itself.
+	minPart = 8
+	// pieceSize and overlap, in bytes: a longer value is registered in pieces, so
+	// that a part of it shows as little as the whole, and no pattern is long. They
+	// overlap so that base64 of the one covers what it shares with the next.
+	pieceSize = 256
+	overlap   = 16
+	// maxDepth ends the search of values within values.
+	maxDepth = 4
+)
+
+// parts returns the value, and what in it is a secret by itself.
+func parts(value string) []string { return appendParts(nil, value, 0) }
+
+func appendParts(all []string, value string, depth int) []string {
+	value = strings.TrimSpace(value)
+	all = append(all, value)
+	if depth == maxDepth {
+		return all
+	}
+	inner := append(lines(value), credentials(value)...)
+	inner = append(inner, unwrapped(value)...)
+	for _, v := range append(inner, documentSecrets(value)...) {
+		all = appendParts(all, v, depth+1)
+	}
+	return all
+}
+
+// armor is the first or last line of a PEM block, which is no secret.
+var armor = regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`)
+
+// lines returns each long line of a value of several, because programs print
+// line by line.
+func lines(value string) (all []string) {
+	found := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
+	if len(found) < 2 {
+		return nil
+	}
+	for _, line := range found {
+		if line = strings.TrimSpace(line); len(line) >= minPart && !armor.MatchString(line) {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// unwrapped returns what a value means that is itself written for some syntax: a
+// key with \n for its line ends, as variables hold it, or a document in base64.
+func unwrapped(value string) (all []string) {
+	if strings.Contains(value, `\n`) && !strings.HasPrefix(value, "{") {
+		all = append(all, strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(value))
+	}
+	if len(value) < 4*minPart {
+		return all
+	}
+	plain, err := base64.StdEncoding.DecodeString(value)
+	if text := strings.TrimSpace(string(plain)); err == nil && utf8.ValidString(text) &&
+		(strings.HasPrefix(text, "{") || strings.HasPrefix(text, "-----BEGIN ")) {
+		all = append(all, text)
+	}
+	return all
+}
+
+// credentials returns the credential of an Authorization header, and the
+// password of a URL.
+func credentials(value string) (all []string) {
+	for _, scheme := range []string{"Bearer ", "Basic ", "token "} {
+		if len(value) > len(scheme) && strings.EqualFold(value[:len(scheme)], scheme) {
+			all = append(all, value[len(scheme):])
+		}
+	}
+	_, rest, _ := strings.Cut(value, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(authority, '@')
+	if at < 0 {
+		return all
+	}
+	if _, password, ok := strings.Cut(authority[:at], ":"); ok {
+		all = append(all, password)
+		if plain, err := url.PathUnescape(password); err == nil && plain != password {
+			all = append(all, plain)
+		}
+	}
+	return all
+}
+
+// documentSecrets returns the strings of a JSON document that stand under keys
+// that look secret, such as private_key.
+func documentSecrets(value string) []string {
+	if value == "" || value[0] != '{' && value[0] != '[' {
+		return nil
+	}
+	var doc any
+	if json.Unmarshal([]byte(value), &doc) != nil {
+		return nil
+	}
+	return secretStrings(nil, doc, false)
+}
+
+func secretStrings(all []string, v any, secret bool) []string {
+	switch v := v.(type) {
+	case string:
+		if secret && len(v) >= minPart {
+			all = append(all, v)
+		}
+	case []any:
+		for _, e := range v {
+			all = secretStrings(all, e, secret)
+		}
+	case map[string]any:
+		for key, e := range v {
+			all = secretStrings(all, e, secret || secretKey(key))
+		}
+	}
+	return all
+}
+
+// secretKey is SecretName for the keys of documents, which are also written
+// privateKey and private-key, and say less.
+func secretKey(key string) bool {
+	var b strings.Builder
+	for i, r := range key {
+		if i > 0 && 'A' <= r && r <= 'Z' {
+			b.WriteByte('_')
+		}
+		b.WriteRune(r)
+	}
+	name := strings.ReplaceAll(b.String(), "-", "_")
+	switch strings.ToUpper(name) {
+	case "KEY", "PASS", "PWD", "AUTH", "PAT", "JWT", "DSN":
+		return true
+	}
+	return SecretName(name) || SecretName(key)
+}
+
+// pieces cuts a long value, never within a character.
+func pieces(value string) (all []string) {
+	for len(value) > pieceSize {
+		all = append(all, value[:charStart(value, pieceSize)])
+		value = value[charStart(value, min(pieceSize-overlap, len(value)-pieceSize/2)):]
+	}
+	return append(all, value)
+}
+
+// charStart returns where the character begins to which s[i] belongs.
+func charStart(s string, i int) int {
+	for k := i; k > i-utf8.UTFMax; k-- {
+		if utf8.RuneStart(s[k]) {
+			return k
+		}
+	}
+	return i
+}

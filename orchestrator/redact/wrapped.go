@@ -1,0 +1,89 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+)
+
+// wrappedShapes are the tokens in base64 and hex, and private keys in base64, as
+// Kubernetes and CI systems keep them.
+func wrappedShapes(tokens []*shape, slot *slotCount) (all []*shape) {
+	long64, longHex, keys := slot.next(), slot.next(), slot.next()
+	for _, s := range tokens {
+		if len(s.prefix) < 4 {
+			continue
+		}
+		for shift := range 3 {
+			all = append(all, base64Shape(s, shift, long64))
+		}
+		for _, prefix := range hexForms(s.prefix) {
+			all = append(all, hexShape(s, prefix, longHex))
+		}
+	}
+	for shift := range 3 {
+		all = append(all, &shape{prefix: base64Forms("-----BEGIN")[shift], length: func(r *reader) int { return base64Key(r, shift, keys) }})
+	}
+	return all
+}
+
+// maxWrapped is how much of a token, in bytes of base64, is looked at.
+const maxWrapped = 256
+
+var base64Any = classOf(alnum + "+/-_")
+
+// base64Shape finds s in base64, shifted by so many bytes.
+func base64Shape(s *shape, shift, slot int) *shape {
+	first := (shift*8 + 5) / 6 // characters before those that the prefix decides
+	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s.prefix...))[:first]
+	return &shape{prefix: base64Forms(s.prefix)[shift], length: func(r *reader) int {
+		end := r.count(0, maxWrapped, base64Any)
+		if r.short {
+			return 0
+		}
+		plain := decodeBase64(head, r.b[:end])
+		if len(plain) <= shift {
+			return 0
+		}
+		n := shift + lengthOf(s, plain, shift)
+		if n == shift {
+			return 0
+		}
+		if n == len(plain) { // it may go on
+			return r.run(end, base64Any, slot)
+		}
+		return min((n*8+5)/6-first, end)
+	}}
+}
+
+// hexShape finds s in hex.
+func hexShape(s *shape, prefix string, slot int) *shape {
+	return &shape{prefix: prefix, length: func(r *reader) int {
+		end := r.count(0, maxWrapped, isHexDigit)
+		if r.short {
+			return 0
+		}
+		plain, _ := hex.DecodeString(string(r.b[:end/2*2]))
+		n := lengthOf(s, plain, 0)
+		if n > 0 && n == len(plain) {
+			return r.run(end, isHexDigit, slot)
+		}
+		return 2 * n
+	}}
+}
+
+// lengthOf is the length of s at b[i], with nothing behind b.
+func lengthOf(s *shape, b []byte, i int) int {
+	return s.at(&text{b: b, state: &state{}, final: true}, i).n
+}
+
+// decodeBase64 reads as much as is complete.
+func decodeBase64(head string, b []byte) []byte {
+	all := append([]byte(head), b...)
+	for i, c := range all {
+		all[i] = base64as[c]
+	}
+	all = all[:len(all)/4*4+[]int{0, 0, 2, 3}[len(all)%4]]
+	plain := make([]byte, base64.RawStdEncoding.DecodedLen(len(all)))
+	n, _ := base64.RawStdEncoding.Decode(plain, all)
+	return plain[:n]
+}
