@@ -54,7 +54,7 @@ func TestRandomDataStays(t *testing.T) {
 		sum, long := sha256.Sum256(raw), sha512.Sum512(raw)
 		fmt.Fprintf(&b, "commit %x\nsha256:%x  %s\n", raw[:20], sum, hex.EncodeToString(long[:]))
 		fmt.Fprintf(&b, "%x-%x-4%x-a%x-%x\n", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:16])
-		fmt.Fprintf(&b, `"node_modules/p%d": {"version": "1.%d.0", "resolved": "https://registry.npmjs.org/p/-/p-1.%d.0.tgz", "integrity": "sha512-%s"},`+"\n",
+		fmt.Fprintf(&b, `"node_modules/p%d": {"version": "1.%d.0", "resolved": "https://packages.example.com/p/-/p-1.%d.0.tgz", "integrity": "sha512-%s"},`+"\n",
 			i, i, i, base64.StdEncoding.EncodeToString(long[:]))
 		fmt.Fprintf(&b, "go.sum v1.%d.0 h1:%s\n", i, base64.StdEncoding.EncodeToString(sum[:]))
 	}
