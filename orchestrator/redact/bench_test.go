@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -122,13 +123,13 @@ func BenchmarkNew(b *testing.B) {
 
 func BenchmarkInert(b *testing.B) {
 	texts := benchTexts(b)
-	for _, mark := range []string{"##[x]", "#", "::x\n", "::", " ::"} {
+	for _, mark := range []string{"##[x]", "#", "##a", "::x\n", "::", " ::", "#\u0591", "_", "@a", ":a:", "<!--", "日\u200d"} {
 		texts = append(texts, struct{ name, text string }{fmt.Sprintf("worst repeated %q", mark), strings.Repeat(mark, 256<<10/len(mark))})
 	}
 	for _, f := range []struct {
 		name string
 		of   func(string) string
-	}{{"InertLines", InertLines}, {"Actions", Actions}, {"HTML", HTML}, {"Markdown", Markdown}} {
+	}{{"InertLines", InertLines}, {"Markdown", Markdown}} {
 		for _, tt := range texts {
 			b.Run(f.name+" "+tt.name, func(b *testing.B) {
 				b.SetBytes(int64(len(tt.text)))
@@ -137,5 +138,38 @@ func BenchmarkInert(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkJSON is over events as agents print them, and one string of each text.
+func BenchmarkJSON(b *testing.B) {
+	r := New(benchValues(20))
+	event := []byte(`{"type":"assistant","message":{"id":"msg_01","content":[{"type":"text","text":"Reading tasks/a.md, then editing it.\n\nIt's 42% done."}],"usage":{"in":1234,"out":56}}}`)
+	events := append([]byte("["), bytes.Repeat(append(event, ",\n"...), 256<<10/len(event))...)
+	docs := []struct {
+		name string
+		text []byte
+	}{{"events", append(append(events, event...), ']')}}
+	for _, tt := range benchTexts(b) {
+		docs = append(docs, struct {
+			name string
+			text []byte
+		}{tt.name, mustJSON(tt.text)})
+	}
+	for _, tt := range docs {
+		b.Run("InertJSON "+tt.name, func(b *testing.B) {
+			b.SetBytes(int64(len(tt.text)))
+			for b.Loop() {
+				InertJSON(tt.text)
+			}
+		})
+		b.Run("Redactor "+tt.name, func(b *testing.B) {
+			b.SetBytes(int64(len(tt.text)))
+			for b.Loop() {
+				if _, err := r.JSON(tt.text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -4,19 +4,35 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// Inert returns s as one line that does nothing to a terminal but show itself:
-// control characters, escape sequences, line ends, invisible characters and
-// those that turn the direction of writing appear as Go escapes (\n, \x1b,
-// \u202e), bytes that are not UTF-8 as \xff.
-func Inert(s string) string { return inert(s, inLine) }
+// Inert returns s as one line that does nothing but show itself, on a terminal and
+// in the log of a CI job: control characters, escape sequences, line ends,
+// invisible characters and those that turn the direction of writing appear as Go
+// escapes (\n, \x1b, \u202e), bytes that are not UTF-8 as \xff, and a backslash
+// breaks what would be a command: \::error::, ##\[error]. It may stand anywhere in
+// a line. Two such texts side by side may be a command that neither is alone: what
+// is put together goes through InertLines once more.
+func Inert(s string) string { return breakCommands(escape(s, inLine)) }
 
 // InertLines does the same to a text of several lines: \n and \t stay, and the
-// \r before a \n is dropped. What it returns is legal in XML 1.0, but for markup.
+// \r before a \n is dropped. What it returns is legal in XML 1.0, but for markup,
+// and a second time changes nothing.
 func InertLines(s string) string {
-	return inert(strings.ReplaceAll(s, "\r\n", "\n"), inLines)
+	return breakCommands(escape(strings.ReplaceAll(s, "\r\n", "\n"), inLines))
+}
+
+// InertJSON returns the JSON text b with everything escaped that InertLines would
+// not let stand: it means the same, and its bytes do nothing on a terminal or in
+// the log of a CI job. It returns b itself when nothing is to do.
+func InertJSON(b []byte) []byte {
+	s := string(b)
+	if out := breakJSONCommands(escape(s, inJSON)); out != s {
+		return []byte(out)
+	}
+	return b
 }
 
 // What a byte needs.
@@ -28,18 +44,18 @@ const (
 
 // place is where a text goes.
 type place struct {
-	needs   [256]byte
-	joiners bool // what has no width of its own may stay where it has a meaning
+	needs [256]byte
+	write func(out *strings.Builder, first byte, r rune, size int)
 }
 
 var (
-	inLine    = placeOf("", true)
-	inLines   = placeOf("\n\t", true)
-	inActions = placeOf("\n\t", false)
+	inLine  = placeOf("", writeEscape)
+	inLines = placeOf("\n\t", writeEscape)
+	inJSON  = placeOf("\n", writeJSONEscape)
 )
 
-func placeOf(keep string, joiners bool) *place {
-	p := &place{joiners: joiners}
+func placeOf(keep string, write func(*strings.Builder, byte, rune, int)) *place {
+	p := &place{write: write}
 	for c := range p.needs {
 		switch {
 		case c >= utf8.RuneSelf:
@@ -51,7 +67,7 @@ func placeOf(keep string, joiners bool) *place {
 	return p
 }
 
-func inert(s string, p *place) string {
+func escape(s string, p *place) string {
 	i := harmless(s, 0, p)
 	if i == len(s) {
 		return s
@@ -63,14 +79,14 @@ func inert(s string, p *place) string {
 		r, size, bad := rune(s[i]), 1, true
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(s[i:])
-			bad = r == utf8.RuneError && size == 1 || active(s, i, r) || !p.joiners && joiner(r)
+			bad = r == utf8.RuneError && size == 1 || active(s[done:i], r, s[i+size:])
 		}
 		if bad {
 			if n := i - done + longestEscape; out.Cap()-out.Len() < n {
 				out.Grow(n + out.Len()) // it would grow by less
 			}
 			out.WriteString(s[done:i])
-			writeEscape(&out, s[i], r, size)
+			p.write(&out, s[i], r, size)
 			done = i + size
 		}
 		i = harmless(s, i+size, p)
@@ -87,42 +103,56 @@ func harmless(s string, i int, p *place) int {
 	return i
 }
 
-// active reports whether r, which stands at s[i] and is not ASCII, may do something else than show
-// itself, or show nothing.
-func active(s string, i int, r rune) bool {
+// active reports whether r, which is not ASCII, may do something else than show
+// itself, or show nothing, between what was shown before and what follows.
+func active(before string, r rune, after string) bool {
 	switch {
 	case 0xa0 <= r && r < 0x300, 0x370 <= r && r < 0x600, 0x3040 <= r && r < 0x3130, 0x3190 <= r && r < 0xd800, 0x1f300 <= r && r < 0x1fb00:
 		return r == '\u00ad' // most text
-	case joiner(r):
-		return r < '\ufe00' && !joins(s, i)
-	case r&0xfffe == 0xfffe:
-		return true // no character
+	case r == '\u200c' || r == '\u200d':
+		return !joins(before, after)
+	case r == '\ufe0e' || r == '\ufe0f':
+		last, _ := utf8.DecodeLastRuneInString(before)
+		return !looks(last)
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || unicode.Is(invisible, r)
+	return hidden(r)
 }
 
-// joiner reports whether r joins letters or emoji, or says how an emoji looks.
-func joiner(r rune) bool { return r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f' }
+// hidden reports whether r does something or shows nothing wherever it stands.
+func hidden(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || unicode.Is(invisible, r) || r&0xfffe == 0xfffe
+}
 
 // invisible are letters and marks that show nothing: texts are hidden in them.
 var invisible = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x034f, 0x034f, 1}, {0x115f, 0x1160, 1}, {0x17b4, 0x17b5, 1}, {0x180b, 0x180f, 1}, {0x2065, 0x2065, 1},
-		{0x2800, 0x2800, 1}, {0x3164, 0x3164, 1}, {0xfe00, 0xfe0d, 1}, {0xffa0, 0xffa0, 1}, {0xfff0, 0xfff8, 1},
+		{0x2800, 0x2800, 1}, {0x3164, 0x3164, 1}, {0xfe00, 0xfe0f, 1}, {0xffa0, 0xffa0, 1}, {0xfff0, 0xfff8, 1},
 	},
 	R32: []unicode.Range32{{0x1d173, 0x1d17a, 1}, {0xe0000, 0xe0fff, 1}},
 }
 
-// joins reports whether the joiner at s[i] is part of a word or an emoji, where
-// it has a meaning: between two characters that are not Latin.
-func joins(s string, i int) bool {
-	before, _ := utf8.DecodeLastRuneInString(s[:i])
-	after, _ := utf8.DecodeRuneInString(s[i+len("\u200d"):])
-	return joinable(before) && joinable(after)
+// joins reports whether a joiner is part of a word or an emoji, where it has a
+// meaning: between two characters that are not Latin. What follows must be shown
+// as it is, so that a second look comes to the same.
+func joins(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, _ := utf8.DecodeRuneInString(after)
+	return joinable(last) && joinable(next) && !hidden(next)
 }
 
 func joinable(r rune) bool {
 	return r >= 0x370 && r != utf8.RuneError && (r < 0x2000 || r > 0x206f) && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r))
+}
+
+// looks reports whether r can look like a sign or like an emoji. Of ASCII digits
+// keycaps are made; * and # too, but they stand in commands.
+func looks(r rune) bool {
+	switch r {
+	case '‼', '⁉', 'ℹ', '〰', '〽':
+		return true
+	}
+	return '0' <= r && r <= '9' || r >= utf8.RuneSelf && r != utf8.RuneError && unicode.IsSymbol(r)
 }
 
 // byteEscapes are those of single bytes.
@@ -134,7 +164,7 @@ var byteEscapes = func() (all [256]string) {
 	return all
 }()
 
-const longestEscape = 10 // bytes
+const longestEscape = 12 // bytes
 
 func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 	switch {
@@ -149,6 +179,22 @@ func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 		out.WriteString(`\U`)
 		writeHex(out, r, 8)
 	}
+}
+
+// writeJSONEscape is for the bytes of JSON: a control character is white space
+// there, since no string has one.
+func writeJSONEscape(out *strings.Builder, first byte, r rune, _ int) {
+	if first < ' ' {
+		out.WriteByte(' ')
+		return
+	}
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		out.WriteString(`\u`)
+		writeHex(out, high, 4)
+		r = low
+	}
+	out.WriteString(`\u`)
+	writeHex(out, r, 4)
 }
 
 func writeHex(out *strings.Builder, r rune, digits int) {

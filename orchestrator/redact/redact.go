@@ -95,14 +95,43 @@ func (r *Redactor) Changes(s string) bool { return r.String(s) != s }
 // scan appends to dst what may be shown of b and returns how many bytes of b
 // it has decided on. The rest begins something that may yet become a secret,
 // and must be given again with what follows it; if final, nothing follows.
+func (r *Redactor) scan(dst, b []byte, st *state, final bool) ([]byte, int) {
+	shown := max(st.covered-1, 0)
+	used := r.find(b, st, final, func(s span, more bool) {
+		if !more {
+			dst = append(append(dst, b[shown:s.from]...), Mark...)
+		}
+		shown = s.to
+	})
+	if shown < used {
+		dst = append(dst, b[shown:used]...)
+	}
+	return dst, used
+}
+
+// secrets are the places of all that scan hides of a whole text.
+func (r *Redactor) secrets(b []byte) (all []span) {
+	r.find(b, &state{}, true, func(s span, more bool) {
+		if more {
+			all[len(all)-1].to = s.to
+		} else {
+			all = append(all, s)
+		}
+	})
+	return all
+}
+
+// find calls hide for every secret in b, in order, and returns how many bytes of b
+// it has decided on. More says that this is not another one than the last: secrets
+// that overlap or touch are one, so that nothing of the second shows behind the
+// first.
 //
 // Whether a position begins a secret depends on the bytes from there on, and on
 // at most context bytes before, never on where a write ended, so the result is
-// the same for every chunking. Secrets that overlap or touch are one: nothing of
-// the second shows behind the first.
-func (r *Redactor) scan(dst, b []byte, st *state, final bool) ([]byte, int) {
+// the same for every chunking.
+func (r *Redactor) find(b []byte, st *state, final bool, hide func(s span, more bool)) (used int) {
 	t, o := text{b: b, state: st, final: final}, newOpeners(b)
-	shown, end, i := 0, st.covered-1, 0 // b[:shown] is in dst, b[:end] is covered
+	end, i := st.covered-1, 0 // b[:end] is hidden
 	for ; i < len(b); i++ {
 		i = min(r.index.next(b, i, &o), st.nextAhead())
 		m := r.index.at(&t, i, &o)
@@ -116,17 +145,10 @@ func (r *Redactor) scan(dst, b []byte, st *state, final bool) ([]byte, int) {
 		if m.n == 0 || i+m.n <= end {
 			continue
 		}
-		if i > end { // a new secret, not more of the last one
-			dst = append(dst, b[max(shown, end):i]...)
-			dst = append(dst, Mark...)
-		}
+		hide(span{i, i + m.n}, i <= end)
 		end = i + m.n
-		shown = end
 	}
 	i = min(i, len(b))
-	if from := max(shown, end); from < i {
-		dst = append(dst, b[from:i]...)
-	}
 	st.pass(i, end, b)
-	return dst, i
+	return i
 }

@@ -1,0 +1,122 @@
+package redact
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A command is a line of a CI job's log that its runner obeys: ::name::data of
+// GitHub Actions behind white space, and ##[name]data of those before it,
+// ##vso[name]data of Azure Pipelines and ##teamcity[name] of TeamCity anywhere.
+//
+// Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. They
+// compare by the rules of a language, in which a character may have no weight: it
+// does not count.
+
+// breakCommands puts a backslash before the :: that begins a line and before the
+// bracket of ##[, whatever follows: it may come with the next text.
+func breakCommands(s string) string {
+	var at []int
+	for start := 0; start < len(s); {
+		end := len(s)
+		if n := strings.IndexByte(s[start:], '\n'); n >= 0 {
+			end = start + n
+		}
+		line := s[start:end]
+		if i := colons(line); i >= 0 {
+			at = append(at, start+i)
+		}
+		for h := hashes(line, 0); h.last >= 0; h = hashes(line, h.bracket) {
+			at = append(at, start+h.bracket)
+		}
+		start = end + 1
+	}
+	return replaceAt(s, at, 0, `\`)
+}
+
+// breakJSONCommands escapes the last # before a bracket. A line of JSON begins
+// with :: nowhere: colons side by side are in a string, and before them is its
+// quote.
+func breakJSONCommands(s string) string {
+	var at []int
+	for h := hashes(s, 0); h.last >= 0; h = hashes(s, h.bracket) {
+		at = append(at, h.last)
+	}
+	return replaceAt(s, at, 1, `\u0023`)
+}
+
+// colons returns where the :: is that line begins with; -1 for nowhere.
+func colons(line string) int {
+	i := 0
+	for i < len(line) {
+		r, size := utf8.DecodeRuneInString(line[i:])
+		if !unicode.IsSpace(r) && !weightless(r) {
+			break
+		}
+		i += size
+	}
+	if i < len(line) && line[i] == ':' && strings.HasPrefix(line[weight(line, i+1):], ":") {
+		return i
+	}
+	return -1
+}
+
+// hashCommand is a ## and the bracket behind it.
+type hashCommand struct{ last, bracket int }
+
+// hashes returns the next one from i on; last is -1 for none.
+func hashes(s string, i int) hashCommand {
+	for {
+		n := strings.IndexByte(s[i:], '#')
+		if n < 0 {
+			return hashCommand{last: -1}
+		}
+		first := i + n
+		last := first
+		for i = first; i < len(s) && s[i] == '#'; i = weight(s, i+1) {
+			last = i
+		}
+		for last > first && i < len(s) && 'a' <= s[i] && s[i] <= 'z' {
+			i = weight(s, i+1)
+		}
+		if last > first && i < len(s) && s[i] == '[' {
+			return hashCommand{last, i}
+		}
+	}
+}
+
+// weight returns the next position from i on that counts.
+func weight(s string, i int) int {
+	for i < len(s) && s[i] >= utf8.RuneSelf {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !weightless(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// weightless reports whether a comparison may pass over r: marks, and what is
+// nothing that can be seen.
+func weightless(r rune) bool {
+	return r >= utf8.RuneSelf && (unicode.IsMark(r) || !unicode.IsGraphic(r))
+}
+
+// replaceAt puts text in the place of n bytes at each position.
+func replaceAt(s string, at []int, n int, text string) string {
+	if len(at) == 0 {
+		return s
+	}
+	var out strings.Builder
+	out.Grow(len(s) + len(at)*(len(text)-n))
+	done := 0
+	for _, i := range at {
+		out.WriteString(s[done:i])
+		out.WriteString(text)
+		done = i + n
+	}
+	out.WriteString(s[done:])
+	return out.String()
+}

@@ -1,0 +1,172 @@
+package redact
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Markdown returns what Inert does for a line of GitHub's Markdown: it shows the
+// same text, and is nothing but text, at the start of a line, in a paragraph, a
+// heading, a list and a table. What means nothing where it stands stays as it is.
+func Markdown(s string) string {
+	s = Inert(s)
+	start, end := startMark(s), closingHashes(s)
+	var out strings.Builder
+	done := 0
+	for i := range len(s) {
+		if !markdownMarks[s[i]] {
+			continue
+		}
+		text := markdownText(s, i)
+		if i == start || i == end {
+			text = `\` + s[i:i+1]
+		}
+		if text != "" {
+			out.WriteString(s[done:i])
+			out.WriteString(text)
+			done = i + 1
+		}
+	}
+	out.WriteString(s[done:])
+	return out.String()
+}
+
+var markdownMarks = classOf("\\`*_[]<>()&|~$@#:.+-= ")
+
+// pause ends a text for what GitHub looks for in it after the Markdown is gone, and
+// shows nothing. A backslash or an entity would not hold: \@name still tells name.
+//
+// Source: issues 181 and 278 of github.com/github/cmark-gfm.
+const pause = "<!-- -->"
+
+// markdownText returns what must stand for s[i], "" for itself.
+func markdownText(s string, i int) string {
+	switch c, before, after := s[i], s[:i], s[i+1:]; {
+	case strings.IndexByte("`*[]|~$", c) >= 0,
+		c == '\\' && !startsWith(after, plainChars),
+		c == '_' && !withinWord(s, i),
+		c == ':' && strings.HasPrefix(after, "//"),
+		c == '.' && strings.HasSuffix(before, "www"):
+		return `\` + string(rune(c))
+	case c == '<' && !strings.HasPrefix(after, " "):
+		return "&lt;"
+	case c == '&' && mayBeEntity(after):
+		return "&amp;"
+	case c == ' ' && (before == "" || after == ""): // four begin code, two end a line
+		return "&#32;"
+	case c == '@' && (mention(before, after) || email(before, after)),
+		c == ':' && shortcode(after),
+		c == '#' && startsWith(after, digitChars),
+		c == '-' && endsGH(before) && startsWith(after, digitChars):
+		return string(rune(c)) + pause
+	}
+	return ""
+}
+
+var (
+	digitChars = classOf(digits)
+	// plainChars are those that a backslash before them leaves alone, and itself.
+	plainChars = func() *class {
+		c := *isAlnum
+		for i := utf8.RuneSelf; i < len(c); i++ {
+			c[i] = true
+		}
+		return &c
+	}()
+	entityChars = classOf(alnum + "#")
+	emailChars  = classOf(dotted + "+")
+	emojiChars  = classOf(digits + lower + "_+-")
+)
+
+func startsWith(s string, in *class) bool { return s != "" && in[s[0]] }
+
+// leading returns the characters of the class that s begins with.
+func leading(s string, in *class) string {
+	n := 0
+	for n < len(s) && in[s[n]] {
+		n++
+	}
+	return s[:n]
+}
+
+// withinWord reports whether the run of _ around s[i] has letters or digits on both
+// sides, where it emphasizes nothing. Of a long run it does not look for the ends:
+// it would for each _ of it.
+func withinWord(s string, i int) bool {
+	const long = 8
+	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s[max(0, i-long):i], "_"))
+	after, _ := utf8.DecodeRuneInString(strings.TrimLeft(s[i:min(len(s), i+long)], "_"))
+	return wordRune(before) && wordRune(after)
+}
+
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// mayBeEntity reports whether &after can be one, also with a ; that is to come.
+func mayBeEntity(after string) bool {
+	rest := after[len(leading(after, entityChars)):]
+	return rest == "" || rest[0] == ';'
+}
+
+// mention reports whether the @ between may name a person or a team.
+func mention(before, after string) bool {
+	return startsWith(after, isAlnum) && (before == "" || !isAlnum[before[len(before)-1]])
+}
+
+func email(before, after string) bool {
+	return before != "" && emailChars[before[len(before)-1]] && strings.Contains(leading(after, emailChars), ".")
+}
+
+// shortcode reports whether a colon and what follows is the name of an emoji: by
+// its look, because there are many. The only ones of digits are 100 and 1234, so
+// that times stay as they are.
+func shortcode(after string) bool {
+	name := leading(after, emojiChars)
+	if !strings.HasPrefix(after[len(name):], ":") {
+		return false
+	}
+	switch name {
+	case "100", "1234", "+1", "-1":
+		return true
+	}
+	return strings.ContainsAny(name, lower)
+}
+
+// endsGH reports whether a reference to an issue begins like this: GH-1.
+func endsGH(s string) bool {
+	n := len(s) - len("GH")
+	return n >= 0 && strings.EqualFold(s[n:], "GH") && (n == 0 || !isAlnum[s[n-1]])
+}
+
+// startMark returns where s would begin more than a paragraph, or change the line
+// above it; -1 for nowhere.
+func startMark(s string) int {
+	hashes, digits := len(leading(s, hashChars)), len(leading(s, digitChars))
+	switch {
+	case s == "":
+	case s[0] == '>', strings.Trim(s, "-=: ") == "" && s[0] != ' ':
+		return 0 // also the line below a heading, or below the first row of a table
+	case 0 < hashes && hashes <= 6 && endsItem(s[hashes:]):
+		return 0
+	case (s[0] == '-' || s[0] == '+') && endsItem(s[1:]):
+		return 0
+	case 0 < digits && digits < 10 && digits < len(s) && (s[digits] == '.' || s[digits] == ')') && endsItem(s[digits+1:]):
+		return digits
+	}
+	return -1
+}
+
+var hashChars = classOf("#")
+
+// endsItem reports whether a mark of a block may end before s.
+func endsItem(s string) bool { return s == "" || s[0] == ' ' }
+
+// closingHashes returns where the hashes begin that would end a heading and not be
+// shown; -1 for nowhere.
+func closingHashes(s string) int {
+	text := strings.TrimRight(s, "#")
+	if len(text) < len(s) && (text == "" || text[len(text)-1] == ' ') {
+		return len(text)
+	}
+	return -1
+}
