@@ -85,7 +85,7 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 		if err := state.Apply(flow.AttemptStarted{Step: 1, Call: start.Call, Attempt: start.Attempt, Input: input}); err != nil {
 			return nil, err
 		}
-		out, err := agent.Converse(stop, kill, player.Adapter, inv, agent.InstructionContract, agent.Sinks{}, func(agent.Event) {})
+		out, err := agent.Converse(stop, kill, player.Adapter, inv, agent.InstructionContract, agent.Sinks{Redactor: o.Redactor}, func(agent.Event) {})
 		switch {
 		case err != nil:
 			return nil, configError(err)
@@ -95,9 +95,8 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 			out.Reply.Message = o.Redactor.String(out.Reply.Message)
 			return out.Reply, nil
 		}
-		reason := o.Redactor.String(out.Failure.Reason)
 		rejected := flow.ReplyRejected{Step: 1, Call: start.Call, Task: o.Instruction, Role: player.Role.Name, Attempt: start.Attempt,
-			Reason: reason, Exit: out.Exit.String(), Received: o.Redactor.String(out.Received), Stderr: o.Redactor.String(out.Stderr),
+			Reason: out.Failure.Reason, Exit: out.Exit.String(), Received: out.Received, Stderr: out.Stderr,
 			Retries: state.Step.Rejected, Of: o.MaxRetries}
 		if err := state.Apply(rejected); err != nil {
 			return nil, err

@@ -123,11 +123,9 @@ func (r *run) converse(e flow.StartAgent, player *Player, inv agent.Invocation) 
 	name := fmt.Sprintf("%s-%d", e.Call, r.history.State.Step.Running)
 	stdout := newSpool(r.files.dir, filepath.Join("steps", stepName(e.Step), name+".stdout"))
 	stderr := newSpool(r.files.dir, filepath.Join("steps", stepName(e.Step), name+".stderr"))
-	cleanOut, cleanErr := r.setup.Redactor.Writer(stdout), r.setup.Redactor.Writer(stderr)
 	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call),
-		agent.Sinks{Stdout: cleanOut, Stderr: cleanErr}, func(ev agent.Event) { r.activity(ev) })
+		agent.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.setup.Redactor}, r.activity)
 	failpoint.At("agent-gone")
-	err = errors.Join(err, cleanOut.Close(), cleanErr.Close())
 	streams := []*spool{stdout, stderr}
 	if err != nil {
 		return errors.Join(r.stopped(e, player, err.Error()), keepAll(streams), configError(err))
@@ -167,9 +165,8 @@ func (r *run) rejected(e flow.StartAgent, player *Player, out agent.Outcome, f a
 	if err := keepAll(streams); err != nil {
 		return err
 	}
-	clean := r.setup.Redactor.String
 	return r.record(flow.ReplyRejected{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
-		Reason: clean(f.Reason), Exit: out.Exit.String(), Left: r.left(), Received: clean(out.Received), Stderr: clean(out.Stderr),
+		Reason: r.setup.Redactor.String(f.Reason), Exit: out.Exit.String(), Left: r.left(), Received: out.Received, Stderr: out.Stderr,
 		Output: r.files.step(e.Step), Disagreed: disagreed, Retries: r.history.State.Step.Rejected, Of: r.setup.Limits.MaxRetries,
 		Millis: took.Milliseconds()})
 }
@@ -187,7 +184,7 @@ func (r *run) left() string {
 }
 
 func (r *run) activity(ev agent.Event) {
-	r.job.Observer.Activity(r.job.Board, r.setup.Redactor.String(ev.String()))
+	r.job.Observer.Activity(r.job.Board, ev.String())
 }
 
 // keepBefore puts the board's bytes aside before an agent may touch them. They need no sync: they are for an agent that breaks

@@ -9,8 +9,10 @@ import (
 const (
 	maxReply    = 16 << 20
 	maxReceived = 4 << 10
+	maxJunk     = 2 * maxReceived // more than is shown, so that a secret that was cut in two is not
 	maxStderr   = 2 << 10
 	maxLine     = 1 << 10
+	maxTold     = 20 // lines of one write
 )
 
 // capture keeps a reply while it may still become one. What does not begin like an object cannot, and is not worth more than
@@ -30,7 +32,7 @@ func (c *capture) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	c.drop()
-	if room := maxReceived - len(c.buf); room > 0 {
+	if room := maxJunk - len(c.buf); room > 0 {
 		c.buf = append(c.buf, p[:min(room, len(p))]...)
 	}
 	return len(p), nil
@@ -47,15 +49,15 @@ func (c *capture) grow(n int) {
 
 // look judges the first byte that is not white space, once it is there.
 func (c *capture) look() {
-	if begin := bytes.TrimLeft(c.buf[:min(len(c.buf), maxReceived)], space); len(begin) > 0 && begin[0] != '{' {
+	if begin := bytes.TrimLeft(c.buf[:min(len(c.buf), maxJunk)], space); len(begin) > 0 && begin[0] != '{' {
 		c.drop()
 	}
 }
 
 func (c *capture) drop() {
 	c.junk = true
-	if len(c.buf) > maxReceived || cap(c.buf) > 2*maxReceived {
-		c.buf = bytes.Clone(c.buf[:min(len(c.buf), maxReceived)])
+	if len(c.buf) > maxJunk || cap(c.buf) > 2*maxJunk {
+		c.buf = bytes.Clone(c.buf[:min(len(c.buf), maxJunk)])
 	}
 }
 
@@ -67,18 +69,6 @@ func (c *capture) text() []byte {
 		return wholeRunes(c.buf)
 	}
 	return c.buf
-}
-
-// excerpt is the beginning of a text, for people. It ends between two words: half a secret would not be recognised as one.
-func excerpt(raw []byte) string {
-	if len(raw) <= maxReceived {
-		return strings.ToValidUTF8(string(raw), "\uFFFD")
-	}
-	head := wholeRunes(raw[:maxReceived])
-	if cut := bytes.LastIndexAny(head, " \t\r\n\","); cut > 0 {
-		head = head[:cut+1]
-	}
-	return strings.ToValidUTF8(string(head), "\uFFFD")
 }
 
 func wholeRunes(b []byte) []byte {
@@ -110,7 +100,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String begins with a whole line, or at least a whole word, for the same reason as excerpt.
+// String begins with a whole line, or at least a whole word.
 func (t *tail) String() string {
 	b, cut := t.buf, t.cut
 	if len(b) > maxStderr {
@@ -124,8 +114,8 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// lines tells of what an agent says on standard error: of the last whole line of each write, for somebody who watches. A line
-// that is too long for one is not told of at all, since its parts could hold half a secret.
+// lines tells of what an agent says on standard error, for somebody who watches: of the last whole lines of each write, and of
+// none that is too long for one.
 type lines struct {
 	emit    func(Event)
 	partial []byte
@@ -134,7 +124,7 @@ type lines struct {
 
 func (l *lines) Write(p []byte) (int, error) {
 	n := len(p)
-	last := ""
+	var last []string
 	for {
 		line, rest, whole := bytes.Cut(p, []byte("\n"))
 		if len(l.partial)+len(line) > maxLine {
@@ -146,12 +136,12 @@ func (l *lines) Write(p []byte) (int, error) {
 			break
 		}
 		if text := visible(l.partial); text != "" && !l.long {
-			last = text
+			last = append(last[max(0, len(last)+1-maxTold):], text)
 		}
 		l.partial, l.long, p = l.partial[:0], false, rest
 	}
-	if last != "" {
-		l.emit(Event{Kind: Text, Text: last})
+	for _, text := range last {
+		l.emit(Event{Kind: Text, Text: text})
 	}
 	return n, nil
 }

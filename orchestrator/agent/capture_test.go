@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,11 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
 )
 
 // TestObjectReader writes in pieces of every size: a pipe cuts where it likes.
 func TestObjectReader(t *testing.T) {
-	long := strings.Repeat("é", maxReceived)
+	long := strings.Repeat("é", maxJunk)
 	for _, tt := range []struct {
 		name, text, want string
 		exit             proc.Exit
@@ -23,8 +25,8 @@ func TestObjectReader(t *testing.T) {
 		{name: "nothing", reason: "stdout is empty"},
 		{name: "white space", text: " \n\t", want: " \n\t", reason: "stdout is empty"},
 		{name: "text", text: "hello", want: "hello"},
-		{name: "long text", text: long, want: long[:maxReceived-2]},
-		{name: "text after much white space", text: strings.Repeat(" ", maxReceived) + "x", want: strings.Repeat(" ", maxReceived) + "x"},
+		{name: "long text", text: long, want: long[:maxJunk-2]},
+		{name: "text after much white space", text: strings.Repeat(" ", maxJunk) + "x", want: strings.Repeat(" ", maxJunk) + "x"},
 		{name: "a bad end", text: `{"a":1}`, want: `{"a":1}`, exit: proc.Exit{Code: 3}, reason: "exit status 3"},
 		{name: "a timeout", text: `{"a":1}`, want: `{"a":1}`, exit: proc.Exit{TimedOut: true, Timeout: 1}, reason: "timed out after 1ns (exit status 0)"},
 		{name: "a signal", exit: proc.Exit{Code: -1, Signal: "hangup"}, reason: "killed by signal: hangup"},
@@ -64,22 +66,24 @@ func TestObjectReaderLimit(t *testing.T) {
 			}
 		}
 	}
-	if raw, failure := r.Reply(proc.Exit{}); failure == nil || failure.Reason != "stdout is larger than 16 MiB" || len(raw) != maxReceived || cap(r.buf) > 2*maxReceived {
-		t.Errorf("Reply(17 MiB) = %d bytes (of %d), %v, want 4 KiB and a failure", len(raw), cap(r.buf), failure)
+	if raw, failure := r.Reply(proc.Exit{}); failure == nil || failure.Reason != "stdout is larger than 16 MiB" || len(raw) != maxJunk || cap(r.buf) > 2*maxJunk {
+		t.Errorf("Reply(17 MiB) = %d bytes (of %d), %v, want 8 KiB and a failure", len(raw), cap(r.buf), failure)
 	}
 }
 
 func TestExcerpt(t *testing.T) {
-	filler := strings.Repeat("x", maxReceived-100)
+	key := "hunter2 " + strings.Repeat("k", 3000)
 	for _, tt := range []struct{ name, raw, want string }{
 		{"short", "abc", "abc"},
 		{"invalid UTF-8", "a\xffb", "a\uFFFDb"},
 		{"just as long", strings.Repeat("x", maxReceived), strings.Repeat("x", maxReceived)},
-		{"no half word", filler + " " + strings.Repeat("s", 200), filler + " "},
-		{"no half string", filler + `":"` + strings.Repeat("s", 200), filler + `":"`},
+		{"a secret", "is " + key, "is " + redact.Mark},
+		{"longer than is shown", strings.Repeat("x", maxReceived+1), strings.Repeat("x", maxReceived)},
+		{"half a secret at the end of what was kept", strings.Repeat("x ", 2000) + key + " " + key[:1000], strings.Repeat("x ", 2000) + redact.Mark + " " + redact.Mark},
 		{"one word", strings.Repeat("é", maxReceived), strings.Repeat("é", maxReceived/2-1)},
 	} {
-		if got := excerpt([]byte(tt.raw)); got != tt.want {
+		got, err := Sinks{Redactor: redact.New([]string{key})}.excerpt([]byte(tt.raw))
+		if err != nil || got != tt.want {
 			t.Errorf("excerpt(%s) = %d bytes, %.20q, want %d", tt.name, len(got), got, len(tt.want))
 		}
 	}
@@ -125,7 +129,8 @@ func TestLines(t *testing.T) {
 		writes []string
 		want   []string
 	}{
-		{"the last of a write", []string{"one\ntwo\nthr"}, []string{"two"}},
+		{"whole ones", []string{"one\ntwo\nthr"}, []string{"one", "two"}},
+		{"the last of a write", []string{strings.Repeat("one\n", 50) + "two\n"}, append(slices.Repeat([]string{"one"}, maxTold-1), "two")},
 		{"over writes", []string{"on", "e", "\n"}, []string{"one"}},
 		{"empty ones are not told of", []string{"one\n\n \r\n", "\n"}, []string{"one"}},
 		{"the longest", []string{strings.Repeat("x", maxLine) + "\n"}, []string{strings.Repeat("x", maxLine)}},

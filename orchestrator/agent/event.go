@@ -41,7 +41,7 @@ func (k Kind) String() string {
 }
 
 // Event is something that happened within an agent, in the same few words for all adapters. Its texts are the agent's own:
-// whoever shows them redacts them and makes them harmless.
+// whoever shows them makes them harmless.
 type Event struct {
 	Kind Kind
 	Tool string // name of the tool

@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"kanban-run/orchestrator/redact"
+)
+
+// Sinks get everything that an agent prints, at the same time and redacted: this is the one place where its output enters. Nil
+// streams are not wanted; a nil Redactor is for tests.
+type Sinks struct {
+	Stdout, Stderr io.Writer
+	Redactor       *redact.Redactor
+}
+
+// entrance is the way of a stream to where it is kept and shown: through the redactor, which is closed when the stream has ended.
+func (s Sinks) entrance(to ...io.Writer) io.WriteCloser {
+	var wanted []io.Writer
+	for _, w := range to {
+		if w != nil {
+			wanted = append(wanted, w)
+		}
+	}
+	if s.Redactor == nil || len(wanted) == 0 {
+		return open{io.MultiWriter(wanted...)}
+	}
+	return s.Redactor.Writer(io.MultiWriter(wanted...))
+}
+
+// open is a stream that nothing is held back of.
+type open struct{ io.Writer }
+
+func (open) Close() error { return nil }
+
+// excerpt is the beginning of a reply's text, for people. Of a long text not all was kept, so its end is not shown: half a secret
+// would not be recognised as one.
+func (s Sinks) excerpt(raw []byte) (string, error) {
+	var b bytes.Buffer
+	w := s.entrance(&b)
+	_, err := w.Write(raw)
+	if len(raw) <= maxReceived {
+		err = errors.Join(err, w.Close())
+	}
+	text := b.Bytes()
+	if len(text) > maxReceived {
+		text = wholeRunes(text[:maxReceived])
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD"), err
+}
+
+// text, and event, redact what was decoded: a secret may show only then.
+func (s Sinks) text(text string) string {
+	if s.Redactor == nil {
+		return text
+	}
+	return s.Redactor.String(text)
+}
+
+func (s Sinks) event(e Event) Event {
+	e.Tool, e.ID, e.Text = s.text(e.Tool), s.text(e.ID), s.text(e.Text)
+	return e
+}
