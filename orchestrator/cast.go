@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/redact"
 	"kanban-run/roles"
 )
 
@@ -16,10 +18,11 @@ import (
 type Cast struct {
 	Settings   *config.Settings
 	Roles      *roles.Set
-	Environ    []string // of kanban-run itself
-	Executable string   // kanban-run's own path, for the stub
-	StubState  string   // folder in which stubs count their calls
-	DryRun     bool     // every role is played by a stub
+	Environ    []string      // of kanban-run itself
+	Executable string        // kanban-run's own path, for the stub
+	StubState  string        // folder in which stubs count their calls
+	DryRun     bool          // every role is played by a stub
+	MaxGrace   time.Duration // over what settings and roles say; 0: no limit
 }
 
 // Player is the program that plays a role.
@@ -46,7 +49,7 @@ func (c *Cast) Player(role, dir string) (*Player, error) {
 	p := &Player{Role: r, Withheld: withheld, Shown: choice.shown()}
 	p.template = agent.Assignment{
 		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Dir: dir,
-		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.duration("grace", r.Grace, c.Settings.Grace),
+		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.grace(r),
 	}
 	p.Adapter = choice.adapter
 	if c.DryRun && p.Adapter == nil {
@@ -165,11 +168,39 @@ func unknownAdapter(name string) error {
 	}
 }
 
+// Secrets are what no output may show: of the environment, of what the settings and the role files set for agents, and what the
+// settings list.
+func (c *Cast) Secrets() []redact.Secret {
+	secrets := Secrets(c.Environ)
+	sets := []map[string]string{c.Settings.Env.Set}
+	for _, r := range c.Roles.All() {
+		sets = append(sets, r.Env.Set)
+	}
+	for _, set := range sets {
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			secrets = append(secrets, Secrets([]string{name + "=" + set[name]})...)
+		}
+	}
+	for _, h := range c.Settings.Redact {
+		secrets = append(secrets, redact.Secret{Name: h.Name, Value: h.Text})
+	}
+	return secrets
+}
+
 func (c *Cast) rule(r roles.Role) EnvRule {
 	s := c.Settings.Env
 	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(EnvRule{Pass: r.Env.Pass, Set: r.Env.Set, Only: r.Env.Only})
 	rule.Set["KANBAN_RUN_ROLE"] = r.Name
 	return rule
+}
+
+// grace is how long an agent may take to end. Where the whole program has little time itself, nobody gets more.
+func (c *Cast) grace(r roles.Role) time.Duration {
+	d := c.duration("grace", r.Grace, c.Settings.Grace)
+	if c.MaxGrace > 0 {
+		d = min(d, c.MaxGrace)
+	}
+	return d
 }
 
 // duration: a flag or a variable beats the role file, which beats the settings file.

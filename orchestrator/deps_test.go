@@ -31,12 +31,23 @@ var arrows = map[string]map[string]string{
 		"orchestrator/durable": "a board is old or new, never half",
 		"schema":               "a board has a schema",
 	},
-	"orchestrator/agent":   {"orchestrator/proc": "an agent is a process", "schema": "a reply has a schema"},
+	"orchestrator/agent": {
+		"orchestrator/proc":   "an agent is a process",
+		"orchestrator/redact": "what it prints is redacted where it enters",
+		"schema":              "a reply has a schema",
+	},
 	"orchestrator/journal": {"orchestrator/durable": "the journal is locked and its folder synced", "orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/durable": {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/proc":    {"orchestrator/failpoint": "tests kill it between two acts"},
-	"orchestrator/report":  {"orchestrator/flow": "it renders events"},
-	"roles":                {"orchestrator/matter": "role files bear YAML frontmatter"},
+	"orchestrator/console": {"orchestrator/redact": "what is printed is redacted and inert"},
+	"orchestrator/digest":  {"orchestrator/flow": "it folds events into steps"},
+	"orchestrator/report": {
+		"orchestrator/flow":    "it renders events",
+		"orchestrator/console": "and prints them",
+		"orchestrator/digest":  "and what they come to",
+		"orchestrator/redact":  "foreign text is text in XML and Markdown",
+	},
+	"roles": {"orchestrator/matter": "role files bear YAML frontmatter"},
 	"orchestrator/agent/agenttest": {
 		"orchestrator/agent": "the suite tests adapters",
 		"orchestrator/proc":  "and looks at how their processes ended",
@@ -46,6 +57,7 @@ var arrows = map[string]map[string]string{
 // forbidden are imports of the standard library that would make a pure package impure.
 var forbidden = map[string][]string{
 	"orchestrator/flow":   {"os", "os/exec", "io", "io/fs", "net", "syscall", "time.Now"},
+	"orchestrator/digest": {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/report": {"os", "os/exec"},
 }
 

@@ -77,14 +77,14 @@ func matchAny(patterns []string, name string) bool {
 	})
 }
 
-// Secrets are the values of the environment that must never be shown: those whose name or shape looks secret.
-func Secrets(environ []string) []string {
-	var values []string
+// Secrets are the variables of the environment that must never be shown: those whose name or shape looks secret.
+func Secrets(environ []string) []redact.Secret {
+	var secrets []redact.Secret
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		if redact.SecretName(name) || redact.SecretValue(value) {
-			values = append(values, value)
+			secrets = append(secrets, redact.Secret{Name: name, Value: value})
 		}
 	}
-	return values
+	return secrets
 }

@@ -76,43 +76,32 @@ func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, 
 	}
 	defer place.Close()
 	var v flow.Board
-	look := func() (flow.Board, error) {
-		v, err = foreseen(&s, b, place)
+	see := func() (flow.Board, error) {
+		v, err = look(b, &s, place, func(role string) (string, error) { return role, nil })
 		return v, err
 	}
 	if err := s.Apply(flow.RunStarted{Limits: s.Limits}); err != nil {
 		return nil, err
 	}
-	if err := reopen(&s, b.SHA, look, s.Apply); err != nil {
+	if err := reopen(&s, b.SHA, see, s.Apply); err != nil {
 		return nil, err
 	}
-	if v, err = look(); err != nil {
+	if v, err = see(); err != nil {
 		return nil, err
 	}
 	return flow.Next(s, v), nil
-}
-
-// foreseen is the board as flow looks at it, with the role as the task spells it.
-func foreseen(s *flow.State, b *board.Board, place *board.Place) (flow.Board, error) {
-	v := flow.Board{Terminal: b.Terminal(), SHA: b.SHA}
-	if v.Terminal || s.Step != nil && (s.Step.Before != nil || s.Step.Reply != nil) {
-		return v, nil
-	}
-	if !b.Current.Set {
-		return v, &InvalidError{Err: b.MissingCurrent()}
-	}
-	task, err := place.ReadTask(b.Current.Path)
-	if err != nil {
-		return v, &InvalidError{Err: b.CurrentProblem(err)}
-	}
-	v.Task, v.Role = task.Ref.Path, board.RoleFor(b, task)
-	return v, nil
 }
 
 // JournalPath is where a board's journal is, whether or not it exists.
 func JournalPath(boardPath string) (string, error) {
 	f, err := locate(boardPath)
 	return f.journal(), err
+}
+
+// LogPath is where a board's supervisor log is, whether or not it exists.
+func LogPath(boardPath string) (string, error) {
+	f, err := locate(boardPath)
+	return f.log(), err
 }
 
 // locate finds the files of a board's runs. The board itself need not be readable, but it must be there, because its links

@@ -116,7 +116,7 @@ func retryEntry(at time.Time, e flow.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
 	if e.Retries >= e.Of {
-		title, action = "Retries Exhausted", fmt.Sprintf("Giving up: agent %s failed after %d retries", e.Role, e.Of)
+		title, action = "Retries Exhausted", fmt.Sprintf("Giving up: agent %s failed after %d retries", redact.Markdown(e.Role), e.Of)
 		attempt = fmt.Sprintf("%d, no retry is left", e.Retries+1)
 	}
 	task := e.Task
@@ -125,8 +125,8 @@ func retryEntry(at time.Time, e flow.ReplyRejected) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n### [%s] %s\n\n", at.UTC().Format(time.RFC3339), title)
-	fmt.Fprintf(&b, "**Agent:** %s  \n**Task:** %s  \n**Attempt:** %s  \n", e.Role, redact.Inert(task), attempt)
-	fmt.Fprintf(&b, "**Issue:** Invalid output format: %s  \n**Exit:** %s\n\n", redact.Inert(e.Reason), e.Exit)
+	fmt.Fprintf(&b, "**Agent:** %s  \n**Task:** %s  \n**Attempt:** %s  \n", redact.Markdown(e.Role), redact.Markdown(task), attempt)
+	fmt.Fprintf(&b, "**Issue:** Invalid output format: %s  \n**Exit:** %s\n\n", redact.Markdown(e.Reason), redact.Markdown(e.Exit))
 	fmt.Fprintf(&b, "**Expected:**\n%s\n", fenced("json", contractOf(e.Call).Expected()))
 	fmt.Fprintf(&b, "**Received:**\n%s\n", fenced("json", redact.InertLines(e.Received)))
 	if e.Stderr != "" {

@@ -1,8 +1,6 @@
 package orchestrator
 
 import (
-	"fmt"
-
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 )
@@ -31,40 +29,30 @@ func (l *ledger) resume() (err error) {
 // settle is what follows in RECONCILE_LOCK.
 func (l *ledger) settle(reason string) error {
 	// 4. and 5.
-	points := l.history.Points
-	switch {
-	case len(points) == 0:
-		text := "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after " + reason
-		return l.freeze(flow.SnapshotNotFound{Board: l.board, Text: text}, text)
-	case len(points) > 1:
-		conflict := flow.SnapshotConflict{Board: l.board, ReplayIndex: points[0].ReplayIndex}
-		for _, p := range points {
-			conflict.Hashes = append(conflict.Hashes, p.Hash)
-		}
-		conflict.Text = fmt.Sprintf("SNAPSHOT_CONFLICT: %d snapshots claim to be the state at record %d", len(points), points[0].ReplayIndex)
-		return l.freeze(conflict, conflict.Text)
+	point, why := l.history.RollbackPoint(l.board, reason)
+	if why != nil {
+		return l.freeze(why)
 	}
 	// 6. and 7.
-	rebuilt, err := l.rebuild(points[0])
+	rebuilt, err := l.rebuild(point)
 	if err != nil {
 		return err
 	}
 	switch {
 	case rebuilt.Conflict != "": // 10.
-		text := "RECONCILE_CONFLICT: " + rebuilt.Conflict
-		return l.freeze(flow.ReconcileConflict{Board: l.board, Findings: rebuilt.Findings, Text: text}, text)
+		return l.freeze(flow.ReconcileConflict{Board: l.board, Findings: rebuilt.Findings, Text: "RECONCILE_CONFLICT: " + rebuilt.Conflict})
 	case !rebuilt.Same(&l.history): // 9. "if rollback affects active tasks, require explicit Lead ACK before applying it"
 		return &FrozenError{reason}
 	default: // 8. and 11., "explicit no-impact determination"
-		return l.record(rebuilt.Exit(l.board, flow.DecisionNoImpact, reason, points[0]))
+		return l.record(rebuilt.Exit(l.board, flow.DecisionNoImpact, reason, point))
 	}
 }
 
-func (l *ledger) freeze(e flow.Event, text string) error {
+func (l *ledger) freeze(e flow.Event) error {
 	if err := l.record(e); err != nil {
 		return err
 	}
-	return &FrozenError{text}
+	return &FrozenError{l.history.Frozen()}
 }
 
 // rebuild reads the records after the rollback point again and replays them.

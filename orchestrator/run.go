@@ -328,25 +328,34 @@ func (r *run) lookAtBoard() (*board.Board, error) {
 	return r.reader.Read()
 }
 
-// view is the board as flow looks at it. Once a Manager attempt was started, only bytes and ending count: whose task is next
-// is the Manager's to say.
+// view is the board as flow looks at it, with the roles of this run.
 func (r *run) view(b *board.Board) (flow.Board, error) {
+	return look(b, &r.history.State, r.place, func(role string) (string, error) {
+		p, err := r.player(role)
+		if err != nil {
+			return "", err
+		}
+		return p.Role.Name, nil
+	})
+}
+
+// look is a board as flow looks at it. Once a Manager attempt was started, only bytes and ending count: whose task is next is
+// the Manager's to say. roleOf names the role that a task, or the phase, spells in its own way.
+func look(b *board.Board, s *flow.State, place *board.Place, roleOf func(string) (string, error)) (flow.Board, error) {
 	v := flow.Board{Terminal: b.Terminal(), SHA: b.SHA}
-	step := r.history.State.Step
-	if v.Terminal || step != nil && (step.Before != nil || step.Reply != nil) {
+	if v.Terminal || s.Step != nil && (s.Step.Before != nil || s.Step.Reply != nil) {
 		return v, nil
 	}
 	if !b.Current.Set {
 		return v, &InvalidError{Err: b.MissingCurrent()}
 	}
-	task, err := r.place.ReadTask(b.Current.Path)
+	task, err := place.ReadTask(b.Current.Path)
 	if err != nil {
 		return v, &InvalidError{Err: b.CurrentProblem(err)}
 	}
-	player, err := r.player(board.RoleFor(b, task))
-	if err != nil {
+	v.Task = task.Ref.Path
+	if v.Role, err = roleOf(board.RoleFor(b, task)); err != nil {
 		return v, &InvalidError{Err: task.RoleProblem(err)}
 	}
-	v.Task, v.Role = task.Ref.Path, player.Role.Name
 	return v, nil
 }

@@ -77,9 +77,9 @@ func (l *logbook) edited() (kept string, err error) {
 
 func (l *logbook) stateMarkdown(h *flow.History) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is set aside.\n\n", redact.Inert(l.board))
+	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is set aside.\n\n", redact.Markdown(l.board))
 	for _, line := range stateLines(h) {
-		fmt.Fprintf(&b, "- %s\n", redact.Inert(line))
+		fmt.Fprintf(&b, "- %s\n", redact.Markdown(line))
 	}
 	fmt.Fprintf(&b, "\n## Event Log\n\n")
 	if l.earlier > 0 {
@@ -87,8 +87,8 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 	}
 	b.WriteString("| time | epoch | rev | event | actor | about |\n|---|---|---|---|---|---|\n")
 	for _, e := range l.recent {
-		about := strings.ReplaceAll(redact.Inert(e.Event.Subject()), "|", `\|`)
-		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n", e.Time.UTC().Format(time.RFC3339Nano), e.Epoch, e.Rev, e.Event.Kind(), redact.Inert(e.Actor), about)
+		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n", e.Time.UTC().Format(time.RFC3339Nano), e.Epoch, e.Rev, e.Event.Kind(),
+			redact.Markdown(e.Actor), redact.Markdown(e.Event.Subject()))
 	}
 	return b.String()
 }

@@ -4,22 +4,15 @@ import "kanban-run/orchestrator/flow"
 
 // Verdict is what there is to say about a board's journal, all of whose records were read and replayed.
 type Verdict struct {
-	Journal   string  `json:"journal"`
-	Records   uint64  `json:"records"`
-	Bytes     int64   `json:"bytes"`
-	TornBytes int64   `json:"torn_bytes"`            // behind the last whole record
-	Head      uint64  `json:"last_acknowledged_seq"` // 0: not known
-	Epoch     uint64  `json:"epoch"`
-	Owner     string  `json:"owner"`
-	Points    []Point `json:"rollback_points"` // one is right
-	Frozen    string  `json:"frozen"`          // why the board is frozen or will be, "" when it is not
-}
-
-// Point is a verifiable snapshot: seed 002's identity tuple.
-type Point struct {
-	Epoch       uint64 `json:"epoch"`
-	ReplayIndex uint64 `json:"replay_index"`
-	Hash        string `json:"snapshot_hash"`
+	Journal   string          `json:"journal"`
+	Records   uint64          `json:"records"`
+	Bytes     int64           `json:"bytes"`
+	TornBytes int64           `json:"torn_bytes"`            // behind the last whole record
+	Head      uint64          `json:"last_acknowledged_seq"` // 0: not known
+	Epoch     uint64          `json:"epoch"`
+	Owner     string          `json:"owner"`
+	Points    []flow.Identity `json:"rollback_points"` // one is right
+	Frozen    string          `json:"frozen"`          // why the board is frozen or will be, "" when it is not
 }
 
 // Verify reads a board's journal and changes nothing, also while a run writes it. Errors: *NoRunError, *journal.DamageError.
@@ -34,10 +27,10 @@ func Verify(boardPath string) (Verdict, error) {
 	return v, err
 }
 
-func points(h flow.History) []Point {
-	all := []Point{}
+func points(h flow.History) []flow.Identity {
+	all := []flow.Identity{}
 	for _, p := range h.Points {
-		all = append(all, Point{p.Epoch, p.ReplayIndex, p.Hash})
+		all = append(all, p.Identity)
 	}
 	return all
 }

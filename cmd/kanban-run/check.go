@@ -16,7 +16,6 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/matter"
-	"kanban-run/orchestrator/redact"
 )
 
 func checkCommand() command {
@@ -52,12 +51,12 @@ bytes stay as they are.`,
 func (u *setup) check(t *terminal, name string, fix bool) int {
 	if fix {
 		if err := u.fix(t, name); err != nil {
-			return explain(t.stderr, err)
+			return t.explain(err)
 		}
 	}
 	problems, err := u.problems(name)
 	if err != nil {
-		return explain(t.stderr, &invalidSettings{err})
+		return t.explain(&invalidSettings{err})
 	}
 	errs, warnings := 0, 0
 	for _, p := range problems {
@@ -66,12 +65,12 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 			kind = "warning"
 			errs, warnings = errs-1, warnings+1
 		}
-		_, _ = fmt.Fprintf(t.stdout, "%s: %s\n", kind, redact.Inert(p.Error()))
+		_ = t.stdout.Printf("%s: %s\n", kind, p.Error())
 		if p.Fix != "" {
-			_, _ = fmt.Fprintf(t.stdout, "  hint: %s\n", redact.Inert(p.Fix))
+			_ = t.stdout.Printf("  hint: %s\n", p.Fix)
 		}
 	}
-	_, _ = fmt.Fprintf(t.stdout, "%s: %s, %s\n", redact.Inert(name), flow.Count(errs, "error"), flow.Count(warnings, "warning"))
+	_ = t.stdout.Printf("%s: %s, %s\n", name, flow.Count(errs, "error"), flow.Count(warnings, "warning"))
 	if errs > 0 {
 		return exitInvalid
 	}
@@ -142,7 +141,7 @@ func (u *setup) fix(t *terminal, name string) error {
 		return fmt.Errorf("fix %s: %w", name, err)
 	}
 	for _, note := range notes {
-		if _, err := fmt.Fprintln(t.stdout, "fixed: "+redact.Inert(note)); err != nil {
+		if err := t.stdout.Printf("fixed: %s\n", note); err != nil {
 			return err
 		}
 	}

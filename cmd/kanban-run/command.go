@@ -5,23 +5,45 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/pflag"
 
+	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
 )
 
 // terminal is what a command may use of the outside world.
 type terminal struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdout, stderr *console.Printer
+	live           *os.File // stderr, if a picture can be drawn there
+	secrets        *console.Secrets
 	environ        []string
 	startDir       string     // where kanban-run was started, before -C
 	guardian       *proc.Link // nil when this process was started by somebody else
+	job            *job       // nil outside of one
+	reports        bool       // this process tells the job how the run ended
+}
+
+func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
+	t := &terminal{stdin: stdin, environ: os.Environ(), live: stderr}
+	t.secrets = console.NewSecrets(t.redactor)
+	t.stdout, t.stderr = console.New(stdout, t.secrets), console.New(stderr, t.secrets)
+	t.job = newJob(t.environ, t.stderr)
+	t.environ = slices.DeleteFunc(t.environ, func(entry string) bool { return strings.HasPrefix(entry, ownStep+"=") })
+	return t
+}
+
+// redactor hides the secrets of the environment.
+func (t *terminal) redactor() *redact.Redactor {
+	r, _ := redact.NewNamed(orchestrator.Secrets(t.environ))
+	return r
 }
 
 // command is one subcommand. run gets the arguments that are left after its flags and returns the exit code; an error is
@@ -36,81 +58,59 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), onceCommand(), ackCommand(),
+	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), onceCommand(), ackCommand(),
 		configCommand(), rolesCommand(), schemaCommand(), versionCommand(), completionCommand()}
 }
 
 // run is the whole program: it returns the exit code.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
+	if len(args) > 0 && args[0] == agent.StubCommand { // an agent, which talks to a program
+		return agent.StubMain(args[1:], stdin, stdout, stderr)
+	}
+	t := newTerminal(stdin, stdout, stderr)
 	link, args, err := join(args)
 	if err != nil {
-		return explain(stderr, err)
+		return t.explain(err)
 	}
+	t.guardian = link
 	if err := hide(); err != nil {
-		return explain(stderr, fmt.Errorf("hide the memory of this process: %w", err))
+		return t.explain(fmt.Errorf("hide the memory of this process: %w", err))
 	}
-	code := perform(args, link, stdin, stdout, stderr)
+	code := t.perform(args)
 	if link == nil {
 		return code
 	}
 	if err := link.Leave(code); err != nil && !errors.Is(err, syscall.EPIPE) { // without a guardian nobody wants to know
-		return explain(stderr, err)
+		return t.explain(err)
 	}
 	return code
 }
 
-func perform(args []string, link *proc.Link, stdin io.Reader, stdout, stderr io.Writer) int {
+func (t *terminal) perform(args []string) int {
 	dir, err := os.Getwd()
 	if err != nil {
-		return explain(stderr, fmt.Errorf("find the current folder: %w", err))
+		return t.explain(fmt.Errorf("find the current folder: %w", err))
 	}
-	out := &results{w: stdout}
-	t := &terminal{stdin: stdin, stdout: out, stderr: stderr, environ: os.Environ(), startDir: dir, guardian: link}
+	t.startDir = dir
 	code, err := dispatch(t, args)
-	if code == exitComplete && err == nil {
-		err = out.lost()
+	// A reader that had enough and went away misses nothing.
+	lost := t.stdout.Err()
+	cut := errors.Is(lost, syscall.EPIPE)
+	if code == exitComplete && err == nil && lost != nil && !cut {
+		err = fmt.Errorf("write the results: %w", lost)
 	}
-	if link != nil && out.cut() {
-		_, _ = io.WriteString(stderr, "kanban-run: standard output was closed by its reader; the run went on without it\n")
+	if t.guardian != nil && cut {
+		_ = t.stderr.Printf("kanban-run: standard output was closed by its reader; the run went on without it\n")
 	}
 	if err != nil {
-		return explain(stderr, err)
+		code = t.explain(err)
+	}
+	if t.reports {
+		if err := t.job.close(code); err != nil {
+			return t.explain(err)
+		}
 	}
 	return code
-}
-
-// results is standard output, and remembers whether something could not be written: what nobody can read is no success.
-type results struct {
-	w   io.Writer
-	mu  sync.Mutex
-	err error
-}
-
-func (r *results) Write(p []byte) (int, error) {
-	n, err := r.w.Write(p)
-	if err != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.err = err
-	}
-	return n, err
-}
-
-// lost is why results are missing. A reader that had enough and went away misses nothing.
-func (r *results) lost() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.err == nil || errors.Is(r.err, syscall.EPIPE) {
-		return nil
-	}
-	return fmt.Errorf("write the results: %w", r.err)
-}
-
-// cut says whether the reader of the results went away.
-func (r *results) cut() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return errors.Is(r.err, syscall.EPIPE)
 }
 
 // dispatch finds the subcommand. Without one the arguments are those of `run`, so that `kanban-run kanban.yaml` works.
@@ -119,10 +119,7 @@ func dispatch(t *terminal, args []string) (int, error) {
 		return 0, &usageError{text: "which board?", hint: "kanban-run kanban.yaml; kanban-run --help says more"}
 	}
 	if args[0] == "help" && len(args) == 1 || args[0] == "--help" || args[0] == "-h" {
-		return exitComplete, writeHelp(t.stdout)
-	}
-	if args[0] == agent.StubCommand {
-		return agent.StubMain(args[1:], t.stdin, t.stdout, t.stderr), nil
+		return exitComplete, writeHelp(t)
 	}
 	if args[0] == "--version" {
 		args = []string{"version"}
@@ -161,19 +158,22 @@ func notACommand(word string) error {
 }
 
 func (c command) call(t *terminal, args []string) (int, error) {
+	t.reports = c.name == "run"
 	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.SortFlags = false
 	act := c.setup(flags)
 	err := flags.Parse(args)
 	if errors.Is(err, pflag.ErrHelp) {
-		return exitComplete, c.writeHelp(t.stdout, flags)
+		return exitComplete, c.writeHelp(t, flags)
 	}
 	if err != nil {
 		return 0, &usageError{text: err.Error(), hint: c.flagHint(err, flags)}
 	}
 	if c.agents && proc.Guards && t.guardian == nil {
-		return c.guard(args)
+		code, told, err := c.guard(args)
+		t.reports = t.reports && !told
+		return code, err
 	}
 	return act(t, flags.Args())
 }

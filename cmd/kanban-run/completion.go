@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -20,11 +19,11 @@ fish: kanban-run completion fish > ~/.config/fish/completions/kanban-run.fish`,
 				if len(args) != 1 {
 					return 0, &usageError{text: "which shell?", hint: "kanban-run completion bash, zsh or fish"}
 				}
-				write, ok := map[string]func(io.Writer) error{"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
+				script, ok := map[string]func() string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[args[0]]
 				if !ok {
 					return 0, &usageError{text: "no completion for " + args[0], hint: "kanban-run completion bash, zsh or fish"}
 				}
-				return exitComplete, write(t.stdout)
+				return exitComplete, t.stdout.Own(script())
 			}
 		},
 	}
@@ -51,7 +50,7 @@ func commandNames() string {
 	return strings.Join(names, " ")
 }
 
-func writeBash(w io.Writer) error {
+func bashScript() string {
 	var b strings.Builder
 	b.WriteString("# bash completion for kanban-run\n_kanban_run() {\n  local word=${COMP_WORDS[COMP_CWORD]} flags\n")
 	b.WriteString("  case ${COMP_WORDS[1]} in\n")
@@ -62,11 +61,10 @@ func writeBash(w io.Writer) error {
 	b.WriteString("  if [[ $word == -* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$word\")\n  elif [[ $COMP_CWORD == 1 ]]; then\n")
 	fmt.Fprintf(&b, "    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\"; compgen -f -- \"$word\")\n", commandNames())
 	b.WriteString("  else\n    mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n  fi\n}\ncomplete -o filenames -F _kanban_run kanban-run\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
-func writeZsh(w io.Writer) error {
+func zshScript() string {
 	var b strings.Builder
 	b.WriteString("#compdef kanban-run\n_kanban_run() {\n  local -a commands flags\n  commands=(\n")
 	for _, c := range commands() {
@@ -79,11 +77,10 @@ func writeZsh(w io.Writer) error {
 	fmt.Fprintf(&b, "    *) flags=(%s) ;;\n  esac\n", flagNames(runCommand()))
 	b.WriteString("  if [[ ${words[CURRENT]} == -* ]]; then\n    compadd -- $flags\n    return\n  fi\n")
 	b.WriteString("  (( CURRENT == 2 )) && _describe command commands\n  _files\n}\n_kanban_run \"$@\"\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
-func writeFish(w io.Writer) error {
+func fishScript() string {
 	var b strings.Builder
 	b.WriteString("# fish completion for kanban-run\n")
 	for _, c := range commands() {
@@ -95,8 +92,7 @@ func writeFish(w io.Writer) error {
 	flagsOf(runCommand()).VisitAll(func(f *pflag.Flag) {
 		fmt.Fprintf(&b, "complete -c kanban-run -n __fish_use_subcommand -l %s -d '%s'\n", f.Name, fishQuote(f.Usage))
 	})
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 func fishQuote(s string) string {

@@ -2,17 +2,15 @@ package main
 
 import (
 	"errors"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
 
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/redact"
 )
 
 // The exit codes. exitTable is the one place that says what they mean; the help is made from it.
@@ -139,18 +137,22 @@ func hintOf(err error) string {
 }
 
 // explain tells a person what went wrong and what to do next, and returns the exit code.
-func explain(w io.Writer, err error) int {
-	secrets := redact.New(orchestrator.Secrets(os.Environ()))
+func (t *terminal) explain(err error) int {
 	said := map[string]bool{}
 	for _, e := range flatten(err) {
-		text := "kanban-run: " + redact.InertLines(secrets.String(e.Error())) + "\n"
-		if hint := hintOf(e); hint != "" {
-			text += "hint: " + redact.InertLines(secrets.String(hint)) + "\n"
+		text, hint := e.Error(), hintOf(e)
+		if said[text+hint] {
+			continue
 		}
-		if !said[text] {
-			_, _ = io.WriteString(w, text)
+		said[text+hint] = true
+		if t.job != nil {
+			t.job.explain(e, hint)
+			continue
 		}
-		said[text] = true
+		_ = t.stderr.Printf("kanban-run: %s\n", console.Lines(text))
+		if hint != "" {
+			_ = t.stderr.Printf("hint: %s\n", console.Lines(hint))
+		}
 	}
 	return codeOfError(err)
 }

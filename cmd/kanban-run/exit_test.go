@@ -12,6 +12,7 @@ import (
 
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 )
@@ -40,7 +41,7 @@ func TestExitCodes(t *testing.T) {
 	}
 	known[137] = true
 	var help bytes.Buffer
-	if err := writeHelp(&help); err != nil {
+	if err := writeHelp(&terminal{stdout: console.New(&help, nil)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range exitTable() {

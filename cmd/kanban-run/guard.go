@@ -9,17 +9,17 @@ import (
 )
 
 // guard is the life of the process that the user started, when its command starts agents: the command itself runs in a child
-// of it, the runner. See package proc.
-func (c command) guard(args []string) (int, error) {
+// of it, the runner. See package proc. told says that the runner has said itself how it ended.
+func (c command) guard(args []string) (code int, told bool, err error) {
 	fate, err := proc.Guard(append([]string{c.name}, args...))
 	var leftover *proc.LeftoverError
 	if err != nil && !errors.As(err, &leftover) {
-		return 0, fmt.Errorf("guard the run: %w", err)
+		return 0, false, fmt.Errorf("guard the run: %w", err)
 	}
 	if err == nil {
 		err = errorOf(fate)
 	}
-	return fate.Code, err
+	return fate.Code, fate.Told, err
 }
 
 // errorOf is what there is to say about the runner's end that it could not say itself.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -16,7 +15,7 @@ is complete.
 `
 
 // writeHelp is `kanban-run --help`.
-func writeHelp(w io.Writer) error {
+func writeHelp(t *terminal) error {
 	var b strings.Builder
 	b.WriteString(about + "\nusage: kanban-run [run] [flags] BOARD...\n       kanban-run COMMAND [flags] [args]\n\ncommands:\n")
 	for _, c := range commands() {
@@ -27,12 +26,11 @@ func writeHelp(w io.Writer) error {
 		fmt.Fprintf(&b, "  %-4d %s\n", row.code, row.meaning)
 	}
 	b.WriteString("\nkanban-run COMMAND --help says more about a command.\nTry it: kanban-run init demo && cd demo && kanban-run --dry-run kanban.yaml\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return t.stdout.Own(b.String())
 }
 
 // writeHelp is `kanban-run COMMAND --help`.
-func (c command) writeHelp(w io.Writer, flags *pflag.FlagSet) error {
+func (c command) writeHelp(t *terminal, flags *pflag.FlagSet) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nusage: kanban-run %s\n", c.summary, strings.TrimSpace(c.name+" "+c.args))
 	if c.long != "" {
@@ -41,6 +39,5 @@ func (c command) writeHelp(w io.Writer, flags *pflag.FlagSet) error {
 	if flags.HasAvailableFlags() {
 		b.WriteString("\nflags:\n" + flags.FlagUsagesWrapped(110))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return t.stdout.Own(b.String())
 }

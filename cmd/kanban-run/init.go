@@ -64,7 +64,7 @@ func writeStart(t *terminal, dir string) error {
 		if err := os.WriteFile(path, files[path], 0o644); err != nil {
 			return fmt.Errorf("init: %w", err)
 		}
-		if _, err := fmt.Fprintln(t.stdout, "wrote", path); err != nil {
+		if err := t.stdout.Printf("wrote %s\n", path); err != nil {
 			return err
 		}
 	}
@@ -72,6 +72,5 @@ func writeStart(t *terminal, dir string) error {
 	if dir != "." {
 		where = "cd " + dir + " && "
 	}
-	_, err = fmt.Fprintf(t.stdout, "\nnext: %skanban-run --dry-run kanban.yaml\n", where)
-	return err
+	return t.stdout.Printf("\nnext: %skanban-run --dry-run kanban.yaml\n", where)
 }

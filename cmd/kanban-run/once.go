@@ -13,7 +13,6 @@ import (
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/proc"
-	"kanban-run/orchestrator/redact"
 )
 
 func onceCommand() command {
@@ -73,9 +72,10 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	}
 	stop, kill, release := t.contexts(func(bool) {})
 	defer release()
+	cast := u.cast(r, executable, stubs, false)
 	call := orchestrator.Once{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries, MaxOutput: r.settings.MaxOutput,
-		Cast: u.cast(r, executable, stubs, false), Redactor: u.redactor(r), Now: time.Now,
-		Notice: func(text string) { _, _ = fmt.Fprintln(t.stderr, "kanban-run: "+redact.Inert(text)) }}
+		Cast: cast, Redactor: u.redactor(cast), Now: time.Now,
+		Notice: func(text string) { _ = t.stderr.Printf("kanban-run: %s\n", text) }}
 	reply, err := call.Do(stop, kill)
 	if err != nil {
 		return 0, err
@@ -84,8 +84,8 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	if reply.Status == agent.OK {
 		code = exitComplete
 	}
-	return code, printJSON(t.stdout, struct {
+	return code, t.stdout.JSON(struct {
 		Status  agent.Status `json:"status"`
 		Message string       `json:"message"`
-	}{reply.Status, reply.Message})
+	}{reply.Status, reply.Message}, "  ")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 	"time"
@@ -11,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/proc"
-	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/report"
 )
 
@@ -65,23 +64,27 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		return 0, errors.Join(err, remove())
 	}
 	screen := o.screen(t, len(boards) > 1, dry)
+	if t.job != nil {
+		screen.record = report.NewRecorder(screen.observer, keptSteps)
+		screen.observer = screen.record
+	}
 	jobs := make([]orchestrator.Job, len(boards))
 	for i, b := range boards {
 		jobs[i] = orchestrator.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: programVersion(), DryRun: dry,
 			Observer: screen.observer, Now: time.Now, Configure: u.configure(executable, stubs, dry), HoldLock: t.holdLock()}
 	}
 	screen.dry = dry
-	code := screen.play(t, jobs, general.settings.Jobs)
+	code, err := screen.play(t, jobs, general.settings.Jobs)
 	screen.close()
-	return code, remove()
+	return code, errors.Join(err, remove())
 }
 
 // play prepares all boards and runs them.
-func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int) int {
+func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int) (int, error) {
 	prepared, errs := orchestrator.PrepareAll(jobs)
 	if len(errs) > 0 {
 		s.close()
-		return s.refuse(t, errs)
+		return s.refuse(t, errs), nil
 	}
 	stop, kill, release := t.contexts(func(first bool) { s.signalled(t, first) })
 	defer release()
@@ -92,7 +95,7 @@ func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int) int {
 }
 
 // summary tells how each board ended and returns the exit code.
-func (s *screen) summary(t *terminal, results []orchestrator.Result) int {
+func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error) {
 	endings := make([]report.Ending, len(results))
 	codes := make([]int, len(results))
 	for i, r := range results {
@@ -102,7 +105,7 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) int {
 	code := worst(codes)
 	if s.json != nil {
 		s.json.Summary(endings, code)
-		return code
+		return code, s.conclude(t, endings, results, code)
 	}
 	for _, e := range endings {
 		s.ending(t, e)
@@ -114,27 +117,35 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) int {
 				complete++
 			}
 		}
-		_, _ = fmt.Fprintf(t.stdout, "%d of %d boards complete\n", complete, len(endings))
+		_ = t.stdout.Printf("%d of %d boards complete\n", complete, len(endings))
 	}
-	return code
+	return code, s.conclude(t, endings, results, code)
+}
+
+// conclude tells the job, if there is one.
+func (s *screen) conclude(t *terminal, endings []report.Ending, results []orchestrator.Result, code int) error {
+	if t.job == nil {
+		return nil
+	}
+	return t.job.conclude(endings, results, s.record, code)
 }
 
 // ending writes a board's last line: to stdout what is a result, to stderr what is an error.
 func (s *screen) ending(t *terminal, e report.Ending) {
-	text := redact.InertLines(fmt.Sprintf("%s: %s, %s", e.Board, e.Text, flow.Count(e.Steps, "step")))
+	text := fmt.Sprintf("%s, %s", e.Text, flow.Count(e.Steps, "step"))
 	if s.dry {
 		text += " (dry run: nothing was changed)"
 	}
 	if e.Code != exitComplete {
-		text = redact.InertLines(fmt.Sprintf("%s: %s (%s, exit code %d)", e.Board, e.Text, flow.Count(e.Steps, "step"), e.Code))
+		text = fmt.Sprintf("%s (%s, exit code %d)", e.Text, flow.Count(e.Steps, "step"), e.Code)
 	}
-	w := t.stdout
+	out := t.stdout
 	if e.Code == exitFailed || e.Code == exitInvalid || e.Code == exitOwned {
-		w = t.stderr
+		out = t.stderr
 	}
-	_, _ = fmt.Fprintln(w, text)
-	if e.Hint != "" {
-		_, _ = fmt.Fprintln(t.stderr, "hint: "+redact.InertLines(e.Hint))
+	_ = out.Printf("%s: %s\n", console.Lines(e.Board), console.Lines(text))
+	if e.Hint != "" && t.job == nil { // whose annotation says it
+		_ = t.stderr.Printf("hint: %s\n", console.Lines(e.Hint))
 	}
 }
 
@@ -149,18 +160,7 @@ func hintFor(r orchestrator.Result) string {
 	if hint := hintOf(r.Err); hint != "" {
 		return hint
 	}
-	switch r.Outcome {
-	case flow.NeedsPerson:
-		return "kanban-run log " + r.Board + " shows what happened; edit the board, or kanban-run ack " + r.Board + " when it may go on as it stands"
-	case flow.Frozen:
-		return "kanban-run ack -n " + r.Board + " shows what changed and what your word would change; look at it, mend the board if need be, then kanban-run ack " + r.Board
-	case flow.Exhausted:
-		return r.Log + " has the replies; the same command asks again, with fresh retries"
-	case flow.LimitReached, flow.Interrupted:
-		return "the same command goes on"
-	default:
-		return ""
-	}
+	return report.Advice(r.Outcome, r.Board, r.Log)
 }
 
 // refuse tells why nothing was started.
@@ -172,7 +172,7 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 			s.json.Refused(err.Error(), hintOf(err), codes[i])
 			continue
 		}
-		explain(t.stderr, err)
+		t.explain(err)
 	}
 	return worst(codes)
 }
@@ -186,5 +186,5 @@ func (s *screen) signalled(t *terminal, first bool) {
 		s.observer.Notice("", text)
 		return
 	}
-	_, _ = io.WriteString(t.stderr, "kanban-run: "+text+"\n")
+	_ = t.stderr.Printf("kanban-run: %s\n", text)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -15,15 +14,13 @@ func schemaCommand() command {
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				if len(args) == 0 {
-					_, err := fmt.Fprintln(t.stdout, strings.Join(schema.Names(), "\n"))
-					return exitComplete, err
+					return exitComplete, t.stdout.Own(strings.Join(schema.Names(), "\n") + "\n")
 				}
 				source, err := schema.Source(args[0])
 				if err != nil {
 					return 0, &usageError{text: err.Error(), hint: "the schemas: " + strings.Join(schema.Names(), ", ")}
 				}
-				_, err = t.stdout.Write(source)
-				return exitComplete, err
+				return exitComplete, t.stdout.Own(string(source))
 			}
 		},
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-	"os"
 	"slices"
 	"sync"
 
@@ -10,7 +8,6 @@ import (
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator"
-	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/report"
 )
 
@@ -28,6 +25,7 @@ func outputFlags(flags *pflag.FlagSet) *output {
 type screen struct {
 	observer orchestrator.Observer
 	json     *report.JSON
+	record   *report.Recorder // nil outside of a CI job
 	dry      bool
 	close    func()
 }
@@ -39,9 +37,9 @@ func (o *output) screen(t *terminal, several, dry bool) *screen {
 		s.json = report.NewJSON(t.stdout)
 		s.observer = s.json
 	case *o.quiet:
-		s.observer = report.Quiet{Plain: report.NewPlain(t.stderr, redact.Inert, several)}
+		s.observer = report.Quiet{Plain: report.NewPlain(t.stderr, several)}
 	case dry:
-		s.observer = report.NewDryRun(t.stdout, t.stderr, redact.Inert, several)
+		s.observer = report.NewDryRun(t.stdout, t.stderr, several)
 	default:
 		s.observer, s.close = progress(t, several)
 	}
@@ -50,18 +48,21 @@ func (o *output) screen(t *terminal, several, dry bool) *screen {
 
 // progress is a live view on a terminal and plain lines elsewhere.
 func progress(t *terminal, several bool) (orchestrator.Observer, func()) {
-	f, ok := t.stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || slices.Contains(t.environ, "TERM=dumb") {
-		return report.NewPlain(t.stderr, redact.Inert, several), func() {}
+	if t.job != nil {
+		grouped := report.NewGrouped(t.stderr, token(), several)
+		return grouped, grouped.Close
+	}
+	if !term.IsTerminal(int(t.live.Fd())) || slices.Contains(t.environ, "TERM=dumb") {
+		return report.NewPlain(t.stderr, several), func() {}
 	}
 	width := func() int {
-		w, _, err := term.GetSize(int(f.Fd()))
+		w, _, err := term.GetSize(int(t.live.Fd()))
 		if err != nil {
 			return 80
 		}
 		return w
 	}
-	live := report.NewLive(io.Writer(f), redact.Inert, width, colored(t), several)
+	live := report.NewLive(t.stderr, width, colored(t), several)
 	var once sync.Once
 	return live, func() { once.Do(live.Close) }
 }

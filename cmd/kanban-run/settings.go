@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/roles"
@@ -93,11 +95,13 @@ type setup struct {
 	flags   map[string][]string
 	dir     string // the current folder, after -C
 	workdir string // -C; "" when it was not given
+
+	redactors map[string]*redact.Redactor // made so far, by what they hide
 }
 
 // load reads flags and variables and changes into -C first, as git and make do.
 func (s *settingFlags) load(t *terminal) (*setup, error) {
-	u := &setup{term: t, flags: s.given(), dir: t.startDir}
+	u := &setup{term: t, flags: s.given(), dir: t.startDir, redactors: map[string]*redact.Redactor{}}
 	first, _, err := config.Load(config.Input{Flags: u.flags, Environ: t.environ, StartDir: t.startDir})
 	if err != nil {
 		return nil, &invalidSettings{err}
@@ -167,23 +171,39 @@ func (u *setup) configure(executable, stubState string, dry bool) func(string) (
 		if err != nil {
 			return nil, err
 		}
+		cast := u.cast(r, executable, stubState, dry)
 		return &orchestrator.Setup{
 			Limits:       flow.Limits{MaxRetries: r.settings.MaxRetries, MaxSteps: r.settings.MaxSteps},
 			OnDivergence: r.settings.OnDivergence,
 			KeepOutput:   r.settings.KeepOutput,
 			MaxOutput:    r.settings.MaxOutput,
-			Redactor:     u.redactor(r),
-			Cast:         u.cast(r, executable, stubState, dry),
+			Redactor:     u.redactor(cast),
+			Cast:         cast,
 		}, nil
 	}
 }
 
 func (u *setup) cast(r *resolved, executable, stubState string, dry bool) *orchestrator.Cast {
-	return &orchestrator.Cast{Settings: r.settings, Roles: r.roles, Environ: u.term.environ, Executable: executable, StubState: stubState, DryRun: dry}
+	return &orchestrator.Cast{Settings: r.settings, Roles: r.roles, Environ: u.term.environ, Executable: executable, StubState: stubState, DryRun: dry,
+		MaxGrace: u.term.job.maxGrace()}
 }
 
-func (u *setup) redactor(r *resolved) *redact.Redactor {
-	return redact.New(slices.Concat(orchestrator.Secrets(u.term.environ), r.settings.Redact))
+// redactor hides the secrets that the cast knows of, from now on also in what this process prints, and warns of those that it
+// cannot hide.
+func (u *setup) redactor(c *orchestrator.Cast) *redact.Redactor {
+	secrets := c.Secrets()
+	key := fmt.Sprintf("%q", secrets)
+	if known := u.redactors[key]; known != nil {
+		return known
+	}
+	made, short := redact.NewNamed(secrets)
+	if len(short) > 0 {
+		_ = u.term.stderr.Printf("warning: too short to be redacted, under 6 characters: %s\n", strings.Join(short, ", "))
+	}
+	u.term.secrets.Add(made)
+	u.term.job.mask(secrets, short)
+	u.redactors[key] = made
+	return made
 }
 
 // stubFolder makes the folder in which stubs count their calls.
@@ -209,13 +229,11 @@ func configCommand() command {
 					return 0, err
 				}
 				if *asJSON {
-					return exitComplete, printJSON(t.stdout, r.origins)
+					return exitComplete, t.stdout.JSON(r.origins, "  ")
 				}
-				clean := u.redactor(r)
 				var errs []error
 				for _, o := range r.origins {
-					_, err := fmt.Fprintf(t.stdout, "%-14s %-20s  %s\n", o.Name, redact.Inert(clean.String(o.Value)), redact.Inert(o.Source))
-					errs = append(errs, err)
+					errs = append(errs, t.stdout.Printf("%-14s %-20s  %s\n", o.Name, o.Value, o.Source))
 				}
 				return exitComplete, errors.Join(errs...)
 			}
@@ -249,8 +267,7 @@ func printRoles(t *terminal, r *resolved, args []string) error {
 		if err != nil {
 			return &invalidSettings{err}
 		}
-		_, err = fmt.Fprintln(t.stdout, role.Prompt)
-		return err
+		return t.stdout.Printf("%s\n", console.Lines(role.Prompt))
 	}
 	for _, role := range r.roles.All() {
 		choice := r.settings.Choose(role.Name)
@@ -258,7 +275,7 @@ func printRoles(t *terminal, r *resolved, args []string) error {
 		if program == "" {
 			program = choice.Agent
 		}
-		if _, err := fmt.Fprintf(t.stdout, "%-14s %-24s %-28s %s\n", role.Name, redact.Inert(program), role.File, redact.Inert(role.Description)); err != nil {
+		if err := t.stdout.Printf("%-14s %-24s %-28s %s\n", role.Name, program, role.File, role.Description); err != nil {
 			return err
 		}
 	}

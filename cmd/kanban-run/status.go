@@ -1,18 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/report"
 )
 
@@ -35,9 +32,9 @@ func statusCommand() command {
 					return 0, err
 				}
 				if *asJSON {
-					return exitComplete, status.WriteJSON(t.stdout)
+					return exitComplete, t.stdout.JSON(status, "  ")
 				}
-				return exitComplete, status.WriteText(t.stdout, redact.Inert)
+				return exitComplete, status.WriteText(t.stdout)
 			}
 		},
 	}
@@ -79,7 +76,7 @@ func logCommand() command {
 				if *verify {
 					return verifyJournal(t, args[0], *asJSON)
 				}
-				show := report.NewLog(t.stdout, redact.Inert).Entry
+				show := report.NewLog(t.stdout).Entry
 				if *asJSON {
 					show = report.NewJSON(t.stdout).Entry
 				}
@@ -139,34 +136,24 @@ changed, or what your word changes, is shown as a diff; your word is journaled.`
 				if err := boardArgs("ack", args, true); err != nil {
 					return 0, err
 				}
-				q, err := orchestrator.Acknowledge(args[0], *note, *ask, redact.New(orchestrator.Secrets(os.Environ())), time.Now)
+				q, err := orchestrator.Acknowledge(args[0], *note, *ask, t.redactor(), time.Now)
 				if err != nil {
 					return 0, err
 				}
-				return exitComplete, tellDecision(t.stdout, args[0], q, *ask)
+				return exitComplete, tellDecision(t, args[0], q, *ask)
 			}
 		},
 	}
 }
 
 // tellDecision shows what was decided: seed 002, "concise diff summary".
-func tellDecision(w io.Writer, board string, q orchestrator.Question, ask bool) error {
+func tellDecision(t *terminal, board string, q orchestrator.Question, ask bool) error {
 	text := "acknowledged: "
 	switch {
 	case q.Text == "":
-		_, err := fmt.Fprintf(w, "%s waits for nobody\n", redact.Inert(board))
-		return err
+		return t.stdout.Printf("%s waits for nobody\n", board)
 	case ask:
 		text = "waits for your word: "
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n", redact.InertLines(q.Diff), redact.Inert(text+q.Text))
-	return err
-}
-
-// printJSON writes v as indented JSON.
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return t.stdout.Printf("%s%s\n", console.Lines(q.Diff), text+q.Text)
 }

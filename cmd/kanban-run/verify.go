@@ -1,11 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"kanban-run/orchestrator"
-	"kanban-run/orchestrator/redact"
 )
 
 // verifyJournal checks a board's journal, changes nothing, and says what it found. A damaged journal is an error (exit code
@@ -20,11 +20,11 @@ func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
 		code = exitFrozen
 	}
 	if asJSON {
-		return code, printJSON(t.stdout, v)
+		return code, t.stdout.JSON(v, "  ")
 	}
-	var b strings.Builder
+	var errs []error
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-9s %s\n", name, redact.Inert(fmt.Sprintf(format, args...)))
+		errs = append(errs, t.stdout.Printf("%-9s %s\n", name, fmt.Sprintf(format, args...)))
 	}
 	row("journal", "%s", v.Journal)
 	row("records", "%d in %d bytes, none is missing or changed", v.Records, v.Bytes)
@@ -39,8 +39,7 @@ func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
 	} else {
 		row("verdict", "%s", v.Frozen)
 	}
-	_, err = fmt.Fprint(t.stdout, b.String())
-	return code, err
+	return code, errors.Join(errs...)
 }
 
 func headOf(v orchestrator.Verdict) string {

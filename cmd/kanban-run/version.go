@@ -16,8 +16,8 @@ func versionCommand() command {
 		name: "version", summary: "print the version",
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, _ []string) (int, error) {
-				_, err := fmt.Fprintf(t.stdout, "kanban-run %s (%s, %s/%s)\n", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-				return exitComplete, err
+				text := fmt.Sprintf("kanban-run %s (%s, %s/%s)\n", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				return exitComplete, t.stdout.Own(text)
 			}
 		},
 	}

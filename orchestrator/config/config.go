@@ -35,8 +35,8 @@ type Settings struct {
 	MaxSteps       int           // zero: no limit
 	Jobs           int           // boards side by side, at least 1
 	KeepOutput     bool
-	MaxOutput      int64    // in bytes; 0: no limit
-	Redact         []string // texts that no output may show
+	MaxOutput      int64 // in bytes; 0: no limit
+	Redact         []Hidden
 	Env            Env
 
 	StartDir string // where kanban-run was started
@@ -44,6 +44,9 @@ type Settings struct {
 
 	given map[string]bool
 }
+
+// Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for the value of a variable.
+type Hidden struct{ Name, Text string }
 
 // Env says which variables agents get beyond the harmless ones.
 type Env struct {

@@ -87,7 +87,7 @@ env:
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
 		Timeout:  90 * time.Second, MaxSteps: 7, Jobs: 4, KeepOutput: true, MaxOutput: 64 << 20,
-		Redact: []string{"internal.example", "postgres://u:p@h"},
+		Redact: []Hidden{{"redact[0]", "internal.example"}, {"$DSN", "postgres://u:p@h"}},
 		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"}, Set: map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 			Only: []string{"PATH"}},
 		StartDir: input.StartDir, FileDir: dir,

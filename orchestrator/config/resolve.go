@@ -129,10 +129,10 @@ func (r *resolver) choose(g given, layer choices) error {
 // has nothing to hide.
 func (r *resolver) redact(g given) error {
 	var names []string
-	for _, text := range g.list {
+	for i, text := range g.list {
 		name, isVariable := strings.CutPrefix(text, "$")
 		if !isVariable {
-			r.settings.Redact = append(r.settings.Redact, text)
+			r.settings.Redact = append(r.settings.Redact, Hidden{fmt.Sprintf("redact[%d]", i), text})
 			continue
 		}
 		if !variableName.MatchString(name) {
@@ -140,7 +140,7 @@ func (r *resolver) redact(g given) error {
 		}
 		names = append(names, text)
 		if value := r.variable(name); value != "" {
-			r.settings.Redact = append(r.settings.Redact, value)
+			r.settings.Redact = append(r.settings.Redact, Hidden{text, value})
 		}
 	}
 	if hidden := len(g.list) - len(names); hidden > 0 {

@@ -22,14 +22,18 @@ type History struct {
 	File    string     // the name of the board's file at the last handoff
 }
 
-// Snapshot is a place in a journal and the state of the work there. Its first three fields are seed 002's snapshot identity
-// tuple.
+// Identity is what identifies a snapshot: seed 002's snapshot identity tuple.
+type Identity struct {
+	Epoch       uint64 `json:"epoch"`
+	ReplayIndex uint64 `json:"replay_index"`  // seq of the last record that is in it
+	Hash        string `json:"snapshot_hash"` // SHA-256 of the state's JSON, in hex
+}
+
+// Snapshot is a place in a journal and the state of the work there.
 type Snapshot struct {
-	Epoch       uint64
-	ReplayIndex uint64 // seq of the last record that is in it
-	Hash        string // SHA-256 of the state's JSON, in hex
-	State       State
-	Owner       string
+	Identity
+	State State
+	Owner string
 }
 
 // snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it cannot be verified.
@@ -111,9 +115,32 @@ func (h *History) Contradiction() string {
 	case h.Breach != nil:
 		return fmt.Sprintf("%s: %s", h.Breach.Kind, h.Breach.Text)
 	case len(h.Points) > 1:
-		return fmt.Sprintf("SNAPSHOT_CONFLICT: %d snapshots claim to be the state at record %d", len(h.Points), h.Points[0].ReplayIndex)
+		return h.conflict("").Text
 	default:
 		return ""
+	}
+}
+
+// conflict is the event of a journal with several rollback points.
+func (h *History) conflict(board string) SnapshotConflict {
+	e := SnapshotConflict{Board: board, ReplayIndex: h.Points[0].ReplayIndex}
+	for _, p := range h.Points {
+		e.Hashes = append(e.Hashes, p.Hash)
+	}
+	e.Text = fmt.Sprintf("SNAPSHOT_CONFLICT: %d snapshots claim to be the state at record %d", len(h.Points), e.ReplayIndex)
+	return e
+}
+
+// RollbackPoint is the one snapshot to roll back to, for a reason. Where there is none, or more than one, it returns the event
+// that says so: seed 002, "Deterministic reconcile procedure", 4 and 5.
+func (h *History) RollbackPoint(board, reason string) (Snapshot, Event) {
+	switch len(h.Points) {
+	case 0:
+		return Snapshot{}, SnapshotNotFound{Board: board, Text: "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after " + reason}
+	case 1:
+		return h.Points[0], nil
+	default:
+		return Snapshot{}, h.conflict(board)
 	}
 }
 
@@ -145,7 +172,7 @@ func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
 	case s.ReplayIndex == e.Seq-1 && s.Hash != hashOf(encodeState(h.State)):
 		return breach(Conflict, e, "the snapshot is not what the records before it say")
 	}
-	h.consider(Snapshot{Epoch: s.Epoch, ReplayIndex: s.ReplayIndex, Hash: s.Hash, State: state, Owner: h.Custody.Owner}, e.Seq)
+	h.consider(Snapshot{Identity: Identity{s.Epoch, s.ReplayIndex, s.Hash}, State: state, Owner: h.Custody.Owner}, e.Seq)
 	return nil
 }
 
@@ -177,7 +204,7 @@ func (h *History) unlock(e Entry, exit LockExited) {
 		return
 	}
 	h.State, h.Breach = state, nil
-	h.Points = []Snapshot{{Epoch: h.Custody.Epoch, ReplayIndex: e.Seq, Hash: hashOf(exit.State), State: state, Owner: h.Custody.Owner}}
+	h.Points = []Snapshot{{Identity: Identity{h.Custody.Epoch, e.Seq, hashOf(exit.State)}, State: state, Owner: h.Custody.Owner}}
 }
 
 // Snapshot is the event that keeps the present state of the work.

@@ -1,27 +1,18 @@
 package report
 
 import (
-	"encoding/json"
-	"io"
-	"sync"
 	"time"
 
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
 
 // JSON writes one JSON object a line: every journaled event, as it is in the journal, and notices. It is safe for concurrent
 // use.
-type JSON struct {
-	mu  sync.Mutex
-	enc *json.Encoder
-}
+type JSON struct{ out *console.Printer }
 
-// NewJSON writes to w.
-func NewJSON(w io.Writer) *JSON {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return &JSON{enc: enc}
-}
+// NewJSON writes to out.
+func NewJSON(out *console.Printer) *JSON { return &JSON{out} }
 
 // jsonEvent is the shape of every line.
 type jsonEvent struct {
@@ -66,9 +57,7 @@ func (j *JSON) Refused(text, hint string, code int) {
 }
 
 func (j *JSON) write(e jsonEvent) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	_ = j.enc.Encode(e) // a closed pipe must not stop a run: the journal has the event
+	_ = j.out.JSON(e, "") // a closed pipe must not stop a run: the journal has the event
 }
 
 // Ending is how one board's run ended.

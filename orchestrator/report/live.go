@@ -2,12 +2,12 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -15,8 +15,7 @@ import (
 // concurrent use; Close removes the live lines.
 type Live struct {
 	mu     sync.Mutex
-	w      io.Writer
-	clean  func(string) string
+	out    *console.Printer
 	width  func() int
 	now    func() time.Time
 	color  bool
@@ -40,9 +39,9 @@ type liveBoard struct {
 // redrawEvery bounds how often activity redraws the screen.
 const redrawEvery = 100 * time.Millisecond
 
-// NewLive draws on the terminal w, whose width in columns the function tells, and starts a clock that redraws once a second.
-func NewLive(w io.Writer, clean func(string) string, width func() int, color, names bool) *Live {
-	l := &Live{w: w, clean: clean, width: width, now: time.Now, color: color, names: names, done: make(chan struct{})}
+// NewLive draws on the terminal out, whose width in columns the function tells, and starts a clock that redraws once a second.
+func NewLive(out *console.Printer, width func() int, color, names bool) *Live {
+	l := &Live{out: out, width: width, now: time.Now, color: color, names: names, done: make(chan struct{})}
 	l.idle.Go(l.tick)
 	return l
 }
@@ -160,9 +159,9 @@ func (l *Live) permanent(board string, m line) string {
 	}
 	name := ""
 	if l.names && board != "" {
-		name = l.clean(board) + "  "
+		name = board + "  "
 	}
-	return sign + " " + name + l.clean(m.text)
+	return sign + l.out.Sprintf(" %s%s", name, m.text)
 }
 
 // draw replaces the live lines by the lines that stay and the live lines of now, in one write. A terminal that is gone must
@@ -180,24 +179,24 @@ func (l *Live) draw(stay []string) {
 	}
 	l.drawn, l.last = len(l.boards), l.now()
 	if b.Len() > 0 {
-		_, _ = io.WriteString(l.w, b.String())
+		_ = l.out.Own(b.String())
 	}
 }
 
 func (l *Live) liveLine(b *liveBoard) string {
 	now := l.now()
-	parts := []string{"▸ " + l.clean(b.name)}
+	parts := []string{"▸ " + b.name}
 	if b.role != "" {
-		parts = append(parts, l.clean(b.role), l.clean(b.task))
+		parts = append(parts, b.role, b.task)
 	}
 	if b.index > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d", b.index, b.of))
 	}
 	parts = append(parts, elapsed(now.Sub(b.since)))
 	if b.activity != "" {
-		parts = append(parts, fmt.Sprintf("%s ago: %s", elapsed(now.Sub(b.active)), l.clean(b.activity)))
+		parts = append(parts, fmt.Sprintf("%s ago: %s", elapsed(now.Sub(b.active)), b.activity))
 	}
-	return strings.Join(parts, "  ")
+	return l.out.Sprintf("%s", strings.Join(parts, "  "))
 }
 
 // cut keeps a line within the terminal's width, so that it stays one line.

@@ -2,25 +2,20 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
 
 // Plain writes one stable line for each thing that happens, for logs and pipes. It is safe for concurrent use.
 type Plain struct {
-	mu    sync.Mutex
-	w     io.Writer
-	clean func(string) string
+	out   *console.Printer
 	names bool
 }
 
-// NewPlain writes to w. clean makes a text harmless on one line; names puts the board's name before each line.
-func NewPlain(w io.Writer, clean func(string) string, names bool) *Plain {
-	return &Plain{w: w, clean: clean, names: names}
-}
+// NewPlain writes to out; names puts the board's name before each line.
+func NewPlain(out *console.Printer, names bool) *Plain { return &Plain{out, names} }
 
 // Entry writes the lines of a journaled event.
 func (p *Plain) Entry(board string, e flow.Entry) {
@@ -36,13 +31,11 @@ func (p *Plain) Activity(string, string) {}
 func (p *Plain) Notice(board, text string) { p.print(board, "warning:", text) }
 
 func (p *Plain) print(board, head, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.names && board != "" {
-		head += " " + p.clean(board)
+		head += " " + board
 	}
 	// A closed or full terminal must not stop a run: the journal has the event.
-	_, _ = fmt.Fprintf(p.w, "%s %s\n", head, p.clean(text))
+	_ = p.out.Printf("%s %s\n", head, text)
 }
 
 // Quiet shows warnings only.
@@ -54,8 +47,8 @@ func (Quiet) Entry(string, flow.Entry) {}
 // Log writes the lines of a journal that is read after the fact, with the date and the number of each record.
 type Log struct{ *Plain }
 
-// NewLog writes to w.
-func NewLog(w io.Writer, clean func(string) string) Log { return Log{NewPlain(w, clean, false)} }
+// NewLog writes to out.
+func NewLog(out *console.Printer) Log { return Log{NewPlain(out, false)} }
 
 // Entry writes the lines of one event; an event that a run does not show is named by its kind.
 func (l Log) Entry(board string, e flow.Entry) {

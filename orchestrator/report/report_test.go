@@ -8,10 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
-
-func upper(s string) string { return strings.ReplaceAll(s, "\x1b", "^[") }
 
 func path(p string) *string { return &p }
 
@@ -26,7 +25,7 @@ func story() []flow.Entry {
 		flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Role: "Implementor", Status: "blocked", Message: "no \x1b[2J key", Millis: 125000},
 		flow.AttemptStarted{Step: 1, Call: flow.ManagerCall, Task: "tasks/a.md", Role: "Manager", Attempt: 1, Command: "claude"},
 		flow.ReplyAccepted{Step: 1, Call: flow.ManagerCall, Role: "Manager", Status: "ok", Millis: 40},
-		flow.StepFinished{Step: 1, Task: "tasks/a.md", NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
+		flow.StepFinished{Step: 1, Task: "tasks/a.md", Role: "Implementor", Status: "blocked", Millis: 125000, NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
 		flow.RunFinished{Outcome: flow.Complete},
 	}
 	var entries []flow.Entry
@@ -38,7 +37,7 @@ func story() []flow.Entry {
 
 func TestPlain(t *testing.T) {
 	var b bytes.Buffer
-	p := NewPlain(&b, upper, true)
+	p := NewPlain(console.New(&b, nil), true)
 	for _, e := range story() {
 		p.Entry("kanban.yaml", e)
 	}
@@ -49,7 +48,7 @@ func TestPlain(t *testing.T) {
 03:04:05 kanban.yaml step 1: Implementor started
 03:04:05 kanban.yaml step 1: Implementor attempt 1 rejected: stdout is empty (exit status 1); retry 1 of 3
 03:04:05 kanban.yaml step 1: Implementor started (attempt 2)
-03:04:05 kanban.yaml step 1: Implementor blocked in 2m05s: no ^[[2J key
+03:04:05 kanban.yaml step 1: Implementor blocked in 2m05s: no \x1b[2J key
 03:04:05 kanban.yaml step 1: Manager started
 03:04:05 kanban.yaml step 1: Manager ok in 40ms
 03:04:05 kanban.yaml step 1: done, next tasks/b.md
@@ -63,7 +62,7 @@ warning: kanban.yaml odd
 
 func TestJSONIsOneObjectALine(t *testing.T) {
 	var b bytes.Buffer
-	j := NewJSON(&b)
+	j := NewJSON(console.New(&b, nil))
 	for _, e := range story() {
 		j.Entry("kanban.yaml", e)
 	}
@@ -89,7 +88,7 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
-		l := NewLive(&b, upper, func() int { return 80 }, false, false)
+		l := NewLive(console.New(&b, nil), func() int { return 80 }, false, false)
 		entries := story()
 		for _, e := range entries[:3] {
 			l.Entry("kanban.yaml", e)
@@ -110,7 +109,7 @@ func TestLive(t *testing.T) {
 			"  2 tasks in /w",
 			"  withheld from the agents: A_TOKEN (env.pass in .kanban-run.yaml or in a role passes a variable)",
 			"✗ step 1: Implementor attempt 1 rejected: stdout is empty (exit status 1); retry 1 of 3",
-			"! step 1: Implementor blocked in 2m05s: no ^[[2J key",
+			"! step 1: Implementor blocked in 2m05s: no \\x1b[2J key",
 			"✓ step 1: Manager ok in 40ms",
 			"! step 1: the board's list stands",
 		}

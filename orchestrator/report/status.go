@@ -1,38 +1,30 @@
 package report
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"strings"
 
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
 
 // Status is where a board stands, for `kanban-run status`.
 type Status struct {
-	Board    string       `json:"board"`
-	Running  bool         `json:"running"` // a run owns the board now
-	Outcome  flow.Outcome `json:"outcome,omitempty"`
-	Text     string       `json:"text,omitempty"`
-	Frozen   bool         `json:"frozen"`
-	Steps    int          `json:"steps"`     // finished under the current limits
-	LastStep int          `json:"last_step"` // steps ever started
-	Open     *OpenStep    `json:"open_step,omitempty"`
-	Next     string       `json:"next"` // what a run that is started now does first
-	Journal  string       `json:"journal"`
-	Records  uint64       `json:"records"`
-	Epoch    uint64       `json:"epoch"` // of the last owner
-	Owner    string       `json:"owner,omitempty"`
-	Locked   string       `json:"reconcile_lock,omitempty"` // why it is on
-	Rollback *Rollback    `json:"rollback_point,omitempty"`
-}
-
-// Rollback is the last verifiable operational snapshot: seed 002's identity tuple.
-type Rollback struct {
-	Epoch       uint64 `json:"epoch"`
-	ReplayIndex uint64 `json:"replay_index"`
-	Hash        string `json:"snapshot_hash"`
+	Board    string         `json:"board"`
+	Running  bool           `json:"running"` // a run owns the board now
+	Outcome  flow.Outcome   `json:"outcome,omitempty"`
+	Text     string         `json:"text,omitempty"`
+	Frozen   bool           `json:"frozen"`
+	Steps    int            `json:"steps"`     // finished under the current limits
+	LastStep int            `json:"last_step"` // steps ever started
+	Open     *OpenStep      `json:"open_step,omitempty"`
+	Next     string         `json:"next"` // what a run that is started now does first
+	Journal  string         `json:"journal"`
+	Records  uint64         `json:"records"`
+	Epoch    uint64         `json:"epoch"` // of the last owner
+	Owner    string         `json:"owner,omitempty"`
+	Locked   string         `json:"reconcile_lock,omitempty"` // why it is on
+	Rollback *flow.Identity `json:"rollback_point,omitempty"`
 }
 
 // OpenStep is a step that was started and is not finished.
@@ -55,7 +47,7 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 		st.Outcome, st.Text = flow.Frozen, h.Frozen()
 	}
 	if len(h.Points) == 1 {
-		st.Rollback = &Rollback{h.Points[0].Epoch, h.Points[0].ReplayIndex, h.Points[0].Hash}
+		st.Rollback = &h.Points[0].Identity
 	}
 	if step := s.Step; step != nil {
 		st.Open = &OpenStep{Step: step.Number, Task: step.Task, Role: step.Role, Call: step.Call, Attempts: step.Started,
@@ -103,10 +95,10 @@ func standstill(e flow.Finish) string {
 }
 
 // WriteText writes the status for a person.
-func (s Status) WriteText(w io.Writer, clean func(string) string) error {
-	var b strings.Builder
+func (s Status) WriteText(out *console.Printer) error {
+	var errs []error
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-9s %s\n", name, clean(fmt.Sprintf(format, args...)))
+		errs = append(errs, out.Printf("%-9s %s\n", name, fmt.Sprintf(format, args...)))
 	}
 	row("board", "%s", s.Board)
 	switch {
@@ -132,13 +124,5 @@ func (s Status) WriteText(w io.Writer, clean func(string) string) error {
 	if p := s.Rollback; p != nil {
 		row("rollback", "to record %d of epoch %d, snapshot %.12s", p.ReplayIndex, p.Epoch, p.Hash)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// WriteJSON writes the status as one JSON object.
-func (s Status) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(s)
+	return errors.Join(errs...)
 }

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/report"
+)
+
+// job is the GitHub Actions job that a run is part of. What a run leaves there: one error annotation for each board that is not
+// complete, a summary, and the outputs of its step.
+type job struct {
+	out       *console.Printer
+	workspace string // files in annotations are named from here
+	output    string // files that the runner of the job reads after the step; "" where it has none
+	summary   string
+	masks     bool // the runner reads what is printed, and nobody else
+	errors    int  // annotated so far
+	told      result
+}
+
+// result is what the outputs of the step say.
+type result struct {
+	outcome  flow.Outcome
+	steps    int
+	journals []string
+}
+
+// ownStep is set by the action's script, whose output goes to the runner of the job and nowhere else.
+const ownStep = "KANBAN_RUN_ACTION"
+
+// newJob is nil outside of GitHub Actions.
+func newJob(environ []string, out *console.Printer) *job {
+	if lookup(environ, "GITHUB_ACTIONS") != "true" {
+		return nil
+	}
+	return &job{out: out, workspace: lookup(environ, "GITHUB_WORKSPACE"), output: lookup(environ, "GITHUB_OUTPUT"),
+		summary: lookup(environ, "GITHUB_STEP_SUMMARY"), masks: lookup(environ, ownStep) != ""}
+}
+
+func lookup(environ []string, name string) string {
+	value := ""
+	for _, entry := range environ {
+		if n, v, _ := strings.Cut(entry, "="); n == name {
+			value = v
+		}
+	}
+	return value
+}
+
+// maxGrace leaves time to end in order: a job that is cancelled gets SIGINT, 7.5 s later SIGTERM, and 2.5 s later it is killed.
+func (j *job) maxGrace() time.Duration {
+	if j == nil {
+		return 0
+	}
+	return 5 * time.Second
+}
+
+// token is for stop-commands: nobody can guess it.
+func token() string { return rand.Text() }
+
+// mask hides secrets also from what other steps of the job log, but for those that are too short to be redacted: they would tear
+// every log apart.
+func (j *job) mask(secrets []redact.Secret, short []string) {
+	if j == nil || !j.masks {
+		return
+	}
+	for _, s := range secrets {
+		if !slices.Contains(short, s.Name) {
+			_ = j.out.Mask(s.Value)
+		}
+	}
+}
+
+// The runner of a job shows ten errors of a step, and drops a summary of more than 1 MiB whole.
+const (
+	mostErrors  = 10
+	mostSummary = 1<<20 - 1<<10
+	keptSteps   = 200 // of each board, for the summary
+)
+
+// conclude annotates what is not complete, writes the summary and keeps what the outputs will say.
+func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r *report.Recorder, code int) error {
+	boards := make([]digest.Digest, len(endings))
+	var failed []int
+	for i, e := range endings {
+		boards[i] = r.Digest(e)
+		j.told.steps += e.Steps
+		if e.Code != exitComplete {
+			failed = append(failed, i)
+		}
+		if e.Code == code && j.told.outcome == "" {
+			j.told.outcome = e.Outcome
+		}
+		if path, err := orchestrator.JournalPath(e.Board); err == nil && exists(path) {
+			j.told.journals = append(j.told.journals, path)
+		}
+	}
+	for n, i := range failed {
+		if n == mostErrors-1 && len(failed) > mostErrors {
+			j.error(fmt.Sprintf("%d more boards are not complete (exit code %d)", len(failed)-n, code), "kanban-run", "", "")
+			break
+		}
+		j.annotate(endings[i], results[i].Err, &boards[i])
+	}
+	return j.summarize(boards)
+}
+
+// error annotates while there is room, and then only says it.
+func (j *job) error(text, title, file, line string) {
+	if j.errors++; j.errors > mostErrors {
+		_ = j.out.Printf("kanban-run: %s\n", console.Lines(text))
+		return
+	}
+	_ = j.out.Command("error", text, console.Property{Name: "file", Value: file}, console.Property{Name: "line", Value: line},
+		console.Property{Name: "title", Value: title})
+}
+
+// annotate says at the task's file, or where else the fault is known to be, why a board is not complete.
+func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
+	file, line := j.place(err)
+	if culprit := d.Culprit(); file == "" && culprit != nil {
+		file = j.relative(filepath.Join(d.Workdir, culprit.Task))
+	}
+	text := fmt.Sprintf("%s (exit code %d)", e.Text, e.Code)
+	if e.Hint != "" {
+		text += "\n" + e.Hint
+	}
+	j.error(text, "kanban-run: "+e.Board, file, line)
+}
+
+// explain annotates an error that kept everything from starting.
+func (j *job) explain(err error, hint string) {
+	file, line := j.place(err)
+	text := fmt.Sprintf("%s (exit code %d)", err, codeOfError(err))
+	if hint != "" {
+		text += "\n" + hint
+	}
+	j.error(text, "kanban-run", file, line)
+}
+
+// place is where an error is known to be.
+func (j *job) place(err error) (file, line string) {
+	var p *matter.Problem
+	if !errors.As(err, &p) {
+		return "", ""
+	}
+	abs, err := filepath.Abs(p.File)
+	if err != nil {
+		return "", ""
+	}
+	if p.Line > 0 {
+		line = fmt.Sprint(p.Line)
+	}
+	return j.relative(abs), line
+}
+
+// relative names a file from the workspace; "" if it is not in there.
+func (j *job) relative(path string) string {
+	rel, err := filepath.Rel(j.workspace, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// summarize adds the report of the boards to the summary of the job.
+func (j *job) summarize(boards []digest.Digest) error {
+	if j.summary == "" {
+		return nil
+	}
+	var used int64
+	if info, err := os.Stat(j.summary); err == nil {
+		used = info.Size()
+	}
+	return appendTo(j.summary, report.Markdown(boards, j.out.Hide, max(1, mostSummary-int(used))))
+}
+
+// close writes the outputs of the step. They must be there however the run ended.
+func (j *job) close(code int) error {
+	if j == nil || j.output == "" {
+		return nil
+	}
+	if j.told.outcome == "" {
+		j.told.outcome = outcomeOf(code)
+	}
+	end := rand.Text() // what a path holds cannot end the value before
+	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\njournal<<%s\n%s\n%s\n", j.told.outcome, code, j.told.steps, report.Cost,
+		end, strings.Join(j.told.journals, "\n"), end)
+	return appendTo(j.output, text)
+}
+
+// outcomeOf is the outcome of a run that came to none, by its exit code.
+func outcomeOf(code int) flow.Outcome {
+	all := []flow.Outcome{flow.Complete, flow.Invalid, flow.Owned}
+	codes := []int{exitComplete, exitInvalid, exitOwned}
+	if i := slices.Index(codes, code); i >= 0 {
+		return all[i]
+	}
+	if slices.Contains([]int{exitInterrupted, exitTerminated, exitQuit, exitKilled}, code) {
+		return flow.Interrupted
+	}
+	return flow.Failed
+}
+
+func appendTo(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("tell the job: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("tell the job: %w", err)
+	}
+	return nil
+}

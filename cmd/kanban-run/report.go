@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/report"
+)
+
+func reportCommand() command {
+	return command{
+		name: "report", args: "BOARD...", summary: "what became of boards: Markdown, JUnit or JSON, from their journals",
+		long: `
+Markdown is for people and is the default: a table of the boards and, for each, a timeline and its steps. --junit is for CI
+systems: a suite for each board, a case for each step, and one failure for each board that is not complete. --json is for
+programs. Everything is read from the journals, also while a run is at work. The exit code says nothing about the boards.`,
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			forms := map[string]*bool{
+				"junit":    flags.Bool("junit", false, "JUnit XML"),
+				"markdown": flags.Bool("markdown", false, "Markdown (the default)"),
+				"json":     flags.Bool("json", false, "JSON"),
+			}
+			return func(t *terminal, args []string) (int, error) {
+				if err := boardArgs("report", args, false); err != nil {
+					return 0, err
+				}
+				form, err := oneOf(forms)
+				if err != nil {
+					return 0, err
+				}
+				boards := make([]digest.Digest, len(args))
+				for i, name := range args {
+					if boards[i], err = digestOf(name); err != nil {
+						return 0, err
+					}
+				}
+				return exitComplete, t.report(boards, form)
+			}
+		},
+	}
+}
+
+// oneOf is the form that was asked for.
+func oneOf(forms map[string]*bool) (chosen string, err error) {
+	for name, yes := range forms {
+		if *yes && chosen != "" {
+			return "", &usageError{text: "a report has one form", hint: "use one of --junit, --markdown and --json"}
+		}
+		if *yes {
+			chosen = name
+		}
+	}
+	return chosen, nil
+}
+
+// digestOf reads a board's journal.
+func digestOf(name string) (digest.Digest, error) {
+	d := digest.Digest{Board: name, Steps: []digest.Step{}}
+	h, _, err := orchestrator.Inspect(name, func(e flow.Entry) error {
+		d.Add(e)
+		return nil
+	})
+	if err != nil {
+		return d, err
+	}
+	owned, err := orchestrator.Owned(name)
+	if err != nil {
+		return d, err
+	}
+	log, err := orchestrator.LogPath(name)
+	report.Conclude(&d, h, owned, log)
+	return d, err
+}
+
+func (t *terminal) report(boards []digest.Digest, form string) error {
+	switch form {
+	case "json":
+		return t.stdout.JSON(boards, "  ")
+	case "junit":
+		text, err := report.JUnit(boards, t.secrets.Hide)
+		if err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+		return t.stdout.Own(string(text))
+	default:
+		return t.stdout.Own(report.Markdown(boards, t.secrets.Hide, 0))
+	}
+}

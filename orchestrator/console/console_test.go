@@ -1,0 +1,137 @@
+package console_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/redact"
+)
+
+func secrets(values ...string) *console.Secrets {
+	return console.NewSecrets(func() *redact.Redactor { return redact.New(values) })
+}
+
+func TestPrintfMakesArgumentsHarmless(t *testing.T) {
+	tests := []struct {
+		name, format string
+		args         []any
+		want         string
+	}{
+		{"a word", "board %s\n", []any{"a.yaml"}, "board a.yaml\n"},
+		{"numbers keep their verbs", "%3d %5.2f %v\n", []any{7, 1.5, true}, "  7  1.50 true\n"},
+		{"widths count what is shown", "%-6s|\n", []any{"a\x1b"}, "a\\x1b |\n"},
+		{"escape sequences", "%s\n", []any{"\x1b[2Jx"}, "\\x1b[2Jx\n"},
+		{"an argument stays on its line", "%s\n", []any{"a\nb"}, "a\\nb\n"},
+		{"but for Lines", "%s\n", []any{console.Lines("a\nb\x1b")}, "a\nb\\x1b\n"},
+		{"errors", "%v\n", []any{errors.New("no\rsuch")}, "no\\rsuch\n"},
+		{"slices", "%v\n", []any{[]string{"a\x1b", "b"}}, "[a\\x1b b]\n"},
+		{"workflow commands", "%s\n", []any{"::error::x"}, "\\::error::x\n"},
+		{"in several lines", "%s\n", []any{console.Lines("a\n::error::x")}, "a\n\\::error::x\n"},
+		{"of two arguments", "%s%s\n", []any{"##", "[error]x"}, "##\\[error]x\n"},
+		{"and of three", "%s%s%s\n", []any{":", ":error:", ":x"}, "\\::error::x\n"},
+		{"secrets", "%s\n", []any{"the key hunter2-hunter2"}, "the key [REDACTED_SECRET]\n"},
+		{"secrets that an escape would hide", "%s\n", []any{"hunter2\x01\x02"}, "[REDACTED_SECRET]\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := console.New(&b, secrets("hunter2-hunter2", "hunter2\x01\x02")).Printf(tt.format, tt.args...); err != nil {
+				t.Fatal(err)
+			}
+			if got := b.String(); got != tt.want {
+				t.Errorf("Printf wrote %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestJSONIsHarmlessAndReadsTheSame(t *testing.T) {
+	for _, indent := range []string{"", "  "} {
+		var b bytes.Buffer
+		in := map[string]string{"a": "<x> \x1b[2J \u009b \u202e ##[error]", "key": "hunter2-hunter2"}
+		if err := console.New(&b, secrets("hunter2-hunter2")).JSON(in, indent); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(b.String(), "\x1b\u009b\u202e") || strings.Contains(b.String(), "##[") || strings.Contains(b.String(), "hunter2") {
+			t.Errorf("JSON wrote %q", b.String())
+		}
+		if lines := strings.Count(b.String(), "\n"); (lines == 1) != (indent == "") {
+			t.Errorf("JSON with indent %q wrote %d lines", indent, lines)
+		}
+		in["key"] = redact.Mark
+		var got map[string]string
+		if err := json.Unmarshal(b.Bytes(), &got); err != nil || fmt.Sprint(got) != fmt.Sprint(in) {
+			t.Errorf("JSON reads as %q (%v), want %q", got, err, in)
+		}
+	}
+}
+
+// What settings hide is known only after some text was printed.
+func TestSecretsCanBeAdded(t *testing.T) {
+	var b bytes.Buffer
+	s := secrets()
+	p := console.New(&b, s)
+	s.Add(redact.New([]string{"hunter2-hunter2"}))
+	if err := p.Printf("%s\n", "hunter2-hunter2"); err != nil || b.String() != redact.Mark+"\n" {
+		t.Errorf("Printf wrote %q (%v)", b.String(), err)
+	}
+}
+
+// A text of the program itself must not pay for finding the secrets of the environment.
+func TestOwnTextsNeedNoRedactor(t *testing.T) {
+	var b bytes.Buffer
+	p := console.New(&b, console.NewSecrets(func() *redact.Redactor { t.Error("a redactor was made"); return redact.New(nil) }))
+	if err := p.Own("\x1b[A"); err != nil || b.String() != "\x1b[A" {
+		t.Errorf("Own wrote %q (%v)", b.String(), err)
+	}
+}
+
+// full fails from the second write on.
+type full struct{ writes int }
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.writes++; f.writes > 1 {
+		return 0, fmt.Errorf("write %d: %w", f.writes, syscall.ENOSPC)
+	}
+	return len(p), nil
+}
+
+func TestErrIsTheFirst(t *testing.T) {
+	p := console.New(&full{}, nil)
+	for range 3 {
+		_ = p.Printf("%s\n", "x")
+	}
+	if err := p.Err(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "write 2") {
+		t.Errorf("Err() = %v, want that of the second write", err)
+	}
+}
+
+// ones notes writes that are not whole lines.
+type ones struct{ t *testing.T }
+
+func (o ones) Write(p []byte) (int, error) {
+	if bytes.Count(p, []byte("\n")) != 1 || p[len(p)-1] != '\n' {
+		o.t.Errorf("one write of %q", p)
+	}
+	return len(p), nil
+}
+
+func TestLinesOfSeveralBoardsDoNotMix(t *testing.T) {
+	p := console.New(ones{t}, secrets("hunter2-hunter2"))
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			for range 50 {
+				_ = p.Printf("board %d %s\n", i, "hunter2-hunter2")
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,52 @@
+package console
+
+import (
+	"strings"
+
+	"kanban-run/orchestrator/redact"
+)
+
+// Property is one of a workflow command.
+type Property struct{ Name, Value string }
+
+// Command prints a workflow command of GitHub Actions: ::name key=value::message. Message and values are foreign: redacted,
+// inert and escaped, so that neither can end the command or be another one. An empty value is left out.
+//
+// Source: docs.github.com, "Workflow commands for GitHub Actions", and escapeData and escapeProperty of actions/toolkit.
+func (p *Printer) Command(name, message string, properties ...Property) error {
+	var b strings.Builder
+	b.WriteString("::" + name)
+	for i, prop := range given(properties) {
+		b.WriteString([]string{" ", ","}[min(i, 1)])
+		b.WriteString(prop.Name + "=" + escapeProperty.Replace(redact.InertLines(p.secrets.Hide(prop.Value))))
+	}
+	b.WriteString("::" + escapeData.Replace(redact.InertLines(p.secrets.Hide(message))) + "\n")
+	return p.write(b.String())
+}
+
+func given(properties []Property) []Property {
+	var all []Property
+	for _, p := range properties {
+		if p.Value != "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+var (
+	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// Mask has the runner of the job hide a secret in the logs of all that follows, also of other programs. It prints the secret: the
+// stream must be read by the runner itself.
+func (p *Printer) Mask(secret string) error {
+	var b strings.Builder
+	for line := range strings.Lines(secret) { // the runner knows lines only
+		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+			b.WriteString("::add-mask::" + escapeData.Replace(line) + "\n")
+		}
+	}
+	return p.write(b.String())
+}

@@ -1,0 +1,127 @@
+// Package digest condenses a board's journal to what a report tells: its runs, its steps, and the attempts of each.
+package digest
+
+import (
+	"time"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// Digest is what happened to a board. Its steps are folded from the entries of the journal by Add; where the board stands is for
+// the caller to fill in, who has its whole history or has just run it. Its JSON is that of `kanban-run report --json`.
+type Digest struct {
+	Board   string       `json:"board"`
+	Workdir string       `json:"workdir"` // of the last run: the folder in which the paths of tasks are
+	Outcome flow.Outcome `json:"outcome"`
+	Text    string       `json:"text"`   // of the outcome
+	Advice  string       `json:"advice"` // what a person does next, "" when there is nothing to do
+	Runs    int          `json:"runs"`
+	Began   time.Time    `json:"began"` // of the first entry, and of the last
+	Ended   time.Time    `json:"ended"`
+	Earlier int          `json:"earlier_steps"` // that Keep left out
+	Steps   []Step       `json:"steps"`
+
+	Keep int `json:"-"` // how many of the last steps are kept; 0: all
+}
+
+// Step is a task on its way through the hands of an agent and the Manager.
+type Step struct {
+	Step     int       `json:"step"`
+	Task     string    `json:"task"`
+	Role     string    `json:"role"`
+	Began    time.Time `json:"began"`
+	Ended    time.Time `json:"ended"` // of the last that was heard of it
+	State    State     `json:"state"`
+	Status   string    `json:"status,omitempty"`  // of the task agent
+	Manager  string    `json:"manager,omitempty"` // status of the Manager
+	Message  string    `json:"message,omitempty"` // the Manager's, before it has replied the task agent's
+	NextTask *string   `json:"next_task"`
+	Notes    []string  `json:"notes,omitempty"` // what a reader should know: divergences, warnings, why it was given up
+	Attempts []Attempt `json:"attempts"`
+}
+
+// State is how far a step came.
+type State string
+
+// The states of a step.
+const (
+	Open      State = "open"
+	Done      State = "done"
+	Abandoned State = "abandoned"
+)
+
+// Attempt is one start of an agent.
+type Attempt struct {
+	Call     flow.Call `json:"call"`
+	Role     string    `json:"role"`
+	Attempt  int       `json:"attempt"`
+	Command  string    `json:"command"`
+	Began    time.Time `json:"began"`
+	Millis   int64     `json:"millis"`
+	Result   Result    `json:"result"`
+	Status   string    `json:"status,omitempty"`
+	Message  string    `json:"message,omitempty"`
+	Reason   string    `json:"reason,omitempty"` // why it was rejected or stopped
+	Exit     string    `json:"exit,omitempty"`
+	Received string    `json:"received,omitempty"`
+	Stderr   string    `json:"stderr,omitempty"`
+	Output   string    `json:"output,omitempty"` // folder with its full streams
+}
+
+// Result is how an attempt ended.
+type Result string
+
+// The results of an attempt.
+const (
+	Pending  Result = "running"
+	Accepted Result = "accepted"
+	Rejected Result = "rejected"
+	Stopped  Result = "stopped"
+)
+
+// Add folds the next entry in.
+func (d *Digest) Add(e flow.Entry) {
+	if d.Began.IsZero() {
+		d.Began = e.Time
+	}
+	d.Ended = e.Time
+	switch ev := e.Event.(type) {
+	case flow.RunStarted:
+		d.Runs++
+		d.Workdir = ev.Workdir
+	case flow.StepStarted:
+		d.begin(Step{Step: ev.Step, Task: ev.Task, Role: ev.Role, Began: e.Time, State: Open, Attempts: []Attempt{}})
+	}
+	if len(d.Steps) > 0 {
+		d.Steps[len(d.Steps)-1].add(e)
+	}
+}
+
+func (d *Digest) begin(s Step) {
+	if d.Keep > 0 && len(d.Steps) == d.Keep {
+		d.Earlier++
+		d.Steps = append(d.Steps[:0], d.Steps[1:]...)
+	}
+	d.Steps = append(d.Steps, s)
+}
+
+// Culprit is the step in which a board that is not complete came to its end, nil where that was between two steps.
+func (d *Digest) Culprit() *Step {
+	if len(d.Steps) == 0 || d.Outcome == flow.Complete {
+		return nil
+	}
+	last := &d.Steps[len(d.Steps)-1]
+	if last.State == Open || d.Outcome == flow.NeedsPerson {
+		return last
+	}
+	return nil
+}
+
+// Attempts counts the attempts of the steps that were kept, and those of them whose reply was rejected.
+func (d *Digest) Attempts() (all, rejected int) {
+	for i := range d.Steps {
+		all += len(d.Steps[i].Attempts)
+		rejected += d.Steps[i].Rejections()
+	}
+	return all, rejected
+}

@@ -1,0 +1,85 @@
+package digest
+
+import "kanban-run/orchestrator/flow"
+
+// add folds an entry into the step that it is about; others than those of a step change nothing.
+func (s *Step) add(e flow.Entry) {
+	switch ev := e.Event.(type) {
+	case flow.AttemptStarted:
+		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Command: ev.Command, Began: e.Time, Result: Pending})
+	case flow.ReplyAccepted:
+		s.accept(ev)
+	case flow.ReplyRejected:
+		s.update(func(a *Attempt) {
+			a.Result, a.Millis, a.Reason, a.Exit = Rejected, ev.Millis, ev.Reason, ev.Exit
+			a.Received, a.Stderr, a.Output = ev.Received, ev.Stderr, ev.Output
+		})
+	case flow.AttemptStopped:
+		s.update(func(a *Attempt) {
+			a.Result, a.Millis, a.Reason = Stopped, e.Time.Sub(a.Began).Milliseconds(), ev.Reason
+		})
+	case flow.StateDiverged:
+		s.Notes = append(s.Notes, ev.Text)
+	case flow.BoardEdited:
+		s.Notes = append(s.Notes, "the board was edited between two runs; the call started afresh")
+	case flow.StepFinished:
+		s.finish(ev)
+	case flow.StepAbandoned:
+		s.State = Abandoned
+		s.Notes = append(s.Notes, "given up: "+ev.Reason)
+	case flow.StepStarted, flow.BoardWriteStarted, flow.BoardWritten:
+	default:
+		return
+	}
+	if s.State == Open || s.Ended.Before(e.Time) {
+		s.Ended = e.Time
+	}
+}
+
+// update changes the attempt that was started last.
+func (s *Step) update(change func(*Attempt)) {
+	if n := len(s.Attempts); n > 0 {
+		change(&s.Attempts[n-1])
+	}
+}
+
+func (s *Step) accept(e flow.ReplyAccepted) {
+	s.update(func(a *Attempt) {
+		a.Result, a.Millis, a.Status, a.Message = Accepted, e.Millis, e.Status, e.Message
+	})
+	s.Message = e.Message
+	if e.Call == flow.ManagerCall {
+		s.Manager = e.Status
+	} else {
+		s.Status = e.Status
+	}
+}
+
+func (s *Step) finish(e flow.StepFinished) {
+	s.State, s.Status, s.Manager, s.Message, s.NextTask = Done, e.Status, e.Manager, e.Message, e.NextTask
+	if e.Warning != "" {
+		s.Notes = append(s.Notes, e.Warning)
+	}
+}
+
+// Rejections are how many replies did not have the right format.
+func (s *Step) Rejections() int {
+	n := 0
+	for _, a := range s.Attempts {
+		if a.Result == Rejected {
+			n++
+		}
+	}
+	return n
+}
+
+// Last is the attempt that was started last, nil before the first.
+func (s *Step) Last() *Attempt {
+	if len(s.Attempts) == 0 {
+		return nil
+	}
+	return &s.Attempts[len(s.Attempts)-1]
+}
+
+// Millis is how long the step took, pauses of the program included.
+func (s *Step) Millis() int64 { return s.Ended.Sub(s.Began).Milliseconds() }

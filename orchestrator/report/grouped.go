@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"sync"
+
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/flow"
+)
+
+// Grouped writes the log of a GitHub Actions job: a group that can be folded for each step, with what its agents do, and a
+// line after it that says what became of it. Whatever stands in a group is wrapped in stop-commands with a token that nobody
+// can guess. It is safe for concurrent use.
+//
+// Groups do not nest. With one board its lines come as they happen; with several, a step's group comes when the step ends.
+type Grouped struct {
+	mu     sync.Mutex
+	out    *console.Printer
+	token  string
+	names  bool
+	boards map[string]*group
+	warned int
+}
+
+// group is the open step of a board.
+type group struct {
+	title   string
+	open    bool     // its head is written, and what is said now is too
+	told    int      // lines of its agents
+	lines   []string // what was said while it was not
+	bytes   int
+	dropped int // lines before these
+}
+
+// How much an agent may say in a step, what a group holds back at most, and how many warnings a job may show: the runner keeps
+// ten of a step.
+const (
+	mostTold     = 2000 // lines
+	mostBytes    = 32 << 10
+	mostWarnings = 9
+)
+
+// NewGrouped writes to out, which the runner of the job reads.
+func NewGrouped(out *console.Printer, token string, names bool) *Grouped {
+	return &Grouped{out: out, token: token, names: names, boards: map[string]*group{}}
+}
+
+// Entry writes what a person wants to know of a journaled event.
+func (g *Grouped) Entry(board string, e flow.Entry) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch ev := e.Event.(type) {
+	case flow.StepStarted:
+		g.close(board)
+		g.begin(board, fmt.Sprintf("step %d: %s to %s%s", ev.Step, ev.Task, ev.Role, place(ev.Index, ev.Of)))
+		return
+	case flow.AttemptStarted:
+		if g.boards[board] == nil {
+			g.begin(board, fmt.Sprintf("step %d: %s goes on", ev.Step, ev.Task))
+		}
+	}
+	for _, l := range describe(e.Event) {
+		g.say(board, l.text)
+	}
+	switch ev := e.Event.(type) {
+	case flow.StepFinished:
+		g.close(board)
+		g.print(board, fmt.Sprintf("step %d: %s %s in %s%s", ev.Step, ev.Role, ev.Status, took(ev.Millis), about(ev.Message)))
+	case flow.StepAbandoned, flow.RunFinished, flow.RunInterrupted:
+		g.close(board)
+	}
+}
+
+func about(message string) string {
+	if message == "" {
+		return ""
+	}
+	return ": " + brief(message)
+}
+
+// Activity is a line of the step's group.
+func (g *Grouped) Activity(board, text string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if b := g.boards[board]; b != nil {
+		if b.told++; b.told > mostTold {
+			return
+		}
+		if b.told == mostTold {
+			text = "… what it says next is not shown"
+		}
+	}
+	g.say(board, "  "+text)
+}
+
+// Notice is a warning of the job, as long as it has room for one.
+func (g *Grouped) Notice(board, text string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.warned++; g.warned > mostWarnings || g.boards[board] != nil && g.boards[board].open {
+		g.say(board, "warning: "+text)
+		return
+	}
+	_ = g.out.Command("warning", text, console.Property{Name: "title", Value: g.prefix(board, "kanban-run")})
+}
+
+func (g *Grouped) prefix(board, otherwise string) string {
+	if board == "" {
+		return otherwise
+	}
+	return board
+}
+
+// begin opens the group of a step.
+func (g *Grouped) begin(board, title string) {
+	b := &group{title: title, open: !g.names}
+	g.boards[board] = b
+	if b.open {
+		g.head(board, b)
+	}
+}
+
+func (g *Grouped) head(board string, b *group) {
+	title := b.title
+	if g.names {
+		title = board + " " + title
+	}
+	_ = g.out.Command("group", title)
+	_ = g.out.Command("stop-commands", g.token)
+}
+
+// say writes a line into the open group, or keeps it for when the group is written.
+func (g *Grouped) say(board, text string) {
+	b := g.boards[board]
+	switch {
+	case b == nil:
+		g.print(board, text)
+	case b.open:
+		_ = g.out.Printf("%s\n", text)
+	default:
+		b.keep(text)
+	}
+}
+
+// keep adds a line, and forgets the oldest for which there is no room.
+func (b *group) keep(text string) {
+	b.lines, b.bytes = append(b.lines, text), b.bytes+len(text)
+	for b.bytes > mostBytes && len(b.lines) > 1 {
+		b.bytes -= len(b.lines[0])
+		b.lines = b.lines[1:]
+		b.dropped++
+	}
+}
+
+// close ends the group of a step.
+func (g *Grouped) close(board string) {
+	b := g.boards[board]
+	if b == nil {
+		return
+	}
+	delete(g.boards, board)
+	if !b.open {
+		g.head(board, b)
+		if b.dropped > 0 {
+			_ = g.out.Printf("… %d lines before these\n", b.dropped)
+		}
+		for _, text := range b.lines {
+			_ = g.out.Printf("%s\n", text)
+		}
+	}
+	_ = g.out.Command(g.token, "")
+	_ = g.out.Command("endgroup", "")
+}
+
+func (g *Grouped) print(board, text string) {
+	if g.names && board != "" {
+		text = board + ": " + text
+	}
+	_ = g.out.Printf("%s\n", text)
+}
+
+// Close ends the groups of runs that ended without a word.
+func (g *Grouped) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for board := range g.boards {
+		g.close(board)
+	}
+}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/flow"
+)
+
+func grouped(names bool, play func(*Grouped)) string {
+	var b bytes.Buffer
+	g := NewGrouped(console.New(&b, nil), "T0KEN", names)
+	play(g)
+	g.Close()
+	return b.String()
+}
+
+func TestGroupedWrapsAStepsWords(t *testing.T) {
+	got := grouped(false, func(g *Grouped) {
+		entries := story()
+		for _, e := range entries[:3] {
+			g.Entry("kanban.yaml", e)
+		}
+		g.Activity("kanban.yaml", "::error::boom")
+		g.Activity("kanban.yaml", "::T0KEN::")
+		g.Notice("kanban.yaml", "odd in a group")
+		for _, e := range entries[3:] {
+			g.Entry("kanban.yaml", e)
+		}
+		g.Notice("kanban.yaml", "odd")
+	})
+	want := `2 tasks in /w
+withheld from the agents: A_TOKEN (env.pass in .kanban-run.yaml or in a role passes a variable)
+::group::step 1: tasks/a.md to Implementor (1 of 2)
+::stop-commands::T0KEN
+step 1: Implementor started
+  \::error::boom
+  \::T0KEN::
+warning: odd in a group
+step 1: Implementor attempt 1 rejected: stdout is empty (exit status 1); retry 1 of 3
+step 1: Implementor started (attempt 2)
+step 1: Implementor blocked in 2m05s: no \x1b[2J key
+step 1: Manager started
+step 1: Manager ok in 40ms
+step 1: done, next tasks/b.md
+step 1: the board's list stands
+::T0KEN::
+::endgroup::
+step 1: Implementor blocked in 2m05s
+::warning title=kanban.yaml::odd
+`
+	if got != want {
+		t.Errorf("Grouped wrote\n%s\nwant\n%s", got, want)
+	}
+}
+
+// With several boards a group is written at once, so that groups are whole.
+func TestGroupedKeepsBoardsApart(t *testing.T) {
+	got := grouped(true, func(g *Grouped) {
+		for _, e := range story() {
+			g.Entry("a.yaml", e)
+			g.Entry("b.yaml", e)
+		}
+	})
+	open := ""
+	for line := range strings.Lines(got) {
+		switch {
+		case strings.HasPrefix(line, "::group::"):
+			if open != "" {
+				t.Fatalf("a group in a group:\n%s", got)
+			}
+			open = strings.Fields(line[len("::group::"):])[0]
+		case strings.HasPrefix(line, "::endgroup::"):
+			open = ""
+		case open == "" && strings.Contains(line, "started"):
+			t.Errorf("outside of a group: %s", line)
+		}
+	}
+	if strings.Count(got, "::group::a.yaml step 1") != 1 || strings.Count(got, "::group::b.yaml step 1") != 1 {
+		t.Errorf("want a group for each board:\n%s", got)
+	}
+}
+
+// A run that goes on with an open step has journaled no start of it.
+func TestGroupedOpensAGroupForAStepThatGoesOn(t *testing.T) {
+	got := grouped(false, func(g *Grouped) {
+		g.Entry("k", flow.Entry{Event: flow.AttemptStarted{Step: 7, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}})
+		g.Activity("k", "at work")
+		g.Entry("k", flow.Entry{Event: flow.RunInterrupted{}})
+	})
+	want := "::group::step 7: tasks/a.md goes on\n::stop-commands::T0KEN\nstep 7: Implementor started (attempt 2)\n  at work\n::T0KEN::\n::endgroup::\n"
+	if got != want {
+		t.Errorf("Grouped wrote\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestGroupedIsBounded(t *testing.T) {
+	flood := func(g *Grouped) {
+		g.Entry("k", story()[1])
+		for i := range 100_000 {
+			g.Activity("k", fmt.Sprintf("line %d %s", i, strings.Repeat("x", 40)))
+		}
+		for range 100 {
+			g.Notice("", "odd")
+		}
+	}
+	if got := grouped(false, flood); strings.Count(got, "line ") != mostTold-1 || !strings.Contains(got, "what it says next is not shown") || strings.Count(got, "::warning") != mostWarnings {
+		t.Errorf("%d lines of the agent and %d warnings", strings.Count(got, "line "), strings.Count(got, "::warning"))
+	}
+	if got := grouped(true, flood); len(got) > 2*mostBytes || !strings.Contains(got, "lines before these") {
+		t.Errorf("%d bytes were held back", len(got))
+	}
+}

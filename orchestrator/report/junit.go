@@ -1,0 +1,195 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+)
+
+// JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each step. A board that is not
+// complete has exactly one failure, or one error where the program and not the work has failed, so that what CI shows is what
+// the exit code says. hide redacts a text.
+func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
+	j := junit{func(text string) string { return redact.InertLines(hide(text)) }}
+	all := suites{Name: "kanban-run"}
+	var total time.Duration
+	for i := range boards {
+		s := j.suite(&boards[i])
+		s.ID = i
+		all.Suites = append(all.Suites, s)
+		all.Tests += s.Tests
+		all.Failures += s.Failures
+		all.Errors += s.Errors
+		total += boards[i].Ended.Sub(boards[i].Began)
+	}
+	all.Time = seconds(total)
+	text, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("render JUnit: %w", err)
+	}
+	return append(append([]byte(xml.Header), text...), '\n'), nil
+}
+
+// The elements and their order are those of the schema of Apache Ant's JUnit task, which the others extend.
+type suites struct {
+	XMLName  xml.Name `xml:"testsuites"`
+	Name     string   `xml:"name,attr"`
+	Tests    int      `xml:"tests,attr"`
+	Failures int      `xml:"failures,attr"`
+	Errors   int      `xml:"errors,attr"`
+	Time     string   `xml:"time,attr"`
+	Suites   []suite  `xml:"testsuite"`
+}
+
+type suite struct {
+	ID         int        `xml:"id,attr"`
+	Package    string     `xml:"package,attr"`
+	Name       string     `xml:"name,attr"`
+	Timestamp  string     `xml:"timestamp,attr"`
+	Hostname   string     `xml:"hostname,attr"`
+	Tests      int        `xml:"tests,attr"`
+	Failures   int        `xml:"failures,attr"`
+	Errors     int        `xml:"errors,attr"`
+	Skipped    int        `xml:"skipped,attr"`
+	Time       string     `xml:"time,attr"`
+	Properties []property `xml:"properties>property"`
+	Cases      []testCase `xml:"testcase"`
+	Out        output     `xml:"system-out"`
+	Err        output     `xml:"system-err"`
+}
+
+type output struct {
+	Text string `xml:",cdata"`
+}
+
+type property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type testCase struct {
+	Name    string   `xml:"name,attr"`
+	Class   string   `xml:"classname,attr"`
+	Time    string   `xml:"time,attr"`
+	Failure *problem `xml:"failure"`
+	Error   *problem `xml:"error"`
+}
+
+type problem struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Text    string `xml:",cdata"`
+}
+
+type junit struct{ clean func(string) string }
+
+func (j junit) suite(d *digest.Digest) suite {
+	name := j.clean(d.Board)
+	s := suite{Package: name, Name: name, Timestamp: d.Began.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
+		Time: seconds(d.Ended.Sub(d.Began)), Out: output{j.log(d)}}
+	for _, p := range []property{{"outcome", string(d.Outcome)}, {"text", d.Text}, {"runs", fmt.Sprint(d.Runs)}, {"cost", Cost}} {
+		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
+	}
+	culprit := d.Culprit()
+	for i := range d.Steps {
+		step := &d.Steps[i]
+		c := testCase{Name: j.clean(fmt.Sprintf("step %d: %s", step.Step, step.Task)), Class: j.clean(d.Board + "." + step.Role),
+			Time: seconds(step.Ended.Sub(step.Began))}
+		if step == culprit {
+			j.fail(&c, d, failureText(step))
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	if d.Outcome != flow.Complete && culprit == nil {
+		c := testCase{Name: "the board is complete", Class: name, Time: seconds(0)}
+		j.fail(&c, d, "")
+		s.Cases = append(s.Cases, c)
+	}
+	for _, c := range s.Cases {
+		s.Tests++
+		s.Failures += count(c.Failure)
+		s.Errors += count(c.Error)
+	}
+	return s
+}
+
+func count(p *problem) int {
+	if p == nil {
+		return 0
+	}
+	return 1
+}
+
+// fail says why the board is not complete. What the work did not achieve is a failure, what kept it from being done an error.
+func (j junit) fail(c *testCase, d *digest.Digest, text string) {
+	if d.Advice != "" {
+		text += "\nnext: " + d.Advice + "\n"
+	}
+	p := &problem{Message: j.clean(d.Text), Type: string(d.Outcome), Text: j.clean(text)}
+	switch d.Outcome {
+	case flow.NeedsPerson, flow.Exhausted, flow.Frozen:
+		c.Failure = p
+	default:
+		c.Error = p
+	}
+}
+
+// failureText is what the last attempt of a step left: why it was not accepted, and its last lines.
+func failureText(s *digest.Step) string {
+	last := s.Last()
+	if last == nil {
+		return "no agent was started\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", attemptLine(last))
+	for _, part := range []struct{ name, text string }{{"message", last.Message}, {"output", last.Received}, {"standard error", last.Stderr}, {"all of it", last.Output}} {
+		if part.text != "" {
+			fmt.Fprintf(&b, "%s:\n%s\n", part.name, lastLines(part.text, 20))
+		}
+	}
+	return b.String()
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// log is one line for each attempt and note.
+func (j junit) log(d *digest.Digest) string {
+	var b strings.Builder
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		for k := range s.Attempts {
+			fmt.Fprintf(&b, "step %d: %s\n", s.Step, attemptLine(&s.Attempts[k]))
+		}
+		for _, note := range s.Notes {
+			fmt.Fprintf(&b, "step %d: %s\n", s.Step, note)
+		}
+	}
+	return j.clean(b.String())
+}
+
+func attemptLine(a *digest.Attempt) string {
+	line := fmt.Sprintf("%s attempt %d: %s", a.Role, a.Attempt, a.Result)
+	if a.Status != "" {
+		line += ", " + a.Status
+	}
+	if a.Reason != "" {
+		line += ": " + a.Reason
+	}
+	if a.Exit != "" && a.Exit != a.Reason {
+		line += " (" + a.Exit + ")"
+	}
+	return line + ", " + took(a.Millis)
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+
+// Cost of a run or a step: no adapter of this version tells any.
+const Cost = "unknown"

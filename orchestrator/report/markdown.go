@@ -1,0 +1,193 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+)
+
+// Markdown renders boards for a person, in at most limit bytes: where it would be longer, boards and steps are left out, the
+// oldest steps first, and it says how many. hide redacts a text. 0 is no limit.
+func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
+	longest := len(boards)
+	for i := range boards {
+		longest = max(longest, len(boards[i].Steps))
+	}
+	for rows := longest; ; rows /= 2 {
+		m := &markdown{hide: hide, rows: rows}
+		m.document(boards)
+		if limit == 0 || m.b.Len() <= limit || rows == 0 {
+			return m.b.String()
+		}
+	}
+}
+
+// markdown is a document that is being written.
+type markdown struct {
+	b    strings.Builder
+	hide func(string) string
+	rows int // the most rows of any table
+}
+
+// line writes a line of the program's own Markdown, into which foreign texts are put as text.
+func (m *markdown) line(format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = redact.Markdown(m.hide(text))
+		}
+	}
+	fmt.Fprintf(&m.b, format+"\n", args...)
+}
+
+func (m *markdown) document(boards []digest.Digest) {
+	complete := 0
+	for i := range boards {
+		complete += m.is(&boards[i])
+	}
+	m.line("## kanban-run: %d of %s complete\n", complete, flow.Count(len(boards), "board"))
+	m.overview(boards)
+	for i := range boards[:min(len(boards), m.rows)] {
+		m.board(&boards[i])
+	}
+}
+
+func (m *markdown) is(d *digest.Digest) int {
+	if d.Outcome == flow.Complete {
+		return 1
+	}
+	return 0
+}
+
+// overview is the table of boards, and what a person has to do.
+func (m *markdown) overview(boards []digest.Digest) {
+	m.line("|  | board | outcome | steps | attempts | time | cost |\n|---|---|---|--:|--:|--:|--:|")
+	for i := range boards[:min(len(boards), m.rows)] {
+		d := &boards[i]
+		attempts, rejected := d.Attempts()
+		tries := fmt.Sprint(attempts)
+		if rejected > 0 {
+			tries += fmt.Sprintf(" (%d rejected)", rejected)
+		}
+		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d.Outcome), d.Board, outcomeWords(d.Outcome), d.Earlier+len(d.Steps), tries,
+			took(d.Ended.Sub(d.Began).Milliseconds()), Cost)
+	}
+	m.rest(len(boards), "board")
+	for i := range boards[:min(len(boards), m.rows)] {
+		if d := &boards[i]; d.Outcome != flow.Complete {
+			m.line("\n**%s**: %s%s", d.Board, d.Text, advised(d.Advice))
+		}
+	}
+}
+
+func advised(advice string) string {
+	if advice == "" {
+		return ""
+	}
+	return ". Next: " + advice
+}
+
+func (m *markdown) rest(n int, what string) {
+	if n > m.rows {
+		m.line("\n… and %s more", flow.Count(n-m.rows, what))
+	}
+}
+
+func outcomeSign(o flow.Outcome) string {
+	switch o {
+	case flow.Complete:
+		return "✓"
+	case flow.LimitReached, flow.Interrupted:
+		return "…"
+	default:
+		return "✗"
+	}
+}
+
+func outcomeWords(o flow.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
+
+// board is a board's timeline and its steps.
+func (m *markdown) board(d *digest.Digest) {
+	m.line("\n### %s\n", d.Board)
+	if len(d.Steps) == 0 {
+		m.line("No step was started.")
+		return
+	}
+	m.timeline(d)
+	first := max(0, len(d.Steps)-m.rows)
+	if left := d.Earlier + first; left > 0 {
+		m.line("%s before these: `kanban-run log` shows all.\n", flow.Count(left, "step"))
+	}
+	m.line("| step | task | role | attempts | time | cost | result | last message |\n|--:|---|---|--:|--:|--:|---|---|")
+	for i := first; i < len(d.Steps); i++ {
+		s := &d.Steps[i]
+		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), took(s.Millis()), Cost, stepResult(s), brief(lastWord(s)))
+	}
+}
+
+// stepResult is what became of a step, in a few words.
+func stepResult(s *digest.Step) string {
+	words := []string{string(s.State)}
+	if s.State == digest.Done {
+		words = words[:0]
+	}
+	if s.Status != "" {
+		words = append(words, s.Status)
+	}
+	if s.Manager != "" && s.Manager != "ok" {
+		words = append(words, "Manager "+s.Manager)
+	}
+	if n := s.Rejections(); n > 0 {
+		words = append(words, fmt.Sprintf("%d rejected", n))
+	}
+	return strings.Join(words, ", ")
+}
+
+// lastWord is the last that was heard of a step.
+func lastWord(s *digest.Step) string {
+	text := s.Message
+	if last := s.Last(); last != nil && last.Reason != "" {
+		text = last.Reason
+	}
+	if text == "" {
+		return strings.Join(s.Notes, "; ")
+	}
+	return strings.Join(append([]string{text}, s.Notes...), "; ")
+}
+
+// mostBars keeps a timeline readable, and within what Mermaid draws.
+const mostBars = 60
+
+// timeline is a Mermaid diagram of the last steps.
+func (m *markdown) timeline(d *digest.Digest) {
+	first := max(0, len(d.Steps)-min(mostBars, m.rows))
+	if first == len(d.Steps) {
+		return
+	}
+	m.line("```mermaid\ngantt\n  dateFormat x\n  axisFormat %%H:%%M:%%S")
+	for i := first; i < len(d.Steps); i++ {
+		s := &d.Steps[i]
+		kind := "done"
+		switch {
+		case s == d.Culprit():
+			kind = "crit"
+		case s.State == digest.Open:
+			kind = "active"
+		}
+		fmt.Fprintf(&m.b, "  %d %s %s :%s, %d, %d\n", s.Step, m.label(s.Role), m.label(s.Task), kind, s.Began.UnixMilli(), max(s.Ended.UnixMilli(), s.Began.UnixMilli()+1))
+	}
+	m.line("```\n")
+}
+
+// label keeps of a text what has no meaning in a Mermaid diagram.
+func (m *markdown) label(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ._/-", r) {
+			return r
+		}
+		return '_'
+	}, m.hide(text))
+}

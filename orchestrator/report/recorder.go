@@ -1,0 +1,53 @@
+package report
+
+import (
+	"sync"
+
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+)
+
+// Watcher is told what happens to boards.
+type Watcher interface {
+	Entry(board string, e flow.Entry)
+	Activity(board, text string)
+	Notice(board, text string)
+}
+
+// Recorder folds what happens to each board into a digest, and tells the Watcher too. It is safe for concurrent use.
+type Recorder struct {
+	Watcher
+	keep   int
+	mu     sync.Mutex
+	boards map[string]*digest.Digest
+}
+
+// NewRecorder keeps the last steps of each board.
+func NewRecorder(w Watcher, keep int) *Recorder {
+	return &Recorder{Watcher: w, keep: keep, boards: map[string]*digest.Digest{}}
+}
+
+// Entry records a journaled event.
+func (r *Recorder) Entry(board string, e flow.Entry) {
+	r.mu.Lock()
+	d := r.boards[board]
+	if d == nil {
+		d = &digest.Digest{Keep: r.keep, Steps: []digest.Step{}}
+		r.boards[board] = d
+	}
+	d.Add(e)
+	r.mu.Unlock()
+	r.Watcher.Entry(board, e)
+}
+
+// Digest is what was recorded, with where the board stands.
+func (r *Recorder) Digest(e Ending) digest.Digest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := digest.Digest{Steps: []digest.Step{}}
+	if known := r.boards[e.Board]; known != nil {
+		d = *known
+	}
+	d.Board, d.Outcome, d.Text, d.Advice = e.Board, e.Outcome, e.Text, e.Hint
+	return d
+}

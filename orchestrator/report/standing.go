@@ -1,0 +1,42 @@
+package report
+
+import (
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+)
+
+// Conclude fills in where a board stands by its whole history: its outcome and what a person does next. owned says that a run
+// is at work.
+func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
+	s := h.State
+	d.Outcome, d.Text = s.Outcome, s.Text
+	switch {
+	case h.Standstill() != "":
+		d.Outcome, d.Text = flow.Frozen, h.Standstill()
+	case owned:
+		d.Outcome, d.Text = flow.Interrupted, "a run is at work"
+	case s.Outcome == "":
+		d.Outcome, d.Text = flow.Interrupted, "stopped without an ending: the run was killed"
+	case s.Outcome == flow.NeedsPerson && s.Last.Acknowledged:
+		d.Text += " (acknowledged by the Lead)"
+	}
+	if !owned {
+		d.Advice = Advice(d.Outcome, d.Board, log)
+	}
+}
+
+// Advice is what a person does next about a board that is not complete; log is its supervisor log.
+func Advice(o flow.Outcome, board, log string) string {
+	switch o {
+	case flow.NeedsPerson:
+		return "kanban-run log " + board + " shows what happened; edit the board, or kanban-run ack " + board + " when it may go on as it stands"
+	case flow.Frozen:
+		return "kanban-run ack -n " + board + " shows what changed and what your word would change; look at it, mend the board if need be, then kanban-run ack " + board
+	case flow.Exhausted:
+		return log + " has the replies; the same command asks again, with fresh retries"
+	case flow.LimitReached, flow.Interrupted:
+		return "the same command goes on"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,222 @@
+package orchestrator_test
+
+import (
+	"go/ast"
+	"go/build"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sinks are all functions that write to something else than memory, each with what it writes to. Text for people, pipes and CI
+// jobs has one way out, in package console; a new way needs a new reason.
+var sinks = map[string]string{
+	"console.Printer.write": "the streams of the process: the one function that prints",
+
+	"proc.output.copy":         "what an agent prints, to whoever started it",
+	"proc.streams.pump":        "an agent's standard input",
+	"proc.Join":                "the name of the process for ps",
+	"agent.Converse":           "what an agent prints, to its reader",
+	"agent.Sinks.entrance":     "what an agent prints, to the redactor: where it enters",
+	"agent.Sinks.excerpt":      "the beginning of a reply, through the redactor into memory",
+	"agent.metered.Write":      "what an agent prints",
+	"redact.Writer.pass":       "what is left of it, to a spool",
+	"orchestrator.spool.spill": "files of a run: an agent's output",
+
+	"journal.Journal.write":        "files of a run: the journal",
+	"journal.Journal.commit":       "its head",
+	"journal.Journal.renew":        "the journal",
+	"journal.copyTail":             "what was torn off it",
+	"durable.fill":                 "files that are replaced: the board, files of a run",
+	"durable.confirm":              "an empty lock",
+	"durable.Lock.Describe":        "a lock: whose it is",
+	"orchestrator.writePrivate":    "files of a run",
+	"orchestrator.files.appendLog": "the supervisor log",
+	"orchestrator.run.privateCopy": "a dry run's copy of the board",
+	"kanban-run.writeStart":        "the files of `kanban-run init`",
+	"kanban-run.appendTo":          "the outputs and the summary of a CI job",
+
+	"agent.StubMain":       "the stub is an agent, and prints for kanban-run",
+	"agent.call.act":       "the stub",
+	"agent.call.say":       "the stub",
+	"agent.call.next":      "the stub",
+	"agent.call.misbehave": "the stub",
+	"agent.call.flood":     "the stub",
+	"agent.rewrite":        "the stub as a Manager: the board",
+	"agent.count":          "the stub's memory",
+}
+
+// own are the functions that print a text of the program itself as it is.
+var own = map[string]string{
+	"kanban-run.writeHelp":         "the help, from the tables of commands and exit codes",
+	"kanban-run.command.writeHelp": "the help, from the table of flags",
+	"kanban-run.completionCommand": "scripts made from the same tables",
+	"kanban-run.schemaCommand":     "schemas are part of the program",
+	"kanban-run.versionCommand":    "so is its version",
+	"kanban-run.terminal.report":   "documents, whose texts are made harmless for XML and Markdown",
+	"report.Live.draw":             "a picture, whose texts come from Sprintf",
+}
+
+// outlets are the functions that may name the streams of the process.
+var outlets = map[string]string{
+	"kanban-run.main":         "hands them to the printers",
+	"proc.guardian.startOnce": "the runner's are its guardian's",
+	"agent.call.leak":         "what a stub leaves behind holds on to the stub's",
+}
+
+// TestOneFunctionPrints looks for every call that writes, and for every mention of the streams of the process.
+func TestOneFunctionPrints(t *testing.T) {
+	found := map[string]map[string]bool{"sinks": {}, "own": {}, "outlets": {}}
+	for _, fn := range functions(t) {
+		ast.Inspect(fn.decl, func(n ast.Node) bool {
+			for kind, yes := range map[string]bool{"sinks": fn.writes(n), "own": fn.calls(n, "kanban-run/orchestrator/console", "Own"), "outlets": fn.names(n)} {
+				if yes {
+					found[kind][fn.name] = true
+				}
+			}
+			return true
+		})
+	}
+	for kind, allowed := range map[string]map[string]string{"sinks": sinks, "own": own, "outlets": outlets} {
+		for name := range found[kind] {
+			if allowed[name] == "" {
+				t.Errorf("%s: %s is not listed", kind, name)
+			}
+		}
+		for name := range allowed {
+			if !found[kind][name] {
+				t.Errorf("%s: %s is listed and is none", kind, name)
+			}
+		}
+	}
+}
+
+// function is one declaration of the module, with what the compiler knows about it.
+type function struct {
+	name string
+	decl ast.Node
+	info *types.Info
+}
+
+// writes says whether n is a call that writes to something else than memory.
+func (f function) writes(n ast.Node) bool {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	if id, ok := call.Fun.(*ast.Ident); ok {
+		b, ok := f.info.Uses[id].(*types.Builtin)
+		return ok && strings.HasPrefix(b.Name(), "print")
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	callee, ok := f.info.Uses[sel.Sel].(*types.Func)
+	if !ok || callee.Pkg() == nil {
+		return false
+	}
+	if recv := callee.Signature().Recv(); recv != nil {
+		writer := slices.Contains([]string{"Write", "WriteString", "WriteAt", "ReadFrom", "WriteTo"}, callee.Name())
+		return writer && !inMemory(f.info.TypeOf(sel.X))
+	}
+	switch callee.Pkg().Path() + "." + callee.Name() {
+	case "fmt.Print", "fmt.Printf", "fmt.Println", "os.WriteFile", "syscall.Write", "golang.org/x/sys/unix.Write":
+		return true
+	case "fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln", "io.WriteString", "io.Copy", "io.CopyN", "io.CopyBuffer",
+		"encoding/json.NewEncoder", "gopkg.in/yaml.v3.NewEncoder", "bufio.NewWriter", "bufio.NewWriterSize", "text/tabwriter.NewWriter", "io.MultiWriter":
+		return !inMemory(f.info.TypeOf(call.Args[0]))
+	}
+	return callee.Pkg().Path() == "log" || callee.Pkg().Path() == "log/slog"
+}
+
+// inMemory says whether what is written to a value of this type stays in the process.
+func inMemory(t types.Type) bool {
+	name := strings.TrimPrefix(t.String(), "*")
+	return slices.Contains([]string{"strings.Builder", "bytes.Buffer", "hash.Hash", "hash.Hash32"}, name)
+}
+
+func (f function) calls(n ast.Node, pkg, name string) bool {
+	id, ok := n.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	callee, ok := f.info.Uses[id].(*types.Func)
+	return ok && callee.Pkg() != nil && callee.Pkg().Path() == pkg && callee.Name() == name
+}
+
+// names says whether n is os.Stdout or os.Stderr.
+func (f function) names(n ast.Node) bool {
+	id, ok := n.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := f.info.Uses[id].(*types.Var)
+	return ok && v.Pkg() != nil && v.Pkg().Path() == "os" && (v.Name() == "Stdout" || v.Name() == "Stderr")
+}
+
+// functions are those of all packages of the module as they are built on this system, tests aside.
+func functions(t *testing.T) []function {
+	t.Helper()
+	fset := token.NewFileSet()
+	load := importer.ForCompiler(fset, "source", nil)
+	var all []function
+	for _, dir := range folders(t) {
+		built, err := build.ImportDir(dir, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var files []*ast.File
+		for _, name := range built.GoFiles {
+			file, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+		info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
+		if _, err := (&types.Config{Importer: load}).Check(dir, fset, files, info); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			for _, d := range file.Decls {
+				all = append(all, function{nameOf(filepath.Base(dir), d), d, info})
+			}
+		}
+	}
+	return all
+}
+
+// folders are those of the module that hold code which is not for tests.
+func folders(t *testing.T) []string {
+	t.Helper()
+	seen := map[string]bool{}
+	eachFile(t, func(name string) {
+		if !strings.HasPrefix(name, "../.ci") && !strings.Contains(name, "/agenttest/") {
+			seen[filepath.Dir(name)] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// nameOf is package.function, package.Type.method, or the package's name for what is declared outside of functions.
+func nameOf(pkg string, d ast.Decl) string {
+	fn, ok := d.(*ast.FuncDecl)
+	if !ok {
+		return pkg
+	}
+	if fn.Recv == nil {
+		return pkg + "." + fn.Name.Name
+	}
+	recv := fn.Recv.List[0].Type
+	if star, ok := recv.(*ast.StarExpr); ok {
+		recv = star.X
+	}
+	return pkg + "." + types.ExprString(recv) + "." + fn.Name.Name
+}
