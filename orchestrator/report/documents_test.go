@@ -102,7 +102,7 @@ func TestJUnitCounts(t *testing.T) {
 			if err := xml.Unmarshal(text, &all); err != nil {
 				t.Fatal(err)
 			}
-			if got := fmt.Sprintf("%d %d", all.Failures, all.Errors); got != want {
+			if got := fmt.Sprintf("%d %d", all.Suites[0].Failures, all.Suites[0].Errors); got != want {
 				t.Errorf("%s: %s failures and errors, want %s", outcome, got, want)
 			}
 		}

@@ -146,9 +146,17 @@ func stepResult(s *digest.Step) string {
 	return strings.Join(words, ", ")
 }
 
-// lastWord is the last that was heard of a step.
+// lastWord is the last that was heard of the work in a step: the task agent's message, unless the Manager asks for help or a reply
+// was rejected.
 func lastWord(s *digest.Step) string {
 	text := s.Message
+	if s.Manager == "" || s.Manager == "ok" {
+		for _, a := range s.Attempts {
+			if a.Call == flow.TaskCall && a.Message != "" {
+				text = a.Message
+			}
+		}
+	}
 	if last := s.Last(); last != nil && last.Reason != "" {
 		text = last.Reason
 	}

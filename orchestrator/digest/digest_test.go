@@ -1,0 +1,117 @@
+package digest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// fold adds events that happened a second apart.
+func fold(d *digest.Digest, events ...flow.Event) {
+	at := start
+	if !d.Ended.IsZero() {
+		at = d.Ended.Add(time.Second)
+	}
+	for i, e := range events {
+		d.Add(flow.Entry{Time: at.Add(time.Duration(i) * time.Second), Event: e})
+	}
+}
+
+func TestStepsOfAnInterruptedRun(t *testing.T) {
+	var d digest.Digest
+	next := "b.md"
+	fold(&d,
+		flow.RunStarted{Workdir: "/w"},
+		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
+		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 1, Command: "x"},
+		flow.ReplyRejected{Step: 1, Reason: "empty", Exit: "exit status 1", Stderr: "oops", Output: "steps/0001", Received: "?", Millis: 900},
+		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 2, Command: "x"},
+		flow.AttemptStopped{Step: 1, Reason: "the run was stopped"},
+		flow.RunInterrupted{Outcome: flow.Interrupted},
+		flow.RunStarted{Workdir: "/w"},
+		flow.BoardEdited{Step: 1},
+		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Command: "x"},
+		flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Status: "blocked", Message: "no key", Millis: 800},
+		flow.AttemptStarted{Step: 1, Call: flow.ManagerCall, Role: "Manager", Attempt: 1, Command: "y"},
+		flow.ReplyAccepted{Step: 1, Call: flow.ManagerCall, Status: "ok", Message: "b is next", Millis: 700},
+		flow.StepFinished{Step: 1, Status: "blocked", Manager: "ok", Message: "b is next", NextTask: &next, Warning: "the file stands"},
+		flow.SnapshotTaken{},
+		flow.StepStarted{Step: 2, Task: "b.md", Role: "Architect"},
+		flow.StepAbandoned{Step: 2, Reason: "the board was edited"},
+	)
+	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	want := digest.Digest{Workdir: "/w", Runs: 2, Began: at(0), Ended: at(16), Steps: []digest.Step{
+		{Step: 1, Task: "a.md", Role: "Implementor", Began: at(1), Ended: at(13), State: digest.Done, Status: "blocked", Manager: "ok", Message: "b is next",
+			NextTask: &next, Notes: []string{"the board was edited between two runs; the call started afresh", "the file stands"},
+			Attempts: []digest.Attempt{
+				{Call: flow.TaskCall, Role: "Implementor", Attempt: 1, Command: "x", Began: at(2), Millis: 900, Result: digest.Rejected, Reason: "empty",
+					Exit: "exit status 1", Received: "?", Stderr: "oops", Output: "steps/0001"},
+				{Call: flow.TaskCall, Role: "Implementor", Attempt: 2, Command: "x", Began: at(4), Millis: 1000, Result: digest.Stopped, Reason: "the run was stopped"},
+				{Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Command: "x", Began: at(9), Millis: 800, Result: digest.Accepted, Status: "blocked", Message: "no key"},
+				{Call: flow.ManagerCall, Role: "Manager", Attempt: 1, Command: "y", Began: at(11), Millis: 700, Result: digest.Accepted, Status: "ok", Message: "b is next"},
+			}},
+		{Step: 2, Task: "b.md", Role: "Architect", Began: at(15), Ended: at(16), State: digest.Abandoned, Notes: []string{"given up: the board was edited"}, Attempts: []digest.Attempt{}},
+	}}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("the digest differs (-want +got):\n%s", diff)
+	}
+	if all, rejected := d.Attempts(); all != 4 || rejected != 1 {
+		t.Errorf("Attempts() = %d, %d, want 4 and 1", all, rejected)
+	}
+}
+
+func TestCulprit(t *testing.T) {
+	open := []flow.Event{flow.StepStarted{Step: 1}, flow.StepFinished{Step: 1}, flow.StepStarted{Step: 2}}
+	for _, tt := range []struct {
+		outcome flow.Outcome
+		events  []flow.Event
+		want    int
+	}{
+		{flow.Complete, open, 0},
+		{flow.Exhausted, open, 2},
+		{flow.Interrupted, open, 2},
+		{flow.NeedsPerson, open[:2], 1},
+		{flow.LimitReached, open[:2], 0},
+		{flow.Frozen, nil, 0},
+	} {
+		d := digest.Digest{Outcome: tt.outcome}
+		fold(&d, tt.events...)
+		got := 0
+		if s := d.Culprit(); s != nil {
+			got = s.Step
+		}
+		if got != tt.want {
+			t.Errorf("Culprit(%s after %d events) = step %d, want %d", tt.outcome, len(tt.events), got, tt.want)
+		}
+	}
+}
+
+func TestKeepForgetsTheOldest(t *testing.T) {
+	d := digest.Digest{Keep: 3}
+	for i := range 10 {
+		fold(&d, flow.StepStarted{Step: i + 1}, flow.StepFinished{Step: i + 1})
+	}
+	var kept []int
+	for _, s := range d.Steps {
+		kept = append(kept, s.Step)
+	}
+	if fmt.Sprint(kept) != "[8 9 10]" || d.Earlier != 7 {
+		t.Errorf("kept %v and %d before them, want [8 9 10] and 7", kept, d.Earlier)
+	}
+}
+
+// A journal of a board that was never run through, or an entry that is about no step, changes nothing else.
+func TestEntriesWithoutAStep(t *testing.T) {
+	var d digest.Digest
+	fold(&d, flow.ReplyAccepted{}, flow.AttemptStopped{}, flow.HandoffOffered{})
+	if len(d.Steps) != 0 || d.Began != start {
+		t.Errorf("the digest is %+v", d)
+	}
+}
