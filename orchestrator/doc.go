@@ -17,8 +17,9 @@
 //
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► flow, board, agent, journal, durable, redact, config, roles
-//	board, roles   ─► matter          board ─► schema, durable
-//	agent          ─► proc, schema    journal ─► durable       report ─► flow
+//	board, roles   ─► matter                  board   ─► schema, durable     journal ─► durable
+//	agent          ─► proc, redact, schema    digest  ─► flow                console ─► redact
+//	report         ─► flow, digest, console, redact
 //
 // Nothing else, and no cycle: deps_test.go holds it. What a crash test stops also imports failpoint, which is empty in every
 // other build. The core knows no screen (an [Observer] is told what was committed), and
@@ -37,6 +38,15 @@
 //	files.go      the files of a run; spool.go: the streams of its agents; logbook.go: supervisor-log.md; statefile.go: state.md
 //	batch.go      several boards side by side; once.go: a single call without a board
 //	inspect.go    the journal for those who only read; verify.go: what is to be said about it; ack.go: the Lead's word
+//
+// # What is said, and where it goes
+//
+//	agent's output ─► redact.Writer ─► the spools of a step, the tail of stderr, what is shown while it works
+//	      └─────────► the reply ─► judged, and redacted again ─► event ─► journal ─► Observer (package report)
+//	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit
+//	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
+//
+// sinks_test.go lists all functions that write to something else than memory, and what they write to.
 //
 // # Goroutines
 //
