@@ -19,6 +19,7 @@ Markdown is for people and is the default: a table of the boards and, for each, 
 systems: a suite for each board, a case for each step, and one failure for each board that is not complete. --json is for
 programs. Everything is read from the journals, also while a run is at work. The exit code says nothing about the boards.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir")
 			forms := map[string]*bool{
 				"junit":    flags.Bool("junit", false, "JUnit XML"),
 				"markdown": flags.Bool("markdown", false, "Markdown (the default)"),
@@ -30,6 +31,9 @@ programs. Everything is read from the journals, also while a run is at work. The
 				}
 				form, err := oneOf(forms)
 				if err != nil {
+					return 0, err
+				}
+				if _, err := s.load(t); err != nil {
 					return 0, err
 				}
 				boards := make([]digest.Digest, len(args))

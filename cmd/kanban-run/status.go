@@ -63,6 +63,7 @@ func logCommand() command {
 --verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged
 (with the byte where the damage begins), 5 when its records contradict each other and the board waits for kanban-run ack.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON event a line, as run --json does")
 			follow := flags.BoolP("follow", "f", false, "go on with what happens next, until interrupted")
 			verify := flags.Bool("verify", false, "check the journal instead, and say what was found")
@@ -72,6 +73,9 @@ func logCommand() command {
 				}
 				if *verify && *follow {
 					return 0, &usageError{text: "--verify looks once, --follow does not end", hint: "use one of them"}
+				}
+				if _, err := s.load(t); err != nil {
+					return 0, err
 				}
 				if *verify {
 					return verifyJournal(t, args[0], *asJSON)
@@ -130,10 +134,14 @@ and when two runs took one board. -n shows what changed and what your word would
 that the Manager ended with blocked, error or escalate (exit code 3) is complete once you acknowledge it or edit it. What
 changed, or what your word changes, is shown as a diff; your word is journaled.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir")
 			note := flags.StringP("message", "m", "", "a note for the journal")
 			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your word and what it would change")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("ack", args, true); err != nil {
+					return 0, err
+				}
+				if _, err := s.load(t); err != nil {
 					return 0, err
 				}
 				q, err := orchestrator.Acknowledge(args[0], *note, *ask, t.redactor(), time.Now)
