@@ -53,7 +53,7 @@ func Acknowledge(boardPath, note string, ask bool, r *redact.Redactor, now func(
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	a := &arbitration{files: f, source: source, ask: ask,
 		ledger: &ledger{board: filepath.Base(boardPath), path: f.journal(), observer: Silent{}, redactor: r}}
-	q, err = a.decide(flow.Acknowledged{Board: a.board, BoardSHA: board.SHA(source), Note: r.String(note)}, now)
+	q, err = a.decide(flow.Acknowledged{Board: a.board, BoardSHA: board.SHA(source), Note: note}, now)
 	q.Diff = r.String(q.Diff)
 	return q, errors.Join(err, a.close())
 }
@@ -67,7 +67,7 @@ type arbitration struct {
 }
 
 func (a *arbitration) decide(e flow.Acknowledged, now func() time.Time) (Question, error) {
-	logs := newLogbook(a.files, a.board, a.redactor)
+	logs := newLogbook(a.files, a.board)
 	a.onCommit = logs.follow
 	if err := a.open(now, logs.replay); err != nil {
 		return Question{}, err

@@ -176,6 +176,9 @@ func (p *Prepared) check(b *board.Board) error {
 	if !b.Current.Set {
 		return b.MissingCurrent()
 	}
+	if err := p.setup.noSecretIn(append([]string{b.Current.Path, p.place.KanbanFile()}, b.TaskPaths()...)...); err != nil {
+		return err
+	}
 	current, err := p.place.ReadTask(b.Current.Path)
 	if err != nil {
 		return b.CurrentProblem(err)
@@ -188,6 +191,17 @@ func (p *Prepared) check(b *board.Board) error {
 	}
 	_, err = p.setup.Cast.Player(flow.ManagerRole, p.place.Dir())
 	return err
+}
+
+// noSecretIn refuses paths that cannot be journaled as they are.
+func (s *Setup) noSecretIn(paths ...string) error {
+	for _, p := range paths {
+		if shown := s.Redactor.String(p); shown != p {
+			return &InvalidError{Err: fmt.Errorf("a path holds a secret: %s", shown),
+				Fix: "rename the file; a word that is no secret must not be the value of a variable whose name looks secret, nor stand under redact: in the settings"}
+		}
+	}
+	return nil
 }
 
 // checkList looks at the listed tasks that are not done. One without a file is a task that is yet to be written.

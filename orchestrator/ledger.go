@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -81,16 +80,12 @@ func (l *ledger) note(e flow.Event) error {
 
 // clean encodes an event without secrets, and returns it as a reader of the journal will see it.
 func (l *ledger) clean(e flow.Event) (flow.Event, []byte, error) {
+	e = flow.Redacted(e, l.redactor.String)
 	data, err := json.Marshal(e)
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode event %s: %w", e.Kind(), err)
 	}
-	redacted := l.redactor.Bytes(data)
-	if bytes.Equal(redacted, data) {
-		return e, data, nil
-	}
-	e, err = flow.Decode(e.Kind(), redacted)
-	return e, redacted, err
+	return e, data, nil
 }
 
 // commit makes all noted events durable and only then tells of them.

@@ -22,7 +22,6 @@ import (
 type logbook struct {
 	files    files
 	board    string
-	redactor *redact.Redactor
 	rejected int // replies rejected according to the journal
 	recent   []flow.Entry
 	earlier  int       // entries before the recent ones
@@ -35,8 +34,8 @@ const (
 	drawEvery   = time.Second
 )
 
-func newLogbook(f files, board string, r *redact.Redactor) *logbook {
-	return &logbook{files: f, board: board, redactor: r}
+func newLogbook(f files, board string) *logbook {
+	return &logbook{files: f, board: board}
 }
 
 func (l *logbook) replay(e flow.Entry) {

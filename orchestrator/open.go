@@ -47,7 +47,7 @@ func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) 
 		return nil, release, err
 	}
 	r.reader = board.NewReader(r.path, p.job.Board)
-	r.logs = newLogbook(r.files, p.job.Board, p.setup.Redactor)
+	r.logs = newLogbook(r.files, p.job.Board)
 	r.ledger = &ledger{board: p.job.Board, path: r.files.journal(), observer: p.job.Observer, redactor: p.setup.Redactor, onCommit: r.logs.follow}
 	undo = append(undo, func() error { return r.ledger.close() })
 	return r, release, r.openLedger()

@@ -119,7 +119,7 @@ func (r *run) play() (flow.Outcome, string, error) {
 	if r.stop.Err() != nil && errors.Is(err, context.Cause(r.stop)) {
 		outcome = flow.Interrupted
 	}
-	note := r.end(flow.RunInterrupted{Board: r.job.Board, Outcome: outcome, Reason: r.setup.Redactor.String(err.Error())})
+	note := r.end(flow.RunInterrupted{Board: r.job.Board, Outcome: outcome, Reason: err.Error()})
 	return outcome, err.Error(), errors.Join(err, note)
 }
 
@@ -330,6 +330,9 @@ func (r *run) lookAtBoard() (*board.Board, error) {
 
 // view is the board as flow looks at it, with the roles of this run.
 func (r *run) view(b *board.Board) (flow.Board, error) {
+	if err := r.setup.noSecretIn(b.Current.Path); err != nil {
+		return flow.Board{}, err
+	}
 	return look(b, &r.history.State, r.place, func(role string) (string, error) {
 		p, err := r.player(role)
 		if err != nil {

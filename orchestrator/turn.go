@@ -57,10 +57,6 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 		if input, err = r.input(e, b); err != nil {
 			return agent.Invocation{}, err
 		}
-		// The input is journaled, and a retry must get the same bytes.
-		if r.setup.Redactor.Changes(string(input)) {
-			return agent.Invocation{}, &InvalidError{Err: fmt.Errorf("%s: a path on the board holds a secret", r.job.Board)}
-		}
 		intent.Input = input
 		if e.Call == flow.ManagerCall {
 			intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.seen(b.Current.Path)}
@@ -94,14 +90,26 @@ func contractOf(c flow.Call) agent.Contract {
 // input is the JSON on the agent's standard input: seed 004, "Input Specification (Supervisor → Agent)". Only the Manager
 // gets the list of tasks.
 func (r *run) input(e flow.StartAgent, b *board.Board) ([]byte, error) {
-	kanban := r.kanbanFile()
 	if e.Call == flow.TaskCall {
-		return json.Marshal(struct {
-			TaskFile   string `json:"task_file"`
-			KanbanFile string `json:"kanban_file"`
-		}{e.Task, kanban})
+		in := taskInput{e.Task, r.kanbanFile()}
+		return r.harmless(in, in.TaskFile, in.KanbanFile)
 	}
-	return json.Marshal(managerInput{kanban, e.Task, r.seenAll(b.TaskPaths())})
+	in := managerInput{r.kanbanFile(), e.Task, r.seenAll(b.TaskPaths())}
+	return r.harmless(in, append([]string{in.KanbanFile, in.DoneTask}, in.Tasks...)...)
+}
+
+// harmless encodes an input whose paths hold no secret: it is journaled, and a retry must get the same bytes.
+func (r *run) harmless(input any, paths ...string) ([]byte, error) {
+	data, err := json.Marshal(input)
+	if err != nil || !r.setup.Redactor.Changes(string(data)) {
+		return data, err
+	}
+	return data, r.setup.noSecretIn(paths...) // what was found may be a word of the program's own
+}
+
+type taskInput struct {
+	TaskFile   string `json:"task_file"`
+	KanbanFile string `json:"kanban_file"`
 }
 
 type managerInput struct {
@@ -166,14 +174,14 @@ func (r *run) rejected(e flow.StartAgent, player *Player, out agent.Outcome, f a
 		return err
 	}
 	return r.record(flow.ReplyRejected{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
-		Reason: r.setup.Redactor.String(f.Reason), Exit: out.Exit.String(), Left: r.left(), Received: out.Received, Stderr: out.Stderr,
+		Reason: f.Reason, Exit: out.Exit.String(), Left: r.left(), Received: out.Received, Stderr: out.Stderr,
 		Output: r.files.step(e.Step), Disagreed: disagreed, Retries: r.history.State.Step.Rejected, Of: r.setup.Limits.MaxRetries,
 		Millis: took.Milliseconds()})
 }
 
 func (r *run) stopped(e flow.StartAgent, player *Player, reason string) error {
 	return r.record(flow.AttemptStopped{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
-		Reason: r.setup.Redactor.String(reason), Left: r.left()})
+		Reason: reason, Left: r.left()})
 }
 
 // left names the board's bytes as an attempt left them. What a Manager left unreadable is put back now: nobody may be there to

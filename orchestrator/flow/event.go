@@ -30,8 +30,8 @@ type Limits struct {
 
 // RunStarted opens a run. After an interrupted run it goes on with that run's counters.
 type RunStarted struct {
-	Board        string   `json:"board"`
-	Workdir      string   `json:"workdir"`
+	Board        string   `json:"board" text:"free"`
+	Workdir      string   `json:"workdir" text:"free"`
 	Version      string   `json:"version"`
 	Limits       Limits   `json:"limits"`
 	OnDivergence string   `json:"on_divergence"`
@@ -59,7 +59,7 @@ type AttemptStarted struct {
 	Role    string          `json:"role"`
 	Attempt int             `json:"attempt"`
 	Adapter string          `json:"adapter"`
-	Command string          `json:"command"`
+	Command string          `json:"command" text:"free"`
 	Digest  string          `json:"digest"` // SHA-256 over argv, stdin, environment and folder
 	Input   json.RawMessage `json:"input,omitempty"`
 	Before  *Baseline       `json:"before,omitempty"` // with the first attempt of a Manager call
@@ -81,7 +81,7 @@ type ReplyAccepted struct {
 	Role      string   `json:"role"`
 	Attempt   int      `json:"attempt"`
 	Status    string   `json:"status"`
-	Message   string   `json:"message"`
+	Message   string   `json:"message" text:"free"`
 	NextTask  *string  `json:"next_task,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"`
 	SameTasks bool     `json:"same_tasks,omitempty"`
@@ -96,11 +96,11 @@ type ReplyRejected struct {
 	Task      string `json:"task"`
 	Role      string `json:"role"`
 	Attempt   int    `json:"attempt"`
-	Reason    string `json:"reason"`
-	Exit      string `json:"exit"`
-	Received  string `json:"received"`
-	Stderr    string `json:"stderr,omitempty"`
-	Output    string `json:"output,omitempty"` // folder with the attempt's full streams
+	Reason    string `json:"reason" text:"free"`
+	Exit      string `json:"exit" text:"free"`
+	Received  string `json:"received" text:"free"`
+	Stderr    string `json:"stderr,omitempty" text:"free"`
+	Output    string `json:"output,omitempty" text:"free"` // folder with the attempt's full streams
 	Disagreed bool   `json:"disagreed,omitempty"`
 	Left      string `json:"board_sha256"` // the board as the attempt left it; "" when it could not be read
 	Retries   int    `json:"retries"`      // retries used so far, and
@@ -116,7 +116,7 @@ type AttemptStopped struct {
 	Task    string `json:"task"`
 	Role    string `json:"role"`
 	Attempt int    `json:"attempt"`
-	Reason  string `json:"reason"`
+	Reason  string `json:"reason" text:"free"`
 	Left    string `json:"board_sha256,omitempty"` // the board as the attempt left it; "" when nobody knows
 }
 
@@ -137,7 +137,7 @@ type StateDiverged struct {
 	Before string `json:"before_sha256,omitempty"`
 	After  string `json:"after_sha256,omitempty"`
 	Policy string `json:"policy,omitempty"`
-	Text   string `json:"text"`
+	Text   string `json:"text" text:"free"`
 }
 
 // What a STATE_DIVERGENCE is about.
@@ -167,43 +167,43 @@ type StepFinished struct {
 	Step     int     `json:"step"`
 	Task     string  `json:"task"`
 	Role     string  `json:"role"`
-	Status   string  `json:"status"`            // of the task agent
-	Manager  string  `json:"manager"`           // status of the Manager
-	Message  string  `json:"message"`           // the Manager's
-	NextTask *string `json:"next_task"`         // nil: the Manager says that the board is complete
-	BoardSHA string  `json:"board_sha256"`      // of the board as the step leaves it
-	Warning  string  `json:"warning,omitempty"` // where file and reply differed and the file won
-	Millis   int64   `json:"millis"`            // from the step's start, pauses of the program included
+	Status   string  `json:"status"`                        // of the task agent
+	Manager  string  `json:"manager"`                       // status of the Manager
+	Message  string  `json:"message" text:"free"`           // the Manager's
+	NextTask *string `json:"next_task"`                     // nil: the Manager says that the board is complete
+	BoardSHA string  `json:"board_sha256"`                  // of the board as the step leaves it
+	Warning  string  `json:"warning,omitempty" text:"free"` // where file and reply differed and the file won
+	Millis   int64   `json:"millis"`                        // from the step's start, pauses of the program included
 }
 
 // StepAbandoned closes a step that is no longer true: a person changed the board between two runs.
 type StepAbandoned struct {
 	Step   int    `json:"step"`
 	Task   string `json:"task"`
-	Reason string `json:"reason"`
+	Reason string `json:"reason" text:"free"`
 }
 
 // RunInterrupted ends a run that is to be continued: counters and attempts stay.
 type RunInterrupted struct {
-	Board   string  `json:"board"`
+	Board   string  `json:"board" text:"free"`
 	Outcome Outcome `json:"outcome"`
-	Reason  string  `json:"reason"`
+	Reason  string  `json:"reason" text:"free"`
 }
 
 // RunFinished ends a run; the next one has fresh attempts and limits.
 type RunFinished struct {
-	Board   string  `json:"board"`
+	Board   string  `json:"board" text:"free"`
 	Outcome Outcome `json:"outcome"`
-	Text    string  `json:"text"`
+	Text    string  `json:"text" text:"free"`
 	Steps   int     `json:"steps"`
 }
 
 // Acknowledged is the Lead's word that a frozen board may go on as it is, or that an ending with blocked, error or escalate
 // was seen.
 type Acknowledged struct {
-	Board    string `json:"board"`
+	Board    string `json:"board" text:"free"`
 	BoardSHA string `json:"board_sha256"`
-	Note     string `json:"note"`
+	Note     string `json:"note" text:"free"`
 }
 
 func (RunStarted) Kind() string        { return "RUN_STARTED" }

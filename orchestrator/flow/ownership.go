@@ -6,7 +6,7 @@ import "encoding/json"
 
 // HandoffOffered gives a board to a run (seed 002, "STATE_OWNERSHIP_HANDOFF"). Whoever starts the run is the Lead who offers.
 type HandoffOffered struct {
-	Board         string `json:"board"`
+	Board         string `json:"board" text:"free"`
 	File          string `json:"file"` // the name of the board's file, which the journal is about
 	Epoch         uint64 `json:"epoch"`
 	Owner         string `json:"owner"` // the run's name, which no other run has
@@ -16,14 +16,14 @@ type HandoffOffered struct {
 
 // HandoffAcked makes the run the owner (seed 002, "STATE_OWNERSHIP_ACK").
 type HandoffAcked struct {
-	Board string `json:"board"`
+	Board string `json:"board" text:"free"`
 	Epoch uint64 `json:"epoch"`
 	Owner string `json:"owner"`
 }
 
 // HandoffDuplicate reports handoffs that repeated an active one and changed nothing (rule 9).
 type HandoffDuplicate struct {
-	Board string `json:"board"`
+	Board string `json:"board" text:"free"`
 	Epoch uint64 `json:"epoch"`
 	Owner string `json:"owner"`
 	Count int    `json:"count"`
@@ -32,21 +32,21 @@ type HandoffDuplicate struct {
 // HandoffMissing says that somebody wrote who was never made the owner (rule 10). The previous owner stays, and the board is
 // frozen.
 type HandoffMissing struct {
-	Board string `json:"board"`
+	Board string `json:"board" text:"free"`
 	Epoch uint64 `json:"epoch"` // of the owner that stays
-	Text  string `json:"text"`
+	Text  string `json:"text" text:"free"`
 }
 
 // SplitBrain says that more than one run took the board for its own (rule 11). The board is frozen.
 type SplitBrain struct {
-	Board  string   `json:"board"`
+	Board  string   `json:"board" text:"free"`
 	Owners []string `json:"owners"`
-	Text   string   `json:"text"`
+	Text   string   `json:"text" text:"free"`
 }
 
 // SnapshotTaken is a state that a later reconcile may roll back to: seed 002, "snapshot identity tuple".
 type SnapshotTaken struct {
-	Board       string          `json:"board"`
+	Board       string          `json:"board" text:"free"`
 	Epoch       uint64          `json:"epoch"`
 	ReplayIndex uint64          `json:"replay_index"`  // seq of the last record that is in it
 	Hash        string          `json:"snapshot_hash"` // SHA-256 of State, in hex
@@ -56,35 +56,35 @@ type SnapshotTaken struct {
 
 // SnapshotNotFound says that there is nothing to roll back to. The board is frozen.
 type SnapshotNotFound struct {
-	Board string `json:"board"`
-	Text  string `json:"text"`
+	Board string `json:"board" text:"free"`
+	Text  string `json:"text" text:"free"`
 }
 
 // SnapshotConflict says that there are several states to roll back to with the same replay index. The board is frozen.
 type SnapshotConflict struct {
-	Board       string   `json:"board"`
+	Board       string   `json:"board" text:"free"`
 	ReplayIndex uint64   `json:"replay_index"`
 	Hashes      []string `json:"snapshot_hashes"`
-	Text        string   `json:"text"`
+	Text        string   `json:"text" text:"free"`
 }
 
 // LockEntered turns RECONCILE_LOCK on.
 type LockEntered struct {
-	Board  string `json:"board"`
-	Reason string `json:"reason"`
+	Board  string `json:"board" text:"free"`
+	Reason string `json:"reason" text:"free"`
 }
 
 // LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: what was rolled back to, why, and which tasks
 // that affects. State replaces the state of the work when records were passed over; it is absent when there was no impact.
 type LockExited struct {
-	Board       string          `json:"board"`
-	Reason      string          `json:"reason"`
+	Board       string          `json:"board" text:"free"`
+	Reason      string          `json:"reason" text:"free"`
 	Decision    string          `json:"decision"` // one of the Decision constants
 	Epoch       uint64          `json:"epoch"`    // of the rollback point, as are the next two
 	ReplayIndex uint64          `json:"replay_index"`
 	Hash        string          `json:"snapshot_hash,omitempty"`
 	Affected    []string        `json:"affected_tasks"`
-	Findings    []string        `json:"findings"`
+	Findings    []string        `json:"findings" text:"free"`
 	Version     int             `json:"version,omitempty"` // of State's form
 	State       json.RawMessage `json:"state,omitempty"`
 }
@@ -97,9 +97,9 @@ const (
 
 // ReconcileConflict says that a replay of the records does not go through. The board is frozen.
 type ReconcileConflict struct {
-	Board    string   `json:"board"`
-	Findings []string `json:"findings"`
-	Text     string   `json:"text"`
+	Board    string   `json:"board" text:"free"`
+	Findings []string `json:"findings" text:"free"`
+	Text     string   `json:"text" text:"free"`
 }
 
 func (HandoffOffered) Kind() string    { return "STATE_OWNERSHIP_HANDOFF" }
