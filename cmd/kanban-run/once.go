@@ -62,10 +62,7 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	if err != nil {
 		return 0, fmt.Errorf("find kanban-run itself: %w", err)
 	}
-	stubs, remove, err := stubFolder()
-	if err != nil {
-		return 0, err
-	}
+	stubs, remove := stubFolder()
 	defer func() { err = errors.Join(err, remove()) }()
 	if err := proc.Adopt(); err != nil {
 		return 0, err

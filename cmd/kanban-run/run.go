@@ -55,10 +55,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	if err != nil {
 		return 0, err
 	}
-	stubs, remove, err := stubFolder()
-	if err != nil {
-		return 0, err
-	}
+	stubs, remove := stubFolder()
 	// What agents leave behind must fall to this process, or nobody could end it.
 	if err := proc.Adopt(); err != nil {
 		return 0, errors.Join(err, remove())

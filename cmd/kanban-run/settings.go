@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -206,10 +207,11 @@ func (u *setup) redactor(c *orchestrator.Cast) *redact.Redactor {
 	return made
 }
 
-// stubFolder makes the folder in which stubs count their calls.
-func stubFolder() (dir string, remove func() error, err error) {
-	dir, err = os.MkdirTemp("", "kanban-run-stub-")
-	return dir, func() error { return os.RemoveAll(dir) }, err
+// stubFolder names the folder in which stubs count their calls. The first stub makes it, so that a run without one leaves nothing
+// behind however it ends.
+func stubFolder() (dir string, remove func() error) {
+	dir = filepath.Join(os.TempDir(), "kanban-run-stub-"+rand.Text())
+	return dir, func() error { return os.RemoveAll(dir) }
 }
 
 func configCommand() command {
