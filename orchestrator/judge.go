@@ -151,11 +151,11 @@ func cleanAll(paths []string) []string {
 
 // position is the task's place in the board's list, from 1, and the list's length; 0 when it is not listed.
 func (r *run) position(b *board.Board, task string) (index, of int) {
-	paths := b.TaskPaths()
-	for i, p := range r.seenAll(paths) {
-		if path.Clean(p) == path.Clean(task) {
-			return i + 1, len(paths)
-		}
+	paths := r.seenAll(b.TaskPaths())
+	i := slices.Index(paths, task)
+	if i < 0 {
+		task = path.Clean(task)
+		i = slices.IndexFunc(paths, func(p string) bool { return path.Clean(p) == task })
 	}
-	return 0, len(paths)
+	return i + 1, len(paths)
 }

@@ -10,13 +10,9 @@ import (
 
 // writeBoard performs WriteBoard: what the Manager's reply says and the Manager did not write itself goes onto the board, and
 // the step is over.
-func (r *run) writeBoard() error {
+func (r *run) writeBoard(b *board.Board) error {
 	step := r.history.State.Step
 	reply := step.Reply
-	b, err := r.current()
-	if err != nil {
-		return err
-	}
 	given, err := r.givenTasks()
 	if err != nil {
 		return err

@@ -147,15 +147,15 @@ func (r *run) loop() (flow.Finish, error) {
 		return flow.Finish{}, err
 	}
 	for {
-		b, err := r.read()
+		b, view, err := r.read()
 		if err != nil {
 			return flow.Finish{}, err
 		}
-		switch effect := flow.Next(r.history.State, b).(type) {
+		switch effect := flow.Next(r.history.State, view).(type) {
 		case flow.StartAgent:
-			err = r.turn(effect)
+			err = r.turn(effect, b)
 		case flow.WriteBoard:
-			err = r.writeBoard()
+			err = r.writeBoard(b)
 		case flow.Finish:
 			return effect, nil
 		}
@@ -262,10 +262,10 @@ func (r *run) player(role string) (*Player, error) {
 }
 
 // read reads the board again, the source of truth in every round (seed 004, "Communication Model"), and notices a change that
-// was made in somebody else's turn than the Manager's.
-func (r *run) read() (flow.Board, error) {
+// was made in somebody else's turn than the Manager's. The board is nil where it cannot be read and the run is frozen.
+func (r *run) read() (b *board.Board, view flow.Board, err error) {
 	var sha string
-	b, err := r.current()
+	b, err = r.current()
 	if err == nil {
 		sha = b.SHA
 	} else {
@@ -273,16 +273,17 @@ func (r *run) read() (flow.Board, error) {
 	}
 	if step := r.history.State.Step; step != nil && step.Before == nil && sha != "" && sha != step.BoardSHA {
 		if err := r.record(r.diverged(step, sha, err)); err != nil {
-			return flow.Board{}, err
+			return nil, view, err
 		}
 	}
 	if r.history.State.Frozen != nil {
-		return flow.Board{SHA: sha}, nil
+		return nil, flow.Board{SHA: sha}, nil
 	}
 	if err != nil {
-		return flow.Board{}, err
+		return nil, view, err
 	}
-	return r.view(b)
+	view, err = r.view(b)
+	return b, view, err
 }
 
 func (r *run) diverged(step *flow.Step, sha string, unreadable error) flow.StateDiverged {

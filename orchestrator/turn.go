@@ -18,11 +18,7 @@ import (
 
 // turn performs StartAgent: one attempt of one call. The intent is on disk before the agent starts, the outcome before
 // anything follows from it.
-func (r *run) turn(e flow.StartAgent) error {
-	b, err := r.current()
-	if err != nil {
-		return err
-	}
+func (r *run) turn(e flow.StartAgent, b *board.Board) error {
 	if r.history.State.Step == nil {
 		r.opened = r.job.Now()
 		index, of := r.position(b, e.Task)
