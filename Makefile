@@ -10,10 +10,11 @@ SOURCES := $(shell find cmd orchestrator roles schema -name '*.go' -not -name '*
            $(wildcard roles/*.md schema/*.json) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint cross fuzz soak bench clean
+.PHONY: help run build test check lint lint-ci cross fuzz soak bench test-actions clean
+SCRIPTS := $(shell find .ci cmd examples -name '*.sh') .ci/run .ci/run-example .ci/tools/shellcheck
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## run an example board on a private copy: make run [BOARD=examples/hello/kanban.yaml] [ARGS=...]
 	@.ci/run-example $(BIN) $(BOARD) $(ARGS)
@@ -26,14 +27,18 @@ $(BIN): $(SOURCES)
 test: ## run the tests: packages, and scripts against the built binary
 	$(GO) test ./...
 
-check: lint cross ## what CI runs: format, vet, staticcheck, tests with the race detector, short fuzzing
+check: lint lint-ci cross ## what CI runs: format, vet, staticcheck, tests with the race detector, short fuzzing
 	$(GO) test -race ./...
 	$(MAKE) --no-print-directory fuzz FUZZTIME=3000x
 
 lint: ## gofmt, go vet, staticcheck
-	@test -z "$$(gofmt -l cmd orchestrator roles schema)" || { gofmt -d cmd orchestrator roles schema; exit 1; }
-	$(GO) vet ./... ./.ci/bench
+	@test -z "$$(gofmt -l cmd orchestrator roles schema .ci)" || { gofmt -d cmd orchestrator roles schema .ci; exit 1; }
+	$(GO) vet ./... ./.ci/bench ./.ci/acttest
 	$(TOOL) staticcheck ./...
+
+lint-ci: ## shellcheck over the scripts, actionlint over the workflows
+	.ci/tools/shellcheck -x $(SCRIPTS)
+	$(TOOL) actionlint -shellcheck=.ci/tools/shellcheck -pyflakes= .github/workflows/*.yml examples/github-actions/*.yml
 
 cross: ## the code builds and vets on the other systems
 	GOOS=darwin $(GO) vet ./...
@@ -53,6 +58,9 @@ soak: ## kill real runs KILLS times at random, and look whether anything was los
 
 bench: build ## the cost of a step beside a bare C loop that does the same work
 	$(GO) run ./.ci/bench -binary $(BIN)
+
+test-actions: ## run action.yml and the example workflows with act, on this machine
+	$(GO) test ./.ci/acttest
 
 clean: ## remove what was built
 	rm -rf bin

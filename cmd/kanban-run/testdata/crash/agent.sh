@@ -28,6 +28,7 @@ field() {
 started() {
 	state=Z when=
 	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+	# shellcheck disable=SC2086 # the fields are words
 	set -- ${stat##*) }
 	state=$1 when=${20}
 }

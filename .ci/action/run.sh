@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Runs boards, for action.yml: turns its inputs into arguments and becomes kanban-run.
+set -euo pipefail
+# shellcheck source=SCRIPTDIR/common.sh
+. "${BASH_SOURCE[0]%/*}/common.sh"
+
+# read_lines TEXT puts the lines of TEXT that are not blank into the array lines, trimmed.
+read_lines() {
+  local line
+  lines=()
+  while IFS= read -r line; do
+    line=$(trim "$line")
+    [[ -z $line ]] || lines+=("$line")
+  done <<<"$1"
+}
+
+enter() {
+  local folder
+  folder=$(trim "$1")
+  case $folder in
+    /*) ;;
+    *) folder=./$folder ;; # neither an option nor "-", the folder before
+  esac
+  CDPATH='' cd -- "$folder" 2>/dev/null ||
+    refuse invalid 2 "working-directory: there is no folder $1 that can be entered; hint: does the job check out the repository first?"
+}
+
+enter "$ACTION_WORKING_DIRECTORY"
+
+set -- run
+agent=$(trim "$ACTION_AGENT")
+[[ -z $agent ]] || set -- "$@" --agent "$agent"
+
+read_lines "$ACTION_ARGS"
+set -- "$@" ${lines[@]+"${lines[@]}"} -- # bash 3.2 takes an empty array for an unset variable
+
+read_lines "$ACTION_BOARDS"
+[[ ${#lines[@]} -gt 0 ]] || refuse invalid 2 "boards: no board is named; hint: boards: path/to/kanban.yaml, one per line"
+set -- "$@" "${lines[@]}"
+
+program=$ACTION_PROGRAM
+unset ACTION_PROGRAM ACTION_BOARDS ACTION_WORKING_DIRECTORY ACTION_AGENT ACTION_ARGS
+export KANBAN_RUN_ACTION=1
+exec "$program" "$@"
