@@ -40,6 +40,12 @@ func (f files) ensure() error {
 	if err := durable.MkdirAll(f.dir, 0o700); err != nil {
 		return fmt.Errorf("create the run's folder: %w", err)
 	}
+	// One that was copied or restored may be open to others: what is in it is then nobody's who cannot enter it.
+	if info, err := os.Stat(f.dir); err != nil || info.Mode().Perm() != 0o700 {
+		if err := errors.Join(err, os.Chmod(f.dir, 0o700)); err != nil {
+			return fmt.Errorf("close the run's folder to others: %w", err)
+		}
+	}
 	ignore := filepath.Join(filepath.Dir(f.dir), ".gitignore")
 	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
 		return err

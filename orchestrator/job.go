@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/roles"
 )
 
 // Job is one board's run as it was asked for.
@@ -47,6 +48,8 @@ type Prepared struct {
 	place *board.Place
 	path  string // the board's real path: its links are resolved, so that one board has one state
 	tasks int
+
+	players map[string]error // roles that were looked at
 }
 
 // InvalidError is wrapped around what makes a run impossible: the input or the set-up is wrong.
@@ -97,7 +100,7 @@ func prepare(job Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{job: job, setup: setup, place: place, path: path, tasks: len(b.Tasks)}
+	p := &Prepared{job: job, setup: setup, place: place, path: path, tasks: len(b.Tasks), players: map[string]error{}}
 	if err := p.check(b); err != nil {
 		return nil, errors.Join(err, place.Close())
 	}
@@ -170,14 +173,14 @@ func (p *Prepared) check(b *board.Board) error {
 	for _, w := range b.Warnings {
 		p.job.Observer.Notice(p.job.Board, w.Error())
 	}
+	if err := p.setup.noSecretIn(append([]string{filepath.Base(p.path), b.Current.Path}, b.TaskPaths()...)...); err != nil {
+		return err
+	}
 	if b.Terminal() {
 		return nil
 	}
 	if !b.Current.Set {
 		return b.MissingCurrent()
-	}
-	if err := p.setup.noSecretIn(append([]string{b.Current.Path, p.place.KanbanFile()}, b.TaskPaths()...)...); err != nil {
-		return err
 	}
 	current, err := p.place.ReadTask(b.Current.Path)
 	if err != nil {
@@ -189,8 +192,7 @@ func (p *Prepared) check(b *board.Board) error {
 	if err := p.checkList(b); err != nil {
 		return err
 	}
-	_, err = p.setup.Cast.Player(flow.ManagerRole, p.place.Dir())
-	return err
+	return p.player(flow.ManagerRole)
 }
 
 // noSecretIn refuses paths that cannot be journaled as they are.
@@ -242,11 +244,29 @@ func some(names []string, n int) string {
 }
 
 func (p *Prepared) ready(b *board.Board, t *board.Task) error {
-	_, err := p.setup.Cast.Player(board.RoleFor(b, t), p.place.Dir())
-	if err != nil {
+	if err := p.player(board.RoleFor(b, t)); err != nil {
 		return t.RoleProblem(err)
 	}
 	return nil
+}
+
+// player looks once whether there is somebody for a role whom the journal may name, and whether everybody could read a secret in
+// the command.
+func (p *Prepared) player(role string) error {
+	err, known := p.players[role]
+	if known {
+		return err
+	}
+	player, err := p.setup.Cast.Player(role, p.place.Dir())
+	if err == nil && !roles.Embedded(player.Role.Name) {
+		err = p.setup.noSecretIn(player.Role.Name)
+	}
+	if err == nil && p.setup.Redactor.Changes(player.Shown) {
+		p.job.Observer.Notice(p.job.Board, fmt.Sprintf("the command of role %s holds a secret, which every user of this machine can see there: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
+			player.Role.Name, p.setup.Redactor.String(player.Shown)))
+	}
+	p.players[role] = err
+	return err
 }
 
 // Same says whether two prepared jobs are about one board.

@@ -1,13 +1,13 @@
 package orchestrator
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -31,6 +31,8 @@ type logbook struct {
 const (
 	logHeading  = "## Supervisor Log\n"
 	recentLimit = 50
+	maxLog      = 256 << 20 // bytes of a supervisor log that are looked at
+	maxState    = 1 << 20   // bytes of a state.md; ours has a few hundred lines
 	drawEvery   = time.Second
 )
 
@@ -53,18 +55,16 @@ func (l *logbook) remember(e flow.Entry) {
 	l.recent = append(l.recent, e)
 }
 
-var entryHeading = regexp.MustCompile(`(?m)^### \[`)
-
 // catchUp makes supervisor-log.md anew when it has not as many entries as the journal, most likely because of a crash.
 func (l *logbook) catchUp(journalPath string) error {
 	if err := onlyRegular(l.files.log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)
 	}
-	text, err := os.ReadFile(l.files.log())
+	entries, err := countEntries(l.files.log())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the supervisor log: %w", err)
 	}
-	if len(entryHeading.FindAll(text, -1)) == l.rejected {
+	if entries == l.rejected {
 		return nil
 	}
 	var all bytes.Buffer
@@ -80,6 +80,29 @@ func (l *logbook) catchUp(journalPath string) error {
 		return err
 	}
 	return durable.WriteFile(l.files.log(), all.Bytes(), 0o600)
+}
+
+// countEntries reads a log that anybody may have made as large as he liked.
+func countEntries(path string) (n int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	lines := bufio.NewReader(io.LimitReader(f, maxLog))
+	for begins := true; err == nil; {
+		var line []byte
+		var rest bool
+		line, rest, err = lines.ReadLine()
+		if begins && bytes.HasPrefix(line, []byte("### [")) {
+			n++
+		}
+		begins = !rest
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
 }
 
 // follow brings the files up to a committed event.

@@ -95,7 +95,7 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 			out.Reply.Message = o.Redactor.String(out.Reply.Message)
 			return out.Reply, nil
 		}
-		rejected := flow.ReplyRejected{Step: 1, Call: start.Call, Task: o.Instruction, Role: player.Role.Name, Attempt: start.Attempt,
+		rejected := flow.ReplyRejected{Step: 1, Call: start.Call, Task: o.Redactor.String(o.Instruction), Role: player.Role.Name, Attempt: start.Attempt,
 			Reason: out.Failure.Reason, Exit: out.Exit.String(), Received: out.Received, Stderr: out.Stderr,
 			Retries: state.Step.Rejected, Of: o.MaxRetries}
 		if err := state.Apply(rejected); err != nil {

@@ -62,7 +62,7 @@ func (l *logbook) redraw(h *flow.History) error {
 // edited looks whether somebody wrote to state.md, and returns the name under which that is to be kept. An older state.md, or
 // one whose checksum was made anew, is not noticed, and is drawn over.
 func (l *logbook) edited() (kept string, err error) {
-	if info, err := os.Lstat(l.files.state()); err == nil && !info.Mode().IsRegular() {
+	if info, err := os.Lstat(l.files.state()); err == nil && (!info.Mode().IsRegular() || info.Size() > maxState) {
 		return freeName(l.files.state(), "edited"), nil
 	}
 	text, err := os.ReadFile(l.files.state())

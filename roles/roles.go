@@ -47,6 +47,12 @@ type Set struct{ roles map[string]Role }
 //go:embed *.md
 var embedded embed.FS
 
+// Embedded says whether a role of this name, in any case, is part of the program.
+func Embedded(name string) bool {
+	_, err := fs.Stat(embedded, strings.ToLower(name)+".md")
+	return err == nil
+}
+
 const embeddedPrefix = "embedded:"
 
 // maxFile bounds a role file: a prompt of this size fits no model's attention, and a device or a log is refused early.

@@ -8,14 +8,13 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/proc"
-	"kanban-run/orchestrator/redact"
 )
 
 // terminal is what a command may use of the outside world.
@@ -27,8 +26,10 @@ type terminal struct {
 	environ        []string
 	startDir       string     // where kanban-run was started, before -C
 	guardian       *proc.Link // nil when this process was started by somebody else
+	folders        []string   // where settings may be that say what is not to be shown
 	job            *job       // nil outside of one
 	reports        bool       // this process tells the job how the run ended
+	guards         bool       // this process was a guardian
 }
 
 func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
@@ -38,12 +39,6 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 	t.job = newJob(t.environ, t.stderr)
 	t.environ = slices.DeleteFunc(t.environ, func(entry string) bool { return strings.HasPrefix(entry, ownStep+"=") })
 	return t
-}
-
-// redactor hides the secrets of the environment.
-func (t *terminal) redactor() *redact.Redactor {
-	r, _ := redact.NewNamed(orchestrator.Secrets(t.environ))
-	return r
 }
 
 // command is one subcommand. run gets the arguments that are left after its flags and returns the exit code; an error is
@@ -103,7 +98,8 @@ func (t *terminal) perform(args []string) int {
 		_ = t.stderr.Printf("kanban-run: standard output was closed by its reader; the run went on without it\n")
 	}
 	if err != nil {
-		code = t.explain(err)
+		code = codeOfError(err)
+		t.say(func() { t.explain(err) })
 	}
 	if t.reports {
 		if err := t.job.close(code); err != nil {
@@ -111,6 +107,25 @@ func (t *terminal) perform(args []string) int {
 		}
 	}
 	return code
+}
+
+// lastWords is how long a guardian tries to say why it ends: its runner may have been killed because nobody reads what it prints.
+const lastWords = 2 * time.Second
+
+func (t *terminal) say(words func()) {
+	if !t.guards {
+		words()
+		return
+	}
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		words()
+	}()
+	select {
+	case <-said:
+	case <-time.After(lastWords):
+	}
 }
 
 // dispatch finds the subcommand. Without one the arguments are those of `run`, so that `kanban-run kanban.yaml` works.
@@ -164,6 +179,7 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	flags.SortFlags = false
 	act := c.setup(flags)
 	err := flags.Parse(args)
+	t.settingsMayBeIn(flags)
 	if errors.Is(err, pflag.ErrHelp) {
 		return exitComplete, c.writeHelp(t, flags)
 	}
@@ -172,7 +188,7 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	}
 	if c.agents && proc.Guards && t.guardian == nil {
 		code, told, err := c.guard(args)
-		t.reports = t.reports && !told
+		t.reports, t.guards = t.reports && !told, true
 		return code, err
 	}
 	return act(t, flags.Args())

@@ -149,12 +149,17 @@ func (t *terminal) explain(err error) int {
 			t.job.explain(e, hint)
 			continue
 		}
-		_ = t.stderr.Printf("kanban-run: %s\n", console.Lines(text))
+		_ = t.stderr.Printf("kanban-run: %s\n", indented(text))
 		if hint != "" {
-			_ = t.stderr.Printf("hint: %s\n", console.Lines(hint))
+			_ = t.stderr.Printf("hint: %s\n", indented(hint))
 		}
 	}
 	return codeOfError(err)
+}
+
+// indented keeps what a text says in its further lines from looking like lines of this program.
+func indented(text string) console.Lines {
+	return console.Lines(strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))
 }
 
 // flatten takes joined errors apart, so that each is told on a line of its own with its own hint.

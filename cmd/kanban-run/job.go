@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/matter"
 	"kanban-run/orchestrator/redact"
@@ -65,7 +66,7 @@ func (j *job) maxGrace() time.Duration {
 	if j == nil {
 		return 0
 	}
-	return 5 * time.Second
+	return 4 * time.Second
 }
 
 // token is for stop-commands: nobody can guess it.
@@ -115,7 +116,11 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		}
 		j.annotate(endings[i], results[i].Err, &boards[i])
 	}
-	return j.summarize(boards)
+	if err := j.summarize(boards); err != nil {
+		j.told.outcome = flow.Failed
+		return err
+	}
+	return nil
 }
 
 // error annotates while there is room, and then only says it.
@@ -198,7 +203,7 @@ func (j *job) close(code int) error {
 	}
 	end := rand.Text() // what a path holds cannot end the value before
 	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\njournal<<%s\n%s\n%s\n", j.told.outcome, code, j.told.steps, report.Cost,
-		end, strings.Join(j.told.journals, "\n"), end)
+		end, j.out.Hide(strings.Join(j.told.journals, "\n")), end)
 	return appendTo(j.output, text)
 }
 
@@ -216,7 +221,7 @@ func outcomeOf(code int) flow.Outcome {
 }
 
 func appendTo(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("tell the job: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator"
-	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
@@ -140,9 +139,9 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	if e.Code == exitFailed || e.Code == exitInvalid || e.Code == exitOwned {
 		out = t.stderr
 	}
-	_ = out.Printf("%s: %s\n", console.Lines(e.Board), console.Lines(text))
+	_ = out.Printf("%s: %s\n", e.Board, indented(text))
 	if e.Hint != "" && t.job == nil { // whose annotation says it
-		_ = t.stderr.Printf("hint: %s\n", console.Lines(e.Hint))
+		_ = t.stderr.Printf("hint: %s\n", indented(e.Hint))
 	}
 }
 

@@ -34,7 +34,9 @@ func Converse(stop, kill context.Context, a Adapter, inv Invocation, c Contract,
 		Stdout: bound.writer(io.MultiWriter(reader, said)),
 		Stderr: bound.writer(complained),
 	})
-	err = errors.Join(err, said.Close(), complained.Close())
+	if bound.exceeded() == nil { // else what they hold back may be half a secret
+		err = errors.Join(err, said.Close(), complained.Close())
+	}
 	stopped := exit.Stopped && (stop.Err() != nil || kill.Err() != nil)
 	out := Outcome{Exit: exit, Stderr: stderr.String(), Stopped: stopped}
 	var start *proc.StartError
@@ -49,7 +51,7 @@ func Converse(stop, kill context.Context, a Adapter, inv Invocation, c Contract,
 		failure = excess
 	}
 	if failure == nil {
-		out.Reply, failure = ParseReply(c, raw)
+		out.Reply, failure = sinks.judge(c, raw)
 	}
 	if failure != nil {
 		failure.Reason = sinks.text(failure.Reason)

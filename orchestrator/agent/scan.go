@@ -73,6 +73,8 @@ func kindOf(first byte) string {
 	switch {
 	case first == '[':
 		return "a JSON list"
+	case first == '{':
+		return "an object"
 	case first == '"':
 		return "a JSON string"
 	case first == 't' || first == 'f':
@@ -396,23 +398,22 @@ func (s *scanner) take(any string) bool {
 	return false
 }
 
-// readStrings decodes a list of strings that was read before; false when it is anything else.
-func readStrings(text string) ([]string, bool) {
-	s := &scanner{text: text}
-	if s.next() != '[' {
-		return nil, false
-	}
-	s.pos++
+// readStrings decodes a list that was read before, as far as it is one of strings.
+func readStrings(text string) ([]string, *Failure) {
+	s := &scanner{text: text, pos: 1}
 	list := []string{}
 	for s.next() == '"' {
 		item, failure := s.string()
 		if failure != nil {
-			return nil, false
+			return nil, failure
 		}
 		list = append(list, item)
 		if s.next() == ',' {
 			s.pos++
 		}
 	}
-	return list, s.next() == ']'
+	if s.next() != ']' {
+		return nil, failed("tasks[%d] is %s, want string", len(list), strings.Replace(kindOf(s.text[s.pos]), " JSON", "", 1))
+	}
+	return list, nil
 }

@@ -35,6 +35,19 @@ type open struct{ io.Writer }
 
 func (open) Close() error { return nil }
 
+// judge parses a reply. Why one is refused is found once more in the redacted text where that is another: a reason quotes the reply
+// in pieces, in which nobody would see a secret any more.
+func (s Sinks) judge(c Contract, raw []byte) (*Reply, *Failure) {
+	reply, failure := ParseReply(c, raw)
+	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(string(raw)) {
+		return reply, failure
+	}
+	if _, again := ParseReply(c, s.Redactor.Bytes(raw)); again != nil {
+		return nil, again
+	}
+	return nil, failed("the reply is badly formatted where it holds a secret")
+}
+
 // excerpt is the beginning of a reply's text, for people. Of a long text not all was kept, so its end is not shown: half a secret
 // would not be recognised as one.
 func (s Sinks) excerpt(raw []byte) (string, error) {

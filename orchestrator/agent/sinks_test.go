@@ -47,3 +47,27 @@ func TestOutputIsRedactedBeforeItIsCut(t *testing.T) {
 		t.Errorf("Stderr = %q, Received = %.20q, events = %q", out.Stderr, out.Received, said)
 	}
 }
+
+// TestReasonsQuoteNoSecret: a reason quotes the beginning of what it is about, in which nobody would see a secret any more.
+func TestReasonsQuoteNoSecret(t *testing.T) {
+	const secret = "Zq8vT1mLw93KxY7bNc5RdF2hJ6pG4sA0uE9wQ3tBZq8vT1mLw93KxY7bNc5RdF2hJ6pG4sA0uE9wQ3tB"
+	for name, reply := range map[string]string{
+		"no object": secret, "text behind": `{"status":"ok","message":"m"} ` + secret, "a key twice": `{"` + secret + `":1,"` + secret + `":1}`,
+		"a status": `{"status":"` + secret + `","message":"m"}`, "an odd key": `{"STATUS":"` + secret + `","message":"m"}`, "no value": `{"status":` + secret + `}`,
+		"in escapes": `{"status":"\u005aq8vT1mLw93KxY7bNc5RdF2hJ6pG4sA0uE9wQ3tBZq8vT1mLw93KxY7bNc5RdF2hJ6pG4sA0uE9wQ3tB","message":"m"}`,
+	} {
+		file := filepath.Join(t.TempDir(), "reply")
+		if err := os.WriteFile(file, []byte(reply), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		inv := agent.Invocation{Argv: []string{"/bin/cat", file}, Dir: t.TempDir()}
+		out, err := agent.Converse(context.Background(), context.Background(), agent.Exec(), inv, agent.TaskContract,
+			agent.Sinks{Redactor: redact.New([]string{secret})}, func(agent.Event) {})
+		if err != nil || out.Failure == nil {
+			t.Fatalf("%s: %+v, %v", name, out, err)
+		}
+		if text := out.Failure.Reason + out.Received; strings.Contains(text, secret[:8]) || strings.Contains(text, secret[1:9]) {
+			t.Errorf("%s: %s, %s", name, out.Failure.Reason, out.Received)
+		}
+	}
+}

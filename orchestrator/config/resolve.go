@@ -151,9 +151,11 @@ func (r *resolver) redact(g given) error {
 	return nil
 }
 
-func (r *resolver) variable(name string) string {
+func (r *resolver) variable(name string) string { return lookup(r.in.Environ, name) }
+
+func lookup(environ []string, name string) string {
 	// The last one counts, as it does for a program that is started with two of a name.
-	for _, assignment := range slices.Backward(r.in.Environ) {
+	for _, assignment := range slices.Backward(environ) {
 		if key, value, ok := strings.Cut(assignment, "="); ok && key == name {
 			return value
 		}

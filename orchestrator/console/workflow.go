@@ -39,12 +39,14 @@ var (
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// Mask has the runner of the job hide a secret in the logs of all that follows, also of other programs. It prints the secret: the
-// stream must be read by the runner itself.
+const shortestMask = 6 // bytes
+
+// Mask has the runner of the job hide a secret in the logs of all that follows, also of other programs; of one with several lines
+// those that are long enough not to tear every log apart. It prints the secret: the stream must be read by the runner itself.
 func (p *Printer) Mask(secret string) error {
 	var b strings.Builder
 	for line := range strings.Lines(secret) { // the runner knows lines only
-		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+		if line = strings.TrimRight(line, "\r\n"); len(strings.TrimSpace(line)) >= shortestMask {
 			b.WriteString("::add-mask::" + escapeData.Replace(line) + "\n")
 		}
 	}

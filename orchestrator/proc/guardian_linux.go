@@ -25,6 +25,8 @@ const (
 	stoppedTime = 100 * time.Millisecond
 	// patienceTime is how long a runner may take to end at once: longer than it tries to kill what will not die.
 	patienceTime = 2 * sweepTime
+	// oneRequest is the time within which several signals are one request, as the runner sees it.
+	oneRequest = 300 * time.Millisecond
 	// signalTime is how much later than the runner the guardian may hear of a signal to both.
 	signalTime = 100 * time.Millisecond
 )
@@ -35,6 +37,7 @@ type guardian struct {
 	runner *os.Process
 	fate   Fate
 	files  map[uint32]*os.File // that are held, by the name that the runner gave them
+	first  time.Time           // of the first request to end
 }
 
 // Guard is a guardian's whole life. It starts this very program again, as "ARGV0 guarded-runner ARGS...", with the same
@@ -117,10 +120,10 @@ func (g *guardian) attend(signals <-chan os.Signal) error {
 	for {
 		select {
 		case s := <-signals:
-			switch s {
-			case syscall.SIGCHLD:
+			if s == syscall.SIGCHLD {
 				time.AfterFunc(stoppedTime, g.wake)
-			case syscall.SIGQUIT:
+			}
+			if urgent := g.urgent(s, time.Now()); urgent && late == nil {
 				late = time.After(patienceTime)
 			}
 			g.take(s)
@@ -134,6 +137,18 @@ func (g *guardian) attend(signals <-chan os.Signal) error {
 			return g.judge()
 		}
 	}
+}
+
+// urgent says whether the runner has to end at once: SIGQUIT says so, and whoever asks a second time. Several signals of one moment
+// are one request.
+func (g *guardian) urgent(s os.Signal, now time.Time) bool {
+	if s == syscall.SIGPIPE || s == syscall.SIGCHLD {
+		return false
+	}
+	if g.first.IsZero() {
+		g.first = now
+	}
+	return s == syscall.SIGQUIT || now.Sub(g.first) > oneRequest
 }
 
 // wake lets a runner go on that somebody stopped, for one its own agent: nobody would watch the agent. When a terminal has

@@ -27,6 +27,7 @@ type group struct {
 	title   string
 	open    bool     // its head is written, and what is said now is too
 	told    int      // lines of its agents
+	message string   // of the task agent
 	lines   []string // what was said while it was not
 	bytes   int
 	dropped int // lines before these
@@ -63,9 +64,17 @@ func (g *Grouped) Entry(board string, e flow.Entry) {
 		g.say(board, l.text)
 	}
 	switch ev := e.Event.(type) {
+	case flow.ReplyAccepted:
+		if b := g.boards[board]; b != nil && ev.Call == flow.TaskCall {
+			b.message = ev.Message
+		}
 	case flow.StepFinished:
+		message := ev.Message
+		if b := g.boards[board]; b != nil && b.message != "" {
+			message = b.message
+		}
 		g.close(board)
-		g.print(board, fmt.Sprintf("step %d: %s %s in %s%s", ev.Step, ev.Role, ev.Status, took(ev.Millis), about(ev.Message)))
+		g.print(board, fmt.Sprintf("step %d: %s %s in %s%s", ev.Step, ev.Role, ev.Status, took(ev.Millis), about(message)))
 	case flow.StepAbandoned, flow.RunFinished, flow.RunInterrupted:
 		g.close(board)
 	}

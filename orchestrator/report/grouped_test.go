@@ -49,7 +49,7 @@ step 1: done, next tasks/b.md
 step 1: the board's list stands
 ::T0KEN::
 ::endgroup::
-step 1: Implementor blocked in 2m05s
+step 1: Implementor blocked in 2m05s: no \x1b[2J key
 ::warning title=kanban.yaml::odd
 `
 	if got != want {

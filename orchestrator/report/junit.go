@@ -120,7 +120,7 @@ func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	if d.Advice != "" {
 		text += "\nnext: " + d.Advice + "\n"
 	}
-	p := &problem{Message: j.clean(d.Text), Type: string(d.Outcome), Text: j.clean(text)}
+	p := &problem{Message: j.clean(d.Text), Type: j.clean(string(d.Outcome)), Text: j.clean(text)}
 	switch d.Outcome {
 	case flow.NeedsPerson, flow.Exhausted, flow.Frozen:
 		c.Failure = p

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/redact"
+)
+
+// redactor hides the secrets of the environment, and of the settings as far as they can be read: it serves what is printed before
+// they are known, or because they are wrong.
+func (t *terminal) redactor() *redact.Redactor {
+	secrets := orchestrator.Secrets(t.environ)
+	for _, dir := range t.folders {
+		hidden, set := config.HiddenIn(filepath.Join(dir, config.FileName), t.environ)
+		for _, h := range hidden {
+			secrets = append(secrets, redact.Secret{Name: h.Name, Value: h.Text})
+		}
+		for name, value := range set {
+			secrets = append(secrets, orchestrator.Secrets([]string{name + "=" + value})...)
+		}
+	}
+	r, _ := redact.NewNamed(secrets)
+	return r
+}
+
+// settingsMayBeIn notes the folders in which settings of a command can be: the one of -C, else the current one, and those of its
+// boards.
+func (t *terminal) settingsMayBeIn(flags *pflag.FlagSet) {
+	dir := t.startDir
+	if f := flags.Lookup("workdir"); f != nil {
+		if given, ok := f.Value.(*valueFlag); ok && len(given.values) > 0 {
+			dir = joined(dir, given.values[0])
+		}
+	}
+	t.folders = []string{dir}
+	for _, arg := range flags.Args() {
+		t.folders = append(t.folders, filepath.Dir(joined(dir, arg)))
+	}
+	slices.Sort(t.folders)
+	t.folders = slices.Compact(t.folders)
+}
+
+func joined(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}

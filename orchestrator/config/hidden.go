@@ -1,0 +1,33 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// HiddenIn reads of a settings file what must not be shown, as far as it can be read: the entries of redact, and what env.set sets. It
+// is for messages that are printed before the settings are known, or because they are wrong.
+func HiddenIn(file string, environ []string) (hidden []Hidden, set map[string]string) {
+	var s struct {
+		Redact yaml.Node `yaml:"redact"`
+		Env    struct {
+			Set yaml.Node `yaml:"set"`
+		} `yaml:"env"`
+	}
+	if text, err := readFile(file); err != nil || yaml.Unmarshal(text, &s) != nil {
+		return nil, nil
+	}
+	for i, n := range s.Redact.Content {
+		hidden = append(hidden, Hidden{fmt.Sprintf("redact[%d]", i), n.Value})
+		if name, isVariable := strings.CutPrefix(n.Value, "$"); isVariable {
+			hidden[i] = Hidden{n.Value, lookup(environ, name)}
+		}
+	}
+	set = map[string]string{}
+	for i := 0; i+1 < len(s.Env.Set.Content); i += 2 {
+		set[s.Env.Set.Content[i].Value] = s.Env.Set.Content[i+1].Value
+	}
+	return hidden, set
+}
