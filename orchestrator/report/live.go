@@ -5,7 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
@@ -199,11 +200,10 @@ func (l *Live) liveLine(b *liveBoard) string {
 	return l.out.Sprintf("%s", strings.Join(parts, "  "))
 }
 
-// cut keeps a line within the terminal's width, so that it stays one line.
+// cut keeps a line within the terminal's width, so that it stays one line. Characters may be two columns wide.
 func cut(s string, width int) string {
-	if width < 1 || utf8.RuneCountInString(s) <= width {
+	if width < 1 {
 		return s
 	}
-	runes := []rune(s)
-	return string(runes[:width-1]) + "…"
+	return runewidth.Truncate(s, width, "…")
 }

@@ -156,3 +156,18 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// A live line that wraps would leave its first part on the screen for ever.
+func TestCutCountsColumns(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"plain", 5, "plain"}, {"plain", 4, "pla…"}, {"漢字漢字", 8, "漢字漢字"}, {"漢字漢字", 7, "漢字漢…"}, {"漢字漢字", 6, "漢字…"}, {"any", 0, "any"},
+	} {
+		if got := cut(tt.text, tt.width); got != tt.want {
+			t.Errorf("cut(%q, %d) = %q, want %q", tt.text, tt.width, got, tt.want)
+		}
+	}
+}
