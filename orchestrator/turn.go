@@ -91,6 +91,7 @@ func (r *run) input(e flow.StartAgent, b *board.Board) ([]byte, error) {
 		return r.harmless(in, in.TaskFile, in.KanbanFile)
 	}
 	in := managerInput{r.kanbanFile(), e.Task, r.seenAll(b.TaskPaths())}
+	r.given = given{e.Step, in.Tasks}
 	return r.harmless(in, append([]string{in.KanbanFile, in.DoneTask}, in.Tasks...)...)
 }
 
