@@ -177,7 +177,7 @@ func (p *Prepared) check(b *board.Board) error {
 		return err
 	}
 	if b.Terminal() {
-		return nil
+		return p.over(b)
 	}
 	if !b.Current.Set {
 		return b.MissingCurrent()
@@ -193,6 +193,14 @@ func (p *Prepared) check(b *board.Board) error {
 		return err
 	}
 	return p.player(flow.ManagerRole)
+}
+
+// over warns of a board that is over without a trace of how: one that ended with blocked looks like one that is complete.
+func (p *Prepared) over(b *board.Board) error {
+	if _, err := os.Lstat(filesOf(p.path).journal()); errors.Is(err, fs.ErrNotExist) && len(b.Tasks) > 0 {
+		p.job.Observer.Notice(p.job.Board, "the board is over, and no journal of a run is here to tell how it ended")
+	}
+	return nil
 }
 
 // noSecretIn refuses paths that cannot be journaled as they are.

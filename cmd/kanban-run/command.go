@@ -37,7 +37,9 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 	t.secrets = console.NewSecrets(t.redactor)
 	t.stdout, t.stderr = console.New(stdout, t.secrets), console.New(stderr, t.secrets)
 	t.job = newJob(t.environ, t.stderr)
-	t.environ = slices.DeleteFunc(t.environ, func(entry string) bool { return strings.HasPrefix(entry, ownStep+"=") })
+	t.environ = slices.DeleteFunc(t.environ, func(entry string) bool {
+		return strings.HasPrefix(entry, ownStep+"=") || strings.HasPrefix(entry, jobToken+"=")
+	})
 	return t
 }
 
@@ -181,14 +183,21 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	err := flags.Parse(args)
 	t.settingsMayBeIn(flags)
 	if errors.Is(err, pflag.ErrHelp) {
+		t.reports = false
 		return exitComplete, c.writeHelp(t, flags)
 	}
 	if err != nil {
 		return 0, &usageError{text: err.Error(), hint: c.flagHint(err, flags)}
 	}
 	if c.agents && proc.Guards && t.guardian == nil {
+		if err := t.job.shareToken(); err != nil {
+			return 0, err
+		}
 		code, told, err := c.guard(args)
-		t.reports, t.guards = t.reports && !told, true
+		t.guards = true
+		if t.reports = t.reports && !told; t.reports {
+			t.job.outlive(flags.Args())
+		}
 		return code, err
 	}
 	return act(t, flags.Args())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/durable"
@@ -27,10 +29,14 @@ type job struct {
 	workspace string // files in annotations are named from here
 	output    string // files that the runner of the job reads after the step; "" where it has none
 	summary   string
-	masks     bool // the runner reads what is printed, and nobody else
-	errors    int  // annotated so far
+	token     string // of stop-commands; nobody can guess it
+	masks     bool   // the runner reads what is printed, and nobody else
+	errors    int    // annotated so far
 	told      result
 }
+
+// dryRun is the outcome of a dry run that reached the end: nothing is complete.
+const dryRun flow.Outcome = "dry_run"
 
 // result is what the outputs of the step say.
 type result struct {
@@ -42,13 +48,48 @@ type result struct {
 // ownStep is set by the action's script, whose output goes to the runner of the job and nowhere else.
 const ownStep = "KANBAN_RUN_ACTION"
 
+// jobToken tells the runner the token of its guardian, who has to end what it stopped if it is killed.
+const jobToken = "KANBAN_RUN_JOB_TOKEN"
+
 // newJob is nil outside of GitHub Actions.
 func newJob(environ []string, out *console.Printer) *job {
 	if lookup(environ, "GITHUB_ACTIONS") != "true" {
 		return nil
 	}
 	return &job{out: out, workspace: lookup(environ, "GITHUB_WORKSPACE"), output: lookup(environ, "GITHUB_OUTPUT"),
-		summary: lookup(environ, "GITHUB_STEP_SUMMARY"), masks: lookup(environ, ownStep) != ""}
+		summary: lookup(environ, "GITHUB_STEP_SUMMARY"), masks: lookup(environ, ownStep) != "", token: cmp.Or(lookup(environ, jobToken), rand.Text())}
+}
+
+// shareToken has the process that is started next use the same token.
+func (j *job) shareToken() error {
+	if j == nil {
+		return nil
+	}
+	return os.Setenv(jobToken, j.token)
+}
+
+// outlive is for a guardian whose runner was killed: it ends the group that may be open, and tells of the boards what their journals say.
+func (j *job) outlive(boards []string) {
+	if j == nil {
+		return
+	}
+	_ = j.out.Command(j.token, "")
+	_ = j.out.Command("endgroup", "")
+	var found []digest.Digest
+	for _, name := range boards {
+		if d, err := digestOf(name); err == nil {
+			found = append(found, d)
+			j.keep(name)
+		}
+	}
+	_ = j.summarize(found)
+}
+
+// keep notes the journal of a board for the outputs.
+func (j *job) keep(board string) {
+	if path, err := orchestrator.JournalPath(board); err == nil && exists(path) {
+		j.told.journals = append(j.told.journals, path)
+	}
 }
 
 func lookup(environ []string, name string) string {
@@ -68,9 +109,6 @@ func (j *job) maxGrace() time.Duration {
 	}
 	return 4 * time.Second
 }
-
-// token is for stop-commands: nobody can guess it.
-func token() string { return rand.Text() }
 
 // mask hides secrets also from what other steps of the job log, but for those that are too short to be redacted: they would tear
 // every log apart.
@@ -97,7 +135,9 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 	boards := make([]digest.Digest, len(endings))
 	var failed []int
 	for i, e := range endings {
-		boards[i] = r.Digest(e)
+		if boards[i] = r.Digest(e); len(boards[i].Steps) == 0 {
+			boards[i].Steps = lastStep(e.Board) // it had ended before this run
+		}
 		j.told.steps += e.Steps
 		if e.Code != exitComplete {
 			failed = append(failed, i)
@@ -105,9 +145,7 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		if e.Code == code && j.told.outcome == "" {
 			j.told.outcome = e.Outcome
 		}
-		if path, err := orchestrator.JournalPath(e.Board); err == nil && exists(path) {
-			j.told.journals = append(j.told.journals, path)
-		}
+		j.keep(e.Board)
 	}
 	for n, i := range failed {
 		if n == mostErrors-1 && len(failed) > mostErrors {
@@ -121,6 +159,15 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		return err
 	}
 	return nil
+}
+
+// lastStep is the step in which a board came to its end in an earlier run.
+func lastStep(board string) []digest.Step {
+	d, err := digestOf(board)
+	if err != nil || len(d.Steps) == 0 {
+		return []digest.Step{}
+	}
+	return d.Steps[len(d.Steps)-1:]
 }
 
 // error annotates while there is room, and then only says it.
@@ -154,22 +201,30 @@ func (j *job) explain(err error, hint string) {
 		text += "\n" + hint
 	}
 	j.error(text, "kanban-run", file, line)
+	if j.summary != "" {
+		_ = appendTo(j.summary, "**kanban-run**: "+redact.Markdown(j.out.Hide(text))+"\n\n") // that the log has it too must do
+	}
 }
 
 // place is where an error is known to be.
 func (j *job) place(err error) (file, line string) {
 	var p *matter.Problem
-	if !errors.As(err, &p) {
+	var s *config.Error
+	at := 0
+	switch {
+	case errors.As(err, &p):
+		file, at = p.File, p.Line
+	case errors.As(err, &s):
+		file, at = s.File, s.Line
+	}
+	abs, err := filepath.Abs(file)
+	if file == "" || err != nil {
 		return "", ""
 	}
-	abs, err := filepath.Abs(p.File)
-	if err != nil {
-		return "", ""
+	if file = j.relative(abs); file != "" && at > 0 {
+		line = fmt.Sprint(at)
 	}
-	if p.Line > 0 {
-		line = fmt.Sprint(p.Line)
-	}
-	return j.relative(abs), line
+	return file, line
 }
 
 // relative names a file from the workspace; "" if it is not in there.
@@ -198,7 +253,7 @@ func (j *job) close(code int) error {
 	if j == nil || j.output == "" {
 		return nil
 	}
-	if j.told.outcome == "" {
+	if good := j.told.outcome == flow.Complete || j.told.outcome == dryRun; j.told.outcome == "" || good != (code == exitComplete) {
 		j.told.outcome = outcomeOf(code)
 	}
 	end := rand.Text() // what a path holds cannot end the value before

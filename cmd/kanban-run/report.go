@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/pflag"
@@ -38,7 +39,8 @@ programs. Everything is read from the journals, also while a run is at work. The
 				}
 				boards := make([]digest.Digest, len(args))
 				for i, name := range args {
-					if boards[i], err = digestOf(name); err != nil {
+					var never *orchestrator.NoRunError
+					if boards[i], err = digestOf(name); err != nil && !(len(args) > 1 && errors.As(err, &never)) {
 						return 0, err
 					}
 				}
@@ -63,7 +65,7 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 
 // digestOf reads a board's journal.
 func digestOf(name string) (digest.Digest, error) {
-	d := digest.Digest{Board: name, Steps: []digest.Step{}}
+	d := digest.Digest{Board: name, Outcome: "not_started", Text: "it was never run", Steps: []digest.Step{}}
 	h, _, err := orchestrator.Inspect(name, func(e flow.Entry) error {
 		d.Add(e)
 		return nil

@@ -123,6 +123,13 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []orches
 	if t.job == nil {
 		return nil
 	}
+	if s.dry {
+		for i := range endings {
+			if endings[i].Outcome == flow.Complete {
+				endings[i].Outcome, endings[i].Text = dryRun, "dry run: nothing was changed"
+			}
+		}
+	}
 	return t.job.conclude(endings, results, s.record, code)
 }
 
@@ -166,9 +173,10 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 		codes[i] = codeOfError(err)
 		if s.json != nil {
 			s.json.Refused(err.Error(), hintOf(err), codes[i])
-			continue
 		}
-		t.explain(err)
+		if s.json == nil || t.job != nil {
+			t.explain(err)
+		}
 	}
 	return worst(codes)
 }

@@ -49,7 +49,7 @@ func (o *output) screen(t *terminal, several, dry bool) *screen {
 // progress is a live view on a terminal and plain lines elsewhere.
 func progress(t *terminal, several bool) (orchestrator.Observer, func()) {
 	if t.job != nil {
-		grouped := report.NewGrouped(t.stderr, token(), several)
+		grouped := report.NewGrouped(t.stderr, t.job.token, several)
 		return grouped, grouped.Close
 	}
 	if !term.IsTerminal(int(t.live.Fd())) || slices.Contains(t.environ, "TERM=dumb") {

@@ -91,6 +91,10 @@ func (d *Digest) Add(e flow.Entry) {
 		d.Workdir = ev.Workdir
 	case flow.StepStarted:
 		d.begin(Step{Step: ev.Step, Task: ev.Task, Role: ev.Role, Began: e.Time, State: Open, Attempts: []Attempt{}})
+	case flow.AttemptStarted: // of a step that an earlier run has started, when only this one is folded
+		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
+	case flow.StepFinished:
+		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
 	}
 	if len(d.Steps) > 0 {
 		d.Steps[len(d.Steps)-1].add(e)
@@ -103,6 +107,12 @@ func (d *Digest) begin(s Step) {
 		d.Steps = append(d.Steps[:0], d.Steps[1:]...)
 	}
 	d.Steps = append(d.Steps, s)
+}
+
+func (d *Digest) resume(step int, task, role string, at time.Time) {
+	if n := len(d.Steps); n == 0 || d.Steps[n-1].Step != step {
+		d.begin(Step{Step: step, Task: task, Role: role, Began: at, State: Open, Attempts: []Attempt{}})
+	}
 }
 
 // Culprit is the step in which a board that is not complete came to its end, nil where that was between two steps.

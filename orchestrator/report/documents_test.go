@@ -157,9 +157,13 @@ func TestMarkdownKeepsToItsLimit(t *testing.T) {
 	for range 20 {
 		boards = append(boards, big)
 	}
-	for _, limit := range []int{1 << 20, 50_000, 2000} {
+	boards[17].Outcome, boards[17].Text, boards[17].Advice = flow.Exhausted, "no reply", "look at it"
+	for _, limit := range []int{1 << 20, 50_000, 1000} {
 		got := Markdown(boards, same, limit)
-		if len(got) > limit || !strings.Contains(got, "20 of 20 boards complete") || !strings.Contains(got, " more\n") && !strings.Contains(got, "before these") {
+		if !strings.Contains(got, "no reply. Next: look at it") {
+			t.Errorf("%d bytes do not say what a person has to do", limit)
+		}
+		if len(got) > limit || !strings.Contains(got, "19 of 20 boards complete") || !strings.Contains(got, " more\n") && !strings.Contains(got, "before these") {
 			t.Errorf("%d bytes, want at most %d that say what is left out:\n%.300s", len(got), limit, got)
 		}
 	}

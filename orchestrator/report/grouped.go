@@ -74,10 +74,18 @@ func (g *Grouped) Entry(board string, e flow.Entry) {
 			message = b.message
 		}
 		g.close(board)
-		g.print(board, fmt.Sprintf("step %d: %s %s in %s%s", ev.Step, ev.Role, ev.Status, took(ev.Millis), about(message)))
+		g.print(board, fmt.Sprintf("step %d: %s %s%s%s", ev.Step, ev.Role, ev.Status, within(ev.Millis), about(message)))
 	case flow.StepAbandoned, flow.RunFinished, flow.RunInterrupted:
 		g.close(board)
 	}
+}
+
+// within says how long a step took, if that is known: of one that went on it is not.
+func within(millis int64) string {
+	if millis == 0 {
+		return ""
+	}
+	return " in " + took(millis)
 }
 
 func about(message string) string {
@@ -106,7 +114,13 @@ func (g *Grouped) Activity(board, text string) {
 func (g *Grouped) Notice(board, text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.warned++; g.warned > mostWarnings || g.boards[board] != nil && g.boards[board].open {
+	for name, b := range g.boards {
+		if b.open { // there, commands are stopped
+			g.say(name, "warning: "+text)
+			return
+		}
+	}
+	if g.warned++; g.warned > mostWarnings {
 		g.say(board, "warning: "+text)
 		return
 	}

@@ -99,12 +99,12 @@ func TestGroupedOpensAGroupForAStepThatGoesOn(t *testing.T) {
 
 func TestGroupedIsBounded(t *testing.T) {
 	flood := func(g *Grouped) {
+		for range 100 {
+			g.Notice("", "odd")
+		}
 		g.Entry("k", story()[1])
 		for i := range 100_000 {
 			g.Activity("k", fmt.Sprintf("line %d %s", i, strings.Repeat("x", 40)))
-		}
-		for range 100 {
-			g.Notice("", "odd")
 		}
 	}
 	if got := grouped(false, flood); strings.Count(got, "line ") != mostTold-1 || !strings.Contains(got, "what it says next is not shown") || strings.Count(got, "::warning") != mostWarnings {

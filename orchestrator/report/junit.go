@@ -95,9 +95,11 @@ func (j junit) suite(d *digest.Digest) suite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	if d.Outcome != flow.Complete && culprit == nil {
+	if bad := d.Outcome != flow.Complete; bad && culprit == nil || len(s.Cases) == 0 {
 		c := testCase{Name: "the board is complete", Class: name, Time: seconds(0)}
-		j.fail(&c, d, "")
+		if bad {
+			j.fail(&c, d, "")
+		}
 		s.Cases = append(s.Cases, c)
 	}
 	for _, c := range s.Cases {

@@ -115,8 +115,11 @@ func lastLine(text string) string {
 
 func finished(e flow.StepFinished) []line {
 	next := "the board is complete"
-	if e.NextTask != nil {
+	switch {
+	case e.NextTask != nil:
 		next = "next " + *e.NextTask
+	case e.Manager != "" && e.Manager != "ok":
+		next = "nothing is next"
 	}
 	lines := []line{{begun, fmt.Sprintf("step %d: done, %s", e.Step, next)}}
 	if e.Warning != "" {

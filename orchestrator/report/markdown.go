@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -10,27 +11,33 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Markdown renders boards for a person, in at most limit bytes: where it would be longer, boards and steps are left out, the
-// oldest steps first, and it says how many. hide redacts a text. 0 is no limit.
+// Markdown renders boards for a person, in at most limit bytes: where it would be longer, the oldest steps are left out first, then
+// boards that are complete, then others, and it says how many. hide redacts a text. 0 is no limit.
 func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
-	longest := len(boards)
+	steps := 0
 	for i := range boards {
-		longest = max(longest, len(boards[i].Steps))
+		steps = max(steps, len(boards[i].Steps))
 	}
-	for rows := longest; ; rows /= 2 {
-		m := &markdown{hide: hide, rows: rows}
+	all := len(boards)
+	for {
+		m := &markdown{hide: hide, steps: steps, boards: all}
 		m.document(boards)
-		if limit == 0 || m.b.Len() <= limit || rows == 0 {
+		switch {
+		case limit == 0 || m.b.Len() <= limit || all == 0:
 			return m.b.String()
+		case steps > 0:
+			steps /= 2
+		default:
+			all /= 2
 		}
 	}
 }
 
 // markdown is a document that is being written.
 type markdown struct {
-	b    strings.Builder
-	hide func(string) string
-	rows int // the most rows of any table
+	b             strings.Builder
+	hide          func(string) string
+	steps, boards int // the most rows of the tables
 }
 
 // line writes a line of the program's own Markdown, into which foreign texts are put as text.
@@ -49,9 +56,20 @@ func (m *markdown) document(boards []digest.Digest) {
 		complete += m.is(&boards[i])
 	}
 	m.line("## kanban-run: %d of %s complete\n", complete, flow.Count(len(boards), "board"))
-	m.overview(boards)
-	for i := range boards[:min(len(boards), m.rows)] {
-		m.board(&boards[i])
+	shown := boards
+	if m.boards < len(boards) { // what a person has to do is the last to go
+		shown = slices.Clone(boards)
+		slices.SortStableFunc(shown, func(a, b digest.Digest) int { return m.is(&a) - m.is(&b) })
+		shown = shown[:m.boards]
+	}
+	m.overview(shown)
+	if left := len(boards) - len(shown); left > 0 {
+		m.line("\n… and %s more", flow.Count(left, "board"))
+	}
+	for i := range shown {
+		if m.steps > 0 || len(shown[i].Steps) == 0 {
+			m.board(&shown[i])
+		}
 	}
 }
 
@@ -65,7 +83,7 @@ func (m *markdown) is(d *digest.Digest) int {
 // overview is the table of boards, and what a person has to do.
 func (m *markdown) overview(boards []digest.Digest) {
 	m.line("|  | board | outcome | steps | attempts | time | cost |\n|---|---|---|--:|--:|--:|--:|")
-	for i := range boards[:min(len(boards), m.rows)] {
+	for i := range boards {
 		d := &boards[i]
 		attempts, rejected := d.Attempts()
 		tries := fmt.Sprint(attempts)
@@ -75,8 +93,7 @@ func (m *markdown) overview(boards []digest.Digest) {
 		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d.Outcome), d.Board, outcomeWords(d.Outcome), d.Earlier+len(d.Steps), tries,
 			took(d.Ended.Sub(d.Began).Milliseconds()), Cost)
 	}
-	m.rest(len(boards), "board")
-	for i := range boards[:min(len(boards), m.rows)] {
+	for i := range boards {
 		if d := &boards[i]; d.Outcome != flow.Complete {
 			m.line("\n**%s**: %s%s", d.Board, d.Text, advised(d.Advice))
 		}
@@ -90,20 +107,14 @@ func advised(advice string) string {
 	return ". Next: " + advice
 }
 
-func (m *markdown) rest(n int, what string) {
-	if n > m.rows {
-		m.line("\n… and %s more", flow.Count(n-m.rows, what))
-	}
-}
-
 func outcomeSign(o flow.Outcome) string {
 	switch o {
 	case flow.Complete:
 		return "✓"
-	case flow.LimitReached, flow.Interrupted:
-		return "…"
-	default:
+	case flow.NeedsPerson, flow.Exhausted, flow.Frozen, flow.Invalid, flow.Owned, flow.Failed:
 		return "✗"
+	default:
+		return "…"
 	}
 }
 
@@ -117,7 +128,7 @@ func (m *markdown) board(d *digest.Digest) {
 		return
 	}
 	m.timeline(d)
-	first := max(0, len(d.Steps)-m.rows)
+	first := max(0, len(d.Steps)-m.steps)
 	if left := d.Earlier + first; left > 0 {
 		m.line("%s before these: `kanban-run log` shows all.\n", flow.Count(left, "step"))
 	}
@@ -171,7 +182,7 @@ const mostBars = 60
 
 // timeline is a Mermaid diagram of the last steps.
 func (m *markdown) timeline(d *digest.Digest) {
-	first := max(0, len(d.Steps)-min(mostBars, m.rows))
+	first := max(0, len(d.Steps)-min(mostBars, m.steps))
 	if first == len(d.Steps) {
 		return
 	}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"mvdan.cc/sh/v3/syntax"
+
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/flow"
 )
@@ -27,6 +29,9 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 
 // Advice is what a person does next about a board that is not complete; log is its supervisor log.
 func Advice(o flow.Outcome, board, log string) string {
+	if quoted, err := syntax.Quote(board, syntax.LangPOSIX); err == nil { // it will be pasted into a shell
+		board = quoted
+	}
 	switch o {
 	case flow.NeedsPerson:
 		return "kanban-run log " + board + " shows what happened; edit the board, or kanban-run ack " + board + " when it may go on as it stands"
