@@ -5,17 +5,19 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // literals returns what must not be shown of a value: itself and its encodings
-// in base64, base32, hex and UTF-16. In a text, each may be escaped beyond that.
+// in base64, base32, hex, decimal numbers and UTF-16. In a text, each may be
+// escaped beyond that.
 func literals(value string) (all []*literal) {
 	add := func(k kind, forms ...string) {
 		for _, f := range forms {
-			l := &literal{text: []byte(f), kind: k, canon: k.canonical(), simple: !strings.ContainsAny(f, openerBytes+"'")}
+			l := &literal{text: []byte(f), kind: k, canon: k.canonical(), simple: !strings.ContainsAny(f, openerBytes+doubled) && k != decimal}
 			for _, s := range l.starts() {
 				l.second.add(s[1])
 			}
@@ -24,8 +26,14 @@ func literals(value string) (all []*literal) {
 	}
 	add(plain, value)
 	add(hexed, hexForms(value)...)
-	add(encoded6, base64Forms(value)...)
+	add(decimal, decimals(value))
 	add(encoded, base32Forms(value)...)
+	for _, text := range []string{value, string(jsonBody(value, true)), string(jsonBody(value, false))} {
+		add(encoded6, base64Forms(text)...) // of JSON: in claims, and where Kubernetes keeps documents
+	}
+	for _, once := range base64Forms(value) {
+		add(encoded6, base64Forms(once)...) // and the password of a registry within one
+	}
 	if utf8.ValidString(value) {
 		little, big := utf16Forms(value)
 		add(plain, little, big)
@@ -37,6 +45,15 @@ func literals(value string) (all []*literal) {
 func hexForms(value string) []string {
 	digits := hex.EncodeToString([]byte(value))
 	return []string{digits, strings.ToUpper(digits)}
+}
+
+// decimals are the bytes as Go, Python and Node print them.
+func decimals(value string) string {
+	var b []byte
+	for i := range len(value) {
+		b = append(strconv.AppendUint(b, uint64(value[i]), 10), ',')
+	}
+	return string(b[:len(b)-1])
 }
 
 // base64Forms returns, for each of the three shifts, the characters that depend

@@ -104,6 +104,49 @@ func folded(width int, end string) func(string) string {
 	}
 }
 
+// inColumns ends each line of a list behind so many of its elements.
+func inColumns(s string, width int, sep, end string) string {
+	all := strings.Split(s, sep)
+	for i := width; i < len(all); i += width {
+		all[i] = end + strings.TrimPrefix(all[i], " ")
+	}
+	return strings.Join(all, sep)
+}
+
+// pythonASCII is ascii(s) without the quotes; \xf6 is a character there.
+func pythonASCII(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case ' ' <= r && r < 0x7f && r != '\\' && r != '\'':
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
+}
+
+// octalChars writes the characters of Latin-1 as JavaScript reads them.
+func octalChars(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case 0x80 <= r && r < 0x100:
+			fmt.Fprintf(&b, `\%o`, r)
+		case r == '\\':
+			b.WriteString(`\\`)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 func replaced(from, to string) func(string) string {
 	return func(s string) string { return strings.ReplaceAll(s, from, to) }
 }
@@ -140,13 +183,18 @@ func encoders() (all []encoder) {
 	add("Go, bytes", each(`\x%02x`))
 	add("Go, bytes, in JSON", then(each(`\x%02x`), plainJS))
 	add("Python, some", some(each(`\x%02x`)))
+	add("Python, ASCII", pythonASCII)
+	add("octal characters", octalChars)
 	add("Rust", eachRune(`\u{%x}`))
+	add("Perl", eachRune(`\x{%x}`))
+	add("Perl, some", some(eachRune(`\x{%x}`)))
 	add("C, octal", each(`\%03o`))
 	add("git, octal", func(s string) string { return strings.ReplaceAll(some(each(`\%03o`))(s), "\n", `\n`) })
 	add("percent", each("%%%02X"))
 	add("percent, lower case", each("%%%02x"))
 	add("percent, some", some(each("%%%02x")))
 	add("percent, twice", then(each("%%%02X"), replaced("%", "%25")))
+	add("percent, four times", then(each("%%%02X"), replaced("%", "%25"), replaced("%", "%25"), replaced("%", "%25")))
 	add("query", url.QueryEscape)
 	add("query, lower case", func(s string) string { return lowerEscapes(url.QueryEscape(s)) })
 	add("query, %20", then(url.QueryEscape, replaced("+", "%20")))
@@ -157,6 +205,7 @@ func encoders() (all []encoder) {
 	add("HTML, hex", eachRune("&#x%X;"))
 	add("HTML, some, padded", some(eachRune("&#x%05x;")))
 	add("HTML twice", then(html.EscapeString, html.EscapeString))
+	add("HTML four times", then(html.EscapeString, html.EscapeString, html.EscapeString, html.EscapeString))
 	add("HTML in JSON", then(html.EscapeString, js))
 	add("HTML, named", func(s string) string {
 		return strings.NewReplacer("&", "&amp;", "/", "&sol;", "@", "&commat;", "ö", "&ouml;", "'", "&apos;", "%", "&percnt;", `"`, "&quot;", "<", "&lt;", ">", "&gt;").Replace(s)
@@ -175,7 +224,16 @@ func encoders() (all []encoder) {
 		}
 		return b.String()
 	})
+	for _, quote := range doubled {
+		add("doubled "+string(quote), replaced(string(quote), string(quote)+string(quote)))
+		add("doubled in JSON "+string(quote), then(replaced(string(quote), string(quote)+string(quote)), js))
+	}
 	for n := range 3 {
+		add(fmt.Sprint("base64 of JSON at ", n), shifted(n, then(js, b64)))
+		add(fmt.Sprint("base64 of JSON, no HTML, at ", n), shifted(n, then(plainJS, b64)))
+		for k := range 3 {
+			add(fmt.Sprint("base64 twice at ", n, k), shifted(n, then(b64, shifted(k, b64))))
+		}
 		add(fmt.Sprint("base64 at ", n), shifted(n, b64))
 		add(fmt.Sprint("base64url at ", n), shifted(n, b64url))
 		add(fmt.Sprint("base64 in JSON at ", n), shifted(n, then(b64, replaced("/", `\/`), replaced("+", `\u002b`))))
@@ -200,6 +258,11 @@ func encoders() (all []encoder) {
 		add("HEX with "+sep, joined("%02X", sep))
 	}
 	add("bytes", joined("0x%02x", ", "))
+	add("bytes over lines", func(s string) string { return inColumns(joined("0x%02x", ", ")("0123456789ab"+s), 12, ",", "\n  ") })
+	for _, sep := range []string{" ", ",", ", "} {
+		add("decimals with "+sep, joined("%d", sep))
+	}
+	add("decimals over lines", func(s string) string { return inColumns(joined("%3d", ", ")("0123456789ab"+s), 12, ",", "\n  ") })
 	add("UTF-16, little", utf16le)
 	add("UTF-16, big", utf16be)
 	add("UTF-16 in JSON", then(utf16le, plainJS))
@@ -222,7 +285,7 @@ func trickySecrets() []string {
 	return []string{
 		"hunter2-hunter2", secret, `it's & <b>\n% +x`, "tab\tline\nsecond line", "ünïcödé-\U0001f600-secret", "0123456789abcdef", "a'b'c'd'e'f'",
 		"%41%42%43xyz", `"<'&>"secret`, `C:\temp\new\\dir`, `\\server\share`, "AAAAAAAAAAAA", "&amp;&lt;secret", "q\"u\"o\"t\"e\"s", "sl/as/he/s//", "plus+plus+plus",
-		strings.Repeat("a long one, ö! ", 60), "short6", "??>>??>>??", "\u2028\u2029line ends", "+first-plus", "'quote first", `"double first`, "/slash", "a''''''''e", strings.Repeat("?7ö", 60), `\temp\n`, strings.Repeat("\x000\x011", 40), "every\a\b\f\v\r\x1bcontrol", "1 2 3 4 5 6",
+		strings.Repeat("a long one, ö! ", 60), "short6", "??>>??>>??", "\u2028\u2029line ends", "+first-plus", "'quote first", `"double first`, "/slash", "a''''''''e", strings.Repeat("?7ö", 60), `\temp\n`, strings.Repeat("%41x", 60), strings.Repeat("%", 40) + "x", strings.Repeat("\x000\x011", 40), "every\a\b\f\v\r\x1bcontrol", "1 2 3 4 5 6",
 	}
 }
 
@@ -239,6 +302,8 @@ func TestEveryEncoding(t *testing.T) {
 			got, most := r.String("<<"+text+">>"), len("<<>>")+20
 			if strings.Contains(e.name, "over lines") {
 				most += 150 // what stands before it
+			} else if strings.Contains(e.name, "twice") {
+				most += 10
 			}
 			if rest := strings.ReplaceAll(got, Mark, ""); !strings.Contains(got, Mark) || len(rest) > most {
 				t.Errorf("%s of %q: %q shows as %q", e.name, value, text, got)

@@ -88,6 +88,8 @@ func (r *readings) backslash(b []byte, p int) (short bool) {
 		return false
 	}
 	switch {
+	case c == 'x' && q+1 < len(b) && b[q+1] == '{': // Perl, PHP
+		return r.braced(b, p, q+2)
 	case c == 'x':
 		v, short := hexNumber(b, q+1, 2)
 		if v >= 0 {

@@ -18,8 +18,7 @@ import (
 func Inert(s string) string { return breakCommands(escape(s, inLine)) }
 
 // InertLines does the same to a text of several lines: \n and \t stay, and the
-// \r before a \n is dropped. What it returns is legal in XML 1.0, but for markup,
-// and a second time changes nothing.
+// \r before a \n is dropped. A second time changes nothing.
 func InertLines(s string) string {
 	return breakCommands(escape(strings.ReplaceAll(s, "\r\n", "\n"), inLines))
 }
@@ -73,7 +72,7 @@ func escape(s string, p *place) string {
 		return s
 	}
 	var out strings.Builder
-	out.Grow(len(s) + len(s)/8 + longestEscape)
+	out.Grow(len(s) + len(s)/8)
 	done := 0
 	for i < len(s) {
 		r, size, bad := rune(s[i]), 1, true
@@ -82,9 +81,6 @@ func escape(s string, p *place) string {
 			bad = r == utf8.RuneError && size == 1 || active(s[done:i], r, s[i+size:])
 		}
 		if bad {
-			if n := i - done + longestEscape; out.Cap()-out.Len() < n {
-				out.Grow(n + out.Len()) // it would grow by less
-			}
 			out.WriteString(s[done:i])
 			p.write(&out, s[i], r, size)
 			done = i + size
@@ -118,18 +114,12 @@ func active(before string, r rune, after string) bool {
 	return hidden(r)
 }
 
-// hidden reports whether r does something or shows nothing wherever it stands.
+// hidden reports whether r does something or shows nothing wherever it stands;
+// texts are hidden in letters and marks that show nothing.
 func hidden(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || unicode.Is(invisible, r) || r&0xfffe == 0xfffe
-}
-
-// invisible are letters and marks that show nothing: texts are hidden in them.
-var invisible = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x034f, 0x034f, 1}, {0x115f, 0x1160, 1}, {0x17b4, 0x17b5, 1}, {0x180b, 0x180f, 1}, {0x2065, 0x2065, 1},
-		{0x2800, 0x2800, 1}, {0x3164, 0x3164, 1}, {0xfe00, 0xfe0f, 1}, {0xffa0, 0xffa0, 1}, {0xfff0, 0xfff8, 1},
-	},
-	R32: []unicode.Range32{{0x1d173, 0x1d17a, 1}, {0xe0000, 0xe0fff, 1}},
+	const blankBraille = '\u2800'
+	return r == blankBraille || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
 }
 
 // joins reports whether a joiner is part of a word or an emoji, where it has a
@@ -163,8 +153,6 @@ var byteEscapes = func() (all [256]string) {
 	all['\n'], all['\r'], all['\t'] = `\n`, `\r`, `\t`
 	return all
 }()
-
-const longestEscape = 12 // bytes
 
 func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 	switch {

@@ -12,9 +12,8 @@ import (
 // becomes the string Mark. All else stays as it is written, so that what comes out
 // is JSON of the same shape. The error says that b is no JSON.
 func (r *Redactor) JSON(b []byte) ([]byte, error) {
-	var any json.RawMessage
-	if err := json.Unmarshal(b, &any); err != nil {
-		return nil, fmt.Errorf("read JSON: %w", err)
+	if !json.Valid(b) {
+		return nil, fmt.Errorf("read JSON: %w", json.Unmarshal(b, new(json.RawMessage)))
 	}
 	// In this order, because what the first one writes is a text too.
 	return r.written(r.meant(b)), nil
@@ -33,7 +32,7 @@ func (r *Redactor) meant(b []byte) []byte {
 			continue
 		}
 		if safe := r.String(text); safe != text {
-			out = append(append(out, b[done:s.from]...), stringBody(safe)...)
+			out = append(append(out, b[done:s.from]...), jsonBody(safe, false)...)
 			done = s.to
 		}
 	}
@@ -99,11 +98,12 @@ func appendString(out, b []byte, s span, secrets []span) []byte {
 // quoted reports whether the scalar is a string.
 func quoted(b []byte, s span) bool { return s.from > 0 && b[s.from-1] == '"' }
 
-// stringBody is s as JSON without its quotes.
-func stringBody(s string) []byte {
+// jsonBody is s as JSON without its quotes; html says whether <, > and & are
+// escaped.
+func jsonBody(s string, html bool) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
+	enc.SetEscapeHTML(html)
 	enc.Encode(s) // of a string, to memory
 	return b.Bytes()[1 : b.Len()-len("\"\n")]
 }

@@ -101,7 +101,7 @@ func FuzzInertJSON(f *testing.F) {
 
 func TestRedactJSON(t *testing.T) {
 	const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-	r := New([]string{"hunter2-hunter2", "1234567890", `over","the-quotes`, `{"user":"x","pin":12}`, `cut\u00`, "p<q>&r'\"s"})
+	r := New([]string{"hunter2-hunter2", "1234567890", `over","the-quotes`, `{"user":"x","pin":12}`, `cut\u00`, "p<q>&r'\"s", "0.12345678", "alpha-bravo", "bravo-charlie", `{"ok":true,"x":"y"}`, `tail-of\`})
 	tests := []struct{ name, text, want string }{
 		{"nothing to do", "{\"b\" : 1.50,\n\t\"a\":[true,\"x\\n\"]}", "{\"b\" : 1.50,\n\t\"a\":[true,\"x\\n\"]}"},
 		{"a string", `{"b": 1.50, "a":"is hunter2-hunter2."}`, `{"b": 1.50, "a":"is [M]."}`},
@@ -111,6 +111,8 @@ func TestRedactJSON(t *testing.T) {
 		{"a number", `{"pin":1234567890}`, `{"pin":"[M]"}`},
 		{"within a number", `[-1234567890.5e3 ,1]`, `["[M]" ,1]`},
 		{"a number alone", `1234567890`, `"[M]"`},
+		{"a number below one", `[0.12345678]`, `["[M]"]`},
+		{"two that overlap", `["<alpha-bravo-charlie>"]`, `["<[M]>"]`},
 		{"escapes", `["\u0068unter2\u002dhunter2\n"]`, `["[M]\n"]`},
 		{"an encoded one in an escape", `["a\u002568unter2-hunter2"]`, `["a[M]"]`},
 		{"JSON in an escape", `["\u005cu0068unter2-hunter2 <"]`, `["[M] <"]`},
@@ -119,6 +121,8 @@ func TestRedactJSON(t *testing.T) {
 		{"two strings", `["x over","the-quotes y"]`, `["x [M]","[M] y"]`},
 		{"a document", `{"account":{"user":"x","pin":12},"user":"x"}`, `{"account":{"[M]":"[M]","[M]":"[M]"},"user":"x"}`},
 		{"half an escape", `["cut\u0041","cut\u0041"]`, `["[M]","[M]"]`},
+		{"a literal in one", `[{"ok":true,"x":"y"}]`, `[{"[M]":true,"[M]":"[M]"}]`},
+		{"an escape at its end", `["tail-of\"x"]`, `["[M]x"]`},
 		{"HTML", `["\u0070<q>\u0026r'\"s","<&>\n"]`, `["[M]","<&>\n"]`},
 		{"empty strings", `{"":[""," "]}`, `{"":[""," "]}`},
 	}

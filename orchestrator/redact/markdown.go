@@ -91,13 +91,20 @@ func leading(s string, in *class) string {
 }
 
 // withinWord reports whether the run of _ around s[i] has letters or digits on both
-// sides, where it emphasizes nothing. Of a long run it does not look for the ends:
-// it would for each _ of it.
+// sides, where it emphasizes nothing. A long one has not: its ends would be looked
+// for from each _ of it.
 func withinWord(s string, i int) bool {
 	const long = 8
-	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s[max(0, i-long):i], "_"))
-	after, _ := utf8.DecodeRuneInString(strings.TrimLeft(s[i:min(len(s), i+long)], "_"))
-	return wordRune(before) && wordRune(after)
+	from, to := i, i+1
+	for from > 0 && s[from-1] == '_' && i-from < long {
+		from--
+	}
+	for to < len(s) && s[to] == '_' && to-i < long {
+		to++
+	}
+	before, _ := utf8.DecodeLastRuneInString(s[:from])
+	after, _ := utf8.DecodeRuneInString(s[to:])
+	return to-from <= long && wordRune(before) && wordRune(after)
 }
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -165,7 +172,7 @@ func endsItem(s string) bool { return s == "" || s[0] == ' ' }
 // shown; -1 for nowhere.
 func closingHashes(s string) int {
 	text := strings.TrimRight(s, "#")
-	if len(text) < len(s) && (text == "" || text[len(text)-1] == ' ') {
+	if text == "" || text[len(text)-1] == ' ' {
 		return len(text)
 	}
 	return -1

@@ -26,6 +26,8 @@ func TestOrdinaryTextStays(t *testing.T) {
 		"Authorization: Basic authentication is used", "the bearer of this letter, and Bearer tokens in general", `"postgres://%s:%s@%s/db"`,
 		"postgres://${USER}:${PASSWORD}@db/x", "https://user:***@host", "https://$USER:$PASS@host/", "aws_secret_access_key = os.Getenv(name)",
 		"x-api-key: ${API_KEY}", "sig=abc", "time 12:AAAA", "M.N.O", "MTIz.abcdef.0123456789012345678901234567890", "MTIzNDU2Nzg5MDEyMzQ1Njc4.abcdef.short", "0:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "skip-ci and sk_live mode", "The quick brown fox.", "SK0 is a name", "SKabcdefghijklmnopqrstuvwxyzabcdef", "SK0123456789abcdef0123456789abcdef0 is longer",
+		"MTIzNDU2Nzg5MDEyMzQ1Njc4/abcdef.012345678901234567890123456", `dir\umasksk-0123456789abcdefghij0123`, "mm[1msk-0123456789abcdefghij0123",
+		"next=https%3A%2F%2Fuser%40host", "next=https%3A%2F%2Fhost%3A80%2Fa%40b", "-----BEGIN PRIVATE KEY----- n AAAABBBBCCCCDDDD",
 		"2026-11-20T10:00:00.123456789Z", "123e4567-e89b-12d3-a456-426614174000", "/home/user/.cache/go-build/d4/d41d8cd98f00b204e9800998ecf8427e-a",
 		"ghcr.io/org/image@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "https://example.com/a/b?c=d&e=f%20g#h",
 		"https://discord.com/api/v10/users", "foo_bar_npm_install", "half_open", "shelf_life_of_things", "10:AA:BB:CC:DD:EE:FF:00:11:22",

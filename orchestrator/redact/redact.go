@@ -109,15 +109,10 @@ func (r *Redactor) scan(dst, b []byte, st *state, final bool) ([]byte, int) {
 	return dst, used
 }
 
-// secrets are the places of all that scan hides of a whole text.
+// secrets are the places of all that scan hides of a whole text; one may go on in
+// the next.
 func (r *Redactor) secrets(b []byte) (all []span) {
-	r.find(b, &state{}, true, func(s span, more bool) {
-		if more {
-			all[len(all)-1].to = s.to
-		} else {
-			all = append(all, s)
-		}
-	})
+	r.find(b, &state{}, true, func(s span, _ bool) { all = append(all, s) })
 	return all
 }
 
@@ -148,7 +143,6 @@ func (r *Redactor) find(b []byte, st *state, final bool, hide func(s span, more 
 		hide(span{i, i + m.n}, i <= end)
 		end = i + m.n
 	}
-	i = min(i, len(b))
 	st.pass(i, end, b)
 	return i
 }

@@ -100,6 +100,7 @@ func fakeTokens() (all [][3]string) {
 	pem := "-----BEGIN " + "PRIVATE KEY-----\n" + body + "-----END " + "PRIVATE KEY-----"
 	add("PEM in JSON", `{"private_key":"%s"}`, strings.ReplaceAll(pem, "\n", `\n`))
 	add("PEM in JSON in JSON", `"{\"private_key\":\"%s\"}"`, strings.ReplaceAll(pem, "\n", `\\n`))
+	add("PEM in JSON, indented", `{"k":"|\n  %s"}`, strings.ReplaceAll(pem, "\n", `\n    `))
 	add("PEM, indented", "key: |\n    %s\n", strings.ReplaceAll(pem, "\n", "\n    "))
 	add("PEM, percent", "key=%s&x", strings.NewReplacer("\n", "%0A", " ", "%20", "+", "%2B", "=", "%3D").Replace(pem))
 	add("PEM, cut off", "%s", pem[:100])
@@ -161,30 +162,34 @@ func TestProviderTokensEncoded(t *testing.T) {
 	}
 }
 
-// prefixes are all of the tables: a rule that is lost shows here.
-const prefixes = `1//0 7Q~ 8Q~ ABIA ACCA AGE-SECRET-KEY-1 AIza AIzaSy AKIA ASIA ATATT3 ATBB ATCTT3 CCIPAT_ GOCSPX- NRAK- PMAK- SG. api_org_ bkua_ dapi
-dckr_oat_ dckr_pat_ discord.com/api/webhooks/ discordapp.com/api/webhooks/ doo_v1_ dop_v1_ gho_ ghp_ ghr_ ghs_ ghu_ github_pat_ glagent- glcbt- gldt-
-glffct- glft- glimt- gloas- glpat- glptt- glrt- glsa_ glsoat- gsk_ hf_ hooks.slack.com/services/ hooks.slack.com/workflows/ hvb. hvs. lin_api_ lsv2_pt_
-lsv2_sk_ npm_ ntn_ pplx- pscale_tkn_ pul- pypi- r8_ rk_live_ rk_test_ rubygems_ sbp_ shpat_ shpss_ sk_live_ sk_test_ sntrys_ sntryu_ sq0atp- sq0csp-
-tgp_v1_ tskey- whsec_ xai- xapp- xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxp- xoxr- xoxs- ya29.`
+// prefixes are all of the tables, each with the least length of what follows: a
+// rule that is lost or weakened shows here.
+const prefixes = `1//0 40, 7Q~ 31, 8Q~ 31, ABIA 16, ACCA 16, AGE-SECRET-KEY-1 24, AIza 35, AIzaSy 33, AKIA 16, ASIA 16, ATATT3 60, ATBB 32, ATCTT3 60,
+CCIPAT_ 20, GOCSPX- 24, NRAK- 24, PMAK- 24, SG. 50, api_org_ 30, bkua_ 20, dapi 32, dckr_oat_ 20, dckr_pat_ 20, discord.com/api/webhooks/ 60,
+discordapp.com/api/webhooks/ 60, doo_v1_ 24, dop_v1_ 24, gho_ 36, ghp_ 36, ghr_ 36, ghs_ 36, ghu_ 36, github_pat_ 40, glagent- 20, glcbt- 20,
+gldt- 20, glffct- 20, glft- 20, glimt- 20, gloas- 20, glpat- 20, glptt- 20, glrt- 20, glsa_ 24, glsoat- 20, gsk_ 32, hf_ 30,
+hooks.slack.com/services/ 24, hooks.slack.com/workflows/ 24, hvb. 24, hvs. 24, lin_api_ 24, lsv2_pt_ 40, lsv2_sk_ 40, npm_ 36, ntn_ 40,
+pplx- 40, pscale_tkn_ 24, pul- 40, pypi- 60, r8_ 32, rk_live_ 20, rk_test_ 20, rubygems_ 20, sbp_ 40, shpat_ 24, shpss_ 24, sk_live_ 20,
+sk_test_ 20, sntrys_ 24, sntryu_ 24, sq0atp- 24, sq0csp- 24, tgp_v1_ 40, tskey- 24, whsec_ 20, xai- 32, xapp- 10, xoxa- 10, xoxb- 10, xoxc- 10,
+xoxd- 10, xoxe- 10, xoxe. 10, xoxp- 10, xoxr- 10, xoxs- 10, ya29. 30`
 
 // Each rule finds the shortest token of its kind, and no shorter one.
 func TestEveryPrefix(t *testing.T) {
-	r, known := New(nil), map[string]rule{}
+	r, known := New(nil), map[string]bool{}
 	for _, u := range append(anywhere, alone...) {
 		for _, p := range u.prefixes {
-			known[p] = u
+			known[p] = true
 		}
 	}
-	for _, p := range strings.Fields(prefixes) {
-		u, ok := known[p]
-		if !ok {
-			t.Errorf("no rule for %s", p)
-			continue
+	for _, pair := range strings.Split(prefixes, ",") {
+		var p string
+		var least int
+		if _, err := fmt.Sscan(pair, &p, &least); err != nil {
+			t.Fatal(err)
 		}
-		token := p + strings.Repeat("A", u.least)
-		if !strings.Contains(u.class, "A") {
-			token = p + strings.Repeat("a", u.least)
+		token := p + strings.Repeat("A", least)
+		if p == "dapi" {
+			token = strings.ToLower(token)
 		}
 		if got := r.String("=" + token + "\n"); got != "="+Mark+"\n" {
 			t.Errorf("String(%q) = %q", token, got)
@@ -196,6 +201,47 @@ func TestEveryPrefix(t *testing.T) {
 	}
 	for p := range known {
 		t.Errorf("%s is not in the list of this test", p)
+	}
+}
+
+// Each name that gives a credential away, in front of the shortest one.
+func TestEveryName(t *testing.T) {
+	r := New(nil)
+	rng := rand.New(rand.NewPCG(21, 22))
+	for _, tt := range []struct {
+		names, value string
+		equal        bool
+	}{
+		{"aws_secret_access_key AWS_SECRET_ACCESS_KEY SecretAccessKey secretAccessKey secret_access_key", chars(rng, 40, alnum+"+/"), true},
+		{"aws_session_token AWS_SESSION_TOKEN SessionToken sessionToken", chars(rng, 60, alnum+"+/"), false},
+		{"AccountKey SharedAccessKey", chars(rng, 39, alnum+"+/") + "=", false},
+		{"sig", chars(rng, 37, alnum) + "%3d", false},
+		{"x-api-key X-Api-Key X-API-Key x-goog-api-key X-Goog-Api-Key PRIVATE-TOKEN Private-Token private-token X-Vault-Token x-vault-token",
+			chars(rng, 16, alnum), false},
+	} {
+		for _, name := range strings.Fields(tt.names) {
+			if got, want := r.String("a "+name+"="+tt.value+"\n"), "a "+name+"="+Mark+"\n"; got != want {
+				t.Errorf("String of %s = %q, want %q", name, got, want)
+			}
+			if short := name + "=" + tt.value[1:]; r.Changes(short + "\n") {
+				t.Errorf("String(%q) = %q", short, r.String(short))
+			}
+			if long := name + "=a" + tt.value; r.Changes(long+"\n") == tt.equal {
+				t.Errorf("String(%q) = %q", long, r.String(long))
+			}
+		}
+	}
+}
+
+// What stands behind a token in base64 is not part of it.
+func TestTokenWithinBase64(t *testing.T) {
+	for shift := range 3 {
+		const token = "ghp" + "_0123456789abcdefghijABCDEFGHIJ012345"
+		text := base64.StdEncoding.EncodeToString([]byte("xyz"[:shift] + token + ", and other words"))
+		n := (shift + len(token)) * 8
+		if got, want := New(nil).String(text), text[:(shift*8+5)/6]+Mark+text[(n+5)/6:]; got != want {
+			t.Errorf("at %d: String(%q) = %q, want %q", shift, text, got, want)
+		}
 	}
 }
 

@@ -49,9 +49,6 @@ func (st *state) takeAhead(i int) (end int) {
 
 // pass moves the state on by the n bytes of b that are used up.
 func (st *state) pass(n, end int, b []byte) {
-	if n == 0 {
-		return
-	}
 	st.covered = max(end-n+1, 0)
 	for i, s := range st.ahead {
 		st.ahead[i] = span{s.from - n, s.to - n}

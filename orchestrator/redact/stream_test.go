@@ -16,22 +16,12 @@ func TestTokenBehindAnEscape(t *testing.T) {
 		"ghp_0123456789abcdefghijABCDEFGHIJ012345", "sk-ant-api03-0123456789abcdefghijABCDEFGHIJ012345",
 		"AKIAIOSFODNN7EXAMPLE", "glpat-0123456789abcdefghij",
 	} {
-		for _, before := range []string{`\n`, `\t`, `\u003d`, "%3D", "\x1b[1m"} {
-			if text := `{"a":"x` + before + token + `"}`; !r.Changes(text) {
-				t.Errorf("String(%q) shows the token", text)
+		for _, before := range []string{`\n`, `\t`, `\r`, `\b`, `\f`, `\x3d`, `\u003d`, "%3D", "\x1b[1m", "\x1b[0;31m", `\u001b[1m`, `\u001B[1m`, `\x1b[m`, `\x1B[m`, `\033[m`, `\e[m`} {
+			for _, text := range []string{before + token, `{"a":"x` + before + token + `"}`} {
+				if !r.Changes(text) {
+					t.Errorf("String(%q) shows the token", text)
+				}
 			}
-		}
-	}
-}
-
-// A secret within JSON within a string of JSON, and with escaped slashes beside other escapes.
-func TestNestedForms(t *testing.T) {
-	r := New([]string{"tok\ten-with-tab", `quo"te/slash`, "amp&ersand"})
-	for _, text := range []string{
-		`"{\"k\":\"tok\\ten-with-tab\"}"`, `"quo\"te\/slash"`, `"{\"k\":\"quo\\\"te/slash\"}"`, `"{\"k\":\"amp\\u0026ersand\"}"`,
-	} {
-		if !r.Changes(text) {
-			t.Errorf("String(%s) shows the secret", text)
 		}
 	}
 }

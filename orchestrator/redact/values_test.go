@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // A value that is too short to be redacted is named, so that the caller can warn.
@@ -44,6 +45,7 @@ func TestPartsOfValues(t *testing.T) {
 		{"a document", string(account), []string{string(account), "AQEFAASCBKcwggSjAgEAAoIB", "nested-key-value", "first-of-tokens"}, []string{"tiny", "robot@example.com", "service_account"}},
 		{"a document over lines", pretty, []string{`"access-key": "dashed-key-value"`, "dashed-key-value", "0123456789abcdef"}, []string{"private_key_id"}},
 		{"a document in base64", base64.StdEncoding.EncodeToString(account), []string{"AQEFAASCBKcwggSjAgEAAoIB", "nested-key-value"}, []string{"robot@example.com"}},
+		{"prose in base64", base64.StdEncoding.EncodeToString([]byte("only some words of ordinary prose")), nil, []string{"only some words of ordinary prose"}},
 		{"a URL", "postgres://user:p%40ssw0rd@db/x", []string{"p%40ssw0rd", "p@ssw0rd"}, []string{"postgres", "user"}},
 		{"a header", "Bearer abcdef-ghijkl", []string{"abcdef-ghijkl"}, []string{"Bearer"}},
 		{"short lines", "abc\ndefg\nlong enough line", []string{"long enough line"}, []string{"abc", "defg"}},
@@ -87,15 +89,15 @@ func TestLongValue(t *testing.T) {
 
 func TestPiecesCoverAValue(t *testing.T) {
 	for size := 6; size < 1200; size += 7 {
-		value := strings.Repeat("aé\U0001f600", size)[:size]
+		value := strings.ToValidUTF8(strings.Repeat("aé\U0001f600", size)[:size], "x")
 		rest := value
 		for i, p := range pieces(value) {
-			if i > 0 && len(p) < pieceSize/2-4 || len(p) > pieceSize || !strings.Contains(value, p) {
+			if i > 0 && len(p) < pieceSize/2-4 || len(p) > pieceSize || !strings.Contains(value, p) || !utf8.ValidString(p) {
 				t.Fatalf("piece %d of %d bytes has %d", i, size, len(p))
 			}
 			rest = rest[min(len(rest), pieceSize-overlap-4):]
 		}
-		if got := New([]string{value}).String(value); size >= minValue && got != Mark {
+		if got := New([]string{value}).String(value); len(value) >= minValue && got != Mark {
 			t.Fatalf("%d bytes: String = %q", size, got)
 		}
 	}

@@ -45,9 +45,6 @@ func base64Shape(s *shape, shift, slot int) *shape {
 			return 0
 		}
 		n := shift + lengthOf(s, plain, shift)
-		if n == shift {
-			return 0
-		}
 		if n == len(plain) { // it may go on
 			return r.run(end, base64Any, slot)
 		}

@@ -1,0 +1,268 @@
+package redact
+
+import "strings"
+
+// walk compares a text with a literal.
+type walk struct {
+	*literal
+	t     *text
+	b     []byte
+	whole bool
+	short bool // the end of b was met
+	work  int  // how many steps may still lead nowhere: a bound on time
+}
+
+// maxWork is enough for a piece of a value that is nothing but the marks of
+// escapes, and was escaped four times.
+const maxWork = 2000
+
+// from returns the end of the literal's rest from j on, if it stands at p; -1 if
+// not.
+func (w *walk) from(p, j int) int {
+	for j < len(w.text) {
+		if p >= len(w.b) {
+			w.short = true
+			return -1
+		}
+		c := w.b[p]
+		if w.canon[c] == w.text[j] && opener[c] == 0 && (w.simple || strings.IndexByte(doubled, c) < 0) {
+			p, j = p+1, j+1
+			continue
+		}
+		w.work--
+		var s steps
+		w.steps(&s, p, j)
+		if s.n == 0 {
+			return -1
+		}
+		if s.n > 1 {
+			return w.any(&s, p, j)
+		}
+		p, j = p+int(s.list[0].in), j+int(s.list[0].of)
+	}
+	return p
+}
+
+// any goes on in the first way that leads to the end.
+func (w *walk) any(s *steps, p, j int) int {
+	for k, way := range s.list[:s.n] {
+		if k > 0 && w.work <= 0 {
+			break
+		}
+		if end := w.from(p+int(way.in), j+int(way.of)); end >= 0 {
+			return end
+		}
+	}
+	return -1
+}
+
+// steps are ways to go on: so many bytes in the text for so many of the literal.
+type steps struct {
+	n    int
+	list [2*maxReadings + 6]struct{ in, of int32 }
+}
+
+func (s *steps) add(in, of int) {
+	s.list[s.n].in, s.list[s.n].of = int32(in), int32(of)
+	s.n++
+}
+
+func (w *walk) steps(s *steps, p, j int) {
+	c, want := w.b[p], w.text[j]
+	if c == '\'' && want == '\'' { // first: what it begins with is also a quote by itself
+		w.shell(s, p)
+	}
+	if w.kind == plain && (c == want || c == '\\') && strings.IndexByte(doubled, want) >= 0 {
+		w.doubles(s, p, j)
+	}
+	switch {
+	case c == '\\' && want == '\\':
+		w.backslashes(s, p, j)
+	case w.canon[c] == want:
+		s.add(1, 1)
+	case c == '+' && want == ' ' && w.kind == plain:
+		s.add(1, 1)
+	case c == '\r' && want == '\n' && w.is(p+1, "\n"):
+		s.add(2, 1)
+	}
+	if opener[c] != 0 {
+		w.escape(s, p, j, 0, 0)
+	}
+	if w.kind == hexed && j > 0 && j%2 == 0 {
+		w.separator(s, p, separators, 0)
+	} else if w.kind == decimal && want == ',' {
+		w.separator(s, p, commas, 1)
+	}
+	if w.kind != plain && j > 0 {
+		if n := w.wrap(p); n > 0 {
+			if w.kind == hexed && w.is(p+n, "0x") {
+				n += len("0x")
+			}
+			s.add(n, 0)
+		}
+	}
+}
+
+// escape adds the readings of an escape at p that mean what the literal has at
+// j; in and of were gone already.
+func (w *walk) escape(s *steps, p, j, in, of int) {
+	var all readings
+	if all.read(w.b, p) {
+		w.short = true
+	}
+	for _, r := range all.list() {
+		text, rest := r.text[:r.n], w.text[j:]
+		if len(rest) >= len(text) && w.canon[text[0]] == rest[0] && string(text[1:]) == string(rest[1:len(text)]) {
+			s.add(in+int(r.in), of+int(r.n))
+		}
+	}
+}
+
+// backslashes goes over a run of them in both: each level of strings within
+// strings doubles them, and the last may belong to an escape that follows.
+func (w *walk) backslashes(s *steps, p, j int) {
+	of, in := 1, 1
+	for j+of < len(w.text) && w.text[j+of] == '\\' {
+		of++
+	}
+	for in <= of*maxBackslashes+maxBackslashes && w.is(p+in, `\`) {
+		in++
+	}
+	if in < of || in >= of*maxBackslashes+maxBackslashes {
+		return
+	}
+	s.add(in, of)
+	if in > of && j+of < len(w.text) {
+		w.escape(s, p+in-1, j+of, in-1, of)
+	}
+}
+
+// shell adds the two ways to write ' within a shell's quotes: '\” and '"'"'. In
+// a string, backslashes stand before what is quoted.
+func (w *walk) shell(s *steps, p int) {
+	run := w.run(p + 1)
+	if q := p + 1 + run; run > 0 && w.is(q, "''") {
+		s.add(q+2-p, 1)
+	}
+	q := p + 1 + run
+	if !w.is(q, `"'`) {
+		return
+	}
+	if q += 2 + w.run(q+2); w.is(q, `"'`) {
+		s.add(q+2-p, 1)
+	}
+}
+
+// run returns the number of backslashes at p.
+func (w *walk) run(p int) int {
+	n := backslashRun(w.b, p)
+	w.short = w.short || p+n == len(w.b)
+	return min(n, maxBackslashes)
+}
+
+// doubles goes over a whole run of a character that is written twice, because each
+// one could else be read in two ways. In a string, backslashes stand before them.
+func (w *walk) doubles(s *steps, p, j int) {
+	c := string(w.text[j : j+1])
+	if j > 0 && w.text[j-1] == c[0] {
+		return
+	}
+	of, q := 1, p
+	for j+of < len(w.text) && w.text[j+of] == c[0] {
+		of++
+	}
+	for range 2 * of {
+		if q += w.run(q); !w.is(q, c) {
+			return
+		}
+		q++
+	}
+	s.add(q-p, of)
+}
+
+func (w *walk) separator(s *steps, p int, list []string, of int) {
+	for _, sep := range list {
+		if w.is(p, sep) {
+			s.add(len(sep), of)
+			return
+		}
+	}
+}
+
+// is reports whether want stands at p, and notes when the end of b comes first.
+func (w *walk) is(p int, want string) bool {
+	have := w.b[min(p, len(w.b)):]
+	if len(have) < len(want) {
+		w.short = w.short || string(have) == want[:len(have)]
+		return false
+	}
+	return string(have[:len(want)]) == want
+}
+
+// maxIndent is how far a wrapped line may be indented.
+const maxIndent = 32
+
+// wrap returns the length of a line end at p, escaped or not, with the
+// indentation behind it, within encoded bytes; 0 for none. In front of it there
+// must be so much of them that no word is taken for them: the last word of each
+// line would wait for the next line.
+func (w *walk) wrap(p int) int {
+	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
+		return 0
+	}
+	short := w.short
+	if q := w.wrapEnd(p); q > p && w.t.dense(p, w.kind) {
+		return q - p
+	} else if q == p {
+		return 0
+	}
+	w.short = short
+	return 0
+}
+
+func (w *walk) wrapEnd(p int) int {
+	q := w.lineEnd(w.lineEnd(p)) // \r\n
+	for start := q; q > p && q-start < maxIndent && (w.is(q, " ") || w.is(q, "\t")); {
+		q++
+	}
+	return q
+}
+
+func (w *walk) lineEnd(q int) int {
+	if q >= len(w.b) {
+		w.short = true
+		return q
+	}
+	if isLineEnd(w.b[q]) {
+		return q + 1
+	}
+	n := backslashRun(w.b, q)
+	if n == 0 || n > maxBackslashes {
+		return q
+	}
+	if w.is(q+n, "n") || w.is(q+n, "r") {
+		return q + n + 1
+	}
+	return q
+}
+
+var (
+	base64Text = flagsOf(alnum + "+/=-_\\%")
+	hexText    = flagsOf(digits + "abcdefABCDEFx:-, \t")
+)
+
+// dense reports whether only bytes of the encoding stand before p.
+func (t *text) dense(p int, k kind) bool {
+	var buf [context]byte
+	of := base64Text
+	if k == hexed || k == decimal {
+		of = hexText
+	}
+	before := t.behind(p, context, &buf)
+	for _, c := range before {
+		if of[c] == 0 {
+			return false
+		}
+	}
+	return len(before) == context
+}
