@@ -25,8 +25,10 @@ type Board struct {
 	Tasks    []Entry
 	Warnings []*matter.Problem // odd but legal, at most maxWarnings of them
 
-	doc     *matter.Document
-	entries []*yaml.Node // the node of each of Tasks
+	doc          *matter.Document
+	entries      []*yaml.Node // the node of each of Tasks
+	paths        func() []string
+	taskWarnings []*matter.Problem // those of Warnings that are about Tasks
 }
 
 // Current is the field current. Set is false when the board has no such key, Null is an explicit null: the end of the work.
@@ -67,8 +69,15 @@ func isTerminal(phase string) bool {
 	return slices.Contains([]string{"complete", "completed", "done"}, fold(phase))
 }
 
-// TaskPaths lists the paths of Tasks, never nil.
+// TaskPaths lists the paths of Tasks, never nil. The list is made once and must not be changed.
 func (b *Board) TaskPaths() []string {
+	if b.paths == nil {
+		return b.listPaths()
+	}
+	return b.paths()
+}
+
+func (b *Board) listPaths() []string {
 	paths := make([]string, len(b.Tasks))
 	for i, e := range b.Tasks {
 		paths[i] = e.Path

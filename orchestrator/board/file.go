@@ -124,7 +124,15 @@ func (r *Reader) Read() (*Board, error) {
 	if same {
 		return r.last, nil
 	}
-	b, err := Parse(r.name, data)
+	return r.parse(data)
+}
+
+func (r *Reader) parse(data []byte) (b *Board, err error) {
+	if r.last == nil {
+		b, err = Parse(r.name, data)
+	} else {
+		b, err = hashed(data, func() (*Board, error) { return r.last.reparse(data) })
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -24,31 +24,57 @@ type plan struct {
 func (b *Board) planTasks(wanted []Entry) plan {
 	old := b.Tasks
 	p := plan{tail: len(old)}
-	for p.keep < len(old) && p.keep < len(wanted) && keeps(old[p.keep], wanted[p.keep]) {
+	for p.keep < len(old) && p.keep < len(wanted) && keeps(&old[p.keep], &wanted[p.keep]) {
 		p.keep++
 	}
 	end := len(wanted)
-	for p.tail > p.keep && end > p.keep && keeps(old[p.tail-1], wanted[end-1]) {
+	for p.tail > p.keep && end > p.keep && keeps(&old[p.tail-1], &wanted[end-1]) {
 		p.tail, end = p.tail-1, end-1
 	}
-	unused := map[string][]int{}
-	for i := p.keep; i < p.tail; i++ {
-		unused[clean(old[i].Path)] = append(unused[clean(old[i].Path)], i)
-	}
-	for _, w := range wanted[p.keep:end] {
-		it := item{from: -1, entry: w}
-		if queue := unused[clean(w.Path)]; len(queue) > 0 {
-			it.from, unused[clean(w.Path)] = queue[0], queue[1:]
-			it.restate = !keeps(old[it.from], w) && b.entries[it.from].Kind == yaml.ScalarNode
-		}
+	unused := newQueues(old, p.keep, p.tail)
+	p.items = make([]item, 0, end-p.keep)
+	for i := range wanted[p.keep:end] {
+		w := &wanted[p.keep+i]
+		it := item{from: unused.take(w.Path), entry: *w}
+		it.restate = it.from >= 0 && !keeps(&old[it.from], w) && b.entries[it.from].Kind == yaml.ScalarNode
 		p.items = append(p.items, it)
 	}
 	return p
 }
 
+// queues are the numbers of old entries that were not taken yet, by their paths. Those of one path are taken in their order.
+type queues struct {
+	first map[string]int
+	next  []int // the number of the next one with the same path, or -1
+	from  int   // the number of the first in next
+}
+
+func newQueues(old []Entry, from, to int) queues {
+	q := queues{make(map[string]int, to-from), make([]int, to-from), from}
+	for i := to - 1; i >= from; i-- {
+		path := clean(old[i].Path)
+		q.next[i-from] = -1
+		if after, ok := q.first[path]; ok {
+			q.next[i-from] = after
+		}
+		q.first[path] = i
+	}
+	return q
+}
+
+func (q queues) take(path string) int {
+	path = clean(path)
+	i, ok := q.first[path]
+	if !ok || i < 0 {
+		return -1
+	}
+	q.first[path] = q.next[i-q.from]
+	return i
+}
+
 // keeps says whether an old entry is what is wanted. A wanted entry without a state leaves the author's.
-func keeps(old, wanted Entry) bool {
-	return samePath(old, wanted) && (wanted.State == "" || fold(wanted.State) == fold(old.State))
+func keeps(old, wanted *Entry) bool {
+	return meansSame(old.Path, wanted.Path) && (wanted.State == "" || fold(wanted.State) == fold(old.State))
 }
 
 func (p plan) nothing() bool { return p.keep == p.tail && len(p.items) == 0 }

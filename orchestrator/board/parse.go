@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"gopkg.in/yaml.v3"
@@ -20,11 +21,51 @@ const maxWarnings = 50
 // Parse reads a board: a plain YAML file when its name says so, else Markdown with frontmatter. source is kept and must not
 // be changed afterwards. Errors: *matter.Problem for the first thing that is wrong; nothing unreadable is ever an empty board.
 func Parse(file string, source []byte) (*Board, error) {
-	doc, err := readDocument(file, source)
+	return hashed(source, func() (*Board, error) {
+		doc, err := readDocument(file, source)
+		if err != nil {
+			return nil, err
+		}
+		return interpret(doc, nil)
+	})
+}
+
+// besides is from how many bytes on a hash is worth a goroutine.
+const besides = 16 << 10
+
+// hashed sets the SHA of the board that read reads from source. Of a large one it takes as long as all the rest, so the two
+// are done side by side.
+func hashed(source []byte, read func() (*Board, error)) (*Board, error) {
+	sum := make(chan string, 1)
+	if len(source) < besides {
+		sum <- SHA(source)
+	} else {
+		go func() { sum <- SHA(source) }()
+	}
+	b, err := read()
+	sha := <-sum
 	if err != nil {
 		return nil, err
 	}
-	b := &Board{File: file, Source: source, SHA: SHA(source), doc: doc}
+	b.SHA = sha
+	return b, nil
+}
+
+// reparse is Parse of what the board's file became, but for SHA, which it leaves empty. What did not change is shared.
+func (b *Board) reparse(source []byte) (*Board, error) {
+	doc, err := b.doc.Reread(source)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Root == nil {
+		return nil, noBoard(b.File)
+	}
+	return interpret(doc, b)
+}
+
+// interpret makes a board of a document. before is what it was, or nil.
+func interpret(doc *matter.Document, before *Board) (*Board, error) {
+	b := &Board{File: doc.File, Source: doc.Source, doc: doc}
 	if err := b.validate(); err != nil {
 		return nil, err
 	}
@@ -32,8 +73,10 @@ func Parse(file string, source []byte) (*Board, error) {
 	if err := b.readCurrent(); err != nil {
 		return nil, err
 	}
-	if err := b.readTasks(); err != nil {
-		return nil, err
+	if !b.keepTasks(before) {
+		if err := b.readTasks(); err != nil {
+			return nil, err
+		}
 	}
 	b.warnLookalikes()
 	b.capWarnings()
@@ -46,10 +89,14 @@ func readDocument(file string, source []byte) (*matter.Document, error) {
 	}
 	doc, err := matter.ParseMatter(file, source)
 	if err == nil && doc.Root == nil {
-		return nil, &matter.Problem{File: file, Line: 1, Text: "this is no board: it does not begin with frontmatter",
-			Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}
+		return nil, noBoard(file)
 	}
 	return doc, err
+}
+
+func noBoard(file string) error {
+	return &matter.Problem{File: file, Line: 1, Text: "this is no board: it does not begin with frontmatter",
+		Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}
 }
 
 // isOurs says whether a field has a meaning here. All others are the author's.
@@ -151,52 +198,68 @@ func isBoolean11(word string) bool {
 	return slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, fold(word))
 }
 
+// keepTasks takes the tasks over from what the board was, when the very same nodes stand for them on the same lines.
+func (b *Board) keepTasks(before *Board) bool {
+	if before == nil || before.doc.FirstLine != b.doc.FirstLine {
+		return false
+	}
+	_, was := before.doc.Field("tasks")
+	_, is := b.doc.Field("tasks")
+	if is == nil || is != was {
+		return false
+	}
+	b.Tasks, b.entries, b.paths = before.Tasks, before.entries, before.paths
+	b.taskWarnings = before.taskWarnings
+	b.Warnings = append(b.Warnings, b.taskWarnings...)
+	return true
+}
+
 func (b *Board) readTasks() error {
 	_, list := b.doc.Field("tasks")
+	before := len(b.Warnings)
+	defer func() { b.taskWarnings = b.Warnings[before:len(b.Warnings):len(b.Warnings)] }()
 	if list == nil || list.Tag == "!!null" {
 		b.warn(list, "the board has no list of tasks", "write tasks: and below it one - PATH a line")
 		return nil
 	}
-	b.Tasks = make([]Entry, 0, len(list.Content))
+	b.Tasks = make([]Entry, len(list.Content))
 	b.entries = list.Content
-	lines := make(map[string]int, len(list.Content))
-	for _, n := range list.Content {
-		e, err := b.readEntry(n)
-		if err != nil {
+	b.paths = sync.OnceValue(b.listPaths)
+	var repeated repeats
+	visible := b.doc.Visible()
+	for i, n := range list.Content {
+		if err := b.readEntry(n, &b.Tasks[i], visible); err != nil {
 			return err
 		}
-		if first, twice := lines[e.Path]; twice {
-			b.warn(n, fmt.Sprintf("the task %s is already on line %d", e.Path, first), "remove one of the two")
-		} else {
-			lines[e.Path] = e.Line
+		if first, twice := repeated.first(b.Tasks, i); twice {
+			b.warn(n, fmt.Sprintf("the task %s is already on line %d", b.Tasks[i].Path, b.Tasks[first].Line), "remove one of the two")
 		}
-		b.Tasks = append(b.Tasks, e)
 	}
 	return nil
 }
 
-func (b *Board) readEntry(n *yaml.Node) (Entry, error) {
-	line, _ := b.doc.Position(n)
+// readEntry reads one task. visible says that no text without quotes holds what checkPath refuses.
+func (b *Board) readEntry(n *yaml.Node, e *Entry, visible bool) (err error) {
+	e.Line, _ = b.doc.Position(n)
 	switch {
 	case n.Kind == yaml.MappingNode:
-		return b.readEntryMap(n, line)
+		return b.readEntryMap(n, e)
 	case !isText(n):
-		return Entry{}, b.doc.Problem(n, "a task must be a path, or a map with file", "write - PATH; put a path in quotes when it looks like a number")
+		return b.doc.Problem(n, "a task must be a path, or a map with file", "write - PATH; put a path in quotes when it looks like a number")
 	}
-	if err := b.checkPath(n, "tasks"); err != nil {
-		return Entry{}, err
+	e.Path, e.State = splitState(n.Value)
+	if visible && n.Style == 0 {
+		return nil
 	}
-	path, state := splitState(n.Value)
-	return Entry{Path: path, State: state, Line: line}, nil
+	return b.checkPath(n, "tasks")
 }
 
-func (b *Board) readEntryMap(n *yaml.Node, line int) (Entry, error) {
-	e := Entry{Line: line}
+func (b *Board) readEntryMap(n *yaml.Node, e *Entry) error {
 	var status string
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		value, key := n.Content[i+1], n.Content[i].Value
 		if err := b.checkEntryField(key, value); err != nil {
-			return e, err
+			return err
 		}
 		switch key {
 		case "file":
@@ -210,7 +273,7 @@ func (b *Board) readEntryMap(n *yaml.Node, line int) (Entry, error) {
 		}
 	}
 	if e.Path == "" {
-		return e, b.doc.Problem(n, "a task that is a map needs file", "write - file: PATH; put a path in quotes when it holds a colon and a space")
+		return b.doc.Problem(n, "a task that is a map needs file", "write - file: PATH; put a path in quotes when it holds a colon and a space")
 	}
 	if status != "" && e.State != "" && fold(status) != fold(e.State) {
 		b.warn(n, fmt.Sprintf("state %s and status %s differ; state counts", e.State, status), "remove one of the two")
@@ -218,7 +281,7 @@ func (b *Board) readEntryMap(n *yaml.Node, line int) (Entry, error) {
 	if e.State == "" {
 		e.State = status
 	}
-	return e, nil
+	return nil
 }
 
 func (b *Board) checkEntryField(key string, value *yaml.Node) error {
@@ -252,6 +315,9 @@ func (b *Board) checkPath(n *yaml.Node, field string) error {
 
 // badPath says what is wrong with a path as such, or "".
 func badPath(path string) string {
+	if isVisible(path) {
+		return ""
+	}
 	if strings.TrimSpace(path) == "" {
 		return "the path is empty"
 	}
@@ -263,12 +329,25 @@ func badPath(path string) string {
 	return ""
 }
 
+// isVisible recognises what nearly all paths are: visible ASCII, and spaces behind the first character.
+func isVisible(path string) bool {
+	for i := range len(path) {
+		if path[i]-' ' > '~'-' ' {
+			return false
+		}
+	}
+	return path != "" && path[0] != ' '
+}
+
 var suffix = regexp.MustCompile(`^[A-Za-z][A-Za-z _-]*$`)
 
 // splitState takes a trailing state such as [done] off a path.
 func splitState(s string) (path, state string) {
-	open := strings.LastIndex(s, "[")
-	if open < 2 || s[len(s)-1] != ']' || s[open-1] != ' ' && s[open-1] != '\t' || !suffix.MatchString(s[open+1:len(s)-1]) {
+	if s == "" || s[len(s)-1] != ']' {
+		return s, ""
+	}
+	open := strings.LastIndexByte(s, '[')
+	if open < 2 || s[open-1] != ' ' && s[open-1] != '\t' || !suffix.MatchString(s[open+1:len(s)-1]) {
 		return s, ""
 	}
 	path = strings.TrimRight(s[:open], " \t")

@@ -54,11 +54,12 @@ func (b *Board) Splice(e Edit) ([]byte, error) {
 
 // wanted checks an edit's paths and takes the states off its tasks.
 func (e Edit) wanted() ([]Entry, error) {
-	paths := e.Tasks
 	if e.Current != nil {
-		paths = append([]string{*e.Current}, paths...)
+		if text := badPath(*e.Current); text != "" {
+			return nil, &PathError{Path: *e.Current, Text: text}
+		}
 	}
-	for _, p := range paths {
+	for _, p := range e.Tasks {
 		if text := badPath(p); text != "" {
 			return nil, &PathError{Path: p, Text: text}
 		}
@@ -193,7 +194,7 @@ func (b *Board) nextLine(offset int) int {
 
 // verify reads the result and compares it with what was meant.
 func (b *Board) verify(out []byte, e Edit, wanted []Entry) error {
-	after, err := Parse(b.File, out)
+	after, err := b.reparse(out)
 	if err != nil {
 		return &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
 	}
@@ -202,15 +203,22 @@ func (b *Board) verify(out []byte, e Edit, wanted []Entry) error {
 		e.Current == nil && !e.Null && !sameCurrent(after.Current, b.Current),
 		e.Current != nil && !e.Null && after.Current.Path != currentPath(*e.Current):
 		return &SpliceError{b.File, "current would not be what was meant"}
-	case e.SetTasks && !slices.EqualFunc(after.Tasks, wanted, samePath),
-		!e.SetTasks && !slices.EqualFunc(after.entries, b.entries, equal):
+	case e.SetTasks && !samePaths(after.Tasks, wanted),
+		!e.SetTasks && !b.sameEntries(after) && !slices.EqualFunc(after.entries, b.entries, equal):
 		return &SpliceError{b.File, "tasks would not be what was meant"}
-	case e.SetTasks && !b.keptEntries(after, wanted):
+	case e.SetTasks && !b.sameEntries(after) && !b.keptEntries(after, wanted):
 		return &SpliceError{b.File, "an entry that stays would change"}
 	case !slices.EqualFunc(others(after.doc), others(b.doc), equal):
 		return &SpliceError{b.File, "other fields would change"}
 	}
 	return nil
+}
+
+// sameEntries says whether the two boards share one list: then every entry is what it was, at its place.
+func (b *Board) sameEntries(after *Board) bool {
+	_, was := b.doc.Field("tasks")
+	_, is := after.doc.Field("tasks")
+	return is != nil && is == was
 }
 
 // keptEntries says whether the entries that stay are what they were, with all that the author put into them.
@@ -236,7 +244,21 @@ func currentPath(s string) string {
 	return p
 }
 
-func samePath(a, b Entry) bool { return a.Path == b.Path || clean(a.Path) == clean(b.Path) }
+func samePath(a, b Entry) bool { return meansSame(a.Path, b.Path) }
+
+func samePaths(a, b []Entry) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !meansSame(a[i].Path, b[i].Path) {
+			return false
+		}
+	}
+	return true
+}
+
+func meansSame(a, b string) bool { return a == b || clean(a) == clean(b) }
 
 func clean(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
@@ -252,5 +274,5 @@ func others(doc *matter.Document) []*yaml.Node {
 }
 
 func equal(a, b *yaml.Node) bool {
-	return a.Kind == b.Kind && a.Tag == b.Tag && a.Value == b.Value && a.Style == b.Style && slices.EqualFunc(a.Content, b.Content, equal)
+	return a == b || a.Kind == b.Kind && a.Tag == b.Tag && a.Value == b.Value && a.Style == b.Style && slices.EqualFunc(a.Content, b.Content, equal)
 }

@@ -20,7 +20,7 @@ func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 	if err := d.guard(); err != nil {
 		return err
 	}
-	d.index()
+	d.indexed.Do(d.index)
 	var root yaml.Node
 	if err := read(&root); err != nil {
 		return err

@@ -4,6 +4,8 @@ package matter
 
 import (
 	"bytes"
+	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -28,9 +30,14 @@ type Document struct {
 	FirstLine int        // the line of Source on which YAML starts, counted from 1
 	Root      *yaml.Node // the mapping; nil when the file has no frontmatter at all
 
-	lines []int // offsets in YAML of the line starts
-	wide  []int // offset in YAML of every strideth character; nil when all of it is ASCII
-	runes []int // with wide: the number of characters before each line start
+	fenced bool    // read by ParseMatter
+	fields []field // of the plain case; nil when the library read it
+
+	indexed sync.Once // what is below was made, by index
+
+	lines []int32 // offsets in YAML of the line starts
+	wide  []int   // offset in YAML of every strideth character; nil when all that stands before a node on its line is ASCII
+	runes []int   // with wide: the number of characters before each line start
 }
 
 // stride is how many characters lie between two known offsets. Counting from the line start instead would be quadratic in
@@ -41,9 +48,17 @@ const stride = 64
 // mark and CRLF are accepted. A file that does not begin with a fence has no frontmatter: Root is nil. All that only
 // resembles frontmatter is an error. Errors: *Problem.
 func ParseMatter(file string, source []byte) (*Document, error) {
+	return parseMatter(file, source, nil)
+}
+
+func parseMatter(file string, source []byte, before *Document) (*Document, error) {
 	d, err := Split(file, source)
-	if err != nil || d.YAML == nil {
-		return d, err
+	if err != nil {
+		return nil, err
+	}
+	d.fenced = true
+	if d.YAML == nil || d.scan(before) {
+		return d, nil
 	}
 	if err := d.decode(d.extract); err != nil {
 		return nil, err
@@ -53,10 +68,17 @@ func ParseMatter(file string, source []byte) (*Document, error) {
 
 // ParseYAML reads a plain YAML file, which must hold exactly one mapping. Errors: *Problem.
 func ParseYAML(file string, source []byte) (*Document, error) {
+	return parseYAML(file, source, nil)
+}
+
+func parseYAML(file string, source []byte, before *Document) (*Document, error) {
 	if len(source) > MaxSource {
 		return nil, tooLarge(file, len(source), MaxSource)
 	}
 	d := whole(file, source)
+	if d.scan(before) {
+		return d, nil
+	}
 	if err := d.decode(d.plain); err != nil {
 		return nil, err
 	}
@@ -71,7 +93,7 @@ func whole(file string, source []byte) *Document {
 // Position is where a node begins in the file.
 func (d *Document) Position(n *yaml.Node) (line, column int) {
 	line = n.Line
-	if len(d.lines) > 0 {
+	if d.fields == nil && len(d.lines) > 0 {
 		line = min(line, len(d.lines)) // the library puts an absent value behind the last line
 	}
 	return line + d.FirstLine - 1, n.Column
@@ -94,6 +116,12 @@ func (d *Document) problemAt(offset int, text, fix string) *Problem {
 	return &Problem{File: d.File, Line: d.FirstLine + line, Column: column, Text: text, Fix: fix}
 }
 
+// Visible says whether it is known that all text without quotes consists of visible ASCII characters and spaces, and is never
+// blank. Where it is, a long list need not be gone through once more to find out.
+func (d *Document) Visible() bool {
+	return d.fields != nil && !slices.ContainsFunc(d.fields, func(f field) bool { return f.wide })
+}
+
 // Field returns a top-level key and its value, or nil and nil.
 func (d *Document) Field(name string) (key, value *yaml.Node) {
 	if d.Root == nil {
@@ -109,9 +137,10 @@ func (d *Document) Field(name string) (key, value *yaml.Node) {
 
 // Offset is where a node's first byte lies in Source.
 func (d *Document) Offset(n *yaml.Node) int {
+	d.indexed.Do(d.index)
 	line := min(max(n.Line-1, 0), len(d.lines)-1)
 	if d.wide == nil {
-		return d.Start + min(d.lines[line]+n.Column-1, len(d.YAML))
+		return d.Start + min(int(d.lines[line])+n.Column-1, len(d.YAML))
 	}
 	character := d.runes[line] + n.Column - 1
 	at := d.wide[min(character/stride, len(d.wide)-1)]
@@ -124,16 +153,16 @@ func (d *Document) Offset(n *yaml.Node) int {
 
 // index prepares Offset.
 func (d *Document) index() {
-	d.lines = append(make([]int, 0, bytes.Count(d.YAML, []byte{'\n'})+1), 0)
+	d.lines = append(make([]int32, 0, bytes.Count(d.YAML, []byte{'\n'})+1), 0)
 	for at := 0; ; {
 		i := bytes.IndexByte(d.YAML[at:], '\n')
 		if i < 0 {
 			break
 		}
 		at += i + 1
-		d.lines = append(d.lines, at)
+		d.lines = append(d.lines, int32(at))
 	}
-	if !isASCII(d.YAML) {
+	if d.fields == nil && !isASCII(d.YAML) {
 		d.indexRunes()
 	}
 }

@@ -25,10 +25,10 @@ func (d *Document) explain(err error) error {
 		return p
 	}
 	fails := func(end int) bool { return complaint(tryYAML(d.YAML[:end])) == words }
-	line := sort.Search(len(d.lines)-1, func(i int) bool { return fails(d.lines[i+1]) })
-	start, end := d.lines[line], len(d.YAML)
+	line := sort.Search(len(d.lines)-1, func(i int) bool { return fails(int(d.lines[i+1])) })
+	start, end := int(d.lines[line]), len(d.YAML)
 	if line+1 < len(d.lines) {
-		end = d.lines[line+1]
+		end = int(d.lines[line+1])
 	}
 	text := bytes.TrimRight(d.YAML[start:end], "\r\n")
 	column := sort.Search(len(text), func(i int) bool { return fails(start + i + 1) })

@@ -85,6 +85,10 @@ func (d *Document) close(open int) error {
 	for at := open; at < len(d.Source); {
 		raw, next := lineOf(d.Source, at)
 		line++
+		if endsInText(raw) {
+			at = next
+			continue
+		}
 		trimmed := bytes.TrimRight(raw, " \t\r")
 		switch {
 		case string(bytes.TrimSpace(raw)) == fence && string(trimmed) != fence:
@@ -98,6 +102,15 @@ func (d *Document) close(open int) error {
 		at = next
 	}
 	return &Problem{File: d.File, Line: d.FirstLine, Column: 1, Text: ErrUnclosed.Error(), Fix: "end it with a line of ---", Err: ErrUnclosed}
+}
+
+// endsInText recognises nearly all lines that are no fence, by their last character.
+func endsInText(line []byte) bool {
+	n := len(line)
+	if n > 0 && line[n-1] == '\r' {
+		n--
+	}
+	return n > 0 && (isLetter(line[n-1]) || line[n-1] >= '0' && line[n-1] <= '9')
 }
 
 // lineOf is the line that begins at an offset, without its newline, and where the next one begins.

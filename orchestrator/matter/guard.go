@@ -84,22 +84,34 @@ func atMostValues(b []byte) int {
 // comma or quote is beside them: the dashes of file names, the colons of times.
 func recount(b []byte) int {
 	n := 2
-	for i, c := range b {
-		before := i == 0 || isBreak(b[i-1])
-		after := i+1 == len(b) || isBreak(b[i+1])
-		switch {
-		case c == '-' && after:
-			n++
-		case c == '?' && after, c == ',', c == ':' && (before || after || isQuote(b[i-1])):
-			n += 2
-		case c == '[', c == '{', c == '#' && before:
-			n += 3
-		}
+	for i := range b {
+		n += weigh(b, i)
 	}
 	return n
 }
 
-func isBreak(c byte) bool { return bytes.IndexByte([]byte(" \t\n\r,[]{}"), c) >= 0 }
+// weigh is how many values a character can begin.
+func weigh(b []byte, i int) int {
+	before := i == 0 || isBreak(b[i-1])
+	after := i+1 == len(b) || isBreak(b[i+1])
+	switch c := b[i]; {
+	case c == '-' && after:
+		return 1
+	case c == '?' && after, c == ',', c == ':' && (before || after || isQuote(b[i-1])):
+		return 2
+	case c == '[', c == '{', c == '#' && before:
+		return 3
+	}
+	return 0
+}
+
+func isBreak(c byte) bool {
+	switch c {
+	case ' ', '\t', '\n', '\r', ',', '[', ']', '{', '}':
+		return true
+	}
+	return false
+}
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 

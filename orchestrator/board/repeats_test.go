@@ -1,0 +1,49 @@
+package board
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRepeats compares with a map, for lists that ascend, that nearly ascend and that do not.
+func TestRepeats(t *testing.T) {
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		tasks := make([]Entry, r.IntN(60))
+		for i := range tasks {
+			tasks[i].Path = fmt.Sprintf("t/%03d.md", r.IntN(2*len(tasks)))
+		}
+		if r.IntN(2) == 0 {
+			slices.SortFunc(tasks, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+		}
+		if r.IntN(3) == 0 {
+			tasks = slices.CompactFunc(tasks, samePath)
+		}
+		var repeated repeats
+		seen := map[string]int{}
+		for i, e := range tasks {
+			want, wantTwice := seen[e.Path]
+			if !wantTwice {
+				seen[e.Path] = i
+			}
+			if got, twice := repeated.first(tasks, i); twice != wantTwice || twice && got != want {
+				t.Fatalf("seed %d: first(%d) of %v = %d, %v, want %d, %v", seed, i, tasks, got, twice, want, wantTwice)
+			}
+		}
+	}
+}
+
+// Nothing is kept of a list that ascends.
+func TestRepeatsOfAnAscendingListTakeNoMemory(t *testing.T) {
+	tasks := mustParse(t, "k.yaml", largeBoard(1000)).Tasks
+	var repeated repeats
+	for i := range tasks {
+		repeated.first(tasks, i)
+	}
+	if repeated.slots != nil {
+		t.Errorf("%d slots were made", len(repeated.slots))
+	}
+}

@@ -1,0 +1,62 @@
+package matter
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// boardOf is a board as most are: a few fields and a list with a path a line.
+func boardOf(tasks int) []byte {
+	var s strings.Builder
+	s.WriteString("phase: execute\ncurrent: tasks/000000-the-name-of-a-task.md\ntasks:\n")
+	for i := range tasks {
+		fmt.Fprintf(&s, "  - tasks/%06d-the-name-of-a-task.md\n", i)
+	}
+	return []byte(s.String())
+}
+
+func benchmarkSizes(b *testing.B, before, after string, parse func(string, []byte) (*Document, error)) {
+	for _, tasks := range []int{10, 1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(tasks), func(b *testing.B) {
+			source := []byte(before + string(boardOf(tasks)) + after)
+			b.SetBytes(int64(len(source)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := parse("k", source); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkParseYAML(b *testing.B) { benchmarkSizes(b, "", "", ParseYAML) }
+
+func BenchmarkParseMatter(b *testing.B) { benchmarkSizes(b, "---\n", "---\n# Board\n", ParseMatter) }
+
+// A board is reread at every step of a run, and mostly only its current has changed.
+func BenchmarkReread(b *testing.B) {
+	var before *Document
+	benchmarkSizes(b, "", "", func(file string, source []byte) (*Document, error) {
+		if before == nil || len(before.Source) != len(source) {
+			var err error
+			before, err = ParseYAML(file, bytes.Replace(source, []byte("current: tasks/0"), []byte("current: tasks/1"), 1))
+			if err != nil {
+				return nil, err
+			}
+		}
+		return before.Reread(source)
+	})
+}
+
+func BenchmarkParseMatterHeader(b *testing.B) {
+	source := []byte("---\nid: 1\nrole: Implementor\ntitle: \"Do thing 1\"\ntags: [a, b]\n---\n\n# Do thing 1\n\nText.\n")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ParseMatter("t.md", source); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
