@@ -138,6 +138,9 @@ func FuzzEncodersAreCovered(f *testing.F) {
 		if !redactable(secret) || len(secret) > 400 {
 			return
 		}
+		if strings.HasSuffix(secret, `\`) && strings.HasPrefix(after, `\`) {
+			return // who could say which of the backslashes are the secret's: see TestBackslashesBehindASecret
+		}
 		r := New([]string{secret})
 		for _, e := range encoders() {
 			if lossy(e, secret) {

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -124,7 +125,22 @@ func (l *literal) at(t *text, i int) (n int, more bool) {
 	if w.short && !w.whole {
 		return 0, true
 	}
+	if end < 0 {
+		return l.exact(w.b[i:], w.whole)
+	}
 	return max(end-i, 0), false
+}
+
+// exact is for a text in which there are more ways to read an escape than the walk takes: a long run of backslashes.
+func (l *literal) exact(rest []byte, whole bool) (n int, more bool) {
+	rest = rest[:min(len(rest), len(l.text))]
+	switch {
+	case !bytes.Equal(rest, l.text[:len(rest)]):
+		return 0, false
+	case len(rest) < len(l.text):
+		return 0, !whole
+	}
+	return len(rest), false
 }
 
 // asItIs compares without escapes, and says whether that settles it.

@@ -116,3 +116,14 @@ func TestNewIsQuick(t *testing.T) {
 		t.Errorf("New takes %v", best)
 	}
 }
+
+// A secret as it is, before more backslashes than there are ways to read.
+func TestBackslashesBehindASecret(t *testing.T) {
+	const secret = `st-pl\`
+	for n := range 60 {
+		text := "^" + secret + strings.Repeat(`\`, n) + "c"
+		if got := New([]string{secret}).String(text); strings.Contains(got, secret) {
+			t.Errorf("%d backslashes behind it: %q", n, got)
+		}
+	}
+}
