@@ -68,9 +68,9 @@ func (c *Cast) Player(role, dir string) (*Player, error) {
 }
 
 // invoke gives the exact argv, standard input, environment and folder of a call; they are the same in every attempt.
-func (p *Player) invoke(contract agent.Contract, input []byte) (agent.Invocation, error) {
+func (p *Player) invoke(contract agent.Contract, in input) (agent.Invocation, error) {
 	a := p.template
-	a.Contract, a.Input = contract, input
+	a.Contract, a.Input, a.InputSum = contract, in.text, in.sum
 	return p.Adapter.Invoke(a)
 }
 

@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -21,11 +20,15 @@ func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyA
 	if e.Call == flow.TaskCall {
 		return accepted, nil, false
 	}
-	given, err := r.givenTasks()
+	given, err := r.sameInput()
 	if err != nil {
 		return accepted, &agent.Failure{Reason: err.Error()}, false
 	}
-	accepted.SameTasks = slices.Equal(reply.Tasks, given)
+	accepted.SameTasks = reply.SameTasks || slices.Equal(reply.Tasks, given.list.paths)
+	replied := given.list
+	if !accepted.SameTasks {
+		replied = newList(reply.Tasks)
+	}
 	if failure := r.namesGoodPaths(reply, accepted.SameTasks); failure != nil {
 		return accepted, failure, false
 	}
@@ -41,16 +44,16 @@ func (r *run) judge(e flow.StartAgent, reply *agent.Reply) (accepted flow.ReplyA
 	if reply.NextTask != nil {
 		next = r.seen(*reply.NextTask)
 	}
-	verdict := flow.Reconcile(r.baseline(given), r.fields(after), next, cleanAll(reply.Tasks))
+	verdict := flow.Reconcile(r.baseline(given.list), r.fields(after), next, replied.clean)
 	if verdict.Disagreement != "" {
 		return accepted, &agent.Failure{Reason: verdict.Disagreement}, true
 	}
-	if _, _, err := r.plan(after, verdict, next, reply.Tasks); err != nil {
+	if _, _, err := r.plan(after, verdict, next, replied.paths); err != nil {
 		return accepted, &agent.Failure{Reason: "the reply cannot be written onto the board: " + err.Error()}, false
 	}
 	accepted.NextTask = reply.NextTask
 	if !accepted.SameTasks {
-		accepted.Tasks = reply.Tasks
+		accepted.Tasks = replied.paths
 	}
 	return accepted, nil, false
 }
@@ -83,32 +86,12 @@ func (r *run) namesGoodPaths(reply *agent.Reply, sameTasks bool) *agent.Failure 
 	return nil
 }
 
-// given is the list of tasks in a Manager's input.
-type given struct {
-	step  int
-	tasks []string
-}
-
-// givenTasks is the list of tasks that the Manager of the open step was given.
-func (r *run) givenTasks() ([]string, error) {
-	step := r.history.State.Step
-	if r.given.step == step.Number {
-		return r.given.tasks, nil
-	}
-	var in managerInput
-	if err := json.Unmarshal(step.Input, &in); err != nil {
-		return nil, fmt.Errorf("decode the Manager's journaled input: %w", err)
-	}
-	r.given = given{step.Number, in.Tasks}
-	return in.Tasks, nil
-}
-
-func (r *run) baseline(given []string) flow.Fields {
-	return flow.Fields{Current: r.history.State.Step.Before.Current, Tasks: cleanAll(given)}
+func (r *run) baseline(given *list) flow.Fields {
+	return flow.Fields{Current: r.history.State.Step.Before.Current, Tasks: given.clean}
 }
 
 func (r *run) fields(b *board.Board) flow.Fields {
-	f := flow.Fields{Terminal: b.Terminal(), Tasks: cleanAll(r.seenAll(b.TaskPaths()))}
+	f := flow.Fields{Terminal: b.Terminal(), Tasks: r.listOf(b).clean}
 	if b.Current.Set && !b.Current.Null {
 		f.Current = r.seen(b.Current.Path)
 	}
@@ -141,21 +124,12 @@ func (r *run) seenAll(paths []string) []string {
 	return out
 }
 
-func cleanAll(paths []string) []string {
-	out := make([]string, len(paths))
-	for i, p := range paths {
-		out[i] = path.Clean(p)
-	}
-	return out
-}
-
 // position is the task's place in the board's list, from 1, and the list's length; 0 when it is not listed.
 func (r *run) position(b *board.Board, task string) (index, of int) {
-	paths := r.seenAll(b.TaskPaths())
-	i := slices.Index(paths, task)
+	l := r.listOf(b)
+	i := slices.Index(l.paths, task)
 	if i < 0 {
-		task = path.Clean(task)
-		i = slices.IndexFunc(paths, func(p string) bool { return path.Clean(p) == task })
+		i = slices.Index(l.clean, path.Clean(task))
 	}
-	return i + 1, len(paths)
+	return i + 1, len(l.paths)
 }

@@ -13,21 +13,21 @@ import (
 func (r *run) writeBoard(b *board.Board) error {
 	step := r.history.State.Step
 	reply := step.Reply
-	given, err := r.givenTasks()
+	given, err := r.givenList(b)
 	if err != nil {
 		return err
 	}
-	tasks := reply.Tasks
-	if reply.SameTasks {
-		tasks = given
+	tasks := given
+	if !reply.SameTasks {
+		tasks = newList(reply.Tasks)
 	}
 	next := ""
 	if reply.NextTask != nil {
 		next = r.seen(*reply.NextTask)
 	}
-	verdict := flow.Reconcile(r.baseline(given), r.fields(b), next, cleanAll(tasks))
+	verdict := flow.Reconcile(r.baseline(given), r.fields(b), next, tasks.clean)
 	sha := b.SHA
-	data, changes, err := r.plan(b, verdict, next, tasks)
+	data, changes, err := r.plan(b, verdict, next, tasks.paths)
 	if err == nil && changes {
 		sha, err = r.replace(b, data)
 	}
@@ -78,8 +78,9 @@ func (r *run) edit(b *board.Board, v flow.Verdict, next string, tasks []string) 
 	written := func(p string) string { return p }
 	if !r.place.Flat() {
 		authors := map[string]string{}
-		for i, seen := range cleanAll(r.seenAll(b.TaskPaths())) {
-			authors[seen] = b.Tasks[i].Path
+		spelled := b.TaskPaths()
+		for i, seen := range r.listOf(b).clean {
+			authors[seen] = spelled[i]
 		}
 		written = func(p string) string {
 			if own, ok := authors[path.Clean(p)]; ok {

@@ -37,6 +37,7 @@ type run struct {
 	path    string // the board that is read and written, without links; of a dry run its private copy
 	planned planned
 	given   given
+	listed  *list
 	kept    string // SHA-256 of the bytes in board.before
 	files   files
 	reader  *board.Reader
@@ -208,6 +209,9 @@ func (r *run) begin() error {
 		return err
 	}
 	err = reopen(&r.history.State, b.SHA, func() (flow.Board, error) { return r.view(b) }, r.note)
+	if err == nil {
+		err = r.missInput(b.SHA)
+	}
 	return errors.Join(err, r.commit())
 }
 

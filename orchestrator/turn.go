@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -47,16 +46,12 @@ func (r *run) turn(e flow.StartAgent, b *board.Board) error {
 func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.Invocation, error) {
 	intent := flow.AttemptStarted{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
 		Adapter: player.Adapter.Name(), Command: player.Shown}
-	input := r.history.State.Step.Input
-	if input == nil {
-		var err error
-		if input, err = r.input(e, b); err != nil {
-			return agent.Invocation{}, err
-		}
-		intent.Input = input
-		if e.Call == flow.ManagerCall {
-			intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.seen(b.Current.Path)}
-		}
+	input, err := r.callInput(e, b, &intent)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	if e.Call == flow.ManagerCall && r.history.State.Step.Before == nil {
+		intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.seen(b.Current.Path)}
 	}
 	if r.history.State.Step.Before == nil {
 		if err := r.keepBefore(b); err != nil {
@@ -69,6 +64,9 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 	}
 	intent.Digest, inv.Mark = inv.Digest(), agent.ParseMark(r.history.State.Step.Mark)
 	inv.MaxOutput = r.setup.MaxOutput
+	if input.list != nil {
+		inv.Tasks = input.list.encode()
+	}
 	if err := r.record(intent); err != nil {
 		return inv, err
 	}
@@ -83,45 +81,6 @@ func contractOf(c flow.Call) agent.Contract {
 	return agent.TaskContract
 }
 
-// input is the JSON on the agent's standard input: seed 004, "Input Specification (Supervisor → Agent)". Only the Manager
-// gets the list of tasks.
-func (r *run) input(e flow.StartAgent, b *board.Board) ([]byte, error) {
-	if e.Call == flow.TaskCall {
-		in := taskInput{e.Task, r.kanbanFile()}
-		return r.harmless(in, in.TaskFile, in.KanbanFile)
-	}
-	in := managerInput{r.kanbanFile(), e.Task, r.seenAll(b.TaskPaths())}
-	r.given = given{e.Step, in.Tasks}
-	return r.harmless(in, append([]string{in.KanbanFile, in.DoneTask}, in.Tasks...)...)
-}
-
-// harmless encodes an input whose paths hold no secret: it is journaled, and a retry must get the same bytes.
-func (r *run) harmless(input any, paths ...string) ([]byte, error) {
-	data, err := json.Marshal(input)
-	if err != nil || !r.setup.Redactor.Changes(string(data)) {
-		return data, err
-	}
-	return data, r.setup.noSecretIn(paths...) // what was found may be a word of the program's own
-}
-
-type taskInput struct {
-	TaskFile   string `json:"task_file"`
-	KanbanFile string `json:"kanban_file"`
-}
-
-type managerInput struct {
-	KanbanFile string   `json:"kanban_file"`
-	DoneTask   string   `json:"done_task"`
-	Tasks      []string `json:"tasks"`
-}
-
-func (r *run) kanbanFile() string {
-	if r.job.DryRun {
-		return r.path
-	}
-	return r.place.KanbanFile()
-}
-
 // converse starts the agent, waits for its end and journals the outcome.
 func (r *run) converse(e flow.StartAgent, player *Player, inv agent.Invocation) error {
 	began := r.job.Now()
@@ -130,6 +89,7 @@ func (r *run) converse(e flow.StartAgent, player *Player, inv agent.Invocation) 
 	stderr := newSpool(r.files.dir, filepath.Join("steps", stepName(e.Step), name+".stderr"))
 	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call),
 		agent.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.setup.Redactor}, r.activity)
+	stdout.rest = out.Rest
 	failpoint.At("agent-gone")
 	streams := []*spool{stdout, stderr}
 	if err != nil {

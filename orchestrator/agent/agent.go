@@ -57,12 +57,14 @@ const (
 	Escalate Status = "escalate"
 )
 
-// Reply is an agent's reply in the right format. NextTask and Tasks are the Manager's; NextTask is nil at the end of the work.
+// Reply is an agent's reply in the right format. The rest is the Manager's: NextTask is nil at the end of the work, and with
+// SameTasks, which long lists only have, Tasks is nil and stands for the very list that the Manager was given.
 type Reply struct {
-	Status   Status
-	Message  string
-	NextTask *string
-	Tasks    []string
+	Status    Status
+	Message   string
+	NextTask  *string
+	Tasks     []string
+	SameTasks bool
 }
 
 // Failure is the reason why a reply is not in the right format. The agent is started again with the same input.
@@ -97,6 +99,7 @@ type Assignment struct {
 	Role     string
 	Contract Contract
 	Input    []byte   // one JSON object, for standard input
+	InputSum string   // its SHA-256 in hex; "" leaves it to who needs it
 	Prompt   string   // the role's system prompt
 	Command  []string // of an exec agent
 	Args     []string // added to the command line
@@ -113,21 +116,28 @@ type Assignment struct {
 type Invocation struct {
 	Argv    []string // Argv[0] is the program's path
 	Stdin   []byte
+	Sum     string // SHA-256 of Stdin in hex; "": Digest makes it
 	Env     []string
 	Dir     string
 	Timeout time.Duration
 	Grace   time.Duration
 
+	Tasks     []byte    // the list of tasks in the Manager's input, as it stands there: a reply that repeats it is not read again
 	MaxOutput int64     // in bytes, of both streams together; 0 is no bound
 	Mark      proc.Mark // by which EndLeftovers finds its processes; no part of what the agent can see
 }
 
-// Digest is the SHA-256, in hex, of all that the agent can see: argv, stdin, environment and folder. Every part goes in with
-// its length before it, so that no two different invocations read the same.
+// Digest is the SHA-256, in hex, of all that the agent can see: argv, the SHA-256 of stdin, environment and folder. Every part
+// goes in with its length before it, so that no two different invocations read the same.
 func (i Invocation) Digest() string {
+	stdin := i.Sum
+	if stdin == "" {
+		sum := sha256.Sum256(i.Stdin)
+		stdin = hex.EncodeToString(sum[:])
+	}
 	h := sha256.New()
 	addAll(h, i.Argv)
-	add(h, i.Stdin)
+	add(h, []byte(stdin))
 	addAll(h, i.Env)
 	add(h, []byte(i.Dir))
 	return hex.EncodeToString(h.Sum(nil))

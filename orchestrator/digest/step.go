@@ -22,6 +22,8 @@ func (s *Step) add(e flow.Entry) {
 		s.Notes = append(s.Notes, ev.Text)
 	case flow.BoardEdited:
 		s.Notes = append(s.Notes, "the board was edited between two runs; the call started afresh")
+	case flow.InputLost:
+		s.Notes = append(s.Notes, ev.Reason+"; the call started afresh")
 	case flow.StepFinished:
 		s.finish(ev)
 	case flow.StepAbandoned:

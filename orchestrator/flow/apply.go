@@ -58,12 +58,12 @@ func (e AttemptStarted) apply(s *State) error {
 		return refuse(e, "attempt %d has no outcome yet", step.Running)
 	case e.Attempt != step.Started+1:
 		return refuse(e, "attempt %d follows attempt %d", e.Attempt, step.Started)
-	case step.Input == nil && e.Input == nil:
+	case step.Input == nil && step.InputSHA == "" && e.Input == nil && e.SHA == "":
 		return refuse(e, "the first attempt of a call names its input")
 	}
 	step.Started, step.Running = e.Attempt, e.Attempt
-	if e.Input != nil {
-		step.Input = e.Input
+	if e.Input != nil || e.SHA != "" {
+		step.Input, step.InputSHA = e.Input, e.SHA
 	}
 	if e.Before != nil {
 		step.Before = e.Before
@@ -91,7 +91,7 @@ func (e ReplyAccepted) apply(s *State) error {
 		return nil
 	}
 	step.TaskStatus = e.Status
-	step.Call, step.Input, step.Started, step.Rejected, step.LastReason = ManagerCall, nil, 0, 0, ""
+	step.Call, step.Input, step.InputSHA, step.Started, step.Rejected, step.LastReason = ManagerCall, nil, "", 0, 0, ""
 	return nil
 }
 
@@ -121,10 +121,19 @@ func (e BoardEdited) apply(s *State) error {
 	return nil
 }
 
+func (e InputLost) apply(s *State) error {
+	if s.Step == nil || s.Step.Number != e.Step || s.Step.Running != 0 || s.Step.Reply != nil || s.Step.InputSHA == "" {
+		return refuse(e, "step %d has no call whose input could be lost", e.Step)
+	}
+	s.Step.restart(e.BoardSHA)
+	return nil
+}
+
 // restart makes the open call a new series of attempts on the board as it is now: what a Manager attempt may have done to it
 // is part of it.
 func (s *Step) restart(sha string) {
-	s.Before, s.Input, s.Started, s.Rejected, s.Disagreed, s.Left, s.BoardSHA = nil, nil, 0, 0, false, "", sha
+	s.Before, s.Input, s.InputSHA = nil, nil, ""
+	s.Started, s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, 0, false, "", sha
 }
 
 func (e StateDiverged) apply(s *State) error {

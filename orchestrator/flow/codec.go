@@ -19,6 +19,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"ATTEMPT_STOPPED":         decodeAs[AttemptStopped],
 	"STATE_DIVERGENCE":        decodeAs[StateDiverged],
 	"BOARD_EDITED":            decodeAs[BoardEdited],
+	"INPUT_LOST":              decodeAs[InputLost],
 	"BOARD_WRITE_STARTED":     decodeAs[BoardWriteStarted],
 	"BOARD_WRITTEN":           decodeAs[BoardWritten],
 	"STEP_FINISHED":           decodeAs[StepFinished],

@@ -51,7 +51,8 @@ type StepStarted struct {
 }
 
 // AttemptStarted is the intent to start an agent. Input is the JSON on its standard input; it is journaled with the first
-// attempt of a call and nil in the others, which get the same.
+// attempt of a call and nil in the others, which get the same. Of a long one only the SHA-256 is journaled: a Manager's, which can
+// be made again from the task and the board that Before names.
 type AttemptStarted struct {
 	Step    int             `json:"step"`
 	Call    Call            `json:"call"`
@@ -62,6 +63,7 @@ type AttemptStarted struct {
 	Command string          `json:"command" text:"free"`
 	Digest  string          `json:"digest"` // SHA-256 over argv, stdin, environment and folder
 	Input   json.RawMessage `json:"input,omitempty"`
+	SHA     string          `json:"input_sha256,omitempty"`
 	Before  *Baseline       `json:"before,omitempty"` // with the first attempt of a Manager call
 }
 
@@ -126,6 +128,15 @@ type BoardEdited struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`
 	BoardSHA string `json:"board_sha256"`
+}
+
+// InputLost says that the input of the open call was not journaled and cannot be made again, most likely because a power cut took
+// the bytes that the board had. The call starts afresh, with the board as it is now.
+type InputLost struct {
+	Step     int    `json:"step"`
+	Task     string `json:"task"`
+	BoardSHA string `json:"board_sha256"`
+	Reason   string `json:"reason" text:"free"`
 }
 
 // StateDiverged says that something changed that only its owner may change (seed 002, "If external mutation is detected",
@@ -214,6 +225,7 @@ func (ReplyRejected) Kind() string     { return "REPLY_REJECTED" }
 func (AttemptStopped) Kind() string    { return "ATTEMPT_STOPPED" }
 func (StateDiverged) Kind() string     { return "STATE_DIVERGENCE" }
 func (BoardEdited) Kind() string       { return "BOARD_EDITED" }
+func (InputLost) Kind() string         { return "INPUT_LOST" }
 func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
 func (BoardWritten) Kind() string      { return "BOARD_WRITTEN" }
 func (StepFinished) Kind() string      { return "STEP_FINISHED" }
@@ -230,6 +242,7 @@ func (e ReplyRejected) Subject() string     { return e.Task }
 func (e AttemptStopped) Subject() string    { return e.Task }
 func (e StateDiverged) Subject() string     { return e.Task }
 func (e BoardEdited) Subject() string       { return e.Task }
+func (e InputLost) Subject() string         { return e.Task }
 func (e BoardWriteStarted) Subject() string { return e.Task }
 func (e BoardWritten) Subject() string      { return e.Task }
 func (e StepFinished) Subject() string      { return e.Task }

@@ -36,8 +36,14 @@ type Snapshot struct {
 	Owner string
 }
 
-// snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it cannot be verified.
-const snapshotVersion = 1
+// snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it cannot be verified. Every state in
+// form 1 is one in form 2, which knows inputs that are not journaled.
+const (
+	snapshotVersion    = 2
+	minSnapshotVersion = 1
+)
+
+func isReadable(version int) bool { return version >= minSnapshotVersion && version <= snapshotVersion }
 
 // Add makes a record part of the history. It never fails: what breaks a rule is the history's Breach.
 func (h *History) Add(e Entry) {
@@ -160,7 +166,7 @@ func (h *History) apply(e Entry) *Breach {
 // verify makes a snapshot a candidate for the rollback point when it meets all criteria of seed 002's "last verifiable
 // operational snapshot". All records before it were admitted and applied, else there would be a breach already.
 func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
-	if s.Version != snapshotVersion {
+	if !isReadable(s.Version) {
 		return nil
 	}
 	state, err := decodeState(s.State, s.Hash)
@@ -197,7 +203,7 @@ func (h *History) unlock(e Entry, exit LockExited) {
 		return
 	}
 	state, err := decodeState(exit.State, hashOf(exit.State))
-	if err != nil || exit.Version != snapshotVersion {
+	if err != nil || !isReadable(exit.Version) {
 		if h.Breach == nil {
 			h.Breach = breach(Conflict, e, "the rebuilt state cannot be read")
 		}

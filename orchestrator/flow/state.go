@@ -31,12 +31,13 @@ type Step struct {
 	BoardSHA string `json:"board_sha256"` // the board that the step works on, as last accepted
 	Mark     string `json:"mark"`         // of its processes
 
-	Call       Call            `json:"call"`            // the call that is due or under way
-	Input      json.RawMessage `json:"input,omitempty"` // its input once its first attempt was started; every attempt gets the same bytes
-	Started    int             `json:"started"`         // attempts of this call that were started
-	Rejected   int             `json:"rejected"`        // of these, replies that were rejected, since the attempts were last fresh
-	Running    int             `json:"running"`         // the attempt whose outcome is not known; 0: none
-	Left       string          `json:"left"`            // the board's SHA-256 as the last attempt left it; "" when nobody knows
+	Call       Call            `json:"call"`                   // the call that is due or under way
+	Input      json.RawMessage `json:"input,omitempty"`        // its input once its first attempt was started; every attempt gets the same bytes
+	InputSHA   string          `json:"input_sha256,omitempty"` // in its place, of a long one
+	Started    int             `json:"started"`                // attempts of this call that were started
+	Rejected   int             `json:"rejected"`               // of these, replies that were rejected, since the attempts were last fresh
+	Running    int             `json:"running"`                // the attempt whose outcome is not known; 0: none
+	Left       string          `json:"left"`                   // the board's SHA-256 as the last attempt left it; "" when nobody knows
 	LastReason string          `json:"last_reason"`
 	Disagreed  bool            `json:"disagreed"` // the last reply was rejected because the board said otherwise
 

@@ -45,6 +45,8 @@ func describe(e flow.Event) []line {
 		return []line{{warn, e.Text + diverged(e)}}
 	case flow.BoardEdited:
 		return []line{{warn, fmt.Sprintf("step %d: the board was edited since the last run; the call starts afresh", e.Step)}}
+	case flow.InputLost:
+		return []line{{warn, fmt.Sprintf("step %d: %s; the call starts afresh", e.Step, e.Reason)}}
 	case flow.StepFinished:
 		return finished(e)
 	case flow.StepAbandoned:

@@ -1,0 +1,182 @@
+package orchestrator
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/flow"
+)
+
+// maxJournaled is how long an input may be that is journaled as it is, in bytes. A longer one is the Manager's: of it the journal
+// has the SHA-256, and it can be made again from the board's bytes, of which a copy is kept aside.
+const maxJournaled = 4 << 10
+
+// input is what an agent gets on standard input: one JSON object. Seed 004, "Input Specification (Supervisor → Agent)".
+type input struct {
+	text []byte
+	sum  string // SHA-256 of text, in hex
+	list *list  // of the Manager's; nil in others
+}
+
+func newInput(text []byte, l *list) input {
+	sum := sha256.Sum256(text)
+	return input{text: text, sum: hex.EncodeToString(sum[:]), list: l}
+}
+
+// given is the input of the open call, as far as it is in memory.
+type given struct {
+	step int
+	call flow.Call
+	input
+}
+
+type taskInput struct {
+	TaskFile   string `json:"task_file"`
+	KanbanFile string `json:"kanban_file"`
+}
+
+// managerInput is for reading. Only the Manager gets the list of tasks.
+type managerInput struct {
+	KanbanFile string   `json:"kanban_file"`
+	DoneTask   string   `json:"done_task"`
+	Tasks      []string `json:"tasks"`
+}
+
+func (r *run) kanbanFile() string {
+	if r.job.DryRun {
+		return r.path
+	}
+	return r.place.KanbanFile()
+}
+
+// newInput is the input of a call that starts afresh, on the board as it is. Its paths hold no secret: it is journaled, and a
+// retry must get the same bytes.
+func (r *run) newInput(e flow.StartAgent, b *board.Board) (input, error) {
+	if err := r.setup.noSecretIn(e.Task, r.kanbanFile()); err != nil {
+		return input{}, err
+	}
+	if e.Call == flow.TaskCall {
+		text, err := json.Marshal(taskInput{e.Task, r.kanbanFile()})
+		return newInput(text, nil), err
+	}
+	l := r.listOf(b)
+	if p := l.vet(r.setup.Redactor); p != "" {
+		return input{}, r.setup.noSecretIn(p)
+	}
+	return newInput(encodeManagerInput(r.kanbanFile(), e.Task, l), l), nil
+}
+
+// encodeManagerInput is what json.Marshal makes of a managerInput.
+func encodeManagerInput(kanban, done string, l *list) []byte {
+	tasks := l.encode()
+	text := make([]byte, 0, len(tasks)+len(done)+len(kanban)+64)
+	text = appendString(append(text, `{"kanban_file":`...), kanban)
+	text = appendString(append(text, `,"done_task":`...), done)
+	return append(append(append(text, `,"tasks":`...), tasks...), '}')
+}
+
+// callInput is the input of the open call: a new one for its first attempt, of which the intent then tells, the same for all others.
+func (r *run) callInput(e flow.StartAgent, b *board.Board, intent *flow.AttemptStarted) (input, error) {
+	if step := r.history.State.Step; step.Input != nil || step.InputSHA != "" {
+		return r.sameInput()
+	}
+	in, err := r.newInput(e, b)
+	if err != nil {
+		return in, err
+	}
+	if len(in.text) > maxJournaled && in.list != nil {
+		intent.SHA = in.sum
+	} else {
+		intent.Input = in.text
+	}
+	r.given = given{e.Step, e.Call, in}
+	return in, nil
+}
+
+// errInputLost says that an input that was not journaled cannot be made again.
+var errInputLost = errors.New("the input cannot be made again")
+
+// sameInput is the input that the attempts of the open call got before, from memory, from the journal, or made again.
+func (r *run) sameInput() (input, error) {
+	step := r.history.State.Step
+	if r.given.step == step.Number && r.given.call == step.Call {
+		return r.given.input, nil
+	}
+	in, err := r.journaled(step)
+	if err == nil && step.Input == nil {
+		in, err = r.madeAgain(step)
+	}
+	if err == nil {
+		r.given = given{step.Number, step.Call, in}
+	}
+	return in, err
+}
+
+// journaled is an input that the journal has as it is.
+func (r *run) journaled(step *flow.Step) (input, error) {
+	if step.Call != flow.ManagerCall || step.Input == nil {
+		return newInput(step.Input, nil), nil
+	}
+	var in managerInput
+	if err := json.Unmarshal(step.Input, &in); err != nil {
+		return input{}, fmt.Errorf("decode the Manager's journaled input: %w", err)
+	}
+	return newInput(step.Input, newList(in.Tasks)), nil
+}
+
+// madeAgain makes a Manager's input from the board as it was before the Manager's first attempt. Errors: errInputLost.
+func (r *run) madeAgain(step *flow.Step) (input, error) {
+	b, err := r.boardBefore(step.Before.BoardSHA)
+	if err != nil {
+		return input{}, errors.Join(errInputLost, err)
+	}
+	l := newList(r.seenAll(b.TaskPaths()))
+	in := newInput(encodeManagerInput(r.kanbanFile(), step.Task, l), l)
+	if in.sum != step.InputSHA {
+		return input{}, fmt.Errorf("%w: the paths of tasks lead to other files now", errInputLost)
+	}
+	return in, nil
+}
+
+// boardBefore is the board with the given SHA-256: the one on disk, or the copy that was kept of it.
+func (r *run) boardBefore(sha string) (*board.Board, error) {
+	if b, err := r.lookAtBoard(); err == nil && b.SHA == sha {
+		return b, nil
+	}
+	source, err := board.ReadFile(r.files.before())
+	if err != nil {
+		return nil, err
+	}
+	if board.SHA(source) != sha {
+		return nil, errors.New("the bytes kept aside are of another board")
+	}
+	return board.Parse(r.job.Board, source)
+}
+
+// missInput restarts the open call where its input is lost. What is done then needs a copy of the board that a kill leaves whole, and
+// a power cut may not.
+func (r *run) missInput(sha string) error {
+	step := r.history.State.Step
+	if step == nil || step.Reply != nil || step.InputSHA == "" {
+		return nil
+	}
+	_, err := r.sameInput()
+	if !errors.Is(err, errInputLost) {
+		return err
+	}
+	return r.note(flow.InputLost{Step: step.Number, Task: step.Task, BoardSHA: sha, Reason: err.Error()})
+}
+
+// givenList is the list that the Manager of the open step was given. Where it is lost, its accepted reply is compared with the
+// board's own list: one that was said to be the same needs no comparison, and another one stands for itself.
+func (r *run) givenList(b *board.Board) (*list, error) {
+	in, err := r.sameInput()
+	if errors.Is(err, errInputLost) {
+		return r.listOf(b), nil
+	}
+	return in.list, err
+}

@@ -1,0 +1,100 @@
+package orchestrator
+
+import (
+	"encoding/json"
+	"path"
+	"unicode/utf8"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/redact"
+)
+
+// list is the list of tasks as a Manager gets it. Whatever is made of 100,000 tasks takes longer than the rest of a step, so it
+// is made once for as long as the board's list stays the same.
+type list struct {
+	paths []string // as agents see them
+	clean []string // as they are compared; paths itself where that is the same
+	text  []byte   // JSON, made by encode
+	safe  bool     // it was looked at and holds no secret
+}
+
+func newList(paths []string) *list { return &list{paths: paths, clean: cleanAll(paths)} }
+
+// listOf is the board's list. Where the board does not lie in the work directory itself, it depends on which files there are and
+// is made anew.
+func (r *run) listOf(b *board.Board) *list {
+	paths := b.TaskPaths()
+	if r.listed == nil || !r.place.Flat() || !isSame(r.listed.paths, paths) {
+		r.listed = newList(r.seenAll(paths))
+	}
+	return r.listed
+}
+
+// isSame says whether two lists are one in memory.
+func isSame(a, b []string) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// encode is what json.Marshal makes of the paths.
+func (l *list) encode() []byte {
+	if l.text != nil {
+		return l.text
+	}
+	size := 2
+	for _, p := range l.paths {
+		size += len(p) + 3
+	}
+	text := append(make([]byte, 0, size), '[')
+	for i, p := range l.paths {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = appendString(text, p)
+	}
+	l.text = append(text, ']')
+	return l.text
+}
+
+// appendString appends what json.Marshal makes of a string, without asking it where nothing needs an escape.
+func appendString(text []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				panic("encode a string: " + err.Error()) // there is a form for every one
+			}
+			return append(text, quoted...)
+		}
+	}
+	return append(append(append(text, '"'), s...), '"')
+}
+
+// vet is the first path of the list that holds a secret, or "". A secret that shows in the JSON and in no path is a word of the
+// program's own.
+func (l *list) vet(secrets *redact.Redactor) string {
+	if l.safe {
+		return ""
+	}
+	if secrets.Changes(string(l.encode())) {
+		for _, p := range l.paths {
+			if secrets.Changes(p) {
+				return p
+			}
+		}
+	}
+	l.safe = true
+	return ""
+}
+
+// cleanAll is path.Clean for a list, which it returns itself when nothing changes.
+func cleanAll(paths []string) []string {
+	for i, p := range paths {
+		if path.Clean(p) == p {
+			continue
+		}
+		clean := append(make([]string, 0, len(paths)), paths[:i]...)
+		for _, p := range paths[i:] {
+			clean = append(clean, path.Clean(p))
+		}
+		return clean
+	}
+	return paths
+}
