@@ -23,6 +23,8 @@ type spool struct {
 	buf   []byte
 	file  *os.File
 	timer *time.Timer
+	old   bool
+	rest  func() error // writes what is missing; nil: nothing is
 	err   error
 }
 
@@ -31,6 +33,7 @@ func newSpool(dir, name string) *spool {
 	s.timer = time.AfterFunc(spoolDelay, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		s.old = true
 		if len(s.buf) > 0 {
 			s.spill()
 		}
@@ -46,7 +49,7 @@ func (s *spool) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	s.buf = append(s.buf, p...)
-	if s.file != nil || len(s.buf) > spoolMemory {
+	if s.old || len(s.buf) > spoolMemory {
 		s.spill()
 	}
 	return len(p), nil
@@ -97,6 +100,12 @@ func (s *spool) remove() error {
 // keep leaves the whole stream in its file; an empty stream leaves none.
 func (s *spool) keep() error {
 	s.timer.Stop()
+	if rest := s.rest; rest != nil {
+		s.rest = nil
+		if err := rest(); err != nil {
+			return fmt.Errorf("keep the agent's output: %w", err)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.buf) > 0 {
@@ -117,7 +126,7 @@ func (s *spool) drop() error {
 	s.timer.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.buf = nil
+	s.buf, s.rest = nil, nil
 	if s.file == nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"io"
 
 	"kanban-run/orchestrator/proc"
 )
@@ -17,6 +16,9 @@ type Outcome struct {
 	Received string // with a Failure: the beginning of the reply's text, at most 4 KiB of it
 	Stderr   string // the last lines of standard error, at most 2 KiB of them
 	Stopped  bool
+
+	// Rest, with a Reply, writes to Sinks.Stdout what was not written there yet, because nobody wants to read most replies.
+	Rest func() error
 }
 
 // Converse starts the agent, waits for its end and judges its reply. The end of stop asks the agent to end, the end of kill
@@ -24,18 +26,24 @@ type Outcome struct {
 // both streams, with redacted texts. Errors: *ConfigError, which no retry can mend, or one of this system's own.
 func Converse(stop, kill context.Context, a Adapter, inv Invocation, c Contract, sinks Sinks, emit func(Event)) (Outcome, error) {
 	reader := a.Reader(func(e Event) { emit(sinks.event(e)) })
+	if k, ok := reader.(keeper); ok && len(inv.Tasks) > 0 {
+		k.Expect(len(inv.Tasks) + maxReceived) // most likely it comes back as it is
+	}
 	stderr := &tail{}
-	said, complained := sinks.entrance(sinks.Stdout), sinks.entrance(stderr, &lines{emit: emit}, sinks.Stderr)
+	said, complained := newLate(reader, sinks.entrance(sinks.Stdout)), sinks.entrance(stderr, &lines{emit: emit}, sinks.Stderr)
 	end, tooMuch := context.WithCancelCause(stop)
 	defer tooMuch(nil)
 	bound := newMeter(inv.MaxOutput, tooMuch)
 	exit, err := proc.Run(end, kill, proc.Spec{
 		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
-		Stdout: bound.writer(io.MultiWriter(reader, said)),
+		Stdout: bound.writer(said),
 		Stderr: bound.writer(complained),
 	})
-	if bound.exceeded() == nil { // else what they hold back may be half a secret
-		err = errors.Join(err, said.Close(), complained.Close())
+	whole := bound.exceeded() == nil // else what they hold back may be half a secret
+	rest, late := said.end(whole)
+	err = errors.Join(err, late)
+	if whole {
+		err = errors.Join(err, complained.Close())
 	}
 	stopped := exit.Stopped && (stop.Err() != nil || kill.Err() != nil)
 	out := Outcome{Exit: exit, Stderr: stderr.String(), Stopped: stopped}
@@ -43,20 +51,29 @@ func Converse(stop, kill context.Context, a Adapter, inv Invocation, c Contract,
 	if errors.As(err, &start) {
 		return out, &ConfigError{Text: start.Error(), Fix: start.Hint()}
 	}
-	if err != nil || out.Stopped {
+	if err == nil && !stopped {
+		err = sinks.conclude(&out, c, inv, reader, bound.exceeded())
+	}
+	if out.Reply != nil {
+		out.Rest = rest
 		return out, err
 	}
-	raw, failure := reader.Reply(exit)
-	if excess := bound.exceeded(); excess != nil {
+	return out, errors.Join(err, rest())
+}
+
+// conclude makes the outcome of an attempt that came to its end: a reply, or why there is none. excess is what ended it, or nil.
+func (s Sinks) conclude(out *Outcome, c Contract, inv Invocation, reader Reader, excess *Failure) (err error) {
+	raw, failure := reader.Reply(out.Exit)
+	if excess != nil {
 		failure = excess
 	}
 	if failure == nil {
-		out.Reply, failure = sinks.judge(c, raw)
+		out.Reply, failure = s.judge(c, raw, inv.Tasks)
 	}
 	if failure != nil {
-		failure.Reason = sinks.text(failure.Reason)
+		failure.Reason = s.text(failure.Reason)
 		out.Failure = failure
-		out.Received, err = sinks.excerpt(raw)
+		out.Received, err = s.excerpt(raw)
 	}
-	return out, err
+	return err
 }

@@ -37,8 +37,8 @@ func (open) Close() error { return nil }
 
 // judge parses a reply. Why one is refused is found once more in the redacted text where that is another: a reason quotes the reply
 // in pieces, in which nobody would see a secret any more.
-func (s Sinks) judge(c Contract, raw []byte) (*Reply, *Failure) {
-	reply, failure := ParseReply(c, raw)
+func (s Sinks) judge(c Contract, raw, tasks []byte) (*Reply, *Failure) {
+	reply, failure := parseRepeating(c, raw, tasks)
 	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(string(raw)) {
 		return reply, failure
 	}

@@ -379,8 +379,12 @@ func (h Harness) huge(t *testing.T) {
 func (h Harness) sinks(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "reply", "message: seen", "stderr: reading the task")
-	if out := c.hold(t); out.Failure != nil {
+	out := c.hold(t)
+	if out.Failure != nil {
 		t.Fatalf("Converse = %v, want a reply", out.Failure)
+	}
+	if err := out.Rest(); err != nil {
+		t.Errorf("Rest: %v", err)
 	}
 	if got := c.stdout.String(); !strings.Contains(got, "seen") {
 		t.Errorf("the sink of stdout got %q, want the reply in it", got)

@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// lateDelay is how old an attempt is before a person may want to watch it.
+const lateDelay = time.Second
+
+// keeper is a Reader that keeps all of what it was given for as long as it can be a reply.
+type keeper interface {
+	// Kept is all that was written; whole is false once something is missing. It is not changed by later writes.
+	Kept() (all []byte, whole bool)
+	// Expect says how long a reply may well be, in bytes.
+	Expect(n int)
+}
+
+// late gives an agent's standard output to its reader at once, and passes it on to where it is redacted and kept only when
+// somebody may want it: the attempt is old, it is no reply, or Rest is called. A reply that is accepted at once is not kept, and to
+// redact a long one costs more than all else that is done with it. It is safe for concurrent use.
+type late struct {
+	mu     sync.Mutex
+	reader Reader
+	to     io.WriteCloser
+	timer  *time.Timer
+	held   keeper // nil once everything so far was passed on
+	err    error  // of the first time that passing on failed
+}
+
+func newLate(r Reader, to io.WriteCloser) *late {
+	l := &late{reader: r, to: to}
+	if k, ok := r.(keeper); ok {
+		l.held = k
+		l.timer = time.AfterFunc(lateDelay, func() { _ = l.pass() })
+	}
+	return l
+}
+
+// Write returns the error of whom it passes on to.
+func (l *late) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var before []byte
+	if l.held != nil {
+		before, _ = l.held.Kept()
+	}
+	if _, err := l.reader.Write(p); err != nil {
+		return 0, err
+	}
+	if l.held != nil {
+		if _, whole := l.held.Kept(); whole {
+			return len(p), nil
+		}
+		l.held = nil
+		l.passOn(before)
+	}
+	l.passOn(p)
+	return len(p), l.err
+}
+
+func (l *late) passOn(p []byte) {
+	if l.err == nil && len(p) > 0 {
+		_, l.err = l.to.Write(p)
+	}
+}
+
+// pass passes on what was held back so far; from then on nothing is.
+func (l *late) pass() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held != nil {
+		all, _ := l.held.Kept()
+		l.held = nil
+		l.passOn(all)
+	}
+	return l.err
+}
+
+// end says that nothing more will be written. What was passed on so far is made whole, unless the end of it may be half a secret;
+// the returned function does the same with what is still held back.
+func (l *late) end(whole bool) (rest func() error, err error) {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	finish := func() error {
+		err := l.pass()
+		if whole {
+			err = errors.Join(err, l.to.Close())
+		}
+		return err
+	}
+	l.mu.Lock()
+	held := l.held != nil
+	l.mu.Unlock()
+	if held {
+		return finish, nil
+	}
+	return func() error { return nil }, finish()
+}
