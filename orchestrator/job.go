@@ -47,6 +47,7 @@ type Prepared struct {
 	setup *Setup
 	place *board.Place
 	path  string // the board's real path: its links are resolved, so that one board has one state
+	file  fs.FileInfo
 	tasks int
 
 	players map[string]error // roles that were looked at
@@ -101,7 +102,10 @@ func prepare(job Job) (*Prepared, error) {
 		return nil, err
 	}
 	p := &Prepared{job: job, setup: setup, place: place, path: path, tasks: len(b.Tasks), players: map[string]error{}}
-	if err := p.check(b); err != nil {
+	if p.file, err = os.Stat(path); err == nil {
+		err = p.check(b)
+	}
+	if err != nil {
 		return nil, errors.Join(err, place.Close())
 	}
 	return p, nil
@@ -173,7 +177,8 @@ func (p *Prepared) check(b *board.Board) error {
 	for _, w := range b.Warnings {
 		p.job.Observer.Notice(p.job.Board, w.Error())
 	}
-	if err := p.setup.noSecretIn(append([]string{filepath.Base(p.path), b.Current.Path}, b.TaskPaths()...)...); err != nil {
+	secret := newList(b.TaskPaths()).vet(p.setup.Redactor)
+	if err := p.setup.noSecretIn(filepath.Base(p.path), b.Current.Path, secret); err != nil {
 		return err
 	}
 	if b.Terminal() {
@@ -278,11 +283,4 @@ func (p *Prepared) player(role string) error {
 }
 
 // Same says whether two prepared jobs are about one board.
-func (p *Prepared) Same(other *Prepared) bool {
-	a, err := os.Stat(p.path)
-	if err != nil {
-		return p.path == other.path
-	}
-	b, err := os.Stat(other.path)
-	return err == nil && os.SameFile(a, b)
-}
+func (p *Prepared) Same(other *Prepared) bool { return os.SameFile(p.file, other.file) }

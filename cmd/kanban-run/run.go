@@ -65,9 +65,10 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		screen.observer = screen.record
 	}
 	jobs := make([]orchestrator.Job, len(boards))
+	configure := u.configure(executable, stubs, dry)
 	for i, b := range boards {
 		jobs[i] = orchestrator.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: programVersion(), DryRun: dry,
-			Observer: screen.observer, Now: time.Now, Configure: u.configure(executable, stubs, dry), HoldLock: t.holdLock()}
+			Observer: screen.observer, Now: time.Now, Configure: configure, HoldLock: t.holdLock()}
 	}
 	screen.dry = dry
 	code, err := screen.play(t, jobs, general.settings.Jobs)

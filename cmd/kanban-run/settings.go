@@ -165,23 +165,33 @@ func roleFolders(named, workdir string) ([]string, error) {
 	return []string{named, project}, nil
 }
 
-// configure gives an orchestrator.Job what the settings of its work directory say.
+// configure gives an orchestrator.Job what the settings of its work directory say. Boards of one directory share it: roles and
+// prompts of a thousand would take much memory.
 func (u *setup) configure(executable, stubState string, dry bool) func(string) (*orchestrator.Setup, error) {
-	return func(dir string) (*orchestrator.Setup, error) {
-		r, err := u.resolve(dir)
-		if err != nil {
-			return nil, err
+	made := map[string]*orchestrator.Setup{}
+	return func(dir string) (s *orchestrator.Setup, err error) {
+		if s = made[dir]; s == nil {
+			s, err = u.configuration(dir, executable, stubState, dry)
+			made[dir] = s
 		}
-		cast := u.cast(r, executable, stubState, dry)
-		return &orchestrator.Setup{
-			Limits:       flow.Limits{MaxRetries: r.settings.MaxRetries, MaxSteps: r.settings.MaxSteps},
-			OnDivergence: r.settings.OnDivergence,
-			KeepOutput:   r.settings.KeepOutput,
-			MaxOutput:    r.settings.MaxOutput,
-			Redactor:     u.redactor(cast),
-			Cast:         cast,
-		}, nil
+		return s, err
 	}
+}
+
+func (u *setup) configuration(dir, executable, stubState string, dry bool) (*orchestrator.Setup, error) {
+	r, err := u.resolve(dir)
+	if err != nil {
+		return nil, err
+	}
+	cast := u.cast(r, executable, stubState, dry)
+	return &orchestrator.Setup{
+		Limits:       flow.Limits{MaxRetries: r.settings.MaxRetries, MaxSteps: r.settings.MaxSteps},
+		OnDivergence: r.settings.OnDivergence,
+		KeepOutput:   r.settings.KeepOutput,
+		MaxOutput:    r.settings.MaxOutput,
+		Redactor:     u.redactor(cast),
+		Cast:         cast,
+	}, nil
 }
 
 func (u *setup) cast(r *resolved, executable, stubState string, dry bool) *orchestrator.Cast {
