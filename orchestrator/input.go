@@ -67,16 +67,7 @@ func (r *run) newInput(e flow.StartAgent, b *board.Board) (input, error) {
 	if p := l.vet(r.setup.Redactor); p != "" {
 		return input{}, r.setup.noSecretIn(p)
 	}
-	return newInput(encodeManagerInput(r.kanbanFile(), e.Task, l), l), nil
-}
-
-// encodeManagerInput is what json.Marshal makes of a managerInput.
-func encodeManagerInput(kanban, done string, l *list) []byte {
-	tasks := l.encode()
-	text := make([]byte, 0, len(tasks)+len(done)+len(kanban)+64)
-	text = appendString(append(text, `{"kanban_file":`...), kanban)
-	text = appendString(append(text, `,"done_task":`...), done)
-	return append(append(append(text, `,"tasks":`...), tasks...), '}')
+	return newInput(l.input(r.kanbanFile(), e.Task), l), nil
 }
 
 // callInput is the input of the open call: a new one for its first attempt, of which the intent then tells, the same for all others.
@@ -135,7 +126,7 @@ func (r *run) madeAgain(step *flow.Step) (input, error) {
 		return input{}, errors.Join(errInputLost, err)
 	}
 	l := newList(r.seenAll(b.TaskPaths()))
-	in := newInput(encodeManagerInput(r.kanbanFile(), step.Task, l), l)
+	in := newInput(l.input(r.kanbanFile(), step.Task), l)
 	if in.sum != step.InputSHA {
 		return input{}, fmt.Errorf("%w: the paths of tasks lead to other files now", errInputLost)
 	}

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/board"
@@ -14,9 +15,15 @@ import (
 type list struct {
 	paths []string // as agents see them
 	clean []string // as they are compared; paths itself where that is the same
-	text  []byte   // JSON, made by encode
+	text  []byte   // JSON, made by encode: a part of room
+	room  []byte   // with space for the rest of an input around the text
 	safe  bool     // it was looked at and holds no secret
 }
+
+const (
+	headroom = 4 << 10  // bytes before the text
+	isLong   = 64 << 10 // from how many bytes on a list is not copied into each input
+)
 
 func newList(paths []string) *list { return &list{paths: paths, clean: cleanAll(paths)} }
 
@@ -38,19 +45,35 @@ func (l *list) encode() []byte {
 	if l.text != nil {
 		return l.text
 	}
-	size := 2
+	size := headroom + 3
 	for _, p := range l.paths {
 		size += len(p) + 3
 	}
-	text := append(make([]byte, 0, size), '[')
+	room := append(make([]byte, headroom, size), '[')
 	for i, p := range l.paths {
 		if i > 0 {
-			text = append(text, ',')
+			room = append(room, ',')
 		}
-		text = appendString(text, p)
+		room = appendString(room, p)
 	}
-	l.text = append(text, ']')
+	l.room = append(room, ']', '}')
+	l.text = l.room[headroom : len(l.room)-1]
 	return l.text
+}
+
+// input is what json.Marshal makes of a managerInput with this list. Of a long list it is the next one in the same memory: the one
+// before must not be needed any more.
+func (l *list) input(kanban, done string) []byte {
+	l.encode()
+	head := appendString([]byte(`{"kanban_file":`), kanban)
+	head = appendString(append(head, `,"done_task":`...), done)
+	head = append(head, `,"tasks":`...)
+	if len(l.text) < isLong || len(head) > headroom {
+		return slices.Concat(head, l.room[headroom:])
+	}
+	from := headroom - len(head)
+	copy(l.room[from:], head)
+	return l.room[from:]
 }
 
 // appendString appends what json.Marshal makes of a string, without asking it where nothing needs an escape.

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"bytes"
 	"encoding/json"
 	"path"
 	"slices"
@@ -29,15 +30,36 @@ func FuzzList(f *testing.F) {
 				t.Errorf("clean[%d] = %q, want %q", i, l.clean[i], path.Clean(p))
 			}
 		}
-		in := encodeManagerInput("kanban.yaml", paths[0], l)
-		want, err = json.Marshal(managerInput{"kanban.yaml", paths[0], paths})
+		for _, done := range []string{paths[0], "tasks/a.md"} {
+			got := l.input("kanban.yaml", done)
+			if want, err = json.Marshal(managerInput{"kanban.yaml", done, paths}); err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != string(want) {
+				t.Errorf("the input is %s, want %s", got, want)
+			}
+		}
+	})
+}
+
+// TestLongInput: a long list is not copied into each input, and a head that is longer than the room for it is no matter.
+func TestLongInput(t *testing.T) {
+	l := newList(slices.Repeat([]string{"tasks/000001-implement-thing.md"}, 5000))
+	for _, done := range []string{"a", "tasks/000001-implement-thing.md", strings.Repeat("d", headroom), "b"} {
+		want, err := json.Marshal(managerInput{"kanban.yaml", done, l.paths})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(in) != string(want) {
-			t.Errorf("the input is %s, want %s", in, want)
+		if got := l.input("kanban.yaml", done); string(got) != string(want) {
+			t.Errorf("the input for %.40q is %.80s, want %.80s", done, got, want)
 		}
-	})
+	}
+	if used := testing.AllocsPerRun(10, func() { l.input("kanban.yaml", "a") }); used > 10 {
+		t.Errorf("%v allocations for an input", used)
+	}
+	if a, b := l.input("k", "a"), l.input("k", "b"); &a[0] != &b[0] || !bytes.HasSuffix(b, []byte("]}")) {
+		t.Error("the list was copied")
+	}
 }
 
 func BenchmarkList(b *testing.B) {
