@@ -193,7 +193,8 @@ func (r *run) draw() error {
 	return r.logs.finish(&r.history)
 }
 
-// begin opens the run in the journal and closes what an earlier run left open and is no longer true.
+// begin opens the run in the journal and closes what an earlier run left open and is no longer true. It is on disk with the first
+// intent: nothing is done before that.
 func (r *run) begin() error {
 	b, err := r.current()
 	if err != nil {
@@ -212,7 +213,7 @@ func (r *run) begin() error {
 	if err == nil {
 		err = r.missInput(b.SHA)
 	}
-	return errors.Join(err, r.commit())
+	return err
 }
 
 // reopen tells by which events a new run closes what an earlier one left open and is no longer true.
