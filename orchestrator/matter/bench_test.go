@@ -34,6 +34,8 @@ func benchmarkSizes(b *testing.B, before, after string, parse func(string, []byt
 
 func BenchmarkParseYAML(b *testing.B) { benchmarkSizes(b, "", "", ParseYAML) }
 
+func BenchmarkCompactYAML(b *testing.B) { benchmarkSizes(b, "", "", CompactYAML) }
+
 func BenchmarkParseMatter(b *testing.B) { benchmarkSizes(b, "---\n", "---\n# Board\n", ParseMatter) }
 
 // A board is reread at every step of a run, and mostly only its current has changed.

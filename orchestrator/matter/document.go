@@ -30,8 +30,9 @@ type Document struct {
 	FirstLine int        // the line of Source on which YAML starts, counted from 1
 	Root      *yaml.Node // the mapping; nil when the file has no frontmatter at all
 
-	fenced bool    // read by ParseMatter
-	fields []field // of the plain case; nil when the library read it
+	fenced  bool    // between fences
+	compact bool    // lists of text have no nodes, see List
+	fields  []field // of the plain case; nil when the library read it
 
 	indexed sync.Once // what is below was made, by index
 
@@ -48,15 +49,21 @@ const stride = 64
 // mark and CRLF are accepted. A file that does not begin with a fence has no frontmatter: Root is nil. All that only
 // resembles frontmatter is an error. Errors: *Problem.
 func ParseMatter(file string, source []byte) (*Document, error) {
-	return parseMatter(file, source, nil)
+	return parseMatter(file, source, false, nil)
 }
 
-func parseMatter(file string, source []byte, before *Document) (*Document, error) {
+// CompactMatter is ParseMatter of a document that may hold a long list: a plain list of text at the top level has no Content in
+// the tree, and List has its values instead.
+func CompactMatter(file string, source []byte) (*Document, error) {
+	return parseMatter(file, source, true, nil)
+}
+
+func parseMatter(file string, source []byte, compact bool, before *Document) (*Document, error) {
 	d, err := Split(file, source)
 	if err != nil {
 		return nil, err
 	}
-	d.fenced = true
+	d.fenced, d.compact = true, compact
 	if d.YAML == nil || d.scan(before) {
 		return d, nil
 	}
@@ -68,14 +75,20 @@ func parseMatter(file string, source []byte, before *Document) (*Document, error
 
 // ParseYAML reads a plain YAML file, which must hold exactly one mapping. Errors: *Problem.
 func ParseYAML(file string, source []byte) (*Document, error) {
-	return parseYAML(file, source, nil)
+	return parseYAML(file, source, false, nil)
 }
 
-func parseYAML(file string, source []byte, before *Document) (*Document, error) {
+// CompactYAML is ParseYAML as CompactMatter is ParseMatter.
+func CompactYAML(file string, source []byte) (*Document, error) {
+	return parseYAML(file, source, true, nil)
+}
+
+func parseYAML(file string, source []byte, compact bool, before *Document) (*Document, error) {
 	if len(source) > MaxSource {
 		return nil, tooLarge(file, len(source), MaxSource)
 	}
 	d := whole(file, source)
+	d.compact = compact
 	if d.scan(before) {
 		return d, nil
 	}
@@ -137,6 +150,9 @@ func (d *Document) Field(name string) (key, value *yaml.Node) {
 
 // Offset is where a node's first byte lies in Source.
 func (d *Document) Offset(n *yaml.Node) int {
+	if at, ok := d.nearby(n); ok {
+		return at
+	}
 	d.indexed.Do(d.index)
 	line := min(max(n.Line-1, 0), len(d.lines)-1)
 	if d.wide == nil {
@@ -149,6 +165,25 @@ func (d *Document) Offset(n *yaml.Node) int {
 		at += size
 	}
 	return d.Start + at
+}
+
+// near is how many lines below the first one of its field a node may begin for its offset to be found without an index.
+const near = 16
+
+// nearby is Offset for a node that the scanner made and that lies near the beginning of its field.
+func (d *Document) nearby(n *yaml.Node) (offset int, ok bool) {
+	i := len(d.fields) - 1
+	for i > 0 && d.fields[i].line > n.Line {
+		i--
+	}
+	if i < 0 || n.Line-d.fields[i].line > near || n.Line < d.fields[i].line {
+		return 0, false
+	}
+	at := d.fields[i].start
+	for range n.Line - d.fields[i].line {
+		_, at = lineOf(d.YAML, at)
+	}
+	return d.Start + min(at+n.Column-1, len(d.YAML)), true
 }
 
 // index prepares Offset.

@@ -11,9 +11,9 @@ import (
 // fields that stayed as they were and where they were, so a change of one line in a large board costs little. Errors: *Problem.
 func (d *Document) Reread(source []byte) (*Document, error) {
 	if d.fenced {
-		return parseMatter(d.File, source, d)
+		return parseMatter(d.File, source, d.compact, d)
 	}
-	return parseYAML(d.File, source, d)
+	return parseYAML(d.File, source, d.compact, d)
 }
 
 // scan reads the YAML when it is plain. before is what the file was, or nil.
@@ -24,7 +24,7 @@ func (d *Document) scan(before *Document) bool {
 	if before != nil && len(before.fields) > 0 && d.rescan(before) {
 		return true
 	}
-	s, ok := scanFields(d.YAML, 0, 1)
+	s, ok := scanFields(d.YAML, 0, 1, d.compact)
 	return ok && d.assemble(s.fields, s.content)
 }
 
@@ -37,7 +37,7 @@ func (d *Document) rescan(before *Document) bool {
 	from, to := before.offset(head), before.offset(tail)+shift
 	fields, content := slices.Clone(before.fields[:head]), slices.Clone(before.Root.Content[:2*head])
 	if from < to {
-		s, ok := scanFields(d.YAML[from:to], from, before.lineOf(head))
+		s, ok := scanFields(d.YAML[from:to], from, before.lineOf(head), d.compact)
 		if !ok {
 			return false
 		}

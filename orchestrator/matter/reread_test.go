@@ -11,12 +11,18 @@ import (
 // checkReread compares what comes of reading anew with what comes of reading for the first time.
 func checkReread(t *testing.T, fenced bool, before, after []byte) *Document {
 	t.Helper()
-	first, err := parse(fenced, before)
+	checkRereadOf(t, func(source []byte) (*Document, error) { return parseCompact(fenced, source) }, before, after)
+	return checkRereadOf(t, func(source []byte) (*Document, error) { return parse(fenced, source) }, before, after)
+}
+
+func checkRereadOf(t *testing.T, parse func([]byte) (*Document, error), before, after []byte) *Document {
+	t.Helper()
+	first, err := parse(before)
 	if err != nil || first.Root == nil {
 		return nil
 	}
 	again, err := first.Reread(after)
-	want, wantErr := parse(fenced, after)
+	want, wantErr := parse(after)
 	if !reflect.DeepEqual(err, wantErr) {
 		t.Fatalf("%q became %q: Reread = %v, want %v", before, after, err, wantErr)
 	}

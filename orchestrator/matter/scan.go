@@ -1,7 +1,7 @@
 package matter
 
 import (
-	"strings"
+	"unsafe"
 
 	"gopkg.in/yaml.v3"
 )
@@ -21,33 +21,42 @@ const (
 // scanner reads the plain case. false from one of its methods means not that the YAML is wrong, but that it is not plain.
 type scanner struct {
 	source []byte
-	text   string // a copy of source, of which all values are pieces
+	text   string // the same bytes: only a List keeps pieces of them
 	base   int    // offset of source in the YAML
 	at     int    // where the line to read begins
 	line   int    // its number, counted from 1
 	depth  int    // of the brackets in the value that is being read; 0 between values
 	wide   bool   // the field that is being read holds characters beyond ASCII
 
+	compact bool   // lists of text get no nodes
+	origin  int    // offset in text of the field that is being read
+	kept    *List  // its value, when it is a list without nodes
+	own     string // a copy of its first line, of which its values are pieces
+	ownAt   int    // offset in text of that line
+
 	fields  []field
 	content []*yaml.Node // of the mapping: keys and values in turn
 	weight  int          // what recount adds up for source
 
-	nodes    []yaml.Node  // made in bulk and not used yet
-	expected int          // how many more nodes there may be
-	items    []*yaml.Node // of all lists, one behind the other
+	nodes []yaml.Node  // made in bulk and not used yet
+	items []*yaml.Node // of all lists in brackets, one behind the other
+	spans []span       // of all other lists, one behind the other
 }
 
 // field is a top-level key with its value and the blank lines below it. The first one has the blank lines above it, too.
 type field struct {
-	start  int  // offset in the YAML
-	line   int  // the number of its first line, counted from 1
-	weight int  // what recount adds up for it
-	wide   bool // it holds characters beyond ASCII
+	start  int   // offset in the YAML
+	line   int   // the number of its first line, counted from 1
+	weight int   // what recount adds up for it
+	wide   bool  // it holds characters beyond ASCII
+	list   *List // its value, when it is a list without nodes
 }
 
 // scanFields reads a piece of the YAML, which begins where a line does and ends where one ends. base and line say where that is.
-func scanFields(source []byte, base, line int) (*scanner, bool) {
-	s := &scanner{source: source, text: string(source), base: base, line: line}
+func scanFields(source []byte, base, line int, compact bool) (*scanner, bool) {
+	// Source is never changed, so its bytes can be read as a string: a copy of a board of 100,000 tasks is 4 MB.
+	text := unsafe.String(unsafe.SliceData(source), len(source))
+	s := &scanner{source: source, text: text, base: base, line: line, compact: compact}
 	return s, s.scan()
 }
 
@@ -94,6 +103,7 @@ func (s *scanner) endLine(end int) bool {
 // field reads a key and its value.
 func (s *scanner) field() bool {
 	f := field{start: s.base + s.at, line: s.line, weight: s.weight}
+	s.begin()
 	end := s.at
 	for end < len(s.text) && isKeyByte(s.text[end]) {
 		end++
@@ -110,11 +120,24 @@ func (s *scanner) field() bool {
 	if value == nil {
 		return false
 	}
-	f.weight, f.wide, s.wide = s.weight-f.weight, s.wide, false
+	f.weight, f.wide, f.list = s.weight-f.weight, s.wide, s.kept
 	s.fields = append(s.fields, f)
 	s.content = append(s.content, key, value)
 	return true
 }
+
+// begin is called where a field begins. The first one has what is above it.
+func (s *scanner) begin() {
+	s.origin, s.wide, s.kept = s.at, false, nil
+	if len(s.fields) == 0 {
+		s.origin = 0
+	}
+	line, _ := lineOf(s.source, s.at)
+	s.own, s.ownAt = string(line), s.at
+}
+
+// piece is a part of the first line of a field, as a value that may be kept.
+func (s *scanner) piece(from, to int) string { return s.own[from-s.ownAt : to-s.ownAt] }
 
 func isKeyByte(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' || c == '-' }
 
@@ -164,68 +187,9 @@ func (s *scanner) below(line, column int) *yaml.Node {
 	return n
 }
 
-// list reads the lines of a list. Every dash stands in the column of the first.
-func (s *scanner) list() *yaml.Node {
-	dash := s.at
-	for s.text[dash] == ' ' && dash-s.at < maxIndent && dash+1 < len(s.text) {
-		dash++
-	}
-	prefix := s.text[s.at:min(dash+2, len(s.text))]
-	if !strings.HasSuffix(prefix, "- ") {
-		return nil
-	}
-	list := s.node()
-	list.Kind, list.Tag, list.Line, list.Column = yaml.SequenceNode, "!!seq", s.line, len(prefix)-1
-	s.reserve(len(prefix))
-	first := len(s.items)
-	for s.at < len(s.text) {
-		if strings.HasPrefix(s.text[s.at:], prefix) {
-			if !s.item(len(prefix)) {
-				return nil
-			}
-		} else if !s.blank() {
-			break
-		}
-	}
-	list.Content = s.items[first:len(s.items):len(s.items)]
-	return list
-}
-
-// item reads a line of a list, of which a value stands behind the first bytes.
-func (s *scanner) item(prefix int) bool {
-	from := s.at + prefix
-	end, ok := s.plainEnd(from)
-	if !ok {
-		return false
-	}
-	n, ok := s.scalar(from, end, prefix+1)
-	if !ok || !s.endLine(end) {
-		return false
-	}
-	s.items = append(s.items, n)
-	s.weight++ // the dash
-	return s.weight <= maxPlain
-}
-
-// reserve makes room for a list of as many lines as are left, each with so many bytes before its value. What one list leaves
-// over is there for the next.
-func (s *scanner) reserve(prefix int) {
-	if s.expected > 0 {
-		return
-	}
-	rest := s.text[s.at:]
-	lines := min(strings.Count(rest, "\n")+1, len(rest)/(prefix+1), maxPlain)
-	s.expected = lines
-	if cap(s.items)-len(s.items) < lines {
-		s.items = make([]*yaml.Node, 0, lines)
-	}
-}
-
 func (s *scanner) node() *yaml.Node {
 	if len(s.nodes) == 0 {
-		n := min(max(s.expected, 16), 4096)
-		s.nodes = make([]yaml.Node, n)
-		s.expected -= n
+		s.nodes = make([]yaml.Node, 16)
 	}
 	n := &s.nodes[0]
 	s.nodes = s.nodes[1:]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -62,6 +63,49 @@ func checkScan(t *testing.T, fenced bool, source []byte) {
 	if diff := differ(fast, slow); diff != "" {
 		t.Fatalf("%q: %s", source, diff)
 	}
+	checkCompact(t, fenced, source, slow)
+}
+
+func parseCompact(fenced bool, source []byte) (*Document, error) {
+	if fenced {
+		return CompactMatter("f", source)
+	}
+	return CompactYAML("f", source)
+}
+
+// checkCompact compares a document whose lists have no nodes, and what becomes of it when they get them, with the library's.
+func checkCompact(t *testing.T, fenced bool, source []byte, slow *Document) {
+	t.Helper()
+	d, err := parseCompact(fenced, source)
+	if err != nil || !scanned(d) {
+		t.Fatalf("%q: the compact form is not scanned: %v", source, err)
+	}
+	for i := 0; i < len(d.Root.Content); i += 2 {
+		n, want := d.Root.Content[i+1], slow.Root.Content[i+1]
+		if got, want := d.End(n, d.Root), slow.End(want, slow.Root); got != want {
+			t.Fatalf("%q: the field %s ends at %d, want %d", source, d.Root.Content[i].Value, got, want)
+		}
+		l := d.List(d.Root.Content[i].Value)
+		if text := len(want.Content) > 0 && want.Style == 0 && !slices.ContainsFunc(want.Content, func(n *yaml.Node) bool { return n.Tag != "!!str" }); text != (l != nil) {
+			t.Fatalf("%q: the field %s has a list %v, want %v", source, d.Root.Content[i].Value, l != nil, text)
+		}
+		if l == nil {
+			continue
+		}
+		n.Content = l.nodes()
+		for j, n := range n.Content {
+			from, to := l.Span(j)
+			if from, to = from+d.Base(l), to+d.Base(l); from != slow.Offset(want.Content[j]) || to != slow.End(want.Content[j], want) {
+				t.Fatalf("%q: value %d of %s lies at %d-%d", source, j, d.Root.Content[i].Value, from, to)
+			}
+			if l.Value(j) != n.Value || l.Line(j) != n.Line || l.Len() != len(want.Content) || !reflect.DeepEqual(l.Node(j), n) {
+				t.Fatalf("%q: value %d of %s is %q on line %d, its node %+v", source, j, d.Root.Content[i].Value, l.Value(j), l.Line(j), n)
+			}
+		}
+	}
+	if diff := differ(d, slow); diff != "" {
+		t.Fatalf("%q, compact: %s", source, diff)
+	}
 }
 
 // differ says in what two documents differ: in the tree, or in where its nodes lie.
@@ -96,6 +140,7 @@ var plainCases = map[string]string{
 	"a board":                    "phase: design\ncurrent: tasks/a.md\ntasks:\n  - tasks/a.md\n  - tasks/b.md\n",
 	"a header":                   "id: 1\nrole: Implementor\ntitle: \"Do thing 1\"\ntags: [a, b]\n",
 	"a list in column 1":         "tasks:\n- a.md\n- b.md\nphase: x\n",
+	"lists of text and of more":  "done:\n- a\n\n- b\n- c\ntasks:\n- a\n- 1\n\nz:\n- ä\n",
 	"two lists":                  "done:\n- a\n- b\ntasks:\n    - c\n    - d\nz: 1\n",
 	"blank lines":                "\n\nphase: x\n\ntasks:\n\n  - a\n\n\n  - b\n\n",
 	"CRLF":                       "phase: x\r\n\r\ntasks:\r\n  - a\r\n  - b\r\n",

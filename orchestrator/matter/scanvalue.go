@@ -12,7 +12,7 @@ func (s *scanner) scalar(from, end, column int) (*yaml.Node, bool) {
 	if from == end {
 		return nil, false
 	}
-	value := s.text[from:end]
+	value := s.piece(from, end)
 	tag := plainTag(value)
 	if tag == "" {
 		return nil, false
@@ -142,7 +142,7 @@ func (s *scanner) quoted(from, column int) (n *yaml.Node, end int, ok bool) {
 		return nil, 0, false
 	}
 	n = s.node()
-	n.Kind, n.Style, n.Tag, n.Value, n.Line, n.Column = yaml.ScalarNode, yaml.DoubleQuotedStyle, "!!str", s.text[from+1:at], s.line, column
+	n.Kind, n.Style, n.Tag, n.Value, n.Line, n.Column = yaml.ScalarNode, yaml.DoubleQuotedStyle, "!!str", s.piece(from+1, at), s.line, column
 	if quote == '\'' {
 		n.Style = yaml.SingleQuotedStyle
 	}
