@@ -101,7 +101,7 @@ func prepare(job Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{job: job, setup: setup, place: place, path: path, tasks: len(b.Tasks), players: map[string]error{}}
+	p := &Prepared{job: job, setup: setup, place: place, path: path, tasks: b.Len(), players: map[string]error{}}
 	if p.file, err = os.Stat(path); err == nil {
 		err = p.check(b)
 	}
@@ -202,7 +202,7 @@ func (p *Prepared) check(b *board.Board) error {
 
 // over warns of a board that is over without a trace of how: one that ended with blocked looks like one that is complete.
 func (p *Prepared) over(b *board.Board) error {
-	if _, err := os.Lstat(filesOf(p.path).journal()); errors.Is(err, fs.ErrNotExist) && len(b.Tasks) > 0 {
+	if _, err := os.Lstat(filesOf(p.path).journal()); errors.Is(err, fs.ErrNotExist) && b.Len() > 0 {
 		p.job.Observer.Notice(p.job.Board, "the board is over, and no journal of a run is here to tell how it ended")
 	}
 	return nil
@@ -222,7 +222,8 @@ func (s *Setup) noSecretIn(paths ...string) error {
 // checkList looks at the listed tasks that are not done. One without a file is a task that is yet to be written.
 func (p *Prepared) checkList(b *board.Board) error {
 	var missing []string
-	for _, entry := range b.Tasks {
+	for i := range b.Len() {
+		entry := b.Entry(i)
 		if entry.Done() {
 			continue
 		}

@@ -205,7 +205,7 @@ func (r *run) begin() error {
 		return err
 	}
 	start := flow.RunStarted{Board: r.job.Board, Workdir: r.place.Dir(), Version: r.job.Version, Limits: r.setup.Limits,
-		OnDivergence: r.setup.OnDivergence, Tasks: len(b.Tasks), Withheld: withheld}
+		OnDivergence: r.setup.OnDivergence, Tasks: b.Len(), Withheld: withheld}
 	if err := r.note(start); err != nil {
 		return err
 	}

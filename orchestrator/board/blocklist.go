@@ -19,7 +19,7 @@ func (b *Board) patchBlock(key, list *yaml.Node, p plan) ([]patch, error) {
 	if !ok {
 		return nil, &SpliceError{b.File, "the list of tasks does not begin on a line of its own"}
 	}
-	n := len(b.entries)
+	n := b.Len()
 	if p.keep == 0 && p.tail == n && len(p.items) == 0 {
 		return b.emptyBlock(key, lines, p), nil
 	}
@@ -35,17 +35,19 @@ func (b *Board) patchBlock(key, list *yaml.Node, p plan) ([]patch, error) {
 
 // blockLines finds the lines of every entry. Each has its dash in the same column, on the line of its value or above it.
 func (b *Board) blockLines(list *yaml.Node) (block, bool) {
-	lines := block{indent: strings.Repeat(" ", list.Column-1)}
+	n := b.Len()
+	lines := block{start: make([]int, 0, n), end: make([]int, 0, n), indent: strings.Repeat(" ", list.Column-1)}
 	floor := b.doc.Start
-	for _, n := range b.entries {
-		start := b.lineStart(b.doc.Offset(n))
+	for i := range n {
+		from, to := b.extent(list, i)
+		start := b.lineStart(from)
 		for start > floor && !lines.dashAt(b.Source[start:]) {
 			start = b.lineStart(start - 1)
 		}
 		if start < floor || !lines.dashAt(b.Source[start:]) {
 			return lines, false
 		}
-		floor = b.nextLine(b.doc.End(n, list))
+		floor = b.nextLine(to)
 		lines.start = append(lines.start, start)
 		lines.end = append(lines.end, floor)
 	}
@@ -72,7 +74,7 @@ func (b *Board) emptyBlock(key *yaml.Node, lines block, p plan) []patch {
 func (b *Board) blockItems(lines block, p plan, from, to int) string {
 	var out strings.Builder
 	out.WriteString(b.closeLine(from))
-	gone, cursor := p.removed(len(b.entries)), p.keep
+	gone, cursor := p.removed(b.Len()), p.keep
 	leave := func(until int) {
 		for ; cursor < until; cursor++ {
 			if gone[cursor] {
@@ -90,7 +92,7 @@ func (b *Board) blockItems(lines block, p plan, from, to int) string {
 		out.WriteString(b.entryLines(lines, it))
 	}
 	leave(p.tail)
-	if p.tail < len(b.entries) {
+	if p.tail < b.Len() {
 		out.Write(b.gap(lines, p.tail))
 		return out.String()
 	}
@@ -136,8 +138,7 @@ func (b *Board) entryLines(lines block, it item) string {
 	start, end := lines.start[it.from], lines.end[it.from]
 	text := string(b.Source[start:end])
 	if it.restate {
-		n := b.entries[it.from]
-		from, to := b.doc.Offset(n), b.doc.End(n, &yaml.Node{Column: len(lines.indent) + 1})
+		from, to := b.extent(&yaml.Node{Column: len(lines.indent) + 1}, it.from)
 		text = text[:from-start] + b.write(it, false) + text[to-start:]
 	}
 	return text + b.closeLine(end)

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"kanban-run/orchestrator/matter"
 )
 
@@ -22,13 +20,10 @@ type Board struct {
 	Phase    string // as written; "" when there is none
 	SubPhase string
 	Current  Current
-	Tasks    []Entry
 	Warnings []*matter.Problem // odd but legal, at most maxWarnings of them
 
-	doc          *matter.Document
-	entries      []*yaml.Node // the node of each of Tasks
-	paths        func() []string
-	taskWarnings []*matter.Problem // those of Warnings that are about Tasks
+	doc   *matter.Document
+	tasks *taskList
 }
 
 // Current is the field current. Set is false when the board has no such key, Null is an explicit null: the end of the work.
@@ -69,27 +64,14 @@ func isTerminal(phase string) bool {
 	return slices.Contains([]string{"complete", "completed", "done"}, fold(phase))
 }
 
-// TaskPaths lists the paths of Tasks, never nil. The list is made once and must not be changed.
-func (b *Board) TaskPaths() []string {
-	if b.paths == nil {
-		return b.listPaths()
-	}
-	return b.paths()
-}
-
-func (b *Board) listPaths() []string {
-	paths := make([]string, len(b.Tasks))
-	for i, e := range b.Tasks {
-		paths[i] = e.Path
-	}
-	return paths
-}
-
 // MissingCurrent is the refusal of a board that is not over and names no current task.
 func (b *Board) MissingCurrent() error {
 	fix := "add current: with the path of the task to start with, or current: null when the work is over"
-	if i := slices.IndexFunc(b.Tasks, func(e Entry) bool { return !e.Done() }); i >= 0 {
-		fix = "add for example current: " + b.Tasks[i].Path + ", or current: null when the work is over"
+	for i, path := range b.TaskPaths() {
+		if !b.Entry(i).Done() {
+			fix = "add for example current: " + path + ", or current: null when the work is over"
+			break
+		}
 	}
 	return &matter.Problem{File: b.File, Line: b.doc.FirstLine, Text: "current is missing, and phase does not say that the work is over", Fix: fix}
 }

@@ -66,10 +66,10 @@ func (c *checker) currentTask() {
 	if task.Ref.Path != b.Current.Path {
 		c.odd(fmt.Sprintf("current is found beside the board only; agents will see %s", task.Ref.Path), "kanban-run check --fix writes that path")
 	}
-	listed := slices.ContainsFunc(b.Tasks, func(e Entry) bool {
-		return clean(e.Path) == clean(task.Ref.Path) || clean(e.Path) == clean(b.Current.Path)
+	listed := slices.ContainsFunc(b.TaskPaths(), func(p string) bool {
+		return clean(p) == clean(task.Ref.Path) || clean(p) == clean(b.Current.Path)
 	}) ||
-		slices.ContainsFunc(b.Tasks, func(e Entry) bool { return c.place.Same(e.Path, b.Current.Path) })
+		slices.ContainsFunc(b.TaskPaths(), func(p string) bool { return c.place.Same(p, b.Current.Path) })
 	if !listed {
 		c.odd("current is not in the list of tasks", "add it to tasks, or correct it")
 	}
@@ -83,9 +83,10 @@ func (c *checker) currentTask() {
 // unfinished task that cannot be read will.
 func (c *checker) tasks() {
 	most := len(c.found) + maxFindings
-	for i, e := range c.board.Tasks {
+	for i := range c.board.Len() {
+		e := c.board.Entry(i)
 		if len(c.found) >= most {
-			c.add(true, &matter.Problem{File: c.board.File, Text: fmt.Sprintf("%d more tasks were not looked at", len(c.board.Tasks)-i), Fix: "mend the ones above first"})
+			c.add(true, &matter.Problem{File: c.board.File, Text: fmt.Sprintf("%d more tasks were not looked at", c.board.Len()-i), Fix: "mend the ones above first"})
 			return
 		}
 		over := c.board.Terminal() || e.Done()

@@ -9,7 +9,7 @@ import (
 
 // patchFlow edits a list in brackets. What separates two entries that stay neighbours stays too.
 func (b *Board) patchFlow(list *yaml.Node, p plan) patch {
-	n := len(b.entries)
+	n := b.Len()
 	if p.keep == 0 && p.tail == n && (n == 0 || len(p.items) == 0) {
 		texts := make([]string, len(p.items))
 		for i, it := range p.items {
@@ -17,17 +17,21 @@ func (b *Board) patchFlow(list *yaml.Node, p plan) patch {
 		}
 		return patch{b.doc.Offset(list) + 1, b.doc.End(list, b.doc.Root) - 1, strings.Join(texts, ", ")}
 	}
-	from, to := b.doc.Offset(b.entries[0]), b.itemEnd(list, n-1)
+	from, to := b.itemStart(0), b.itemEnd(list, n-1)
 	if p.keep > 0 {
 		from = b.itemEnd(list, p.keep-1)
 	}
 	if p.tail < n {
-		to = b.doc.Offset(b.entries[p.tail])
+		to = b.itemStart(p.tail)
 	}
 	return patch{from, to, b.flowItems(list, p)}
 }
 
-func (b *Board) itemEnd(list *yaml.Node, i int) int { return b.doc.End(b.entries[i], list) }
+// A list in brackets is never plain: each of its entries has a node.
+
+func (b *Board) itemStart(i int) int { return b.doc.Offset(b.tasks.nodes[i]) }
+
+func (b *Board) itemEnd(list *yaml.Node, i int) int { return b.doc.End(b.tasks.nodes[i], list) }
 
 // flowItems is the text between the entries that are left alone on both sides, with the commas.
 func (b *Board) flowItems(list *yaml.Node, p plan) string {
@@ -40,12 +44,12 @@ func (b *Board) flowItems(list *yaml.Node, p plan) string {
 		if it.from < 0 || it.restate {
 			out.WriteString(b.write(it, true))
 		} else {
-			out.Write(b.Source[b.doc.Offset(b.entries[it.from]):b.itemEnd(list, it.from)])
+			out.Write(b.Source[b.itemStart(it.from):b.itemEnd(list, it.from)])
 		}
 		last = it.from
 	}
 	switch {
-	case p.tail == len(b.entries) || p.keep == 0 && len(p.items) == 0:
+	case p.tail == b.Len() || p.keep == 0 && len(p.items) == 0:
 	case p.tail == 0:
 		out.WriteString(b.separator(list, last, 0))
 	default:
@@ -62,7 +66,7 @@ func (b *Board) separator(list *yaml.Node, before, after int) string {
 			return string(own)
 		}
 	}
-	if len(b.entries) > 1 {
+	if b.Len() > 1 {
 		if first := b.between(list, 1); bytes.IndexByte(first, '#') < 0 {
 			return string(first)
 		}
@@ -72,5 +76,5 @@ func (b *Board) separator(list *yaml.Node, before, after int) string {
 
 // between is the text from the end of entry i-1 to entry i: a comma, white space, perhaps comments.
 func (b *Board) between(list *yaml.Node, i int) []byte {
-	return b.Source[b.itemEnd(list, i-1):b.doc.Offset(b.entries[i])]
+	return b.Source[b.itemEnd(list, i-1):b.itemStart(i)]
 }

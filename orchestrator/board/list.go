@@ -22,13 +22,13 @@ type plan struct {
 }
 
 func (b *Board) planTasks(wanted []Entry) plan {
-	old := b.Tasks
+	old := b.TaskPaths()
 	p := plan{tail: len(old)}
-	for p.keep < len(old) && p.keep < len(wanted) && keeps(&old[p.keep], &wanted[p.keep]) {
+	for p.keep < len(old) && p.keep < len(wanted) && b.keeps(p.keep, &wanted[p.keep]) {
 		p.keep++
 	}
 	end := len(wanted)
-	for p.tail > p.keep && end > p.keep && keeps(&old[p.tail-1], &wanted[end-1]) {
+	for p.tail > p.keep && end > p.keep && b.keeps(p.tail-1, &wanted[end-1]) {
 		p.tail, end = p.tail-1, end-1
 	}
 	unused := newQueues(old, p.keep, p.tail)
@@ -36,7 +36,7 @@ func (b *Board) planTasks(wanted []Entry) plan {
 	for i := range wanted[p.keep:end] {
 		w := &wanted[p.keep+i]
 		it := item{from: unused.take(w.Path), entry: *w}
-		it.restate = it.from >= 0 && !keeps(&old[it.from], w) && b.entries[it.from].Kind == yaml.ScalarNode
+		it.restate = it.from >= 0 && !b.keeps(it.from, w) && b.isScalar(it.from)
 		p.items = append(p.items, it)
 	}
 	return p
@@ -49,10 +49,10 @@ type queues struct {
 	from  int   // the number of the first in next
 }
 
-func newQueues(old []Entry, from, to int) queues {
+func newQueues(old []string, from, to int) queues {
 	q := queues{make(map[string]int, to-from), make([]int, to-from), from}
 	for i := to - 1; i >= from; i-- {
-		path := clean(old[i].Path)
+		path := clean(old[i])
 		q.next[i-from] = -1
 		if after, ok := q.first[path]; ok {
 			q.next[i-from] = after
@@ -73,8 +73,8 @@ func (q queues) take(path string) int {
 }
 
 // keeps says whether an old entry is what is wanted. A wanted entry without a state leaves the author's.
-func keeps(old, wanted *Entry) bool {
-	return meansSame(old.Path, wanted.Path) && (wanted.State == "" || fold(wanted.State) == fold(old.State))
+func (b *Board) keeps(i int, wanted *Entry) bool {
+	return meansSame(b.TaskPaths()[i], wanted.Path) && (wanted.State == "" || fold(wanted.State) == fold(b.Entry(i).State))
 }
 
 func (p plan) nothing() bool { return p.keep == p.tail && len(p.items) == 0 }
@@ -97,21 +97,21 @@ func (p plan) removed(old int) []bool {
 func (b *Board) write(it item, flow bool) string {
 	value := it.entry.Path
 	if it.restate {
-		value = b.Tasks[it.from].Path // as the author spelled it
+		value = b.TaskPaths()[it.from] // as the author spelled it
 	}
 	if it.entry.State != "" {
 		value += " [" + it.entry.State + "]"
 	}
 	if it.from >= 0 {
-		return encode(value, b.entries[it.from].Style, flow)
+		return encode(value, b.style(it.from), flow)
 	}
 	return encode(value, b.habit(), flow)
 }
 
 // habit is how the author quotes entries, as far as the first one shows.
 func (b *Board) habit() yaml.Style {
-	if len(b.entries) > 0 && b.entries[0].Kind == yaml.ScalarNode {
-		return b.entries[0].Style
+	if b.Len() > 0 && b.isScalar(0) {
+		return b.style(0)
 	}
 	return 0
 }

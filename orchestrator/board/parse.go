@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"gopkg.in/yaml.v3"
@@ -85,9 +84,9 @@ func interpret(doc *matter.Document, before *Board) (*Board, error) {
 
 func readDocument(file string, source []byte) (*matter.Document, error) {
 	if isYAML(file) {
-		return matter.ParseYAML(file, source)
+		return matter.CompactYAML(file, source)
 	}
-	doc, err := matter.ParseMatter(file, source)
+	doc, err := matter.CompactMatter(file, source)
 	if err == nil && doc.Root == nil {
 		return nil, noBoard(file)
 	}
@@ -196,46 +195,6 @@ func (b *Board) readCurrent() error {
 // isBoolean11 recognises the words that are booleans in YAML 1.1 and text in 1.2.
 func isBoolean11(word string) bool {
 	return slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, fold(word))
-}
-
-// keepTasks takes the tasks over from what the board was, when the very same nodes stand for them on the same lines.
-func (b *Board) keepTasks(before *Board) bool {
-	if before == nil || before.doc.FirstLine != b.doc.FirstLine {
-		return false
-	}
-	_, was := before.doc.Field("tasks")
-	_, is := b.doc.Field("tasks")
-	if is == nil || is != was {
-		return false
-	}
-	b.Tasks, b.entries, b.paths = before.Tasks, before.entries, before.paths
-	b.taskWarnings = before.taskWarnings
-	b.Warnings = append(b.Warnings, b.taskWarnings...)
-	return true
-}
-
-func (b *Board) readTasks() error {
-	_, list := b.doc.Field("tasks")
-	before := len(b.Warnings)
-	defer func() { b.taskWarnings = b.Warnings[before:len(b.Warnings):len(b.Warnings)] }()
-	if list == nil || list.Tag == "!!null" {
-		b.warn(list, "the board has no list of tasks", "write tasks: and below it one - PATH a line")
-		return nil
-	}
-	b.Tasks = make([]Entry, len(list.Content))
-	b.entries = list.Content
-	b.paths = sync.OnceValue(b.listPaths)
-	var repeated repeats
-	visible := b.doc.Visible()
-	for i, n := range list.Content {
-		if err := b.readEntry(n, &b.Tasks[i], visible); err != nil {
-			return err
-		}
-		if first, twice := repeated.first(b.Tasks, i); twice {
-			b.warn(n, fmt.Sprintf("the task %s is already on line %d", b.Tasks[i].Path, b.Tasks[first].Line), "remove one of the two")
-		}
-	}
-	return nil
 }
 
 // readEntry reads one task. visible says that no text without quotes holds what checkPath refuses.

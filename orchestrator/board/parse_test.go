@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"gopkg.in/yaml.v3"
 
 	"kanban-run/orchestrator/matter"
@@ -30,18 +31,25 @@ func problems(list []*matter.Problem) []string {
 	return out
 }
 
+// want is what a board says.
+type want struct {
+	Phase, SubPhase string
+	Current         Current
+	Tasks           []Entry
+}
+
 // shape is a board and what it means.
 type shape struct {
 	name, file, source string
-	want               Board // Phase, SubPhase, Current and Tasks count
+	want               want
 	terminal           bool
 	warnings           []string
 }
 
 func (c shape) check(t *testing.T) {
 	b := mustParse(t, c.file, c.source)
-	got := Board{Phase: b.Phase, SubPhase: b.SubPhase, Current: b.Current, Tasks: b.Tasks}
-	if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(Board{})); diff != "" {
+	got := want{Phase: b.Phase, SubPhase: b.SubPhase, Current: b.Current, Tasks: b.Entries()}
+	if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
 	}
 	if b.Terminal() != c.terminal {
@@ -61,34 +69,34 @@ func TestParseReadsRealShapes(t *testing.T) {
 		{
 			name: "markdown, unquoted date, block list", file: "7-kanban.md",
 			source: "---\ntype: kanban\ncreated: 2026-02-25T14:59:23.544307\nphase: exploration\ncurrent: tasks/a.md\ntasks:\n  - tasks/a.md\n  - tasks/b.md\n---\n\n# Kanban\n",
-			want:   Board{Phase: "exploration", Current: Current{Set: true, Path: "tasks/a.md", Line: 5, Column: 10}, Tasks: []Entry{{Path: "tasks/a.md", Line: 7}, {Path: "tasks/b.md", Line: 8}}},
+			want:   want{Phase: "exploration", Current: Current{Set: true, Path: "tasks/a.md", Line: 5, Column: 10}, Tasks: []Entry{{Path: "tasks/a.md", Line: 7}, {Path: "tasks/b.md", Line: 8}}},
 		},
 		{
 			name: "everything in single quotes, flow list", file: "101-kanban.md",
 			source: "---\ntype: 'kanban'\ncreated: '2026-03-03 00:48:20.168029'\nphase: 'exploration'\ncurrent: 'tasks/a.md'\ntasks: ['tasks/a.md', 'tasks/b.md']\n---\n",
-			want:   Board{Phase: "exploration", Current: Current{Set: true, Path: "tasks/a.md", Line: 5, Column: 10}, Tasks: []Entry{{Path: "tasks/a.md", Line: 6}, {Path: "tasks/b.md", Line: 6}}},
+			want:   want{Phase: "exploration", Current: Current{Set: true, Path: "tasks/a.md", Line: 5, Column: 10}, Tasks: []Entry{{Path: "tasks/a.md", Line: 6}, {Path: "tasks/b.md", Line: 6}}},
 		},
 		{
 			name: "done suffixes and explicit null", file: "33-kanban.md",
 			source:   "---\nphase: complete\ncurrent: null\ntasks:\n  - tasks/a.md\n  - tasks/b.md [done]\n---\n",
-			want:     Board{Phase: "complete", Current: Current{Set: true, Null: true, Line: 3, Column: 10}, Tasks: []Entry{{Path: "tasks/a.md", Line: 5}, {Path: "tasks/b.md", State: "done", Line: 6}}},
+			want:     want{Phase: "complete", Current: Current{Set: true, Null: true, Line: 3, Column: 10}, Tasks: []Entry{{Path: "tasks/a.md", Line: 5}, {Path: "tasks/b.md", State: "done", Line: 6}}},
 			terminal: true,
 		},
 		{
 			name: "empty list", file: "40-kanban.md",
 			source: "---\nphase: complete\ncurrent: null\ntasks: []\n---\n",
-			want:   Board{Phase: "complete", Current: Current{Set: true, Null: true, Line: 3, Column: 10}, Tasks: []Entry{}}, terminal: true,
+			want:   want{Phase: "complete", Current: Current{Set: true, Null: true, Line: 3, Column: 10}, Tasks: []Entry{}}, terminal: true,
 		},
 		{
 			name: "blank lines in the list, a list of the author's before it", file: "59-kanban.md",
 			source:   "---\nphase: complete\ncurrent: null\ndone:\n  - tasks/a.md\ntasks:\n  - tasks/a.md\n\n  - tasks/b.md\n\n---\n",
-			want:     Board{Phase: "complete", Current: Current{Set: true, Null: true, Line: 3, Column: 10}, Tasks: []Entry{{Path: "tasks/a.md", Line: 7}, {Path: "tasks/b.md", Line: 9}}},
+			want:     want{Phase: "complete", Current: Current{Set: true, Null: true, Line: 3, Column: 10}, Tasks: []Entry{{Path: "tasks/a.md", Line: 7}, {Path: "tasks/b.md", Line: 9}}},
 			terminal: true,
 		},
 		{
 			name: "maps with file, status and assignee", file: "kanban.yaml",
 			source: "phase: execute\nsub_phase: review\ncurrent: a.md\ntasks:\n- file: a.md\n  status: todo\n  assignee: Architect\n- {file: b.md, state: done, note: mine}\n",
-			want: Board{Phase: "execute", SubPhase: "review", Current: Current{Set: true, Path: "a.md", Line: 3, Column: 10},
+			want: want{Phase: "execute", SubPhase: "review", Current: Current{Set: true, Path: "a.md", Line: 3, Column: 10},
 				Tasks: []Entry{{Path: "a.md", State: "todo", Assignee: "Architect", Line: 5}, {Path: "b.md", State: "done", Line: 8}}},
 		},
 	} {
@@ -100,32 +108,32 @@ func TestParseReadsUnusualShapes(t *testing.T) {
 	for _, c := range []shape{
 		{
 			name: "no phase", file: "kanban.yml", source: "current: a.md\ntasks: [a.md]\n",
-			want: Board{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 2}}},
+			want: want{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 2}}},
 		},
 		{
 			name: "absent current on a finished board", file: "kanban.yaml", source: "phase: Done\ntasks: [a.md]\n",
-			want: Board{Phase: "Done", Tasks: []Entry{{Path: "a.md", Line: 2}}}, terminal: true,
+			want: want{Phase: "Done", Tasks: []Entry{{Path: "a.md", Line: 2}}}, terminal: true,
 		},
 		{
 			name: "finished and still pointing at a task", file: "kanban.yaml", source: "phase: COMPLETED\ncurrent: a.md\ntasks: [a.md]\n",
-			want: Board{Phase: "COMPLETED", Current: Current{Set: true, Path: "a.md", Line: 2, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 3}}}, terminal: true,
+			want: want{Phase: "COMPLETED", Current: Current{Set: true, Path: "a.md", Line: 2, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 3}}}, terminal: true,
 		},
 		{
 			name: "tilde", file: "kanban.yaml", source: "phase: x\ncurrent: ~\ntasks: []\n",
-			want: Board{Phase: "x", Current: Current{Set: true, Null: true, Line: 2, Column: 10}, Tasks: []Entry{}}, terminal: true,
+			want: want{Phase: "x", Current: Current{Set: true, Null: true, Line: 2, Column: 10}, Tasks: []Entry{}}, terminal: true,
 		},
 		{
 			name: "byte order mark and CRLF", file: "kanban.md", source: "\ufeff---\r\nphase: x\r\ncurrent: a.md\r\ntasks:\r\n  - a.md\r\n---\r\n",
-			want: Board{Phase: "x", Current: Current{Set: true, Path: "a.md", Line: 3, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 5}}},
+			want: want{Phase: "x", Current: Current{Set: true, Path: "a.md", Line: 3, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 5}}},
 		},
 		{
 			name: "brackets within a name", file: "kanban.yaml", source: "current: 'a [b].md'\ntasks: ['a [b].md', 'c [1]', '[done]', 'd[done]']\n",
-			want: Board{Current: Current{Set: true, Path: "a [b].md", Line: 1, Column: 10},
+			want: want{Current: Current{Set: true, Path: "a [b].md", Line: 1, Column: 10},
 				Tasks: []Entry{{Path: "a [b].md", Line: 2}, {Path: "c [1]", Line: 2}, {Path: "[done]", Line: 2}, {Path: "d[done]", Line: 2}}},
 		},
 		{
 			name: "a task named like a date", file: "kanban.yaml", source: "current: 2026-01-01\ntasks: [2026-01-01]\n",
-			want: Board{Current: Current{Set: true, Path: "2026-01-01", Line: 1, Column: 10}, Tasks: []Entry{{Path: "2026-01-01", Line: 2}}},
+			want: want{Current: Current{Set: true, Path: "2026-01-01", Line: 1, Column: 10}, Tasks: []Entry{{Path: "2026-01-01", Line: 2}}},
 		},
 	} {
 		t.Run(c.name, c.check)
@@ -137,37 +145,37 @@ func TestParseWarns(t *testing.T) {
 	for _, c := range []shape{
 		{
 			name: "empty current", file: "kanban.yaml", source: "phase: x\ncurrent:\ntasks: []\n",
-			want:     Board{Phase: "x", Current: Current{Set: true, Null: true, Line: 2, Column: 9}, Tasks: []Entry{}},
+			want:     want{Phase: "x", Current: Current{Set: true, Null: true, Line: 2, Column: 9}, Tasks: []Entry{}},
 			terminal: true, warnings: []string{"kanban.yaml:2:9: current is empty, which is read as null: the work is over"},
 		},
 		{
 			name: "suffix on current", file: "kanban.yaml", source: "current: a.md [in progress]\ntasks: [a.md]\n",
-			want:     Board{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 2}}},
+			want:     want{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 2}}},
 			warnings: []string{"kanban.yaml:1:10: current has the suffix [in progress], which is not part of the path"},
 		},
 		{
 			name: "no tasks", file: "kanban.yaml", source: "current: a.md\n",
-			want:     Board{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}},
+			want:     want{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}},
 			warnings: []string{"kanban.yaml: the board has no list of tasks"},
 		},
 		{
 			name: "empty tasks", file: "kanban.yaml", source: "current: a.md\ntasks:\n",
-			want:     Board{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}},
+			want:     want{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}},
 			warnings: []string{"kanban.yaml:2:7: the board has no list of tasks"},
 		},
 		{
 			name: "a task twice", file: "kanban.yaml", source: "current: a.md\ntasks:\n- a.md\n- a.md [done]\n",
-			want:     Board{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 3}, {Path: "a.md", State: "done", Line: 4}}},
+			want:     want{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 3}, {Path: "a.md", State: "done", Line: 4}}},
 			warnings: []string{"kanban.yaml:4:3: the task a.md is already on line 3"},
 		},
 		{
 			name: "state and status", file: "kanban.yaml", source: "current: a.md\ntasks:\n- {file: a.md, status: todo, state: done}\n",
-			want:     Board{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}, Tasks: []Entry{{Path: "a.md", State: "done", Line: 3}}},
+			want:     want{Current: Current{Set: true, Path: "a.md", Line: 1, Column: 10}, Tasks: []Entry{{Path: "a.md", State: "done", Line: 3}}},
 			warnings: []string{"kanban.yaml:3:3: state done and status todo differ; state counts"},
 		},
 		{
 			name: "a field in another case", file: "kanban.yaml", source: "Phase: design\ncurrent: a.md\ntasks: [a.md]\nsub-phase: x\n",
-			want:     Board{Current: Current{Set: true, Path: "a.md", Line: 2, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 3}}},
+			want:     want{Current: Current{Set: true, Path: "a.md", Line: 2, Column: 10}, Tasks: []Entry{{Path: "a.md", Line: 3}}},
 			warnings: []string{"kanban.yaml:1:1: the field Phase is not phase and has no meaning here", "kanban.yaml:4:1: the field sub-phase is not sub_phase and has no meaning here"},
 		},
 	} {
@@ -290,7 +298,7 @@ func TestPlacedErrors(t *testing.T) {
 		want, hint string
 	}{
 		{"current", b.CurrentProblem(cause), "k.yaml:2:10: current: a.md: it is gone", "bring it back"},
-		{"entry", b.EntryProblem(b.Tasks[1], cause), "k.yaml:5: tasks: a.md: it is gone", "bring it back"},
+		{"entry", b.EntryProblem(b.Entry(1), cause), "k.yaml:5: tasks: a.md: it is gone", "bring it back"},
 		{"own place", b.CurrentProblem(fmt.Errorf("read: %w", own)), "read: a.md:3: own place", ""},
 		{"role", task.RoleProblem(cause), "a.md:4:7: a.md: it is gone", "bring it back"},
 		{"missing current", mustParse(t, "k.yaml", "phase: x\ntasks: ['a [done]', b]\n").MissingCurrent(), "k.yaml:1: current is missing", "current: b"},

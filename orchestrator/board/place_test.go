@@ -54,11 +54,7 @@ func openPlace(t testing.TB, dir, board string) *Place {
 func TestChooseWorkdir(t *testing.T) {
 	top := tree(t, "repo/tasks/k.md", "repo/tasks/a.md", "repo/docs/", "elsewhere/", "file")
 	board := func(current string, tasks ...string) *Board {
-		b := &Board{Current: Current{Set: true, Path: current}}
-		for _, p := range tasks {
-			b.Tasks = append(b.Tasks, Entry{Path: p})
-		}
-		return b
+		return &Board{Current: Current{Set: true, Path: current}, tasks: &taskList{paths: tasks}}
 	}
 	for _, c := range []struct {
 		name, explicit, file, cwd string

@@ -33,8 +33,8 @@ func checkReparse(t *testing.T, file, before, after string) *Board {
 
 func sameBoard(a, b *Board) bool {
 	return a.File == b.File && string(a.Source) == string(b.Source) && a.Phase == b.Phase && a.SubPhase == b.SubPhase && a.Current == b.Current &&
-		reflect.DeepEqual(a.Tasks, b.Tasks) && reflect.DeepEqual(a.Warnings, b.Warnings) && slices.Equal(a.TaskPaths(), b.TaskPaths()) &&
-		reflect.DeepEqual(a.entries, b.entries) && reflect.DeepEqual(a.doc.Root, b.doc.Root)
+		reflect.DeepEqual(a.Entries(), b.Entries()) && reflect.DeepEqual(a.Warnings, b.Warnings) && slices.Equal(a.TaskPaths(), b.TaskPaths()) &&
+		reflect.DeepEqual(a.tasks.nodes, b.tasks.nodes) && reflect.DeepEqual(a.tasks.plain, b.tasks.plain) && reflect.DeepEqual(a.doc.Root, b.doc.Root)
 }
 
 func TestReparse(t *testing.T) {
@@ -70,7 +70,7 @@ func TestReparse(t *testing.T) {
 			got := checkReparse(t, c.file, source, after)
 			b := mustParse(t, c.file, source)
 			again, err := b.reparse([]byte(after))
-			if shared := err == nil && len(again.Tasks) > 0 && &b.Tasks[0] == &again.Tasks[0]; shared != c.shared {
+			if shared := err == nil && again.Len() > 0 && b.tasks == again.tasks; shared != c.shared {
 				t.Errorf("the tasks are shared: %v, want %v", shared, c.shared)
 			}
 			if c.shared && &b.TaskPaths()[0] != &again.TaskPaths()[0] {

@@ -13,28 +13,28 @@ type repeats struct {
 	seed  maphash.Seed
 }
 
-// first is the first of the tasks with the path of task i. It is called for each of them in turn.
-func (r *repeats) first(tasks []Entry, i int) (first int, twice bool) {
+// first is the first of the paths that is the same as path i. It is called for each of them in turn.
+func (r *repeats) first(paths []string, i int) (first int, twice bool) {
 	if r.slots == nil {
-		if i == 0 || tasks[i-1].Path < tasks[i].Path {
+		if i == 0 || paths[i-1] < paths[i] {
 			return 0, false
 		}
-		r.slots, r.seed = make([]int32, 2<<bits.Len(uint(cap(tasks)))), maphash.MakeSeed()
+		r.slots, r.seed = make([]int32, 2<<bits.Len(uint(cap(paths)))), maphash.MakeSeed()
 		for j := range i {
-			r.insert(tasks, j)
+			r.insert(paths, j)
 		}
 	}
-	return r.insert(tasks, i)
+	return r.insert(paths, i)
 }
 
-func (r *repeats) insert(tasks []Entry, i int) (first int, twice bool) {
+func (r *repeats) insert(paths []string, i int) (first int, twice bool) {
 	mask := uint64(len(r.slots) - 1)
-	for at := maphash.String(r.seed, tasks[i].Path) & mask; ; at = (at + 1) & mask {
+	for at := maphash.String(r.seed, paths[i]) & mask; ; at = (at + 1) & mask {
 		switch there := int(r.slots[at]) - 1; {
 		case there < 0:
 			r.slots[at] = int32(i + 1)
 			return 0, false
-		case tasks[there].Path == tasks[i].Path:
+		case paths[there] == paths[i]:
 			return there, true
 		}
 	}

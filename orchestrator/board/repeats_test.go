@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -12,22 +11,22 @@ import (
 func TestRepeats(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		tasks := make([]Entry, r.IntN(60))
+		tasks := make([]string, r.IntN(60))
 		for i := range tasks {
-			tasks[i].Path = fmt.Sprintf("t/%03d.md", r.IntN(2*len(tasks)))
+			tasks[i] = fmt.Sprintf("t/%03d.md", r.IntN(2*len(tasks)))
 		}
 		if r.IntN(2) == 0 {
-			slices.SortFunc(tasks, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+			slices.Sort(tasks)
 		}
 		if r.IntN(3) == 0 {
-			tasks = slices.CompactFunc(tasks, samePath)
+			tasks = slices.Compact(tasks)
 		}
 		var repeated repeats
 		seen := map[string]int{}
 		for i, e := range tasks {
-			want, wantTwice := seen[e.Path]
+			want, wantTwice := seen[e]
 			if !wantTwice {
-				seen[e.Path] = i
+				seen[e] = i
 			}
 			if got, twice := repeated.first(tasks, i); twice != wantTwice || twice && got != want {
 				t.Fatalf("seed %d: first(%d) of %v = %d, %v, want %d, %v", seed, i, tasks, got, twice, want, wantTwice)
@@ -38,7 +37,7 @@ func TestRepeats(t *testing.T) {
 
 // Nothing is kept of a list that ascends.
 func TestRepeatsOfAnAscendingListTakeNoMemory(t *testing.T) {
-	tasks := mustParse(t, "k.yaml", largeBoard(1000)).Tasks
+	tasks := mustParse(t, "k.yaml", largeBoard(1000)).TaskPaths()
 	var repeated repeats
 	for i := range tasks {
 		repeated.first(tasks, i)

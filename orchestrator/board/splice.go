@@ -203,38 +203,37 @@ func (b *Board) verify(out []byte, e Edit, wanted []Entry) error {
 		e.Current == nil && !e.Null && !sameCurrent(after.Current, b.Current),
 		e.Current != nil && !e.Null && after.Current.Path != currentPath(*e.Current):
 		return &SpliceError{b.File, "current would not be what was meant"}
-	case e.SetTasks && !samePaths(after.Tasks, wanted),
-		!e.SetTasks && !b.sameEntries(after) && !slices.EqualFunc(after.entries, b.entries, equal):
+	case e.SetTasks && !samePaths(after.TaskPaths(), wanted),
+		!e.SetTasks && !b.keepsAll(after):
 		return &SpliceError{b.File, "tasks would not be what was meant"}
-	case e.SetTasks && !b.sameEntries(after) && !b.keptEntries(after, wanted):
+	case e.SetTasks && !b.sameList(after) && !b.keptEntries(after, wanted):
 		return &SpliceError{b.File, "an entry that stays would change"}
-	case !slices.EqualFunc(others(after.doc), others(b.doc), equal):
+	case !sameOthers(after.doc, b.doc):
 		return &SpliceError{b.File, "other fields would change"}
 	}
 	return nil
-}
-
-// sameEntries says whether the two boards share one list: then every entry is what it was, at its place.
-func (b *Board) sameEntries(after *Board) bool {
-	_, was := b.doc.Field("tasks")
-	_, is := after.doc.Field("tasks")
-	return is != nil && is == was
 }
 
 // keptEntries says whether the entries that stay are what they were, with all that the author put into them.
 func (b *Board) keptEntries(after *Board, wanted []Entry) bool {
 	p := b.planTasks(wanted)
 	for i := range p.keep {
-		if !equal(after.entries[i], b.entries[i]) {
+		if !b.keepsEntry(i, after, i) {
 			return false
 		}
 	}
 	for i, it := range p.items {
-		if it.from >= 0 && !it.restate && !equal(after.entries[p.keep+i], b.entries[it.from]) {
+		if it.from >= 0 && !it.restate && !b.keepsEntry(it.from, after, p.keep+i) {
 			return false
 		}
 	}
-	return slices.EqualFunc(after.entries[p.keep+len(p.items):], b.entries[p.tail:], equal)
+	shift := p.keep + len(p.items) - p.tail
+	for i := p.tail; i < b.Len(); i++ {
+		if !b.keepsEntry(i, after, i+shift) {
+			return false
+		}
+	}
+	return after.Len() == b.Len()+shift
 }
 
 func sameCurrent(a, b Current) bool { return a.Set == b.Set && a.Null == b.Null && a.Path == b.Path }
@@ -244,14 +243,12 @@ func currentPath(s string) string {
 	return p
 }
 
-func samePath(a, b Entry) bool { return meansSame(a.Path, b.Path) }
-
-func samePaths(a, b []Entry) bool {
+func samePaths(a []string, b []Entry) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if !meansSame(a[i].Path, b[i].Path) {
+		if !meansSame(a[i], b[i].Path) {
 			return false
 		}
 	}
@@ -261,6 +258,20 @@ func samePaths(a, b []Entry) bool {
 func meansSame(a, b string) bool { return a == b || clean(a) == clean(b) }
 
 func clean(p string) string { return path.Clean(filepath.ToSlash(p)) }
+
+// sameOthers says whether the keys and values that no edit touches are the same.
+func sameOthers(a, b *matter.Document) bool {
+	m, n := others(a), others(b)
+	if len(m) != len(n) {
+		return false
+	}
+	for i := 0; i < len(m); i += 2 {
+		if !equal(m[i], n[i]) || !sameField(m[i].Value, a, m[i+1], b, n[i+1]) {
+			return false
+		}
+	}
+	return true
+}
 
 // others are the keys and values that no edit touches.
 func others(doc *matter.Document) []*yaml.Node {
