@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"slices"
 
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/matter"
@@ -21,11 +21,11 @@ var (
 // ReadFile reads a board's bytes. Whatever is not a regular file is refused without waiting for it. Errors: *FileError, which
 // matches fs.ErrNotExist when there is none.
 func ReadFile(path string) ([]byte, error) {
-	f, _, err := openBoard(path)
+	f, err := openBoard(openRaw, path)
 	if err != nil {
 		return nil, err
 	}
-	data, err := readAll(f)
+	data, err := readRest(f, matter.MaxSource+1)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", path, err, ""}
 	}
@@ -40,29 +40,15 @@ func Save(path string, data []byte) error {
 	return nil
 }
 
-func openBoard(path string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+func openBoard(open func(string) (opened, error), path string) (opened, error) {
+	f, err := open(path)
 	if err != nil {
-		return nil, nil, &FileError{"read board", path, cause(err), hintForOpen(err)}
+		return nil, &FileError{"read board", path, err, hintForOpen(err)}
 	}
-	info, err := regular(f)
-	if err != nil {
-		return nil, nil, errors.Join(&FileError{"read board", path, err, "name the board's file: kanban.yaml, or Markdown with frontmatter"}, f.Close())
+	if err := f.regular(); err != nil {
+		return nil, errors.Join(&FileError{"read board", path, err, "name the board's file: kanban.yaml, or Markdown with frontmatter"}, f.Close())
 	}
-	return f, info, nil
-}
-
-func regular(f *os.File) (fs.FileInfo, error) {
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, cause(err)
-	case info.IsDir():
-		return nil, errFolder
-	case !info.Mode().IsRegular():
-		return nil, errSpecial
-	}
-	return info, nil
+	return f, nil
 }
 
 // cause takes off the path that an error of package os repeats.
@@ -81,17 +67,32 @@ func hintForOpen(err error) string {
 	return ""
 }
 
-// readAll reads one byte more than a board may have, for the parser to refuse.
-func readAll(f *os.File) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+// readRest reads what follows the known beginning of a file, so many bytes at most, into a buffer of the file's size.
+func readRest(f opened, most int, known ...[]byte) ([]byte, error) {
+	size := int(min(f.size(), int64(most)))
+	data := make([]byte, 0, min(size+1, most))
+	for _, k := range known {
+		data = append(data, k...)
 	}
-	var buf bytes.Buffer
-	buf.Grow(int(min(info.Size(), matter.MaxSource)) + bytes.MinRead)
-	_, err = buf.ReadFrom(io.LimitReader(f, matter.MaxSource+1))
-	return buf.Bytes(), err
+	for len(data) < most {
+		if len(data) == cap(data) { // it has grown
+			data = slices.Grow(data, bytes.MinRead)
+		}
+		room := data[len(data):min(cap(data), most)]
+		n, err := f.Read(room)
+		data = data[:len(data)+n]
+		if errors.Is(err, io.EOF) || err == nil && n < len(room) && len(data) == size {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
 }
+
+// pieceSize is how much is compared at a time.
+const pieceSize = 64 << 10
 
 // Reader reads one board again and again. Bytes that did not change are not parsed again.
 type Reader struct {
@@ -99,25 +100,22 @@ type Reader struct {
 	name  string
 	last  *Board
 	piece []byte
+	open  func(path string) (opened, error)
 }
 
 // NewReader makes a Reader of the board at path, which is called name in messages.
-func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
+func NewReader(path, name string) *Reader { return &Reader{path: path, name: name, open: openRaw} }
 
 // Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {
-	f, info, err := openBoard(r.path)
+	f, err := openBoard(r.open, r.path)
 	if err == nil {
-		err = stillThere(f, info, r.path)
+		err = stillThere(f, r.path)
 	}
 	if err != nil {
 		return nil, r.named(err)
 	}
-	same, err := r.unchanged(f, info)
-	var data []byte
-	if err == nil && !same {
-		data, err = rereadAll(f)
-	}
+	data, same, err := r.changes(f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", r.name, err, ""}
 	}
@@ -142,9 +140,9 @@ func (r *Reader) parse(data []byte) (b *Board, err error) {
 
 // stillThere refuses a board that was replaced by a link since its path was resolved: what it leads to is another file, and it
 // would be written to.
-func stillThere(f *os.File, info fs.FileInfo, path string) error {
-	named, err := os.Lstat(path)
-	if err == nil && !os.SameFile(named, info) {
+func stillThere(f opened, path string) error {
+	same, err := f.is(path)
+	if err == nil && !same {
 		err = errLink
 	}
 	if err != nil {
@@ -162,33 +160,29 @@ func (r *Reader) named(err error) error {
 	return err
 }
 
-func rereadAll(f *os.File) ([]byte, error) {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+// changes reads a board and says whether it is what it was; then data is nil. It compares in pieces: the bytes of a large board
+// need not be held twice to find out that they are the same.
+func (r *Reader) changes(f opened) (data []byte, same bool, err error) {
+	if r.last == nil || f.size() != int64(len(r.last.Source)) {
+		data, err = readRest(f, matter.MaxSource+1)
+		return data, false, err
 	}
-	return readAll(f)
-}
-
-// unchanged compares in pieces: the bytes of a large board need not be held twice to find out that they are the same.
-func (r *Reader) unchanged(f *os.File, info fs.FileInfo) (bool, error) {
-	if r.last == nil || info.Size() != int64(len(r.last.Source)) {
-		return false, nil
+	was := r.last.Source
+	if room := min(len(was)+1, pieceSize); len(r.piece) < room {
+		r.piece = make([]byte, room)
 	}
-	if r.piece == nil {
-		r.piece = make([]byte, 64<<10)
-	}
-	rest := r.last.Source
-	for {
+	for at := 0; ; {
 		n, err := f.Read(r.piece)
-		if !bytes.HasPrefix(rest, r.piece[:n]) {
-			return false, nil
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, false, err
+		case !bytes.HasPrefix(was[at:], r.piece[:n]), err != nil && at+n < len(was):
+			data, err = readRest(f, matter.MaxSource+1, was[:at], r.piece[:n])
+			return data, false, err
 		}
-		rest = rest[n:]
-		if errors.Is(err, io.EOF) {
-			return len(rest) == 0, nil
-		}
-		if err != nil {
-			return false, err
+		at += n
+		if err != nil || at == len(was) && n < len(r.piece) {
+			return nil, true, nil
 		}
 	}
 }

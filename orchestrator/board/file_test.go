@@ -2,6 +2,7 @@ package board
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -104,5 +105,117 @@ func TestSave(t *testing.T) {
 	}
 	if err := Save(filepath.Join(dir, "none", "k.md"), nil); err == nil {
 		t.Error("Save into a missing folder = nil, want an error")
+	}
+}
+
+// checkReader reads what a file becomes by a Reader of every kind, and by Parse.
+func checkReader(t *testing.T, versions ...string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "k.yaml")
+	short, plain := NewReader(path, "k.yaml"), NewReader(path, "k.yaml")
+	plain.open = openPortable
+	for _, text := range versions {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want, wantErr := Parse("k.yaml", []byte(text))
+		for _, r := range []*Reader{short, plain} {
+			b, err := r.Read()
+			if (err != nil) != (wantErr != nil) || err != nil && err.Error() != wantErr.Error() {
+				t.Fatalf("Read of %q = %v, want %v", text, err, wantErr)
+			}
+			if err == nil && (string(b.Source) != text || b.SHA != want.SHA || b.Current != want.Current) {
+				t.Fatalf("Read of %q = %q, %+v, want %+v", text, b.Source, b.Current, want.Current)
+			}
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	board := "current: a\nlog: " + strings.Repeat("x", pieceSize-20) + "\ntasks:\n- a\n- b\n"
+	for _, at := range []int{0, 9, len(board) - 6, pieceSize - 1, pieceSize, pieceSize + 1} {
+		f.Add(board, at, at+1, "c", 0)
+		f.Add(board, at, at, "c", pieceSize)
+		f.Add(board, at, at+1, "", 3*pieceSize)
+	}
+	f.Add("", 0, 0, "", 0)
+	f.Fuzz(func(t *testing.T, board string, from, to int, text string, more int) {
+		if from < 0 || to < from || to > len(board) || more < 0 || more > 4*pieceSize {
+			return
+		}
+		board += strings.Repeat("\n", more)
+		after := board[:from] + text + board[to:]
+		checkReader(t, board, after, board, board, after)
+	})
+}
+
+// What grows or shrinks while it is read is read to its end.
+func TestReadRest(t *testing.T) {
+	for _, c := range []struct {
+		size  int64
+		known []string
+		want  string
+	}{{10, nil, "0123456789"}, {4, nil, "0123456789"}, {0, nil, "0123456789"}, {50, nil, "0123456789"}, {12, []string{"a", "b"}, "ab0123456789"}, {3, []string{"abcd"}, "abcd0123456789"}, {1 << 40, nil, "0123456789"}} {
+		var known [][]byte
+		for _, k := range c.known {
+			known = append(known, []byte(k))
+		}
+		if got, err := readRest(&sized{strings.NewReader("0123456789"), c.size}, 100, known...); err != nil || string(got) != c.want {
+			t.Errorf("readRest of a file of %d bytes = %q, %v, want %q", c.size, got, err, c.want)
+		}
+		if got, err := readRest(&sized{strings.NewReader("0123456789"), c.size}, 4); err != nil || string(got) != "0123" {
+			t.Errorf("readRest of 4 bytes = %q, %v, want 0123", got, err)
+		}
+	}
+}
+
+// sized says that it has another size than it has.
+type sized struct {
+	*strings.Reader
+	says int64
+}
+
+func (s *sized) size() int64             { return s.says }
+func (s *sized) regular() error          { return nil }
+func (s *sized) is(string) (bool, error) { return true, nil }
+func (s *sized) Close() error            { return nil }
+
+func BenchmarkReader(b *testing.B) {
+	for name, open := range map[string]func(string) (opened, error){"raw": openRaw, "portable": openPortable} {
+		for _, tasks := range []int{10, 1000, 100_000} {
+			path := filepath.Join(b.TempDir(), "k.yaml")
+			write := func(text string) {
+				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+					b.Fatal(err)
+				}
+			}
+			one := largeBoard(tasks)
+			other := strings.Replace(one, "current: tasks/0", "current: tasks/1", 1)
+			r := NewReader(path, "k.yaml")
+			r.open = open
+			read := func() {
+				if _, err := r.Read(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.Run(fmt.Sprintf("same/%s/%d", name, tasks), func(b *testing.B) {
+				write(one)
+				read()
+				b.ReportAllocs()
+				for b.Loop() {
+					read()
+				}
+			})
+			b.Run(fmt.Sprintf("changed/%s/%d", name, tasks), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					b.StopTimer()
+					one, other = other, one
+					write(one)
+					b.StartTimer()
+					read()
+				}
+			})
+		}
 	}
 }

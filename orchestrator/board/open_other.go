@@ -4,3 +4,5 @@ package board
 
 // nonblock has no meaning where no name in a folder is a FIFO.
 const nonblock = 0
+
+var openRaw = openPortable

@@ -12,10 +12,11 @@ import (
 
 // Place is the work directory, where agents run, and where the board lies in it. Nothing outside the directory is read.
 type Place struct {
-	root   *os.Root
-	dir    string // absolute
-	board  string // absolute
-	folder string // the board's folder as a slash path from dir; "" when it lies outside
+	dir    string      // absolute
+	info   fs.FileInfo // of dir, as it was when the place was opened
+	board  string      // absolute
+	folder string      // the board's folder as a slash path from dir; "" when it lies outside
+	way    func(*Place) (reach, error)
 }
 
 // Ref is a path on a board, resolved.
@@ -105,17 +106,20 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 	if err != nil {
 		return nil, &FileError{"find board", boardFile, err, ""}
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, &FileError{"use work directory", dir, cause(err), "-C names an existing folder"}
+	p := &Place{dir: dir, board: file, way: defaultWay()}
+	if p.info, err = os.Stat(dir); err != nil {
+		return nil, p.lost(err)
 	}
-	p := &Place{root: root, dir: dir, board: file}
+	r, err := p.enter()
+	if err != nil {
+		return nil, err
+	}
 	p.folder, _ = within(dir, filepath.Dir(file))
-	return p, nil
+	return p, r.Close()
 }
 
-// Close releases the work directory.
-func (p *Place) Close() error { return p.root.Close() }
+// Close ends the use of the place. Between two uses it holds nothing.
+func (p *Place) Close() error { return nil }
 
 // Dir is the absolute path of the work directory.
 func (p *Place) Dir() string { return p.dir }
@@ -132,78 +136,89 @@ func (p *Place) KanbanFile() string {
 }
 
 // Resolve finds the file that a path on the board means: from the work directory, else from the board's folder. The Ref is filled
-// in for a missing file too. Errors: *PathError; it matches fs.ErrNotExist when there is no such file.
+// in for a missing file too. Errors: *PathError, which matches fs.ErrNotExist when there is no such file; *FileError when the work
+// directory itself is gone.
 func (p *Place) Resolve(name string) (Ref, error) {
+	r, err := p.enter()
+	if err != nil {
+		return Ref{Path: filepath.ToSlash(name)}, err
+	}
+	ref, _, err := p.resolve(r, name)
+	return ref, errors.Join(err, r.Close())
+}
+
+func (p *Place) resolve(r reach, name string) (Ref, *found, error) {
 	ref := Ref{Path: filepath.ToSlash(name)}
 	if text := badPath(name); text != "" {
-		return ref, &PathError{Path: fmt.Sprintf("%q", name), Text: text}
+		return ref, nil, &PathError{Path: fmt.Sprintf("%q", name), Text: text}
 	}
 	if filepath.IsAbs(name) {
 		rel, ok := within(p.dir, name)
 		if !ok {
-			return ref, p.outside(name)
+			return ref, nil, p.outside(name)
 		}
 		ref.Path = rel
 	}
 	ref.Abs = filepath.Join(p.dir, filepath.FromSlash(ref.Path))
-	fromDir, fromBoard := path.Clean(ref.Path), ""
+	fromDir, fromBoard := p.candidates(name, ref.Path)
+	return p.choose(r, ref, name, fromDir, fromBoard)
+}
+
+// candidates are where a path may lead: from the work directory, and from the board's folder, "" when that cannot differ. slashed
+// is the path as agents see it.
+func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	if p.folder != "" && !p.Flat() && !filepath.IsAbs(name) {
-		fromBoard = path.Join(p.folder, ref.Path)
+		fromBoard = path.Join(p.folder, slashed)
 	}
-	return p.choose(ref, name, fromDir, fromBoard)
+	return path.Clean(slashed), fromBoard
 }
 
 // choose takes the one candidate that is there. fromBoard is "" when it cannot differ from fromDir.
-func (p *Place) choose(ref Ref, name, fromDir, fromBoard string) (Ref, error) {
-	first, err := p.look(name, fromDir)
+func (p *Place) choose(r reach, ref Ref, name, fromDir, fromBoard string) (Ref, *found, error) {
+	first, err := p.look(r, name, fromDir)
 	if err != nil {
-		return ref, err
+		return ref, nil, err
 	}
-	second, err := p.look(name, fromBoard)
+	second, err := p.look(r, name, fromBoard)
 	if err != nil {
-		return ref, err
+		return ref, nil, err
 	}
 	switch {
-	case first != nil && second != nil && !os.SameFile(first, second):
-		return ref, &PathError{Path: name, Text: fmt.Sprintf("it could be %s or %s", fromDir, fromBoard), hint: func() string {
+	case first != nil && second != nil && !sameFile(first, second):
+		return ref, nil, &PathError{Path: name, Text: fmt.Sprintf("it could be %s or %s", fromDir, fromBoard), hint: func() string {
 			return "rename one of the two files, or write a path that only one of them has from the work directory " + p.dir
 		}}
 	case first == nil && second == nil && !local(fromDir) && !local(fromBoard):
-		return ref, p.outside(name)
+		return ref, nil, p.outside(name)
 	case first == nil && second == nil:
-		return ref, p.missing(name)
+		return ref, nil, p.missing(name)
 	case first == nil:
 		ref.Path, first = fromBoard, second
 		ref.Abs = filepath.Join(p.dir, filepath.FromSlash(fromBoard))
 	}
 	ref.Exists = true
-	return ref, judgeFile(name, first)
+	return ref, first, judgeFile(name, first)
 }
 
-func judgeFile(name string, info fs.FileInfo) error {
-	pathError := func(err error) error {
-		return &PathError{Path: name, Text: err.Error(), Err: err, hint: func() string { return "a task is a file with text" }}
+func judgeFile(name string, f *found) error {
+	err := regular(f.mode)
+	if err == nil {
+		return nil
 	}
-	switch {
-	case info.IsDir():
-		return pathError(errFolder)
-	case !info.Mode().IsRegular():
-		return pathError(errSpecial)
-	}
-	return nil
+	return &PathError{Path: name, Text: err.Error(), Err: err, hint: func() string { return "a task is a file with text" }}
 }
 
 func local(name string) bool { return name != "" && filepath.IsLocal(filepath.FromSlash(name)) }
 
 // look finds what a candidate names; nil when there is nothing, or when it lies outside.
-func (p *Place) look(name, candidate string) (fs.FileInfo, error) {
+func (p *Place) look(r reach, name, candidate string) (*found, error) {
 	if !local(candidate) {
 		return nil, nil
 	}
-	info, err := p.root.Stat(filepath.FromSlash(candidate))
+	f, err := r.stat(candidate)
 	switch {
 	case err == nil:
-		return info, nil
+		return f, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
 	}
@@ -262,12 +277,11 @@ func (p *Place) Same(a, b string) bool {
 	if a == b || path.Clean(filepath.ToSlash(a)) == path.Clean(filepath.ToSlash(b)) {
 		return true
 	}
-	ra, errA := p.Resolve(a)
-	rb, errB := p.Resolve(b)
-	if errA != nil || errB != nil {
+	r, err := p.enter()
+	if err != nil {
 		return false
 	}
-	infoA, errA := p.root.Stat(filepath.FromSlash(path.Clean(ra.Path)))
-	infoB, errB := p.root.Stat(filepath.FromSlash(path.Clean(rb.Path)))
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+	_, fileA, errA := p.resolve(r, a)
+	_, fileB, errB := p.resolve(r, b)
+	return errors.Join(errA, errB, r.Close()) == nil && sameFile(fileA, fileB)
 }

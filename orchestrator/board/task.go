@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -42,14 +38,31 @@ func (t *Task) RoleProblem(err error) error {
 // ReadTask resolves a path on the board and reads the header of the file, at most the first 64 KiB. Errors: those of
 // Resolve, and *matter.Problem for a header that cannot be read or a role that is not text.
 func (p *Place) ReadTask(name string) (*Task, error) {
-	ref, err := p.Resolve(name)
+	r, err := p.enter()
 	if err != nil {
 		return nil, err
 	}
-	data, cut, err := p.head(ref)
-	if err != nil {
-		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
+	ref, data, cut, err := p.read(r, name)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return nil, err
 	}
+	return readTask(ref, data, cut)
+}
+
+// read resolves a path and reads the beginning of its file.
+func (p *Place) read(r reach, name string) (ref Ref, data []byte, cut bool, err error) {
+	ref, _, err = p.resolve(r, name)
+	if err != nil {
+		return ref, nil, false, err
+	}
+	data, cut, err = head(r, ref)
+	if err != nil {
+		err = &PathError{Path: name, Text: cause(err).Error(), Err: err}
+	}
+	return ref, data, cut, err
+}
+
+func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
 	doc, err := taskDocument(ref.Path, data, cut)
 	if err == nil {
 		err = nearMiss(doc)
@@ -70,16 +83,16 @@ func (p *Place) ReadTask(name string) (*Task, error) {
 }
 
 // head reads the beginning of a task file and says whether there is more.
-func (p *Place) head(ref Ref) (data []byte, cut bool, err error) {
-	f, err := p.root.OpenFile(filepath.FromSlash(path.Clean(ref.Path)), os.O_RDONLY|nonblock, 0)
+func head(r reach, ref Ref) (data []byte, cut bool, err error) {
+	f, err := r.open(ref.Path)
 	if err != nil {
 		return nil, false, err
 	}
 	// What was a regular file when the path was resolved may be a FIFO by now.
-	if _, err := regular(f); err != nil {
+	if err := f.regular(); err != nil {
 		return nil, false, errors.Join(err, f.Close())
 	}
-	data, err = io.ReadAll(io.LimitReader(f, taskLimit+1))
+	data, err = readRest(f, taskLimit+1)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, false, err
 	}

@@ -29,7 +29,12 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 	if _, err := p.Resolve("fifo.md"); !errors.Is(err, errSpecial) {
 		t.Errorf("Resolve(fifo) = %v, want %v", err, errSpecial)
 	}
-	if _, _, err := p.head(Ref{Path: "fifo.md"}); !errors.Is(err, errSpecial) {
+	r, err := p.enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, _, err := head(r, Ref{Path: "fifo.md"}); !errors.Is(err, errSpecial) {
 		t.Errorf("head(fifo), as if it had come between, = %v, want %v", err, errSpecial)
 	}
 	if _, err := p.ReadTask("fifo.md"); err == nil || !strings.Contains(err.Error(), "regular") {
