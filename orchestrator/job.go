@@ -222,9 +222,14 @@ func (s *Setup) noSecretIn(paths ...string) error {
 // checkList looks at the listed tasks that are not done. One without a file is a task that is yet to be written.
 func (p *Prepared) checkList(b *board.Board) error {
 	var missing []string
+	absent := p.place.Absent(b.TaskPaths())
 	for i := range b.Len() {
 		entry := b.Entry(i)
 		if entry.Done() {
+			continue
+		}
+		if absent(i) {
+			missing = append(missing, entry.Path)
 			continue
 		}
 		task, err := p.place.ReadTask(entry.Path)

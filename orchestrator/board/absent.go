@@ -31,8 +31,8 @@ func (p *Place) Absent(paths []string) func(i int) bool {
 		return a.certain
 	}
 	for dir, members := range folders {
-		if len(members) >= enough {
-			a.list(r.(rooted).root, dir, members)
+		if len(*members) >= enough {
+			a.list(r.(rooted).root, dir, *members)
 		}
 	}
 	_ = r.Close() // nothing was written
@@ -51,8 +51,8 @@ func (a *absentees) certain(i int) bool {
 }
 
 // group sorts the paths by the folders that they may lead to.
-func (a *absentees) group(p *Place) map[string][]int32 {
-	folders := map[string][]int32{}
+func (a *absentees) group(p *Place) map[string]*[]int32 {
+	folders := map[string]*[]int32{}
 	for i, name := range a.paths {
 		if badPath(name) != "" || filepath.IsAbs(name) {
 			continue
@@ -64,32 +64,59 @@ func (a *absentees) group(p *Place) map[string][]int32 {
 			}
 			bit := 2*i + which
 			a.asked.set(bit)
-			if _, ok := unmistakable(path.Base(candidate)); ok {
-				dir := path.Dir(candidate)
-				folders[dir] = append(folders[dir], int32(bit))
+			dir, base := cut(candidate)
+			if _, ok := unmistakable(base); !ok {
+				continue
 			}
+			members := folders[dir]
+			if members == nil {
+				members = new([]int32)
+				folders[dir] = members
+			}
+			*members = append(*members, int32(bit))
 		}
 	}
 	return folders
 }
 
+// cut takes a clean path apart.
+func cut(name string) (dir, base string) {
+	i := strings.LastIndexByte(name, '/')
+	if i < 0 {
+		return ".", name
+	}
+	return name[:i], name[i+1:]
+}
+
 // unmistakable is how a name is compared, in lower case, and whether no other name could mean the same file anywhere: file
 // systems may fold letters beyond ASCII, shorten names to ~1, and pass over dots and spaces at the end.
 func unmistakable(name string) (folded string, ok bool) {
+	upper := false
 	for i := range len(name) {
-		if name[i] >= utf8.RuneSelf || name[i] == '~' {
+		c := name[i]
+		if c >= utf8.RuneSelf || c == '~' {
 			return "", false
 		}
+		upper = upper || c >= 'A' && c <= 'Z'
 	}
-	if last := name[len(name)-1]; last == '.' || last == ' ' {
+	if name == "" || name[len(name)-1] == '.' || name[len(name)-1] == ' ' {
 		return "", false
 	}
-	return strings.ToLower(name), true
+	if upper {
+		name = strings.ToLower(name)
+	}
+	return name, true
 }
 
-// base is how the last part of the path of a bit is compared.
+// base is how the last part of the path of a bit is compared. It is the same before and after the path is cleaned, unless it is
+// empty or made of dots.
 func (a *absentees) base(bit int32) string {
-	folded, _ := unmistakable(path.Base(path.Clean(filepath.ToSlash(a.paths[bit/2]))))
+	name := filepath.ToSlash(a.paths[bit/2])
+	_, base := cut(name)
+	if base == "" || base == "." || base == ".." {
+		_, base = cut(path.Clean(name))
+	}
+	folded, _ := unmistakable(base)
 	return folded
 }
 

@@ -21,7 +21,7 @@ var (
 // ReadFile reads a board's bytes. Whatever is not a regular file is refused without waiting for it. Errors: *FileError, which
 // matches fs.ErrNotExist when there is none.
 func ReadFile(path string) ([]byte, error) {
-	f, err := openBoard(openRaw, path)
+	f, err := openBoard(path)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func Save(path string, data []byte) error {
 	return nil
 }
 
-func openBoard(open func(string) (opened, error), path string) (opened, error) {
+func openBoard(path string) (*file, error) {
 	f, err := open(path)
 	if err != nil {
 		return nil, &FileError{"read board", path, err, hintForOpen(err)}
@@ -100,15 +100,14 @@ type Reader struct {
 	name  string
 	last  *Board
 	piece []byte
-	open  func(path string) (opened, error)
 }
 
 // NewReader makes a Reader of the board at path, which is called name in messages.
-func NewReader(path, name string) *Reader { return &Reader{path: path, name: name, open: openRaw} }
+func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
 // Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {
-	f, err := openBoard(r.open, r.path)
+	f, err := openBoard(r.path)
 	if err == nil {
 		err = stillThere(f, r.path)
 	}
@@ -140,7 +139,7 @@ func (r *Reader) parse(data []byte) (b *Board, err error) {
 
 // stillThere refuses a board that was replaced by a link since its path was resolved: what it leads to is another file, and it
 // would be written to.
-func stillThere(f opened, path string) error {
+func stillThere(f *file, path string) error {
 	same, err := f.is(path)
 	if err == nil && !same {
 		err = errLink

@@ -108,25 +108,22 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// checkReader reads what a file becomes by a Reader of every kind, and by Parse.
+// checkReader reads what a file becomes, by a Reader and by Parse.
 func checkReader(t *testing.T, versions ...string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "k.yaml")
-	short, plain := NewReader(path, "k.yaml"), NewReader(path, "k.yaml")
-	plain.open = openPortable
+	r := NewReader(path, "k.yaml")
 	for _, text := range versions {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		want, wantErr := Parse("k.yaml", []byte(text))
-		for _, r := range []*Reader{short, plain} {
-			b, err := r.Read()
-			if (err != nil) != (wantErr != nil) || err != nil && err.Error() != wantErr.Error() {
-				t.Fatalf("Read of %q = %v, want %v", text, err, wantErr)
-			}
-			if err == nil && (string(b.Source) != text || b.SHA != want.SHA || b.Current != want.Current) {
-				t.Fatalf("Read of %q = %q, %+v, want %+v", text, b.Source, b.Current, want.Current)
-			}
+		b, err := r.Read()
+		if (err != nil) != (wantErr != nil) || err != nil && err.Error() != wantErr.Error() {
+			t.Fatalf("Read of %q = %v, want %v", text, err, wantErr)
+		}
+		if err == nil && (string(b.Source) != text || b.SHA != want.SHA || b.Current != want.Current) {
+			t.Fatalf("Read of %q = %q, %+v, want %+v", text, b.Source, b.Current, want.Current)
 		}
 	}
 }
@@ -175,47 +172,42 @@ type sized struct {
 	says int64
 }
 
-func (s *sized) size() int64             { return s.says }
-func (s *sized) regular() error          { return nil }
-func (s *sized) is(string) (bool, error) { return true, nil }
-func (s *sized) Close() error            { return nil }
+func (s *sized) size() int64    { return s.says }
+func (s *sized) regular() error { return nil }
+func (s *sized) Close() error   { return nil }
 
 func BenchmarkReader(b *testing.B) {
-	for name, open := range map[string]func(string) (opened, error){"raw": openRaw, "portable": openPortable} {
-		for _, tasks := range []int{10, 1000, 100_000} {
-			path := filepath.Join(b.TempDir(), "k.yaml")
-			write := func(text string) {
-				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-					b.Fatal(err)
-				}
+	for _, tasks := range []int{10, 1000, 100_000} {
+		path := filepath.Join(b.TempDir(), "k.yaml")
+		write := func(text string) {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				b.Fatal(err)
 			}
-			one := largeBoard(tasks)
-			other := strings.Replace(one, "current: tasks/0", "current: tasks/1", 1)
-			r := NewReader(path, "k.yaml")
-			r.open = open
-			read := func() {
-				if _, err := r.Read(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.Run(fmt.Sprintf("same/%s/%d", name, tasks), func(b *testing.B) {
-				write(one)
-				read()
-				b.ReportAllocs()
-				for b.Loop() {
-					read()
-				}
-			})
-			b.Run(fmt.Sprintf("changed/%s/%d", name, tasks), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					b.StopTimer()
-					one, other = other, one
-					write(one)
-					b.StartTimer()
-					read()
-				}
-			})
 		}
+		one := largeBoard(tasks)
+		other := strings.Replace(one, "current: tasks/0", "current: tasks/1", 1)
+		r := NewReader(path, "k.yaml")
+		read := func() {
+			if _, err := r.Read(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Run(fmt.Sprintf("same/%d", tasks), func(b *testing.B) {
+			write(one)
+			b.ReportAllocs()
+			for b.Loop() {
+				read()
+			}
+		})
+		b.Run(fmt.Sprintf("changed/%d", tasks), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				one, other = other, one
+				write(one)
+				b.StartTimer()
+				read()
+			}
+		})
 	}
 }

@@ -7,21 +7,20 @@ import (
 	"os"
 )
 
-// opened is a board that is open for reading.
+// opened is a file that is open for reading.
 type opened interface {
 	io.ReadCloser
 	size() int64
-	regular() error                      // errFolder or errSpecial when it is one
-	is(path string) (ok bool, err error) // whether path itself is this file, and no link to it
+	regular() error // errFolder or errSpecial when it is one
 }
 
-// portable is a board opened as every system can; where there is a shorter way, it is that one's oracle.
-type portable struct {
+// file is what every system opens.
+type file struct {
 	*os.File
 	info fs.FileInfo
 }
 
-func openPortable(path string) (opened, error) {
+func open(path string) (*file, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return nil, cause(err)
@@ -29,21 +28,22 @@ func openPortable(path string) (opened, error) {
 	return opening(f)
 }
 
-func opening(f *os.File) (opened, error) {
+func opening(f *os.File) (*file, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(cause(err), f.Close())
 	}
-	return &portable{f, info}, nil
+	return &file{f, info}, nil
 }
 
-func (p *portable) size() int64 { return p.info.Size() }
+func (f *file) size() int64 { return f.info.Size() }
 
-func (p *portable) regular() error { return regular(p.info.Mode()) }
+func (f *file) regular() error { return regular(f.info.Mode()) }
 
-func (p *portable) is(path string) (bool, error) {
+// is says whether path itself is this file, and no link to it.
+func (f *file) is(path string) (bool, error) {
 	named, err := os.Lstat(path)
-	return err == nil && os.SameFile(named, p.info), err
+	return err == nil && os.SameFile(named, f.info), err
 }
 
 func regular(mode fs.FileMode) error {

@@ -4,5 +4,3 @@ package board
 
 // nonblock has no meaning where no name in a folder is a FIFO.
 const nonblock = 0
-
-var openRaw = openPortable

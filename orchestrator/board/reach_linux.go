@@ -2,6 +2,7 @@ package board
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"syscall"
@@ -93,6 +94,52 @@ func (b *beneath) open(name string) (opened, error) {
 	}
 	f, err := root.open(name)
 	return f, errors.Join(err, root.Close())
+}
+
+// raw is an open file that the runtime's poller never hears of: it could not wait for a regular file anyway.
+type raw struct {
+	fd   int
+	stat syscall.Stat_t
+}
+
+// uninterrupted tries again what a signal has interrupted.
+func uninterrupted(do func() error) error {
+	for {
+		if err := do(); err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+func (r *raw) Read(p []byte) (n int, err error) {
+	err = uninterrupted(func() error {
+		n, err = syscall.Read(r.fd, p)
+		return err
+	})
+	switch {
+	case err != nil:
+		return 0, err
+	case n == 0 && len(p) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (r *raw) Close() error { return syscall.Close(r.fd) }
+
+func (r *raw) size() int64 { return r.stat.Size }
+
+func (r *raw) regular() error { return regular(r.mode()) }
+
+// mode tells files, folders and all else apart.
+func (r *raw) mode() fs.FileMode {
+	switch r.stat.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+		return 0
+	case syscall.S_IFDIR:
+		return fs.ModeDir
+	}
+	return fs.ModeIrregular
 }
 
 // defaultWay is how the work directory is entered on this system.
