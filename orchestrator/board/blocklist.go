@@ -73,6 +73,7 @@ func (b *Board) emptyBlock(key *yaml.Node, lines block, p plan) []patch {
 // entry that is removed stay where they are.
 func (b *Board) blockItems(lines block, p plan, from, to int) string {
 	var out strings.Builder
+	out.Grow(to - from)
 	out.WriteString(b.closeLine(from))
 	gone, cursor := p.removed(b.Len()), p.keep
 	leave := func(until int) {
@@ -89,7 +90,7 @@ func (b *Board) blockItems(lines block, p plan, from, to int) string {
 			continue
 		}
 		out.Write(b.gap(lines, it.from))
-		out.WriteString(b.entryLines(lines, it))
+		b.writeEntry(&out, lines, it)
 	}
 	leave(p.tail)
 	if p.tail < b.Len() {
@@ -133,13 +134,15 @@ func (b *Board) comments(lines block, i int) string {
 	return out.String()
 }
 
-// entryLines are the lines of an old entry, with its newline, and with a new text when its state changed.
-func (b *Board) entryLines(lines block, it item) string {
+// writeEntry writes the lines of an old entry, with its newline, and with a new text when its state changed.
+func (b *Board) writeEntry(out *strings.Builder, lines block, it item) {
 	start, end := lines.start[it.from], lines.end[it.from]
-	text := string(b.Source[start:end])
 	if it.restate {
 		from, to := b.extent(&yaml.Node{Column: len(lines.indent) + 1}, it.from)
-		text = text[:from-start] + b.write(it, false) + text[to-start:]
+		out.Write(b.Source[start:from])
+		out.WriteString(b.write(it, false))
+		start = to
 	}
-	return text + b.closeLine(end)
+	out.Write(b.Source[start:end])
+	out.WriteString(b.closeLine(end))
 }

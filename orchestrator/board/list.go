@@ -11,7 +11,7 @@ import (
 type item struct {
 	from    int
 	restate bool
-	entry   Entry
+	entry   *Entry // what is wanted
 }
 
 // plan is how to turn the list into the wanted one. The first keep entries and the last ones from old number tail on stay as
@@ -35,7 +35,7 @@ func (b *Board) planTasks(wanted []Entry) plan {
 	p.items = make([]item, 0, end-p.keep)
 	for i := range wanted[p.keep:end] {
 		w := &wanted[p.keep+i]
-		it := item{from: unused.take(w.Path), entry: *w}
+		it := item{from: unused.take(w.Path), entry: w}
 		it.restate = it.from >= 0 && !b.keeps(it.from, w) && b.isScalar(it.from)
 		p.items = append(p.items, it)
 	}
@@ -155,8 +155,8 @@ func (b *Board) fillNull(value *yaml.Node, wanted []Entry) []patch {
 
 func (b *Board) flowText(wanted []Entry) string {
 	texts := make([]string, len(wanted))
-	for i, w := range wanted {
-		texts[i] = b.write(item{from: -1, entry: w}, true)
+	for i := range wanted {
+		texts[i] = b.write(item{from: -1, entry: &wanted[i]}, true)
 	}
 	return "[" + strings.Join(texts, ", ") + "]"
 }
@@ -164,8 +164,8 @@ func (b *Board) flowText(wanted []Entry) string {
 // blockText is a list without the last newline.
 func (b *Board) blockText(wanted []Entry) string {
 	lines := make([]string, len(wanted))
-	for i, w := range wanted {
-		lines[i] = b.rootIndent() + "  - " + b.write(item{from: -1, entry: w}, false)
+	for i := range wanted {
+		lines[i] = b.rootIndent() + "  - " + b.write(item{from: -1, entry: &wanted[i]}, false)
 	}
 	return strings.Join(lines, b.eol())
 }
