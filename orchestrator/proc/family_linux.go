@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,11 +21,13 @@ const (
 // family knows which children of this process it has started itself, the leaders, and which it had before Adopt, the strangers.
 // Every other child is an orphan that a command left behind and that came to us because of Adopt.
 type family struct {
-	fork func(name string, argv []string, attr *os.ProcAttr) (*os.Process, error)
+	fork func(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
 
 	mu        sync.Mutex
 	adopts    bool
-	leaders   map[int]struct{}
+	leaders   map[int]chan<- struct{} // to be closed at a leader's end; nil: nobody waits for it by SIGCHLD
+	waiters   int                     // the leaders with such a channel
+	bell      chan os.Signal          // rings for SIGCHLD; nil: nobody waits
 	strangers strangers
 }
 
@@ -33,7 +36,7 @@ type kin struct {
 }
 
 // The table of children belongs to the process, so there is one.
-var household = &family{fork: os.StartProcess, leaders: map[int]struct{}{}, strangers: strangers{known: beings{}}}
+var household = &family{fork: syscall.ForkExec, leaders: map[int]chan<- struct{}{}, strangers: strangers{known: beings{}}}
 
 // Adopt makes this process the one to which orphaned descendants fall, so that Run can find and end them. It is called at the
 // start of the program, before anything else starts processes: from then on every child that Run did not start is an orphan to
@@ -60,7 +63,7 @@ func Adopt() error {
 
 // spawn holds the lock over the fork: the limit is one of the whole process, and a child that is not in the table yet could
 // be taken for an orphan.
-func spawn(s Spec, files []*os.File) (*child, error) {
+func spawn(s Spec, files inherited) (*child, error) {
 	household.mu.Lock()
 	defer household.mu.Unlock()
 	mark := s.Mark
@@ -68,44 +71,47 @@ func spawn(s Spec, files []*os.File) (*child, error) {
 		mark = NewMark()
 	}
 	defer setMark(mark)()
-	attr := attributes(s, files)
-	attr.Env = markEnv(attr.Env, mark)
-	p, err := household.startLocked(s.Argv[0], s.Argv, attr)
+	attr := &syscall.ProcAttr{Dir: s.Dir, Env: markEnv(s.Env, mark), Files: files, Sys: ownGroup()}
+	pid, err := household.startLocked(s.Argv[0], s.Argv, attr)
 	if err != nil {
 		return nil, err
 	}
-	return newChild(p, kin{mark}), nil
+	return newChild(pid, kin{mark}), nil
 }
 
 // start starts a leader without a mark.
-func (f *family) start(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+func (f *family) start(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.startLocked(name, argv, attr)
 }
 
-func (f *family) startLocked(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
-	p, err := f.fork(name, argv, attr)
+// startLocked goes below package os, which would keep a descriptor for each child. So the number is all there is to name a
+// leader by, and no signal is sent to one that was reaped.
+func (f *family) startLocked(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+	pid, err = f.fork(name, argv, attr)
 	if err == nil {
-		f.leaders[p.Pid] = struct{}{}
+		f.leaders[pid] = nil
 	}
-	return p, err
+	return pid, err
 }
 
 // reap takes the leader off the table in the same moment as it frees its number for another process.
-func (f *family) reap(leader *os.Process) (*os.ProcessState, error) {
+func (f *family) reap(leader int) (syscall.WaitStatus, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.leaders, leader.Pid)
-	return leader.Wait()
+	delete(f.leaders, leader)
+	var status unix.WaitStatus
+	_, err := unix.Wait4(leader, &status, 0, nil)
+	for err == unix.EINTR {
+		_, err = unix.Wait4(leader, &status, 0, nil)
+	}
+	return syscall.WaitStatus(status), err
 }
 
-func (c *child) reap() (*os.ProcessState, error) { return household.reap(c.process) }
+func (c *child) reap() (syscall.WaitStatus, error) { return household.reap(c.pid) }
 
-// await returns when the leader has ended, and does not reap it.
-func (c *child) await() { await(c.process.Pid) }
-
-// await waits without a thread of its own where it can.
+// await waits with a thread where it must.
 func await(pid int) {
 	if awaitPidfd(pid) == nil {
 		return
@@ -126,21 +132,19 @@ func awaitPidfd(pid int) error {
 	if err != nil {
 		return err
 	}
-	return conn.Read(func(uintptr) bool {
-		var info unix.Siginfo
-		err := waitid(unix.P_PID, pid, unix.WNOHANG, &info)
-		return info.Signo != 0 || err != nil && err != unix.EINTR
-	})
+	return conn.Read(func(uintptr) bool { return hasDied(pid) })
 }
 
 func waitid(kind, id, options int, info *unix.Siginfo) error {
 	return unix.Waitid(kind, id, info, unix.WEXITED|unix.WNOWAIT|options, nil)
 }
 
+func (c *child) killLeader() { _ = unix.Kill(c.pid, unix.SIGKILL) }
+
 // killBelow kills the leader and all below it. Those that left its group need not wait for the leader's end, which may take
 // long.
 func (c *child) killBelow() {
-	for _, pid := range descent(nil, c.process.Pid) {
+	for _, pid := range descent(nil, c.pid) {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
 }
@@ -202,9 +206,13 @@ func (f *family) orphans(claim func(pid int) bool) (alive []int, seen progress) 
 	pids, err := children(os.Getpid())
 	spared, dead, unclaimed := 0, 0, 0
 	for _, pid := range pids {
+		if _, leads := f.leaders[pid]; leads { // no need to look at it: its number is its own until it is reaped
+			spared++
+			continue
+		}
 		s, ok := readStat(pid)
 		switch {
-		case f.spares(pid, s):
+		case f.strangers.known.has(pid, s):
 			spared++
 		case s.dead:
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
@@ -223,9 +231,4 @@ func (f *family) orphans(claim func(pid int) bool) (alive []int, seen progress) 
 	default:
 		return nil, unchanged
 	}
-}
-
-func (f *family) spares(pid int, s stat) bool {
-	_, leads := f.leaders[pid]
-	return leads || f.strangers.known.has(pid, s)
 }

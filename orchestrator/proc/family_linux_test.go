@@ -136,13 +136,14 @@ func TestKillBelow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	c, err := spawn(Spec{Argv: helperArgv(t, "leak-and-hang", "session"), Env: quiet(t)}, []*os.File{nil, w, os.Stderr})
+	c, err := spawn(Spec{Argv: helperArgv(t, "leak-and-hang", "session"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = w.Close()
 	pid := readPid(t, r)
 	c.killBelow()
+	c.watch(false, 0)
 	<-c.ended
 	for range 1000 { // it was killed, and dies in its own time
 		if !isAlive(pid) {

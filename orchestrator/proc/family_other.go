@@ -2,29 +2,52 @@
 
 package proc
 
-import "os"
+import (
+	"os"
+	"syscall"
+	"time"
+)
 
 type kin struct {
-	state *os.ProcessState
-	err   error
+	process *os.Process
+	state   *os.ProcessState
+	err     error
 }
 
 // Adopt does nothing here: on this system orphans fall to the first process only. Run ends a command's process group, and
 // what left the group lives on; on Windows it ends the command's first process.
 func Adopt() error { return nil }
 
-func spawn(s Spec, files []*os.File) (*child, error) {
-	p, err := os.StartProcess(s.Argv[0], s.Argv, attributes(s, files))
+func spawn(s Spec, files inherited) (*child, error) {
+	env := s.Env
+	if env == nil {
+		env = []string{} // nil would hand on our own
+	}
+	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{Dir: s.Dir, Env: env, Files: files, Sys: ownGroup()})
 	if err != nil {
 		return nil, err
 	}
-	return newChild(p, kin{}), nil
+	return newChild(p.Pid, kin{process: p}), nil
 }
 
-// await reaps the leader at once: this system does not tell of its end otherwise.
-func (c *child) await() { c.state, c.err = c.process.Wait() }
+// watch reaps the leader at its end: this system does not tell of it otherwise.
+func (c *child) watch(bool, time.Duration) (ended bool) {
+	go func() {
+		defer close(c.ended)
+		c.state, c.err = c.process.Wait()
+	}()
+	return false
+}
 
-func (c *child) reap() (*os.ProcessState, error) { return c.state, c.err }
+func (c *child) reap() (syscall.WaitStatus, error) {
+	var status syscall.WaitStatus
+	if c.err == nil {
+		status, _ = c.state.Sys().(syscall.WaitStatus)
+	}
+	return status, c.err
+}
+
+func (c *child) killLeader() { _ = c.process.Kill() }
 
 func (c *child) killBelow() {}
 

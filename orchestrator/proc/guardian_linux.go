@@ -34,7 +34,7 @@ const (
 // guardian is owned by the goroutine of Guard. What the runner says is the listening goroutine's until the runner has ended.
 type guardian struct {
 	wire   *wire
-	runner *os.Process
+	runner int
 	fate   Fate
 	files  map[uint32]*os.File // that are held, by the name that the runner gave them
 	first  time.Time           // of the first request to end
@@ -96,8 +96,8 @@ func (g *guardian) start(args []string, signals <-chan os.Signal) error {
 // startOnce goes by /proc/self/exe, which is this program also after somebody has put another in its place.
 func (g *guardian) startOnce(args []string, link *os.File) error {
 	argv := append([]string{os.Args[0], RunnerCommand}, args...)
-	files := []*os.File{os.Stdin, os.Stdout, os.Stderr, linkFD: link}
-	runner, err := household.start("/proc/self/exe", argv, &os.ProcAttr{Env: os.Environ(), Files: files})
+	files := []uintptr{os.Stdin.Fd(), os.Stdout.Fd(), os.Stderr.Fd(), linkFD: link.Fd()}
+	runner, err := household.start("/proc/self/exe", argv, &syscall.ProcAttr{Env: os.Environ(), Files: files})
 	g.runner = runner
 	return err
 }
@@ -112,7 +112,7 @@ func (g *guardian) attend(signals <-chan os.Signal) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		await(g.runner.Pid)
+		await(g.runner)
 	}()
 	due, stop := household.watch()
 	defer stop()
@@ -128,7 +128,7 @@ func (g *guardian) attend(signals <-chan os.Signal) error {
 			}
 			g.take(s)
 		case <-late:
-			_ = g.runner.Kill() // it hangs
+			_ = unix.Kill(g.runner, unix.SIGKILL) // it hangs; it is not reaped before judge
 		case <-due:
 			household.look()
 		case <-ended:
@@ -154,8 +154,8 @@ func (g *guardian) urgent(s os.Signal, now time.Time) bool {
 // wake lets a runner go on that somebody stopped, for one its own agent: nobody would watch the agent. When a terminal has
 // stopped the whole group this process does not get here before the group goes on.
 func (g *guardian) wake() {
-	if s, ok := readStat(g.runner.Pid); ok && s.halted {
-		_ = unix.Kill(g.runner.Pid, unix.SIGCONT)
+	if s, ok := readStat(g.runner); ok && s.halted {
+		_ = unix.Kill(g.runner, unix.SIGCONT)
 	}
 }
 
@@ -219,14 +219,14 @@ func (g *guardian) hear(p packet) {
 
 // judge reaps the runner and says how it ended. Its own word on its exit code counts more than the system's.
 func (g *guardian) judge() error {
-	state, err := household.reap(g.runner)
+	status, err := household.reap(g.runner)
 	if err != nil {
 		return fmt.Errorf("wait for the runner: %w", err)
 	}
 	if !g.fate.Told {
-		g.fate.Code = state.ExitCode()
+		g.fate.Code = status.ExitStatus()
 	}
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	if status.Signaled() {
 		g.fate.Signal = status.Signal()
 	}
 	return nil

@@ -122,13 +122,13 @@ func TestRunnerLeavesDaemons(t *testing.T) {
 // TestForkShortage: a system without processes for the moment is waited for.
 func TestForkShortage(t *testing.T) {
 	failures := 2
-	household.fork = func(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	household.fork = func(name string, argv []string, attr *syscall.ProcAttr) (int, error) {
 		if failures--; failures >= 0 {
-			return nil, &os.PathError{Op: "fork/exec", Path: name, Err: syscall.EAGAIN}
+			return 0, &os.PathError{Op: "fork/exec", Path: name, Err: syscall.EAGAIN}
 		}
-		return os.StartProcess(name, argv, attr)
+		return syscall.ForkExec(name, argv, attr)
 	}
-	t.Cleanup(func() { household.fork = os.StartProcess })
+	t.Cleanup(func() { household.fork = syscall.ForkExec })
 	exit, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)})
 	if err != nil || exit.Code != 3 || failures > 0 {
 		t.Errorf("Run = %v, %v with %d failures to go, want exit status 3", exit, err, failures)

@@ -25,17 +25,17 @@ func guarding(mode string, args []string) int {
 		return guard(args)
 	case "guard-short": // of processes
 		failures := 2
-		household.fork = func(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+		household.fork = func(name string, argv []string, attr *syscall.ProcAttr) (int, error) {
 			if failures--; failures >= 0 {
-				return nil, syscall.EAGAIN
+				return 0, syscall.EAGAIN
 			}
-			return os.StartProcess(name, argv, attr)
+			return syscall.ForkExec(name, argv, attr)
 		}
 		return guard(args)
 	case "guard-starved":
-		household.fork = func(string, []string, *os.ProcAttr) (*os.Process, error) {
+		household.fork = func(string, []string, *syscall.ProcAttr) (int, error) {
 			fmt.Println("no process to be had")
-			return nil, syscall.EAGAIN
+			return 0, syscall.EAGAIN
 		}
 		return guard(args)
 	case "stranger-guard", "marked-stranger-guard": // as in `stranger & exec guard`

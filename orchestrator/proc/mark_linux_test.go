@@ -139,11 +139,12 @@ func orphan(t *testing.T, kind string, mark Mark) int {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	c, err := spawn(Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Mark: mark}, []*os.File{nil, w, os.Stderr})
+	c, err := spawn(Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Mark: mark}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = w.Close()
+	c.watch(false, 0)
 	<-c.ended
 	if _, err := c.reap(); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"syscall"
 	"time"
 
 	"kanban-run/orchestrator/failpoint"
@@ -29,6 +27,9 @@ type Spec struct {
 
 	Mark Mark // by which EndMarked finds what is left after a crash of this process; 0: one of its own
 }
+
+// drainTime is for processes that hold a pipe open and could not be ended. What is in a pipe is read in far less.
+const drainTime = 5 * time.Second
 
 // Mark tells the processes of one command from all others for as long as they live, whatever they do to their group, session or
 // environment. Only Linux has a place for it.
@@ -98,7 +99,10 @@ func Run(stop, kill context.Context, s Spec) (Exit, error) {
 		}
 		return Exit{Code: -1}, err
 	}
-	pipes.pump(s.Stdin)
+	given := pipes.give(s.Stdin)
+	if !c.watch(given, s.Timeout) {
+		pipes.pump()
+	}
 	timedOut, stopped := c.supervise(stop, kill, s)
 	failpoint.At("agent-ended")
 	exit := Exit{TimedOut: timedOut, Stopped: stopped, Timeout: s.Timeout, Duration: time.Since(c.began)}
@@ -109,19 +113,14 @@ func Run(stop, kill context.Context, s Spec) (Exit, error) {
 // child is the command's first process, the leader of its group. It is not reaped before finish, so its number stays its own
 // for as long as signals are sent.
 type child struct {
-	process *os.Process
-	began   time.Time
-	ended   chan struct{} // closed when it has ended
-	kin                   // what this system needs to find the rest
+	pid   int
+	began time.Time
+	ended chan struct{} // closed when it has ended; see watch
+	kin                 // what this system needs to find the rest
 }
 
-func newChild(p *os.Process, k kin) *child {
-	c := &child{process: p, began: time.Now(), ended: make(chan struct{}), kin: k}
-	go func() {
-		defer close(c.ended)
-		c.await()
-	}()
-	return c
+func newChild(pid int, k kin) *child {
+	return &child{pid: pid, began: time.Now(), ended: make(chan struct{}), kin: k}
 }
 
 // supervise returns when the leader has ended.
@@ -178,13 +177,13 @@ func (c *child) end(kill context.Context, grace time.Duration) {
 // finish ends what is left of the group, also after a normal end, and reaps the leader.
 func (c *child) finish(exit *Exit) error {
 	c.killGroup()
-	state, err := c.reap()
+	status, err := c.reap()
 	if err != nil {
 		exit.Code = -1
 		return fmt.Errorf("wait for the command: %w", err)
 	}
-	exit.Code = state.ExitCode()
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	exit.Code = status.ExitStatus()
+	if status.Signaled() {
 		exit.Signal = status.Signal().String()
 	}
 	return nil

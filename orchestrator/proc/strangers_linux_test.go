@@ -108,12 +108,13 @@ func TestOrphansAreNoStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	runner, err := spawn(Spec{Argv: helperArgv(t, "leak", "daemon"), Env: quiet(t)}, []*os.File{nil, w, os.Stderr})
+	runner, err := spawn(Spec{Argv: helperArgv(t, "leak", "daemon"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = w.Close()
 	pid := readPid(t, r)
+	runner.watch(false, 0)
 	<-runner.ended
 	household.look()
 	if _, err := runner.reap(); err != nil {

@@ -1,3 +1,5 @@
+//go:build !linux
+
 package proc
 
 import (
@@ -9,16 +11,15 @@ import (
 	"time"
 )
 
-const (
-	chunk = 32 << 10
-	// drainTime is for processes that hold a pipe open and could not be ended. What is in a pipe is read in far less.
-	drainTime = 5 * time.Second
-)
+const chunk = 32 << 10
+
+// inherited are the files that a command gets, in the order of its descriptors.
+type inherited []*os.File
 
 // streams are the three pipes of a command. One goroutine serves each; drain waits for them.
 type streams struct {
-	theirs  []*os.File // standard input, output and error of the command
-	stdin   *os.File   // our ends
+	theirs  inherited // standard input, output and error of the command
+	stdin   *os.File  // our ends
 	outputs []*output
 	wg      sync.WaitGroup
 }
@@ -55,8 +56,8 @@ func open(s Spec) (_ *streams, err error) {
 	return st, nil
 }
 
-// pump starts to move bytes. The command's ends are closed here first: a pipe ends when its last writer does.
-func (st *streams) pump(stdin []byte) {
+// give starts to write the input. The command's ends are closed here first: a pipe ends when its last writer does.
+func (st *streams) give(stdin []byte) (all bool) {
 	closeAll(st.theirs)
 	st.theirs = nil
 	st.wg.Go(func() {
@@ -64,6 +65,11 @@ func (st *streams) pump(stdin []byte) {
 		_, _ = st.stdin.Write(stdin)
 		_ = st.stdin.Close()
 	})
+	return false
+}
+
+// pump starts to move the outputs.
+func (st *streams) pump() {
 	for _, o := range st.outputs {
 		st.wg.Go(o.copy)
 	}
