@@ -42,10 +42,12 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 func RunAll(stop, kill context.Context, boards []*Prepared, n int) []Result {
 	results := make([]Result, len(boards))
 	next := make(chan int)
+	desks := newDesk(min(n, len(boards)))
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
 			for i := range next {
+				boards[i].desk = desks
 				results[i] = boards[i].runUnlessStopped(stop, kill)
 			}
 		})
@@ -58,7 +60,35 @@ func RunAll(stop, kill context.Context, boards []*Prepared, n int) []Result {
 	return results
 }
 
+// desks is how many runs work at the same time, while the agents of all others do: whoever waits for the disk takes a thread of the
+// system, and a thousand runs would take a thousand.
+const desks = 4
+
+// desk is a place to work at. nil is one that is always free.
+type desk chan struct{}
+
+func newDesk(runs int) desk {
+	if runs <= desks {
+		return nil
+	}
+	return make(desk, desks)
+}
+
+func (d desk) take() {
+	if d != nil {
+		d <- struct{}{}
+	}
+}
+
+func (d desk) leave() {
+	if d != nil {
+		<-d
+	}
+}
+
 func (p *Prepared) runUnlessStopped(stop, kill context.Context) Result {
+	p.desk.take()
+	defer p.desk.leave()
 	if stop.Err() == nil {
 		return p.Run(stop, kill)
 	}

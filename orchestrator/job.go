@@ -48,7 +48,8 @@ type Prepared struct {
 	place *board.Place
 	path  string // the board's real path: its links are resolved, so that one board has one state
 	file  fs.FileInfo
-	tasks int
+	board *board.Board // as it was checked; the run forgets it
+	desk  desk
 
 	players map[string]error // roles that were looked at
 }
@@ -101,7 +102,7 @@ func prepare(job Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{job: job, setup: setup, place: place, path: path, tasks: b.Len(), players: map[string]error{}}
+	p := &Prepared{job: job, setup: setup, place: place, path: path, board: b, players: map[string]error{}}
 	if p.file, err = os.Stat(path); err == nil {
 		err = p.check(b)
 	}
@@ -167,6 +168,9 @@ func writable(job Job, path string) error {
 
 // Close releases the work directory of a job that is not run.
 func (p *Prepared) Close() error { return p.place.Close() }
+
+// Size is how large the board is, in bytes.
+func (p *Prepared) Size() int { return len(p.board.Source) }
 
 // Dir is the work directory.
 func (p *Prepared) Dir() string { return p.place.Dir() }

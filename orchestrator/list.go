@@ -21,8 +21,8 @@ type list struct {
 }
 
 const (
-	headroom = 4 << 10  // bytes before the text
-	isLong   = 64 << 10 // from how many bytes on a list is not copied into each input
+	headroom = 4 << 10      // bytes before the text
+	isLong   = maxJournaled // from how many bytes on a list is not copied into each input: those are not journaled
 )
 
 func newList(paths []string) *list { return &list{paths: paths, clean: cleanAll(paths)} }

@@ -41,6 +41,7 @@ type run struct {
 	kept    string // SHA-256 of the bytes in board.before
 	files   files
 	reader  *board.Reader
+	desk    desk
 	stop    context.Context
 	kill    context.Context
 	logs    *logbook

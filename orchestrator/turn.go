@@ -87,8 +87,10 @@ func (r *run) converse(e flow.StartAgent, player *Player, inv agent.Invocation) 
 	name := fmt.Sprintf("%s-%d", e.Call, r.history.State.Step.Running)
 	stdout := newSpool(r.files.dir, filepath.Join("steps", stepName(e.Step), name+".stdout"))
 	stderr := newSpool(r.files.dir, filepath.Join("steps", stepName(e.Step), name+".stderr"))
+	r.desk.leave()
 	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call),
 		agent.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.setup.Redactor}, r.activity)
+	r.desk.take()
 	stdout.rest = out.Rest
 	failpoint.At("agent-gone")
 	streams := []*spool{stdout, stderr}

@@ -83,6 +83,7 @@ func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int) (int, error) 
 		s.close()
 		return s.refuse(t, errs), nil
 	}
+	lean(prepared, n)
 	stop, kill, release := t.contexts(func(first bool) { s.signalled(t, first) })
 	defer release()
 	defer outlivePipes()()

@@ -105,6 +105,9 @@ type Reader struct {
 // NewReader makes a Reader of the board at path, which is called name in messages.
 func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
+// Know makes b, which was read before, the board to compare the first one with.
+func (r *Reader) Know(b *Board) { r.last = b }
+
 // Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {
 	f, err := openBoard(r.path)
