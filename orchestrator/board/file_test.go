@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,6 +145,46 @@ func FuzzReader(f *testing.F) {
 		after := board[:from] + text + board[to:]
 		checkReader(t, board, after, board, board, after)
 	})
+}
+
+// Whoever keeps the paths of a board can tell by the slice itself whether the list has changed since.
+func TestReaderKeepsThePaths(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "k.yaml")
+	r := NewReader(path, path)
+	read := func(text string) *string {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b, err := r.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := mustParse(t, path, text).TaskPaths(); !slices.Equal(b.TaskPaths(), want) {
+			t.Fatalf("TaskPaths of %q = %q, want %q", text, b.TaskPaths(), want)
+		}
+		return &b.TaskPaths()[0]
+	}
+	const board = "phase: x\ncurrent: a.md\ntasks:\n- a.md\n- b.md [done]\nlog: y\n"
+	first := read(board)
+	for _, c := range []struct {
+		name, old, new string
+		same           bool
+	}{
+		{"nothing", "", "", true}, {"current", "current: a.md", "current: b.md", true}, {"a longer current", "current: b.md", "current: tasks/b.md", true},
+		{"another field", "log: y", "log: [z]", true}, {"a task", "- b.md [done]", "- b.md", false}, {"back", "- b.md\n", "- b.md [done]\n", false},
+		{"a line above", "phase", "\nphase", false}, {"a comment", "log: [z]", "# c", false},
+	} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := read(strings.Replace(string(text), c.old, c.new, 1))
+		if (again == first) != c.same {
+			t.Errorf("%s changes: the paths are the same slice: %v, want %v", c.name, !c.same, c.same)
+		}
+		first = again
+	}
 }
 
 // What grows or shrinks while it is read is read to its end.

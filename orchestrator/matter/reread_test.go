@@ -75,7 +75,33 @@ func TestRereadSharesWhatStays(t *testing.T) {
 			if got := strings.Join(shared, " "); got != c.shared {
 				t.Errorf("shared = %q, want %q", got, c.shared)
 			}
+			checkSharedLists(t, before, after, shared)
 		})
+	}
+}
+
+// checkSharedLists makes sure that in compact documents the fields that stay have the same lists, where they lie now.
+func checkSharedLists(t *testing.T, before, after string, shared []string) {
+	t.Helper()
+	first, err := CompactYAML("f", []byte(before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := first.Reread([]byte(after))
+	if err != nil {
+		return
+	}
+	for _, name := range []string{"tasks", "log"} {
+		l := again.List(name)
+		if got, want := l != nil && l == first.List(name), slices.Contains(shared, name); got != want {
+			t.Errorf("the list %s is shared: %v, want %v", name, got, want)
+		}
+		for i := 0; l != nil && i < l.Len(); i++ {
+			from, to := l.Span(i)
+			if got := after[again.Base(l)+from : again.Base(l)+to]; got != l.Value(i) {
+				t.Errorf("value %d of %s is %q, at its place is %q", i, name, l.Value(i), got)
+			}
+		}
 	}
 }
 
