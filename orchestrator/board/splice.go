@@ -73,13 +73,13 @@ func (e Edit) wanted() ([]Entry, error) {
 
 func apply(source []byte, patches []patch) []byte {
 	slices.SortStableFunc(patches, func(a, b patch) int { return a.from - b.from })
-	out := make([]byte, 0, len(source)+64)
+	pieces := make([][]byte, 0, 2*len(patches)+1)
 	at := 0
 	for _, p := range patches {
-		out = append(append(out, source[at:p.from]...), p.text...)
+		pieces = append(pieces, source[at:p.from], []byte(p.text))
 		at = p.to
 	}
-	return append(out, source[at:]...)
+	return bytes.Join(append(pieces, source[at:]), nil)
 }
 
 func (b *Board) patchCurrent(e Edit) (patch, bool) {
