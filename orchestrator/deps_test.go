@@ -36,7 +36,11 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact": "what it prints is redacted where it enters",
 		"schema":              "a reply has a schema",
 	},
-	"orchestrator/journal": {"orchestrator/durable": "the journal is locked and its folder synced", "orchestrator/failpoint": "tests kill it between two acts"},
+	"orchestrator/journal": {
+		"orchestrator/durable":   "the journal is locked and its folder synced",
+		"orchestrator/failpoint": "tests kill it between two acts",
+		"orchestrator/compact":   "the data of a record are one line",
+	},
 	"orchestrator/durable": {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/proc":    {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/console": {"orchestrator/redact": "what is printed is redacted and inert"},

@@ -17,7 +17,7 @@
 //
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► flow, board, agent, journal, durable, redact, config, roles
-//	board, roles   ─► matter                  board   ─► schema, durable     journal ─► durable
+//	board, roles   ─► matter                  board   ─► schema, durable     journal ─► durable, compact
 //	agent          ─► proc, redact, schema    digest  ─► flow                console ─► redact
 //	report         ─► flow, digest, console, redact
 //

@@ -226,11 +226,11 @@ func TestDamageInTheMiddle(t *testing.T) {
 	other := func(edit func(*Record)) string {
 		r := written[2]
 		edit(&r)
-		b, err := encode(r)
+		b, _, err := new(interner).appendRecord(nil, r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(appendLine(nil, b))
+		return string(b)
 	}
 	tests := map[string]struct {
 		data   string
@@ -248,14 +248,14 @@ func TestDamageInTheMiddle(t *testing.T) {
 		"a blank line":                  {line(0) + "\n" + line(1), at[1]},
 		"CRLF":                          {strings.ReplaceAll(string(data), "\n", "\r\n"), 0},
 		"a text editor's BOM":           {"\ufeff" + string(data), 0},
-		"other prev":                    {line(0) + line(1) + other(func(r *Record) { r.Prev = "00000000" }), at[2]},
+		"other prev":                    {line(0) + line(1) + other(func(r *Record) { r.Prev = 0 }), at[2]},
 		"epoch of an earlier run":       {line(0) + line(1) + other(func(r *Record) { r.Epoch = 0 }), at[2]},
 		"seq skipped":                   {line(0) + line(1) + other(func(r *Record) { r.Seq = 4 }), at[2]},
 		"time not later":                {line(0) + line(1) + other(func(r *Record) { r.Time = written[1].Time }), at[2]},
-		"sound checksum, not a record":  {line(0) + string(appendLine(nil, []byte(`{"a":1}`))), at[1]},
-		"sound checksum, not even JSON": {line(0) + string(appendLine(nil, []byte(`{`))), at[1]},
+		"sound checksum, not a record":  {line(0) + string(lineOf([]byte(`{"a":1}`))), at[1]},
+		"sound checksum, not even JSON": {line(0) + string(lineOf([]byte(`{`))), at[1]},
 		"sound checksum, nothing at all": {
-			line(0) + string(appendLine(nil, nil)), at[1],
+			line(0) + string(lineOf(nil)), at[1],
 		},
 	}
 	for name, tt := range tests {

@@ -1,13 +1,17 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/compact"
 )
 
 // Whatever lies on the disk, a journal is opened or refused by name, and one
@@ -47,21 +51,30 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// The quick decoder reads a line as encoding/json does, or leaves it alone.
+// The quick decoder reads a line as encoding/json does, and only one that encoding/json would spell so, or leaves it alone.
 func FuzzDecode(f *testing.F) {
 	for i := range 4 {
 		d := draft(i)
-		line, err := encode(Record{Seq: 1, Prev: "0", Time: ticker(), Type: d.Type, TaskID: d.TaskID, Rev: d.Rev, Actor: d.Actor, Data: d.Data})
+		line, err := spell(Record{Seq: 1, Time: ticker(), Type: d.Type, TaskID: d.TaskID, Rev: d.Rev, Actor: d.Actor, Data: d.Data})
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(line)
 	}
 	f.Add([]byte(`{"seq":01,"prev":"","epoch":18446744073709551616,"time":"2026-01-01T00:00:00+01:00","type":"","task_id":"\u0000","rev":1,"actor":"é","data":1}`))
-	f.Add([]byte(`{"seq":1,"prev":"","epoch":0,"time":"2026-01-01T00:00:00Z","type":"0","task_id":"0","rev":0,"actor":"0","data": "" }`))
+	f.Add([]byte(`{"seq":1,"prev":"0000000f","epoch":0,"time":"2026-01-01T00:00:00Z","type":"0","task_id":"0","rev":0,"actor":"0","data": "" }`))
+	for _, at := range []string{"2026-02-29T00:00:00Z", "2024-02-29T23:59:59.5Z", "2026-01-01T00:00:00.50Z", "2026-01-01T00:00:00.Z", "1970-01-01T00:00:00.000000001Z",
+		"2026-01-01T00:00:60Z", "2026-01-01T24:00:00Z", "0000-01-01T00:00:00Z", "2026-01-01T00:00:0Z", "2026-01-01T00:00:00.1234567891Z"} {
+		f.Add([]byte(`{"seq":1,"prev":"0000000f","epoch":0,"time":"` + at + `","type":"é","task_id":"日本 ","rev":0,"actor":"\u2028","data":{}}`))
+		f.Add([]byte(`{"seq":1,"prev":"0000000f","epoch":0,"time":"` + at + `","type":"é","task_id":"日本","rev":0,"actor":"<>&","data":{}}`))
+	}
+	var kept interner // as a walker keeps it
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var names interner
 		got, ok := names.plain(line)
+		if again, ok2 := kept.plain(line); ok != ok2 || ok && !equal(got, again) {
+			t.Fatalf("plain(%s) = %v, %v, and %v, %v after other lines", line, got, ok, again, ok2)
+		}
 		if !ok || !json.Valid(got.Data) {
 			return
 		}
@@ -71,6 +84,28 @@ func FuzzDecode(f *testing.F) {
 		}
 		if !equal(got, want) {
 			t.Errorf("plain(%s) = %v, want %v", line, got, want)
+		}
+		if again, err := spell(want); err == nil && compact.Valid(got.Data) && !bytes.Equal(again, line) {
+			t.Errorf("plain(%s) took what is spelled %s", line, again)
+		}
+	})
+}
+
+// The quick encoder spells a record as encoding/json does, or leaves it alone.
+func FuzzSpell(f *testing.F) {
+	f.Add("T", "tasks/a.md", "runner", []byte(`{"a":1}`), uint64(1), int64(0), int64(0))
+	f.Add("T\x00", "\u2028", `"`, []byte("null"), uint64(1<<63), int64(-62135596800), int64(100))
+	f.Add("é\u2027", "<&>\x7f", "日本", []byte(`"\u2028"`), uint64(0), int64(253402300799), int64(999999999))
+	f.Add("a", "a\u2029", "\xff", []byte("[]"), uint64(0), int64(253402300800), int64(0))
+	f.Fuzz(func(t *testing.T, kind, task, actor string, data []byte, n uint64, unix, nanos int64) {
+		if !compact.Valid(data) || !utf8.Valid(data) {
+			return
+		}
+		r := Record{Seq: n, Prev: Sum(n), Epoch: n, Time: time.Unix(unix, nanos).UTC(), Type: kind, TaskID: task, Rev: n, Actor: actor, Data: data}
+		want, wantErr := spell(r)
+		got, err := appendJSON([]byte("x"), r)
+		if (err == nil) != (wantErr == nil) || err == nil && string(got) != "x"+string(want) {
+			t.Errorf("appendJSON(%v) = %s, %v, want %s, %v", r, got, err, want, wantErr)
 		}
 	})
 }

@@ -40,6 +40,7 @@ type Journal struct {
 	durable mark // behind the last committed record
 	end     mark // behind the last appended one
 	pending []byte
+	names   interner
 	began   bool
 	failed  error
 
@@ -48,7 +49,8 @@ type Journal struct {
 }
 
 // Open opens the journal at path, which is made when missing; its folder must
-// exist. It hands every record to replay, oldest first, and keeps none.
+// exist. It hands every record to replay, oldest first, and keeps none: the data
+// of a record are valid until replay returns.
 //
 // Bytes behind the last whole record are copied to path.torn-1 (-2, …) and cut
 // off. A journal that was changed in any other way is refused with a
@@ -142,42 +144,42 @@ func (j *Journal) ContinueEpoch() (uint64, error) {
 }
 
 // Append gives d its place behind the last record and returns it as it will be
-// read. It is on disk only after Commit. A refused draft (ErrAmbiguous,
-// ErrNoEpoch, data that are not JSON) leaves the journal as it was.
+// read, with the draft's own data when they are compact. It is on disk only after
+// Commit. A refused draft (ErrAmbiguous, ErrNoEpoch, data that are not JSON)
+// leaves the journal as it was.
 func (j *Journal) Append(d Draft) (Record, error) {
 	if j.failed != nil {
 		return Record{}, j.failed
 	}
-	r, line, err := j.place(d)
+	r, err := j.place(d)
 	if err != nil {
 		return Record{}, j.wrap("append to", err)
 	}
-	at, err := j.end.after(r, headerLen+int64(len(line))+1, checksum(line))
+	pending, crc, err := j.names.appendRecord(j.pending, r)
 	if err != nil {
 		return Record{}, j.wrap("append to", err)
 	}
-	j.pending = appendLine(j.pending, line)
+	at, err := j.end.after(r, int64(len(pending)-len(j.pending)), crc)
+	if err != nil {
+		return Record{}, j.wrap("append to", err)
+	}
+	j.pending = pending
 	j.end = at
 	return r, nil
 }
 
-func (j *Journal) place(d Draft) (Record, []byte, error) {
+func (j *Journal) place(d Draft) (Record, error) {
 	if !j.began {
-		return Record{}, nil, ErrNoEpoch
+		return Record{}, ErrNoEpoch
 	}
 	if err := d.check(); err != nil {
-		return Record{}, nil, err
+		return Record{}, err
 	}
 	data, err := compactJSON(d.Data)
-	if err != nil {
-		return Record{}, nil, err
-	}
-	r := Record{
-		Seq: j.end.seq + 1, Prev: hex8(j.end.crc), Epoch: j.end.epoch, Time: j.tick(),
+	return Record{
+		Seq: j.end.seq + 1, Prev: Sum(j.end.crc), Epoch: j.end.epoch, Time: j.tick(),
 		Type: d.Type, TaskID: d.TaskID, Rev: d.Rev, Actor: d.Actor, Data: data,
-	}
-	line, err := encode(r)
-	return r, line, err
+	}, err
 }
 
 // tick returns the time, moved behind the last record when the clock stands

@@ -170,15 +170,15 @@ func TestDataSurvive(t *testing.T) {
 	}
 }
 
-func TestAppendKeepsNoReferenceToTheDraft(t *testing.T) {
+func TestTheJournalKeepsNoReferenceToADraft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := begun(t, path)
 	data := json.RawMessage(`"before"`)
-	r := add(t, j, Draft{Type: "T", TaskID: "t", Rev: 1, Actor: "a", Data: data})
+	add(t, j, Draft{Type: "T", TaskID: "t", Rev: 1, Actor: "a", Data: data})
 	copy(data, `"after!"`)
 	commit(t, j)
-	if got := replayed(t, path)[0]; string(got.Data) != `"before"` || string(r.Data) != `"before"` {
-		t.Errorf("data became %s, %s, want \"before\"", got.Data, r.Data)
+	if got := replayed(t, path)[0]; string(got.Data) != `"before"` {
+		t.Errorf("data became %s, want \"before\"", got.Data)
 	}
 }
 
@@ -317,17 +317,24 @@ func TestRepairKeepsEveryTail(t *testing.T) {
 
 func TestSeqAndRevHoldTheirWholeRange(t *testing.T) {
 	for _, n := range []uint64{0, 9, 10, math.MaxInt64, math.MaxUint64} {
-		r := Record{Seq: max(n, 1), Prev: "00000000", Epoch: n, Time: ticker(), Type: "T", TaskID: "t", Rev: n, Actor: "a", Data: json.RawMessage("1")}
-		if _, err := encode(r); err != nil {
-			t.Errorf("encode with %d = %v, want nil", n, err)
+		r := Record{Seq: max(n, 1), Epoch: n, Time: ticker(), Type: "T", TaskID: "t", Rev: n, Actor: "a", Data: json.RawMessage("1")}
+		if _, _, err := new(interner).appendRecord(nil, r); err != nil {
+			t.Errorf("appendRecord with %d = %v, want nil", n, err)
 		}
 	}
 }
 
-func TestHex8(t *testing.T) {
-	for n, want := range map[uint32]string{0: "00000000", 0xab: "000000ab", math.MaxUint32: "ffffffff"} {
-		if got := hex8(n); got != want || !isHex8(want, n) || isHex8(want, n^1) || isHex8(want[1:], n) {
-			t.Errorf("hex8(%d) = %q, want %q, and isHex8 to know it", n, got, want)
+func TestSum(t *testing.T) {
+	for sum, want := range map[Sum]string{0: "00000000", 0xab: "000000ab", math.MaxUint32: "ffffffff"} {
+		text, err := sum.MarshalText()
+		var back Sum
+		if err := errors.Join(err, back.UnmarshalText(text)); err != nil || sum.String() != want || string(text) != want || back != sum {
+			t.Errorf("%d is %q, %q, which is %d, %v, want %q", uint32(sum), sum, text, back, err, want)
+		}
+	}
+	for _, text := range []string{"", "0", "0000000", "000000000", "0000000A", "0000000g"} {
+		if err := new(Sum).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("UnmarshalText(%q) = nil, want an error", text)
 		}
 	}
 }

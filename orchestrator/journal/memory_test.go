@@ -162,6 +162,7 @@ func ignore(Record) error { return nil }
 func collect(m system) (*Journal, []Record, error) {
 	var got []Record
 	j, err := open(m, testPath, ticker, func(r Record) error {
+		r.Data = slices.Clone(r.Data)
 		got = append(got, r)
 		return nil
 	})
@@ -191,6 +192,12 @@ func filled(t *testing.T) (*memory, []Record) {
 		}
 	}
 	return m, all
+}
+
+// lineOf is a line with a sound checksum, whatever its JSON is.
+func lineOf(json []byte) []byte {
+	line := append(appendHeader(nil, len(json), checksum(json)), json...)
+	return append(line, '\n')
 }
 
 func draft(i int) Draft {

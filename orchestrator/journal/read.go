@@ -18,7 +18,8 @@ type Summary struct {
 	Head      uint64 // seq of the record that the head file names; 0: it names none
 }
 
-// Read hands every record of the journal at path to each and changes nothing.
+// Read hands every record of the journal at path to each and changes nothing. The
+// data of a record are valid until each returns.
 // It may run beside the writer. A missing journal is fs.ErrNotExist, a damaged
 // one a *DamageError after the records before the damage, a link a
 // *durable.NotPlainError.

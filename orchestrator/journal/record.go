@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"time"
 	"unicode/utf8"
+
+	"kanban-run/orchestrator/compact"
 )
 
 // Record is one event of a run as it stands in the journal.
 type Record struct {
 	Seq    uint64          `json:"seq"`     // 1, 2, 3, … without a gap
-	Prev   string          `json:"prev"`    // CRC-32C of the JSON before, 8 hex digits; "00000000" first
+	Prev   Sum             `json:"prev"`    // of the JSON before; 0 first
 	Epoch  uint64          `json:"epoch"`   // which run wrote it; never falls
 	Time   time.Time       `json:"time"`    // UTC, later than the record before
 	Type   string          `json:"type"`    // the event's kind
@@ -21,6 +24,24 @@ type Record struct {
 	Rev    uint64          `json:"rev"`     // of the board's records, from 1; the writer counts
 	Actor  string          `json:"actor"`   // who caused it
 	Data   json.RawMessage `json:"data"`    // the event itself, compact JSON
+}
+
+// Sum is a CRC-32C. In JSON it is 8 hex digits.
+type Sum uint32
+
+func (s Sum) String() string { return string(appendHex8(nil, uint32(s))) }
+
+// MarshalText never fails.
+func (s Sum) MarshalText() ([]byte, error) { return appendHex8(nil, uint32(s)), nil }
+
+// UnmarshalText takes only the spelling that MarshalText uses.
+func (s *Sum) UnmarshalText(digits []byte) error {
+	n, ok := parseHex(digits)
+	if !ok || len(digits) != 8 {
+		return fmt.Errorf("not a checksum: %q", digits)
+	}
+	*s = Sum(n)
+	return nil
 }
 
 // Draft is a record before the journal has given it its place. All but Data
@@ -43,9 +64,8 @@ const MaxRecord = 32 << 20
 // headerLen is the length of "%08x %08x ": the JSON's length and CRC-32C.
 const headerLen = 18
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+// checksum makes the table at its first use, which the start of the program need not wait for.
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 func (d Draft) check() error {
 	fields := []struct{ name, value string }{{"type", d.Type}, {"task_id", d.TaskID}, {"actor", d.Actor}}
@@ -74,25 +94,30 @@ func tooLong(n int) error {
 	return fmt.Errorf("record of %d bytes is over the limit of %d", n, MaxRecord)
 }
 
-// encode returns the JSON of r, which decodes to r again, byte for byte of its
+// appendRecord appends the line of r as it stands on disk and returns also the
+// checksum of its JSON. What it appends decodes to r again, byte for byte of its
 // data: a record that reads back as another one must never reach the disk.
-func encode(r Record) ([]byte, error) {
-	line, err := spell(r)
+func (in *interner) appendRecord(dst []byte, r Record) ([]byte, uint32, error) {
+	dst = slices.Grow(dst, headerLen+len(r.Data)+len(r.Type)+len(r.TaskID)+len(r.Actor)+200)
+	from := len(dst)
+	dst, err := appendJSON(append(dst, blankHeader...), r)
 	if err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
+		return nil, 0, fmt.Errorf("encode: %w", err)
 	}
+	line := dst[from+headerLen:]
 	if len(line) > MaxRecord {
-		return nil, tooLong(len(line))
+		return nil, 0, tooLong(len(line))
 	}
-	var names interner
-	back, err := names.decode(line)
+	back, err := in.decode(line)
 	if err != nil {
-		return nil, fmt.Errorf("decode again: %w", err)
+		return nil, 0, fmt.Errorf("decode again: %w", err)
 	}
 	if !equal(r, back) {
-		return nil, errors.New("record does not survive encoding")
+		return nil, 0, errors.New("record does not survive encoding")
 	}
-	return line, nil
+	crc := checksum(line)
+	appendHeader(dst[:from], len(line), crc)
+	return append(dst, '\n'), crc, nil
 }
 
 // spell returns the one form in which a record is written.
@@ -111,10 +136,14 @@ func equal(a, b Record) bool {
 		a.Type == b.Type && a.TaskID == b.TaskID && a.Rev == b.Rev && a.Actor == b.Actor
 }
 
-// compactJSON is the form in which data stands on disk and in a Record.
+// compactJSON is the form in which data stands on disk and in a Record. Data
+// that has it already is returned as it is.
 func compactJSON(data json.RawMessage) (json.RawMessage, error) {
 	if data == nil {
 		return json.RawMessage("null"), nil
+	}
+	if compact.Valid(data) {
+		return data, nil
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, data); err != nil {
@@ -123,14 +152,11 @@ func compactJSON(data json.RawMessage) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// appendLine appends the record as it stands on disk: one line.
-func appendLine(dst, line []byte) []byte {
-	dst = append(appendHeader(dst, line), line...)
-	return append(dst, '\n')
-}
+const blankHeader = "00000000 00000000 "
 
-func appendHeader(dst, line []byte) []byte {
-	return fmt.Appendf(dst, "%08x %08x ", len(line), checksum(line))
+func appendHeader(dst []byte, length int, crc uint32) []byte {
+	dst = append(appendHex8(dst, uint32(length)), ' ')
+	return append(appendHex8(dst, crc), ' ')
 }
 
 // parseHeader reads "%08x %08x ". Only the spelling that appendHeader uses is
@@ -144,24 +170,26 @@ func parseHeader(h []byte) (length int64, crc uint32, ok bool) {
 	return int64(n), crc, nok && cok
 }
 
-func parseHex(digits []byte) (n uint32, ok bool) {
-	for _, c := range digits {
-		switch {
-		case '0' <= c && c <= '9':
-			n = n<<4 | uint32(c-'0')
-		case 'a' <= c && c <= 'f':
-			n = n<<4 | uint32(c-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return n, true
+// nibbles is the value of a lower-case hex digit and one more, 0 for all else.
+var nibbles = [256]uint8{
+	'0': 1, '1': 2, '2': 3, '3': 4, '4': 5, '5': 6, '6': 7, '7': 8,
+	'8': 9, '9': 10, 'a': 11, 'b': 12, 'c': 13, 'd': 14, 'e': 15, 'f': 16,
 }
 
-func hex8(n uint32) string { return fmt.Sprintf("%08x", n) }
+func parseHex(digits []byte) (n uint32, ok bool) {
+	ok = true
+	for _, c := range digits {
+		v := nibbles[c]
+		ok = ok && v > 0
+		n = n<<4 | uint32(v-1)
+	}
+	return n, ok
+}
 
-// isHex8 reports whether s is hex8(n), and makes no string to find out.
-func isHex8(s string, n uint32) bool {
-	got, ok := parseHex([]byte(s))
-	return ok && len(s) == 8 && got == n
+func appendHex8(dst []byte, n uint32) []byte {
+	const digits = "0123456789abcdef"
+	for shift := 28; shift >= 0; shift -= 4 {
+		dst = append(dst, digits[n>>shift&15])
+	}
+	return dst
 }

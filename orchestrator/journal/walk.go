@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -40,7 +39,7 @@ func (m mark) after(r Record, size int64, crc uint32) (mark, error) {
 	switch {
 	case r.Seq != m.seq+1:
 		return m, fmt.Errorf("record %d follows record %d", r.Seq, m.seq)
-	case !isHex8(r.Prev, m.crc):
+	case r.Prev != Sum(m.crc):
 		return m, fmt.Errorf("record %d does not name the checksum of the record before it", r.Seq)
 	case r.Epoch < m.epoch:
 		return m, fmt.Errorf("record %d is of epoch %d, after epoch %d", r.Seq, r.Epoch, m.epoch)
@@ -60,19 +59,19 @@ func (e *badRecord) Error() string { return e.reason }
 // keeps a reader beside a running writer from meeting a record that was half
 // there when it looked.
 type walker struct {
-	in     *bufio.Reader
-	size   int64
-	at     mark
-	header [headerLen]byte
-	line   []byte
-	names  interner
+	in    io.ReaderAt
+	size  int64
+	at    mark
+	buf   []byte // holds what was read
+	ahead []byte // the part of it that begins at the mark
+	names interner
 }
 
 func newWalker(r io.ReaderAt, size int64) *walker {
-	return &walker{in: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), int(min(size, 256<<10))), size: size}
+	return &walker{in: r, size: size, buf: make([]byte, min(size, 256<<10))}
 }
 
-// next returns the next record, io.EOF behind the last one, a *badRecord where
+// next returns the next record, valid until the next call, io.EOF behind the last one, a *badRecord where
 // none stands, a *DamageError without a path where one stands that must not,
 // or the error of reading.
 func (w *walker) next() (Record, error) {
@@ -88,7 +87,7 @@ func (w *walker) next() (Record, error) {
 	if err != nil {
 		return Record{}, &DamageError{Offset: w.at.offset, Reason: err.Error()}
 	}
-	w.at = at
+	w.at, w.ahead = at, w.ahead[headerLen+len(line)+1:]
 	return r, nil
 }
 
@@ -101,28 +100,44 @@ func (w *walker) readLine() ([]byte, uint32, error) {
 	if left < headerLen {
 		return nil, 0, &badRecord{"the header of the record is incomplete"}
 	}
-	if _, err := io.ReadFull(w.in, w.header[:]); err != nil {
+	if err := w.fill(headerLen); err != nil {
 		return nil, 0, w.readError(err)
 	}
-	length, crc, ok := parseHeader(w.header[:])
+	length, crc, ok := parseHeader(w.ahead[:headerLen])
 	if !ok || length > MaxRecord {
 		return nil, 0, &badRecord{"no record begins here"}
 	}
 	if left < headerLen+length+1 {
 		return nil, 0, &badRecord{"the record is incomplete"}
 	}
-	if int64(cap(w.line)) < length+1 {
-		w.line = make([]byte, length+1)
-	}
-	w.line = w.line[:length+1]
-	if _, err := io.ReadFull(w.in, w.line); err != nil {
+	if err := w.fill(headerLen + int(length) + 1); err != nil {
 		return nil, 0, w.readError(err)
 	}
-	line := w.line[:length]
-	if w.line[length] != '\n' || checksum(line) != crc {
+	line := w.ahead[headerLen:][:length]
+	if w.ahead[headerLen+length] != '\n' || checksum(line) != crc {
 		return nil, 0, &badRecord{"the checksum of the record does not match"}
 	}
 	return line, crc, nil
+}
+
+// fill reads on until n bytes are ahead, which are within the size.
+func (w *walker) fill(n int) error {
+	if len(w.ahead) >= n {
+		return nil
+	}
+	if n > len(w.buf) {
+		w.buf = append(make([]byte, 0, n), w.ahead...)[:n]
+	} else {
+		copy(w.buf, w.ahead)
+	}
+	have := len(w.ahead)
+	room := w.buf[have:min(int64(len(w.buf)), w.size-w.at.offset)]
+	got, err := w.in.ReadAt(room, w.at.offset+int64(have))
+	w.ahead = w.buf[:have+got]
+	if len(w.ahead) >= n {
+		return nil
+	}
+	return err
 }
 
 // readError turns the end of a file that became shorter while it was read into
