@@ -1,0 +1,107 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
+)
+
+// million is the least number of records in the journal that the rows read.
+const million = 1_000_000
+
+// scribe writes the journal of a board that ran for long, as kanban-run writes it: the same events in the same order, every one
+// admitted by the history that it belongs to.
+type scribe struct {
+	journal *journal.Journal
+	history flow.History
+	epoch   uint64
+}
+
+// longHistory makes the journal of a run of many steps on a board of few tasks.
+func longHistory(path, board string) error {
+	j, err := journal.Open(path, time.Now, func(journal.Record) error { return nil })
+	if err != nil {
+		return err
+	}
+	s := &scribe{journal: j}
+	if s.epoch, err = j.BeginEpoch(); err != nil {
+		return err
+	}
+	const owner = "kanban-run@1-0badcafe"
+	err = s.write(flow.HandoffOffered{Board: board, File: board, Epoch: s.epoch, Owner: owner}, flow.HandoffAcked{Board: board, Epoch: s.epoch, Owner: owner})
+	if err == nil {
+		err = s.write(s.history.Snapshot(board), flow.RunStarted{Board: board, Workdir: "/home/somebody/project", Version: "dev",
+			Limits: flow.Limits{MaxRetries: 3}, OnDivergence: "accept", Tasks: longTasks})
+	}
+	for n := 1; err == nil && s.history.Seq < million; n++ {
+		err = s.step(n, board)
+	}
+	if err == nil {
+		err = s.write(flow.RunFinished{Board: board, Outcome: flow.LimitReached, Text: "the limit is reached", Steps: s.history.State.Steps})
+	}
+	if err == nil {
+		err = j.Commit()
+	}
+	if err != nil {
+		return err
+	}
+	return j.Close()
+}
+
+const longTasks = 10
+
+// step is a step as a board of ten tasks that begins again and again has it.
+func (s *scribe) step(n int, board string) error {
+	var tasks []string
+	for i := range longTasks {
+		tasks = append(tasks, taskName(i))
+	}
+	task, next, sha := tasks[n%longTasks], tasks[(n+1)%longTasks], fmt.Sprintf("%064x", n)
+	given, err := json.Marshal(map[string]string{"task_file": task, "kanban_file": board})
+	if err != nil {
+		return err
+	}
+	list, err := json.Marshal(map[string]any{"kanban_file": board, "done_task": task, "tasks": tasks})
+	if err != nil {
+		return err
+	}
+	const role, millis = "Implementor", 61_234
+	err = s.write(
+		flow.StepStarted{Step: n, Task: task, Role: role, BoardSHA: sha, Index: n%longTasks + 1, Of: longTasks, Mark: "4000a654b71c032c"},
+		flow.AttemptStarted{Step: n, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1, Adapter: "claude", Command: "claude -p", Digest: sha, Input: given},
+		flow.ReplyAccepted{Step: n, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1, Status: "ok", Message: "all tests pass", Millis: millis},
+		flow.AttemptStarted{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1, Adapter: "claude", Command: "claude -p",
+			Digest: sha, Input: list, Before: &flow.Baseline{BoardSHA: sha, Current: task}},
+		flow.ReplyAccepted{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1, Status: "ok", Message: "on with it",
+			NextTask: &next, SameTasks: true, Millis: millis},
+		flow.BoardWriteStarted{Step: n, Task: task, Before: sha, After: sha}, flow.BoardWritten{Step: n, Task: task, BoardSHA: sha},
+		flow.StepFinished{Step: n, Task: task, Role: role, Status: "ok", Manager: "ok", Message: "on with it", NextTask: &next, BoardSHA: sha, Millis: 2 * millis},
+	)
+	if err != nil || n%64 != 0 {
+		return err
+	}
+	if err := s.write(s.history.Snapshot(board)); err != nil {
+		return err
+	}
+	return s.journal.Commit()
+}
+
+func (s *scribe) write(events ...flow.Event) error {
+	for _, e := range events {
+		data, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		entry := flow.Entry{Seq: s.history.Seq + 1, Epoch: s.epoch, Rev: s.history.Rev + 1, Actor: flow.Actor(e), Event: e}
+		if err := s.history.Extend(entry); err != nil {
+			return err
+		}
+		if _, err := s.journal.Append(journal.Draft{Type: e.Kind(), TaskID: e.Subject(), Rev: entry.Rev, Actor: entry.Actor, Data: data}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
