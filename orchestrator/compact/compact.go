@@ -194,19 +194,25 @@ const (
 )
 
 // Plain returns how many bytes of data come before the first that ends a JSON string or cannot stand in one as it is: a quote,
-// a backslash or a control character. It looks at eight bytes at a time.
-func Plain(data []byte) int {
+// a backslash or a control character.
+func Plain(data []byte) int { return plain(data, 0) }
+
+// ASCII is Plain that stops also at the first byte of another character.
+func ASCII(data []byte) int { return plain(data, highs) }
+
+// plain looks at eight bytes at a time, and stops also where one has a bit of others.
+func plain(data []byte, others uint64) int {
 	i := 0
 	for ; i+8 <= len(data); i += 8 {
 		w := binary.LittleEndian.Uint64(data[i:])
 		// The lowest bit of each is exact; a higher one may be the borrow of a lower one.
-		hit := zeroes(w^ones*'"') | zeroes(w^ones*'\\') | (w-ones*' ')&^w&highs
+		hit := zeroes(w^ones*'"') | zeroes(w^ones*'\\') | (w-ones*' ')&^w&highs | w&others
 		if hit != 0 {
 			return i + bits.TrailingZeros64(hit)/8
 		}
 	}
 	for ; i < len(data); i++ {
-		if c := data[i]; c < ' ' || c == '"' || c == '\\' {
+		if c := data[i]; c < ' ' || c == '"' || c == '\\' || c&byte(others) != 0 {
 			break
 		}
 	}

@@ -18,6 +18,16 @@ func nests(data []byte) bool {
 	return bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxDepth
 }
 
+// first is the place of the first byte that is not plain or not below limit.
+func first(data []byte, limit int) int {
+	for i, c := range data {
+		if c < ' ' || c == '"' || c == '\\' || int(c) >= limit {
+			return i
+		}
+	}
+	return len(data)
+}
+
 func FuzzValid(f *testing.F) {
 	for _, s := range []string{
 		"", " ", "1 ", "null", "nul", "nulll", "true", "false", "0", "-0", "01", "-", "1.", "1.5", ".5", "1e", "1e+9", "1E-09", "1e+-9", "1e-+9",
@@ -36,12 +46,11 @@ func FuzzValid(f *testing.F) {
 		if n := Value(data); n > 0 && !oracle(data[:n]) {
 			t.Errorf("Value(%q) = %d, which is no value", data, n)
 		}
-		n := bytes.IndexFunc(data, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' })
-		if n < 0 {
-			n = len(data)
+		if got, want := Plain(data), first(data, 0x100); got != want {
+			t.Errorf("Plain(%q) = %d, want %d", data, got, want)
 		}
-		if got := Plain(data); got != n {
-			t.Errorf("Plain(%q) = %d, want %d", data, got, n)
+		if got, want := ASCII(data), first(data, 0x80); got != want {
+			t.Errorf("ASCII(%q) = %d, want %d", data, got, want)
 		}
 	})
 }

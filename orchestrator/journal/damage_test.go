@@ -54,7 +54,7 @@ func wantRefused(t *testing.T, what string, m *memory, offset int, written []Rec
 
 // begins reports whether part is a beginning of all.
 func begins(all, part []Record) bool {
-	return len(part) <= len(all) && slices.EqualFunc(all[:len(part)], part, equal)
+	return len(part) <= len(all) && slices.EqualFunc(all[:len(part)], part, same)
 }
 
 func (m *memory) contents() map[string]string {
@@ -181,7 +181,7 @@ func crcOf(t *testing.T, m *memory, seq int) uint32 {
 	t.Helper()
 	var crc uint32
 	data := m.names[testPath].data
-	_, err := walk(bytes.NewReader(data), int64(len(data)), func(r Record, at mark) error {
+	_, err := walk(bytes.NewReader(data), int64(len(data)), func(r *Record, at *mark) error {
 		if r.Seq == uint64(seq) {
 			crc = at.crc
 		}
@@ -226,7 +226,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 	other := func(edit func(*Record)) string {
 		r := written[2]
 		edit(&r)
-		b, _, err := new(interner).appendRecord(nil, r)
+		b, _, err := new(interner).appendRecord(nil, &r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"kanban-run/orchestrator/compact"
 )
 
 // interner decodes records and shares the strings that recur in a journal: the
@@ -16,36 +18,35 @@ type interner struct {
 	unix   int64                 // when it began; 0: none was read
 }
 
-// decode reads the JSON of one record. Its Data is a part of line.
+// decode reads the JSON of one record into r. Its Data is a part of line.
 //
 // What encode writes is read by plain, at a twentieth of encoding/json's cost: a
 // journal of a million records is replayed before the next agent starts. All
 // other spellings go to encoding/json, and a fuzz test holds the two together.
-func (in *interner) decode(line []byte) (Record, error) {
-	if r, ok := in.plain(line); ok {
-		return r, nil
+func (in *interner) decode(line []byte, r *Record) error {
+	if in.plain(line, r) {
+		return nil
 	}
-	var r Record
-	if err := json.Unmarshal(line, &r); err != nil {
-		return Record{}, err
+	*r = Record{}
+	if err := json.Unmarshal(line, r); err != nil {
+		return err
 	}
 	if r.Seq == 0 || r.Type == "" || r.TaskID == "" || r.Actor == "" || r.Data == nil {
-		return Record{}, errors.New("a required field is missing")
+		return errors.New("a required field is missing")
 	}
 	r.Time = r.Time.UTC()
 	// A field twice, or in another case, would be read as what it is not.
-	if again, err := spell(r); err != nil || !bytes.Equal(again, line) {
-		return Record{}, ErrAmbiguous
+	if again, err := spell(*r); err != nil || !bytes.Equal(again, line) {
+		return ErrAmbiguous
 	}
-	return r, nil
+	return nil
 }
 
 // plain reads a record exactly as appendPlain spells it. It does not check the
 // syntax of the data: the checksum vouches that they are what was written, and
 // whoever decodes them will see.
-func (in *interner) plain(line []byte) (Record, bool) {
+func (in *interner) plain(line []byte, r *Record) bool {
 	c := cursor{rest: line, ok: true}
-	var r Record
 	c.skip(`{"seq":`)
 	r.Seq = c.number()
 	c.skip(`,"prev":"`)
@@ -64,12 +65,9 @@ func (in *interner) plain(line []byte) (Record, bool) {
 	r.Actor = in.share(c.text())
 	c.skip(`,"data":`)
 	data, closed := bytes.CutSuffix(c.rest, []byte("}"))
-	bare := len(data) > 0 && data[0] > ' ' && data[len(data)-1] > ' '
-	if !c.ok || !closed || !bare || r.Seq == 0 || r.Type == "" || r.TaskID == "" || r.Actor == "" {
-		return Record{}, false
-	}
 	r.Data = data
-	return r, true
+	bare := len(data) > 0 && data[0] > ' ' && data[len(data)-1] > ' '
+	return c.ok && closed && bare && r.Seq != 0 && r.Type != "" && r.TaskID != "" && r.Actor != ""
 }
 
 func (in *interner) share(b []byte) string {
@@ -172,19 +170,16 @@ func (c *cursor) second() (second, nanos int64) {
 
 // text reads up to and with the closing quote, without escapes.
 func (c *cursor) text() []byte {
-	foreign := false
-	for i, b := range c.rest {
-		if b == '"' {
-			s := c.rest[:i]
-			c.rest = c.rest[i+1:]
-			c.ok = c.ok && (!foreign || bareRunes(string(s)))
-			return s
-		}
-		if b < ' ' || b == '\\' {
-			break
-		}
-		foreign = foreign || b >= 0x80
+	n := compact.ASCII(c.rest)
+	if n < len(c.rest) && c.rest[n] >= 0x80 {
+		n = compact.Plain(c.rest)
+		c.ok = c.ok && bareRunes(string(c.rest[:n]))
 	}
-	c.ok = false
-	return nil
+	if n == len(c.rest) || c.rest[n] != '"' {
+		c.ok = false
+		return nil
+	}
+	s := c.rest[:n]
+	c.rest = c.rest[n+1:]
+	return s
 }

@@ -52,15 +52,15 @@ func readHead(sys system, path string) (head, error) {
 // also the place behind that record.
 func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked mark, err error) {
 	var before mark
-	end, err = walk(r, size, func(rec Record, at mark) error {
+	end, err = walk(r, size, func(rec *Record, at *mark) error {
 		if at.seq == h.seq && at.crc != h.crc {
 			return &DamageError{Offset: before.offset, Reason: fmt.Sprintf("record %d is not the one that was written", at.seq)}
 		}
 		if at.seq == h.seq {
-			acked = at
+			acked = *at
 		}
-		before = at
-		if err := each(rec); err != nil {
+		before = *at
+		if err := each(*rec); err != nil {
 			return fmt.Errorf("replay record %d (%s): %w", rec.Seq, rec.Type, err)
 		}
 		return nil

@@ -155,11 +155,11 @@ func (j *Journal) Append(d Draft) (Record, error) {
 	if err != nil {
 		return Record{}, j.wrap("append to", err)
 	}
-	pending, crc, err := j.names.appendRecord(j.pending, r)
+	pending, crc, err := j.names.appendRecord(j.pending, &r)
 	if err != nil {
 		return Record{}, j.wrap("append to", err)
 	}
-	at, err := j.end.after(r, int64(len(pending)-len(j.pending)), crc)
+	at, err := j.end.after(&r, int64(len(pending)-len(j.pending)), crc)
 	if err != nil {
 		return Record{}, j.wrap("append to", err)
 	}

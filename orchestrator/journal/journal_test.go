@@ -318,7 +318,7 @@ func TestRepairKeepsEveryTail(t *testing.T) {
 func TestSeqAndRevHoldTheirWholeRange(t *testing.T) {
 	for _, n := range []uint64{0, 9, 10, math.MaxInt64, math.MaxUint64} {
 		r := Record{Seq: max(n, 1), Epoch: n, Time: ticker(), Type: "T", TaskID: "t", Rev: n, Actor: "a", Data: json.RawMessage("1")}
-		if _, _, err := new(interner).appendRecord(nil, r); err != nil {
+		if _, _, err := new(interner).appendRecord(nil, &r); err != nil {
 			t.Errorf("appendRecord with %d = %v, want nil", n, err)
 		}
 	}

@@ -205,3 +205,5 @@ func draft(i int) Draft {
 	data := []string{`{}`, `{"argv":["a","b"]}`, `{"message":"ünïcode \"q\" <b>"}`, `null`}
 	return Draft{Type: kinds[i%4], TaskID: "tasks/a.md", Rev: uint64(i) + 1, Actor: "runner", Data: []byte(data[i%4])}
 }
+
+func same(a, b Record) bool { return equal(&a, &b) }

@@ -97,7 +97,7 @@ func tooLong(n int) error {
 // appendRecord appends the line of r as it stands on disk and returns also the
 // checksum of its JSON. What it appends decodes to r again, byte for byte of its
 // data: a record that reads back as another one must never reach the disk.
-func (in *interner) appendRecord(dst []byte, r Record) ([]byte, uint32, error) {
+func (in *interner) appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	dst = slices.Grow(dst, headerLen+len(r.Data)+len(r.Type)+len(r.TaskID)+len(r.Actor)+200)
 	from := len(dst)
 	dst, err := appendJSON(append(dst, blankHeader...), r)
@@ -108,11 +108,11 @@ func (in *interner) appendRecord(dst []byte, r Record) ([]byte, uint32, error) {
 	if len(line) > MaxRecord {
 		return nil, 0, tooLong(len(line))
 	}
-	back, err := in.decode(line)
-	if err != nil {
+	var back Record
+	if err := in.decode(line, &back); err != nil {
 		return nil, 0, fmt.Errorf("decode again: %w", err)
 	}
-	if !equal(r, back) {
+	if !equal(r, &back) {
 		return nil, 0, errors.New("record does not survive encoding")
 	}
 	crc := checksum(line)
@@ -129,7 +129,7 @@ func spell(r Record) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-func equal(a, b Record) bool {
+func equal(a, b *Record) bool {
 	sameTime := a.Time.Equal(b.Time)
 	sameData := bytes.Equal(a.Data, b.Data)
 	return sameTime && sameData && a.Seq == b.Seq && a.Prev == b.Prev && a.Epoch == b.Epoch &&

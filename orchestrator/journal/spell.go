@@ -11,16 +11,16 @@ import (
 // tenth of its cost: the list of tasks in a record is copied once and not looked
 // at again. A record that needs escapes goes to encoding/json, and a fuzz test
 // holds the two together.
-func appendJSON(dst []byte, r Record) ([]byte, error) {
+func appendJSON(dst []byte, r *Record) ([]byte, error) {
 	if bare(r.Type) && bare(r.TaskID) && bare(r.Actor) && plainTime(r.Time) && r.Data != nil {
 		return appendPlain(dst, r), nil
 	}
-	line, err := spell(r)
+	line, err := spell(*r)
 	return append(dst, line...), err
 }
 
 // appendPlain spells a record whose data are compact.
-func appendPlain(dst []byte, r Record) []byte {
+func appendPlain(dst []byte, r *Record) []byte {
 	dst = strconv.AppendUint(append(dst, `{"seq":`...), r.Seq, 10)
 	dst = appendHex8(append(dst, `,"prev":"`...), uint32(r.Prev))
 	dst = strconv.AppendUint(append(dst, `","epoch":`...), r.Epoch, 10)

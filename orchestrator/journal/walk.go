@@ -35,7 +35,7 @@ type mark struct {
 }
 
 // after checks that r continues the chain and returns the place behind it.
-func (m mark) after(r Record, size int64, crc uint32) (mark, error) {
+func (m mark) after(r *Record, size int64, crc uint32) (mark, error) {
 	switch {
 	case r.Seq != m.seq+1:
 		return m, fmt.Errorf("record %d follows record %d", r.Seq, m.seq)
@@ -49,124 +49,44 @@ func (m mark) after(r Record, size int64, crc uint32) (mark, error) {
 	return mark{offset: m.offset + size, seq: r.Seq, crc: crc, epoch: r.Epoch, time: r.Time}, nil
 }
 
-// badRecord is a place where no whole record stands. Whether it is a torn tail
-// or damage is decided by what comes after it.
-type badRecord struct{ reason string }
-
-func (e *badRecord) Error() string { return e.reason }
-
-// walker reads the first size bytes of a journal record by record. The bound
-// keeps a reader beside a running writer from meeting a record that was half
-// there when it looked.
-type walker struct {
-	in    io.ReaderAt
-	size  int64
-	at    mark
-	buf   []byte // holds what was read
-	ahead []byte // the part of it that begins at the mark
-	names interner
-}
-
-func newWalker(r io.ReaderAt, size int64) *walker {
-	return &walker{in: r, size: size, buf: make([]byte, min(size, 256<<10))}
-}
-
-// next returns the next record, valid until the next call, io.EOF behind the last one, a *badRecord where
-// none stands, a *DamageError without a path where one stands that must not,
-// or the error of reading.
-func (w *walker) next() (Record, error) {
-	line, crc, err := w.readLine()
+// follow decodes the JSON of the record at m into r and moves m behind it. The
+// error is a *DamageError without a path.
+func (m *mark) follow(names *interner, json []byte, crc uint32, r *Record) error {
+	if err := names.decode(json, r); err != nil {
+		return &DamageError{Offset: m.offset, Reason: "not a record: " + err.Error()}
+	}
+	next, err := m.after(r, headerLen+int64(len(json))+1, crc)
 	if err != nil {
-		return Record{}, err
+		return &DamageError{Offset: m.offset, Reason: err.Error()}
 	}
-	r, err := w.names.decode(line)
-	if err != nil {
-		return Record{}, &DamageError{Offset: w.at.offset, Reason: "not a record: " + err.Error()}
-	}
-	at, err := w.at.after(r, headerLen+int64(len(line))+1, crc)
-	if err != nil {
-		return Record{}, &DamageError{Offset: w.at.offset, Reason: err.Error()}
-	}
-	w.at, w.ahead = at, w.ahead[headerLen+len(line)+1:]
-	return r, nil
-}
-
-// readLine returns the JSON of the next record, valid until the next call.
-func (w *walker) readLine() ([]byte, uint32, error) {
-	left := w.size - w.at.offset
-	if left == 0 {
-		return nil, 0, io.EOF
-	}
-	if left < headerLen {
-		return nil, 0, &badRecord{"the header of the record is incomplete"}
-	}
-	if err := w.fill(headerLen); err != nil {
-		return nil, 0, w.readError(err)
-	}
-	length, crc, ok := parseHeader(w.ahead[:headerLen])
-	if !ok || length > MaxRecord {
-		return nil, 0, &badRecord{"no record begins here"}
-	}
-	if left < headerLen+length+1 {
-		return nil, 0, &badRecord{"the record is incomplete"}
-	}
-	if err := w.fill(headerLen + int(length) + 1); err != nil {
-		return nil, 0, w.readError(err)
-	}
-	line := w.ahead[headerLen:][:length]
-	if w.ahead[headerLen+length] != '\n' || checksum(line) != crc {
-		return nil, 0, &badRecord{"the checksum of the record does not match"}
-	}
-	return line, crc, nil
-}
-
-// fill reads on until n bytes are ahead, which are within the size.
-func (w *walker) fill(n int) error {
-	if len(w.ahead) >= n {
-		return nil
-	}
-	if n > len(w.buf) {
-		w.buf = append(make([]byte, 0, n), w.ahead...)[:n]
-	} else {
-		copy(w.buf, w.ahead)
-	}
-	have := len(w.ahead)
-	room := w.buf[have:min(int64(len(w.buf)), w.size-w.at.offset)]
-	got, err := w.in.ReadAt(room, w.at.offset+int64(have))
-	w.ahead = w.buf[:have+got]
-	if len(w.ahead) >= n {
-		return nil
-	}
-	return err
-}
-
-// readError turns the end of a file that became shorter while it was read into
-// a bad record; everything else is an error of the disk.
-func (w *walker) readError(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &badRecord{"the record is incomplete"}
-	}
-	return fmt.Errorf("at byte %d: %w", w.at.offset, err)
+	*m = next
+	return nil
 }
 
 // walk hands every record to each and returns the place behind the last good
 // one. Bytes after that place are torn if err is nil.
-func walk(r io.ReaderAt, size int64, each func(Record, mark) error) (mark, error) {
-	w := newWalker(r, size)
+func walk(r io.ReaderAt, size int64, each func(*Record, *mark) error) (at mark, err error) {
+	var names interner
+	var rec Record
 	var bad *badRecord
-	for {
-		rec, err := w.next()
-		switch {
-		case err == io.EOF:
-			return w.at, nil
-		case errors.As(err, &bad):
-			return w.at, tailOnly(r, w.at.offset, size, bad)
-		case err != nil:
-			return w.at, err
+	err = readBlocks(r, size, func(b *block) error {
+		for _, l := range b.lines {
+			if err := at.follow(&names, b.buf[l.from:l.to], l.crc, &rec); err != nil {
+				return err
+			}
+			if err := each(&rec, &at); err != nil {
+				return err
+			}
 		}
-		if err := each(rec, w.at); err != nil {
-			return w.at, err
-		}
+		return b.err
+	})
+	switch {
+	case err == io.EOF:
+		return at, nil
+	case errors.As(err, &bad):
+		return at, tailOnly(r, at.offset, size, bad)
+	default:
+		return at, err
 	}
 }
 

@@ -1,0 +1,83 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// severalBlocks are the bytes of a journal of several blocks, whose records are shorter, longer and just as long as one, and where its
+// records end.
+func severalBlocks(t *testing.T) (data []byte, at []int) {
+	t.Helper()
+	j := &Journal{now: time.Now, began: true}
+	for i, n := range []int{10, blockSize - 200, 1000, blockSize, blockSize + 1, 3 * blockSize, 1, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000, 7} {
+		add(t, j, Draft{Type: "T", TaskID: fmt.Sprint("t", i), Rev: 1, Actor: "a", Data: []byte(`"` + strings.Repeat("x", n) + `"`)})
+	}
+	return j.pending, ends(j.pending)
+}
+
+// Whichever byte of a long journal is changed, the damage is found in its record, after all records before it.
+func TestDamageInAnyBlock(t *testing.T) {
+	data, at := severalBlocks(t)
+	if at[len(at)-1] != len(data) {
+		t.Fatalf("the journal ends at %d, its last record at %d", len(data), at[len(at)-1])
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		place := r.IntN(len(data))
+		if r.IntN(2) == 0 {
+			place = min(at[r.IntN(len(at))]+r.IntN(60), len(data)-1)
+		}
+		bad := slices.Clone(data)
+		bad[place] ^= 1 << r.IntN(8)
+		record, _ := slices.BinarySearch(at, place+1)
+		seen := 0
+		end, err := walk(bytes.NewReader(bad), int64(len(bad)), func(*Record, *mark) error { seen++; return nil })
+		var damage *DamageError
+		last := record == len(at)-1
+		if seen != record || end.seq != uint64(record) || last && err != nil || !last && !errors.As(err, &damage) {
+			t.Fatalf("byte %d changed: %d records, %+v, %v, want %d and damage", place, seen, end, err, record)
+		}
+	}
+}
+
+// A file that became shorter after its size was taken ends in a torn record.
+func TestCutInAnyBlock(t *testing.T) {
+	data, at := severalBlocks(t)
+	for _, end := range at {
+		for _, cut := range []int{end - 1, end, end + 1, end + headerLen, end + headerLen + 1} {
+			cut = min(cut, len(data))
+			whole, _ := slices.BinarySearch(at, cut+1)
+			for _, size := range []int{cut, len(data)} {
+				got, err := walk(bytes.NewReader(data[:cut]), int64(size), func(*Record, *mark) error { return nil })
+				if err != nil || got.seq != uint64(whole) {
+					t.Errorf("cut at %d of %d: %+v, %v, want %d records", cut, size, got, err, whole)
+				}
+			}
+		}
+	}
+}
+
+// An error of whoever looks at the records ends the reading, at once and with no goroutine left behind.
+func TestWalkEndsWithItsCaller(t *testing.T) {
+	data, _ := severalBlocks(t)
+	stop := errors.New("enough")
+	for n := range 14 {
+		seen := 0
+		end, err := walk(bytes.NewReader(data), int64(len(data)), func(*Record, *mark) error {
+			if seen++; seen > n {
+				return stop
+			}
+			return nil
+		})
+		if !errors.Is(err, stop) || end.seq != uint64(n)+1 {
+			t.Errorf("walk = %+v, %v, want %v at record %d", end, err, stop, n+1)
+		}
+	}
+}
