@@ -41,6 +41,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/compact":   "the data of a record are one line",
 	},
+	"orchestrator/flow":    {"orchestrator/compact": "it reads events that hold a list of all tasks"},
 	"orchestrator/durable": {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/proc":    {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/console": {"orchestrator/redact": "what is printed is redacted and inert"},

@@ -20,7 +20,7 @@ var sinks = map[string]string{
 	"console.Printer.write": "the streams of the process: the one function that prints",
 
 	"proc.pipe.pull":           "what an agent prints, to whoever started it",
-	"proc.pipe.push":        "an agent's standard input",
+	"proc.pipe.push":           "an agent's standard input",
 	"proc.Join":                "the name of the process for ps",
 	"agent.late.Write":         "what an agent prints, to its reader",
 	"agent.late.passOn":        "what an agent prints, to the redactor, when somebody may want it",
