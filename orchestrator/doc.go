@@ -37,7 +37,8 @@
 //	cast.go       which program plays a role; environ.go: what its environment is
 //	files.go      the files of a run; spool.go: the streams of its agents; logbook.go: supervisor-log.md; statefile.go: state.md
 //	batch.go      several boards side by side; once.go: a single call without a board
-//	inspect.go    the journal for those who only read; verify.go: what is to be said about it; ack.go: the Lead's word
+//	inspect.go    the journal for those who only read; skim.go: where a board stands, in a hurry; verify.go: what is to be
+//	              said about it; ack.go: the Lead's word
 //
 // # What is said, and where it goes
 //

@@ -29,13 +29,19 @@ func Inspect(boardPath string, each func(flow.Entry) error) (flow.History, journ
 		return flow.History{}, journal.Summary{}, err
 	}
 	h, sum, err := fold(path, each)
+	return h, sum, inspected(boardPath, path, h, err)
+}
+
+// inspected is what there is to say about a journal that was read with err.
+func inspected(boardPath, path string, h flow.History, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = &NoRunError{boardPath}
+		return &NoRunError{boardPath}
 	case err == nil:
-		err = whose(path, h)
+		return whose(path, h)
+	default:
+		return err
 	}
-	return h, sum, err
 }
 
 // fold replays a journal that somebody else may be writing.

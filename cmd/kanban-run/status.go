@@ -41,7 +41,7 @@ func statusCommand() command {
 }
 
 func (u *setup) status(board string) (report.Status, error) {
-	h, sum, err := orchestrator.Inspect(board, nil)
+	h, sum, err := orchestrator.Skim(board)
 	if err != nil {
 		return report.Status{}, err
 	}

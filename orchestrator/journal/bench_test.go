@@ -62,7 +62,7 @@ func BenchmarkWalk(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(j.pending)))
 	for b.Loop() {
-		if end, err := walk(in, int64(len(j.pending)), func(*Record, *mark) error { return nil }); err != nil || end.seq != records {
+		if end, err := walk(in, int64(len(j.pending)), mark{}, func(*Record, *mark) error { return nil }); err != nil || end.seq != records {
 			b.Fatal(end.seq, err)
 		}
 	}

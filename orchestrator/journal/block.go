@@ -29,7 +29,7 @@ type line struct {
 	crc      uint32
 }
 
-// blocks reads the first size bytes of a journal. The bound keeps a reader beside
+// blocks reads the first size bytes of a journal from an offset on. The bound keeps a reader beside
 // a running writer from meeting a record that was half there when it looked.
 type blocks struct {
 	in     io.ReaderAt
@@ -42,8 +42,8 @@ type blocks struct {
 //
 // While one block is in use, a goroutine reads the next and checks its sums; it
 // has ended when readBlocks returns.
-func readBlocks(in io.ReaderAt, size int64, use func(*block) error) error {
-	r := &blocks{in: in, size: size}
+func readBlocks(in io.ReaderAt, size, offset int64, use func(*block) error) error {
+	r := &blocks{in: in, size: size, offset: offset}
 	b, spare := &block{}, &block{}
 	r.read(b)
 	for b.err == nil {
@@ -71,7 +71,7 @@ func (r *blocks) read(b *block) {
 		return
 	}
 	if b.buf == nil {
-		b.buf = make([]byte, min(r.size, blockSize))
+		b.buf = make([]byte, min(r.size-r.offset, blockSize))
 	}
 	n, err := r.in.ReadAt(b.buf[:min(r.size-r.offset, int64(len(b.buf)))], r.offset)
 	at := 0

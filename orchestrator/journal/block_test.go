@@ -38,7 +38,7 @@ func TestDamageInAnyBlock(t *testing.T) {
 		bad[place] ^= 1 << r.IntN(8)
 		record, _ := slices.BinarySearch(at, place+1)
 		seen := 0
-		end, err := walk(bytes.NewReader(bad), int64(len(bad)), func(*Record, *mark) error { seen++; return nil })
+		end, err := walk(bytes.NewReader(bad), int64(len(bad)), mark{}, func(*Record, *mark) error { seen++; return nil })
 		var damage *DamageError
 		last := record == len(at)-1
 		if seen != record || end.seq != uint64(record) || last && err != nil || !last && !errors.As(err, &damage) {
@@ -55,7 +55,7 @@ func TestCutInAnyBlock(t *testing.T) {
 			cut = min(cut, len(data))
 			whole, _ := slices.BinarySearch(at, cut+1)
 			for _, size := range []int{cut, len(data)} {
-				got, err := walk(bytes.NewReader(data[:cut]), int64(size), func(*Record, *mark) error { return nil })
+				got, err := walk(bytes.NewReader(data[:cut]), int64(size), mark{}, func(*Record, *mark) error { return nil })
 				if err != nil || got.seq != uint64(whole) {
 					t.Errorf("cut at %d of %d: %+v, %v, want %d records", cut, size, got, err, whole)
 				}
@@ -70,7 +70,7 @@ func TestWalkEndsWithItsCaller(t *testing.T) {
 	stop := errors.New("enough")
 	for n := range 14 {
 		seen := 0
-		end, err := walk(bytes.NewReader(data), int64(len(data)), func(*Record, *mark) error {
+		end, err := walk(bytes.NewReader(data), int64(len(data)), mark{}, func(*Record, *mark) error {
 			if seen++; seen > n {
 				return stop
 			}

@@ -49,10 +49,10 @@ func readHead(sys system, path string) (head, error) {
 }
 
 // walk is the walk of a journal that must contain the head's record. It returns
-// also the place behind that record.
-func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked mark, err error) {
-	var before mark
-	end, err = walk(r, size, func(rec *Record, at *mark) error {
+// also the place behind that record, if that is behind from.
+func (h head) walk(r io.ReaderAt, size int64, from mark, each func(Record, Place) error) (end, acked mark, err error) {
+	before := from
+	end, err = walk(r, size, from, func(rec *Record, at *mark) error {
 		if at.seq == h.seq && at.crc != h.crc {
 			return &DamageError{Offset: before.offset, Reason: fmt.Sprintf("record %d is not the one that was written", at.seq)}
 		}
@@ -60,7 +60,7 @@ func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, ack
 			acked = *at
 		}
 		before = *at
-		if err := each(*rec); err != nil {
+		if err := each(*rec, Place{*at}); err != nil {
 			return fmt.Errorf("replay record %d (%s): %w", rec.Seq, rec.Type, err)
 		}
 		return nil

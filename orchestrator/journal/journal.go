@@ -103,7 +103,7 @@ func (j *Journal) replay(sys system, known head, replay func(Record) error) erro
 	if err != nil {
 		return err
 	}
-	end, acked, err := known.walk(j.file, size, replay)
+	end, acked, err := known.walk(j.file, size, mark{}, func(r Record, _ Place) error { return replay(r) })
 	if err == nil && end.offset < size {
 		err = j.repair(sys, end.offset, size)
 	}

@@ -24,11 +24,20 @@ type Summary struct {
 // one a *DamageError after the records before the damage, a link a
 // *durable.NotPlainError.
 func Read(path string, each func(Record) error) (Summary, error) {
-	s, err := read(disk{}, path, each)
+	return ReadFrom(path, Place{}, func(r Record, _ Place) error { return each(r) })
+}
+
+// Place is a place behind a record of a journal; the zero one is its beginning.
+type Place struct{ mark mark }
+
+// ReadFrom is Read of the records behind a place, and tells the place behind each
+// of them. A journal to which the place does not belong is a *DamageError.
+func ReadFrom(path string, from Place, each func(Record, Place) error) (Summary, error) {
+	s, err := read(disk{}, path, from, each)
 	return s, wrap("read", path, err)
 }
 
-func read(sys system, path string, each func(Record) error) (Summary, error) {
+func read(sys system, path string, from Place, each func(Record, Place) error) (Summary, error) {
 	// Before the size is taken: a record that the head names is then in reach,
 	// however the writer goes on.
 	known, err := readHead(sys, headName(path))
@@ -47,7 +56,10 @@ func read(sys system, path string, each func(Record) error) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	end, _, err := known.walk(f, info.Size(), each)
+	if info.Size() < from.mark.offset {
+		return Summary{}, &DamageError{Offset: info.Size(), Reason: "it became shorter while it was read"}
+	}
+	end, _, err := known.walk(f, info.Size(), from.mark, each)
 	return Summary{
 		Records: end.seq, Bytes: end.offset, TornBytes: info.Size() - end.offset,
 		Epoch: end.epoch, Head: known.seq,

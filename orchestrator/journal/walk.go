@@ -63,13 +63,14 @@ func (m *mark) follow(names *interner, json []byte, crc uint32, r *Record) error
 	return nil
 }
 
-// walk hands every record to each and returns the place behind the last good
-// one. Bytes after that place are torn if err is nil.
-func walk(r io.ReaderAt, size int64, each func(*Record, *mark) error) (at mark, err error) {
+// walk hands every record behind from to each and returns the place behind the
+// last good one. Bytes after that place are torn if err is nil.
+func walk(r io.ReaderAt, size int64, from mark, each func(*Record, *mark) error) (mark, error) {
+	at := from
 	var names interner
 	var rec Record
 	var bad *badRecord
-	err = readBlocks(r, size, func(b *block) error {
+	err := readBlocks(r, size, from.offset, func(b *block) error {
 		for _, l := range b.lines {
 			if err := at.follow(&names, b.buf[l.from:l.to], l.crc, &rec); err != nil {
 				return err

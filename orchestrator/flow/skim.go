@@ -1,0 +1,60 @@
+package flow
+
+// Skim folds a journal without reading what the records of the work say before the last snapshot: the snapshot says where the
+// work stood. Who may write, locks, freezes and the order of revisions are followed as [History.Add] follows them.
+//
+// What it does not see: a record of the work that cannot follow the one before it, or that a reply was journaled by another
+// than its role. Whoever acts on the history adds every record.
+type Skim struct {
+	passed History // its State is that of the last snapshot
+
+	// Sure is the history at the last snapshot. Only what follows it remains to be added.
+	Sure History
+}
+
+// Passes says whether a record needs no decoding, and makes it part of the history then. A record that breaks a rule does not
+// pass.
+func (s *Skim) Passes(kind, actor string, seq, epoch, rev uint64) bool {
+	h := &s.passed
+	byRole := kind == ReplyAccepted{}.Kind()
+	if !byRole && (actor != ActorRun || !saysWork(kind)) {
+		return false
+	}
+	if h.Custody.Locked != "" || epoch != h.Custody.Epoch || epoch == 0 || rev != h.Rev+1 {
+		return false
+	}
+	h.Seq, h.Rev = seq, rev
+	return true
+}
+
+// saysWork names the kinds of records that only change where the work stands.
+func saysWork(kind string) bool {
+	switch kind {
+	case StepStarted{}.Kind(), AttemptStarted{}.Kind(), ReplyAccepted{}.Kind(), ReplyRejected{}.Kind(), AttemptStopped{}.Kind(),
+		BoardEdited{}.Kind(), BoardWriteStarted{}.Kind(), BoardWritten{}.Kind(), StepFinished{}.Kind(), StepAbandoned{}.Kind():
+		return true
+	default:
+		return false
+	}
+}
+
+// Add makes a record part of the history that did not pass. It returns false where only a fold of all records can tell what
+// is true: where a rule is broken, and at a snapshot that is not of the record before it.
+func (s *Skim) Add(e Entry) bool {
+	taken, ok := e.Event.(SnapshotTaken)
+	if !ok {
+		s.passed.Add(e)
+		return s.passed.Breach == nil
+	}
+	if taken.Version != snapshotVersion || taken.ReplayIndex != e.Seq-1 {
+		return false
+	}
+	state, err := decodeState(taken.State, taken.Hash)
+	if err != nil {
+		return false
+	}
+	s.passed.State = state // so it is compared with the one spelling of itself
+	s.passed.Add(e)
+	s.Sure = s.passed
+	return s.passed.Breach == nil
+}
