@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -21,11 +22,16 @@ var known = [...]string{"name", "description", "agent", "command", "args", "mode
 var foreign = [...]string{"mode", "agents"}
 
 var (
-	roleName        = regexp.MustCompile(`^[\pL\pN][\pL\pN_.-]*( [\pL\pN_.-]+)*$`)
-	variableName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	variablePattern = regexp.MustCompile(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
-	plainWords      = regexp.MustCompile(`^[\pL\pN_./:=@%+,~ -]*$`)
+	roleName        = lazy(`^[\pL\pN][\pL\pN_.-]*( [\pL\pN_.-]+)*$`)
+	variableName    = lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variablePattern = lazy(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
+	plainWords      = lazy(`^[\pL\pN_./:=@%+,~ -]*$`)
 )
+
+// lazy compiles a pattern when it is first needed: those with letters of all scripts cost as much as half of a start.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // fields reads the frontmatter of one role file and keeps the first problem, so that parse reads like the list of keys it is.
 type fields struct {
@@ -81,10 +87,10 @@ func parseMatter(file string, source []byte) (*matter.Document, error) {
 	return second, nil
 }
 
-var description = regexp.MustCompile(`(?m)^description:[ \t]+([^\s'"|>\[{&*!%@#].*?)[ \t]*\r?$`)
+var description = lazy(`(?m)^description:[ \t]+([^\s'"|>\[{&*!%@#].*?)[ \t]*\r?$`)
 
 func quoteDescription(source []byte) ([]byte, bool) {
-	at := description.FindSubmatchIndex(source)
+	at := description().FindSubmatchIndex(source)
 	if at == nil {
 		return nil, false
 	}
@@ -129,7 +135,7 @@ func (f *fields) name(file string) string {
 		return strings.TrimSuffix(base, filepath.Ext(base))
 	}
 	name := f.text("name")
-	if f.err == nil && (len(name) > 64 || !roleName.MatchString(name)) {
+	if f.err == nil && (len(name) > 64 || !roleName().MatchString(name)) {
 		f.fail(f.value("name"), "use letters, digits, - and _", "%q is no role name", name)
 	}
 	return name
@@ -152,7 +158,7 @@ func (f *fields) words(name string) []string {
 		return f.list(value, name)
 	}
 	line := f.text(name)
-	if !plainWords.MatchString(line) {
+	if !plainWords().MatchString(line) {
 		f.fail(value, fmt.Sprintf("write it as a list: %s: [WORD, WORD]", name), "%s has quotes or characters of the shell in it", name)
 	}
 	return strings.Fields(line)
@@ -253,7 +259,7 @@ func (f *fields) variables(value *yaml.Node, name string) []string {
 		f.fail(value, "name what the agent needs, for example [PATH, HOME]; or remove the line", "env.only is empty")
 	}
 	for i, n := range names {
-		if !variablePattern.MatchString(n) {
+		if !variablePattern().MatchString(n) {
 			f.fail(value.Content[i], "name the variable only, without $ or =; * stands for any letters", "%s: %q is no variable name", name, n)
 			break
 		}
@@ -272,7 +278,7 @@ func (f *fields) assignments(value *yaml.Node) map[string]string {
 	set := map[string]string{}
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		k, v := value.Content[i], value.Content[i+1]
-		if !variableName.MatchString(k.Value) || v.Kind != yaml.ScalarNode {
+		if !variableName().MatchString(k.Value) || v.Kind != yaml.ScalarNode {
 			f.fail(k, "write set: {NAME: value}", "env.set: %q must be a variable name with one text as its value", k.Value)
 		}
 		set[k.Value] = v.Value

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,11 +105,11 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	return root, f.err
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+var yamlLine = lazy(`^yaml: (?:line (\d+): )?(.*)$`)
 
 func (f *settingsFile) syntax(err error) error {
 	e := &Error{File: f.path, Text: err.Error(), Fix: "quote a value that contains a colon or begins with a special character"}
-	if m := yamlLine.FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0]); m != nil {
+	if m := yamlLine().FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0]); m != nil {
 		e.Line, _ = strconv.Atoi(m[1]) // no number: the file as a whole
 		e.Text = m[2]
 	}
@@ -248,7 +247,7 @@ func (f *settingsFile) variables(name string, value *yaml.Node) {
 		f.fail(value, "name what agents need, for example [PATH, HOME]; or remove the line", "env.only is empty")
 	}
 	for i, item := range items {
-		if !variablePattern.MatchString(item) {
+		if !variablePattern().MatchString(item) {
 			f.fail(value.Content[i], "name the variable only, without $ or =; * stands for any letters", "%s: %q is no variable name", name, item)
 		}
 	}
@@ -265,7 +264,7 @@ func (f *settingsFile) assignments(value *yaml.Node) {
 	set, names := map[string]string{}, []string{}
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		key, v := value.Content[i], value.Content[i+1]
-		if !variableName.MatchString(key.Value) || v.Kind != yaml.ScalarNode {
+		if !variableName().MatchString(key.Value) || v.Kind != yaml.ScalarNode {
 			f.fail(key, "write set: {NAME: value}", "env.set: %q must be a variable name with one text as its value", key.Value)
 			return
 		}

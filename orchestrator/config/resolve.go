@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // given is one value as its source gave it.
@@ -135,7 +136,7 @@ func (r *resolver) redact(g given) error {
 			r.settings.Redact = append(r.settings.Redact, Hidden{fmt.Sprintf("redact[%d]", i), text})
 			continue
 		}
-		if !variableName.MatchString(name) {
+		if !variableName().MatchString(name) {
 			return g.fail(fmt.Sprintf("%q is no variable name", name), "write $NAME, or quote a text that does not begin with $")
 		}
 		names = append(names, text)
@@ -247,18 +248,23 @@ func (r *resolver) spread(row Setting, texts []string, source string) ([]given, 
 }
 
 // A word that could be a role's name; `./run` or `"quoted` cannot.
-var roleWord = regexp.MustCompile(`^[\pL\pN][\pL\pN_.-]*$`)
+var roleWord = lazy(`^[\pL\pN][\pL\pN_.-]*$`)
 
 var (
-	variableName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	variablePattern = regexp.MustCompile(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
+	variableName    = lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variablePattern = lazy(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
 )
+
+// lazy compiles a pattern when it is first needed: those with letters of all scripts cost as much as half of a start.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // cutRole reads ROLE= only when the text before the first = is one word, and that word must be a role: `FOO=1 ./agent` is
 // refused rather than guessed at.
 func (r *resolver) cutRole(g given) (role, rest string, err error) {
 	word, rest, found := strings.Cut(g.value, "=")
-	if !found || !roleWord.MatchString(word) {
+	if !found || !roleWord().MatchString(word) {
 		return "", g.value, nil
 	}
 	if r.in.KnownRole != nil && !r.in.KnownRole(word) {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,11 +105,11 @@ func number(v string, least int) (int, error) {
 	return n, nil
 }
 
-var sizes = regexp.MustCompile(`^([0-9]{1,9})(?i: ?([kmg])(?:i?b)?)?$`)
+var sizes = lazy(`^([0-9]{1,9})(?i: ?([kmg])(?:i?b)?)?$`)
 
 // size reads a number of bytes. K, M and G are powers of 1024, however they are written.
 func size(v string) (int64, error) {
-	m := sizes.FindStringSubmatch(v)
+	m := sizes().FindStringSubmatch(v)
 	if m == nil {
 		return 0, &badValue{fmt.Sprintf("%q is no size", v), "write a number of bytes, or one with its unit, for example 200M or 1GiB; 0 is none"}
 	}

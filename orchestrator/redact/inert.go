@@ -3,6 +3,7 @@ package redact
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -146,20 +147,21 @@ func looks(r rune) bool {
 }
 
 // byteEscapes are those of single bytes.
-var byteEscapes = func() (all [256]string) {
+var byteEscapes = sync.OnceValue(func() *[256]string {
+	var all [256]string
 	for c := range all {
 		all[c] = fmt.Sprintf(`\x%02x`, c)
 	}
 	all['\n'], all['\r'], all['\t'] = `\n`, `\r`, `\t`
-	return all
-}()
+	return &all
+})
 
 func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 	switch {
 	case size == 1: // ASCII, or no UTF-8
-		out.WriteString(byteEscapes[first])
+		out.WriteString(byteEscapes()[first])
 	case r <= 0xff:
-		out.WriteString(byteEscapes[r])
+		out.WriteString(byteEscapes()[r])
 	case r <= 0xffff:
 		out.WriteString(`\u`)
 		writeHex(out, r, 4)

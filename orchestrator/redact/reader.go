@@ -26,8 +26,11 @@ func (s *shape) starts() []string {
 	return s.keys
 }
 
-// keysWith are the keys of a prefix of three bytes before one of a class.
+// keysWith are the keys of a prefix of three bytes before one of a class. A longer one needs none.
 func keysWith(prefix string, in *class) (all []string) {
+	if len(prefix) >= keySize {
+		return nil
+	}
 	for c := range in {
 		if in[c] {
 			all = append(all, prefix+string([]byte{byte(c)}))

@@ -36,7 +36,7 @@ type Secret struct{ Name, Value string }
 // looks secret.
 func New(values []string) *Redactor {
 	var ix builder
-	for _, s := range shapes {
+	for _, s := range shapes() {
 		ix.shape(s)
 	}
 	seen := map[string]bool{}

@@ -1,7 +1,9 @@
 package redact
 
-// shapes is read only.
-var shapes = shapeTable()
+import "sync"
+
+// shapes is read only. It is made for the first Redactor: not every command of the program has one.
+var shapes = sync.OnceValue(shapeTable)
 
 var (
 	wordChars = classOf(alnum + "_-")

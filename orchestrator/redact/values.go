@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -40,7 +41,7 @@ func appendParts(all []string, value string, depth int) []string {
 }
 
 // armor is the first or last line of a PEM block, which is no secret.
-var armor = regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`)
+var armor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`) })
 
 // lines returns each long line of a value of several, because programs print
 // line by line.
@@ -50,7 +51,7 @@ func lines(value string) (all []string) {
 		return nil
 	}
 	for _, line := range found {
-		if line = strings.TrimSpace(line); len(line) >= minPart && !armor.MatchString(line) {
+		if line = strings.TrimSpace(line); len(line) >= minPart && !armor().MatchString(line) {
 			all = append(all, line)
 		}
 	}
