@@ -48,7 +48,7 @@ func RunAll(stop, kill context.Context, boards []*Prepared, n int) []Result {
 		wg.Go(func() {
 			for i := range next {
 				boards[i].desk = desks
-				results[i] = boards[i].runUnlessStopped(stop, kill)
+				boards[i].runUnlessStopped(stop, kill, &results[i])
 			}
 		})
 	}
@@ -86,15 +86,15 @@ func (d desk) leave() {
 	}
 }
 
-func (p *Prepared) runUnlessStopped(stop, kill context.Context) Result {
+func (p *Prepared) runUnlessStopped(stop, kill context.Context, res *Result) {
 	p.desk.take()
 	defer p.desk.leave()
 	if stop.Err() == nil {
-		return p.Run(stop, kill)
+		p.run(stop, kill, res)
+		return
 	}
-	res := Result{Board: p.job.Board, Outcome: flow.Interrupted, Text: "not started", Signal: context.Cause(stop)}
+	*res = Result{Board: p.job.Board, Outcome: flow.Interrupted, Text: "not started", Signal: context.Cause(stop)}
 	if err := p.Close(); err != nil {
 		res.Outcome, res.Err = flow.Failed, err
 	}
-	return res
 }

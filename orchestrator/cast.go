@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -14,7 +15,7 @@ import (
 	"kanban-run/roles"
 )
 
-// Cast says which program plays which role. It is safe for concurrent use: nothing in it changes.
+// Cast says which program plays which role. It is safe for concurrent use: nothing that is set in it changes.
 type Cast struct {
 	Settings   *config.Settings
 	Roles      *roles.Set
@@ -23,6 +24,9 @@ type Cast struct {
 	StubState  string        // folder in which stubs count their calls
 	DryRun     bool          // every role is played by a stub
 	MaxGrace   time.Duration // over what settings and roles say; 0: no limit
+
+	mu    sync.Mutex
+	known map[[2]string]*Player // by role and work directory
 }
 
 // Player is the program that plays a role.
@@ -34,9 +38,27 @@ type Player struct {
 	template agent.Assignment
 }
 
-// Player finds who plays a role in the work directory dir and checks that its command exists. Errors: *roles.UnknownError,
-// *agent.ConfigError.
+// Player finds who plays a role in the work directory dir and checks that its command exists. Once found it is the same for as
+// long as the Cast lives: every attempt of a call has the same command. Errors: *roles.UnknownError, *agent.ConfigError.
 func (c *Cast) Player(role, dir string) (*Player, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := [2]string{role, dir}
+	if p := c.known[key]; p != nil {
+		return p, nil
+	}
+	p, err := c.find(role, dir)
+	if err != nil {
+		return nil, err
+	}
+	if c.known == nil {
+		c.known = map[[2]string]*Player{}
+	}
+	c.known[key] = p
+	return p, nil
+}
+
+func (c *Cast) find(role, dir string) (*Player, error) {
 	r, err := c.Roles.Lookup(role)
 	if err != nil {
 		return nil, err

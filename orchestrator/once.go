@@ -85,7 +85,7 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 		if err := state.Apply(flow.AttemptStarted{Step: 1, Call: start.Call, Attempt: start.Attempt, Input: input}); err != nil {
 			return nil, err
 		}
-		out, err := agent.Converse(stop, kill, player.Adapter, inv, agent.InstructionContract, agent.Sinks{Redactor: o.Redactor}, func(agent.Event) {})
+		out, err := agent.Converse(stop, kill, player.Adapter, &inv, agent.InstructionContract, agent.Sinks{Redactor: o.Redactor}, func(agent.Event) {})
 		switch {
 		case err != nil:
 			return nil, configError(err)

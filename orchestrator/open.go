@@ -16,7 +16,7 @@ import (
 
 // open takes the board: its folder, its lock, its journal. The returned function gives all of it back and is never nil.
 func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) {
-	r := &run{job: p.job, setup: p.setup, place: p.place, players: map[string]*Player{}, path: p.path, files: filesOf(p.path), desk: p.desk, stop: stop, kill: kill}
+	r := &run{job: p.job, setup: p.setup, place: p.place, path: p.path, files: filesOf(p.path), desk: p.desk, stop: stop, kill: kill}
 	var undo []func() error
 	release := func() error {
 		var errs []error
@@ -48,7 +48,7 @@ func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) 
 	}
 	r.reader = board.NewReader(r.path, p.job.Board)
 	r.reader.Know(p.board)
-	p.board = nil
+	p.board, p.players = nil, nil
 	r.logs = newLogbook(r.files, p.job.Board)
 	r.ledger = &ledger{board: p.job.Board, path: r.files.journal(), observer: p.job.Observer, redactor: p.setup.Redactor, onCommit: r.logs.follow}
 	undo = append(undo, func() error { return r.ledger.close() })

@@ -46,23 +46,25 @@ type run struct {
 	kill    context.Context
 	logs    *logbook
 
-	players map[string]*Player // by role, as far as they were needed
-
 	loose  []*spool // the streams of replies that are not on disk yet
 	steps  int      // finished in this run
 	opened time.Time
 }
 
-// Run runs the board until it ends, and releases it. stop ends the run at the next safe point: a running agent is asked to
+// run runs the board until it ends, and releases it. stop ends the run at the next safe point: a running agent is asked to
 // end, and the board can go on later. kill ends the agent at once.
-func (p *Prepared) Run(stop, kill context.Context) Result {
-	res := Result{Board: p.job.Board, Log: filesOf(p.path).log()}
+func (p *Prepared) run(stop, kill context.Context, res *Result) {
+	res.Board, res.Log = p.job.Board, filesOf(p.path).log()
 	r, release, err := p.open(stop, kill)
 	if err == nil {
 		res.Outcome, res.Text, err = r.play()
 		res.Steps = r.steps
 	}
-	err = errors.Join(err, release(), p.place.Close())
+	res.end(stop, errors.Join(err, release(), p.place.Close()))
+}
+
+// end says how the run ended when there was an error.
+func (res *Result) end(stop context.Context, err error) {
 	switch {
 	case err == nil:
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
@@ -70,7 +72,6 @@ func (p *Prepared) Run(stop, kill context.Context) Result {
 	default:
 		res.Outcome, res.Text, res.Err = outcomeOf(err), oneLine(err), err
 	}
-	return res
 }
 
 // oneLine says each of several joined errors once: a full disk fails whatever is tried.
@@ -104,8 +105,10 @@ func outcomeOf(err error) flow.Outcome {
 }
 
 // play runs the loop and records how it ended. An error of the loop leaves the run resumable.
-func (r *run) play() (flow.Outcome, string, error) {
-	end, err := r.loop()
+func (r *run) play() (flow.Outcome, string, error) { return r.conclude(r.loop()) }
+
+// conclude records how the loop ended.
+func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error) {
 	if err != nil {
 		// A reply that was noted is not lost because something after it failed.
 		err = errors.Join(err, r.commit())
@@ -254,18 +257,7 @@ func (r *run) withheld(b *board.Board) ([]string, error) {
 	return p.Withheld, nil
 }
 
-// player is who plays a role. It stays the same for the whole run: every attempt of a call has the same command.
-func (r *run) player(role string) (*Player, error) {
-	if p := r.players[role]; p != nil {
-		return p, nil
-	}
-	p, err := r.setup.Cast.Player(role, r.place.Dir())
-	if err != nil {
-		return nil, err
-	}
-	r.players[role] = p
-	return p, nil
-}
+func (r *run) player(role string) (*Player, error) { return r.setup.Cast.Player(role, r.place.Dir()) }
 
 // read reads the board again, the source of truth in every round (seed 004, "Communication Model"), and notices a change that
 // was made in somebody else's turn than the Manager's. The board is nil where it cannot be read and the run is frozen.

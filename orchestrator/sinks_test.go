@@ -27,6 +27,7 @@ var sinks = map[string]string{
 	"agent.Sinks.entrance":     "what an agent prints, to the redactor: where it enters",
 	"agent.Sinks.excerpt":      "the beginning of a reply, through the redactor into memory",
 	"agent.metered.Write":      "what an agent prints",
+	"agent.entrance.Write":     "what an agent prints, to the redactor",
 	"redact.Writer.pass":       "what is left of it, to a spool",
 	"orchestrator.spool.spill": "files of a run: an agent's output",
 

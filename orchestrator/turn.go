@@ -19,11 +19,7 @@ import (
 // anything follows from it.
 func (r *run) turn(e flow.StartAgent, b *board.Board) error {
 	if r.history.State.Step == nil {
-		r.opened = r.job.Now()
-		index, of := r.position(b, e.Task)
-		err := r.note(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of,
-			Mark: agent.NewMark()})
-		if err != nil {
+		if err := r.openStep(e, b); err != nil {
 			return err
 		}
 	}
@@ -42,25 +38,31 @@ func (r *run) turn(e flow.StartAgent, b *board.Board) error {
 	return r.converse(e, player, inv)
 }
 
+func (r *run) openStep(e flow.StartAgent, b *board.Board) error {
+	r.opened = r.job.Now()
+	index, of := r.position(b, e.Task)
+	return r.note(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()})
+}
+
 // intend journals the intent and returns exactly what will be started.
-func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.Invocation, error) {
+func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (*agent.Invocation, error) {
 	intent := flow.AttemptStarted{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
 		Adapter: player.Adapter.Name(), Command: player.Shown}
 	input, err := r.callInput(e, b, &intent)
 	if err != nil {
-		return agent.Invocation{}, err
+		return nil, err
 	}
 	if e.Call == flow.ManagerCall && r.history.State.Step.Before == nil {
 		intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.seen(b.Current.Path)}
 	}
 	if r.history.State.Step.Before == nil {
 		if err := r.keepBefore(b); err != nil {
-			return agent.Invocation{}, err
+			return nil, err
 		}
 	}
 	inv, err := player.invoke(contractOf(e.Call), input)
 	if err != nil {
-		return inv, &InvalidError{Err: err}
+		return nil, &InvalidError{Err: err}
 	}
 	intent.Digest, inv.Mark = inv.Digest(), agent.ParseMark(r.history.State.Step.Mark)
 	inv.MaxOutput = r.setup.MaxOutput
@@ -68,10 +70,10 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (agent.I
 		inv.Tasks = input.list.encode()
 	}
 	if err := r.record(intent); err != nil {
-		return inv, err
+		return nil, err
 	}
 	failpoint.At("intent-durable")
-	return inv, r.tidy(nil)
+	return &inv, r.tidy(nil)
 }
 
 func contractOf(c flow.Call) agent.Contract {
@@ -81,23 +83,42 @@ func contractOf(c flow.Call) agent.Contract {
 	return agent.TaskContract
 }
 
-// converse starts the agent, waits for its end and journals the outcome.
-func (r *run) converse(e flow.StartAgent, player *Player, inv agent.Invocation) error {
-	began := r.job.Now()
-	name := fmt.Sprintf("%s-%d", e.Call, r.history.State.Step.Running)
-	stdout := newSpool(r.files.dir, filepath.Join("steps", stepName(e.Step), name+".stdout"))
-	stderr := newSpool(r.files.dir, filepath.Join("steps", stepName(e.Step), name+".stderr"))
+// attempt is an attempt under way.
+type attempt struct {
+	flow.StartAgent
+	player         *Player
+	began          time.Time
+	stdout, stderr *spool
+}
+
+func (a *attempt) streams() []*spool { return []*spool{a.stdout, a.stderr} }
+
+// converse starts the agent, waits for its end and journals the outcome. Meanwhile others may work.
+func (r *run) converse(e flow.StartAgent, player *Player, inv *agent.Invocation) error {
+	a := r.newAttempt(e, player)
 	r.desk.leave()
-	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call),
-		agent.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.setup.Redactor}, r.activity)
+	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call), r.sinks(a), r.activity)
 	r.desk.take()
-	stdout.rest = out.Rest
+	return r.heard(a, out, err)
+}
+
+func (r *run) newAttempt(e flow.StartAgent, player *Player) *attempt {
+	name := filepath.Join("steps", stepName(e.Step), fmt.Sprintf("%s-%d", e.Call, r.history.State.Step.Running))
+	return &attempt{e, player, r.job.Now(), newSpool(r.files.dir, name+".stdout"), newSpool(r.files.dir, name+".stderr")}
+}
+
+func (r *run) sinks(a *attempt) agent.Sinks {
+	return agent.Sinks{Stdout: a.stdout, Stderr: a.stderr, Redactor: r.setup.Redactor}
+}
+
+// heard journals how a conversation ended.
+func (r *run) heard(a *attempt, out *agent.Outcome, err error) error {
+	a.stdout.rest = out.Rest
 	failpoint.At("agent-gone")
-	streams := []*spool{stdout, stderr}
 	if err != nil {
-		return errors.Join(r.stopped(e, player, err.Error()), keepAll(streams), configError(err))
+		return errors.Join(r.stopped(a, err.Error()), keepAll(a.streams()), configError(err))
 	}
-	return r.outcome(e, player, out, r.job.Now().Sub(began), streams)
+	return r.outcome(a, out, r.job.Now().Sub(a.began))
 }
 
 // configError marks what no retry can mend as invalid input: a command that does not exist, a login that expired.
@@ -109,37 +130,37 @@ func configError(err error) error {
 	return err
 }
 
-func (r *run) outcome(e flow.StartAgent, player *Player, out agent.Outcome, took time.Duration, streams []*spool) error {
+func (r *run) outcome(a *attempt, out *agent.Outcome, took time.Duration) error {
 	if out.Stopped {
-		return errors.Join(r.stopped(e, player, "the run was stopped"), keepAll(streams), context.Cause(r.stop))
+		return errors.Join(r.stopped(a, "the run was stopped"), keepAll(a.streams()), context.Cause(r.stop))
 	}
 	failure, disagreed := out.Failure, false
 	var accepted flow.ReplyAccepted
 	if failure == nil {
-		accepted, failure, disagreed = r.judge(e, out.Reply)
+		accepted, failure, disagreed = r.judge(a.StartAgent, out.Reply)
 	}
 	if failure == nil {
-		accepted.Role, accepted.Millis = player.Role.Name, took.Milliseconds()
-		r.loose = append(r.loose, streams...)
+		accepted.Role, accepted.Millis = a.player.Role.Name, took.Milliseconds()
+		r.loose = append(r.loose, a.streams()...)
 		err := r.note(accepted)
 		failpoint.At("reply-noted")
 		return err
 	}
-	return r.rejected(e, player, out, *failure, disagreed, took, streams)
+	return r.rejected(a, out, *failure, disagreed, took)
 }
 
-func (r *run) rejected(e flow.StartAgent, player *Player, out agent.Outcome, f agent.Failure, disagreed bool, took time.Duration, streams []*spool) error {
-	if err := keepAll(streams); err != nil {
+func (r *run) rejected(a *attempt, out *agent.Outcome, f agent.Failure, disagreed bool, took time.Duration) error {
+	if err := keepAll(a.streams()); err != nil {
 		return err
 	}
-	return r.record(flow.ReplyRejected{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
+	return r.record(flow.ReplyRejected{Step: a.Step, Call: a.Call, Task: a.Task, Role: a.player.Role.Name, Attempt: a.Attempt,
 		Reason: f.Reason, Exit: out.Exit.String(), Left: r.left(), Received: out.Received, Stderr: out.Stderr,
-		Output: r.files.step(e.Step), Disagreed: disagreed, Retries: r.history.State.Step.Rejected, Of: r.setup.Limits.MaxRetries,
+		Output: r.files.step(a.Step), Disagreed: disagreed, Retries: r.history.State.Step.Rejected, Of: r.setup.Limits.MaxRetries,
 		Millis: took.Milliseconds()})
 }
 
-func (r *run) stopped(e flow.StartAgent, player *Player, reason string) error {
-	return r.record(flow.AttemptStopped{Step: e.Step, Call: e.Call, Task: e.Task, Role: player.Role.Name, Attempt: e.Attempt,
+func (r *run) stopped(a *attempt, reason string) error {
+	return r.record(flow.AttemptStopped{Step: a.Step, Call: a.Call, Task: a.Task, Role: a.player.Role.Name, Attempt: a.Attempt,
 		Reason: reason, Left: r.left()})
 }
 

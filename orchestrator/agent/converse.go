@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"io"
 
 	"kanban-run/orchestrator/proc"
 )
@@ -22,37 +23,68 @@ type Outcome struct {
 }
 
 // Converse starts the agent, waits for its end and judges its reply. The end of stop asks the agent to end, the end of kill
-// kills it; either way the outcome is Stopped, whatever the agent said in the meantime. emit is called from the goroutines of
+// kills it; either way the outcome, which is never nil, is Stopped, whatever the agent said in the meantime. emit is called from the goroutines of
 // both streams, with redacted texts. Errors: *ConfigError, which no retry can mend, or one of this system's own.
-func Converse(stop, kill context.Context, a Adapter, inv Invocation, c Contract, sinks Sinks, emit func(Event)) (Outcome, error) {
-	reader := a.Reader(func(e Event) { emit(sinks.event(e)) })
-	if k, ok := reader.(keeper); ok && len(inv.Tasks) > 0 {
+func Converse(stop, kill context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) (*Outcome, error) {
+	t := newTalk(stop, a, inv, sinks, emit)
+	defer t.tooMuch(nil)
+	exit, err := proc.Run(t.end, kill, t.spec())
+	if exit.Stopped && (stop.Err() != nil || kill.Err() != nil) {
+		t.stopped = true
+	}
+	return t.finish(exit, c, err)
+}
+
+// talk is a conversation under way: where what the agent says goes. It is kept apart from Converse because of a thousand agents that
+// sleep: what stands in a function's frame is there for each.
+type talk struct {
+	sinks   Sinks
+	inv     *Invocation
+	reader  Reader
+	tail    *tail
+	said    *late
+	stderr  io.WriteCloser
+	bound   *meter
+	end     context.Context
+	tooMuch context.CancelCauseFunc
+	stopped bool
+}
+
+func newTalk(stop context.Context, a Adapter, inv *Invocation, sinks Sinks, emit func(Event)) *talk {
+	t := &talk{sinks: sinks, inv: inv, tail: &tail{}}
+	t.reader = a.Reader(func(e Event) { emit(sinks.event(e)) })
+	if k, ok := t.reader.(keeper); ok && len(inv.Tasks) > 0 {
 		k.Expect(len(inv.Tasks) + maxReceived) // most likely it comes back as it is
 	}
-	stderr := &tail{}
-	said, complained := newLate(reader, sinks.entrance(sinks.Stdout)), sinks.entrance(stderr, &lines{emit: emit}, sinks.Stderr)
-	end, tooMuch := context.WithCancelCause(stop)
-	defer tooMuch(nil)
-	bound := newMeter(inv.MaxOutput, tooMuch)
-	exit, err := proc.Run(end, kill, proc.Spec{
-		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
-		Stdout: bound.writer(said),
-		Stderr: bound.writer(complained),
-	})
-	whole := bound.exceeded() == nil // else what they hold back may be half a secret
-	rest, late := said.end(whole)
+	t.said = newLate(t.reader, sinks.entrance(sinks.Stdout))
+	t.stderr = sinks.entrance(t.tail, &lines{emit: emit}, sinks.Stderr)
+	t.end, t.tooMuch = context.WithCancelCause(stop)
+	t.bound = newMeter(inv.MaxOutput, t.tooMuch)
+	return t
+}
+
+func (t *talk) spec() proc.Spec {
+	return proc.Spec{
+		Argv: t.inv.Argv, Dir: t.inv.Dir, Env: t.inv.Env, Stdin: t.inv.Stdin, Timeout: t.inv.Timeout, Grace: t.inv.Grace, Mark: t.inv.Mark,
+		Stdout: t.bound.writer(t.said), Stderr: t.bound.writer(t.stderr),
+	}
+}
+
+// finish closes the streams and makes the outcome. err is what went wrong so far.
+func (t *talk) finish(exit proc.Exit, c Contract, err error) (*Outcome, error) {
+	whole := t.bound.exceeded() == nil // else what they hold back may be half a secret
+	rest, late := t.said.end(whole)
 	err = errors.Join(err, late)
 	if whole {
-		err = errors.Join(err, complained.Close())
+		err = errors.Join(err, t.stderr.Close())
 	}
-	stopped := exit.Stopped && (stop.Err() != nil || kill.Err() != nil)
-	out := Outcome{Exit: exit, Stderr: stderr.String(), Stopped: stopped}
+	out := &Outcome{Exit: exit, Stderr: t.tail.String(), Stopped: t.stopped}
 	var start *proc.StartError
 	if errors.As(err, &start) {
 		return out, &ConfigError{Text: start.Error(), Fix: start.Hint()}
 	}
-	if err == nil && !stopped {
-		err = sinks.conclude(&out, c, inv, reader, bound.exceeded())
+	if err == nil && !out.Stopped {
+		err = t.conclude(out, c)
 	}
 	if out.Reply != nil {
 		out.Rest = rest
@@ -61,19 +93,19 @@ func Converse(stop, kill context.Context, a Adapter, inv Invocation, c Contract,
 	return out, errors.Join(err, rest())
 }
 
-// conclude makes the outcome of an attempt that came to its end: a reply, or why there is none. excess is what ended it, or nil.
-func (s Sinks) conclude(out *Outcome, c Contract, inv Invocation, reader Reader, excess *Failure) (err error) {
-	raw, failure := reader.Reply(out.Exit)
-	if excess != nil {
+// conclude judges an attempt that came to its end: a reply, or why there is none.
+func (t *talk) conclude(out *Outcome, c Contract) (err error) {
+	raw, failure := t.reader.Reply(out.Exit)
+	if excess := t.bound.exceeded(); excess != nil {
 		failure = excess
 	}
 	if failure == nil {
-		out.Reply, failure = s.judge(c, raw, inv.Tasks)
+		out.Reply, failure = t.sinks.judge(c, raw, t.inv.Tasks)
 	}
 	if failure != nil {
-		failure.Reason = s.text(failure.Reason)
+		failure.Reason = t.sinks.text(failure.Reason)
 		out.Failure = failure
-		out.Received, err = s.excerpt(raw)
+		out.Received, err = t.sinks.excerpt(raw)
 	}
 	return err
 }

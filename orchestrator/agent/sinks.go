@@ -25,9 +25,30 @@ func (s Sinks) entrance(to ...io.Writer) io.WriteCloser {
 		}
 	}
 	if s.Redactor == nil || len(wanted) == 0 {
-		return open{io.MultiWriter(wanted...)}
+		return &entrance{through: open{io.MultiWriter(wanted...)}}
 	}
-	return s.Redactor.Writer(io.MultiWriter(wanted...))
+	return &entrance{redactor: s.Redactor, to: io.MultiWriter(wanted...)}
+}
+
+// entrance makes the redacting writer with the first byte: most agents say nothing for a long time, and some never.
+type entrance struct {
+	redactor *redact.Redactor
+	to       io.Writer
+	through  io.WriteCloser
+}
+
+func (e *entrance) Write(p []byte) (int, error) {
+	if e.through == nil {
+		e.through = e.redactor.Writer(e.to)
+	}
+	return e.through.Write(p)
+}
+
+func (e *entrance) Close() error {
+	if e.through == nil {
+		return nil
+	}
+	return e.through.Close()
 }
 
 // open is a stream that nothing is held back of.

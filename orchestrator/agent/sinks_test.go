@@ -32,7 +32,7 @@ func TestOutputIsRedactedBeforeItIsCut(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	var said []string
 	out, err := agent.Converse(context.Background(), context.Background(), agent.Exec(),
-		agent.Invocation{Argv: argv, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}, agent.TaskContract,
+		&agent.Invocation{Argv: argv, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}, agent.TaskContract,
 		agent.Sinks{Stdout: &stdout, Stderr: &stderr, Redactor: redact.New(nil)}, func(e agent.Event) { said = append(said, e.String()) })
 	if err != nil || out.Failure == nil {
 		t.Fatalf("Converse = %+v, %v, want a failure", out, err)
@@ -61,7 +61,7 @@ func TestReasonsQuoteNoSecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		inv := agent.Invocation{Argv: []string{"/bin/cat", file}, Dir: t.TempDir()}
-		out, err := agent.Converse(context.Background(), context.Background(), agent.Exec(), inv, agent.TaskContract,
+		out, err := agent.Converse(context.Background(), context.Background(), agent.Exec(), &inv, agent.TaskContract,
 			agent.Sinks{Redactor: redact.New([]string{secret})}, func(agent.Event) {})
 		if err != nil || out.Failure == nil {
 			t.Fatalf("%s: %+v, %v", name, out, err)

@@ -133,7 +133,7 @@ func (w *watcher) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *conversation) hold(t *testing.T) agent.Outcome {
+func (c *conversation) hold(t *testing.T) *agent.Outcome {
 	t.Helper()
 	if err := c.adapter.Check(c.assignment); err != nil {
 		t.Fatalf("Check = %v, want nil", err)
@@ -152,7 +152,7 @@ func (c *conversation) hold(t *testing.T) agent.Outcome {
 			cancelKill()
 		}
 	}}
-	out, err := agent.Converse(stop, kill, c.adapter, inv, c.assignment.Contract, agent.Sinks{Stdout: &c.stdout, Stderr: c.stderr}, c.note)
+	out, err := agent.Converse(stop, kill, c.adapter, &inv, c.assignment.Contract, agent.Sinks{Stdout: &c.stdout, Stderr: c.stderr}, c.note)
 	if err != nil {
 		t.Fatalf("Converse = %v, want nil", err)
 	}
@@ -288,7 +288,7 @@ func (h Harness) kill(t *testing.T) {
 	wantStopped(t, c.hold(t))
 }
 
-func wantStopped(t *testing.T, out agent.Outcome) {
+func wantStopped(t *testing.T, out *agent.Outcome) {
 	t.Helper()
 	if !out.Stopped || out.Reply != nil || out.Failure != nil {
 		t.Errorf("Converse = %+v, want it to be stopped, neither accepted nor rejected", out)
@@ -303,7 +303,7 @@ func (h Harness) stoppedBefore(t *testing.T) {
 	}
 	stop, cancel := context.WithCancel(context.Background())
 	cancel()
-	out, err := agent.Converse(stop, context.Background(), adapter, inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
+	out, err := agent.Converse(stop, context.Background(), adapter, &inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func (h Harness) huge(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	ctx := context.Background()
-	out, err := agent.Converse(ctx, ctx, adapter, inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
+	out, err := agent.Converse(ctx, ctx, adapter, &inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
 	runtime.ReadMemStats(&after)
 	if err != nil || out.Failure == nil || !strings.Contains(out.Failure.Reason, "larger than 16 MiB") {
 		t.Errorf("Converse = %+v, %v, want it to be too large", out.Failure, err)
@@ -407,7 +407,7 @@ func (h Harness) vanished(t *testing.T) {
 	inv.Argv = slices.Clone(inv.Argv)
 	inv.Argv[0] = filepath.Join(t.TempDir(), "gone")
 	ctx := context.Background()
-	_, err = agent.Converse(ctx, ctx, adapter, inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
+	_, err = agent.Converse(ctx, ctx, adapter, &inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
 	if c, ok := err.(*agent.ConfigError); !ok || !strings.Contains(c.Text, inv.Argv[0]) {
 		t.Errorf("Converse = %v, want a *ConfigError that names the command", err)
 	}
