@@ -51,7 +51,7 @@ func TestPlainListIsReadAsNodesAre(t *testing.T) {
 	for name, source := range map[string]string{
 		"plain": "current: a\ntasks:\n- a\n- b [done]\n- c\n", "indented": "tasks:\n    - a\n    - b\nlog: x\n", "blank lines": "\ntasks:\n\n- a\n\n\n- b\n- c\n\nz: 1\n",
 		"CRLF": "tasks:\r\n  - a\r\n\r\n  - b [x y]\r\n", "no newline": "tasks:\n- a\n- b", "twice": "tasks:\n- b\n- a\n- b [done]\n\n- a\n", "wide": "tasks:\n- ä\n- b\n- \ufffd\n",
-		"another list": "log:\n- x\n- y\ntasks:\n- a\n- b\n", "numbers": "tasks:\n- a\n- 1\n", "a date": "tasks:\n- a\n- 2026-01-01\n- b\n", "the last field": "tasks:\n- a\n- b\n\n\n",
+		"another list": "log:\n- x\n- y\ntasks:\n- a\n- b\n", "numbers": "tasks:\n- a\n- 1\n", "a date": "tasks:\n- a\n- 2026-01-01\n- b\n", "no tasks, and another list last": "current: a\nlog:\n- x\n\n- y\n", "the last field": "tasks:\n- a\n- b\n\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, e := range []Edit{{}, {Null: true}, setCurrent("z"), setCurrent("it's: #"), setTasks("a", "b"), setTasks("b", "a", "c d"), setTasks("b [done]", "x", "a"), setTasks(), setTasks("c")} {
@@ -59,6 +59,40 @@ func TestPlainListIsReadAsNodesAre(t *testing.T) {
 				checkPlain(t, "k.md", []byte("\ufeff\n---\n"+source+"\n---\nbody\n"), e)
 			}
 		})
+	}
+}
+
+// verify sees what was not meant in plain lists, too.
+func TestVerifyOfPlainLists(t *testing.T) {
+	const source = "current: a\nlog:\n- x\n- y\ntasks:\n- a\n- b [todo]\n- c\n"
+	b := mustParse(t, "k.yaml", source)
+	if b.tasks.plain == nil || b.doc.List("log") == nil {
+		t.Fatal("the lists are not plain")
+	}
+	for _, c := range []struct {
+		name, old, new string
+		e              Edit
+		want           string
+	}{
+		{"nothing", "", "", Edit{}, ""},
+		{"another list", "- x", "- z", Edit{}, "other fields"},
+		{"another list is shorter", "- x\n", "", Edit{}, "other fields"},
+		{"another list is none", "\n- x\n- y", " x", Edit{}, "other fields"},
+		{"another list with a comment", "- x", "- x # c", Edit{}, ""},
+		{"a task", "- b", "- d", Edit{}, "tasks would not"},
+		{"a state", "[todo]", "[done]", Edit{}, "tasks would not"},
+		{"a state of a list that is set", "b [todo]\n- c", "b [done]\n- d", setTasks("a", "b", "d"), "an entry that stays"},
+		{"quotes of a list that is set", "- a\n- b [todo]\n- c", "- a\n- 'b [todo]'\n- d", setTasks("a", "b", "d"), "an entry that stays"},
+		{"a list that is set", "- c", "- d", setTasks("a", "b", "d"), ""},
+	} {
+		wanted, err := c.e.wanted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = b.verify([]byte(strings.Replace(source, c.old, c.new, 1)), c.e, wanted)
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("verify, where %s changes, = %v, want %q", c.name, err, c.want)
+		}
 	}
 }
 
