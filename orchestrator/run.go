@@ -152,11 +152,11 @@ func (r *run) loop() (flow.Finish, error) {
 		return flow.Finish{}, err
 	}
 	for {
-		b, view, err := r.read()
+		b, effect, err := r.decide()
 		if err != nil {
 			return flow.Finish{}, err
 		}
-		switch effect := flow.Next(r.history.State, view).(type) {
+		switch effect := effect.(type) {
 		case flow.StartAgent:
 			err = r.turn(effect, b)
 		case flow.WriteBoard:
@@ -174,6 +174,15 @@ func (r *run) loop() (flow.Finish, error) {
 			return flow.Finish{}, err
 		}
 	}
+}
+
+// decide reads the board and says what is to be done.
+func (r *run) decide() (*board.Board, flow.Effect, error) {
+	b, view, err := r.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, flow.Next(r.history.State, view), nil
 }
 
 // tidy keeps or removes the streams of accepted replies, once it is known whether the replies are on disk.
