@@ -8,6 +8,7 @@
 package redact
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -90,7 +91,14 @@ func (r *Redactor) Bytes(b []byte) []byte {
 }
 
 // Changes reports whether String would return something else than s.
-func (r *Redactor) Changes(s string) bool { return r.String(s) != s }
+func (r *Redactor) Changes(s string) bool { return r.ChangesBytes([]byte(s)) }
+
+// ChangesBytes is Changes for bytes, of which it makes no copy unless there are secrets.
+func (r *Redactor) ChangesBytes(b []byte) bool {
+	found := false
+	r.find(b, &state{}, true, func(span, bool) { found = true })
+	return found && !bytes.Equal(r.Bytes(b), b) // Mark may stand for itself
+}
 
 // scan appends to dst what may be shown of b and returns how many bytes of b
 // it has decided on. The rest begins something that may yet become a secret,

@@ -74,6 +74,9 @@ func checkAgainstReference(t *testing.T, r *Redactor, text string, cuts []byte) 
 	if got := r.String(text); got != want {
 		t.Fatalf("String(%q) = %q, want %q", text, got, want)
 	}
+	if got := r.Changes(text); got != (want != text) {
+		t.Fatalf("Changes(%q) = %v, it becomes %q", text, got, want)
+	}
 	if got := stream(t, r, text, cuts); got != want {
 		t.Fatalf("%q in pieces of %v: %q, want %q", text, cuts, got, want)
 	}
