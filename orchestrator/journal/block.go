@@ -16,6 +16,10 @@ func (e *badRecord) Error() string { return e.reason }
 // longer record is as long as that.
 const blockSize = 256 << 10
 
+// blocksAhead is how many blocks may be read before they are needed: with one,
+// the goroutines would wait for each other at every block.
+const blocksAhead = 2
+
 // block is a part of a journal: whole lines whose checksums match.
 type block struct {
 	buf   []byte
@@ -40,26 +44,41 @@ type blocks struct {
 // readBlocks hands the blocks of a journal to use, in order, until it returns an
 // error, as it must for a block's own. A block is valid until use returns.
 //
-// While one block is in use, a goroutine reads the next and checks its sums; it
-// has ended when readBlocks returns.
+// While one block is in use, a goroutine reads the next ones and checks their
+// sums, which is half of the work; it has ended when readBlocks returns.
 func readBlocks(in io.ReaderAt, size, offset int64, use func(*block) error) error {
 	r := &blocks{in: in, size: size, offset: offset}
-	b, spare := &block{}, &block{}
-	r.read(b)
-	for b.err == nil {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			r.read(spare)
-		}()
-		err := use(b)
-		<-done
-		if err != nil {
-			return err
-		}
-		b, spare = spare, b
+	b := &block{}
+	if r.read(b); b.err != nil {
+		return use(b)
 	}
-	return use(b)
+	full, empty := make(chan *block, blocksAhead), make(chan *block, blocksAhead+1)
+	for range blocksAhead {
+		empty <- &block{}
+	}
+	go r.ahead(full, empty)
+	err := use(b)
+	for err == nil {
+		empty <- b
+		b = <-full
+		err = use(b)
+	}
+	close(empty)
+	for range full { // until the goroutine has ended
+	}
+	return err
+}
+
+// ahead reads blocks until one has an error or there are no more to fill.
+func (r *blocks) ahead(full chan<- *block, empty <-chan *block) {
+	defer close(full)
+	for b := range empty {
+		r.read(b)
+		full <- b
+		if b.err != nil {
+			return
+		}
+	}
 }
 
 // read fills b with the lines from the offset on, and moves the offset behind
@@ -89,7 +108,7 @@ func (r *blocks) read(b *block) {
 			r.offset += int64(at)
 			return
 		default:
-			b.buf = make([]byte, need)
+			b.buf = make([]byte, need+need/8) // the next will not be much longer
 			r.read(b)
 			return
 		}
