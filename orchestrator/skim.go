@@ -40,15 +40,18 @@ func skim(path string) (flow.History, journal.Summary, error) {
 		if !s.Add(e) {
 			return errUnsure
 		}
-		if s.Sure.Seq == r.Seq {
+		if s.Last() == r.Seq {
 			sure = at
 		}
 		return nil
 	})
-	if err != nil || s.Sure.Seq == sum.Records {
-		return s.Sure, sum, err
+	h, ok := s.Sure()
+	switch {
+	case err == nil && !ok:
+		return h, sum, errUnsure
+	case err != nil || h.Seq == sum.Records:
+		return h, sum, err
 	}
-	h := s.Sure
 	sum, err = journal.ReadFrom(path, sure, func(r journal.Record, _ journal.Place) error {
 		e, err := decode(r)
 		if err == nil {

@@ -3,13 +3,13 @@ package flow
 // Skim folds a journal without reading what the records of the work say before the last snapshot: the snapshot says where the
 // work stood. Who may write, locks, freezes and the order of revisions are followed as [History.Add] follows them.
 //
-// What it does not see: a record of the work that cannot follow the one before it, or that a reply was journaled by another
-// than its role. Whoever acts on the history adds every record.
+// What it does not see before that snapshot: a record of the work that cannot follow the one before it, a reply that was
+// journaled by another than its role, and a snapshot of something else than the work. Whoever acts on the history adds every
+// record.
 type Skim struct {
-	passed History // its State is that of the last snapshot
-
-	// Sure is the history at the last snapshot. Only what follows it remains to be added.
-	Sure History
+	passed History // its State says nothing
+	before History // the same before the last snapshot
+	last   Entry   // the last snapshot
 }
 
 // Passes says whether a record needs no decoding, and makes it part of the history then. A record that breaks a rule does not
@@ -46,15 +46,31 @@ func (s *Skim) Add(e Entry) bool {
 		s.passed.Add(e)
 		return s.passed.Breach == nil
 	}
-	if taken.Version != snapshotVersion || taken.ReplayIndex != e.Seq-1 {
+	h := &s.passed
+	if taken.Version != snapshotVersion || taken.ReplayIndex != e.Seq-1 || taken.Epoch != h.Custody.Epoch || hashOf(taken.State) != taken.Hash ||
+		h.Custody.admit(e) != nil || e.Rev != h.Rev+1 {
 		return false
 	}
+	s.before, s.last = *h, e
+	h.Seq, h.Rev = e.Seq, e.Rev
+	return true
+}
+
+// Last is the seq of the last snapshot, 0 when there is none.
+func (s *Skim) Last() uint64 { return s.last.Seq }
+
+// Sure is the history at the last snapshot: what follows it remains to be added. It returns false like Add.
+func (s *Skim) Sure() (h History, ok bool) {
+	taken, any := s.last.Event.(SnapshotTaken)
+	if !any {
+		return h, true
+	}
+	h = s.before
 	state, err := decodeState(taken.State, taken.Hash)
 	if err != nil {
-		return false
+		return h, false
 	}
-	s.passed.State = state // so it is compared with the one spelling of itself
-	s.passed.Add(e)
-	s.Sure = s.passed
-	return s.passed.Breach == nil
+	h.State = state // so it is compared with the one spelling of itself
+	h.Add(s.last)
+	return h, h.Breach == nil
 }

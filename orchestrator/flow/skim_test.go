@@ -19,7 +19,9 @@ func skimmed(entries []flow.Entry) (h flow.History, sure bool) {
 			return h, false
 		}
 	}
-	h = s.Sure
+	if h, sure = s.Sure(); !sure {
+		return h, false
+	}
 	for _, e := range entries[h.Seq:] {
 		h.Add(e)
 	}
@@ -45,7 +47,7 @@ func compare(t *testing.T, entries []flow.Entry) (sure bool) {
 
 // unseen says whether a breach is one that a skim does not see before a snapshot.
 func unseen(b *flow.Breach) bool {
-	return b != nil && (strings.Contains(b.Text, "cannot happen here") || strings.Contains(b.Text, "REPLY_ACCEPTED") && strings.Contains(b.Text, "to write"))
+	return b != nil && (strings.Contains(b.Text, "cannot happen here") || strings.Contains(b.Text, "not what the records before it say") || strings.Contains(b.Text, "REPLY_ACCEPTED") && strings.Contains(b.Text, "to write"))
 }
 
 // author writes a journal at random: mostly as runs and people do, and now and then what nobody should have.
@@ -158,7 +160,7 @@ func TestSkimPassesOnlyWork(t *testing.T) {
 			t.Fatalf("record %d (%s) was not added", e.Seq, e.Event.Kind())
 		}
 	}
-	if passed != 12 || s.Sure.Seq != 11 {
-		t.Errorf("%d records passed up to the snapshot %d, want the 12 of two steps and 11", passed, s.Sure.Seq)
+	if passed != 12 || s.Last() != 11 {
+		t.Errorf("%d records passed up to the snapshot %d, want the 12 of two steps and 11", passed, s.Last())
 	}
 }
