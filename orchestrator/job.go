@@ -169,9 +169,6 @@ func writable(job Job, path string) error {
 // Close releases the work directory of a job that is not run.
 func (p *Prepared) Close() error { return p.place.Close() }
 
-// Size is how large the board is, in bytes.
-func (p *Prepared) Size() int { return len(p.board.Source) }
-
 // Dir is the work directory.
 func (p *Prepared) Dir() string { return p.place.Dir() }
 

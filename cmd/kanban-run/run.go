@@ -64,10 +64,11 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		screen.record = report.NewRecorder(screen.observer, keptSteps)
 		screen.observer = screen.record
 	}
+	lean()
 	jobs := make([]orchestrator.Job, len(boards))
-	configure := u.configure(executable, stubs, dry)
+	configure, version := u.configure(executable, stubs, dry), programVersion()
 	for i, b := range boards {
-		jobs[i] = orchestrator.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: programVersion(), DryRun: dry,
+		jobs[i] = orchestrator.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: version, DryRun: dry,
 			Observer: screen.observer, Now: time.Now, Configure: configure, HoldLock: t.holdLock()}
 	}
 	screen.dry = dry
@@ -83,7 +84,6 @@ func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int) (int, error) 
 		s.close()
 		return s.refuse(t, errs), nil
 	}
-	lean(prepared, n)
 	stop, kill, release := t.contexts(func(first bool) { s.signalled(t, first) })
 	defer release()
 	defer outlivePipes()()

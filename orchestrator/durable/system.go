@@ -88,19 +88,46 @@ func sweep(sys system, path string) error {
 		return err
 	}
 	dir := filepath.Dir(target)
-	entries, err := os.ReadDir(dir)
+	temps, err := tempsOf(dir, tempPrefix(target))
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if isTemp(e, target) {
-			err = errors.Join(err, sys.remove(filepath.Join(dir, e.Name())))
-		}
+	for _, name := range temps {
+		err = errors.Join(err, sys.remove(filepath.Join(dir, name)))
 	}
 	return errors.Join(err, sys.syncDir(dir))
 }
 
-func isTemp(e fs.DirEntry, target string) bool {
-	random, ok := strings.CutPrefix(e.Name(), tempPrefix(target))
-	return ok && e.Type().IsRegular() && len(random) == 16 && strings.Trim(random, "0123456789abcdef") == ""
+// tempsOf lists the temporary files with a prefix. The folder may be large, and a thousand boards lie in one: so names are read a
+// few at a time, and nothing else.
+func tempsOf(dir, prefix string) (temps []string, err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	for {
+		names, err := d.Readdirnames(100)
+		for _, name := range names {
+			if isTemp(name, prefix) && isRegular(filepath.Join(dir, name)) {
+				temps = append(temps, name)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return temps, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func isTemp(name, prefix string) bool {
+	random, ok := strings.CutPrefix(name, prefix)
+	return ok && len(random) == 16 && strings.Trim(random, "0123456789abcdef") == ""
+}
+
+func isRegular(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode().IsRegular()
 }

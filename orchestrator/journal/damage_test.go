@@ -226,7 +226,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 	other := func(edit func(*Record)) string {
 		r := written[2]
 		edit(&r)
-		b, _, err := new(interner).appendRecord(nil, &r)
+		b, _, err := appendRecord(nil, &r)
 		if err != nil {
 			t.Fatal(err)
 		}

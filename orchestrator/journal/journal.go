@@ -32,15 +32,14 @@ var (
 // Journal is open for one writer, who holds the board's lock. It is not safe
 // for use by several goroutines.
 type Journal struct {
-	path     string
-	now      func() time.Time
-	file     file
-	headFile file
+	path string
+	now  func() time.Time
+	file file
+	sys  system
 
 	durable mark // behind the last committed record
 	end     mark // behind the last appended one
 	pending []byte
-	names   interner
 	began   bool
 	failed  error
 
@@ -62,7 +61,7 @@ func Open(path string, now func() time.Time, replay func(Record) error) (*Journa
 }
 
 func open(sys system, path string, now func() time.Time, replay func(Record) error) (*Journal, error) {
-	j := &Journal{path: path, now: now}
+	j := &Journal{path: path, now: now, sys: sys}
 	if err := j.open(sys, replay); err != nil {
 		return nil, errors.Join(j.wrap("open", err), j.closeFiles())
 	}
@@ -90,7 +89,8 @@ func (j *Journal) open(sys system, replay func(Record) error) error {
 	if err := j.replay(sys, known, replay); err != nil {
 		return err
 	}
-	if j.headFile, err = sys.open(headName(j.path), true); err != nil {
+	// A head that cannot be written is found out now, not behind the first record.
+	if err := j.withHead(func(file) error { return nil }); err != nil {
 		return err
 	}
 	// Records that a killed writer left unsynced, and files that it had just
@@ -155,7 +155,7 @@ func (j *Journal) Append(d Draft) (Record, error) {
 	if err != nil {
 		return Record{}, j.wrap("append to", err)
 	}
-	pending, crc, err := j.names.appendRecord(j.pending, &r)
+	pending, crc, err := appendRecord(j.pending, &r)
 	if err != nil {
 		return Record{}, j.wrap("append to", err)
 	}
@@ -207,10 +207,7 @@ func (j *Journal) Commit() error {
 		return j.failed
 	}
 	j.durable = j.end
-	j.pending = j.pending[:0]
-	if cap(j.pending) > 1<<20 {
-		j.pending = nil // one huge record must not stay in memory
-	}
+	j.pending = nil // the next ones may be long in coming
 	return nil
 }
 
@@ -230,8 +227,19 @@ func (j *Journal) commit() error {
 		return err
 	}
 	failpoint.At("journal-synced")
-	_, err = j.headFile.WriteAt(head{seq: j.end.seq, crc: j.end.crc}.encode(), 0)
-	return err
+	return j.withHead(func(f file) error {
+		_, err := f.WriteAt(head{seq: j.end.seq, crc: j.end.crc}.encode(), 0)
+		return err
+	})
+}
+
+// withHead opens the head file, which is made when missing. It does not stay open: a thousand journals may be.
+func (j *Journal) withHead(do func(file) error) error {
+	f, err := j.sys.open(headName(j.path), true)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(f), f.Close())
 }
 
 // write is one write of all that is pending, unless a test tears it.
@@ -254,13 +262,10 @@ func (j *Journal) Close() error {
 }
 
 func (j *Journal) closeFiles() error {
-	var err error
-	for _, f := range []file{j.file, j.headFile} {
-		if f != nil {
-			err = errors.Join(err, f.Close())
-		}
+	if j.file == nil {
+		return nil
 	}
-	return err
+	return j.file.Close()
 }
 
 func (j *Journal) wrap(op string, err error) error { return wrap(op, j.path, err) }

@@ -267,7 +267,7 @@ func TestCommitIsOneWriteAndOneSync(t *testing.T) {
 	}
 	before := len(m.log)
 	commit(t, j)
-	want := []string{"stat .jsonl", "write .jsonl", "sync .jsonl", "write .head"}
+	want := []string{"stat .jsonl", "write .jsonl", "sync .jsonl", "open .head", "write .head", "close .head"}
 	if diff := cmp.Diff(want, m.log[before:]); diff != "" {
 		t.Errorf("Commit did (-want +got):\n%s", diff)
 	}
@@ -318,7 +318,7 @@ func TestRepairKeepsEveryTail(t *testing.T) {
 func TestSeqAndRevHoldTheirWholeRange(t *testing.T) {
 	for _, n := range []uint64{0, 9, 10, math.MaxInt64, math.MaxUint64} {
 		r := Record{Seq: max(n, 1), Epoch: n, Time: ticker(), Type: "T", TaskID: "t", Rev: n, Actor: "a", Data: json.RawMessage("1")}
-		if _, _, err := new(interner).appendRecord(nil, &r); err != nil {
+		if _, _, err := appendRecord(nil, &r); err != nil {
 			t.Errorf("appendRecord with %d = %v, want nil", n, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -94,10 +95,13 @@ func tooLong(n int) error {
 	return fmt.Errorf("record of %d bytes is over the limit of %d", n, MaxRecord)
 }
 
+// interners are for decoding what was just encoded.
+var interners = sync.Pool{New: func() any { return new(interner) }}
+
 // appendRecord appends the line of r as it stands on disk and returns also the
 // checksum of its JSON. What it appends decodes to r again, byte for byte of its
 // data: a record that reads back as another one must never reach the disk.
-func (in *interner) appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
+func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	dst = slices.Grow(dst, headerLen+len(r.Data)+len(r.Type)+len(r.TaskID)+len(r.Actor)+200)
 	from := len(dst)
 	dst, err := appendJSON(append(dst, blankHeader...), r)
@@ -108,8 +112,10 @@ func (in *interner) appendRecord(dst []byte, r *Record) ([]byte, uint32, error) 
 	if len(line) > MaxRecord {
 		return nil, 0, tooLong(len(line))
 	}
+	names := interners.Get().(*interner)
+	defer interners.Put(names)
 	var back Record
-	if err := in.decode(line, &back); err != nil {
+	if err := names.decode(line, &back); err != nil {
 		return nil, 0, fmt.Errorf("decode again: %w", err)
 	}
 	if !equal(r, &back) {

@@ -36,6 +36,9 @@ func (j *Journal) repair(sys system, from, size int64) error {
 // sync that ended their writer, the kernel shows them and takes them for
 // written, and no sync but that of a new write brings them to the disk.
 func (j *Journal) renew(from, end int64) error {
+	if from == end {
+		return nil
+	}
 	_, err := io.Copy(io.NewOffsetWriter(j.file, from), io.NewSectionReader(j.file, from, end-from))
 	if err != nil {
 		return fmt.Errorf("renew the last records: %w", err)

@@ -189,7 +189,7 @@ func (s *scanner) below(line, column int) *yaml.Node {
 
 func (s *scanner) node() *yaml.Node {
 	if len(s.nodes) == 0 {
-		s.nodes = make([]yaml.Node, 16)
+		s.nodes = make([]yaml.Node, 8) // a task file has so many, most boards fewer
 	}
 	n := &s.nodes[0]
 	s.nodes = s.nodes[1:]
