@@ -49,7 +49,7 @@ func readerOf(t reflect.Type) func(*cursor, reflect.Value) {
 	case reflect.String:
 		return func(c *cursor, v reflect.Value) { v.SetString(c.text()) }
 	case reflect.Int, reflect.Int64:
-		return func(c *cursor, v reflect.Value) { v.SetInt(int64(c.number())) }
+		return func(c *cursor, v reflect.Value) { c.integer(v) }
 	case reflect.Uint64:
 		return func(c *cursor, v reflect.Value) { v.SetUint(c.number()) }
 	case reflect.Bool:
@@ -127,6 +127,13 @@ func (c *cursor) number() (n uint64) {
 	c.ok = c.ok && 0 < i && i < 19 && (i == 1 || digits[0] != '0')
 	c.at += i
 	return n
+}
+
+// integer reads a number that fits into v.
+func (c *cursor) integer(v reflect.Value) {
+	n := int64(c.number())
+	c.ok = c.ok && !v.OverflowInt(n)
+	v.SetInt(n)
 }
 
 func (c *cursor) truth() bool {

@@ -54,7 +54,6 @@ func unseen(b *flow.Breach) bool {
 type author struct {
 	*book
 	r       *rand.Rand
-	steps   int
 	hostile bool
 }
 
