@@ -27,10 +27,11 @@ func (in *interner) decode(line []byte, r *Record) error {
 	if in.plain(line, r) {
 		return nil
 	}
-	*r = Record{}
-	if err := json.Unmarshal(line, r); err != nil {
+	var other Record // and not r, which would be on the heap
+	if err := json.Unmarshal(line, &other); err != nil {
 		return err
 	}
+	*r = other
 	if r.Seq == 0 || r.Type == "" || r.TaskID == "" || r.Actor == "" || r.Data == nil {
 		return errors.New("a required field is missing")
 	}
