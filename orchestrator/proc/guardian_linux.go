@@ -132,7 +132,7 @@ func (g *guardian) attend(signals <-chan os.Signal) error {
 		case <-due:
 			household.look()
 		case <-ended:
-			g.wire.endInput()
+			g.wire.end()
 			<-heard
 			return g.judge()
 		}
@@ -207,11 +207,11 @@ func (g *guardian) hear(p packet) {
 		if g.files[p.value] = p.file; p.file == nil {
 			answer.kind = not
 		}
-		_ = g.wire.send(answer)
+		_ = g.wire.deliver(answer)
 	case drop:
 		_ = g.files[p.value].Close()
 		delete(g.files, p.value)
-		_ = g.wire.send(packet{kind: done, value: p.value})
+		_ = g.wire.deliver(packet{kind: done, value: p.value})
 	case code:
 		g.fate.Told, g.fate.Code = true, int(int32(p.value))
 	}

@@ -134,7 +134,7 @@ func (l *Link) ask(p packet) error {
 	l.mu.Lock()
 	l.waiting[p.value] = answer
 	l.mu.Unlock()
-	if err := l.wire.send(p); err != nil {
+	if err := l.wire.deliver(p); err != nil {
 		if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
 			return errLost
 		}

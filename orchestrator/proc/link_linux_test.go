@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -253,5 +254,58 @@ func TestLinkKeptOpen(t *testing.T) {
 	}
 	if isAlive(pid) {
 		t.Errorf("process %d outlived the guardian", pid)
+	}
+}
+
+// TestCrowdedLink: a thousand boards that begin or end at once fill the link in both directions, and each gets its answer.
+func TestCrowdedLink(t *testing.T) {
+	ours, theirs, err := newWires()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.FcntlInt(theirs.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = theirs.Close()
+	link, err := newLink(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &guardian{wire: ours, files: map[uint32]*os.File{}}
+	heard := make(chan struct{})
+	const crowd = 1000
+	go func() {
+		defer close(heard)
+		for asked := 0; asked < crowd; {
+			link.mu.Lock()
+			asked = len(link.waiting)
+			link.mu.Unlock()
+		}
+		g.listen()
+	}()
+	var wg sync.WaitGroup
+	for range crowd {
+		wg.Go(func() {
+			release, err := link.Hold(os.Stderr)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := release(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := link.Leave(7); err != nil {
+		t.Error(err)
+	}
+	link.wire.close()
+	<-heard
+	<-link.Lost()
+	ours.close()
+	if g.fate.Code != 7 || len(g.files) > 0 {
+		t.Errorf("the guardian heard %+v and holds %d files, want 7 and none", g.fate, len(g.files))
 	}
 }

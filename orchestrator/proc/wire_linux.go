@@ -69,31 +69,42 @@ func newWire(fd int) (*wire, error) {
 
 func (w *wire) close() { _ = w.file.Close() }
 
-// endInput makes receive return io.EOF after what was sent so far, although the other end may still be open somewhere.
-func (w *wire) endInput() {
-	_ = w.conn.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RD) })
+// end makes receive return io.EOF after what was sent so far, and sending fail, although the other end may still be open somewhere.
+func (w *wire) end() {
+	_ = w.conn.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) })
 }
 
 // send does not wait: a peer that does not listen for hundreds of packets is stopped or broken.
-func (w *wire) send(p packet) error {
+func (w *wire) send(p packet) error { return w.pass(p, false) }
+
+// deliver waits while the peer has hundreds of packets to read: a thousand boards ask at once, and each needs its answer.
+func (w *wire) deliver(p packet) error { return w.pass(p, true) }
+
+func (w *wire) pass(p packet, wait bool) error {
 	data := binary.LittleEndian.AppendUint32([]byte{byte(p.kind)}, p.value)
 	if p.file == nil {
-		return w.sendmsg(data, nil)
+		return w.sendmsg(data, nil, wait)
 	}
 	conn, err := p.file.SyscallConn()
 	if err != nil {
 		return err
 	}
 	var sent error
-	err = conn.Control(func(fd uintptr) { sent = w.sendmsg(data, unix.UnixRights(int(fd))) })
+	err = conn.Control(func(fd uintptr) { sent = w.sendmsg(data, unix.UnixRights(int(fd)), wait) })
 	return errors.Join(err, sent)
 }
 
-func (w *wire) sendmsg(data, rights []byte) error {
+func (w *wire) sendmsg(data, rights []byte, wait bool) error {
 	var sent error
-	err := w.conn.Control(func(fd uintptr) {
+	try := func(fd uintptr) bool {
 		sent = unix.Sendmsg(int(fd), data, rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
-	})
+		return sent != unix.EAGAIN
+	}
+	if wait {
+		err := w.conn.Write(try)
+		return errors.Join(err, sent)
+	}
+	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait for whoever waits in it
 	return errors.Join(err, sent)
 }
 
