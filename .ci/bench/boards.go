@@ -42,6 +42,32 @@ func (l *lab) board(n int) (string, error) {
 
 func taskName(i int) string { return fmt.Sprintf("tasks/%06d-implement-thing.md", i) }
 
+// crowd makes, anew, so many small boards in a folder each, and returns the folders.
+func (l *lab) crowd(n int) (folders []string, err error) {
+	parent := l.path("crowd-boards")
+	if err := os.RemoveAll(parent); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		dir := filepath.Join(parent, fmt.Sprintf("b%03d", i))
+		if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {
+			return nil, err
+		}
+		board := "phase: execute\ncurrent: " + taskName(1) + "\ntasks:\n"
+		for k := 1; k <= 4; k++ {
+			board += "  - " + taskName(k) + "\n"
+			if err := os.WriteFile(filepath.Join(dir, taskName(k)), []byte("---\nrole: Implementor\n---\n"), 0o644); err != nil {
+				return nil, err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, "kanban.yaml"), []byte(board), 0o644); err != nil {
+			return nil, err
+		}
+		folders = append(folders, dir)
+	}
+	return folders, nil
+}
+
 // fresh puts a board back to its start and removes what a run left.
 func fresh(dir string) error {
 	source, err := os.ReadFile(filepath.Join(dir, "kanban.source"))

@@ -80,7 +80,7 @@ func (l *lab) print(r row, rounds int) (bool, error) {
 	for range rounds {
 		v, err := r.measure(l)
 		if errors.Is(err, errSkipped) {
-			fmt.Printf("%-34s %v\n", r.name, err)
+			fmt.Printf("%-44s %v\n", r.name, err)
 			return true, nil
 		}
 		if err != nil {
@@ -94,7 +94,7 @@ func (l *lab) print(r row, rounds int) (bool, error) {
 	if median > r.goal {
 		verdict = "MISS"
 	}
-	fmt.Printf("%-34s %8.2f %-7s goal <= %-6g %-5s (%.2f to %.2f)\n", r.name, median, r.unit, r.goal, verdict, values[0], values[len(values)-1])
+	fmt.Printf("%-44s %8.2f %-7s goal <= %-6g %-5s (%.2f to %.2f)\n", r.name, median, r.unit, r.goal, verdict, values[0], values[len(values)-1])
 	return median <= r.goal, nil
 }
 
@@ -119,7 +119,7 @@ func newLab(binary string) (*lab, error) {
 	}
 	l := &lab{dir: dir, binary: binary, source: source}
 	for name, flags := range map[string]string{
-		"floor": "-O2", "agent": "-O2 -nostdlib -static -fno-stack-protector", "manager": "-O2 -nostdlib -static -fno-stack-protector -fno-builtin",
+		"floor": "-O2", "crowd": "-O2", "agent": "-O2 -nostdlib -static -fno-stack-protector", "manager": "-O2 -nostdlib -static -fno-stack-protector -fno-builtin",
 	} {
 		args := append(strings.Fields(flags), "-w", "-o", l.path(name), filepath.Join(source, name+".c"))
 		if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {

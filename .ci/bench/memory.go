@@ -39,7 +39,7 @@ func watch(cmd *exec.Cmd, limit time.Duration) usage {
 	}
 }
 
-// ownUsage adds up a process and those below it that run the same program: the guardian and the runner.
+// ownUsage adds up the guardian and the runner; descriptors are the runner's alone.
 func ownUsage(pid int, program string) usage {
 	var u usage
 	for _, p := range own(pid, filepath.Base(program)) {
@@ -47,25 +47,23 @@ func ownUsage(pid int, program string) usage {
 		u.threads += status(p, "Threads:")
 		// Only root may look into a process that hides its memory; others get no figure.
 		if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p)); err == nil {
-			u.fds += len(entries)
+			u.fds = len(entries)
 		}
 	}
 	return u
 }
 
-// own lists a process and those below it that bear the same name.
+// own lists a guardian and, after it, its runner: a child of the same name. Below the runner there are agents only, which bear
+// its name, and share its memory and have its descriptors, until they become programs of their own.
 func own(pid int, name string) []int {
-	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	if err != nil || strings.TrimSpace(string(comm)) != name {
-		return nil
-	}
 	all := []int{pid}
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, t := range tasks {
 		children, _ := os.ReadFile(t)
 		for _, child := range strings.Fields(string(children)) {
-			if id, err := strconv.Atoi(child); err == nil {
-				all = append(all, own(id, name)...)
+			comm, _ := os.ReadFile("/proc/" + child + "/comm")
+			if id, err := strconv.Atoi(child); err == nil && strings.TrimSpace(string(comm)) == name {
+				all = append(all, id)
 			}
 		}
 	}

@@ -39,6 +39,9 @@ func rows() []row {
 		{"step, 1k tasks, to the plain Python", "x", 0.15, false, func(l *lab) (float64, error) {
 			return ratio(func() (float64, error) { return l.step(1000, 200) }, func() (float64, error) { return l.python(1000, 40) })
 		}},
+		{"100 boards at -j 8, to the same spawns in C", "x", 1.3, false, func(l *lab) (float64, error) {
+			return ratio(func() (float64, error) { return l.crowded(l.sideBySide) }, func() (float64, error) { return l.crowded(l.crowdFloor) })
+		}},
 		{"peak memory, 1k tasks", "MB", 16, true, memory(1000)},
 		{"peak memory, 10k tasks", "MB", 16, true, memory(10000)},
 		{"peak memory, 100k tasks", "MB", 40, true, memory(100000)},
@@ -46,7 +49,7 @@ func rows() []row {
 		{"peak memory over idle, 2 GB stderr", "MB", 4, true, flood(40, ">&2")},
 		{"version, to a Go hello world", "x", 5, false, (*lab).version},
 		{"1000 boards asleep: threads", "", 10, true, asleep("threads")},
-		{"1000 boards asleep: fds a board", "", 4, true, asleep("fds")},
+		{"1000 boards asleep: runner's fds a board", "", 4, true, asleep("fds")},
 		{"1000 boards asleep: peak memory", "MB", 25, true, asleep("memory")},
 		{"1000 boards asleep: wake-ups in 5 s", "", 10, true, asleep("wakeups")},
 		{"a journal of 1M records verified", "s", 0.25, false, (*lab).journal},
@@ -95,6 +98,33 @@ func (l *lab) floor(n, steps int) (float64, error) {
 	cmd := exec.Command(l.path("floor"), "kanban.yaml", l.path("agent"), l.path("manager"), strconv.Itoa(steps))
 	cmd.Dir = dir
 	return timed(steps, cmd, 0)
+}
+
+// crowdSteps are the steps of each board of a crowd, which has tasks for more.
+const crowdSteps = 2
+
+// crowded is the time of one step of a hundred boards.
+func (l *lab) crowded(run func(folders []string) (*exec.Cmd, int)) (float64, error) {
+	folders, err := l.crowd(100)
+	if err != nil {
+		return 0, err
+	}
+	cmd, code := run(folders)
+	return timed(crowdSteps*len(folders), cmd, code)
+}
+
+func (l *lab) sideBySide(folders []string) (*exec.Cmd, int) {
+	cmd := l.command(filepath.Dir(folders[0]), crowdSteps, "-j", "8")
+	cmd.Args = cmd.Args[:len(cmd.Args)-1]
+	for _, dir := range folders {
+		cmd.Args = append(cmd.Args, filepath.Join(filepath.Base(dir), "kanban.yaml"))
+	}
+	return cmd, exitLimit
+}
+
+func (l *lab) crowdFloor(folders []string) (*exec.Cmd, int) {
+	args := append([]string{"8", strconv.Itoa(crowdSteps), l.path("agent"), l.path("manager")}, folders...)
+	return exec.Command(l.path("crowd"), args...), 0
 }
 
 // python is a step of the loop as the specification's pseudo code has it, written plainly.

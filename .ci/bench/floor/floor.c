@@ -1,54 +1,17 @@
 /* floor BOARD AGENT MANAGER STEPS: what a step costs at least: read the board, spawn the agent, spawn the Manager with the
    full list, and put four journal records on disk, one fdatasync each. Prints nothing; exits 0 after STEPS steps. */
-#define _GNU_SOURCE
-#include <fcntl.h>
+#include "spawn.h"
+
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define ROOM (96l << 20)
-extern char **environ;
-static char *board, *input, *output;
-static int journal, sink;
-
-static void fail(const char *why) { perror(why), exit(1); }
+static char *board, *input;
+static int journal;
 
 static void record(const char *event, const char *task) {
   char line[700];
   int n = snprintf(line, sizeof line, "{\"seq\":1,\"time\":\"2026-01-01T00:00:00Z\",\"type\":\"%s\",\"task\":\"%s\"}\n", event, task);
   if (write(journal, line, n) != n || fdatasync(journal)) fail("journal");
-}
-
-static long slurp(int fd, char *to) {
-  long n = 0, r;
-  while ((r = read(fd, to + n, ROOM - n - 1)) > 0) n += r;
-  to[n] = 0;
-  return n;
-}
-
-static void spawn(char *program, const char *text, long n) {
-  int in[2], out[2], status;
-  if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)) fail("pipe");
-  if (n > 65536) fcntl(in[1], F_SETPIPE_SZ, 1 << 20), fcntl(out[0], F_SETPIPE_SZ, 1 << 20);
-  char *argv[] = {program, 0};
-  pid_t pid = vfork();
-  if (pid == 0) {
-    dup2(in[0], 0), dup2(out[1], 1), dup2(sink, 2), setpgid(0, 0);
-    execve(program, argv, environ);
-    _exit(127);
-  }
-  close(in[0]), close(out[1]);
-  for (long at = 0, r; at < n; at += r)
-    if ((r = write(in[1], text + at, n - at)) < 0) fail("write");
-  close(in[1]);
-  slurp(out[0], output);
-  close(out[0]);
-  if (waitpid(pid, &status, 0) != pid || status) fail(program);
-  if (!strstr(output, "\"status\":\"ok\"")) fail("reply");
 }
 
 static long manager_input(const char *path, const char *task, char *end) {
