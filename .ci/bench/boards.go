@@ -54,7 +54,7 @@ func (l *lab) crowd(n int) (folders []string, err error) {
 			return nil, err
 		}
 		board := "phase: execute\ncurrent: " + taskName(1) + "\ntasks:\n"
-		for k := 1; k <= 4; k++ {
+		for k := 1; k <= crowdSteps+2; k++ {
 			board += "  - " + taskName(k) + "\n"
 			if err := os.WriteFile(filepath.Join(dir, taskName(k)), []byte("---\nrole: Implementor\n---\n"), 0o644); err != nil {
 				return nil, err
