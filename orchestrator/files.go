@@ -81,6 +81,26 @@ func createPrivate(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
+// overwritePrivate is writePrivate for a file that is written at every step: to make a new one each time costs the file system more
+// than all else that a step does. What is there and is not the runner's own is replaced.
+func overwritePrivate(path string, data []byte) error {
+	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return writePrivate(path, data)
+	}
+	info, err := f.Stat()
+	if err == nil && info.Mode().Perm() != 0o600 {
+		return errors.Join(f.Close(), writePrivate(path, data))
+	}
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	if err == nil && info.Size() > int64(len(data)) {
+		err = f.Truncate(int64(len(data)))
+	}
+	return errors.Join(err, f.Close())
+}
+
 // onlyRegular removes what stands under the name of one of our files and is none: reading it could wait for ever, and writing
 // to it could change somebody else's file.
 func onlyRegular(path string) error {

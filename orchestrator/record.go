@@ -107,7 +107,7 @@ func (r *run) edit(b *board.Board, v flow.Verdict, next string, tasks []string) 
 
 // replace writes the board, with the intent journaled before and the outcome after.
 func (r *run) replace(b *board.Board, data []byte) (sha string, err error) {
-	r.planned = planned{}
+	r.planned, r.fresh = planned{}, nil
 	step := r.history.State.Step
 	sha = board.SHA(data)
 	if err := r.record(flow.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: sha}); err != nil {

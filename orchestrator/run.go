@@ -38,9 +38,11 @@ type run struct {
 	planned planned
 	given   given
 	listed  *list
+	room    []byte // for the Manager's replies
 	kept    string // SHA-256 of the bytes in board.before
 	files   files
 	reader  *board.Reader
+	fresh   *board.Board // as it was read since somebody had a turn; nil: it is to be read
 	desk    desk
 	stop    context.Context
 	kill    context.Context
@@ -268,8 +270,8 @@ func (r *run) withheld(b *board.Board) ([]string, error) {
 
 func (r *run) player(role string) (*Player, error) { return r.setup.Cast.Player(role, r.place.Dir()) }
 
-// read reads the board again, the source of truth in every round (seed 004, "Communication Model"), and notices a change that
-// was made in somebody else's turn than the Manager's. The board is nil where it cannot be read and the run is frozen.
+// read looks at the board, the source of truth in every round (seed 004, "Communication Model"), and notices a change that was made
+// in somebody else's turn than the Manager's. The board is nil where it cannot be read and the run is frozen.
 func (r *run) read() (b *board.Board, view flow.Board, err error) {
 	var sha string
 	b, err = r.current()
@@ -325,15 +327,21 @@ func (r *run) current() (*board.Board, error) {
 	return b, nil
 }
 
-// lookAtBoard reads the board, which must still be the file that it was when the run was prepared: agents and the runner would
+// lookAtBoard reads the board once after every turn, an agent's or the runner's own: between turns only a person could change it, who
+// is then heard after the next one. The board must still be the file that it was when the run was prepared: agents and the runner would
 // speak of different files otherwise, and the runner would write to one outside.
 func (r *run) lookAtBoard() (*board.Board, error) {
+	if r.fresh != nil {
+		return r.fresh, nil
+	}
 	if real, err := filepath.EvalSymlinks(r.job.Board); !r.job.DryRun && err == nil {
 		if real, err = filepath.Abs(real); err == nil && real != r.path {
 			return nil, &board.FileError{Op: "read board", File: r.job.Board, Err: fmt.Errorf("it leads to %s now", real), Fix: "put the file back in the link's place"}
 		}
 	}
-	return r.reader.Read()
+	b, err := r.reader.Read()
+	r.fresh = b
+	return b, err
 }
 
 // view is the board as flow looks at it, with the roles of this run.

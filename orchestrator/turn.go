@@ -68,12 +68,25 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (*agent.
 	inv.MaxOutput = r.setup.MaxOutput
 	if input.list != nil {
 		inv.Tasks = input.list.encode()
+		inv.Room = r.roomFor(len(inv.Tasks))
 	}
 	if err := r.record(intent); err != nil {
 		return nil, err
 	}
 	failpoint.At("intent-durable")
 	return &inv, r.tidy(nil)
+}
+
+// roomFor is memory for a reply that most likely repeats a long list of so many bytes: the same for every step. What stands in it is
+// kept or dropped before the next agent starts.
+func (r *run) roomFor(list int) []byte {
+	if list < isLong {
+		return nil
+	}
+	if need := list + maxMessage; cap(r.room) < need {
+		r.room = make([]byte, 0, need)
+	}
+	return r.room
 }
 
 func contractOf(c flow.Call) agent.Contract {
@@ -99,6 +112,7 @@ func (r *run) converse(e flow.StartAgent, player *Player, inv *agent.Invocation)
 	r.desk.leave()
 	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call), r.sinks(a), r.activity)
 	r.desk.take()
+	r.fresh = nil
 	return r.heard(a, out, err)
 }
 
@@ -182,7 +196,7 @@ func (r *run) keepBefore(b *board.Board) error {
 		return nil
 	}
 	r.kept = b.SHA
-	if err := writePrivate(r.files.before(), b.Source); err != nil {
+	if err := overwritePrivate(r.files.before(), b.Source); err != nil {
 		return fmt.Errorf("keep the board's bytes: %w", err)
 	}
 	return nil
@@ -190,6 +204,7 @@ func (r *run) keepBefore(b *board.Board) error {
 
 // putBack replaces a board that the Manager left unreadable by the bytes that it had before the Manager's turn.
 func (r *run) putBack() error {
+	r.fresh = nil
 	source, err := board.ReadFile(r.files.before())
 	if err != nil {
 		return err

@@ -5,13 +5,32 @@ import (
 	"runtime/debug"
 )
 
-// leanPercent is how much garbage there may be beside what is in use. The default is as much again: with a board of 100,000 tasks
-// that is a third of all memory. To collect it more often is not to be seen in the time of a step, which waits for agents and disks.
-const leanPercent = 25
+// How much garbage there may be beside what is in use, in percent. The default, as much again, would be a third of all memory with a
+// board of 100,000 tasks, where it costs little to collect it often; with small boards, which make little, it costs more.
+const (
+	smallPercent = 50
+	largePercent = 20
+)
+
+const (
+	largeBoards = 100 << 10 // bytes of all boards
+	manyBoards  = 100       // that run side by side
+)
 
 // lean keeps the memory of a run small. Who sets GOGC knows better.
-func lean() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(leanPercent)
+func lean(boards []string, n int) {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	size := int64(0)
+	for _, b := range boards {
+		if info, err := os.Stat(b); err == nil {
+			size += info.Size()
+		}
+	}
+	if size > largeBoards || min(n, len(boards)) > manyBoards {
+		debug.SetGCPercent(largePercent)
+	} else {
+		debug.SetGCPercent(smallPercent)
 	}
 }

@@ -64,7 +64,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		screen.record = report.NewRecorder(screen.observer, keptSteps)
 		screen.observer = screen.record
 	}
-	lean()
+	lean(boards, general.settings.Jobs)
 	jobs := make([]orchestrator.Job, len(boards))
 	configure, version := u.configure(executable, stubs, dry), programVersion()
 	for i, b := range boards {

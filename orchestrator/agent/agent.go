@@ -123,6 +123,7 @@ type Invocation struct {
 	Grace   time.Duration
 
 	Tasks     []byte    // the list of tasks in the Manager's input, as it stands there: a reply that repeats it is not read again
+	Room      []byte    // memory for the reply, which is nobody else's until Outcome.Rest is not needed any more; nil: none
 	MaxOutput int64     // in bytes, of both streams together; 0 is no bound
 	Mark      proc.Mark // by which EndLeftovers finds its processes; no part of what the agent can see
 }

@@ -18,17 +18,16 @@ const (
 // capture keeps a reply while it may still become one. What does not begin like an object cannot, and is not worth more than
 // its first lines, however much follows.
 type capture struct {
-	buf      []byte
-	size     int64
-	expected int // how long it may well become
-	junk     bool
+	buf  []byte
+	size int64
+	junk bool
 }
 
 // Kept is all that was written, as long as it may be a reply.
 func (c *capture) Kept() (all []byte, whole bool) { return c.buf, !c.junk }
 
-// Expect says how long the reply may well be.
-func (c *capture) Expect(n int) { c.expected = n }
+// Lend gives room for a long reply.
+func (c *capture) Lend(room []byte) { c.buf = room[:0] }
 
 func (c *capture) Write(p []byte) (int, error) {
 	c.size += int64(len(p))
@@ -48,7 +47,7 @@ func (c *capture) Write(p []byte) (int, error) {
 // grow keeps append from reserving more than a reply may be long.
 func (c *capture) grow(n int) {
 	if need := len(c.buf) + n; need > cap(c.buf) {
-		bigger := make([]byte, len(c.buf), min(max(2*cap(c.buf), need, c.expected), maxReply))
+		bigger := make([]byte, len(c.buf), min(max(2*cap(c.buf), need), maxReply))
 		copy(bigger, c.buf)
 		c.buf = bigger
 	}

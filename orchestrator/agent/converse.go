@@ -53,8 +53,8 @@ type talk struct {
 func newTalk(stop context.Context, a Adapter, inv *Invocation, sinks Sinks, emit func(Event)) *talk {
 	t := &talk{sinks: sinks, inv: inv, tail: &tail{}}
 	t.reader = a.Reader(func(e Event) { emit(sinks.event(e)) })
-	if k, ok := t.reader.(keeper); ok && len(inv.Tasks) > 0 {
-		k.Expect(len(inv.Tasks) + maxReceived) // most likely it comes back as it is
+	if k, ok := t.reader.(keeper); ok && inv.Room != nil {
+		k.Lend(inv.Room)
 	}
 	t.said = newLate(t.reader, sinks.entrance(sinks.Stdout))
 	t.stderr = sinks.entrance(t.tail, &lines{emit: emit}, sinks.Stderr)

@@ -14,8 +14,8 @@ const lateDelay = time.Second
 type keeper interface {
 	// Kept is all that was written; whole is false once something is missing. It is not changed by later writes.
 	Kept() (all []byte, whole bool)
-	// Expect says how long a reply may well be, in bytes.
-	Expect(n int)
+	// Lend gives memory to keep it in. What is in it is lost.
+	Lend(room []byte)
 }
 
 // late gives an agent's standard output to its reader at once, and passes it on to where it is redacted and kept only when

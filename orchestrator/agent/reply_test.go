@@ -284,3 +284,38 @@ func checkAccepted(t *testing.T, c Contract, raw []byte, reply *Reply) {
 		t.Errorf("encoding/json reads it in another way (-other +got):\n%s", diff)
 	}
 }
+
+// TestPlainlyFits: what fits plainly fits the schema, and all that is usual fits plainly.
+func TestPlainlyFits(t *testing.T) {
+	values := []any{nil, "", "ok", "blocked", "error", "escalate", "OK", "tasks/a.md", true, 1.5, []any{}, map[string]any{}}
+	keys := []string{"status", "message", "next_task", "tasks"}
+	plain := map[Contract]int{}
+	envelope := map[string]any{}
+	var try func(key int)
+	try = func(key int) {
+		if key == len(keys) {
+			for _, c := range []Contract{TaskContract, ManagerContract, InstructionContract} {
+				if plainlyFits(c, envelope) {
+					plain[c]++
+					if failure := fits(c, envelope); failure != nil {
+						t.Errorf("%v: %v fits plainly, and the schema says %v", c, envelope, failure)
+					}
+				} else if fits(c, envelope) == nil {
+					t.Errorf("%v: %v fits the schema, and not plainly", c, envelope)
+				}
+			}
+			return
+		}
+		delete(envelope, keys[key])
+		try(key + 1)
+		for _, v := range values {
+			envelope[keys[key]] = v
+			try(key + 1)
+		}
+		delete(envelope, keys[key])
+	}
+	try(0)
+	if len(plain) != 3 || plain[ManagerContract] == 0 {
+		t.Errorf("plain: %v, want some of each contract", plain)
+	}
+}

@@ -30,7 +30,7 @@ func Parse(file string, source []byte) (*Board, error) {
 }
 
 // besides is from how many bytes on a hash is worth a goroutine.
-const besides = 16 << 10
+const besides = 256 << 10
 
 // hashed sets the SHA of the board that read reads from source. Of a large one it takes as long as all the rest, so the two
 // are done side by side.

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Mark stands in the place of every secret.
@@ -76,11 +77,11 @@ func redactable(value string) bool {
 
 // String returns s with Mark for every secret in it.
 func (r *Redactor) String(s string) string {
-	out := r.Bytes([]byte(s))
-	if string(out) == s {
+	b := []byte(s)
+	if !r.finds(b) {
 		return s
 	}
-	return string(out)
+	return string(r.Bytes(b))
 }
 
 // Bytes returns a copy of b with Mark for every secret in it.
@@ -90,14 +91,24 @@ func (r *Redactor) Bytes(b []byte) []byte {
 	return out
 }
 
+// states are for texts that are looked at once: most are short, and a state is large.
+var states = sync.Pool{New: func() any { return new(state) }}
+
+// finds reports whether there is a secret in a whole text.
+func (r *Redactor) finds(b []byte) (found bool) {
+	st := states.Get().(*state)
+	r.find(b, st, true, func(span, bool) { found = true })
+	*st = state{}
+	states.Put(st)
+	return found
+}
+
 // Changes reports whether String would return something else than s.
 func (r *Redactor) Changes(s string) bool { return r.ChangesBytes([]byte(s)) }
 
 // ChangesBytes is Changes for bytes, of which it makes no copy unless there are secrets.
 func (r *Redactor) ChangesBytes(b []byte) bool {
-	found := false
-	r.find(b, &state{}, true, func(span, bool) { found = true })
-	return found && !bytes.Equal(r.Bytes(b), b) // Mark may stand for itself
+	return r.finds(b) && !bytes.Equal(r.Bytes(b), b) // Mark may stand for itself
 }
 
 // scan appends to dst what may be shown of b and returns how many bytes of b
