@@ -12,19 +12,28 @@ import (
 )
 
 // maxJournaled is how long an input may be that is journaled as it is, in bytes. A longer one is the Manager's: of it the journal
-// has the SHA-256, and it can be made again from the board's bytes, of which a copy is kept aside.
+// has a SHA-256, and it can be made again from the board's bytes, of which a copy is kept aside.
 const maxJournaled = 4 << 10
 
 // input is what an agent gets on standard input: one JSON object. Seed 004, "Input Specification (Supervisor → Agent)".
 type input struct {
 	text []byte
-	sum  string // SHA-256 of text, in hex
+	sum  string // see newInput
 	list *list  // of the Manager's; nil in others
 }
 
+// newInput makes an input of its text, in which the list stands. Its sum is the SHA-256, in hex, of the text with the SHA-256 of the
+// list, in hex, in the list's place: that of a long list is made once for many steps.
 func newInput(text []byte, l *list) input {
-	sum := sha256.Sum256(text)
-	return input{text: text, sum: hex.EncodeToString(sum[:]), list: l}
+	h := sha256.New()
+	if head, ok := l.before(text); ok {
+		h.Write(head)
+		h.Write([]byte(l.sum()))
+		h.Write([]byte{'}'})
+	} else {
+		h.Write(text)
+	}
+	return input{text: text, sum: hex.EncodeToString(h.Sum(nil)), list: l}
 }
 
 // given is the input of the open call, as far as it is in memory.

@@ -48,7 +48,8 @@ type Prepared struct {
 	place *board.Place
 	path  string // the board's real path: its links are resolved, so that one board has one state
 	file  fs.FileInfo
-	board *board.Board // as it was checked; the run forgets it
+	board *board.Board // as it was checked, with
+	list  *list        // its tasks; the run forgets both
 	desk  desk
 
 	players map[string]error // roles that were looked at
@@ -178,7 +179,8 @@ func (p *Prepared) check(b *board.Board) error {
 	for _, w := range b.Warnings {
 		p.job.Observer.Notice(p.job.Board, w.Error())
 	}
-	secret := newList(b.TaskPaths()).vet(p.setup.Redactor)
+	p.list = newList(b.TaskPaths())
+	secret := p.list.vet(p.setup.Redactor)
 	if err := p.setup.noSecretIn(filepath.Base(p.path), b.Current.Path, secret); err != nil {
 		return err
 	}
@@ -222,7 +224,7 @@ func (s *Setup) noSecretIn(paths ...string) error {
 
 // checkList looks at the listed tasks that are not done. One without a file is a task that is yet to be written.
 func (p *Prepared) checkList(b *board.Board) error {
-	var missing []string
+	var missing few
 	absent := p.place.Absent(b.TaskPaths())
 	for i := range b.Len() {
 		entry := b.Entry(i)
@@ -230,13 +232,13 @@ func (p *Prepared) checkList(b *board.Board) error {
 			continue
 		}
 		if absent(i) {
-			missing = append(missing, entry.Path)
+			missing.add(entry.Path)
 			continue
 		}
 		task, err := p.place.ReadTask(entry.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			missing = append(missing, entry.Path)
+			missing.add(entry.Path)
 		case err != nil:
 			return b.EntryProblem(entry, err)
 		case task.Done():
@@ -249,18 +251,29 @@ func (p *Prepared) checkList(b *board.Board) error {
 			}
 		}
 	}
-	if len(missing) > 0 {
-		p.job.Observer.Notice(p.job.Board, fmt.Sprintf("listed tasks without a file: %s", some(missing, 5)))
+	if missing.count > 0 {
+		p.job.Observer.Notice(p.job.Board, "listed tasks without a file: "+missing.String())
 	}
 	return nil
 }
 
-// some names the first few of a long list.
-func some(names []string, n int) string {
-	if len(names) <= n {
-		return strings.Join(names, ", ")
+// few names the first few of many.
+type few struct {
+	names []string
+	count int
+}
+
+func (f *few) add(name string) {
+	if f.count++; f.count <= 5 {
+		f.names = append(f.names, name)
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}
+
+func (f *few) String() string {
+	if f.count == len(f.names) {
+		return strings.Join(f.names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(f.names, ", "), f.count-len(f.names))
 }
 
 func (p *Prepared) ready(b *board.Board, t *board.Task) error {

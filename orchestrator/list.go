@@ -1,6 +1,9 @@
 package orchestrator
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"path"
 	"slices"
@@ -17,6 +20,7 @@ type list struct {
 	clean []string // as they are compared; paths itself where that is the same
 	text  []byte   // JSON, made by encode: a part of room
 	room  []byte   // with space for the rest of an input around the text
+	hash  string   // made by sum
 	safe  bool     // it was looked at and holds no secret
 }
 
@@ -61,6 +65,27 @@ func (l *list) encode() []byte {
 	return l.text
 }
 
+// before is what stands before the list in an input that ends with it.
+func (l *list) before(text []byte) (head []byte, ok bool) {
+	if l == nil {
+		return nil, false
+	}
+	head, ok = bytes.CutSuffix(text, []byte{'}'})
+	if !ok {
+		return nil, false
+	}
+	return bytes.CutSuffix(head, l.encode())
+}
+
+// sum is the SHA-256 of the JSON, in hex.
+func (l *list) sum() string {
+	if l.hash == "" {
+		sum := sha256.Sum256(l.encode())
+		l.hash = hex.EncodeToString(sum[:])
+	}
+	return l.hash
+}
+
 // input is what json.Marshal makes of a managerInput with this list. Of a long list it is the next one in the same memory: the one
 // before must not be needed any more.
 func (l *list) input(kanban, done string) []byte {
@@ -96,7 +121,7 @@ func (l *list) vet(secrets *redact.Redactor) string {
 	if l.safe {
 		return ""
 	}
-	if secrets.Changes(string(l.encode())) {
+	if secrets.ChangesBytes(l.encode()) {
 		for _, p := range l.paths {
 			if secrets.Changes(p) {
 				return p

@@ -69,3 +69,29 @@ func BenchmarkList(b *testing.B) {
 		newList(paths).encode()
 	}
 }
+
+// TestInputSum: the sum tells apart all that differs, and is the same wherever the input comes from.
+func TestInputSum(t *testing.T) {
+	sums := map[string]string{}
+	for _, paths := range [][]string{{}, {"a"}, {"a", "b"}, slices.Repeat([]string{"tasks/000001-implement-thing.md"}, 5000)} {
+		for _, done := range []string{"a", "b"} {
+			l := newList(paths)
+			in := newInput(l.input("kanban.yaml", done), l)
+			text := string(in.text)
+			if other, twice := sums[in.sum]; twice {
+				t.Errorf("%.60s and %.60s have the same sum", text, other)
+			}
+			sums[in.sum] = text
+			var decoded managerInput
+			if err := json.Unmarshal(in.text, &decoded); err != nil {
+				t.Fatal(err)
+			}
+			if again := newInput([]byte(text), newList(decoded.Tasks)); again.sum != in.sum {
+				t.Errorf("%.60s: the sum is %s, and %s from the journal", text, in.sum, again.sum)
+			}
+			if spaced := newInput([]byte(text+" "), l); spaced.sum == in.sum {
+				t.Errorf("%.60s: a space behind it does not count", text)
+			}
+		}
+	}
+}

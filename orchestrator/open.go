@@ -48,7 +48,8 @@ func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) 
 	}
 	r.reader = board.NewReader(r.path, p.job.Board)
 	r.reader.Know(p.board)
-	p.board, p.players = nil, nil
+	r.listed = p.list
+	p.board, p.list, p.players = nil, nil, nil
 	r.logs = newLogbook(r.files, p.job.Board)
 	r.ledger = &ledger{board: p.job.Board, path: r.files.journal(), observer: p.job.Observer, redactor: p.setup.Redactor, onCommit: r.logs.follow}
 	undo = append(undo, func() error { return r.ledger.close() })

@@ -25,7 +25,7 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readRest(f, matter.MaxSource+1)
+	data, err := readRest(f, matter.MaxSource+1, nil)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", path, err, ""}
 	}
@@ -67,19 +67,23 @@ func hintForOpen(err error) string {
 	return ""
 }
 
-// readRest reads what follows the known beginning of a file, so many bytes at most, into a buffer of the file's size.
-func readRest(f opened, most int, known ...[]byte) ([]byte, error) {
+// readRest reads what follows the known beginning of a file, so many bytes at most, into a buffer of the file's size. The sum gets all
+// of it.
+func readRest(f opened, most int, sum *summer, known ...[]byte) ([]byte, error) {
+	defer sum.end()
 	size := int(min(f.size(), int64(most)))
 	data := make([]byte, 0, min(size+1, most))
 	for _, k := range known {
 		data = append(data, k...)
 	}
+	sum.add(data)
 	for len(data) < most {
 		if len(data) == cap(data) { // it has grown
 			data = slices.Grow(data, bytes.MinRead)
 		}
-		room := data[len(data):min(cap(data), most)]
+		room := data[len(data):min(cap(data), most, len(data)+readSize)]
 		n, err := f.Read(room)
+		sum.add(room[:n])
 		data = data[:len(data)+n]
 		if errors.Is(err, io.EOF) || err == nil && n < len(room) && len(data) == size {
 			break
@@ -90,6 +94,9 @@ func readRest(f opened, most int, known ...[]byte) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// readSize is how much is read at a time: the sum is made of one piece while the next is read.
+const readSize = 256 << 10
 
 // pieceSize is how much is compared at a time.
 const pieceSize = 64 << 10
@@ -117,21 +124,21 @@ func (r *Reader) Read() (*Board, error) {
 	if err != nil {
 		return nil, r.named(err)
 	}
-	data, same, err := r.changes(f)
+	data, sum, err := r.changes(f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", r.name, err, ""}
 	}
-	if same {
+	if data == nil {
 		return r.last, nil
 	}
-	return r.parse(data)
+	return r.parse(data, sum)
 }
 
-func (r *Reader) parse(data []byte) (b *Board, err error) {
+func (r *Reader) parse(data []byte, sum *summer) (b *Board, err error) {
 	if r.last == nil {
-		b, err = Parse(r.name, data)
+		b, err = hashed(data, sum, func() (*Board, error) { return parse(r.name, data) })
 	} else {
-		b, err = hashed(data, func() (*Board, error) { return r.last.reparse(data) })
+		b, err = hashed(data, sum, func() (*Board, error) { return r.last.reparse(data) })
 	}
 	if err != nil {
 		return nil, err
@@ -162,12 +169,11 @@ func (r *Reader) named(err error) error {
 	return err
 }
 
-// changes reads a board and says whether it is what it was; then data is nil. It compares in pieces: the bytes of a large board
-// need not be held twice to find out that they are the same.
-func (r *Reader) changes(f opened) (data []byte, same bool, err error) {
+// changes reads a board; data is nil when it is what it was. It compares in pieces: the bytes of a large board need not be held twice to
+// find out that they are the same.
+func (r *Reader) changes(f opened) (data []byte, sum *summer, err error) {
 	if r.last == nil || f.size() != int64(len(r.last.Source)) {
-		data, err = readRest(f, matter.MaxSource+1)
-		return data, false, err
+		return r.readAll(f)
 	}
 	was := r.last.Source
 	if room := min(len(was)+1, pieceSize); len(r.piece) < room {
@@ -177,14 +183,19 @@ func (r *Reader) changes(f opened) (data []byte, same bool, err error) {
 		n, err := f.Read(r.piece)
 		switch {
 		case err != nil && !errors.Is(err, io.EOF):
-			return nil, false, err
+			return nil, nil, err
 		case !bytes.HasPrefix(was[at:], r.piece[:n]), err != nil && at+n < len(was):
-			data, err = readRest(f, matter.MaxSource+1, was[:at], r.piece[:n])
-			return data, false, err
+			return r.readAll(f, was[:at], r.piece[:n])
 		}
 		at += n
 		if err != nil || at == len(was) && n < len(r.piece) {
-			return nil, true, nil
+			return nil, nil, nil
 		}
 	}
+}
+
+func (r *Reader) readAll(f opened, known ...[]byte) ([]byte, *summer, error) {
+	sum := newSummer(f.size())
+	data, err := readRest(f, matter.MaxSource+1, sum, known...)
+	return data, sum, err
 }

@@ -20,29 +20,25 @@ const maxWarnings = 50
 // Parse reads a board: a plain YAML file when its name says so, else Markdown with frontmatter. source is kept and must not
 // be changed afterwards. Errors: *matter.Problem for the first thing that is wrong; nothing unreadable is ever an empty board.
 func Parse(file string, source []byte) (*Board, error) {
-	return hashed(source, func() (*Board, error) {
-		doc, err := readDocument(file, source)
-		if err != nil {
-			return nil, err
-		}
-		return interpret(doc, nil)
-	})
+	sum := newSummer(int64(len(source)))
+	sum.add(source)
+	sum.end()
+	return hashed(source, sum, func() (*Board, error) { return parse(file, source) })
 }
 
-// besides is from how many bytes on a hash is worth a goroutine.
-const besides = 256 << 10
-
-// hashed sets the SHA of the board that read reads from source. Of a large one it takes as long as all the rest, so the two
-// are done side by side.
-func hashed(source []byte, read func() (*Board, error)) (*Board, error) {
-	sum := make(chan string, 1)
-	if len(source) < besides {
-		sum <- SHA(source)
-	} else {
-		go func() { sum <- SHA(source) }()
+// parse is Parse but for SHA, which it leaves empty.
+func parse(file string, source []byte) (*Board, error) {
+	doc, err := readDocument(file, source)
+	if err != nil {
+		return nil, err
 	}
+	return interpret(doc, nil)
+}
+
+// hashed sets the SHA of the board that read reads from source.
+func hashed(source []byte, sum *summer, read func() (*Board, error)) (*Board, error) {
 	b, err := read()
-	sha := <-sum
+	sha := sum.of(source)
 	if err != nil {
 		return nil, err
 	}

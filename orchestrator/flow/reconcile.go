@@ -39,13 +39,19 @@ func Reconcile(before, after Fields, next string, tasks []string) Verdict {
 		return v
 	}
 	switch {
-	case slices.Equal(tasks, after.Tasks):
-	case slices.Equal(before.Tasks, after.Tasks):
+	case equal(tasks, after.Tasks):
+	case equal(before.Tasks, after.Tasks):
 		v.WriteTasks = true
-	case !slices.Equal(tasks, before.Tasks):
+	case !equal(tasks, before.Tasks):
 		v.Warning = "the Manager changed the board's tasks and replied with another list; the board's list stands"
 	}
 	return v
+}
+
+// equal does not look through a long list to find that it is itself.
+func equal(a, b []string) bool {
+	same := len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
+	return same || slices.Equal(a, b)
 }
 
 func orNull(path string) string {

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"strings"
-	"sync"
 )
 
 // SecretName reports whether an environment variable of this name must be
@@ -50,6 +49,3 @@ func countsTokens(name string) bool {
 // SecretValue reports whether value holds a credential of a known shape: a
 // provider's token, a JWT, a private key, a URL with a password.
 func SecretValue(value string) bool { return shapesOnly().Changes(value) }
-
-// shapesOnly is a redactor without values.
-var shapesOnly = sync.OnceValue(func() *Redactor { return New(nil) })

@@ -37,21 +37,32 @@ type Secret struct{ Name, Value string }
 // Authorization header, and in a JSON document what stands under a key that
 // looks secret.
 func New(values []string) *Redactor {
+	var all []string
+	seen := map[string]bool{}
+	for _, value := range values {
+		for _, part := range parts(value) {
+			if redactable(part) && !seen[part] {
+				seen[part] = true
+				all = append(all, pieces(part)...)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return shapesOnly()
+	}
+	return compile(all)
+}
+
+// shapesOnly is a Redactor for the shapes of credentials alone.
+var shapesOnly = sync.OnceValue(func() *Redactor { return compile(nil) })
+
+func compile(pieces []string) *Redactor {
 	var ix builder
 	for _, s := range shapes() {
 		ix.shape(s)
 	}
-	seen := map[string]bool{}
-	for _, value := range values {
-		for _, part := range parts(value) {
-			if !redactable(part) || seen[part] {
-				continue
-			}
-			seen[part] = true
-			for _, p := range pieces(part) {
-				ix.value(p)
-			}
-		}
+	for _, p := range pieces {
+		ix.value(p)
 	}
 	return &Redactor{ix.build()}
 }
