@@ -8,13 +8,13 @@ import (
 // How much garbage there may be beside what is in use, in percent. The default, as much again, would be a third of all memory with a
 // board of 100,000 tasks, where it costs little to collect it often; with small boards, which make little, it costs more.
 const (
-	smallPercent = 50
+	smallPercent = 40
 	largePercent = 20
 )
 
 const (
-	largeBoards = 100 << 10 // bytes of all boards
-	manyBoards  = 100       // that run side by side
+	largeBoards = 1 << 20 // bytes of all boards
+	manyBoards  = 100     // that run side by side
 )
 
 // lean keeps the memory of a run small. Who sets GOGC knows better.

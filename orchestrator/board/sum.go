@@ -6,7 +6,7 @@ import (
 )
 
 // besides is from how many bytes on a hash is worth a goroutine: of a large board it takes as long as all the rest.
-const besides = 256 << 10
+const besides = 1 << 20
 
 // summer makes the SHA-256 of a board's bytes while they are still being read.
 type summer struct {
