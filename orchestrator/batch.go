@@ -62,7 +62,7 @@ func RunAll(stop, kill context.Context, boards []*Prepared, n int) []Result {
 
 // desks is how many runs work at the same time, while the agents of all others do: whoever waits for the disk takes a thread of the
 // system, and a thousand runs would take a thousand.
-const desks = 4
+const desks = 2
 
 // desk is a place to work at. nil is one that is always free.
 type desk chan struct{}

@@ -12,11 +12,14 @@ import (
 	"time"
 )
 
-// usage is what the kernel says of kanban-run's own processes: agents are not counted.
+// usage is what the kernel says of the runner, which does the work, and of the guardian, which waits for it. Agents are not counted.
 type usage struct {
-	peakKB       int // sum of VmHWM; ru_maxrss would not do, a child inherits it over exec
-	threads, fds int
+	peakKB, guardianKB int // VmHWM; ru_maxrss would not do, a child inherits it over exec
+	threads            int // the runner's, and
+	fds                int // how many it has at last: at its start a board has a few more
 }
+
+func (u usage) peakMB() float64 { return float64(u.peakKB) / 1024 }
 
 // watch reads the usage of a command's process tree until it ends or the time is over, and returns the highest of each.
 func watch(cmd *exec.Cmd, limit time.Duration) usage {
@@ -26,7 +29,10 @@ func watch(cmd *exec.Cmd, limit time.Duration) usage {
 	over := time.After(limit)
 	for {
 		now := ownUsage(cmd.Process.Pid, cmd.Path)
-		most = usage{max(most.peakKB, now.peakKB), max(most.threads, now.threads), max(most.fds, now.fds)}
+		if now.fds == 0 {
+			now.fds = most.fds
+		}
+		most = usage{max(most.peakKB, now.peakKB), max(most.guardianKB, now.guardianKB), max(most.threads, now.threads), now.fds}
 		select {
 		case <-ended:
 			return most
@@ -39,16 +45,17 @@ func watch(cmd *exec.Cmd, limit time.Duration) usage {
 	}
 }
 
-// ownUsage adds up the guardian and the runner; descriptors are the runner's alone.
 func ownUsage(pid int, program string) usage {
-	var u usage
-	for _, p := range own(pid, filepath.Base(program)) {
-		u.peakKB += status(p, "VmHWM:")
-		u.threads += status(p, "Threads:")
-		// Only root may look into a process that hides its memory; others get no figure.
-		if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p)); err == nil {
-			u.fds = len(entries)
-		}
+	u := usage{guardianKB: status(pid, "VmHWM:")}
+	processes := own(pid, filepath.Base(program))
+	if len(processes) < 2 {
+		return u
+	}
+	runner := processes[1]
+	u.peakKB, u.threads = status(runner, "VmHWM:"), status(runner, "Threads:")
+	// Only root may look into a process that hides its memory; others get no figure.
+	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", runner)); err == nil {
+		u.fds = len(entries)
 	}
 	return u
 }
@@ -126,16 +133,15 @@ func switches(processes []int) int {
 	return sum
 }
 
-func (l *lab) peakOfRun(n, steps int) (float64, error) {
+func (l *lab) usageOfRun(n, steps int) (usage, error) {
 	dir, err := l.board(n)
 	if err == nil {
 		err = fresh(dir)
 	}
 	if err != nil {
-		return 0, err
+		return usage{}, err
 	}
-	u, err := start(l.command(dir, steps), 10*time.Minute)
-	return float64(u.peakKB) / 1024, err
+	return start(l.command(dir, steps), 10*time.Minute)
 }
 
 // flood is the peak while an agent writes so many lines of 48 MB, over the peak with an agent that writes nothing.
@@ -155,7 +161,7 @@ func (l *lab) flood(lines int, to string) (float64, error) {
 		cmd := exec.Command(l.binary, "--quiet", "--max-retries", "0", "--exec", agent, "kanban.yaml")
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "KANBAN_RUN_MAX_OUTPUT=0")
 		u, err := start(cmd, 10*time.Minute)
-		return float64(u.peakKB) / 1024, err
+		return u.peakMB(), err
 	}
 	idle, err := peak("true")
 	if err != nil {
@@ -169,40 +175,61 @@ func (l *lab) flood(lines int, to string) (float64, error) {
 func asleep(figure string) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) {
 		const boards = 1000
-		dir := l.path("asleep")
-		if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {
+		cmd, err := l.sleepers(boards)
+		if err != nil {
 			return 0, err
 		}
-		args := []string{"--quiet", "-j", strconv.Itoa(boards), "--exec", "sleep 20"}
-		if err := os.WriteFile(filepath.Join(dir, "tasks", "t.md"), []byte("---\nrole: Implementor\n---\n"), 0o644); err != nil {
-			return 0, err
-		}
-		for i := range boards {
-			name := fmt.Sprintf("b%d.yaml", i)
-			if err := os.WriteFile(filepath.Join(dir, name), []byte("current: tasks/t.md\ntasks: [tasks/t.md]\n"), 0o644); err != nil {
-				return 0, err
-			}
-			args = append(args, name)
-		}
-		if err := os.RemoveAll(filepath.Join(dir, ".kanban-run")); err != nil {
-			return 0, err
-		}
-		cmd := exec.Command(l.binary, args...)
-		cmd.Dir = dir
 		if figure == "wakeups" {
 			return wakeups(cmd)
 		}
 		u, err := start(cmd, 8*time.Second)
-		if err == nil && u.fds == 0 && figure == "fds" {
-			err = fmt.Errorf("%w: only root may count the descriptors", errSkipped)
-		}
-		switch figure {
-		case "threads":
-			return float64(u.threads), err
-		case "fds":
-			return float64(u.fds) / boards, err
+		switch {
+		case err != nil:
+			return 0, err
+		case figure == "threads":
+			return float64(u.threads), nil
+		case figure == "fds":
+			return l.perBoard(u.fds, boards)
 		default:
-			return float64(u.peakKB) / 1024, err
+			return u.peakMB(), nil
 		}
 	}
+}
+
+// perBoard is how many descriptors each further board takes.
+func (l *lab) perBoard(fds, boards int) (float64, error) {
+	cmd, err := l.sleepers(1)
+	if err != nil {
+		return 0, err
+	}
+	one, err := start(cmd, 2*time.Second)
+	if err == nil && one.fds == 0 {
+		err = fmt.Errorf("%w: only root may count the descriptors", errSkipped)
+	}
+	return float64(fds-one.fds) / float64(boards-1), err
+}
+
+// sleepers is kanban-run on so many boards whose agents sleep.
+func (l *lab) sleepers(boards int) (*exec.Cmd, error) {
+	dir := l.path("asleep")
+	if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {
+		return nil, err
+	}
+	args := []string{"--quiet", "-j", strconv.Itoa(boards), "--exec", "sleep 20"}
+	if err := os.WriteFile(filepath.Join(dir, "tasks", "t.md"), []byte("---\nrole: Implementor\n---\n"), 0o644); err != nil {
+		return nil, err
+	}
+	for i := range boards {
+		name := fmt.Sprintf("b%d.yaml", i)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("current: tasks/t.md\ntasks: [tasks/t.md]\n"), 0o644); err != nil {
+			return nil, err
+		}
+		args = append(args, name)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ".kanban-run")); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(l.binary, args...)
+	cmd.Dir = dir
+	return cmd, nil
 }

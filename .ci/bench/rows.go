@@ -28,7 +28,10 @@ func rows() []row {
 		}
 	}
 	memory := func(n int) func(*lab) (float64, error) {
-		return func(l *lab) (float64, error) { return l.peakOfRun(n, steps[n]) }
+		return func(l *lab) (float64, error) {
+			u, err := l.usageOfRun(n, steps[n])
+			return u.peakMB(), err
+		}
 	}
 	return []row{
 		{"step, 1k tasks, to the C floor", "x", 1.25, false, floor(1000)},
@@ -45,11 +48,15 @@ func rows() []row {
 		{"peak memory, 1k tasks", "MB", 16, true, memory(1000)},
 		{"peak memory, 10k tasks", "MB", 16, true, memory(10000)},
 		{"peak memory, 100k tasks", "MB", 40, true, memory(100000)},
+		{"peak memory of the guardian", "MB", 16, true, func(l *lab) (float64, error) {
+			u, err := l.usageOfRun(100000, steps[100000])
+			return float64(u.guardianKB) / 1024, err
+		}},
 		{"peak memory over idle, 5 GB stdout", "MB", 4, true, flood(100, "")},
 		{"peak memory over idle, 2 GB stderr", "MB", 4, true, flood(40, ">&2")},
 		{"version, to a Go hello world", "x", 5, false, (*lab).version},
 		{"1000 boards asleep: threads", "", 10, true, asleep("threads")},
-		{"1000 boards asleep: runner's fds a board", "", 4, true, asleep("fds")},
+		{"1000 boards asleep: fds a board", "", 4, true, asleep("fds")},
 		{"1000 boards asleep: peak memory", "MB", 25, true, asleep("memory")},
 		{"1000 boards asleep: wake-ups in 5 s", "", 10, true, asleep("wakeups")},
 		{"a journal of 1M records verified", "s", 0.25, false, (*lab).journal},

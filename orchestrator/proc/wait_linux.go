@@ -15,7 +15,7 @@ const (
 	// moment is long for a program and short for a person.
 	moment = 3 * time.Millisecond
 	// maxInPlace is how many commands may have a thread at a time.
-	maxInPlace = 2
+	maxInPlace = 1
 )
 
 var inPlace = make(chan struct{}, maxInPlace)
