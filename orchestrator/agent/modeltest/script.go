@@ -1,0 +1,156 @@
+package modeltest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// Script is what the model does. Each step that is no fault is one turn of the assistant. After the last step that one is
+// repeated, unless it calls a tool: then the model says that the script is over.
+type Script struct {
+	Steps []Step `json:"steps"`
+	Usage *Usage `json:"usage,omitempty"` // of every turn that says nothing else; nil is DefaultUsage
+	ID    string `json:"id,omitempty"`    // by which faults are counted; "" is the script's text
+}
+
+// Play makes a script of steps.
+func Play(steps ...Step) Script { return Script{Steps: steps} }
+
+// Usage are the numbers of tokens that a turn reports. Input is all of the prompt, Cached the part of it that was read from
+// the cache: the dialects that count the two apart get them apart.
+type Usage struct {
+	Input  int64 `json:"input"`
+	Cached int64 `json:"cached"`
+	Output int64 `json:"output"`
+}
+
+// DefaultUsage is what a turn reports unless the script says otherwise.
+var DefaultUsage = Usage{Input: 1000, Output: 50}
+
+type kind string
+
+const (
+	say        kind = "say"
+	tool       kind = "tool"
+	writeFile  kind = "write"
+	shell      kind = "shell"
+	structured kind = "structured"
+	walk       kind = "walk"
+	status     kind = "status"
+	hang       kind = "hang"
+	stall      kind = "stall"
+	cut        kind = "cut"
+)
+
+// Step is one turn, or a fault before one.
+type Step struct {
+	Kind   kind            `json:"kind"`
+	Name   string          `json:"name,omitempty"` // of the tool or the file
+	Text   string          `json:"text,omitempty"`
+	Input  json.RawMessage `json:"input,omitempty"`
+	Code   int             `json:"code,omitempty"`
+	Header [][2]string     `json:"header,omitempty"`
+	Count  int             `json:"count,omitempty"`
+	Tokens *Usage          `json:"usage,omitempty"`
+}
+
+// Say ends the agent's work with a text.
+func Say(text string) Step { return Step{Kind: say, Text: text} }
+
+// Tool calls a tool of the agent by its own name, with an input of its own form. Input is marshalled to JSON; it panics where
+// that is impossible. A freeform tool takes a string.
+func Tool(name string, input any) Step { return Step{Kind: tool, Name: name, Input: encode(input)} }
+
+// WriteFile writes a file with whatever tool the agent has for that.
+func WriteFile(path, text string) Step { return Step{Kind: writeFile, Name: path, Text: text} }
+
+// Shell runs a command with whatever tool the agent has for that.
+func Shell(command string) Step { return Step{Kind: shell, Text: command} }
+
+// Structured ends the agent's work with a reply in JSON: by way of the StructuredOutput tool where there is one, else as text.
+func Structured(reply any) Step { return Step{Kind: structured, Input: encode(reply)} }
+
+// Walk is a Manager's reply, given like Structured: status ok, the list of tasks as it was in the prompt, and the task behind
+// the done one.
+func Walk() Step { return Step{Kind: walk} }
+
+// Status refuses the request with a status code and the body that the API gives it, and with headers: names and values by turns.
+func Status(code int, header ...string) Step {
+	s := Step{Kind: status, Code: code}
+	for i := 0; i+1 < len(header); i += 2 {
+		s.Header = append(s.Header, [2]string{header[i], header[i+1]})
+	}
+	return s
+}
+
+// Limited is a 429 as a spent allowance gives it, with the time at which it is renewed.
+func Limited(reset time.Time, retryAfter time.Duration) Step {
+	return Status(429,
+		"retry-after", strconv.Itoa(int(retryAfter.Seconds())),
+		"anthropic-ratelimit-unified-status", "rejected",
+		"anthropic-ratelimit-unified-representative-claim", "five_hour",
+		"anthropic-ratelimit-unified-reset", strconv.FormatInt(reset.Unix(), 10))
+}
+
+// Hang answers nothing at all until the client leaves.
+func Hang() Step { return Step{Kind: hang} }
+
+// Stall sends headers and a first event, and then nothing until the client leaves.
+func Stall() Step { return Step{Kind: stall} }
+
+// Cut ends the connection in the middle of a sentence.
+func Cut() Step { return Step{Kind: cut, Text: "This sentence has no"} }
+
+// Times lets a fault pass after n requests; without it the fault is there for good, since a request that failed is no turn of
+// the assistant. The requests are counted for each script (Script.ID) apart, and those without any tools, as for a title, apart
+// again.
+func (s Step) Times(n int) Step { s.Count = n; return s }
+
+// Using sets what the turn reports.
+func (s Step) Using(u Usage) Step { s.Tokens = &u; return s }
+
+func (s Step) isFault() bool {
+	switch s.Kind {
+	case status, hang, stall, cut:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s Step) callsTool() bool { return s.Kind == tool || s.Kind == writeFile || s.Kind == shell }
+
+// String is the script as it goes into a prompt: one word that no quoting, wrapping in Markdown or shell changes.
+func (s Script) String() string {
+	return "@script:" + base64.RawURLEncoding.EncodeToString(encode(s)) + "@"
+}
+
+var marked = regexp.MustCompile(`@script:([A-Za-z0-9_-]+)@`)
+
+// lastScript returns the last script in a text, with its ID filled in.
+func lastScript(text string) (Script, bool) {
+	all := marked.FindAllStringSubmatch(text, -1)
+	for i := len(all) - 1; i >= 0; i-- {
+		var s Script
+		data, err := base64.RawURLEncoding.DecodeString(all[i][1])
+		if err != nil || json.Unmarshal(data, &s) != nil || len(s.Steps) == 0 {
+			continue
+		}
+		if s.ID == "" {
+			s.ID = all[i][1]
+		}
+		return s, true
+	}
+	return Script{}, false
+}
+
+func encode(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}

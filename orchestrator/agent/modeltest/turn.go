@@ -1,0 +1,145 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Message is a part of the conversation that a request brings. Role is system, user, assistant or tool (a tool's result),
+// whatever the API calls it.
+type Message struct {
+	Role string
+	Text string
+}
+
+// find returns the last script in what the user or the system says, and how often the assistant has spoken since. A tool's
+// result is not looked at: a program may print the prompt.
+func find(messages []Message) (s Script, turns int, found bool) {
+	for i, m := range slices.Backward(messages) {
+		if m.Role != "system" && m.Role != "user" {
+			continue
+		}
+		if s, found = lastScript(m.Text); found {
+			return s, countTurns(messages[i+1:]), true
+		}
+	}
+	return Script{}, 0, false
+}
+
+// countTurns counts what the assistant said between two others: one answer may come back as several messages.
+func countTurns(messages []Message) int {
+	turns, before := 0, ""
+	for _, m := range messages {
+		if m.Role == "assistant" && before != "assistant" {
+			turns++
+		}
+		before = m.Role
+	}
+	return turns
+}
+
+// plan returns the step of a turn and the faults before it.
+func (s Script) plan(turn int) (faults []Step, step Step) {
+	n := 0
+	for _, st := range s.Steps {
+		switch {
+		case st.isFault():
+			faults = append(faults, st)
+			continue
+		case n == turn:
+			return faults, st
+		}
+		n, step, faults = n+1, st, nil
+	}
+	switch {
+	case len(faults) > 0:
+		step = Say("The script ends with a fault that has passed.")
+	case step.callsTool():
+		step = Say("The script is over.")
+	}
+	return faults, step
+}
+
+// answer is a step in the terms of the agent that asks.
+type answer struct {
+	text  string
+	tool  string // "" is a text
+	input json.RawMessage
+	usage Usage
+}
+
+// answer puts the step into terms of the request's tools. A request without any is one of the agent's own, for a title or a
+// summary: it gets a word.
+func (s Script) answer(step Step, q *Request) answer {
+	a := answer{usage: DefaultUsage}
+	switch {
+	case step.Tokens != nil:
+		a.usage = *step.Tokens
+	case s.Usage != nil:
+		a.usage = *s.Usage
+	}
+	switch step.Kind {
+	case structured:
+		a.reply(step.Input, q.Tools)
+	case walk:
+		a.reply(walked(q.Messages), q.Tools)
+	case tool:
+		a.tool, a.input = step.Name, step.Input
+	case writeFile:
+		a.tool, a.input = fileTool(q.Tools, step.Name, step.Text)
+	case shell:
+		a.tool, a.input = shellTool(q.Tools, step.Text)
+	default:
+		a.text = step.Text
+	}
+	switch {
+	case step.callsTool() && len(q.Tools) == 0:
+		a.tool, a.text = "", "Work"
+	case step.callsTool() && a.tool == "":
+		a.text = fmt.Sprintf("modeltest: none of the tools %q can do a step of kind %s", q.Tools, step.Kind)
+	}
+	return a
+}
+
+func (a *answer) reply(data json.RawMessage, tools []string) {
+	if slices.Contains(tools, structuredTool) {
+		a.tool, a.input = structuredTool, data
+		return
+	}
+	a.text = string(data)
+}
+
+const structuredTool = "StructuredOutput"
+
+// fileTool is the call that writes a file: with the agent's own tool, else with its shell.
+func fileTool(tools []string, path, text string) (string, json.RawMessage) {
+	for _, t := range []struct{ name, path string }{{"Write", "file_path"}, {"write_file", "file_path"}, {"write", "filePath"}} {
+		if slices.Contains(tools, t.name) {
+			return t.name, encode(map[string]string{t.path: path, "content": text})
+		}
+	}
+	return shellTool(tools, "printf %s "+quote(text)+" > "+quote(path))
+}
+
+// shellTool is the call that runs a command. No tool at all is ("", nil).
+func shellTool(tools []string, command string) (string, json.RawMessage) {
+	for _, name := range []string{"Bash", "run_shell_command", "bash"} {
+		if slices.Contains(tools, name) {
+			return name, encode(map[string]string{"command": command, "description": "a step of the script"})
+		}
+	}
+	switch {
+	case slices.Contains(tools, "exec_command"):
+		return "exec_command", encode(map[string]string{"cmd": command})
+	case slices.Contains(tools, "shell_command"):
+		return "shell_command", encode(map[string]string{"command": command})
+	case slices.Contains(tools, "shell"):
+		return "shell", encode(map[string][]string{"command": {"sh", "-c", command}})
+	default:
+		return "", nil
+	}
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
