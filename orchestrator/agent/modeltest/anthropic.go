@@ -72,7 +72,7 @@ func writeAnthropic(w *wire, q *Request, a answer) {
 	w.event("content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": delta})
 	w.middle()
 	w.event("content_block_stop", object{"type": "content_block_stop", "index": 0})
-	w.event("message_delta", object{"type": "message_delta", "delta": object{"stop_reason": reason, "stop_sequence": nil}, "usage": usage})
+	w.event("message_delta", object{"type": "message_delta", "usage": usage, "delta": object{"stop_reason": reason, "stop_sequence": nil}})
 	w.event("message_stop", object{"type": "message_stop"})
 }
 
@@ -85,9 +85,9 @@ func filled(block object, a answer) object {
 	return block
 }
 
-func refuseAnthropic(code int) any {
+func refuseAnthropic(s Step) any {
 	kind, text := "api_error", "Internal server error"
-	switch code {
+	switch s.Code {
 	case 400:
 		kind, text = "invalid_request_error", "modeltest: the body is not of this API"
 	case 401:

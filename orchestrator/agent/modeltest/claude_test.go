@@ -4,6 +4,7 @@ package modeltest_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,8 +45,8 @@ func TestClaudeText(t *testing.T) {
 
 func TestClaudeTools(t *testing.T) {
 	c := start(t, "claude")
-	r := c.run(t, modeltest.Play(
-		modeltest.WriteFile(filepath.Join(c.dir, "out.txt"), "hello\n"), modeltest.Shell("cat out.txt; exit 3"), modeltest.Say("Written.")), claudeArgs()...)
+	r := c.run(t, modeltest.Play(modeltest.WriteFile(filepath.Join(c.dir, "out.txt"), "hello\n"), modeltest.Shell("cat out.txt; exit 3"),
+		modeltest.Say("Written.")), claudeArgs()...)
 	result := r.find("result", "")
 	want(t, r, "exit code", r.code, 0, "result", result["result"], "Written.", "num_turns", result["num_turns"], 3.0)
 	c.wrote(t, "out.txt", "hello\n")
@@ -76,8 +77,8 @@ func TestClaudeStructured(t *testing.T) {
 		code    int
 	}{
 		{"good", []modeltest.Step{modeltest.Structured(object{"status": "ok", "message": "m"})}, "success", "ok", 0},
-		{"mended", []modeltest.Step{modeltest.Structured(object{"status": "fine"}), modeltest.Structured(object{"status": "blocked", "message": "m"})},
-			"success", "blocked", 0},
+		{"mended", []modeltest.Step{modeltest.Structured(object{"status": "fine"}),
+			modeltest.Structured(object{"status": "blocked", "message": "m"})}, "success", "blocked", 0},
 		{"never good", []modeltest.Step{modeltest.Structured(object{"status": "fine"})}, "error_max_structured_output_retries", nil, 1},
 		{"text only", []modeltest.Step{modeltest.Say("ok")}, "success", nil, 0},
 	} {
@@ -117,7 +118,7 @@ func TestClaudeFaults(t *testing.T) {
 		text   string
 	}{
 		{"401", modeltest.Status(401), 401.0, "authentication_error", "Invalid API key"},
-		{"429", modeltest.Limited(time.Now().Add(time.Hour), time.Second), 429.0, "rate_limit_error", "Request rejected (429)"},
+		{"429", modeltest.Status(429, "retry-after", "1"), 429.0, "rate_limit_error", "Request rejected (429)"},
 		{"500", modeltest.Status(500), 500.0, "api_error", "500 Internal server error"},
 		{"529", modeltest.Status(529), 529.0, "overloaded_error", "529 Overloaded"},
 		{"cut", modeltest.Cut(), nil, nil, "Connection to the API was lost"},
@@ -135,9 +136,36 @@ func TestClaudeFaults(t *testing.T) {
 	}
 }
 
+// TestClaudeLimited: a spent allowance is not waited for. Who is logged in is told when it is renewed; who has a key is not.
+func TestClaudeLimited(t *testing.T) {
+	reset := time.Now().Add(time.Hour).Truncate(time.Second)
+	for _, tt := range []struct {
+		name     string
+		env      func([]string) []string
+		kind     any
+		resetsAt any
+		text     string
+	}{
+		{"key", slices.Clone[[]string], nil, nil, "Request rejected (429)"},
+		{"login", modeltest.Subscribed, "usage_limit_reached", float64(reset.Unix()), "You've hit your 5-hour limit"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := start(t, "claude")
+			c.env = tt.env(c.env)
+			r := c.run(t, modeltest.Play(modeltest.Limited(reset, time.Hour), modeltest.Say("x")), claudeArgs()...)
+			result := r.find("result", "")
+			text, _ := result["result"].(string)
+			want(t, r, "exit code", r.code, 1, "is_error", result["is_error"], true, "api_error", result["api_error"], tt.kind,
+				"resetsAt", at(r.find("rate_limit_event", ""), "rate_limit_info", "resetsAt"), tt.resetsAt,
+				"text", strings.Contains(text, tt.text), true, "requests", len(c.server.Requests()), 1)
+		})
+	}
+}
+
 func TestClaudeFaultThatPasses(t *testing.T) {
 	c := start(t, "claude")
-	r := c.run(t, modeltest.Play(modeltest.Status(529).Times(1), modeltest.Shell("true"), modeltest.Cut().Times(1), modeltest.Say("Fine.")), claudeArgs()...)
+	r := c.run(t, modeltest.Play(modeltest.Status(529).Times(1), modeltest.Shell("true"), modeltest.Cut().Times(1), modeltest.Say("Fine.")),
+		claudeArgs()...)
 	want(t, r, "exit code", r.code, 0, "result", r.find("result", "")["result"], "Fine.", "retries", r.count("system", "api_retry"), 2)
 }
 
@@ -175,20 +203,23 @@ func TestClaudeSessions(t *testing.T) {
 	want(t, again, "exit code with a used id", again.code, 1, "stderr", strings.Contains(again.stderr, "is already in use"), true)
 	resumed := c.run(t, modeltest.Play(modeltest.Say("two")), claudeArgs("--resume", id)...)
 	q := c.server.Requests()
-	want(t, resumed, "session", resumed.find("result", "")["session_id"], id, "result", resumed.find("result", "")["result"], "two",
-		"cost", resumed.find("result", "")["total_cost_usd"], 2*cost, "usage", at(resumed.find("result", ""), "usage", "input_tokens"), 1000.0,
-		"remembers", len(q[len(q)-1].Messages) > len(q[0].Messages), true)
+	result := resumed.find("result", "")
+	want(t, resumed, "session", result["session_id"], id, "result", result["result"], "two", "cost", result["total_cost_usd"], 2*cost,
+		"usage", at(result, "usage", "input_tokens"), 1000.0, "remembers", len(q[len(q)-1].Messages) > len(q[0].Messages), true)
 	forked := c.run(t, modeltest.Play(modeltest.Say("three")), claudeArgs("--resume", id, "--fork-session", "--session-id", copied)...)
-	want(t, forked, "session", forked.find("result", "")["session_id"], copied, "cost", forked.find("result", "")["total_cost_usd"], 3*cost)
+	result = forked.find("result", "")
+	want(t, forked, "session", result["session_id"], copied, "cost", result["total_cost_usd"], 3*cost)
 	unknown := c.run(t, modeltest.Play(modeltest.Say("x")), claudeArgs("--resume", "99999999-2222-4333-8444-555555555555")...)
-	want(t, unknown, "exit code of an unknown id", unknown.code, 1, "subtype", unknown.find("result", "")["subtype"], "error_during_execution")
+	result = unknown.find("result", "")
+	want(t, unknown, "exit code of an unknown id", unknown.code, 1, "subtype", result["subtype"], "error_during_execution")
 }
 
 // TestClaudeGoesOn: a run that was killed in the middle of a tool goes on with the step behind it, without a script of its own.
 func TestClaudeGoesOn(t *testing.T) {
 	c := start(t, "claude")
 	const id = "11111111-2222-4333-8444-777777777777"
-	end := c.begin(t, modeltest.Play(modeltest.Shell("touch began; exec sleep 60"), modeltest.Say("Slept.")).String(), claudeArgs("--session-id", id)...)
+	script := modeltest.Play(modeltest.Shell("touch began; exec sleep 60"), modeltest.Say("Slept."))
+	end := c.begin(t, script.String(), claudeArgs("--session-id", id)...)
 	waitFor(t, filepath.Join(c.dir, "began"))
 	if r := end(syscall.SIGTERM); r.code != 143 {
 		t.Errorf("exit code = %d, want 143", r.code)

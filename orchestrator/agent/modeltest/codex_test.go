@@ -13,8 +13,8 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 )
 
-// codexArgs is a run that may write in its folder. What more there is comes before the "-" for standard input: a subcommand (resume,
-// fork) comes after the options, since it does not take -s itself.
+// codexArgs is a run that may write in its folder. What more there is comes before the "-" for standard input: a subcommand
+// (resume, fork) comes after the options, since it does not take -s itself.
 func codexArgs(more ...string) []string {
 	return append(append([]string{"exec", "--json", "--skip-git-repo-check", "-s", "workspace-write"}, more...), "-")
 }
@@ -47,9 +47,11 @@ func TestCodexText(t *testing.T) {
 
 func TestCodexTools(t *testing.T) {
 	c := start(t, "codex")
-	r := c.run(t, modeltest.Play(modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cat out.txt; exit 3"), modeltest.Say("Written.")), codexArgs()...)
+	r := c.run(t, modeltest.Play(modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cat out.txt; exit 3"),
+		modeltest.Say("Written.")), codexArgs()...)
+	command := r.item("command_execution")
 	want(t, r, "exit code", r.code, 0, "text", r.item("agent_message")["text"], "Written.",
-		"code of the command", r.item("command_execution")["exit_code"], 3.0, "output", r.item("command_execution")["aggregated_output"], "hello\n")
+		"code of the command", command["exit_code"], 3.0, "output", command["aggregated_output"], "hello\n")
 	c.wrote(t, "out.txt", "hello\n")
 	want(t, r, "requests", len(c.server.Requests()), 3)
 }
@@ -57,16 +59,14 @@ func TestCodexTools(t *testing.T) {
 // TestCodexDenied: of a command that the sandbox refuses, codex says nothing in its stream: only the model hears of it.
 func TestCodexDenied(t *testing.T) {
 	c := start(t, "codex")
-	outside := filepath.Join(os.Getenv("HOME"), "modeltest-is-refused")
-	r := c.run(t, modeltest.Play(modeltest.WriteFile(outside, "x"), modeltest.Say("Written.")),
+	r := c.run(t, modeltest.Play(modeltest.WriteFile("out.txt", "x"), modeltest.Say("Written.")),
 		"exec", "--json", "--skip-git-repo-check", "-s", "read-only", "-")
-	if _, err := os.Stat(outside); err == nil {
-		_ = os.Remove(outside)
-		t.Errorf("%s was written", outside)
-	}
+	c.wrote(t, "out.txt", "")
 	q := c.server.Requests()
-	want(t, r, "exit code", r.code, 0, "completed", r.count("turn.completed", ""), 1, "requests", len(q), 2)
-	t.Logf("the model heard %q", q[1].Messages[len(q[1].Messages)-1].Text)
+	want(t, r, "exit code", r.code, 0, "completed", r.count("turn.completed", ""), 1, "requests", len(q), 2,
+		"events of commands", r.item("command_execution") == nil, true)
+	heard := q[1].Messages[len(q[1].Messages)-1].Text
+	want(t, r, "heard", strings.Contains(heard, "Read-only file system"), true)
 }
 
 // TestCodexStructured: codex hands the schema on and judges nothing itself.
@@ -96,7 +96,7 @@ func TestCodexFaults(t *testing.T) {
 		text  string
 	}{
 		{"401", modeltest.Status(401), "unexpected status 401 Unauthorized: Incorrect API key provided"},
-		{"429", modeltest.Limited(time.Now().Add(time.Hour), time.Second), "429 Too Many Requests"},
+		{"429", modeltest.Status(429, "retry-after", "1"), "429 Too Many Requests"},
 		{"500", modeltest.Status(500), "high demand"},
 		{"529", modeltest.Status(529), "unexpected status 529"},
 		{"cut", modeltest.Cut(), "stream disconnected before completion"},
@@ -111,9 +111,20 @@ func TestCodexFaults(t *testing.T) {
 	}
 }
 
+// TestCodexLimited: a spent allowance is not waited for, and when it is renewed is in words only, in local time. (A mere 429 with
+// retry-after is waited for, however long that is, and codex says no more of it than "Reconnecting".)
+func TestCodexLimited(t *testing.T) {
+	c := start(t, "codex")
+	r := c.run(t, modeltest.Play(modeltest.Limited(time.Now().Add(time.Hour), 0), modeltest.Say("x")), codexArgs()...)
+	text, _ := at(r.find("turn.failed", ""), "error", "message").(string)
+	want(t, r, "exit code", r.code, 1, "limit", strings.Contains(text, "hit your usage limit"), true,
+		"time", strings.Contains(text, "try again at "), true, "requests", len(c.server.Requests()), 1)
+}
+
 func TestCodexFaultThatPasses(t *testing.T) {
 	c := start(t, "codex")
-	r := c.run(t, modeltest.Play(modeltest.Status(529).Times(1), modeltest.Shell("true"), modeltest.Cut().Times(1), modeltest.Say("Fine.")), codexArgs()...)
+	r := c.run(t, modeltest.Play(modeltest.Status(529).Times(1), modeltest.Shell("true"), modeltest.Cut().Times(1), modeltest.Say("Fine.")),
+		codexArgs()...)
 	want(t, r, "exit code", r.code, 0, "text", r.item("agent_message")["text"], "Fine.", "requests", len(c.server.Requests()), 4)
 }
 
@@ -138,8 +149,8 @@ func TestCodexSilence(t *testing.T) {
 	}
 }
 
-// TestCodexThreads: a thread goes on with resume and has a copy with fork. The tokens are added up over the thread, and a copy begins
-// with those of the original.
+// TestCodexThreads: a thread goes on with resume and has a copy with fork. The tokens are added up over the thread, and a copy
+// begins with those of the original.
 func TestCodexThreads(t *testing.T) {
 	c := start(t, "codex")
 	first := c.run(t, modeltest.Play(modeltest.Say("one")), codexArgs()...)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +40,13 @@ func (s *Server) claude() []string {
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // else there may be several results
 	}
+}
+
+// Subscribed makes of claude's environment that of somebody who has no key and is logged in: only then claude tells when a spent
+// allowance is renewed.
+func Subscribed(env []string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_API_KEY=") })
+	return append(env, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-dummy")
 }
 
 // codex warns and lacks its helpers where its home is in the folder of temporary files; that is what TMPDIR says.

@@ -103,9 +103,9 @@ func writeGemini(w *wire, q *Request, a answer) {
 	w.event("", finish(chunk(part)))
 }
 
-func refuseGemini(code int) any {
+func refuseGemini(s Step) any {
 	text, state := "An internal error has occurred.", "INTERNAL"
-	switch code {
+	switch s.Code {
 	case 400:
 		text, state = "modeltest: the body is not of this API", "INVALID_ARGUMENT"
 	case 401:
@@ -115,5 +115,5 @@ func refuseGemini(code int) any {
 	case 503, 529:
 		text, state = "The model is overloaded. Please try again later.", "UNAVAILABLE"
 	}
-	return object{"error": object{"code": code, "message": text, "status": state}}
+	return object{"error": object{"code": s.Code, "message": text, "status": state}}
 }

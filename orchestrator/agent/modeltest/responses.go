@@ -3,6 +3,7 @@ package modeltest
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 )
 
 // responses is the Responses API.
@@ -136,14 +137,22 @@ func responsesAnswer(a answer) (item, blank object) {
 	return item, blank
 }
 
-func refuseOpenAI(code int) any {
+func refuseOpenAI(s Step) any {
+	if s.Reset != 0 {
+		return object{"error": object{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
+			"resets_at": s.Reset, "resets_in_seconds": max(s.Reset-time.Now().Unix(), 0)}}
+	}
 	e := object{"message": "The server had an error while processing your request. Sorry about that!", "type": "server_error",
 		"param": nil, "code": nil}
-	switch code {
+	switch s.Code {
 	case 400:
 		e["message"], e["type"] = "modeltest: the body is not of this API", "invalid_request_error"
 	case 401:
 		e["message"], e["type"], e["code"] = "Incorrect API key provided: sk-dummy.", "invalid_request_error", "invalid_api_key"
+	case 403:
+		e["message"], e["type"] = "You are not allowed to use this model.", "invalid_request_error"
+	case 404:
+		e["message"], e["type"], e["code"] = "The model does not exist, or not for you.", "invalid_request_error", "model_not_found"
 	case 429:
 		e["message"], e["type"], e["code"] = "Rate limit reached for requests. Please try again in 20s.", "requests", "rate_limit_exceeded"
 	case 503, 529:

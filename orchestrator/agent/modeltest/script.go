@@ -53,6 +53,7 @@ type Step struct {
 	Input  json.RawMessage `json:"input,omitempty"`
 	Code   int             `json:"code,omitempty"`
 	Header [][2]string     `json:"header,omitempty"`
+	Reset  int64           `json:"reset,omitempty"` // when an allowance is renewed, in seconds since 1970
 	Count  int             `json:"count,omitempty"`
 	Tokens *Usage          `json:"usage,omitempty"`
 }
@@ -86,13 +87,22 @@ func Status(code int, header ...string) Step {
 	return s
 }
 
-// Limited is a 429 as a spent allowance gives it, with the time at which it is renewed.
+// Limited is a 429 as a spent allowance gives it, with the time at which it is renewed, and with retry-after unless that is 0.
 func Limited(reset time.Time, retryAfter time.Duration) Step {
-	return Status(429,
-		"retry-after", strconv.Itoa(int(retryAfter.Seconds())),
+	at := strconv.FormatInt(reset.Unix(), 10)
+	header := []string{
 		"anthropic-ratelimit-unified-status", "rejected",
 		"anthropic-ratelimit-unified-representative-claim", "five_hour",
-		"anthropic-ratelimit-unified-reset", strconv.FormatInt(reset.Unix(), 10))
+		"anthropic-ratelimit-unified-reset", at,
+		"anthropic-ratelimit-unified-5h-status", "rejected",
+		"anthropic-ratelimit-unified-5h-reset", at,
+	}
+	if retryAfter > 0 {
+		header = append(header, "retry-after", strconv.Itoa(int(retryAfter.Seconds())))
+	}
+	s := Status(429, header...)
+	s.Reset = reset.Unix()
+	return s
 }
 
 // Hang answers nothing at all until the client leaves.

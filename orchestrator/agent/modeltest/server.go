@@ -111,8 +111,8 @@ type dialect struct {
 	read func(q *Request, body []byte) error
 	// write gives an answer, as a stream or in one piece.
 	write func(w *wire, q *Request, a answer)
-	// refusal is the body of a status code.
-	refusal func(code int) any
+	// refusal is the body of a step's status code.
+	refusal func(Step) any
 }
 
 // ServeHTTP answers a request.
@@ -177,7 +177,7 @@ func (m *Model) converse(w http.ResponseWriter, r *http.Request, d *dialect, q *
 	seen.API = d.name
 	if err := d.read(&seen, q.Body); err != nil {
 		m.note(q, func() { q.API, q.Answer = d.name, "400" })
-		writeJSON(w, 400, d.refusal(400))
+		writeJSON(w, 400, d.refusal(Status(400)))
 		return
 	}
 	for _, msg := range seen.Messages {
@@ -222,7 +222,7 @@ func perform(w *wire, d *dialect, q *Request, s Script) {
 		for _, h := range w.step.Header {
 			w.w.Header().Set(h[0], h[1])
 		}
-		writeJSON(w.w, w.step.Code, d.refusal(w.step.Code))
+		writeJSON(w.w, w.step.Code, d.refusal(w.step))
 	case hang:
 		<-w.r.Context().Done()
 	default:
