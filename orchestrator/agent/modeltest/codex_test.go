@@ -56,6 +56,15 @@ func TestCodexTools(t *testing.T) {
 	want(t, r, "requests", len(c.server.Requests()), 3)
 }
 
+// TestCodexPatch: a model that codex knows has a tool of its own for files, and no warning of missing metadata comes.
+func TestCodexPatch(t *testing.T) {
+	c := start(t, "codex")
+	const patch = "*** Begin Patch\n*** Add File: out.txt\n+hello\n*** End Patch\n"
+	r := c.run(t, modeltest.Play(modeltest.Tool("apply_patch", patch), modeltest.Say("Written.")), codexArgs("-m", "gpt-5.5")...)
+	want(t, r, "exit code", r.code, 0, "status", r.item("file_change")["status"], "completed", "warning", r.item("error") == nil, true)
+	c.wrote(t, "out.txt", "hello\n")
+}
+
 // TestCodexDenied: of a command that the sandbox refuses, codex says nothing in its stream: only the model hears of it.
 func TestCodexDenied(t *testing.T) {
 	c := start(t, "codex")
