@@ -10,8 +10,8 @@ SOURCES := $(shell find cmd orchestrator roles schema -name '*.go' -not -name '*
            $(wildcard roles/*.md schema/*.json) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint lint-ci cross fuzz soak bench test-actions clean
-SCRIPTS := $(shell find .ci cmd examples -name '*.sh') .ci/run .ci/run-example .ci/tools/shellcheck
+.PHONY: help run build test check lint lint-ci cross fuzz soak bench test-actions test-agents clean
+SCRIPTS := $(shell find .ci cmd examples -name '*.sh') .ci/agents/install .ci/run .ci/run-example .ci/tools/shellcheck
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,11 @@ fuzz: ## fuzz every target, FUZZTIME executions each
 KILLS ?= 10000
 soak: ## kill real runs KILLS times at random, and look whether anything was lost
 	KANBAN_RUN_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandomKills$$' -timeout 60m -v
+
+# The real agents are not used by kanban-run yet: what is tested is that the fake model is one to them.
+test-agents: ## install the real agents into a cache, and test them against a fake model
+	.ci/agents/install claude-codex
+	KANBAN_RUN_REQUIRE_AGENTS=1 $(GO) test -count=1 ./orchestrator/agent/modeltest
 
 bench: build ## the cost of a step beside a bare C loop that does the same work
 	$(GO) run ./.ci/bench -binary $(BIN)
