@@ -12,7 +12,7 @@ import (
 )
 
 // maxJournaled is how long an input may be that is journaled as it is, in bytes. A longer one is the Manager's: of it the journal
-// has a SHA-256, and it can be made again from the board's bytes, of which a copy is kept aside.
+// has what stands before the list of tasks, and a SHA-256: the list is the one in the board's bytes, of which a copy is kept aside.
 const maxJournaled = 4 << 10
 
 // input is what an agent gets on standard input: one JSON object. Seed 004, "Input Specification (Supervisor → Agent)".
@@ -55,6 +55,12 @@ type managerInput struct {
 	Tasks      []string `json:"tasks"`
 }
 
+// managerHead is what is journaled of a long input.
+type managerHead struct {
+	KanbanFile string `json:"kanban_file"`
+	DoneTask   string `json:"done_task"`
+}
+
 func (r *run) kanbanFile() string {
 	if r.job.DryRun {
 		return r.path
@@ -81,20 +87,20 @@ func (r *run) newInput(e flow.StartAgent, b *board.Board) (input, error) {
 
 // callInput is the input of the open call: a new one for its first attempt, of which the intent then tells, the same for all others.
 func (r *run) callInput(e flow.StartAgent, b *board.Board, intent *flow.AttemptStarted) (input, error) {
-	if step := r.history.State.Step; step.Input != nil || step.InputSHA != "" {
+	if r.history.State.Step.Input != nil {
 		return r.sameInput()
 	}
 	in, err := r.newInput(e, b)
 	if err != nil {
 		return in, err
 	}
-	if len(in.text) > maxJournaled && in.list != nil {
+	intent.Input = in.text
+	if len(in.text) > maxJournaled && in.list != nil && r.place.Flat() { // elsewhere paths depend on which files there are
+		intent.Input, err = json.Marshal(managerHead{r.kanbanFile(), e.Task})
 		intent.SHA = in.sum
-	} else {
-		intent.Input = in.text
 	}
 	r.given = given{e.Step, e.Call, in}
-	return in, nil
+	return in, err
 }
 
 // errInputLost says that an input that was not journaled cannot be made again.
@@ -106,10 +112,11 @@ func (r *run) sameInput() (input, error) {
 	if r.given.step == step.Number && r.given.call == step.Call {
 		return r.given.input, nil
 	}
-	in, err := r.journaled(step)
-	if err == nil && step.Input == nil {
-		in, err = r.madeAgain(step)
+	again := r.journaled
+	if step.InputSHA != "" {
+		again = r.madeAgain
 	}
+	in, err := again(step)
 	if err == nil {
 		r.given = given{step.Number, step.Call, in}
 	}
@@ -118,7 +125,7 @@ func (r *run) sameInput() (input, error) {
 
 // journaled is an input that the journal has as it is.
 func (r *run) journaled(step *flow.Step) (input, error) {
-	if step.Call != flow.ManagerCall || step.Input == nil {
+	if step.Call != flow.ManagerCall {
 		return newInput(step.Input, nil), nil
 	}
 	var in managerInput
@@ -134,10 +141,14 @@ func (r *run) madeAgain(step *flow.Step) (input, error) {
 	if err != nil {
 		return input{}, errors.Join(errInputLost, err)
 	}
-	l := newList(r.seenAll(b.TaskPaths()))
-	in := newInput(l.input(r.kanbanFile(), step.Task), l)
+	var head managerHead
+	if err := json.Unmarshal(step.Input, &head); err != nil {
+		return input{}, fmt.Errorf("decode the Manager's journaled input: %w", err)
+	}
+	l := newList(b.TaskPaths())
+	in := newInput(l.input(head.KanbanFile, head.DoneTask), l)
 	if in.sum != step.InputSHA {
-		return input{}, fmt.Errorf("%w: the paths of tasks lead to other files now", errInputLost)
+		return input{}, fmt.Errorf("%w: it does not come out as it was", errInputLost)
 	}
 	return in, nil
 }
@@ -169,14 +180,4 @@ func (r *run) missInput(sha string) error {
 		return err
 	}
 	return r.note(flow.InputLost{Step: step.Number, Task: step.Task, BoardSHA: sha, Reason: err.Error()})
-}
-
-// givenList is the list that the Manager of the open step was given. Where it is lost, its accepted reply is compared with the
-// board's own list: one that was said to be the same needs no comparison, and another one stands for itself.
-func (r *run) givenList(b *board.Board) (*list, error) {
-	in, err := r.sameInput()
-	if errors.Is(err, errInputLost) {
-		return r.listOf(b), nil
-	}
-	return in.list, err
 }

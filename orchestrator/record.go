@@ -1,7 +1,9 @@
 package orchestrator
 
 import (
+	"errors"
 	"path"
+	"slices"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/failpoint"
@@ -13,13 +15,9 @@ import (
 func (r *run) writeBoard(b *board.Board) error {
 	step := r.history.State.Step
 	reply := step.Reply
-	given, err := r.givenList(b)
+	given, tasks, lost, err := r.lists(b)
 	if err != nil {
 		return err
-	}
-	tasks := given
-	if !reply.SameTasks {
-		tasks = newList(reply.Tasks)
 	}
 	next := ""
 	if reply.NextTask != nil {
@@ -29,13 +27,22 @@ func (r *run) writeBoard(b *board.Board) error {
 	sha := b.SHA
 	data, changes, err := r.plan(b, verdict, next, tasks.paths)
 	if err == nil && changes {
-		sha, err = r.replace(b, data)
+		var now *board.Board
+		if now, err = r.lookAgain(); err == nil && now.SHA != b.SHA {
+			return r.writeBoard(now) // somebody wrote to it since the reply was judged
+		}
+		if err == nil {
+			sha, err = r.replace(b, data)
+		}
 	}
 	if err != nil {
 		return err
 	}
 	if verdict.Warning == "" {
 		verdict.Warning = verdict.Disagreement // somebody changed the board after the reply was accepted; the file stands
+	}
+	if lost && !slices.Equal(tasks.clean, r.listOf(b).clean) {
+		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, and not the one in the reply"
 	}
 	status := step.TaskStatus
 	if status == "" {
@@ -48,6 +55,27 @@ func (r *run) writeBoard(b *board.Board) error {
 		return err
 	}
 	return r.snapshot()
+}
+
+// lists are the list that the Manager of the open step was given and the one that it replied with. Where the first is lost, it is taken
+// to be the second: then the board's own list stands, whatever the Manager did to it.
+func (r *run) lists(b *board.Board) (given, replied *list, lost bool, err error) {
+	reply := r.history.State.Step.Reply
+	in, err := r.sameInput()
+	lost = errors.Is(err, errInputLost)
+	switch {
+	case err != nil && !lost:
+		return nil, nil, false, err
+	case reply.SameTasks && lost:
+		return r.listOf(b), r.listOf(b), true, nil
+	case reply.SameTasks:
+		return in.list, in.list, false, nil
+	}
+	replied = newList(reply.Tasks)
+	if lost {
+		return replied, replied, true, nil
+	}
+	return in.list, replied, false, nil
 }
 
 // plan is the board as the verdict wants it. It is made before a reply is accepted, because a list that cannot be written must

@@ -344,6 +344,12 @@ func (r *run) lookAtBoard() (*board.Board, error) {
 	return b, err
 }
 
+// lookAgain reads the board although nobody had a turn.
+func (r *run) lookAgain() (*board.Board, error) {
+	r.fresh = nil
+	return r.lookAtBoard()
+}
+
 // view is the board as flow looks at it, with the roles of this run.
 func (r *run) view(b *board.Board) (flow.Board, error) {
 	if err := r.setup.noSecretIn(b.Current.Path); err != nil {

@@ -24,8 +24,10 @@ type spool struct {
 	file  *os.File
 	timer *time.Timer
 	old   bool
-	rest  func() error // writes what is missing; nil: nothing is
-	err   error
+
+	dropped bool
+	rest    func() error // writes what is missing; nil: nothing is
+	err     error
 }
 
 func newSpool(dir, name string) *spool {
@@ -45,7 +47,7 @@ func newSpool(dir, name string) *spool {
 func (s *spool) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
+	if s.err != nil || s.dropped {
 		return len(p), nil
 	}
 	s.buf = append(s.buf, p...)
@@ -126,7 +128,7 @@ func (s *spool) drop() error {
 	s.timer.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.buf, s.rest = nil, nil
+	s.buf, s.rest, s.dropped = nil, nil, true
 	if s.file == nil {
 		return nil
 	}

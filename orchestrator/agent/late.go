@@ -27,14 +27,15 @@ type late struct {
 	to     io.WriteCloser
 	timer  *time.Timer
 	held   keeper // nil once everything so far was passed on
-	err    error  // of the first time that passing on failed
+	ended  bool
+	err    error // of the first time that passing on failed
 }
 
 func newLate(r Reader, to io.WriteCloser) *late {
 	l := &late{reader: r, to: to}
 	if k, ok := r.(keeper); ok {
 		l.held = k
-		l.timer = time.AfterFunc(lateDelay, func() { _ = l.pass() })
+		l.timer = time.AfterFunc(lateDelay, l.passWhileRunning)
 	}
 	return l
 }
@@ -67,10 +68,17 @@ func (l *late) passOn(p []byte) {
 	}
 }
 
-// pass passes on what was held back so far; from then on nothing is.
-func (l *late) pass() error {
+// passWhileRunning does nothing once the attempt has ended: what was held back may be another attempt's by then.
+func (l *late) passWhileRunning() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.ended {
+		_ = l.pass()
+	}
+}
+
+// pass passes on what was held back so far; from then on nothing is. The lock is held.
+func (l *late) pass() error {
 	if l.held != nil {
 		all, _ := l.held.Kept()
 		l.held = nil
@@ -86,6 +94,8 @@ func (l *late) end(whole bool) (rest func() error, err error) {
 		l.timer.Stop()
 	}
 	finish := func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		err := l.pass()
 		if whole {
 			err = errors.Join(err, l.to.Close())
@@ -94,6 +104,7 @@ func (l *late) end(whole bool) (rest func() error, err error) {
 	}
 	l.mu.Lock()
 	held := l.held != nil
+	l.ended = true
 	l.mu.Unlock()
 	if held {
 		return finish, nil

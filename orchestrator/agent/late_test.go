@@ -115,3 +115,18 @@ func TestLateHalfASecret(t *testing.T) {
 		t.Errorf("end: %v, want the error of the disk from rest", err)
 	}
 }
+
+// TestLateAfterTheEnd: a timer that was under way as the attempt ended passes nothing on. The memory may be another attempt's by then.
+func TestLateAfterTheEnd(t *testing.T) {
+	var kept closing
+	l := newLate(&objectReader{}, &kept)
+	say(t, l, `{"a":1}`)
+	rest, err := l.end(true)
+	l.passWhileRunning()
+	if err != nil || kept.String() != "" {
+		t.Errorf("after the end %q was passed on, %v", kept.String(), err)
+	}
+	if err := rest(); err != nil || kept.String() != `{"a":1}` {
+		t.Errorf("rest passed on %q, %v", kept.String(), err)
+	}
+}

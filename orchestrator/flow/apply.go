@@ -58,11 +58,11 @@ func (e AttemptStarted) apply(s *State) error {
 		return refuse(e, "attempt %d has no outcome yet", step.Running)
 	case e.Attempt != step.Started+1:
 		return refuse(e, "attempt %d follows attempt %d", e.Attempt, step.Started)
-	case step.Input == nil && step.InputSHA == "" && e.Input == nil && e.SHA == "":
+	case step.Input == nil && e.Input == nil:
 		return refuse(e, "the first attempt of a call names its input")
 	}
 	step.Started, step.Running = e.Attempt, e.Attempt
-	if e.Input != nil || e.SHA != "" {
+	if e.Input != nil {
 		step.Input, step.InputSHA = e.Input, e.SHA
 	}
 	if e.Before != nil {

@@ -51,8 +51,8 @@ type StepStarted struct {
 }
 
 // AttemptStarted is the intent to start an agent. Input is the JSON on its standard input; it is journaled with the first
-// attempt of a call and nil in the others, which get the same. Of a long one, a Manager's, only SHA is journaled: the SHA-256 of the
-// input with the SHA-256 of its list of tasks in the list's place. It can be made again from the task and the board that Before names.
+// attempt of a call and nil in the others, which get the same. With SHA, tasks are left out of it, a long list that is the very one of
+// the board that Before names: SHA is the SHA-256 of the whole input with the SHA-256 of the list in the list's place.
 type AttemptStarted struct {
 	Step    int             `json:"step"`
 	Call    Call            `json:"call"`

@@ -260,17 +260,17 @@ func TestEditBetweenRuns(t *testing.T) {
 // TestInputLost: a call whose input was not journaled and is lost starts afresh, and no other does.
 func TestInputLost(t *testing.T) {
 	long := attempt(1, flow.ManagerCall, 1)
-	long.Input, long.SHA = nil, "5a"
+	long.SHA = "5a"
 	stopped := flow.AttemptStopped{Step: 1, Call: flow.ManagerCall, Attempt: 1, Left: "b"}
 	lost := flow.InputLost{Step: 1, Task: "t1", BoardSHA: "z"}
 	s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, long, stopped)
-	if s.Step.Input != nil || s.Step.InputSHA != "5a" {
+	if s.Step.Input == nil || s.Step.InputSHA != "5a" {
 		t.Fatalf("step = %+v, want the input's SHA-256", s.Step)
 	}
 	if err := s.Apply(lost); err != nil {
 		t.Fatal(err)
 	}
-	if s.Step.InputSHA != "" || s.Step.Before != nil || s.Step.Started != 0 || s.Step.BoardSHA != "z" {
+	if s.Step.Input != nil || s.Step.InputSHA != "" || s.Step.Before != nil || s.Step.Started != 0 || s.Step.BoardSHA != "z" {
 		t.Errorf("step = %+v, want a call that was never started, on the board as it is", s.Step)
 	}
 	second := attempt(1, flow.ManagerCall, 1)

@@ -33,7 +33,7 @@ type Step struct {
 
 	Call       Call            `json:"call"`                   // the call that is due or under way
 	Input      json.RawMessage `json:"input,omitempty"`        // its input once its first attempt was started; every attempt gets the same bytes
-	InputSHA   string          `json:"input_sha256,omitempty"` // in its place, of a long one
+	InputSHA   string          `json:"input_sha256,omitempty"` // of the whole input, where tasks are left out of Input
 	Started    int             `json:"started"`                // attempts of this call that were started
 	Rejected   int             `json:"rejected"`               // of these, replies that were rejected, since the attempts were last fresh
 	Running    int             `json:"running"`                // the attempt whose outcome is not known; 0: none

@@ -219,15 +219,16 @@ func (j *Journal) commit() error {
 	if err != nil {
 		return err
 	}
-	if err := j.write(); err != nil {
-		return err
-	}
-	failpoint.At("journal-written")
-	if err := j.file.Sync(); err != nil {
-		return err
-	}
-	failpoint.At("journal-synced")
+	// Opened first: a head that cannot be is found out before anything is written.
 	return j.withHead(func(f file) error {
+		if err := j.write(); err != nil {
+			return err
+		}
+		failpoint.At("journal-written")
+		if err := j.file.Sync(); err != nil {
+			return err
+		}
+		failpoint.At("journal-synced")
 		_, err := f.WriteAt(head{seq: j.end.seq, crc: j.end.crc}.encode(), 0)
 		return err
 	})

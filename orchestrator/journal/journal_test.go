@@ -267,7 +267,7 @@ func TestCommitIsOneWriteAndOneSync(t *testing.T) {
 	}
 	before := len(m.log)
 	commit(t, j)
-	want := []string{"stat .jsonl", "write .jsonl", "sync .jsonl", "open .head", "write .head", "close .head"}
+	want := []string{"stat .jsonl", "open .head", "write .jsonl", "sync .jsonl", "write .head", "close .head"}
 	if diff := cmp.Diff(want, m.log[before:]); diff != "" {
 		t.Errorf("Commit did (-want +got):\n%s", diff)
 	}
