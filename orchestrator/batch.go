@@ -60,18 +60,25 @@ func RunAll(stop, kill context.Context, boards []*Prepared, n int) []Result {
 	return results
 }
 
-// desks is how many runs work at the same time, while the agents of all others do: whoever waits for the disk takes a thread of the
-// system, and a thousand runs would take a thousand.
-const desks = 2
+// Few runs work at the same time, while the agents of all others do: whoever waits for the disk takes a thread of the system, and a
+// thousand runs would take a thousand. A second desk makes short agents a tenth faster.
+const (
+	desks    = 2
+	manyRuns = 100 // which have one desk
+)
 
 // desk is a place to work at. nil is one that is always free.
 type desk chan struct{}
 
 func newDesk(runs int) desk {
-	if runs <= desks {
+	switch {
+	case runs <= desks:
 		return nil
+	case runs <= manyRuns:
+		return make(desk, desks)
+	default:
+		return make(desk, 1)
 	}
-	return make(desk, desks)
 }
 
 func (d desk) take() {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -64,15 +65,20 @@ func ownUsage(pid int, program string) usage {
 // its name, and share its memory and have its descriptors, until they become programs of their own.
 func own(pid int, name string) []int {
 	all := []int{pid}
+	for _, child := range children(pid) {
+		comm, _ := os.ReadFile("/proc/" + child + "/comm")
+		if id, err := strconv.Atoi(child); err == nil && strings.TrimSpace(string(comm)) == name {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+func children(pid int) (all []string) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, t := range tasks {
-		children, _ := os.ReadFile(t)
-		for _, child := range strings.Fields(string(children)) {
-			comm, _ := os.ReadFile("/proc/" + child + "/comm")
-			if id, err := strconv.Atoi(child); err == nil && strings.TrimSpace(string(comm)) == name {
-				all = append(all, id)
-			}
-		}
+		text, _ := os.ReadFile(t)
+		all = append(all, strings.Fields(string(text))...)
 	}
 	return all
 }
@@ -99,13 +105,20 @@ func start(cmd *exec.Cmd, limit time.Duration) (usage, error) {
 	return watch(cmd, limit), nil
 }
 
-// wakeups is how often the threads of a command ran within five seconds, after five seconds to come to rest.
-func wakeups(cmd *exec.Cmd) (float64, error) {
+// wakeups is how often the threads of a command ran within five seconds, once so many agents sleep and it has come to rest.
+func wakeups(cmd *exec.Cmd, agents int) (float64, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	time.Sleep(5 * time.Second)
 	processes := own(cmd.Process.Pid, filepath.Base(cmd.Path))
+	for over := time.Now().Add(30 * time.Second); len(processes) < 2 || len(children(processes[1])) < agents; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(over) {
+			_ = cmd.Process.Signal(syscall.SIGINT)
+			return 0, errors.Join(errors.New("the agents do not all run"), cmd.Wait())
+		}
+		processes = own(cmd.Process.Pid, filepath.Base(cmd.Path))
+	}
+	time.Sleep(3 * time.Second)
 	before := switches(processes)
 	time.Sleep(5 * time.Second)
 	count := switches(processes) - before
@@ -180,7 +193,7 @@ func asleep(figure string) func(*lab) (float64, error) {
 			return 0, err
 		}
 		if figure == "wakeups" {
-			return wakeups(cmd)
+			return wakeups(cmd, boards)
 		}
 		u, err := start(cmd, 8*time.Second)
 		switch {
@@ -215,7 +228,7 @@ func (l *lab) sleepers(boards int) (*exec.Cmd, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {
 		return nil, err
 	}
-	args := []string{"--quiet", "-j", strconv.Itoa(boards), "--exec", "sleep 20"}
+	args := []string{"--quiet", "-j", strconv.Itoa(boards), "--exec", "sleep 60"}
 	if err := os.WriteFile(filepath.Join(dir, "tasks", "t.md"), []byte("---\nrole: Implementor\n---\n"), 0o644); err != nil {
 		return nil, err
 	}
