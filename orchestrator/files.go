@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
 )
 
@@ -28,6 +29,15 @@ func (f files) step(n int) string {
 }
 
 func stepName(n int) string { return fmt.Sprintf("%04d", n) }
+
+// kept returns the bytes of the board with the given SHA-256 that were kept aside before a turn.
+func (f files) kept(sha string) ([]byte, error) {
+	source, err := board.ReadFile(f.before())
+	if err == nil && board.SHA(source) != sha {
+		return nil, errors.New("the bytes kept aside are of another board")
+	}
+	return source, err
+}
 
 // ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of git: what agents said is
 // nobody else's.

@@ -158,12 +158,9 @@ func (r *run) boardBefore(sha string) (*board.Board, error) {
 	if b, err := r.lookAtBoard(); err == nil && b.SHA == sha {
 		return b, nil
 	}
-	source, err := board.ReadFile(r.files.before())
+	source, err := r.files.kept(sha)
 	if err != nil {
 		return nil, err
-	}
-	if board.SHA(source) != sha {
-		return nil, errors.New("the bytes kept aside are of another board")
 	}
 	return board.Parse(r.job.Board, source)
 }

@@ -148,8 +148,8 @@ func beforeManager(f files) []byte {
 	if err != nil || step == nil || step.Before == nil || step.Reply != nil {
 		return nil
 	}
-	source, err := board.ReadFile(f.before())
-	if err != nil || board.SHA(source) != step.Before.BoardSHA {
+	source, err := f.kept(step.Before.BoardSHA)
+	if err != nil {
 		return nil
 	}
 	return source

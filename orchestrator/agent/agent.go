@@ -99,7 +99,7 @@ type Assignment struct {
 	Role     string
 	Contract Contract
 	Input    []byte   // one JSON object, for standard input
-	InputSum string   // its SHA-256 in hex; "" leaves it to who needs it
+	InputSum string   // a SHA-256, in hex, that stands for Input; "": that of Input itself
 	Prompt   string   // the role's system prompt
 	Command  []string // of an exec agent
 	Args     []string // added to the command line
@@ -116,7 +116,7 @@ type Assignment struct {
 type Invocation struct {
 	Argv    []string // Argv[0] is the program's path
 	Stdin   []byte
-	Sum     string // SHA-256 of Stdin in hex; "": Digest makes it
+	Sum     string // a SHA-256, in hex, that stands for Stdin; "": that of Stdin itself
 	Env     []string
 	Dir     string
 	Timeout time.Duration
@@ -128,8 +128,8 @@ type Invocation struct {
 	Mark      proc.Mark // by which EndLeftovers finds its processes; no part of what the agent can see
 }
 
-// Digest is the SHA-256, in hex, of all that the agent can see: argv, the SHA-256 of stdin, environment and folder. Every part
-// goes in with its length before it, so that no two different invocations read the same.
+// Digest is the SHA-256, in hex, of all that the agent can see: argv, the sum that stands for stdin, environment and folder.
+// Every part goes in with its length before it, so that no two different invocations read the same.
 func (i Invocation) Digest() string {
 	stdin := i.Sum
 	if stdin == "" {
