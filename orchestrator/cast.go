@@ -67,10 +67,11 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	if err != nil {
 		return nil, fmt.Errorf("role %s: %w", r.Name, err)
 	}
-	env, withheld := environment(c.Environ, c.rule(r))
+	env, withheld := environment(c.Environ, c.rule(r, choice.tool()))
 	p := &Player{Role: r, Withheld: withheld, Shown: choice.shown()}
 	p.template = agent.Assignment{
 		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Dir: dir,
+		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: r.MaxCost, MCP: fromFolder(r.MCPConfig, dir), Review: r.Review,
 		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.grace(r),
 	}
 	p.Adapter = choice.adapter
@@ -89,10 +90,19 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	return p, nil
 }
 
+// tool is what is known of the program that plays the role; a role that has no adapter yet has no tool.
+func (c choice) tool() agent.Tool {
+	if c.adapter == nil {
+		return agent.Tool{}
+	}
+	return c.adapter.Tool()
+}
+
 // invoke gives the exact argv, standard input, environment and folder of a call; they are the same in every attempt.
-func (p *Player) invoke(contract agent.Contract, in input) (agent.Invocation, error) {
+// scratch is a folder for files that the adapter hands over by name.
+func (p *Player) invoke(contract agent.Contract, in input, scratch string) (agent.Invocation, error) {
 	a := p.template
-	a.Contract, a.Input, a.InputSum = contract, in.text, in.sum
+	a.Contract, a.Input, a.InputSum, a.Scratch = contract, in.text, in.sum, scratch
 	return p.Adapter.Invoke(a)
 }
 
@@ -144,7 +154,7 @@ func (c *Cast) choose(r roles.Role, dir string) (choice, error) {
 		if ch.command, err = agent.SplitCommand(said.Command); err == nil {
 			ch.command[0] = fromFolder(ch.command[0], said.Dir)
 		}
-	case ch.name == "exec" && len(r.Command) > 0:
+	case len(r.Command) > 0 && (ch.name == "exec" || ch.name == r.Agent):
 		ch.command = slices.Clone(r.Command)
 		ch.command[0] = fromFolder(ch.command[0], dir)
 	}
@@ -169,14 +179,22 @@ func fromFolder(command, dir string) string {
 }
 
 func (c *Cast) adapter(name string) agent.Adapter {
-	switch name {
-	case "exec":
-		return agent.Exec()
-	case "stub":
+	if name == "stub" {
 		return c.stub()
-	default:
-		return nil
 	}
+	return adapters()[name]
+}
+
+// adapters are those that need nothing of kanban-run itself.
+func adapters() map[string]agent.Adapter {
+	return map[string]agent.Adapter{
+		"exec": agent.Exec(),
+	}
+}
+
+// Adapters lists the names of all adapters, sorted.
+func Adapters() []string {
+	return slices.Sorted(maps.Keys(adapters()))
 }
 
 func (c *Cast) stub() agent.Adapter {
@@ -185,7 +203,7 @@ func (c *Cast) stub() agent.Adapter {
 
 func unknownAdapter(name string) error {
 	return &agent.ConfigError{
-		Text: fmt.Sprintf("this version has no adapter for the agent %q (it has: %s)", name, strings.Join(agent.Known(), ", ")),
+		Text: fmt.Sprintf("this version has no adapter for the agent %q (it has: %s)", name, strings.Join(append(Adapters(), "stub"), ", ")),
 		Fix:  "give a command with --exec 'COMMAND ARGS', or try the board with --dry-run",
 	}
 }
@@ -209,9 +227,16 @@ func (c *Cast) Secrets() []redact.Secret {
 	return secrets
 }
 
-func (c *Cast) rule(r roles.Role) EnvRule {
+// rule is the settings' and the role's; what the adapter's tool needs passes, unless they have a list of their own of all that does.
+func (c *Cast) rule(r roles.Role, tool agent.Tool) EnvRule {
 	s := c.Settings.Env
 	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(EnvRule{Pass: r.Env.Pass, Set: r.Env.Set, Only: r.Env.Only})
+	rule.Pass = slices.Concat(rule.Pass, tool.Keys)
+	for name, value := range tool.Env {
+		if _, set := rule.Set[name]; !set && !slices.ContainsFunc(c.Environ, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+			rule.Set[name] = value
+		}
+	}
 	rule.Set["KANBAN_RUN_ROLE"] = r.Name
 	return rule
 }

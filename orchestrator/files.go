@@ -24,6 +24,7 @@ func (f files) state() string   { return filepath.Join(f.dir, "state.md") }
 func (f files) log() string     { return filepath.Join(f.dir, "supervisor-log.md") }
 func (f files) before() string  { return filepath.Join(f.dir, "board.before") }
 func (f files) steps() string   { return filepath.Join(f.dir, "steps") }
+func (f files) scratch() string { return filepath.Join(f.dir, "handed") } // what tools are given as files
 func (f files) step(n int) string {
 	return filepath.Join(f.steps(), stepName(n))
 }

@@ -48,7 +48,7 @@ func (o Once) Do(stop, kill context.Context) (*agent.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	inv, err := player.invoke(agent.InstructionContract, newInput(input, nil))
+	inv, err := player.invoke(agent.InstructionContract, newInput(input, nil), filesOf(filepath.Join(o.Dir, "once")).scratch())
 	if err != nil {
 		return nil, &InvalidError{Err: err}
 	}

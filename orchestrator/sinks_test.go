@@ -27,6 +27,7 @@ var sinks = map[string]string{
 	"agent.Sinks.entrance":     "what an agent prints, to the redactor: where it enters",
 	"agent.Sinks.excerpt":      "the beginning of a reply, through the redactor into memory",
 	"agent.metered.Write":      "what an agent prints",
+	"agent.writeFile":          "a schema or a role's prompt, for a tool that wants it as a file",
 	"agent.entrance.Write":     "what an agent prints, to the redactor",
 	"proc.wire.sendmsg":        "the guardian and its runner",
 	"redact.Writer.pass":       "what is left of it, to a spool",

@@ -60,7 +60,7 @@ func (r *run) intend(e flow.StartAgent, b *board.Board, player *Player) (*agent.
 			return nil, err
 		}
 	}
-	inv, err := player.invoke(contractOf(e.Call), input)
+	inv, err := player.invoke(contractOf(e.Call), input, r.files.scratch())
 	if err != nil {
 		return nil, &InvalidError{Err: err}
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +17,8 @@ import (
 )
 
 // known are the keys that a role file may use to say something to kanban-run.
-var known = [...]string{"name", "description", "agent", "command", "args", "model", "tools", "timeout", "grace", "env"}
+var known = [...]string{"name", "description", "agent", "command", "args", "model", "tools", "timeout", "grace", "env",
+	"permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds"}
 
 // foreign are keys of other tools' agent files that look like a misspelt key of ours and are none.
 var foreign = [...]string{"mode", "agents"}
@@ -61,6 +63,12 @@ func parse(file string, source []byte) (Role, error) {
 		Timeout:     f.duration("timeout"),
 		Grace:       f.duration("grace"),
 		Env:         f.env(),
+		Permission:  f.permission(),
+		MaxTurns:    f.count("max_turns"),
+		MaxCost:     f.dollars("max_cost"),
+		MCPConfig:   f.text("mcp_config"),
+		Review:      f.review(),
+		Rounds:      f.count("review_rounds"),
 		Prompt:      prompt(source[doc.Body:]),
 		File:        file,
 	}
@@ -220,6 +228,62 @@ func (f *fields) duration(name string) *time.Duration {
 	return &d
 }
 
+// permissions are our own words, those of Claude Code's sub-agents (permissionMode) and those of Codex's sandboxes.
+var permissions = map[string]string{
+	"read-only": "read-only", "default": "read-only", "plan": "read-only", "dontask": "read-only",
+	"edit": "edit", "acceptedits": "edit", "workspace-write": "edit",
+	"full": "full", "bypasspermissions": "full", "danger-full-access": "full",
+}
+
+// permission also reads permissionMode, where a sub-agent's file says the same.
+func (f *fields) permission() string {
+	name := "permission"
+	if f.value(name) == nil {
+		name = "permissionMode"
+	}
+	said := f.text(name)
+	meaning := permissions[strings.ToLower(said)]
+	if said != "" && meaning == "" && f.err == nil {
+		f.fail(f.value(name), "write permission: read-only, edit or full", "%s: %q is no permission", name, said)
+	}
+	return meaning
+}
+
+func (f *fields) count(name string) int {
+	value := f.value(name)
+	if value == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(f.text(name))
+	if err != nil || n < 1 || n > 1e6 {
+		f.fail(value, "write a whole number, 1 or more, or remove the line", "%s: %q is no number", name, value.Value)
+	}
+	return n
+}
+
+// dollars reads an amount in US dollars and returns it in millionths.
+func (f *fields) dollars(name string) int64 {
+	value := f.value(name)
+	if value == nil {
+		return 0
+	}
+	amount, err := strconv.ParseFloat(strings.TrimPrefix(f.text(name), "$"), 64)
+	if err != nil || !(amount > 0) || amount > 1e6 {
+		f.fail(value, fmt.Sprintf("write an amount in US dollars, for example %s: 2.50; or remove the line", name), "%s: %q is no amount", name, value.Value)
+		return 0
+	}
+	return int64(amount*1e6 + 0.5)
+}
+
+// review knows one reviewer: seed 003's.
+func (f *fields) review() bool {
+	said := f.text("review")
+	if said != "" && said != "supervisor" && said != "none" {
+		f.fail(f.value("review"), "write review: supervisor, or none", "review: %q reviews nothing", said)
+	}
+	return said == "supervisor"
+}
+
 func (f *fields) env() Env {
 	value := f.value("env")
 	if value == nil {
@@ -309,5 +373,6 @@ func (f *fields) refuseMisspelt() {
 // meant ignores case, dashes and underscores. Of a short word like env a single changed letter makes another word.
 func meant(name, k string) bool {
 	plain := strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
+	k = strings.ReplaceAll(k, "_", "")
 	return plain == k || len(k) > 3 && oneEditApart(plain, k)
 }

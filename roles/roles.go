@@ -30,6 +30,12 @@ type Role struct {
 	Timeout     *time.Duration // of one attempt; nil leaves it to the settings, zero means none
 	Grace       *time.Duration // between TERM and KILL; nil leaves it to the settings
 	Env         Env
+	Permission  string // read-only, edit or full; "" leaves it to the adapter
+	MaxTurns    int    // of the model in one attempt; 0: no limit
+	MaxCost     int64  // of one attempt, in millionths of a US dollar; 0: no limit
+	MCPConfig   string // a file that names MCP servers, from the work directory
+	Review      bool   // a supervisor reviews the work in a fork of its session (seed 003)
+	Rounds      int    // how often it may send the work back; 0 leaves it to the program
 	Prompt      string // the file's body with LF line ends, without blank lines around it
 	File        string // the path that was read, or "embedded:manager.md"
 }

@@ -139,7 +139,7 @@ Test it.
 			Role{Name: "some-role", Tools: []string{"Read", "Bash(git log:*, git show:*)", "Task(a, b)", "Grep"}}},
 		{"model inherit", "---\nmodel: inherit\n---\n", Role{Name: "some-role"}},
 		{"keys of other tools", "---\nname: T\nversion: 1.0.0\nrole_type: monitoring\nmode: subagent\nhooks: {a: [b]}\npermissionMode: plan\n---\n",
-			Role{Name: "T"}},
+			Role{Name: "T", Permission: "read-only"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,11 +18,13 @@ import (
 // Contract says how a reply is judged.
 type Contract int
 
-// A single instruction is judged like a task; only the Manager's reply says what comes next.
+// A single instruction is judged like a task; only the Manager's reply says what comes next. A review's reply is any text at all:
+// seed 003, "Supervisor Feedback".
 const (
 	TaskContract Contract = iota
 	ManagerContract
 	InstructionContract
+	ReviewContract
 )
 
 func (c Contract) String() string {
@@ -33,17 +35,23 @@ func (c Contract) String() string {
 		return "manager"
 	case InstructionContract:
 		return "instruction"
+	case ReviewContract:
+		return "review"
 	default:
 		return "contract " + strconv.Itoa(int(c))
 	}
 }
 
-// Schema names the JSON Schema of the contract's replies.
+// Schema names the JSON Schema of the contract's replies; "" where they are text.
 func (c Contract) Schema() string {
-	if c == ManagerContract {
+	switch c {
+	case ManagerContract:
 		return "manager-reply"
+	case ReviewContract:
+		return ""
+	default:
+		return "reply"
 	}
-	return "reply"
 }
 
 // Status is what an agent says of its work. All four are valid: seed 004, "Status Values".
@@ -57,7 +65,7 @@ const (
 	Escalate Status = "escalate"
 )
 
-// Reply is an agent's reply in the right format. The rest is the Manager's: NextTask is nil at the end of the work, and with
+// Reply is an agent's reply in the right format; of a review there is a Message only. The rest is the Manager's: NextTask is nil at the end of the work, and with
 // SameTasks, which long lists only have, Tasks is nil and stands for the very list that the Manager was given.
 type Reply struct {
 	Status    Status
@@ -71,6 +79,9 @@ type Reply struct {
 type Failure struct{ Reason string }
 
 func (f *Failure) Error() string { return f.Reason }
+
+// Failed makes a Failure.
+func Failed(format string, args ...any) *Failure { return failed(format, args...) }
 
 func failed(format string, args ...any) *Failure { return &Failure{fmt.Sprintf(format, args...)} }
 
@@ -94,21 +105,61 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // Hint says what to do about it.
 func (e *ConfigError) Hint() string { return e.Fix }
 
+// LaterError says that the provider wants nothing more to do for now: a usage limit is reached.
+type LaterError struct {
+	Text  string    // in the provider's words
+	Reset time.Time // when it is over; zero when the provider does not say
+}
+
+func (e *LaterError) Error() string {
+	if e.Reset.IsZero() {
+		return e.Text
+	}
+	return fmt.Sprintf("%s (until %s)", e.Text, e.Reset.UTC().Format(time.RFC3339))
+}
+
+// Hint says when to try again.
+func (e *LaterError) Hint() string { return "the same command goes on once the limit is over" }
+
+// Permission says what an agent may do without asking, since there is nobody to ask.
+type Permission string
+
+// The values of Permission; "" is what the adapter does unless it is told.
+const (
+	ReadOnly Permission = "read-only" // look at the work directory, and change nothing
+	Edit     Permission = "edit"      // change files in the work directory, too
+	Full     Permission = "full"      // whatever the user could do
+)
+
 // Assignment is what an agent is asked to do, before any adapter has put it into its own form.
 type Assignment struct {
-	Role     string
-	Contract Contract
-	Input    []byte   // one JSON object, for standard input
-	InputSum string   // a SHA-256, in hex, that stands for Input; "": that of Input itself
-	Prompt   string   // the role's system prompt
-	Command  []string // of an exec agent
-	Args     []string // added to the command line
-	Model    string
-	Tools    []string
-	Dir      string // work directory
-	Env      []string
-	Timeout  time.Duration
-	Grace    time.Duration
+	Role       string
+	Contract   Contract
+	Input      []byte   // one JSON object
+	InputSum   string   // a SHA-256, in hex, that stands for Input; "": that of Input itself
+	Prompt     string   // the role's system prompt
+	Command    []string // of an exec agent; of any other the program to start in place of the adapter's own
+	Args       []string // added to the command line
+	Model      string
+	Tools      []string
+	Permission Permission
+	MaxTurns   int    // of the model in one attempt; 0: no limit
+	MaxCost    int64  // of one attempt, in millionths of a US dollar; 0: no limit
+	MCP        string // path of a file that names MCP servers, in the tool's own form; "": none but those that the tool is set to
+	Review     bool   // the session is going to be forked and resumed
+	Follow     *Follow
+	Dir        string // work directory
+	Scratch    string // folder for files that an adapter has to hand over by name, see [Invocation.Files]
+	Env        []string
+	Timeout    time.Duration
+	Grace      time.Duration
+}
+
+// Follow says that a call goes on in a session that an earlier one has opened.
+type Follow struct {
+	Session string
+	Fork    bool   // in a copy of the session, which stays as it is
+	Text    string // what the agent is told; Input is not told again
 }
 
 // Invocation is an assignment in the form in which a program is started. It is the same, to the byte, in every attempt: seed
@@ -122,13 +173,21 @@ type Invocation struct {
 	Timeout time.Duration
 	Grace   time.Duration
 
+	Files []File // which must be there before the program starts
+
 	Tasks     []byte    // the list of tasks in the Manager's input, as it stands there: a reply that repeats it is not read again
 	Room      []byte    // memory for the reply, which is nobody else's until Outcome.Rest is not needed any more; nil: none
 	MaxOutput int64     // in bytes, of both streams together; 0 is no bound
 	Mark      proc.Mark // by which EndLeftovers finds its processes; no part of what the agent can see
 }
 
-// Digest is the SHA-256, in hex, of all that the agent can see: argv, the sum that stands for stdin, environment and folder.
+// File is one that an agent is given by its name.
+type File struct {
+	Path string
+	Data []byte
+}
+
+// Digest is the SHA-256, in hex, of all that the agent can see: argv, the sum that stands for stdin, environment, folder and files.
 // Every part goes in with its length before it, so that no two different invocations read the same.
 func (i Invocation) Digest() string {
 	stdin := i.Sum
@@ -141,6 +200,9 @@ func (i Invocation) Digest() string {
 	add(h, []byte(stdin))
 	addAll(h, i.Env)
 	add(h, []byte(i.Dir))
+	for _, f := range i.Files {
+		add(h, f.Data)
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -180,16 +242,42 @@ type Adapter interface {
 	Check(Assignment) error
 	// Invoke gives the program's command line and input. It is a function of the assignment alone. Errors: *ConfigError.
 	Invoke(Assignment) (Invocation, error)
-	// Reader reads the standard output of one attempt and passes on what happens. emit must be safe for concurrent use.
-	Reader(emit func(Event)) Reader
+	// Reader reads the standard output of one attempt, whose reply is to fit the contract, and passes on what happens.
+	Reader(Contract, Host) Reader
+	// Tool is what the rest of the program must know of the program behind the adapter.
+	Tool() Tool
 }
 
-// Reader is given an agent's standard output, in bounded memory, and says in the end where the reply in it is.
+// Host hears of what happens while an attempt runs. Its functions are safe for concurrent use.
+type Host struct {
+	Emit   func(Event)
+	GiveUp func(error) // ends the attempt at once: the *ConfigError, *LaterError or *Failure is its outcome
+}
+
+// Reader is given an agent's standard output, in bounded memory, and says in the end what there was in it.
 type Reader interface {
 	io.Writer
-	// Reply returns the text of the reply; with a Failure, what there is of it.
-	Reply(proc.Exit) ([]byte, *Failure)
+	// End is called once, after the last byte.
+	End(proc.Exit) Report
 }
 
-// Known lists the names of the adapters of this package, sorted.
-func Known() []string { return []string{"exec", "stub"} }
+// Report is what a Reader makes of an attempt that has ended.
+type Report struct {
+	Reply      []byte    // its text; with a Failure, what there is of it
+	Failure    *Failure  // why there is none
+	Err        error     // *ConfigError or *LaterError: why another attempt would fail, too
+	Session    string    // "" where the tool has none
+	Spent      *Spending // nil: the tool does not say
+	Cumulative bool      // Spent is of the whole session, and of the one that it was forked from, and not only of this attempt
+}
+
+// Tool is what is to be known of the program behind an adapter. The zero value is that of a program that nothing is known of.
+type Tool struct {
+	Program string            // its name in PATH
+	Install string            // how it is installed
+	Tested  string            // the version that the adapter was tested with
+	Options []string          // which the adapter needs, as they stand in the program's help
+	Help    []string          // arguments that print that help; its version is printed by --version
+	Keys    []string          // variables that it needs although they look secret; * stands for any letters
+	Env     map[string]string // variables that it is given unless they are set
+}

@@ -33,7 +33,7 @@ func TestObjectReader(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, size := range []int{1, 3, 1000, 1 << 20} {
-				r := Exec().Reader(nil)
+				r := Exec().Reader(TaskContract, Host{})
 				for rest := tt.text; rest != ""; {
 					n := min(size, len(rest))
 					if got, err := r.Write([]byte(rest[:n])); got != n || err != nil {
@@ -41,7 +41,8 @@ func TestObjectReader(t *testing.T) {
 					}
 					rest = rest[n:]
 				}
-				raw, failure := r.Reply(tt.exit)
+				report := r.End(tt.exit)
+				raw, failure := report.Reply, report.Failure
 				if string(raw) != tt.want {
 					t.Errorf("Reply in pieces of %d = %d bytes %.20q, want %d, %.20q", size, len(raw), raw, len(tt.want), tt.want)
 				}
@@ -61,12 +62,12 @@ func TestObjectReaderLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 15 {
-			if raw, failure := r.Reply(proc.Exit{}); failure != nil || len(raw) != maxReply || cap(r.buf) > maxReply {
+			if raw, failure := replyOf(r); failure != nil || len(raw) != maxReply || cap(r.buf) > maxReply {
 				t.Errorf("Reply(16 MiB) = %d bytes (of %d), %v, want them all", len(raw), cap(r.buf), failure)
 			}
 		}
 	}
-	if raw, failure := r.Reply(proc.Exit{}); failure == nil || failure.Reason != "stdout is larger than 16 MiB" || len(raw) != maxJunk || cap(r.buf) > 2*maxJunk {
+	if raw, failure := replyOf(r); failure == nil || failure.Reason != "stdout is larger than 16 MiB" || len(raw) != maxJunk || cap(r.buf) > 2*maxJunk {
 		t.Errorf("Reply(17 MiB) = %d bytes (of %d), %v, want 8 KiB and a failure", len(raw), cap(r.buf), failure)
 	}
 }
@@ -166,4 +167,9 @@ func TestWholeRunes(t *testing.T) {
 			}
 		}
 	}
+}
+
+func replyOf(r Reader) ([]byte, *Failure) {
+	report := r.End(proc.Exit{})
+	return report.Reply, report.Failure
 }

@@ -55,14 +55,6 @@ func TestStubConformance(t *testing.T) {
 	})
 }
 
-func TestKnown(t *testing.T) {
-	for i, a := range []agent.Adapter{agent.Exec(), agent.Stub("", agent.StubOptions{})} {
-		if got := agent.Known()[i]; got != a.Name() {
-			t.Errorf("Known()[%d] = %s, want %s", i, got, a.Name())
-		}
-	}
-}
-
 // TestCheck: what can be wrong is found before anything is started.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()

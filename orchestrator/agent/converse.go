@@ -18,17 +18,24 @@ type Outcome struct {
 	Stderr   string // the last lines of standard error, at most 2 KiB of them
 	Stopped  bool
 
+	Session    string
+	Spent      *Spending // nil: nobody knows
+	Cumulative bool      // see [Report.Cumulative]
+
 	// Rest, with a Reply, writes to Sinks.Stdout what was not written there yet, because nobody wants to read most replies.
 	Rest func() error
 }
 
 // Converse starts the agent, waits for its end and judges its reply. The end of stop asks the agent to end, the end of kill
 // kills it; either way the outcome, which is never nil, is Stopped, whatever the agent said in the meantime. emit is called from the goroutines of
-// both streams, with redacted texts. Errors: *ConfigError, which no retry can mend, or one of this system's own.
+// both streams, with redacted texts. Errors: *ConfigError and *LaterError, which no retry can mend, or one of this system's own.
 func Converse(stop, kill context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) (*Outcome, error) {
-	t := newTalk(stop, a, inv, sinks, emit)
+	t := newTalk(stop, a, inv, c, sinks, emit)
 	defer t.tooMuch(nil)
-	exit, err := proc.Run(t.end, kill, t.spec())
+	exit, err := proc.Exit{}, writeFiles(inv.Files)
+	if err == nil {
+		exit, err = proc.Run(t.end, kill, t.spec())
+	}
 	if exit.Stopped && (stop.Err() != nil || kill.Err() != nil) {
 		t.stopped = true
 	}
@@ -45,14 +52,15 @@ type talk struct {
 	said    *late
 	stderr  io.WriteCloser
 	bound   *meter
+	given   givenUp
 	end     context.Context
 	tooMuch context.CancelCauseFunc
 	stopped bool
 }
 
-func newTalk(stop context.Context, a Adapter, inv *Invocation, sinks Sinks, emit func(Event)) *talk {
+func newTalk(stop context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) *talk {
 	t := &talk{sinks: sinks, inv: inv, tail: &tail{}}
-	t.reader = a.Reader(func(e Event) { emit(sinks.event(e)) })
+	t.reader = a.Reader(c, Host{Emit: func(e Event) { emit(sinks.event(e)) }, GiveUp: t.giveUp})
 	if k, ok := t.reader.(keeper); ok && inv.Room != nil {
 		k.Lend(inv.Room)
 	}
@@ -83,7 +91,12 @@ func (t *talk) finish(exit proc.Exit, c Contract, err error) (*Outcome, error) {
 	if errors.As(err, &start) {
 		return out, &ConfigError{Text: start.Error(), Fix: start.Hint()}
 	}
-	if err == nil && !out.Stopped {
+	switch {
+	case err != nil:
+	case out.Stopped:
+		report := t.reader.End(exit)
+		out.Session, out.Spent, out.Cumulative = t.sinks.text(report.Session), report.Spent, report.Cumulative
+	default:
 		err = t.conclude(out, c)
 	}
 	if out.Reply != nil {
@@ -95,17 +108,29 @@ func (t *talk) finish(exit proc.Exit, c Contract, err error) (*Outcome, error) {
 
 // conclude judges an attempt that came to its end: a reply, or why there is none.
 func (t *talk) conclude(out *Outcome, c Contract) (err error) {
-	raw, failure := t.reader.Reply(out.Exit)
+	report := t.reader.End(out.Exit)
+	t.given.overrule(&report)
+	out.Session, out.Spent, out.Cumulative = t.sinks.text(report.Session), report.Spent, report.Cumulative
+	failure := report.Failure
 	if excess := t.bound.exceeded(); excess != nil {
 		failure = excess
 	}
+	if report.Err != nil {
+		return t.sinks.hopeless(report.Err)
+	}
 	if failure == nil {
-		out.Reply, failure = t.sinks.judge(c, raw, t.inv.Tasks)
+		out.Reply, failure = t.sinks.judge(c, report.Reply, t.inv.Tasks)
 	}
 	if failure != nil {
 		failure.Reason = t.sinks.text(failure.Reason)
 		out.Failure = failure
-		out.Received, err = t.sinks.excerpt(raw)
+		out.Received, err = t.sinks.excerpt(report.Reply)
 	}
 	return err
+}
+
+// giveUp ends the attempt for a reason of the reader's own.
+func (t *talk) giveUp(reason error) {
+	t.given.because(reason)
+	t.tooMuch(reason)
 }

@@ -16,6 +16,9 @@ type execAdapter struct{}
 func (execAdapter) Name() string { return "exec" }
 
 func (execAdapter) Check(a Assignment) error {
+	if err := a.Refuse("an exec agent", "review", "max_turns", "max_cost", "mcp_config", "permission"); err != nil {
+		return err
+	}
 	_, err := program(a)
 	return err
 }
@@ -28,7 +31,9 @@ func (execAdapter) Invoke(a Assignment) (Invocation, error) {
 	return invocation(a, slices.Concat([]string{path}, a.Command[1:], a.Args)), nil
 }
 
-func (execAdapter) Reader(func(Event)) Reader { return &objectReader{} }
+func (execAdapter) Reader(Contract, Host) Reader { return &objectReader{} }
+
+func (execAdapter) Tool() Tool { return Tool{} }
 
 func program(a Assignment) (string, error) {
 	if len(a.Command) == 0 || a.Command[0] == "" {
@@ -57,16 +62,16 @@ func invocation(a Assignment, argv []string) Invocation {
 // objectReader is for agents whose whole standard output is the reply.
 type objectReader struct{ capture }
 
-// Reply takes nothing from an agent that ended badly: what it printed may be an old answer, or half of one.
-func (r *objectReader) Reply(exit proc.Exit) ([]byte, *Failure) {
+// End takes nothing from an agent that ended badly: what it printed may be an old answer, or half of one.
+func (r *objectReader) End(exit proc.Exit) Report {
+	report := Report{Reply: r.text()}
 	switch {
 	case exit.Code != 0 || exit.Signal != "" || exit.TimedOut:
-		return r.text(), &Failure{exit.String()}
+		report.Failure = &Failure{exit.String()}
 	case r.size > maxReply:
-		return r.text(), failed("stdout is larger than 16 MiB")
+		report.Failure = failed("stdout is larger than 16 MiB")
 	case r.isEmpty():
-		return r.text(), failed("stdout is empty")
-	default:
-		return r.text(), nil
+		report.Failure = failed("stdout is empty")
 	}
+	return report
 }

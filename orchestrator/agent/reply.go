@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"kanban-run/schema"
 )
@@ -14,6 +15,9 @@ import (
 // Source: seed 004, "Output Specification (Agent → Supervisor)".
 func ParseReply(c Contract, raw []byte) (*Reply, *Failure) {
 	text := string(raw)
+	if c == ReviewContract {
+		return parseReview(text)
+	}
 	members, failure := readObject(text)
 	if failure != nil {
 		return nil, failure
@@ -41,6 +45,18 @@ func ParseReply(c Contract, raw []byte) (*Reply, *Failure) {
 		return nil, failure
 	}
 	return reply, nil
+}
+
+// parseReview takes any text: what it says is for who was reviewed.
+func parseReview(text string) (*Reply, *Failure) {
+	switch {
+	case !utf8.ValidString(text):
+		return nil, failed("invalid UTF-8")
+	case strings.TrimSpace(text) == "":
+		return nil, failed("it says nothing")
+	default:
+		return &Reply{Status: OK, Message: text}, nil
+	}
 }
 
 func contractKeys(c Contract) []string {

@@ -85,6 +85,22 @@ func (s Sinks) excerpt(raw []byte) (string, error) {
 	return strings.ToValidUTF8(string(text), "\uFFFD"), err
 }
 
+// hopeless redacts why no other attempt is worth while.
+func (s Sinks) hopeless(err error) error {
+	var setup *ConfigError
+	var later *LaterError
+	switch {
+	case errors.As(err, &setup):
+		redacted := *setup
+		redacted.Text, redacted.Fix = s.text(setup.Text), s.text(setup.Fix)
+		return &redacted
+	case errors.As(err, &later):
+		return &LaterError{Text: s.text(later.Text), Reset: later.Reset}
+	default:
+		return errors.New(s.text(err.Error()))
+	}
+}
+
 // text, and event, redact what was decoded: a secret may show only then.
 func (s Sinks) text(text string) string {
 	if s.Redactor == nil {

@@ -54,7 +54,9 @@ func (s stub) Invoke(a Assignment) (Invocation, error) {
 	return invocation(a, argv), nil
 }
 
-func (stub) Reader(func(Event)) Reader { return &objectReader{} }
+func (stub) Reader(Contract, Host) Reader { return &objectReader{} }
+
+func (stub) Tool() Tool { return Tool{} }
 
 // readSmall reads a file that a person wrote. It asks before it opens: opening a pipe would wait for its writer.
 func readSmall(path string, most int64) ([]byte, error) {

@@ -1,0 +1,52 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/proc"
+)
+
+// Start is the beginning of a tool's command line: the path of the program, and what a role's own command has behind it. Errors:
+// *ConfigError.
+func (t Tool) Start(a Assignment) ([]string, error) {
+	words := []string{t.Program}
+	if len(a.Command) > 0 && a.Command[0] != "" {
+		words = slices.Clone(a.Command)
+	}
+	path, err := proc.LookPath(words[0], a.Dir)
+	if err != nil {
+		return nil, &ConfigError{
+			Text: fmt.Sprintf("%s cannot be started: %v", t.Program, err),
+			Fix: fmt.Sprintf("install it: %s; or give another agent with --agent or --exec, or try the board with --dry-run, which needs none",
+				t.Install),
+		}
+	}
+	words[0] = path
+	return words, nil
+}
+
+// Refuse says which of the named options of a role the assignment has, because who cannot obey one must not pass over it: a limit
+// or a permission that is not obeyed is worse than none. Errors: *ConfigError.
+func (a Assignment) Refuse(who string, options ...string) error {
+	set := map[string]bool{"review": a.Review, "max_turns": a.MaxTurns > 0, "max_cost": a.MaxCost > 0, "mcp_config": a.MCP != "",
+		"permission": a.Permission != "", "model": a.Model != "", "tools": a.Tools != nil}
+	var refused []string
+	for _, o := range options {
+		if set[o] {
+			refused = append(refused, o)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	return &ConfigError{Text: fmt.Sprintf("%s has nothing that would obey %s", who, strings.Join(refused, ", ")),
+		Fix: "remove it from the role or the settings, or give the role another agent; the README's table of agents says who obeys what"}
+}
+
+// IsHopeless says whether an error of Converse is one that no retry can mend.
+func IsHopeless(err error) bool {
+	return errors.As(err, new(*ConfigError)) || errors.As(err, new(*LaterError))
+}

@@ -1,0 +1,47 @@
+package agent
+
+// Spending is what work of a model came to. Input counts what was read from a cache, too.
+type Spending struct {
+	Input, Cached, Output int64  // in tokens
+	Cost                  *int64 // in millionths of a US dollar; nil: the tool names no price
+}
+
+// Micros makes a Cost of an amount in US dollars.
+func Micros(dollars float64) *int64 {
+	n := int64(dollars*1e6 + 0.5)
+	return &n
+}
+
+// minus is what came after o, never less than nothing: a tool that begins to count anew has no debts.
+func (u Spending) minus(o Spending) Spending {
+	d := Spending{Input: max(0, u.Input-o.Input), Cached: max(0, u.Cached-o.Cached), Output: max(0, u.Output-o.Output)}
+	if u.Cost != nil {
+		cost := *u.Cost
+		if o.Cost != nil {
+			cost = max(0, cost-*o.Cost)
+		}
+		d.Cost = &cost
+	}
+	return d
+}
+
+// Accounts are what sessions came to so far, by their IDs. A tool that counts by the session would have the work of the first attempt
+// charged again with every later one, and with every fork.
+type Accounts map[string]Spending
+
+// Charge returns what one attempt came to, nil where nobody knows. parent is the session that its own was forked from, or is.
+func (a Accounts) Charge(o *Outcome, parent string) *Spending {
+	if o.Spent == nil || !o.Cumulative {
+		return o.Spent
+	}
+	own := o.Spent.minus(a.before(o.Session, parent))
+	a[o.Session] = *o.Spent
+	return &own
+}
+
+func (a Accounts) before(session, parent string) Spending {
+	if known, ok := a[session]; ok {
+		return known
+	}
+	return a[parent]
+}
