@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -160,6 +161,19 @@ func (c *Cast) choose(r roles.Role, dir string) (choice, error) {
 	}
 	ch.adapter = c.adapter(ch.name)
 	return ch, err
+}
+
+// Talker finds the agent that a person can talk to, and gives the assignment what it needs to be started. Errors: *agent.ConfigError.
+func (c *Cast) Talker(a *agent.Assignment, dir string) (agent.Talker, error) {
+	name := cmp.Or(c.Settings.Agent, config.DefaultAgent)
+	talker, ok := c.adapter(name).(agent.Talker)
+	if !ok {
+		return nil, &agent.ConfigError{Text: fmt.Sprintf("nobody can talk to the agent %q", name), Fix: "claude is one that reads messages while it works"}
+	}
+	r := roles.Role{Name: a.Role}
+	a.Dir, a.Grace = dir, c.grace(r)
+	a.Env, _ = environment(c.Environ, c.rule(r, talker.Tool()))
+	return talker, talker.Check(*a)
 }
 
 // saysOf reports whether the settings name the role itself.

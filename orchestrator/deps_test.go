@@ -36,6 +36,11 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact": "what it prints is redacted where it enters",
 		"schema":              "a reply has a schema",
 	},
+	"orchestrator/supervise": {
+		"orchestrator/agent":  "it talks to an agent and asks a supervisor",
+		"orchestrator/proc":   "the agent is a process on a pty",
+		"orchestrator/review": "what the supervisor is told, and its verdict",
+	},
 	"orchestrator/journal": {
 		"orchestrator/durable":   "the journal is locked and its folder synced",
 		"orchestrator/failpoint": "tests kill it between two acts",

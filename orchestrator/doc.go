@@ -19,6 +19,7 @@
 //	orchestrator   ─► flow, board, agent, journal, durable, redact, config, roles
 //	board, roles   ─► matter                  board   ─► schema, durable     journal ─► durable, compact
 //	agent          ─► proc, redact, schema    digest  ─► flow                console ─► redact
+//	supervise      ─► agent, proc, review
 //	report         ─► flow, digest, console, redact                          flow    ─► compact
 //
 // Nothing else, and no cycle: deps_test.go holds it. What a crash test stops also imports failpoint, which is empty in every

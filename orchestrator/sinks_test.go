@@ -47,6 +47,10 @@ var sinks = map[string]string{
 	"kanban-run.writeStart":         "the files of `kanban-run init`",
 	"kanban-run.appendTo":           "the outputs and the summary of a CI job",
 
+	"supervise.talk.listen": "what an agent prints, to its reader",
+	"supervise.talk.say":    "what a person says, to an agent",
+	"kanban-run.openDesk":   "the person's terminal: the end of a line, when it is given back; a console.Printer writes all else",
+
 	"agent.StubMain":       "the stub is an agent, and prints for kanban-run",
 	"agent.call.act":       "the stub",
 	"agent.call.say":       "the stub",
@@ -64,6 +68,7 @@ var own = map[string]string{
 	"kanban-run.completionCommand": "scripts made from the same tables",
 	"kanban-run.schemaCommand":     "schemas are part of the program",
 	"kanban-run.versionCommand":    "so is its version",
+	"kanban-run.superviseCommand":  "the example of a SUPERVISOR.md is part of the program",
 	"kanban-run.terminal.report":   "documents, whose texts are made harmless for XML and Markdown",
 	"report.Live.draw":             "a picture, whose texts come from Sprintf",
 }

@@ -22,6 +22,7 @@ type terminal struct {
 	stdin          io.Reader
 	stdout, stderr *console.Printer
 	live           *os.File // stderr, if a picture can be drawn there
+	screen         *os.File // stdout, for the size of it
 	secrets        *console.Secrets
 	environ        []string
 	startDir       string     // where kanban-run was started, before -C
@@ -33,7 +34,7 @@ type terminal struct {
 }
 
 func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
-	t := &terminal{stdin: stdin, environ: os.Environ(), live: stderr}
+	t := &terminal{stdin: stdin, environ: os.Environ(), live: stderr, screen: stdout}
 	t.secrets = console.NewSecrets(t.redactor)
 	t.stdout, t.stderr = console.New(stdout, t.secrets), console.New(stderr, t.secrets)
 	t.job = newJob(t.environ, t.stderr)
@@ -51,11 +52,12 @@ type command struct {
 	summary string
 	long    string
 	agents  bool // it starts agents, and so runs under a guardian
+	keys    bool // it takes the terminal for itself
 	setup   func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
 
 func commands() []command {
-	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), onceCommand(), ackCommand(),
+	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), onceCommand(), superviseCommand(), ackCommand(),
 		configCommand(), rolesCommand(), schemaCommand(), versionCommand(), completionCommand()}
 }
 

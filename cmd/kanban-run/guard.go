@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
+
+	"golang.org/x/term"
 
 	"kanban-run/orchestrator/proc"
 )
@@ -11,6 +14,9 @@ import (
 // guard is the life of the process that the user started, when its command starts agents: the command itself runs in a child
 // of it, the runner. See package proc. told says that the runner has said itself how it ended.
 func (c command) guard(args []string) (code int, told bool, err error) {
+	if c.keys {
+		defer keepTerminal()()
+	}
 	fate, err := proc.Guard(append([]string{c.name}, args...))
 	var leftover *proc.LeftoverError
 	if err != nil && !errors.As(err, &leftover) {
@@ -20,6 +26,16 @@ func (c command) guard(args []string) (code int, told bool, err error) {
 		err = errorOf(fate)
 	}
 	return fate.Code, fate.Told, err
+}
+
+// keepTerminal gives the terminal back as it is now, even if the runner is killed while it has it for itself.
+func keepTerminal() (giveBack func()) {
+	fd := int(os.Stdin.Fd())
+	state, err := term.GetState(fd)
+	if err != nil {
+		return func() {} // there is none
+	}
+	return func() { _ = term.Restore(fd, state) }
 }
 
 // errorOf is what there is to say about the runner's end that it could not say itself.

@@ -15,6 +15,7 @@ const (
 	Usage
 	Session
 	Result
+	Warning
 )
 
 func (k Kind) String() string {
@@ -35,6 +36,8 @@ func (k Kind) String() string {
 		return "session"
 	case Result:
 		return "result"
+	case Warning:
+		return "warning"
 	default:
 		return "kind " + strconv.Itoa(int(k))
 	}

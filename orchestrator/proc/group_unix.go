@@ -2,12 +2,20 @@
 
 package proc
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 const errTextBusy = syscall.ETXTBSY
 
-// ownGroup starts a command in a process group of its own.
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// ownGroup starts a command in a process group of its own; with a terminal that is the first of a session, too.
+func ownGroup(terminal *os.File) *syscall.SysProcAttr {
+	if terminal != nil {
+		return &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	}
+	return &syscall.SysProcAttr{Setpgid: true}
+}
 
 // askToEnd also wakes a group that was suspended, which would not hear the request otherwise. Errors mean that nobody is left.
 func (c *child) askToEnd() {

@@ -1,11 +1,14 @@
 package proc
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 const errTextBusy = syscall.Errno(32) // ERROR_SHARING_VIOLATION
 
 // ownGroup starts a command in a process group of its own.
-func ownGroup() *syscall.SysProcAttr {
+func ownGroup(*os.File) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 

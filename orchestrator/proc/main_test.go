@@ -66,6 +66,15 @@ func helper(mode string, args []string) int {
 		fmt.Println(dir, os.Environ())
 	case "deaf":
 		fmt.Println("not listening")
+	case "typist": // speaks through its terminal, whatever its standard output is
+		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		if err != nil {
+			return 7
+		}
+		heard := make([]byte, 5)
+		_, _ = io.ReadFull(os.Stdin, heard)
+		fmt.Fprintf(tty, "heard %s", heard)
+		fmt.Fprint(os.Stderr, "apart")
 	case "hang":
 		fmt.Println("ready")
 		hang()

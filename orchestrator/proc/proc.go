@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"kanban-run/orchestrator/failpoint"
@@ -21,6 +22,10 @@ type Spec struct {
 	Stdin  []byte
 	Stdout io.Writer // nil discards
 	Stderr io.Writer // nil discards; it may be written to at the same time as Stdout
+
+	// Terminal is the command's standard input and output, and the terminal of a session of its own, in place of Stdin and Stdout: it
+	// is the far side of a pty, and who has the near side talks to the command. nil: pipes. Not on Windows.
+	Terminal *os.File
 
 	Timeout time.Duration // from start to end; 0 is no limit
 	Grace   time.Duration // between the request to end and the kill

@@ -21,6 +21,15 @@ const (
 // inherited are the descriptors that a command gets as its own, from 0 on.
 type inherited []uintptr
 
+// on puts a terminal, if there is one, in the place of the first two.
+func (f inherited) on(terminal *os.File) inherited {
+	if terminal == nil {
+		return f
+	}
+	fd := terminal.Fd()
+	return inherited{fd, fd, f[2]}
+}
+
 // streams are the three pipes of a command. They are served by the goroutine of Run while the command is not yet or no more
 // running, and by household's ears in between.
 type streams struct {

@@ -16,6 +16,14 @@ const chunk = 32 << 10
 // inherited are the files that a command gets, in the order of its descriptors.
 type inherited []*os.File
 
+// on puts a terminal, if there is one, in the place of the first two.
+func (f inherited) on(terminal *os.File) inherited {
+	if terminal == nil {
+		return f
+	}
+	return inherited{terminal, terminal, f[2]}
+}
+
 // streams are the three pipes of a command. One goroutine serves each; drain waits for them.
 type streams struct {
 	theirs  inherited // standard input, output and error of the command

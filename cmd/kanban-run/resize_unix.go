@@ -1,0 +1,27 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// onResize tells when the size of the terminal changes.
+func onResize() (resized <-chan struct{}, stop func()) {
+	signals, told := make(chan os.Signal, 1), make(chan struct{}, 1)
+	signal.Notify(signals, syscall.SIGWINCH)
+	go func() {
+		for range signals {
+			select {
+			case told <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return told, func() {
+		signal.Stop(signals)
+		close(signals)
+	}
+}

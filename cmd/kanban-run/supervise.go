@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/review"
+	"kanban-run/orchestrator/supervise"
+)
+
+func superviseCommand() command {
+	return command{
+		name: "supervise", args: "[-- ARGS]", summary: "talk to an agent whose work a supervisor looks at until it is complete", agents: true, keys: true,
+		long: `
+Type what is to be done. When the agent stops, a supervisor with the prompt of SUPERVISOR.md (in the current folder, else in
+~/.claude) looks at its work in a fork of the session. What it finds missing is the agent's next message; when its final message
+has the line [TASK_COMPLETED], it is your turn again. You can type while the agent works. Ctrl-C stops the agent, Ctrl-D leaves.
+ARGS are added to the agent's command line. Without a terminal each line of standard input is a message.`,
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir", "agent")
+			model := flags.StringP("model", "m", "", "model of the agent and the supervisor")
+			permission := flags.String("permission", "full", "what they may do without asking: read-only, edit or full")
+			rounds := flags.Int("rounds", defaultRounds, "how often the supervisor may send the work back before you are asked")
+			example := flags.Bool("example", false, "print a SUPERVISOR.md to start from")
+			return func(t *terminal, args []string) (int, error) {
+				if *example {
+					return exitComplete, t.stdout.Own(review.Example)
+				}
+				if *rounds < 0 {
+					return 0, &usageError{text: "--rounds must not be negative", hint: "0: you are asked each time"}
+				}
+				if !slices.Contains([]string{"read-only", "edit", "full"}, *permission) {
+					return 0, &usageError{text: fmt.Sprintf("--permission %s is unknown", *permission), hint: "it is read-only, edit or full"}
+				}
+				u, err := s.load(t)
+				if err != nil {
+					return 0, err
+				}
+				a := agent.Assignment{Role: "Supervised", Model: *model, Permission: agent.Permission(*permission), Args: args}
+				return u.supervise(t, a, *rounds)
+			}
+		},
+	}
+}
+
+const defaultRounds = 10
+
+// supervise holds the conversation. a is the agent's part of it.
+func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, error) {
+	r, err := u.resolve(u.dir)
+	if err != nil {
+		return 0, err
+	}
+	prompt, err := review.Prompt(u.dir, lookup(t.environ, "HOME"))
+	if err != nil {
+		return 0, &invalidSettings{err}
+	}
+	cast := u.cast(r, "", "", false)
+	talker, err := cast.Talker(&a, u.dir)
+	if err != nil {
+		return 0, err
+	}
+	if err := proc.Adopt(); err != nil {
+		return 0, err
+	}
+	stop, kill, release := t.contexts(func(bool) {})
+	defer release()
+	defer outlivePipes()()
+	redactor := u.redactor(cast)
+	desk, err := openDesk(t)
+	if err != nil {
+		return 0, err
+	}
+	supervisor := a
+	supervisor.Prompt = prompt
+	loop := supervise.Supervision{Agent: talker, Worker: a, Supervisor: supervisor, Rounds: rounds, Sinks: agent.Sinks{Redactor: redactor},
+		Screen: desk, Keyboard: desk.keyboard, Resize: desk.resize, Size: desk.size}
+	err = errors.Join(loop.Run(stop, kill), desk.close())
+	if err != nil {
+		return 0, err
+	}
+	return exitComplete, nil
+}

@@ -1,0 +1,128 @@
+// Package review says what a supervisor is told about an agent's work and what its verdict is: seed 003, without its processes.
+package review
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// Completed is the line by which a supervisor accepts the work: seed 003, "检测完成标记".
+const Completed = "[TASK_COMPLETED]"
+
+// FileName is the name of the file with the supervisor's prompt.
+const FileName = "SUPERVISOR.md"
+
+// Example is a SUPERVISOR.md to start from.
+//
+//go:embed SUPERVISOR.md
+var Example string
+
+// maxPrompt bounds the file: it goes into a command line, where one word may have 128 KiB on Linux.
+const maxPrompt = 96 << 10
+
+// MissingError says that there is no SUPERVISOR.md.
+type MissingError struct{ Looked []string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("there is no %s (looked for %s)", FileName, strings.Join(e.Looked, " and "))
+}
+
+// Hint says how to create it: seed 003, "SUPERVISOR.md 不存在".
+func (e *MissingError) Hint() string {
+	return fmt.Sprintf("create %s: say in it what makes work complete, that the supervisor replies with %s on a line of its own once it is, and with what is missing until then; "+
+		"kanban-run supervise --example > %s makes one to start from", e.Looked[0], Completed, FileName)
+}
+
+// Prompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's own in ~/.claude. Source: seed 003,
+// "SUPERVISOR.md 提示词". Errors: *MissingError, or why a file cannot be used.
+func Prompt(project, home string) (string, error) {
+	paths := []string{filepath.Join(project, FileName)}
+	if home != "" {
+		paths = append(paths, filepath.Join(home, ".claude", FileName))
+	}
+	for _, path := range paths {
+		text, err := read(path)
+		if err == nil {
+			return text, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("read %s: %w", path, err)
+		}
+	}
+	return "", &MissingError{paths}
+}
+
+// read asks before it opens, because opening a FIFO would wait for its writer.
+func read(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxPrompt+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(data) > maxPrompt:
+		return "", fmt.Errorf("it is larger than %d KiB", maxPrompt>>10)
+	case !utf8.Valid(data) || strings.ContainsRune(string(data), 0):
+		return "", errors.New("it is not a text in UTF-8")
+	case strings.TrimSpace(string(data)) == "":
+		return "", errors.New("it is empty")
+	}
+	return strings.TrimPrefix(string(data), "\ufeff"), nil
+}
+
+// IsCompleted says whether a supervisor's final message accepts the work. The mark stands on a line of its own: who writes that
+// something is not yet [TASK_COMPLETED] accepts nothing.
+func IsCompleted(message string) bool {
+	for line := range strings.Lines(message) {
+		if strings.TrimSpace(line) == Completed {
+			return true
+		}
+	}
+	return false
+}
+
+// maxAsked bounds how much of the request is told; the supervisor has the whole conversation in its session.
+const maxAsked = 64 << 10
+
+// Ask is what the supervisor is told in a fork of the agent's session: what the agent was asked for, and how to answer. Source: seed 003,
+// "Fork session 调用 Supervisor": the user's input is the context.
+func Ask(asked []string) string {
+	var b strings.Builder
+	b.WriteString("You are now the supervisor of the work above, and no longer the agent that did it. ")
+	b.WriteString("Check whether the work is complete; change nothing yourself.\n\nThis is what the user asked for:\n")
+	for _, text := range asked {
+		fmt.Fprintf(&b, "\n<input>\n%s\n</input>\n", clip(strings.TrimSpace(text)))
+	}
+	fmt.Fprintf(&b, "\nIf the work is complete, end your final message with a line that holds nothing but\n\n%s\n\n", Completed)
+	b.WriteString("If it is not, do not write that line: your final message then says what is missing or wrong, to the agent, which goes on with it.\n")
+	return b.String()
+}
+
+func clip(text string) string {
+	if len(text) <= maxAsked {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxAsked], "") + "\n… (cut)"
+}
+
+// Feedback is what the agent is told when its work is not accepted.
+func Feedback(message string) string {
+	return "A supervisor has looked at your work. It is not complete yet:\n\n" + strings.TrimSpace(message)
+}

@@ -1,0 +1,99 @@
+package review_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/review"
+)
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPrompt is seed 003, "SUPERVISOR.md 提示词": the project's file, then the user's, then an error that says how to create one.
+func TestPrompt(t *testing.T) {
+	project, home := t.TempDir(), t.TempDir()
+	_, err := review.Prompt(project, home)
+	missing, ok := errors.AsType[*review.MissingError](err)
+	if !ok || len(missing.Looked) != 2 || !strings.Contains(missing.Hint(), "create "+filepath.Join(project, "SUPERVISOR.md")) ||
+		!strings.Contains(missing.Hint(), review.Completed) {
+		t.Fatalf("Prompt = %v, want an error that says where it looked and how to create one", err)
+	}
+	if _, err := review.Prompt(project, ""); !errors.As(err, &missing) || len(missing.Looked) != 1 {
+		t.Errorf("Prompt without a home = %v, want one place that was looked at", err)
+	}
+	put(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "the user's")
+	if got, err := review.Prompt(project, home); err != nil || got != "the user's" {
+		t.Errorf("Prompt = %q, %v, want the user's", got, err)
+	}
+	put(t, filepath.Join(project, "SUPERVISOR.md"), "\ufeffthe project's")
+	if got, err := review.Prompt(project, home); err != nil || got != "the project's" {
+		t.Errorf("Prompt = %q, %v, want the project's", got, err)
+	}
+}
+
+// TestPromptRefuses: a file that is there and cannot be used is not passed over for the other.
+func TestPromptRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"empty", " \n", "it is empty"},
+		{"large", strings.Repeat("x", 97<<10), "larger than 96 KiB"},
+		{"binary", "a\x00b", "not a text"},
+		{"no UTF-8", "\xff", "not a text"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			project, home := t.TempDir(), t.TempDir()
+			put(t, filepath.Join(project, "SUPERVISOR.md"), tt.text)
+			put(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "good")
+			if _, err := review.Prompt(project, home); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Prompt = %v, want %q", err, tt.want)
+			}
+		})
+	}
+	project := t.TempDir()
+	if err := os.Mkdir(filepath.Join(project, "SUPERVISOR.md"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := review.Prompt(project, ""); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("Prompt of a folder = %v, want an error", err)
+	}
+}
+
+// TestIsCompleted is seed 003, "检测完成标记".
+func TestIsCompleted(t *testing.T) {
+	for text, want := range map[string]bool{
+		"[TASK_COMPLETED]":                           true,
+		"All is there.\n\n[TASK_COMPLETED]\n":        true,
+		"  [TASK_COMPLETED]  \r\nThanks.":            true,
+		"":                                           false,
+		"Not yet [TASK_COMPLETED].":                  false,
+		"I cannot write `[TASK_COMPLETED]` yet":      false,
+		"[task_completed]":                           false,
+		"[TASK_COMPLETED] if the tests pass\n[TASK_": false,
+	} {
+		if got := review.IsCompleted(text); got != want {
+			t.Errorf("IsCompleted(%q) = %t, want %t", text, got, want)
+		}
+	}
+}
+
+func TestAsk(t *testing.T) {
+	text := review.Ask([]string{"write the parser", "and its tests", strings.Repeat("é", 64<<10)})
+	for _, want := range []string{"<input>\nwrite the parser\n</input>", "<input>\nand its tests\n</input>", "é\n… (cut)", "\n\n[TASK_COMPLETED]\n\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("Ask lacks %q", want)
+		}
+	}
+	if review.IsCompleted(review.Feedback(" more ")) || !strings.HasSuffix(review.Feedback(" more "), "\n\nmore") {
+		t.Errorf("Feedback = %q", review.Feedback(" more "))
+	}
+}

@@ -1,0 +1,184 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/review"
+)
+
+// Screen shows what happens. It makes foreign texts harmless and is safe for concurrent use.
+type Screen interface {
+	Notice(text string)     // of the program itself
+	Agent(agent.Event)      // of the agent
+	Supervisor(agent.Event) // of the supervisor
+}
+
+// Keyboard is what the person does. Lines is closed when there will be no more.
+type Keyboard struct {
+	Lines      <-chan string
+	Interrupts <-chan struct{}
+	Patient    bool // a line is taken only when it is the person's turn
+}
+
+// Supervision is one conversation of a person, an agent and a supervisor.
+type Supervision struct {
+	Agent      agent.Talker
+	Supervisor agent.Assignment // its Prompt is SUPERVISOR.md
+	Worker     agent.Assignment
+	Rounds     int // how often the supervisor may send the work back before the person is asked
+	Sinks      agent.Sinks
+	Screen     Screen
+	Keyboard   Keyboard
+	Resize     <-chan struct{}
+	Size       func() (rows, columns uint16)
+
+	session string
+	asked   []string // what the person said about the work at hand
+	next    []string // what the agent is told when it is started next
+	alone   bool     // the person will say nothing more
+}
+
+// errLeft ends the conversation because the person left.
+var errLeft = errors.New("the person left")
+
+// Run goes on until the person leaves; nil is the error then. Source: seed 003, "Supervisor 主循环". Errors: the cause of stop, or what keeps
+// the agent from working: *agent.ConfigError, *agent.LaterError.
+func (s *Supervision) Run(stop, kill context.Context) error {
+	s.Screen.Notice("Supervisor mode enabled")
+	err := s.converse(stop, kill)
+	if errors.Is(err, errLeft) {
+		return nil
+	}
+	return err
+}
+
+// converse is the loop: agent phase, supervisor phase, agent phase, and the person.
+func (s *Supervision) converse(stop, kill context.Context) error {
+	for round := 0; ; {
+		if len(s.next) == 0 && s.alone {
+			return errLeft
+		}
+		ended, err := s.agentPhase(stop, kill)
+		if err == nil && ended == broken && len(s.next) == 0 {
+			err = s.person(stop)
+		}
+		if err != nil {
+			return err
+		}
+		if ended != finished {
+			round = 0
+			continue
+		}
+		verdict, err := s.supervisorPhase(stop, kill)
+		if err != nil {
+			return err
+		}
+		round = s.judge(verdict, round)
+	}
+}
+
+// judge says how often the work at hand was sent back; the agent is told next what is missing, or it is the person's turn.
+func (s *Supervision) judge(verdict *agent.Reply, round int) (rounds int) {
+	switch {
+	case verdict == nil:
+		return 0
+	case review.IsCompleted(verdict.Message):
+		s.Screen.Notice("The supervisor says that the task is completed. It is your turn.")
+		s.asked = nil
+		return 0
+	case round >= s.Rounds:
+		s.Screen.Notice(fmt.Sprintf("The supervisor has sent the work back %d times. It is your turn.", s.Rounds))
+		return 0
+	default:
+		s.Screen.Notice(fmt.Sprintf("The supervisor sends the work back (%d of at most %d).", round+1, s.Rounds))
+		s.next = append(s.next, review.Feedback(verdict.Message))
+		return round + 1
+	}
+}
+
+// person waits for what the person says next, while no agent runs.
+func (s *Supervision) person(stop context.Context) error {
+	for leaving := false; ; {
+		select {
+		case text, open := <-s.Keyboard.Lines:
+			if !open {
+				return errLeft
+			}
+			if text = strings.TrimSpace(text); text != "" {
+				s.asked, s.next = append(s.asked, text), append(s.next, text)
+				return nil
+			}
+		case <-s.Keyboard.Interrupts:
+			if leaving {
+				return errLeft
+			}
+			leaving = true
+			s.Screen.Notice(leaveHint)
+		case <-stop.Done():
+			return context.Cause(stop)
+		}
+	}
+}
+
+const leaveHint = "Nothing is going on. Ctrl-C once more, or Ctrl-D, leaves."
+
+// ending is how an agent phase ended.
+type ending int
+
+const (
+	finished    ending = iota // the agent is done with what it was told
+	interrupted               // the person stopped it
+	broken                    // the agent's program ended, and the person was told why
+)
+
+// supervisorPhase has the supervisor look at the work in a fork of the session: seed 003, "Fork session 调用 Supervisor". Its reply is nil when the
+// person stopped it or it had none.
+func (s *Supervision) supervisorPhase(stop, kill context.Context) (*agent.Reply, error) {
+	if s.session == "" {
+		s.Screen.Notice("The agent named no session, so no supervisor can look at it.")
+		return nil, nil
+	}
+	s.Screen.Notice("Supervisor phase")
+	a := s.Supervisor
+	a.Contract = agent.ReviewContract
+	a.Follow = &agent.Follow{Session: s.session, Fork: true, Text: review.Ask(s.asked)}
+	inv, err := s.Agent.Invoke(a)
+	if err != nil {
+		return nil, err
+	}
+	here, cancel := context.WithCancelCause(stop)
+	defer cancel(nil)
+	heard := make(chan struct{})
+	defer close(heard)
+	go func() {
+		select {
+		case <-s.Keyboard.Interrupts:
+			cancel(errInterrupted)
+		case <-heard:
+		}
+	}()
+	out, err := agent.Converse(here, kill, s.Agent, &inv, a.Contract, s.Sinks, s.Screen.Supervisor)
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Stopped && stop.Err() != nil:
+		return nil, context.Cause(stop)
+	case out.Stopped:
+		s.Screen.Notice("The supervisor was stopped. It is your turn.")
+		return nil, nil
+	case out.Failure != nil:
+		s.Screen.Notice("The supervisor gave no verdict: " + out.Failure.Reason + ". It is your turn.")
+		return nil, nil
+	}
+	return out.Reply, nil
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// settle is how long an agent that was told more while it worked may take to begin with that.
+const settle = 500 * time.Millisecond
