@@ -10,7 +10,7 @@ func (e RunStarted) apply(s *State) error {
 	if s.Spent {
 		s.freshen()
 	}
-	s.Running, s.Spent, s.Outcome, s.Text = true, false, "", ""
+	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
 	s.Limits = e.Limits
 	return nil
 }
@@ -18,7 +18,7 @@ func (e RunStarted) apply(s *State) error {
 // freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh ones". What was accepted
 // stays accepted.
 func (s *State) freshen() {
-	s.Steps, s.Repeat = 0, Repeat{}
+	s.Steps, s.Repeat, s.Used, s.Tasks = 0, Repeat{}, Used{}, nil
 	if s.Step != nil {
 		s.Step.Rejected, s.Step.Disagreed = 0, false
 	}
@@ -85,6 +85,7 @@ func (e ReplyAccepted) apply(s *State) error {
 	if err := s.running(e, e.Step, e.Call, e.Attempt); err != nil {
 		return err
 	}
+	s.charge(e.Millis, e.Spent, e.Session)
 	step := s.Step
 	if e.Call == ManagerCall {
 		step.Reply = &e
@@ -99,6 +100,7 @@ func (e ReplyRejected) apply(s *State) error {
 	if err := s.running(e, e.Step, e.Call, e.Attempt); err != nil {
 		return err
 	}
+	s.charge(e.Millis, e.Spent, e.Session)
 	s.Step.Rejected++
 	s.Step.Left = e.Left
 	s.Step.LastReason, s.Step.Disagreed = e.Reason, e.Disagreed
@@ -109,6 +111,7 @@ func (e AttemptStopped) apply(s *State) error {
 	if err := s.running(e, e.Step, e.Call, e.Attempt); err != nil {
 		return err
 	}
+	s.charge(e.Millis, e.Spent, e.Session)
 	s.Step.Left = e.Left
 	return nil
 }
@@ -167,6 +170,9 @@ func (e StepFinished) apply(s *State) error {
 		return refuse(e, "step %d has no accepted Manager reply", e.Step)
 	}
 	s.Steps++
+	t := s.task(s.Step.Task)
+	t.Steps++
+	s.keepTask(t)
 	s.Step = nil
 	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA}
 	return nil
@@ -181,7 +187,7 @@ func (e StepAbandoned) apply(s *State) error {
 }
 
 func (e RunInterrupted) apply(s *State) error {
-	s.Running, s.Outcome, s.Text = false, e.Outcome, e.Reason
+	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
 	return nil
 }
 

@@ -44,6 +44,7 @@ const (
 	Frozen       Outcome = "frozen"        // the board and the journal cannot both be right
 	LimitReached Outcome = "limit_reached" // a limit of the run was reached
 	Interrupted  Outcome = "interrupted"   // stopped by a signal; the next run goes on
+	Later        Outcome = "later"         // the provider's own limit is reached; a run after it goes on
 	Invalid      Outcome = "invalid"       // the input or the set-up is wrong
 	Owned        Outcome = "owned"         // another run owns the board
 	Failed       Outcome = "failed"        // an internal or I/O error

@@ -22,12 +22,6 @@ type Entry struct {
 	Event Event
 }
 
-// Limits are what a run may use. They are journaled when the run starts.
-type Limits struct {
-	MaxRetries int `json:"max_retries"` // attempts after the first one, for each call; seed 004: 3
-	MaxSteps   int `json:"max_steps"`   // 0: no limit
-}
-
 // RunStarted opens a run. After an interrupted run it goes on with that run's counters.
 type RunStarted struct {
 	Board        string   `json:"board" text:"free"`
@@ -88,6 +82,9 @@ type ReplyAccepted struct {
 	Tasks     []string `json:"tasks,omitempty"`
 	SameTasks bool     `json:"same_tasks,omitempty"`
 	Millis    int64    `json:"millis"`
+
+	Session string    `json:"session,omitempty" text:"free"` // by which the tool would go on with the conversation
+	Spent   *Spending `json:"spent,omitempty"`               // nil: the tool does not tell
 }
 
 // ReplyRejected is the outcome of an attempt whose reply does not have the right format. Disagreed says that the reply was
@@ -108,6 +105,9 @@ type ReplyRejected struct {
 	Retries   int    `json:"retries"`      // retries used so far, and
 	Of        int    `json:"of"`           // the most there may be
 	Millis    int64  `json:"millis"`
+
+	Session string    `json:"session,omitempty" text:"free"` // as of a ReplyAccepted
+	Spent   *Spending `json:"spent,omitempty"`
 }
 
 // AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was interrupted, or it died and
@@ -120,6 +120,10 @@ type AttemptStopped struct {
 	Attempt int    `json:"attempt"`
 	Reason  string `json:"reason" text:"free"`
 	Left    string `json:"board_sha256,omitempty"` // the board as the attempt left it; "" when nobody knows
+
+	Millis  int64     `json:"millis,omitempty"`              // 0: nobody knows
+	Session string    `json:"session,omitempty" text:"free"` // as of a ReplyAccepted
+	Spent   *Spending `json:"spent,omitempty"`
 }
 
 // BoardEdited says that a person changed the board between two runs while a step was open. The open call starts afresh, with
@@ -199,6 +203,7 @@ type RunInterrupted struct {
 	Board   string  `json:"board" text:"free"`
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason" text:"free"`
+	Until   string  `json:"until,omitempty"` // with outcome later: when the provider wants to be asked again, in RFC 3339; "": it does not say
 }
 
 // RunFinished ends a run; the next one has fresh attempts and limits.

@@ -37,13 +37,28 @@ type Snapshot struct {
 }
 
 // snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it cannot be verified. Every state in
-// form 1 is one in form 2, which knows inputs that are not journaled.
+// form 1 is one in form 2, which knows inputs that are not journaled; form 3 has what attempts came to.
 const (
-	snapshotVersion    = 2
+	snapshotVersion    = 3
 	minSnapshotVersion = 1
 )
 
 func isReadable(version int) bool { return version >= minSnapshotVersion && version <= snapshotVersion }
+
+// inForm is s as a version of this program would have folded it that wrote states in that form.
+func inForm(version int, s State) State {
+	if version >= snapshotVersion {
+		return s
+	}
+	s.Until, s.Used, s.Total, s.Tasks, s.Session = "", Used{}, Used{}, nil, ""
+	s.Limits = Limits{MaxRetries: s.Limits.MaxRetries, MaxSteps: s.Limits.MaxSteps}
+	if s.Step != nil && s.Step.Reply != nil {
+		step, reply := *s.Step, *s.Step.Reply
+		reply.Session, reply.Spent = "", nil
+		step.Reply, s.Step = &reply, &step
+	}
+	return s
+}
 
 // Add makes a record part of the history. It never fails: what breaks a rule is the history's Breach.
 func (h *History) Add(e Entry) {
@@ -170,13 +185,17 @@ func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
 		return nil
 	}
 	state, err := decodeState(s.State, s.Hash)
+	fresh := s.ReplayIndex == e.Seq-1
 	switch {
 	case err != nil:
 		return breach(Conflict, e, "%v", err)
 	case s.Epoch != h.Custody.Epoch || s.ReplayIndex >= e.Seq:
 		return breach(Conflict, e, "a snapshot of epoch %d and record %d cannot stand here", s.Epoch, s.ReplayIndex)
-	case s.ReplayIndex == e.Seq-1 && s.Hash != hashOf(encodeState(h.State)):
+	case fresh && s.Hash != hashOf(encodeState(inForm(s.Version, h.State))):
 		return breach(Conflict, e, "the snapshot is not what the records before it say")
+	}
+	if fresh {
+		state = h.State // of which an older form has only a part
 	}
 	h.consider(Snapshot{Identity: Identity{s.Epoch, s.ReplayIndex, s.Hash}, State: state, Owner: h.Custody.Owner}, e.Seq)
 	return nil

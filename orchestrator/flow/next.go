@@ -1,6 +1,9 @@
 package flow
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Board is what the decision needs to know of a board that was just read.
 type Board struct {
@@ -29,6 +32,10 @@ func Next(s State, b Board) Effect {
 	case step != nil && step.Reply == nil && step.Rejected > s.Limits.MaxRetries:
 		return exhausted(step)
 
+	// What was used is looked at before every attempt. The step stays open: the next run goes on with it, with limits of its own.
+	case step != nil && step.Reply == nil && s.reached(step.Task) != "":
+		return Finish{Outcome: LimitReached, Text: s.reached(step.Task)}
+
 	// 4. "result = spawn_agent(agent_role, task_file)", and after its reply
 	// 6. "manager_result = spawn_agent("Manager", {...})".
 	case step != nil && step.Reply == nil:
@@ -43,8 +50,8 @@ func Next(s State, b Board) Effect {
 	case b.Terminal:
 		return ended(s, b)
 
-	case s.Limits.MaxSteps > 0 && s.Steps >= s.Limits.MaxSteps:
-		return Finish{Outcome: LimitReached, Text: fmt.Sprintf("the limit of %s is reached", Count(s.Limits.MaxSteps, "step"))}
+	case cmp.Or(s.reachedSteps(b.Task), s.reached(b.Task)) != "":
+		return Finish{Outcome: LimitReached, Text: cmp.Or(s.reachedSteps(b.Task), s.reached(b.Task))}
 
 	case s.Repeat.matches(b) && s.Repeat.Count >= RepeatLimit:
 		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf(

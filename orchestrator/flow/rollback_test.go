@@ -170,41 +170,78 @@ func TestLeadEndsABreach(t *testing.T) {
 // TestSnapshotForm: the form of a snapshot's state is fixed by its version. When this fails, snapshotVersion has to grow, or
 // every board that was run before is frozen.
 func TestSnapshotForm(t *testing.T) {
-	b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed,
-		flow.BoardWriteStarted{Step: 1})
+	limited, told := start, tasked
+	limited.Limits = flow.Limits{MaxRetries: 3, MaxSteps: 1, MaxCost: 2, MaxMillis: 3000, MaxTaskSteps: 4, MaxTaskCost: 5, MaxTaskMillis: 6000, MaxAttemptCost: 7}
+	told.Session, told.Spent = "s1", &flow.Spending{Input: 10, Cached: 4, Output: 2, Cost: ptr(int64(1))}
+	b := newBook(t).own("r1").write(limited, one, attempt(1, flow.TaskCall, 1), told, attempt(1, flow.ManagerCall, 1), managed,
+		flow.BoardWriteStarted{Step: 1}, flow.RunInterrupted{Outcome: flow.Later, Until: "2026-11-22T00:00:00Z"})
 	form := func(b *book) string {
 		s := b.Snapshot("b")
-		if s.Version != 2 {
-			t.Errorf("version %d, want 2", s.Version)
+		if s.Version != 3 {
+			t.Errorf("version %d, want 3", s.Version)
 		}
 		return s.Hash
 	}
-	// This one is also a form of version 1, which a board that was run before may have.
-	if got, want := form(b), "f6bd8b617e516f44a46671fd0707ad048605ffc7a8fadf768fd57c309114f343"; got != want {
+	if got, want := form(b), "58e960fd333e414e41c119bc93a1ada5b270ead55b7617ec7fe496f573c087c4"; got != want {
 		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
 	}
 	long := attempt(1, flow.ManagerCall, 1)
 	long.SHA = "5a"
 	b = newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, long)
-	if got, want := form(b), "43b836e183169880334649ee6e58161da8fc6096b86c21794a698048d11ad718"; got != want {
+	if got, want := form(b), "046aedbf20515de2e1e6ba0ecd49e5773d18dafcf6a020f16dce6bc90d8d9cdd"; got != want {
 		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
 	}
 }
 
-// TestSnapshotOfVersion1: a board that was run before has snapshots of the form before.
-func TestSnapshotOfVersion1(t *testing.T) {
-	b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked)
-	old := b.Snapshot("b")
-	old.Version = 1
-	if b.write(old); b.Breach != nil || len(b.Points) != 1 || b.Points[0].Hash != old.Hash {
-		t.Errorf("breach %v, points %+v, want the snapshot as the rollback point", b.Breach, b.Points)
+// recordedState is what a version before form 3 wrote after an accepted reply of the Manager.
+const recordedState = `{"running":true,"outcome":"","text":"","limits":{"max_retries":3,"max_steps":0},"steps":0,"last_step":1,"step":{"number":1,"task":"t1","role":"Implementor","board_sha256":"a","mark":"","call":"manager","input":{},"started":1,"rejected":0,"running":0,"left":"","last_reason":"","disagreed":false,"task_status":"ok","before":{"board_sha256":"a","current":"t1"},"reply":{"step":1,"call":"manager","task":"","role":"","attempt":1,"status":"ok","message":"","next_task":"t2","millis":0},"writing":{"step":1,"task":"","before_sha256":"","after_sha256":""}},"repeat":{"task":"t1","role":"Implementor","board_sha256":"a","count":1},"frozen":null,"last":{"status":"","message":"","board_sha256":"","acknowledged":false},"spent":false}`
+
+// older is the snapshot that a version of this program has taken here that wrote states in form 1 or 2.
+func older(b *book, version int, state, hash string) flow.SnapshotTaken {
+	s := b.Snapshot("b")
+	s.Version, s.State, s.Hash = version, json.RawMessage(state), hash
+	return s
+}
+
+// TestOlderSnapshots: a board that was run before has snapshots of the forms before. They are rollback points, and nothing that
+// the records say beyond them is lost by a rollback.
+func TestOlderSnapshots(t *testing.T) {
+	const hash = "f6bd8b617e516f44a46671fd0707ad048605ffc7a8fadf768fd57c309114f343"
+	for _, version := range []int{1, 2} {
+		b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed,
+			flow.BoardWriteStarted{Step: 1})
+		old := older(b, version, recordedState, hash)
+		if b.write(old); b.Breach != nil || len(b.Points) != 1 || b.Points[0].Hash != hash {
+			t.Fatalf("version %d: breach %v, points %+v, want the snapshot as the rollback point", version, b.Breach, b.Points)
+		}
+		b.write(flow.BoardWritten{Step: 1}, flow.StepFinished{Step: 1, Manager: "ok"})
+		if r := flow.Rebuild(b.Points[0], b.after()); !r.Same(&b.History) || r.State.Total.Attempts != 2 {
+			t.Errorf("version %d: a rollback leads to %+v, conflict %q, want the two attempts still", version, r.State.Total, r.Conflict)
+		}
+		if !compare(t, b.entries) {
+			t.Errorf("version %d: the journal could not be skimmed", version)
+		}
 	}
-	for _, version := range []int{0, 3} {
+	for _, version := range []int{0, 4} {
 		b := newBook(t).own("r1").write(start, one)
 		other := b.Snapshot("b")
 		other.Version = version
 		if b.write(other); b.Breach != nil || len(b.Points) != 0 {
 			t.Errorf("version %d: breach %v, points %+v, want it passed over", version, b.Breach, b.Points)
 		}
+	}
+}
+
+// TestOlderVersionWentOn: one that knows no form 3 has run a board after one that does, and did not see what attempts came to.
+func TestOlderVersionWentOn(t *testing.T) {
+	limited := start
+	limited.Limits.MaxTaskCost = 5
+	told := managed
+	told.Session, told.Spent = "s1", &flow.Spending{Input: 1, Output: 2, Cost: ptr(int64(3))}
+	b := newBook(t).own("r1").write(limited, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), told,
+		flow.BoardWriteStarted{Step: 1})
+	b.write(older(b, 2, recordedState, "f6bd8b617e516f44a46671fd0707ad048605ffc7a8fadf768fd57c309114f343"))
+	if b.Breach != nil || b.State.Used.Cost != 3 || len(b.Points) != 1 || b.Points[0].State.Used.Cost != 3 {
+		t.Errorf("breach %v, used %+v, points %+v, want the cost still", b.Breach, b.State.Used, b.Points)
 	}
 }

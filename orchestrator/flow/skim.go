@@ -47,11 +47,13 @@ func (s *Skim) Add(e Entry) bool {
 		return s.passed.Breach == nil
 	}
 	h := &s.passed
-	if taken.Version != snapshotVersion || taken.ReplayIndex != e.Seq-1 || taken.Epoch != h.Custody.Epoch || hashOf(taken.State) != taken.Hash ||
+	if !isReadable(taken.Version) || taken.ReplayIndex != e.Seq-1 || taken.Epoch != h.Custody.Epoch || hashOf(taken.State) != taken.Hash ||
 		h.Custody.admit(e) != nil || e.Rev != h.Rev+1 {
 		return false
 	}
-	s.before, s.last = *h, e
+	if taken.Version == snapshotVersion { // an older form does not say all that the records do
+		s.before, s.last = *h, e
+	}
 	h.Seq, h.Rev = e.Seq, e.Rev
 	return true
 }

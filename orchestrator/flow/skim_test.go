@@ -61,7 +61,7 @@ func (a *author) act() {
 	open := a.State.Step
 	switch n := a.r.IntN(24); {
 	case a.epoch == 0 || n == 0:
-		a.own(fmt.Sprint("r", len(a.entries))).write(start)
+		a.own(fmt.Sprint("r", len(a.entries))).write(limited(flow.Limits{MaxTaskCost: int64(a.r.IntN(2))}))
 	case n == 1 && a.Custody.Locked == "":
 		a.write(flow.StateDiverged{Source: flow.SourceState, Task: "b", Text: "d"}, flow.LockEntered{Board: "b", Reason: "r"})
 	case n == 2 && a.Custody.Locked != "":
@@ -85,7 +85,9 @@ func (a *author) act() {
 	case open != nil && open.Running != 0:
 		a.write(flow.AttemptStopped{Step: open.Number, Call: open.Call, Task: "t1", Attempt: open.Running})
 	case open != nil && open.Reply == nil:
-		a.write(attempt(open.Number, open.Call, open.Started+1), rejection(open.Number, open.Call, open.Started+1))
+		e := rejection(open.Number, open.Call, open.Started+1)
+		e.Spent, e.Session = spending(int64(n)), fmt.Sprint("s", n)
+		a.write(attempt(open.Number, open.Call, open.Started+1), e)
 	case n < 16:
 		a.write(flow.StepStarted{Step: a.State.LastStep + 1, Task: "t1", Role: "Implementor", BoardSHA: "a"})
 	default:

@@ -21,6 +21,13 @@ type State struct {
 	Frozen   *Freeze `json:"frozen"`
 	Last     Ending  `json:"last"`
 	Spent    bool    `json:"spent"` // the last run finished, so the next one starts with fresh limits and attempts
+
+	// What form 3 has and the forms before it have not, see [inForm].
+	Until   string    `json:"until,omitempty"`   // of the last ending, when the provider said: later
+	Used    Used      `json:"used,omitzero"`     // by attempts under these limits: kept and made fresh as the steps are
+	Total   Used      `json:"total,omitzero"`    // over all runs
+	Tasks   []TaskUse `json:"tasks,omitempty"`   // under these limits, where one is for tasks; the last of them
+	Session string    `json:"session,omitempty"` // the last one that a tool told of
 }
 
 // Step is the open step: one task agent's call and the Manager's call after it, or one Manager call.
