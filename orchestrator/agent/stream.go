@@ -9,7 +9,8 @@ const maxStreamLine = 32 << 20
 // Lines cuts a stream into lines and keeps no more than one. A line that is too long is left out; tools that speak in lines of
 // JSON are understood without it.
 type Lines struct {
-	Each    func(line []byte) // without its end; it must not be kept
+	Each    func(line []byte)  // without its end; it must not be kept
+	Long    func(begin []byte) // hears of a line that is left out, once, with the first bytes of it; nil: nobody does
 	partial []byte
 	long    bool // the line at hand is too long
 }
@@ -34,7 +35,13 @@ func (l *Lines) Write(p []byte) (int, error) {
 }
 
 func (l *Lines) add(part []byte) {
-	if l.long || len(l.partial)+len(part) > maxStreamLine {
+	if l.long {
+		return
+	}
+	if len(l.partial)+len(part) > maxStreamLine {
+		if l.Long != nil {
+			l.Long(l.partial[:min(len(l.partial), maxJunk)])
+		}
 		l.partial, l.long = nil, true
 		return
 	}
