@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/roles"
@@ -202,7 +203,8 @@ func (c *Cast) adapter(name string) agent.Adapter {
 // adapters are those that need nothing of kanban-run itself.
 func adapters() map[string]agent.Adapter {
 	return map[string]agent.Adapter{
-		"exec": agent.Exec(),
+		"codex": codex.New(),
+		"exec":  agent.Exec(),
 	}
 }
 

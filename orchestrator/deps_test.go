@@ -16,15 +16,16 @@ import (
 // doc.go; a new arrow needs a new reason.
 var arrows = map[string]map[string]string{
 	"orchestrator": {
-		"orchestrator/flow":      "it performs what flow decides",
-		"orchestrator/failpoint": "tests kill it between two acts",
-		"orchestrator/board":     "it reads and writes boards",
-		"orchestrator/agent":     "it talks to agents",
-		"orchestrator/journal":   "it journals what happened",
-		"orchestrator/durable":   "it locks the board and puts it back",
-		"orchestrator/redact":    "it hands the redactor to whoever writes",
-		"orchestrator/config":    "the settings say who plays a role",
-		"roles":                  "so do the role files",
+		"orchestrator/flow":        "it performs what flow decides",
+		"orchestrator/failpoint":   "tests kill it between two acts",
+		"orchestrator/board":       "it reads and writes boards",
+		"orchestrator/agent":       "it talks to agents",
+		"orchestrator/agent/codex": "by way of adapters",
+		"orchestrator/journal":     "it journals what happened",
+		"orchestrator/durable":     "it locks the board and puts it back",
+		"orchestrator/redact":      "it hands the redactor to whoever writes",
+		"orchestrator/config":      "the settings say who plays a role",
+		"roles":                    "so do the role files",
 	},
 	"orchestrator/board": {
 		"orchestrator/matter":  "boards and tasks bear YAML frontmatter",
@@ -57,11 +58,23 @@ var arrows = map[string]map[string]string{
 		"orchestrator/digest":  "and what they come to",
 		"orchestrator/redact":  "foreign text is text in XML and Markdown",
 	},
-	"roles": {"orchestrator/matter": "role files bear YAML frontmatter"},
+	"roles":                    {"orchestrator/matter": "role files bear YAML frontmatter"},
+	"orchestrator/agent/codex": adapter,
+	"orchestrator/agent/streamtest": {
+		"orchestrator/agent":           "it reads streams as Converse does, and plays tools as stubs",
+		"orchestrator/agent/agenttest": "adapters of tools pass the same suite",
+		"orchestrator/proc":            "a stream has an end",
+	},
 	"orchestrator/agent/agenttest": {
 		"orchestrator/agent": "the suite tests adapters",
 		"orchestrator/proc":  "and looks at how their processes ended",
 	},
+}
+
+// adapter is what an adapter may import.
+var adapter = map[string]string{
+	"orchestrator/agent": "it is an adapter",
+	"orchestrator/proc":  "it judges how its program ended",
 }
 
 // forbidden are imports of the standard library that would make a pure package impure.

@@ -20,6 +20,7 @@
 //	board, roles   ─► matter                  board   ─► schema, durable     journal ─► durable, compact
 //	agent          ─► proc, redact, schema    digest  ─► flow                console ─► redact
 //	supervise      ─► agent, proc, review
+//	agent/NAME     ─► agent, proc             (an adapter; orchestrator knows them all)
 //	report         ─► flow, digest, console, redact                          flow    ─► compact
 //
 // Nothing else, and no cycle: deps_test.go holds it. What a crash test stops also imports failpoint, which is empty in every

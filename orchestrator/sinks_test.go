@@ -209,7 +209,8 @@ func folders(t *testing.T) []string {
 	t.Helper()
 	seen := map[string]bool{}
 	eachFile(t, func(name string) {
-		if !strings.HasPrefix(name, "../.ci") && !strings.Contains(name, "/agenttest/") && !strings.Contains(name, "/modeltest/") {
+		forTests := strings.Contains(name, "/agenttest/") || strings.Contains(name, "/modeltest/") || strings.Contains(name, "/streamtest/")
+		if !strings.HasPrefix(name, "../.ci") && !forTests {
 			seen[filepath.Dir(name)] = true
 		}
 	})

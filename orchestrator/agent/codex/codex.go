@@ -1,0 +1,140 @@
+// Package codex is the adapter for the Codex CLI of OpenAI: one `codex exec --json` an attempt.
+package codex
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// New makes the adapter.
+func New() agent.Adapter { return adapter{patience: time.Minute} }
+
+type adapter struct {
+	patience time.Duration // with a codex that waits for a limit to pass
+}
+
+const (
+	maxPrompt   = 1 << 20  // in characters; of a longer one codex says no more than that it is
+	maxArgument = 24 << 10 // in bytes, of the role's prompt: what more there is fits in no command line of Windows
+)
+
+func (adapter) Name() string { return "codex" }
+
+// Check refuses what codex has no option for. It has no list of tools either; which ones it has, its sandbox says.
+func (adapter) Check(a agent.Assignment) error {
+	if err := a.Refuse("codex", "max_turns", "max_cost", "mcp_config"); err != nil {
+		return err
+	}
+	if _, err := sandbox(a.Permission); err != nil {
+		return err
+	}
+	_, err := tool().Start(a)
+	return err
+}
+
+// Invoke puts options before the subcommand, which takes few of them itself.
+func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	argv, err := tool().Start(a)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	mode, err := sandbox(a.Permission)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	argv = append(argv, "exec", "--json", "--skip-git-repo-check", "-s", mode)
+	if a.Model != "" {
+		argv = append(argv, "-m", a.Model)
+	}
+	role, stdin, err := prompt(a)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	files, option, err := schemaFile(a)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	argv = slices.Concat(argv, role, option, a.Args, thread(a.Follow), []string{"-"})
+	return agent.Invocation{Argv: argv, Stdin: stdin, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace, Files: files}, nil
+}
+
+func (c adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
+	return newReader(contract, host, c.patience)
+}
+
+func (adapter) Tool() agent.Tool { return tool() }
+
+func tool() agent.Tool {
+	return agent.Tool{
+		Program: "codex",
+		Install: "npm install -g @openai/codex",
+		Tested:  "0.169.0",
+		Options: []string{"--json", "--skip-git-repo-check", "--sandbox", "--model", "--config", "--output-schema"},
+		Help:    []string{"exec", "--help"},
+		Keys:    []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY"},
+	}
+}
+
+// sandbox is what codex calls a permission. It asks nobody: what the sandbox refuses is refused.
+func sandbox(p agent.Permission) (string, error) {
+	switch p {
+	case agent.ReadOnly:
+		return "read-only", nil
+	case agent.Edit, "":
+		return "workspace-write", nil
+	case agent.Full:
+		return "danger-full-access", nil
+	default:
+		return "", &agent.ConfigError{Text: fmt.Sprintf("codex knows no permission %q", p), Fix: "read-only, edit and full are known"}
+	}
+}
+
+func thread(f *agent.Follow) []string {
+	switch {
+	case f == nil:
+		return nil
+	case f.Fork:
+		return []string{"fork", f.Session}
+	default:
+		return []string{"resume", f.Session}
+	}
+}
+
+// prompt is the role's and the user's. A thread keeps the instructions with which it began, and a long text fits in no argument:
+// then the role goes before what the user says.
+func prompt(a agent.Assignment) (option []string, stdin []byte, err error) {
+	stdin = a.Ask()
+	switch {
+	case a.Prompt == "":
+	case a.Follow != nil || len(a.Prompt) > maxArgument:
+		stdin = slices.Concat([]byte(a.Prompt), []byte("\n\n"), stdin)
+	default:
+		option = []string{"-c", "developer_instructions=" + tomlString(a.Prompt)}
+	}
+	if n := utf8.RuneCount(stdin); n > maxPrompt {
+		return nil, nil, &agent.ConfigError{Text: fmt.Sprintf("the input has %d characters, and codex takes %d at most", n, maxPrompt),
+			Fix: "split the board, or give the role another agent"}
+	}
+	return option, stdin, nil
+}
+
+// schemaFile hands the form of the reply over. Where there is no folder for it, the words of the prompt say it alone.
+func schemaFile(a agent.Assignment) (files []agent.File, option []string, err error) {
+	if a.Contract.Schema() == "" || a.Scratch == "" {
+		return nil, nil, nil
+	}
+	data, err := strictSchema(a.Contract)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a schema for codex: %w", err)
+	}
+	path, err := filepath.Abs(filepath.Join(a.Scratch, "codex-"+a.Contract.Schema()+".schema.json"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("find %s: %w", a.Scratch, err)
+	}
+	return []agent.File{{Path: path, Data: data}}, []string{"--output-schema", path}, nil
+}

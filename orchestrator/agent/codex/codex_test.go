@@ -1,0 +1,122 @@
+package codex_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/codex"
+	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/proc"
+)
+
+// TestRecorded: what codex 0.169.0 said in runs that were recorded.
+func TestRecorded(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		contract agent.Contract
+		code     int
+	}{
+		{"tools", agent.ReviewContract, 0},
+		{"schema", agent.ManagerContract, 0},
+		{"mcp", agent.ReviewContract, 0},
+		{"400", agent.TaskContract, 1},
+		{"401", agent.TaskContract, 1},
+		{"500", agent.TaskContract, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			streamtest.Recorded(t, codex.New(), tt.contract, "testdata/"+tt.name+".jsonl", proc.Exit{Code: tt.code})
+		})
+	}
+}
+
+func TestConformance(t *testing.T) {
+	streamtest.Conformance(t, codex.New(), "fake-codex", map[string]string{"empty": "codex ended without an end of its turn"})
+}
+
+// TestLongLine: what codex says may be its reply, so that no earlier message is.
+func TestLongLine(t *testing.T) {
+	streamtest.LongLine(t, codex.New(), message("an earlier one"), `{"type":"item.completed","item":{"type":"agent_message","text":"`, "\"}}\n"+completed)
+}
+
+const completed = `{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":5}}` + "\n"
+
+func message(text string) string {
+	return fmt.Sprintf(`{"type":"item.completed","item":{"id":"i","type":"agent_message","text":%s}}`+"\n", streamtest.Quote([]byte(text)))
+}
+
+func read(c agent.Contract, exit proc.Exit, stream string) streamtest.Heard {
+	return streamtest.Read(codex.New(), c, []byte(stream), 100, exit)
+}
+
+// TestEnd: success is a completed turn with a message, of a codex that ended well, and nothing less.
+func TestEnd(t *testing.T) {
+	const reply = `{"status":"ok","message":"m"}`
+	for _, tt := range []struct {
+		name, stream  string
+		exit          proc.Exit
+		reply, reason string
+	}{
+		{"all is well", message(reply) + completed, proc.Exit{}, reply, ""},
+		{"the last of two messages", message("I begin.") + message(reply) + completed, proc.Exit{}, reply, ""},
+		{"in a fence", message("Done:\n```json\n"+reply+"\n```\n") + completed, proc.Exit{}, reply, ""},
+		{"nothing", "", proc.Exit{}, "", "without an end of its turn"},
+		{"no end", message(reply), proc.Exit{}, reply, "without an end of its turn"},
+		{"no message", completed, proc.Exit{}, "", "without a message"},
+		{"a bad exit", message(reply) + completed, proc.Exit{Code: 1}, reply, "exit status 1"},
+		{"a signal", message(reply) + completed, proc.Exit{Code: 143, Signal: "terminated"}, reply, "killed by signal: terminated"},
+		{"too late", message(reply) + completed, proc.Exit{TimedOut: true, Timeout: time.Second}, reply, "timed out after 1s"},
+		{"a failed turn", message(reply) + `{"type":"turn.failed","error":{"message":"boom"}}`, proc.Exit{}, reply, "the turn failed: boom"},
+		{"a failed turn without words", `{"type":"turn.failed"}`, proc.Exit{Code: 1}, "", "exit status 1: the turn failed"},
+		{"an error without an end", message(reply) + `{"type":"error","message":"boom"}`, proc.Exit{}, reply, "the turn failed: boom"},
+		{"a second turn", message("one") + completed + `{"type":"turn.started"}` + "\n", proc.Exit{}, "one", "without an end of its turn"},
+		{"an error that passed", `{"type":"error","message":"boom"}` + "\n" + message(reply) + completed, proc.Exit{}, reply, ""},
+		{"a word among the lines", message(reply) + "a new version is there\n" + completed, proc.Exit{}, reply, ""},
+		{"half a line", message(reply) + `{"type":"item.compl` + "\n" + completed, proc.Exit{}, `{"type":"item.compl`, "cannot be read"},
+		{"invalid UTF-8", message("\xff") + completed, proc.Exit{}, strings.TrimSpace(message("\xff")), "invalid UTF-8"},
+		{"half a line, and a message after it", `{"type":"item.compl` + "\n" + message(reply) + completed, proc.Exit{}, reply, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := read(agent.TaskContract, tt.exit, tt.stream).Report
+			reason := ""
+			if got.Failure != nil {
+				reason = got.Failure.Reason
+			}
+			if (reason == "") != (tt.reason == "") || !strings.Contains(reason, tt.reason) || string(got.Reply) != tt.reply || got.Err != nil {
+				t.Errorf("End = %q, reason %q, %v, want %q, reason %q", got.Reply, reason, got.Err, tt.reply, tt.reason)
+			}
+		})
+	}
+}
+
+// TestReview: the reply of a review is what it says, a fence in it, too. Seed 003, "Supervisor Feedback".
+func TestReview(t *testing.T) {
+	const text = "Fix it:\n```json\n{}\n```\n"
+	if got := read(agent.ReviewContract, proc.Exit{}, message(text)+completed).Report; got.Failure != nil || string(got.Reply) != text {
+		t.Errorf("End = %q, %v, want %q", got.Reply, got.Failure, text)
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	for _, name := range []string{"tools", "mcp", "401"} {
+		data, err := os.ReadFile("testdata/" + name + ".jsonl")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, 7, 0)
+	}
+	f.Fuzz(func(t *testing.T, stream []byte, size, code int) {
+		exit := proc.Exit{Code: code}
+		got := streamtest.Read(codex.New(), agent.TaskContract, stream, max(1, size), exit)
+		if got.Report.Failure == nil && (code != 0 || !bytes.Contains(stream, []byte("turn.completed")) || len(got.Report.Reply) > len(stream)) {
+			t.Errorf("End = %+v of %q", got.Report, stream)
+		}
+		if whole := streamtest.Read(codex.New(), agent.TaskContract, stream, len(stream)+1, exit); whole.String() != got.String() {
+			t.Errorf("in pieces of %d bytes:\n%s\nin one:\n%s", size, got, whole)
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package codex
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// hopeless is the error that a text of codex stands for where no retry can mend it, else nil. There is nothing but the text: no code, no
+// status. Errors: *agent.ConfigError, *agent.LaterError.
+func hopeless(text string, now time.Time) error {
+	if isLimit(text) {
+		return &agent.LaterError{Text: "codex: " + text, Reset: reset(text, now)}
+	}
+	if fix := remedy(text); fix != "" {
+		return &agent.ConfigError{Text: "codex: " + text, Fix: fix}
+	}
+	return nil
+}
+
+// words are a message's for people: of what a provider refuses, codex shows the whole body.
+func words(text string) string {
+	var body struct {
+		Detail string `json:"detail"`
+		Error  struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if agent.Decode([]byte(text), &body) != nil {
+		return text
+	}
+	for _, inner := range []string{body.Error.Message, body.Detail} {
+		if inner != "" {
+			return inner
+		}
+	}
+	return text
+}
+
+// retried is the cause in "Reconnecting... 1/5 (CAUSE)".
+func retried(text string) (cause string, ok bool) {
+	_, cause, ok = strings.Cut(text, " (")
+	return strings.TrimSuffix(cause, ")"), ok
+}
+
+// isLimit knows a spent allowance, and a rate that is too high: codex has tried again by then, or waits for hours.
+func isLimit(text string) bool {
+	return containsAny(strings.ReplaceAll(text, "’", "'"), "hit your usage limit", "usage_limit_reached", "Quota exceeded", "429 Too Many Requests")
+}
+
+const (
+	loginFix = "run `codex login`, or set the key of the provider that codex is set to (OPENAI_API_KEY or CODEX_API_KEY)"
+	keyFix   = "set it; where a provider has a variable of its own (env_key in codex's config.toml), name it in env.pass too: agents get no other secrets"
+	modelFix = "give another model with `model` in the role, or in codex's config.toml, and look at the address of its provider"
+)
+
+// remedy is what to do about a setting that is wrong; "" where it may be the provider's fault.
+func remedy(text string) string {
+	switch {
+	case strings.Contains(text, "Missing environment variable"):
+		return keyFix
+	case containsAny(text, "status 401", "status 403", "401 Unauthorized", "403 Forbidden", "Not logged in", "not logged in", "codex login"):
+		return loginFix
+	case containsAny(text, "status 404", "404 Not Found", "model_not_found", "model is not supported"):
+		return modelFix
+	default:
+		return ""
+	}
+}
+
+func containsAny(text string, parts ...string) bool {
+	for _, p := range parts {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// again is how codex says when a limit is over: 7:55 PM today, or Nov 24th, 2026 7:55 PM. The time is local.
+var again = regexp.MustCompile(`try again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}:\d{2}) ?([AP]M)`)
+
+// reset is the time that the text names, else zero. A time of day without a date is the next one.
+func reset(text string, now time.Time) time.Time {
+	m := again.FindStringSubmatch(strings.ReplaceAll(text, "\u202f", " "))
+	if m == nil {
+		return time.Time{}
+	}
+	clock, err := time.Parse("3:04 PM", m[4]+" "+m[5])
+	if err != nil {
+		return time.Time{}
+	}
+	now = now.Local()
+	year, month, day := now.Date()
+	if m[1] != "" {
+		date, err := time.Parse("Jan 2 2006", m[1]+" "+m[2]+" "+m[3])
+		if err != nil {
+			return time.Time{}
+		}
+		year, month, day = date.Date()
+	}
+	at := time.Date(year, month, day, clock.Hour(), clock.Minute(), 0, 0, time.Local)
+	if m[1] == "" && at.Before(now.Truncate(time.Minute)) {
+		at = at.AddDate(0, 0, 1)
+	}
+	return at
+}

@@ -1,0 +1,128 @@
+package codex_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/codex"
+	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/proc"
+)
+
+func failedTurn(text string) string {
+	quoted := string(streamtest.Quote([]byte(text)))
+	return `{"type":"error","message":` + quoted + "}\n" + `{"type":"turn.failed","error":{"message":` + quoted + "}}\n"
+}
+
+// TestHopeless: what no retry can mend is told apart from what one may mend, by its words: codex has nothing else.
+func TestHopeless(t *testing.T) {
+	config, later := &agent.ConfigError{}, &agent.LaterError{}
+	for text, want := range map[string]error{
+		"unexpected status 401 Unauthorized: Incorrect API key provided: sk-d, url: u":          config,
+		"unexpected status 403 Forbidden: no access to it":                                      config,
+		"unexpected status 404 Not Found: no such model":                                        config,
+		"Missing environment variable: `FAKE_API_KEY`.":                                         config,
+		"Not logged in. Please run codex login.":                                                config,
+		`{"detail":"The 'o3' model is not supported when using Codex with a ChatGPT account."}`: config,
+		"You’ve hit your usage limit. Upgrade to Pro, or try again at 7:55 PM.":                 later,
+		"You've hit your usage limit. Try again later.":                                         later,
+		"Quota exceeded. Check your plan and billing details.":                                  later,
+		"exceeded retry limit, last status: 429 Too Many Requests":                              later,
+		"We’re currently experiencing high demand, which may cause temporary errors.":           nil,
+		"unexpected status 529 <unknown status code>: overloaded":                               nil,
+		"stream disconnected before completion: error sending request":                          nil,
+		`{"type":"error","error":{"message":"fake 400"}}`:                                       nil,
+	} {
+		got := read(agent.TaskContract, proc.Exit{Code: 1}, failedTurn(text)).Report
+		var hint interface{ Hint() string }
+		switch {
+		case got.Failure == nil || !strings.HasPrefix(got.Failure.Reason, "exit status 1: "):
+			t.Errorf("%s: Failure = %v, want one", text, got.Failure)
+		case want == nil && got.Err != nil, want == config && !errors.As(got.Err, &config), want == later && !errors.As(got.Err, &later):
+			t.Errorf("%s: Err = %T %v, want %T", text, got.Err, got.Err, want)
+		case want != nil && (!errors.As(got.Err, &hint) || hint.Hint() == ""):
+			t.Errorf("%s: there is no hint", text)
+		}
+	}
+}
+
+// TestReset: codex says a time in words, in local time, of today or with a date.
+func TestReset(t *testing.T) {
+	at := func(day, hour, minute int) time.Time {
+		return time.Date(2026, time.November, day, hour, minute, 0, 0, time.Local)
+	}
+	now := at(21, 14, 30).Add(20 * time.Second)
+	for text, want := range map[string]time.Time{
+		"try again at 7:55 PM.":                   at(21, 19, 55),
+		"or try again at 12:05 AM.":               at(22, 0, 5),
+		"try again at 2:30 PM.":                   at(21, 14, 30),
+		"try again at 2:29 PM.":                   at(22, 14, 29),
+		"try again at Nov 24th, 2026 7:55 PM.":    at(24, 19, 55),
+		"try again at Nov 1st, 2026 1:00 AM.":     at(1, 1, 0),
+		"try again at 7:55\u202fPM.":              at(21, 19, 55),
+		"try again later.":                        {},
+		"try again at 25:00 PM.":                  {},
+		"try again at Xyz 40th, 2026 7:55 PM.":    {},
+		"You’ve hit your usage limit. at 7:55 PM": {},
+	} {
+		if got := codex.Reset(text, now); !got.Equal(want) {
+			t.Errorf("Reset(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+const reconnecting401 = `{"type":"error","message":"Reconnecting... 1/5 (unexpected status 401 Unauthorized: bad key, url: u)"}` + "\n"
+
+// TestGivesUp: codex tries a bad key five times and says so in between; nobody has to wait for that.
+func TestGivesUp(t *testing.T) {
+	got := read(agent.TaskContract, proc.Exit{}, reconnecting401)
+	var config *agent.ConfigError
+	if len(got.GaveUp) != 1 || !errors.As(got.GaveUp[0], &config) || !strings.Contains(config.Text, "401 Unauthorized: bad key") ||
+		strings.Contains(config.Text, "Reconnecting") {
+		t.Errorf("given up: %v, want a *ConfigError in the provider's words", got.GaveUp)
+	}
+	for _, text := range []string{"We’re currently experiencing high demand", "stream disconnected before completion"} {
+		got := read(agent.TaskContract, proc.Exit{}, `{"type":"error","message":"Reconnecting... 1/5 (`+text+`)"}`)
+		if len(got.GaveUp) != 0 || len(got.Events) != 1 || got.Events[0].Kind != agent.Retry {
+			t.Errorf("given up: %v, events %v, want a retry alone", got.GaveUp, got.Events)
+		}
+	}
+}
+
+const reconnecting429 = `{"type":"error","message":"Reconnecting... 1/1 (exceeded retry limit, last status: 429 Too Many Requests)"}` + "\n"
+
+// TestPatience: a limit that passes within a minute is waited for, and a longer silence ends the attempt.
+func TestPatience(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		then  func(agent.Reader)
+		wants int
+	}{
+		{"silence", func(agent.Reader) { time.Sleep(2 * time.Minute) }, 1},
+		{"it goes on", func(r agent.Reader) {
+			time.Sleep(50 * time.Second)
+			_, _ = r.Write([]byte(message("here I am")))
+			time.Sleep(2 * time.Minute)
+		}, 0},
+		{"it ends", func(r agent.Reader) { r.End(proc.Exit{}); time.Sleep(2 * time.Minute) }, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var gaveUp []error
+				r := codex.New().Reader(agent.TaskContract, agent.Host{Emit: func(agent.Event) {}, GiveUp: func(err error) { gaveUp = append(gaveUp, err) }})
+				if _, err := r.Write([]byte(reconnecting429)); err != nil {
+					t.Fatal(err)
+				}
+				tt.then(r)
+				synctest.Wait()
+				if len(gaveUp) != tt.wants || tt.wants > 0 && !errors.As(gaveUp[0], new(*agent.LaterError)) {
+					t.Errorf("given up: %v, want %d *LaterError", gaveUp, tt.wants)
+				}
+			})
+		})
+	}
+}

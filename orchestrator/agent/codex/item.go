@@ -1,0 +1,55 @@
+package codex
+
+import "strings"
+
+// item is a thing that happens within a turn: what the model says, or a tool at work.
+type item struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Text     string `json:"text"`    // of a message
+	Message  string `json:"message"` // of a warning
+	Command  string `json:"command"`
+	ExitCode *int   `json:"exit_code"`
+	Status   string `json:"status"`
+	Server   string `json:"server"` // of MCP
+	Tool     string `json:"tool"`
+	Query    string `json:"query"`
+	Changes  []struct {
+		Path string `json:"path"`
+		Kind string `json:"kind"`
+	} `json:"changes"`
+}
+
+// tool is the name of the tool that the item is about, and what it is to do; "" is none.
+func (i item) tool() (name, what string) {
+	switch i.Type {
+	case "command_execution":
+		return "command", i.Command
+	case "file_change":
+		return "file_change", i.paths()
+	case "mcp_tool_call":
+		return "mcp:" + i.Server, i.Tool
+	case "web_search":
+		return "web_search", i.Query
+	default:
+		if strings.HasSuffix(i.Type, "_tool_call") {
+			return i.Type, i.Tool
+		}
+		return "", ""
+	}
+}
+
+func (i item) paths() string {
+	var all []string
+	for _, c := range i.Changes {
+		all = append(all, c.Kind+" "+c.Path)
+	}
+	return strings.Join(all, ", ")
+}
+
+func (i item) outcome() string {
+	if i.Status == "completed" {
+		return ""
+	}
+	return i.Status
+}

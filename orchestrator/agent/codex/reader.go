@@ -1,0 +1,208 @@
+package codex
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// reader follows the events of one `codex exec --json`. Source: recorded from codex 0.169.0, see testdata.
+type reader struct {
+	agent.Lines
+	contract agent.Contract
+	host     agent.Host
+	patience time.Duration
+	timer    *time.Timer // runs while codex waits for a limit to pass
+	now      func() time.Time
+
+	session   string
+	message   string // the last one, which is the reply
+	said      bool
+	completed bool
+	failed    string // in codex's words
+	broken    string // the beginning of the last line that could not be read, unless a message came after it
+	why       error  // what was wrong with it
+	spent     *agent.Spending
+}
+
+// event is any line.
+type event struct {
+	Type     string `json:"type"`
+	ThreadID string `json:"thread_id"`
+	Message  string `json:"message"`
+	Item     item   `json:"item"`
+	Usage    *usage `json:"usage"`
+	Error    struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// usage is that of the whole thread so far, and of those it was forked from.
+type usage struct {
+	Input  int64 `json:"input_tokens"`
+	Cached int64 `json:"cached_input_tokens"`
+	Output int64 `json:"output_tokens"`
+}
+
+func newReader(c agent.Contract, host agent.Host, patience time.Duration) *reader {
+	r := &reader{contract: c, host: host, patience: patience, now: time.Now}
+	r.Each, r.Long = r.line, r.tooLong
+	return r
+}
+
+func (r *reader) line(line []byte) {
+	r.stopWaiting()
+	var e event
+	if line[0] != '{' {
+		r.host.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief(string(line))}) // something that was printed for people
+		return
+	}
+	if err := agent.Decode(line, &e); err != nil {
+		r.distrust(line, err)
+		return
+	}
+	r.event(e)
+}
+
+func (r *reader) tooLong(begin []byte) { r.distrust(begin, errors.New("it is too long")) }
+
+func (r *reader) event(e event) {
+	switch e.Type {
+	case "thread.started":
+		r.session = e.ThreadID
+		r.host.Emit(agent.Event{Kind: agent.Session, ID: e.ThreadID})
+	case "turn.started":
+		r.completed, r.failed = false, ""
+	case "item.started":
+		r.begin(e.Item)
+	case "item.completed":
+		r.end(e.Item)
+	case "error":
+		r.trouble(e.Message)
+	case "turn.failed":
+		r.fail(e.Error.Message)
+	case "turn.completed":
+		r.complete(e.Usage)
+	}
+}
+
+// distrust: the line may have been the reply, so that no earlier one is.
+func (r *reader) distrust(line []byte, err error) {
+	const most = 8 << 10
+	r.broken, r.why, r.message, r.said = string(line[:min(most, len(line))]), err, "", false
+}
+
+func (r *reader) begin(i item) {
+	if name, what := i.tool(); name != "" {
+		r.host.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: i.ID, Text: agent.Brief(what)})
+	}
+}
+
+func (r *reader) end(i item) {
+	name, _ := i.tool()
+	switch {
+	case name != "":
+		r.host.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, ID: i.ID, Text: i.outcome()})
+	case i.Type == "agent_message":
+		r.message, r.said, r.broken, r.why = i.Text, true, "", nil
+		r.host.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief(i.Text)})
+	case i.Type == "error":
+		// No fault of the turn: an unknown model's name is said in this way.
+		r.host.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief("warning: " + i.Message)})
+	}
+}
+
+// trouble is what codex says before it tries again, and for the last time before turn.failed. It tries five times whatever it is, and a
+// limit it waits for, however long that is: both would look like work.
+func (r *reader) trouble(text string) {
+	if !strings.HasPrefix(text, "Reconnecting") {
+		r.failed = words(text)
+		return
+	}
+	r.host.Emit(agent.Event{Kind: agent.Retry, Text: agent.Brief(text)})
+	if cause, ok := retried(text); ok {
+		text = cause
+	}
+	if isLimit(text) {
+		limit := &agent.LaterError{Text: "codex: " + text}
+		r.timer = time.AfterFunc(r.patience, func() { r.host.GiveUp(limit) })
+		return
+	}
+	if err := hopeless(text, r.now()); err != nil {
+		r.host.GiveUp(err)
+	}
+}
+
+// stopWaiting: codex speaks, so it waits no longer.
+func (r *reader) stopWaiting() {
+	if r.timer != nil {
+		r.timer.Stop()
+		r.timer = nil
+	}
+}
+
+func (r *reader) fail(text string) {
+	if text != "" {
+		r.failed = words(text)
+	}
+	if r.failed == "" {
+		r.failed = "the turn failed"
+	}
+	r.completed = false
+	r.host.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(r.failed)})
+}
+
+func (r *reader) complete(u *usage) {
+	r.completed, r.failed = true, ""
+	if u != nil {
+		r.spent = &agent.Spending{Input: u.Input, Cached: u.Cached, Output: u.Output}
+		r.host.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", u.Input, u.Output)})
+	}
+	r.host.Emit(agent.Event{Kind: agent.Result, Text: "completed"})
+}
+
+// End takes a message for the reply only if the turn was completed and codex ended well: there may be one of earlier, and codex
+// itself looks at no reply.
+func (r *reader) End(exit proc.Exit) agent.Report {
+	r.Flush()
+	r.stopWaiting()
+	report := agent.Report{Session: r.session, Spent: r.spent, Cumulative: true, Reply: r.reply()}
+	if report.Failure = r.failure(exit); report.Failure != nil && r.failed != "" && !exit.TimedOut {
+		report.Err = hopeless(r.failed, r.now())
+	}
+	return report
+}
+
+func (r *reader) reply() []byte {
+	switch {
+	case !r.said:
+		return []byte(r.broken)
+	case r.contract == agent.ReviewContract:
+		return []byte(r.message)
+	default:
+		return agent.FindReply(r.message)
+	}
+}
+
+func (r *reader) failure(exit proc.Exit) *agent.Failure {
+	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
+	case bad && r.failed != "":
+		return agent.Failed("%s: %s", exit, r.failed)
+	case bad:
+		return agent.Failed("%s", exit)
+	case r.failed != "":
+		return agent.Failed("the turn failed: %s", r.failed)
+	case r.why != nil:
+		return agent.Failed("codex printed a line that cannot be read: %v", r.why)
+	case !r.completed:
+		return agent.Failed("codex ended without an end of its turn")
+	case !r.said:
+		return agent.Failed("codex ended its turn without a message")
+	default:
+		return nil
+	}
+}

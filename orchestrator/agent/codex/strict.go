@@ -1,0 +1,60 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// strictSchema is the contract's schema as OpenAI's strict mode takes it: every object is closed, every property of it is required,
+// everything has a type, and there are no bounds. What is lost by that is still judged when the reply is there.
+// Source: OpenAI, "Structured Outputs", supported schemas.
+func strictSchema(c agent.Contract) ([]byte, error) {
+	source, err := c.ReplySchema()
+	if err != nil {
+		return nil, err
+	}
+	var s map[string]any
+	if err := json.Unmarshal(source, &s); err != nil {
+		return nil, err
+	}
+	tighten(s)
+	return json.Marshal(s)
+}
+
+func tighten(s map[string]any) {
+	for _, bound := range []string{"minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "pattern", "format", "default"} {
+		delete(s, bound)
+	}
+	if _, typed := s["type"]; s["enum"] != nil && !typed {
+		s["type"] = "string" // all of ours are
+	}
+	if items, ok := s["items"].(map[string]any); ok {
+		tighten(items)
+	}
+	properties, ok := s["properties"].(map[string]any)
+	if !ok {
+		return
+	}
+	for _, p := range properties {
+		if p, ok := p.(map[string]any); ok {
+			tighten(p)
+		}
+	}
+	s["required"], s["additionalProperties"] = slices.Sorted(maps.Keys(properties)), false
+}
+
+// tomlString quotes a text for the value of -c. JSON's escapes are TOML's, but for one character that only TOML wants escaped.
+func tomlString(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		return `""` // cannot happen: it is a string
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
+}

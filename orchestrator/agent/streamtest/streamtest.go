@@ -1,0 +1,166 @@
+// Package streamtest holds a reader of a tool's stream to what it makes of a recording: the same, however the stream comes in pieces, and
+// whatever a newer tool adds to it.
+package streamtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// Heard is what a reader made of a stream.
+type Heard struct {
+	Report agent.Report
+	Events []agent.Event
+	GaveUp []error
+}
+
+// String is one thing a line, so that two can be compared and a difference is seen.
+func (h Heard) String() string {
+	var b strings.Builder
+	for _, e := range h.Events {
+		fmt.Fprintf(&b, "%s [%s]\n", e, e.ID)
+	}
+	for _, err := range h.GaveUp {
+		fmt.Fprintf(&b, "given up: %s\n", Wrong(err))
+	}
+	r := h.Report
+	fmt.Fprintf(&b, "session %s\nreply %s\n", r.Session, r.Reply)
+	if r.Failure != nil {
+		fmt.Fprintf(&b, "failure: %s\n", r.Failure.Reason)
+	}
+	if r.Err != nil {
+		fmt.Fprintf(&b, "error: %s\n", Wrong(r.Err))
+	}
+	if s := r.Spent; s != nil {
+		fmt.Fprintf(&b, "spent %d %d %d, cumulative %t", s.Input, s.Cached, s.Output, r.Cumulative)
+		if s.Cost != nil {
+			fmt.Fprintf(&b, ", cost %d", *s.Cost)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Wrong is an error with its kind.
+func Wrong(err error) string { return fmt.Sprintf("%T: %v", err, err) }
+
+// Read gives a stream to a reader, size bytes at a time.
+func Read(a agent.Adapter, c agent.Contract, stream []byte, size int, exit proc.Exit) Heard {
+	var h Heard
+	r := a.Reader(c, agent.Host{
+		Emit:   func(e agent.Event) { h.Events = append(h.Events, e) },
+		GiveUp: func(err error) { h.GaveUp = append(h.GaveUp, err) },
+	})
+	for part := range chunks(stream, size) {
+		if n, err := r.Write(part); n != len(part) || err != nil {
+			panic(fmt.Sprintf("Write of %d bytes = %d, %v", len(part), n, err))
+		}
+	}
+	h.Report = r.End(exit)
+	return h
+}
+
+func chunks(stream []byte, size int) func(func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for len(stream) > 0 {
+			n := min(size, len(stream))
+			part := bytes.Clone(stream[:n])
+			if stream = stream[n:]; !yield(part) {
+				return
+			}
+			clear(part) // who keeps it sees so
+		}
+	}
+}
+
+// Recorded reads a recording and compares what came of it with the file of that name that ends in .golden. Then it does so again in
+// pieces of every size, with the line ends of a terminal, and with events and fields that nobody knows. KANBAN_RUN_GOLDEN=1 writes
+// the file.
+func Recorded(t *testing.T, a agent.Adapter, c agent.Contract, path string, exit proc.Exit) {
+	t.Helper()
+	stream, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := Read(a, c, stream, len(stream), exit)
+	Golden(t, strings.TrimSuffix(path, filepath.Ext(path))+".golden", whole.String())
+	for size := 1; size <= min(len(stream), 4096); size = size + 1 + size/16 {
+		if got := Read(a, c, stream, size, exit); got.String() != whole.String() {
+			t.Fatalf("in pieces of %d bytes:\n%swant\n%s", size, got, whole)
+		}
+	}
+	for name, greased := range Greased(stream) {
+		if got := Read(a, c, greased, 1000, exit); got.String() != whole.String() {
+			t.Errorf("%s:\n%swant\n%s", name, got, whole)
+		}
+	}
+}
+
+// Golden compares a text with a file.
+func Golden(t *testing.T, path, got string) {
+	t.Helper()
+	if os.Getenv("KANBAN_RUN_GOLDEN") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != strings.ReplaceAll(string(want), "\r\n", "\n") {
+		t.Errorf("%s:\n%swant\n%s", path, got, want)
+	}
+}
+
+// Greased is the stream in other forms that mean the same, by name.
+func Greased(stream []byte) map[string][]byte {
+	var crlf, events, fields []byte
+	for line := range bytes.Lines(stream) {
+		line = bytes.TrimRight(line, "\r\n")
+		crlf = fmt.Appendf(crlf, "%s\r\n", line)
+		events = fmt.Appendf(events, "%s\n%s\n\n", grease, line)
+		fields = fmt.Appendf(fields, "%s\n", withFields(line))
+	}
+	return map[string][]byte{"CRLF": crlf, "unknown events": events, "unknown fields": fields, "no line end": bytes.TrimRight(stream, "\n")}
+}
+
+const grease = `{"type":"grease.event","message":{"role":"grease","content":[1,null]},"item":{"type":"grease","id":"g1","text":"x"},"part":{"type":"grease"}}`
+
+// withFields adds fields that nobody knows to every object of a line.
+func withFields(line []byte) []byte {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return line
+	}
+	addFields(v)
+	greased, err := json.Marshal(v)
+	if err != nil {
+		return line
+	}
+	return greased
+}
+
+func addFields(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			addFields(inner)
+		}
+		v["grease_number"], v["grease_object"] = 1.5, map[string]any{"type": "error", "text": []any{nil, "x"}}
+	case []any:
+		for _, inner := range v {
+			addFields(inner)
+		}
+	}
+}
