@@ -15,7 +15,7 @@ const (
 	Usage
 	Session
 	Result
-	Warning
+	Warning // something that the tool printed could not be understood
 )
 
 func (k Kind) String() string {

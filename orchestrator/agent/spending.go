@@ -12,6 +12,19 @@ func Micros(dollars float64) *int64 {
 	return &n
 }
 
+// Add adds what something else came to. A price that is known counts, also where another is not.
+func (u *Spending) Add(o Spending) {
+	u.Input, u.Cached, u.Output = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output
+	if o.Cost == nil {
+		return
+	}
+	cost := *o.Cost
+	if u.Cost != nil {
+		cost += *u.Cost
+	}
+	u.Cost = &cost
+}
+
 // minus is what came after o, never less than nothing: a tool that begins to count anew has no debts.
 func (u Spending) minus(o Spending) Spending {
 	d := Spending{Input: max(0, u.Input-o.Input), Cached: max(0, u.Cached-o.Cached), Output: max(0, u.Output-o.Output)}

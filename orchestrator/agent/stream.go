@@ -11,6 +11,7 @@ const maxStreamLine = 32 << 20
 type Lines struct {
 	Each    func(line []byte)  // without its end; it must not be kept
 	Long    func(begin []byte) // hears of a line that is left out, once, with the first bytes of it; nil: nobody does
+	Dropped int                // lines that were left out
 	partial []byte
 	long    bool // the line at hand is too long
 }
@@ -24,7 +25,7 @@ func (l *Lines) Write(p []byte) (int, error) {
 			l.add(line)
 			break
 		}
-		if len(l.partial) == 0 && !l.long {
+		if len(l.partial) == 0 && !l.long && len(line) <= maxStreamLine {
 			l.tell(line)
 			continue
 		}
@@ -35,15 +36,21 @@ func (l *Lines) Write(p []byte) (int, error) {
 }
 
 func (l *Lines) add(part []byte) {
-	if l.long {
+	need := len(l.partial) + len(part)
+	switch {
+	case l.long:
 		return
-	}
-	if len(l.partial)+len(part) > maxStreamLine {
+	case need > maxStreamLine:
 		if l.Long != nil {
 			l.Long(l.partial[:min(len(l.partial), maxJunk)])
 		}
 		l.partial, l.long = nil, true
+		l.Dropped++
 		return
+	case need > cap(l.partial):
+		bigger := make([]byte, len(l.partial), min(max(2*cap(l.partial), need), maxStreamLine))
+		copy(bigger, l.partial)
+		l.partial = bigger
 	}
 	l.partial = append(l.partial, part...)
 }
