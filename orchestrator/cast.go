@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/claude"
 	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/redact"
@@ -203,8 +204,9 @@ func (c *Cast) adapter(name string) agent.Adapter {
 // adapters are those that need nothing of kanban-run itself.
 func adapters() map[string]agent.Adapter {
 	return map[string]agent.Adapter{
-		"codex": codex.New(),
-		"exec":  agent.Exec(),
+		"claude": claude.New(),
+		"codex":  codex.New(),
+		"exec":   agent.Exec(),
 	}
 }
 

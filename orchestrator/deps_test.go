@@ -16,16 +16,17 @@ import (
 // doc.go; a new arrow needs a new reason.
 var arrows = map[string]map[string]string{
 	"orchestrator": {
-		"orchestrator/flow":        "it performs what flow decides",
-		"orchestrator/failpoint":   "tests kill it between two acts",
-		"orchestrator/board":       "it reads and writes boards",
-		"orchestrator/agent":       "it talks to agents",
-		"orchestrator/agent/codex": "by way of adapters",
-		"orchestrator/journal":     "it journals what happened",
-		"orchestrator/durable":     "it locks the board and puts it back",
-		"orchestrator/redact":      "it hands the redactor to whoever writes",
-		"orchestrator/config":      "the settings say who plays a role",
-		"roles":                    "so do the role files",
+		"orchestrator/flow":         "it performs what flow decides",
+		"orchestrator/failpoint":    "tests kill it between two acts",
+		"orchestrator/board":        "it reads and writes boards",
+		"orchestrator/agent":        "it talks to agents",
+		"orchestrator/agent/claude": "Claude Code is one",
+		"orchestrator/agent/codex":  "Codex is another",
+		"orchestrator/journal":      "it journals what happened",
+		"orchestrator/durable":      "it locks the board and puts it back",
+		"orchestrator/redact":       "it hands the redactor to whoever writes",
+		"orchestrator/config":       "the settings say who plays a role",
+		"roles":                     "so do the role files",
 	},
 	"orchestrator/board": {
 		"orchestrator/matter":  "boards and tasks bear YAML frontmatter",
@@ -41,6 +42,10 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent":  "it talks to an agent and asks a supervisor",
 		"orchestrator/proc":   "the agent is a process on a pty",
 		"orchestrator/review": "what the supervisor is told, and its verdict",
+	},
+	"orchestrator/agent/claude": {
+		"orchestrator/agent": "it is an adapter",
+		"orchestrator/proc":  "and looks at how the program ended",
 	},
 	"orchestrator/journal": {
 		"orchestrator/durable":   "the journal is locked and its folder synced",

@@ -1,0 +1,100 @@
+// Package claude is the adapter for Claude Code: it starts `claude -p` for one attempt and makes of its stream of JSON lines a
+// reply, or the reason why there is none.
+package claude
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// New makes the adapter.
+func New() agent.Adapter { return adapter{euid: os.Geteuid()} }
+
+type adapter struct {
+	euid int // of this process; -1 where users have no numbers
+}
+
+func (adapter) Name() string { return "claude" }
+
+// Tool names the versions and options that the adapter relies on. Of what other clouds ask for only the key that is Claude's own
+// passes: AWS_SECRET_ACCESS_KEY and its like open more than a model, so a person has to say that an agent may have them.
+func (adapter) Tool() agent.Tool {
+	return agent.Tool{
+		Program: "claude",
+		Install: "npm install -g @anthropic-ai/claude-code",
+		Tested:  "2.1.328",
+		Options: []string{"--print", "--output-format", "--verbose", "--model", "--system-prompt", "--system-prompt-snapshot",
+			"--append-system-prompt", "--json-schema", "--resume", "--fork-session", "--max-budget-usd", "--mcp-config", "--strict-mcp-config",
+			"--tools", "--allowedTools", "--permission-mode", "--dangerously-skip-permissions"},
+		Help: []string{"--help"},
+		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_CUSTOM_HEADERS",
+			"AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_*"},
+		Env: map[string]string{
+			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // else there may be a result before the work is done
+			"DISABLE_AUTOUPDATER":                  "1", // else two attempts may run two versions
+		},
+	}
+}
+
+// Check finds what claude would refuse at its start.
+func (c adapter) Check(a agent.Assignment) error {
+	if _, err := c.Tool().Start(a); err != nil {
+		return err
+	}
+	if err := c.checkRoot(a); err != nil {
+		return err
+	}
+	if a.MCP != "" {
+		if _, err := os.Stat(a.MCP); err != nil {
+			return &agent.ConfigError{Text: "mcp_config cannot be read", Fix: "name a file like {\"mcpServers\": {…}}", Err: err}
+		}
+	}
+	return nil
+}
+
+// checkRoot: as root claude wants to be told that it is in a sandbox before it does everything unasked.
+func (c adapter) checkRoot(a agent.Assignment) error {
+	if c.euid != 0 || !permit(a).unasked() || sandboxed(a.Env) {
+		return nil
+	}
+	return &agent.ConfigError{
+		Text: "claude does not skip permissions for root",
+		Fix:  "run as another user; or, in a container that may be lost, set IS_SANDBOX: \"1\" under env.set; or give the role permission: edit",
+	}
+}
+
+func sandboxed(env []string) bool {
+	for _, entry := range env {
+		if value, ok := strings.CutPrefix(entry, "IS_SANDBOX="); ok {
+			return value == "1" || strings.EqualFold(value, "true")
+		}
+	}
+	return false
+}
+
+// Invoke makes the command line. There is no --session-id in it: claude takes an ID once only, and retries are byte-identical.
+func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	argv, err := c.Tool().Start(a)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	l := commandLine{argv: argv, scratch: a.Scratch}
+	l.add("-p", "--output-format", "stream-json", "--verbose")
+	l.add(permit(a).args()...)
+	l.option("--model", a.Model)
+	l.prompt(a)
+	l.schema(a.Contract)
+	l.follow(a.Follow)
+	l.limits(a)
+	l.mcp(a)
+	l.add(a.Args...)
+	if l.err != nil {
+		return agent.Invocation{}, fmt.Errorf("command line of claude: %w", l.err)
+	}
+	return agent.Invocation{Argv: l.argv, Stdin: a.Ask(), Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace, Files: l.files}, nil
+}
+
+func (adapter) Reader(c agent.Contract, h agent.Host) agent.Reader { return newReader(h) }

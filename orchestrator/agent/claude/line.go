@@ -1,0 +1,140 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+)
+
+// line is what is read of a line of the stream, whatever its type. Unknown types and keys are passed over: new versions add some
+// all the time.
+type line struct {
+	Type         string  `json:"type"`
+	Subtype      string  `json:"subtype"`
+	SessionID    string  `json:"session_id"`
+	SessionCamel string  `json:"sessionId"`          // seed 003, "解析 session_id"
+	Parent       string  `json:"parent_tool_use_id"` // of a sub-agent's line
+	Message      message `json:"message"`
+	Error        string  `json:"error"` // what kind of error: of an assistant line, or of an api_retry
+	APIErrorText bool    `json:"is_api_error_message"`
+
+	result
+	retry
+	RateLimit rateLimit `json:"rate_limit_info"`
+	Servers   []server  `json:"mcp_servers"` // of an init
+	ToolName  string    `json:"tool_name"`   // of a tool_progress
+	Elapsed   float64   `json:"elapsed_time_seconds"`
+}
+
+type message struct {
+	ID      string          `json:"id"`
+	Model   string          `json:"model"`
+	Content json.RawMessage `json:"content"` // text, or a list of blocks
+	Usage   usage           `json:"usage"`
+}
+
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	IsError   bool            `json:"is_error"`
+}
+
+type usage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+}
+
+// modelUsage is the same in another spelling, with its price.
+type modelUsage struct {
+	Input      int64   `json:"inputTokens"`
+	CacheWrite int64   `json:"cacheCreationInputTokens"`
+	CacheRead  int64   `json:"cacheReadInputTokens"`
+	Output     int64   `json:"outputTokens"`
+	CostUSD    float64 `json:"costUSD"`
+}
+
+type result struct {
+	IsError        bool                  `json:"is_error"`
+	Result         string                `json:"result"`
+	Structured     json.RawMessage       `json:"structured_output"`
+	Errors         []string              `json:"errors"`
+	Denials        []denial              `json:"permission_denials"`
+	APIErrorStatus int                   `json:"api_error_status"`
+	APIError       string                `json:"api_error"`
+	Usage          usage                 `json:"usage"`
+	CostUSD        *float64              `json:"total_cost_usd"`
+	Since          map[string]modelUsage `json:"model_usage_since_last_result"`
+}
+
+type denial struct {
+	Tool  string          `json:"tool_name"`
+	ID    string          `json:"tool_use_id"`
+	Input json.RawMessage `json:"tool_input"`
+}
+
+type retry struct {
+	Attempt     int     `json:"attempt"`
+	MaxRetries  int     `json:"max_retries"`
+	DelayMillis float64 `json:"retry_delay_ms"`
+	ErrorStatus int     `json:"error_status"`
+}
+
+type server struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+}
+
+type rateLimit struct {
+	Status   string  `json:"status"`
+	ResetsAt float64 `json:"resetsAt"` // seconds since 1970
+}
+
+// parse reads a line. A value of another type than it used to be is left out; what is not an object at all, or not in UTF-8, where
+// a value would be another after reading, is no line.
+func parse(text []byte) (*line, error) {
+	text = bytes.TrimSpace(text)
+	if !utf8.Valid(text) {
+		return nil, errors.New("invalid UTF-8")
+	}
+	if len(text) == 0 || text[0] != '{' {
+		return nil, errors.New("not a JSON object")
+	}
+	l := &line{}
+	if err := tolerant(json.Unmarshal(text, l)); err != nil {
+		return nil, err
+	}
+	if l.SessionID == "" {
+		l.SessionID = l.SessionCamel
+	}
+	return l, nil
+}
+
+// tolerant forgives a value of another type: all others have been decoded then.
+func tolerant(err error) error {
+	if errors.As(err, new(*json.UnmarshalTypeError)) {
+		return nil
+	}
+	return err
+}
+
+// blocks are the parts of a message.
+func (m message) blocks() []block {
+	var all []block
+	if len(m.Content) == 0 || tolerant(json.Unmarshal(m.Content, &all)) != nil {
+		return nil
+	}
+	if all == nil {
+		var text string
+		if json.Unmarshal(m.Content, &text) == nil {
+			all = []block{{Type: "text", Text: text}}
+		}
+	}
+	return all
+}

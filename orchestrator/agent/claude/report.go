@@ -1,0 +1,120 @@
+package claude
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// outcome: a reply needs a result without an error, an exit status of 0 and nothing denied. None of them is enough: claude calls
+// "success" what the API refused, and exits with 0 when a tool was denied or when it was interrupted.
+func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *agent.Failure, err error) {
+	if r.last == nil {
+		return []byte(r.text), r.unfinished(exit), nil
+	}
+	said := agent.FindReply(r.last.Result)
+	switch {
+	case r.last.IsError:
+		failure, err = r.complaint()
+	case !wentWell(exit):
+		failure = agent.Failed("%s", exit)
+	case len(r.denials) > 0:
+		failure = agent.Failed("permission denied: %s; give the role permission: edit or full, or take the tool away from it", r.denied())
+	case len(r.last.Structured) > 0 && string(r.last.Structured) != "null":
+		said = r.last.Structured
+	}
+	return said, failure, err
+}
+
+func wentWell(e proc.Exit) bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut }
+
+// unfinished: claude ended, or was ended, before it came to a result.
+func (r *reader) unfinished(exit proc.Exit) *agent.Failure {
+	reason := exit.String()
+	if wentWell(exit) {
+		reason = "it ended without a result"
+	}
+	if r.waiting != "" {
+		reason += "; it was waiting for the API: " + r.waiting
+	}
+	if r.Dropped > 0 {
+		reason += "; a line of its output was too long to be read"
+	}
+	if r.broken > 0 {
+		reason += fmt.Sprintf("; lines of its output that could not be read: %d", r.broken)
+	}
+	return agent.Failed("%s", reason)
+}
+
+func (r *reader) denied() string {
+	var all []string
+	for _, d := range r.denials {
+		what := d.tool
+		if d.about != "" {
+			what += " (" + d.about + ")"
+		}
+		all = append(all, what)
+	}
+	return strings.Join(all, ", ")
+}
+
+// complaint is why claude gave up: a mistake of the set-up, a limit, or something that may pass.
+func (r *reader) complaint() (*agent.Failure, error) {
+	words, status := r.words(), r.last.APIErrorStatus
+	switch {
+	case r.fault == "authentication_failed" || r.fault == "oauth_org_not_allowed" || status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return nil, refused(words)
+	case r.fault == "billing_error" || status == http.StatusPaymentRequired:
+		return nil, &agent.ConfigError{Text: "claude: " + words, Fix: "look at the account's billing page at the provider"}
+	case r.fault == "model_not_found" || status == http.StatusNotFound:
+		return nil, &agent.ConfigError{Text: "claude: " + words, Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
+	case r.fault == "rate_limit" || r.last.APIError == "usage_limit_reached" || status == http.StatusTooManyRequests:
+		return nil, r.later(words, r.resets)
+	default:
+		return agent.Failed("%s", words), nil
+	}
+}
+
+// words are claude's own, behind what its subtype means here.
+func (r *reader) words() string {
+	said := r.last.Result
+	if said == "" {
+		said = strings.Join(r.last.Errors, "; ")
+	}
+	said = clip(strings.TrimSpace(said), maxText)
+	var meaning string
+	switch r.subtype {
+	case "success":
+	case "error_max_turns":
+		meaning = "it reached max_turns"
+	case "error_max_budget_usd":
+		meaning = "it reached max_cost"
+	case "error_max_structured_output_retries":
+		meaning = "its reply did not fit the schema, however often it was told"
+	case "error_during_execution":
+		meaning = "it broke off"
+	default:
+		meaning = r.subtype
+	}
+	switch {
+	case meaning == "" && said == "":
+		return "it reports an error and does not say which"
+	case meaning == "" || said == "":
+		return meaning + said
+	default:
+		return meaning + ": " + said
+	}
+}
+
+func refused(words string) *agent.ConfigError {
+	return &agent.ConfigError{Text: "claude: " + words,
+		Fix: "log in with claude /login as the user who runs this, or set ANTHROPIC_API_KEY; where env.only lists what agents get, it has to name HOME or the key"}
+}
+
+func (r *reader) later(words string, reset time.Time) *agent.LaterError {
+	return &agent.LaterError{Text: "claude: " + words, Reset: reset}
+}
