@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
@@ -17,13 +18,15 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// Result is how a run of one board ended. Err is set for the outcomes invalid, owned and failed, and says why.
+// Result is how a run of one board ended. Err is set for the outcomes invalid, owned, later and failed, and says why.
 type Result struct {
 	Board   string
 	Outcome flow.Outcome
 	Text    string
-	Steps   int    // steps finished in this run
-	Log     string // path of supervisor-log.md
+	Steps   int       // steps finished in this run
+	Used    flow.Used // by the attempts of this run
+	Log     string    // path of supervisor-log.md
+	Until   string    // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
 	Err     error
 	Signal  error // with outcome interrupted: the cause of the stop context
 }
@@ -51,6 +54,10 @@ type run struct {
 	loose  []*spool // the streams of replies that are not on disk yet
 	steps  int      // finished in this run
 	opened time.Time
+
+	used     flow.Used // by the attempts of this run
+	accounts agent.Accounts
+	warned   bool // that a limit of cost cannot be held
 }
 
 // run runs the board until it ends, and releases it. stop ends the run at the next safe point: a running agent is asked to
@@ -60,7 +67,7 @@ func (p *Prepared) run(stop, kill context.Context, res *Result) {
 	r, release, err := p.open(stop, kill)
 	if err == nil {
 		res.Outcome, res.Text, err = r.play()
-		res.Steps = r.steps
+		res.Steps, res.Used = r.steps, r.used
 	}
 	res.end(stop, errors.Join(err, release(), p.place.Close()))
 }
@@ -73,6 +80,7 @@ func (res *Result) end(stop context.Context, err error) {
 		res.Outcome, res.Text, res.Signal = flow.Interrupted, "interrupted", context.Cause(stop)
 	default:
 		res.Outcome, res.Text, res.Err = outcomeOf(err), oneLine(err), err
+		res.Until = until(res.Outcome, err)
 	}
 }
 
@@ -92,6 +100,7 @@ func outcomeOf(err error) flow.Outcome {
 	var held *durable.HeldError
 	var invalid *InvalidError
 	var frozen *FrozenError
+	var later *agent.LaterError
 	switch {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
 		return flow.Failed // the machine's fault, whatever could not be read because of it
@@ -101,6 +110,8 @@ func outcomeOf(err error) flow.Outcome {
 		return flow.Frozen
 	case errors.As(err, &invalid):
 		return flow.Invalid
+	case errors.As(err, &later):
+		return flow.Later
 	default:
 		return flow.Failed
 	}
@@ -126,7 +137,7 @@ func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error)
 	if r.stop.Err() != nil && errors.Is(err, context.Cause(r.stop)) {
 		outcome = flow.Interrupted
 	}
-	note := r.end(flow.RunInterrupted{Board: r.job.Board, Outcome: outcome, Reason: err.Error()})
+	note := r.end(flow.RunInterrupted{Board: r.job.Board, Outcome: outcome, Reason: err.Error(), Until: until(outcome, err)})
 	return outcome, err.Error(), errors.Join(err, note)
 }
 

@@ -93,6 +93,15 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 	return b.String()
 }
 
+// used is what attempts came to, in a line.
+func used(u flow.Used) string {
+	text := fmt.Sprintf("cost %s", u.Money())
+	if tokens := u.Tokens(); tokens != "" {
+		text += ", " + tokens
+	}
+	return fmt.Sprintf("%s, %s of %s", text, flow.Span(u.Millis), flow.Count(u.Attempts, "attempt"))
+}
+
 func stateLines(h *flow.History) []string {
 	var lines []string
 	s := h.State
@@ -112,7 +121,7 @@ func stateLines(h *flow.History) []string {
 		p := h.Points[0]
 		lines = append(lines, fmt.Sprintf("rollback point: epoch %d, replay index %d, snapshot hash %s", p.Epoch, p.ReplayIndex, p.Hash))
 	}
-	lines = append(lines, fmt.Sprintf("steps started: %d", s.LastStep))
+	lines = append(lines, fmt.Sprintf("steps started: %d", s.LastStep), "used by this run: "+used(s.Used), "by all runs: "+used(s.Total))
 	if step := s.Step; step != nil {
 		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
 			step.Number, step.Task, step.Role, step.Call, step.Started, step.Rejected))

@@ -40,6 +40,7 @@ func (r *run) turn(e flow.StartAgent, b *board.Board) error {
 
 func (r *run) openStep(e flow.StartAgent, b *board.Board) error {
 	r.opened = r.job.Now()
+	r.accounts = agent.Accounts{} // no session outlives its step
 	index, of := r.position(b, e.Task)
 	return r.note(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()})
 }
@@ -101,7 +102,9 @@ type attempt struct {
 	flow.StartAgent
 	player         *Player
 	began          time.Time
+	took           time.Duration
 	stdout, stderr *spool
+	out            *agent.Outcome
 }
 
 func (a *attempt) streams() []*spool { return []*spool{a.stdout, a.stderr} }
@@ -109,16 +112,28 @@ func (a *attempt) streams() []*spool { return []*spool{a.stdout, a.stderr} }
 // converse starts the agent, waits for its end and journals the outcome. Meanwhile others may work.
 func (r *run) converse(e flow.StartAgent, player *Player, inv *agent.Invocation) error {
 	a := r.newAttempt(e, player)
+	stop, done := r.timed()
+	defer done()
 	r.desk.leave()
-	out, err := agent.Converse(r.stop, r.kill, player.Adapter, inv, contractOf(e.Call), r.sinks(a), r.activity)
+	out, err := agent.Converse(stop, r.kill, player.Adapter, inv, contractOf(e.Call), r.sinks(a), r.activity)
 	r.desk.take()
 	r.fresh = nil
-	return r.heard(a, out, err)
+	a.out, a.took = out, r.job.Now().Sub(a.began)
+	return r.heard(a, err)
+}
+
+// timed is stop, which also ends when a limit of time is reached.
+func (r *run) timed() (stop context.Context, done context.CancelFunc) {
+	left, limited := r.history.State.TimeLeft()
+	if !limited {
+		return r.stop, func() {}
+	}
+	return context.WithTimeout(r.stop, left)
 }
 
 func (r *run) newAttempt(e flow.StartAgent, player *Player) *attempt {
 	name := filepath.Join("steps", stepName(e.Step), fmt.Sprintf("%s-%d", e.Call, r.history.State.Step.Running))
-	return &attempt{e, player, r.job.Now(), newSpool(r.files.dir, name+".stdout"), newSpool(r.files.dir, name+".stderr")}
+	return &attempt{StartAgent: e, player: player, began: r.job.Now(), stdout: newSpool(r.files.dir, name+".stdout"), stderr: newSpool(r.files.dir, name+".stderr")}
 }
 
 func (r *run) sinks(a *attempt) agent.Sinks {
@@ -126,13 +141,13 @@ func (r *run) sinks(a *attempt) agent.Sinks {
 }
 
 // heard journals how a conversation ended.
-func (r *run) heard(a *attempt, out *agent.Outcome, err error) error {
-	a.stdout.rest = out.Rest
+func (r *run) heard(a *attempt, err error) error {
+	a.stdout.rest = a.out.Rest
 	failpoint.At("agent-gone")
 	if err != nil {
 		return errors.Join(r.stopped(a, err.Error()), keepAll(a.streams()), configError(err))
 	}
-	return r.outcome(a, out, r.job.Now().Sub(a.began))
+	return r.outcome(a)
 }
 
 // configError marks what no retry can mend as invalid input: a command that does not exist, a login that expired.
@@ -144,38 +159,52 @@ func configError(err error) error {
 	return err
 }
 
-func (r *run) outcome(a *attempt, out *agent.Outcome, took time.Duration) error {
-	if out.Stopped {
-		return errors.Join(r.stopped(a, "the run was stopped"), keepAll(a.streams()), context.Cause(r.stop))
+func (r *run) outcome(a *attempt) error {
+	if a.out.Stopped {
+		return r.halted(a)
 	}
-	failure, disagreed := out.Failure, false
+	failure, disagreed := a.out.Failure, false
 	var accepted flow.ReplyAccepted
 	if failure == nil {
-		accepted, failure, disagreed = r.judge(a.StartAgent, out.Reply)
+		accepted, failure, disagreed = r.judge(a.StartAgent, a.out.Reply)
 	}
 	if failure == nil {
-		accepted.Role, accepted.Millis = a.player.Role.Name, took.Milliseconds()
+		accepted.Role, accepted.Millis = a.player.Role.Name, a.took.Milliseconds()
+		accepted.Session, accepted.Spent = a.out.Session, r.charge(a)
 		r.loose = append(r.loose, a.streams()...)
 		err := r.note(accepted)
 		failpoint.At("reply-noted")
 		return err
 	}
-	return r.rejected(a, out, *failure, disagreed, took)
+	return r.rejected(a, *failure, disagreed)
 }
 
-func (r *run) rejected(a *attempt, out *agent.Outcome, f agent.Failure, disagreed bool, took time.Duration) error {
+// halted journals an attempt that was ended from here. Where the runner itself goes on, it was a limit: the state says so now, and
+// the run comes to its end by it.
+func (r *run) halted(a *attempt) error {
+	reason := "the run was stopped"
+	if r.stop.Err() == nil && r.kill.Err() == nil {
+		left, _ := r.history.State.TimeLeft()
+		a.took = max(a.took, left) // never a moment less than what the limit has left, by whatever clock
+		reason = "the limit of time is reached"
+	}
+	return errors.Join(r.stopped(a, reason), keepAll(a.streams()), context.Cause(r.stop))
+}
+
+func (r *run) rejected(a *attempt, f agent.Failure, disagreed bool) error {
 	if err := keepAll(a.streams()); err != nil {
 		return err
 	}
+	out := a.out
 	return r.record(flow.ReplyRejected{Step: a.Step, Call: a.Call, Task: a.Task, Role: a.player.Role.Name, Attempt: a.Attempt,
 		Reason: f.Reason, Exit: out.Exit.String(), Left: r.left(), Received: out.Received, Stderr: out.Stderr,
 		Output: r.files.step(a.Step), Disagreed: disagreed, Retries: r.history.State.Step.Rejected, Of: r.setup.Limits.MaxRetries,
-		Millis: took.Milliseconds()})
+		Millis: a.took.Milliseconds(), Session: out.Session, Spent: r.charge(a)})
 }
 
 func (r *run) stopped(a *attempt, reason string) error {
 	return r.record(flow.AttemptStopped{Step: a.Step, Call: a.Call, Task: a.Task, Role: a.player.Role.Name, Attempt: a.Attempt,
-		Reason: reason, Left: r.left()})
+		Reason: reason, Left: r.left(), Millis: a.took.Milliseconds(), Session: a.out.Session, Spent: r.charge(a)})
 }
 
 // left names the board's bytes as an attempt left them. What a Manager left unreadable is put back now: nobody may be there to

@@ -45,7 +45,7 @@ func exitTable() []exitRow {
 		{exitExhausted, "retries exhausted: an agent gave no valid reply"},
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
 		{exitOwned, "another run owns the board"},
-		{exitLimit, "a limit was reached"},
+		{exitLimit, "a limit was reached: of steps, cost or time"},
 		{exitLater, "the provider says: later (usage limit)"},
 		{exitInterrupted, "interrupted by SIGINT, resumable"},
 		{exitQuit, "stopped at once by SIGQUIT, resumable"},
@@ -86,6 +86,8 @@ func codeOf(r orchestrator.Result) int {
 		return exitOwned
 	case flow.Invalid:
 		return exitInvalid
+	case flow.Later:
+		return exitLater
 	case flow.Interrupted:
 		return codeOfError(r.Signal)
 	default:
@@ -106,6 +108,7 @@ func codeOfError(err error) int {
 		signal    *signalError
 		killed    *killedError
 		frozen    *orchestrator.FrozenError
+		later     *agent.LaterError
 	)
 	switch {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
@@ -122,6 +125,8 @@ func codeOfError(err error) int {
 		return exitExhausted
 	case errors.As(err, &usage), errors.As(err, &invalid), errors.As(err, &noRun), errors.As(err, &setup), errors.As(err, &settings):
 		return exitInvalid
+	case errors.As(err, &later):
+		return exitLater
 	default:
 		return exitFailed
 	}

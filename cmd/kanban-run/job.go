@@ -42,6 +42,7 @@ const dryRun flow.Outcome = "dry_run"
 type result struct {
 	outcome  flow.Outcome
 	steps    int
+	cost     string // "": nothing came to be known of it
 	journals []string
 }
 
@@ -134,11 +135,13 @@ const (
 func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r *report.Recorder, code int) error {
 	boards := make([]digest.Digest, len(endings))
 	var failed []int
+	var used flow.Used
 	for i, e := range endings {
 		if boards[i] = r.Digest(e); len(boards[i].Steps) == 0 {
 			boards[i].Steps = lastStep(e.Board) // it had ended before this run
 		}
 		j.told.steps += e.Steps
+		used = used.Plus(e.Used.Used)
 		if e.Code != exitComplete {
 			failed = append(failed, i)
 		}
@@ -147,6 +150,7 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		}
 		j.keep(e.Board)
 	}
+	j.told.cost = used.Money()
 	for n, i := range failed {
 		if n == mostErrors-1 && len(failed) > mostErrors {
 			j.error(fmt.Sprintf("%d more boards are not complete (exit code %d)", len(failed)-n, code), "kanban-run", "", "")
@@ -257,15 +261,15 @@ func (j *job) close(code int) error {
 		j.told.outcome = outcomeOf(code)
 	}
 	end := rand.Text() // what a path holds cannot end the value before
-	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\njournal<<%s\n%s\n%s\n", j.told.outcome, code, j.told.steps, report.Cost,
+	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\njournal<<%s\n%s\n%s\n", j.told.outcome, code, j.told.steps, cmp.Or(j.told.cost, "unknown"),
 		end, j.out.Hide(strings.Join(j.told.journals, "\n")), end)
 	return appendTo(j.output, text)
 }
 
 // outcomeOf is the outcome of a run that came to none, by its exit code.
 func outcomeOf(code int) flow.Outcome {
-	all := []flow.Outcome{flow.Complete, flow.Invalid, flow.Owned}
-	codes := []int{exitComplete, exitInvalid, exitOwned}
+	all := []flow.Outcome{flow.Complete, flow.Invalid, flow.Owned, flow.Later}
+	codes := []int{exitComplete, exitInvalid, exitOwned, exitLater}
 	if i := slices.Index(codes, code); i >= 0 {
 		return all[i]
 	}

@@ -98,7 +98,8 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error
 	codes := make([]int, len(results))
 	for i, r := range results {
 		codes[i] = codeOf(r)
-		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Hint: hintFor(r), Steps: r.Steps, Code: codes[i]}
+		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Hint: hintFor(r), Steps: r.Steps, Code: codes[i],
+			Used: flow.Tally{Used: r.Used}, Until: r.Until}
 	}
 	code := worst(codes)
 	if s.json != nil {
@@ -137,12 +138,16 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []orches
 
 // ending writes a board's last line: to stdout what is a result, to stderr what is an error.
 func (s *screen) ending(t *terminal, e report.Ending) {
-	text := fmt.Sprintf("%s, %s", e.Text, flow.Count(e.Steps, "step"))
+	steps := flow.Count(e.Steps, "step")
+	if used := e.Used.String(); used != "" {
+		steps += ", " + used
+	}
+	text := fmt.Sprintf("%s, %s", e.Text, steps)
 	if s.dry {
 		text += " (dry run: nothing was changed)"
 	}
 	if e.Code != exitComplete {
-		text = fmt.Sprintf("%s (%s, exit code %d)", e.Text, flow.Count(e.Steps, "step"), e.Code)
+		text = fmt.Sprintf("%s (%s, exit code %d)", e.Text, steps, e.Code)
 	}
 	out := t.stdout
 	if e.Code == exitFailed || e.Code == exitInvalid || e.Code == exitOwned {
@@ -161,6 +166,9 @@ func hintFor(r orchestrator.Result) string {
 	}
 	if errors.Is(r.Err, syscall.ENOSPC) || errors.Is(r.Err, syscall.EDQUOT) {
 		return "free some space; the same command goes on"
+	}
+	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
+		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
 	if hint := hintOf(r.Err); hint != "" {
 		return hint

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -70,7 +71,7 @@ func (v *valueFlag) Type() string { return v.kind }
 
 // agentSettings are the settings of a command that starts agents without a board.
 func agentSettings() []string {
-	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "max_retries"}
+	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "max_retries", "max_attempt_cost"}
 }
 
 // given are the flags that were set, by setting name.
@@ -185,7 +186,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*orc
 	}
 	cast := u.cast(r, executable, stubState, dry)
 	return &orchestrator.Setup{
-		Limits:       flow.Limits{MaxRetries: r.settings.MaxRetries, MaxSteps: r.settings.MaxSteps},
+		Limits:       limits(r.settings),
 		OnDivergence: r.settings.OnDivergence,
 		KeepOutput:   r.settings.KeepOutput,
 		MaxOutput:    r.settings.MaxOutput,
@@ -193,6 +194,16 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*orc
 		Cast:         cast,
 	}, nil
 }
+
+// limits are what the settings let a run use, as they are journaled.
+func limits(s *config.Settings) flow.Limits {
+	l := s.Limits
+	return flow.Limits{MaxRetries: s.MaxRetries, MaxSteps: l.Steps, MaxCost: l.Cost, MaxMillis: millis(l.Duration), MaxTaskSteps: l.TaskSteps,
+		MaxTaskCost: l.TaskCost, MaxTaskMillis: millis(l.TaskDuration), MaxAttemptCost: l.AttemptCost}
+}
+
+// millis rounds up: a limit of less than a millisecond is not none.
+func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func (u *setup) cast(r *resolved, executable, stubState string, dry bool) *orchestrator.Cast {
 	return &orchestrator.Cast{Settings: r.settings, Roles: r.roles, Environ: u.term.environ, Executable: executable, StubState: stubState, DryRun: dry,

@@ -54,7 +54,13 @@ func (s stub) Invoke(a Assignment) (Invocation, error) {
 	return invocation(a, argv), nil
 }
 
-func (stub) Reader(Contract, Host) Reader { return &objectReader{} }
+// Reader looks for more than a reply only where a rule may have told it.
+func (s stub) Reader(Contract, Host) Reader {
+	if s.opts.File == "" {
+		return &objectReader{}
+	}
+	return &taleReader{}
+}
 
 func (stub) Tool() Tool { return Tool{} }
 

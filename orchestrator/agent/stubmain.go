@@ -104,7 +104,8 @@ func (c *call) reply() ([]byte, error) {
 		return encode(struct {
 			Status  string `json:"status"`
 			Message string `json:"message"`
-		}{status, message})
+			Told    *tale  `json:"told,omitempty"`
+		}{status, message, c.rule.Tell})
 	}
 	next, tasks := c.next(), c.input.Tasks
 	if c.rule.Tasks != nil {
@@ -118,7 +119,8 @@ func (c *call) reply() ([]byte, error) {
 		Message  string   `json:"message"`
 		NextTask *string  `json:"next_task"`
 		Tasks    []string `json:"tasks"`
-	}{status, message, next, tasks})
+		Told     *tale    `json:"told,omitempty"`
+	}{status, message, next, tasks, c.rule.Tell})
 }
 
 func (c *call) subject() string {

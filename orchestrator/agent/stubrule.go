@@ -34,6 +34,7 @@ type rule struct {
 	Stderr  string    `yaml:"stderr"`
 	Write   bool      `yaml:"write"`
 	Board   *string   `yaml:"board"`
+	Tell    *tale     `yaml:"tell"`
 }
 
 // attempts is one number or a list of them.

@@ -32,8 +32,8 @@ type Settings struct {
 
 	Timeout, Grace time.Duration // zero Timeout: none
 	MaxRetries     int           // after the first attempt
-	MaxSteps       int           // zero: no limit
-	Jobs           int           // boards side by side, at least 1
+	Limits         Limits
+	Jobs           int // boards side by side, at least 1
 	KeepOutput     bool
 	MaxOutput      int64 // in bytes; 0: no limit
 	Redact         []Hidden
@@ -43,6 +43,14 @@ type Settings struct {
 	FileDir  string // the settings file's folder; "" without such a file
 
 	given map[string]bool
+}
+
+// Limits are what a run may use before it stops; zero is no limit. Costs are in millionths of a US dollar, durations are those that
+// agents work.
+type Limits struct {
+	Steps, TaskSteps            int // of the run, and of each task in it
+	Cost, TaskCost, AttemptCost int64
+	Duration, TaskDuration      time.Duration
 }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for the value of a variable.

@@ -69,6 +69,12 @@ timeout: 90s
 grace: 0
 max_retries: 0
 max_steps: 7
+max_cost: 2.50
+max_duration: 1h30m
+max_task_steps: 3
+max_task_cost: $0.25
+max_task_duration: 10m
+max_attempt_cost: 1
 jobs: 4
 keep_output: true
 max_output: 64M
@@ -86,7 +92,8 @@ env:
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
-		Timeout:  90 * time.Second, MaxSteps: 7, Jobs: 4, KeepOutput: true, MaxOutput: 64 << 20,
+		Timeout:  90 * time.Second, Jobs: 4, KeepOutput: true, MaxOutput: 64 << 20,
+		Limits: Limits{Steps: 7, Cost: 2_500_000, Duration: 90 * time.Minute, TaskSteps: 3, TaskCost: 250_000, TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000},
 		Redact: []Hidden{{"redact[0]", "internal.example"}, {"$DSN", "postgres://u:p@h"}},
 		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"}, Set: map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 			Only: []string{"PATH"}},
@@ -218,6 +225,12 @@ func TestOrigins(t *testing.T) {
 		{"grace", "5s", "default"},
 		{"max_retries", "3", "default"},
 		{"max_steps", "0", "default"},
+		{"max_cost", "0", "default"},
+		{"max_duration", "0", "default"},
+		{"max_task_steps", "0", "default"},
+		{"max_task_cost", "0", "default"},
+		{"max_task_duration", "0", "default"},
+		{"max_attempt_cost", "0", "default"},
 		{"jobs", "2", "flag --jobs"},
 		{"keep_output", "false", "default"},
 		{"max_output", "1GiB", "default"},
@@ -291,6 +304,10 @@ func TestRefusals(t *testing.T) {
 			hint: "write a whole number, 1 or more"},
 		{name: "number too large", flags: map[string][]string{"max_steps": {"99999999999999999999"}},
 			want: `flag --max-steps: "99999999999999999999" is no number of at least 0`, hint: "write a whole number, 0 or more"},
+		{name: "a cost below nothing", flags: map[string][]string{"max_cost": {"-2"}}, want: `flag --max-cost: "-2" is no amount`,
+			hint: "write an amount in US dollars, for example 2.50; 0 is none"},
+		{name: "a cost in the file", file: "max_task_cost: 1,50\n", want: `F:1: max_task_cost: "1,50" is no amount`,
+			hint: "write an amount in US dollars, for example 2.50; 0 is none"},
 		{name: "yes is no boolean", file: "keep_output: yes\n", want: `F:1: keep_output: "yes" is neither true nor false`, hint: "write true or false"},
 		{name: "a word of two", file: "on_divergence: stop\n", want: `F:1: on_divergence: "stop" is not allowed here`, hint: "write accept or freeze"},
 		{name: "a list for a value", file: "timeout: [1m]\n", want: "F:1: timeout must be one value", hint: "write timeout: VALUE"},

@@ -15,3 +15,17 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+func TestDollars(t *testing.T) {
+	good := map[string]int64{"0": 0, "2.50": 2_500_000, "$2.50": 2_500_000, "2.5": 2_500_000, "0.000001": 1, "7": 7_000_000, "0.29": 290_000, "9999999.999999": 9_999_999_999_999}
+	for text, want := range good {
+		if got, err := dollars(text); got != want || err != nil {
+			t.Errorf("dollars(%q) = %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "$", "-1", "1e3", "1,50", ".50", "2.", "0.0000001", "10000000", "2.50 USD", "€2", "NaN"} {
+		if got, err := dollars(text); err == nil {
+			t.Errorf("dollars(%q) = %d, want an error", text, got)
+		}
+	}
+}

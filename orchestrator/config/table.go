@@ -62,7 +62,25 @@ func rows() []row {
 			func(s *Settings, v, _ string) (err error) { s.MaxRetries, err = number(v, 0); return err }},
 		{Setting{Name: "max_steps", Flag: "max-steps", Value: "N", Variable: "KANBAN_RUN_MAX_STEPS", InFile: true, Default: "0",
 			Help: "stop after N steps; 0: no limit"},
-			func(s *Settings, v, _ string) (err error) { s.MaxSteps, err = number(v, 0); return err }},
+			func(s *Settings, v, _ string) (err error) { s.Limits.Steps, err = number(v, 0); return err }},
+		{Setting{Name: "max_cost", Flag: "max-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_COST", InFile: true, Default: "0",
+			Help: "stop once the agents have cost USD, as far as they tell; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.Cost, err = dollars(v); return err }},
+		{Setting{Name: "max_duration", Flag: "max-duration", Value: "DURATION", Variable: "KANBAN_RUN_MAX_DURATION", InFile: true, Default: "0",
+			Help: "stop once agents have worked for DURATION; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.Duration, err = duration(v); return err }},
+		{Setting{Name: "max_task_steps", Flag: "max-task-steps", Value: "N", Variable: "KANBAN_RUN_MAX_TASK_STEPS", InFile: true, Default: "0",
+			Help: "the same for each task: stop before its step N+1"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.TaskSteps, err = number(v, 0); return err }},
+		{Setting{Name: "max_task_cost", Flag: "max-task-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_TASK_COST", InFile: true, Default: "0",
+			Help: "stop once a task has cost USD"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.TaskCost, err = dollars(v); return err }},
+		{Setting{Name: "max_task_duration", Flag: "max-task-duration", Value: "DURATION", Variable: "KANBAN_RUN_MAX_TASK_DURATION", InFile: true, Default: "0",
+			Help: "stop once agents have worked on a task for DURATION"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.TaskDuration, err = duration(v); return err }},
+		{Setting{Name: "max_attempt_cost", Flag: "max-attempt-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_ATTEMPT_COST", InFile: true, Default: "0",
+			Help: "have an agent end its attempt at USD, if its adapter can"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.AttemptCost, err = dollars(v); return err }},
 		{Setting{Name: "jobs", Flag: "jobs", Short: "j", Value: "N", Variable: "KANBAN_RUN_JOBS", InFile: true, Default: "1",
 			Help: "run up to N boards side by side"},
 			func(s *Settings, v, _ string) (err error) { s.Jobs, err = number(v, 1); return err }},
@@ -115,6 +133,17 @@ func size(v string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(m[1], 10, 64)
 	return n << (10 * (strings.Index("kmg", strings.ToLower(m[2])) + min(len(m[2]), 1))), err
+}
+
+var amounts = lazy(`^\$?([0-9]{1,7})(?:\.([0-9]{1,6}))?$`)
+
+// dollars reads an amount in US dollars and returns it in millionths, exactly.
+func dollars(v string) (int64, error) {
+	m := amounts().FindStringSubmatch(v)
+	if m == nil {
+		return 0, &badValue{fmt.Sprintf("%q is no amount", v), "write an amount in US dollars, for example 2.50; 0 is none"}
+	}
+	return strconv.ParseInt(m[1]+(m[2] + "000000")[:6], 10, 64)
 }
 
 func truth(v string) (bool, error) {

@@ -19,6 +19,7 @@ type Digest struct {
 	Began   time.Time    `json:"began"` // of the first entry, and of the last
 	Ended   time.Time    `json:"ended"`
 	Earlier int          `json:"earlier_steps"` // that Keep left out
+	Used    flow.Tally   `json:"used"`          // by all attempts, also of the steps that Keep left out
 	Steps   []Step       `json:"steps"`
 
 	Keep int `json:"-"` // how many of the last steps are kept; 0: all
@@ -26,18 +27,19 @@ type Digest struct {
 
 // Step is a task on its way through the hands of an agent and the Manager.
 type Step struct {
-	Step     int       `json:"step"`
-	Task     string    `json:"task"`
-	Role     string    `json:"role"`
-	Began    time.Time `json:"began"`
-	Ended    time.Time `json:"ended"` // of the last that was heard of it
-	State    State     `json:"state"`
-	Status   string    `json:"status,omitempty"`  // of the task agent
-	Manager  string    `json:"manager,omitempty"` // status of the Manager
-	Message  string    `json:"message,omitempty"` // the Manager's, before it has replied the task agent's
-	NextTask *string   `json:"next_task"`
-	Notes    []string  `json:"notes,omitempty"` // what a reader should know: divergences, warnings, why it was given up
-	Attempts []Attempt `json:"attempts"`
+	Step     int        `json:"step"`
+	Task     string     `json:"task"`
+	Role     string     `json:"role"`
+	Began    time.Time  `json:"began"`
+	Ended    time.Time  `json:"ended"` // of the last that was heard of it
+	State    State      `json:"state"`
+	Status   string     `json:"status,omitempty"`  // of the task agent
+	Manager  string     `json:"manager,omitempty"` // status of the Manager
+	Message  string     `json:"message,omitempty"` // the Manager's, before it has replied the task agent's
+	NextTask *string    `json:"next_task"`
+	Notes    []string   `json:"notes,omitempty"` // what a reader should know: divergences, warnings, why it was given up
+	Used     flow.Tally `json:"used"`
+	Attempts []Attempt  `json:"attempts"`
 }
 
 // State is how far a step came.
@@ -52,20 +54,22 @@ const (
 
 // Attempt is one start of an agent.
 type Attempt struct {
-	Call     flow.Call `json:"call"`
-	Role     string    `json:"role"`
-	Attempt  int       `json:"attempt"`
-	Command  string    `json:"command"`
-	Began    time.Time `json:"began"`
-	Millis   int64     `json:"millis"`
-	Result   Result    `json:"result"`
-	Status   string    `json:"status,omitempty"`
-	Message  string    `json:"message,omitempty"`
-	Reason   string    `json:"reason,omitempty"` // why it was rejected or stopped
-	Exit     string    `json:"exit,omitempty"`
-	Received string    `json:"received,omitempty"`
-	Stderr   string    `json:"stderr,omitempty"`
-	Output   string    `json:"output,omitempty"` // folder with its full streams
+	Call     flow.Call      `json:"call"`
+	Role     string         `json:"role"`
+	Attempt  int            `json:"attempt"`
+	Command  string         `json:"command"`
+	Began    time.Time      `json:"began"`
+	Millis   int64          `json:"millis"`
+	Result   Result         `json:"result"`
+	Status   string         `json:"status,omitempty"`
+	Message  string         `json:"message,omitempty"`
+	Reason   string         `json:"reason,omitempty"` // why it was rejected or stopped
+	Exit     string         `json:"exit,omitempty"`
+	Received string         `json:"received,omitempty"`
+	Stderr   string         `json:"stderr,omitempty"`
+	Output   string         `json:"output,omitempty"`  // folder with its full streams
+	Session  string         `json:"session,omitempty"` // by which its tool would go on with the conversation
+	Spent    *flow.Spending `json:"spent,omitempty"`   // nil: its tool does not tell
 }
 
 // Result is how an attempt ended.
@@ -98,6 +102,19 @@ func (d *Digest) Add(e flow.Entry) {
 	}
 	if len(d.Steps) > 0 {
 		d.Steps[len(d.Steps)-1].add(e)
+	}
+	count(&d.Used.Used, e.Event)
+}
+
+// count adds the attempt whose outcome e is.
+func count(u *flow.Used, e flow.Event) {
+	switch ev := e.(type) {
+	case flow.ReplyAccepted:
+		u.Add(ev.Millis, ev.Spent)
+	case flow.ReplyRejected:
+		u.Add(ev.Millis, ev.Spent)
+	case flow.AttemptStopped:
+		u.Add(ev.Millis, ev.Spent)
 	}
 }
 

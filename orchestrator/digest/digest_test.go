@@ -26,7 +26,9 @@ func fold(d *digest.Digest, events ...flow.Event) {
 
 func TestStepsOfAnInterruptedRun(t *testing.T) {
 	var d digest.Digest
-	next := "b.md"
+	next, cost := "b.md", int64(5)
+	spent := &flow.Spending{Input: 30, Cached: 20, Output: 10, Cost: &cost}
+	used := flow.Tally{Used: flow.Used{Attempts: 4, Told: 1, Priced: 1, Input: 30, Cached: 20, Output: 10, Cost: 5, Millis: 2400}}
 	fold(&d,
 		flow.RunStarted{Workdir: "/w"},
 		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
@@ -38,7 +40,7 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 		flow.RunStarted{Workdir: "/w"},
 		flow.BoardEdited{Step: 1},
 		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Command: "x"},
-		flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Status: "blocked", Message: "no key", Millis: 800},
+		flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Status: "blocked", Message: "no key", Millis: 800, Session: "s1", Spent: spent},
 		flow.AttemptStarted{Step: 1, Call: flow.ManagerCall, Role: "Manager", Attempt: 1, Command: "y"},
 		flow.ReplyAccepted{Step: 1, Call: flow.ManagerCall, Status: "ok", Message: "b is next", Millis: 700},
 		flow.StepFinished{Step: 1, Status: "blocked", Manager: "ok", Message: "b is next", NextTask: &next, Warning: "the file stands"},
@@ -47,14 +49,15 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 		flow.StepAbandoned{Step: 2, Reason: "the board was edited"},
 	)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
-	want := digest.Digest{Workdir: "/w", Runs: 2, Began: at(0), Ended: at(16), Steps: []digest.Step{
+	want := digest.Digest{Workdir: "/w", Runs: 2, Began: at(0), Ended: at(16), Used: used, Steps: []digest.Step{
 		{Step: 1, Task: "a.md", Role: "Implementor", Began: at(1), Ended: at(13), State: digest.Done, Status: "blocked", Manager: "ok", Message: "b is next",
-			NextTask: &next, Notes: []string{"the board was edited between two runs; the call started afresh", "the file stands"},
+			NextTask: &next, Used: used, Notes: []string{"the board was edited between two runs; the call started afresh", "the file stands"},
 			Attempts: []digest.Attempt{
 				{Call: flow.TaskCall, Role: "Implementor", Attempt: 1, Command: "x", Began: at(2), Millis: 900, Result: digest.Rejected, Reason: "empty",
 					Exit: "exit status 1", Received: "?", Stderr: "oops", Output: "steps/0001"},
 				{Call: flow.TaskCall, Role: "Implementor", Attempt: 2, Command: "x", Began: at(4), Millis: 1000, Result: digest.Stopped, Reason: "the run was stopped"},
-				{Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Command: "x", Began: at(9), Millis: 800, Result: digest.Accepted, Status: "blocked", Message: "no key"},
+				{Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Command: "x", Began: at(9), Millis: 800, Result: digest.Accepted, Status: "blocked", Message: "no key",
+					Session: "s1", Spent: spent},
 				{Call: flow.ManagerCall, Role: "Manager", Attempt: 1, Command: "y", Began: at(11), Millis: 700, Result: digest.Accepted, Status: "ok", Message: "b is next"},
 			}},
 		{Step: 2, Task: "b.md", Role: "Architect", Began: at(15), Ended: at(16), State: digest.Abandoned, Notes: []string{"given up: the board was edited"}, Attempts: []digest.Attempt{}},
@@ -96,7 +99,10 @@ func TestCulprit(t *testing.T) {
 func TestKeepForgetsTheOldest(t *testing.T) {
 	d := digest.Digest{Keep: 3}
 	for i := range 10 {
-		fold(&d, flow.StepStarted{Step: i + 1}, flow.StepFinished{Step: i + 1})
+		fold(&d, flow.StepStarted{Step: i + 1}, flow.ReplyAccepted{Spent: &flow.Spending{Input: 7}}, flow.StepFinished{Step: i + 1})
+	}
+	if d.Used.Input != 70 || d.Steps[0].Used.Input != 7 {
+		t.Errorf("used %+v, of a step %+v, want all ten steps and one", d.Used, d.Steps[0].Used)
 	}
 	var kept []int
 	for _, s := range d.Steps {

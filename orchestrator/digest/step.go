@@ -4,6 +4,7 @@ import "kanban-run/orchestrator/flow"
 
 // add folds an entry into the step that it is about; others than those of a step change nothing.
 func (s *Step) add(e flow.Entry) {
+	count(&s.Used.Used, e.Event)
 	switch ev := e.Event.(type) {
 	case flow.AttemptStarted:
 		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Command: ev.Command, Began: e.Time, Result: Pending})
@@ -13,10 +14,15 @@ func (s *Step) add(e flow.Entry) {
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Reason, a.Exit = Rejected, ev.Millis, ev.Reason, ev.Exit
 			a.Received, a.Stderr, a.Output = ev.Received, ev.Stderr, ev.Output
+			a.Session, a.Spent = ev.Session, ev.Spent
 		})
 	case flow.AttemptStopped:
 		s.update(func(a *Attempt) {
-			a.Result, a.Millis, a.Reason = Stopped, e.Time.Sub(a.Began).Milliseconds(), ev.Reason
+			a.Result, a.Millis, a.Reason = Stopped, ev.Millis, ev.Reason
+			a.Session, a.Spent = ev.Session, ev.Spent
+			if ev.Millis == 0 {
+				a.Millis = e.Time.Sub(a.Began).Milliseconds()
+			}
 		})
 	case flow.StateDiverged:
 		s.Notes = append(s.Notes, ev.Text)
@@ -47,7 +53,7 @@ func (s *Step) update(change func(*Attempt)) {
 
 func (s *Step) accept(e flow.ReplyAccepted) {
 	s.update(func(a *Attempt) {
-		a.Result, a.Millis, a.Status, a.Message = Accepted, e.Millis, e.Status, e.Message
+		a.Result, a.Millis, a.Status, a.Message, a.Session, a.Spent = Accepted, e.Millis, e.Status, e.Message, e.Session, e.Spent
 	})
 	s.Message = e.Message
 	if e.Call == flow.ManagerCall {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -171,4 +172,29 @@ func (s *State) charge(millis int64, spent *Spending, session string) {
 	if session != "" {
 		s.Session = session
 	}
+}
+
+// Tally is Used as programs read it: what nobody knows is not there, rather than nothing.
+type Tally struct{ Used }
+
+// MarshalJSON also says the cost in words.
+func (t Tally) MarshalJSON() ([]byte, error) {
+	u := t.Used
+	form := struct {
+		Cost     string `json:"cost"` // see Money
+		Micros   *int64 `json:"cost_microusd,omitempty"`
+		Input    *int64 `json:"input_tokens,omitempty"`
+		Cached   *int64 `json:"cached_tokens,omitempty"`
+		Output   *int64 `json:"output_tokens,omitempty"`
+		Attempts int    `json:"attempts"`
+		Unpriced int    `json:"attempts_without_cost"`
+		Millis   int64  `json:"millis"`
+	}{Cost: u.Money(), Attempts: u.Attempts, Unpriced: u.Attempts - u.Priced, Millis: u.Millis}
+	if u.Priced > 0 || u.Attempts == 0 {
+		form.Micros = &u.Cost
+	}
+	if u.Told > 0 {
+		form.Input, form.Cached, form.Output = &u.Input, &u.Cached, &u.Output
+	}
+	return json.Marshal(form)
 }

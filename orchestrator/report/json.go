@@ -67,5 +67,7 @@ type Ending struct {
 	Text    string       `json:"text"`
 	Hint    string       `json:"hint,omitempty"`
 	Steps   int          `json:"steps"`
+	Used    flow.Tally   `json:"used"`
+	Until   string       `json:"until,omitempty"` // with outcome later: when to try again, in RFC 3339
 	Code    int          `json:"exit_code"`
 }

@@ -82,7 +82,7 @@ func (j junit) suite(d *digest.Digest) suite {
 	name := j.clean(d.Board)
 	s := suite{Package: name, Name: name, Timestamp: d.Began.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
 		Time: seconds(d.Ended.Sub(d.Began)), Out: output{j.log(d)}}
-	for _, p := range []property{{"outcome", string(d.Outcome)}, {"text", d.Text}, {"runs", fmt.Sprint(d.Runs)}, {"cost", Cost}} {
+	for _, p := range []property{{"outcome", string(d.Outcome)}, {"text", d.Text}, {"runs", fmt.Sprint(d.Runs)}, {"cost", d.Used.Money()}, {"tokens", d.Used.Tokens()}} {
 		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
 	}
 	culprit := d.Culprit()
@@ -178,10 +178,11 @@ func attemptLine(a *digest.Attempt) string {
 	if a.Exit != "" && a.Exit != a.Reason {
 		line += " (" + a.Exit + ")"
 	}
-	return line + ", " + took(a.Millis)
+	line += ", " + took(a.Millis)
+	if a.Spent != nil {
+		line += ", " + a.Spent.String()
+	}
+	return line
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
-
-// Cost of a run or a step: no adapter of this version tells any.
-const Cost = "unknown"

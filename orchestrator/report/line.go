@@ -40,7 +40,7 @@ func describe(e flow.Event) []line {
 	case flow.ReplyRejected:
 		return rejected(e)
 	case flow.AttemptStopped:
-		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped: %s", e.Step, e.Role, e.Attempt, e.Reason)}}
+		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped%s: %s", e.Step, e.Role, e.Attempt, cost(e.Spent), e.Reason)}}
 	case flow.StateDiverged:
 		return []line{{warn, e.Text + diverged(e)}}
 	case flow.BoardEdited:
@@ -74,11 +74,33 @@ func accepted(e flow.ReplyAccepted) []line {
 	if e.Status != "ok" {
 		m = warn
 	}
-	text := fmt.Sprintf("step %d: %s %s in %s", e.Step, e.Role, e.Status, took(e.Millis))
+	text := fmt.Sprintf("step %d: %s %s in %s%s", e.Step, e.Role, e.Status, took(e.Millis), cost(e.Spent))
 	if e.Message != "" {
 		text += ": " + brief(e.Message)
 	}
 	return []line{{m, text}}
+}
+
+// cost is what an attempt came to, if its tool tells.
+func cost(s *flow.Spending) string {
+	if s == nil {
+		return ""
+	}
+	return " (" + s.String() + ")"
+}
+
+// session is by which an agent's tool would go on with the conversation, if it told.
+func session(e flow.Event) string {
+	switch e := e.(type) {
+	case flow.ReplyAccepted:
+		return e.Session
+	case flow.ReplyRejected:
+		return e.Session
+	case flow.AttemptStopped:
+		return e.Session
+	default:
+		return ""
+	}
 }
 
 func rejected(e flow.ReplyRejected) []line {
@@ -90,7 +112,7 @@ func rejected(e flow.ReplyRejected) []line {
 	if e.Exit != e.Reason {
 		exit = " (" + e.Exit + ")"
 	}
-	lines := []line{{bad, fmt.Sprintf("step %d: %s attempt %d rejected: %s%s; %s", e.Step, e.Role, e.Attempt, e.Reason, exit, then)}}
+	lines := []line{{bad, fmt.Sprintf("step %d: %s attempt %d rejected%s: %s%s; %s", e.Step, e.Role, e.Attempt, cost(e.Spent), e.Reason, exit, then)}}
 	if said := lastLine(e.Stderr); said != "" {
 		lines = append(lines, line{bad, "it said on stderr: " + said})
 	}

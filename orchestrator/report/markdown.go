@@ -91,13 +91,21 @@ func (m *markdown) overview(boards []digest.Digest) {
 			tries += fmt.Sprintf(" (%d rejected)", rejected)
 		}
 		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d.Outcome), d.Board, outcomeWords(d.Outcome), d.Earlier+len(d.Steps), tries,
-			took(d.Ended.Sub(d.Began).Milliseconds()), Cost)
+			took(d.Ended.Sub(d.Began).Milliseconds()), priced(d.Used))
 	}
 	for i := range boards {
 		if d := &boards[i]; d.Outcome != flow.Complete {
 			m.line("\n**%s**: %s%s", d.Board, d.Text, advised(d.Advice))
 		}
 	}
+}
+
+// priced is a cell with a cost and, where they are known, tokens.
+func priced(u flow.Tally) string {
+	if tokens := u.Tokens(); tokens != "" {
+		return u.Money() + " (" + tokens + ")"
+	}
+	return u.Money()
 }
 
 func advised(advice string) string {
@@ -135,7 +143,7 @@ func (m *markdown) board(d *digest.Digest) {
 	m.line("| step | task | role | attempts | time | cost | result | last message |\n|--:|---|---|--:|--:|--:|---|---|")
 	for i := first; i < len(d.Steps); i++ {
 		s := &d.Steps[i]
-		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), took(s.Millis()), Cost, stepResult(s), brief(lastWord(s)))
+		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), took(s.Millis()), priced(s.Used), stepResult(s), brief(lastWord(s)))
 	}
 }
 

@@ -56,6 +56,9 @@ func (l Log) Entry(board string, e flow.Entry) {
 	if len(lines) == 0 {
 		lines = []line{{calm, ending(e.Event)}}
 	}
+	if id := session(e.Event); id != "" {
+		lines = append(lines, line{calm, "session " + id})
+	}
 	for _, line := range lines {
 		l.print(board, fmt.Sprintf("%5d %s", e.Seq, e.Time.Local().Format("2006-01-02 15:04:05")), line.text)
 	}

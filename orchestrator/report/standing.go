@@ -39,6 +39,8 @@ func Advice(o flow.Outcome, board, log string) string {
 		return "kanban-run ack -n " + board + " shows what changed and what your word would change; look at it, mend the board if need be, then kanban-run ack " + board
 	case flow.Exhausted:
 		return log + " has the replies; the same command asks again, with fresh retries"
+	case flow.Later:
+		return "the same command goes on once the provider's limit is over"
 	case flow.LimitReached, flow.Interrupted:
 		return "the same command goes on"
 	default:

@@ -15,8 +15,12 @@ type Status struct {
 	Outcome  flow.Outcome   `json:"outcome,omitempty"`
 	Text     string         `json:"text,omitempty"`
 	Frozen   bool           `json:"frozen"`
-	Steps    int            `json:"steps"`     // finished under the current limits
-	LastStep int            `json:"last_step"` // steps ever started
+	Steps    int            `json:"steps"`             // finished under the current limits
+	LastStep int            `json:"last_step"`         // steps ever started
+	Until    string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
+	Used     flow.Tally     `json:"used"`              // under the current limits, by attempts that have ended
+	Total    flow.Tally     `json:"total"`             // by all runs
+	Session  string         `json:"session,omitempty"` // the last one that an agent's tool told of
 	Open     *OpenStep      `json:"open_step,omitempty"`
 	Next     string         `json:"next"` // what a run that is started now does first
 	Journal  string         `json:"journal"`
@@ -42,7 +46,7 @@ type OpenStep struct {
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Frozen: h.Frozen() != "", Steps: s.Steps,
-		LastStep: s.LastStep, Next: next(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
+		LastStep: s.LastStep, Until: s.Until, Used: flow.Tally{Used: s.Used}, Total: flow.Tally{Used: s.Total}, Session: s.Session, Next: next(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
 	if st.Frozen {
 		st.Outcome, st.Text = flow.Frozen, h.Frozen()
 	}
@@ -94,6 +98,15 @@ func standstill(e flow.Finish) string {
 	}
 }
 
+// cost is what the last run came to, and all of them where that is more.
+func (s Status) cost() string {
+	text := priced(s.Used)
+	if s.Total.Used != s.Used.Used {
+		text += ", of all runs " + priced(s.Total)
+	}
+	return text
+}
+
 // WriteText writes the status for a person.
 func (s Status) WriteText(out *console.Printer) error {
 	var errs []error
@@ -115,6 +128,10 @@ func (s Status) WriteText(out *console.Printer) error {
 		row("lock", "RECONCILE_LOCK is on: only kanban-run ack ends it")
 	}
 	row("steps", "%d", s.LastStep)
+	row("cost", "%s", s.cost())
+	if s.Session != "" {
+		row("session", "%s", s.Session)
+	}
 	if o := s.Open; o != nil {
 		row("open", "step %d: %s, %s call for %s, %s started, %d rejected", o.Step, o.Role, o.Call, o.Task, flow.Count(o.Attempts, "attempt"), o.Rejected)
 	}
