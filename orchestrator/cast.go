@@ -14,7 +14,9 @@ import (
 	"kanban-run/orchestrator/agent/claude"
 	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/review"
 	"kanban-run/roles"
 )
 
@@ -38,7 +40,9 @@ type Player struct {
 	Adapter  agent.Adapter
 	Shown    string   // the command as a person would type it
 	Withheld []string // names of variables that it does not get
-	template agent.Assignment
+	// Supervisor is the prompt of who looks at the work, "" where nobody does.
+	Supervisor string
+	template   agent.Assignment
 }
 
 // Player finds who plays a role in the work directory dir and checks that its command exists. Once found it is the same for as
@@ -87,11 +91,34 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	if p.Adapter == nil {
 		return nil, fmt.Errorf("role %s: %w", r.Name, unknownAdapter(choice.name))
 	}
+	if p.Supervisor, err = c.supervisor(r, dir); err != nil {
+		return nil, fmt.Errorf("role %s: %w", r.Name, err)
+	}
 	if err := p.Adapter.Check(p.template); err != nil {
 		return nil, fmt.Errorf("role %s: %w", r.Name, err)
 	}
 	return p, nil
 }
+
+// supervisor is the prompt of who reviews the role's work. The Manager's is not reviewed: what it decides is on the board, not in its session.
+func (c *Cast) supervisor(r roles.Role, dir string) (string, error) {
+	switch {
+	case !r.Review:
+		return "", nil
+	case r.Name == flow.ManagerRole:
+		return "", &agent.ConfigError{Text: "review: supervisor is for roles that work on tasks", Fix: "remove it from the Manager's role file"}
+	}
+	home := ""
+	for _, entry := range c.Environ {
+		if value, ok := strings.CutPrefix(entry, "HOME="); ok {
+			home = value
+		}
+	}
+	return review.Prompt(dir, home)
+}
+
+// rounds is how often the role's supervisor may send work back.
+func (p *Player) rounds() int { return cmp.Or(p.Role.Rounds, defaultRounds) }
 
 // tool is what is known of the program that plays the role; a role that has no adapter yet has no tool.
 func (c choice) tool() agent.Tool {

@@ -26,6 +26,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/durable":      "it locks the board and puts it back",
 		"orchestrator/redact":       "it hands the redactor to whoever writes",
 		"orchestrator/config":       "the settings say who plays a role",
+		"orchestrator/review":       "a supervisor may look at the work of one",
 		"roles":                     "so do the role files",
 	},
 	"orchestrator/board": {

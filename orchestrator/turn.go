@@ -104,10 +104,12 @@ type attempt struct {
 	began          time.Time
 	took           time.Duration
 	stdout, stderr *spool
+	more           []*spool // of the phases of a review
+	refused        string   // why a supervisor was not content in the end; "" when it was, or nobody looked
 	out            *agent.Outcome
 }
 
-func (a *attempt) streams() []*spool { return []*spool{a.stdout, a.stderr} }
+func (a *attempt) streams() []*spool { return append([]*spool{a.stdout, a.stderr}, a.more...) }
 
 // converse starts the agent, waits for its end and journals the outcome. Meanwhile others may work.
 func (r *run) converse(e flow.StartAgent, player *Player, inv *agent.Invocation) error {
@@ -115,7 +117,7 @@ func (r *run) converse(e flow.StartAgent, player *Player, inv *agent.Invocation)
 	stop, done := r.timed()
 	defer done()
 	r.desk.leave()
-	out, err := agent.Converse(stop, r.kill, player.Adapter, inv, contractOf(e.Call), r.sinks(a), r.activity)
+	out, err := r.work(stop, a, inv)
 	r.desk.take()
 	r.fresh = nil
 	a.out, a.took = out, r.job.Now().Sub(a.began)
@@ -132,17 +134,19 @@ func (r *run) timed() (stop context.Context, done context.CancelFunc) {
 }
 
 func (r *run) newAttempt(e flow.StartAgent, player *Player) *attempt {
-	name := filepath.Join("steps", stepName(e.Step), fmt.Sprintf("%s-%d", e.Call, r.history.State.Step.Running))
-	return &attempt{StartAgent: e, player: player, began: r.job.Now(), stdout: newSpool(r.files.dir, name+".stdout"), stderr: newSpool(r.files.dir, name+".stderr")}
+	a := &attempt{StartAgent: e, player: player, began: r.job.Now()}
+	a.stdout, a.stderr = r.newSpools(a, "")
+	return a
 }
 
-func (r *run) sinks(a *attempt) agent.Sinks {
-	return agent.Sinks{Stdout: a.stdout, Stderr: a.stderr, Redactor: r.setup.Redactor}
+// newSpools are for the streams of one program. phase tells those of a review apart.
+func (r *run) newSpools(a *attempt, phase string) (stdout, stderr *spool) {
+	name := filepath.Join("steps", stepName(a.Step), fmt.Sprintf("%s-%d%s", a.Call, r.history.State.Step.Running, phase))
+	return newSpool(r.files.dir, name+".stdout"), newSpool(r.files.dir, name+".stderr")
 }
 
 // heard journals how a conversation ended.
 func (r *run) heard(a *attempt, err error) error {
-	a.stdout.rest = a.out.Rest
 	failpoint.At("agent-gone")
 	if err != nil {
 		return errors.Join(r.stopped(a, err.Error()), keepAll(a.streams()), configError(err))
@@ -163,6 +167,9 @@ func (r *run) outcome(a *attempt) error {
 	if a.out.Stopped {
 		return r.halted(a)
 	}
+	if a.refused != "" {
+		return r.unsettled(a)
+	}
 	failure, disagreed := a.out.Failure, false
 	var accepted flow.ReplyAccepted
 	if failure == nil {
@@ -177,6 +184,15 @@ func (r *run) outcome(a *attempt) error {
 		return err
 	}
 	return r.rejected(a, *failure, disagreed)
+}
+
+// unsettled journals work that its supervisor does not accept.
+func (r *run) unsettled(a *attempt) error {
+	if err := keepAll(a.streams()); err != nil {
+		return err
+	}
+	return r.record(flow.ReviewFailed{Step: a.Step, Call: a.Call, Task: a.Task, Role: a.player.Role.Name, Attempt: a.Attempt, Rounds: a.player.rounds(),
+		Reason: a.refused, Left: r.left(), Millis: a.took.Milliseconds(), Session: a.out.Session, Spent: r.charge(a)})
 }
 
 // halted journals an attempt that was ended from here. Where the runner itself goes on, it was a limit: the state says so now, and

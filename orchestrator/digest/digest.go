@@ -70,6 +70,16 @@ type Attempt struct {
 	Output   string         `json:"output,omitempty"`  // folder with its full streams
 	Session  string         `json:"session,omitempty"` // by which its tool would go on with the conversation
 	Spent    *flow.Spending `json:"spent,omitempty"`   // nil: its tool does not tell
+	Reviews  []Review       `json:"reviews,omitempty"` // by a supervisor
+}
+
+// Review is what a supervisor said of the work of an attempt.
+type Review struct {
+	Round     int    `json:"round"`
+	Completed bool   `json:"completed"`
+	Feedback  string `json:"feedback"`
+	Session   string `json:"session,omitempty"`
+	Millis    int64  `json:"millis"`
 }
 
 // Result is how an attempt ended.
@@ -114,6 +124,8 @@ func count(u *flow.Used, e flow.Event) {
 	case flow.ReplyRejected:
 		u.Add(ev.Millis, ev.Spent)
 	case flow.AttemptStopped:
+		u.Add(ev.Millis, ev.Spent)
+	case flow.ReviewFailed:
 		u.Add(ev.Millis, ev.Spent)
 	}
 }

@@ -24,6 +24,15 @@ func (s *Step) add(e flow.Entry) {
 				a.Millis = e.Time.Sub(a.Began).Milliseconds()
 			}
 		})
+	case flow.ReviewHeld:
+		s.update(func(a *Attempt) {
+			a.Reviews = append(a.Reviews, Review{ev.Round, ev.Completed, ev.Feedback, ev.Session, ev.Millis})
+			a.Spent = ev.Spent
+		})
+	case flow.ReviewFailed:
+		s.update(func(a *Attempt) {
+			a.Result, a.Millis, a.Reason, a.Session, a.Spent = Rejected, ev.Millis, ev.Reason, ev.Session, ev.Spent
+		})
 	case flow.StateDiverged:
 		s.Notes = append(s.Notes, ev.Text)
 	case flow.BoardEdited:

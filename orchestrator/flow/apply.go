@@ -20,7 +20,7 @@ func (e RunStarted) apply(s *State) error {
 func (s *State) freshen() {
 	s.Steps, s.Repeat, s.Used, s.Tasks = 0, Repeat{}, Used{}, nil
 	if s.Step != nil {
-		s.Step.Rejected, s.Step.Disagreed = 0, false
+		s.Step.Rejected, s.Step.Disagreed, s.Step.Unsettled = 0, false, ""
 	}
 }
 

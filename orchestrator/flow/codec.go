@@ -19,6 +19,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"REPLY_ACCEPTED":          decoderOf[ReplyAccepted](),
 	"REPLY_REJECTED":          decoderOf[ReplyRejected](),
 	"ATTEMPT_STOPPED":         decoderOf[AttemptStopped](),
+	"REVIEW_HELD":             decoderOf[ReviewHeld](),
+	"REVIEW_FAILED":           decoderOf[ReviewFailed](),
 	"STATE_DIVERGENCE":        decoderOf[StateDiverged](),
 	"BOARD_EDITED":            decoderOf[BoardEdited](),
 	"INPUT_LOST":              decoderOf[InputLost](),

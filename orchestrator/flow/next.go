@@ -32,6 +32,10 @@ func Next(s State, b Board) Effect {
 	case step != nil && step.Reply == nil && step.Rejected > s.Limits.MaxRetries:
 		return exhausted(step)
 
+	// Seed 003's loop came to no end within its rounds: the work is there, and nobody may go on with it unseen.
+	case step != nil && step.Unsettled != "":
+		return Finish{Outcome: NeedsPerson, Text: step.Unsettled}
+
 	// What was used is looked at before every attempt. The step stays open: the next run goes on with it, with limits of its own.
 	case step != nil && step.Reply == nil && s.reached(step.Task) != "":
 		return Finish{Outcome: LimitReached, Text: s.reached(step.Task)}

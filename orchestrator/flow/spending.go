@@ -35,9 +35,19 @@ func (u *Used) Add(millis int64, spent *Spending) {
 		return
 	}
 	u.Told++
-	u.Input, u.Cached, u.Output = sum(u.Input, spent.Input), sum(u.Cached, spent.Cached), sum(u.Output, spent.Output)
 	if spent.Cost != nil {
 		u.Priced++
+	}
+	u.AddPart(spent)
+}
+
+// AddPart counts in what is known of an attempt that goes on: its outcome counts the attempt.
+func (u *Used) AddPart(spent *Spending) {
+	if spent == nil {
+		return
+	}
+	u.Input, u.Cached, u.Output = sum(u.Input, spent.Input), sum(u.Cached, spent.Cached), sum(u.Output, spent.Output)
+	if spent.Cost != nil {
 		u.Cost = sum(u.Cost, *spent.Cost)
 	}
 }
@@ -162,8 +172,32 @@ func (s *State) keepTask(t TaskUse) {
 	s.Tasks = append(others[max(0, len(others)-mostTasks+1):], t)
 }
 
+// chargePart counts what an attempt of the open step came to so far, as far as it is not counted yet.
+func (s *State) chargePart(spent *Spending) {
+	spent = spent.less(s.Step.Paid)
+	s.Used.AddPart(spent)
+	s.Total.AddPart(spent)
+	t := s.task(s.Step.Task)
+	t.Used.AddPart(spent)
+	s.keepTask(t)
+}
+
+// less is what came after o.
+func (s *Spending) less(o *Spending) *Spending {
+	if s == nil || o == nil {
+		return s
+	}
+	d := Spending{Input: s.Input - o.Input, Cached: s.Cached - o.Cached, Output: s.Output - o.Output, Cost: s.Cost}
+	if s.Cost != nil && o.Cost != nil {
+		cost := *s.Cost - *o.Cost
+		d.Cost = &cost
+	}
+	return &d
+}
+
 // charge counts an attempt of the open step that has come to its end.
 func (s *State) charge(millis int64, spent *Spending, session string) {
+	spent, s.Step.Paid = spent.less(s.Step.Paid), nil
 	s.Used.Add(millis, spent)
 	s.Total.Add(millis, spent)
 	t := s.task(s.Step.Task)

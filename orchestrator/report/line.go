@@ -41,6 +41,10 @@ func describe(e flow.Event) []line {
 		return rejected(e)
 	case flow.AttemptStopped:
 		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped%s: %s", e.Step, e.Role, e.Attempt, cost(e.Spent), e.Reason)}}
+	case flow.ReviewHeld:
+		return reviewed(e)
+	case flow.ReviewFailed:
+		return []line{{bad, fmt.Sprintf("step %d: %s", e.Step, brief(e.Reason))}}
 	case flow.StateDiverged:
 		return []line{{warn, e.Text + diverged(e)}}
 	case flow.BoardEdited:
@@ -81,6 +85,13 @@ func accepted(e flow.ReplyAccepted) []line {
 	return []line{{m, text}}
 }
 
+func reviewed(e flow.ReviewHeld) []line {
+	if e.Completed {
+		return []line{{good, fmt.Sprintf("step %d: the supervisor of %s accepts the work (round %d, %s)", e.Step, e.Role, e.Round, took(e.Millis))}}
+	}
+	return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s sends the work back (round %d, %s): %s", e.Step, e.Role, e.Round, took(e.Millis), brief(e.Feedback))}}
+}
+
 // cost is what an attempt came to, if its tool tells.
 func cost(s *flow.Spending) string {
 	if s == nil {
@@ -97,6 +108,8 @@ func session(e flow.Event) string {
 	case flow.ReplyRejected:
 		return e.Session
 	case flow.AttemptStopped:
+		return e.Session
+	case flow.ReviewFailed:
 		return e.Session
 	default:
 		return ""

@@ -65,12 +65,12 @@ func TestFind(t *testing.T) {
 		{"u1 a t2", 1, "one"}, // a tool's result only repeats
 		{"u1 a2 u", 1, "one"},
 	} {
-		s, turn, found := find(say(tt.roles))
+		s, turn, found := New().find(&Request{Messages: say(tt.roles)})
 		if !found || turn != tt.turn || s.Steps[0].Text != tt.says {
 			t.Errorf("find(%s) = %v, %d, %t, want %s, %d", tt.roles, s.Steps, turn, found, tt.says, tt.turn)
 		}
 	}
-	if _, _, found := find(say("s u a")); found {
+	if _, _, found := New().find(&Request{Messages: say("s u a")}); found {
 		t.Error("find found a script where there is none")
 	}
 }
@@ -139,5 +139,23 @@ func TestTranslation(t *testing.T) {
 		if got := a.tool + " " + string(a.input) + a.text; got != tt.want {
 			t.Errorf("%s with %s = %s, want %s", tt.step.Kind, tt.tools, got, tt.want)
 		}
+	}
+}
+
+// TestOtherwise: where there is no script the model does what the test thinks of, and a script wins.
+func TestOtherwise(t *testing.T) {
+	m := New()
+	m.Otherwise(func(q *Request, said string) (Script, bool) { return Play(Say("to " + said)), said == "hello" })
+	q := &Request{Messages: []Message{{"user", "hello"}, {"assistant", "a"}, {"tool", "hello"}, {"assistant", "b"}, {"user", "mm"}}}
+	if s, turn, found := m.find(q); !found || turn != 2 || s.Steps[0].Text != "to hello" || s.ID == "" {
+		t.Errorf("find = %+v, %d, %t, want what the test thinks of, since hello", s, turn, found)
+	}
+	q.Messages[4].Text = Play(Say("scripted")).String()
+	if s, turn, found := m.find(q); !found || turn != 0 || s.Steps[0].Text != "scripted" {
+		t.Errorf("find = %+v, %d, %t, want the script", s, turn, found)
+	}
+	q.Messages = q.Messages[1:4]
+	if _, _, found := m.find(q); found {
+		t.Error("find took a tool's result for a question")
 	}
 }

@@ -35,6 +35,7 @@ type Request struct {
 type Model struct {
 	mu       sync.Mutex
 	requests []*Request
+	think    func(q *Request, said string) (Script, bool)
 	spent    map[string]int // faults played, by script and place
 	answers  int
 	answered chan struct{} // closed and made anew with each answer
@@ -42,6 +43,14 @@ type Model struct {
 
 // New makes a model that has been asked nothing.
 func New() *Model { return &Model{spent: map[string]int{}, answered: make(chan struct{})} }
+
+// Otherwise has the model do what think says where there is no script in a prompt: think looks at what users said, from the last message
+// to the first, until it knows what to do. It is called from several goroutines.
+func (m *Model) Otherwise(think func(q *Request, said string) (Script, bool)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.think = think
+}
 
 // Server is a model at an address.
 type Server struct {
@@ -185,7 +194,7 @@ func (m *Model) converse(w http.ResponseWriter, r *http.Request, d *dialect, q *
 			seen.System += msg.Text + "\n"
 		}
 	}
-	script, turn, found := find(seen.Messages)
+	script, turn, found := m.find(&seen)
 	if !found {
 		script = Play(Say("modeltest: the prompt has no script."))
 	}

@@ -16,13 +16,21 @@ type Message struct {
 
 // find returns the last script in what the user or the system says, and how often the assistant has spoken since. A tool's
 // result is not looked at: a program may print the prompt.
-func find(messages []Message) (s Script, turns int, found bool) {
-	for i, m := range slices.Backward(messages) {
-		if m.Role != "system" && m.Role != "user" {
+func (m *Model) find(q *Request) (s Script, turns int, found bool) {
+	m.mu.Lock()
+	think := m.think
+	m.mu.Unlock()
+	for i, said := range slices.Backward(q.Messages) {
+		if said.Role != "system" && said.Role != "user" {
 			continue
 		}
-		if s, found = lastScript(m.Text); found {
-			return s, countTurns(messages[i+1:]), true
+		if s, found = lastScript(said.Text); !found && think != nil && said.Role == "user" {
+			if s, found = think(q, said.Text); s.ID == "" {
+				s.ID = string(encode(s))
+			}
+		}
+		if found {
+			return s, countTurns(q.Messages[i+1:]), true
 		}
 	}
 	return Script{}, 0, false

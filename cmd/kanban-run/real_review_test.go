@@ -1,0 +1,154 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent/modeltest"
+)
+
+// feedback is how an agent's prompt begins that has a supervisor's verdict in it.
+const feedback = "A supervisor has looked at your work"
+
+// supervised has the model play an agent and its supervisor, who is content the third time.
+func (s *realSite) supervised(verdicts ...string) {
+	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		rounds := 0
+		for _, m := range q.Messages {
+			if m.Role == "user" {
+				rounds += strings.Count(m.Text, feedback)
+			}
+		}
+		switch {
+		case strings.Contains(said, "You are now the supervisor"):
+			return modeltest.Play(modeltest.Say(verdicts[min(rounds, len(verdicts)-1)])), true
+		case strings.Contains(said, feedback):
+			return modeltest.Play(modeltest.WriteFile(s.path(fmt.Sprintf("out/round-%d.txt", rounds)), said), modeltest.Structured(reply("ok", fmt.Sprintf("Round %d.", rounds)))), true
+		default:
+			return s.work(q, said)
+		}
+	})
+}
+
+// reviewedSite has a board of one task whose role is reviewed.
+func reviewedSite(t *testing.T, name string) *realSite {
+	s := newReal(t, name, 1)
+	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nreview: supervisor\nreview_rounds: 3\n---\nYou implement.\n")
+	s.write("SUPERVISOR.md", "You are strict.\n")
+	return s
+}
+
+// TestRealReview is seed 003 in a batch: two rounds of feedback, and then completion. The agent goes on in its own session, the supervisor
+// looks at it in forks.
+func TestRealReview(t *testing.T) {
+	onEach(t, func(t *testing.T, name string) {
+		s := reviewedSite(t, name)
+		s.supervised("Add a test.", "Not yet [TASK_COMPLETED]: run it.", "All is there.\n\n[TASK_COMPLETED]")
+		s.run(exitComplete)
+		for file, want := range map[string]string{"out/1.txt": "written by " + name, "out/round-1.txt": "Add a test.", "out/round-2.txt": "run it."} {
+			if got := s.read(file); !strings.Contains(got, want) {
+				t.Errorf("%s = %q, want %q in it", file, got, want)
+			}
+		}
+		log := s.ask("log", "kanban.yaml")
+		for _, want := range []string{"Add a test.", "run it.", "Round 2."} {
+			if !strings.Contains(log, want) {
+				t.Errorf("the log lacks %q:\n%s", want, log)
+			}
+		}
+		s.strict()
+		s.unchanged(name)
+		// A session tells what it came to from its beginning, a fork what its parent came to as well: each turn is charged once.
+		turns := int64(len(s.model.Requests()))
+		if used := s.used(); used.Input != 1000*turns || used.Output != 50*turns || name == "claude" && (used.Cost == nil || *used.Cost != 5000*turns) {
+			t.Errorf("status says %+v for %d turns of 1000 tokens in, 50 out and half a cent", used, turns)
+		}
+	})
+}
+
+// strict checks that every supervisor was told its role, and no agent was.
+func (s *realSite) strict() {
+	s.t.Helper()
+	looks := 0
+	for _, q := range s.model.Requests() {
+		if len(q.Messages) == 0 {
+			continue
+		}
+		last := ""
+		for _, m := range q.Messages {
+			if m.Role == "user" && (strings.Contains(m.Text, "You are now the supervisor") || strings.Contains(m.Text, feedback) || taskOf(m.Text) != "") {
+				last = m.Text
+			}
+		}
+		supervises := strings.Contains(last, "You are now the supervisor")
+		told := strings.Contains(q.System+last, "You are strict.")
+		if supervises {
+			looks++
+		}
+		if supervises != told {
+			s.t.Errorf("a request of a supervisor: %t; it is told that it is strict: %t", supervises, told)
+		}
+	}
+	if looks != 3 {
+		s.t.Errorf("the model was asked %d times by a supervisor, want 3", looks)
+	}
+}
+
+// unchanged checks that a supervisor left no word in the agent's own session.
+func (s *realSite) unchanged(name string) {
+	s.t.Helper()
+	for _, q := range s.model.Requests() {
+		agent, supervisors := false, 0
+		for i, m := range q.Messages {
+			if m.Role == "user" && strings.Contains(m.Text, "You are now the supervisor") {
+				supervisors++
+				agent = i < len(q.Messages)-1 && strings.Contains(q.Messages[len(q.Messages)-1].Text, feedback)
+			}
+		}
+		if agent || supervisors > 1 {
+			s.t.Errorf("%s: a session has the words of %d supervisors, the agent's own: %t", name, supervisors, agent)
+		}
+	}
+}
+
+// TestRealReviewWithoutEnd: a supervisor that is never content leaves the board to a person, and the next run starts afresh.
+func TestRealReviewWithoutEnd(t *testing.T) {
+	s := reviewedSite(t, "claude")
+	s.supervised("More.")
+	s.run(exitNeedsPerson)
+	s.says("sent the work back 3 times and is still not content: More.")
+	s.supervised("[TASK_COMPLETED]")
+	s.run(exitComplete)
+	if log := s.ask("log", "kanban.yaml"); !strings.Contains(log, "the supervisor of Implementor accepts the work (round 1") {
+		t.Errorf("the log is %s, want the second run's supervisor to accept the work", log)
+	}
+}
+
+// TestRealReviewNeedsPrompt is seed 003, "SUPERVISOR.md 不存在": an error before anything starts, that says how to create one.
+func TestRealReviewNeedsPrompt(t *testing.T) {
+	s := reviewedSite(t, "claude")
+	if err := os.Remove(s.path("SUPERVISOR.md")); err != nil {
+		t.Fatal(err)
+	}
+	s.run(exitInvalid)
+	s.says("there is no SUPERVISOR.md", "kanban-run supervise --example > SUPERVISOR.md")
+	if n := len(s.model.Requests()); n != 0 {
+		t.Errorf("the model was asked %d times before the error", n)
+	}
+	home := ""
+	for _, v := range s.env {
+		if value, ok := strings.CutPrefix(v, "HOME="); ok {
+			home = value
+		}
+	}
+	must(t, os.MkdirAll(filepath.Join(home, ".claude"), 0o755))
+	must(t, os.WriteFile(filepath.Join(home, ".claude", "SUPERVISOR.md"), []byte("You are strict.\n"), 0o644))
+	s.supervised("a", "b", "[TASK_COMPLETED]")
+	s.run(exitComplete)
+	s.strict()
+}

@@ -1,0 +1,158 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent/modeltest"
+)
+
+// realSite is a site whose agents are real programs that speak to a fake model.
+type realSite struct {
+	*site
+	name  string // of the agent
+	model *modeltest.Server
+}
+
+// reals are the agents that every run of the tests must have: see modeltest.Find.
+var reals = [...]string{"claude", "codex"}
+
+// newReal makes a site where a board of n tasks is worked on by a real agent. Its home and its environment are new.
+func newReal(t *testing.T, name string, n int) *realSite {
+	t.Helper()
+	path := modeltest.Find(t, name)
+	s := &realSite{site: newSite(t, built(t, buildPlain), n), name: name, model: modeltest.Start(t)}
+	s.env = append(s.model.Env(t, name), "KANBAN_RUN_GRACE=5s")
+	for i, v := range s.env {
+		if strings.HasPrefix(v, "PATH=") {
+			s.env[i] = "PATH=" + filepath.Dir(path) + ":" + strings.TrimPrefix(v, "PATH=")
+		}
+	}
+	s.args = []string{"--agent", name}
+	s.write(".kanban-run.yaml", "env:\n  pass: [FAKE_API_KEY]\n")
+	s.model.Otherwise(s.work)
+	return s
+}
+
+// work is what the model does for an agent that got a task or is the Manager, and nobody said otherwise: it writes out/N.txt, or walks the
+// list.
+func (s *realSite) work(_ *modeltest.Request, said string) (modeltest.Script, bool) {
+	switch task := taskOf(said); {
+	case strings.Contains(said, `"done_task"`):
+		return modeltest.Play(modeltest.Walk()), true
+	case task != "":
+		return modeltest.Play(s.wrote(task), modeltest.Structured(reply("ok", "Wrote it."))), true
+	default:
+		return modeltest.Script{}, false
+	}
+}
+
+// taskOf is the name of the task in a prompt, without folder and ending; "" where it has none.
+func taskOf(said string) string {
+	_, rest, found := strings.Cut(said, `"task_file":`)
+	var path string
+	if !found || json.NewDecoder(strings.NewReader(rest)).Decode(&path) != nil {
+		return ""
+	}
+	return strings.TrimSuffix(filepath.Base(path), ".md")
+}
+
+func (s *realSite) wrote(task string) modeltest.Step {
+	return modeltest.WriteFile(s.path("out/"+task+".txt"), "written by "+s.name)
+}
+
+func reply(status, message string) map[string]string {
+	return map[string]string{"status": status, "message": message}
+}
+
+// plays has the model do these steps for every task, and walk the list as the Manager.
+func (s *realSite) plays(steps ...modeltest.Step) {
+	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		if taskOf(said) != "" {
+			return modeltest.Play(steps...), true
+		}
+		return s.work(q, said)
+	})
+}
+
+// run runs the board to its end, and checks its exit code.
+func (s *realSite) run(code int, args ...string) {
+	s.t.Helper()
+	s.write("output", "")
+	if err := os.MkdirAll(s.path("out"), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	r := s.launch(s.command(nil, append(append(append([]string(nil), s.args...), args...), "kanban.yaml")...))
+	if got := r.wait(); got != code {
+		s.t.Fatalf("exit code %d, want %d\n%s\n%s", got, code, s.read("output"), s.asked())
+	}
+	s.nobodyIsLeft()
+}
+
+// asked is what the model was asked and how it answered, for a person.
+func (s *realSite) asked() string {
+	var b strings.Builder
+	for _, q := range s.model.Requests() {
+		fmt.Fprintf(&b, "%s %s turn %d: %s\n", q.Path, q.Model, q.Turn, q.Answer)
+	}
+	return b.String()
+}
+
+// says checks that what was printed has all the texts.
+func (s *realSite) says(texts ...string) {
+	s.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(s.read("output"), text) {
+			s.t.Errorf("the run does not say %q, but:\n%s", text, s.read("output"))
+		}
+	}
+}
+
+// ask runs another command of kanban-run and returns what it prints.
+func (s *realSite) ask(args ...string) string {
+	s.t.Helper()
+	cmd := s.command(nil, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		s.t.Fatalf("kanban-run %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return stdout.String()
+}
+
+// used is what the status says that the board came to.
+type used struct {
+	Input   int64  `json:"input_tokens"`
+	Output  int64  `json:"output_tokens"`
+	Cost    *int64 `json:"cost_microusd"`
+	Session string `json:"-"`
+}
+
+func (s *realSite) used() used {
+	s.t.Helper()
+	var status struct {
+		Used    used   `json:"used"`
+		Session string `json:"session"`
+	}
+	text := s.ask("status", "--json", "kanban.yaml")
+	if err := json.Unmarshal([]byte(text), &status); err != nil {
+		s.t.Fatalf("status: %v\n%s", err, text)
+	}
+	status.Used.Session = status.Session
+	return status.Used
+}
+
+// onEach runs a test with each of the real agents.
+func onEach(t *testing.T, test func(t *testing.T, name string)) {
+	for _, name := range reals {
+		t.Run(name, func(t *testing.T) { test(t, name) })
+	}
+}
+

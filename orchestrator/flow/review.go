@@ -1,0 +1,64 @@
+package flow
+
+// ReviewHeld says that a supervisor has looked at what an agent did in the attempt that is running: seed 003. Spent is what the attempt
+// came to so far, the supervisor's part of it, too: should the run die, nobody can tell later.
+type ReviewHeld struct {
+	Step      int       `json:"step"`
+	Call      Call      `json:"call"`
+	Task      string    `json:"task"`
+	Role      string    `json:"role"`
+	Attempt   int       `json:"attempt"`
+	Round     int       `json:"round"` // from 1
+	Completed bool      `json:"completed"`
+	Feedback  string    `json:"feedback" text:"free"` // the supervisor's final message
+	Session   string    `json:"session" text:"free"`  // the fork that it looked at the work in
+	Millis    int64     `json:"millis"`
+	Spent     *Spending `json:"spent,omitempty"`
+}
+
+// ReviewFailed is the outcome of an attempt whose supervisor never was content. A person has to look.
+type ReviewFailed struct {
+	Step    int    `json:"step"`
+	Call    Call   `json:"call"`
+	Task    string `json:"task"`
+	Role    string `json:"role"`
+	Attempt int    `json:"attempt"`
+	Rounds  int    `json:"rounds"` // how often the work was sent back
+	Reason  string `json:"reason" text:"free"`
+	Left    string `json:"board_sha256,omitempty"` // the board as the attempt left it; "" when nobody knows
+	Millis  int64  `json:"millis"`
+
+	Session string    `json:"session,omitempty" text:"free"` // as of a ReplyAccepted
+	Spent   *Spending `json:"spent,omitempty"`
+}
+
+// Kind is the record's type in the journal.
+func (ReviewHeld) Kind() string { return "REVIEW_HELD" }
+
+// Kind is the record's type in the journal.
+func (ReviewFailed) Kind() string { return "REVIEW_FAILED" }
+
+// Subject is the task.
+func (e ReviewHeld) Subject() string { return e.Task }
+
+// Subject is the task.
+func (e ReviewFailed) Subject() string { return e.Task }
+
+func (e ReviewHeld) apply(s *State) error {
+	step := s.Step
+	if step == nil || step.Number != e.Step || step.Call != e.Call || step.Running != e.Attempt || e.Attempt == 0 {
+		return refuse(e, "attempt %d of the %s call of step %d is not running", e.Attempt, e.Call, e.Step)
+	}
+	s.chargePart(e.Spent)
+	s.Step.Paid = e.Spent
+	return nil
+}
+
+func (e ReviewFailed) apply(s *State) error {
+	if err := s.running(e, e.Step, e.Call, e.Attempt); err != nil {
+		return err
+	}
+	s.charge(e.Millis, e.Spent, e.Session)
+	s.Step.Left, s.Step.Unsettled = e.Left, e.Reason
+	return nil
+}

@@ -1,0 +1,77 @@
+package flow_test
+
+import (
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// apply goes on from a state.
+func apply(t *testing.T, s *flow.State, events ...flow.Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := s.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func dollars(micros int64) *flow.Spending { return &flow.Spending{Input: micros / 10, Output: 1, Cost: &micros} }
+
+// TestReviews: seed 003, "Supervisor 主循环". What an attempt with reviews came to is charged once, also when it never came to its end.
+func TestReviews(t *testing.T) {
+	var s flow.State
+	apply(t, &s, flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}}, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"},
+		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1, Input: []byte("{}")},
+		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1, Spent: dollars(100)},
+		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 2, Spent: dollars(250)})
+	if s.Used.Cost != 250 || s.Used.Attempts != 0 || s.Step.Paid == nil {
+		t.Errorf("used %+v, want what the attempt came to so far", s.Used)
+	}
+	died := s
+	apply(t, &died, flow.AttemptStopped{Step: 1, Call: flow.TaskCall, Attempt: 1, Spent: s.Step.Paid})
+	if died.Used.Cost != 250 || died.Used.Attempts != 1 || died.Step.Paid != nil {
+		t.Errorf("used %+v after the run died, want what is known", died.Used)
+	}
+	apply(t, &s, flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Attempt: 1, Status: "ok", Spent: dollars(300)})
+	if s.Used.Cost != 300 || s.Used.Input != 30 || s.Used.Attempts != 1 || s.Used.Priced != 1 {
+		t.Errorf("used %+v, want each cent once", s.Used)
+	}
+	apply(t, &s, flow.AttemptStarted{Step: 1, Call: flow.ManagerCall, Attempt: 1, Input: []byte("{}"), Before: &flow.Baseline{}},
+		flow.ReplyAccepted{Step: 1, Call: flow.ManagerCall, Attempt: 1, Status: "ok", Spent: dollars(50)})
+	if s.Used.Cost != 350 {
+		t.Errorf("used %+v, want what the next attempt came to, too", s.Used)
+	}
+}
+
+// TestReviewFailed: a supervisor that is not content within its rounds needs a person, and the next run asks the agent anew.
+func TestReviewFailed(t *testing.T) {
+	var s flow.State
+	apply(t, &s, flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}}, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"},
+		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1, Input: []byte("{}")},
+		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1},
+		flow.ReviewFailed{Step: 1, Call: flow.TaskCall, Attempt: 1, Rounds: 1, Reason: "not content"})
+	end, ok := flow.Next(s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish)
+	if !ok || end.Outcome != flow.NeedsPerson || !strings.Contains(end.Text, "not content") {
+		t.Fatalf("Next = %+v, want a person to be asked", end)
+	}
+	apply(t, &s, flow.RunFinished{Outcome: flow.NeedsPerson, Text: "not content"}, flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}})
+	if start, ok := flow.Next(s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.StartAgent); !ok || start.Attempt != 2 || start.Call != flow.TaskCall {
+		t.Errorf("Next = %+v, want the agent to be asked anew", start)
+	}
+}
+
+// TestReviewsOfNobody: a review belongs to the attempt that is running.
+func TestReviewsOfNobody(t *testing.T) {
+	for _, e := range []flow.Event{flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1}, flow.ReviewFailed{Step: 1, Call: flow.TaskCall, Attempt: 1}} {
+		var s flow.State
+		if s.Apply(e) == nil {
+			t.Errorf("%s was taken without a step", e.Kind())
+		}
+		apply(t, &s, flow.RunStarted{}, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"})
+		if s.Apply(e) == nil {
+			t.Errorf("%s was taken without an attempt", e.Kind())
+		}
+	}
+}
