@@ -197,7 +197,7 @@ func mkdir(t *testing.T, path string)       { t.Helper(); must(t, os.Mkdir(path,
 func fifo(t *testing.T, path string)        { t.Helper(); must(t, syscall.Mkfifo(path, 0o644)) }
 func symlink(t *testing.T, to, path string) { t.Helper(); must(t, os.Symlink(to, path)) }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

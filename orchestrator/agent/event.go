@@ -50,6 +50,8 @@ type Event struct {
 	Tool string // name of the tool
 	ID   string // of a call of a tool, or of a session
 	Text string
+
+	Failed bool // of a result: it is an error
 }
 
 // String is one line for people.

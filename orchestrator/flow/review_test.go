@@ -17,7 +17,9 @@ func apply(t *testing.T, s *flow.State, events ...flow.Event) {
 	}
 }
 
-func dollars(micros int64) *flow.Spending { return &flow.Spending{Input: micros / 10, Output: 1, Cost: &micros} }
+func dollars(micros int64) *flow.Spending {
+	return &flow.Spending{Input: micros / 10, Output: 1, Cost: &micros}
+}
 
 // TestReviews: seed 003, "Supervisor 主循环". What an attempt with reviews came to is charged once, also when it never came to its end.
 func TestReviews(t *testing.T) {

@@ -71,7 +71,7 @@ func spawn(s Spec, files inherited) (*child, error) {
 		mark = NewMark()
 	}
 	defer setMark(mark)()
-	attr := &syscall.ProcAttr{Dir: s.Dir, Env: markEnv(s.Env, mark), Files: files.on(s.Terminal), Sys: ownGroup(s.Terminal)}
+	attr := &syscall.ProcAttr{Dir: s.Dir, Env: markEnv(s.Env, mark), Files: files.on(s), Sys: ownGroup(s.Terminal)}
 	pid, err := household.startLocked(s.Argv[0], s.Argv, attr)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func spawn(s Spec, files inherited) (*child, error) {
 	if env == nil {
 		env = []string{} // nil would hand on our own
 	}
-	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{Dir: s.Dir, Env: env, Files: files.on(s.Terminal), Sys: ownGroup(s.Terminal)})
+	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{Dir: s.Dir, Env: env, Files: files.on(s), Sys: ownGroup(s.Terminal)})
 	if err != nil {
 		return nil, err
 	}

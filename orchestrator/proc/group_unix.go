@@ -12,7 +12,7 @@ const errTextBusy = syscall.ETXTBSY
 // ownGroup starts a command in a process group of its own; with a terminal that is the first of a session, too.
 func ownGroup(terminal *os.File) *syscall.SysProcAttr {
 	if terminal != nil {
-		return &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+		return &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
 	}
 	return &syscall.SysProcAttr{Setpgid: true}
 }

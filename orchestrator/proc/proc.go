@@ -24,8 +24,9 @@ type Spec struct {
 	Stderr io.Writer // nil discards; it may be written to at the same time as Stdout
 
 	// Terminal is the command's standard input and output, and the terminal of a session of its own, in place of Stdin and Stdout: it
-	// is the far side of a pty, and who has the near side talks to the command. nil: pipes. Not on Windows.
-	Terminal *os.File
+	// is the far side of a pty, and who has the near side talks to the command. nil: pipes. Not on Windows. Input, if there is one, is
+	// the standard input even so.
+	Terminal, Input *os.File
 
 	Timeout time.Duration // from start to end; 0 is no limit
 	Grace   time.Duration // between the request to end and the kill

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +23,11 @@ const (
 type inherited []uintptr
 
 // on puts a terminal, if there is one, in the place of the first two.
-func (f inherited) on(terminal *os.File) inherited {
-	if terminal == nil {
+func (f inherited) on(s Spec) inherited {
+	if s.Terminal == nil {
 		return f
 	}
-	fd := terminal.Fd()
-	return inherited{fd, fd, f[2]}
+	return inherited{cmp.Or(s.Input, s.Terminal).Fd(), s.Terminal.Fd(), f[2]}
 }
 
 // streams are the three pipes of a command. They are served by the goroutine of Run while the command is not yet or no more

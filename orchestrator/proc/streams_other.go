@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,11 +18,11 @@ const chunk = 32 << 10
 type inherited []*os.File
 
 // on puts a terminal, if there is one, in the place of the first two.
-func (f inherited) on(terminal *os.File) inherited {
-	if terminal == nil {
+func (f inherited) on(s Spec) inherited {
+	if s.Terminal == nil {
 		return f
 	}
-	return inherited{terminal, terminal, f[2]}
+	return inherited{cmp.Or(s.Input, s.Terminal), s.Terminal, f[2]}
 }
 
 // streams are the three pipes of a command. One goroutine serves each; drain waits for them.

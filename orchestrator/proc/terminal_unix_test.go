@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,39 @@ func TestTerminal(t *testing.T) {
 	}
 	if got := <-said; !strings.HasPrefix(got, "heard hello") || stderr.String() != "apart" {
 		t.Errorf("the terminal has %q and standard error %q, want them apart", got, stderr.String())
+	}
+}
+
+// TestTerminalWithInput: a program that wants no terminal as its input gets a pipe, and has the terminal all the same.
+func TestTerminalWithInput(t *testing.T) {
+	near, far, err := pty.Open()
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	defer near.Close()
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ours.WriteString("hello"); err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(near)
+		said <- string(text)
+	}()
+	exit, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "typist"), Env: quiet(t), Terminal: far, Input: theirs})
+	if err != nil || exit.String() != "exit status 0" {
+		t.Fatalf("Run = %v, %v, want exit status 0", exit, err)
+	}
+	for _, f := range []*os.File{far, theirs, ours} {
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := <-said; !strings.HasPrefix(got, "heard hello") {
+		t.Errorf("the terminal has %q, want what was said on the input", got)
 	}
 }
 

@@ -132,7 +132,7 @@ type ending int
 
 const (
 	finished    ending = iota // the agent is done with what it was told
-	interrupted               // the person stopped it
+	interrupted               // the person stopped it, or it could not go on
 	broken                    // the agent's program ended, and the person was told why
 )
 

@@ -81,6 +81,8 @@ func talker(dir string, resumed []string) int {
 		case l.Text == "die":
 			fmt.Fprintln(os.Stderr, "no more memory")
 			return 9
+		case l.Text == "fail":
+			print("failure", "API Error: 500")
 		case l.Text == "login":
 			print("login", "Not logged in")
 		default:
@@ -178,6 +180,8 @@ func (r *fakeReader) line(data []byte) {
 		r.host.Emit(agent.Event{Kind: agent.Text, Text: l.Text})
 	case "login":
 		r.host.GiveUp(&agent.ConfigError{Text: l.Text})
+	case "failure":
+		r.host.Emit(agent.Event{Kind: agent.Result, Text: l.Text, Failed: true})
 	case "result":
 		r.host.Emit(agent.Event{Kind: agent.Result})
 	}
@@ -386,6 +390,17 @@ func TestAgentDies(t *testing.T) {
 	if got := s.file("starts"); !strings.HasPrefix(got, "start \nstart s1\n") {
 		t.Errorf("the agent was started as %q, want its session to go on", got)
 	}
+}
+
+// TestAgentFails: nobody looks at work that was not done.
+func TestAgentFails(t *testing.T) {
+	s := begin(t, 1, "[TASK_COMPLETED]")
+	s.lines <- "fail"
+	s.sees("== The agent could not do it: API Error: 500. It is your turn.")
+	s.lines <- "work"
+	s.sees("agent: did: work")
+	s.sees("task is completed")
+	s.leaves(nil)
 }
 
 // TestSupervisorDies: no verdict is no completion.

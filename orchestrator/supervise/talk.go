@@ -15,10 +15,13 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// talk is the agent's program on a pty, from its start to its end: seed 003, "启动 Agent pty".
+// talk is the agent's program on a pty, from its start to its end: seed 003, "启动 Agent pty". Its input is a pipe: claude takes no messages
+// from a terminal.
 type talk struct {
 	near   *os.File // our side of the pty
+	input  *os.File // our end of the pipe
 	stop   context.CancelCauseFunc
+	words  chan []byte // for the input
 	events chan agent.Event
 	ended  chan end // has one
 	read   chan struct{}
@@ -36,7 +39,7 @@ const drainTime = 5 * time.Second
 // errOver ends the agent's program because its phase is over.
 var errOver = errors.New("the phase is over")
 
-// begin starts the program. Its side of the pty is raw: what it reads and writes are lines of JSON, of any length, and no keys.
+// begin starts the program. Its side of the pty is raw: what it writes are lines of JSON, of any length, and no text.
 func (s *Supervision) begin(stop, kill context.Context) (*talk, error) {
 	a := s.Worker
 	a.Contract = agent.ReviewContract
@@ -51,19 +54,24 @@ func (s *Supervision) begin(stop, kill context.Context) (*talk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a pty: %w", err)
 	}
-	if _, err := term.MakeRaw(int(far.Fd())); err != nil {
-		return nil, errors.Join(fmt.Errorf("set up a pty: %w", err), near.Close(), far.Close())
+	theirs, input, err := os.Pipe()
+	if err == nil {
+		_, err = term.MakeRaw(int(far.Fd()))
 	}
-	t := &talk{near: near, events: make(chan agent.Event, 64), ended: make(chan end, 1), read: make(chan struct{})}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("set up a pty: %w", err), near.Close(), far.Close(), theirs.Close(), input.Close())
+	}
+	t := &talk{near: near, input: input, words: make(chan []byte, 64), events: make(chan agent.Event, 64), ended: make(chan end, 1), read: make(chan struct{})}
 	s.resize(t)
 	here, cancel := context.WithCancelCause(stop)
 	t.stop = cancel
 	reader := s.Agent.Reader(a.Contract, agent.Host{Emit: t.tell, GiveUp: func(err error) { cancel(err) }})
 	var stderr lastWords
 	go t.listen(reader)
+	go t.speak()
 	go func() {
-		exit, err := proc.Run(here, kill, proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Grace: inv.Grace, Mark: inv.Mark, Terminal: far, Stderr: &stderr})
-		err = errors.Join(err, far.Close())
+		exit, err := proc.Run(here, kill, proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Grace: inv.Grace, Mark: inv.Mark, Terminal: far, Input: theirs, Stderr: &stderr})
+		err = errors.Join(err, far.Close(), theirs.Close())
 		late := time.AfterFunc(drainTime, func() { _ = near.Close() }) // somebody has escaped and holds the far side open
 		<-t.read
 		late.Stop()
@@ -96,11 +104,21 @@ func (t *talk) listen(reader agent.Reader) {
 }
 
 // say writes a message. An agent that is gone does not hear it, and its end is told elsewhere.
-func (t *talk) say(message []byte) { go func() { _, _ = t.near.Write(message) }() }
+func (t *talk) say(message []byte) { t.words <- message }
 
-// close ends the program and waits for its end.
-func (t *talk) close() end {
-	t.stop(errOver)
+// speak writes messages in their order, however long the agent takes to read them.
+func (t *talk) speak() {
+	for message := range t.words {
+		_, _ = t.input.Write(message)
+	}
+	_ = t.input.Close()
+}
+
+// close ends the program and waits for its end. The end of its input is the end of the conversation; who does not leave then is asked to.
+func (t *talk) close(grace time.Duration) end {
+	close(t.words)
+	late := time.AfterFunc(grace, func() { t.stop(errOver) })
+	defer late.Stop()
 	for range t.events { // whoever tells must not wait for ever
 		continue
 	}
@@ -129,7 +147,7 @@ func (s *Supervision) agentPhase(stop, kill context.Context) (ending, error) {
 	}
 	s.next = nil
 	how, err := p.listen(stop)
-	e := t.close()
+	e := t.close(s.Worker.Grace)
 	switch {
 	case err != nil:
 		return how, err
@@ -150,6 +168,7 @@ type phase struct {
 	working  bool // it was told something and has not stopped since
 	more     bool // it was told something while it worked
 	stopping bool // the person has interrupted it
+	failed   bool // it could not do what it was told
 	leaving  bool // the person has asked to leave while nothing was going on
 	settled  <-chan time.Time
 }
@@ -199,7 +218,7 @@ func (p *phase) listen(stop context.Context) (ending, error) {
 }
 
 func (p *phase) how() ending {
-	if p.stopping {
+	if p.stopping || p.failed {
 		return interrupted
 	}
 	return finished
@@ -213,6 +232,10 @@ func (p *phase) hear(e agent.Event) (stopped bool) {
 		p.session = e.ID
 	case e.Kind != agent.Result || !p.working:
 		p.Screen.Agent(e)
+	case e.Failed && !p.stopping:
+		p.Screen.Notice("The agent could not do it: " + e.Text + ". It is your turn.")
+		p.failed = true
+		return true
 	case p.more && !p.stopping:
 		p.more = false
 		p.settled = time.After(settle)

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -37,6 +38,9 @@ type reader struct {
 	spent    account
 }
 
+// showCursor is what claude leaves on a terminal when it ends.
+var showCursor = []byte("\x1b[?25h")
+
 // denied is a call of a tool that claude was not allowed.
 type denied struct{ id, tool, about string }
 
@@ -58,8 +62,20 @@ func (r *reader) giveUp(err error) {
 	}
 }
 
+// ending is the event of the last result: what claude says of it where it did not go well.
+func (r *reader) ending() agent.Event {
+	e := agent.Event{Kind: agent.Result, Text: r.subtype, Failed: r.last.IsError}
+	if e.Failed {
+		e.Text = r.words()
+	}
+	return e
+}
+
 // take reads a line. One that cannot be read is no reason to stop: seed 003, "解析错误处理".
 func (r *reader) take(text []byte) {
+	if text = bytes.TrimSuffix(text, showCursor); len(text) == 0 {
+		return
+	}
 	l, err := parse(text)
 	if err != nil {
 		r.broken++
@@ -196,7 +212,7 @@ func (r *reader) result(l *line) {
 	kept.Denials, kept.Since = nil, nil
 	r.last = &kept
 	r.emit(agent.Event{Kind: agent.Usage, Text: r.spent.String()})
-	r.emit(agent.Event{Kind: agent.Result, Text: r.subtype})
+	r.emit(r.ending())
 }
 
 // End: see report.go.

@@ -1,0 +1,257 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"kanban-run/orchestrator/agent/modeltest"
+)
+
+// seat is a person at a terminal in front of `kanban-run supervise`.
+type seat struct {
+	*realSite
+	keys   *os.File
+	screen *os.File // the far side, to look at how the terminal is set
+	run    *launched
+	mu     sync.Mutex
+	seen   bytes.Buffer
+}
+
+// newSeat has claude in the site, and a supervisor that says what the verdicts say.
+func newSeat(t *testing.T, verdicts ...string) *seat {
+	t.Helper()
+	s := &seat{realSite: newReal(t, "claude", 0)}
+	must(t, os.MkdirAll(s.path("out"), 0o755))
+	s.write("SUPERVISOR.md", "You are strict.\n")
+	s.write(".kanban-run.yaml", "")
+	s.converses(verdicts...)
+	return s
+}
+
+// converses has the model write a file for whatever it is told.
+func (s *seat) converses(verdicts ...string) {
+	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		rounds := 0
+		for _, m := range q.Messages {
+			if m.Role == "user" {
+				rounds += strings.Count(m.Text, feedback)
+			}
+		}
+		switch {
+		case strings.Contains(said, "You are now the supervisor"):
+			return modeltest.Play(modeltest.Say(verdicts[min(rounds, len(verdicts)-1)])), true
+		case strings.Contains(said, feedback):
+			return modeltest.Play(modeltest.WriteFile(s.path(fmt.Sprintf("out/round-%d.txt", rounds)), said), modeltest.Say(fmt.Sprintf("Round %d is done.", rounds))), true
+		case strings.Contains(said, "please wait"):
+			return modeltest.Play(modeltest.Shell("touch " + s.path("busy") + "; sleep 600")), true
+		case strings.Contains(said, "please"):
+			return modeltest.Play(modeltest.WriteFile(s.path("out/work.txt"), said), modeltest.Say("The work is done.")), true
+		default:
+			return modeltest.Script{}, false
+		}
+	})
+}
+
+// sits starts it on a terminal.
+func (s *seat) sits(args ...string) {
+	s.t.Helper()
+	keys, screen, err := pty.Open()
+	if err != nil {
+		s.t.Skipf("there are no terminals here: %v", err)
+	}
+	must(s.t, pty.Setsize(keys, &pty.Winsize{Rows: 30, Cols: 100}))
+	s.keys, s.screen = keys, screen
+	s.t.Cleanup(func() { _, _ = keys.Close(), screen.Close() })
+	cmd := s.command([]string{"TERM=xterm"}, append([]string{"supervise"}, args...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	s.run = s.launch(cmd)
+	go func() {
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := keys.Read(buf)
+			s.mu.Lock()
+			s.seen.Write(buf[:n])
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// sees waits until a text is on the screen, and forgets all before it.
+func (s *seat) sees(text string) {
+	s.t.Helper()
+	if !within(stuckAfter, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		at := bytes.Index(s.seen.Bytes(), []byte(text))
+		if at >= 0 {
+			s.seen.Next(at + len(text))
+		}
+		return at >= 0
+	}) {
+		s.t.Fatalf("%q is not shown, but:\n%s\n%s", text, s.seen.String(), s.asked())
+	}
+}
+
+func (s *seat) types(keys string) {
+	s.t.Helper()
+	_, err := io.WriteString(s.keys, keys)
+	must(s.t, err)
+}
+
+// isRaw says how the terminal is set.
+func (s *seat) isRaw() bool {
+	s.t.Helper()
+	state, err := unix.IoctlGetTermios(int(s.screen.Fd()), unix.TCGETS)
+	must(s.t, err)
+	return state.Lflag&unix.ICANON == 0 || state.Lflag&unix.ECHO == 0
+}
+
+// leaves checks the end, and that the terminal is as it was.
+func (s *seat) leaves(code int) {
+	s.t.Helper()
+	if got := s.run.wait(); got != code {
+		s.t.Errorf("exit code %d, want %d\n%s", got, code, s.seen.String())
+	}
+	if s.isRaw() {
+		s.t.Error("the terminal was not given back")
+	}
+	s.nobodyIsLeft()
+}
+
+// TestRealSupervise is seed 003 at a terminal: two rounds of feedback, completion, the session goes on, and Ctrl-D leaves.
+func TestRealSupervise(t *testing.T) {
+	s := newSeat(t, "Add a test.", "Run it.", "All is there.\n\n[TASK_COMPLETED]")
+	s.sits()
+	s.sees("Supervisor mode enabled")
+	s.sees("> ")
+	if !s.isRaw() {
+		t.Error("the terminal is not raw: what the agent says and what is typed would mix")
+	}
+	s.types("please write a parser\r")
+	for _, text := range []string{"[Write]", "The work is done.", "Supervisor phase", "supervisor: Add a test.", "sends the work back (1 of at most 10)",
+		"Round 1 is done.", "supervisor: Run it.", "Round 2 is done.", "supervisor: All is there.", "the task is completed. It is your turn."} {
+		s.sees(text)
+	}
+	for file, want := range map[string]string{"out/work.txt": "please write a parser", "out/round-1.txt": "Add a test.", "out/round-2.txt": "Run it."} {
+		if got := s.read(file); !strings.Contains(got, want) {
+			t.Errorf("%s = %q, want %q in it", file, got, want)
+		}
+	}
+	s.strict()
+	s.unchanged("claude")
+	s.types("please write a manual\r")
+	s.sees("The work is done.")
+	s.sees("the task is completed. It is your turn.")
+	requests := s.model.Requests()
+	if last := requests[len(requests)-1]; !strings.Contains(last.Messages[len(last.Messages)-1].Text, "<input>\nplease write a manual\n</input>") {
+		t.Errorf("the supervisor is asked %q, want what was typed last", last.Messages[len(last.Messages)-1].Text)
+	}
+	s.types("\x04")
+	s.leaves(exitComplete)
+}
+
+// TestRealSuperviseInterrupt: Ctrl-C stops what the agent does, and what is typed then goes to the same session.
+func TestRealSuperviseInterrupt(t *testing.T) {
+	s := newSeat(t, "[TASK_COMPLETED]")
+	s.sits()
+	s.sees("> ")
+	s.types("please wait\r")
+	s.await("busy")
+	must(t, pty.Setsize(s.keys, &pty.Winsize{Rows: 20, Cols: 60}))
+	s.types("\x03")
+	s.sees("Stopping the agent")
+	s.types("please go on\r")
+	s.sees("The work is done.")
+	s.sees("the task is completed")
+	s.types("\x03")
+	s.sees("Nothing is going on")
+	s.types("\x03")
+	s.leaves(exitComplete)
+	if last := s.model.Requests(); !strings.Contains(last[len(last)-1].Messages[0].Text+fmt.Sprint(last[len(last)-1].Messages), "please wait") {
+		t.Error("the session does not go on after it was interrupted")
+	}
+}
+
+// TestRealSuperviseEnds: whatever ends it, the terminal is given back and nobody is left.
+func TestRealSuperviseEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		end  func(s *seat)
+		code int
+	}{
+		{"SIGTERM", func(s *seat) { signalTo(s.t, s.run.guardian.pid, syscall.SIGTERM) }, exitTerminated},
+		{"SIGHUP", func(s *seat) { signalTo(s.t, s.run.guardian.pid, syscall.SIGHUP) }, exitTerminated},
+		{"the runner is killed", func(s *seat) { s.run.kill(runnerOnly) }, exitKilled},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSeat(t, "[TASK_COMPLETED]")
+			s.sits()
+			s.sees("> ")
+			s.types("please wait\r")
+			s.await("busy")
+			tt.end(s)
+			s.leaves(tt.code)
+		})
+	}
+}
+
+// TestRealSuperviseLogin: a login that is refused ends it with the provider's words.
+func TestRealSuperviseLogin(t *testing.T) {
+	s := newSeat(t, "")
+	s.model.Otherwise(func(*modeltest.Request, string) (modeltest.Script, bool) { return modeltest.Play(modeltest.Status(401)), true })
+	s.sits()
+	s.sees("> ")
+	s.types("hello\r")
+	s.sees("API key")
+	s.leaves(exitInvalid)
+}
+
+// TestRealSupervisePiped: without a terminal each line is a message, and the end of the input is the end.
+func TestRealSupervisePiped(t *testing.T) {
+	s := newSeat(t, "More.", "[TASK_COMPLETED]")
+	cmd := s.command(nil, "supervise")
+	cmd.Stdin = strings.NewReader("please write a parser\nplease write a manual\n")
+	run := s.launch(cmd)
+	if code := run.wait(); code != exitComplete {
+		t.Errorf("exit code %d, want 0\n%s", code, s.read("output"))
+	}
+	s.says("Supervisor mode enabled", "The work is done.", "sends the work back", "Round 1 is done.", "the task is completed")
+	if n := strings.Count(s.read("output"), "the task is completed"); n != 2 {
+		t.Errorf("%d tasks were completed, want 2\n%s", n, s.read("output"))
+	}
+	s.nobodyIsLeft()
+}
+
+// TestRealSuperviseNeedsPrompt is seed 003, "SUPERVISOR.md 不存在".
+func TestRealSuperviseNeedsPrompt(t *testing.T) {
+	s := newSeat(t, "")
+	s.remove("SUPERVISOR.md")
+	var out bytes.Buffer
+	cmd := s.command(nil, "supervise")
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err, ok := cmd.Run().(*exec.ExitError); !ok || err.ExitCode() != exitInvalid || !strings.Contains(out.String(), "supervise --example > SUPERVISOR.md") {
+		t.Errorf("supervise without SUPERVISOR.md: %v, %s", err, out.String())
+	}
+	example, err := s.command(nil, "supervise", "--example").Output()
+	must(t, err)
+	s.write("SUPERVISOR.md", string(example))
+	if !strings.Contains(string(example), "\n[TASK_COMPLETED]\n") {
+		t.Errorf("the example does not say how work is accepted: %s", example)
+	}
+}

@@ -1,0 +1,59 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// Talk makes the command line of a conversation: claude reads messages for as long as its input is open, and has a result for each.
+// Source: seed 003, "启动 Agent pty".
+func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
+	argv, err := c.Tool().Start(a)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	l := commandLine{argv: argv, scratch: a.Scratch}
+	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+	l.add(permit(a).args()...)
+	l.option("--model", a.Model)
+	l.prompt(a)
+	l.follow(a.Follow)
+	l.limits(a)
+	l.mcp(a)
+	l.add(a.Args...)
+	if l.err != nil {
+		return agent.Invocation{}, fmt.Errorf("command line of claude: %w", l.err)
+	}
+	return agent.Invocation{Argv: l.argv, Env: a.Env, Dir: a.Dir, Grace: a.Grace, Files: l.files}, nil
+}
+
+// Message is a line for claude's input.
+func (adapter) Message(text string) []byte {
+	type part struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	type content struct {
+		Role    string `json:"role"`
+		Content []part `json:"content"`
+	}
+	return encode(struct {
+		Type    string  `json:"type"`
+		Message content `json:"message"`
+	}{"user", content{"user", []part{{"text", text}}}})
+}
+
+// Interrupt is a line, too. What was being done ends with a result.
+func (adapter) Interrupt() []byte {
+	return []byte(`{"type":"control_request","request_id":"interrupt","request":{"subtype":"interrupt"}}` + "\n")
+}
+
+func encode(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings always can be
+	}
+	return append(data, '\n')
+}
