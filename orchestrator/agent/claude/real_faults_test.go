@@ -1,0 +1,241 @@
+//go:build unix
+
+package claude_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/modeltest"
+	"kanban-run/orchestrator/proc"
+)
+
+// unset takes a variable out of an environment.
+func unset(env []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, name+"=") })
+}
+
+// TestRealSetUp: what no retry can mend ends the run at once, with the provider's words and with what to do. Claude would try a
+// refused key ten times, for minutes.
+func TestRealSetUp(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		env       func([]string) []string
+		fault     modeltest.Step
+		text, fix string
+		most      int // requests
+	}{
+		{"401", slices.Clone[[]string], modeltest.Status(401), "refuses the key or the login (401 authentication_failed)", "ANTHROPIC_API_KEY", 4},
+		{"401 of a login", modeltest.Subscribed, modeltest.Status(401), "refuses the key or the login", "claude /login", 4},
+		{"403", slices.Clone[[]string], modeltest.Status(403), "Failed to authenticate. API Error: 403", "env.only", 2},
+		{"404", slices.Clone[[]string], modeltest.Status(404), "There's an issue with the selected model", "another model", 3},
+		{"no key", func(env []string) []string { return unset(env, "ANTHROPIC_API_KEY") }, modeltest.Hang(), "Not logged in", "claude /login", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := start(t)
+			r.assignment.Env = unset(tt.env(r.assignment.Env), "CLAUDE_CODE_MAX_RETRIES")
+			r.play(tt.fault, structured("ok", "m"))
+			_, err := r.run(t)
+			var config *agent.ConfigError
+			if !errors.As(err, &config) || !strings.Contains(config.Text, tt.text) || !strings.Contains(config.Fix, tt.fix) {
+				t.Errorf("Converse = %v, want a *ConfigError with %q and the hint %q", err, tt.text, tt.fix)
+			}
+			if n := len(r.server.Requests()); n > tt.most {
+				t.Errorf("the model was asked %d times, want %d at most", n, tt.most)
+			}
+		})
+	}
+}
+
+// TestRealRefusedOnce: one refusal may be the end of a token's life, and claude gets itself another.
+func TestRealRefusedOnce(t *testing.T) {
+	r := start(t)
+	r.play(modeltest.Status(401).Times(1), structured("ok", "m"))
+	out, err := r.run(t)
+	wantReply(t, out, err, agent.OK, "m")
+	if got := r.said(agent.Retry); !strings.HasPrefix(got, "retry: 401 authentication_failed, again in ") {
+		t.Errorf("retries = %q, want the one", got)
+	}
+}
+
+// TestRealLimit: a spent allowance is no failed attempt. Who is logged in is told when it is renewed.
+func TestRealLimit(t *testing.T) {
+	reset := time.Now().Add(time.Hour).Truncate(time.Second)
+	for _, tt := range []struct {
+		name  string
+		env   func([]string) []string
+		reset time.Time
+		text  string
+	}{
+		{"login", modeltest.Subscribed, reset, "You've hit your 5-hour limit"},
+		{"key", slices.Clone[[]string], time.Time{}, "Request rejected (429)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := start(t)
+			r.assignment.Env = tt.env(r.assignment.Env)
+			r.play(modeltest.Limited(reset, time.Hour), structured("ok", "m"))
+			_, err := r.run(t)
+			var later *agent.LaterError
+			if !errors.As(err, &later) || !later.Reset.Equal(tt.reset) || !strings.Contains(later.Text, tt.text) {
+				t.Errorf("Converse = %v, want a *LaterError of %v with %q", err, tt.reset, tt.text)
+			}
+		})
+	}
+}
+
+// TestRealFaults: what may pass is a failed attempt, with the provider's words.
+func TestRealFaults(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		fault  modeltest.Step
+		reason string
+	}{
+		{"500", modeltest.Status(500), "API Error: 500 Internal server error"},
+		{"529", modeltest.Status(529), "529 Overloaded"},
+		{"cut", modeltest.Cut(), "Connection to the API was lost"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := start(t)
+			r.play(tt.fault, structured("ok", "m"))
+			out, err := r.run(t)
+			wantFailure(t, out, err, tt.reason)
+			if r.said(agent.Retry) == "" {
+				t.Error("nobody was told of the retry")
+			}
+		})
+	}
+}
+
+func TestRealFaultThatPasses(t *testing.T) {
+	r := start(t)
+	r.play(modeltest.Status(529).Times(1), modeltest.Shell("true"), modeltest.Cut().Times(1), structured("ok", "m"))
+	out, err := r.run(t)
+	wantReply(t, out, err, agent.OK, "m")
+}
+
+func TestRealTimeout(t *testing.T) {
+	r := start(t)
+	r.assignment.Timeout = 4 * time.Second
+	r.play(modeltest.Shell("true"), modeltest.Hang())
+	out, err := r.run(t)
+	wantFailure(t, out, err, "timed out after 4s")
+	if s := out.Spent; s == nil || s.Input != 1000 || s.Cost != nil {
+		t.Errorf("Spent = %+v, want the tokens of the one answer, at no known price", s)
+	}
+}
+
+// TestRealStop: claude is asked to end in the middle of a tool, which runs in a session of its own, and nothing is left of either.
+func TestRealStop(t *testing.T) {
+	if err := proc.Adopt(); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t)
+	marker := fmt.Sprintf("kanban-run-marker-%d", time.Now().UnixNano())
+	r.play(modeltest.Shell("touch began; exec -a "+marker+" sleep 600"), structured("ok", "m"))
+	stop, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		defer cancel()
+		for limit := time.Now().Add(never); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
+			if _, err := os.Stat(r.path("began")); err == nil {
+				return
+			}
+		}
+	}()
+	out, err := r.runUntil(t, stop)
+	if err != nil || !out.Stopped || out.Reply != nil || out.Failure != nil {
+		t.Errorf("Converse = %+v, %v, want it to be stopped", out, err)
+	}
+	if out.Session == "" || out.Spent == nil || out.Spent.Input != 1000 {
+		t.Errorf("Session = %q, Spent = %+v, want both of a stopped run", out.Session, out.Spent)
+	}
+	if left := processes(t, marker); len(left) > 0 {
+		t.Errorf("processes %q outlived claude", left)
+	}
+}
+
+// processes lists the command lines that hold a word, of all processes.
+func processes(t *testing.T, word string) []string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no processes: %v", err)
+	}
+	var found []string
+	for _, f := range files {
+		if line, err := os.ReadFile(f); err == nil && strings.Contains(string(line), word) {
+			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// TestRealFollow: a session goes on with what the agent is told, and another role looks at a copy of it. Seed 003, "Fork session
+// 调用 Supervisor". What each attempt cost is its own, although claude counts by the session and by what it was forked from.
+func TestRealFollow(t *testing.T) {
+	r := start(t)
+	r.assignment.Prompt, r.assignment.Review = "You are the Implementor.", true
+	r.assignment.Input = []byte(`{"instruction":"` + modeltest.Play(structured("ok", "one")).String() + `"}`)
+	first, err := r.run(t)
+	wantReply(t, first, err, agent.OK, "one")
+
+	review := cloned(r)
+	review.assignment.Contract, review.assignment.Prompt, review.assignment.Permission = agent.ReviewContract, "You are the Supervisor.", agent.ReadOnly
+	review.assignment.Follow = &agent.Follow{Session: first.Session, Fork: true, Text: "Review it. " + modeltest.Play(modeltest.Say("Tests are missing.\n")).String()}
+	second, err := review.run(t)
+	if err != nil || second.Reply == nil || second.Reply.Message != "Tests are missing." {
+		t.Fatalf("Converse = %+v, %v, want the review", second, err)
+	}
+	q := review.last(t)
+	if !strings.Contains(q.System, "You are the Supervisor.") || strings.Contains(q.System, "You are the Implementor.") || q.Schema {
+		t.Errorf("the reviewer's system prompt is %.200q, schema %t, want its own and none", q.System, q.Schema)
+	}
+	if second.Session == first.Session || second.Session == "" {
+		t.Errorf("the review has session %s, want another than %s", second.Session, first.Session)
+	}
+	wantOwn(t, second)
+
+	again := cloned(r)
+	again.assignment.Follow = &agent.Follow{Session: first.Session, Text: "Feedback. " + modeltest.Play(structured("ok", "two")).String()}
+	third, err := again.run(t)
+	wantReply(t, third, err, agent.OK, "two")
+	q = again.last(t)
+	said := ""
+	for _, m := range q.Messages {
+		said += m.Text
+	}
+	if third.Session != first.Session || !strings.Contains(q.System, "You are the Implementor.") || strings.Contains(said, "Review it.") || !strings.Contains(said, "Feedback.") {
+		t.Errorf("session %s with %q, want %s to go on without the review", third.Session, said, first.Session)
+	}
+	wantOwn(t, third)
+}
+
+// cloned is another run with the same model.
+func cloned(r *real) *real { return &real{server: r.server, assignment: r.assignment} }
+
+func wantOwn(t *testing.T, out *agent.Outcome) {
+	t.Helper()
+	if s := out.Spent; s == nil || s.Input != 1000 || s.Cost == nil || *s.Cost != 5000 || out.Cumulative {
+		t.Errorf("Spent = %+v, cumulative %t, want one answer's tokens and price", out.Spent, out.Cumulative)
+	}
+}
+
+// TestRealUnknownSession: claude says which session it cannot find.
+func TestRealUnknownSession(t *testing.T) {
+	r := start(t)
+	r.assignment.Follow = &agent.Follow{Session: "99999999-2222-4333-8444-555555555555", Text: "Go on."}
+	out, err := r.run(t)
+	wantFailure(t, out, err, "it broke off: No conversation found with session ID: 99999999")
+}
