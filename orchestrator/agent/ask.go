@@ -87,20 +87,24 @@ const maxLook = 64
 
 // lastObject is the object that ends last in the text, and of those the one that begins first.
 func lastObject(text string) string {
-	end := strings.LastIndexByte(text, '}')
-	if end < 0 {
-		return ""
-	}
-	text = text[:end+1]
-	found := ""
+	from, to := 0, 0
 	for at, looks := len(text), 0; looks < maxLook; looks++ {
-		at = strings.LastIndexByte(text[:at], '{')
-		if at < 0 {
+		if at = strings.LastIndexByte(text[:at], '{'); at < 0 {
 			break
 		}
-		if json.Valid([]byte(text[at:])) {
-			found = text[at:]
+		if end := at + objectLength(text[at:]); end > at && end >= to {
+			from, to = at, end
 		}
 	}
-	return found
+	return text[from:to]
+}
+
+// objectLength is how much of the text is an object, from its beginning; 0 where none begins there.
+func objectLength(text string) int {
+	var object json.RawMessage
+	decoder := json.NewDecoder(strings.NewReader(text))
+	if decoder.Decode(&object) != nil {
+		return 0
+	}
+	return int(decoder.InputOffset())
 }
