@@ -97,4 +97,4 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return agent.Invocation{Argv: l.argv, Stdin: a.Ask(), Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace, Files: l.files}, nil
 }
 
-func (adapter) Reader(c agent.Contract, h agent.Host) agent.Reader { return newReader(h) }
+func (adapter) Reader(c agent.Contract, h agent.Host) agent.Reader { return newReader(c, h) }

@@ -22,6 +22,7 @@ const (
 // reader follows claude's stream. It is used by one goroutine at a time.
 type reader struct {
 	agent.Lines
+	contract agent.Contract
 	host     agent.Host
 	session  string
 	text     string // the last that the agent itself said
@@ -44,8 +45,8 @@ var showCursor = []byte("\x1b[?25h")
 // denied is a call of a tool that claude was not allowed.
 type denied struct{ id, tool, about string }
 
-func newReader(h agent.Host) *reader {
-	r := &reader{host: h, tools: map[string]string{}}
+func newReader(c agent.Contract, h agent.Host) *reader {
+	r := &reader{contract: c, host: h, tools: map[string]string{}}
 	r.Each = r.take
 	return r
 }

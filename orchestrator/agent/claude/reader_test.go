@@ -37,7 +37,7 @@ type heard struct {
 // hear gives a stream to a reader in pieces of a size; 0 is all at once.
 func hear(stream []byte, size int, exit proc.Exit) heard {
 	var h heard
-	r := newReader(agent.Host{
+	r := newReader(agent.TaskContract, agent.Host{
 		Emit: func(e agent.Event) {
 			h.events = append(h.events, fmt.Sprintf("%s %s", e.Kind, strings.Join(strings.Fields(e.Tool+" "+e.Text), " ")))
 		},

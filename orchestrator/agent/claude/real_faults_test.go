@@ -191,11 +191,12 @@ func TestRealFollow(t *testing.T) {
 	first, err := r.run(t)
 	wantReply(t, first, err, agent.OK, "one")
 
+	const words = "Tests are missing. This was the reply:\n\n```json\n{\"status\":\"ok\"}\n```"
 	review := cloned(r)
 	review.assignment.Contract, review.assignment.Prompt, review.assignment.Permission = agent.ReviewContract, "You are the Supervisor.", agent.ReadOnly
-	review.assignment.Follow = &agent.Follow{Session: first.Session, Fork: true, Text: "Review it. " + modeltest.Play(modeltest.Say("Tests are missing.\n")).String()}
+	review.assignment.Follow = &agent.Follow{Session: first.Session, Fork: true, Text: "Review it. " + modeltest.Play(modeltest.Say(words)).String()}
 	second, err := review.run(t)
-	if err != nil || second.Reply == nil || second.Reply.Message != "Tests are missing." {
+	if err != nil || second.Reply == nil || second.Reply.Message != words {
 		t.Fatalf("Converse = %+v, %v, want the review", second, err)
 	}
 	q := review.last(t)

@@ -16,7 +16,7 @@ func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *agent.Failure, 
 	if r.last == nil {
 		return []byte(r.text), r.unfinished(exit), nil
 	}
-	said := agent.FindReply(r.last.Result)
+	said := r.said()
 	switch {
 	case r.last.IsError:
 		failure, err = r.complaint()
@@ -28,6 +28,14 @@ func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *agent.Failure, 
 		said = r.last.Structured
 	}
 	return said, failure, err
+}
+
+// said is the reply in the last message. A review is all of it: an object in there may be what it is about.
+func (r *reader) said() []byte {
+	if r.contract == agent.ReviewContract {
+		return []byte(r.last.Result)
+	}
+	return agent.FindReply(r.last.Result)
 }
 
 func wentWell(e proc.Exit) bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut }

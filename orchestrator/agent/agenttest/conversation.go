@@ -1,0 +1,74 @@
+package agenttest
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// conversation is one attempt and what can happen to it.
+type conversation struct {
+	adapter    agent.Adapter
+	assignment agent.Assignment
+	stopAt     string // what it says on standard error when it is to be stopped
+	killToo    bool
+	stdout     bytes.Buffer
+	stderr     *watcher
+	mu         sync.Mutex
+	events     []agent.Event
+}
+
+// watcher calls saw once when want was written to it.
+type watcher struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	want string
+	saw  func()
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf.Write(p)
+	if w.saw != nil && w.want != "" && strings.Contains(w.buf.String(), w.want) {
+		w.saw()
+		w.saw = nil
+	}
+	return len(p), nil
+}
+
+func (c *conversation) hold(t *testing.T) *agent.Outcome {
+	t.Helper()
+	if err := c.adapter.Check(c.assignment); err != nil {
+		t.Fatalf("Check = %v, want nil", err)
+	}
+	inv, err := c.adapter.Invoke(c.assignment)
+	if err != nil {
+		t.Fatalf("Invoke = %v, want nil", err)
+	}
+	stop, cancelStop := context.WithCancel(context.Background())
+	defer cancelStop()
+	kill, cancelKill := context.WithCancel(context.Background())
+	defer cancelKill()
+	c.stderr = &watcher{want: c.stopAt, saw: func() {
+		cancelStop()
+		if c.killToo {
+			cancelKill()
+		}
+	}}
+	out, err := agent.Converse(stop, kill, c.adapter, &inv, c.assignment.Contract, agent.Sinks{Stdout: &c.stdout, Stderr: c.stderr}, c.note)
+	if err != nil {
+		t.Fatalf("Converse = %v, want nil", err)
+	}
+	return out
+}
+
+func (c *conversation) note(e agent.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events = append(c.events, e)
+}

@@ -1,0 +1,96 @@
+package claude_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// TestMain plays the agents: stubs, and claude around a stub.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case agent.StubCommand:
+			os.Exit(agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case "fake-claude":
+			os.Exit(fakeClaude(os.Args[2]))
+		case "deaf-claude":
+			_, _ = (&envelope{to: os.Stdout}).Write([]byte(`{"status":"ok","message":"not listening"}`))
+			fmt.Println(end)
+			os.Exit(0)
+		}
+	}
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// fakeClaude speaks as claude does and thinks as a stub with those rules: what the stub prints becomes the text of a result.
+func fakeClaude(rules string) int {
+	prompt, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return 2
+	}
+	_, input, _ := strings.Cut(string(prompt), "Your input:\n\n")
+	input, _, _ = strings.Cut(input, "\n\nWhen your work is done")
+	e := &envelope{to: os.Stdout}
+	code := agent.StubMain([]string{"--role", "Implementor", "--file", rules}, strings.NewReader(input), e, os.Stderr)
+	if e.open || code == 0 {
+		e.begin()
+		fmt.Println(end)
+	}
+	return code
+}
+
+// The lines around a stub's reply, as claude 2.1.328 writes them, less what nobody reads.
+const (
+	begin = `{"type":"system","subtype":"init","session_id":"f1","tools":["Bash"],"mcp_servers":[],"permissionMode":"bypassPermissions"}` + "\n" +
+		`{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Let me see."}],"usage":{"input_tokens":10,"output_tokens":1}},"parent_tool_use_id":null,"session_id":"f1"}` + "\n" +
+		`{"is_error":false,"subtype":"success","session_id":"f1","permission_denials":[],"total_cost_usd":0.5,"type":"result","result":"`
+	end = `"}`
+)
+
+// envelope puts what is written to it into the string of a result line, as it comes.
+type envelope struct {
+	to   io.Writer
+	open bool
+}
+
+func (e *envelope) begin() {
+	if !e.open {
+		e.open = true
+		_, _ = io.WriteString(e.to, begin)
+	}
+}
+
+func (e *envelope) Write(p []byte) (int, error) {
+	e.begin()
+	for part := range bytes.SplitAfterSeq(p, []byte("\xff")) { // json.Marshal would mend what is no UTF-8
+		part, broken := bytes.CutSuffix(part, []byte("\xff"))
+		text, err := json.Marshal(string(part))
+		if err != nil {
+			return 0, err
+		}
+		if text = text[1 : len(text)-1]; broken {
+			text = append(text, 0xff)
+		}
+		if _, err := e.to.Write(text); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+// Close is what a stub does that has nothing more to say.
+func (e *envelope) Close() error { return os.Stdout.Close() }
