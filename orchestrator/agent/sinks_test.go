@@ -71,3 +71,35 @@ func TestReasonsQuoteNoSecret(t *testing.T) {
 		}
 	}
 }
+
+// talkative is an adapter that tells an event with a text as it is.
+type talkative struct {
+	agent.Adapter
+	text string
+}
+
+func (a talkative) Reader(c agent.Contract, h agent.Host) agent.Reader {
+	h.Emit(agent.Event{Kind: agent.Text, Text: a.text})
+	return a.Adapter.Reader(c, h)
+}
+
+// TestEventsAreRedactedBeforeTheyAreShortened: an event is a short line for people, and a secret of many lines is none in pieces.
+func TestEventsAreRedactedBeforeTheyAreShortened(t *testing.T) {
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("kEy+", 15)+"\n", 40) + "-----END PRIVATE KEY-----"
+	for _, tt := range []struct{ name, text, want string }{
+		{"lines", "one\n\n two\t three \n", "one two three"},
+		{"a key", "the key is\n" + key + "\nthere", "the key is " + redact.Mark + " there"},
+		{"a key where it is cut", strings.Repeat("x", 1000) + "\n" + key, strings.Repeat("x", 1000) + " " + redact.Mark},
+		{"long", strings.Repeat("é", 1000), strings.Repeat("é", 511) + "…"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			inv := agent.Invocation{Argv: []string{"/bin/true"}, Dir: t.TempDir()}
+			_, err := agent.Converse(context.Background(), context.Background(), talkative{agent.Exec(), tt.text}, &inv, agent.TaskContract,
+				agent.Sinks{Redactor: redact.New(nil)}, func(e agent.Event) { got = append(got, e.Text) })
+			if err != nil || len(got) != 1 || got[0] != tt.want {
+				t.Errorf("events = %q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+}

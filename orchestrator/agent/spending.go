@@ -6,8 +6,11 @@ type Spending struct {
 	Cost                  *int64 // in millionths of a US dollar; nil: the tool names no price
 }
 
-// Micros makes a Cost of an amount in US dollars.
+// Micros makes a Cost of an amount in US dollars; nil of what is no price.
 func Micros(dollars float64) *int64 {
+	if !(dollars >= 0 && dollars < 1e9) {
+		return nil
+	}
 	n := int64(dollars*1e6 + 0.5)
 	return &n
 }

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"math"
 	"reflect"
 	"testing"
 
@@ -67,6 +68,11 @@ func TestMicros(t *testing.T) {
 	for dollars, want := range map[float64]int64{0: 0, 0.005: 5000, 0.1: 100_000, 0.06499999999999999: 65_000, 12.3456789: 12_345_679} {
 		if got := *agent.Micros(dollars); got != want {
 			t.Errorf("Micros(%v) = %d, want %d", dollars, got, want)
+		}
+	}
+	for _, dollars := range []float64{-1, 1e300, math.NaN(), math.Inf(1)} {
+		if got := agent.Micros(dollars); got != nil {
+			t.Errorf("Micros(%v) = %d, want nil", dollars, *got)
 		}
 	}
 }

@@ -1,0 +1,148 @@
+package claude
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+)
+
+func self(t testing.TB) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// plain is every command line's beginning.
+var plain = []string{"-p", "--output-format", "stream-json", "--verbose"}
+
+func TestInvoke(t *testing.T) {
+	schema, err := agent.TaskContract.ReplySchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	skip, form := []string{"--dangerously-skip-permissions"}, []string{"--json-schema", string(schema)}
+	for _, tt := range []struct {
+		name string
+		a    agent.Assignment
+		want []string
+	}{
+		{"nothing said", agent.Assignment{}, slices.Concat(skip, form)},
+		{"a role", agent.Assignment{Prompt: "- be\nkind", Model: "opus", Args: []string{"--effort", "high"}},
+			slices.Concat(skip, []string{"--model", "opus", "--append-system-prompt", "- be\nkind"}, form, []string{"--effort", "high"})},
+		{"limits", agent.Assignment{MaxTurns: 7, MaxCost: 1_250_000}, slices.Concat(skip, form, []string{"--max-turns", "7", "--max-budget-usd", "1.25"})},
+		{"the smallest limit", agent.Assignment{MaxCost: 1}, slices.Concat(skip, form, []string{"--max-budget-usd", "0.000001"})},
+		{"a session that goes on", agent.Assignment{Prompt: "p", Follow: &agent.Follow{Session: "s1"}},
+			slices.Concat(skip, []string{"--append-system-prompt", "p"}, form, []string{"--resume", "s1"})},
+		{"a review", agent.Assignment{Contract: agent.ReviewContract, Permission: agent.ReadOnly, Prompt: "p", Follow: &agent.Follow{Session: "s1", Fork: true}},
+			[]string{"--permission-mode", "dontAsk", "--system-prompt", "p", "--system-prompt-snapshot", "off", "--resume", "s1", "--fork-session"}},
+		{"servers", agent.Assignment{MCP: "m.json"}, slices.Concat(skip, form, []string{"--mcp-config", "m.json", "--strict-mcp-config"})},
+		{"servers and tools", agent.Assignment{MCP: "m.json", Tools: []string{"Read", "mcp__lab__one"}},
+			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read", "--allowedTools", "Read,mcp__lab__one"}, form, []string{"--mcp-config", "m.json", "--strict-mcp-config"})},
+		{"a server's tool", agent.Assignment{Tools: []string{"mcp__lab__one"}},
+			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "", "--allowedTools", "mcp__lab__one"}, form)},
+		{"no tools", agent.Assignment{Tools: []string{}}, slices.Concat(skip, []string{"--tools", ""}, form, []string{"--strict-mcp-config"})},
+		{"tools", agent.Assignment{Tools: []string{"Read", "Bash"}}, slices.Concat(skip, []string{"--tools", "Read,Bash"}, form, []string{"--strict-mcp-config"})},
+		{"a rule", agent.Assignment{Tools: []string{"Read", "Bash(git log:*)", "Bash(git show:*)"}},
+			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read,Bash", "--allowedTools", "Read,Bash(git log:*),Bash(git show:*)"}, form, []string{"--strict-mcp-config"})},
+		{"edit", agent.Assignment{Permission: agent.Edit}, slices.Concat([]string{"--permission-mode", "acceptEdits"}, form)},
+		{"edit with tools", agent.Assignment{Permission: agent.Edit, Tools: []string{"Bash", "Write", "Bash(make:*)", "WebFetch"}},
+			slices.Concat([]string{"--permission-mode", "acceptEdits", "--tools", "Bash,Write,WebFetch", "--allowedTools", "Bash(make:*),WebFetch"}, form, []string{"--strict-mcp-config"})},
+		{"read-only with tools", agent.Assignment{Permission: agent.ReadOnly, Tools: []string{"Read", "Bash(rm:*)", "Write"}},
+			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read,Bash,Write", "--allowedTools", "Read"}, form, []string{"--strict-mcp-config"})},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.a.Command, tt.a.Input = []string{self(t), "word"}, []byte(`{}`)
+			inv, err := New().Invoke(tt.a)
+			if want := slices.Concat(tt.a.Command, plain, tt.want); err != nil || !slices.Equal(inv.Argv, want) {
+				t.Errorf("Argv = %q, %v\nwant   %q", inv.Argv, err, want)
+			}
+			if string(inv.Stdin) != string(tt.a.Ask()) || len(inv.Files) != 0 {
+				t.Errorf("Stdin = %q with files %v, want what the agent is asked", inv.Stdin, inv.Files)
+			}
+		})
+	}
+}
+
+// TestLongPrompt: what is too long for a command line is a file below the scratch folder, with the same name in each attempt.
+func TestLongPrompt(t *testing.T) {
+	a := agent.Assignment{Command: []string{self(t)}, Scratch: t.TempDir(), Prompt: strings.Repeat("x", maxArgument+1)}
+	first, err := New().Invoke(a)
+	if err != nil || len(first.Files) != 1 || string(first.Files[0].Data) != a.Prompt || filepath.Dir(first.Files[0].Path) != a.Scratch {
+		t.Fatalf("Files = %v, %v, want the prompt below %s", first.Files, err, a.Scratch)
+	}
+	at := slices.Index(first.Argv, "--append-system-prompt-file")
+	if at < 0 || first.Argv[at+1] != first.Files[0].Path || slices.Contains(first.Argv, a.Prompt) {
+		t.Errorf("Argv = %.500q, want the file's name in it", first.Argv)
+	}
+	again, err := New().Invoke(a)
+	if err != nil || again.Digest() != first.Digest() {
+		t.Errorf("Digest() = %s, %v, and before %s", again.Digest(), err, first.Digest())
+	}
+	a.Contract, a.Follow = agent.ReviewContract, &agent.Follow{Session: "s", Fork: true}
+	if inv, err := New().Invoke(a); err != nil || !slices.Contains(inv.Argv, "--system-prompt-file") || len(inv.Files) != 1 {
+		t.Errorf("Argv = %.300q, %v, want the reviewer's prompt as a file", inv.Argv, err)
+	}
+	a.Scratch = ""
+	if _, err := New().Invoke(a); !errors.As(err, new(*agent.ConfigError)) {
+		t.Errorf("Invoke = %v, want a *ConfigError where there is no place for the file", err)
+	}
+}
+
+// TestCheck: what claude would refuse is refused before anything is started, with what to do about it.
+func TestCheck(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		euid      int
+		a         agent.Assignment
+		text, fix string // "": it is fine
+	}{
+		{"a user", 1000, agent.Assignment{}, "", ""},
+		{"no users", -1, agent.Assignment{}, "", ""},
+		{"root", 0, agent.Assignment{}, "root", "IS_SANDBOX"},
+		{"root who may do all", 0, agent.Assignment{Permission: agent.Full}, "root", "permission: edit"},
+		{"root with tools", 0, agent.Assignment{Tools: []string{"Bash"}}, "root", "another user"},
+		{"root with rules", 0, agent.Assignment{Tools: []string{"Bash(ls:*)"}}, "", ""},
+		{"root who edits", 0, agent.Assignment{Permission: agent.Edit}, "", ""},
+		{"root who reads", 0, agent.Assignment{Permission: agent.ReadOnly}, "", ""},
+		{"root in a container", 0, agent.Assignment{Env: []string{"A=B", "IS_SANDBOX=1"}}, "", ""},
+		{"root who is in none", 0, agent.Assignment{Env: []string{"IS_SANDBOX=0"}}, "root", "IS_SANDBOX"},
+		{"a file that is not there", 1000, agent.Assignment{MCP: "/no/such/mcp.json"}, "mcp_config cannot be read", "mcpServers"},
+		{"no claude", 1000, agent.Assignment{Command: []string{"no-such-claude"}}, "claude cannot be started", "npm install -g @anthropic-ai/claude-code"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.a.Command == nil {
+				tt.a.Command = []string{self(t)}
+			}
+			err := adapter{euid: tt.euid}.Check(tt.a)
+			var config *agent.ConfigError
+			if tt.text == "" && err != nil || tt.text != "" && (!errors.As(err, &config) || !strings.Contains(config.Text, tt.text) || !strings.Contains(config.Fix, tt.fix)) {
+				t.Errorf("Check = %+v, want %q with the hint %q", err, tt.text, tt.fix)
+			}
+		})
+	}
+}
+
+// TestTool: what opens more than a model does not pass by itself.
+func TestTool(t *testing.T) {
+	tool := New().Tool()
+	if slices.Contains(tool.Keys, "AWS_*") || !slices.Contains(tool.Keys, "ANTHROPIC_API_KEY") || tool.Env["CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"] != "1" {
+		t.Errorf("Tool() = %+v", tool)
+	}
+	for _, key := range tool.Keys {
+		if strings.HasPrefix(key, "AWS_SECRET") || key == "*" {
+			t.Errorf("%s passes to every claude", key)
+		}
+	}
+	if got := fmt.Sprint(New().Name()); got != "claude" {
+		t.Errorf("Name() = %s", got)
+	}
+}

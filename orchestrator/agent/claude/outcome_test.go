@@ -1,0 +1,184 @@
+package claude
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// good is a result that a reply is taken from.
+const good = `{"type":"result","subtype":"success","is_error":false,"result":"{\"status\":\"ok\",\"message\":\"m\"}","session_id":"s"}`
+
+// TestOutcome: a reply needs a result, no error, an exit status of 0 and no denial; seed 003, "解析错误处理": a broken line is told of
+// and passed over.
+func TestOutcome(t *testing.T) {
+	type lines = []string
+	for _, tt := range []struct {
+		name   string
+		lines  lines
+		exit   proc.Exit
+		reason string // "": a reply
+		event  string
+	}{
+		{"a good result", lines{good}, proc.Exit{}, "", "result success"},
+		{"behind a broken line", lines{"oops {", `{"type":`, "7", good}, proc.Exit{}, "", "warning a line of claude's output cannot be read (not a JSON object): oops {"},
+		{"the other spelling of the session", lines{`{"type":"greased","sessionId":"s"}`, good}, proc.Exit{}, "", "session"},
+		{"a good result and a bad end", lines{good}, proc.Exit{Code: 3}, "exit status 3", ""},
+		{"a good result, killed", lines{good}, proc.Exit{Code: -1, Signal: "killed"}, "killed by signal: killed", ""},
+		{"a good result, too late", lines{good}, proc.Exit{TimedOut: true, Timeout: time.Second}, "timed out after 1s", ""},
+		{"no result", lines{`{"type":"system","subtype":"init","session_id":"s"}`}, proc.Exit{}, "it ended without a result", ""},
+		{"nothing", nil, proc.Exit{Code: 1}, "exit status 1", ""},
+		{"a sub-agent's words are none", lines{`{"type":"assistant","message":{"content":[{"type":"text","text":"{}"}]},"parent_tool_use_id":"t"}`}, proc.Exit{}, "it ended without a result", ""},
+		{"retries and an end", lines{`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":529,"error":"overloaded"}`}, proc.Exit{TimedOut: true, Timeout: time.Hour},
+			"timed out after 1h0m0s (exit status 0); it was waiting for the API: 529 overloaded", "retry 529 overloaded, again in 500ms (1 of 10)"},
+		{"an error after a good result", lines{good, `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["a","b"]}`}, proc.Exit{}, "it broke off: a; b", ""},
+		{"a good result after an error", lines{`{"type":"result","subtype":"error_during_execution","is_error":true}`, good}, proc.Exit{}, "", ""},
+		{"an error without words", lines{`{"type":"result","subtype":"success","is_error":true}`}, proc.Exit{Code: 1}, "it reports an error and does not say which", ""},
+		{"a new kind of error", lines{`{"type":"result","subtype":"error_new","is_error":true,"errors":["x"]}`}, proc.Exit{Code: 1}, "error_new: x", ""},
+		{"denials", lines{`{"type":"result","subtype":"success","result":"{}","permission_denials":[{"tool_name":"Write","tool_use_id":"1","tool_input":{"content":"c","file_path":"a.txt"}},` +
+			`{"tool_name":"Odd","tool_use_id":"2","tool_input":{"x":1}},{"tool_name":"Write","tool_use_id":"1","tool_input":{"file_path":"a.txt"}}]}`}, proc.Exit{},
+			"permission denied: Write (a.txt), Odd; give the role permission", ""},
+		{"a denial before the last result", lines{`{"type":"result","permission_denials":[{"tool_name":"Write"}]}`, good}, proc.Exit{}, "permission denied: Write;", ""},
+		{"progress", lines{`{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":30.2,"heartbeat":true}`, good}, proc.Exit{}, "", "heartbeat Bash 30 s"},
+		{"a failed tool", lines{`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Bash","input":{"command":"go test"}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","is_error":true}]}}`, good}, proc.Exit{}, "", "tool ended Bash failed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := hear([]byte(strings.Join(tt.lines, "\n")), 0, tt.exit)
+			switch f := h.report.Failure; {
+			case h.report.Err != nil || tt.reason == "" && f != nil || tt.reason != "" && f == nil:
+				t.Errorf("End = %+v, %v, want %q", h.report, f, tt.reason)
+			case f != nil && !strings.Contains(f.Reason, tt.reason):
+				t.Errorf("Reason = %q, want %q in it", f.Reason, tt.reason)
+			case f == nil && string(h.report.Reply) != `{"status":"ok","message":"m"}`:
+				t.Errorf("Reply = %s, want the last result's", h.report.Reply)
+			}
+			if all := strings.Join(h.events, "\n"); !strings.Contains(all, tt.event) {
+				t.Errorf("events =\n%s\nwant %q among them", all, tt.event)
+			}
+		})
+	}
+}
+
+// TestHopeless: which errors no retry can mend, beyond those that the tests with the real claude bring about.
+func TestHopeless(t *testing.T) {
+	fault := func(kind string) string {
+		return `{"type":"assistant","error":"` + kind + `","is_api_error_message":true,"message":{"content":[]}}` + "\n"
+	}
+	failed := func(more string) string {
+		return `{"type":"result","is_error":true,"result":"provider's words"` + more + `}`
+	}
+	var config *agent.ConfigError
+	var later *agent.LaterError
+	for _, tt := range []struct {
+		name, stream string
+		as           any
+		hint         string
+	}{
+		{"an organisation that may not", fault("oauth_org_not_allowed") + failed(""), &config, "/login"},
+		{"no money", fault("billing_error") + failed(`,"api_error_status":400`), &config, "billing"},
+		{"a limit by its name", failed(`,"api_error":"usage_limit_reached"`), &later, "once the limit is over"},
+		{"a limit by its status", failed(`,"api_error_status":429`), &later, ""},
+		{"a login by its status", failed(`,"api_error_status":401`), &config, "env.only"},
+		{"no such model", failed(`,"api_error_status":404`), &config, "another model"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := hear([]byte(tt.stream), 0, proc.Exit{Code: 1}).report.Err
+			hint, _ := err.(interface{ Hint() string })
+			if !errors.As(err, tt.as) || !strings.Contains(err.Error(), "provider's words") || !strings.Contains(hint.Hint(), tt.hint) {
+				t.Errorf("End = %T %v, want %T with the hint %q", err, err, tt.as, tt.hint)
+			}
+		})
+	}
+	// An error that has passed is none of the result's.
+	passed := fault("rate_limit") + `{"type":"assistant","message":{"content":[]}}` + "\n" + failed("")
+	if r := hear([]byte(passed), 0, proc.Exit{Code: 1}).report; r.Err != nil || r.Failure == nil {
+		t.Errorf("End = %+v, want a failure", r)
+	}
+}
+
+// TestImpatience: a second refusal, and a provider that wants to be left alone for more than a minute, are not waited for.
+func TestImpatience(t *testing.T) {
+	retry := func(status int, delay time.Duration) string {
+		return fmt.Sprintf(`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":%d,"error_status":%d,"error":"e"}`+"\n", delay.Milliseconds(), status)
+	}
+	for _, tt := range []struct{ name, stream, want string }{
+		{"one refusal", retry(401, time.Second), ""},
+		{"two", retry(401, time.Second) + retry(401, time.Second), "*agent.ConfigError claude: the API refuses the key or the login (401 e)"},
+		{"forbidden", retry(403, time.Second) + retry(403, time.Second), "*agent.ConfigError claude: the API refuses"},
+		{"a short wait", retry(429, 59*time.Second), ""},
+		{"a long one", retry(429, 61*time.Second), "*agent.LaterError claude: the API wants to be left alone (429 e) (until 20"},
+		{"an overloaded server", strings.Repeat(retry(529, time.Hour), 10), ""},
+	} {
+		if got := strings.Join(hear([]byte(tt.stream), 0, proc.Exit{}).gaveUp, "\n"); tt.want == "" && got != "" || !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: gave up %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestReviewIsAllOfIt: a review may quote a reply.
+func TestReviewIsAllOfIt(t *testing.T) {
+	const words = "Wrong:\n\n```json\n{\"status\":\"ok\"}\n```"
+	for contract, want := range map[agent.Contract]string{agent.ReviewContract: words, agent.TaskContract: `{"status":"ok"}`} {
+		r := New().Reader(contract, agent.Host{})
+		fmt.Fprintf(r, `{"type":"result","result":%q}`, words)
+		if got := string(r.End(proc.Exit{}).Reply); got != want {
+			t.Errorf("%s: Reply = %q, want %q", contract, got, want)
+		}
+	}
+}
+
+// TestBoundedMemory: what is kept does not grow with what a stream brings.
+func TestBoundedMemory(t *testing.T) {
+	r := newReader(agent.TaskContract, agent.Host{})
+	blob := strings.Repeat("x", 64<<10)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range 1000 {
+		fmt.Fprintf(r, `{"type":"assistant","session_id":"%[1]d%[2]s","message":{"id":"%[1]d%[2]s","usage":{"input_tokens":1},"content":[{"type":"text","text":"%[2]s"},{"type":"tool_use","id":"%[1]d%[2]s","name":"%[2]s","input":{"command":"%[2]s"}}]}}`+"\n", i, blob)
+		fmt.Fprintf(r, `{"type":"result","subtype":"%[2]s","is_error":true,"errors":["%[2]s"],"permission_denials":[{"tool_use_id":"%[1]d","tool_name":"%[2]s"}]}`+"\n", i, blob)
+		fmt.Fprintf(r, "%d no JSON\n", i)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 4<<20 {
+		t.Errorf("%d KiB are kept of 250 MiB, want 4 MiB at most", kept>>10)
+	}
+	if f := r.End(proc.Exit{}).Failure; f == nil || len(f.Reason) > 2*maxText {
+		t.Errorf("Failure = %v, want a short one", f)
+	}
+}
+
+// FuzzReader: it never panics, what it tells is bounded, and how a stream is cut does not matter.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte(good), 3, 0)
+	f.Add([]byte("{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}}\r\n"+good), 1, 1)
+	f.Add([]byte(`{"type":"result","structured_output":{"a":1},"permission_denials":[{}],"model_usage_since_last_result":{"m":{"costUSD":1e300}}}`), 7, 0)
+	f.Add([]byte(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1e300}}`+"\n"+`{"type":"result","is_error":true,"api_error_status":429}`), 2, 0)
+	f.Add([]byte(`{"type":"system","subtype":"api_retry","retry_delay_ms":-1e300,"error_status":429}`), 2, 0)
+	f.Fuzz(func(t *testing.T, stream []byte, size, code int) {
+		whole := hear(stream, 0, proc.Exit{Code: code})
+		for _, e := range whole.events {
+			if len(e) > 4*maxText {
+				t.Errorf("an event has %d bytes", len(e))
+			}
+		}
+		r := whole.report
+		if r.Failure != nil && len(r.Failure.Reason) > 4*maxText || len(r.Reply) > len(stream)+maxText || len(r.Session) > maxName {
+			t.Errorf("End = %+v, which is more than there was", r)
+		}
+		if strings.Contains(string(stream), "retry_delay_ms") {
+			return // it tells the time
+		}
+		if cut := hear(stream, min(max(1, size), 1<<20), proc.Exit{Code: code}); cut.String() != whole.String() {
+			t.Errorf("in pieces of %d: heard\n%s\nwant\n%s", size, cut, whole)
+		}
+	})
+}

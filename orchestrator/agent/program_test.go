@@ -1,0 +1,75 @@
+//go:build unix
+
+package agent_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// TestToolStart: the tool's own program, or the role's command with what stands behind it.
+func TestToolStart(t *testing.T) {
+	dir := t.TempDir()
+	program := writeFile(t, filepath.Join(dir, "bin", "tool"), "#!/bin/sh\n")
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(dir, "bin"))
+	tool := agent.Tool{Program: "tool", Install: "get tool"}
+	for _, tt := range []struct{ command, want []string }{
+		{nil, []string{program}},
+		{[]string{""}, []string{program}},
+		{[]string{program, "--fast"}, []string{program, "--fast"}},
+	} {
+		got, err := tool.Start(agent.Assignment{Command: tt.command, Dir: dir})
+		if err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("Start(%q) = %q, %v, want %q", tt.command, got, err, tt.want)
+		}
+	}
+	command := []string{"tool", "a"}
+	if got, err := tool.Start(agent.Assignment{Command: command, Dir: dir}); err != nil || got[0] != program || command[0] != "tool" {
+		t.Errorf("Start = %q, %v, and the role has %q, want its own words left alone", got, err, command)
+	}
+	var config *agent.ConfigError
+	_, err := agent.Tool{Program: "gone", Install: "get gone"}.Start(agent.Assignment{Dir: dir})
+	if !errors.As(err, &config) || !strings.Contains(config.Text, "gone") || !strings.Contains(config.Fix, "get gone") || !strings.Contains(config.Fix, "--dry-run") {
+		t.Errorf("Start = %+v, want how it is installed, and that a dry run needs it not", err)
+	}
+}
+
+// TestRefuse: each option is refused that a program would not obey, by the name that it has in a role file, and no other.
+func TestRefuse(t *testing.T) {
+	full := agent.Assignment{Review: true, MaxTurns: 1, MaxCost: 1, MCP: "m", Permission: agent.Edit, Model: "m", Tools: []string{}}
+	all := []string{"review", "max_turns", "max_cost", "mcp_config", "permission", "model", "tools"}
+	var config *agent.ConfigError
+	if err := full.Refuse("a stone", all...); !errors.As(err, &config) || config.Text != "a stone has nothing that would obey "+strings.Join(all, ", ") {
+		t.Errorf("Refuse = %v, want all of %q", err, all)
+	}
+	if err := full.Refuse("a stone", "model"); err == nil || !strings.HasSuffix(err.Error(), "obey model") {
+		t.Errorf("Refuse = %v, want the model only", err)
+	}
+	if err := (agent.Assignment{}).Refuse("a stone", all...); err != nil {
+		t.Errorf("Refuse = %v, want nil of an assignment without options", err)
+	}
+	if err := full.Refuse("a person"); err != nil {
+		t.Errorf("Refuse = %v, want nil where all is obeyed", err)
+	}
+}
+
+// TestExecRefuses: a limit that nobody obeys is no limit.
+func TestExecRefuses(t *testing.T) {
+	a := agent.Assignment{Command: []string{"/bin/true"}, Dir: t.TempDir()}
+	if err := agent.Exec().Check(a); err != nil {
+		t.Fatalf("Check = %v", err)
+	}
+	a.MaxCost = 1
+	if err := agent.Exec().Check(a); err == nil || !strings.Contains(err.Error(), "max_cost") {
+		t.Errorf("Check = %v, want max_cost to be refused", err)
+	}
+}
