@@ -268,7 +268,7 @@ func (f *fields) dollars(name string) int64 {
 		return 0
 	}
 	amount, err := strconv.ParseFloat(strings.TrimPrefix(f.text(name), "$"), 64)
-	if err != nil || !(amount > 0) || amount > 1e6 {
+	if err != nil || !(amount >= 1e-6) || amount > 1e6 { // less than a millionth would be read as no limit
 		f.fail(value, fmt.Sprintf("write an amount in US dollars, for example %s: 2.50; or remove the line", name), "%s: %q is no amount", name, value.Value)
 		return 0
 	}

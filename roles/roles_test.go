@@ -118,6 +118,12 @@ model: opus
 tools: [Read, "Bash(git log:*)"]
 timeout: 1m
 grace: 0
+permission: edit
+max_turns: 40
+max_cost: 2.50
+mcp_config: ./mcp.json
+review: supervisor
+review_rounds: 4
 env:
   pass: [NPM_TOKEN, "AWS_*"]
   set: {MODE: fast, LEVEL: 3, EMPTY: null}
@@ -127,6 +133,7 @@ Test it.
 `, Role{
 			Name: "Tester", Description: "Tests it.", Agent: "exec", Model: "opus", Command: []string{"./test.sh", "two words"},
 			Args: []string{"--max", "5", "true"}, Tools: []string{"Read", "Bash(git log:*)"}, Timeout: &minute, Grace: &zero,
+			Permission: "edit", MaxTurns: 40, MaxCost: 2_500_000, MCPConfig: "./mcp.json", Review: true, Rounds: 4,
 			Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"}, Set: map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 				Only: []string{"PATH", "HOME"}},
 			Prompt: "Test it.",
@@ -137,6 +144,11 @@ Test it.
 		{"empty lists stay lists", "---\ntools: []\nargs: []\n---\n", Role{Name: "some-role", Tools: []string{}, Args: []string{}}},
 		{"tools with commas within parentheses", "---\ntools: Read, Bash(git log:*, git show:*), Task(a, b) ,, Grep\n---\n",
 			Role{Name: "some-role", Tools: []string{"Read", "Bash(git log:*, git show:*)", "Task(a, b)", "Grep"}}},
+		{"a permission in Claude Code's words", "---\npermissionMode: bypassPermissions\n---\n", Role{Name: "some-role", Permission: "full"}},
+		{"a permission in Codex's words", "---\npermission: workspace-write\n---\n", Role{Name: "some-role", Permission: "edit"}},
+		{"our own word before Claude Code's", "---\npermissionMode: bypassPermissions\npermission: Read-Only\n---\n", Role{Name: "some-role", Permission: "read-only"}},
+		{"dollars with their sign", "---\nmax_cost: $0.29\n---\n", Role{Name: "some-role", MaxCost: 290_000}},
+		{"no review", "---\nreview: none\nmax_turns:\nmax_cost: ~\npermission:\nmcp_config:\n---\n", Role{Name: "some-role"}},
 		{"model inherit", "---\nmodel: inherit\n---\n", Role{Name: "some-role"}},
 		{"keys of other tools", "---\nname: T\nversion: 1.0.0\nrole_type: monitoring\nmode: subagent\nhooks: {a: [b]}\npermissionMode: plan\n---\n",
 			Role{Name: "T", Permission: "read-only"}},
@@ -211,6 +223,23 @@ func TestParseRefuses(t *testing.T) {
 			"write a number with its unit, for example timeout: 90s, 30m or 1h30m"},
 		{"negative duration", "---\ngrace: -1s\n---\n", `x.md:2:8: grace: "-1s" is no duration`,
 			"write a number with its unit, for example grace: 90s, 30m or 1h30m"},
+		{"a permission that nobody knows", "---\npermission: root\n---\n", `x.md:2:13: permission: "root" is no permission`,
+			"write permission: read-only, edit or full"},
+		{"one of Claude Code's that nobody knows", "---\npermissionMode: yolo\n---\n", `x.md:2:17: permissionMode: "yolo" is no permission`,
+			"write permission: read-only, edit or full"},
+		{"no turns", "---\nmax_turns: 0\n---\n", `x.md:2:12: max_turns: "0" is no number`, "write a whole number, 1 or more, or remove the line"},
+		{"half a round", "---\nreview_rounds: 0.5\n---\n", `x.md:2:16: review_rounds: "0.5" is no number`, "write a whole number, 1 or more, or remove the line"},
+		{"turns without end", "---\nmax_turns: 1000001\n---\n", `x.md:2:12: max_turns: "1000001" is no number`, "write a whole number, 1 or more, or remove the line"},
+		{"a cost in words", "---\nmax_cost: 2 USD\n---\n", `x.md:2:11: max_cost: "2 USD" is no amount`,
+			"write an amount in US dollars, for example max_cost: 2.50; or remove the line"},
+		{"a cost of nothing", "---\nmax_cost: 0\n---\n", `x.md:2:11: max_cost: "0" is no amount`,
+			"write an amount in US dollars, for example max_cost: 2.50; or remove the line"},
+		{"a cost that would be none", "---\nmax_cost: 1e-9\n---\n", `x.md:2:11: max_cost: "1e-9" is no amount`,
+			"write an amount in US dollars, for example max_cost: 2.50; or remove the line"},
+		{"a cost that is no number", "---\nmax_cost: NaN\n---\n", `x.md:2:11: max_cost: "NaN" is no amount`,
+			"write an amount in US dollars, for example max_cost: 2.50; or remove the line"},
+		{"a reviewer that nobody knows", "---\nreview: Architect\n---\n", `x.md:2:9: review: "Architect" reviews nothing`, "write review: supervisor, or none"},
+		{"a misspelt permission", "---\npermision: edit\n---\n", `x.md:2:1: unknown key "permision"`, "did you mean permission?"},
 		{"command with quotes", "---\ncommand: sh -c 'echo hi'\n---\n", "x.md:2:10: command has quotes or characters of the shell in it",
 			"write it as a list: command: [WORD, WORD]"},
 		{"command with a variable", "---\ncommand: $HOME/x\n---\n", "x.md:2:10: command has quotes or characters of the shell in it",

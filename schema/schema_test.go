@@ -134,11 +134,19 @@ func TestValidate(t *testing.T) {
 		{"tasks holds a map", "manager-reply", `{status: ok, message: m, next_task: null, tasks: [{file: a}]}`, []string{"tasks[0] is an object, want string"}},
 
 		{"a role", "role", "name: x\ncommand: [a, 1]\ntools: Read, Write\ntimeout: 90s\ngrace: 0\nenv: {pass: [A], set: {B: 1}}", nil},
+		{"what a role may ask of a tool", "role", "permission: edit\npermissionMode: acceptEdits\nmax_turns: 3\nmax_cost: 2.50\nmcp_config: a.json\nreview: supervisor\nreview_rounds: 2", nil},
+		{"a permission that nobody knows", "role", "permission: root", []string{"permission is \"root\", want read-only, edit, full, plan, default, dontAsk, acceptEdits, " +
+			"workspace-write, bypassPermissions or danger-full-access"}},
+		{"no turns and no cost", "role", "max_turns: 0\nmax_cost: 0", []string{"max_cost must be > 0 but found 0", "max_turns is 0: must be >= 1 but found 0"}},
+		{"a reviewer that nobody knows", "role", "review: Architect", []string{`review is "Architect", want supervisor or none`}},
 		{"a sub-agent file's keys", "role", "name: x\ncolor: red\nmodel: inherit", nil},
 		{"a bare number of seconds", "role", "timeout: 90", []string{"timeout is no duration; write a number with its unit, for example 90s, 30m or 1h30m"}},
 		{"an assignment in pass", "role", "env: {pass: [A=1]}", []string{"env.pass[0] is no name of a variable; write it without $ and ="}},
 
 		{"settings", "settings", "exec: ./agent.sh -x\nagent: {manager: stub, default: exec}\ntimeout: 1h30m\njobs: 2\non_divergence: freeze\nredact: [x]", nil},
+		{"limits", "settings", "max_steps: 1\nmax_cost: 2.50\nmax_duration: 1h\nmax_task_steps: 2\nmax_task_cost: $0.25\nmax_task_duration: 10m\n" +
+			"max_attempt_cost: 1\nmax_output: 200M", nil},
+		{"a cost with a comma", "settings", "max_cost: 1,50", []string{"max_cost is no amount; write US dollars, for example 2.50"}},
 		{"no settings", "settings", "", nil},
 		{"an unknown setting", "settings", "timeouts: 1h", []string{"timeouts is not a known key"}},
 		{"no job at all", "settings", "jobs: 0", []string{"jobs is 0: must be >= 1 but found 0"}},

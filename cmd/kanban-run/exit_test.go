@@ -21,8 +21,9 @@ import (
 func TestExitCodes(t *testing.T) {
 	outcomes := map[flow.Outcome]int{
 		flow.Complete: 0, flow.Failed: 1, flow.Invalid: 2, flow.NeedsPerson: 3, flow.Exhausted: 4, flow.Frozen: 5, flow.Owned: 6, flow.LimitReached: 7,
+		flow.Later: 75,
 	}
-	known := map[int]bool{exitLater: true}
+	known := map[int]bool{}
 	for outcome, want := range outcomes {
 		if got := codeOf(orchestrator.Result{Outcome: outcome}); got != want {
 			t.Errorf("codeOf(%s) = %d, want %d", outcome, got, want)
@@ -71,6 +72,7 @@ func TestCodeOfError(t *testing.T) {
 		{"never run", &orchestrator.NoRunError{}, exitInvalid},
 		{"another run", &durable.HeldError{}, exitOwned},
 		{"no valid reply", &orchestrator.ExhaustedError{}, exitExhausted},
+		{"a usage limit", fmt.Errorf("wrapped: %w", &agent.LaterError{Text: "x"}), exitLater},
 		{"signal", &signalError{os.Interrupt}, exitInterrupted},
 		{"anything else", errors.New("disk full"), exitFailed},
 	}

@@ -52,6 +52,8 @@ func TestStubReplies(t *testing.T) {
 			"- {role: Manager, next_task: y.md}", `{"status":"ok","message":"stub Manager: a.md is done","next_task":"y.md","tasks":["a.md"]}`},
 		{"a wait", "Implementor", taskInput, "- {do: slow, for: 1ms, message: late}", `{"status":"ok","message":"late"}`},
 		{"no wait at all", "Implementor", taskInput, "- {do: slow, for: 0, message: now}", `{"status":"ok","message":"now"}`},
+		{"what its tool tells", "Implementor", taskInput, "- tell: {input: 1000, output: 50, cost: 0.01, session: s1}",
+			`{"status":"ok","message":"stub Implementor: tasks/a.md","told":{"input":1000,"cached":0,"output":50,"cost":0.01,"session":"s1"}}`},
 		{"no rules", "Implementor", taskInput, "# none yet", `{"status":"ok","message":"stub Implementor: tasks/a.md"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,11 +12,11 @@ type tale struct {
 	Input   int64      `yaml:"input" json:"input"`
 	Cached  int64      `yaml:"cached" json:"cached"`
 	Output  int64      `yaml:"output" json:"output"`
-	Cost    *float64   `yaml:"cost" json:"cost"`
-	Session string     `yaml:"session" json:"session"`
-	Whole   bool       `yaml:"whole_session" json:"whole_session"`
-	Later   string     `yaml:"later" json:"later"`
-	Until   *time.Time `yaml:"until" json:"until"`
+	Cost    *float64   `yaml:"cost" json:"cost,omitempty"`
+	Session string     `yaml:"session" json:"session,omitempty"`
+	Whole   bool       `yaml:"whole_session" json:"whole_session,omitempty"`
+	Later   string     `yaml:"later" json:"later,omitempty"`
+	Until   *time.Time `yaml:"until" json:"until,omitempty"`
 }
 
 // taleReader finds what a stub tells in a key of its reply that means nothing to anybody else. A reply that is no JSON tells nothing.
