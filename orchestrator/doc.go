@@ -33,7 +33,7 @@
 //	open.go       taking a board: lock, journal, leftovers, ownership; run.go: the loop
 //	ledger.go     the only place where an event is journaled, applied and shown
 //	ownership.go  who may write: handoff, epoch, split brain; reconcile.go: what follows when somebody else did
-//	turn.go       StartAgent: one attempt of one call
+//	turn.go       StartAgent: one attempt of one call; spending.go: what it came to
 //	judge.go      the Manager's reply against the board that it left
 //	record.go     WriteBoard
 //	cast.go       which program plays a role; environ.go: what its environment is

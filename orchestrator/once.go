@@ -21,7 +21,7 @@ type Once struct {
 	MaxOutput   int64 // of an attempt, in bytes; 0 is no bound
 	Cast        *Cast
 	Redactor    *redact.Redactor
-	Notice      func(text string) // told of rejected replies
+	Notice      func(text string) // told of rejected replies, and of what the call came to
 	Now         func() time.Time
 }
 
@@ -70,6 +70,17 @@ func (o Once) log(e flow.ReplyRejected) error {
 	return nil
 }
 
+// bill says what the call came to, if the agent's tool tells.
+func (o Once) bill(used flow.Used, session string) {
+	text := used.String()
+	if session != "" && text != "" {
+		text += ", session " + session
+	}
+	if text != "" {
+		o.Notice(text)
+	}
+}
+
 // retry asks flow whether there is another attempt, as a run does, so that the rule stands in one place; the events live in
 // memory only.
 func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invocation, input []byte) (*agent.Reply, error) {
@@ -77,6 +88,8 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 	if err := state.Apply(flow.StepStarted{Step: 1, Task: "the instruction", Role: player.Role.Name}); err != nil {
 		return nil, err
 	}
+	var used flow.Used
+	accounts := agent.Accounts{}
 	for {
 		start, ok := flow.Next(state, flow.Board{}).(flow.StartAgent)
 		if !ok {
@@ -86,6 +99,7 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 			return nil, err
 		}
 		out, err := agent.Converse(stop, kill, player.Adapter, &inv, agent.InstructionContract, agent.Sinks{Redactor: o.Redactor}, func(agent.Event) {})
+		used.Add(0, spendingOf(accounts.Charge(out, "")))
 		switch {
 		case err != nil:
 			return nil, configError(err)
@@ -93,6 +107,7 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 			return nil, context.Cause(stop)
 		case out.Failure == nil:
 			out.Reply.Message = o.Redactor.String(out.Reply.Message)
+			o.bill(used, out.Session)
 			return out.Reply, nil
 		}
 		rejected := flow.ReplyRejected{Step: 1, Call: start.Call, Task: o.Redactor.String(o.Instruction), Role: player.Role.Name, Attempt: start.Attempt,

@@ -78,7 +78,11 @@ func (p *Prepared) lock(f files) (func() error, error) {
 
 // openLedger replays the journal, ends what an earlier run left behind, and takes the board over.
 func (r *run) openLedger() error {
-	if err := r.open(r.job.Now, r.logs.replay); err != nil {
+	each := func(e flow.Entry) {
+		r.logs.replay(e)
+		r.recall(e.Event)
+	}
+	if err := r.open(r.job.Now, each); err != nil {
 		return err
 	}
 	failpoint.At("journal-open")

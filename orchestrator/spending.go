@@ -12,15 +12,51 @@ import (
 
 // charge is what an attempt alone came to, nil where nobody knows, for its event. It is asked once for each attempt.
 func (r *run) charge(a *attempt) *flow.Spending {
-	if r.accounts == nil { // the step was opened by an earlier run
+	if r.accounts == nil {
 		r.accounts = agent.Accounts{}
 	}
-	spent := spendingOf(r.accounts.Charge(a.out, ""))
+	spent := spendingOf(r.accounts.Charge(a.out, a.parent))
 	r.used.Add(a.took.Milliseconds(), spent)
 	if !a.out.Stopped && (spent == nil || spent.Cost == nil) {
 		r.warnOfCost(a)
 	}
 	return spent
+}
+
+// recall makes what an earlier run has journaled of the open step's sessions part of the accounts: a tool that counts by the session
+// would charge it again.
+func (r *run) recall(e flow.Event) {
+	var session string
+	var spent *flow.Spending
+	switch e := e.(type) {
+	case flow.StepStarted:
+		r.accounts = nil // no session outlives its step
+	case flow.ReplyAccepted:
+		session, spent = e.Session, e.Spent
+	case flow.ReplyRejected:
+		session, spent = e.Session, e.Spent
+	case flow.AttemptStopped:
+		session, spent = e.Session, e.Spent
+	}
+	if session == "" || spent == nil {
+		return
+	}
+	if r.accounts == nil {
+		r.accounts = agent.Accounts{}
+	}
+	r.accounts[session] = plus(r.accounts[session], *spent)
+}
+
+func plus(s agent.Spending, o flow.Spending) agent.Spending {
+	s.Input, s.Cached, s.Output = s.Input+o.Input, s.Cached+o.Cached, s.Output+o.Output
+	if o.Cost != nil {
+		cost := *o.Cost
+		if s.Cost != nil {
+			cost += *s.Cost
+		}
+		s.Cost = &cost
+	}
+	return s
 }
 
 // warnOfCost says once that a limit of cost holds nobody who does not tell a cost: that must not look like one that is kept.

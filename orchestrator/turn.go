@@ -40,7 +40,7 @@ func (r *run) turn(e flow.StartAgent, b *board.Board) error {
 
 func (r *run) openStep(e flow.StartAgent, b *board.Board) error {
 	r.opened = r.job.Now()
-	r.accounts = agent.Accounts{} // no session outlives its step
+	r.accounts = nil // no session outlives its step
 	index, of := r.position(b, e.Task)
 	return r.note(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()})
 }
@@ -107,6 +107,7 @@ type attempt struct {
 	more           []*spool // of the phases of a review
 	refused        string   // why a supervisor was not content in the end; "" when it was, or nobody looked
 	out            *agent.Outcome
+	parent         string // the session that its own was forked from; "": none
 }
 
 func (a *attempt) streams() []*spool { return append([]*spool{a.stdout, a.stderr}, a.more...) }
@@ -118,9 +119,9 @@ func (r *run) converse(e flow.StartAgent, player *Player, inv *agent.Invocation)
 	defer done()
 	r.desk.leave()
 	out, err := r.work(stop, a, inv)
+	a.out, a.took = out, r.job.Now().Sub(a.began) // before it waits for the others
 	r.desk.take()
 	r.fresh = nil
-	a.out, a.took = out, r.job.Now().Sub(a.began)
 	return r.heard(a, err)
 }
 

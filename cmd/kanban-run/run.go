@@ -110,13 +110,14 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error
 		s.ending(t, e)
 	}
 	if len(endings) > 1 {
-		complete := 0
+		complete, used := 0, flow.Used{}
 		for _, e := range endings {
+			used = used.Plus(e.Used.Used)
 			if e.Code == exitComplete {
 				complete++
 			}
 		}
-		_ = t.stdout.Printf("%d of %d boards complete\n", complete, len(endings))
+		_ = t.stdout.Printf("%d of %d boards complete%s\n", complete, len(endings), after(used))
 	}
 	return code, s.conclude(t, endings, results, code)
 }
@@ -138,10 +139,7 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []orches
 
 // ending writes a board's last line: to stdout what is a result, to stderr what is an error.
 func (s *screen) ending(t *terminal, e report.Ending) {
-	steps := flow.Count(e.Steps, "step")
-	if used := e.Used.String(); used != "" {
-		steps += ", " + used
-	}
+	steps := flow.Count(e.Steps, "step") + after(e.Used.Used)
 	text := fmt.Sprintf("%s, %s", e.Text, steps)
 	if s.dry {
 		text += " (dry run: nothing was changed)"
@@ -157,6 +155,14 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	if e.Hint != "" && t.job == nil { // whose annotation says it
 		_ = t.stderr.Printf("hint: %s\n", indented(e.Hint))
 	}
+}
+
+// after is what something came to, behind what it was, where anybody tells.
+func after(u flow.Used) string {
+	if text := u.String(); text != "" {
+		return ", " + text
+	}
+	return ""
 }
 
 // hintFor is what a person does next about a board that is not complete.

@@ -1,6 +1,10 @@
 package config
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
+)
 
 func TestSize(t *testing.T) {
 	good := map[string]int64{"0": 0, "512": 512, "3k": 3 << 10, "3K": 3 << 10, "200M": 200 << 20, "200 MB": 200 << 20, "1GiB": 1 << 30, "999999999G": 999999999 << 30}
@@ -26,6 +30,23 @@ func TestDollars(t *testing.T) {
 	for _, text := range []string{"", "$", "-1", "1e3", "1,50", ".50", "2.", "0.0000001", "10000000", "2.50 USD", "€2", "NaN"} {
 		if got, err := dollars(text); err == nil {
 			t.Errorf("dollars(%q) = %d, want an error", text, got)
+		}
+	}
+}
+
+func TestRefusedAmounts(t *testing.T) {
+	for want, input := range map[string]Input{
+		`flag --max-cost: "-2" is no amount`:              {Flags: map[string][]string{"max_cost": {"-2"}}},
+		`F:1: max_task_cost: "1,50" is no amount`:         in(t, "max_task_cost: 1,50\n", nil, nil),
+		`variable KANBAN_RUN_MAX_ATTEMPT_COST: "x" is no`: {Environ: []string{"KANBAN_RUN_MAX_ATTEMPT_COST=x"}},
+	} {
+		_, _, err := Load(input)
+		if input.File == "" {
+			input.File = "no file"
+		}
+		bad, ok := errors.AsType[*Error](err)
+		if !ok || !strings.HasPrefix(strings.ReplaceAll(bad.Error(), input.File, "F"), want) || bad.Hint() != "write an amount in US dollars, for example 2.50; 0 is none" {
+			t.Errorf("Load = %v, want %s and how to write it", err, want)
 		}
 	}
 }

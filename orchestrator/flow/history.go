@@ -228,6 +228,10 @@ func (h *History) unlock(e Entry, exit LockExited) {
 		}
 		return
 	}
+	if exit.Version < snapshotVersion { // which says nothing of what was used; the records did
+		was := h.State
+		state.Used, state.Total, state.Tasks, state.Session = was.Used, was.Total, was.Tasks, was.Session
+	}
 	h.State, h.Breach = state, nil
 	h.Points = []Snapshot{{Identity: Identity{h.Custody.Epoch, e.Seq, hashOf(exit.State)}, State: state, Owner: h.Custody.Owner}}
 }

@@ -32,6 +32,29 @@ func (l Limits) OfCost() []string {
 	return names
 }
 
+// String names the limits of what a run and its tasks may use: "$5.00, 1h, 10 steps; of a task $1.00". "" when there are none.
+func (l Limits) String() string {
+	run := listed(l.MaxCost, l.MaxMillis, l.MaxSteps)
+	if task := listed(l.MaxTaskCost, l.MaxTaskMillis, l.MaxTaskSteps); task != "" {
+		return strings.TrimPrefix(run+"; of a task "+task, "; ")
+	}
+	return run
+}
+
+func listed(cost, millis int64, steps int) string {
+	var said []string
+	if cost > 0 {
+		said = append(said, Dollars(cost))
+	}
+	if millis > 0 {
+		said = append(said, Span(millis))
+	}
+	if steps > 0 {
+		said = append(said, Count(steps, "step"))
+	}
+	return strings.Join(said, ", ")
+}
+
 // reached says which limit lets no agent work on the task any more, or "". Steps are not asked for: an open step is finished.
 func (s *State) reached(task string) string {
 	l, t := s.Limits, s.task(task).Used

@@ -137,6 +137,19 @@ func TestOpenStepGoesOnAfterALimit(t *testing.T) {
 	}
 }
 
+func TestLimitsInWords(t *testing.T) {
+	for want, l := range map[string]flow.Limits{
+		"":                        {MaxRetries: 3},
+		"$5.00, 1h, 10 steps":     {MaxCost: 5_000_000, MaxMillis: 3_600_000, MaxSteps: 10},
+		"of a task $0.50, 1 step": {MaxTaskCost: 500_000, MaxTaskSteps: 1},
+		"2 steps; of a task 10m":  {MaxSteps: 2, MaxTaskMillis: 600_000},
+	} {
+		if got := l.String(); got != want {
+			t.Errorf("%+v: %q, want %q", l, got, want)
+		}
+	}
+}
+
 func TestTimeLeft(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -232,6 +232,15 @@ func TestOlderSnapshots(t *testing.T) {
 	}
 }
 
+// TestOlderAcknowledgement: what was used is not forgotten with a state that an older version rebuilt.
+func TestOlderAcknowledgement(t *testing.T) {
+	b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, flow.LockEntered{Board: "b", Reason: "r"})
+	b.write(flow.LockExited{Board: "b", Decision: flow.DecisionLead, Version: 2, State: json.RawMessage(recordedState)})
+	if b.Breach != nil || b.State.Step == nil || b.State.Step.Reply == nil || b.State.Total.Attempts != 1 {
+		t.Errorf("breach %v, state %+v, want the rebuilt state and the one attempt", b.Breach, b.State)
+	}
+}
+
 // TestOlderVersionWentOn: one that knows no form 3 has run a board after one that does, and did not see what attempts came to.
 func TestOlderVersionWentOn(t *testing.T) {
 	limited := start

@@ -20,6 +20,7 @@ type Status struct {
 	Until    string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
 	Used     flow.Tally     `json:"used"`              // under the current limits, by attempts that have ended
 	Total    flow.Tally     `json:"total"`             // by all runs
+	Limits   flow.Limits    `json:"limits"`            // of the last run
 	Session  string         `json:"session,omitempty"` // the last one that an agent's tool told of
 	Open     *OpenStep      `json:"open_step,omitempty"`
 	Next     string         `json:"next"` // what a run that is started now does first
@@ -46,7 +47,7 @@ type OpenStep struct {
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Frozen: h.Frozen() != "", Steps: s.Steps,
-		LastStep: s.LastStep, Until: s.Until, Used: flow.Tally{Used: s.Used}, Total: flow.Tally{Used: s.Total}, Session: s.Session, Next: next(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
+		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: s.Used}, Total: flow.Tally{Used: s.Total}, Session: s.Session, Next: next(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
 	if st.Frozen {
 		st.Outcome, st.Text = flow.Frozen, h.Frozen()
 	}
@@ -129,6 +130,9 @@ func (s Status) WriteText(out *console.Printer) error {
 	}
 	row("steps", "%d", s.LastStep)
 	row("cost", "%s", s.cost())
+	if limits := s.Limits.String(); limits != "" {
+		row("limits", "%s", limits)
+	}
 	if s.Session != "" {
 		row("session", "%s", s.Session)
 	}
