@@ -36,7 +36,10 @@ func Table() []Setting {
 	return all
 }
 
-func rows() []row {
+func rows() []row { return slices.Concat(agentRows(), limitRows(), otherRows()) }
+
+// agentRows are about who works, where and for how long at a time.
+func agentRows() []row {
 	return []row{
 		{Setting{Name: "workdir", Flag: "workdir", Short: "C", Value: "DIR", Variable: "KANBAN_RUN_WORKDIR",
 			Default: "chosen by the board", Help: "run in DIR: agents work there and paths start there"},
@@ -60,6 +63,12 @@ func rows() []row {
 		{Setting{Name: "max_retries", Flag: "max-retries", Value: "N", Variable: "KANBAN_RUN_MAX_RETRIES", InFile: true, Default: "3",
 			Help: "start an agent up to N times again when its reply is invalid"},
 			func(s *Settings, v, _ string) (err error) { s.MaxRetries, err = number(v, 0); return err }},
+	}
+}
+
+// limitRows are what a run may use, as a whole and of each task.
+func limitRows() []row {
+	return []row{
 		{Setting{Name: "max_steps", Flag: "max-steps", Value: "N", Variable: "KANBAN_RUN_MAX_STEPS", InFile: true, Default: "0",
 			Help: "stop after N steps; 0: no limit"},
 			func(s *Settings, v, _ string) (err error) { s.Limits.Steps, err = number(v, 0); return err }},
@@ -81,6 +90,11 @@ func rows() []row {
 		{Setting{Name: "max_attempt_cost", Flag: "max-attempt-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_ATTEMPT_COST", InFile: true, Default: "0",
 			Help: "have an agent end its attempt at USD, if its adapter can; 0: no limit"},
 			func(s *Settings, v, _ string) (err error) { s.Limits.AttemptCost, err = dollars(v); return err }},
+	}
+}
+
+func otherRows() []row {
+	return []row{
 		{Setting{Name: "jobs", Flag: "jobs", Short: "j", Value: "N", Variable: "KANBAN_RUN_JOBS", InFile: true, Default: "1",
 			Help: "run up to N boards side by side"},
 			func(s *Settings, v, _ string) (err error) { s.Jobs, err = number(v, 1); return err }},
