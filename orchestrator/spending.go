@@ -15,7 +15,7 @@ func (r *run) charge(a *attempt) *flow.Spending {
 	if r.accounts == nil {
 		r.accounts = agent.Accounts{}
 	}
-	spent := spendingOf(r.accounts.Charge(a.out, a.parent))
+	spent := spendingOf(r.accounts.Charge(a.out, ""))
 	r.used.Add(a.took.Milliseconds(), spent)
 	if !a.out.Stopped && (spent == nil || spent.Cost == nil) {
 		r.warnOfCost(a)

@@ -107,7 +107,6 @@ type attempt struct {
 	more           []*spool // of the phases of a review
 	refused        string   // why a supervisor was not content in the end; "" when it was, or nobody looked
 	out            *agent.Outcome
-	parent         string // the session that its own was forked from; "": none
 }
 
 func (a *attempt) streams() []*spool { return append([]*spool{a.stdout, a.stderr}, a.more...) }
