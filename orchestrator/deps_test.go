@@ -69,6 +69,7 @@ var arrows = map[string]map[string]string{
 	"orchestrator/agent/streamtest": {
 		"orchestrator/agent":           "it reads streams as Converse does, and plays tools as stubs",
 		"orchestrator/agent/agenttest": "adapters of tools pass the same suite",
+		"orchestrator/agent/modeltest": "and work with the real tools",
 		"orchestrator/proc":            "a stream has an end",
 	},
 	"orchestrator/agent/agenttest": {

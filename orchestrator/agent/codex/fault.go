@@ -63,12 +63,15 @@ func remedy(text string) string {
 		return keyFix
 	case containsAny(text, "status 401", "status 403", "401 Unauthorized", "403 Forbidden", "Not logged in", "not logged in", "codex login"):
 		return loginFix
-	case containsAny(text, "status 404", "404 Not Found", "model_not_found", "model is not supported"):
+	case containsAny(text, "status 404", "model is not supported"), unknownModel.MatchString(text):
 		return modelFix
 	default:
 		return ""
 	}
 }
+
+// unknownModel is how OpenAI, and those who speak like it, say it: codex leaves out that it was a 404.
+var unknownModel = regexp.MustCompile(`(?i)\bmodel\b.* does not exist`)
 
 func containsAny(text string, parts ...string) bool {
 	for _, p := range parts {

@@ -25,6 +25,7 @@ func TestHopeless(t *testing.T) {
 		"unexpected status 401 Unauthorized: Incorrect API key provided: sk-d, url: u":          config,
 		"unexpected status 403 Forbidden: no access to it":                                      config,
 		"unexpected status 404 Not Found: no such model":                                        config,
+		"The model `gpt-9` does not exist or you do not have access to it.":                     config,
 		"Missing environment variable: `FAKE_API_KEY`.":                                         config,
 		"Not logged in. Please run codex login.":                                                config,
 		`{"detail":"The 'o3' model is not supported when using Codex with a ChatGPT account."}`: config,

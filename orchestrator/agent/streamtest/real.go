@@ -1,0 +1,169 @@
+package streamtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/modeltest"
+	"kanban-run/orchestrator/proc"
+)
+
+// Real is an adapter with the real program, which speaks to a fake model in a work directory of its own.
+type Real struct {
+	agent.Adapter
+	agent.Assignment
+	Server *modeltest.Server
+}
+
+// Start finds the program of that name, or skips the test, as modeltest.Find does. The test runs beside others.
+func Start(t *testing.T, name string, a agent.Adapter) *Real {
+	t.Helper()
+	path := modeltest.Find(t, name)
+	t.Parallel()
+	if err := proc.Adopt(); err != nil {
+		t.Fatal(err)
+	}
+	s := modeltest.Start(t)
+	return &Real{Adapter: a, Server: s, Assignment: agent.Assignment{
+		Role: "Implementor", Prompt: "You are the Implementor.", Command: []string{path}, Contract: agent.InstructionContract,
+		Dir: t.TempDir(), Scratch: t.TempDir(), Env: s.Env(t, name), Timeout: 2 * time.Minute, Grace: 5 * time.Second,
+	}}
+}
+
+// Held is a conversation that has ended.
+type Held struct {
+	*agent.Outcome
+	Err    error
+	Events []agent.Event
+	Stdout string
+}
+
+// Play gives the agent an instruction that holds a script, and waits for its end.
+func (r *Real) Play(t *testing.T, steps ...modeltest.Step) Held {
+	t.Helper()
+	return r.PlayUntil(t, "", steps...)
+}
+
+// PlayUntil stops the conversation once a file is there in the work directory; "" is never.
+func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Held {
+	t.Helper()
+	text := "Please do this: " + modeltest.Play(steps...).String()
+	r.Input, _ = json.Marshal(map[string]string{"instruction": text})
+	if r.Follow != nil {
+		r.Follow.Text = text
+	}
+	if err := r.Check(r.Assignment); err != nil {
+		t.Fatal(err)
+	}
+	inv, err := r.Invoke(r.Assignment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if file != "" {
+		go cancelWhen(stop, cancel, filepath.Join(r.Dir, file))
+	}
+	return r.hold(t, stop, &inv)
+}
+
+func (r *Real) hold(t *testing.T, stop context.Context, inv *agent.Invocation) (h Held) {
+	t.Helper()
+	var mu sync.Mutex
+	var stdout bytes.Buffer
+	h.Outcome, h.Err = agent.Converse(stop, t.Context(), r.Adapter, inv, r.Contract, agent.Sinks{Stdout: &stdout}, func(e agent.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		h.Events = append(h.Events, e)
+	})
+	if h.Rest != nil {
+		h.Err = h.Rest()
+	}
+	h.Stdout = stdout.String()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("outcome %+v, failure %v, error %v\nevents %v\nstdout %.6000s\nstderr %s", h.Outcome, h.Failure, h.Err, h.Events, h.Stdout, h.Stderr)
+		}
+	})
+	return h
+}
+
+func cancelWhen(ctx context.Context, cancel func(), path string) {
+	for ctx.Err() == nil {
+		if _, err := os.Stat(path); err == nil {
+			cancel()
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Has says whether there is an event of a kind that holds a text.
+func (h Held) Has(kind agent.Kind, text string) bool {
+	for _, e := range h.Events {
+		if e.Kind == kind && strings.Contains(e.Tool+" "+e.Text, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// WantReply checks that the reply came, with its message.
+func (h Held) WantReply(t *testing.T, message string) {
+	t.Helper()
+	if h.Err != nil || h.Failure != nil || h.Reply == nil || h.Reply.Status != agent.OK || h.Reply.Message != message {
+		t.Fatalf("Reply = %+v, %v, %v, want ok and %q", h.Reply, h.Failure, h.Err, message)
+	}
+}
+
+// WantFailure checks that there is no reply, with its reason, and that another attempt may be made.
+func (h Held) WantFailure(t *testing.T, reason string) {
+	t.Helper()
+	if h.Err != nil || h.Failure == nil || !strings.Contains(h.Failure.Reason, reason) {
+		t.Fatalf("Failure = %v, error %v, want a failure with %q", h.Failure, h.Err, reason)
+	}
+}
+
+// WantErr checks that no other attempt would help.
+func WantErr[E error](t *testing.T, h Held, text string) (err E) {
+	t.Helper()
+	if !errors.As(h.Err, &err) || !strings.Contains(h.Err.Error(), text) {
+		t.Fatalf("error %T %v, want %T with %q", h.Err, h.Err, err, text)
+	}
+	return err
+}
+
+// Wrote checks that a file of the work directory has a text.
+func (r *Real) Wrote(t *testing.T, name, text string) {
+	t.Helper()
+	if data, err := os.ReadFile(filepath.Join(r.Dir, name)); err != nil || string(data) != text {
+		t.Errorf("file %s = %q, %v, want %q", name, data, err, text)
+	}
+}
+
+// NoneRuns checks that no process has a word in its command line.
+func NoneRuns(t *testing.T, word string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		if line, err := os.ReadFile(path); err == nil && strings.Contains(string(line), word) {
+			t.Errorf("%s is left: %q", path, line)
+		}
+	}
+}
+
+// Good is the step that ends the work with a reply.
+func Good(message string) modeltest.Step {
+	return modeltest.Structured(map[string]string{"status": "ok", "message": message})
+}
