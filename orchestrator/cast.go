@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/claude"
 	"kanban-run/orchestrator/agent/codex"
+	"kanban-run/orchestrator/agent/gemini"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
@@ -234,6 +235,7 @@ func adapters() map[string]agent.Adapter {
 		"claude": claude.New(),
 		"codex":  codex.New(),
 		"exec":   agent.Exec(),
+		"gemini": gemini.New(),
 	}
 }
 

@@ -33,3 +33,17 @@ func Decode(line []byte, into any) error {
 	}
 	return nil
 }
+
+// BriefInput is what a call of a tool is about, as far as its input says so under one of the names that tools have for that.
+func BriefInput(input json.RawMessage) string {
+	var fields map[string]any
+	if json.Unmarshal(input, &fields) != nil {
+		return ""
+	}
+	for _, name := range []string{"command", "file_path", "filePath", "path", "absolute_path", "pattern", "query", "url", "description", "prompt"} {
+		if text, ok := fields[name].(string); ok && text != "" {
+			return Brief(text)
+		}
+	}
+	return ""
+}

@@ -67,3 +67,18 @@ func TestLongLine(t *testing.T) {
 		t.Errorf("heard %s, want %s", got, want)
 	}
 }
+
+func TestBriefInput(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"description":"d","command":"go  test"}`: "go test",
+		`{"content":"x","file_path":"a.go"}`:       "a.go",
+		`{"command":["a"],"query":"q"}`:            "q",
+		`{"n":1}`:                                  "",
+		`[]`:                                       "",
+		``:                                         "",
+	} {
+		if got := agent.BriefInput([]byte(input)); got != want {
+			t.Errorf("BriefInput(%s) = %q, want %q", input, got, want)
+		}
+	}
+}

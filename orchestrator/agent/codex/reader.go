@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,20 +11,15 @@ import (
 
 // reader follows the events of one `codex exec --json`. Source: recorded from codex 0.169.0, see testdata.
 type reader struct {
-	agent.Lines
+	agent.Messages
 	contract agent.Contract
 	host     agent.Host
 	patience time.Duration
 	timer    *time.Timer // runs while codex waits for a limit to pass
-	now      func() time.Time
 
 	session   string
-	message   string // the last one, which is the reply
-	said      bool
 	completed bool
 	failed    string // in codex's words
-	broken    string // the beginning of the last line that could not be read, unless a message came after it
-	why       error  // what was wrong with it
 	spent     *agent.Spending
 }
 
@@ -49,32 +43,21 @@ type usage struct {
 }
 
 func newReader(c agent.Contract, host agent.Host, patience time.Duration) *reader {
-	r := &reader{contract: c, host: host, patience: patience, now: time.Now}
-	r.Each, r.Long = r.line, r.tooLong
+	r := &reader{contract: c, host: host, patience: patience}
+	r.Read(host.Emit, r.line)
 	return r
 }
 
-func (r *reader) line(line []byte) {
+func (r *reader) line(line []byte) error {
 	r.stopWaiting()
 	var e event
-	if line[0] != '{' {
-		r.host.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief(string(line))}) // something that was printed for people
-		return
-	}
 	if err := agent.Decode(line, &e); err != nil {
-		r.distrust(line, err)
-		return
+		return err
 	}
-	r.event(e)
-}
-
-func (r *reader) tooLong(begin []byte) { r.distrust(begin, errors.New("it is too long")) }
-
-func (r *reader) event(e event) {
 	switch e.Type {
 	case "thread.started":
 		r.session = e.ThreadID
-		r.host.Emit(agent.Event{Kind: agent.Session, ID: e.ThreadID})
+		r.Emit(agent.Event{Kind: agent.Session, ID: e.ThreadID})
 	case "turn.started":
 		r.completed, r.failed = false, ""
 	case "item.started":
@@ -88,17 +71,12 @@ func (r *reader) event(e event) {
 	case "turn.completed":
 		r.complete(e.Usage)
 	}
-}
-
-// distrust: the line may have been the reply, so that no earlier one is.
-func (r *reader) distrust(line []byte, err error) {
-	const most = 8 << 10
-	r.broken, r.why, r.message, r.said = string(line[:min(most, len(line))]), err, "", false
+	return nil
 }
 
 func (r *reader) begin(i item) {
 	if name, what := i.tool(); name != "" {
-		r.host.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: i.ID, Text: agent.Brief(what)})
+		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: i.ID, Text: agent.Brief(what)})
 	}
 }
 
@@ -106,13 +84,12 @@ func (r *reader) end(i item) {
 	name, _ := i.tool()
 	switch {
 	case name != "":
-		r.host.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, ID: i.ID, Text: i.outcome()})
+		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, ID: i.ID, Text: i.outcome()})
 	case i.Type == "agent_message":
-		r.message, r.said, r.broken, r.why = i.Text, true, "", nil
-		r.host.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief(i.Text)})
+		r.Say(i.Text)
 	case i.Type == "error":
 		// No fault of the turn: an unknown model's name is said in this way.
-		r.host.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief("warning: " + i.Message)})
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief("warning: " + i.Message)})
 	}
 }
 
@@ -123,7 +100,7 @@ func (r *reader) trouble(text string) {
 		r.failed = words(text)
 		return
 	}
-	r.host.Emit(agent.Event{Kind: agent.Retry, Text: agent.Brief(text)})
+	r.Emit(agent.Event{Kind: agent.Retry, Text: agent.Brief(text)})
 	if cause, ok := retried(text); ok {
 		text = cause
 	}
@@ -132,7 +109,7 @@ func (r *reader) trouble(text string) {
 		r.timer = time.AfterFunc(r.patience, func() { r.host.GiveUp(limit) })
 		return
 	}
-	if err := hopeless(text, r.now()); err != nil {
+	if err := hopeless(text, time.Now()); err != nil {
 		r.host.GiveUp(err)
 	}
 }
@@ -153,16 +130,16 @@ func (r *reader) fail(text string) {
 		r.failed = "the turn failed"
 	}
 	r.completed = false
-	r.host.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(r.failed)})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(r.failed)})
 }
 
 func (r *reader) complete(u *usage) {
 	r.completed, r.failed = true, ""
 	if u != nil {
 		r.spent = &agent.Spending{Input: u.Input, Cached: u.Cached, Output: u.Output}
-		r.host.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", u.Input, u.Output)})
+		r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", u.Input, u.Output)})
 	}
-	r.host.Emit(agent.Event{Kind: agent.Result, Text: "completed"})
+	r.Emit(agent.Event{Kind: agent.Result, Text: "completed"})
 }
 
 // End takes a message for the reply only if the turn was completed and codex ended well: there may be one of earlier, and codex
@@ -170,22 +147,11 @@ func (r *reader) complete(u *usage) {
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	r.stopWaiting()
-	report := agent.Report{Session: r.session, Spent: r.spent, Cumulative: true, Reply: r.reply()}
+	report := agent.Report{Session: r.session, Spent: r.spent, Cumulative: true, Reply: r.Reply(r.contract)}
 	if report.Failure = r.failure(exit); report.Failure != nil && r.failed != "" && !exit.TimedOut {
-		report.Err = hopeless(r.failed, r.now())
+		report.Err = hopeless(r.failed, time.Now())
 	}
 	return report
-}
-
-func (r *reader) reply() []byte {
-	switch {
-	case !r.said:
-		return []byte(r.broken)
-	case r.contract == agent.ReviewContract:
-		return []byte(r.message)
-	default:
-		return agent.FindReply(r.message)
-	}
 }
 
 func (r *reader) failure(exit proc.Exit) *agent.Failure {
@@ -196,13 +162,9 @@ func (r *reader) failure(exit proc.Exit) *agent.Failure {
 		return agent.Failed("%s", exit)
 	case r.failed != "":
 		return agent.Failed("the turn failed: %s", r.failed)
-	case r.why != nil:
-		return agent.Failed("codex printed a line that cannot be read: %v", r.why)
 	case !r.completed:
-		return agent.Failed("codex ended without an end of its turn")
-	case !r.said:
-		return agent.Failed("codex ended its turn without a message")
+		return agent.Failed("it ended without an end of its turn")
 	default:
-		return nil
+		return r.Missing()
 	}
 }

@@ -1,0 +1,79 @@
+package gemini
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// words are the provider's in "[API Error: BODY]".
+func words(text string) string {
+	inner := strings.TrimSuffix(strings.TrimPrefix(text, "[API Error: "), "]")
+	var body struct {
+		Error struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if strings.HasPrefix(inner, "{") && agent.Decode([]byte(inner), &body) == nil && body.Error.Message != "" {
+		return fmt.Sprintf("%d %s", body.Error.Code, body.Error.Message)
+	}
+	return inner
+}
+
+const (
+	loginFix = "set GEMINI_API_KEY, or start gemini once at a terminal to log in"
+	modelFix = "give another model with `model` in the role"
+	setupFix = "start gemini once at a terminal: it says there what is wrong with its settings"
+)
+
+// Exit statuses of gemini itself. That of an API's fault is its status code in eight bits.
+const (
+	exitNoLogin  = 41
+	exitSettings = 52
+	exit401      = 401 % 256
+	exit403      = 403 % 256
+	exit429      = 429 % 256
+)
+
+// hopeless is the error that a failure stands for where no retry can mend it, else nil. Errors: *agent.ConfigError, *agent.LaterError.
+func hopeless(text string, code int, now time.Time) error {
+	say := func(fallback string) string {
+		if text == "" {
+			text = fallback
+		}
+		return "gemini: " + text
+	}
+	switch {
+	case code == exit429 || strings.HasPrefix(text, "429 ") || strings.Contains(text, "exhausted your"):
+		return &agent.LaterError{Text: say("429"), Reset: reset(text, now)}
+	case code == exit401 || code == exit403 || strings.HasPrefix(text, "401 ") || strings.HasPrefix(text, "403 ") || strings.Contains(text, "API key not valid"):
+		return &agent.ConfigError{Text: say("the key is refused"), Fix: loginFix}
+	case code == exitNoLogin:
+		return &agent.ConfigError{Text: say("it is not logged in, or its settings do not say how"), Fix: loginFix}
+	case code == exitSettings:
+		return &agent.ConfigError{Text: say("its settings are wrong"), Fix: setupFix}
+	case strings.HasPrefix(text, "404 ") || strings.Contains(text, "is not found for API version"):
+		return &agent.ConfigError{Text: say("404"), Fix: modelFix}
+	default:
+		return nil
+	}
+}
+
+// again is how gemini says when a quota is renewed: reset after 3h20m10s.
+var again = regexp.MustCompile(`reset after ((?:\d+[hms])+)`)
+
+func reset(text string, now time.Time) time.Time {
+	m := again.FindStringSubmatch(text)
+	if m == nil {
+		return time.Time{}
+	}
+	d, err := time.ParseDuration(m[1])
+	if err != nil {
+		return time.Time{}
+	}
+	return now.Add(d)
+}

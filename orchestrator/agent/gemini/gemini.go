@@ -1,0 +1,84 @@
+// Package gemini is the adapter for the Gemini CLI of Google: one `gemini -o stream-json` an attempt.
+package gemini
+
+import (
+	"fmt"
+	"slices"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// New makes the adapter.
+func New() agent.Adapter { return adapter{} }
+
+type adapter struct{}
+
+func (adapter) Name() string { return "gemini" }
+
+// Check refuses what gemini has no option for. A session can be resumed, but there is no copy of one.
+func (adapter) Check(a agent.Assignment) error {
+	if err := a.Refuse("gemini", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
+		return err
+	}
+	if _, err := approval(a.Permission); err != nil {
+		return err
+	}
+	_, err := tool().Start(a)
+	return err
+}
+
+// Invoke says the role before the input: what gemini has for a system prompt would take the place of all that it knows of its tools.
+func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	argv, err := tool().Start(a)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	mode, err := approval(a.Permission)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	argv = append(argv, "-o", "stream-json", "--approval-mode", mode)
+	if a.Model != "" {
+		argv = append(argv, "-m", a.Model)
+	}
+	stdin := a.Ask()
+	if a.Prompt != "" {
+		stdin = slices.Concat([]byte(a.Prompt), []byte("\n\n"), stdin)
+	}
+	return agent.Invocation{Argv: append(argv, a.Args...), Stdin: stdin, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
+}
+
+func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
+	r := &reader{contract: contract, tools: map[string]string{}}
+	r.Read(host.Emit, r.line)
+	return r
+}
+
+func (adapter) Tool() agent.Tool { return tool() }
+
+func tool() agent.Tool {
+	return agent.Tool{
+		Program: "gemini",
+		Install: "npm install -g @google/gemini-cli",
+		Tested:  "0.61.0",
+		Options: []string{"--output-format", "--approval-mode", "--model"},
+		Help:    []string{"--help"},
+		Keys:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"},
+		// It trusts no folder unless somebody says so at a terminal, and starts itself again to have more memory.
+		Env: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"},
+	}
+}
+
+// approval is what gemini calls a permission. What it would ask a person, it refuses.
+func approval(p agent.Permission) (string, error) {
+	switch p {
+	case agent.ReadOnly:
+		return "plan", nil
+	case agent.Edit:
+		return "auto_edit", nil
+	case agent.Full, "":
+		return "yolo", nil
+	default:
+		return "", &agent.ConfigError{Text: fmt.Sprintf("gemini knows no permission %q", p), Fix: "read-only, edit and full are known"}
+	}
+}

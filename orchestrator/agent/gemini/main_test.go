@@ -1,0 +1,40 @@
+package gemini_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/streamtest"
+)
+
+// TestMain plays a gemini too, which says in gemini's form what a stub agent says.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case agent.StubCommand:
+			os.Exit(agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case "fake-gemini":
+			os.Exit(streamtest.Play(os.Args[2:], "-o", wrap))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// wrap is what gemini says of a run whose last message is the reply.
+func wrap(reply []byte) []byte {
+	return fmt.Appendf(nil, `{"type":"init","session_id":"s-1","model":"m"}
+{"type":"message","role":"user","content":"the prompt"}
+%s%s`, message(string(reply)), success)
+}
+
+const success = `{"type":"result","status":"success","stats":{"input_tokens":10,"output_tokens":5,"cached":4}}` + "\n"
+
+func message(text string) string {
+	return fmt.Sprintf(`{"type":"message","role":"assistant","content":%s,"delta":true}`+"\n", streamtest.Quote([]byte(text)))
+}
+
+func failed(text string) string {
+	return fmt.Sprintf(`{"type":"result","status":"error","error":{"type":"unknown","message":%s}}`+"\n", streamtest.Quote([]byte(text)))
+}

@@ -1,0 +1,135 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// reader follows the events of one `gemini -o stream-json`. Source: recorded from gemini 0.61.0, see testdata.
+type reader struct {
+	agent.Messages
+	contract agent.Contract
+	tools    map[string]string // names of those at work, by the call
+	session  string
+	status   string // of the result, which ends the stream
+	failed   string // in the provider's words
+	denied   string // the first tool that was
+	spent    *agent.Spending
+}
+
+// event is any line.
+type event struct {
+	Type       string          `json:"type"`
+	SessionID  string          `json:"session_id"`
+	Role       string          `json:"role"`
+	Content    string          `json:"content"`
+	ToolName   string          `json:"tool_name"`
+	ToolID     string          `json:"tool_id"`
+	Parameters json.RawMessage `json:"parameters"`
+	Status     string          `json:"status"`
+	Error      struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	} `json:"error"`
+	Message string `json:"message"` // of an error that may pass
+	Stats   *stats `json:"stats"`
+}
+
+// stats are of this run only.
+type stats struct {
+	Input  int64 `json:"input_tokens"`
+	Cached int64 `json:"cached"`
+	Output int64 `json:"output_tokens"`
+}
+
+func (r *reader) line(line []byte) error {
+	var e event
+	if err := agent.Decode(line, &e); err != nil {
+		return err
+	}
+	switch e.Type {
+	case "init":
+		r.session = e.SessionID
+		r.Emit(agent.Event{Kind: agent.Session, ID: e.SessionID})
+	case "message":
+		if e.Role == "assistant" {
+			r.Add(e.Content)
+		}
+	case "tool_use":
+		r.begin(e)
+	case "tool_result":
+		r.end(e)
+	case "error":
+		r.Emit(agent.Event{Kind: agent.Retry, Text: agent.Brief(e.Message)})
+	case "result":
+		r.finish(e)
+	}
+	return nil
+}
+
+// maxTools bounds what is remembered of tools that are said to have begun, and never to have ended.
+const maxTools = 1000
+
+func (r *reader) begin(e event) {
+	r.Tell()
+	r.Forget() // what was said so far led to the tool
+	if len(r.tools) < maxTools {
+		r.tools[e.ToolID] = e.ToolName
+	}
+	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.ToolName, ID: e.ToolID, Text: agent.BriefInput(e.Parameters)})
+}
+
+// end: a tool that needs a leave which nobody can give is refused by a rule.
+func (r *reader) end(e event) {
+	name, text := r.tools[e.ToolID], ""
+	delete(r.tools, e.ToolID)
+	r.Forget()
+	if e.Status != "success" {
+		text = agent.Brief(e.Error.Message)
+	}
+	if e.Error.Type == "policy_violation" && r.denied == "" {
+		r.denied = name + " (" + text + ")"
+	}
+	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, ID: e.ToolID, Text: text})
+}
+
+func (r *reader) finish(e event) {
+	r.Tell()
+	r.status, r.failed = e.Status, words(e.Error.Message)
+	if s := e.Stats; s != nil {
+		r.spent = &agent.Spending{Input: s.Input, Cached: s.Cached, Output: s.Output}
+		r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", s.Input, s.Output)})
+	}
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(e.Status + " " + r.failed)})
+}
+
+// End trusts neither the exit status, which is 0 after a stream that was cut or a signal, nor the result alone.
+func (r *reader) End(exit proc.Exit) agent.Report {
+	r.Flush()
+	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.contract)}
+	if report.Failure = r.failure(exit); report.Failure != nil && !exit.TimedOut && exit.Signal == "" {
+		report.Err = hopeless(r.failed, exit.Code, time.Now())
+	}
+	return report
+}
+
+func (r *reader) failure(exit proc.Exit) *agent.Failure {
+	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
+	case bad && r.failed != "":
+		return agent.Failed("%s: %s", exit, r.failed)
+	case bad:
+		return agent.Failed("%s", exit)
+	case r.status == "":
+		return agent.Failed("it ended without a result")
+	case r.status != "success":
+		return agent.Failed("the result is %s: %s", r.status, r.failed)
+	case r.denied != "":
+		return agent.Failed("permission denied: %s; give the role permission: edit or full, or say in it that it has to do without", r.denied)
+	default:
+		return r.Missing()
+	}
+}

@@ -1,0 +1,90 @@
+package gemini_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/gemini"
+	"kanban-run/orchestrator/agent/modeltest"
+	"kanban-run/orchestrator/agent/streamtest"
+)
+
+func start(t *testing.T) *streamtest.Real {
+	t.Helper()
+	g := streamtest.Start(t, "gemini", gemini.New())
+	g.Model = "gemini-2.5-flash"
+	return g
+}
+
+// TestRealReply: the reply fits on the first try, the work is done, and what the role says has arrived.
+func TestRealReply(t *testing.T) {
+	g := start(t)
+	h := g.Play(t, modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cp out.txt b.txt"), streamtest.Good("written"))
+	h.WantReply(t, "written")
+	g.Wrote(t, "out.txt", "hello\n")
+	g.Wrote(t, "b.txt", "hello\n")
+	if !h.Has(agent.ToolStarted, "write_file") || !h.Has(agent.ToolEnded, "run_shell_command") || !h.Has(agent.Result, "success") || h.Session == "" {
+		t.Errorf("events %v, session %q, want tools, a result and a session", h.Events, h.Session)
+	}
+	if s := h.Spent; s == nil || s.Input != 3000 || s.Output != 150 || s.Cost != nil || h.Cumulative {
+		t.Errorf("Spent = %+v, want what three turns come to, without a price", s)
+	}
+	q := g.Server.Requests()[0]
+	if q.Model != "gemini-2.5-flash" || !slices.ContainsFunc(q.Messages, func(m modeltest.Message) bool { return strings.HasPrefix(m.Text, "You are the Implementor.") }) {
+		t.Errorf("model %s, messages %.300q: the role did not arrive", q.Model, q.Messages)
+	}
+}
+
+func TestRealText(t *testing.T) {
+	g := start(t)
+	g.Play(t, modeltest.Say("All done.")).WantFailure(t, "not a JSON object")
+	g.Play(t, modeltest.Say("```json\n{\"status\":\"ok\",\"message\":\"fenced\"}\n```")).WantReply(t, "fenced")
+}
+
+// TestRealDenied: a refused tool is told of; a shell that there is no leave for is not even there.
+func TestRealDenied(t *testing.T) {
+	g := start(t)
+	g.Permission = agent.ReadOnly
+	g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.Good("tried")).WantFailure(t, "permission denied: write_file")
+	if tools := g.Server.Requests()[0].Tools; slices.Contains(tools, "run_shell_command") || !slices.Contains(tools, "read_file") {
+		t.Errorf("tools = %q, want one that reads and no shell", tools)
+	}
+	g.Permission = agent.Edit
+	g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.Good("wrote")).WantReply(t, "wrote")
+	g.Wrote(t, "out.txt", "x")
+}
+
+func TestRealKey(t *testing.T) {
+	g := start(t)
+	h := g.Play(t, modeltest.Status(401))
+	streamtest.WantErr[*agent.ConfigError](t, h, "401 API key not valid")
+	g.Env = slices.DeleteFunc(slices.Clone(g.Env), func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") })
+	h = g.Play(t, modeltest.Say("x"))
+	err := streamtest.WantErr[*agent.ConfigError](t, h, "not logged in")
+	if !strings.Contains(err.Hint(), "GEMINI_API_KEY") {
+		t.Errorf("hint %q, want GEMINI_API_KEY in it", err.Hint())
+	}
+}
+
+// TestRealCut: gemini ends as if all were well.
+func TestRealCut(t *testing.T) {
+	start(t).Play(t, modeltest.Cut()).WantFailure(t, "terminated")
+}
+
+func TestRealHang(t *testing.T) {
+	g := start(t)
+	g.Timeout = 8 * time.Second
+	g.Play(t, modeltest.Hang()).WantFailure(t, "timed out after 8s")
+}
+
+// TestRealStopped: gemini leaves its tools running when it is ended.
+func TestRealStopped(t *testing.T) {
+	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7154.25"), streamtest.Good("slept"))
+	if !h.Stopped || h.Session == "" {
+		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
+	}
+	streamtest.NoneRuns(t, "7154.25")
+}

@@ -1,0 +1,82 @@
+package agent
+
+import "errors"
+
+// Messages reads the output of a tool that speaks in lines of JSON, as far as all such tools are alike: the last message is the reply,
+// unless there is something that cannot be read where it should be.
+type Messages struct {
+	Lines
+	Emit   func(Event)
+	text   []byte
+	said   bool
+	broken []byte // the beginning of the last line that could not be read, unless a message came after it
+	why    error  // what was wrong with it
+}
+
+// Read sets who reads a line, whose error says that it cannot be read. Other lines than those of JSON are for people.
+func (m *Messages) Read(emit func(Event), each func(line []byte) error) {
+	m.Emit = emit
+	m.Each = func(line []byte) {
+		if line[0] != '{' {
+			emit(Event{Kind: Text, Text: Brief(string(line))})
+		} else if err := each(line); err != nil {
+			m.distrust(line, err)
+		}
+	}
+	m.Long = func(begin []byte) { m.distrust(begin, errors.New("it is too long")) }
+}
+
+// distrust: the line may have been the reply, so that no earlier message is.
+func (m *Messages) distrust(line []byte, err error) {
+	m.Forget()
+	m.broken, m.why = append([]byte(nil), line[:min(len(line), maxJunk)]...), err
+}
+
+// Say takes a message.
+func (m *Messages) Say(text string) {
+	m.Forget()
+	m.Add(text)
+	m.Tell()
+}
+
+// Add takes a part of a message. More of one than a reply may have is not kept.
+func (m *Messages) Add(text string) {
+	m.broken, m.why, m.said = nil, nil, true
+	if room := maxReply + 1 - len(m.text); room > 0 {
+		m.text = append(m.text, text[:min(room, len(text))]...)
+	}
+}
+
+// Tell tells of the message that is whole now.
+func (m *Messages) Tell() {
+	if text := Brief(string(m.text[:min(len(m.text), maxReceived)])); text != "" {
+		m.Emit(Event{Kind: Text, Text: text})
+	}
+}
+
+// Forget says that the last message was not the reply: something came after it.
+func (m *Messages) Forget() { m.text, m.said = nil, false }
+
+// Reply is that of the contract in the last message; where there is none, the line that may have been it.
+func (m *Messages) Reply(c Contract) []byte {
+	switch {
+	case !m.said:
+		return m.broken
+	case c == ReviewContract:
+		return m.text
+	default:
+		return FindReply(string(m.text))
+	}
+}
+
+// Missing is why there is no reply, nil where there is one.
+func (m *Messages) Missing() *Failure {
+	switch {
+	case m.why != nil:
+		return failed("a line of its output cannot be read: %v", m.why)
+	case !m.said:
+		return failed("it ended without a message")
+	default:
+		return nil
+	}
+}

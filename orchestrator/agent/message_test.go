@@ -1,0 +1,69 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// TestMessages: the last message is the reply, unless something that cannot be read, or a tool, came behind it.
+func TestMessages(t *testing.T) {
+	for _, tt := range []struct {
+		name, stream, reply, review, missing, told string
+	}{
+		{"one", `{"say":"x {} y"}`, "{}", "x {} y", "", "x {} y"},
+		{"the last of two", "{\"say\":\"x\"}\n{\"say\":\"y\"}", "y", "y", "", "x|y"},
+		{"in parts", "{\"add\":\"x\"}\r\n{\"add\":\"y\"}", "xy", "xy", "", ""},
+		{"none", "", "", "", "ended without a message", ""},
+		{"words for people", "{\"say\":\"x\"}\nhello\n", "x", "x", "", "x|hello"},
+		{"half a line behind it", "{\"say\":\"x\"}\n{\"sa\n", `{"sa`, `{"sa`, "cannot be read: unexpected end", "x"},
+		{"half a line before it", "{\"sa\n{\"say\":\"x\"}\n", "x", "x", "", "x"},
+		{"a tool behind it", "{\"say\":\"x\"}\n{\"tool\":\"t\"}\n", "", "", "ended without a message", "x"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var told []string
+			var m agent.Messages
+			m.Read(func(e agent.Event) { told = append(told, e.Text) }, func(line []byte) error {
+				var v map[string]string
+				err := json.Unmarshal(line, &v)
+				for kind, text := range v {
+					map[string]func(string){"say": m.Say, "add": m.Add, "tool": func(string) { m.Forget() }}[kind](text)
+				}
+				return err
+			})
+			if _, err := m.Write([]byte(tt.stream)); err != nil {
+				t.Fatal(err)
+			}
+			m.Flush()
+			missing := ""
+			if f := m.Missing(); f != nil {
+				missing = f.Reason
+			}
+			if got := string(m.Reply(agent.TaskContract)); got != tt.reply {
+				t.Errorf("Reply = %q, want %q", got, tt.reply)
+			}
+			if got := string(m.Reply(agent.ReviewContract)); got != tt.review {
+				t.Errorf("Reply to a review = %q, want %q", got, tt.review)
+			}
+			if (missing == "") != (tt.missing == "") || !strings.Contains(missing, tt.missing) {
+				t.Errorf("Missing = %q, want %q", missing, tt.missing)
+			}
+			if got := strings.Join(told, "|"); got != tt.told {
+				t.Errorf("told %q, want %q", got, tt.told)
+			}
+		})
+	}
+}
+
+// TestLongMessage: of a message in parts that is longer than a reply may be, as much is kept as shows that.
+func TestLongMessage(t *testing.T) {
+	var m agent.Messages
+	for range 40 {
+		m.Add(strings.Repeat("x", 1<<20))
+	}
+	if n := len(m.Reply(agent.ReviewContract)); n != 16<<20+1 {
+		t.Errorf("%d bytes are kept of 40 MiB, want 16 MiB and one", n)
+	}
+}

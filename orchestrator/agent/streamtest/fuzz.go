@@ -1,0 +1,39 @@
+package streamtest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// Fuzz gives a reader anything, beginning with the recordings in testdata: it never panics, the pieces make no difference, and there is
+// no success without a word of the tool that it came to its end.
+func Fuzz(f *testing.F, a agent.Adapter, end string) {
+	f.Helper()
+	all, err := filepath.Glob("testdata/*.jsonl")
+	if err != nil || len(all) == 0 {
+		f.Fatalf("no recordings: %v", err)
+	}
+	for _, path := range all {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, 7, 0)
+	}
+	f.Fuzz(func(t *testing.T, stream []byte, size, code int) {
+		exit := proc.Exit{Code: code}
+		whole := Read(a, agent.TaskContract, stream, len(stream)+1, exit)
+		// A line may spell a word with escapes.
+		if r := whole.Report; r.Failure == nil && (code != 0 || !bytes.Contains(stream, []byte(end)) && !bytes.Contains(stream, []byte(`\u`))) {
+			t.Errorf("End = %+v of %q", r, stream)
+		}
+		if got := Read(a, agent.TaskContract, stream, max(1, size), exit); got.String() != whole.String() {
+			t.Errorf("in pieces of %d bytes:\n%s\nin one:\n%s", size, got, whole)
+		}
+	})
+}
