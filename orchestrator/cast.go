@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/agent/claude"
 	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/agent/gemini"
+	"kanban-run/orchestrator/agent/opencode"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
@@ -232,10 +233,11 @@ func (c *Cast) adapter(name string) agent.Adapter {
 // adapters are those that need nothing of kanban-run itself.
 func adapters() map[string]agent.Adapter {
 	return map[string]agent.Adapter{
-		"claude": claude.New(),
-		"codex":  codex.New(),
-		"exec":   agent.Exec(),
-		"gemini": gemini.New(),
+		"claude":   claude.New(),
+		"codex":    codex.New(),
+		"exec":     agent.Exec(),
+		"gemini":   gemini.New(),
+		"opencode": opencode.New(),
 	}
 }
 

@@ -1,0 +1,46 @@
+package opencode_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/streamtest"
+)
+
+// TestMain plays an opencode too, which says in opencode's form what a stub agent says.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case agent.StubCommand:
+			os.Exit(agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case "fake-opencode":
+			os.Exit(streamtest.Play(os.Args[2:], "run", wrap))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// wrap is what opencode says of a run whose last message is the reply.
+func wrap(reply []byte) []byte { return []byte(begin + text(string(reply)) + end("stop")) }
+
+const begin = `{"type":"step_start","sessionID":"ses_1","part":{"type":"step-start"}}` + "\n"
+
+func text(text string) string {
+	return fmt.Sprintf(`{"type":"text","sessionID":"ses_1","part":{"type":"text","text":%s}}`+"\n", streamtest.Quote([]byte(text)))
+}
+
+func end(reason string) string {
+	return fmt.Sprintf(`{"type":"step_finish","sessionID":"ses_1","part":{"reason":%q,"type":"step-finish",`+
+		`"tokens":{"total":130,"input":90,"output":5,"reasoning":2,"cache":{"write":3,"read":30}},"cost":0.25}}`+"\n", reason)
+}
+
+func used(problem string) string {
+	return fmt.Sprintf(`{"type":"tool_use","sessionID":"ses_1","part":{"type":"tool","tool":"write","callID":"c1",`+
+		`"state":{"status":"completed","input":{"filePath":"a.txt"},"error":%q}}}`+"\n", problem)
+}
+
+func failed(name, data string) string {
+	return fmt.Sprintf(`{"type":"error","sessionID":"ses_1","error":{"name":%q,"data":%s}}`+"\n", name, data)
+}

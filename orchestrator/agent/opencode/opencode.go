@@ -1,0 +1,106 @@
+// Package opencode is the adapter for opencode: one `opencode run --format json` an attempt.
+package opencode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// New makes the adapter.
+func New() agent.Adapter { return adapter{} }
+
+type adapter struct{}
+
+func (adapter) Name() string { return "opencode" }
+
+// Check refuses what opencode has no option for.
+func (adapter) Check(a agent.Assignment) error {
+	if err := a.Refuse("opencode", "max_turns", "max_cost", "mcp_config"); err != nil {
+		return err
+	}
+	if _, _, err := permission(a.Permission); err != nil {
+		return err
+	}
+	_, err := tool().Start(a)
+	return err
+}
+
+// Invoke gives the prompt by standard input only: opencode quotes arguments anew. There is no option for a system prompt, so the role is
+// said before the input.
+func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	argv, err := tool().Start(a)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	options, rules, err := permission(a.Permission)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	argv = append(append(argv, "run", "--format", "json"), options...)
+	if a.Model != "" {
+		argv = append(argv, "-m", a.Model)
+	}
+	argv = append(argv, a.Args...)
+	if f := a.Follow; f != nil {
+		argv = append(argv, "--session", f.Session)
+		if f.Fork {
+			argv = append(argv, "--fork")
+		}
+	}
+	stdin := a.Ask()
+	if a.Prompt != "" {
+		stdin = slices.Concat([]byte(a.Prompt), []byte("\n\n"), stdin)
+	}
+	return agent.Invocation{Argv: argv, Stdin: stdin, Env: environment(a.Env, rules), Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
+}
+
+func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
+	r := &reader{contract: contract}
+	r.Read(host.Emit, r.line)
+	return r
+}
+
+func (adapter) Tool() agent.Tool { return tool() }
+
+func tool() agent.Tool {
+	return agent.Tool{
+		Program: "opencode",
+		Install: "npm install -g opencode-ai",
+		Tested:  "1.18.33",
+		Options: []string{"--format", "--auto", "--model", "--session", "--fork"},
+		Help:    []string{"run", "--help"},
+		Keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY",
+			"GROQ_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "AZURE_API_KEY"},
+		Env: map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1"},
+	}
+}
+
+// variable holds rules that go before those of opencode's settings.
+const variable = "OPENCODE_PERMISSION"
+
+// permission is what opencode knows of it: options, and rules by which some of its tools are not even there. Without --auto it refuses
+// what it would ask a person.
+func permission(p agent.Permission) (options []string, rules string, err error) {
+	switch p {
+	case agent.ReadOnly:
+		return nil, `{"edit":"deny","bash":"deny"}`, nil
+	case agent.Edit:
+		return nil, `{"edit":"allow","bash":"deny"}`, nil
+	case agent.Full, "":
+		return []string{"--auto"}, "", nil
+	default:
+		return nil, "", &agent.ConfigError{Text: fmt.Sprintf("opencode knows no permission %q", p), Fix: "read-only, edit and full are known"}
+	}
+}
+
+// environment has the rules in the place of those that it may have had.
+func environment(env []string, rules string) []string {
+	if rules == "" {
+		return env
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, variable+"=") })
+	return append(env, variable+"="+rules)
+}

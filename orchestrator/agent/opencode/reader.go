@@ -1,0 +1,151 @@
+package opencode
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// reader follows the events of one `opencode run --format json`. Source: recorded from opencode 1.18.33, see testdata.
+type reader struct {
+	agent.Messages
+	contract agent.Contract
+	session  string
+	reason   string // why the last step ended
+	fault    *fault
+	denied   string // the first tool that was
+	spent    *agent.Spending
+	cost     float64 // in US dollars; 0 is also that of a model whose price opencode does not know
+}
+
+// event is any line.
+type event struct {
+	Type      string `json:"type"`
+	SessionID string `json:"sessionID"`
+	Part      part   `json:"part"`
+	Error     *fault `json:"error"`
+}
+
+// part is of a message: a text, a call of a tool that has ended, or the end of a step.
+type part struct {
+	Text   string  `json:"text"`
+	Tool   string  `json:"tool"`
+	CallID string  `json:"callID"`
+	Reason string  `json:"reason"`
+	Tokens tokens  `json:"tokens"`
+	Cost   float64 `json:"cost"`
+	State  struct {
+		Status string          `json:"status"`
+		Input  json.RawMessage `json:"input"`
+		Error  string          `json:"error"`
+	} `json:"state"`
+}
+
+// tokens are of one step. Those of the cache, and those for thinking, are counted apart.
+type tokens struct {
+	Input     int64 `json:"input"`
+	Output    int64 `json:"output"`
+	Reasoning int64 `json:"reasoning"`
+	Cache     struct {
+		Read  int64 `json:"read"`
+		Write int64 `json:"write"`
+	} `json:"cache"`
+}
+
+func (r *reader) line(line []byte) error {
+	var e event
+	if err := agent.Decode(line, &e); err != nil {
+		return err
+	}
+	if r.session == "" && e.SessionID != "" {
+		r.session = e.SessionID
+		r.Emit(agent.Event{Kind: agent.Session, ID: e.SessionID})
+	}
+	switch e.Type {
+	case "text":
+		r.Say(e.Part.Text)
+	case "tool_use":
+		r.tool(e.Part)
+	case "step_start":
+		r.reason = ""
+	case "step_finish":
+		r.step(e.Part)
+	case "error":
+		r.fail(e.Error)
+	}
+	return nil
+}
+
+// tool hears of a call when it has ended: opencode says nothing of its beginning.
+func (r *reader) tool(p part) {
+	r.Forget()
+	what := agent.BriefInput(p.State.Input)
+	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: p.Tool, ID: p.CallID, Text: what})
+	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, ID: p.CallID, Text: agent.Brief(p.State.Error)})
+	refused := strings.Contains(p.State.Error, "rejected permission") || strings.Contains(p.State.Error, "a rule which prevents you")
+	if refused && r.denied == "" {
+		r.denied = p.Tool
+		if what != "" {
+			r.denied += " (" + what + ")"
+		}
+	}
+}
+
+func (r *reader) step(p part) {
+	r.reason = p.Reason
+	if r.spent == nil {
+		r.spent = &agent.Spending{}
+	}
+	t := p.Tokens
+	r.spent.Input += t.Input + t.Cache.Read + t.Cache.Write
+	r.spent.Cached += t.Cache.Read
+	r.spent.Output += t.Output + t.Reasoning
+	r.cost += p.Cost
+	r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", r.spent.Input, r.spent.Output)})
+	if p.Reason == "stop" {
+		r.Emit(agent.Event{Kind: agent.Result, Text: p.Reason})
+	}
+}
+
+func (r *reader) fail(f *fault) {
+	if f == nil {
+		f = &fault{}
+	}
+	r.fault = f
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(f.String())})
+}
+
+// End takes a text for the reply only if its step was the last, and opencode says so.
+func (r *reader) End(exit proc.Exit) agent.Report {
+	r.Flush()
+	if r.spent != nil && r.cost > 0 {
+		r.spent.Cost = agent.Micros(r.cost)
+	}
+	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.contract)}
+	if report.Failure = r.failure(exit); report.Failure != nil && r.fault != nil && !exit.TimedOut && exit.Signal == "" {
+		report.Err = r.fault.hopeless()
+	}
+	return report
+}
+
+func (r *reader) failure(exit proc.Exit) *agent.Failure {
+	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
+	case bad && r.fault != nil:
+		return agent.Failed("%s: %s", exit, r.fault)
+	case bad:
+		return agent.Failed("%s", exit)
+	case r.fault != nil:
+		return agent.Failed("%s", r.fault)
+	case r.denied != "":
+		return agent.Failed("permission denied: %s; give the role permission: edit or full, or say in it that it has to do without", r.denied)
+	case r.reason == "":
+		return agent.Failed("it ended without an end of its last step")
+	case r.reason != "stop":
+		return agent.Failed("its last step ended with %s, want stop", r.reason)
+	default:
+		return r.Missing()
+	}
+}
