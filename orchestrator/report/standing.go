@@ -41,7 +41,9 @@ func Advice(o flow.Outcome, board, log string) string {
 		return log + " has the replies; the same command asks again, with fresh retries"
 	case flow.Later:
 		return "the same command goes on once the provider's limit is over"
-	case flow.LimitReached, flow.Interrupted:
+	case flow.LimitReached:
+		return "the same command goes on, with fresh limits"
+	case flow.Interrupted:
 		return "the same command goes on"
 	default:
 		return ""
