@@ -80,7 +80,7 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	p := &Player{Role: r, Withheld: withheld, Shown: choice.shown()}
 	p.template = agent.Assignment{
 		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Dir: dir,
-		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: r.MaxCost, MCP: fromFolder(r.MCPConfig, dir), Review: r.Review,
+		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: c.budget(r.MaxCost), MCP: fromFolder(r.MCPConfig, dir), Review: r.Review,
 		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.grace(r),
 	}
 	p.Adapter = choice.adapter
@@ -205,6 +205,14 @@ func (c *Cast) Talker(a *agent.Assignment, dir string) (agent.Talker, error) {
 	a.Dir, a.Grace = dir, c.grace(r)
 	a.Env, _ = environment(c.Environ, c.rule(r, talker.Tool()))
 	return talker, talker.Check(*a)
+}
+
+// budget is what one attempt may cost: a flag or a variable beats the role file, which beats the settings file.
+func (c *Cast) budget(inRole int64) int64 {
+	if inRole == 0 || c.Settings.Given("max_attempt_cost") {
+		return c.Settings.Limits.AttemptCost
+	}
+	return inRole
 }
 
 // saysOf reports whether the settings name the role itself.

@@ -48,7 +48,7 @@ var sinks = map[string]string{
 	"kanban-run.appendTo":           "the outputs and the summary of a CI job",
 
 	"supervise.talk.listen": "what an agent prints, to its reader",
-	"supervise.talk.say":    "what a person says, to an agent",
+	"supervise.talk.speak":  "what a person says, to an agent",
 	"kanban-run.openDesk":   "the person's terminal: the end of a line, when it is given back; a console.Printer writes all else",
 
 	"agent.StubMain":       "the stub is an agent, and prints for kanban-run",

@@ -163,8 +163,8 @@ func TestRecall(t *testing.T) {
 		t.Fatalf("-want +got\n%s", diff)
 	}
 	total := int64(22)
-	a := &attempt{out: &agent.Outcome{Session: "fork", Cumulative: true, Stopped: true, Spent: &agent.Spending{Input: 16, Cost: &total}}, parent: "s"}
+	a := &attempt{out: &agent.Outcome{Session: "s", Cumulative: true, Stopped: true, Spent: &agent.Spending{Input: 16, Cost: &total}}}
 	if got := r.charge(a); got.Input != 1 || *got.Cost != 7 {
-		t.Errorf("a fork is charged %+v, want what came after its parent", got)
+		t.Errorf("a session that goes on is charged %+v, want what came after the earlier run", got)
 	}
 }

@@ -155,4 +155,3 @@ func onEach(t *testing.T, test func(t *testing.T, name string)) {
 		t.Run(name, func(t *testing.T) { test(t, name) })
 	}
 }
-

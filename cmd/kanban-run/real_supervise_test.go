@@ -214,7 +214,9 @@ func TestRealSuperviseEnds(t *testing.T) {
 // TestRealSuperviseLogin: a login that is refused ends it with the provider's words.
 func TestRealSuperviseLogin(t *testing.T) {
 	s := newSeat(t, "")
-	s.model.Otherwise(func(*modeltest.Request, string) (modeltest.Script, bool) { return modeltest.Play(modeltest.Status(401)), true })
+	s.model.Otherwise(func(*modeltest.Request, string) (modeltest.Script, bool) {
+		return modeltest.Play(modeltest.Status(401)), true
+	})
 	s.sits()
 	s.sees("> ")
 	s.types("hello\r")

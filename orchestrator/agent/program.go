@@ -17,9 +17,10 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 		words = slices.Clone(a.Command)
 	}
 	path, err := proc.LookPath(words[0], a.Dir)
-	if err != nil {
+	var start *proc.StartError
+	if errors.As(err, &start) {
 		return nil, &ConfigError{
-			Text: fmt.Sprintf("%s cannot be started: %v", t.Program, err),
+			Text: fmt.Sprintf("%s cannot be started: %v", t.Program, start.Err),
 			Fix: fmt.Sprintf("install it: %s; or give another agent with --agent or --exec, or try the board with --dry-run, which needs none",
 				t.Install),
 		}

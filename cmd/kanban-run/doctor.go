@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/proc"
+)
+
+// examine tells what it finds about the programs of all roles, and returns the exit code.
+func (u *setup) examine(t *terminal) (int, error) {
+	r, err := u.resolve(u.dir)
+	if err != nil {
+		return 0, err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("find kanban-run itself: %w", err)
+	}
+	if err := proc.Adopt(); err != nil {
+		return 0, err
+	}
+	stop, _, release := t.contexts(func(bool) {})
+	defer release()
+	cast := u.cast(r, executable, "", false)
+	u.redactor(cast)
+	errs, warnings := 0, 0
+	for _, e := range cast.Examine(stop, u.dir) {
+		if stop.Err() != nil {
+			return 0, e.Err
+		}
+		bad, odd := t.diagnose(e)
+		errs, warnings = errs+bad, warnings+odd
+	}
+	_ = t.stdout.Printf("agents: %s, %s\n", flow.Count(errs, "error"), flow.Count(warnings, "warning"))
+	if errs > 0 {
+		return exitInvalid, nil
+	}
+	return exitComplete, nil
+}
+
+// diagnose prints what was found about one program.
+func (t *terminal) diagnose(e orchestrator.Examination) (errs, warnings int) {
+	who := strings.Join(e.Roles, ", ")
+	switch {
+	case e.Err != nil:
+		_ = t.stdout.Printf("error: %s: %s\n", who, e.Err.Error())
+		if hint := hintOf(e.Err); hint != "" {
+			_ = t.stdout.Printf("  hint: %s\n", hint)
+		}
+		return 1, 0
+	case !e.Known():
+		_ = t.stdout.Printf("%s: %s: %s; nothing is known of its version\n", who, e.Agent, e.Shown)
+		return 0, 0
+	case len(e.Missing) > 0:
+		_ = t.stdout.Printf("error: %s: %s %s at %s has no %s\n", who, e.Agent, e.Version, e.Shown, strings.Join(e.Missing, ", "))
+		_ = t.stdout.Printf("  hint: install the version that kanban-run was tested with, %s\n", e.Tested)
+		return 1, 0
+	case !e.SameVersion():
+		_ = t.stdout.Printf("warning: %s: %s %s at %s; kanban-run was tested with %s\n", who, e.Agent, e.Version, e.Shown, e.Tested)
+		return 0, 1
+	default:
+		_ = t.stdout.Printf("%s: %s %s at %s, the version that kanban-run was tested with\n", who, e.Agent, e.Version, e.Shown)
+		return 0, 0
+	}
+}
