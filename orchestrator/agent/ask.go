@@ -92,7 +92,7 @@ func lastObject(text string) string {
 		if at = strings.LastIndexByte(text[:at], '{'); at < 0 {
 			break
 		}
-		if end := at + objectLength(text[at:]); end > at && end >= to {
+		if end := at + objectLength(text[at:]); end > at && end > to {
 			from, to = at, end
 		}
 	}

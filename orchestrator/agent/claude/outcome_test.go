@@ -28,7 +28,8 @@ func TestOutcome(t *testing.T) {
 	}{
 		{"a good result", lines{good}, proc.Exit{}, "", "result success"},
 		{"behind a broken line", lines{"oops {", `{"type":`, "7", good}, proc.Exit{}, "", "warning a line of claude's output cannot be read (not a JSON object): oops {"},
-		{"the other spelling of the session", lines{`{"type":"greased","sessionId":"s"}`, good}, proc.Exit{}, "", "session"},
+		{"a structured reply and other words", lines{`{"type":"result","result":"Done. {}","structured_output":{"status":"ok","message":"m"}}`}, proc.Exit{}, "", ""},
+		{"no structured reply", lines{`{"type":"result","result":"{\"status\":\"ok\",\"message\":\"m\"}","structured_output":null}`}, proc.Exit{}, "", ""},
 		{"a good result and a bad end", lines{good}, proc.Exit{Code: 3}, "exit status 3", ""},
 		{"a good result, killed", lines{good}, proc.Exit{Code: -1, Signal: "killed"}, "killed by signal: killed", ""},
 		{"a good result, too late", lines{good}, proc.Exit{TimedOut: true, Timeout: time.Second}, "timed out after 1s", ""},
@@ -74,6 +75,9 @@ func TestHopeless(t *testing.T) {
 	failed := func(more string) string {
 		return `{"type":"result","is_error":true,"result":"provider's words"` + more + `}`
 	}
+	limit := func(status string) string {
+		return `{"type":"rate_limit_event","rate_limit_info":{"status":"` + status + `","resetsAt":1000000000}}` + "\n"
+	}
 	var config *agent.ConfigError
 	var later *agent.LaterError
 	for _, tt := range []struct {
@@ -85,6 +89,7 @@ func TestHopeless(t *testing.T) {
 		{"no money", fault("billing_error") + failed(`,"api_error_status":400`), &config, "billing"},
 		{"a limit by its name", failed(`,"api_error":"usage_limit_reached"`), &later, "once the limit is over"},
 		{"a limit by its status", failed(`,"api_error_status":429`), &later, ""},
+		{"a limit that is not reached", limit("allowed") + failed(`,"api_error_status":429`), &later, ""},
 		{"a login by its status", failed(`,"api_error_status":401`), &config, "env.only"},
 		{"no such model", failed(`,"api_error_status":404`), &config, "another model"},
 	} {
@@ -95,6 +100,12 @@ func TestHopeless(t *testing.T) {
 				t.Errorf("End = %T %v, want %T with the hint %q", err, err, tt.as, tt.hint)
 			}
 		})
+	}
+	for status, want := range map[string]time.Time{"allowed": {}, "rejected": time.Unix(1e9, 0).UTC()} {
+		err := hear([]byte(limit(status)+failed(`,"api_error_status":429`)), 0, proc.Exit{Code: 1}).report.Err
+		if !errors.As(err, &later) || later.Reset != want {
+			t.Errorf("End = %v, want the time %v of a limit that is %s", err, want, status)
+		}
 	}
 	// An error that has passed is none of the result's.
 	passed := fault("rate_limit") + `{"type":"assistant","message":{"content":[]}}` + "\n" + failed("")
@@ -134,6 +145,53 @@ func TestReviewIsAllOfIt(t *testing.T) {
 	}
 }
 
+// TestSession: seed 003, "解析 session_id": in either spelling, and of the first line that has one.
+func TestSession(t *testing.T) {
+	for stream, want := range map[string]string{
+		`{"type":"greased","sessionId":"a"}` + "\n" + good:   "a",
+		`{"type":"greased","session_id":"b"}` + "\n" + good:  "b",
+		`{"type":"greased","session_id":null}` + "\n" + good: "s",
+		`{"type":"result"}`: "",
+	} {
+		if got := hear([]byte(stream), 0, proc.Exit{}).report.Session; got != want {
+			t.Errorf("Session = %q, want %q of %s", got, want, stream)
+		}
+	}
+}
+
+// TestSpent: what a stopped run came to are the tokens of its messages, each once; a result's own figures count for more.
+func TestSpent(t *testing.T) {
+	message := func(id, parent string) string {
+		return `{"type":"assistant","parent_tool_use_id":` + parent + `,"message":{"id":"` + id + `","content":[],"usage":{"input_tokens":1,"cache_creation_input_tokens":20,"cache_read_input_tokens":300,"output_tokens":4}}}` + "\n"
+	}
+	stopped := message("a", "null") + message("b", `"sub"`) + message("a", "null") + message("b", `"sub"`)
+	const since = `{"type":"result","total_cost_usd":9,"usage":{"input_tokens":9},"model_usage_since_last_result":{` +
+		`"m":{"inputTokens":1,"cacheReadInputTokens":300,"cacheCreationInputTokens":20,"outputTokens":4,"costUSD":0.5},"n":{"inputTokens":1,"costUSD":0.25}}}` + "\n"
+	const old = `{"type":"result","total_cost_usd":0.5,"usage":{"input_tokens":1,"cache_read_input_tokens":300,"output_tokens":4}}` + "\n"
+	for _, tt := range []struct {
+		name, stream string
+		want         string
+	}{
+		{"nothing", "", "nil"},
+		{"stopped", stopped, "642 600 8 none"},
+		{"a result", stopped + since, "322 300 4 750000"},
+		{"two results", since + since, "644 600 8 1500000"},
+		{"an old version's", old, "301 300 4 500000"},
+		{"an old version's two", old + strings.Replace(old, "0.5", "0.75", 1), "602 600 8 750000"},
+	} {
+		got := "nil"
+		if s := hear([]byte(tt.stream), 0, proc.Exit{}).report.Spent; s != nil {
+			got = fmt.Sprint(s.Input, " ", s.Cached, " ", s.Output, " none")
+			if s.Cost != nil {
+				got = fmt.Sprint(s.Input, " ", s.Cached, " ", s.Output, " ", *s.Cost)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: Spent = %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
 // TestBoundedMemory: what is kept does not grow with what a stream brings.
 func TestBoundedMemory(t *testing.T) {
 	r := newReader(agent.TaskContract, agent.Host{})
@@ -141,15 +199,18 @@ func TestBoundedMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	for i := range 1000 {
-		fmt.Fprintf(r, `{"type":"assistant","session_id":"%[1]d%[2]s","message":{"id":"%[1]d%[2]s","usage":{"input_tokens":1},"content":[{"type":"text","text":"%[2]s"},{"type":"tool_use","id":"%[1]d%[2]s","name":"%[2]s","input":{"command":"%[2]s"}}]}}`+"\n", i, blob)
+	for i := range 400 {
+		fmt.Fprintf(r, `{"type":"assistant","session_id":"%[1]d%[2]s","message":{"id":"%[1]d","usage":{"input_tokens":1},"content":[{"type":"text","text":"%[2]s"},{"type":"tool_use","id":"%[1]d","name":"%[2]s","input":{"command":"%[2]s"}}]}}`+"\n", i, blob)
 		fmt.Fprintf(r, `{"type":"result","subtype":"%[2]s","is_error":true,"errors":["%[2]s"],"permission_denials":[{"tool_use_id":"%[1]d","tool_name":"%[2]s"}]}`+"\n", i, blob)
 		fmt.Fprintf(r, "%d no JSON\n", i)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 4<<20 {
-		t.Errorf("%d KiB are kept of 250 MiB, want 4 MiB at most", kept>>10)
+		t.Errorf("%d KiB are kept of 100 MiB, want 4 MiB at most", kept>>10)
+	}
+	if len(r.tools) > maxTools || len(r.denials) > maxDenials || len(r.spent.ids) > maxIDs {
+		t.Errorf("%d tools, %d denials, %d messages are kept", len(r.tools), len(r.denials), len(r.spent.ids))
 	}
 	if f := r.End(proc.Exit{}).Failure; f == nil || len(f.Reason) > 2*maxText {
 		t.Errorf("Failure = %v, want a short one", f)

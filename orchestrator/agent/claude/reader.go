@@ -209,9 +209,8 @@ func (r *reader) result(l *line) {
 		}
 	}
 	r.spent.result(&l.result)
-	kept := l.result
-	kept.Denials, kept.Since = nil, nil
-	r.last = &kept
+	last := l.result // and not the whole line
+	r.last = &last
 	r.emit(agent.Event{Kind: agent.Usage, Text: r.spent.String()})
 	r.emit(r.ending())
 }
