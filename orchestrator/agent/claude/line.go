@@ -23,7 +23,7 @@ type line struct {
 	retry
 	RateLimit rateLimit `json:"rate_limit_info"`
 	Servers   []server  `json:"mcp_servers"` // of an init
-	ToolName  string    `json:"tool_name"`   // of a tool_progress
+	ToolName  string    `json:"tool_name"`   // of a tool_progress, or of a permission_denied
 	Elapsed   float64   `json:"elapsed_time_seconds"`
 }
 

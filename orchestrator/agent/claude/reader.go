@@ -159,6 +159,8 @@ func (r *reader) system(l *line) {
 		r.begin(l)
 	case "api_retry":
 		r.retry(l)
+	case "permission_denied":
+		r.warn("permission denied: " + clip(l.ToolName, maxName))
 	}
 }
 

@@ -28,7 +28,7 @@ type real struct {
 }
 
 // never is a time that no run takes unless something hangs.
-const never = time.Minute
+const never = 3 * time.Minute
 
 const task = `{"task_file":"tasks/a.md","kanban_file":"kanban.yaml"}`
 
