@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -118,6 +120,29 @@ func wantFailure(t *testing.T, out *agent.Outcome, err error, reasons ...string)
 		if !strings.Contains(out.Failure.Reason, reason) {
 			t.Errorf("Reason = %q, want %q in it", out.Failure.Reason, reason)
 		}
+	}
+}
+
+// TestRealOptions: this claude is the one that the adapter was tested with, and its help has the options that Tool names.
+func TestRealOptions(t *testing.T) {
+	r, tool := start(t), claude.New().Tool()
+	said := func(args ...string) string {
+		cmd := exec.CommandContext(t.Context(), r.assignment.Command[0], args...)
+		cmd.Env = r.assignment.Env
+		text, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("claude %q: %v", args, err)
+		}
+		return string(text)
+	}
+	help := said(tool.Help...)
+	for _, option := range tool.Options {
+		if !regexp.MustCompile(regexp.QuoteMeta(option) + `[ ,\n]`).MatchString(help) {
+			t.Errorf("the help has no %s", option)
+		}
+	}
+	if version := said("--version"); !strings.HasPrefix(version, tool.Tested+" ") {
+		t.Errorf("--version = %s, want %s", version, tool.Tested)
 	}
 }
 

@@ -18,7 +18,7 @@ func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *agent.Failure, 
 	}
 	said := r.said()
 	switch {
-	case r.last.IsError:
+	case r.last.IsError || strings.HasPrefix(r.subtype, "error_"):
 		failure, err = r.complaint()
 	case !wentWell(exit):
 		failure = agent.Failed("%s", exit)
