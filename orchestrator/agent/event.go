@@ -1,6 +1,9 @@
 package agent
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Kind says what an event is about.
 type Kind int
@@ -54,17 +57,27 @@ type Event struct {
 	Failed bool // of a result: it is an error
 }
 
-// String is one line for people.
+// String is one short line for people. It is made of texts that are redacted by now: a secret may have several lines, and half of one would
+// not be recognised.
 func (e Event) String() string {
 	line := e.Kind.String()
 	if e.Kind == Text {
 		line = ""
 	}
-	for _, part := range []string{e.Tool, e.Text} {
+	for _, part := range []string{e.Tool, short(e.Text)} {
 		if part != "" && line != "" {
 			line += ": "
 		}
 		line += part
 	}
 	return line
+}
+
+// short is a text in one line, or its beginning.
+func short(text string) string {
+	line := strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if len(line) <= maxLine {
+		return line
+	}
+	return string(wholeRunes([]byte(line[:maxLine]))) + "…"
 }

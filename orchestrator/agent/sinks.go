@@ -109,18 +109,7 @@ func (s Sinks) text(text string) string {
 	return s.Redactor.String(text)
 }
 
-// event redacts what is told of an agent, and only then makes a short line of it: a secret may have several lines, and half of one
-// would not be recognised.
 func (s Sinks) event(e Event) Event {
-	e.Tool, e.ID, e.Text = s.text(e.Tool), s.text(e.ID), short(s.text(e.Text))
+	e.Tool, e.ID, e.Text = s.text(e.Tool), s.text(e.ID), s.text(e.Text)
 	return e
-}
-
-// short is a text in one line, or its beginning.
-func short(text string) string {
-	line := strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if len(line) <= maxLine {
-		return line
-	}
-	return string(wholeRunes([]byte(line[:maxLine]))) + "…"
 }

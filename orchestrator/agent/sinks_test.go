@@ -96,7 +96,12 @@ func TestEventsAreRedactedBeforeTheyAreShortened(t *testing.T) {
 			var got []string
 			inv := agent.Invocation{Argv: []string{"/bin/true"}, Dir: t.TempDir()}
 			_, err := agent.Converse(context.Background(), context.Background(), talkative{agent.Exec(), tt.text}, &inv, agent.TaskContract,
-				agent.Sinks{Redactor: redact.New(nil)}, func(e agent.Event) { got = append(got, e.Text) })
+				agent.Sinks{Redactor: redact.New(nil)}, func(e agent.Event) {
+					got = append(got, e.String())
+					if strings.Contains(e.Text, "kEy+kEy+") {
+						t.Errorf("the event's text has the key: %q", e.Text)
+					}
+				})
 			if err != nil || len(got) != 1 || got[0] != tt.want {
 				t.Errorf("events = %q, %v, want %q", got, err, tt.want)
 			}
