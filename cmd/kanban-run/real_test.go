@@ -38,6 +38,26 @@ func TestRealBoard(t *testing.T) {
 	})
 }
 
+// TestRealExample: the example that people meet first runs with the real agents as it stands.
+func TestRealExample(t *testing.T) {
+	onEach(t, func(t *testing.T, name string) {
+		s := newReal(t, name, 0)
+		must(t, os.CopyFS(s.path("hello"), os.DirFS(filepath.Join("..", "..", "examples", "hello"))))
+		s.dir = s.path("hello")
+		s.write(".kanban-run.yaml", "env:\n  pass: [FAKE_API_KEY]\n")
+		s.run(exitComplete)
+		for _, file := range []string{"out/1-greet.txt", "out/2-answer.txt"} {
+			if got, want := s.read(file), "written by "+name; got != want {
+				t.Errorf("%s = %q, want %q", file, got, want)
+			}
+		}
+		status := s.ask("status", "kanban.yaml")
+		if !strings.Contains(status, "\nsession   "+s.used().Session) || !strings.Contains(status, map[string]string{"claude": "\ncost      $0.03", "codex": "\ncost      unknown"}[name]) {
+			t.Errorf("status is\n%s", status)
+		}
+	})
+}
+
 // TestRealText: a tool that says in words what it was to say in JSON gets the same question again, and then it is over.
 func TestRealText(t *testing.T) {
 	onEach(t, func(t *testing.T, name string) {
