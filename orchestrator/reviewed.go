@@ -54,6 +54,9 @@ func (v *reviewing) review(out *agent.Outcome) (*agent.Outcome, error) {
 		if err := v.held(round, completed, verdict); err != nil || completed {
 			return out, err
 		}
+		if v.a.limit = v.history.State.Reached(); v.a.limit != "" {
+			return out, nil
+		}
 		if round > most {
 			v.a.refused = fmt.Sprintf("the supervisor of %s sent the work back %s and is still not content: %s", v.a.Task, times(most), clip(said))
 			return out, nil

@@ -105,6 +105,7 @@ type attempt struct {
 	took           time.Duration
 	stdout, stderr *spool
 	more           []*spool // of the phases of a review
+	limit          string   // the limit that ended it between two phases; ""
 	refused        string   // why a supervisor was not content in the end; "" when it was, or nobody looked
 	out            *agent.Outcome
 }
@@ -166,6 +167,9 @@ func configError(err error) error {
 func (r *run) outcome(a *attempt) error {
 	if a.out.Stopped {
 		return r.halted(a)
+	}
+	if a.limit != "" {
+		return errors.Join(r.stopped(a, a.limit), keepAll(a.streams()))
 	}
 	if a.refused != "" {
 		return r.unsettled(a)

@@ -129,6 +129,46 @@ func TestRealReviewWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestRealReviewLimit: a limit of cost is looked at after each verdict, and what was spent by then is charged once.
+func TestRealReviewLimit(t *testing.T) {
+	s := reviewedSite(t, "claude")
+	s.supervised("More.")
+	s.run(exitLimit, "--max-cost", "0.015")
+	s.says("the limit of $0.0150 (max_cost) is reached: $0.0150 used", "sends the work back (round 1")
+	if turns := len(s.model.Requests()); turns != 3 {
+		t.Errorf("the model was asked %d times, want the agent's two turns and the supervisor's one\n%s", turns, s.asked())
+	}
+	if used := s.used(); used.Cost == nil || *used.Cost != 15000 {
+		t.Errorf("status says %+v, want one and a half cents", used)
+	}
+	s.supervised("[TASK_COMPLETED]")
+	s.run(exitComplete)
+}
+
+// TestRealReviewKilled: SIGKILL while the supervisor looks at the work leaves nobody, and the call is made again.
+func TestRealReviewKilled(t *testing.T) {
+	onEach(t, func(t *testing.T, name string) {
+		s := reviewedSite(t, name)
+		s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+			if strings.Contains(said, "You are now the supervisor") {
+				return modeltest.Play(modeltest.Shell("touch " + s.path("busy") + "; sleep 600")), true
+			}
+			return s.work(q, said)
+		})
+		must(t, os.MkdirAll(s.path("out"), 0o755))
+		r := s.start(nil)
+		s.await("busy")
+		r.kill(runnerOnly)
+		r.wait()
+		s.nobodyIsLeft()
+		s.supervised("[TASK_COMPLETED]")
+		s.run(exitComplete)
+		if log := s.ask("log", "kanban.yaml"); !strings.Contains(log, "accepts the work (round 1") || !strings.Contains(log, "the run died before") {
+			t.Errorf("the log is %s, want the call to be made again", log)
+		}
+	})
+}
+
 // TestRealReviewNeedsPrompt is seed 003, "SUPERVISOR.md 不存在": an error before anything starts, that says how to create one.
 func TestRealReviewNeedsPrompt(t *testing.T) {
 	s := reviewedSite(t, "claude")

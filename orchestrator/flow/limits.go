@@ -72,6 +72,14 @@ func (s *State) reached(task string) string {
 	}
 }
 
+// Reached says which limit lets no agent work on the open step any more, or "".
+func (s *State) Reached() string {
+	if s.Step == nil {
+		return ""
+	}
+	return s.reached(s.Step.Task)
+}
+
 // reachedSteps says which limit lets no other step begin with the task, or "".
 func (s *State) reachedSteps(task string) string {
 	l := s.Limits
