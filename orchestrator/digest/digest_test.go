@@ -70,6 +70,31 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 	}
 }
 
+// TestReviews: seed 003 in a batch. What an attempt with reviews came to is that of its outcome, or what was known when the run died.
+func TestReviews(t *testing.T) {
+	spent := func(n int64) *flow.Spending { return &flow.Spending{Input: n, Cost: &n} }
+	var d digest.Digest
+	fold(&d,
+		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
+		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1},
+		flow.ReviewHeld{Step: 1, Attempt: 1, Round: 1, Feedback: "more", Session: "f1", Millis: 5, Spent: spent(3)},
+		flow.ReviewHeld{Step: 1, Attempt: 1, Round: 2, Completed: true, Feedback: "good", Session: "f2", Millis: 6, Spent: spent(7)},
+		flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Status: "ok", Session: "s", Spent: spent(8)},
+		flow.StepFinished{Step: 1},
+		flow.StepStarted{Step: 2, Task: "b.md", Role: "Implementor"},
+		flow.AttemptStarted{Step: 2, Call: flow.TaskCall, Attempt: 1},
+		flow.ReviewHeld{Step: 2, Attempt: 1, Round: 1, Feedback: "no", Spent: spent(4)},
+		flow.ReviewFailed{Step: 2, Attempt: 1, Rounds: 0, Reason: "never content", Session: "s2", Millis: 9, Spent: spent(5)})
+	want := []digest.Review{{Round: 1, Feedback: "more", Session: "f1", Millis: 5}, {Round: 2, Completed: true, Feedback: "good", Session: "f2", Millis: 6}}
+	one, two := d.Steps[0], d.Steps[1]
+	if diff := cmp.Diff(want, one.Attempts[0].Reviews); diff != "" || one.SentBack() != 1 || one.Used.Cost != 8 {
+		t.Errorf("step 1 was sent back %d times and came to %d, reviews (-want +got):\n%s", one.SentBack(), one.Used.Cost, diff)
+	}
+	if a := two.Attempts[0]; a.Result != digest.Rejected || a.Reason != "never content" || a.Session != "s2" || two.Used.Cost != 5 || two.Rejections() != 1 {
+		t.Errorf("step 2 is %+v, want its only attempt to have failed", two)
+	}
+}
+
 func TestCulprit(t *testing.T) {
 	open := []flow.Event{flow.StepStarted{Step: 1}, flow.StepFinished{Step: 1}, flow.StepStarted{Step: 2}}
 	for _, tt := range []struct {

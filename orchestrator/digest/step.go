@@ -90,6 +90,19 @@ func (s *Step) Rejections() int {
 	return n
 }
 
+// SentBack is how often a supervisor was not content with the work.
+func (s *Step) SentBack() int {
+	n := 0
+	for _, a := range s.Attempts {
+		for _, r := range a.Reviews {
+			if !r.Completed {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Last is the attempt that was started last, nil before the first.
 func (s *Step) Last() *Attempt {
 	if len(s.Attempts) == 0 {

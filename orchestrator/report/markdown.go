@@ -162,6 +162,9 @@ func stepResult(s *digest.Step) string {
 	if n := s.Rejections(); n > 0 {
 		words = append(words, fmt.Sprintf("%d rejected", n))
 	}
+	if n := s.SentBack(); n > 0 {
+		words = append(words, fmt.Sprintf("%d sent back by a supervisor", n))
+	}
 	return strings.Join(words, ", ")
 }
 
