@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/acp"
 	"kanban-run/orchestrator/agent/claude"
 	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/agent/gemini"
@@ -235,12 +236,13 @@ func (c *Cast) adapter(name string) agent.Adapter {
 	if name == "stub" {
 		return c.stub()
 	}
-	return adapters()[name]
+	return adapters(c.Executable)[name]
 }
 
-// adapters are those that need nothing of kanban-run itself.
-func adapters() map[string]agent.Adapter {
+// adapters are all but the stub. executable is kanban-run's own path.
+func adapters(executable string) map[string]agent.Adapter {
 	return map[string]agent.Adapter{
+		"acp":      acp.New(executable),
 		"claude":   claude.New(),
 		"codex":    codex.New(),
 		"exec":     agent.Exec(),
@@ -251,7 +253,7 @@ func adapters() map[string]agent.Adapter {
 
 // Adapters lists the names of all adapters, sorted.
 func Adapters() []string {
-	return slices.Sorted(maps.Keys(adapters()))
+	return slices.Sorted(maps.Keys(adapters("")))
 }
 
 func (c *Cast) stub() agent.Adapter {

@@ -17,6 +17,7 @@ import (
 var arrows = map[string]map[string]string{
 	"orchestrator": {
 		"orchestrator/agent":          "it talks to agents",
+		"orchestrator/agent/acp":      "so are the others",
 		"orchestrator/agent/claude":   "Claude Code is one",
 		"orchestrator/agent/codex":    "Codex is another",
 		"orchestrator/agent/gemini":   "so are the others",
@@ -67,6 +68,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":  "foreign text is text in XML and Markdown",
 	},
 	"roles":                       {"orchestrator/matter": "role files bear YAML frontmatter"},
+	"orchestrator/agent/acp":      adapter,
 	"orchestrator/agent/codex":    adapter,
 	"orchestrator/agent/gemini":   adapter,
 	"orchestrator/agent/opencode": adapter,

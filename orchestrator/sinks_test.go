@@ -47,9 +47,11 @@ var sinks = map[string]string{
 	"kanban-run.writeStart":         "the files of `kanban-run init`",
 	"kanban-run.appendTo":           "the outputs and the summary of a CI job",
 
+	"acp.dialogue.run":      "it: what the protocol's library has to say goes to standard error",
+	"acp.newDialogue":       "the protocol's client is an agent to kanban-run, and prints for it",
+	"kanban-run.openDesk":   "the person's terminal: the end of a line, when it is given back; a console.Printer writes all else",
 	"supervise.talk.listen": "what an agent prints, to its reader",
 	"supervise.talk.speak":  "what a person says, to an agent",
-	"kanban-run.openDesk":   "the person's terminal: the end of a line, when it is given back; a console.Printer writes all else",
 
 	"agent.StubMain":       "the stub is an agent, and prints for kanban-run",
 	"agent.call.act":       "the stub",

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/acp"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/proc"
 )
@@ -65,6 +66,9 @@ func commands() []command {
 func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == agent.StubCommand { // an agent, which talks to a program
 		return agent.StubMain(args[1:], stdin, stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == acp.ClientCommand { // the agent's client, which does too
+		return acp.ClientMain(args[1:], stdin, stdout, stderr)
 	}
 	t := newTerminal(stdin, stdout, stderr)
 	link, args, err := join(args)

@@ -26,15 +26,21 @@ func Play(args []string, first string, wrap func(reply []byte) []byte) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	var said said
-	code := agent.StubMain(args, strings.NewReader(input(string(asked))), &said, os.Stderr)
-	if said.Len() == 0 {
+	reply, code := Stub(args, string(asked))
+	if len(reply) == 0 {
 		return code
 	}
-	if _, err := os.Stdout.Write(wrap(bytes.TrimSuffix(said.Bytes(), []byte("\n")))); err != nil {
+	if _, err := os.Stdout.Write(wrap(reply)); err != nil {
 		return 1
 	}
 	return code
+}
+
+// Stub is what a stub agent says to a prompt, and its exit status.
+func Stub(args []string, asked string) (reply []byte, code int) {
+	var s said
+	code = agent.StubMain(args, strings.NewReader(input(asked)), &s, os.Stderr)
+	return bytes.TrimSuffix(s.Bytes(), []byte("\n")), code
 }
 
 // input is the one in the text that Assignment.Ask makes.
@@ -69,8 +75,9 @@ func Quote(text []byte) []byte {
 // adapter says in its own words.
 //
 // Two rules are about agents whose whole output is the reply. A tool's reply stands in a message for people, where a fence is taken off
-// (see agent.FindReply), and in one line, of which a long one is not kept (see agent.Lines): the adapters' own tests hold both.
-func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string) {
+// (see agent.FindReply), and in one line, of which a long one is not kept (see agent.Lines): the adapters' own tests hold both. skip names
+// what else cannot be said in the tool's form.
+func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -79,7 +86,7 @@ func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[stri
 	agenttest.Conformance(t, agenttest.Harness{
 		Reasons: reasons,
 		Agent: func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment) {
-			if do == "fence" || do == "huge" {
+			if do == "fence" || do == "huge" || slices.Contains(skip, do) {
 				t.Skip("a rule about agents whose whole output is the reply")
 			}
 			rules := filepath.Join(t.TempDir(), "stub.yaml")

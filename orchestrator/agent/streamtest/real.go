@@ -73,14 +73,15 @@ func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Hel
 	if file != "" {
 		go cancelWhen(stop, cancel, filepath.Join(r.Dir, file))
 	}
-	return r.hold(t, stop, &inv)
+	return Hold(t, stop, r.Adapter, &inv, r.Contract)
 }
 
-func (r *Real) hold(t *testing.T, stop context.Context, inv *agent.Invocation) (h Held) {
+// Hold has a conversation.
+func Hold(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.Invocation, c agent.Contract) (h Held) {
 	t.Helper()
 	var mu sync.Mutex
 	var stdout bytes.Buffer
-	h.Outcome, h.Err = agent.Converse(stop, t.Context(), r.Adapter, inv, r.Contract, agent.Sinks{Stdout: &stdout}, func(e agent.Event) {
+	h.Outcome, h.Err = agent.Converse(stop, t.Context(), a, inv, c, agent.Sinks{Stdout: &stdout}, func(e agent.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		h.Events = append(h.Events, e)

@@ -1,0 +1,74 @@
+// Package acp is the adapter for any program that speaks the Agent Client Protocol over its standard streams. The protocol is a
+// dialogue, and an adapter's program is given all of its input at once: so what is started is kanban-run itself as the client, which
+// starts the agent, leads the dialogue and prints what happens, one JSON object a line.
+package acp
+
+import (
+	"errors"
+	"slices"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// New makes the adapter. executable is kanban-run's own path.
+func New(executable string) agent.Adapter { return adapter{executable} }
+
+type adapter struct{ executable string }
+
+func (adapter) Name() string { return "acp" }
+
+// Check refuses what the protocol has no word for. A permission is what the client answers by; an agent that never asks does as it likes.
+func (c adapter) Check(a agent.Assignment) error {
+	if err := a.Refuse("an acp agent", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
+		return err
+	}
+	if !known(a.Permission) {
+		return &agent.ConfigError{Text: "acp knows no permission " + string(a.Permission), Fix: "read-only, edit and full are known"}
+	}
+	_, err := command(a)
+	return err
+}
+
+func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	program, err := command(a)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	argv := []string{c.executable, ClientCommand}
+	if a.Permission != "" {
+		argv = append(argv, "--permission", string(a.Permission))
+	}
+	if a.Model != "" {
+		argv = append(argv, "--model", a.Model)
+	}
+	argv = slices.Concat(append(argv, "--"), program, a.Args)
+	stdin := a.Ask()
+	if a.Prompt != "" {
+		stdin = slices.Concat([]byte(a.Prompt), []byte("\n\n"), stdin)
+	}
+	return agent.Invocation{Argv: argv, Stdin: stdin, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
+}
+
+func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
+	r := &reader{contract: contract}
+	r.Read(host.Emit, r.line)
+	return r
+}
+
+// Tool knows nothing: it may be any program.
+func (adapter) Tool() agent.Tool { return agent.Tool{} }
+
+// command is the agent's, with the path of its program. Errors: *agent.ConfigError.
+func command(a agent.Assignment) ([]string, error) {
+	if len(a.Command) == 0 || a.Command[0] == "" {
+		return nil, &agent.ConfigError{Text: "no command is set for the acp agent",
+			Fix: "give one as command in the role file, for instance [gemini, --acp], or with --exec 'COMMAND ARGS' beside --agent acp"}
+	}
+	path, err := proc.LookPath(a.Command[0], a.Dir)
+	var start *proc.StartError
+	if errors.As(err, &start) {
+		return nil, &agent.ConfigError{Text: start.Error(), Fix: start.Hint()}
+	}
+	return append([]string{path}, a.Command[1:]...), err
+}

@@ -1,0 +1,286 @@
+package acp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+
+	"kanban-run/orchestrator/agent/acp"
+	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/proc"
+)
+
+func self(t testing.TB) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestConformance: the agent says a reply, and ends badly, by way of the client. An agent that dies has no end of its turn. What is not
+// UTF-8 cannot be said in the protocol: the SDK puts another character in its place.
+func TestConformance(t *testing.T) {
+	streamtest.Conformance(t, acp.New(self(t)), "fake-acp", map[string]string{
+		"empty": "the agent ended before its turn did (exit status 0)", "crash": "the agent ended before its turn did (signal: killed)",
+		"exit": "the agent ended before its turn did (exit status 1)", "ok-exit-1": "the agent ended before its turn did (exit status 1)",
+	}, "invalid-utf8")
+}
+
+// hold has a conversation with an agent of this binary.
+func hold(t *testing.T, stop context.Context, a agent.Assignment) (streamtest.Held, string) {
+	t.Helper()
+	if a.Dir == "" {
+		a.Dir = t.TempDir()
+	}
+	if len(a.Command) == 1 {
+		a.Command = []string{self(t), a.Command[0]}
+	}
+	a.Env = append(a.Env, streamtest.Quiet(t)...)
+	a.Grace, a.Timeout = 10*time.Second, time.Minute
+	adapter := acp.New(self(t))
+	if err := adapter.Check(a); err != nil {
+		t.Fatal(err)
+	}
+	inv, err := adapter.Invoke(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return streamtest.Hold(t, stop, adapter, &inv, a.Contract), a.Dir
+}
+
+func act(lines ...string) agent.Assignment {
+	return agent.Assignment{Command: []string{"actor"}, Contract: agent.ReviewContract, Input: []byte(strings.Join(lines, "\n"))}
+}
+
+// TestTurn: the reply is what the agent said since its last tool, in the turn and not before it.
+func TestTurn(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		lines         []string
+		reply, reason string
+	}{
+		{"a text", []string{"!say Done."}, "Done.", ""},
+		{"in parts, and with a thought between them", []string{"!say Do", "!think hm", "!say ne."}, "Done.", ""},
+		{"behind a tool", []string{"!say I begin.", "!tool edit", "!say Done."}, "Done.", ""},
+		{"nothing behind a tool", []string{"!say Done.", "!tool edit"}, "", "ended without a message"},
+		{"a thought alone", []string{"!think Done."}, "", "ended without a message"},
+		{"an end that is none", []string{"!say Done.", "!stop max_tokens"}, "", "its turn ended with max_tokens"},
+		{"a refusal", []string{"!stop refusal"}, "", "its turn ended with refusal"},
+		{"an error", []string{"!say Done.", "!fail 500"}, "", "the provider says 500"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h, _ := hold(t, t.Context(), act(tt.lines...))
+			if tt.reason != "" {
+				h.WantFailure(t, tt.reason)
+				return
+			}
+			h.WantReply(t, tt.reply)
+			if h.Session != "s-1" || !h.Has(agent.Result, "end_turn") {
+				t.Errorf("session %q, events %v, want s-1 and a result", h.Session, h.Events)
+			}
+		})
+	}
+}
+
+// TestPermission: what is asked is answered by the permission, for once if that is offered, and what is refused is told of.
+func TestPermission(t *testing.T) {
+	for _, tt := range []struct {
+		permission agent.Permission
+		allowed    []string
+	}{
+		{agent.ReadOnly, []string{"read", "search", "think"}},
+		{agent.Edit, []string{"read", "search", "think", "edit", "delete", "move"}},
+		{agent.Full, []string{"read", "search", "think", "edit", "delete", "move", "execute", "fetch", "other"}},
+		{"", []string{"read", "search", "think", "edit", "delete", "move", "execute", "fetch", "other"}},
+	} {
+		t.Run(string(tt.permission), func(t *testing.T) {
+			var lines []string
+			for _, kind := range []string{"read", "search", "think", "edit", "delete", "move", "execute", "fetch", "other"} {
+				lines = append(lines, "!tool "+kind)
+			}
+			a := act(append(lines, "!say Done.")...)
+			a.Permission = tt.permission
+			h, dir := hold(t, t.Context(), a)
+			for _, line := range lines {
+				kind := strings.TrimPrefix(line, "!tool ")
+				_, err := os.Stat(filepath.Join(dir, "made-"+kind))
+				if got, want := err == nil, slices.Contains(tt.allowed, kind); got != want {
+					t.Errorf("%s was allowed: %t, want %t", kind, got, want)
+				}
+				if !h.Has(agent.ToolStarted, "do "+kind) || !h.Has(agent.ToolEnded, kind) {
+					t.Errorf("events %v, want the beginning and the end of %s", h.Events, kind)
+				}
+			}
+			if len(tt.allowed) == len(lines) {
+				h.WantReply(t, "Done.")
+				return
+			}
+			h.WantFailure(t, "permission denied: ")
+			if got := h.Has(agent.Text, "permission denied: execute (do execute)"); !got {
+				t.Errorf("events %v, want the denied command", h.Events)
+			}
+		})
+	}
+}
+
+// TestHopeless: what no retry can mend.
+func TestHopeless(t *testing.T) {
+	h, _ := hold(t, t.Context(), act("!fail 401"))
+	streamtest.WantErr[*agent.ConfigError](t, h, "the provider says 401")
+	h, _ = hold(t, t.Context(), act("!fail 429"))
+	streamtest.WantErr[*agent.LaterError](t, h, "the provider says 429")
+	a := act("!say x")
+	a.Env = []string{"FAKE_LOGIN=1"}
+	h, _ = hold(t, t.Context(), a)
+	err := streamtest.WantErr[*agent.ConfigError](t, h, "Authentication required")
+	if !strings.Contains(err.Hint(), "log in") {
+		t.Errorf("hint %q", err.Hint())
+	}
+	a = act("!say x")
+	a.Model = "bad"
+	h, _ = hold(t, t.Context(), a)
+	streamtest.WantErr[*agent.ConfigError](t, h, "does not take the model bad")
+	h, _ = hold(t, t.Context(), gone(t))
+	streamtest.WantErr[*agent.ConfigError](t, h, "the agent cannot be started")
+}
+
+// gone is an agent that vanishes between the check and the start.
+func gone(t *testing.T) agent.Assignment {
+	t.Helper()
+	a := act("!say x")
+	script := filepath.Join(t.TempDir(), "agent")
+	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a.Command = []string{script, "x"}
+	return a
+}
+
+func TestModelAndUsage(t *testing.T) {
+	a := act("!model", "!usage")
+	a.Model = "good"
+	h, _ := hold(t, t.Context(), a)
+	h.WantReply(t, "good")
+	if s := h.Spent; s == nil || s.Input != 40 || s.Cached != 30 || s.Output != 7 || s.Cost == nil || *s.Cost != 500_000 || h.Cumulative {
+		t.Errorf("Spent = %+v, want 40, 30 and 7 tokens for half a dollar", s)
+	}
+}
+
+// TestCancelled: an agent that is stopped is told to leave its turn.
+func TestCancelled(t *testing.T) {
+	stop, cancel := context.WithCancel(t.Context())
+	a := act("!hang")
+	a.Dir = t.TempDir()
+	a.Command = []string{self(t), "actor"}
+	go func() {
+		for stop.Err() == nil {
+			if _, err := os.Stat(filepath.Join(a.Dir, "began")); err == nil {
+				cancel()
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	h, _ := hold(t, stop, a)
+	if !h.Stopped || h.Session != "s-1" {
+		t.Errorf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
+	}
+	if _, err := os.Stat(filepath.Join(a.Dir, "cancelled")); err != nil {
+		t.Errorf("the agent was not told: %v", err)
+	}
+}
+
+// TestHasty: an answer counts although nobody is there any more who gave it.
+func TestHasty(t *testing.T) {
+	for range 10 {
+		h, _ := hold(t, t.Context(), agent.Assignment{Command: []string{"hasty"}, Contract: agent.TaskContract})
+		h.WantReply(t, "bye")
+	}
+}
+
+// TestNoAgent: a program that does not speak the protocol, and ends.
+func TestNoAgent(t *testing.T) {
+	h, _ := hold(t, t.Context(), agent.Assignment{Command: []string{self(t), agent.StubCommand, "--no-such-flag"}})
+	h.WantFailure(t, "the agent ended before its turn did (exit status 2)")
+}
+
+func TestClientUsage(t *testing.T) {
+	for _, args := range [][]string{nil, {"--permission", "full"}, {"--no-such-flag"}} {
+		if code := acp.ClientMain(args, strings.NewReader(""), &strings.Builder{}, &strings.Builder{}); code != 2 {
+			t.Errorf("ClientMain(%q) = %d, want 2", args, code)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for want, a := range map[string]agent.Assignment{
+		"review": {Review: true}, "max_turns": {MaxTurns: 1}, "max_cost": {MaxCost: 1}, "mcp_config": {MCP: "x"}, "no permission root": {Permission: "root"},
+		"no command is set": {Command: []string{""}}, "cannot start no-such-agent": {Command: []string{"no-such-agent"}},
+	} {
+		if a.Command == nil {
+			a.Command = []string{self(t)}
+		}
+		var config *agent.ConfigError
+		if err := acp.New(self(t)).Check(a); !errors.As(err, &config) || !strings.Contains(config.Text, want) || config.Hint() == "" {
+			t.Errorf("Check = %v, want a *ConfigError with %q and a hint", err, want)
+		}
+	}
+}
+
+func TestInvoke(t *testing.T) {
+	inv, err := acp.New("/bin/kanban-run").Invoke(agent.Assignment{Command: []string{self(t), "--acp"}, Args: []string{"-x"}, Model: "m",
+		Permission: agent.Edit, Prompt: "Be good.", Input: []byte(`{"x":1}`)})
+	want := []string{"/bin/kanban-run", "acp-client", "--permission", "edit", "--model", "m", "--", self(t), "--acp", "-x"}
+	if err != nil || !slices.Equal(inv.Argv, want) || !strings.HasPrefix(string(inv.Stdin), "Be good.\n\nYour input:\n\n{\"x\":1}\n") {
+		t.Errorf("Invoke = %q, %.60q, %v, want %q", inv.Argv, inv.Stdin, err, want)
+	}
+}
+
+const turnEnd = `{"type":"result","text":"end_turn"}` + "\n"
+
+func said(text string) string {
+	return fmt.Sprintf(`{"type":"text","text":%s}`+"\n", streamtest.Quote([]byte(text)))
+}
+
+// TestEnd: success is an end of the turn, with a message, of a client that ended well.
+func TestEnd(t *testing.T) {
+	for _, tt := range []struct {
+		name, stream  string
+		exit          proc.Exit
+		reply, reason string
+	}{
+		{"all is well", said("x") + turnEnd, proc.Exit{}, "x", ""},
+		{"nothing", "", proc.Exit{}, "", "without an end of its turn"},
+		{"no end", said("x"), proc.Exit{}, "x", "without an end of its turn"},
+		{"a bad exit", said("x") + turnEnd, proc.Exit{Code: 1}, "x", "exit status 1"},
+		{"too late", `{"type":"error","text":"terminated"}`, proc.Exit{TimedOut: true, Timeout: time.Second}, "terminated", "timed out after 1s"},
+		{"invalid UTF-8", said("\xff") + turnEnd, proc.Exit{}, strings.TrimSpace(said("\xff")), "invalid UTF-8"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := streamtest.Read(acp.New("x"), agent.ReviewContract, []byte(tt.stream), 100, tt.exit).Report
+			reason := ""
+			if got.Failure != nil {
+				reason = got.Failure.Reason
+			}
+			if (reason == "") != (tt.reason == "") || !strings.Contains(reason, tt.reason) || string(got.Reply) != tt.reply || got.Err != nil {
+				t.Errorf("End = %q, reason %q, %v, want %q, reason %q", got.Reply, reason, got.Err, tt.reply, tt.reason)
+			}
+		})
+	}
+}
+
+// TestRecorded: what the client printed of a session with gemini 0.61.0.
+func TestRecorded(t *testing.T) {
+	streamtest.Recorded(t, acp.New("x"), agent.TaskContract, "testdata/gemini.jsonl", proc.Exit{})
+}
+
+func FuzzReader(f *testing.F) { streamtest.Fuzz(f, acp.New("x"), "end_turn") }

@@ -1,0 +1,115 @@
+package acp
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// reader reads what the client prints.
+type reader struct {
+	agent.Messages
+	contract agent.Contract
+	session  string
+	stop     string // why the turn ended
+	failed   *event
+	denied   string // the first tool that was
+	spent    *agent.Spending
+}
+
+func (r *reader) line(line []byte) error {
+	var e event
+	if err := agent.Decode(line, &e); err != nil {
+		return err
+	}
+	switch e.Type {
+	case session:
+		r.session = e.ID
+		r.Emit(agent.Event{Kind: agent.Session, ID: e.ID})
+	case text:
+		r.Say(e.Text)
+	case toolStarted:
+		r.Forget()
+		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, ID: e.ID, Text: agent.Brief(e.Text)})
+	case toolEnded:
+		r.Forget()
+		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, ID: e.ID, Text: agent.Brief(e.Text)})
+	case denied:
+		r.deny(e)
+	case spent:
+		r.count(e.Usage)
+	case result:
+		r.stop = e.Text
+		r.Emit(agent.Event{Kind: agent.Result, Text: e.Text})
+	case failure:
+		r.failed = &e
+		r.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(e.Text)})
+	}
+	return nil
+}
+
+func (r *reader) deny(e event) {
+	what := fmt.Sprintf("%s (%s)", e.Tool, agent.Brief(e.Text))
+	if r.denied == "" {
+		r.denied = what
+	}
+	r.Emit(agent.Event{Kind: agent.Text, Text: "permission denied: " + what})
+}
+
+func (r *reader) count(u *usage) {
+	if u == nil {
+		return
+	}
+	r.spent = &agent.Spending{Input: u.Input, Cached: u.Cached, Output: u.Output}
+	if u.Cost != nil {
+		r.spent.Cost = agent.Micros(*u.Cost)
+	}
+	r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", u.Input, u.Output)})
+}
+
+// End takes a text for the reply only if the agent says that its turn came to its end.
+func (r *reader) End(exit proc.Exit) agent.Report {
+	r.Flush()
+	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.contract), Failure: r.failure(exit)}
+	if r.failed != nil && len(report.Reply) == 0 {
+		report.Reply = []byte(r.failed.Text)
+	}
+	if report.Failure != nil && r.failed != nil && !exit.TimedOut {
+		report.Err = r.failed.hopeless()
+	}
+	return report
+}
+
+func (r *reader) failure(exit proc.Exit) *agent.Failure {
+	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
+	case exit.TimedOut:
+		return agent.Failed("%s", exit)
+	case r.failed != nil:
+		return agent.Failed("%s", r.failed.Text)
+	case bad:
+		return agent.Failed("%s", exit)
+	case r.stop == "":
+		return agent.Failed("it ended without an end of its turn")
+	case r.stop != "end_turn":
+		return agent.Failed("its turn ended with %s, want end_turn", r.stop)
+	case r.denied != "":
+		return agent.Failed("permission denied: %s; give the role permission: edit or full, or say in it that it has to do without", r.denied)
+	default:
+		return r.Missing()
+	}
+}
+
+// hopeless is the error that the failure stands for where no retry can mend it, else nil.
+func (e *event) hopeless() error {
+	switch e.Fault {
+	case setup:
+		return &agent.ConfigError{Text: "acp: " + e.Text, Fix: "look at the command of the role, and start it at a terminal"}
+	case login:
+		return &agent.ConfigError{Text: "acp: " + e.Text, Fix: "log in to the agent at a terminal, or set its key and name it in env.pass"}
+	case limit:
+		return &agent.LaterError{Text: "acp: " + e.Text}
+	default:
+		return nil
+	}
+}

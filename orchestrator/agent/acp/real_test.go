@@ -1,0 +1,61 @@
+package acp_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/acp"
+	"kanban-run/orchestrator/agent/modeltest"
+	"kanban-run/orchestrator/agent/streamtest"
+)
+
+func start(t *testing.T) *streamtest.Real {
+	t.Helper()
+	g := streamtest.Start(t, "gemini", acp.New(self(t)))
+	g.Command = append(g.Command, "--acp")
+	g.Args = []string{"-m", "gemini-2.5-flash"}
+	return g
+}
+
+// TestRealReply: gemini asks for leave, does the work, and its reply fits on the first try.
+func TestRealReply(t *testing.T) {
+	g := start(t)
+	h := g.Play(t, modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cp out.txt b.txt"), streamtest.Good("written"))
+	h.WantReply(t, "written")
+	g.Wrote(t, "out.txt", "hello\n")
+	g.Wrote(t, "b.txt", "hello\n")
+	if !h.Has(agent.ToolStarted, "edit") || !h.Has(agent.ToolEnded, "execute") || h.Session == "" || h.Spent == nil || h.Spent.Input != 3000 {
+		t.Errorf("events %v, session %q, spent %+v, want tools, a session and the tokens of three turns", h.Events, h.Session, h.Spent)
+	}
+	if q := g.Server.Requests()[0]; !slices.ContainsFunc(q.Messages, func(m modeltest.Message) bool { return strings.Contains(m.Text, "You are the Implementor.") }) {
+		t.Error("the role did not arrive")
+	}
+}
+
+func TestRealText(t *testing.T) {
+	start(t).Play(t, modeltest.Say("All done.")).WantFailure(t, "not a JSON object")
+}
+
+func TestRealDenied(t *testing.T) {
+	g := start(t)
+	g.Permission = agent.Edit
+	g.Play(t, modeltest.WriteFile("out.txt", "x"), modeltest.Shell("touch b.txt"), streamtest.Good("tried")).WantFailure(t, "permission denied: execute")
+	g.Wrote(t, "out.txt", "x")
+}
+
+func TestRealKey(t *testing.T) {
+	streamtest.WantErr[*agent.ConfigError](t, start(t).Play(t, modeltest.Status(401)), "API key not valid")
+}
+
+// TestRealStopped: nothing of gemini and of its tools is left.
+func TestRealStopped(t *testing.T) {
+	g := start(t)
+	g.Args = append(g.Args, "--allowed-mcp-server-names", "none7156.25")
+	h := g.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7156.25"), streamtest.Good("slept"))
+	if !h.Stopped || h.Session == "" {
+		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
+	}
+	streamtest.NoneRuns(t, "7156.25")
+}
