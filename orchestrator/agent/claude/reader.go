@@ -3,7 +3,6 @@ package claude
 import (
 	"bytes"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -181,13 +180,13 @@ func (r *reader) retry(l *line) {
 	delay := time.Duration(min(max(l.DelayMillis, 0), 1e12)) * time.Millisecond
 	r.emit(agent.Event{Kind: agent.Retry, Text: fmt.Sprintf("%s, again in %v (%d of %d)", r.waiting, delay.Round(time.Millisecond), l.Attempt, l.MaxRetries)})
 	switch l.ErrorStatus {
-	case http.StatusUnauthorized, http.StatusForbidden:
+	case unauthorized, forbidden:
 		// Claude answers the first refusal with a renewed login, or with another key from its helper. A second one is final, however
 		// often claude would go on.
 		if r.refusals++; r.refusals > 1 {
 			r.giveUp(refused(fmt.Sprintf("the API refuses the key or the login (%s)", r.waiting)))
 		}
-	case http.StatusTooManyRequests:
+	case tooManyRequests:
 		if delay > patience {
 			r.giveUp(r.later("the API wants to be left alone ("+r.waiting+")", time.Now().Add(delay).Round(time.Second)))
 		}

@@ -2,12 +2,21 @@ package claude
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/proc"
+)
+
+// What the API says by its status codes. Package net/http, which has names for them, would add a fifth to the program's size and to the
+// time that it takes to start.
+const (
+	unauthorized    = 401
+	paymentRequired = 402
+	forbidden       = 403
+	notFound        = 404
+	tooManyRequests = 429
 )
 
 // outcome: a reply needs a result without an error, an exit status of 0 and nothing denied. None of them is enough: claude calls
@@ -74,13 +83,13 @@ func (r *reader) denied() string {
 func (r *reader) complaint() (*agent.Failure, error) {
 	words, status := r.words(), r.last.APIErrorStatus
 	switch {
-	case r.fault == "authentication_failed" || r.fault == "oauth_org_not_allowed" || status == http.StatusUnauthorized || status == http.StatusForbidden:
+	case r.fault == "authentication_failed" || r.fault == "oauth_org_not_allowed" || status == unauthorized || status == forbidden:
 		return nil, refused(words)
-	case r.fault == "billing_error" || status == http.StatusPaymentRequired:
+	case r.fault == "billing_error" || status == paymentRequired:
 		return nil, &agent.ConfigError{Text: "claude: " + words, Fix: "look at the account's billing page at the provider"}
-	case r.fault == "model_not_found" || status == http.StatusNotFound:
+	case r.fault == "model_not_found" || status == notFound:
 		return nil, &agent.ConfigError{Text: "claude: " + words, Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
-	case r.fault == "rate_limit" || r.last.APIError == "usage_limit_reached" || status == http.StatusTooManyRequests:
+	case r.fault == "rate_limit" || r.last.APIError == "usage_limit_reached" || status == tooManyRequests:
 		return nil, r.later(words, r.resets)
 	default:
 		return agent.Failed("%s", words), nil
