@@ -30,7 +30,8 @@ type desk struct {
 func openDesk(t *terminal) (*desk, error) {
 	keys, isFile := t.stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(keys.Fd())) || !term.IsTerminal(int(t.screen.Fd())) {
-		return &desk{out: t.stdout, screen: t.screen, keyboard: supervise.Keyboard{Lines: readLines(t.stdin), Patient: true}, restore: func() error { return nil }}, nil
+		lines, err := readLines(t.stdin)
+		return &desk{out: t.stdout, screen: t.screen, keyboard: supervise.Keyboard{Lines: lines, Patient: true, Err: err}, restore: func() error { return nil }}, nil
 	}
 	fd := int(keys.Fd())
 	old, err := term.MakeRaw(fd)
@@ -38,16 +39,17 @@ func openDesk(t *terminal) (*desk, error) {
 		return nil, fmt.Errorf("take the terminal: %w", err)
 	}
 	interrupts := make(chan struct{}, 1)
+	typed := &keysReader{keys: keys, interrupts: interrupts}
 	line := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{&keysReader{keys, interrupts}, t.screen}, "> ")
+	}{typed, t.screen}, "> ")
 	line.SetBracketedPasteMode(true)
 	d := &desk{out: console.New(line, t.secrets), screen: t.screen}
 	resized, stop := onResize()
 	d.resize = resized
 	d.fit(line)
-	d.keyboard = supervise.Keyboard{Lines: editLines(line, func() { d.fit(line) }), Interrupts: interrupts}
+	d.keyboard = supervise.Keyboard{Lines: editLines(line, typed, func() { d.fit(line) }), Interrupts: interrupts}
 	d.restore = func() error {
 		stop()
 		line.SetBracketedPasteMode(false)
@@ -100,11 +102,14 @@ func (k *keysReader) Read(p []byte) (int, error) {
 	}
 }
 
-// editLines reads what is typed. What was pasted is one message, however many lines it has.
-func editLines(line *term.Terminal, before func()) <-chan string {
-	lines := make(chan string)
+// mostTyped is how many messages may wait for their turn; what is typed after them is lost.
+const mostTyped = 1000
+
+// editLines reads what is typed. What was pasted is one message, however many lines it has. Keys are read on after Ctrl-D, and while nobody
+// wants to hear: Ctrl-C is among them.
+func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan string {
+	lines := make(chan string, mostTyped)
 	go func() {
-		defer close(lines)
 		var pasted []string
 		for {
 			before()
@@ -114,11 +119,16 @@ func editLines(line *term.Terminal, before func()) <-chan string {
 				continue
 			}
 			if err != nil {
-				return
+				break
 			}
-			lines <- strings.Join(append(pasted, text), "\n")
+			select {
+			case lines <- strings.Join(append(pasted, text), "\n"):
+			default:
+			}
 			pasted = nil
 		}
+		close(lines)
+		_, _ = io.Copy(io.Discard, typed)
 	}()
 	return lines
 }
@@ -126,17 +136,23 @@ func editLines(line *term.Terminal, before func()) <-chan string {
 // maxMessage is how long a line of standard input may be that is a message.
 const maxMessage = 8 << 20
 
-func readLines(from io.Reader) <-chan string {
+// readLines reads messages; failed says, once there are no more, why there should have been.
+func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	lines := make(chan string)
+	scan := bufio.NewScanner(from)
+	scan.Buffer(nil, maxMessage)
 	go func() {
 		defer close(lines)
-		scan := bufio.NewScanner(from)
-		scan.Buffer(nil, maxMessage)
 		for scan.Scan() {
 			lines <- scan.Text()
 		}
 	}()
-	return lines
+	return lines, func() error {
+		if err := scan.Err(); err != nil {
+			return fmt.Errorf("read the messages: %w", err)
+		}
+		return nil
+	}
 }
 
 // Notice shows a word of the program itself.

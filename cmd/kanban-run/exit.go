@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/supervise"
 )
 
 // The exit codes. exitTable is the one place that says what they mean; the help is made from it.
@@ -108,6 +109,7 @@ func codeOfError(err error) int {
 		signal    *signalError
 		killed    *killedError
 		frozen    *orchestrator.FrozenError
+		open      *supervise.UnfinishedError
 		later     *agent.LaterError
 	)
 	switch {
@@ -119,6 +121,8 @@ func codeOfError(err error) int {
 		return 128 + int(killed.signal)
 	case errors.As(err, &frozen):
 		return exitFrozen
+	case errors.As(err, &open):
+		return exitNeedsPerson
 	case errors.As(err, &held):
 		return exitOwned
 	case errors.As(err, &exhausted):

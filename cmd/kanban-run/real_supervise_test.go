@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -207,6 +208,120 @@ func TestRealSuperviseEnds(t *testing.T) {
 			s.await("busy")
 			tt.end(s)
 			s.leaves(tt.code)
+		})
+	}
+}
+
+// TestRealSuperviseKeys: Ctrl-C is heard whatever else was typed: after Ctrl-D, and behind a line that waits for its turn.
+func TestRealSuperviseKeys(t *testing.T) {
+	t.Run("after Ctrl-D", func(t *testing.T) {
+		s := newSeat(t, "[TASK_COMPLETED]")
+		s.sits()
+		s.sees("> ")
+		s.types("please wait\r")
+		s.await("busy")
+		s.types("\x04")
+		s.sees("Leaving once the work is done")
+		s.types("\x03")
+		s.sees("Stopping the agent")
+		s.leaves(exitComplete)
+	})
+	t.Run("behind a line", func(t *testing.T) {
+		s := newSeat(t, "")
+		s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+			switch {
+			case strings.Contains(said, "You are now the supervisor"):
+				return modeltest.Play(modeltest.Shell("touch " + s.path("busy") + "; sleep 600")), true
+			default:
+				return modeltest.Play(modeltest.Say("Done: " + said)), true
+			}
+		})
+		s.sits()
+		s.sees("> ")
+		s.types("please write\r")
+		s.await("busy")
+		s.types("please go on\r")
+		s.types("\x03")
+		s.sees("The supervisor was stopped. It is your turn.")
+		s.sees("Done: please go on")
+		signalTo(t, s.run.guardian.pid, syscall.SIGTERM)
+		s.leaves(exitTerminated)
+	})
+}
+
+// TestRealSuperviseLongPrompt: a SUPERVISOR.md that is too long for a command line goes to claude as a file, which does not stay.
+func TestRealSuperviseLongPrompt(t *testing.T) {
+	s := newSeat(t, "[TASK_COMPLETED]")
+	s.write("SUPERVISOR.md", strings.Repeat("Be patient. ", 5000)+"You are strict.\n")
+	cmd := s.command([]string{"TMPDIR=" + s.path("tmp")}, "supervise")
+	must(t, os.MkdirAll(s.path("tmp"), 0o755))
+	cmd.Stdin = strings.NewReader("please write a parser\n")
+	if code := s.launch(cmd).wait(); code != exitComplete {
+		t.Errorf("exit code %d, want 0\n%s", code, s.read("output"))
+	}
+	requests := s.model.Requests()
+	if last := requests[len(requests)-1]; !strings.Contains(last.System, "You are strict.") {
+		t.Error("the supervisor was not told its role")
+	}
+	if left, _ := filepath.Glob(s.path("tmp/kanban-run-*")); len(left) != 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// TestRealSuperviseUnfinished: without a person the exit code says that the work is not completed.
+func TestRealSuperviseUnfinished(t *testing.T) {
+	for _, tt := range []struct {
+		name, says string
+		step       modeltest.Step
+	}{
+		{"the API fails", "The agent could not do it: API Error: 500", modeltest.Status(500)},
+		{"never content", "The supervisor has sent the work back once.", modeltest.Say("More.")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSeat(t, "")
+			s.model.Otherwise(func(*modeltest.Request, string) (modeltest.Script, bool) { return modeltest.Play(tt.step), true })
+			cmd := s.command(nil, "supervise", "--rounds", "1")
+			cmd.Stdin = strings.NewReader("please write a parser\n")
+			if code := s.launch(cmd).wait(); code != exitNeedsPerson {
+				t.Errorf("exit code %d, want %d\n%s", code, exitNeedsPerson, s.read("output"))
+			}
+			s.says("the work is not completed: "+tt.says, "--continue")
+		})
+	}
+	s := newSeat(t, "")
+	cmd := s.command(nil, "supervise")
+	cmd.Stdin = strings.NewReader(strings.Repeat("x", maxMessage+1))
+	if code := s.launch(cmd).wait(); code != exitFailed {
+		t.Errorf("exit code %d after a message that is too long, want %d\n%s", code, exitFailed, s.read("output"))
+	}
+}
+
+// TestSuperviseHidesSecrets: what an agent says on standard error, or what of its output cannot be read, is redacted before it is shortened.
+func TestSuperviseHidesSecrets(t *testing.T) {
+	const secret = "tr0ub4dor-and-3-horses-and-a-battery-staple"
+	for name, says := range map[string]string{
+		"stderr":          `printf %480s x >&2; printf %s "$TOLD" >&2`,
+		"stderr in parts": `printf '%.20s' "$TOLD" >&2; sleep 0.2; printf %s "${TOLD#????????????????????}" >&2`,
+		"no JSON":         `printf '%930s%s\n' x "$TOLD"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &seat{realSite: &realSite{site: newSite(t, built(t, buildPlain), 0), name: "claude"}}
+			s.write("SUPERVISOR.md", "You are strict.\n")
+			s.write("bin/claude", "#!/bin/sh\nread -r _\n"+says+"\nexit 3\n")
+			must(t, os.Chmod(s.path("bin/claude"), 0o755))
+			s.write(".kanban-run.yaml", "env: {set: {TOLD: "+secret+"}}\nredact: ["+secret+"]\n")
+			cmd := s.command([]string{"PATH=" + s.path("bin") + ":/usr/bin:/bin", "IS_SANDBOX=1"}, "supervise")
+			cmd.Stdin = strings.NewReader("please\n")
+			s.launch(cmd).wait()
+			said := s.read("output")
+			for n := 0; n+8 <= len(secret); n++ {
+				if strings.Contains(said, secret[n:n+8]) {
+					t.Fatalf("it shows %q:\n%s", secret[n:n+8], said)
+				}
+			}
+			if !strings.Contains(said, "exit status 3") {
+				t.Errorf("it does not say how the agent ended:\n%s", said)
+			}
 		})
 	}
 }

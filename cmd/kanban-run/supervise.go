@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -76,11 +77,14 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	if err != nil {
 		return 0, err
 	}
+	if a.Scratch, err = os.MkdirTemp("", "kanban-run-supervise-"); err != nil {
+		return 0, errors.Join(fmt.Errorf("make a folder for a long prompt: %w", err), desk.close())
+	}
 	supervisor := a
 	supervisor.Prompt = prompt
 	loop := supervise.Supervision{Agent: talker, Worker: a, Supervisor: supervisor, Rounds: rounds, Sinks: agent.Sinks{Redactor: redactor},
 		Screen: desk, Keyboard: desk.keyboard, Resize: desk.resize, Size: desk.size}
-	err = errors.Join(loop.Run(stop, kill), desk.close())
+	err = errors.Join(loop.Run(stop, kill), desk.close(), os.RemoveAll(a.Scratch))
 	if err != nil {
 		return 0, err
 	}

@@ -60,7 +60,7 @@ type talk struct {
 
 func newTalk(stop context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) *talk {
 	t := &talk{sinks: sinks, inv: inv, tail: &tail{}}
-	t.reader = a.Reader(c, Host{Emit: func(e Event) { emit(sinks.event(e)) }, GiveUp: t.giveUp})
+	t.reader = a.Reader(c, sinks.Host(emit, t.giveUp))
 	if k, ok := t.reader.(keeper); ok && inv.Room != nil {
 		k.Lend(inv.Room)
 	}

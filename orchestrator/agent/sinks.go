@@ -56,6 +56,23 @@ type open struct{ io.Writer }
 
 func (open) Close() error { return nil }
 
+// Host is one whose events are redacted before emit hears of them.
+func (s Sinks) Host(emit func(Event), giveUp func(error)) Host {
+	return Host{Emit: func(e Event) { emit(s.event(e)) }, GiveUp: giveUp}
+}
+
+// Hide redacts a text that is made of an agent's words.
+func (s Sinks) Hide(text string) string { return s.text(text) }
+
+// Tail keeps the last lines that are written to it, redacted; last returns the very last of them. It is to be closed first.
+func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
+	kept := &tail{}
+	return s.entrance(kept), func() string {
+		text := strings.TrimSpace(kept.String())
+		return short(text[strings.LastIndexByte(text, '\n')+1:])
+	}
+}
+
 // judge parses a reply. Why one is refused is found once more in the redacted text where that is another: a reason quotes the reply
 // in pieces, in which nobody would see a secret any more.
 func (s Sinks) judge(c Contract, raw, tasks []byte) (*Reply, *Failure) {

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ type Screen interface {
 type Keyboard struct {
 	Lines      <-chan string
 	Interrupts <-chan struct{}
-	Patient    bool // a line is taken only when it is the person's turn
+	Patient    bool         // nobody is there to see and to answer: a line is taken only when it is the person's turn
+	Err        func() error // why Lines was closed, nil where that was its end; nil: that is always so
 }
 
 // Supervision is one conversation of a person, an agent and a supervisor.
@@ -41,20 +43,50 @@ type Supervision struct {
 	asked   []string // what the person said about the work at hand
 	next    []string // what the agent is told when it is started next
 	alone   bool     // the person will say nothing more
+	open    string   // why the work at hand is not completed; "" when it is
+}
+
+// UnfinishedError says that the input has ended, and the work that it asked for was not brought to completion.
+type UnfinishedError struct{ Text string }
+
+func (e *UnfinishedError) Error() string { return "the work is not completed: " + e.Text }
+
+// Hint says how to go on.
+func (e *UnfinishedError) Hint() string {
+	return "go on in the same session: kanban-run supervise -- --continue"
 }
 
 // errLeft ends the conversation because the person left.
 var errLeft = errors.New("the person left")
 
 // Run goes on until the person leaves; nil is the error then. Source: seed 003, "Supervisor 主循环". Errors: the cause of stop, or what keeps
-// the agent from working: *agent.ConfigError, *agent.LaterError.
+// the agent from working: *agent.ConfigError, *agent.LaterError; without a person at the keyboard *UnfinishedError.
 func (s *Supervision) Run(stop, kill context.Context) error {
 	s.Screen.Notice("Supervisor mode enabled")
 	err := s.converse(stop, kill)
-	if errors.Is(err, errLeft) {
+	switch {
+	case !errors.Is(err, errLeft):
+		return err
+	case s.Keyboard.Patient && s.open != "":
+		return &UnfinishedError{s.open}
+	default:
 		return nil
 	}
-	return err
+}
+
+// pass gives the turn to the person, and says why.
+func (s *Supervision) pass(why string) {
+	s.open = why
+	s.Screen.Notice(why + " It is your turn.")
+}
+
+// left notes that the person will say nothing more. Errors: why that is so, where it is not the end.
+func (s *Supervision) left() error {
+	s.Keyboard.Lines, s.alone = nil, true
+	if s.Keyboard.Err == nil {
+		return nil
+	}
+	return s.Keyboard.Err()
 }
 
 // converse is the loop: agent phase, supervisor phase, agent phase, and the person.
@@ -89,10 +121,10 @@ func (s *Supervision) judge(verdict *agent.Reply, round int) (rounds int) {
 		return 0
 	case review.IsCompleted(verdict.Message):
 		s.Screen.Notice("The supervisor says that the task is completed. It is your turn.")
-		s.asked = nil
+		s.asked, s.open = nil, ""
 		return 0
 	case round >= s.Rounds:
-		s.Screen.Notice(fmt.Sprintf("The supervisor has sent the work back %d times. It is your turn.", s.Rounds))
+		s.pass(fmt.Sprintf("The supervisor has sent the work back %s.", times(s.Rounds)))
 		return 0
 	default:
 		s.Screen.Notice(fmt.Sprintf("The supervisor sends the work back (%d of at most %d).", round+1, s.Rounds))
@@ -101,13 +133,20 @@ func (s *Supervision) judge(verdict *agent.Reply, round int) (rounds int) {
 	}
 }
 
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 // person waits for what the person says next, while no agent runs.
 func (s *Supervision) person(stop context.Context) error {
-	for leaving := false; ; {
+	for leaving := false; !s.alone; {
 		select {
 		case text, open := <-s.Keyboard.Lines:
 			if !open {
-				return errLeft
+				return cmp.Or(s.left(), errLeft)
 			}
 			if text = strings.TrimSpace(text); text != "" {
 				s.asked, s.next = append(s.asked, text), append(s.next, text)
@@ -123,6 +162,7 @@ func (s *Supervision) person(stop context.Context) error {
 			return context.Cause(stop)
 		}
 	}
+	return errLeft
 }
 
 const leaveHint = "Nothing is going on. Ctrl-C once more, or Ctrl-D, leaves."
@@ -140,7 +180,7 @@ const (
 // person stopped it or it had none.
 func (s *Supervision) supervisorPhase(stop, kill context.Context) (*agent.Reply, error) {
 	if s.session == "" {
-		s.Screen.Notice("The agent named no session, so no supervisor can look at it.")
+		s.pass("The agent named no session, so no supervisor can look at its work.")
 		return nil, nil
 	}
 	s.Screen.Notice("Supervisor phase")
@@ -169,10 +209,10 @@ func (s *Supervision) supervisorPhase(stop, kill context.Context) (*agent.Reply,
 	case out.Stopped && stop.Err() != nil:
 		return nil, context.Cause(stop)
 	case out.Stopped:
-		s.Screen.Notice("The supervisor was stopped. It is your turn.")
+		s.pass("The supervisor was stopped.")
 		return nil, nil
 	case out.Failure != nil:
-		s.Screen.Notice("The supervisor gave no verdict: " + out.Failure.Reason + ". It is your turn.")
+		s.pass("The supervisor gave no verdict: " + out.Failure.Reason + ".")
 		return nil, nil
 	}
 	return out.Reply, nil

@@ -324,7 +324,7 @@ func TestRounds(t *testing.T) {
 	s := begin(t, 1, "more", "more [TASK_COMPLETED] not", "[TASK_COMPLETED]")
 	s.lines <- "work"
 	s.sees("== The supervisor sends the work back (1 of at most 1)")
-	s.sees("== The supervisor has sent the work back 1 times. It is your turn.")
+	s.sees("== The supervisor has sent the work back once. It is your turn.")
 	s.lines <- "go on"
 	s.sees("task is completed")
 	s.leaves(nil)

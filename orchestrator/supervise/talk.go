@@ -65,13 +65,13 @@ func (s *Supervision) begin(stop, kill context.Context) (*talk, error) {
 	s.resize(t)
 	here, cancel := context.WithCancelCause(stop)
 	t.stop = cancel
-	reader := s.Agent.Reader(a.Contract, agent.Host{Emit: t.tell, GiveUp: func(err error) { cancel(err) }})
-	var stderr lastWords
+	reader := s.Agent.Reader(a.Contract, s.Sinks.Host(t.tell, func(err error) { cancel(err) }))
+	stderr, lastWord := s.Sinks.Tail()
 	go t.listen(reader)
 	go t.speak()
 	go func() {
-		exit, err := proc.Run(here, kill, proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Grace: inv.Grace, Mark: inv.Mark, Terminal: far, Input: theirs, Stderr: &stderr})
-		err = errors.Join(err, far.Close(), theirs.Close())
+		exit, err := proc.Run(here, kill, proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Grace: inv.Grace, Mark: inv.Mark, Terminal: far, Input: theirs, Stderr: stderr})
+		err = errors.Join(err, far.Close(), theirs.Close(), stderr.Close())
 		late := time.AfterFunc(drainTime, func() { _ = near.Close() }) // somebody has escaped and holds the far side open
 		<-t.read
 		late.Stop()
@@ -79,8 +79,11 @@ func (s *Supervision) begin(stop, kill context.Context) (*talk, error) {
 		if hopeless := context.Cause(here); agent.IsHopeless(hopeless) {
 			e.report.Err = hopeless
 		}
-		if e.report.Failure != nil && stderr.text != "" {
-			e.report.Failure = agent.Failed("%s (%s)", e.report.Failure.Reason, stderr.text)
+		if f := e.report.Failure; f != nil {
+			f.Reason = s.Sinks.Hide(f.Reason)
+			if said := lastWord(); said != "" {
+				f.Reason += " (" + said + ")"
+			}
 		}
 		t.ended <- e
 		close(t.events)
@@ -233,7 +236,7 @@ func (p *phase) hear(e agent.Event) (stopped bool) {
 	case e.Kind != agent.Result || !p.working:
 		p.Screen.Agent(e)
 	case e.Failed && !p.stopping:
-		p.Screen.Notice("The agent could not do it: " + e.Text + ". It is your turn.")
+		p.pass("The agent could not do it: " + e.Text + ".")
 		p.failed = true
 		return true
 	case p.more && !p.stopping:
@@ -279,11 +282,14 @@ func (p *phase) interrupt() error {
 
 // leave is Ctrl-D, or the end of the input: the agent may finish what it was told, and its work is looked at.
 func (p *phase) leave() error {
-	p.Keyboard.Lines, p.alone = nil, true
-	if !p.working {
-		return errLeft
+	err := p.left()
+	if err == nil && !p.working {
+		err = errLeft
 	}
-	return nil
+	if err == nil && !p.Keyboard.Patient {
+		p.Screen.Notice("Leaving once the work is done. Ctrl-C stops the agent.")
+	}
+	return err
 }
 
 // lost is what there is to say about a program that ended of itself.
@@ -294,23 +300,11 @@ func (p *phase) lost() error {
 	case e.report.Err != nil:
 		return e.report.Err
 	case p.stopping:
-		p.Screen.Notice("The agent was ended. It is your turn.")
+		p.pass("The agent was ended.")
 	case e.report.Failure != nil:
-		p.Screen.Notice("The agent's program ended: " + e.report.Failure.Reason)
+		p.pass("The agent's program ended: " + e.report.Failure.Reason + ".")
 	default:
-		p.Screen.Notice("The agent's program ended: " + e.exit.String())
+		p.pass("The agent's program ended: " + e.exit.String() + ".")
 	}
 	return nil
-}
-
-// lastWords keeps the last line of standard error.
-type lastWords struct{ text string }
-
-func (l *lastWords) Write(p []byte) (int, error) {
-	for line := range strings.Lines(strings.ToValidUTF8(string(p), "\uFFFD")) {
-		if line = strings.TrimSpace(line); line != "" {
-			l.text = line[:min(len(line), 500)]
-		}
-	}
-	return len(p), nil
 }
