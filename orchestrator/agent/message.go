@@ -13,8 +13,8 @@ type Messages struct {
 	why    error  // what was wrong with it
 }
 
-// Read sets who reads a line, whose error says that it cannot be read. Other lines than those of JSON are for people.
-func (m *Messages) Read(emit func(Event), each func(line []byte) error) {
+// Init sets who reads a line, whose error says that it cannot be read. Other lines than those of JSON are for people.
+func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Emit = emit
 	m.Each = func(line []byte) {
 		if line[0] != '{' {

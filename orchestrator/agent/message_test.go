@@ -25,7 +25,7 @@ func TestMessages(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var told []string
 			var m agent.Messages
-			m.Read(func(e agent.Event) { told = append(told, e.Text) }, func(line []byte) error {
+			m.Init(func(e agent.Event) { told = append(told, e.Text) }, func(line []byte) error {
 				var v map[string]string
 				err := json.Unmarshal(line, &v)
 				for kind, text := range v {

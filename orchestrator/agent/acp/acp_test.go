@@ -207,6 +207,14 @@ func TestHasty(t *testing.T) {
 	}
 }
 
+// TestLingers: neither an agent that does not leave nor what one left behind is waited for.
+func TestLingers(t *testing.T) {
+	h, _ := hold(t, t.Context(), act("!say Done.", "!stay"))
+	h.WantReply(t, "Done.")
+	h, _ = hold(t, t.Context(), act("!leak"))
+	h.WantFailure(t, "the agent ended before its turn did (exit status 4)")
+}
+
 // TestNoAgent: a program that does not speak the protocol, and ends.
 func TestNoAgent(t *testing.T) {
 	h, _ := hold(t, t.Context(), agent.Assignment{Command: []string{self(t), agent.StubCommand, "--no-such-flag"}})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -32,6 +33,8 @@ func TestMain(m *testing.M) {
 			serve(&fake{prompt: saysAsStub(os.Args[2:])})
 		case "actor":
 			serve(&fake{prompt: acts})
+		case "leaked":
+			time.Sleep(time.Hour)
 		case "hasty":
 			os.Exit(hasty())
 		}
@@ -45,6 +48,7 @@ type fake struct {
 	conn      *sdk.AgentSideConnection
 	begun     chan struct{} // closed when conn is set
 	model     string
+	stays     bool // when it has nothing more to do
 	prompt    func(ctx context.Context, f *fake, id sdk.SessionId, text string) (sdk.PromptResponse, error)
 }
 
@@ -53,6 +57,9 @@ func serve(f *fake) {
 	f.conn = sdk.NewAgentSideConnection(f, os.Stdout, os.Stdin)
 	close(f.begun)
 	<-f.conn.Done()
+	if f.stays {
+		time.Sleep(time.Hour)
+	}
 	os.Exit(0)
 }
 
@@ -129,6 +136,11 @@ func acts(ctx context.Context, f *fake, id sdk.SessionId, text string) (sdk.Prom
 			r.Usage = &sdk.Usage{InputTokens: 10, CachedReadTokens: sdk.Ptr(30), OutputTokens: 5, ThoughtTokens: sdk.Ptr(2), TotalTokens: 47}
 		case "!fail":
 			return r, &sdk.RequestError{Code: map[string]int{"401": 401, "429": 429}[what], Message: "the provider says " + what}
+		case "!stay":
+			f.stays = true
+		case "!leak":
+			leak()
+			os.Exit(4)
 		case "!hang":
 			signal.Ignore(syscall.SIGTERM)
 			_ = os.WriteFile("began", nil, 0o644)
@@ -178,4 +190,13 @@ func hasty() int {
 		}
 	}
 	return 1
+}
+
+// leak leaves a process behind that keeps standard output open.
+func leak() {
+	cmd := exec.Command(os.Args[0], "leaked")
+	cmd.Stdout = os.Stdout
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
 }

@@ -47,7 +47,7 @@ func retried(text string) (cause string, ok bool) {
 
 // isLimit knows a spent allowance, and a rate that is too high: codex has tried again by then, or waits for hours.
 func isLimit(text string) bool {
-	return containsAny(strings.ReplaceAll(text, "’", "'"), "hit your usage limit", "usage_limit_reached", "Quota exceeded", "429 Too Many Requests")
+	return containsAny(text, "hit your usage limit", "usage_limit_reached", "Quota exceeded", "429 Too Many Requests")
 }
 
 const (

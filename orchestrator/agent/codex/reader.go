@@ -44,7 +44,7 @@ type usage struct {
 
 func newReader(c agent.Contract, host agent.Host, patience time.Duration) *reader {
 	r := &reader{contract: c, host: host, patience: patience}
-	r.Read(host.Emit, r.line)
+	r.Init(host.Emit, r.line)
 	return r
 }
 

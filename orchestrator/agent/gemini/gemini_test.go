@@ -57,6 +57,7 @@ func TestEnd(t *testing.T) {
 		{"in parts", message(reply[:9]) + message(reply[9:]) + success, proc.Exit{}, reply, ""},
 		{"behind a tool", message("I begin.") + use + used + message(reply) + success, proc.Exit{}, reply, ""},
 		{"behind a tool that failed", use + missed + message(reply) + success, proc.Exit{}, reply, ""},
+		{"while a tool works", use + message("{I wait.") + used + message(reply) + success, proc.Exit{}, reply, ""},
 		{"nothing behind a tool", message(reply) + use + used + success, proc.Exit{}, "", "ended without a message"},
 		{"nothing", "", proc.Exit{}, "", "without a result"},
 		{"a stream that was cut, and status 0", message(reply) + failed("[API Error: terminated]"), proc.Exit{}, reply, "the result is error: terminated"},
@@ -76,6 +77,20 @@ func TestEnd(t *testing.T) {
 				t.Errorf("End = %q, reason %q, %v, want %q, reason %q", got.Reply, reason, got.Err, tt.reply, tt.reason)
 			}
 		})
+	}
+}
+
+// TestTold: what is said before two tools is told once.
+func TestTold(t *testing.T) {
+	h := streamtest.Read(gemini.New(), agent.TaskContract, []byte(message("I be")+message("gin.")+use+use+used+used+message("Done.")+success), 100, proc.Exit{})
+	var told []string
+	for _, e := range h.Events {
+		if e.Kind == agent.Text {
+			told = append(told, e.Text)
+		}
+	}
+	if !slices.Equal(told, []string{"I begin.", "Done."}) {
+		t.Errorf("told %q, want each message once", told)
 	}
 }
 

@@ -35,7 +35,7 @@ type event struct {
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	} `json:"error"`
-	Message string `json:"message"` // of an error that may pass
+	Message string `json:"message"` // of a warning
 	Stats   *stats `json:"stats"`
 }
 
@@ -64,7 +64,7 @@ func (r *reader) line(line []byte) error {
 	case "tool_result":
 		r.end(e)
 	case "error":
-		r.Emit(agent.Event{Kind: agent.Retry, Text: agent.Brief(e.Message)})
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief("warning: " + e.Message)}) // what is fatal is in the result
 	case "result":
 		r.finish(e)
 	}

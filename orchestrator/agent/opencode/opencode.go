@@ -59,7 +59,7 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 
 func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
 	r := &reader{contract: contract}
-	r.Read(host.Emit, r.line)
+	r.Init(host.Emit, r.line)
 	return r
 }
 
