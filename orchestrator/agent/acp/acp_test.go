@@ -194,8 +194,8 @@ func TestCancelled(t *testing.T) {
 	if !h.Stopped || h.Session != "s-1" {
 		t.Errorf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
 	}
-	if _, err := os.Stat(filepath.Join(a.Dir, "cancelled")); err != nil {
-		t.Errorf("the agent was not told: %v", err)
+	if !h.Has(agent.Text, "I leave.") || !h.Has(agent.Result, "cancelled") {
+		t.Errorf("events %v, want what the agent said when it was told", h.Events)
 	}
 }
 

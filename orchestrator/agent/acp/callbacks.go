@@ -32,7 +32,7 @@ func (d *dialogue) RequestPermission(_ context.Context, q acp.RequestPermissionR
 func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.prompted {
+	if d.session == "" {
 		return nil
 	}
 	switch u := n.Update; {

@@ -77,14 +77,15 @@ func (d *dialogue) run(ctx context.Context, command []string, model, prompt stri
 	conn.SetLogger(slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	close(begun)
 	go func() {
-		turn <- d.talk(ctx, conn, model, prompt)
+		turn <- d.talk(context.WithoutCancel(ctx), conn, model, prompt)
 		close(over)
 	}()
 	select {
 	case err = <-turn:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-		select { // talk tells the agent to leave its turn
+		go d.cancel(conn) // beside this, because an agent that reads nothing would hold it up
+		select {
 		case <-turn:
 		case <-time.After(cancelWait):
 		}

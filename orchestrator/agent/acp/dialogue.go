@@ -24,7 +24,7 @@ type dialogue struct {
 	permission agent.Permission
 	mu         sync.Mutex
 	to         *json.Encoder
-	prompted   bool
+	session    acp.SessionId   // "" before the prompt
 	said       strings.Builder // since the last tool began
 	tools      map[acp.ToolCallId]acp.ToolKind
 	cost       *float64 // of the session so far
@@ -39,7 +39,7 @@ func (d *dialogue) talk(ctx context.Context, conn *acp.ClientSideConnection, mod
 	// No file system and no terminal of the client's is offered: the agent's own obey the agent's own rules.
 	_, err := conn.Initialize(ctx, acp.InitializeRequest{ProtocolVersion: acp.ProtocolVersionNumber})
 	if err != nil {
-		return d.explain(ctx, conn, err)
+		return d.explain(conn, err)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -47,20 +47,20 @@ func (d *dialogue) talk(ctx context.Context, conn *acp.ClientSideConnection, mod
 	}
 	s, err := conn.NewSession(ctx, acp.NewSessionRequest{Cwd: dir, McpServers: []acp.McpServer{}})
 	if err != nil {
-		return d.explain(ctx, conn, err)
+		return d.explain(conn, err)
 	}
 	d.print(event{Type: session, ID: string(s.SessionId)})
 	if model != "" {
 		set := acp.UnstableSetSessionModelRequest{SessionId: s.SessionId, ModelId: acp.UnstableModelId(model)}
 		if _, err := conn.UnstableSetSessionModel(ctx, set); err != nil {
-			return d.explain(ctx, conn, &modelError{model, err})
+			return d.explain(conn, &modelError{model, err})
 		}
 	}
-	d.begin()
+	d.begin(s.SessionId)
 	answer, err := conn.Prompt(ctx, acp.PromptRequest{SessionId: s.SessionId, Prompt: []acp.ContentBlock{acp.TextBlock(prompt)}})
 	d.tell()
 	if err != nil {
-		return d.explain(ctx, conn, err)
+		return d.explain(conn, err)
 	}
 	d.count(answer)
 	d.print(event{Type: result, Text: string(answer.StopReason)})
@@ -68,9 +68,9 @@ func (d *dialogue) talk(ctx context.Context, conn *acp.ClientSideConnection, mod
 }
 
 // explain tells an answer from a connection that is no more, to which nothing can be written, or from which nothing comes.
-func (d *dialogue) explain(ctx context.Context, conn *acp.ClientSideConnection, err error) error {
+func (d *dialogue) explain(conn *acp.ClientSideConnection, err error) error {
 	var answered *acp.RequestError
-	if errors.As(err, &answered) && answered.Code == internal && ctx.Err() == nil {
+	if errors.As(err, &answered) && answered.Code == internal {
 		select {
 		case <-conn.Done():
 			return &goneError{}
@@ -81,11 +81,20 @@ func (d *dialogue) explain(ctx context.Context, conn *acp.ClientSideConnection, 
 }
 
 // begin: what came before the prompt, as the news of a mode, is not the answer to it.
-func (d *dialogue) begin() {
+func (d *dialogue) begin(id acp.SessionId) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.prompted = true
-	d.said.Reset()
+	d.session = id
+}
+
+// cancel asks the agent to leave its turn, which it then ends itself.
+func (d *dialogue) cancel(conn *acp.ClientSideConnection) {
+	d.mu.Lock()
+	id := d.session
+	d.mu.Unlock()
+	if id != "" {
+		_ = conn.Cancel(context.Background(), acp.CancelNotification{SessionId: id}) // else it is gone
+	}
 }
 
 // print writes a line.

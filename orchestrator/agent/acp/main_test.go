@@ -47,13 +47,14 @@ type fake struct {
 	sdk.Agent // nil: what is not asked of it, it has not
 	conn      *sdk.AgentSideConnection
 	begun     chan struct{} // closed when conn is set
+	cancelled chan struct{}
 	model     string
 	stays     bool // when it has nothing more to do
 	prompt    func(ctx context.Context, f *fake, id sdk.SessionId, text string) (sdk.PromptResponse, error)
 }
 
 func serve(f *fake) {
-	f.begun = make(chan struct{})
+	f.begun, f.cancelled = make(chan struct{}), make(chan struct{})
 	f.conn = sdk.NewAgentSideConnection(f, os.Stdout, os.Stdin)
 	close(f.begun)
 	<-f.conn.Done()
@@ -85,7 +86,7 @@ func (f *fake) UnstableSetSessionModel(_ context.Context, q sdk.UnstableSetSessi
 }
 
 func (f *fake) Cancel(context.Context, sdk.CancelNotification) error {
-	_ = os.WriteFile("cancelled", nil, 0o644)
+	close(f.cancelled)
 	return nil
 }
 
@@ -144,7 +145,9 @@ func acts(ctx context.Context, f *fake, id sdk.SessionId, text string) (sdk.Prom
 		case "!hang":
 			signal.Ignore(syscall.SIGTERM)
 			_ = os.WriteFile("began", nil, 0o644)
-			time.Sleep(time.Hour)
+			<-f.cancelled
+			f.say(id, "I leave.")
+			r.StopReason = sdk.StopReasonCancelled
 		}
 	}
 	return r, nil
