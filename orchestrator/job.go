@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -298,8 +299,19 @@ func (p *Prepared) player(role string) error {
 		p.job.Observer.Notice(p.job.Board, fmt.Sprintf("the command of role %s holds a secret, which every user of this machine can see there: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
 			player.Role.Name, p.setup.Redactor.String(player.Shown)))
 	}
+	if err == nil {
+		p.tellIgnored(player)
+	}
 	p.players[role] = err
 	return err
+}
+
+// tellIgnored says which options of a role its agent does not know: a list of tools that restricts nothing must not look like one that does.
+func (p *Prepared) tellIgnored(player *Player) {
+	if player.Role.Tools == nil || player.Role.IsBuiltIn() || p.job.DryRun || !slices.Contains(player.Adapter.Tool().Ignores, "tools") {
+		return
+	}
+	p.job.Observer.Notice(p.job.Board, fmt.Sprintf("%s knows no list of tools: that of role %s restricts nothing (permission does)", player.Adapter.Name(), player.Role.Name))
 }
 
 // Same says whether two prepared jobs are about one board.

@@ -40,6 +40,9 @@ type Role struct {
 	File        string // the path that was read, or "embedded:manager.md"
 }
 
+// IsBuiltIn says whether the role is as the program has it, and no file's.
+func (r Role) IsBuiltIn() bool { return strings.HasPrefix(r.File, embeddedPrefix) }
+
 // Env says which variables an agent gets beyond the harmless ones.
 type Env struct {
 	Pass []string          // names that pass although they look secret; * stands for any letters

@@ -91,6 +91,19 @@ func TestRealDenied(t *testing.T) {
 	}
 }
 
+// TestRealIgnoredTools: a list of tools that restricts nothing does not look like one that does.
+func TestRealIgnoredTools(t *testing.T) {
+	s := newReal(t, "codex", 1)
+	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\ntools: Read, Grep\n---\nWork.\n")
+	s.run(exitComplete)
+	s.says("codex knows no list of tools: that of role Implementor restricts nothing")
+	s = newReal(t, "codex", 1)
+	s.run(exitComplete)
+	if strings.Contains(s.read("output"), "knows no list") {
+		t.Errorf("a role without a list is warned of: %s", s.read("output"))
+	}
+}
+
 // TestRealLogin: a key that is refused is no reason to try again: exit code 2 with the provider's words.
 func TestRealLogin(t *testing.T) {
 	onEach(t, func(t *testing.T, name string) {

@@ -81,6 +81,9 @@ func talker(dir string, resumed []string) int {
 		case l.Text == "die":
 			fmt.Fprintln(os.Stderr, "no more memory")
 			return 9
+		case l.Text == "deaf":
+			print("text", "not listening")
+			time.Sleep(time.Hour)
 		case l.Text == "fail":
 			print("failure", "API Error: 500")
 		case l.Text == "login":
@@ -390,6 +393,21 @@ func TestAgentDies(t *testing.T) {
 	if got := s.file("starts"); !strings.HasPrefix(got, "start \nstart s1\n") {
 		t.Errorf("the agent was started as %q, want its session to go on", got)
 	}
+}
+
+// TestDeafAgent: an agent that does not read keeps nobody from stopping it, however much it was told.
+func TestDeafAgent(t *testing.T) {
+	s := begin(t, 1, "[TASK_COMPLETED]")
+	s.lines <- "deaf"
+	s.sees("agent: not listening")
+	for range 200 {
+		s.lines <- strings.Repeat("x", 4<<10)
+	}
+	s.interrupts <- struct{}{}
+	s.sees("== Stopping the agent")
+	s.interrupts <- struct{}{}
+	s.sees("== The agent was ended. It is your turn.")
+	s.leaves(nil)
 }
 
 // TestAgentFails: nobody looks at work that was not done.

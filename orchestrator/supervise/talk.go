@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/creack/pty"
@@ -21,7 +22,7 @@ type talk struct {
 	near   *os.File // our side of the pty
 	input  *os.File // our end of the pipe
 	stop   context.CancelCauseFunc
-	words  chan []byte // for the input
+	words  queue // for the input
 	events chan agent.Event
 	ended  chan end // has one
 	read   chan struct{}
@@ -61,7 +62,7 @@ func (s *Supervision) begin(stop, kill context.Context) (*talk, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("set up a pty: %w", err), near.Close(), far.Close(), theirs.Close(), input.Close())
 	}
-	t := &talk{near: near, input: input, words: make(chan []byte, 64), events: make(chan agent.Event, 64), ended: make(chan end, 1), read: make(chan struct{})}
+	t := &talk{near: near, input: input, words: queue{more: make(chan struct{}, 1)}, events: make(chan agent.Event, 64), ended: make(chan end, 1), read: make(chan struct{})}
 	s.resize(t)
 	here, cancel := context.WithCancelCause(stop)
 	t.stop = cancel
@@ -107,19 +108,46 @@ func (t *talk) listen(reader agent.Reader) {
 }
 
 // say writes a message. An agent that is gone does not hear it, and its end is told elsewhere.
-func (t *talk) say(message []byte) { t.words <- message }
+func (t *talk) say(message []byte) { t.words.add(message) }
 
 // speak writes messages in their order, however long the agent takes to read them.
 func (t *talk) speak() {
-	for message := range t.words {
-		_, _ = t.input.Write(message)
+	for range t.words.more {
+		for _, message := range t.words.take() {
+			_, _ = t.input.Write(message)
+		}
 	}
 	_ = t.input.Close()
 }
 
+// queue holds messages for somebody who is slow, and never lets the other wait.
+type queue struct {
+	mu       sync.Mutex
+	messages [][]byte
+	more     chan struct{} // has one when there may be messages; closed when there will be no more
+}
+
+func (q *queue) add(message []byte) {
+	q.mu.Lock()
+	q.messages = append(q.messages, message)
+	q.mu.Unlock()
+	select {
+	case q.more <- struct{}{}:
+	default:
+	}
+}
+
+func (q *queue) take() [][]byte {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := q.messages
+	q.messages = nil
+	return all
+}
+
 // close ends the program and waits for its end. The end of its input is the end of the conversation; who does not leave then is asked to.
 func (t *talk) close(grace time.Duration) end {
-	close(t.words)
+	close(t.words.more)
 	late := time.AfterFunc(grace, func() { t.stop(errOver) })
 	defer late.Stop()
 	for range t.events { // whoever tells must not wait for ever

@@ -56,8 +56,8 @@ func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
 	return r
 }
 
-// Tool knows nothing: it may be any program.
-func (adapter) Tool() agent.Tool { return agent.Tool{} }
+// Tool knows nearly nothing: it may be any program.
+func (adapter) Tool() agent.Tool { return agent.Tool{Ignores: []string{"tools"}} }
 
 // command is the agent's, with the path of its program. Errors: *agent.ConfigError.
 func command(a agent.Assignment) ([]string, error) {

@@ -72,6 +72,7 @@ func (adapter) Tool() agent.Tool { return tool() }
 func tool() agent.Tool {
 	return agent.Tool{
 		Program: "codex",
+		Ignores: []string{"tools"},
 		Install: "npm install -g @openai/codex",
 		Tested:  "0.169.0",
 		Options: []string{"--json", "--skip-git-repo-check", "--sandbox", "--model", "--config", "--output-schema"},

@@ -59,6 +59,7 @@ func (adapter) Tool() agent.Tool { return tool() }
 func tool() agent.Tool {
 	return agent.Tool{
 		Program: "gemini",
+		Ignores: []string{"tools"},
 		Install: "npm install -g @google/gemini-cli",
 		Tested:  "0.61.0",
 		Options: []string{"--output-format", "--approval-mode", "--model"},

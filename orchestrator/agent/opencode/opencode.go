@@ -68,6 +68,7 @@ func (adapter) Tool() agent.Tool { return tool() }
 func tool() agent.Tool {
 	return agent.Tool{
 		Program: "opencode",
+		Ignores: []string{"tools"},
 		Install: "npm install -g opencode-ai",
 		Tested:  "1.18.33",
 		Options: []string{"--format", "--auto", "--model", "--session", "--fork"},
