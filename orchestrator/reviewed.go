@@ -3,9 +3,6 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -24,6 +21,7 @@ type reviewing struct {
 	stop     context.Context
 	accounts agent.Accounts
 	spent    *agent.Spending // by all phases so far, as far as they tell
+	untold   bool            // a phase told no price
 	began    time.Time       // of the phase
 }
 
@@ -37,7 +35,7 @@ func (r *run) work(stop context.Context, a *attempt, inv *agent.Invocation) (*ag
 	v := &reviewing{run: r, a: a, stop: stop, accounts: agent.Accounts{}}
 	v.charge(out, "")
 	out, err = v.review(out)
-	out.Spent, out.Cumulative = v.spent, false
+	out.Spent, out.Cumulative, out.Partial = v.spent, false, v.untold
 	return out, err
 }
 
@@ -62,12 +60,16 @@ func (v *reviewing) review(out *agent.Outcome) (*agent.Outcome, error) {
 			return out, nil
 		}
 		if out, err = v.goOn(round, out.Session, said); err != nil || out.Reply == nil {
+			if v.a.failed != nil {
+				out.Failure = v.a.failed
+			}
 			return out, err
 		}
 	}
 }
 
-// supervise is a supervisor phase: seed 003, "Fork session 调用 Supervisor".
+// supervise is a supervisor phase: seed 003, "Fork session 调用 Supervisor". One without a verdict is repeated, in a fork of its own: the
+// agent's work need not be done again because of it.
 func (v *reviewing) supervise(round int, out *agent.Outcome) (*agent.Outcome, error) {
 	if out.Session == "" {
 		return &agent.Outcome{Failure: agent.Failed("the agent named no session")}, nil
@@ -75,9 +77,17 @@ func (v *reviewing) supervise(round int, out *agent.Outcome) (*agent.Outcome, er
 	a := v.a.player.template
 	a.Prompt, a.Contract = v.a.player.Supervisor, agent.ReviewContract
 	a.Follow = &agent.Follow{Session: out.Session, Fork: true, Text: review.Ask(v.asked())}
-	verdict, err := v.phase(fmt.Sprintf("review-%d", round), a)
-	v.charge(verdict, out.Session)
-	return verdict, err
+	for try := 1; ; try++ {
+		verdict, err := v.phase(fmt.Sprintf("review-%d.%d", round, try), a, out.Session)
+		if err != nil || verdict.Failure == nil || v.a.failed != nil {
+			return verdict, err
+		}
+		if try > v.setup.Limits.MaxRetries {
+			v.a.refused = fmt.Sprintf("the supervisor of %s gave no verdict in %s; the last: %s", v.a.Task, flow.Count(try, "attempt"), verdict.Failure.Reason)
+			return verdict, nil
+		}
+		v.job.Observer.Notice(v.job.Board, fmt.Sprintf("step %d: the supervisor of %s gave no verdict (%s) and is asked again", v.a.Step, v.a.Task, verdict.Failure.Reason))
+	}
 }
 
 // goOn is an agent phase that follows a verdict: seed 003, "Supervisor Phase → Agent Phase".
@@ -85,13 +95,15 @@ func (v *reviewing) goOn(round int, session, verdict string) (*agent.Outcome, er
 	a := v.a.player.template
 	a.Contract = contractOf(v.a.Call)
 	a.Follow = &agent.Follow{Session: session, Text: review.Feedback(verdict)}
-	out, err := v.phase(fmt.Sprintf("work-%d", round+1), a)
-	v.charge(out, session)
-	return out, err
+	return v.phase(fmt.Sprintf("work-%d", round+1), a, session)
 }
 
-// phase starts one program. What it prints is kept, or dropped, with the rest of the attempt's streams.
-func (v *reviewing) phase(name string, a agent.Assignment) (*agent.Outcome, error) {
+// phase starts one program, in the session or in a fork of it. What it prints is kept, or dropped, with the rest of the attempt's streams.
+// Time and money are those that the attempt has left: when they are used up, the attempt has failed.
+func (v *reviewing) phase(name string, a agent.Assignment, session string) (*agent.Outcome, error) {
+	if v.a.failed = v.ration(&a); v.a.failed != nil {
+		return &agent.Outcome{Failure: v.a.failed}, nil
+	}
 	a.Scratch = v.files.scratch()
 	inv, err := v.a.player.Adapter.Invoke(a)
 	if err != nil {
@@ -101,7 +113,28 @@ func (v *reviewing) phase(name string, a agent.Assignment) (*agent.Outcome, erro
 	stdout, stderr := v.newSpools(v.a, "-"+name)
 	v.a.more = append(v.a.more, stdout, stderr)
 	v.began = v.job.Now()
-	return v.talk(v.stop, v.a.player, &inv, a.Contract, stdout, stderr)
+	out, err := v.talk(v.stop, v.a.player, &inv, a.Contract, stdout, stderr)
+	v.charge(out, session)
+	if out.Exit.TimedOut {
+		v.a.failed = v.ration(&a)
+	}
+	return out, err
+}
+
+// ration gives a phase what the attempt may still use. It fails when there is nothing.
+func (v *reviewing) ration(a *agent.Assignment) *agent.Failure {
+	whole := v.a.player.template
+	if whole.Timeout > 0 {
+		if a.Timeout = whole.Timeout - v.job.Now().Sub(v.a.began); a.Timeout <= 0 {
+			return agent.Failed("timed out after %v, reviews included", whole.Timeout)
+		}
+	}
+	if whole.MaxCost > 0 && v.spent != nil && v.spent.Cost != nil {
+		if a.MaxCost = whole.MaxCost - *v.spent.Cost; a.MaxCost <= 0 {
+			return agent.Failed("it reached max_cost, reviews included")
+		}
+	}
+	return nil
 }
 
 // talk starts one program and has its streams kept.
@@ -114,7 +147,7 @@ func (r *run) talk(stop context.Context, p *Player, inv *agent.Invocation, c age
 // held journals a verdict, with what it took to get there.
 func (v *reviewing) held(round int, completed bool, verdict *agent.Outcome) error {
 	e := flow.ReviewHeld{Step: v.a.Step, Call: v.a.Call, Task: v.a.Task, Role: v.a.player.Role.Name, Attempt: v.a.Attempt, Round: round, Completed: completed,
-		Feedback: clip(verdict.Reply.Message), Session: verdict.Session, Millis: v.job.Now().Sub(v.began).Milliseconds(), Spent: spendingOf(v.spent)}
+		Feedback: clip(verdict.Reply.Message), Session: verdict.Session, Millis: v.job.Now().Sub(v.began).Milliseconds(), Spent: v.soFar()}
 	v.desk.take()
 	defer v.desk.leave()
 	return v.record(e)
@@ -124,15 +157,28 @@ func (v *reviewing) held(round int, completed bool, verdict *agent.Outcome) erro
 func (v *reviewing) unreviewed(out, verdict *agent.Outcome) *agent.Outcome {
 	last := *verdict
 	last.Session = out.Session
-	if verdict.Failure != nil {
+	switch {
+	case v.a.failed != nil:
+		last.Failure = v.a.failed
+	case verdict.Failure != nil:
 		last.Failure = agent.Failed("the supervisor gave no verdict: %s", verdict.Failure.Reason)
 	}
 	return &last
 }
 
+// soFar is what the phases came to, for the journal.
+func (v *reviewing) soFar() *flow.Spending {
+	spent := spendingOf(v.spent)
+	if spent != nil {
+		spent.Partial = v.untold
+	}
+	return spent
+}
+
 // charge counts what a phase came to.
 func (v *reviewing) charge(out *agent.Outcome, parent string) {
 	own := v.accounts.Charge(out, parent)
+	v.untold = v.untold || own == nil || own.Cost == nil
 	if own == nil {
 		return
 	}
@@ -145,19 +191,12 @@ func (v *reviewing) charge(out *agent.Outcome, parent string) {
 // asked is what the agent was asked for: its input, and the task in it as it stands now.
 func (v *reviewing) asked() []string {
 	asked := []string{string(v.history.State.Step.Input)}
-	f, err := os.Open(filepath.Join(v.place.Dir(), filepath.FromSlash(v.a.Task)))
+	text, err := v.place.ReadText(v.a.Task)
 	if err != nil {
 		return asked // the supervisor has the session, and will find out
 	}
-	defer f.Close()
-	if text, err := io.ReadAll(io.LimitReader(f, maxTask)); err == nil {
-		asked = append(asked, v.a.Task+" is now:\n\n"+string(text))
-	}
-	return asked
+	return append(asked, v.a.Task+" is now:\n\n"+text)
 }
-
-// maxTask is how much of a task file the supervisor is told, in bytes: it can read the rest.
-const maxTask = 64 << 10
 
 func times(n int) string {
 	if n == 1 {

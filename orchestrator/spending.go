@@ -16,8 +16,11 @@ func (r *run) charge(a *attempt) *flow.Spending {
 		r.accounts = agent.Accounts{}
 	}
 	spent := spendingOf(r.accounts.Charge(a.out, ""))
+	if spent != nil {
+		spent.Partial = a.out.Partial
+	}
 	r.used.Add(a.took.Milliseconds(), spent)
-	if !a.out.Stopped && (spent == nil || spent.Cost == nil) {
+	if !a.out.Stopped && (spent == nil || spent.Cost == nil || spent.Partial) {
 		r.warnOfCost(a)
 	}
 	return spent

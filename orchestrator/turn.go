@@ -104,9 +104,10 @@ type attempt struct {
 	began          time.Time
 	took           time.Duration
 	stdout, stderr *spool
-	more           []*spool // of the phases of a review
-	limit          string   // the limit that ended it between two phases; ""
-	refused        string   // why a supervisor was not content in the end; "" when it was, or nobody looked
+	more           []*spool       // of the phases of a review
+	limit          string         // the limit that ended it between two phases; ""
+	failed         *agent.Failure // the attempt has nothing left of its time or its money; nil
+	refused        string         // why a supervisor was not content in the end; "" when it was, or nobody looked
 	out            *agent.Outcome
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kanban-run/orchestrator/agent/modeltest"
 )
@@ -167,6 +168,72 @@ func TestRealReviewKilled(t *testing.T) {
 			t.Errorf("the log is %s, want the call to be made again", log)
 		}
 	})
+}
+
+// TestRealReviewAgain: a supervisor that gives no verdict is asked again, and the agent's work is not done again because of it.
+func TestRealReviewAgain(t *testing.T) {
+	s := reviewedSite(t, "claude")
+	const fails = 2 // claude itself asks twice
+	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		if strings.Contains(said, "You are now the supervisor") {
+			return modeltest.Play(modeltest.Status(500).Times(fails), modeltest.Say("[TASK_COMPLETED]")), true
+		}
+		return s.work(q, said)
+	})
+	s.run(exitComplete)
+	s.says("the supervisor of tasks/1.md gave no verdict (API Error: 500", "accepts the work (round 1")
+	wrote := 0
+	for _, q := range s.model.Requests() {
+		if q.Answer == "write" {
+			wrote++
+		}
+	}
+	if wrote != 1 {
+		t.Errorf("the agent did its work %d times, want once\n%s", wrote, s.asked())
+	}
+
+	s = reviewedSite(t, "claude")
+	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		if strings.Contains(said, "You are now the supervisor") {
+			return modeltest.Play(modeltest.Status(500)), true
+		}
+		return s.work(q, said)
+	})
+	s.run(exitNeedsPerson, "--max-retries", "1")
+	s.says("the supervisor of tasks/1.md gave no verdict in 2 attempts; the last: API Error: 500")
+}
+
+// TestRealReviewTimeout: the timeout is that of the attempt, reviews included.
+func TestRealReviewTimeout(t *testing.T) {
+	s := reviewedSite(t, "claude")
+	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		if strings.Contains(said, "You are now the supervisor") {
+			return modeltest.Play(modeltest.Hang()), true
+		}
+		return s.work(q, said)
+	})
+	began := time.Now()
+	s.run(exitExhausted, "--max-retries", "0", "--timeout", "8s")
+	s.says("timed out after 8s, reviews included", "at least $0.01")
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v to end", took)
+	}
+}
+
+// TestRealReviewOfPipe: an agent that puts a pipe in its task's place hangs nobody.
+func TestRealReviewOfPipe(t *testing.T) {
+	s := reviewedSite(t, "claude")
+	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		switch {
+		case strings.Contains(said, "You are now the supervisor"):
+			return modeltest.Play(modeltest.Say("[TASK_COMPLETED]")), true
+		case taskOf(said) != "":
+			return modeltest.Play(modeltest.Shell("rm tasks/1.md && mkfifo tasks/1.md"), modeltest.Structured(reply("ok", "Made a pipe."))), true
+		}
+		return s.work(q, said)
+	})
+	s.run(exitInvalid)
+	s.says("accepts the work", "tasks/1.md: it is not a regular file")
 }
 
 // TestRealReviewNeedsPrompt is seed 003, "SUPERVISOR.md 不存在": an error before anything starts, that says how to create one.

@@ -49,6 +49,16 @@ func (p *Place) ReadTask(name string) (*Task, error) {
 	return readTask(ref, data, cut)
 }
 
+// ReadText resolves a path on the board and returns the beginning of the file, at most 64 KiB of it. Errors: those of Resolve.
+func (p *Place) ReadText(name string) (string, error) {
+	r, err := p.enter()
+	if err != nil {
+		return "", err
+	}
+	_, data, _, err := p.read(r, name)
+	return strings.ToValidUTF8(string(data), "\uFFFD"), errors.Join(err, r.Close())
+}
+
 // read resolves a path and reads the beginning of its file.
 func (p *Place) read(r reach, name string) (ref Ref, data []byte, cut bool, err error) {
 	ref, _, err = p.resolve(r, name)

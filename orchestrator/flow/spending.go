@@ -13,6 +13,8 @@ type Spending struct {
 	Cached int64  `json:"cached_tokens"` // of the input, what was read from a cache
 	Output int64  `json:"output_tokens"`
 	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil: nobody knows, which is not nothing
+
+	Partial bool `json:"partial,omitempty"` // of a part of it nobody knows what it came to
 }
 
 // Used is what attempts came to together. What the tools of some do not tell is counted as untold, and not as nothing.
@@ -35,7 +37,7 @@ func (u *Used) Add(millis int64, spent *Spending) {
 		return
 	}
 	u.Told++
-	if spent.Cost != nil {
+	if spent.Cost != nil && !spent.Partial {
 		u.Priced++
 	}
 	u.AddPart(spent)
@@ -70,7 +72,7 @@ func sum(a, b int64) int64 {
 // that of all is not.
 func (u Used) Money() string {
 	switch {
-	case u.Attempts > 0 && u.Priced == 0:
+	case u.Attempts > 0 && u.Priced == 0 && u.Cost == 0:
 		return "unknown"
 	case u.Priced < u.Attempts:
 		return "at least " + Dollars(u.Cost)
@@ -92,7 +94,7 @@ func (u Used) String() string {
 	switch {
 	case u.Told == 0:
 		return ""
-	case u.Priced == 0:
+	case u.Priced == 0 && u.Cost == 0:
 		return "cost unknown, " + u.Tokens()
 	default:
 		return u.Money() + ", " + u.Tokens()
@@ -101,8 +103,11 @@ func (u Used) String() string {
 
 // String is cost and tokens of one attempt.
 func (s Spending) String() string {
-	if s.Cost == nil {
+	switch {
+	case s.Cost == nil:
 		return tokens(s.Input, s.Output)
+	case s.Partial:
+		return "at least " + Dollars(*s.Cost) + ", " + tokens(s.Input, s.Output)
 	}
 	return Dollars(*s.Cost) + ", " + tokens(s.Input, s.Output)
 }
@@ -182,12 +187,22 @@ func (s *State) chargePart(spent *Spending) {
 	s.keepTask(t)
 }
 
+// Unfinished is what an attempt came to that has ended in a way that nobody saw: nil, or this and something that nobody knows.
+func (s *Spending) Unfinished() *Spending {
+	if s == nil {
+		return nil
+	}
+	u := *s
+	u.Partial = true
+	return &u
+}
+
 // less is what came after o.
 func (s *Spending) less(o *Spending) *Spending {
 	if s == nil || o == nil {
 		return s
 	}
-	d := Spending{Input: s.Input - o.Input, Cached: s.Cached - o.Cached, Output: s.Output - o.Output, Cost: s.Cost}
+	d := Spending{Input: s.Input - o.Input, Cached: s.Cached - o.Cached, Output: s.Output - o.Output, Cost: s.Cost, Partial: s.Partial}
 	if s.Cost != nil && o.Cost != nil {
 		cost := *s.Cost - *o.Cost
 		d.Cost = &cost

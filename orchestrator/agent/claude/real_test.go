@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -127,13 +126,11 @@ func wantFailure(t *testing.T, out *agent.Outcome, err error, reasons ...string)
 func TestRealOptions(t *testing.T) {
 	r, tool := start(t), claude.New().Tool()
 	said := func(args ...string) string {
-		cmd := exec.CommandContext(t.Context(), r.assignment.Command[0], args...)
-		cmd.Env = r.assignment.Env
-		text, err := cmd.Output()
+		text, err := tool.Question(t.Context(), r.assignment, args...)
 		if err != nil {
-			t.Fatalf("claude %q: %v", args, err)
+			t.Fatal(err)
 		}
-		return string(text)
+		return text
 	}
 	help := said(tool.Help...)
 	for _, option := range tool.Options {
