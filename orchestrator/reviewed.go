@@ -21,7 +21,6 @@ type reviewing struct {
 	stop     context.Context
 	accounts agent.Accounts
 	spent    *agent.Spending // by all phases so far, as far as they tell
-	untold   bool            // a phase told no price
 	began    time.Time       // of the phase
 }
 
@@ -32,10 +31,10 @@ func (r *run) work(stop context.Context, a *attempt, inv *agent.Invocation) (*ag
 	if err != nil || out.Reply == nil || a.Call != flow.TaskCall || !a.player.Role.Review || r.job.DryRun {
 		return out, err
 	}
-	v := &reviewing{run: r, a: a, stop: stop, accounts: agent.Accounts{}}
+	v := &reviewing{run: r, a: a, stop: stop, accounts: agent.Accounts{}, began: a.began}
 	v.charge(out, "")
 	out, err = v.review(out)
-	out.Spent, out.Cumulative, out.Partial = v.spent, false, v.untold
+	out.Spent, out.Cumulative = v.spent, false
 	return out, err
 }
 
@@ -43,6 +42,9 @@ func (r *run) work(stop context.Context, a *attempt, inv *agent.Invocation) (*ag
 func (v *reviewing) review(out *agent.Outcome) (*agent.Outcome, error) {
 	most := v.a.player.rounds()
 	for round := 1; ; round++ {
+		if err := v.finished(round, out); err != nil {
+			return out, err
+		}
 		verdict, err := v.supervise(round, out)
 		if err != nil || verdict.Reply == nil {
 			return v.unreviewed(out, verdict), err
@@ -144,13 +146,26 @@ func (r *run) talk(stop context.Context, p *Player, inv *agent.Invocation, c age
 	return out, err
 }
 
-// held journals a verdict, with what it took to get there.
-func (v *reviewing) held(round int, completed bool, verdict *agent.Outcome) error {
-	e := flow.ReviewHeld{Step: v.a.Step, Call: v.a.Call, Task: v.a.Task, Role: v.a.player.Role.Name, Attempt: v.a.Attempt, Round: round, Completed: completed,
-		Feedback: clip(verdict.Reply.Message), Session: verdict.Session, Millis: v.job.Now().Sub(v.began).Milliseconds(), Spent: v.soFar()}
+// finished journals the end of an agent phase: should the run die, nobody can tell later what it came to.
+func (v *reviewing) finished(round int, out *agent.Outcome) error {
+	return v.journal(flow.WorkFinished{Step: v.a.Step, Call: v.a.Call, Task: v.a.Task, Role: v.a.player.Role.Name, Attempt: v.a.Attempt, Round: round,
+		Session: out.Session, Millis: v.job.Now().Sub(v.began).Milliseconds(), Spent: spendingOf(v.spent), Worked: v.worked()})
+}
+
+// worked is how long the attempt has been at work, in milliseconds.
+func (v *reviewing) worked() int64 { return v.job.Now().Sub(v.a.began).Milliseconds() }
+
+func (v *reviewing) journal(e flow.Event) error {
 	v.desk.take()
 	defer v.desk.leave()
 	return v.record(e)
+}
+
+// held journals a verdict, with what it took to get there.
+func (v *reviewing) held(round int, completed bool, verdict *agent.Outcome) error {
+	e := flow.ReviewHeld{Step: v.a.Step, Call: v.a.Call, Task: v.a.Task, Role: v.a.player.Role.Name, Attempt: v.a.Attempt, Round: round, Completed: completed,
+		Feedback: clip(verdict.Reply.Message), Session: verdict.Session, Millis: v.job.Now().Sub(v.began).Milliseconds(), Spent: spendingOf(v.spent), Worked: v.worked()}
+	return v.journal(e)
 }
 
 // unreviewed is the outcome of an attempt whose work nobody could look at: there is no verdict, so there is no reply either.
@@ -166,26 +181,21 @@ func (v *reviewing) unreviewed(out, verdict *agent.Outcome) *agent.Outcome {
 	return &last
 }
 
-// soFar is what the phases came to, for the journal.
-func (v *reviewing) soFar() *flow.Spending {
-	spent := spendingOf(v.spent)
-	if spent != nil {
-		spent.Partial = v.untold
-	}
-	return spent
-}
-
 // charge counts what a phase came to.
 func (v *reviewing) charge(out *agent.Outcome, parent string) {
 	own := v.accounts.Charge(out, parent)
-	v.untold = v.untold || own == nil || own.Cost == nil
-	if own == nil {
+	if v.spent == nil {
+		v.spent = own
 		return
 	}
-	if v.spent == nil {
-		v.spent = &agent.Spending{}
+	sum := *v.spent
+	if own == nil || own.Cost == nil {
+		sum.Partial = true
 	}
-	v.spent.Add(*own)
+	if own != nil {
+		sum.Add(*own)
+	}
+	v.spent = &sum
 }
 
 // asked is what the agent was asked for: its input, and the task in it as it stands now.

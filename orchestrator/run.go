@@ -246,7 +246,7 @@ func (r *run) begin() error {
 func reopen(s *flow.State, sha string, view func() (flow.Board, error), note func(flow.Event) error) error {
 	if step := s.Step; step != nil && step.Running != 0 {
 		gone := flow.AttemptStopped{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Running,
-			Spent: step.Paid.Unfinished(), Reason: "the run died before the attempt's end was known; it is started again with the same input"}
+			Millis: step.Worked, Spent: step.Paid.Unfinished(), Reason: "the run died before the attempt's end was known; it is started again with the same input"}
 		if err := note(gone); err != nil {
 			return err
 		}

@@ -16,9 +16,6 @@ func (r *run) charge(a *attempt) *flow.Spending {
 		r.accounts = agent.Accounts{}
 	}
 	spent := spendingOf(r.accounts.Charge(a.out, ""))
-	if spent != nil {
-		spent.Partial = a.out.Partial
-	}
 	r.used.Add(a.took.Milliseconds(), spent)
 	if !a.out.Stopped && (spent == nil || spent.Cost == nil || spent.Partial) {
 		r.warnOfCost(a)
@@ -81,7 +78,7 @@ func spendingOf(s *agent.Spending) *flow.Spending {
 		return nil
 	}
 	within := func(n int64) int64 { return min(max(n, 0), mostSpent) }
-	spent := &flow.Spending{Input: within(s.Input), Cached: within(s.Cached), Output: within(s.Output)}
+	spent := &flow.Spending{Input: within(s.Input), Cached: within(s.Cached), Output: within(s.Output), Partial: s.Partial}
 	if s.Cost != nil {
 		cost := within(*s.Cost)
 		spent.Cost = &cost

@@ -20,7 +20,6 @@ type Outcome struct {
 
 	Session    string
 	Spent      *Spending // nil: nobody knows
-	Partial    bool      // Spent lacks something that nobody knows
 	Cumulative bool      // see [Report.Cumulative]
 
 	// Rest, with a Reply, writes to Sinks.Stdout what was not written there yet, because nobody wants to read most replies.

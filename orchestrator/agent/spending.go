@@ -4,6 +4,7 @@ package agent
 type Spending struct {
 	Input, Cached, Output int64  // in tokens
 	Cost                  *int64 // in millionths of a US dollar; nil: the tool names no price
+	Partial               bool   // of a part of it nobody knows what it came to
 }
 
 // Micros makes a Cost of an amount in US dollars; nil of what is no price.
@@ -17,7 +18,7 @@ func Micros(dollars float64) *int64 {
 
 // Add adds what something else came to. A price that is known counts, also where another is not.
 func (u *Spending) Add(o Spending) {
-	u.Input, u.Cached, u.Output = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output
+	u.Input, u.Cached, u.Output, u.Partial = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output, u.Partial || o.Partial
 	if o.Cost == nil {
 		return
 	}
@@ -30,7 +31,7 @@ func (u *Spending) Add(o Spending) {
 
 // minus is what came after o, never less than nothing: a tool that begins to count anew has no debts.
 func (u Spending) minus(o Spending) Spending {
-	d := Spending{Input: max(0, u.Input-o.Input), Cached: max(0, u.Cached-o.Cached), Output: max(0, u.Output-o.Output)}
+	d := Spending{Partial: u.Partial, Input: max(0, u.Input-o.Input), Cached: max(0, u.Cached-o.Cached), Output: max(0, u.Output-o.Output)}
 	if u.Cost != nil {
 		cost := *u.Cost
 		if o.Cost != nil {

@@ -24,6 +24,8 @@ func (s *Step) add(e flow.Entry) {
 				a.Millis = e.Time.Sub(a.Began).Milliseconds()
 			}
 		})
+	case flow.WorkFinished:
+		s.update(func(a *Attempt) { a.Session, a.Spent = ev.Session, ev.Spent })
 	case flow.ReviewHeld:
 		s.update(func(a *Attempt) {
 			a.Reviews = append(a.Reviews, Review{ev.Round, ev.Completed, ev.Feedback, ev.Session, ev.Millis})

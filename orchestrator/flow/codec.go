@@ -19,6 +19,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"REPLY_ACCEPTED":          decoderOf[ReplyAccepted](),
 	"REPLY_REJECTED":          decoderOf[ReplyRejected](),
 	"ATTEMPT_STOPPED":         decoderOf[AttemptStopped](),
+	"WORK_FINISHED":           decoderOf[WorkFinished](),
 	"REVIEW_HELD":             decoderOf[ReviewHeld](),
 	"REVIEW_FAILED":           decoderOf[ReviewFailed](),
 	"STATE_DIVERGENCE":        decoderOf[StateDiverged](),

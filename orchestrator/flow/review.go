@@ -1,7 +1,22 @@
 package flow
 
+// WorkFinished says that an agent is done with its part of the attempt that is running, and that a supervisor looks at it next: seed 003. Spent
+// and Worked are what the attempt came to so far: should the run die, nobody can tell later.
+type WorkFinished struct {
+	Step    int       `json:"step"`
+	Call    Call      `json:"call"`
+	Task    string    `json:"task"`
+	Role    string    `json:"role"`
+	Attempt int       `json:"attempt"`
+	Round   int       `json:"round"`               // from 1
+	Session string    `json:"session" text:"free"` // that the agent worked in
+	Millis  int64     `json:"millis"`              // of this part
+	Worked  int64     `json:"worked_millis"`       // of the attempt so far
+	Spent   *Spending `json:"spent,omitempty"`     // by the attempt so far
+}
+
 // ReviewHeld says that a supervisor has looked at what an agent did in the attempt that is running: seed 003. Spent is what the attempt
-// came to so far, the supervisor's part of it, too: should the run die, nobody can tell later.
+// came to so far, the supervisor's part of it, too.
 type ReviewHeld struct {
 	Step      int       `json:"step"`
 	Call      Call      `json:"call"`
@@ -13,6 +28,7 @@ type ReviewHeld struct {
 	Feedback  string    `json:"feedback" text:"free"` // the supervisor's final message
 	Session   string    `json:"session" text:"free"`  // the fork that it looked at the work in
 	Millis    int64     `json:"millis"`
+	Worked    int64     `json:"worked_millis"` // as of WorkFinished
 	Spent     *Spending `json:"spent,omitempty"`
 }
 
@@ -33,6 +49,12 @@ type ReviewFailed struct {
 }
 
 // Kind is the record's type in the journal.
+func (WorkFinished) Kind() string { return "WORK_FINISHED" }
+
+// Subject is the task.
+func (e WorkFinished) Subject() string { return e.Task }
+
+// Kind is the record's type in the journal.
 func (ReviewHeld) Kind() string { return "REVIEW_HELD" }
 
 // Kind is the record's type in the journal.
@@ -44,13 +66,22 @@ func (e ReviewHeld) Subject() string { return e.Task }
 // Subject is the task.
 func (e ReviewFailed) Subject() string { return e.Task }
 
+func (e WorkFinished) apply(s *State) error {
+	return s.progress(e, e.Step, e.Call, e.Attempt, e.Worked, e.Spent)
+}
+
 func (e ReviewHeld) apply(s *State) error {
+	return s.progress(e, e.Step, e.Call, e.Attempt, e.Worked, e.Spent)
+}
+
+// progress counts what the running attempt came to so far.
+func (s *State) progress(e Event, number int, call Call, attempt int, worked int64, spent *Spending) error {
 	step := s.Step
-	if step == nil || step.Number != e.Step || step.Call != e.Call || step.Running != e.Attempt || e.Attempt == 0 {
-		return refuse(e, "attempt %d of the %s call of step %d is not running", e.Attempt, e.Call, e.Step)
+	if step == nil || step.Number != number || step.Call != call || step.Running != attempt || attempt == 0 {
+		return refuse(e, "attempt %d of the %s call of step %d is not running", attempt, call, number)
 	}
-	s.chargePart(e.Spent)
-	s.Step.Paid = e.Spent
+	s.chargePart(worked, spent)
+	step.Paid, step.Worked = spent, worked
 	return nil
 }
 

@@ -26,18 +26,20 @@ func TestReviews(t *testing.T) {
 	var s flow.State
 	apply(t, &s, flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}}, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"},
 		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1, Input: []byte("{}")},
-		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1, Spent: dollars(100)},
-		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 2, Spent: dollars(250)})
-	if s.Used.Cost != 250 || s.Used.Attempts != 0 || s.Step.Paid == nil {
+		flow.WorkFinished{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1, Spent: dollars(60), Worked: 1000},
+		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1, Spent: dollars(100), Worked: 1500},
+		flow.WorkFinished{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 2, Spent: dollars(200), Worked: 2500},
+		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 2, Spent: dollars(250), Worked: 3000})
+	if s.Used.Cost != 250 || s.Used.Attempts != 0 || s.Used.Millis != 3000 || s.Step.Paid == nil {
 		t.Errorf("used %+v, want what the attempt came to so far", s.Used)
 	}
 	died := s
-	apply(t, &died, flow.AttemptStopped{Step: 1, Call: flow.TaskCall, Attempt: 1, Spent: s.Step.Paid.Unfinished()})
-	if died.Used.Cost != 250 || died.Used.Attempts != 1 || died.Step.Paid != nil || died.Used.Money() != "at least $0.0003" {
+	apply(t, &died, flow.AttemptStopped{Step: 1, Call: flow.TaskCall, Attempt: 1, Millis: s.Step.Worked, Spent: s.Step.Paid.Unfinished()})
+	if died.Used.Cost != 250 || died.Used.Millis != 3000 || died.Used.Attempts != 1 || died.Step.Paid != nil || died.Used.Money() != "at least $0.0003" {
 		t.Errorf("used %+v, %s, after the run died, want what is known", died.Used, died.Used.Money())
 	}
-	apply(t, &s, flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Attempt: 1, Status: "ok", Spent: dollars(300)})
-	if s.Used.Cost != 300 || s.Used.Input != 30 || s.Used.Attempts != 1 || s.Used.Priced != 1 {
+	apply(t, &s, flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Attempt: 1, Status: "ok", Spent: dollars(300), Millis: 3100})
+	if s.Used.Cost != 300 || s.Used.Millis != 3100 || s.Used.Input != 30 || s.Used.Attempts != 1 || s.Used.Priced != 1 {
 		t.Errorf("used %+v, want each cent once", s.Used)
 	}
 	apply(t, &s, flow.AttemptStarted{Step: 1, Call: flow.ManagerCall, Attempt: 1, Input: []byte("{}"), Before: &flow.Baseline{}},
@@ -66,7 +68,7 @@ func TestReviewFailed(t *testing.T) {
 
 // TestReviewsOfNobody: a review belongs to the attempt that is running.
 func TestReviewsOfNobody(t *testing.T) {
-	for _, e := range []flow.Event{flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1}, flow.ReviewFailed{Step: 1, Call: flow.TaskCall, Attempt: 1}} {
+	for _, e := range []flow.Event{flow.WorkFinished{Step: 1, Call: flow.TaskCall, Attempt: 1}, flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1}, flow.ReviewFailed{Step: 1, Call: flow.TaskCall, Attempt: 1}} {
 		var s flow.State
 		if s.Apply(e) == nil {
 			t.Errorf("%s was taken without a step", e.Kind())

@@ -32,19 +32,18 @@ type Used struct {
 // Add counts an attempt in; spent is nil when its tool tells nothing.
 func (u *Used) Add(millis int64, spent *Spending) {
 	u.Attempts++
-	u.Millis = sum(u.Millis, millis)
-	if spent == nil {
-		return
+	if spent != nil {
+		u.Told++
 	}
-	u.Told++
-	if spent.Cost != nil && !spent.Partial {
+	if spent != nil && spent.Cost != nil && !spent.Partial {
 		u.Priced++
 	}
-	u.AddPart(spent)
+	u.AddPart(millis, spent)
 }
 
 // AddPart counts in what is known of an attempt that goes on: its outcome counts the attempt.
-func (u *Used) AddPart(spent *Spending) {
+func (u *Used) AddPart(millis int64, spent *Spending) {
+	u.Millis = sum(u.Millis, millis)
 	if spent == nil {
 		return
 	}
@@ -178,12 +177,12 @@ func (s *State) keepTask(t TaskUse) {
 }
 
 // chargePart counts what an attempt of the open step came to so far, as far as it is not counted yet.
-func (s *State) chargePart(spent *Spending) {
-	spent = spent.less(s.Step.Paid)
-	s.Used.AddPart(spent)
-	s.Total.AddPart(spent)
+func (s *State) chargePart(worked int64, spent *Spending) {
+	spent, worked = spent.less(s.Step.Paid), worked-s.Step.Worked
+	s.Used.AddPart(worked, spent)
+	s.Total.AddPart(worked, spent)
 	t := s.task(s.Step.Task)
-	t.Used.AddPart(spent)
+	t.Used.AddPart(worked, spent)
 	s.keepTask(t)
 }
 
@@ -213,6 +212,7 @@ func (s *Spending) less(o *Spending) *Spending {
 // charge counts an attempt of the open step that has come to its end.
 func (s *State) charge(millis int64, spent *Spending, session string) {
 	spent, s.Step.Paid = spent.less(s.Step.Paid), nil
+	millis, s.Step.Worked = millis-s.Step.Worked, 0
 	s.Used.Add(millis, spent)
 	s.Total.Add(millis, spent)
 	t := s.task(s.Step.Task)

@@ -46,9 +46,10 @@ type Step struct {
 	Running    int             `json:"running"`                // the attempt whose outcome is not known; 0: none
 	Left       string          `json:"left"`                   // the board's SHA-256 as the last attempt left it; "" when nobody knows
 	LastReason string          `json:"last_reason"`
-	Paid       *Spending       `json:"paid,omitempty"`      // what the running attempt came to so far, as far as that is counted
-	Unsettled  string          `json:"unsettled,omitempty"` // why the supervisor of the last attempt was not content; "" when it was
-	Disagreed  bool            `json:"disagreed"`           // the last reply was rejected because the board said otherwise
+	Paid       *Spending       `json:"paid,omitempty"`          // what the running attempt came to so far, as far as that is counted
+	Worked     int64           `json:"worked_millis,omitempty"` // how long the running attempt has worked so far, as far as that is counted
+	Unsettled  string          `json:"unsettled,omitempty"`     // why the supervisor of the last attempt was not content; "" when it was
+	Disagreed  bool            `json:"disagreed"`               // the last reply was rejected because the board said otherwise
 
 	TaskStatus string             `json:"task_status"` // status of the task agent's accepted reply
 	Before     *Baseline          `json:"before"`      // set once a Manager attempt was started: what the board was before it

@@ -41,6 +41,8 @@ func describe(e flow.Event) []line {
 		return rejected(e)
 	case flow.AttemptStopped:
 		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped%s: %s", e.Step, e.Role, e.Attempt, cost(e.Spent), e.Reason)}}
+	case flow.WorkFinished:
+		return []line{{begun, fmt.Sprintf("step %d: the supervisor of %s looks at the work (round %d)", e.Step, e.Role, e.Round)}}
 	case flow.ReviewHeld:
 		return reviewed(e)
 	case flow.ReviewFailed:

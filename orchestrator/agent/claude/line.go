@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"unicode/utf8"
+
+	"kanban-run/orchestrator/agent"
 )
 
 // line is what is read of a line of the stream, whatever its type. Unknown types and keys are passed over: new versions add some
@@ -53,11 +56,21 @@ type usage struct {
 
 // modelUsage is the same in another spelling, with its price.
 type modelUsage struct {
-	Input      int64   `json:"inputTokens"`
-	CacheWrite int64   `json:"cacheCreationInputTokens"`
-	CacheRead  int64   `json:"cacheReadInputTokens"`
-	Output     int64   `json:"outputTokens"`
-	CostUSD    float64 `json:"costUSD"`
+	Input      int64 `json:"inputTokens"`
+	CacheWrite int64 `json:"cacheCreationInputTokens"`
+	CacheRead  int64 `json:"cacheReadInputTokens"`
+	Output     int64 `json:"outputTokens"`
+	CostUSD    price `json:"costUSD"`
+}
+
+// price is an amount in US dollars, in millionths; nil where there is none that could be one.
+type price struct{ micros *int64 }
+
+func (p *price) UnmarshalJSON(text []byte) error {
+	if amount, err := strconv.ParseFloat(string(text), 64); err == nil && amount >= 0 {
+		p.micros = agent.Micros(amount)
+	}
+	return nil
 }
 
 type result struct {
@@ -69,7 +82,7 @@ type result struct {
 	APIErrorStatus int                   `json:"api_error_status"`
 	APIError       string                `json:"api_error"`
 	Usage          usage                 `json:"usage"`
-	CostUSD        *float64              `json:"total_cost_usd"`
+	CostUSD        price                 `json:"total_cost_usd"`
 	Since          map[string]modelUsage `json:"model_usage_since_last_result"`
 }
 

@@ -19,6 +19,7 @@ type account struct {
 	messages agent.Spending // in case there will be no result
 	ids      []string
 	reported bool
+	unpriced bool // a model has no price
 	counted  bool
 }
 
@@ -39,18 +40,20 @@ func (u usage) spending() agent.Spending {
 }
 
 func (a *account) result(r *result) {
-	a.reported = true
 	if r.Since == nil {
-		old := r.Usage.spending()
-		if r.CostUSD != nil {
-			a.results.Cost = agent.Micros(*r.CostUSD) // of the process, and not only of this result
+		a.reported = a.reported || r.Usage != (usage{}) || r.CostUSD.micros != nil
+		if r.CostUSD.micros != nil {
+			a.results.Cost = r.CostUSD.micros // of the process, and not only of this result
 		}
-		a.results.Add(old)
+		a.results.Add(r.Usage.spending())
 		return
 	}
+	a.reported = true
 	for _, m := range r.Since {
-		a.results.Add(agent.Spending{Input: m.Input + m.CacheWrite + m.CacheRead, Cached: m.CacheRead, Output: m.Output, Cost: agent.Micros(m.CostUSD)})
+		a.results.Add(agent.Spending{Input: m.Input + m.CacheWrite + m.CacheRead, Cached: m.CacheRead, Output: m.Output, Cost: m.CostUSD.micros})
+		a.unpriced = a.unpriced || m.CostUSD.micros == nil
 	}
+	a.results.Partial = a.unpriced && a.results.Cost != nil
 }
 
 // total is nil where nothing at all is known.
