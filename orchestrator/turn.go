@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -235,7 +236,12 @@ func (r *run) left() string {
 	return r.sha()
 }
 
+// activity shows what an agent does. What it warns of is said to everybody, also where no activity is shown: seed 003, "解析错误处理".
 func (r *run) activity(ev agent.Event) {
+	if ev.Kind == agent.Warning {
+		r.job.Observer.Notice(r.job.Board, strings.TrimPrefix(ev.String(), ev.Kind.String()+": "))
+		return
+	}
 	r.job.Observer.Activity(r.job.Board, ev.String())
 }
 

@@ -1,6 +1,9 @@
 package agent
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Messages reads the output of a tool that speaks in lines of JSON, as far as all such tools are alike: the last message is the reply,
 // unless there is something that cannot be read where it should be.
@@ -11,6 +14,7 @@ type Messages struct {
 	said   bool
 	broken []byte // the beginning of the last line that could not be read, unless a message came after it
 	why    error  // what was wrong with it
+	warned int    // times
 }
 
 // Init sets who reads a line, whose error says that it cannot be read. Other lines than those of JSON are for people.
@@ -26,8 +30,11 @@ func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Long = func(begin []byte) { m.distrust(begin, errors.New("it is too long")) }
 }
 
-// distrust: the line may have been the reply, so that no earlier message is.
+// distrust tells of a line that cannot be read, and reading goes on. It may have been the reply, so that no earlier message is.
 func (m *Messages) distrust(line []byte, err error) {
+	if m.warned++; m.warned <= maxTold {
+		m.Emit(Event{Kind: Warning, Text: fmt.Sprintf("a line of its output cannot be read (%v)", err)})
+	}
 	m.Forget()
 	m.broken, m.why = append([]byte(nil), line[:min(len(line), maxJunk)]...), err
 }

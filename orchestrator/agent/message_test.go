@@ -18,8 +18,8 @@ func TestMessages(t *testing.T) {
 		{"in parts", "{\"add\":\"x\"}\r\n{\"add\":\"y\"}", "xy", "xy", "", ""},
 		{"none", "", "", "", "ended without a message", ""},
 		{"words for people", "{\"say\":\"x\"}\nhello\n", "x", "x", "", "x|hello"},
-		{"half a line behind it", "{\"say\":\"x\"}\n{\"sa\n", `{"sa`, `{"sa`, "cannot be read: unexpected end", "x"},
-		{"half a line before it", "{\"sa\n{\"say\":\"x\"}\n", "x", "x", "", "x"},
+		{"half a line behind it", "{\"say\":\"x\"}\n{\"sa\n", `{"sa`, `{"sa`, "cannot be read: unexpected end", "x|a line of its output cannot be read (unexpected end of JSON input)"},
+		{"half a line before it", "{\"sa\n{\"say\":\"x\"}\n", "x", "x", "", "a line of its output cannot be read (unexpected end of JSON input)|x"},
 		{"a tool behind it", "{\"say\":\"x\"}\n{\"tool\":\"t\"}\n", "", "", "ended without a message", "x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -41,6 +41,11 @@ type reader struct {
 // showCursor is what claude leaves on a terminal when it ends.
 var showCursor = []byte("\x1b[?25h")
 
+// maxEvent is how long an event may be to be read, in bytes. To read one takes several times its length, and only a result is worth that.
+const maxEvent = 2 << 20
+
+var resultType = []byte(`"type":"result"`)
+
 // denied is a call of a tool that claude was not allowed.
 type denied struct{ id, tool, about string }
 
@@ -74,6 +79,10 @@ func (r *reader) ending() agent.Event {
 // take reads a line. One that cannot be read is no reason to stop: seed 003, "解析错误处理".
 func (r *reader) take(text []byte) {
 	if text = bytes.TrimSuffix(text, showCursor); len(text) == 0 {
+		return
+	}
+	if len(text) > maxEvent && !bytes.Contains(text, resultType) {
+		r.warn(fmt.Sprintf("an event of %s is not looked into", agent.Size(int64(len(text))>>10<<10)))
 		return
 	}
 	l, err := parse(text)
