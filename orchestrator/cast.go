@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -31,6 +32,7 @@ type Cast struct {
 	Executable string        // kanban-run's own path, for the stub
 	StubState  string        // folder in which stubs count their calls
 	DryRun     bool          // every role is played by a stub
+	Single     bool          // for one call without a board: nobody reviews it
 	MaxGrace   time.Duration // over what settings and roles say; 0: no limit
 
 	mu    sync.Mutex
@@ -46,6 +48,7 @@ type Player struct {
 	// Supervisor is the prompt of who looks at the work, "" where nobody does.
 	Supervisor string
 	template   agent.Assignment
+	refusal    error // why a run would not start it, where this is none
 }
 
 // Player finds who plays a role in the work directory dir and checks that its command exists. Once found it is the same for as
@@ -81,7 +84,7 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	p := &Player{Role: r, Withheld: withheld, Shown: choice.shown()}
 	p.template = agent.Assignment{
 		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Dir: dir,
-		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: c.budget(r.MaxCost), MCP: fromFolder(r.MCPConfig, dir), Review: r.Review,
+		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: c.budget(r.MaxCost), MCP: fromFolder(r.MCPConfig, dir), Review: r.Review && !c.Single,
 		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.grace(r),
 	}
 	p.Adapter = choice.adapter
@@ -89,6 +92,7 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 		p.Shown += " (not in this version)"
 	}
 	if c.DryRun {
+		p.refusal = refusal(choice.adapter, p.template)
 		p.Adapter, p.template.Command, p.template.Args = c.stub(), nil, nil
 	}
 	if p.Adapter == nil {
@@ -103,10 +107,22 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	return p, nil
 }
 
+// refusal is why a run would refuse what a dry run lets pass. A program that is not there is none: a dry run needs no program.
+func refusal(a agent.Adapter, as agent.Assignment) error {
+	if a == nil {
+		return nil
+	}
+	err := a.Check(as)
+	if setup, ok := errors.AsType[*agent.ConfigError](err); ok && setup.Missing {
+		return nil
+	}
+	return err
+}
+
 // supervisor is the prompt of who reviews the role's work. The Manager's is not reviewed: what it decides is on the board, not in its session.
 func (c *Cast) supervisor(r roles.Role, dir string) (string, error) {
 	switch {
-	case !r.Review:
+	case !r.Review || c.Single:
 		return "", nil
 	case r.Name == flow.ManagerRole:
 		return "", &agent.ConfigError{Text: "review: supervisor is for roles that work on tasks", Fix: "remove it from the Manager's role file"}

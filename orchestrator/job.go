@@ -302,6 +302,9 @@ func (p *Prepared) player(role string) error {
 	if err == nil {
 		p.tellIgnored(player)
 	}
+	if err == nil && player.refusal != nil {
+		p.job.Observer.Notice(p.job.Board, fmt.Sprintf("a run would refuse role %s: %v", player.Role.Name, player.refusal))
+	}
 	p.players[role] = err
 	return err
 }

@@ -42,6 +42,9 @@ func (o Once) Do(stop, kill context.Context) (*agent.Reply, error) {
 	if err != nil {
 		return nil, &InvalidError{Err: err}
 	}
+	if player.Role.Review {
+		o.Notice("a single call is not reviewed: review of role " + player.Role.Name + " is left out")
+	}
 	input, err := json.Marshal(struct {
 		Instruction string `json:"instruction"`
 	}{o.Instruction})

@@ -58,7 +58,7 @@ func (v *reviewing) review(out *agent.Outcome) (*agent.Outcome, error) {
 			return out, nil
 		}
 		if round > most {
-			v.a.refused = fmt.Sprintf("the supervisor of %s sent the work back %s and is still not content: %s", v.a.Task, times(most), clip(said))
+			v.a.refused = fmt.Sprintf("the supervisor of %s is not content after %s: %s", v.a.player.Role.Name, flow.Count(round, "round"), clip(said))
 			return out, nil
 		}
 		if out, err = v.goOn(round, out.Session, said); err != nil || out.Reply == nil {
@@ -85,10 +85,10 @@ func (v *reviewing) supervise(round int, out *agent.Outcome) (*agent.Outcome, er
 			return verdict, err
 		}
 		if try > v.setup.Limits.MaxRetries {
-			v.a.refused = fmt.Sprintf("the supervisor of %s gave no verdict in %s; the last: %s", v.a.Task, flow.Count(try, "attempt"), verdict.Failure.Reason)
+			v.a.refused = fmt.Sprintf("the supervisor of %s gave no verdict in %s; the last: %s", v.a.player.Role.Name, flow.Count(try, "attempt"), verdict.Failure.Reason)
 			return verdict, nil
 		}
-		v.job.Observer.Notice(v.job.Board, fmt.Sprintf("step %d: the supervisor of %s gave no verdict (%s) and is asked again", v.a.Step, v.a.Task, verdict.Failure.Reason))
+		v.job.Observer.Notice(v.job.Board, fmt.Sprintf("step %d: the supervisor of %s gave no verdict (%s) and is asked again", v.a.Step, v.a.player.Role.Name, verdict.Failure.Reason))
 	}
 }
 
@@ -206,11 +206,4 @@ func (v *reviewing) asked() []string {
 		return asked // the supervisor has the session, and will find out
 	}
 	return append(asked, v.a.Task+" is now:\n\n"+text)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }

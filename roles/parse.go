@@ -27,6 +27,8 @@ var (
 	roleName        = lazy(`^[\pL\pN][\pL\pN_.-]*( [\pL\pN_.-]+)*$`)
 	variableName    = lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	variablePattern = lazy(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
+	toolName        = lazy(`^[A-Za-z][A-Za-z0-9_-]*(\([^()]*\))?$`)
+	amount          = lazy(`^\$?([0-9]{1,7})(?:\.([0-9]{1,6}))?$`)
 	plainWords      = lazy(`^[\pL\pN_./:=@%+,~ -]*$`)
 )
 
@@ -69,7 +71,7 @@ func parse(file string, source []byte) (Role, error) {
 		MCPConfig:   f.text("mcp_config"),
 		Review:      f.review(),
 		Rounds:      f.count("review_rounds"),
-		Prompt:      prompt(source[doc.Body:]),
+		Prompt:      f.promptOf(source[doc.Body:]),
 		File:        file,
 	}
 	return role, f.err
@@ -104,6 +106,14 @@ func quoteDescription(source []byte) ([]byte, bool) {
 	}
 	value := bytes.ReplaceAll(source[at[2]:at[3]], []byte("'"), []byte("''"))
 	return slices.Concat(source[:at[2]], []byte("'"), value, []byte("'"), source[at[3]:]), true
+}
+
+// promptOf refuses what no program can be told on its command line.
+func (f *fields) promptOf(body []byte) string {
+	if bytes.IndexByte(body, 0) >= 0 && f.err == nil {
+		f.err = &matter.Problem{File: f.doc.File, Text: "the prompt holds a NUL character", Fix: "remove it: a prompt is text"}
+	}
+	return prompt(body)
 }
 
 func prompt(body []byte) string {
@@ -191,10 +201,26 @@ func (f *fields) list(value *yaml.Node, name string) []string {
 // tools are a list, or text with commas in between; a comma within Bash(git log:*, git show:*) belongs to the tool.
 func (f *fields) tools() []string {
 	value := f.value("tools")
-	if value == nil || value.Kind == yaml.SequenceNode {
-		return f.list(value, "tools")
+	if value == nil {
+		return nil
 	}
-	return splitCommas(f.text("tools"))
+	entries := f.list(value, "tools")
+	if value.Kind != yaml.SequenceNode {
+		entries = []string{f.text("tools")}
+	}
+	tools := []string{}
+	for _, entry := range entries {
+		tools = append(tools, splitCommas(entry)...)
+	}
+	if slices.Equal(tools, []string{"*"}) {
+		return nil
+	}
+	for _, tool := range tools {
+		if f.err == nil && !toolName().MatchString(tool) {
+			f.fail(value, "write names with commas in between, such as Read, Bash(git log:*)", "tools: %q is no name of a tool", tool)
+		}
+	}
+	return tools
 }
 
 func splitCommas(text string) []string {
@@ -261,18 +287,19 @@ func (f *fields) count(name string) int {
 	return n
 }
 
-// dollars reads an amount in US dollars and returns it in millionths.
+// dollars reads an amount in US dollars, written as in the settings, and returns it in millionths, exactly.
 func (f *fields) dollars(name string) int64 {
 	value := f.value(name)
 	if value == nil {
 		return 0
 	}
-	amount, err := strconv.ParseFloat(strings.TrimPrefix(f.text(name), "$"), 64)
-	if err != nil || !(amount >= 1e-6) || amount > 1e6 { // less than a millionth would be read as no limit
-		f.fail(value, fmt.Sprintf("write an amount in US dollars, for example %s: 2.50; or remove the line", name), "%s: %q is no amount", name, value.Value)
+	m := amount().FindStringSubmatch(f.text(name))
+	if m == nil {
+		f.fail(value, fmt.Sprintf("write an amount in US dollars, for example %s: 2.50; 0 is none", name), "%s: %q is no amount", name, value.Value)
 		return 0
 	}
-	return int64(amount*1e6 + 0.5)
+	n, _ := strconv.ParseInt(m[1]+(m[2] + "000000")[:6], 10, 64) // at most 13 digits
+	return n
 }
 
 // review knows one reviewer: seed 003's.

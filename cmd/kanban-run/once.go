@@ -70,6 +70,7 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	stop, kill, release := t.contexts(func(bool) {})
 	defer release()
 	cast := u.cast(r, executable, stubs, false)
+	cast.Single = true
 	call := orchestrator.Once{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries, MaxOutput: r.settings.MaxOutput,
 		Cast: cast, Redactor: u.redactor(cast), Now: time.Now,
 		Notice: func(text string) { _ = t.stderr.Printf("kanban-run: %s\n", text) }}

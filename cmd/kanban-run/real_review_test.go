@@ -122,7 +122,7 @@ func TestRealReviewWithoutEnd(t *testing.T) {
 	s := reviewedSite(t, "claude")
 	s.supervised("More.")
 	s.run(exitNeedsPerson)
-	s.says("sent the work back 3 times and is still not content: More.")
+	s.says("the supervisor of Implementor is not content after 4 rounds: More.")
 	s.supervised("[TASK_COMPLETED]")
 	s.run(exitComplete)
 	if log := s.ask("log", "kanban.yaml"); !strings.Contains(log, "the supervisor of Implementor accepts the work (round 1") {
@@ -135,7 +135,7 @@ func TestRealReviewLimit(t *testing.T) {
 	s := reviewedSite(t, "claude")
 	s.supervised("More.")
 	s.run(exitLimit, "--max-cost", "0.015")
-	s.says("the limit of $0.0150 (max_cost) is reached: $0.0150 used", "sends the work back (round 1")
+	s.says("the limit of $0.0150 (max_cost) is reached: $0.0150 used", "is not content (round 1")
 	if turns := len(s.model.Requests()); turns != 3 {
 		t.Errorf("the model was asked %d times, want the agent's two turns and the supervisor's one\n%s", turns, s.asked())
 	}
@@ -181,7 +181,7 @@ func TestRealReviewAgain(t *testing.T) {
 		return s.work(q, said)
 	})
 	s.run(exitComplete)
-	s.says("the supervisor of tasks/1.md gave no verdict (API Error: 500", "accepts the work (round 1")
+	s.says("the supervisor of Implementor gave no verdict (API Error: 500", "accepts the work (round 1")
 	wrote := 0
 	for _, q := range s.model.Requests() {
 		if q.Answer == "write" {
@@ -200,7 +200,7 @@ func TestRealReviewAgain(t *testing.T) {
 		return s.work(q, said)
 	})
 	s.run(exitNeedsPerson, "--max-retries", "1")
-	s.says("the supervisor of tasks/1.md gave no verdict in 2 attempts; the last: API Error: 500")
+	s.says("the supervisor of Implementor gave no verdict in 2 attempts; the last: API Error: 500")
 }
 
 // TestRealReviewTimeout: the timeout is that of the attempt, reviews included.

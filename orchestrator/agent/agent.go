@@ -90,6 +90,8 @@ type ConfigError struct {
 	Text string
 	Fix  string // what to do about it
 	Err  error  // what the system said, or nil
+
+	Missing bool // the program is not there: all else may be right
 }
 
 func (e *ConfigError) Error() string {

@@ -132,7 +132,7 @@ func TestEventString(t *testing.T) {
 		{agent.Event{Kind: agent.Retry, Text: "529"}, "retry: 529"},
 		{agent.Event{Kind: agent.Heartbeat}, "heartbeat"},
 		{agent.Event{Kind: agent.Usage}, "usage"},
-		{agent.Event{Kind: agent.Session}, "session"},
+		{agent.Event{Kind: agent.Session, ID: "s-1"}, "session s-1"},
 		{agent.Event{Kind: agent.Result}, "result"},
 		{agent.Event{Kind: 99}, "kind 99"},
 	} {

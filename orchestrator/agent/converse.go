@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"kanban-run/orchestrator/proc"
 )
@@ -95,7 +96,7 @@ func (t *talk) finish(exit proc.Exit, c Contract, err error) (*Outcome, error) {
 	case err != nil:
 	case out.Stopped:
 		report := t.reader.End(exit)
-		out.Session, out.Spent, out.Cumulative = t.sinks.text(report.Session), report.Spent, report.Cumulative
+		t.note(out, report)
 	default:
 		err = t.conclude(out, c)
 	}
@@ -110,7 +111,7 @@ func (t *talk) finish(exit proc.Exit, c Contract, err error) (*Outcome, error) {
 func (t *talk) conclude(out *Outcome, c Contract) (err error) {
 	report := t.reader.End(out.Exit)
 	t.given.overrule(&report)
-	out.Session, out.Spent, out.Cumulative = t.sinks.text(report.Session), report.Spent, report.Cumulative
+	t.note(out, report)
 	failure := report.Failure
 	if excess := t.bound.exceeded(); excess != nil {
 		failure = excess
@@ -127,6 +128,14 @@ func (t *talk) conclude(out *Outcome, c Contract) (err error) {
 		out.Received, err = t.sinks.excerpt(report.Reply)
 	}
 	return err
+}
+
+// note keeps what the tool tells beside the reply. A session whose name could be an option is none: it goes onto a command line.
+func (t *talk) note(out *Outcome, r Report) {
+	out.Session, out.Spent, out.Cumulative = t.sinks.text(r.Session), r.Spent, r.Cumulative
+	if strings.HasPrefix(out.Session, "-") || strings.ContainsFunc(out.Session, func(c rune) bool { return c <= ' ' || c == 0x7F }) {
+		out.Session = ""
+	}
 }
 
 // giveUp ends the attempt for a reason of the reader's own.

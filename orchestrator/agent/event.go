@@ -61,8 +61,11 @@ type Event struct {
 // not be recognised.
 func (e Event) String() string {
 	line := e.Kind.String()
-	if e.Kind == Text {
+	switch e.Kind {
+	case Text:
 		line = ""
+	case Session:
+		line += " " + short(e.ID)
 	}
 	for _, part := range []string{e.Tool, short(e.Text)} {
 		if part != "" && line != "" {

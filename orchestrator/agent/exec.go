@@ -50,7 +50,7 @@ func program(a Assignment) (string, error) {
 func startProblem(err error) error {
 	var start *proc.StartError
 	if errors.As(err, &start) {
-		return &ConfigError{Text: start.Error(), Fix: start.Hint()}
+		return &ConfigError{Text: start.Error(), Fix: start.Hint(), Missing: true}
 	}
 	return err
 }

@@ -23,6 +23,7 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 			Text: fmt.Sprintf("%s cannot be started: %v", t.Program, start.Err),
 			Fix: fmt.Sprintf("install it: %s; or give another agent with --agent or --exec, or try the board with --dry-run, which needs none",
 				t.Install),
+			Missing: true,
 		}
 	}
 	words[0] = path

@@ -30,10 +30,19 @@ func (t Tool) Question(stop context.Context, a Assignment, args ...string) (stri
 	case err != nil:
 		return "", startProblem(err)
 	case exit.TimedOut || exit.Code != 0:
-		return "", &ConfigError{Text: fmt.Sprintf("%s %s: %s", t.Program, strings.Join(args, " "), exit),
+		text := fmt.Sprintf("%s %s: %s", t.Program, strings.Join(args, " "), exit)
+		if last := short(lastLine(string(besides))); last != "" {
+			text += ": " + last
+		}
+		return "", &ConfigError{Text: text,
 			Fix: "start it by hand and see what it says; it is installed anew by " + t.Install}
 	}
 	return string(said) + "\n" + string(besides), nil
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // answer keeps the beginning of what a program says.

@@ -68,8 +68,7 @@ func (s Sinks) Hide(text string) string { return s.text(text) }
 func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 	kept := &tail{}
 	return s.entrance(kept), func() string {
-		text := strings.TrimSpace(kept.String())
-		return short(text[strings.LastIndexByte(text, '\n')+1:])
+		return short(lastLine(kept.String()))
 	}
 }
 

@@ -48,7 +48,7 @@ type Accounts map[string]Spending
 
 // Charge returns what one attempt came to, nil where nobody knows. parent is the session that its own was forked from, or is.
 func (a Accounts) Charge(o *Outcome, parent string) *Spending {
-	if o.Spent == nil || !o.Cumulative {
+	if o.Spent == nil || !o.Cumulative || o.Session == "" {
 		return o.Spent
 	}
 	own := o.Spent.minus(a.before(o.Session, parent))

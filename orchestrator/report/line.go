@@ -91,7 +91,7 @@ func reviewed(e flow.ReviewHeld) []line {
 	if e.Completed {
 		return []line{{good, fmt.Sprintf("step %d: the supervisor of %s accepts the work (round %d, %s)", e.Step, e.Role, e.Round, took(e.Millis))}}
 	}
-	return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s sends the work back (round %d, %s): %s", e.Step, e.Role, e.Round, took(e.Millis), brief(e.Feedback))}}
+	return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s is not content (round %d, %s): %s", e.Step, e.Role, e.Round, took(e.Millis), brief(e.Feedback))}}
 }
 
 // cost is what an attempt came to, if its tool tells.

@@ -88,10 +88,15 @@ func read(path string) (string, error) {
 }
 
 // IsCompleted says whether a supervisor's final message accepts the work. The mark stands on a line of its own: who writes that
-// something is not yet [TASK_COMPLETED] accepts nothing.
+// something is not yet [TASK_COMPLETED] accepts nothing, nor does who shows the line in a Markdown fence.
 func IsCompleted(message string) bool {
+	fenced := false
 	for line := range strings.Lines(message) {
-		if strings.TrimSpace(line) == Completed {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+			fenced = !fenced
+		}
+		if line == Completed && !fenced {
 			return true
 		}
 	}

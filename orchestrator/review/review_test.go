@@ -78,6 +78,8 @@ func TestIsCompleted(t *testing.T) {
 		"Not yet [TASK_COMPLETED].":                  false,
 		"I cannot write `[TASK_COMPLETED]` yet":      false,
 		"[task_completed]":                           false,
+		"Write this:\n```\n[TASK_COMPLETED]\n```\nx": false,
+		"```\nlog\n```\n[TASK_COMPLETED]":            true,
 		"[TASK_COMPLETED] if the tests pass\n[TASK_": false,
 	} {
 		if got := review.IsCompleted(text); got != want {

@@ -26,7 +26,7 @@ func (adapter) Tool() agent.Tool {
 		Program: "claude",
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Tested:  "2.1.328",
-		Options: []string{"--print", "--output-format", "--verbose", "--model", "--system-prompt", "--system-prompt-snapshot",
+		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--model", "--system-prompt", "--system-prompt-snapshot",
 			"--append-system-prompt", "--json-schema", "--resume", "--fork-session", "--max-budget-usd", "--mcp-config", "--strict-mcp-config",
 			"--tools", "--allowedTools", "--permission-mode", "--dangerously-skip-permissions"},
 		Help: []string{"--help"},

@@ -35,6 +35,7 @@ func (g grant) args() []string {
 //
 // A rule such as Bash(git log:*) or the name of a server's tool means something only where the rest is denied.
 func permit(a agent.Assignment) grant {
+	a.Tools = rules(a.Tools)
 	g := grant{tools: own(a.Tools)}
 	switch {
 	case a.Permission == agent.ReadOnly:
@@ -45,6 +46,25 @@ func permit(a agent.Assignment) grant {
 		g.mode, g.allowed = "dontAsk", a.Tools
 	}
 	return g
+}
+
+// rules makes of Bash(git log:*, git show:*) two, as claude wants them.
+func rules(tools []string) []string {
+	if tools == nil {
+		return nil
+	}
+	all := []string{}
+	for _, t := range tools {
+		name, patterns, found := strings.Cut(strings.TrimSuffix(t, ")"), "(")
+		if !found {
+			all = append(all, t)
+			continue
+		}
+		for pattern := range strings.SplitSeq(patterns, ",") {
+			all = append(all, name+"("+strings.TrimSpace(pattern)+")")
+		}
+	}
+	return all
 }
 
 // own are the names of claude's own tools in a list, without rules; nil for no list.
