@@ -83,7 +83,7 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	env, withheld := environment(c.Environ, c.rule(r, choice.tool()))
 	p := &Player{Role: r, Withheld: withheld, Shown: choice.shown()}
 	p.template = agent.Assignment{
-		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Dir: dir,
+		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Denied: r.Denied, Dir: dir,
 		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: c.budget(r.MaxCost), MCP: fromFolder(r.MCPConfig, dir), Review: r.Review && !c.Single,
 		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.grace(r),
 	}

@@ -105,7 +105,7 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 		used.Add(0, spendingOf(accounts.Charge(out, "")))
 		switch {
 		case err != nil:
-			return nil, configError(err)
+			return nil, configError(player, err)
 		case out.Stopped:
 			return nil, context.Cause(stop)
 		case out.Failure == nil:

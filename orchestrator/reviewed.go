@@ -58,7 +58,7 @@ func (v *reviewing) review(out *agent.Outcome) (*agent.Outcome, error) {
 			return out, nil
 		}
 		if round > most {
-			v.a.refused = fmt.Sprintf("the supervisor of %s is not content after %s: %s", v.a.player.Role.Name, flow.Count(round, "round"), clip(said))
+			v.a.refused = fmt.Sprintf("the supervisor of %s is not content after %s: %s (the next run starts the task afresh; review_rounds of the role says how often work may be sent back)", v.a.player.Role.Name, flow.Count(round, "round"), clip(said))
 			return out, nil
 		}
 		if out, err = v.goOn(round, out.Session, said); err != nil || out.Reply == nil {
@@ -106,6 +106,9 @@ func (v *reviewing) phase(name string, a agent.Assignment, session string) (*age
 	if v.a.failed = v.ration(&a); v.a.failed != nil {
 		return &agent.Outcome{Failure: v.a.failed}, nil
 	}
+	if a.MaxCost < 0 {
+		return &agent.Outcome{}, &agent.LimitError{Text: "the attempt reached max_cost, reviews included"}
+	}
 	a.Scratch = v.files.scratch()
 	inv, err := v.a.player.Adapter.Invoke(a)
 	if err != nil {
@@ -123,7 +126,7 @@ func (v *reviewing) phase(name string, a agent.Assignment, session string) (*age
 	return out, err
 }
 
-// ration gives a phase what the attempt may still use. It fails when there is nothing.
+// ration gives a phase what the attempt may still use: MaxCost is below zero where there is no money. It fails when there is no time.
 func (v *reviewing) ration(a *agent.Assignment) *agent.Failure {
 	whole := v.a.player.template
 	if whole.Timeout > 0 {
@@ -132,8 +135,8 @@ func (v *reviewing) ration(a *agent.Assignment) *agent.Failure {
 		}
 	}
 	if whole.MaxCost > 0 && v.spent != nil && v.spent.Cost != nil {
-		if a.MaxCost = whole.MaxCost - *v.spent.Cost; a.MaxCost <= 0 {
-			return agent.Failed("it reached max_cost, reviews included")
+		if a.MaxCost = whole.MaxCost - *v.spent.Cost; a.MaxCost == 0 {
+			a.MaxCost = -1
 		}
 	}
 	return nil

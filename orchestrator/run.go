@@ -101,7 +101,10 @@ func outcomeOf(err error) flow.Outcome {
 	var invalid *InvalidError
 	var frozen *FrozenError
 	var later *agent.LaterError
+	var limit *agent.LimitError
 	switch {
+	case errors.As(err, &limit):
+		return flow.LimitReached
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
 		return flow.Failed // the machine's fault, whatever could not be read because of it
 	case errors.As(err, &held):

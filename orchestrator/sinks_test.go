@@ -71,6 +71,7 @@ var own = map[string]string{
 	"kanban-run.completionCommand": "scripts made from the same tables",
 	"kanban-run.schemaCommand":     "schemas are part of the program",
 	"kanban-run.versionCommand":    "so is its version",
+	"kanban-run.terminal.unpaste":  "one escape sequence",
 	"kanban-run.superviseCommand":  "the example of a SUPERVISOR.md is part of the program",
 	"kanban-run.terminal.report":   "documents, whose texts are made harmless for XML and Markdown",
 	"report.Live.draw":             "a picture, whose texts come from Sprintf",

@@ -152,18 +152,24 @@ func (r *run) newSpools(a *attempt, phase string) (stdout, stderr *spool) {
 func (r *run) heard(a *attempt, err error) error {
 	failpoint.At("agent-gone")
 	if err != nil {
-		return errors.Join(r.stopped(a, err.Error()), keepAll(a.streams()), configError(err))
+		return errors.Join(r.stopped(a, err.Error()), keepAll(a.streams()), configError(a.player, err))
 	}
 	return r.outcome(a)
 }
 
-// configError marks what no retry can mend as invalid input: a command that does not exist, a login that expired.
-func configError(err error) error {
+// configError marks what no retry can mend as invalid input: a command that does not exist, a login that expired. Where the agent lacks a
+// variable that it was not given, that is what to do something about.
+func configError(p *Player, err error) error {
 	var c *agent.ConfigError
-	if errors.As(err, &c) {
-		return &InvalidError{Err: err}
+	if !errors.As(err, &c) {
+		return err
 	}
-	return err
+	for _, name := range p.Withheld {
+		if strings.Contains(c.Text, name) {
+			return &InvalidError{Err: err, Fix: fmt.Sprintf("kanban-run withholds %s from agents; env: {pass: [%s]} in .kanban-run.yaml passes it", name, name)}
+		}
+	}
+	return &InvalidError{Err: err}
 }
 
 func (r *run) outcome(a *attempt) error {

@@ -18,10 +18,10 @@ import (
 
 // known are the keys that a role file may use to say something to kanban-run.
 var known = [...]string{"name", "description", "agent", "command", "args", "model", "tools", "timeout", "grace", "env",
-	"permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds"}
+	"disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds"}
 
 // foreign are keys of other tools' agent files that look like a misspelt key of ours and are none.
-var foreign = [...]string{"mode", "agents"}
+var foreign = [...]string{"mode", "agents", "maxTurns"}
 
 var (
 	roleName        = lazy(`^[\pL\pN][\pL\pN_.-]*( [\pL\pN_.-]+)*$`)
@@ -61,12 +61,13 @@ func parse(file string, source []byte) (Role, error) {
 		Model:       f.model(),
 		Command:     f.words("command"),
 		Args:        f.words("args"),
-		Tools:       f.tools(),
+		Tools:       f.tools("tools"),
+		Denied:      f.tools("disallowedTools"),
 		Timeout:     f.duration("timeout"),
 		Grace:       f.duration("grace"),
 		Env:         f.env(),
 		Permission:  f.permission(),
-		MaxTurns:    f.count("max_turns"),
+		MaxTurns:    f.turns(),
 		MaxCost:     f.dollars("max_cost"),
 		MCPConfig:   f.text("mcp_config"),
 		Review:      f.review(),
@@ -199,25 +200,25 @@ func (f *fields) list(value *yaml.Node, name string) []string {
 }
 
 // tools are a list, or text with commas in between; a comma within Bash(git log:*, git show:*) belongs to the tool.
-func (f *fields) tools() []string {
-	value := f.value("tools")
+func (f *fields) tools(name string) []string {
+	value := f.value(name)
 	if value == nil {
 		return nil
 	}
-	entries := f.list(value, "tools")
+	entries := f.list(value, name)
 	if value.Kind != yaml.SequenceNode {
-		entries = []string{f.text("tools")}
+		entries = []string{f.text(name)}
 	}
 	tools := []string{}
 	for _, entry := range entries {
 		tools = append(tools, splitCommas(entry)...)
 	}
-	if slices.Equal(tools, []string{"*"}) {
+	if name == "tools" && slices.Equal(tools, []string{"*"}) {
 		return nil
 	}
 	for _, tool := range tools {
 		if f.err == nil && !toolName().MatchString(tool) {
-			f.fail(value, "write names with commas in between, such as Read, Bash(git log:*)", "tools: %q is no name of a tool", tool)
+			f.fail(value, "write names with commas in between, such as Read, Bash(git log:*)", "%s: %q is no name of a tool", name, tool)
 		}
 	}
 	return tools
@@ -258,7 +259,7 @@ func (f *fields) duration(name string) *time.Duration {
 var permissions = map[string]string{
 	"read-only": "read-only", "default": "read-only", "plan": "read-only", "dontask": "read-only",
 	"edit": "edit", "acceptedits": "edit", "workspace-write": "edit",
-	"full": "full", "bypasspermissions": "full", "danger-full-access": "full",
+	"full": "full", "bypasspermissions": "full", "auto": "edit", "danger-full-access": "full",
 }
 
 // permission also reads permissionMode, where a sub-agent's file says the same.
@@ -273,6 +274,14 @@ func (f *fields) permission() string {
 		f.fail(f.value(name), "write permission: read-only, edit or full", "%s: %q is no permission", name, said)
 	}
 	return meaning
+}
+
+// turns also reads maxTurns, where a sub-agent's file says the same.
+func (f *fields) turns() int {
+	if f.value("max_turns") == nil {
+		return f.count("maxTurns")
+	}
+	return f.count("max_turns")
 }
 
 func (f *fields) count(name string) int {
@@ -401,5 +410,6 @@ func (f *fields) refuseMisspelt() {
 func meant(name, k string) bool {
 	plain := strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 	k = strings.ReplaceAll(k, "_", "")
+	k = strings.ToLower(k)
 	return plain == k || len(k) > 3 && oneEditApart(plain, k)
 }

@@ -27,6 +27,7 @@ type Role struct {
 	Command     []string       // program and fixed arguments of an exec agent; nil when the file names none
 	Args        []string       // appended to the adapter's command line
 	Tools       []string       // nil: all that the adapter has; empty: none
+	Denied      []string       // tools that it must not use
 	Timeout     *time.Duration // of one attempt; nil leaves it to the settings, zero means none
 	Grace       *time.Duration // between TERM and KILL; nil leaves it to the settings
 	Env         Env

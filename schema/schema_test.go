@@ -135,9 +135,9 @@ func TestValidate(t *testing.T) {
 
 		{"a role", "role", "name: x\ncommand: [a, 1]\ntools: Read, Write\ntimeout: 90s\ngrace: 0\nenv: {pass: [A], set: {B: 1}}", nil},
 		{"what a role may ask of a tool", "role", "permission: edit\npermissionMode: acceptEdits\nmax_turns: 3\nmax_cost: 2.50\nmcp_config: a.json\nreview: supervisor\nreview_rounds: 2", nil},
-		{"a permission that nobody knows", "role", "permission: root", []string{"permission is \"root\", want read-only, edit, full, plan, default, dontAsk, acceptEdits, " +
+		{"a permission that nobody knows", "role", "permission: root", []string{"permission is \"root\", want read-only, edit, full, plan, default, dontAsk, acceptEdits, auto, " +
 			"workspace-write, bypassPermissions or danger-full-access"}},
-		{"no turns and no cost", "role", "max_turns: 0\nmax_cost: 0", []string{"max_cost must be > 0 but found 0", "max_turns is 0: must be >= 1 but found 0"}},
+		{"no turns and no cost", "role", "max_turns: 0\nmax_cost: -1", []string{"max_cost is -1: must be >= 0 but found -1", "max_turns is 0: must be >= 1 but found 0"}},
 		{"a reviewer that nobody knows", "role", "review: Architect", []string{`review is "Architect", want supervisor or none`}},
 		{"a sub-agent file's keys", "role", "name: x\ncolor: red\nmodel: inherit", nil},
 		{"a bare number of seconds", "role", "timeout: 90", []string{"timeout is no duration; write a number with its unit, for example 90s, 30m or 1h30m"}},

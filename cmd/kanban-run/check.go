@@ -128,8 +128,8 @@ func (u *setup) refusal(name string, found []*matter.Problem) []*matter.Problem 
 	if err == nil {
 		err = prepared.Close()
 	}
-	var missing *agent.ConfigError
-	here := errors.As(err, &missing)
+	var setup *agent.ConfigError
+	here := errors.As(err, &setup) && setup.Missing
 	known := slices.ContainsFunc(found, func(p *matter.Problem) bool { return !p.Warning })
 	if err == nil || known && !here {
 		return nil

@@ -200,6 +200,9 @@ func (c command) call(t *terminal, args []string) (int, error) {
 			return 0, err
 		}
 		code, told, err := c.guard(args)
+		if c.keys {
+			t.unpaste()
+		}
 		t.guards = true
 		if t.reports = t.reports && !told; t.reports {
 			t.job.outlive(flags.Args())

@@ -111,6 +111,7 @@ func codeOfError(err error) int {
 		frozen    *orchestrator.FrozenError
 		open      *supervise.UnfinishedError
 		later     *agent.LaterError
+		limit     *agent.LimitError
 	)
 	switch {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
@@ -121,6 +122,8 @@ func codeOfError(err error) int {
 		return 128 + int(killed.signal)
 	case errors.As(err, &frozen):
 		return exitFrozen
+	case errors.As(err, &limit):
+		return exitLimit
 	case errors.As(err, &open):
 		return exitNeedsPerson
 	case errors.As(err, &held):

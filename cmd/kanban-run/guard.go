@@ -38,6 +38,13 @@ func keepTerminal() (giveBack func()) {
 	return func() { _ = term.Restore(fd, state) }
 }
 
+// unpaste ends the mode in which a terminal marks what is pasted: a runner that was killed has left it on.
+func (t *terminal) unpaste() {
+	if term.IsTerminal(int(t.screen.Fd())) {
+		_ = t.stdout.Own("\x1b[?2004l")
+	}
+}
+
 // errorOf is what there is to say about the runner's end that it could not say itself.
 func errorOf(fate proc.Fate) error {
 	switch {

@@ -177,6 +177,7 @@ func TestRealSuperviseInterrupt(t *testing.T) {
 	must(t, pty.Setsize(s.keys, &pty.Winsize{Rows: 20, Cols: 60}))
 	s.types("\x03")
 	s.sees("Stopping the agent")
+	s.sees("The agent has stopped. It is your turn.")
 	s.types("please go on\r")
 	s.sees("The work is done.")
 	s.sees("the task is completed")
@@ -208,6 +209,7 @@ func TestRealSuperviseEnds(t *testing.T) {
 			s.await("busy")
 			tt.end(s)
 			s.leaves(tt.code)
+			s.sees("\x1b[?2004l") // what is pasted is the shell's again
 		})
 	}
 }
@@ -353,6 +355,15 @@ func TestRealSupervisePiped(t *testing.T) {
 		t.Errorf("%d tasks were completed, want 2\n%s", n, s.read("output"))
 	}
 	s.nobodyIsLeft()
+}
+
+// TestSuperviseTakesNoMessage: a message on the command line is not handed to claude, who would not hear it.
+func TestSuperviseTakesNoMessage(t *testing.T) {
+	s := newSite(t, built(t, buildPlain), 0)
+	out, err := s.command(nil, "supervise", "please do it").CombinedOutput()
+	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != exitInvalid || !strings.Contains(string(out), "echo MESSAGE | kanban-run supervise") {
+		t.Errorf("supervise with a message: %v, %s", err, out)
+	}
 }
 
 // TestRealSuperviseNeedsPrompt is seed 003, "SUPERVISOR.md 不存在".

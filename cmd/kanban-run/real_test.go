@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,6 +90,33 @@ func TestRealDenied(t *testing.T) {
 	if s.read("out/1.txt") != "" {
 		t.Error("a file was written that was not allowed")
 	}
+}
+
+// TestRealAttemptLimits: the limit of an attempt ends the run with exit code 7, because the same attempt would reach it again.
+func TestRealAttemptLimits(t *testing.T) {
+	s := newReal(t, "claude", 1)
+	s.run(exitLimit, "--max-attempt-cost", "0.001")
+	s.says("it reached max_cost", "--max-attempt-cost")
+	if n := len(s.model.Requests()); n > 2 {
+		t.Errorf("the model was asked %d times, want one attempt\n%s", n, s.asked())
+	}
+	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nmaxTurns: 1\n---\nWork.\n")
+	s.run(exitLimit)
+	s.says("it reached max_turns")
+	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nmaxTurns: 9\ndisallowedTools: Write, Edit\n---\nWork.\n")
+	s.run(exitComplete)
+	asked := s.model.Requests()
+	if first := asked[len(asked)-3]; slices.Contains(first.Tools, "Write") || !slices.Contains(first.Tools, "Bash") {
+		t.Errorf("the agent has the tools %q, want all but those that its role forbids\n%s", first.Tools, s.asked())
+	}
+}
+
+// TestRealWithheld: who lacks a variable that was withheld is told what passes it.
+func TestRealWithheld(t *testing.T) {
+	s := newReal(t, "codex", 1)
+	s.write(".kanban-run.yaml", "")
+	s.run(exitInvalid)
+	s.says("Missing environment variable", "hint: kanban-run withholds FAKE_API_KEY from agents; env: {pass: [FAKE_API_KEY]} in .kanban-run.yaml passes it")
 }
 
 // TestRealIgnoredTools: a list of tools that restricts nothing does not look like one that does.

@@ -32,6 +32,10 @@ ARGS are added to the agent's command line. Without a terminal each line of stan
 				if *example {
 					return exitComplete, t.stdout.Own(review.Example)
 				}
+				if n := flags.ArgsLenAtDash(); len(args) > 0 && n != 0 {
+					return 0, &usageError{text: fmt.Sprintf("supervise takes no message on its command line: %q", args[0]),
+						hint: "type it, or pipe it in: echo MESSAGE | kanban-run supervise; what stands behind -- is for claude"}
+				}
 				if *rounds < 0 {
 					return 0, &usageError{text: "--rounds must not be negative", hint: "0: you are asked each time"}
 				}

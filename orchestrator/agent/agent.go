@@ -123,6 +123,16 @@ func (e *LaterError) Error() string {
 // Hint says when to try again.
 func (e *LaterError) Hint() string { return "the same command goes on once the limit is over" }
 
+// LimitError says that an agent has reached a limit of its attempt, which the same attempt would reach again.
+type LimitError struct{ Text string }
+
+func (e *LimitError) Error() string { return e.Text }
+
+// Hint says what to do about it.
+func (e *LimitError) Hint() string {
+	return "raise max_turns or max_cost of the role, or --max-attempt-cost, or make the task smaller; the same command starts the attempt afresh"
+}
+
 // Permission says what an agent may do without asking, since there is nobody to ask.
 type Permission string
 
@@ -143,7 +153,8 @@ type Assignment struct {
 	Command    []string // of an exec agent; of any other the program to start in place of the adapter's own
 	Args       []string // added to the command line
 	Model      string
-	Tools      []string
+	Tools      []string // nil: all that there are
+	Denied     []string // tools that it must not use
 	Permission Permission
 	MaxTurns   int    // of the model in one attempt; 0: no limit
 	MaxCost    int64  // of one attempt, in millionths of a US dollar; 0: no limit
@@ -253,7 +264,7 @@ type Adapter interface {
 // Host hears of what happens while an attempt runs. Its functions are safe for concurrent use.
 type Host struct {
 	Emit   func(Event)
-	GiveUp func(error) // ends the attempt at once: the *ConfigError, *LaterError or *Failure is its outcome
+	GiveUp func(error) // ends the attempt at once: the *ConfigError, *LaterError, *LimitError or *Failure is its outcome
 }
 
 // Reader is given an agent's standard output, in bounded memory, and says in the end what there was in it.
@@ -267,7 +278,7 @@ type Reader interface {
 type Report struct {
 	Reply      []byte    // its text; with a Failure, what there is of it
 	Failure    *Failure  // why there is none
-	Err        error     // *ConfigError or *LaterError: why another attempt would fail, too
+	Err        error     // *ConfigError, *LaterError or *LimitError: why another attempt would fail, too
 	Session    string    // "" where the tool has none
 	Spent      *Spending // nil: the tool does not say
 	Cumulative bool      // Spent is of the whole session, and of the one that it was forked from, and not only of this attempt

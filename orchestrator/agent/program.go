@@ -34,9 +34,9 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 // or a permission that is not obeyed is worse than none. Errors: *ConfigError.
 func (a Assignment) Refuse(who string, options ...string) error {
 	set := map[string]bool{"review": a.Review, "max_turns": a.MaxTurns > 0, "max_cost": a.MaxCost > 0, "mcp_config": a.MCP != "",
-		"permission": a.Permission != "", "model": a.Model != "", "tools": a.Tools != nil}
+		"permission": a.Permission != "", "model": a.Model != "", "tools": a.Tools != nil, "disallowedTools": len(a.Denied) > 0}
 	var refused []string
-	for _, o := range options {
+	for _, o := range append(options, "disallowedTools") {
 		if set[o] {
 			refused = append(refused, o)
 		}
@@ -45,10 +45,10 @@ func (a Assignment) Refuse(who string, options ...string) error {
 		return nil
 	}
 	return &ConfigError{Text: fmt.Sprintf("%s has nothing that would obey %s", who, strings.Join(refused, ", ")),
-		Fix: "remove it from the role or the settings, or give the role another agent; the README's table of agents says who obeys what"}
+		Fix: "remove it from the role or the settings (max_cost is --max-attempt-cost, too), or give the role another agent; the README's table of agents says who obeys what"}
 }
 
 // IsHopeless says whether an error of Converse is one that no retry can mend.
 func IsHopeless(err error) bool {
-	return errors.As(err, new(*ConfigError)) || errors.As(err, new(*LaterError))
+	return errors.As(err, new(*ConfigError)) || errors.As(err, new(*LaterError)) || errors.As(err, new(*LimitError))
 }

@@ -105,7 +105,10 @@ func (s Sinks) excerpt(raw []byte) (string, error) {
 func (s Sinks) hopeless(err error) error {
 	var setup *ConfigError
 	var later *LaterError
+	var limit *LimitError
 	switch {
+	case errors.As(err, &limit):
+		return &LimitError{s.text(limit.Text)}
 	case errors.As(err, &setup):
 		redacted := *setup
 		redacted.Text, redacted.Fix = s.text(setup.Text), s.text(setup.Fix)

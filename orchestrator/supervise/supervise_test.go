@@ -357,6 +357,7 @@ func TestInterrupt(t *testing.T) {
 	s.sees("agent: waiting")
 	s.interrupts <- struct{}{}
 	s.sees("== Stopping the agent")
+	s.sees("== The agent has stopped. It is your turn.")
 	s.lines <- "work"
 	s.sees("agent: did: work")
 	s.sees("task is completed")

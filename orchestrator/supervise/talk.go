@@ -270,6 +270,9 @@ func (p *phase) hear(e agent.Event) (stopped bool) {
 	case p.more && !p.stopping:
 		p.more = false
 		p.settled = time.After(settle)
+	case p.stopping:
+		p.pass("The agent has stopped.")
+		return true
 	default:
 		return true
 	}

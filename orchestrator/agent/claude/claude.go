@@ -28,7 +28,7 @@ func (adapter) Tool() agent.Tool {
 		Tested:  "2.1.328",
 		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--model", "--system-prompt", "--system-prompt-snapshot",
 			"--append-system-prompt", "--json-schema", "--resume", "--fork-session", "--max-budget-usd", "--mcp-config", "--strict-mcp-config",
-			"--tools", "--allowedTools", "--permission-mode", "--dangerously-skip-permissions"},
+			"--tools", "--allowedTools", "--disallowedTools", "--permission-mode", "--dangerously-skip-permissions"},
 		Help: []string{"--help"},
 		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_CUSTOM_HEADERS",
 			"AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_*"},

@@ -40,7 +40,7 @@ func TestOutcome(t *testing.T) {
 			"timed out after 1h0m0s (exit status 0); it was waiting for the API: 529 overloaded", "retry 529 overloaded, again in 500ms (1 of 10)"},
 		{"an error after a good result", lines{good, `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["a","b"]}`}, proc.Exit{}, "it broke off: a; b", ""},
 		{"a good result after an error", lines{`{"type":"result","subtype":"error_during_execution","is_error":true}`, good}, proc.Exit{}, "", ""},
-		{"an error by its name only", lines{`{"type":"result","subtype":"error_max_turns","is_error":false,"result":"{\"status\":\"ok\",\"message\":\"m\"}"}`}, proc.Exit{}, "it reached max_turns", ""},
+		{"an error by its name only", lines{`{"type":"result","subtype":"error_during_execution","is_error":false,"result":"{\"status\":\"ok\",\"message\":\"m\"}"}`}, proc.Exit{}, "it broke off", ""},
 		{"an error without words", lines{`{"type":"result","subtype":"success","is_error":true}`}, proc.Exit{Code: 1}, "it reports an error and does not say which", ""},
 		{"a new kind of error", lines{`{"type":"result","subtype":"error_new","is_error":true,"errors":["x"]}`}, proc.Exit{Code: 1}, "error_new: x", ""},
 		{"denials", lines{`{"type":"result","subtype":"success","result":"{}","permission_denials":[{"tool_name":"Write","tool_use_id":"1","tool_input":{"content":"c","file_path":"a.txt"}},` +

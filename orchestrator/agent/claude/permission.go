@@ -11,6 +11,7 @@ import (
 type grant struct {
 	mode    string   // of --permission-mode; "" skips permissions altogether
 	tools   []string // claude's own that there are at all; nil: all
+	denied  []string // rules
 	allowed []string // rules
 }
 
@@ -27,6 +28,9 @@ func (g grant) args() []string {
 	if len(g.allowed) > 0 {
 		args = append(args, "--allowedTools", strings.Join(g.allowed, ","))
 	}
+	if len(g.denied) > 0 {
+		args = append(args, "--disallowedTools", strings.Join(g.denied, ","))
+	}
 	return args
 }
 
@@ -36,7 +40,7 @@ func (g grant) args() []string {
 // A rule such as Bash(git log:*) or the name of a server's tool means something only where the rest is denied.
 func permit(a agent.Assignment) grant {
 	a.Tools = rules(a.Tools)
-	g := grant{tools: own(a.Tools)}
+	g := grant{tools: own(a.Tools), denied: rules(a.Denied)}
 	switch {
 	case a.Permission == agent.ReadOnly:
 		g.mode, g.allowed = "dontAsk", without(a.Tools, changing)

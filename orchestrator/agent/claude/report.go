@@ -91,6 +91,8 @@ func (r *reader) complaint() (*agent.Failure, error) {
 		return nil, &agent.ConfigError{Text: "claude: " + words, Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
 	case r.fault == "rate_limit" || r.last.APIError == "usage_limit_reached" || status == tooManyRequests:
 		return nil, r.later(words, r.resets)
+	case r.subtype == "error_max_turns" || r.subtype == "error_max_budget_usd":
+		return nil, &agent.LimitError{Text: "claude: " + words}
 	default:
 		return agent.Failed("%s", words), nil
 	}
