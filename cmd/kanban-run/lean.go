@@ -9,7 +9,7 @@ import (
 // board of 100,000 tasks, where it costs little to collect it often; with small boards, which make little, it costs more.
 const (
 	smallPercent = 40
-	largePercent = 20
+	largePercent = 18
 )
 
 const (

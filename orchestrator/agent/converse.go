@@ -72,8 +72,8 @@ func newTalk(stop context.Context, a Adapter, inv *Invocation, c Contract, sinks
 	return t
 }
 
-func (t *talk) spec() proc.Spec {
-	return proc.Spec{
+func (t *talk) spec() *proc.Spec {
+	return &proc.Spec{
 		Argv: t.inv.Argv, Dir: t.inv.Dir, Env: t.inv.Env, Stdin: t.inv.Stdin, Timeout: t.inv.Timeout, Grace: t.inv.Grace, Mark: t.inv.Mark,
 		Stdout: t.bound.writer(t.said), Stderr: t.bound.writer(t.stderr),
 	}

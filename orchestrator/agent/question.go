@@ -23,7 +23,7 @@ func (t Tool) Question(stop context.Context, a Assignment, args ...string) (stri
 		return "", err
 	}
 	var said, besides answer // some print their help on standard error
-	exit, err := proc.Run(stop, stop, proc.Spec{Argv: append(argv, args...), Dir: a.Dir, Env: a.Env, Stdout: &said, Stderr: &besides, Timeout: questionTime})
+	exit, err := proc.Run(stop, stop, &proc.Spec{Argv: append(argv, args...), Dir: a.Dir, Env: a.Env, Stdout: &said, Stderr: &besides, Timeout: questionTime})
 	switch {
 	case exit.Stopped:
 		return "", context.Cause(stop)

@@ -27,7 +27,7 @@ func stub(b *testing.B) string {
 
 // BenchmarkSpawn is the price of one command that does nothing.
 func BenchmarkSpawn(b *testing.B) {
-	spec := Spec{Argv: []string{stub(b)}, Env: os.Environ(), Stdin: []byte("{}\n")}
+	spec := &Spec{Argv: []string{stub(b)}, Env: os.Environ(), Stdin: []byte("{}\n")}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Run(ctx, ctx, spec); err != nil {
@@ -38,7 +38,7 @@ func BenchmarkSpawn(b *testing.B) {
 
 // BenchmarkSpawnSideBySide is the same with eight at a time.
 func BenchmarkSpawnSideBySide(b *testing.B) {
-	spec := Spec{Argv: []string{stub(b)}, Env: os.Environ(), Stdin: []byte("{}\n")}
+	spec := &Spec{Argv: []string{stub(b)}, Env: os.Environ(), Stdin: []byte("{}\n")}
 	b.ReportAllocs()
 	b.SetParallelism(4) // times the cores
 	b.RunParallel(func(pb *testing.PB) {
@@ -62,7 +62,7 @@ func BenchmarkThrough(b *testing.B) {
 	for b.Loop() {
 		var out bytes.Buffer
 		out.Grow(len(in))
-		if _, err := Run(ctx, ctx, Spec{Argv: []string{cat}, Stdin: in, Stdout: &out}); err != nil || out.Len() != len(in) {
+		if _, err := Run(ctx, ctx, &Spec{Argv: []string{cat}, Stdin: in, Stdout: &out}); err != nil || out.Len() != len(in) {
 			b.Fatal(err, out.Len())
 		}
 	}
@@ -95,7 +95,7 @@ func asleep(tb testing.TB, crowd int) (held, time.Duration) {
 	var wg sync.WaitGroup
 	for range crowd {
 		wg.Go(func() {
-			if exit, err := Run(ctx, kill, Spec{Argv: []string{sleep, "60"}, Stdin: []byte("{}\n")}); err != nil || !exit.Stopped {
+			if exit, err := Run(ctx, kill, &Spec{Argv: []string{sleep, "60"}, Stdin: []byte("{}\n")}); err != nil || !exit.Stopped {
 				tb.Errorf("Run = %v, %v", exit, err)
 			}
 		})

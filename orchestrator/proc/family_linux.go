@@ -63,7 +63,7 @@ func Adopt() error {
 
 // spawn holds the lock over the fork: the limit is one of the whole process, and a child that is not in the table yet could
 // be taken for an orphan.
-func spawn(s Spec, files inherited) (*child, error) {
+func spawn(s *Spec, files inherited) (*child, error) {
 	household.mu.Lock()
 	defer household.mu.Unlock()
 	mark := s.Mark

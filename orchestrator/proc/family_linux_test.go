@@ -43,7 +43,7 @@ func leaveAndEnd(t *testing.T, kind, end string, timeout time.Duration) []string
 	kill, cancelKill := context.WithCancel(ctx)
 	defer cancelKill()
 	out := &watcher{want: "\n"}
-	spec := Spec{Argv: helperArgv(t, "leak-and-hang", kind), Env: quiet(t), Stdout: out, Grace: time.Hour}
+	spec := &Spec{Argv: helperArgv(t, "leak-and-hang", kind), Env: quiet(t), Stdout: out, Grace: time.Hour}
 	switch end {
 	case "normal":
 		spec.Argv = helperArgv(t, "leak", kind)
@@ -93,12 +93,12 @@ func sideBySide(t *testing.T, kind string) {
 	first := &watcher{want: "\n", saw: func() { close(ready) }}
 	argv := helperArgv(t, "leak-and-hang", kind)
 	go func() {
-		_, err := Run(stop, ctx, Spec{Argv: argv, Env: quiet(t), Stdout: first, Grace: time.Hour})
+		_, err := Run(stop, ctx, &Spec{Argv: argv, Env: quiet(t), Stdout: first, Grace: time.Hour})
 		ended <- err
 	}()
 	<-ready
 	var second bytes.Buffer
-	if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Stdout: &second}); err != nil {
+	if _, err := Run(ctx, ctx, &Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Stdout: &second}); err != nil {
 		t.Fatal(err)
 	}
 	first.mu.Lock()
@@ -136,7 +136,7 @@ func TestKillBelow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	c, err := spawn(Spec{Argv: helperArgv(t, "leak-and-hang", "session"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
+	c, err := spawn(&Spec{Argv: helperArgv(t, "leak-and-hang", "session"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestNoDescriptorIsLeft(t *testing.T) {
 	}
 	argv := helperArgv(t, "exit", "0")
 	run := func(argv0 string) {
-		_, _ = Run(ctx, ctx, Spec{Argv: append([]string{argv0}, argv[1:]...), Env: quiet(t), Stdin: []byte("x")})
+		_, _ = Run(ctx, ctx, &Spec{Argv: append([]string{argv0}, argv[1:]...), Env: quiet(t), Stdin: []byte("x")})
 	}
 	run(argv[0])
 	before := count()
@@ -219,7 +219,7 @@ func TestNoDescriptorIsLeft(t *testing.T) {
 func BenchmarkRun(b *testing.B) {
 	argv := helperArgv(b, "exit", "0")
 	for b.Loop() {
-		if _, err := Run(ctx, ctx, Spec{Argv: argv}); err != nil {
+		if _, err := Run(ctx, ctx, &Spec{Argv: argv}); err != nil {
 			b.Fatal(err)
 		}
 	}

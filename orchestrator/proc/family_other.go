@@ -18,7 +18,7 @@ type kin struct {
 // what left the group lives on; on Windows it ends the command's first process.
 func Adopt() error { return nil }
 
-func spawn(s Spec, files inherited) (*child, error) {
+func spawn(s *Spec, files inherited) (*child, error) {
 	env := s.Env
 	if env == nil {
 		env = []string{} // nil would hand on our own

@@ -129,7 +129,7 @@ func TestForkShortage(t *testing.T) {
 		return syscall.ForkExec(name, argv, attr)
 	}
 	t.Cleanup(func() { household.fork = syscall.ForkExec })
-	exit, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)})
+	exit, err := Run(ctx, ctx, &Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)})
 	if err != nil || exit.Code != 3 || failures > 0 {
 		t.Errorf("Run = %v, %v with %d failures to go, want exit status 3", exit, err, failures)
 	}

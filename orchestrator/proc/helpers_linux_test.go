@@ -101,7 +101,7 @@ func playUnadopted() {
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
-	exit, err := Run(context.Background(), context.Background(), Spec{Argv: []string{"/proc/self/exe", "helper", "exit", "3"}})
+	exit, err := Run(context.Background(), context.Background(), &Spec{Argv: []string{"/proc/self/exe", "helper", "exit", "3"}})
 	_ = stdin.Close()
 	fmt.Println(exit, err, cmd.Wait())
 }
@@ -201,12 +201,12 @@ func joined(link *Link, mode string, args []string) int {
 		hang()
 	case "agent": // that leaves a process of that kind behind, and hangs
 		fmt.Println("joined", os.Getpid())
-		spec := Spec{Argv: []string{"/proc/self/exe", "helper", "leak-and-hang", args[0]}, Env: os.Environ(), Stdout: os.Stdout}
+		spec := &Spec{Argv: []string{"/proc/self/exe", "helper", "leak-and-hang", args[0]}, Env: os.Environ(), Stdout: os.Stdout}
 		_, _ = Run(context.Background(), context.Background(), spec)
 	case "careless": // starts processes of those kinds behind everybody's back and leaves when it is told
 		playCareless(link, args)
 	case "descriptors":
-		spec := Spec{Argv: []string{"/proc/self/exe", "helper", "descriptors"}, Env: os.Environ(), Stdout: os.Stdout}
+		spec := &Spec{Argv: []string{"/proc/self/exe", "helper", "descriptors"}, Env: os.Environ(), Stdout: os.Stdout}
 		_, _ = Run(context.Background(), context.Background(), spec)
 		_ = link.Leave(0)
 	case "locks":

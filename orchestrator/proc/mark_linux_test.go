@@ -68,7 +68,7 @@ func TestMarkIsInTheEnvironment(t *testing.T) {
 	mark := NewMark()
 	for range 2 {
 		var out bytes.Buffer
-		spec := Spec{Argv: helperArgv(t, "environment"), Env: append(quiet(t), "KANBAN_RUN_MARK=outer"), Stdout: &out, Mark: mark}
+		spec := &Spec{Argv: helperArgv(t, "environment"), Env: append(quiet(t), "KANBAN_RUN_MARK=outer"), Stdout: &out, Mark: mark}
 		if _, err := Run(ctx, ctx, spec); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func orphan(t *testing.T, kind string, mark Mark) int {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	c, err := spawn(Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Mark: mark}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
+	c, err := spawn(&Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Mark: mark}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
 	if err != nil {
 		t.Fatal(err)
 	}

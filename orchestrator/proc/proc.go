@@ -89,7 +89,7 @@ func (e *LeftoverError) Error() string {
 //
 // The command need not read its standard input or keep its outputs open, and who fails to write its output does not disturb
 // it. Errors: *StartError when it cannot be started at all, *LeftoverError, or what the system or the writers said.
-func Run(stop, kill context.Context, s Spec) (Exit, error) {
+func Run(stop, kill context.Context, s *Spec) (Exit, error) {
 	if stop.Err() != nil || kill.Err() != nil {
 		return Exit{Code: -1, Stopped: true}, nil
 	}
@@ -130,7 +130,7 @@ func newChild(pid int, k kin) *child {
 }
 
 // supervise returns when the leader has ended.
-func (c *child) supervise(stop, kill context.Context, s Spec) (timedOut, stopped bool) {
+func (c *child) supervise(stop, kill context.Context, s *Spec) (timedOut, stopped bool) {
 	var late <-chan time.Time
 	if s.Timeout > 0 {
 		timer := time.NewTimer(s.Timeout)

@@ -59,7 +59,7 @@ func TestRun(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			argv := helperArgv(t, tt.mode, tt.arg)
-			exit, err := Run(ctx, ctx, Spec{Argv: argv, Env: quiet(t), Stdin: []byte(tt.stdin), Stdout: &stdout, Stderr: &stderr})
+			exit, err := Run(ctx, ctx, &Spec{Argv: argv, Env: quiet(t), Stdin: []byte(tt.stdin), Stdout: &stdout, Stderr: &stderr})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestEnvironment(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var stdout bytes.Buffer
-			if _, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "environment"), Dir: dir, Env: tt.env, Stdout: &stdout}); err != nil {
+			if _, err := Run(ctx, ctx, &Spec{Argv: helperArgv(t, "environment"), Dir: dir, Env: tt.env, Stdout: &stdout}); err != nil {
 				t.Fatal(err)
 			}
 			if got := unmarked.ReplaceAllString(stdout.String(), ""); got != tt.want {
@@ -139,7 +139,7 @@ func TestStop(t *testing.T) {
 			if tt.killAt != "" {
 				second = watcher{want: tt.killAt, saw: cancelKill}
 			}
-			exit, err := Run(stop, kill, Spec{Argv: helperArgv(t, tt.mode), Env: quiet(t), Stdout: io.MultiWriter(&first, &second), Timeout: tt.timeout, Grace: tt.grace})
+			exit, err := Run(stop, kill, &Spec{Argv: helperArgv(t, tt.mode), Env: quiet(t), Stdout: io.MultiWriter(&first, &second), Timeout: tt.timeout, Grace: tt.grace})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestStoppedBeforeTheStart(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	for name, contexts := range map[string][2]context.Context{"stop": {done, ctx}, "kill": {ctx, done}} {
-		exit, err := Run(contexts[0], contexts[1], Spec{Argv: []string{"/does/not/exist"}})
+		exit, err := Run(contexts[0], contexts[1], &Spec{Argv: []string{"/does/not/exist"}})
 		if err != nil || !exit.Stopped || exit.Code != -1 || exit.String() != "stopped before it started" {
 			t.Errorf("Run with %s cancelled = %v (%+v), %v, want it not to start", name, exit, exit, err)
 		}
@@ -171,7 +171,7 @@ func TestEndWins(t *testing.T) {
 	c := &child{ended: make(chan struct{})}
 	close(c.ended)
 	for range 100 {
-		if timedOut, stopped := c.supervise(done, done, Spec{Timeout: 1}); timedOut || stopped {
+		if timedOut, stopped := c.supervise(done, done, &Spec{Timeout: 1}); timedOut || stopped {
 			t.Fatalf("supervise(ended) = %t, %t, want false, false", timedOut, stopped)
 		}
 	}
@@ -184,7 +184,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 // TestFailingWriter: the command must not notice that nobody can write its output down.
 func TestFailingWriter(t *testing.T) {
 	full := errors.New("disk full")
-	exit, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "flood", "1000000"), Env: quiet(t), Stdout: failing{full}})
+	exit, err := Run(ctx, ctx, &Spec{Argv: helperArgv(t, "flood", "1000000"), Env: quiet(t), Stdout: failing{full}})
 	if !errors.Is(err, full) || exit.String() != "exit status 0" {
 		t.Errorf("Run(flood) = %v, %v, want exit status 0 and the writer's error", exit, err)
 	}
@@ -203,17 +203,17 @@ func TestStartError(t *testing.T) {
 	self := helperArgv(t, "exit", "0")
 	for _, tt := range []struct {
 		name string
-		spec Spec
+		spec *Spec
 		want error
 		hint string
 	}{
-		{"missing", Spec{Argv: []string{filepath.Join(dir, "no")}}, syscall.ENOENT, ""},
-		{"not executable", Spec{Argv: []string{closed}}, syscall.EACCES, "chmod +x"},
-		{"no program", Spec{Argv: []string{text}}, syscall.ENOEXEC, "#!"},
-		{"a folder", Spec{Argv: []string{dir}}, syscall.EACCES, ""},
-		{"missing work directory", Spec{Argv: self, Dir: filepath.Join(dir, "gone")}, syscall.ENOENT, ""},
-		{"too long", Spec{Argv: append(self, strings.Repeat("x", 4<<20))}, syscall.E2BIG, ""},
-		{"NUL in an argument", Spec{Argv: append(self, "a\x00b")}, syscall.EINVAL, ""},
+		{"missing", &Spec{Argv: []string{filepath.Join(dir, "no")}}, syscall.ENOENT, ""},
+		{"not executable", &Spec{Argv: []string{closed}}, syscall.EACCES, "chmod +x"},
+		{"no program", &Spec{Argv: []string{text}}, syscall.ENOEXEC, "#!"},
+		{"a folder", &Spec{Argv: []string{dir}}, syscall.EACCES, ""},
+		{"missing work directory", &Spec{Argv: self, Dir: filepath.Join(dir, "gone")}, syscall.ENOENT, ""},
+		{"too long", &Spec{Argv: append(self, strings.Repeat("x", 4<<20))}, syscall.E2BIG, ""},
+		{"NUL in an argument", &Spec{Argv: append(self, "a\x00b")}, syscall.EINVAL, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			exit, err := Run(ctx, ctx, tt.spec)
@@ -325,7 +325,7 @@ func TestShortLivedCommandLosesNothing(t *testing.T) {
 	want := bytes.Repeat([]byte("0123456789abcdef"), 3000)
 	for i := range 100 {
 		var out bytes.Buffer
-		exit, err := Run(t.Context(), t.Context(), Spec{Argv: helperArgv(t, "cat"), Env: quiet(t), Stdin: want, Stdout: &out})
+		exit, err := Run(t.Context(), t.Context(), &Spec{Argv: helperArgv(t, "cat"), Env: quiet(t), Stdin: want, Stdout: &out})
 		if err != nil || exit.Code != 0 {
 			t.Fatalf("run %d: Run = %v, %v", i, exit, err)
 		}

@@ -66,7 +66,7 @@ const (
 	patience   = time.Minute
 )
 
-func start(stop, kill context.Context, s Spec, files inherited) (*child, error) {
+func start(stop, kill context.Context, s *Spec, files inherited) (*child, error) {
 	var c *child
 	err := patiently(stop, kill, func() error {
 		var err error

@@ -108,7 +108,7 @@ func TestOrphansAreNoStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	runner, err := spawn(Spec{Argv: helperArgv(t, "leak", "daemon"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
+	runner, err := spawn(&Spec{Argv: helperArgv(t, "leak", "daemon"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ const (
 type inherited []uintptr
 
 // on puts a terminal, if there is one, in the place of the first two.
-func (f inherited) on(s Spec) inherited {
+func (f inherited) on(s *Spec) inherited {
 	if s.Terminal == nil {
 		return f
 	}
@@ -40,7 +40,7 @@ type streams struct {
 	wg      sync.WaitGroup
 }
 
-func open(s Spec) (_ *streams, err error) {
+func open(s *Spec) (_ *streams, err error) {
 	st := &streams{theirs: make(inherited, 0, 3), quiet: make([]*pipe, 0, 3)}
 	defer func() {
 		if err != nil {

@@ -18,7 +18,7 @@ const chunk = 32 << 10
 type inherited []*os.File
 
 // on puts a terminal, if there is one, in the place of the first two.
-func (f inherited) on(s Spec) inherited {
+func (f inherited) on(s *Spec) inherited {
 	if s.Terminal == nil {
 		return f
 	}
@@ -39,7 +39,7 @@ type output struct {
 	err  error // of the first write that failed
 }
 
-func open(s Spec) (_ *streams, err error) {
+func open(s *Spec) (_ *streams, err error) {
 	st := &streams{}
 	defer func() {
 		if err != nil {

@@ -34,7 +34,7 @@ func TestTerminal(t *testing.T) {
 		said <- string(text)
 	}()
 	var stderr bytes.Buffer
-	exit, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "typist"), Env: quiet(t), Terminal: far, Stderr: &stderr})
+	exit, err := Run(ctx, ctx, &Spec{Argv: helperArgv(t, "typist"), Env: quiet(t), Terminal: far, Stderr: &stderr})
 	if err != nil || exit.String() != "exit status 0" {
 		t.Fatalf("Run = %v, %v, want exit status 0", exit, err)
 	}
@@ -65,7 +65,7 @@ func TestTerminalWithInput(t *testing.T) {
 		text, _ := io.ReadAll(near)
 		said <- string(text)
 	}()
-	exit, err := Run(ctx, ctx, Spec{Argv: helperArgv(t, "typist"), Env: quiet(t), Terminal: far, Input: theirs})
+	exit, err := Run(ctx, ctx, &Spec{Argv: helperArgv(t, "typist"), Env: quiet(t), Terminal: far, Input: theirs})
 	if err != nil || exit.String() != "exit status 0" {
 		t.Fatalf("Run = %v, %v, want exit status 0", exit, err)
 	}
@@ -94,7 +94,7 @@ func TestTerminalStop(t *testing.T) {
 		cancel()
 		_, _ = io.Copy(io.Discard, near)
 	}()
-	exit, err := Run(stop, ctx, Spec{Argv: helperArgv(t, "graceful"), Env: quiet(t), Terminal: far, Grace: time.Minute})
+	exit, err := Run(stop, ctx, &Spec{Argv: helperArgv(t, "graceful"), Env: quiet(t), Terminal: far, Grace: time.Minute})
 	if err != nil || !exit.Stopped || exit.Signal != "" || exit.Code != 0 {
 		t.Errorf("Run = %+v, %v, want it to end in order when it is asked to", exit, err)
 	}

@@ -22,7 +22,7 @@ func TestManyEnds(t *testing.T) {
 	const crowd = 60
 	children := make([]*child, crowd)
 	for i := range children {
-		c, err := spawn(Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+		c, err := spawn(&Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestManyEnds(t *testing.T) {
 func TestWatch(t *testing.T) {
 	for _, given := range []bool{true, false} {
 		for _, early := range []bool{true, false} {
-			c, err := spawn(Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+			c, err := spawn(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
 			if err != nil {
 				t.Fatal(err)
 			}

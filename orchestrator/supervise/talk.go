@@ -71,7 +71,7 @@ func (s *Supervision) begin(stop, kill context.Context) (*talk, error) {
 	go t.listen(reader)
 	go t.speak()
 	go func() {
-		exit, err := proc.Run(here, kill, proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Grace: inv.Grace, Mark: inv.Mark, Terminal: far, Input: theirs, Stderr: stderr})
+		exit, err := proc.Run(here, kill, &proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Grace: inv.Grace, Mark: inv.Mark, Terminal: far, Input: theirs, Stderr: stderr})
 		err = errors.Join(err, far.Close(), theirs.Close(), stderr.Close())
 		late := time.AfterFunc(drainTime, func() { _ = near.Close() }) // somebody has escaped and holds the far side open
 		<-t.read
