@@ -16,7 +16,7 @@
 // # Who may import whom
 //
 //	cmd/kanban-run ─► everything
-//	orchestrator   ─► flow, board, agent, journal, durable, redact, config, roles
+//	orchestrator   ─► flow, board, agent, journal, durable, redact, config, roles, review
 //	board, roles   ─► matter                  board   ─► schema, durable     journal ─► durable, compact
 //	agent          ─► proc, redact, schema    digest  ─► flow                console ─► redact
 //	supervise      ─► agent, proc, review
@@ -35,12 +35,16 @@
 //	ownership.go  who may write: handoff, epoch, split brain; reconcile.go: what follows when somebody else did
 //	turn.go       StartAgent: one attempt of one call; spending.go: what it came to
 //	judge.go      the Manager's reply against the board that it left
+//	reviewed.go   an attempt in which a supervisor looks at the work: several programs, one outcome (seed 003)
 //	record.go     WriteBoard
-//	cast.go       which program plays a role; environ.go: what its environment is
+//	cast.go       which program plays a role; environ.go: what its environment is; doctor.go: whether it is there and will do
 //	files.go      the files of a run; spool.go: the streams of its agents; logbook.go: supervisor-log.md; statefile.go: state.md
 //	batch.go      several boards side by side; once.go: a single call without a board
 //	inspect.go    the journal for those who only read; skim.go: where a board stands, in a hurry; verify.go: what is to be
 //	              said about it; ack.go: the Lead's word
+//
+// The agents' programs are spoken to by package agent and one package below it for each kind; package supervise is seed 003 for a person
+// at a terminal, and shares with reviewed.go what a supervisor is told (package review).
 //
 // # What is said, and where it goes
 //
