@@ -21,6 +21,7 @@ type reviewing struct {
 	stop     context.Context
 	accounts agent.Accounts
 	spent    *agent.Spending // by all phases so far, as far as they tell
+	untold   bool            // one did not
 	began    time.Time       // of the phase
 }
 
@@ -58,7 +59,8 @@ func (v *reviewing) review(out *agent.Outcome) (*agent.Outcome, error) {
 			return out, nil
 		}
 		if round > most {
-			v.a.refused = fmt.Sprintf("the supervisor of %s is not content after %s: %s (the next run starts the task afresh; review_rounds of the role says how often work may be sent back)", v.a.player.Role.Name, flow.Count(round, "round"), clip(said))
+			v.a.refused = fmt.Sprintf("the supervisor of %s is not content after %s: %s (the next run starts the task afresh; review_rounds of the role "+
+				"says how often work may be sent back)", v.a.player.Role.Name, flow.Count(round, "round"), clip(said))
 			return out, nil
 		}
 		if out, err = v.goOn(round, out.Session, said); err != nil || out.Reply == nil {
@@ -187,17 +189,20 @@ func (v *reviewing) unreviewed(out, verdict *agent.Outcome) *agent.Outcome {
 // charge counts what a phase came to.
 func (v *reviewing) charge(out *agent.Outcome, parent string) {
 	own := v.accounts.Charge(out, parent)
-	if v.spent == nil {
-		v.spent = own
+	v.untold = v.untold || own == nil || own.Cost == nil
+	var sum agent.Spending
+	switch {
+	case own == nil && v.spent == nil:
 		return
-	}
-	sum := *v.spent
-	if own == nil || own.Cost == nil {
-		sum.Partial = true
-	}
-	if own != nil {
+	case own == nil:
+		sum = *v.spent
+	case v.spent == nil:
+		sum = *own
+	default:
+		sum = *v.spent
 		sum.Add(*own)
 	}
+	sum.Partial = sum.Partial || v.untold
 	v.spent = &sum
 }
 

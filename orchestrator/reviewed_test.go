@@ -172,6 +172,10 @@ func TestReviewWithoutVerdict(t *testing.T) {
 	if s.result.Outcome != flow.Complete || len(s.left) != 0 || !strings.HasPrefix(s.result.Used.Money(), "at least") {
 		t.Errorf("the run ended with %s: %s, %s; %d parts were not played", s.result.Outcome, s.result.Text, s.result.Used.Money(), len(s.left))
 	}
+	s = stage(t, flow.Limits{}, asIs, part{good, "s", -1, ""}, part{"[TASK_COMPLETED]", "f1", 15, ""})
+	if spent := eventsOf[flow.ReplyAccepted](s)[0].Spent; spent == nil || !spent.Partial || *spent.Cost != 15 {
+		t.Errorf("accepted with %+v, want a sum that lacks the agent's part", spent)
+	}
 	s = stage(t, flow.Limits{MaxRetries: 1}, asIs, part{good, "s", 10, ""}, part{"", "f1", -1, "API Error"}, part{"", "f2", -1, "API Error"})
 	if s.result.Outcome != flow.NeedsPerson || !strings.Contains(s.result.Text, "gave no verdict in 2 attempts; the last: API Error") || len(eventsOf[flow.ReplyAccepted](s)) != 0 {
 		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kanban-run/orchestrator/agent/claude"
 )
 
 // doctor runs `check --agents`.
@@ -22,6 +24,7 @@ func (s *realSite) doctor(args ...string) (said string, code int) {
 
 // TestRealDoctor: the tool is there, of the version that the adapter was tested with, and has all options; the model is asked for nothing.
 func TestRealDoctor(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
 		s := newReal(t, name, 1)
 		said, code := s.doctor("--agent", name)
@@ -36,8 +39,7 @@ func TestRealDoctor(t *testing.T) {
 
 // TestDoctor: what a program says of itself is compared with what the adapter needs.
 func TestDoctor(t *testing.T) {
-	const help = "echo '-p, --print --output-format --verbose --model --system-prompt --system-prompt-snapshot --append-system-prompt --json-schema " +
-		"--resume --fork-session --max-budget-usd --mcp-config --strict-mcp-config --tools --allowedTools --permission-mode --dangerously-skip-permissions'"
+	help := "echo '" + strings.Join(claude.New().Tool().Options, " ") + "'"
 	for _, tt := range []struct {
 		name, script, says string
 		code               int
@@ -45,7 +47,7 @@ func TestDoctor(t *testing.T) {
 		{"right", `case $1 in --version) echo 2.1.328 "(Claude Code)";; *) ` + help + `;; esac`, "claude 2.1.328 at ", exitComplete},
 		{"another version", `case $1 in --version) echo 2.2.0;; *) ` + help + `;; esac`, "warning: Architect, Implementor, Manager, Supervisor: claude 2.2.0 at ", exitComplete},
 		{"help on standard error", `case $1 in --version) echo 2.1.328;; *) ` + help + ` >&2;; esac`, "0 errors", exitComplete},
-		{"lacks an option", `case $1 in --version) echo 1.0.0;; *) echo --print --output-format --tools-of-another-kind;; esac`, "has no --verbose, --model", exitInvalid},
+		{"lacks an option", `case $1 in --version) echo 1.0.0;; *) echo --print --output-format --tools-of-another-kind;; esac`, "has no --input-format, --verbose, --model", exitInvalid},
 		{"broken", `echo it hurts; exit 3`, "claude --version: exit status 3", exitInvalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -47,6 +47,7 @@ func reviewedSite(t *testing.T, name string) *realSite {
 // TestRealReview is seed 003 in a batch: two rounds of feedback, and then completion. The agent goes on in its own session, the supervisor
 // looks at it in forks.
 func TestRealReview(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
 		s := reviewedSite(t, name)
 		s.supervised("Add a test.", "Not yet [TASK_COMPLETED]: run it.", "All is there.\n\n[TASK_COMPLETED]")
@@ -66,10 +67,10 @@ func TestRealReview(t *testing.T) {
 		s.unchanged(name)
 		// A session tells what it came to from its beginning, a fork what its parent came to as well: each turn is charged once.
 		turns := int64(len(s.model.Requests()))
-		if used := s.used(); used.Input != 1000*turns || used.Output != 50*turns || name == "claude" && (used.Cost == nil || *used.Cost != 5000*turns) {
+		if used := s.used(); exact(name) && (used.Input != 1000*turns || used.Output != 50*turns) || name == "claude" && (used.Cost == nil || *used.Cost != 5000*turns) {
 			t.Errorf("status says %+v for %d turns of 1000 tokens in, 50 out and half a cent", used, turns)
 		}
-	})
+	}, "gemini") // which cannot fork
 }
 
 // strict checks that every supervisor was told its role, and no agent was.
@@ -117,8 +118,20 @@ func (s *realSite) unchanged(name string) {
 	}
 }
 
+// TestRealReviewRefused: a tool that cannot fork a session says so before anything starts.
+func TestRealReviewRefused(t *testing.T) {
+	t.Parallel()
+	s := reviewedSite(t, "gemini")
+	s.run(exitInvalid)
+	s.says("gemini has nothing that would obey review")
+	if n := len(s.model.Requests()); n != 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
 // TestRealReviewWithoutEnd: a supervisor that is never content leaves the board to a person, and the next run starts afresh.
 func TestRealReviewWithoutEnd(t *testing.T) {
+	t.Parallel()
 	s := reviewedSite(t, "claude")
 	s.supervised("More.")
 	s.run(exitNeedsPerson)
@@ -132,6 +145,7 @@ func TestRealReviewWithoutEnd(t *testing.T) {
 
 // TestRealReviewLimit: a limit of cost is looked at after each verdict, and what was spent by then is charged once.
 func TestRealReviewLimit(t *testing.T) {
+	t.Parallel()
 	s := reviewedSite(t, "claude")
 	s.supervised("More.")
 	s.run(exitLimit, "--max-cost", "0.015")
@@ -148,6 +162,7 @@ func TestRealReviewLimit(t *testing.T) {
 
 // TestRealReviewKilled: SIGKILL while the supervisor looks at the work leaves nobody, and the call is made again.
 func TestRealReviewKilled(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
 		s := reviewedSite(t, name)
 		s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
@@ -167,11 +182,12 @@ func TestRealReviewKilled(t *testing.T) {
 		if log := s.ask("log", "kanban.yaml"); !strings.Contains(log, "accepts the work (round 1") || !strings.Contains(log, "the run died before") {
 			t.Errorf("the log is %s, want the call to be made again", log)
 		}
-	})
+	}, "gemini")
 }
 
 // TestRealReviewAgain: a supervisor that gives no verdict is asked again, and the agent's work is not done again because of it.
 func TestRealReviewAgain(t *testing.T) {
+	t.Parallel()
 	s := reviewedSite(t, "claude")
 	const fails = 2 // claude itself asks twice
 	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
@@ -205,6 +221,7 @@ func TestRealReviewAgain(t *testing.T) {
 
 // TestRealReviewTimeout: the timeout is that of the attempt, reviews included.
 func TestRealReviewTimeout(t *testing.T) {
+	t.Parallel()
 	s := reviewedSite(t, "claude")
 	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		if strings.Contains(said, "You are now the supervisor") {
@@ -222,6 +239,7 @@ func TestRealReviewTimeout(t *testing.T) {
 
 // TestRealReviewOfPipe: an agent that puts a pipe in its task's place hangs nobody.
 func TestRealReviewOfPipe(t *testing.T) {
+	t.Parallel()
 	s := reviewedSite(t, "claude")
 	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		switch {
@@ -238,6 +256,7 @@ func TestRealReviewOfPipe(t *testing.T) {
 
 // TestRealReviewNeedsPrompt is seed 003, "SUPERVISOR.md 不存在": an error before anything starts, that says how to create one.
 func TestRealReviewNeedsPrompt(t *testing.T) {
+	t.Parallel()
 	s := reviewedSite(t, "claude")
 	if err := os.Remove(s.path("SUPERVISOR.md")); err != nil {
 		t.Fatal(err)

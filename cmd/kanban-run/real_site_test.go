@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,8 +22,11 @@ type realSite struct {
 	model *modeltest.Server
 }
 
-// reals are the agents that every run of the tests must have: see modeltest.Find.
-var reals = [...]string{"claude", "codex"}
+// reals are the agents; those of the second half are slow, and only used by make test-agents: see modeltest.Find.
+var reals = [...]string{"claude", "codex", "gemini", "opencode"}
+
+// exact says whether the agent's tool asks the model for nothing beside its work, and tells each token of it.
+func exact(name string) bool { return name == "claude" || name == "codex" }
 
 // newReal makes a site where a board of n tasks is worked on by a real agent. Its home and its environment are new.
 func newReal(t *testing.T, name string, n int) *realSite {
@@ -149,9 +153,14 @@ func (s *realSite) used() used {
 	return status.Used
 }
 
-// onEach runs a test with each of the real agents.
-func onEach(t *testing.T, test func(t *testing.T, name string)) {
+// onEach runs a test with each of the real agents, but for those that cannot do what it is about.
+func onEach(t *testing.T, test func(t *testing.T, name string), but ...string) {
 	for _, name := range reals {
-		t.Run(name, func(t *testing.T) { test(t, name) })
+		if !slices.Contains(but, name) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, name)
+			})
+		}
 	}
 }

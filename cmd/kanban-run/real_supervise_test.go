@@ -137,6 +137,7 @@ func (s *seat) leaves(code int) {
 
 // TestRealSupervise is seed 003 at a terminal: two rounds of feedback, completion, the session goes on, and Ctrl-D leaves.
 func TestRealSupervise(t *testing.T) {
+	t.Parallel()
 	s := newSeat(t, "Add a test.", "Run it.", "All is there.\n\n[TASK_COMPLETED]")
 	s.sits()
 	s.sees("Supervisor mode enabled")
@@ -169,6 +170,7 @@ func TestRealSupervise(t *testing.T) {
 
 // TestRealSuperviseInterrupt: Ctrl-C stops what the agent does, and what is typed then goes to the same session.
 func TestRealSuperviseInterrupt(t *testing.T) {
+	t.Parallel()
 	s := newSeat(t, "[TASK_COMPLETED]")
 	s.sits()
 	s.sees("> ")
@@ -192,6 +194,7 @@ func TestRealSuperviseInterrupt(t *testing.T) {
 
 // TestRealSuperviseEnds: whatever ends it, the terminal is given back and nobody is left.
 func TestRealSuperviseEnds(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		end  func(s *seat)
@@ -216,6 +219,7 @@ func TestRealSuperviseEnds(t *testing.T) {
 
 // TestRealSuperviseKeys: Ctrl-C is heard whatever else was typed: after Ctrl-D, and behind a line that waits for its turn.
 func TestRealSuperviseKeys(t *testing.T) {
+	t.Parallel()
 	t.Run("after Ctrl-D", func(t *testing.T) {
 		s := newSeat(t, "[TASK_COMPLETED]")
 		s.sits()
@@ -253,6 +257,7 @@ func TestRealSuperviseKeys(t *testing.T) {
 
 // TestRealSuperviseLongPrompt: a SUPERVISOR.md that is too long for a command line goes to claude as a file, which does not stay.
 func TestRealSuperviseLongPrompt(t *testing.T) {
+	t.Parallel()
 	s := newSeat(t, "[TASK_COMPLETED]")
 	s.write("SUPERVISOR.md", strings.Repeat("Be patient. ", 5000)+"You are strict.\n")
 	cmd := s.command([]string{"TMPDIR=" + s.path("tmp")}, "supervise")
@@ -272,6 +277,7 @@ func TestRealSuperviseLongPrompt(t *testing.T) {
 
 // TestRealSuperviseUnfinished: without a person the exit code says that the work is not completed.
 func TestRealSuperviseUnfinished(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, says string
 		step       modeltest.Step
@@ -300,6 +306,7 @@ func TestRealSuperviseUnfinished(t *testing.T) {
 
 // TestSuperviseHidesSecrets: what an agent says on standard error, or what of its output cannot be read, is redacted before it is shortened.
 func TestSuperviseHidesSecrets(t *testing.T) {
+	t.Parallel()
 	const secret = "tr0ub4dor-and-3-horses-and-a-battery-staple"
 	for name, says := range map[string]string{
 		"stderr":          `printf %480s x >&2; printf %s "$TOLD" >&2`,
@@ -330,6 +337,7 @@ func TestSuperviseHidesSecrets(t *testing.T) {
 
 // TestRealSuperviseLogin: a login that is refused ends it with the provider's words.
 func TestRealSuperviseLogin(t *testing.T) {
+	t.Parallel()
 	s := newSeat(t, "")
 	s.model.Otherwise(func(*modeltest.Request, string) (modeltest.Script, bool) {
 		return modeltest.Play(modeltest.Status(401)), true
@@ -343,6 +351,7 @@ func TestRealSuperviseLogin(t *testing.T) {
 
 // TestRealSupervisePiped: without a terminal each line is a message, and the end of the input is the end.
 func TestRealSupervisePiped(t *testing.T) {
+	t.Parallel()
 	s := newSeat(t, "More.", "[TASK_COMPLETED]")
 	cmd := s.command(nil, "supervise")
 	cmd.Stdin = strings.NewReader("please write a parser\nplease write a manual\n")
@@ -359,6 +368,7 @@ func TestRealSupervisePiped(t *testing.T) {
 
 // TestSuperviseTakesNoMessage: a message on the command line is not handed to claude, who would not hear it.
 func TestSuperviseTakesNoMessage(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, built(t, buildPlain), 0)
 	out, err := s.command(nil, "supervise", "please do it").CombinedOutput()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != exitInvalid || !strings.Contains(string(out), "echo MESSAGE | kanban-run supervise") {
@@ -368,6 +378,7 @@ func TestSuperviseTakesNoMessage(t *testing.T) {
 
 // TestRealSuperviseNeedsPrompt is seed 003, "SUPERVISOR.md 不存在".
 func TestRealSuperviseNeedsPrompt(t *testing.T) {
+	t.Parallel()
 	s := newSeat(t, "")
 	s.remove("SUPERVISOR.md")
 	var out bytes.Buffer

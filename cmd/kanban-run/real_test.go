@@ -30,7 +30,7 @@ func TestRealBoard(t *testing.T) {
 		}
 		s.says("the board is complete")
 		used, turns := s.used(), int64(len(s.model.Requests()))
-		if used.Session == "" || used.Input != 1000*turns || used.Output != 50*turns || (used.Cost != nil && *used.Cost == 5000*turns) != (name == "claude") {
+		if used.Session == "" || used.Input == 0 || exact(name) && (used.Input != 1000*turns || used.Output != 50*turns) || (used.Cost != nil && *used.Cost == 5000*turns) != (name == "claude") {
 			t.Errorf("status says %+v after %d turns, want a session, tokens, and the cost where the tool tells one", used, turns)
 		}
 		if attempts := strings.Count(s.ask("log", "kanban.yaml"), "rejected"); attempts != 0 {
@@ -53,7 +53,7 @@ func TestRealExample(t *testing.T) {
 			}
 		}
 		status := s.ask("status", "kanban.yaml")
-		if !strings.Contains(status, "\nsession   "+s.used().Session) || !strings.Contains(status, map[string]string{"claude": "\ncost      $0.03", "codex": "\ncost      unknown"}[name]) {
+		if !strings.Contains(status, "\nsession   "+s.used().Session) || !strings.Contains(status, map[bool]string{true: "\ncost      $0.03", false: "\ncost      unknown"}[name == "claude"]) {
 			t.Errorf("status is\n%s", status)
 		}
 	})
@@ -165,7 +165,7 @@ func TestRealLater(t *testing.T) {
 		s.says(reset.UTC().Format("2006-01-02T15:04"))
 		s.model.Otherwise(s.work)
 		s.run(exitComplete)
-	})
+	}, "gemini", "opencode") // gemini waits in silence, and the fake model has no limit of opencode's
 }
 
 // TestRealHang: an API that never answers is ended by the timeout of the attempt.
