@@ -24,13 +24,14 @@ const (
 
 // site is a folder with a board, and what is started there. Everything that it starts bears its marker.
 type site struct {
-	t      testing.TB
-	dir    string
-	marker string
-	binary string
-	args   []string // before the boards
-	env    []string
-	shield bool // another process is the parent of kanban-run: a failpoint may kill that one
+	t        testing.TB
+	dir      string
+	marker   string
+	binary   string
+	args     []string // before the boards
+	env      []string
+	patience time.Duration // with a run, if it may take longer than stuckAfter
+	shield   bool          // another process is the parent of kanban-run: a failpoint may kill that one
 
 	// Left behind when both halves were killed: the next start ends them before its first spawn.
 	owed     []process
@@ -176,7 +177,7 @@ func (r *launched) wait() int {
 	select {
 	case <-r.ended:
 		return r.cmd.ProcessState.ExitCode()
-	case <-time.After(stuckAfter):
+	case <-time.After(max(r.site.patience, stuckAfter)):
 		r.site.t.Fatalf("kanban-run does not end; its processes: %v\n%s", bearers(r.site.marker), r.site.read("output"))
 		return 0
 	}

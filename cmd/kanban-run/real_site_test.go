@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kanban-run/orchestrator/agent/modeltest"
 )
@@ -33,6 +34,7 @@ func newReal(t *testing.T, name string, n int) *realSite {
 	t.Helper()
 	path := modeltest.Find(t, name)
 	s := &realSite{site: newSite(t, built(t, buildPlain), n), name: name, model: modeltest.Start(t)}
+	s.patience = 3 * time.Minute // some need five seconds for a word
 	s.env = append(s.model.Env(t, name), "KANBAN_RUN_GRACE=5s")
 	for i, v := range s.env {
 		if strings.HasPrefix(v, "PATH=") {
@@ -49,7 +51,7 @@ func newReal(t *testing.T, name string, n int) *realSite {
 // list.
 func (s *realSite) work(_ *modeltest.Request, said string) (modeltest.Script, bool) {
 	switch task := taskOf(said); {
-	case strings.Contains(said, `"done_task"`):
+	case strings.LastIndex(said, `"done_task"`) > strings.LastIndex(said, `"task_file"`):
 		return modeltest.Play(modeltest.Walk()), true
 	case task != "":
 		return modeltest.Play(s.wrote(task), modeltest.Structured(reply("ok", "Wrote it."))), true
@@ -58,11 +60,12 @@ func (s *realSite) work(_ *modeltest.Request, said string) (modeltest.Script, bo
 	}
 }
 
-// taskOf is the name of the task in a prompt, without folder and ending; "" where it has none.
+// taskOf is the name of the last task in a prompt, without folder and ending; "" where it has none. Prompts of roles have examples of input.
 func taskOf(said string) string {
-	_, rest, found := strings.Cut(said, `"task_file":`)
+	const key = `"task_file":`
+	at := strings.LastIndex(said, key)
 	var path string
-	if !found || json.NewDecoder(strings.NewReader(rest)).Decode(&path) != nil {
+	if at < 0 || json.NewDecoder(strings.NewReader(said[at+len(key):])).Decode(&path) != nil {
 		return ""
 	}
 	return strings.TrimSuffix(filepath.Base(path), ".md")

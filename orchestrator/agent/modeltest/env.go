@@ -69,10 +69,11 @@ stream_max_retries = 1
 	return []string{"CODEX_HOME=" + home, "FAKE_API_KEY=sk-dummy"}
 }
 
-// gemini, where it is given the address of an API, takes that for a gateway unless its settings say what kind of key it has.
+// gemini, where it is given the address of an API, takes that for a gateway unless its settings say what kind of key it has. Without the name
+// of a model it asks one which to take, which this model has no answer to.
 func (s *Server) gemini(t testing.TB, home string) []string {
-	put(t, filepath.Join(home, ".gemini", "settings.json"), `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`)
-	return []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL=" + s.URL, "GEMINI_CLI_TRUST_WORKSPACE=true",
+	put(t, filepath.Join(home, ".gemini", "settings.json"), `{"model":{"name":"gemini-2.5-flash"},"security":{"auth":{"selectedType":"gemini-api-key"}}}`)
+	return []string{"GEMINI_API_KEY=dummy-key", "GOOGLE_GEMINI_BASE_URL=" + s.URL, "GEMINI_CLI_TRUST_WORKSPACE=true",
 		"GEMINI_CLI_NO_RELAUNCH=true"}
 }
 
