@@ -34,7 +34,7 @@ func TestRealDoctor(t *testing.T) {
 		if n := len(s.model.Requests()); n != 0 {
 			t.Errorf("the model was asked %d times", n)
 		}
-	})
+	}, "acp") // may be any program
 }
 
 // TestDoctor: what a program says of itself is compared with what the adapter needs.

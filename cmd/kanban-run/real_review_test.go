@@ -70,7 +70,7 @@ func TestRealReview(t *testing.T) {
 		if used := s.used(); exact(name) && (used.Input != 1000*turns || used.Output != 50*turns) || name == "claude" && (used.Cost == nil || *used.Cost != 5000*turns) {
 			t.Errorf("status says %+v for %d turns of 1000 tokens in, 50 out and half a cent", used, turns)
 		}
-	}, "gemini") // which cannot fork
+	}, "gemini", "acp") // which cannot fork
 }
 
 // strict checks that every supervisor was told its role, and no agent was.
@@ -182,7 +182,7 @@ func TestRealReviewKilled(t *testing.T) {
 		if log := s.ask("log", "kanban.yaml"); !strings.Contains(log, "accepts the work (round 1") || !strings.Contains(log, "the run died before") {
 			t.Errorf("the log is %s, want the call to be made again", log)
 		}
-	}, "gemini")
+	}, "gemini", "acp")
 }
 
 // TestRealReviewAgain: a supervisor that gives no verdict is asked again, and the agent's work is not done again because of it.

@@ -24,7 +24,7 @@ type realSite struct {
 }
 
 // reals are the agents; those of the second half are slow, and only used by make test-agents: see modeltest.Find.
-var reals = [...]string{"claude", "codex", "gemini", "opencode"}
+var reals = [...]string{"claude", "codex", "gemini", "opencode", "acp"}
 
 // exact says whether the agent's tool asks the model for nothing beside its work, and tells each token of it.
 func exact(name string) bool { return name == "claude" || name == "codex" }
@@ -32,17 +32,27 @@ func exact(name string) bool { return name == "claude" || name == "codex" }
 // newReal makes a site where a board of n tasks is worked on by a real agent. Its home and its environment are new.
 func newReal(t *testing.T, name string, n int) *realSite {
 	t.Helper()
-	path := modeltest.Find(t, name)
+	program := name
+	if name == "acp" {
+		program = "gemini" // which speaks the protocol, too
+	}
+	path := modeltest.Find(t, program)
 	s := &realSite{site: newSite(t, built(t, buildPlain), n), name: name, model: modeltest.Start(t)}
 	s.patience = 3 * time.Minute // some need five seconds for a word
-	s.env = append(s.model.Env(t, name), "KANBAN_RUN_GRACE=5s")
+	s.env = append(s.model.Env(t, program), "KANBAN_RUN_GRACE=5s")
 	for i, v := range s.env {
 		if strings.HasPrefix(v, "PATH=") {
 			s.env[i] = "PATH=" + filepath.Dir(path) + ":" + strings.TrimPrefix(v, "PATH=")
 		}
 	}
 	s.args = []string{"--agent", name}
-	s.write(".kanban-run.yaml", "env:\n  pass: [FAKE_API_KEY]\n")
+	s.write(".kanban-run.yaml", "env:\n  pass: [FAKE_API_KEY, GEMINI_API_KEY]\n")
+	if name == "acp" {
+		s.args = nil
+		for _, role := range []string{"Implementor", "Manager"} {
+			s.write(".kanban-run/roles/"+role+".md", "---\nname: "+role+"\nagent: acp\ncommand: [gemini, --acp]\n---\nWork.\n")
+		}
+	}
 	s.model.Otherwise(s.work)
 	return s
 }
