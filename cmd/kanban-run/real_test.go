@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,6 +109,20 @@ func TestRealAttemptLimits(t *testing.T) {
 	asked := s.model.Requests()
 	if first := asked[len(asked)-3]; slices.Contains(first.Tools, "Write") || !slices.Contains(first.Tools, "Bash") {
 		t.Errorf("the agent has the tools %q, want all but those that its role forbids\n%s", first.Tools, s.asked())
+	}
+}
+
+// TestRealMCP: the servers of a role's file are started, with just the arguments that stand there. This one has nothing to say.
+func TestRealMCP(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"claude", "codex"} {
+		s := newReal(t, name, 1)
+		s.write("mcp.json", fmt.Sprintf(`{"mcpServers": {"lab": {"command": "sh", "args": ["-c", "printf %%s \"$0\" > %s", "a \"b\" c"]}}}`, s.path("started")))
+		s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nmcp_config: mcp.json\n---\nWork.\n")
+		s.run(exitComplete)
+		if got, want := s.read("started"), `a "b" c`; got != want {
+			t.Errorf("%s started the server with %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -27,10 +27,13 @@ func (adapter) Name() string { return "codex" }
 
 // Check refuses what codex has no option for. It has no list of tools either; which ones it has, its sandbox says.
 func (adapter) Check(a agent.Assignment) error {
-	if err := a.Refuse("codex", "max_turns", "max_cost", "mcp_config"); err != nil {
+	if err := a.Refuse("codex", "max_turns", "max_cost"); err != nil {
 		return err
 	}
 	if _, err := sandbox(a.Permission); err != nil {
+		return err
+	}
+	if _, err := mcp(a.MCP); err != nil {
 		return err
 	}
 	_, err := tool().Start(a)
@@ -59,7 +62,11 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	argv = slices.Concat(argv, role, option, a.Args, thread(a.Follow), []string{"-"})
+	servers, err := mcp(a.MCP)
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	argv = slices.Concat(argv, role, servers, option, a.Args, thread(a.Follow), []string{"-"})
 	return agent.Invocation{Argv: argv, Stdin: stdin, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace, Files: files}, nil
 }
 

@@ -116,7 +116,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"turns", "max_turns", agent.Assignment{MaxTurns: 1}},
 		{"money", "max_cost", agent.Assignment{MaxCost: 1}},
-		{"MCP", "mcp_config", agent.Assignment{MCP: "mcp.json"}},
+		{"MCP without a file", "mcp_config cannot be read", agent.Assignment{MCP: "no-such-mcp.json"}},
 		{"an odd permission", `no permission "root"`, agent.Assignment{Permission: "root"}},
 		{"no program", "codex cannot be started", agent.Assignment{Command: []string{"no-such-codex"}}},
 	} {

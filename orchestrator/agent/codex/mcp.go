@@ -1,0 +1,64 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// servers is a file like {"mcpServers": {NAME: {"command": …, "args": […]}}}, as claude and most others take it.
+type servers struct {
+	Servers map[string]server `json:"mcpServers"`
+}
+
+type server struct {
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	URL     string            `json:"url"`
+	Env     map[string]string `json:"env"`
+	Headers map[string]string `json:"headers"`
+}
+
+var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// mcp are the options that give codex the servers of a file. It takes them on its command line only, where every user of the machine sees
+// them, so a server with variables or headers is refused: there are secrets in those. Errors: *agent.ConfigError.
+func mcp(path string) (options []string, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	var file servers
+	if err == nil {
+		err = json.Unmarshal(data, &file)
+	}
+	if err != nil {
+		return nil, &agent.ConfigError{Text: "mcp_config cannot be read", Fix: `name a file like {"mcpServers": {"NAME": {"command": "…", "args": ["…"]}}}`, Err: err}
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
+		s := file.Servers[name]
+		if len(s.Env)+len(s.Headers) > 0 || !serverName.MatchString(name) || (s.Command == "") == (s.URL == "") {
+			return nil, &agent.ConfigError{Text: fmt.Sprintf("codex cannot be given the MCP server %q of mcp_config", name),
+				Fix: "it needs a plain name and a command or a url, and neither env nor headers, which everybody could read on its command line: set those in codex's own config.toml"}
+		}
+		options = append(options, s.options("mcp_servers."+name+".")...)
+	}
+	return options, nil
+}
+
+func (s server) options(key string) []string {
+	if s.URL != "" {
+		return []string{"-c", key + "url=" + tomlString(s.URL)}
+	}
+	args := make([]string, len(s.Args))
+	for i, a := range s.Args {
+		args[i] = tomlString(a)
+	}
+	return []string{"-c", key + "command=" + tomlString(s.Command), "-c", key + "args=[" + strings.Join(args, ",") + "]"}
+}

@@ -1,0 +1,47 @@
+package codex
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// TestMCP: servers go onto the command line, and nothing that may be a secret does.
+func TestMCP(t *testing.T) {
+	for _, tt := range []struct {
+		name, file string
+		want       []string
+		refused    string
+	}{
+		{"a program", `{"mcpServers":{"lab":{"command":"node","args":["a \"b\".js","--x=1"]}}}`,
+			[]string{"-c", `mcp_servers.lab.command="node"`, "-c", `mcp_servers.lab.args=["a \"b\".js","--x=1"]`}, ""},
+		{"two, in an order of their own", `{"mcpServers":{"z":{"url":"http://127.0.0.1/mcp"},"a":{"command":"x"}}}`,
+			[]string{"-c", `mcp_servers.a.command="x"`, "-c", "mcp_servers.a.args=[]", "-c", `mcp_servers.z.url="http://127.0.0.1/mcp"`}, ""},
+		{"none", `{"mcpServers":{}}`, nil, ""},
+		{"variables", `{"mcpServers":{"lab":{"command":"node","env":{"KEY":"hunter2"}}}}`, nil, `the MCP server "lab"`},
+		{"headers", `{"mcpServers":{"lab":{"url":"http://x","headers":{"Authorization":"hunter2"}}}}`, nil, `the MCP server "lab"`},
+		{"a name that is a path", `{"mcpServers":{"a.b":{"command":"node"}}}`, nil, `the MCP server "a.b"`},
+		{"neither program nor address", `{"mcpServers":{"lab":{}}}`, nil, `the MCP server "lab"`},
+		{"no JSON", `mcp`, nil, "mcp_config cannot be read"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "mcp.json")
+			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := mcp(path)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("options (-want +got):\n%s", diff)
+			}
+			if (err == nil) != (tt.refused == "") || err != nil && (!errors.As(err, new(*agent.ConfigError)) || !strings.Contains(err.Error(), tt.refused) || strings.Contains(err.Error(), "hunter2")) {
+				t.Errorf("error %v, want %q", err, tt.refused)
+			}
+		})
+	}
+}
