@@ -127,6 +127,11 @@ func (c *Cast) supervisor(r roles.Role, dir string) (string, error) {
 	case r.Name == flow.ManagerRole:
 		return "", &agent.ConfigError{Text: "review: supervisor is for roles that work on tasks", Fix: "remove it from the Manager's role file"}
 	}
+	return c.SupervisorPrompt(dir)
+}
+
+// SupervisorPrompt is that of a supervisor in the work directory. Errors: those of [review.Prompt].
+func (c *Cast) SupervisorPrompt(dir string) (string, error) {
 	home := ""
 	for _, entry := range c.Environ {
 		if value, ok := strings.CutPrefix(entry, "HOME="); ok {

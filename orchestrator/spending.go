@@ -44,19 +44,9 @@ func (r *run) recall(e flow.Event) {
 	if r.accounts == nil {
 		r.accounts = agent.Accounts{}
 	}
-	r.accounts[session] = plus(r.accounts[session], *spent)
-}
-
-func plus(s agent.Spending, o flow.Spending) agent.Spending {
-	s.Input, s.Cached, s.Output = s.Input+o.Input, s.Cached+o.Cached, s.Output+o.Output
-	if o.Cost != nil {
-		cost := *o.Cost
-		if s.Cost != nil {
-			cost += *s.Cost
-		}
-		s.Cost = &cost
-	}
-	return s
+	sum := r.accounts[session]
+	sum.Add(agent.Spending{Input: spent.Input, Cached: spent.Cached, Output: spent.Output, Cost: spent.Cost})
+	r.accounts[session] = sum
 }
 
 // warnOfCost says once that a limit of cost holds nobody who does not tell a cost: that must not look like one that is kept.

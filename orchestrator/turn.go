@@ -213,7 +213,8 @@ func (r *run) halted(a *attempt) error {
 	reason := "the run was stopped"
 	if r.stop.Err() == nil && r.kill.Err() == nil {
 		left, _ := r.history.State.TimeLeft()
-		a.took = max(a.took, left) // never a moment less than what the limit has left, by whatever clock
+		left += time.Duration(r.history.State.Step.Worked) * time.Millisecond // which is counted
+		a.took = max(a.took, left)                                            // never a moment less than what the limit has left, by whatever clock
 		reason = "the limit of time is reached"
 	}
 	return errors.Join(r.stopped(a, reason), keepAll(a.streams()), context.Cause(r.stop))

@@ -61,11 +61,11 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	if err != nil {
 		return 0, err
 	}
-	prompt, err := review.Prompt(u.dir, lookup(t.environ, "HOME"))
+	cast := u.cast(r, "", "", false)
+	prompt, err := cast.SupervisorPrompt(u.dir)
 	if err != nil {
 		return 0, &invalidSettings{err}
 	}
-	cast := u.cast(r, "", "", false)
 	talker, err := cast.Talker(&a, u.dir)
 	if err != nil {
 		return 0, err

@@ -27,6 +27,14 @@ func (a Assignment) Ask() []byte {
 	return b.Bytes()
 }
 
+// AskWithRole is Ask with the role's prompt before it, for a tool that has no place of its own for one.
+func (a Assignment) AskWithRole() []byte {
+	if a.Prompt == "" {
+		return a.Ask()
+	}
+	return append([]byte(a.Prompt+"\n\n"), a.Ask()...)
+}
+
 // inline is the schema of the contract in one line.
 func (c Contract) inline() []byte {
 	source, err := c.ReplySchema()

@@ -22,7 +22,7 @@ func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Emit = emit
 	m.Each = func(line []byte) {
 		if line[0] != '{' {
-			emit(Event{Kind: Text, Text: Brief(string(line))})
+			emit(Event{Kind: Text, Text: Told(string(line))})
 		} else if err := each(line); err != nil {
 			m.distrust(line, err)
 		}
@@ -56,7 +56,7 @@ func (m *Messages) Add(text string) {
 
 // Tell tells of the message that is whole now.
 func (m *Messages) Tell() {
-	if text := Brief(string(m.text[:min(len(m.text), maxReceived)])); text != "" {
+	if text := Told(string(m.text)); text != "" {
 		m.Emit(Event{Kind: Text, Text: text})
 	}
 }

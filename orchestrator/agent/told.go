@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxBrief is how much of a text an event tells, in characters: one line for who watches.
-const maxBrief = 200
+// maxText is how much of a text an event tells, in bytes.
+const maxText = 16 << 10
 
-// Brief is a text as an event tells it: in one line, and not all of it where it is long.
-func Brief(text string) string {
-	if len(text) > 8*maxBrief {
-		text = string(wholeRunes([]byte(text[:8*maxBrief])))
+// Told is a text as an event tells it: not all of it where it is very long. Who shows it in one line makes a line of it.
+func Told(text string) string { return Clip(text, maxText) }
+
+// Clip is the text, or its beginning up to a space: half a word could be half a secret, which nobody would recognise any more. It
+// holds no more memory than it shows.
+func Clip(text string, most int) string {
+	if len(text) <= most {
+		return strings.Clone(text)
 	}
-	words := []rune(strings.Join(strings.Fields(text), " "))
-	if len(words) > maxBrief {
-		return string(words[:maxBrief-1]) + "…"
-	}
-	return string(words)
+	return strings.Clone(text[:max(0, strings.LastIndexAny(text[:most], " \t\r\n"))]) + "…"
 }
 
 // Decode reads one line of JSON from a tool that may be newer than its adapter: what is of another type than expected is left out. The
@@ -34,15 +34,20 @@ func Decode(line []byte, into any) error {
 	return nil
 }
 
-// BriefInput is what a call of a tool is about, as far as its input says so under one of the names that tools have for that.
-func BriefInput(input json.RawMessage) string {
-	var fields map[string]any
+// telling are the names that tools have for what a call is about, the first that there is.
+var telling = []string{"command", "file_path", "filePath", "notebook_path", "path", "absolute_path", "pattern", "url", "query", "skill",
+	"description", "prompt"}
+
+// About is what a call of a tool is about, as far as its input says so; "" for one that would take explaining.
+func About(input json.RawMessage) string {
+	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {
 		return ""
 	}
-	for _, name := range []string{"command", "file_path", "filePath", "path", "absolute_path", "pattern", "query", "url", "description", "prompt"} {
-		if text, ok := fields[name].(string); ok && text != "" {
-			return Brief(text)
+	for _, name := range telling {
+		var text string
+		if json.Unmarshal(fields[name], &text) == nil && text != "" {
+			return Told(text)
 		}
 	}
 	return ""

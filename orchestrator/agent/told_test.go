@@ -8,17 +8,26 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-func TestBrief(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                        "",
-		" two\n lines\t":          "two lines",
-		strings.Repeat("é", 200):  strings.Repeat("é", 200),
-		strings.Repeat("é", 201):  strings.Repeat("é", 199) + "…",
-		strings.Repeat("é", 5000): strings.Repeat("é", 199) + "…",
+// TestClip: a long text is cut between two words, for half of one could be half a secret.
+func TestClip(t *testing.T) {
+	const secret = "tr0ub4dor-and-3-horses"
+	for _, tt := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 10, ""},
+		{" two\n lines\t", 20, " two\n lines\t"},
+		{"the key is " + secret + " and more", 20, "the key is…"},
+		{secret + secret, 30, "…"},
+		{strings.Repeat("é", 10) + " é", 22, strings.Repeat("é", 10) + "…"},
 	} {
-		if got := agent.Brief(text); got != want || !utf8.ValidString(got) {
-			t.Errorf("Brief(%.20q) = %q, want %q", text, got, want)
+		if got := agent.Clip(tt.text, tt.most); got != tt.want || !utf8.ValidString(got) {
+			t.Errorf("Clip(%q, %d) = %q, want %q", tt.text, tt.most, got, tt.want)
 		}
+	}
+	if got := agent.Told(strings.Repeat("x", 16<<10) + secret); got != "…" {
+		t.Errorf("Told(a word of more than 16 KiB) = %.40q", got)
 	}
 }
 
@@ -68,17 +77,17 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-func TestBriefInput(t *testing.T) {
+func TestAbout(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"description":"d","command":"go  test"}`: "go test",
+		`{"description":"d","command":"go  test"}`: "go  test", // as it is: a secret may have blanks in it
 		`{"content":"x","file_path":"a.go"}`:       "a.go",
 		`{"command":["a"],"query":"q"}`:            "q",
 		`{"n":1}`:                                  "",
 		`[]`:                                       "",
 		``:                                         "",
 	} {
-		if got := agent.BriefInput([]byte(input)); got != want {
-			t.Errorf("BriefInput(%s) = %q, want %q", input, got, want)
+		if got := agent.About([]byte(input)); got != want {
+			t.Errorf("About(%s) = %q, want %q", input, got, want)
 		}
 	}
 }

@@ -43,11 +43,7 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		argv = append(argv, "--model", a.Model)
 	}
 	argv = slices.Concat(append(argv, "--"), program, a.Args)
-	stdin := a.Ask()
-	if a.Prompt != "" {
-		stdin = slices.Concat([]byte(a.Prompt), []byte("\n\n"), stdin)
-	}
-	return agent.Invocation{Argv: argv, Stdin: stdin, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
+	return agent.Invocation{Argv: argv, Stdin: a.AskWithRole(), Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
 func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {

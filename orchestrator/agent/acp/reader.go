@@ -31,10 +31,10 @@ func (r *reader) line(line []byte) error {
 		r.Say(e.Text)
 	case toolStarted:
 		r.Forget()
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, ID: e.ID, Text: agent.Brief(e.Text)})
+		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, ID: e.ID, Text: agent.Told(e.Text)})
 	case toolEnded:
 		r.Forget()
-		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, ID: e.ID, Text: agent.Brief(e.Text)})
+		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, ID: e.ID, Text: agent.Told(e.Text)})
 	case denied:
 		r.deny(e)
 	case spent:
@@ -44,13 +44,13 @@ func (r *reader) line(line []byte) error {
 		r.Emit(agent.Event{Kind: agent.Result, Text: e.Text})
 	case failure:
 		r.failed = &e
-		r.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(e.Text)})
+		r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(e.Text)})
 	}
 	return nil
 }
 
 func (r *reader) deny(e event) {
-	what := fmt.Sprintf("%s (%s)", e.Tool, agent.Brief(e.Text))
+	what := fmt.Sprintf("%s (%s)", e.Tool, agent.Told(e.Text))
 	if r.denied == "" {
 		r.denied = what
 	}

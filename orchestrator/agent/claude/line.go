@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"unicode/utf8"
 
 	"kanban-run/orchestrator/agent"
 )
@@ -113,14 +112,11 @@ type rateLimit struct {
 // a value would be another after reading, is no line.
 func parse(text []byte) (*line, error) {
 	text = bytes.TrimSpace(text)
-	if !utf8.Valid(text) {
-		return nil, errors.New("invalid UTF-8")
-	}
 	if len(text) == 0 || text[0] != '{' {
 		return nil, errors.New("not a JSON object")
 	}
 	l := &line{}
-	if err := tolerant(json.Unmarshal(text, l)); err != nil {
+	if err := agent.Decode(text, l); err != nil {
 		return nil, err
 	}
 	if l.SessionID == "" {
@@ -129,18 +125,10 @@ func parse(text []byte) (*line, error) {
 	return l, nil
 }
 
-// tolerant forgives a value of another type: all others have been decoded then.
-func tolerant(err error) error {
-	if errors.As(err, new(*json.UnmarshalTypeError)) {
-		return nil
-	}
-	return err
-}
-
 // blocks are the parts of a message.
 func (m message) blocks() []block {
 	var all []block
-	if len(m.Content) == 0 || tolerant(json.Unmarshal(m.Content, &all)) != nil {
+	if len(m.Content) == 0 || agent.Decode(m.Content, &all) != nil {
 		return nil
 	}
 	if all == nil {

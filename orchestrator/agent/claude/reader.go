@@ -88,7 +88,7 @@ func (r *reader) take(text []byte) {
 	l, err := parse(text)
 	if err != nil {
 		r.broken++
-		r.warn(fmt.Sprintf("a line of claude's output cannot be read (%v): %s", err, clip(string(text), maxText)))
+		r.warn(fmt.Sprintf("a line of claude's output cannot be read (%v): %s", err, agent.Clip(string(text), maxText)))
 		return
 	}
 	r.meet(l.SessionID)
@@ -100,7 +100,7 @@ func (r *reader) take(text []byte) {
 	case "system":
 		r.system(l)
 	case "tool_progress":
-		r.emit(agent.Event{Kind: agent.Heartbeat, Tool: clip(l.ToolName, maxName), Text: fmt.Sprintf("%.0f s", l.Elapsed)})
+		r.emit(agent.Event{Kind: agent.Heartbeat, Tool: agent.Clip(l.ToolName, maxName), Text: fmt.Sprintf("%.0f s", l.Elapsed)})
 	case "rate_limit_event":
 		r.limit(l.RateLimit)
 	case "result":
@@ -132,15 +132,15 @@ func (r *reader) assistant(l *line) {
 	for _, b := range l.Message.blocks() {
 		switch {
 		case b.Type == "text" && l.Parent == "" && b.Text != "":
-			r.text = clip(b.Text, maxText)
+			r.text = agent.Clip(b.Text, maxText)
 			r.emit(agent.Event{Kind: agent.Text, Text: r.text})
 		case b.Type == "tool_use":
-			name := clip(b.Name, maxName)
-			id := clip(b.ID, maxName)
+			name := agent.Clip(b.Name, maxName)
+			id := agent.Clip(b.ID, maxName)
 			if len(r.tools) < maxTools {
 				r.tools[id] = name
 			}
-			r.emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: id, Text: about(b.Input)})
+			r.emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: id, Text: agent.About(b.Input)})
 		}
 	}
 }
@@ -151,7 +151,7 @@ func (r *reader) user(l *line) {
 		if b.Type != "tool_result" {
 			continue
 		}
-		id := clip(b.ToolUseID, maxName)
+		id := agent.Clip(b.ToolUseID, maxName)
 		e := agent.Event{Kind: agent.ToolEnded, Tool: r.tools[id], ID: id}
 		if b.IsError {
 			e.Text = "failed"
@@ -168,7 +168,7 @@ func (r *reader) system(l *line) {
 	case "api_retry":
 		r.retry(l)
 	case "permission_denied":
-		r.warn("permission denied: " + clip(l.ToolName, maxName))
+		r.warn("permission denied: " + agent.Clip(l.ToolName, maxName))
 	}
 }
 
@@ -176,15 +176,15 @@ func (r *reader) system(l *line) {
 func (r *reader) begin(l *line) {
 	for _, s := range l.Servers {
 		if s.Status == "failed" || s.Status == "needs-auth" {
-			r.warn("MCP server " + clip(s.Name, maxName) + ": " + s.Status)
+			r.warn("MCP server " + agent.Clip(s.Name, maxName) + ": " + s.Status)
 		}
 	}
 }
 
 func (r *reader) retry(l *line) {
-	r.waiting = clip(l.Error, maxName)
+	r.waiting = agent.Clip(l.Error, maxName)
 	if l.ErrorStatus != 0 {
-		r.waiting = fmt.Sprintf("%d %s", l.ErrorStatus, clip(l.Error, maxName))
+		r.waiting = fmt.Sprintf("%d %s", l.ErrorStatus, agent.Clip(l.Error, maxName))
 	}
 	delay := time.Duration(min(max(l.DelayMillis, 0), 1e12)) * time.Millisecond
 	r.emit(agent.Event{Kind: agent.Retry, Text: fmt.Sprintf("%s, again in %v (%d of %d)", r.waiting, delay.Round(time.Millisecond), l.Attempt, l.MaxRetries)})
@@ -211,9 +211,9 @@ func (r *reader) limit(l rateLimit) {
 
 // result: the last one counts, for a task in the background may have been waited for.
 func (r *reader) result(l *line) {
-	r.subtype = clip(l.Subtype, maxName)
+	r.subtype = agent.Clip(l.Subtype, maxName)
 	for _, d := range l.Denials {
-		now := denied{id: clip(d.ID, maxName), tool: clip(d.Tool, maxName), about: about(d.Input)}
+		now := denied{id: agent.Clip(d.ID, maxName), tool: agent.Clip(d.Tool, maxName), about: agent.About(d.Input)}
 		if len(r.denials) < maxDenials && !slices.Contains(r.denials, now) {
 			r.denials = append(r.denials, now)
 		}

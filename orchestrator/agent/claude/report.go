@@ -104,7 +104,7 @@ func (r *reader) words() string {
 	if said == "" {
 		said = strings.Join(r.last.Errors, "; ")
 	}
-	said = clip(strings.TrimSpace(said), maxText)
+	said = agent.Clip(strings.TrimSpace(said), maxText)
 	var meaning string
 	switch r.subtype {
 	case "success":

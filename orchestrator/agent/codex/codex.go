@@ -120,7 +120,7 @@ func prompt(a agent.Assignment) (option []string, stdin []byte, err error) {
 	switch {
 	case a.Prompt == "":
 	case a.Follow != nil || len(a.Prompt) > maxArgument:
-		stdin = slices.Concat([]byte(a.Prompt), []byte("\n\n"), stdin)
+		stdin = a.AskWithRole()
 	default:
 		option = []string{"-c", "developer_instructions=" + tomlString(a.Prompt)}
 	}

@@ -5,22 +5,11 @@ import (
 	"os"
 	"testing"
 
-	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/streamtest"
 )
 
 // TestMain plays a codex too, which says in codex's form what a stub agent says.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case agent.StubCommand:
-			os.Exit(agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
-		case "fake-codex":
-			os.Exit(streamtest.Play(os.Args[2:], "exec", wrap))
-		}
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(streamtest.Main(m, "fake-codex", "exec", wrap)) }
 
 // wrap is what codex says of a run whose last message is the reply.
 func wrap(reply []byte) []byte {

@@ -76,7 +76,7 @@ func (r *reader) line(line []byte) error {
 
 func (r *reader) begin(i item) {
 	if name, what := i.tool(); name != "" {
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: i.ID, Text: agent.Brief(what)})
+		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: i.ID, Text: agent.Told(what)})
 	}
 }
 
@@ -89,7 +89,7 @@ func (r *reader) end(i item) {
 		r.Say(i.Text)
 	case i.Type == "error":
 		// No fault of the turn: an unknown model's name is said in this way.
-		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief("warning: " + i.Message)})
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Told("warning: " + i.Message)})
 	}
 }
 
@@ -100,7 +100,7 @@ func (r *reader) trouble(text string) {
 		r.failed = words(text)
 		return
 	}
-	r.Emit(agent.Event{Kind: agent.Retry, Text: agent.Brief(text)})
+	r.Emit(agent.Event{Kind: agent.Retry, Text: agent.Told(text)})
 	if cause, ok := retried(text); ok {
 		text = cause
 	}
@@ -130,7 +130,7 @@ func (r *reader) fail(text string) {
 		r.failed = "the turn failed"
 	}
 	r.completed = false
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(r.failed)})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(r.failed)})
 }
 
 func (r *reader) complete(u *usage) {

@@ -3,7 +3,6 @@ package gemini
 
 import (
 	"fmt"
-	"slices"
 
 	"kanban-run/orchestrator/agent"
 )
@@ -41,11 +40,7 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if a.Model != "" {
 		argv = append(argv, "-m", a.Model)
 	}
-	stdin := a.Ask()
-	if a.Prompt != "" {
-		stdin = slices.Concat([]byte(a.Prompt), []byte("\n\n"), stdin)
-	}
-	return agent.Invocation{Argv: append(argv, a.Args...), Stdin: stdin, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
+	return agent.Invocation{Argv: append(argv, a.Args...), Stdin: a.AskWithRole(), Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
 func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {

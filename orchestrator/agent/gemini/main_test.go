@@ -5,22 +5,11 @@ import (
 	"os"
 	"testing"
 
-	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/streamtest"
 )
 
 // TestMain plays a gemini too, which says in gemini's form what a stub agent says.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case agent.StubCommand:
-			os.Exit(agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
-		case "fake-gemini":
-			os.Exit(streamtest.Play(os.Args[2:], "-o", wrap))
-		}
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(streamtest.Main(m, "fake-gemini", "-o", wrap)) }
 
 // wrap is what gemini says of a run whose last message is the reply.
 func wrap(reply []byte) []byte {

@@ -64,7 +64,7 @@ func (r *reader) line(line []byte) error {
 	case "tool_result":
 		r.end(e)
 	case "error":
-		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Brief("warning: " + e.Message)}) // what is fatal is in the result
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Told("warning: " + e.Message)}) // what is fatal is in the result
 	case "result":
 		r.finish(e)
 	}
@@ -80,7 +80,7 @@ func (r *reader) begin(e event) {
 	if len(r.tools) < maxTools {
 		r.tools[e.ToolID] = e.ToolName
 	}
-	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.ToolName, ID: e.ToolID, Text: agent.BriefInput(e.Parameters)})
+	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.ToolName, ID: e.ToolID, Text: agent.About(e.Parameters)})
 }
 
 // end: a tool that needs a leave which nobody can give is refused by a rule.
@@ -89,7 +89,7 @@ func (r *reader) end(e event) {
 	delete(r.tools, e.ToolID)
 	r.Forget()
 	if e.Status != "success" {
-		text = agent.Brief(e.Error.Message)
+		text = agent.Told(e.Error.Message)
 	}
 	if e.Error.Type == "policy_violation" && r.denied == "" {
 		r.denied = name + " (" + text + ")"
@@ -104,7 +104,7 @@ func (r *reader) finish(e event) {
 		r.spent = &agent.Spending{Input: s.Input, Cached: s.Cached, Output: s.Output}
 		r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", s.Input, s.Output)})
 	}
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(e.Status + " " + r.failed)})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(e.Status + " " + r.failed)})
 }
 
 // End trusts neither the exit status, which is 0 after a stream that was cut or a signal, nor the result alone.

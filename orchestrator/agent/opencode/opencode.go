@@ -50,11 +50,7 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 			argv = append(argv, "--fork")
 		}
 	}
-	stdin := a.Ask()
-	if a.Prompt != "" {
-		stdin = slices.Concat([]byte(a.Prompt), []byte("\n\n"), stdin)
-	}
-	return agent.Invocation{Argv: argv, Stdin: stdin, Env: environment(a.Env, rules), Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
+	return agent.Invocation{Argv: argv, Stdin: a.AskWithRole(), Env: environment(a.Env, rules), Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
 func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {

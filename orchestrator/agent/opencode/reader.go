@@ -82,9 +82,9 @@ func (r *reader) line(line []byte) error {
 // tool hears of a call when it has ended: opencode says nothing of its beginning.
 func (r *reader) tool(p part) {
 	r.Forget()
-	what := agent.BriefInput(p.State.Input)
+	what := agent.About(p.State.Input)
 	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: p.Tool, ID: p.CallID, Text: what})
-	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, ID: p.CallID, Text: agent.Brief(p.State.Error)})
+	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, ID: p.CallID, Text: agent.Told(p.State.Error)})
 	refused := strings.Contains(p.State.Error, "rejected permission") || strings.Contains(p.State.Error, "a rule which prevents you")
 	if refused && r.denied == "" {
 		r.denied = p.Tool
@@ -115,7 +115,7 @@ func (r *reader) fail(f *fault) {
 		f = &fault{}
 	}
 	r.fault = f
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Brief(f.String())})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(f.String())})
 }
 
 // End takes a text for the reply only if its step was the last, and opencode says so.

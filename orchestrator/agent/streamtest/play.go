@@ -15,6 +15,20 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
+// Main is a test binary's that plays a tool of its own, command, when it is started as one, and a stub agent; see [Play]. It returns the
+// exit status.
+func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) int {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case agent.StubCommand:
+			return agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+		case command:
+			return Play(os.Args[2:], first, wrap)
+		}
+	}
+	return m.Run()
+}
+
 // Play is what a test binary does when it is started in the place of a tool: it is a stub agent with the arguments before the first
 // that is the tool's own, and puts what that says into the tool's form. It returns the exit status.
 func Play(args []string, first string, wrap func(reply []byte) []byte) int {
