@@ -153,7 +153,7 @@ func TestBoardIsHeldUntilSwept(t *testing.T) {
 	if !ok {
 		t.Fatal("there is no runner")
 	}
-	run.guardian.signal(syscall.SIGSTOP) // its agents outlive the runner for as long as that
+	run.guardian.stop() // its agents outlive the runner for as long as that
 	runner.kill()
 	before := s.read("calls")
 	for range 3 {

@@ -57,6 +57,23 @@ func (p process) signal(s syscall.Signal) {
 	_ = handle.Release()
 }
 
+// stop sends SIGSTOP and waits until every thread has come to a halt, or the process has ended: one that runs on another
+// processor goes on for a moment.
+func (p process) stop() {
+	p.signal(syscall.SIGSTOP)
+	within(stuckAfter, func() bool {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/stat", p.pid))
+		return !slices.ContainsFunc(threads, func(stat string) bool {
+			text, err := os.ReadFile(stat)
+			if err != nil {
+				return false
+			}
+			state := text[bytes.LastIndexByte(text, ')')+2]
+			return state != 'T' && state != 'Z' && state != 'X'
+		})
+	})
+}
+
 // bearers lists the live processes that have the marker in their arguments or in their environment.
 func bearers(marker string) []process {
 	folders, _ := filepath.Glob("/proc/[0-9]*")

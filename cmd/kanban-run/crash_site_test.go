@@ -190,7 +190,7 @@ func (r *launched) kill(v victim) victim {
 		v = guardianOnly
 	}
 	if v == bothHalves {
-		r.guardian.signal(syscall.SIGSTOP) // it would do its work before it is killed
+		r.guardian.stop() // it would do its work before it is killed
 	}
 	if v != guardianOnly {
 		runner.kill()
