@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -99,8 +100,11 @@ func (r *run) fields(b *board.Board) flow.Fields {
 }
 
 // seen is a path as agents see it: as the board writes it when that resolves from the work directory, else rewritten so that
-// it does. A path without a file stays as it is.
+// it does. A path without a file stays as it is. Where the two spellings are one, no file has to be looked at.
 func (r *run) seen(p string) string {
+	if r.place.Flat() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
+		return p
+	}
 	ref, err := r.place.Resolve(p)
 	if err != nil {
 		return path.Clean(p)

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"strconv"
 	"time"
@@ -208,30 +207,29 @@ func (i Invocation) Digest() string {
 		sum := sha256.Sum256(i.Stdin)
 		stdin = hex.EncodeToString(sum[:])
 	}
-	h := sha256.New()
-	addAll(h, i.Argv)
-	add(h, []byte(stdin))
-	addAll(h, i.Env)
-	add(h, []byte(i.Dir))
+	all := make([]byte, 0, 8<<10)
+	all = addAll(all, i.Argv)
+	all = add(all, stdin)
+	all = addAll(all, i.Env)
+	all = add(all, i.Dir)
 	for _, f := range i.Files {
-		add(h, f.Data)
+		all = add(all, string(f.Data))
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:])
 }
 
-func addAll(h hash.Hash, words []string) {
-	addLength(h, len(words))
+func addAll(all []byte, words []string) []byte {
+	all = addLength(all, len(words))
 	for _, w := range words {
-		add(h, []byte(w))
+		all = add(all, w)
 	}
+	return all
 }
 
-func add(h hash.Hash, part []byte) {
-	addLength(h, len(part))
-	h.Write(part)
-}
+func add(all []byte, part string) []byte { return append(addLength(all, len(part)), part...) }
 
-func addLength(h hash.Hash, n int) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+func addLength(all []byte, n int) []byte { return binary.BigEndian.AppendUint64(all, uint64(n)) }
 
 // NewMark makes the mark of a step's agents, in hex.
 func NewMark() string { return strconv.FormatUint(uint64(proc.NewMark()), 16) }

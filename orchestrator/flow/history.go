@@ -92,7 +92,7 @@ func (h *History) Extend(e Entry) error {
 		return &TransitionError{Kind: e.Event.Kind(), Text: "the journal is to be reconciled first: " + h.Breach.Text}
 	}
 	next := *h
-	next.Points = slices.Clone(h.Points)
+	next.Points = slices.Clip(h.Points) // so that adding to them leaves these as they are
 	next.Add(e)
 	if h.Breach == nil && next.Breach != nil {
 		return &TransitionError{Kind: e.Event.Kind(), Text: next.Breach.Text}

@@ -1,27 +1,57 @@
 package flow
 
-import "reflect"
+import (
+	"reflect"
+	"sync"
+)
 
 // Redacted returns e with its free texts passed through clean: the fields that are tagged so, which hold what agents, people and
 // the system have said. All else is the program's own, hashes, numbers, names that were looked at before, and stays as it is
 // whatever a secret may happen to be: a journal whose facts were redacted could not be replayed.
 func Redacted(e Event, clean func(string) string) Event {
-	v := reflect.New(reflect.TypeOf(e)).Elem()
-	v.Set(reflect.ValueOf(e))
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("text") != "free" {
+	given := reflect.ValueOf(e)
+	cleaned, copied := given, false // few events have a text that changes
+	set := func(field int, to any) {
+		if !copied {
+			cleaned, copied = reflect.New(given.Type()).Elem(), true
+			cleaned.Set(given)
+		}
+		cleaned.Field(field).Set(reflect.ValueOf(to))
+	}
+	for _, i := range freeTexts(given.Type()) {
+		if given.Field(i).Kind() == reflect.String {
+			text := given.Field(i).String()
+			if now := clean(text); now != text {
+				set(i, now)
+			}
 			continue
 		}
-		switch texts := v.Field(i).Interface().(type) {
-		case string:
-			v.Field(i).SetString(clean(texts))
-		case []string:
-			all := make([]string, len(texts))
-			for k, text := range texts {
-				all[k] = clean(text)
-			}
-			v.Field(i).Set(reflect.ValueOf(all))
+		set(i, cleanAll(given.Field(i).Interface().([]string), clean))
+	}
+	return cleaned.Interface().(Event)
+}
+
+func cleanAll(texts []string, clean func(string) string) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = clean(text)
+	}
+	return all
+}
+
+var freeFields sync.Map // of a reflect.Type: []int
+
+// freeTexts are the fields of a kind of event that are tagged as free text. They are strings and lists of strings.
+func freeTexts(t reflect.Type) []int {
+	if known, ok := freeFields.Load(t); ok {
+		return known.([]int)
+	}
+	var fields []int
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("text") == "free" {
+			fields = append(fields, i)
 		}
 	}
-	return v.Interface().(Event)
+	freeFields.Store(t, fields)
+	return fields
 }
