@@ -195,6 +195,16 @@ const (
 	childless                  // there are none at all
 )
 
+// adopted lists children of this process, all orphans among them. While other commands run, that is the list of the first thread only: the
+// kernel gives an orphan to the first thread that is not ending (find_new_reaper), and Go's runtime never ends that one. The lists of
+// all threads are read behind the last command.
+func (f *family) adopted() ([]int, error) {
+	if len(f.leaders) == 0 || !listsChildren() {
+		return children(os.Getpid())
+	}
+	return childrenOf(os.Getpid(), os.Getpid())
+}
+
 // orphans lists those that are claimed and not dead, with all their descendants, and reaps all that are dead. Whoever is dying is
 // listed too: it shows no variables any more, so it could be ours, and then has to be waited for.
 func (f *family) orphans(claim func(pid int) bool) (alive []int, seen progress) {
@@ -203,11 +213,10 @@ func (f *family) orphans(claim func(pid int) bool) (alive []int, seen progress) 
 	if !f.adopts || errors.Is(waitid(unix.P_ALL, 0, unix.WNOHANG, nil), unix.ECHILD) {
 		return nil, childless // the common case, for the price of one system call
 	}
-	pids, err := children(os.Getpid())
-	spared, dead, unclaimed := 0, 0, 0
+	pids, err := f.adopted()
+	spared, dead, unclaimed := len(f.leaders), 0, 0
 	for _, pid := range pids {
 		if _, leads := f.leaders[pid]; leads { // no need to look at it: its number is its own until it is reaped
-			spared++
 			continue
 		}
 		s, ok := readStat(pid)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -183,16 +184,9 @@ func children(pid int) ([]int, error) {
 	}
 	var pids []int
 	for _, thread := range threads {
-		text, readErr := readProc(fmt.Sprintf("/proc/%d/task/%d/children", pid, thread))
-		if isGone(readErr) {
-			continue // its children are listed with another thread
-		}
+		more, readErr := childrenOf(pid, thread)
 		err = errors.Join(err, readErr)
-		for field := range bytes.FieldsSeq(text) {
-			if child, err := strconv.Atoi(string(field)); err == nil {
-				pids = append(pids, child)
-			}
-		}
+		pids = append(pids, more...)
 	}
 	if len(pids) == 0 && !listsChildren() {
 		return scan(pid)
@@ -200,13 +194,27 @@ func children(pid int) ([]int, error) {
 	return pids, err
 }
 
+// childrenOf lists the children that one thread of a process has started or got. The children of one that is gone are listed with another.
+func childrenOf(pid, thread int) (pids []int, err error) {
+	text, err := readProc(fmt.Sprintf("/proc/%d/task/%d/children", pid, thread))
+	if isGone(err) {
+		return nil, nil
+	}
+	for field := range bytes.FieldsSeq(text) {
+		if child, err := strconv.Atoi(string(field)); err == nil {
+			pids = append(pids, child)
+		}
+	}
+	return pids, err
+}
+
 func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
 
 // listsChildren is false on kernels without lists of children (CONFIG_PROC_CHILDREN).
-func listsChildren() bool {
+var listsChildren = sync.OnceValue(func() bool {
 	_, err := os.Stat("/proc/thread-self/children")
 	return !isGone(err)
-}
+})
 
 func scan(parent int) ([]int, error) {
 	all, err := everybody()
