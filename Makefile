@@ -28,9 +28,10 @@ test: ## run the tests: packages, and scripts against the built binary
 	$(GO) test ./...
 
 # The tests with real agents are left out: the race detector does not look into other programs, and make test has run them.
-check: lint lint-ci cross ## what CI runs: format, vet, staticcheck, tests with the race detector, short fuzzing
+check: lint lint-ci cross ## what CI runs: format, vet, staticcheck, tests with the race detector, short fuzzing, each benchmark once
 	KANBAN_RUN_REQUIRE_AGENTS=none $(GO) test -race ./...
 	$(MAKE) --no-print-directory fuzz FUZZTIME=3000x
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./orchestrator/... >bin/bench.log || { cat bin/bench.log; exit 1; }
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l cmd orchestrator roles schema .ci)" || { gofmt -d cmd orchestrator roles schema .ci; exit 1; }

@@ -35,8 +35,8 @@ func BenchmarkNote(b *testing.B) {
 		note(flow.AttemptStarted{Step: n, Call: flow.TaskCall, Task: task, Role: "Implementor", Attempt: 1, Adapter: "exec", Command: "agent --task", Digest: sha,
 			Input: []byte(`{"task_file":"` + task + `","kanban_file":"kanban.yaml"}`)})
 		note(flow.ReplyAccepted{Step: n, Call: flow.TaskCall, Task: task, Role: "Implementor", Attempt: 1, Status: "ok", Message: "done", Millis: 3})
-		note(flow.AttemptStarted{Step: n, Call: flow.ManagerCall, Task: task, Role: "Manager", Attempt: 1, Adapter: "exec", Command: "manager full w", Digest: sha, SHA: sha,
-			Before: &flow.Baseline{BoardSHA: sha, Current: task}})
+		note(flow.AttemptStarted{Step: n, Call: flow.ManagerCall, Task: task, Role: "Manager", Attempt: 1, Adapter: "exec", Command: "manager full w", Digest: sha,
+			Input: []byte(`{"kanban_file":"kanban.yaml","done_task":"` + task + `"}`), SHA: sha, Before: &flow.Baseline{BoardSHA: sha, Current: task}})
 		note(flow.ReplyAccepted{Step: n, Call: flow.ManagerCall, Task: task, Role: "Manager", Attempt: 1, Status: "ok", Message: "done", NextTask: &next, SameTasks: true, Millis: 3})
 		note(flow.StepFinished{Step: n, Task: task, Role: "Implementor", Status: "ok", Manager: "ok", Message: "done", NextTask: &next, BoardSHA: sha, Millis: 6})
 		l.pending = l.pending[:0]

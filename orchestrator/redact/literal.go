@@ -121,7 +121,7 @@ func (l *literal) at(t *text, i int) (n int, more bool) {
 	}
 	w := walk{literal: l, t: t, work: maxWork}
 	w.b, w.whole = t.window(i)
-	end := w.from(i, 0)
+	end := w.from(i, 0, 0)
 	if w.short && !w.whole {
 		return 0, true
 	}

@@ -127,3 +127,16 @@ func TestBackslashesBehindASecret(t *testing.T) {
 		}
 	}
 }
+
+// TestLineEndsInARow: a text of nothing but escaped line ends is gone through once, not from each of its letters n again.
+func TestLineEndsInARow(t *testing.T) {
+	r := New(benchValues(20))
+	text := strings.Repeat(`\n`, 8000)
+	began := time.Now()
+	if got := r.String(text); got != text {
+		t.Errorf("String = %d bytes, want the %d of the text", len(got), len(text))
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v, want some 50 ms", took)
+	}
+}

@@ -16,9 +16,14 @@ type walk struct {
 // escapes, and was escaped four times.
 const maxWork = 2000
 
+// maxIdle is how many line ends and separators may follow one another within
+// encoded bytes. Without a bound, a run of nothing but line ends would be gone
+// through from each of its letters n again.
+const maxIdle = 3
+
 // from returns the end of the literal's rest from j on, if it stands at p; -1 if
-// not.
-func (w *walk) from(p, j int) int {
+// not. idle is how many steps before took none of the literal.
+func (w *walk) from(p, j, idle int) int {
 	for j < len(w.text) {
 		if p >= len(w.b) {
 			w.short = true
@@ -26,40 +31,51 @@ func (w *walk) from(p, j int) int {
 		}
 		c := w.b[p]
 		if w.canon[c] == w.text[j] && opener[c] == 0 && (w.simple || strings.IndexByte(doubled, c) < 0) {
-			p, j = p+1, j+1
+			p, j, idle = p+1, j+1, 0
 			continue
 		}
 		w.work--
 		var s steps
 		w.steps(&s, p, j)
-		if s.n == 0 {
+		if s.n == 0 || idle > maxIdle {
 			return -1
 		}
 		if s.n > 1 {
-			return w.any(&s, p, j)
+			return w.any(&s, p, j, idle)
 		}
-		p, j = p+int(s.list[0].in), j+int(s.list[0].of)
+		p, j, idle = s.list[0].after(p, j, idle)
 	}
 	return p
 }
 
 // any goes on in the first way that leads to the end.
-func (w *walk) any(s *steps, p, j int) int {
+func (w *walk) any(s *steps, p, j, idle int) int {
 	for k, way := range s.list[:s.n] {
 		if k > 0 && w.work <= 0 {
 			break
 		}
-		if end := w.from(p+int(way.in), j+int(way.of)); end >= 0 {
+		if end := w.from(way.after(p, j, idle)); end >= 0 {
 			return end
 		}
 	}
 	return -1
 }
 
-// steps are ways to go on: so many bytes in the text for so many of the literal.
+// steps are ways to go on.
 type steps struct {
 	n    int
-	list [2*maxReadings + 6]struct{ in, of int32 }
+	list [2*maxReadings + 6]step
+}
+
+// step is so many bytes in the text for so many of the literal.
+type step struct{ in, of int32 }
+
+// after is where the arguments of from stand behind a step.
+func (s step) after(p, j, idle int) (int, int, int) {
+	if idle++; s.of > 0 {
+		idle = 0
+	}
+	return p + int(s.in), j + int(s.of), idle
 }
 
 func (s *steps) add(in, of int) {
