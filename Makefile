@@ -49,7 +49,7 @@ cross: ## the code builds and vets on the other systems
 # A number of executions, not a time: a target that is minimizing an input when the time is over counts as failed.
 FUZZTIME ?= 100000x
 fuzz: ## fuzz every target, FUZZTIME executions each
-	@mkdir -p bin; set -e; grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z]+' -H orchestrator | sed 's#/[^/]*_test.go:func # #' | sort -u | \
+	@mkdir -p bin; set -e; grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z]+' -H orchestrator roles | sed 's#/[^/]*_test.go:func # #' | sort -u | \
 	while read -r dir target; do echo "$$target ($$dir)"; \
 	  $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x >bin/fuzz.log 2>&1 || { cat bin/fuzz.log; exit 1; }; done
 

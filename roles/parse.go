@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -24,7 +26,6 @@ var known = [...]string{"name", "description", "agent", "command", "args", "mode
 var foreign = [...]string{"mode", "agents", "maxTurns"}
 
 var (
-	roleName        = lazy(`^[\pL\pN][\pL\pN_.-]*( [\pL\pN_.-]+)*$`)
 	variableName    = lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	variablePattern = lazy(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
 	toolName        = lazy(`^[A-Za-z][A-Za-z0-9_-]*(\([^()]*\))?$`)
@@ -154,11 +155,22 @@ func (f *fields) name(file string) string {
 		return strings.TrimSuffix(base, filepath.Ext(base))
 	}
 	name := f.text("name")
-	if f.err == nil && (len(name) > 64 || !roleName().MatchString(name)) {
+	if f.err == nil && (len(name) > 64 || !isRoleName(name)) {
 		f.fail(f.value("name"), "use letters, digits, - and _", "%q is no role name", name)
 	}
 	return name
 }
+
+// isRoleName says whether a name is words with one space in between, of letters and digits of all scripts, and of _, . and - where
+// it does not begin with those.
+func isRoleName(name string) bool {
+	first, _ := utf8.DecodeRuneInString(name)
+	return isLetter(first) && !slices.ContainsFunc(strings.Split(name, " "), func(word string) bool {
+		return word == "" || strings.ContainsFunc(word, func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("_.-", r) })
+	})
+}
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // model takes "inherit" for what it says in a sub-agent file: the model of whoever starts it, which is the adapter's default.
 func (f *fields) model() string {
@@ -398,18 +410,22 @@ func (f *fields) refuseMisspelt() {
 		if slices.Contains(known[:], name) || slices.Contains(foreign[:], name) {
 			continue
 		}
+		plain := folded(name)
 		for _, k := range known {
-			if meant(name, k) {
+			if meant(plain, k) {
 				f.fail(content[i], fmt.Sprintf("did you mean %s?", k), "unknown key %q", name)
 			}
 		}
 	}
 }
 
-// meant ignores case, dashes and underscores. Of a short word like env a single changed letter makes another word.
-func meant(name, k string) bool {
-	plain := strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
-	k = strings.ReplaceAll(k, "_", "")
-	k = strings.ToLower(k)
+// folded is a key without case, dashes, underscores and spaces.
+func folded(name string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
+}
+
+// meant compares a folded key. Of a short word like env a single changed letter makes another word.
+func meant(plain, k string) bool {
+	k = strings.ToLower(strings.ReplaceAll(k, "_", ""))
 	return plain == k || len(k) > 3 && oneEditApart(plain, k)
 }

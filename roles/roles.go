@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"kanban-run/orchestrator/matter"
@@ -154,20 +155,29 @@ func (s *Set) addFile(path string, here map[string]string) error {
 	return nil
 }
 
-func (s *Set) addEmbedded() error {
+// builtIn are the embedded roles, which are read once and shared by all sets.
+var builtIn = sync.OnceValues(func() (all []Role, err error) {
 	names, err := fs.Glob(embedded, "*.md")
 	if err != nil {
-		return fmt.Errorf("list embedded roles: %w", err)
+		return nil, fmt.Errorf("list embedded roles: %w", err)
 	}
 	for _, name := range names {
 		source, err := embedded.ReadFile(name)
 		if err != nil {
-			return fmt.Errorf("read embedded role %s: %w", name, err)
+			return nil, fmt.Errorf("read embedded role %s: %w", name, err)
 		}
 		role, err := parse(embeddedPrefix+name, source)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		all = append(all, role)
+	}
+	return all, nil
+})
+
+func (s *Set) addEmbedded() error {
+	all, err := builtIn()
+	for _, role := range all {
 		// `name: manager` must still be the Manager to whoever compares names: sub-agent files are written in lower case.
 		if replacement, ok := s.roles[key(role.Name)]; ok {
 			replacement.Name = role.Name
@@ -175,7 +185,7 @@ func (s *Set) addEmbedded() error {
 		}
 		s.roles[key(role.Name)] = role
 	}
-	return nil
+	return err
 }
 
 // readFile asks before it opens, because opening a FIFO would wait for its writer.

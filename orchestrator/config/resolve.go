@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // given is one value as its source gave it.
@@ -247,9 +249,6 @@ func (r *resolver) spread(row Setting, texts []string, source string) ([]given, 
 	return values, nil
 }
 
-// A word that could be a role's name; `./run` or `"quoted` cannot.
-var roleWord = lazy(`^[\pL\pN][\pL\pN_.-]*$`)
-
 var (
 	variableName    = lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	variablePattern = lazy(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
@@ -264,7 +263,7 @@ func lazy(pattern string) func() *regexp.Regexp {
 // refused rather than guessed at.
 func (r *resolver) cutRole(g given) (role, rest string, err error) {
 	word, rest, found := strings.Cut(g.value, "=")
-	if !found || !roleWord().MatchString(word) {
+	if !found || !isRoleWord(word) {
 		return "", g.value, nil
 	}
 	if r.in.KnownRole != nil && !r.in.KnownRole(word) {
@@ -272,6 +271,13 @@ func (r *resolver) cutRole(g given) (role, rest string, err error) {
 			"name a role that kanban-run roles lists; to set a variable for a command write env NAME=value COMMAND")
 	}
 	return roleKey(word), strings.TrimSpace(rest), nil
+}
+
+// isRoleWord says whether a word could be a role's name, in letters and digits of any script; `./run` or `"quoted` cannot.
+func isRoleWord(word string) bool {
+	isLetter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	first, _ := utf8.DecodeRuneInString(word)
+	return isLetter(first) && !strings.ContainsFunc(word, func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("_.-", r) })
 }
 
 func roleKey(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

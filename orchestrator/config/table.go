@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -36,7 +37,8 @@ func Table() []Setting {
 	return all
 }
 
-func rows() []row { return slices.Concat(agentRows(), limitRows(), otherRows()) }
+// rows is read only.
+var rows = sync.OnceValue(func() []row { return slices.Concat(agentRows(), limitRows(), otherRows()) })
 
 // agentRows are about who works, where and for how long at a time.
 func agentRows() []row {
