@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"kanban-run/orchestrator/agent"
 )
@@ -70,7 +71,7 @@ func (c *Cast) presence(role, dir string) (*Examination, agent.Assignment, agent
 	return e, p.template, tool
 }
 
-var versionNumber = regexp.MustCompile(`\d+(\.\d+){1,3}`)
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+){1,3}`) })
 
 // ask has the program tell its version and its options.
 func (e *Examination) ask(stop context.Context, tool agent.Tool, a agent.Assignment) {
@@ -79,7 +80,7 @@ func (e *Examination) ask(stop context.Context, tool agent.Tool, a agent.Assignm
 		e.Err = err
 		return
 	}
-	e.Version = versionNumber.FindString(version)
+	e.Version = versionNumber().FindString(version)
 	help, err := tool.Question(stop, a, tool.Help...)
 	if err != nil {
 		e.Err = err

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // next is the Manager's next task: the first entry behind the done task that is there and is not done. Without the done task in
@@ -47,7 +48,9 @@ func cutMark(entry string) (file string, marked bool) {
 	return strings.TrimSpace(file), marked
 }
 
-var stateLine = regexp.MustCompile(`(?m)^(?:state|status):[ \t]*["']?([A-Za-z]+)["']?[ \t]*(?:#.*)?\r?$`)
+var stateLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:state|status):[ \t]*["']?([A-Za-z]+)["']?[ \t]*(?:#.*)?\r?$`)
+})
 
 // isDone reads the state in a task's frontmatter. It is a glance: the stub is no judge of task files.
 func isDone(file string) (bool, error) {
@@ -76,11 +79,11 @@ func isDone(file string) (bool, error) {
 	if !found || !closed {
 		return false, nil
 	}
-	m := stateLine.FindSubmatch(matter)
+	m := stateLine().FindSubmatch(matter)
 	return m != nil && slices.Contains([]string{"done", "complete", "completed"}, strings.ToLower(string(m[1]))), nil
 }
 
-var currentLine = regexp.MustCompile(`(?m)^current:[^\r\n]*`)
+var currentLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^current:[^\r\n]*`) })
 
 // writeCurrent does what a Manager does that keeps the board itself. It knows plain boards only, with `current:` on one line.
 func (c *call) writeCurrent() error {
@@ -88,7 +91,7 @@ func (c *call) writeCurrent() error {
 	if err != nil {
 		return fmt.Errorf("read board: %w", err)
 	}
-	at := currentLine.FindIndex(source)
+	at := currentLine().FindIndex(source)
 	if at == nil {
 		return fmt.Errorf("board %s has no line that begins with current", c.input.KanbanFile)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"kanban-run/orchestrator/matter"
 )
@@ -53,8 +54,8 @@ func bareCurrent(b *Board, resolveBare func(string) (string, bool)) (string, boo
 }
 
 var (
-	fieldLine  = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`)
-	plainValue = regexp.MustCompile(`^[^\s"'\[\]{}|>&*!%@#` + "`" + `]`)
+	fieldLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`) })
+	plainValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s"'\[\]{}|>&*!%@#` + "`" + `]`) })
 )
 
 // blockify turns the field that holds the problem into a | block.
@@ -90,18 +91,18 @@ func blockify(file string, source []byte, problem error) (fixed []byte, note str
 // unquoted value with a colon in it.
 func fieldAround(lines [][]byte, line int) (first, last int, ok bool) {
 	first = min(max(line, 0), len(lines)-1)
-	for first > 0 && !fieldLine.Match(chomp(lines[first])) {
+	for first > 0 && !fieldLine().Match(chomp(lines[first])) {
 		first--
 	}
-	m := fieldLine.FindSubmatchIndex(chomp(lines[first]))
+	m := fieldLine().FindSubmatchIndex(chomp(lines[first]))
 	if m == nil {
 		return 0, 0, false
 	}
-	for last = first + 1; last < len(lines) && !fieldLine.Match(chomp(lines[last])); last++ {
+	for last = first + 1; last < len(lines) && !fieldLine().Match(chomp(lines[last])); last++ {
 	}
 	value := bytes.TrimLeft(lines[first][m[1]:], " \t")
 	text := append([][]byte{value}, lines[first+1:last]...)
-	return first, last, plainValue.Match(value) && hasColon(text)
+	return first, last, plainValue().Match(value) && hasColon(text)
 }
 
 func hasColon(lines [][]byte) bool {
@@ -115,7 +116,7 @@ func hasColon(lines [][]byte) bool {
 
 // writeBlock writes a field as a block and returns its name. Blank lines stay as they are.
 func writeBlock(out *bytes.Buffer, lines [][]byte) (name string) {
-	m := fieldLine.FindSubmatchIndex(lines[0])
+	m := fieldLine().FindSubmatchIndex(lines[0])
 	name = string(lines[0][m[2]:m[3]])
 	value := bytes.TrimLeft(lines[0][m[3]+1:], " \t")
 	eol := lines[0][len(chomp(lines[0])):]

@@ -2,7 +2,6 @@ package board
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -319,7 +318,16 @@ func isVisible(path string) bool {
 	return path != "" && path[0] != ' '
 }
 
-var suffix = regexp.MustCompile(`^[A-Za-z][A-Za-z _-]*$`)
+// isState says whether what stands in brackets behind a path is a state: a letter, and then letters, spaces, _ and -.
+func isState(s string) bool {
+	for i := range len(s) {
+		c := s[i] | 0x20
+		if (c < 'a' || c > 'z') && (i == 0 || s[i] != ' ' && s[i] != '_' && s[i] != '-') {
+			return false
+		}
+	}
+	return s != ""
+}
 
 // splitState takes a trailing state such as [done] off a path.
 func splitState(s string) (path, state string) {
@@ -327,7 +335,7 @@ func splitState(s string) (path, state string) {
 		return s, ""
 	}
 	open := strings.LastIndexByte(s, '[')
-	if open < 2 || s[open-1] != ' ' && s[open-1] != '\t' || !suffix.MatchString(s[open+1:len(s)-1]) {
+	if open < 2 || s[open-1] != ' ' && s[open-1] != '\t' || !isState(s[open+1:len(s)-1]) {
 		return s, ""
 	}
 	path = strings.TrimRight(s[:open], " \t")

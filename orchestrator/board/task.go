@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -162,8 +161,6 @@ func (t *Task) readRole(doc *matter.Document) error {
 // nearMissLines is how far into a file without frontmatter a role is looked for.
 const nearMissLines = 20
 
-var roleLine = regexp.MustCompile(`^(?i:role|assignee):\s`)
-
 // nearMiss refuses what was meant to name a role and does not: the task would silently be an Implementor's.
 func nearMiss(doc *matter.Document) error {
 	if doc.Root == nil {
@@ -182,12 +179,18 @@ func nearMiss(doc *matter.Document) error {
 
 func strayRole(doc *matter.Document) error {
 	for i, line := range bytes.SplitN(doc.Source, []byte{'\n'}, nearMissLines+1) {
-		if i < nearMissLines && roleLine.Match(line) {
+		if i < nearMissLines && isRoleLine(line) {
 			return &matter.Problem{File: doc.File, Line: i + 1, Column: 1, Text: "a role outside of frontmatter means nothing",
 				Fix: "begin the file with a line --- and close the header with another"}
 		}
 	}
 	return nil
+}
+
+func isRoleLine(line []byte) bool {
+	name, value, found := bytes.Cut(line, []byte{':'})
+	return found && len(value) > 0 && bytes.IndexByte([]byte(" \t\f\r"), value[0]) >= 0 &&
+		(bytes.EqualFold(name, []byte("role")) || bytes.EqualFold(name, []byte("assignee")))
 }
 
 // firstText is the text of the first field that has one.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -41,19 +42,19 @@ func tryYAML(b []byte) error {
 	return yaml.Unmarshal(b, &n)
 }
 
-var linePrefix = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var linePrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?`) })
 
 func complaint(err error) string {
 	if err == nil {
 		return ""
 	}
 	text := err.Error()
-	return text[len(linePrefix.FindString(text)):]
+	return text[len(linePrefix().FindString(text)):]
 }
 
 // namedLine is the line that the library names, counted from 0.
 func namedLine(err error) int {
-	m := linePrefix.FindStringSubmatch(err.Error())
+	m := linePrefix().FindStringSubmatch(err.Error())
 	n := 0
 	if m != nil {
 		for _, c := range m[1] {

@@ -3,6 +3,7 @@ package codex
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -63,7 +64,7 @@ func remedy(text string) string {
 		return keyFix
 	case containsAny(text, "status 401", "status 403", "401 Unauthorized", "403 Forbidden", "Not logged in", "not logged in", "codex login"):
 		return loginFix
-	case containsAny(text, "status 404", "model is not supported"), unknownModel.MatchString(text):
+	case containsAny(text, "status 404", "model is not supported"), unknownModel().MatchString(text):
 		return modelFix
 	default:
 		return ""
@@ -71,7 +72,7 @@ func remedy(text string) string {
 }
 
 // unknownModel is how OpenAI, and those who speak like it, say it: codex leaves out that it was a 404.
-var unknownModel = regexp.MustCompile(`(?i)\bmodel\b.* does not exist`)
+var unknownModel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bmodel\b.* does not exist`) })
 
 func containsAny(text string, parts ...string) bool {
 	for _, p := range parts {
@@ -83,11 +84,13 @@ func containsAny(text string, parts ...string) bool {
 }
 
 // again is how codex says when a limit is over: 7:55 PM today, or Nov 24th, 2026 7:55 PM. The time is local.
-var again = regexp.MustCompile(`try again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}:\d{2}) ?([AP]M)`)
+var again = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`try again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}:\d{2}) ?([AP]M)`)
+})
 
 // reset is the time that the text names, else zero. A time of day without a date is the next one.
 func reset(text string, now time.Time) time.Time {
-	m := again.FindStringSubmatch(strings.ReplaceAll(text, "\u202f", " "))
+	m := again().FindStringSubmatch(strings.ReplaceAll(text, "\u202f", " "))
 	if m == nil {
 		return time.Time{}
 	}

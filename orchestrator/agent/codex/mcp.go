@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"kanban-run/orchestrator/agent"
 )
@@ -25,7 +26,7 @@ type server struct {
 	Headers map[string]string `json:"headers"`
 }
 
-var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
 // mcp are the options that give codex the servers of a file. It takes them on its command line only, where every user of the machine sees
 // them, so a server with variables or headers is refused: there are secrets in those. Errors: *agent.ConfigError.
@@ -43,7 +44,7 @@ func mcp(path string) (options []string, err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
 		s := file.Servers[name]
-		if len(s.Env)+len(s.Headers) > 0 || !serverName.MatchString(name) || (s.Command == "") == (s.URL == "") {
+		if len(s.Env)+len(s.Headers) > 0 || !serverName().MatchString(name) || (s.Command == "") == (s.URL == "") {
 			return nil, &agent.ConfigError{Text: fmt.Sprintf("codex cannot be given the MCP server %q of mcp_config", name),
 				Fix: "it needs a plain name and a command or a url, and neither env nor headers, which everybody could read on its command line: set those in codex's own config.toml"}
 		}

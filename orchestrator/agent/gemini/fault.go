@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -64,10 +65,10 @@ func hopeless(text string, code int, now time.Time) error {
 }
 
 // again is how gemini says when a quota is renewed: reset after 3h20m10s.
-var again = regexp.MustCompile(`reset after ((?:\d+[hms])+)`)
+var again = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`reset after ((?:\d+[hms])+)`) })
 
 func reset(text string, now time.Time) time.Time {
-	m := again.FindStringSubmatch(text)
+	m := again().FindStringSubmatch(text)
 	if m == nil {
 		return time.Time{}
 	}

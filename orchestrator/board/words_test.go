@@ -1,0 +1,22 @@
+package board
+
+import (
+	"regexp"
+	"testing"
+)
+
+// FuzzWords holds plain code to the patterns that it stands for, which every start would compile.
+func FuzzWords(f *testing.F) {
+	state, line := regexp.MustCompile(`^[A-Za-z][A-Za-z _-]*$`), regexp.MustCompile(`^(?i:role|assignee):\s`)
+	for _, word := range []string{"", "done", "In-Progress", "a b", " a", "1", "a@", "a[", "a\x00", "ä", "role: x", "Assignee:\tx", "aſſignee: x", "role:", "roles: x", "role:\f", "role:\v"} {
+		f.Add(word)
+	}
+	f.Fuzz(func(t *testing.T, word string) {
+		if got, want := isState(word), state.MatchString(word); got != want {
+			t.Errorf("isState(%q) = %t, want %t", word, got, want)
+		}
+		if got, want := isRoleLine([]byte(word)), line.MatchString(word); got != want {
+			t.Errorf("isRoleLine(%q) = %t, want %t", word, got, want)
+		}
+	})
+}
