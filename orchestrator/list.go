@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"path"
 	"slices"
 	"unicode/utf8"
 
@@ -135,12 +134,12 @@ func (l *list) vet(secrets *redact.Redactor) string {
 // cleanAll is path.Clean for a list, which it returns itself when nothing changes.
 func cleanAll(paths []string) []string {
 	for i, p := range paths {
-		if path.Clean(p) == p {
+		if board.Clean(p) == p {
 			continue
 		}
 		clean := append(make([]string, 0, len(paths)), paths[:i]...)
 		for _, p := range paths[i:] {
-			clean = append(clean, path.Clean(p))
+			clean = append(clean, board.Clean(p))
 		}
 		return clean
 	}

@@ -5,9 +5,7 @@ import (
 	"hash/maphash"
 	"io"
 	"io/fs"
-	"math/bits"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -15,68 +13,94 @@ import (
 	"unicode/utf8"
 )
 
-// enough is how many paths must name a folder for it to be listed.
-const enough = 16
+const (
+	enough  = 16 // paths must name a folder for it to be listed
+	crowded = 64 // times as many files are too many to list
+)
 
 // Absent finds out which of many paths certainly lead to no file, by listing folders once instead of looking for each file. What
 // it does not say is to be asked of Resolve: a folder that cannot be listed, or that few paths name, makes nothing certain.
 func (p *Place) Absent(paths []string) func(i int) bool {
-	a := &absentees{paths: paths, asked: newBitset(2 * len(paths)), absent: newBitset(2 * len(paths))}
+	a := &absentees{place: p, paths: paths, folders: map[string]*folder{}}
 	if runtime.GOOS == "windows" { // where a file may have names that no list shows
 		return a.certain
 	}
-	folders := a.group(p)
 	r, err := enterRoot(p)
 	if err != nil {
 		return a.certain
 	}
-	for dir, members := range folders {
-		if len(*members) >= enough {
-			a.list(r.(rooted).root, dir, *members)
+	a.count()
+	for dir, f := range a.folders {
+		if f.named >= enough {
+			f.list(r.(rooted).root, dir)
 		}
 	}
 	_ = r.Close() // nothing was written
 	return a.certain
 }
 
-// absentees has two bits for each path: for where it may lead from the work directory, and from the board's folder.
+// absentees knows the folders that paths may lead to. It is not changed once they were listed.
 type absentees struct {
-	paths  []string
-	asked  bitset // there could be a file
-	absent bitset // there is none
+	place   *Place
+	paths   []string
+	folders map[string]*folder
 }
 
-func (a *absentees) certain(i int) bool {
-	return (a.asked.has(2*i) || a.asked.has(2*i+1)) && a.asked.has(2*i) == a.absent.has(2*i) && a.asked.has(2*i+1) == a.absent.has(2*i+1)
+// folder is what a folder holds.
+type folder struct {
+	named int                 // how many paths lead into it
+	known bool                // what is not in names is not there
+	names map[uint64]struct{} // hashes, which take less memory
+	seed  maphash.Seed
 }
 
-// group sorts the paths by the folders that they may lead to.
-func (a *absentees) group(p *Place) map[string]*[]int32 {
-	folders := map[string]*[]int32{}
-	for i, name := range a.paths {
-		if badPath(name) != "" || filepath.IsAbs(name) {
-			continue
-		}
-		fromDir, fromBoard := p.candidates(name, filepath.ToSlash(name))
-		for which, candidate := range [2]string{fromDir, fromBoard} {
-			if !local(candidate) {
+// count finds the folders.
+func (a *absentees) count() {
+	last, dir := &folder{}, "/" // which no path leads to
+	for _, name := range a.paths {
+		for _, candidate := range a.candidates(name) {
+			if candidate == "" {
 				continue
 			}
-			bit := 2*i + which
-			a.asked.set(bit)
-			dir, base := cut(candidate)
-			if _, ok := unmistakable(base); !ok {
-				continue
+			if in, _ := cut(candidate); in != dir {
+				dir = in
+				if last = a.folders[dir]; last == nil {
+					last = &folder{}
+					a.folders[dir] = last
+				}
 			}
-			members := folders[dir]
-			if members == nil {
-				members = new([]int32)
-				folders[dir] = members
-			}
-			*members = append(*members, int32(bit))
+			last.named++
 		}
 	}
-	return folders
+}
+
+// candidates are where there could be a file for a path; "" is nowhere.
+func (a *absentees) candidates(name string) (all [2]string) {
+	if badPath(name) != "" || filepath.IsAbs(name) {
+		return all
+	}
+	all[0], all[1] = a.place.candidates(name, filepath.ToSlash(name))
+	for i, candidate := range all {
+		if !local(candidate) {
+			all[i] = ""
+		}
+	}
+	return all
+}
+
+// certain says whether there is no file wherever there could be one.
+func (a *absentees) certain(i int) bool {
+	all := a.candidates(a.paths[i])
+	return all != [2]string{} && a.lacks(all[0]) && a.lacks(all[1])
+}
+
+func (a *absentees) lacks(candidate string) bool {
+	if candidate == "" {
+		return true
+	}
+	dir, base := cut(candidate)
+	f := a.folders[dir]
+	return f != nil && f.lacks(base)
 }
 
 // cut takes a clean path apart.
@@ -108,96 +132,41 @@ func unmistakable(name string) (folded string, ok bool) {
 	return name, true
 }
 
-// base is how the last part of the path of a bit is compared. It is the same before and after the path is cleaned, unless it is
-// empty or made of dots.
-func (a *absentees) base(bit int32) string {
-	name := filepath.ToSlash(a.paths[bit/2])
-	_, base := cut(name)
-	if base == "" || base == "." || base == ".." {
-		_, base = cut(path.Clean(name))
-	}
-	folded, _ := unmistakable(base)
-	return folded
-}
-
-// list marks those of the members of a folder that are not in it. One name in it that could mean more than one file makes
-// nothing certain.
-func (a *absentees) list(root *os.Root, dir string, members []int32) {
-	f, err := root.OpenFile(filepath.FromSlash(dir), os.O_RDONLY|nonblock, 0)
-	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-	if err != nil && !missing {
+// list makes known what is in the folder, unless one of the names could mean more than one file, or to look for each path takes less.
+func (f *folder) list(root *os.Root, dir string) {
+	f.names, f.seed = map[uint64]struct{}{}, maphash.MakeSeed()
+	file, err := root.OpenFile(filepath.FromSlash(dir), os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		f.known = errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 		return
 	}
-	for _, bit := range members {
-		a.absent.set(int(bit))
-	}
-	if missing {
-		return
-	}
-	if !a.strike(f, members) {
-		for _, bit := range members {
-			a.absent.clear(int(bit))
-		}
-	}
-	_ = f.Close() // nothing was written
+	f.known = f.read(file, crowded*f.named)
+	_ = file.Close() // nothing was written
 }
 
-// strike takes back what is in a folder after all; false when its names do not make anything certain.
-func (a *absentees) strike(f *os.File, members []int32) bool {
-	t := a.tabulate(members)
-	for {
-		names, err := f.Readdirnames(1024)
+func (f *folder) read(file *os.File, most int) (whole bool) {
+	for len(f.names) <= most {
+		names, err := file.Readdirnames(1024)
 		for _, name := range names {
 			folded, ok := unmistakable(name)
 			if !ok {
 				return false
 			}
-			t.strike(folded)
+			f.names[maphash.String(f.seed, folded)] = struct{}{}
 		}
 		if err != nil {
 			return errors.Is(err, io.EOF)
 		}
 	}
+	return false
 }
 
-// table finds the members of a folder by name. A map would cost more than all the rest.
-type table struct {
-	*absentees
-	slots []int32 // bit of a member, counted from 1; 0 is free. At least half of them are.
-	seed  maphash.Seed
-}
-
-func (a *absentees) tabulate(members []int32) *table {
-	t := &table{a, make([]int32, 2<<bits.Len(uint(len(members)))), maphash.MakeSeed()}
-	for _, bit := range members {
-		at := t.first(a.base(bit))
-		for t.slots[at] != 0 {
-			at = t.next(at)
-		}
-		t.slots[at] = bit + 1
+// lacks says whether a name is certainly not there.
+func (f *folder) lacks(base string) bool {
+	folded, ok := unmistakable(base)
+	if !ok || !f.known {
+		return false
 	}
-	return t
+	_, has := f.names[maphash.String(f.seed, folded)]
+	return !has
 }
-
-func (t *table) first(name string) int {
-	return int(maphash.String(t.seed, name) & uint64(len(t.slots)-1))
-}
-
-func (t *table) next(at int) int { return (at + 1) & (len(t.slots) - 1) }
-
-// strike takes back all members of a name: a path may be listed twice.
-func (t *table) strike(name string) {
-	for at := t.first(name); t.slots[at] != 0; at = t.next(at) {
-		if bit := t.slots[at] - 1; t.base(bit) == name {
-			t.absent.clear(int(bit))
-		}
-	}
-}
-
-type bitset []uint64
-
-func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
-
-func (b bitset) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
-func (b bitset) set(i int)      { b[i/64] |= 1 << (i % 64) }
-func (b bitset) clear(i int)    { b[i/64] &^= 1 << (i % 64) }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -63,16 +65,15 @@ func under(dir, name string) string {
 }
 
 func leadsAnywhere(root *os.Root, b *Board) bool {
-	for _, p := range append([]string{b.Current.Path}, b.TaskPaths()...) {
+	leads := func(p string) bool {
 		name := filepath.Clean(filepath.FromSlash(p))
 		if p == "" || !filepath.IsLocal(name) {
-			continue
+			return false
 		}
-		if info, err := root.Stat(name); err == nil && info.Mode().IsRegular() {
-			return true
-		}
+		info, err := root.Stat(name)
+		return err == nil && info.Mode().IsRegular()
 	}
-	return false
+	return leads(b.Current.Path) || slices.ContainsFunc(b.TaskPaths(), leads)
 }
 
 // within is the slash path from dir to name, links in both resolved, and whether name lies in dir.
@@ -170,7 +171,19 @@ func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	if p.folder != "" && !p.Flat() && !filepath.IsAbs(name) {
 		fromBoard = path.Join(p.folder, slashed)
 	}
-	return path.Clean(slashed), fromBoard
+	return Clean(slashed), fromBoard
+}
+
+// Clean is path.Clean, and quick about what nearly all paths are: clean.
+func Clean(p string) string {
+	for rest := p; rest != "" && rest[0] != '.' && rest[0] != '/'; {
+		i := strings.IndexByte(rest, '/')
+		if i < 0 {
+			return p
+		}
+		rest = rest[i+1:]
+	}
+	return path.Clean(p)
 }
 
 // choose takes the one candidate that is there. fromBoard is "" when it cannot differ from fromDir.
