@@ -227,35 +227,59 @@ func (s *Setup) noSecretIn(paths ...string) error {
 func (p *Prepared) checkList(b *board.Board) error {
 	var missing few
 	absent := p.place.Absent(b.TaskPaths())
-	for i := range b.Len() {
-		entry := b.Entry(i)
-		if entry.Done() {
-			continue
-		}
-		if absent(i) {
-			missing.add(entry.Path)
-			continue
-		}
-		task, err := p.place.ReadTask(entry.Path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			missing.add(entry.Path)
-		case err != nil:
-			return b.EntryProblem(entry, err)
-		case task.Done():
-		default:
-			if w := b.IgnoredAssignee(entry, task); w != nil {
-				p.job.Observer.Notice(p.job.Board, w.Error())
-			}
-			if err := p.ready(b, task); err != nil {
-				return err
-			}
+	for from := 0; from < b.Len(); from += atOnce {
+		if err := p.checkPart(b, from, min(from+atOnce, b.Len()), absent, &missing); err != nil {
+			return err
 		}
 	}
 	if missing.count > 0 {
 		p.job.Observer.Notice(p.job.Board, "listed tasks without a file: "+missing.String())
 	}
 	return nil
+}
+
+// atOnce is how many tasks are read at once: enough for all processors, and few enough for the memory.
+const atOnce = 512
+
+// checkPart looks at the tasks of a part of the list, and speaks in its order.
+func (p *Prepared) checkPart(b *board.Board, from, to int, absent func(i int) bool, missing *few) error {
+	var names []string
+	for i := from; i < to; i++ {
+		if e := b.Entry(i); !e.Done() && !absent(i) {
+			names = append(names, e.Path)
+		}
+	}
+	tasks := p.place.ReadTasks(names)
+	for i := from; i < to; i++ {
+		entry := b.Entry(i)
+		switch {
+		case entry.Done():
+		case len(names) == 0 || names[0] != entry.Path:
+			missing.add(entry.Path)
+		default:
+			if err := p.checkTask(b, entry, tasks[0], missing); err != nil {
+				return err
+			}
+			names, tasks = names[1:], tasks[1:]
+		}
+	}
+	return nil
+}
+
+func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskRead, missing *few) error {
+	switch {
+	case errors.Is(read.Err, fs.ErrNotExist):
+		missing.add(entry.Path)
+		return nil
+	case read.Err != nil:
+		return b.EntryProblem(entry, read.Err)
+	case read.Task.Done():
+		return nil
+	}
+	if w := b.IgnoredAssignee(entry, read.Task); w != nil {
+		p.job.Observer.Notice(p.job.Board, w.Error())
+	}
+	return p.ready(b, read.Task)
 }
 
 // few names the first few of many.

@@ -2,10 +2,12 @@ package board
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,6 +51,31 @@ var reachNames = []string{"a.md", "tasks/a.md", "../root.md", "both.md", "same.m
 
 var reachTargets = []string{"tasks", "tasks/a.md", "..", "../out.md", "../repo/root.md", "/", ".", "fuzz", "nothing", "nothing/../root.md", "root.md/../root.md", "tasks/", "root.md/", "./tasks/../tasks/./a.md",
 	"tasks/../../repo/root.md", "/proc/self/root/etc", "$TOP/repo/tasks", "$TOP/out.md"}
+
+// TestReadTasksIsReadTask: of many paths at once the same is said as of one after the other.
+func TestReadTasksIsReadTask(t *testing.T) {
+	_, repo, p := repository(t)
+	names := slices.Repeat(reachNames, 3)
+	read := p.ReadTasks(names)
+	for i, name := range names {
+		want, wantErr := p.ReadTask(name)
+		if got, err := read[i].Task, read[i].Err; fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil && *got != *want {
+			t.Errorf("ReadTasks: %q = %+v, %v, want %+v, %v", name, got, err, want, wantErr)
+		}
+	}
+	if got := p.ReadTasks(nil); len(got) != 0 {
+		t.Errorf("ReadTasks(nil) = %v, want nothing", got)
+	}
+	if err := os.Rename(repo, repo+"2"); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range p.ReadTasks(names) {
+		var lost *FileError
+		if r.Task != nil || !errors.As(r.Err, &lost) {
+			t.Errorf("without the work directory %q = %+v, %v, want a *FileError", names[i], r.Task, r.Err)
+		}
+	}
+}
 
 func TestReachIsRoots(t *testing.T) {
 	top, repo, p := repository(t)
