@@ -173,3 +173,11 @@ func BenchmarkJSON(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkShapes is what every start takes.
+func BenchmarkShapes(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		compile(nil)
+	}
+}

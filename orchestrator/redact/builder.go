@@ -9,15 +9,18 @@ import (
 // builder collects patterns for an index.
 type builder struct {
 	index
-	byKey map[uint32]*group
-	known map[string]bool // literals
+	byKey map[uint32]uint32 // places in groups
+	known map[string]bool   // literals
 }
+
+// usualKeys are the first four bytes of all shapes.
+const usualKeys = 2400
 
 // add registers a pattern that begins with one of the spellings, each of up to
 // four bytes: less where an escape or a line end may follow.
 func (x *builder) add(spellings []string, to func(*group)) {
 	if x.byKey == nil {
-		x.byKey = map[uint32]*group{}
+		x.byKey, x.groups = make(map[uint32]uint32, usualKeys), make([]group, 1, usualKeys)
 	}
 	var firsts byteSet
 	for _, s := range spellings {
@@ -30,10 +33,12 @@ func (x *builder) add(spellings []string, to func(*group)) {
 			continue
 		}
 		key := binary.LittleEndian.Uint32([]byte(s))
-		if x.byKey[key] == nil {
-			x.byKey[key] = &group{}
+		at, ok := x.byKey[key]
+		if !ok {
+			at = uint32(len(x.groups))
+			x.byKey[key], x.groups = at, append(x.groups, group{})
 		}
-		to(x.byKey[key])
+		to(&x.groups[at])
 	}
 }
 
@@ -74,16 +79,15 @@ func (x *builder) build() *index {
 	for x.shift = 32; size < 4*len(x.byKey); x.shift-- {
 		size *= 2
 	}
-	x.table, x.groups = make([]entry, size), make([]group, 1)
-	for key, g := range x.byKey {
+	x.table = make([]entry, size)
+	for key, at := range x.byKey {
 		h := key * hashFactor >> (32 - hashBits)
 		x.hashes[h/64] |= 1 << (h % 64)
 		k := key * hashFactor >> x.shift
 		for x.table[k&uint32(size-1)].group != 0 {
 			k++
 		}
-		x.table[k&uint32(size-1)] = entry{key, uint32(len(x.groups))}
-		x.groups = append(x.groups, *g)
+		x.table[k&uint32(size-1)] = entry{key, at}
 	}
 	x.escapes()
 	return &x.index
