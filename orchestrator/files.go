@@ -57,11 +57,21 @@ func (f files) ensure() error {
 			return fmt.Errorf("close the run's folder to others: %w", err)
 		}
 	}
-	ignore := filepath.Join(filepath.Dir(f.dir), ".gitignore")
-	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
+	return f.ignore()
+}
+
+// ignore needs no sync: a power cut leaves no file or an empty one, which the next run makes anew. Whoever wants the runs in git
+// writes something else into it.
+func (f files) ignore() error {
+	path := filepath.Join(filepath.Dir(f.dir), ".gitignore")
+	info, err := os.Lstat(path)
+	if err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return durable.WriteFile(ignore, []byte("*\n"), 0o600)
+	return overwritePrivate(path, []byte("*\n"))
 }
 
 // linkError is a link where the folder of a run should be: two boards could share one journal, or a run write elsewhere.
