@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/board"
@@ -100,10 +101,18 @@ func (l *list) input(kanban, done string) []byte {
 	return l.room[from:]
 }
 
+// escaped are the bytes that json.Marshal may write in another way.
+var escaped = func() (set [256]bool) {
+	for c := range set {
+		set[c] = c < ' ' || c >= utf8.RuneSelf || strings.IndexByte(`"\<>&`, byte(c)) >= 0
+	}
+	return set
+}()
+
 // appendString appends what json.Marshal makes of a string, without asking it where nothing needs an escape.
 func appendString(text []byte, s string) []byte {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+		if escaped[s[i]] {
 			quoted, err := json.Marshal(s)
 			if err != nil {
 				panic("encode a string: " + err.Error()) // there is a form for every one

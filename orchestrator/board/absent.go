@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-	"unicode/utf8"
 )
 
 const (
@@ -21,7 +20,7 @@ const (
 // Absent finds out which of many paths certainly lead to no file, by listing folders once instead of looking for each file. What
 // it does not say is to be asked of Resolve: a folder that cannot be listed, or that few paths name, makes nothing certain.
 func (p *Place) Absent(paths []string) func(i int) bool {
-	a := &absentees{place: p, paths: paths, folders: map[string]*folder{}}
+	a := &absentees{place: p, paths: paths, seed: maphash.MakeSeed(), written: map[string]*written{}, folders: map[string]*folder{}}
 	if runtime.GOOS == "windows" { // where a file may have names that no list shows
 		return a.certain
 	}
@@ -31,8 +30,8 @@ func (p *Place) Absent(paths []string) func(i int) bool {
 	}
 	a.count()
 	for dir, f := range a.folders {
-		if f.named >= enough {
-			f.list(r.(rooted).root, dir)
+		if f.paths >= enough {
+			f.list(r.(rooted).root, dir, a.seed)
 		}
 	}
 	_ = r.Close() // nothing was written
@@ -43,67 +42,80 @@ func (p *Place) Absent(paths []string) func(i int) bool {
 type absentees struct {
 	place   *Place
 	paths   []string
+	seed    maphash.Seed
+	written map[string]*written // folders as the paths name them
 	folders map[string]*folder
 }
 
+// written is where a folder may be that paths name: from the work directory, and from the board's folder. Both can be nil.
+type written struct{ at [2]*folder }
+
 // folder is what a folder holds.
 type folder struct {
-	named int                 // how many paths lead into it
+	paths int                 // that lead into it
 	known bool                // what is not in names is not there
 	names map[uint64]struct{} // hashes, which take less memory
-	seed  maphash.Seed
 }
 
 // count finds the folders.
 func (a *absentees) count() {
-	last, dir := &folder{}, "/" // which no path leads to
 	for _, name := range a.paths {
-		for _, candidate := range a.candidates(name) {
-			if candidate == "" {
-				continue
+		dir, _ := cut(name)
+		w := a.written[dir]
+		if w == nil {
+			w = a.resolve(dir)
+			a.written[dir] = w
+		}
+		for _, f := range w.at {
+			if f != nil {
+				f.paths++
 			}
-			if in, _ := cut(candidate); in != dir {
-				dir = in
-				if last = a.folders[dir]; last == nil {
-					last = &folder{}
-					a.folders[dir] = last
-				}
-			}
-			last.named++
 		}
 	}
 }
 
-// candidates are where there could be a file for a path; "" is nowhere.
-func (a *absentees) candidates(name string) (all [2]string) {
+// resolve finds the folders that a written one may be.
+func (a *absentees) resolve(dir string) *written {
+	w, name := &written{}, dir+"/x"
 	if badPath(name) != "" || filepath.IsAbs(name) {
-		return all
+		return w
 	}
-	all[0], all[1] = a.place.candidates(name, filepath.ToSlash(name))
-	for i, candidate := range all {
+	fromDir, fromBoard := a.place.candidates(name, filepath.ToSlash(name))
+	for i, candidate := range [2]string{fromDir, fromBoard} {
 		if !local(candidate) {
-			all[i] = ""
+			continue
 		}
+		real, _ := cut(candidate)
+		if a.folders[real] == nil {
+			a.folders[real] = &folder{}
+		}
+		w.at[i] = a.folders[real]
 	}
-	return all
+	return w
 }
 
 // certain says whether there is no file wherever there could be one.
 func (a *absentees) certain(i int) bool {
-	all := a.candidates(a.paths[i])
-	return all != [2]string{} && a.lacks(all[0]) && a.lacks(all[1])
+	dir, base := cut(a.paths[i])
+	w := a.written[dir]
+	folded, ok := unmistakable(base)
+	if w == nil || !ok {
+		return false
+	}
+	hash := maphash.String(a.seed, folded)
+	return *w != written{} && w.at[0].lacks(hash) && w.at[1].lacks(hash)
 }
 
-func (a *absentees) lacks(candidate string) bool {
-	if candidate == "" {
+// lacks says whether a name of this hash is certainly not there.
+func (f *folder) lacks(hash uint64) bool {
+	if f == nil {
 		return true
 	}
-	dir, base := cut(candidate)
-	f := a.folders[dir]
-	return f != nil && f.lacks(base)
+	_, has := f.names[hash]
+	return f.known && !has
 }
 
-// cut takes a clean path apart.
+// cut takes a path apart.
 func cut(name string) (dir, base string) {
 	i := strings.LastIndexByte(name, '/')
 	if i < 0 {
@@ -113,12 +125,13 @@ func cut(name string) (dir, base string) {
 }
 
 // unmistakable is how a name is compared, in lower case, and whether no other name could mean the same file anywhere: file
-// systems may fold letters beyond ASCII, shorten names to ~1, and pass over dots and spaces at the end.
+// systems may fold letters beyond ASCII, shorten names to ~1, and pass over dots and spaces at the end. Control characters are in no
+// path.
 func unmistakable(name string) (folded string, ok bool) {
 	upper := false
 	for i := range len(name) {
 		c := name[i]
-		if c >= utf8.RuneSelf || c == '~' {
+		if c < ' ' || c == '~' || c >= 0x7f {
 			return "", false
 		}
 		upper = upper || c >= 'A' && c <= 'Z'
@@ -133,40 +146,30 @@ func unmistakable(name string) (folded string, ok bool) {
 }
 
 // list makes known what is in the folder, unless one of the names could mean more than one file, or to look for each path takes less.
-func (f *folder) list(root *os.Root, dir string) {
-	f.names, f.seed = map[uint64]struct{}{}, maphash.MakeSeed()
+func (f *folder) list(root *os.Root, dir string, seed maphash.Seed) {
 	file, err := root.OpenFile(filepath.FromSlash(dir), os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		f.known = errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 		return
 	}
-	f.known = f.read(file, crowded*f.named)
+	f.names = map[uint64]struct{}{}
+	f.known = f.read(file, seed)
 	_ = file.Close() // nothing was written
 }
 
-func (f *folder) read(file *os.File, most int) (whole bool) {
-	for len(f.names) <= most {
+func (f *folder) read(file *os.File, seed maphash.Seed) (whole bool) {
+	for len(f.names) <= crowded*f.paths {
 		names, err := file.Readdirnames(1024)
 		for _, name := range names {
 			folded, ok := unmistakable(name)
 			if !ok {
 				return false
 			}
-			f.names[maphash.String(f.seed, folded)] = struct{}{}
+			f.names[maphash.String(seed, folded)] = struct{}{}
 		}
 		if err != nil {
 			return errors.Is(err, io.EOF)
 		}
 	}
 	return false
-}
-
-// lacks says whether a name is certainly not there.
-func (f *folder) lacks(base string) bool {
-	folded, ok := unmistakable(base)
-	if !ok || !f.known {
-		return false
-	}
-	_, has := f.names[maphash.String(f.seed, folded)]
-	return !has
 }
