@@ -64,7 +64,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		screen.record = report.NewRecorder(screen.observer, keptSteps)
 		screen.observer = screen.record
 	}
-	lean(boards, general.settings.Jobs)
+	keepLean := lean(boards, general.settings.Jobs)
 	jobs := make([]orchestrator.Job, len(boards))
 	configure, version := u.configure(executable, stubs, dry), programVersion()
 	for i, b := range boards {
@@ -72,14 +72,15 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 			Observer: screen.observer, Now: time.Now, Configure: configure, HoldLock: t.holdLock()}
 	}
 	screen.dry = dry
-	code, err := screen.play(t, jobs, general.settings.Jobs)
+	code, err := screen.play(t, jobs, general.settings.Jobs, keepLean)
 	screen.close()
 	return code, errors.Join(err, remove())
 }
 
 // play prepares all boards and runs them.
-func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int) (int, error) {
+func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int, areReady func()) (int, error) {
 	prepared, errs := orchestrator.PrepareAll(jobs)
+	areReady()
 	if len(errs) > 0 {
 		s.close()
 		return s.refuse(t, errs), nil
