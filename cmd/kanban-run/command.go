@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/agent/acp"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
 )
 
 // terminal is what a command may use of the outside world.
@@ -208,6 +209,9 @@ func (c command) call(t *terminal, args []string) (int, error) {
 			t.job.outlive(flags.Args())
 		}
 		return code, err
+	}
+	if c.agents {
+		go redact.Warm()
 	}
 	return act(t, flags.Args())
 }

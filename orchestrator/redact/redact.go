@@ -56,6 +56,10 @@ func New(values []string) *Redactor {
 // shapesOnly is a Redactor for the shapes of credentials alone.
 var shapesOnly = sync.OnceValue(func() *Redactor { return compile(nil) })
 
+// Warm makes what every Redactor is made from. Whoever needs it waits for whoever makes it; so a program that will need it, and has
+// something else to do first, calls Warm on another goroutine.
+func Warm() { shapesOnly() }
+
 func compile(pieces []string) *Redactor {
 	var ix builder
 	for _, s := range shapes() {
