@@ -19,13 +19,13 @@ type list struct {
 	paths []string // as agents see them
 	clean []string // as they are compared; paths itself where that is the same
 	text  []byte   // JSON, made by encode: a part of room
-	room  []byte   // with space for the rest of an input around the text
+	room  []byte   // of a long list with space for the rest of an input before the text, and always with the end of one after it
 	hash  string   // made by sum
 	safe  bool     // it was looked at and holds no secret
 }
 
 const (
-	headroom = 4 << 10      // bytes before the text
+	headroom = 4 << 10      // bytes before the text of a long list
 	isLong   = maxJournaled // from how many bytes on a list is not copied into each input: those are not journaled
 )
 
@@ -49,11 +49,14 @@ func (l *list) encode() []byte {
 	if l.text != nil {
 		return l.text
 	}
-	size := headroom + 3
+	size, space := 3, 0
 	for _, p := range l.paths {
 		size += len(p) + 3
 	}
-	room := append(make([]byte, headroom, size), '[')
+	if size >= isLong {
+		space = headroom
+	}
+	room := append(make([]byte, space, space+size), '[')
 	for i, p := range l.paths {
 		if i > 0 {
 			room = append(room, ',')
@@ -61,7 +64,7 @@ func (l *list) encode() []byte {
 		room = appendString(room, p)
 	}
 	l.room = append(room, ']', '}')
-	l.text = l.room[headroom : len(l.room)-1]
+	l.text = l.room[space : len(l.room)-1]
 	return l.text
 }
 
@@ -93,10 +96,11 @@ func (l *list) input(kanban, done string) []byte {
 	head := appendString([]byte(`{"kanban_file":`), kanban)
 	head = appendString(append(head, `,"done_task":`...), done)
 	head = append(head, `,"tasks":`...)
-	if len(l.text) < isLong || len(head) > headroom {
-		return slices.Concat(head, l.room[headroom:])
+	space := len(l.room) - len(l.text) - 1
+	if len(l.text) < isLong || len(head) > space {
+		return slices.Concat(head, l.room[space:])
 	}
-	from := headroom - len(head)
+	from := space - len(head)
 	copy(l.room[from:], head)
 	return l.room[from:]
 }

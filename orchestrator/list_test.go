@@ -12,7 +12,7 @@ import (
 // FuzzList: the list that goes into a Manager's input is what json.Marshal makes of it, and its paths are compared as path.Clean
 // makes them.
 func FuzzList(f *testing.F) {
-	for _, seed := range []string{"", "tasks/a.md", "tasks/a.md\ntasks/b.md", "./a.md\nb//c.md\n../d", "<a>&\u2028\n\"q\"\\\nüñí\n\xff\x00", strings.Repeat("tasks/a.md\n", 100)} {
+	for _, seed := range []string{"", "tasks/a.md", "tasks/a.md\ntasks/b.md", "./a.md\nb//c.md\n../d", "<a>&\u2028\n\"q\"\\\nüñí\n\xff\x00", strings.Repeat("tasks/a.md\n", 100), strings.Repeat("tasks/a.md\n", 500), strings.Repeat("<\n", 800)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
