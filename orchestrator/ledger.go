@@ -95,7 +95,7 @@ func (l *ledger) commit() error {
 	}
 	failpoint.At("log-behind")
 	pending := l.pending
-	l.pending = l.pending[:0]
+	l.pending = nil // the next ones may be long in coming
 	for _, e := range pending {
 		if err := l.onCommit(e); err != nil {
 			return err

@@ -23,7 +23,7 @@ type logbook struct {
 	files    files
 	board    string
 	rejected int // replies rejected according to the journal
-	recent   []flow.Entry
+	recent   []happened
 	earlier  int       // entries before the recent ones
 	drawn    time.Time // when state.md was last written
 }
@@ -35,6 +35,13 @@ const (
 	maxState    = 1 << 20   // bytes of a state.md; ours has a few hundred lines
 	drawEvery   = time.Second
 )
+
+// happened is what state.md tells of an entry. The whole of it would be kept for nothing.
+type happened struct {
+	at                   time.Time
+	epoch, rev           uint64
+	kind, actor, subject string
+}
 
 func newLogbook(f files, board string) *logbook {
 	return &logbook{files: f, board: board}
@@ -52,7 +59,7 @@ func (l *logbook) remember(e flow.Entry) {
 		l.earlier++
 		l.recent = append(l.recent[:0], l.recent[1:]...)
 	}
-	l.recent = append(l.recent, e)
+	l.recent = append(l.recent, happened{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, e.Event.Subject()})
 }
 
 // catchUp makes supervisor-log.md anew when it has not as many entries as the journal, most likely because of a crash.

@@ -84,8 +84,8 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 	}
 	b.WriteString("| time | epoch | rev | event | actor | about |\n|---|---|---|---|---|---|\n")
 	for _, e := range l.recent {
-		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n", e.Time.UTC().Format(time.RFC3339Nano), e.Epoch, e.Rev, e.Event.Kind(),
-			redact.Markdown(e.Actor), redact.Markdown(e.Event.Subject()))
+		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n", e.at.UTC().Format(time.RFC3339Nano), e.epoch, e.rev, e.kind,
+			redact.Markdown(e.actor), redact.Markdown(e.subject))
 	}
 	return b.String()
 }
