@@ -20,28 +20,17 @@ type spool struct {
 	mu    sync.Mutex
 	dir   string // the run's folder
 	name  string // of the file in it
+	began time.Time
 	buf   []byte
 	file  *os.File
-	timer *time.Timer
-	old   bool
+	timer *time.Timer // since there was something young; many streams stay empty
 
 	dropped bool
 	rest    func() error // writes what is missing; nil: nothing is
 	err     error
 }
 
-func newSpool(dir, name string) *spool {
-	s := &spool{dir: dir, name: name}
-	s.timer = time.AfterFunc(spoolDelay, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.old = true
-		if len(s.buf) > 0 {
-			s.spill()
-		}
-	})
-	return s
-}
+func newSpool(dir, name string) *spool { return &spool{dir: dir, name: name, began: time.Now()} }
 
 // Write never fails: a full disk must not look like a closed pipe to the agent. The error is returned by keep.
 func (s *spool) Write(p []byte) (int, error) {
@@ -51,10 +40,27 @@ func (s *spool) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	s.buf = append(s.buf, p...)
-	if s.old || len(s.buf) > spoolMemory {
+	if !s.isYoung() || len(s.buf) > spoolMemory {
 		s.spill()
 	}
 	return len(p), nil
+}
+
+// isYoung also sees to it that what is in memory is written once the stream is old.
+func (s *spool) isYoung() bool {
+	left := spoolDelay - time.Since(s.began)
+	if left > 0 && s.timer == nil {
+		s.timer = time.AfterFunc(left, s.age)
+	}
+	return left > 0
+}
+
+func (s *spool) age() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.buf) > 0 {
+		s.spill()
+	}
 }
 
 func (s *spool) spill() {
@@ -101,7 +107,6 @@ func (s *spool) remove() error {
 
 // keep leaves the whole stream in its file; an empty stream leaves none.
 func (s *spool) keep() error {
-	s.timer.Stop()
 	if rest := s.rest; rest != nil {
 		s.rest = nil
 		if err := rest(); err != nil {
@@ -110,6 +115,7 @@ func (s *spool) keep() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stopAging()
 	if len(s.buf) > 0 {
 		s.spill()
 	}
@@ -123,11 +129,17 @@ func (s *spool) keep() error {
 	return nil
 }
 
+func (s *spool) stopAging() {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
 // drop removes what was kept so far.
 func (s *spool) drop() error {
-	s.timer.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stopAging()
 	s.buf, s.rest, s.dropped = nil, nil, true
 	if s.file == nil {
 		return nil

@@ -68,6 +68,24 @@ func TestSpoolShowsALongAttempt(t *testing.T) {
 	})
 }
 
+// TestSpoolOfAnOldAttempt: what is said late in a long attempt can be watched at once.
+func TestSpoolOfAnOldAttempt(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSpool(dir, "out")
+		time.Sleep(spoolDelay)
+		if _, err := s.Write([]byte("working\n")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, "out")); string(got) != "working\n" {
+			t.Errorf("the file holds %q, %v", got, err)
+		}
+		if err := s.keep(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // TestSpoolOnAFullDisk: the agent is not disturbed, and the error is not lost.
 func TestSpoolOnAFullDisk(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")

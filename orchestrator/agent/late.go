@@ -25,17 +25,17 @@ type late struct {
 	mu     sync.Mutex
 	reader Reader
 	to     io.WriteCloser
-	timer  *time.Timer
-	held   keeper // nil once everything so far was passed on
+	began  time.Time
+	timer  *time.Timer // since something was held back
+	held   keeper      // nil once everything so far was passed on
 	ended  bool
 	err    error // of the first time that passing on failed
 }
 
 func newLate(r Reader, to io.WriteCloser) *late {
-	l := &late{reader: r, to: to}
+	l := &late{reader: r, to: to, began: time.Now()}
 	if k, ok := r.(keeper); ok {
 		l.held = k
-		l.timer = time.AfterFunc(lateDelay, l.passWhileRunning)
 	}
 	return l
 }
@@ -52,7 +52,7 @@ func (l *late) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	if l.held != nil {
-		if _, whole := l.held.Kept(); whole {
+		if _, whole := l.held.Kept(); whole && l.isYoung() {
 			return len(p), nil
 		}
 		l.held = nil
@@ -60,6 +60,15 @@ func (l *late) Write(p []byte) (int, error) {
 	}
 	l.passOn(p)
 	return len(p), l.err
+}
+
+// isYoung also sees to it that what is held back is passed on once the attempt is old.
+func (l *late) isYoung() bool {
+	left := lateDelay - time.Since(l.began)
+	if left > 0 && l.timer == nil {
+		l.timer = time.AfterFunc(left, l.passWhileRunning)
+	}
+	return left > 0
 }
 
 func (l *late) passOn(p []byte) {
@@ -90,9 +99,6 @@ func (l *late) pass() error {
 // end says that nothing more will be written. What was passed on so far is made whole, unless the end of it may be half a secret;
 // the returned function does the same with what is still held back.
 func (l *late) end(whole bool) (rest func() error, err error) {
-	if l.timer != nil {
-		l.timer.Stop()
-	}
 	finish := func() error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -103,6 +109,9 @@ func (l *late) end(whole bool) (rest func() error, err error) {
 		return err
 	}
 	l.mu.Lock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
 	held := l.held != nil
 	l.ended = true
 	l.mu.Unlock()

@@ -99,6 +99,18 @@ func TestLateInTime(t *testing.T) {
 	})
 }
 
+// TestLateFromAnOldAttempt: what an attempt says that is old already is not held back.
+func TestLateFromAnOldAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kept closing
+		l := newLate(&objectReader{}, &kept)
+		time.Sleep(lateDelay)
+		if say(t, l, `{"status":`); kept.String() != `{"status":` {
+			t.Errorf("passed on %q, want it at once", kept.String())
+		}
+	})
+}
+
 // TestLateHalfASecret: what is behind a bound is not made whole, and an error of whom it is passed on to is told.
 func TestLateHalfASecret(t *testing.T) {
 	var kept closing
