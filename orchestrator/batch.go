@@ -40,24 +40,40 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 // RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results in the boards' order. A
 // board whose turn had not come when stop ended is reported as interrupted.
 func RunAll(stop, kill context.Context, boards []*Prepared, n int) []Result {
-	results := make([]Result, len(boards))
-	next := make(chan int)
-	desks := newDesk(min(n, len(boards)))
+	b := &batch{stop: stop, kill: kill, boards: boards, results: make([]Result, len(boards)), next: make(chan int), desk: newDesk(min(n, len(boards)))}
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
-		wg.Go(func() {
-			for i := range next {
-				boards[i].desk = desks
-				boards[i].runUnlessStopped(stop, kill, &results[i])
-			}
-		})
+		wg.Go(b.work)
 	}
 	for i := range boards {
-		next <- i
+		b.next <- i
 	}
-	close(next)
+	close(b.next)
 	wg.Wait()
-	return results
+	return b.results
+}
+
+// batch is what the runs of RunAll share.
+type batch struct {
+	stop, kill context.Context
+	boards     []*Prepared
+	results    []Result
+	next       chan int // the numbers of the boards
+	desk       desk
+}
+
+// work runs one board after the other.
+func (b *batch) work() {
+	for i := range b.next {
+		b.desk.take()
+		b.boards[i].desk = b.desk
+		if b.stop.Err() == nil {
+			b.boards[i].run(b.stop, b.kill, &b.results[i])
+		} else {
+			b.boards[i].notRun(b.stop, &b.results[i])
+		}
+		b.desk.leave()
+	}
 }
 
 // Few runs work at the same time, while the agents of all others do: whoever waits for the disk takes a thread of the system, and a
@@ -93,13 +109,7 @@ func (d desk) leave() {
 	}
 }
 
-func (p *Prepared) runUnlessStopped(stop, kill context.Context, res *Result) {
-	p.desk.take()
-	defer p.desk.leave()
-	if stop.Err() == nil {
-		p.run(stop, kill, res)
-		return
-	}
+func (p *Prepared) notRun(stop context.Context, res *Result) {
 	*res = Result{Board: p.job.Board, Outcome: flow.Interrupted, Text: "not started", Signal: context.Cause(stop)}
 	if err := p.Close(); err != nil {
 		res.Outcome, res.Err = flow.Failed, err

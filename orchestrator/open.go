@@ -17,7 +17,7 @@ import (
 // open takes the board: its folder, its lock, its journal. The returned function gives all of it back and is never nil.
 func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) {
 	r := &run{job: p.job, setup: p.setup, place: p.place, path: p.path, files: filesOf(p.path), desk: p.desk, stop: stop, kill: kill}
-	var undo []func() error
+	undo := []func() error{p.place.Close}
 	release := func() error {
 		var errs []error
 		for i := len(undo) - 1; i >= 0; i-- {

@@ -25,14 +25,14 @@ type reviewing struct {
 	began    time.Time       // of the phase
 }
 
-// work has the agent do its part of a call, and a supervisor look at it where the role says so, until it is content. The outcome is that
+// work ends the agent's part of a call, and has a supervisor look at it where the role says so, until it is content. The outcome is that
 // of the agent's last phase.
-func (r *run) work(stop context.Context, a *attempt, inv *agent.Invocation) (*agent.Outcome, error) {
-	out, err := r.talk(stop, a.player, inv, contractOf(a.Call), a.stdout, a.stderr)
+func (r *run) work(a *attempt) (*agent.Outcome, error) {
+	out, err := hear(a.talk, a.stdout)
 	if err != nil || out.Reply == nil || a.Call != flow.TaskCall || !a.player.Role.Review || r.job.DryRun {
 		return out, err
 	}
-	v := &reviewing{run: r, a: a, stop: stop, accounts: agent.Accounts{}, began: a.began}
+	v := &reviewing{run: r, a: a, stop: a.stop, accounts: agent.Accounts{}, began: a.began}
 	v.charge(out, "")
 	out, err = v.review(out)
 	out.Spent, out.Cumulative = v.spent, false
@@ -120,7 +120,9 @@ func (v *reviewing) phase(name string, a agent.Assignment, session string) (*age
 	stdout, stderr := v.newSpools(v.a, "-"+name)
 	v.a.more = append(v.a.more, stdout, stderr)
 	v.began = v.job.Now()
-	out, err := v.talk(v.stop, v.a.player, &inv, a.Contract, stdout, stderr)
+	talk := v.talk(v.stop, v.a.player, &inv, a.Contract, stdout, stderr)
+	talk.Wait()
+	out, err := hear(talk, stdout)
 	v.charge(out, session)
 	if out.Exit.TimedOut {
 		v.a.failed = v.ration(&a)
@@ -145,8 +147,13 @@ func (v *reviewing) ration(a *agent.Assignment) *agent.Failure {
 }
 
 // talk starts one program and has its streams kept.
-func (r *run) talk(stop context.Context, p *Player, inv *agent.Invocation, c agent.Contract, stdout, stderr *spool) (*agent.Outcome, error) {
-	out, err := agent.Converse(stop, r.kill, p.Adapter, inv, c, agent.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.setup.Redactor}, r.activity)
+func (r *run) talk(stop context.Context, p *Player, inv *agent.Invocation, c agent.Contract, stdout, stderr *spool) *agent.Conversation {
+	return agent.Begin(stop, r.kill, p.Adapter, inv, c, agent.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.setup.Redactor}, r.activity)
+}
+
+// hear ends what talk began.
+func hear(talk *agent.Conversation, stdout *spool) (*agent.Outcome, error) {
+	out, err := talk.End()
 	stdout.rest = out.Rest
 	return out, err
 }

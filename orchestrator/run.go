@@ -63,17 +63,18 @@ type run struct {
 // run runs the board until it ends, and releases it. stop ends the run at the next safe point: a running agent is asked to
 // end, and the board can go on later. kill ends the agent at once.
 func (p *Prepared) run(stop, kill context.Context, res *Result) {
-	res.Board, res.Log = p.job.Board, filesOf(p.path).log()
 	r, release, err := p.open(stop, kill)
 	if err == nil {
 		res.Outcome, res.Text, err = r.play()
 		res.Steps, res.Used = r.steps, r.used
 	}
-	res.end(stop, errors.Join(err, release(), p.place.Close()))
+	res.end(p, stop, err, release())
 }
 
 // end says how the run ended when there was an error.
-func (res *Result) end(stop context.Context, err error) {
+func (res *Result) end(p *Prepared, stop context.Context, errs ...error) {
+	err := errors.Join(errs...)
+	res.Board, res.Log = p.job.Board, filesOf(p.path).log()
 	switch {
 	case err == nil:
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
@@ -174,7 +175,11 @@ func (r *run) loop() (flow.Finish, error) {
 		}
 		switch effect := effect.(type) {
 		case flow.StartAgent:
-			err = r.turn(effect, b)
+			var a *attempt
+			if a, err = r.startTurn(effect, b); err == nil {
+				a.talk.Wait() // others work meanwhile; here, because there is little on the stack
+				err = r.endTurn(a)
+			}
 		case flow.WriteBoard:
 			err = r.writeBoard(b)
 		case flow.Finish:

@@ -16,12 +16,11 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// turn performs StartAgent: one attempt of one call. The intent is on disk before the agent starts, the outcome before
-// anything follows from it.
-func (r *run) turn(e flow.StartAgent, b *board.Board) error {
+// startTurn is the beginning of StartAgent: one attempt of one call. The intent is on disk before the agent starts.
+func (r *run) startTurn(e flow.StartAgent, b *board.Board) (*attempt, error) {
 	if r.history.State.Step == nil {
 		if err := r.openStep(e, b); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	role := e.Role
@@ -30,13 +29,27 @@ func (r *run) turn(e flow.StartAgent, b *board.Board) error {
 	}
 	player, err := r.player(role)
 	if err != nil {
-		return &InvalidError{Err: err}
+		return nil, &InvalidError{Err: err}
 	}
 	inv, err := r.intend(e, b, player)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.converse(e, player, inv)
+	a := r.newAttempt(e, player)
+	a.stop, a.done = r.timed()
+	r.desk.leave()
+	a.talk = r.talk(a.stop, player, inv, contractOf(e.Call), a.stdout, a.stderr)
+	return a, nil
+}
+
+// endTurn is the rest: the agent has ended, or has to be. The outcome is on disk before anything follows from it.
+func (r *run) endTurn(a *attempt) error {
+	defer a.done()
+	out, err := r.work(a)
+	a.out, a.took = out, r.job.Now().Sub(a.began) // before it waits for the others
+	r.desk.take()
+	r.fresh = nil
+	return r.heard(a, err)
 }
 
 func (r *run) openStep(e flow.StartAgent, b *board.Board) error {
@@ -102,6 +115,9 @@ func contractOf(c flow.Call) agent.Contract {
 type attempt struct {
 	flow.StartAgent
 	player         *Player
+	stop           context.Context // of the run, or when its time is over
+	done           context.CancelFunc
+	talk           *agent.Conversation
 	began          time.Time
 	took           time.Duration
 	stdout, stderr *spool
@@ -113,19 +129,6 @@ type attempt struct {
 }
 
 func (a *attempt) streams() []*spool { return append([]*spool{a.stdout, a.stderr}, a.more...) }
-
-// converse starts the agent, waits for its end and journals the outcome. Meanwhile others may work.
-func (r *run) converse(e flow.StartAgent, player *Player, inv *agent.Invocation) error {
-	a := r.newAttempt(e, player)
-	stop, done := r.timed()
-	defer done()
-	r.desk.leave()
-	out, err := r.work(stop, a, inv)
-	a.out, a.took = out, r.job.Now().Sub(a.began) // before it waits for the others
-	r.desk.take()
-	r.fresh = nil
-	return r.heard(a, err)
-}
 
 // timed is stop, which also ends when a limit of time is reached.
 func (r *run) timed() (stop context.Context, done context.CancelFunc) {

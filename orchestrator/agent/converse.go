@@ -31,36 +31,61 @@ type Outcome struct {
 // kills it; either way the outcome, which is never nil, is Stopped, whatever the agent said in the meantime. emit is called from the goroutines of
 // both streams, with redacted texts. Errors: *ConfigError and *LaterError, which no retry can mend, or one of this system's own.
 func Converse(stop, kill context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) (*Outcome, error) {
-	t := newTalk(stop, a, inv, c, sinks, emit)
+	t := Begin(stop, kill, a, inv, c, sinks, emit)
+	t.Wait()
+	return t.End()
+}
+
+// Conversation is Converse in three parts: Begin, Wait and End, each called once. Of a thousand agents that sleep there are a thousand
+// stacks, and who calls Wait from where little is on the stack needs half of the memory.
+type Conversation struct {
+	contract Contract
+	sinks    Sinks
+	inv      *Invocation
+	reader   Reader
+	tail     *tail
+	said     *late
+	stderr   io.WriteCloser
+	bound    *meter
+	given    givenUp
+	stop     context.Context
+	kill     context.Context
+	end      context.Context
+	tooMuch  context.CancelCauseFunc
+	stopped  bool
+	process  *proc.Process // nil: it was not started, because of
+	err      error
+}
+
+// Begin starts the agent.
+func Begin(stop, kill context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) *Conversation {
+	t := newConversation(stop, kill, a, inv, c, sinks, emit)
+	if t.err = writeFiles(inv.Files); t.err == nil {
+		t.process, t.err = proc.Start(t.end, kill, t.spec())
+	}
+	return t
+}
+
+// Wait waits for the agent's end.
+func (t *Conversation) Wait() {
+	if t.process != nil {
+		t.process.Wait()
+	}
+}
+
+// End judges the agent's reply.
+func (t *Conversation) End() (*Outcome, error) {
 	defer t.tooMuch(nil)
-	exit, err := proc.Exit{}, writeFiles(inv.Files)
-	if err == nil {
-		exit, err = proc.Run(t.end, kill, t.spec())
+	exit, err := proc.Exit{Code: -1}, t.err
+	if t.process != nil {
+		exit, err = t.process.End()
 	}
-	if exit.Stopped && (stop.Err() != nil || kill.Err() != nil) {
-		t.stopped = true
-	}
-	return t.finish(exit, c, err)
+	t.stopped = exit.Stopped && (t.stop.Err() != nil || t.kill.Err() != nil)
+	return t.finish(exit, err)
 }
 
-// talk is a conversation under way: where what the agent says goes. It is kept apart from Converse because of a thousand agents that
-// sleep: what stands in a function's frame is there for each.
-type talk struct {
-	sinks   Sinks
-	inv     *Invocation
-	reader  Reader
-	tail    *tail
-	said    *late
-	stderr  io.WriteCloser
-	bound   *meter
-	given   givenUp
-	end     context.Context
-	tooMuch context.CancelCauseFunc
-	stopped bool
-}
-
-func newTalk(stop context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) *talk {
-	t := &talk{sinks: sinks, inv: inv, tail: &tail{}}
+func newConversation(stop, kill context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) *Conversation {
+	t := &Conversation{contract: c, sinks: sinks, inv: inv, tail: &tail{}, stop: stop, kill: kill}
 	t.reader = a.Reader(c, sinks.Host(emit, t.giveUp))
 	if k, ok := t.reader.(keeper); ok && inv.Room != nil {
 		k.Lend(inv.Room)
@@ -72,7 +97,7 @@ func newTalk(stop context.Context, a Adapter, inv *Invocation, c Contract, sinks
 	return t
 }
 
-func (t *talk) spec() *proc.Spec {
+func (t *Conversation) spec() *proc.Spec {
 	return &proc.Spec{
 		Argv: t.inv.Argv, Dir: t.inv.Dir, Env: t.inv.Env, Stdin: t.inv.Stdin, Timeout: t.inv.Timeout, Grace: t.inv.Grace, Mark: t.inv.Mark,
 		Stdout: t.bound.writer(t.said), Stderr: t.bound.writer(t.stderr),
@@ -80,7 +105,7 @@ func (t *talk) spec() *proc.Spec {
 }
 
 // finish closes the streams and makes the outcome. err is what went wrong so far.
-func (t *talk) finish(exit proc.Exit, c Contract, err error) (*Outcome, error) {
+func (t *Conversation) finish(exit proc.Exit, err error) (*Outcome, error) {
 	whole := t.bound.exceeded() == nil // else what they hold back may be half a secret
 	rest, late := t.said.end(whole)
 	err = errors.Join(err, late)
@@ -98,7 +123,7 @@ func (t *talk) finish(exit proc.Exit, c Contract, err error) (*Outcome, error) {
 		report := t.reader.End(exit)
 		t.note(out, report)
 	default:
-		err = t.conclude(out, c)
+		err = t.conclude(out)
 	}
 	if out.Reply != nil {
 		out.Rest = rest
@@ -108,7 +133,7 @@ func (t *talk) finish(exit proc.Exit, c Contract, err error) (*Outcome, error) {
 }
 
 // conclude judges an attempt that came to its end: a reply, or why there is none.
-func (t *talk) conclude(out *Outcome, c Contract) (err error) {
+func (t *Conversation) conclude(out *Outcome) (err error) {
 	report := t.reader.End(out.Exit)
 	t.given.overrule(&report)
 	t.note(out, report)
@@ -120,7 +145,7 @@ func (t *talk) conclude(out *Outcome, c Contract) (err error) {
 		return t.sinks.hopeless(report.Err)
 	}
 	if failure == nil {
-		out.Reply, failure = t.sinks.judge(c, report.Reply, t.inv.Tasks)
+		out.Reply, failure = t.sinks.judge(t.contract, report.Reply, t.inv.Tasks)
 	}
 	if failure != nil {
 		failure.Reason = t.sinks.text(failure.Reason)
@@ -131,7 +156,7 @@ func (t *talk) conclude(out *Outcome, c Contract) (err error) {
 }
 
 // note keeps what the tool tells beside the reply. A session whose name could be an option is none: it goes onto a command line.
-func (t *talk) note(out *Outcome, r Report) {
+func (t *Conversation) note(out *Outcome, r Report) {
 	out.Session, out.Spent, out.Cumulative = t.sinks.text(r.Session), r.Spent, r.Cumulative
 	if strings.HasPrefix(out.Session, "-") || strings.ContainsFunc(out.Session, func(c rune) bool { return c <= ' ' || c == 0x7F }) {
 		out.Session = ""
@@ -139,7 +164,7 @@ func (t *talk) note(out *Outcome, r Report) {
 }
 
 // giveUp ends the attempt for a reason of the reader's own.
-func (t *talk) giveUp(reason error) {
+func (t *Conversation) giveUp(reason error) {
 	t.given.because(reason)
 	t.tooMuch(reason)
 }

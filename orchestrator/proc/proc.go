@@ -90,30 +90,100 @@ func (e *LeftoverError) Error() string {
 // The command need not read its standard input or keep its outputs open, and who fails to write its output does not disturb
 // it. Errors: *StartError when it cannot be started at all, *LeftoverError, or what the system or the writers said.
 func Run(stop, kill context.Context, s *Spec) (Exit, error) {
-	if stop.Err() != nil || kill.Err() != nil {
-		return Exit{Code: -1, Stopped: true}, nil
-	}
-	pipes, err := open(s)
+	p, err := Start(stop, kill, s)
 	if err != nil {
-		return Exit{Code: -1}, fmt.Errorf("open pipes: %w", err)
-	}
-	c, err := start(stop, kill, s, pipes.theirs)
-	if err != nil {
-		pipes.close()
-		if stop.Err() != nil || kill.Err() != nil {
-			return Exit{Code: -1, Stopped: true}, nil
-		}
 		return Exit{Code: -1}, err
 	}
-	given := pipes.give(s.Stdin)
-	if !c.watch(given, s.Timeout) {
-		pipes.pump()
+	p.Wait()
+	return p.End()
+}
+
+// Process is a command that Start has started, for who does not want to wait for it with all of Run on the stack. Wait and then End are
+// called, once each.
+type Process struct {
+	*child // nil: stop or kill came first
+	spec   *Spec
+	pipes  *streams
+	stop   context.Context
+	kill   context.Context
+
+	timer    *time.Timer // of the timeout; nil: there is none
+	timedOut bool
+	stopped  bool
+}
+
+// Start is the beginning of Run.
+func Start(stop, kill context.Context, s *Spec) (*Process, error) {
+	p := &Process{spec: s, stop: stop, kill: kill}
+	if p.isStopped() {
+		return p, nil
 	}
-	timedOut, stopped := c.supervise(stop, kill, s)
+	var err error
+	if p.pipes, err = open(s); err != nil {
+		return nil, fmt.Errorf("open pipes: %w", err)
+	}
+	if p.child, err = start(stop, kill, s, p.pipes.theirs); err != nil {
+		p.pipes.close()
+		if p.isStopped() {
+			return p, nil
+		}
+		return nil, err
+	}
+	given := p.pipes.give(s.Stdin)
+	if p.watch(given, s.Timeout) {
+		return p, nil
+	}
+	p.pipes.pump()
+	if s.Timeout > 0 {
+		p.timer = time.NewTimer(s.Timeout - time.Since(p.began))
+	}
+	return p, nil
+}
+
+func (p *Process) isStopped() bool { return p.stop.Err() != nil || p.kill.Err() != nil }
+
+// Wait returns when the leader has ended, or has to be ended.
+func (p *Process) Wait() {
+	if p.child == nil || p.hasEnded() {
+		return
+	}
+	var late <-chan time.Time
+	if p.timer != nil {
+		late = p.timer.C
+	}
+	select {
+	case <-p.ended:
+	case <-late:
+		p.timedOut = true
+	case <-p.stop.Done():
+		p.stopped = true
+	case <-p.kill.Done():
+		p.stopped = true
+	}
+}
+
+// End is what is left of Run.
+func (p *Process) End() (Exit, error) {
+	if p.child == nil {
+		return Exit{Code: -1, Stopped: true}, nil
+	}
+	p.settle()
 	failpoint.At("agent-ended")
-	exit := Exit{TimedOut: timedOut, Stopped: stopped, Timeout: s.Timeout, Duration: time.Since(c.began)}
-	err = errors.Join(c.finish(&exit), c.sweep())
-	return exit, errors.Join(err, pipes.drain())
+	exit := Exit{TimedOut: p.timedOut, Stopped: p.stopped, Timeout: p.spec.Timeout, Duration: time.Since(p.began)}
+	err := errors.Join(p.finish(&exit), p.sweep())
+	return exit, errors.Join(err, p.pipes.drain())
+}
+
+// settle ends the leader where it has to be ended.
+func (p *Process) settle() {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if p.hasEnded() { // at the same moment, of its own accord
+		p.timedOut, p.stopped = false, false
+		return
+	}
+	p.end(p.kill, p.spec.Grace)
 }
 
 // child is the command's first process, the leader of its group. It is not reaped before finish, so its number stays its own
@@ -127,31 +197,6 @@ type child struct {
 
 func newChild(pid int, k kin) *child {
 	return &child{pid: pid, began: time.Now(), ended: make(chan struct{}), kin: k}
-}
-
-// supervise returns when the leader has ended.
-func (c *child) supervise(stop, kill context.Context, s *Spec) (timedOut, stopped bool) {
-	var late <-chan time.Time
-	if s.Timeout > 0 {
-		timer := time.NewTimer(s.Timeout)
-		defer timer.Stop()
-		late = timer.C
-	}
-	select {
-	case <-c.ended:
-		return false, false
-	case <-late:
-		timedOut = true
-	case <-stop.Done():
-		stopped = true
-	case <-kill.Done():
-		stopped = true
-	}
-	if c.hasEnded() { // at the same moment, of its own accord
-		return false, false
-	}
-	c.end(kill, s.Grace)
-	return timedOut, stopped
 }
 
 func (c *child) hasEnded() bool {

@@ -170,9 +170,11 @@ func TestEndWins(t *testing.T) {
 	cancel()
 	c := &child{ended: make(chan struct{})}
 	close(c.ended)
-	for range 100 {
-		if timedOut, stopped := c.supervise(done, done, &Spec{Timeout: 1}); timedOut || stopped {
-			t.Fatalf("supervise(ended) = %t, %t, want false, false", timedOut, stopped)
+	for _, p := range []*Process{{}, {stopped: true}, {timedOut: true}} { // what Wait may have seen first
+		p.child, p.spec, p.stop, p.kill = c, &Spec{Timeout: 1}, done, done
+		p.Wait()
+		if p.settle(); p.timedOut || p.stopped {
+			t.Errorf("timedOut and stopped are %t, %t, want false, false", p.timedOut, p.stopped)
 		}
 	}
 }
