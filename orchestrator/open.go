@@ -49,7 +49,7 @@ func (p *Prepared) open(stop, kill context.Context) (*run, func() error, error) 
 	r.reader = board.NewReader(r.path, p.job.Board)
 	r.reader.Know(p.board)
 	r.listed = p.list
-	p.board, p.list, p.players = nil, nil, nil
+	p.board, p.list, p.players, p.file = nil, nil, nil, nil
 	r.logs = newLogbook(r.files, p.job.Board)
 	r.ledger = &ledger{board: p.job.Board, path: r.files.journal(), observer: p.job.Observer, redactor: p.setup.Redactor, onCommit: r.logs.follow}
 	undo = append(undo, func() error { return r.ledger.close() })
