@@ -25,7 +25,7 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readRest(f, matter.MaxSource+1, nil)
+	data, err := readRest(f, matter.MaxSource+1, nil, nil)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", path, err, ""}
 	}
@@ -67,12 +67,15 @@ func hintForOpen(err error) string {
 	return ""
 }
 
-// readRest reads what follows the known beginning of a file, so many bytes at most, into a buffer of the file's size. The sum gets all
-// of it.
-func readRest(f opened, most int, sum *summer, known ...[]byte) ([]byte, error) {
+// readRest reads what follows the known beginning of a file, so many bytes at most, into room, or into a new buffer where that is too
+// small. The sum gets all of it.
+func readRest(f opened, most int, sum *summer, room []byte, known ...[]byte) ([]byte, error) {
 	defer sum.end()
 	size := int(min(f.size(), int64(most)))
-	data := make([]byte, 0, min(size+1, most))
+	data := room[:0]
+	if need := min(size+1, most); cap(data) < need {
+		data = make([]byte, 0, need)
+	}
 	for _, k := range known {
 		data = append(data, k...)
 	}
@@ -81,11 +84,11 @@ func readRest(f opened, most int, sum *summer, known ...[]byte) ([]byte, error) 
 		if len(data) == cap(data) { // it has grown
 			data = slices.Grow(data, bytes.MinRead)
 		}
-		room := data[len(data):min(cap(data), most, len(data)+readSize)]
-		n, err := f.Read(room)
-		sum.add(room[:n])
+		piece := data[len(data):min(cap(data), most, len(data)+readSize)]
+		n, err := f.Read(piece)
+		sum.add(piece[:n])
 		data = data[:len(data)+n]
-		if errors.Is(err, io.EOF) || err == nil && n < len(room) && len(data) == size {
+		if errors.Is(err, io.EOF) || err == nil && n < len(piece) && len(data) == size {
 			break
 		}
 		if err != nil {
@@ -98,24 +101,30 @@ func readRest(f opened, most int, sum *summer, known ...[]byte) ([]byte, error) 
 // readSize is how much is read at a time: the sum is made of one piece while the next is read.
 const readSize = 256 << 10
 
+// worthReuse is how large a board is whose memory is used again. Of a thousand small ones nobody wants to keep two each.
+const worthReuse = 16 << 10
+
 // pieceSize is how much is compared at a time.
 const pieceSize = 64 << 10
 
-// Reader reads one board again and again. Bytes that did not change are not parsed again.
+// Reader reads one board again and again. Bytes that did not change are not parsed again, and those that did are read into the memory
+// of the board before the last, which is not to be used any more then, but for its paths.
 type Reader struct {
-	path  string
-	name  string
-	last  *Board
-	piece []byte
+	path   string
+	name   string
+	last   *Board
+	before *Board // the last one; nil: there is none, or its memory is not to be used again
+	piece  []byte
 }
 
 // NewReader makes a Reader of the board at path, which is called name in messages.
 func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
-// Know makes b, which was read before, the board to compare the first one with.
+// Know makes b, which was read before, the board to compare the first one with. It is the Reader's from then on.
 func (r *Reader) Know(b *Board) { r.last = b }
 
-// Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those of ReadFile and Parse.
+// Read returns the board as it is now, the same *Board while its bytes are the same. A board is good until two others were read
+// after it. Errors: those of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {
 	f, err := openBoard(r.path)
 	if err == nil {
@@ -135,15 +144,19 @@ func (r *Reader) Read() (*Board, error) {
 }
 
 func (r *Reader) parse(data []byte, sum *summer) (b *Board, err error) {
-	if r.last == nil {
+	was := r.last
+	if was == nil {
 		b, err = hashed(data, sum, func() (*Board, error) { return parse(r.name, data) })
 	} else {
-		b, err = hashed(data, sum, func() (*Board, error) { return r.last.reparse(data) })
+		b, err = hashed(data, sum, func() (*Board, error) { return was.reparse(data) })
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.last = b
+	r.before, r.last = nil, b
+	if was != nil && len(was.Source) >= worthReuse && !was.doc.Lends() {
+		r.before = was
+	}
 	return b, nil
 }
 
@@ -196,6 +209,18 @@ func (r *Reader) changes(f opened) (data []byte, sum *summer, err error) {
 
 func (r *Reader) readAll(f opened, known ...[]byte) ([]byte, *summer, error) {
 	sum := newSummer(f.size())
-	data, err := readRest(f, matter.MaxSource+1, sum, known...)
+	data, err := readRest(f, matter.MaxSource+1, sum, r.room(), known...)
 	return data, sum, err
+}
+
+// room is the memory of the board before the last. Nothing that it shares with later ones is a piece of it. Who uses that board all the
+// same finds nothing there, rather than another's bytes.
+func (r *Reader) room() []byte {
+	if r.before == nil {
+		return nil
+	}
+	room := r.before.Source
+	r.before.Source, r.before.doc = nil, nil
+	r.before = nil
+	return room
 }
