@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -38,27 +39,25 @@ const outerMark = "KANBAN_RUN_MARK"
 // environment is what an agent gets of base, sorted by name, and the names that it does not get because they look secret or
 // steer the CI job. The same base and rule always give the same bytes: retries must be identical.
 func environment(base []string, rule EnvRule) (env, withheld []string) {
-	values := map[string]string{}
+	entries := map[string]string{}
 	for _, entry := range base {
 		name, value, ok := strings.Cut(entry, "=")
 		switch {
 		case !ok || name == "" || name == outerMark:
 		case len(rule.Only) > 0:
 			if matchAny(rule.Only, name) {
-				values[name] = value
+				entries[name] = entry
 			}
 		case !matchAny(rule.Pass, name) && (controlsCI(name) || redact.SecretName(name) || redact.SecretValue(value)):
 			withheld = append(withheld, name)
 		default:
-			values[name] = value
+			entries[name] = entry
 		}
 	}
 	for name, value := range rule.Set {
-		values[name] = value
+		entries[name] = name + "=" + value
 	}
-	for name, value := range values {
-		env = append(env, name+"="+value)
-	}
+	env = slices.AppendSeq(make([]string, 0, len(entries)), maps.Values(entries))
 	sort.Strings(env)
 	sort.Strings(withheld)
 	return env, slices.DeleteFunc(withheld, func(name string) bool { _, set := rule.Set[name]; return set })
