@@ -5,20 +5,22 @@ import (
 	"runtime/debug"
 )
 
-// How much garbage there may be beside what is in use, in percent. The default, as much again, would be a third of all memory with a
-// board of 100,000 tasks, where it costs little to collect it often; with small boards, which make little, it costs more.
+// How much garbage there may be beside what is in use, in percent. Small boards have little in use, and can afford much; with large
+// ones the default of 100 would be a third of all memory. Of many boards side by side each has its share.
 const (
-	smallPercent = 40
-	largePercent = 18
+	smallPercent = 80
+	largePercent = 25
+	manyPercent  = 18
 )
 
 const (
-	largeBoards = 1 << 20 // bytes of all boards
-	manyBoards  = 100     // that run side by side
+	smallBoards = 96 << 10 // bytes of all boards, at most
+	largeBoards = 1 << 20  // the same, and more
+	manyBoards  = 100      // that run side by side, and more
 )
 
-// lean keeps the memory of a run small, and returns what it is to do once the boards are prepared: until then the garbage of small
-// ones does not fill what the runtime takes at least, and to collect it would be a fifth of the work. Who sets GOGC knows better.
+// lean keeps the memory of a run small, and returns what it is to do once the boards are prepared: until then the garbage of all but
+// large ones does not fill what the runtime takes at least, and to collect it would be a fifth of the work. Who sets GOGC knows better.
 func lean(boards []string, n int) (prepared func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
@@ -29,9 +31,15 @@ func lean(boards []string, n int) (prepared func()) {
 			size += info.Size()
 		}
 	}
-	if size > largeBoards || min(n, len(boards)) > manyBoards {
-		debug.SetGCPercent(largePercent)
-		return func() {}
+	percent, atOnce := largePercent, size > largeBoards
+	switch {
+	case min(n, len(boards)) > manyBoards:
+		percent, atOnce = manyPercent, true
+	case size <= smallBoards:
+		percent = smallPercent
 	}
-	return func() { debug.SetGCPercent(smallPercent) }
+	if atOnce {
+		debug.SetGCPercent(percent)
+	}
+	return func() { debug.SetGCPercent(percent) }
 }
