@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -353,14 +354,35 @@ func (r *run) lookAtBoard() (*board.Board, error) {
 	if r.fresh != nil {
 		return r.fresh, nil
 	}
-	if real, err := filepath.EvalSymlinks(r.job.Board); !r.job.DryRun && err == nil {
-		if real, err = filepath.Abs(real); err == nil && real != r.path {
-			return nil, &board.FileError{Op: "read board", File: r.job.Board, Err: fmt.Errorf("it leads to %s now", real), Fix: "put the file back in the link's place"}
-		}
+	if err := r.ledElsewhere(); err != nil {
+		return nil, err
 	}
 	b, err := r.reader.Read()
 	r.fresh = b
 	return b, err
+}
+
+// ledElsewhere is an error when the user's name of the board leads to another file now. Links are followed only where the two names do not
+// plainly mean one file.
+func (r *run) ledElsewhere() error {
+	if r.job.DryRun {
+		return nil
+	}
+	named, err := os.Stat(r.job.Board)
+	if err != nil {
+		return nil // what is wrong is said when it is read
+	}
+	if known, err := os.Lstat(r.path); err == nil && os.SameFile(named, known) {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(r.job.Board)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err == nil && real != r.path {
+		return &board.FileError{Op: "read board", File: r.job.Board, Err: fmt.Errorf("it leads to %s now", real), Fix: "put the file back in the link's place"}
+	}
+	return nil
 }
 
 // lookAgain reads the board although nobody had a turn.

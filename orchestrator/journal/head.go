@@ -23,8 +23,10 @@ type head struct {
 const headLen = 16 + 1 + 8 + 1 + 8 + 1
 
 func (h head) encode() []byte {
-	text := fmt.Sprintf("%016x %08x", h.seq, h.crc)
-	return fmt.Appendf(nil, "%s %08x\n", text, checksum([]byte(text)))
+	text := appendHex8(make([]byte, 0, headLen), uint32(h.seq>>32))
+	text = append(appendHex8(text, uint32(h.seq)), ' ')
+	text = appendHex8(text, h.crc)
+	return append(appendHex8(append(text, ' '), checksum(text)), '\n')
 }
 
 func headName(path string) string { return path + ".head" }
