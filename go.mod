@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/adrg/frontmatter v0.2.0
-	github.com/creack/pty v1.1.24
 	github.com/coder/acp-go-sdk v0.13.0
+	github.com/creack/pty v1.1.24
 	github.com/google/go-cmp v0.7.0
 	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02
 	github.com/joshdk/go-junit v1.0.0
