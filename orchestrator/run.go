@@ -362,18 +362,16 @@ func (r *run) lookAtBoard() (*board.Board, error) {
 	return b, err
 }
 
-// ledElsewhere is an error when the user's name of the board leads to another file now. Links are followed only where the two names do not
-// plainly mean one file.
+// ledElsewhere is an error when the user's name of the board leads to another file now. Links are followed only where the name itself is
+// one, or does not plainly mean the same file.
 func (r *run) ledElsewhere() error {
 	if r.job.DryRun {
 		return nil
 	}
-	named, err := os.Stat(r.job.Board)
-	if err != nil {
-		return nil // what is wrong is said when it is read
-	}
-	if known, err := os.Lstat(r.path); err == nil && os.SameFile(named, known) {
-		return nil
+	if named, err := os.Lstat(r.job.Board); err == nil && named.Mode().IsRegular() {
+		if known, err := os.Lstat(r.path); err == nil && os.SameFile(named, known) {
+			return nil
+		}
 	}
 	real, err := filepath.EvalSymlinks(r.job.Board)
 	if err == nil {

@@ -123,8 +123,8 @@ func NewReader(path, name string) *Reader { return &Reader{path: path, name: nam
 // Know makes b, which was read before, the board to compare the first one with. It is the Reader's from then on.
 func (r *Reader) Know(b *Board) { r.last = b }
 
-// Read returns the board as it is now, the same *Board while its bytes are the same. A board is good until two others were read
-// after it. Errors: those of ReadFile and Parse.
+// Read returns the board as it is now, the same *Board while its bytes are the same. A board is good until the file was found
+// changed twice after it. Errors: those of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {
 	f, err := openBoard(r.path)
 	if err == nil {

@@ -140,3 +140,18 @@ func TestLineEndsInARow(t *testing.T) {
 		t.Errorf("it took %v, want some 50 ms", took)
 	}
 }
+
+// TestSpacedHex: the bytes of a hex dump may stand as far apart as they like.
+func TestSpacedHex(t *testing.T) {
+	secret := "Sw0rdfishTr0mbone77Q"
+	r := New([]string{secret})
+	var bytes []string
+	for i := range len(secret) {
+		bytes = append(bytes, fmt.Sprintf("%02x", secret[i]))
+	}
+	for _, between := range []string{" ", ", ", strings.Repeat(" ", 12), "," + strings.Repeat(" ", 12)} {
+		if got := r.String(strings.Join(bytes, between)); got != Mark {
+			t.Errorf("String of bytes with %q between = %q, want %q", between, got, Mark)
+		}
+	}
+}

@@ -16,9 +16,9 @@ type walk struct {
 // escapes, and was escaped four times.
 const maxWork = 2000
 
-// maxIdle is how many line ends and separators may follow one another within
-// encoded bytes. Without a bound, a run of nothing but line ends would be gone
-// through from each of its letters n again.
+// maxIdle is how many line ends may follow one another within base64 and base32,
+// of which the letter n of an escaped line end may be the beginning: without a
+// bound, a run of nothing but those would be gone through from each n again.
 const maxIdle = 3
 
 // from returns the end of the literal's rest from j on, if it stands at p; -1 if
@@ -37,7 +37,7 @@ func (w *walk) from(p, j, idle int) int {
 		w.work--
 		var s steps
 		w.steps(&s, p, j)
-		if s.n == 0 || idle > maxIdle {
+		if s.n == 0 || idle > maxIdle && (w.kind == encoded || w.kind == encoded6) {
 			return -1
 		}
 		if s.n > 1 {
