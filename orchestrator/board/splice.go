@@ -2,7 +2,6 @@ package board
 
 import (
 	"bytes"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -257,7 +256,7 @@ func samePaths(a []string, b []Entry) bool {
 
 func meansSame(a, b string) bool { return a == b || clean(a) == clean(b) }
 
-func clean(p string) string { return path.Clean(filepath.ToSlash(p)) }
+func clean(p string) string { return Clean(filepath.ToSlash(p)) }
 
 // sameOthers says whether the keys and values that no edit touches are the same.
 func sameOthers(a, b *matter.Document) bool {
