@@ -15,10 +15,14 @@ import (
 const (
 	enough  = 16 // paths must name a folder for it to be listed
 	crowded = 64 // times as many files are too many to list
+
+	longestName = 143  // bytes: what eCryptfs allows, which is the least
+	longestPath = 1024 // bytes: what macOS allows
 )
 
 // Absent finds out which of many paths certainly lead to no file, by listing folders once instead of looking for each file. What
-// it does not say is to be asked of Resolve: a folder that cannot be listed, or that few paths name, makes nothing certain.
+// it does not say is to be asked of Resolve: a folder that cannot be listed, or that few paths name, makes nothing certain, and for a
+// path that is too long for some file system there may be another reason.
 func (p *Place) Absent(paths []string) func(i int) bool {
 	a := &absentees{place: p, paths: paths, seed: maphash.MakeSeed(), written: map[string]*written{}, folders: map[string]*folder{}}
 	if runtime.GOOS == "windows" { // where a file may have names that no list shows
@@ -82,6 +86,9 @@ func (a *absentees) resolve(dir string) *written {
 	}
 	fromDir, fromBoard := a.place.candidates(name, filepath.ToSlash(name))
 	for i, candidate := range [2]string{fromDir, fromBoard} {
+		if len(candidate) > longestPath-longestName {
+			return &written{}
+		}
 		if !local(candidate) {
 			continue
 		}
@@ -99,7 +106,7 @@ func (a *absentees) certain(i int) bool {
 	dir, base := cut(a.paths[i])
 	w := a.written[dir]
 	folded, ok := unmistakable(base)
-	if w == nil || !ok {
+	if w == nil || !ok || len(base) > longestName {
 		return false
 	}
 	hash := maphash.String(a.seed, folded)

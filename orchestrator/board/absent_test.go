@@ -64,8 +64,9 @@ func TestAbsent(t *testing.T) {
 func TestAbsentIsCareful(t *testing.T) {
 	dir := tree(t, "k.md", "Task.md", "other.md")
 	p := openPlace(t, dir, filepath.Join(dir, "k.md"))
-	paths := []string{"task.md", "TASK.MD", "task.md.", "task~1.md", "task.md ", "täsk.md", "", ".", "..", "a\x00", "other.md", "other.md"}
-	absent := p.Absent(append(paths, strings.Fields(strings.Repeat("none.md ", enough))...))
+	long, deep := strings.Repeat("x", 256)+".md", strings.Repeat("deep/", 900)+"none.md"
+	paths := []string{"task.md", "TASK.MD", "task.md.", "task~1.md", "task.md ", "täsk.md", "", ".", "..", "a\x00", "other.md", "other.md", long, deep}
+	absent := p.Absent(append(paths, strings.Fields(strings.Repeat("none.md ", enough)+strings.Repeat(deep+" ", enough))...))
 	for i, name := range paths {
 		if absent(i) {
 			t.Errorf("%q is said to lead to no file", name)
