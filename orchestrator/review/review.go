@@ -88,19 +88,46 @@ func read(path string) (string, error) {
 }
 
 // IsCompleted says whether a supervisor's final message accepts the work. The mark stands on a line of its own: who writes that
-// something is not yet [TASK_COMPLETED] accepts nothing, nor does who shows the line in a Markdown fence.
+// something is not yet [TASK_COMPLETED] accepts nothing, nor does who shows the line as Markdown's code, in a fence or indented.
 func IsCompleted(message string) bool {
-	fenced := false
+	fence := "" // that is open
 	for line := range strings.Lines(message) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
-			fenced = !fenced
-		}
-		if line == Completed && !fenced {
+		text, shallow := unindented(line)
+		switch {
+		case !shallow:
+		case fence != "":
+			if closes(text, fence) {
+				fence = ""
+			}
+		case text == Completed:
 			return true
+		default:
+			fence = opened(text)
 		}
 	}
 	return false
+}
+
+// unindented is a line without the spaces around it, and whether it begins as Markdown's blocks do: behind three spaces at most.
+func unindented(line string) (text string, shallow bool) {
+	text = strings.TrimLeft(line, " ")
+	return strings.TrimSpace(text), len(line)-len(text) <= 3 && !strings.HasPrefix(text, "\t")
+}
+
+// opened is the run of characters with which a line begins a code block; "" when it begins none, as ```code``` within a line.
+func opened(line string) string {
+	for _, mark := range []string{"`", "~"} {
+		info := strings.TrimLeft(line, mark)
+		if n := len(line) - len(info); n >= 3 && (mark == "~" || !strings.Contains(info, mark)) {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// closes says whether a line ends the block that the fence began: with as many of its characters or more, and nothing else.
+func closes(line, fence string) bool {
+	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
 // maxAsked bounds how much of the request is told; the supervisor has the whole conversation in its session.

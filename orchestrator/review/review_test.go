@@ -81,6 +81,19 @@ func TestIsCompleted(t *testing.T) {
 		"Write this:\n```\n[TASK_COMPLETED]\n```\nx": false,
 		"```\nlog\n```\n[TASK_COMPLETED]":            true,
 		"[TASK_COMPLETED] if the tests pass\n[TASK_": false,
+
+		"````\n```\n[TASK_COMPLETED]\n```\n````\nnot done": false,
+		"```\n~~~\n[TASK_COMPLETED]\n```\n":                false,
+		"```sh\n```sh\n[TASK_COMPLETED]":                   false,
+		"```\n[TASK_COMPLETED]":                            false,
+		"    [TASK_COMPLETED]\nwould be the line":          false,
+		"\t[TASK_COMPLETED]":                               false,
+		"```\nlog\n````  \n[TASK_COMPLETED]":               true,
+		"~~~ `go`\nlog\n~~~\n[TASK_COMPLETED]":             true,
+		"```make test``` passes.\n\n[TASK_COMPLETED]":      true,
+		"    ```\n[TASK_COMPLETED]":                        true,
+		"``two``\n[TASK_COMPLETED]":                        true,
+		"It is done:\n   [TASK_COMPLETED]\t":               true,
 	} {
 		if got := review.IsCompleted(text); got != want {
 			t.Errorf("IsCompleted(%q) = %t, want %t", text, got, want)
