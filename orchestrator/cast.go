@@ -84,7 +84,7 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	p := &Player{Role: r, Withheld: withheld, Shown: choice.shown()}
 	p.template = agent.Assignment{
 		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Denied: r.Denied, Dir: dir,
-		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: c.budget(r.MaxCost), MCP: fromFolder(r.MCPConfig, dir), Review: r.Review && !c.Single,
+		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: c.budget(r.MaxCost), MCP: beneath(dir, r.MCPConfig), Review: r.Review && !c.Single,
 		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.grace(r),
 	}
 	p.Adapter = choice.adapter
@@ -247,10 +247,18 @@ func (c *Cast) saysOf(role string) bool {
 
 // fromFolder makes a relative command with a slash absolute, so that it means the same in every work directory.
 func fromFolder(command, dir string) string {
-	if dir == "" || !strings.ContainsRune(command, '/') || filepath.IsAbs(command) {
+	if !strings.ContainsRune(command, '/') {
 		return command
 	}
-	return filepath.Join(dir, command)
+	return beneath(dir, command)
+}
+
+// beneath is where a file is that is named from dir; "" stays "".
+func beneath(dir, name string) string {
+	if dir == "" || name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
 }
 
 func (c *Cast) adapter(name string) agent.Adapter {
