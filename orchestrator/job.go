@@ -335,10 +335,23 @@ func (p *Prepared) player(role string) error {
 
 // tellIgnored says which options of a role its agent does not know: a list of tools that restricts nothing must not look like one that does.
 func (p *Prepared) tellIgnored(player *Player) {
-	if player.Role.Tools == nil || player.Role.IsBuiltIn() || p.job.DryRun || !slices.Contains(player.Adapter.Tool().Ignores, "tools") {
+	role := player.Role
+	if role.IsBuiltIn() || p.job.DryRun {
 		return
 	}
-	p.job.Observer.Notice(p.job.Board, fmt.Sprintf("%s knows no list of tools: that of role %s restricts nothing (permission does)", player.Adapter.Name(), player.Role.Name))
+	ignores := player.Adapter.Tool().Ignores
+	tools, model := slices.Contains(ignores, "tools") && role.Tools != nil, slices.Contains(ignores, "model") && role.Model != ""
+	tell := func(format string) {
+		p.job.Observer.Notice(p.job.Board, fmt.Sprintf(format, player.Adapter.Name(), role.Name))
+	}
+	switch {
+	case tools && model:
+		tell("%s knows neither tools nor models: those of role %s restrict and choose nothing")
+	case tools:
+		tell("%s knows no list of tools: that of role %s restricts nothing")
+	case model:
+		tell("%s knows no model: that of role %s chooses nothing")
+	}
 }
 
 // Same says whether two prepared jobs are about one board.

@@ -289,7 +289,7 @@ type Tool struct {
 	Tested  string            // the version that the adapter was tested with
 	Options []string          // which the adapter needs, as they stand in the program's help
 	Help    []string          // arguments that print that help; its version is printed by --version
-	Ignores []string          // options of a role that say nothing to it, and restrict nothing: tools is one, where it names another's
+	Ignores []string          // options of a role that say nothing to it: tools, where it names another's, and model
 	Keys    []string          // variables that it needs although they look secret; * stands for any letters
 	Env     map[string]string // variables that it is given unless they are set
 }

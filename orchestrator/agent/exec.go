@@ -33,7 +33,7 @@ func (execAdapter) Invoke(a Assignment) (Invocation, error) {
 
 func (execAdapter) Reader(Contract, Host) Reader { return &objectReader{} }
 
-func (execAdapter) Tool() Tool { return Tool{} }
+func (execAdapter) Tool() Tool { return Tool{Ignores: []string{"tools", "model"}} }
 
 func program(a Assignment) (string, error) {
 	if len(a.Command) == 0 || a.Command[0] == "" {
