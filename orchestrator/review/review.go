@@ -40,8 +40,23 @@ func (e *MissingError) Hint() string {
 		"kanban-run supervise --example > %s makes one to start from", e.Looked[0], Completed, FileName)
 }
 
+// UnusableError says why a SUPERVISOR.md that is there cannot be used.
+type UnusableError struct {
+	Path string
+	Err  error
+}
+
+func (e *UnusableError) Error() string { return fmt.Sprintf("read %s: %v", e.Path, e.Err) }
+
+func (e *UnusableError) Unwrap() error { return e.Err }
+
+// Hint says how to get one that can be used.
+func (e *UnusableError) Hint() string {
+	return "mend the file or move it away; kanban-run supervise --example prints one to start from"
+}
+
 // Prompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's own in ~/.claude. Source: seed 003,
-// "SUPERVISOR.md 提示词". Errors: *MissingError, or why a file cannot be used.
+// "SUPERVISOR.md 提示词". Errors: *MissingError, *UnusableError.
 func Prompt(project, home string) (string, error) {
 	paths := []string{filepath.Join(project, FileName)}
 	if home != "" {
@@ -53,7 +68,7 @@ func Prompt(project, home string) (string, error) {
 			return text, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("read %s: %w", path, err)
+			return "", &UnusableError{path, err}
 		}
 	}
 	return "", &MissingError{paths}

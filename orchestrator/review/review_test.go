@@ -54,8 +54,10 @@ func TestPromptRefuses(t *testing.T) {
 			project, home := t.TempDir(), t.TempDir()
 			put(t, filepath.Join(project, "SUPERVISOR.md"), tt.text)
 			put(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "good")
-			if _, err := review.Prompt(project, home); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Prompt = %v, want %q", err, tt.want)
+			_, err := review.Prompt(project, home)
+			unusable, ok := errors.AsType[*review.UnusableError](err)
+			if !ok || !strings.Contains(err.Error(), tt.want) || !strings.Contains(unusable.Hint(), "--example") {
+				t.Errorf("Prompt = %v, want %q, and a hint", err, tt.want)
 			}
 		})
 	}
