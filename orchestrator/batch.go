@@ -97,6 +97,9 @@ func newDesk(runs int) desk {
 	}
 }
 
+// isOnly says whether there is no second desk, because so many runs are side by side.
+func (d desk) isOnly() bool { return cap(d) == 1 }
+
 func (d desk) take() {
 	if d != nil {
 		d <- struct{}{}
@@ -107,6 +110,21 @@ func (d desk) leave() {
 	if d != nil {
 		<-d
 	}
+}
+
+// apart does what needs much of the stack. So many that there is only one desk do it on another stack, which is gone afterwards: their
+// own ones, on which they wait for their agents, stay as small as they are made.
+func (d desk) apart(do func()) {
+	if !d.isOnly() {
+		do()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	<-done
 }
 
 func (p *Prepared) notRun(stop context.Context, res *Result) {

@@ -52,8 +52,9 @@ type run struct {
 	kill    context.Context
 	logs    *logbook
 
-	loose  []*spool // the streams of replies that are not on disk yet
-	steps  int      // finished in this run
+	loose  []*spool                         // the streams of replies that are not on disk yet
+	over   func(end flow.Finish, err error) // ends the run, for whatever reason the loop was left
+	steps  int                              // finished in this run
 	opened time.Time
 
 	used     flow.Used // by the attempts of this run
@@ -64,12 +65,41 @@ type run struct {
 // run runs the board until it ends, and releases it. stop ends the run at the next safe point: a running agent is asked to
 // end, and the board can go on later. kill ends the agent at once.
 func (p *Prepared) run(stop, kill context.Context, res *Result) {
-	r, release, err := p.open(stop, kill)
-	if err == nil {
-		res.Outcome, res.Text, err = r.play()
-		res.Steps, res.Used = r.steps, r.used
+	var r *run
+	var a *attempt
+	p.desk.apart(func() { r, a = p.begin(stop, kill, res) })
+	for a != nil {
+		a.talk.Wait() // others work meanwhile
+		p.desk.apart(func() { a = r.goOn(a) })
 	}
-	res.end(p, stop, err, release())
+}
+
+// begin takes the board and works until an agent does. It returns the agent's attempt, or nil when the run has ended.
+func (p *Prepared) begin(stop, kill context.Context, res *Result) (*run, *attempt) {
+	r, release, err := p.open(stop, kill)
+	if err != nil {
+		res.end(p, stop, err, release())
+		return nil, nil
+	}
+	r.over = func(end flow.Finish, err error) {
+		res.Outcome, res.Text, err = r.conclude(end, err)
+		res.Steps, res.Used = r.steps, r.used
+		res.end(p, stop, err, release())
+	}
+	if err := r.start(); err != nil {
+		r.over(flow.Finish{}, err)
+		return nil, nil
+	}
+	return r, r.loop()
+}
+
+// goOn works from the end of an agent to the start of another. It returns the attempt of that, or nil when the run has ended.
+func (r *run) goOn(a *attempt) *attempt {
+	if err := r.acted(r.endTurn(a)); err != nil {
+		r.over(flow.Finish{}, err)
+		return nil
+	}
+	return r.loop()
 }
 
 // end says how the run ended when there was an error.
@@ -122,10 +152,7 @@ func outcomeOf(err error) flow.Outcome {
 	}
 }
 
-// play runs the loop and records how it ended. An error of the loop leaves the run resumable.
-func (r *run) play() (flow.Outcome, string, error) { return r.conclude(r.loop()) }
-
-// conclude records how the loop ended.
+// conclude records how the loop ended. An error of the loop leaves the run resumable.
 func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error) {
 	if err != nil {
 		// A reply that was noted is not lost because something after it failed.
@@ -164,38 +191,43 @@ func (r *run) end(e flow.Event) error {
 	return errors.Join(mended, err, r.tidy(err), r.logs.finish(&r.history))
 }
 
-// loop is seed 004's supervisor_loop: read the board, decide, act, again.
-func (r *run) loop() (flow.Finish, error) {
-	if err := r.begin(); err != nil {
-		return flow.Finish{}, err
-	}
+// loop is seed 004's supervisor_loop: read the board, decide, act, again. It is left while an agent works, whose attempt it returns, and
+// for good when there is nothing more to do.
+func (r *run) loop() *attempt {
 	for {
 		b, effect, err := r.decide()
 		if err != nil {
-			return flow.Finish{}, err
+			r.over(flow.Finish{}, err)
+			return nil
 		}
 		switch effect := effect.(type) {
 		case flow.StartAgent:
 			var a *attempt
 			if a, err = r.startTurn(effect, b); err == nil {
-				a.talk.Wait() // others work meanwhile; here, because there is little on the stack
-				err = r.endTurn(a)
+				return a
 			}
 		case flow.WriteBoard:
 			err = r.writeBoard(b)
 		case flow.Finish:
-			return effect, nil
+			r.over(effect, nil)
+			return nil
 		}
-		if err == nil && r.stop.Err() != nil {
-			err = context.Cause(r.stop)
-		}
-		if err == nil {
-			err = r.draw()
-		}
-		if err != nil {
-			return flow.Finish{}, err
+		if err = r.acted(err); err != nil {
+			r.over(flow.Finish{}, err)
+			return nil
 		}
 	}
+}
+
+// acted is what follows an action.
+func (r *run) acted(err error) error {
+	if err == nil && r.stop.Err() != nil {
+		err = context.Cause(r.stop)
+	}
+	if err == nil {
+		err = r.draw()
+	}
+	return err
 }
 
 // decide reads the board and says what is to be done.
@@ -228,9 +260,9 @@ func (r *run) draw() error {
 	return r.logs.finish(&r.history)
 }
 
-// begin opens the run in the journal and closes what an earlier run left open and is no longer true. It is on disk with the first
+// start opens the run in the journal and closes what an earlier run left open and is no longer true. It is on disk with the first
 // intent: nothing is done before that.
-func (r *run) begin() error {
+func (r *run) start() error {
 	b, err := r.current()
 	if err != nil {
 		return err

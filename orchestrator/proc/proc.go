@@ -107,7 +107,8 @@ type Process struct {
 	stop   context.Context
 	kill   context.Context
 
-	timer    *time.Timer // of the timeout; nil: there is none
+	timer    *time.Timer   // of the timeout; nil: there is none
+	late     chan struct{} // closed by it: to wait for a timer's own channel takes twice the stack
 	timedOut bool
 	stopped  bool
 }
@@ -135,7 +136,8 @@ func Start(stop, kill context.Context, s *Spec) (*Process, error) {
 	}
 	p.pipes.pump()
 	if s.Timeout > 0 {
-		p.timer = time.NewTimer(s.Timeout - time.Since(p.began))
+		late := make(chan struct{})
+		p.late, p.timer = late, time.AfterFunc(s.Timeout-time.Since(p.began), func() { close(late) })
 	}
 	return p, nil
 }
@@ -147,13 +149,9 @@ func (p *Process) Wait() {
 	if p.child == nil || p.hasEnded() {
 		return
 	}
-	var late <-chan time.Time
-	if p.timer != nil {
-		late = p.timer.C
-	}
 	select {
 	case <-p.ended:
-	case <-late:
+	case <-p.late:
 		p.timedOut = true
 	case <-p.stop.Done():
 		p.stopped = true
