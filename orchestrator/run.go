@@ -415,6 +415,14 @@ func (r *run) ledElsewhere() error {
 	return nil
 }
 
+// rest is for the time of a turn, in which nobody looks at the board: of so many that run side by side none is kept in memory.
+func (r *run) rest() {
+	if r.desk.isOnly() {
+		r.reader.Forget()
+		r.fresh, r.listed = nil, nil
+	}
+}
+
 // lookAgain reads the board although nobody had a turn.
 func (r *run) lookAgain() (*board.Board, error) {
 	r.fresh = nil

@@ -39,6 +39,7 @@ func (r *run) startTurn(e flow.StartAgent, b *board.Board) (*attempt, error) {
 	a.stop, a.done = r.timed()
 	r.desk.leave()
 	a.talk = r.talk(a.stop, player, inv, contractOf(e.Call), a.stdout, a.stderr)
+	r.rest()
 	return a, nil
 }
 

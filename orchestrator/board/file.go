@@ -123,6 +123,9 @@ func NewReader(path, name string) *Reader { return &Reader{path: path, name: nam
 // Know makes b, which was read before, the board to compare the first one with. It is the Reader's from then on.
 func (r *Reader) Know(b *Board) { r.last = b }
 
+// Forget drops what was read: the next Read parses whatever it finds. It does not take memory back that a board in use stands in.
+func (r *Reader) Forget() { r.last, r.before, r.piece = nil, nil, nil }
+
 // Read returns the board as it is now, the same *Board while its bytes are the same. A board is good until the file was found
 // changed twice after it. Errors: those of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {
