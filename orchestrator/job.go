@@ -44,7 +44,7 @@ type Setup struct {
 
 // Prepared is a job whose board, tasks, roles and commands were checked. Nothing was started, locked or written.
 type Prepared struct {
-	job   Job
+	job   *Job
 	setup *Setup
 	place *board.Place
 	path  string // the board's real path: its links are resolved, so that one board has one state
@@ -104,7 +104,7 @@ func prepare(job Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{job: job, setup: setup, place: place, path: path, board: b, players: map[string]error{}}
+	p := &Prepared{job: &job, setup: setup, place: place, path: path, board: b, players: map[string]error{}}
 	if p.file, err = os.Stat(path); err == nil {
 		err = p.check(b)
 	}

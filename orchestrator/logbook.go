@@ -31,6 +31,7 @@ type logbook struct {
 const (
 	logHeading  = "## Supervisor Log\n"
 	recentLimit = 50
+	beginning   = 6         // events of a new board when its first agent is at work
 	maxLog      = 256 << 20 // bytes of a supervisor log that are looked at
 	maxState    = 1 << 20   // bytes of a state.md; ours has a few hundred lines
 	drawEvery   = time.Second
@@ -44,7 +45,7 @@ type happened struct {
 }
 
 func newLogbook(f files, board string) *logbook {
-	return &logbook{files: f, board: board}
+	return &logbook{files: f, board: board, recent: make([]happened, 0, beginning)}
 }
 
 func (l *logbook) replay(e flow.Entry) {

@@ -29,7 +29,7 @@ func pending(t *testing.T, reply *flow.ReplyAccepted) (r *run, before []byte, b 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r = &run{ledger: &ledger{}, place: place, files: files{dir}, fresh: b, job: Job{Board: "k.yaml", DryRun: true}}
+	r = &run{ledger: &ledger{}, place: place, files: files{dir}, fresh: b, job: &Job{Board: "k.yaml", DryRun: true}}
 	l := newList(was.TaskPaths())
 	in := newInput(l.input("link.yaml", "done.md"), l)
 	head, err := json.Marshal(managerHead{"link.yaml", "done.md"})

@@ -35,7 +35,7 @@ type Result struct {
 // run is one board's run. One goroutine owns it.
 type run struct {
 	*ledger
-	job     Job
+	job     *Job
 	setup   *Setup
 	place   *board.Place
 	path    string // the board that is read and written, without links; of a dry run its private copy

@@ -41,7 +41,7 @@ func Converse(stop, kill context.Context, a Adapter, inv *Invocation, c Contract
 type Conversation struct {
 	contract Contract
 	sinks    Sinks
-	inv      *Invocation
+	tasks    []byte // of the Invocation, which is not kept
 	reader   Reader
 	tail     *tail
 	said     *late
@@ -61,7 +61,7 @@ type Conversation struct {
 func Begin(stop, kill context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) *Conversation {
 	t := newConversation(stop, kill, a, inv, c, sinks, emit)
 	if t.err = writeFiles(inv.Files); t.err == nil {
-		t.process, t.err = proc.Start(t.end, kill, t.spec())
+		t.process, t.err = proc.Start(t.end, kill, t.spec(inv))
 	}
 	return t
 }
@@ -85,7 +85,7 @@ func (t *Conversation) End() (*Outcome, error) {
 }
 
 func newConversation(stop, kill context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) *Conversation {
-	t := &Conversation{contract: c, sinks: sinks, inv: inv, tail: &tail{}, stop: stop, kill: kill}
+	t := &Conversation{contract: c, sinks: sinks, tasks: inv.Tasks, tail: &tail{}, stop: stop, kill: kill}
 	t.reader = a.Reader(c, sinks.Host(emit, t.giveUp))
 	if k, ok := t.reader.(keeper); ok && inv.Room != nil {
 		k.Lend(inv.Room)
@@ -97,9 +97,9 @@ func newConversation(stop, kill context.Context, a Adapter, inv *Invocation, c C
 	return t
 }
 
-func (t *Conversation) spec() *proc.Spec {
+func (t *Conversation) spec(inv *Invocation) *proc.Spec {
 	return &proc.Spec{
-		Argv: t.inv.Argv, Dir: t.inv.Dir, Env: t.inv.Env, Stdin: t.inv.Stdin, Timeout: t.inv.Timeout, Grace: t.inv.Grace, Mark: t.inv.Mark,
+		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
 		Stdout: t.bound.writer(t.said), Stderr: t.bound.writer(t.stderr),
 	}
 }
@@ -145,7 +145,7 @@ func (t *Conversation) conclude(out *Outcome) (err error) {
 		return t.sinks.hopeless(report.Err)
 	}
 	if failure == nil {
-		out.Reply, failure = t.sinks.judge(t.contract, report.Reply, t.inv.Tasks)
+		out.Reply, failure = t.sinks.judge(t.contract, report.Reply, t.tasks)
 	}
 	if failure != nil {
 		failure.Reason = t.sinks.text(failure.Reason)

@@ -14,10 +14,10 @@ import (
 
 // Place is the work directory, where agents run, and where the board lies in it. Nothing outside the directory is read.
 type Place struct {
-	dir    string      // absolute
-	info   fs.FileInfo // of dir, as it was when the place was opened
-	board  string      // absolute
-	folder string      // the board's folder as a slash path from dir; "" when it lies outside
+	dir    string // absolute
+	home   *found // dir, as it was when the place was opened
+	board  string // absolute
+	folder string // the board's folder as a slash path from dir; "" when it lies outside
 	way    func(*Place) (reach, error)
 }
 
@@ -108,9 +108,11 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 		return nil, &FileError{"find board", boardFile, err, ""}
 	}
 	p := &Place{dir: dir, board: file, way: defaultWay()}
-	if p.info, err = os.Stat(dir); err != nil {
+	info, err := os.Stat(dir)
+	if err != nil {
 		return nil, p.lost(err)
 	}
+	p.home = &found{info.Mode(), identity(info)}
 	r, err := p.enter()
 	if err != nil {
 		return nil, err

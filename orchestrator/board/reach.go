@@ -51,7 +51,7 @@ func enterRoot(p *Place) (reach, error) {
 		return nil, err
 	}
 	info, err := root.Stat(".")
-	if err == nil && !os.SameFile(info, p.info) {
+	if err == nil && !sameFile(&found{id: identity(info)}, p.home) {
 		err = errMoved
 	}
 	if err != nil {

@@ -40,7 +40,7 @@ func enterBeneath(p *Place) (reach, error) {
 	}
 	var stat syscall.Stat_t
 	err = uninterrupted(func() error { return syscall.Fstat(b.fd, &stat) })
-	if err == nil && any(fileID{uint64(stat.Dev), stat.Ino}) != identity(p.info) {
+	if err == nil && any(fileID{uint64(stat.Dev), stat.Ino}) != p.home.id {
 		err = errMoved
 	}
 	if err != nil {

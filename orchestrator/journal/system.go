@@ -36,16 +36,16 @@ type disk struct{}
 
 // create follows no link either: the name is there, wherever it leads.
 func (disk) create(path string) (file, error) {
-	return withInfo(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+	return opened(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
 }
 
 func (disk) syncDir(dir string) error { return durable.SyncDir(dir) }
 
 func (disk) open(path string, make bool) (file, error) {
 	if make {
-		return withInfo(durable.OpenPlain(path, os.O_RDWR|os.O_CREATE, 0o600))
+		return opened(durable.OpenPlain(path, os.O_RDWR|os.O_CREATE, 0o600))
 	}
-	return withInfo(durable.OpenPlain(path, os.O_RDWR, 0))
+	return opened(durable.OpenPlain(path, os.O_RDWR, 0))
 }
 
 func (disk) read(path string, max int64) ([]byte, error) {
@@ -59,19 +59,14 @@ func (disk) read(path string, max int64) ([]byte, error) {
 
 type diskFile struct {
 	*os.File
-	info   fs.FileInfo
 	locked bool
 }
 
-func withInfo(f *os.File, err error) (file, error) {
+func opened(f *os.File, err error) (file, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return &diskFile{File: f, info: info}, nil
+	return &diskFile{File: f}, nil
 }
 
 func (f *diskFile) Sync() error { return durable.SyncData(f.File) }
@@ -99,7 +94,11 @@ func (f *diskFile) Named() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !os.SameFile(info, f.info) {
+	own, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !os.SameFile(info, own) {
 		return 0, fs.ErrNotExist
 	}
 	return info.Size(), nil

@@ -102,10 +102,11 @@ func Run(stop, kill context.Context, s *Spec) (Exit, error) {
 // called, once each.
 type Process struct {
 	*child // nil: stop or kill came first
-	spec   *Spec
 	pipes  *streams
 	stop   context.Context
 	kill   context.Context
+
+	timeout, grace time.Duration // of the Spec, which is not kept
 
 	timer    *time.Timer   // of the timeout; nil: there is none
 	late     chan struct{} // closed by it: to wait for a timer's own channel takes twice the stack
@@ -115,7 +116,7 @@ type Process struct {
 
 // Start is the beginning of Run.
 func Start(stop, kill context.Context, s *Spec) (*Process, error) {
-	p := &Process{spec: s, stop: stop, kill: kill}
+	p := &Process{stop: stop, kill: kill, timeout: s.Timeout, grace: s.Grace}
 	if p.isStopped() {
 		return p, nil
 	}
@@ -167,7 +168,7 @@ func (p *Process) End() (Exit, error) {
 	}
 	p.settle()
 	failpoint.At("agent-ended")
-	exit := Exit{TimedOut: p.timedOut, Stopped: p.stopped, Timeout: p.spec.Timeout, Duration: time.Since(p.began)}
+	exit := Exit{TimedOut: p.timedOut, Stopped: p.stopped, Timeout: p.timeout, Duration: time.Since(p.began)}
 	err := errors.Join(p.finish(&exit), p.sweep())
 	return exit, errors.Join(err, p.pipes.drain())
 }
@@ -181,7 +182,7 @@ func (p *Process) settle() {
 		p.timedOut, p.stopped = false, false
 		return
 	}
-	p.end(p.kill, p.spec.Grace)
+	p.end(p.kill, p.grace)
 }
 
 // child is the command's first process, the leader of its group. It is not reaped before finish, so its number stays its own

@@ -171,7 +171,7 @@ func TestEndWins(t *testing.T) {
 	c := &child{ended: make(chan struct{})}
 	close(c.ended)
 	for _, p := range []*Process{{}, {stopped: true}, {timedOut: true}} { // what Wait may have seen first
-		p.child, p.spec, p.stop, p.kill = c, &Spec{Timeout: 1}, done, done
+		p.child, p.timeout, p.stop, p.kill = c, 1, done, done
 		p.Wait()
 		if p.settle(); p.timedOut || p.stopped {
 			t.Errorf("timedOut and stopped are %t, %t, want false, false", p.timedOut, p.stopped)

@@ -34,7 +34,7 @@ func (f inherited) on(s *Spec) inherited {
 // running, and by household's ears in between.
 type streams struct {
 	theirs  inherited // standard input, output and error of the command
-	input   *pipe     // our ends
+	input   *pipe     // our ends; nil once it is closed
 	outputs [2]*pipe
 	quiet   []*pipe // those that are open and not given to the ears
 	wg      sync.WaitGroup
@@ -86,6 +86,7 @@ func (st *streams) give(text []byte) (all bool) {
 	all = st.input.move()
 	if all {
 		st.input.close()
+		st.input = nil
 		st.quiet = st.quiet[1:]
 	}
 	return all
@@ -110,7 +111,9 @@ func (st *streams) drain() error {
 		}
 	}
 	st.quiet = nil
-	hearing.drop(st.input) // an input that nobody reads is not waited for
+	if st.input != nil {
+		hearing.drop(st.input) // an input that nobody reads is not waited for
+	}
 	late := time.AfterFunc(drainTime, func() {
 		hearing.drop(st.outputs[0])
 		hearing.drop(st.outputs[1])
