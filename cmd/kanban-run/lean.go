@@ -10,7 +10,7 @@ import (
 const (
 	smallPercent = 80
 	largePercent = 25
-	manyPercent  = 18
+	manyPercent  = 12
 )
 
 const (
