@@ -58,9 +58,10 @@
 // # Goroutines
 //
 // One goroutine owns a board's run, its journal and its state; nobody else touches them. With -j there is one such goroutine
-// for each board that runs; more than a hundred of them only wait, and have another one work for them (see desk.apart). agent.Converse and proc.Run start goroutines for the pipes of one agent and wait for them before
-// they return. Observers are called from the owning goroutine, and activity from the goroutine of an agent's stream, so an
-// Observer is safe for concurrent use.
+// for each board that runs; more than a hundred of them only wait, and have another one work for them (see desk.apart).
+// agent.Converse and proc.Run start goroutines for the pipes of one agent and wait for them before they return. Observers are
+// called from the owning goroutine, and activity from the goroutine of an agent's stream, so an Observer is safe for concurrent
+// use.
 //
 // # Two contexts
 //
