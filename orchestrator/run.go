@@ -52,9 +52,10 @@ type run struct {
 	kill    context.Context
 	logs    *logbook
 
-	loose  []*spool                         // the streams of replies that are not on disk yet
-	over   func(end flow.Finish, err error) // ends the run, for whatever reason the loop was left
-	steps  int                              // finished in this run
+	over func(end flow.Finish, err error) // ends the run, for whatever reason the loop was left
+
+	loose  []*spool // the streams of replies that are not on disk yet
+	steps  int      // finished in this run
 	opened time.Time
 
 	used     flow.Used // by the attempts of this run
@@ -86,20 +87,22 @@ func (p *Prepared) begin(stop, kill context.Context, res *Result) (*run, *attemp
 		res.Steps, res.Used = r.steps, r.used
 		res.end(p, stop, err, release())
 	}
-	if err := r.start(); err != nil {
-		r.over(flow.Finish{}, err)
-		return nil, nil
-	}
-	return r, r.loop()
+	return r, r.further(r.start())
 }
 
 // goOn works from the end of an agent to the start of another. It returns the attempt of that, or nil when the run has ended.
-func (r *run) goOn(a *attempt) *attempt {
-	if err := r.acted(r.endTurn(a)); err != nil {
-		r.over(flow.Finish{}, err)
-		return nil
+func (r *run) goOn(a *attempt) *attempt { return r.further(r.acted(r.endTurn(a))) }
+
+// further goes on with the loop unless there was an error, and ends the run unless an agent works.
+func (r *run) further(err error) (a *attempt) {
+	var end flow.Finish
+	if err == nil {
+		a, end, err = r.loop()
 	}
-	return r.loop()
+	if a == nil {
+		r.over(end, err)
+	}
+	return a
 }
 
 // end says how the run ended when there was an error.
@@ -193,28 +196,24 @@ func (r *run) end(e flow.Event) error {
 
 // loop is seed 004's supervisor_loop: read the board, decide, act, again. It is left while an agent works, whose attempt it returns, and
 // for good when there is nothing more to do.
-func (r *run) loop() *attempt {
+func (r *run) loop() (a *attempt, end flow.Finish, err error) {
 	for {
 		b, effect, err := r.decide()
 		if err != nil {
-			r.over(flow.Finish{}, err)
-			return nil
+			return nil, end, err
 		}
 		switch effect := effect.(type) {
 		case flow.StartAgent:
-			var a *attempt
 			if a, err = r.startTurn(effect, b); err == nil {
-				return a
+				return a, end, nil
 			}
 		case flow.WriteBoard:
 			err = r.writeBoard(b)
 		case flow.Finish:
-			r.over(effect, nil)
-			return nil
+			return nil, effect, nil
 		}
 		if err = r.acted(err); err != nil {
-			r.over(flow.Finish{}, err)
-			return nil
+			return nil, end, err
 		}
 	}
 }
