@@ -19,6 +19,10 @@ func TestPrices(t *testing.T) {
 		{"of one model", `"model_usage_since_last_result":{"m":{"inputTokens":3,"outputTokens":2},"n":{"inputTokens":1,"outputTokens":1,"costUSD":1}}`, "4 3 $1.00 true"},
 		{"of an old version", `"usage":{"input_tokens":3,"output_tokens":2},"total_cost_usd":0.25`, "3 2 $0.25 false"},
 		{"text of an old version", `"usage":{"input_tokens":3,"output_tokens":2},"total_cost_usd":"0.25"`, "3 2 unknown false"},
+		{"of a call that failed", `"total_cost_usd":0,"model_usage_since_last_result":{}`, "0 0 $0.00 false"},
+		{"of a session that did no more", `"total_cost_usd":0.5,"model_usage_since_last_result":{}`, "0 0 $0.00 false"},
+		{"of no model, and no sum", `"model_usage_since_last_result":{}`, "0 0 unknown false"},
+		{"of no model, and no sum that is one", `"total_cost_usd":null,"model_usage_since_last_result":{}`, "0 0 unknown false"},
 		{"nothing at all", `"num_turns":1`, "nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

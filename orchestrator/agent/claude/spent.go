@@ -49,6 +49,10 @@ func (a *account) result(r *result) {
 		return
 	}
 	a.reported = true
+	if len(r.Since) == 0 && r.CostUSD.micros != nil && !a.unpriced {
+		// No model answered, as when the API failed: that cost nothing, and the result, which names a sum, says so.
+		a.results.Add(agent.Spending{Cost: new(int64)})
+	}
 	for _, m := range r.Since {
 		a.results.Add(agent.Spending{Input: m.Input + m.CacheWrite + m.CacheRead, Cached: m.CacheRead, Output: m.Output, Cost: m.CostUSD.micros})
 		a.unpriced = a.unpriced || m.CostUSD.micros == nil
