@@ -84,7 +84,8 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	p := &Player{Role: r, Withheld: withheld, Shown: choice.shown()}
 	p.template = agent.Assignment{
 		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Denied: r.Denied, Dir: dir,
-		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: c.budget(r.MaxCost), MCP: beneath(dir, r.MCPConfig), Review: r.Review && !c.Single,
+		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: c.budget(r.MaxCost), Review: r.Review && !c.Single,
+		MCP: beneath(dir, r.MCPConfig), MCPText: agent.ReadMCP(r.MCPConfig, dir),
 		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.grace(r),
 	}
 	p.Adapter = choice.adapter

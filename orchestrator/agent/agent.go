@@ -158,6 +158,7 @@ type Assignment struct {
 	MaxTurns   int    // of the model in one attempt; 0: no limit
 	MaxCost    int64  // of one attempt, in millionths of a US dollar; 0: no limit
 	MCP        string // path of a file that names MCP servers, in the tool's own form; "": none but those that the tool is set to
+	MCPText    []byte // what stands in that file; nil: it has not been read, see [ReadMCP]
 	Review     bool   // the session is going to be forked and resumed
 	Follow     *Follow
 	Dir        string // work directory

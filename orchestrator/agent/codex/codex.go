@@ -33,7 +33,7 @@ func (adapter) Check(a agent.Assignment) error {
 	if _, err := sandbox(a.Permission); err != nil {
 		return err
 	}
-	if _, err := mcp(a.MCP); err != nil {
+	if _, err := mcp(a); err != nil {
 		return err
 	}
 	_, err := tool().Start(a)
@@ -62,7 +62,7 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	servers, err := mcp(a.MCP)
+	servers, err := mcp(a)
 	if err != nil {
 		return agent.Invocation{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,11 +12,7 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// servers is a file like {"mcpServers": {NAME: {"command": …, "args": […]}}}, as claude and most others take it.
-type servers struct {
-	Servers map[string]server `json:"mcpServers"`
-}
-
+// server is one of mcp_config, as claude and most others take it, too.
 type server struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -28,23 +23,16 @@ type server struct {
 
 var serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
-// mcp are the options that give codex the servers of a file. It takes them on its command line only, where every user of the machine sees
+// mcp are the options that give codex the role's servers. It takes them on its command line only, where every user of the machine sees
 // them, so a server with variables or headers is refused: there are secrets in those. Errors: *agent.ConfigError.
-func mcp(path string) (options []string, err error) {
-	if path == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(path)
-	var file servers
-	if err == nil {
-		err = json.Unmarshal(data, &file)
-	}
+func mcp(a agent.Assignment) (options []string, err error) {
+	servers, err := a.Servers()
 	if err != nil {
-		return nil, &agent.ConfigError{Text: "mcp_config cannot be read", Fix: `name a file like {"mcpServers": {"NAME": {"command": "…", "args": ["…"]}}}`, Err: err}
+		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
-		s := file.Servers[name]
-		if len(s.Env)+len(s.Headers) > 0 || !serverName().MatchString(name) || (s.Command == "") == (s.URL == "") {
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		var s server
+		if err := json.Unmarshal(servers[name], &s); err != nil || len(s.Env)+len(s.Headers) > 0 || !serverName().MatchString(name) || (s.Command == "") == (s.URL == "") {
 			return nil, &agent.ConfigError{Text: fmt.Sprintf("codex cannot be given the MCP server %q of mcp_config", name),
 				Fix: "it needs a plain name and a command or a url, and neither env nor headers, which everybody could read on its command line: set those in codex's own config.toml"}
 		}

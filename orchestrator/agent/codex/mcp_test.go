@@ -35,7 +35,7 @@ func TestMCP(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := mcp(path)
+			got, err := mcp(agent.Assignment{MCP: path})
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
@@ -43,5 +43,26 @@ func TestMCP(t *testing.T) {
 				t.Errorf("error %v, want %q", err, tt.refused)
 			}
 		})
+	}
+}
+
+// TestMCPOnce: what an agent makes of the file does not change how it is started again. Seed 004, "Retry Rule (CRITICAL)".
+func TestMCPOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mcp.json")
+	if err := os.WriteFile(path, []byte(`{"mcpServers":{"lab":{"command":"first"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := agent.Assignment{MCP: "mcp.json", MCPText: agent.ReadMCP("mcp.json", dir), Dir: dir}
+	for _, text := range []string{`{"mcpServers":{"lab":{"command":"second"}}}`, "no JSON"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := mcp(a); err != nil || got[1] != `mcp_servers.lab.command="first"` {
+			t.Errorf("with %s in the file: options %q, %v, want those of before", text, got, err)
+		}
+	}
+	if got := agent.ReadMCP("none.json", dir); got != nil {
+		t.Errorf("ReadMCP of no file = %q", got)
 	}
 }

@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// ReadMCP is what stands in the file of MCP servers that a role in the work directory dir names. It is read once for all attempts: what an
+// agent writes into it must not change how it is started again. It is nil where there is none, or none that can be read, of which the
+// check of an adapter says why, if it takes servers at all.
+func ReadMCP(path, dir string) []byte {
+	if path == "" {
+		return nil
+	}
+	data, err := readMCP(path, dir)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// readMCP opens a file only: a pipe would be waited for.
+func readMCP(path, dir string) ([]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path) // where the agent is going to look for it
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New(path + " is no file")
+	default:
+		return os.ReadFile(path)
+	}
+}
+
+// Servers are the MCP servers that the assignment's file names, each in the form in which it stands there. Errors: *ConfigError.
+func (a Assignment) Servers() (map[string]json.RawMessage, error) {
+	if a.MCP == "" {
+		return nil, nil
+	}
+	text, err := a.MCPText, error(nil)
+	if text == nil {
+		text, err = readMCP(a.MCP, a.Dir)
+	}
+	var servers map[string]json.RawMessage
+	if err == nil {
+		servers, err = parseMCP(text)
+	}
+	if err != nil {
+		return nil, &ConfigError{Text: "mcp_config cannot be read", Fix: `name a file like {"mcpServers": {"NAME": {"command": "…", "args": ["…"]}}}`, Err: err}
+	}
+	return servers, nil
+}
+
+func parseMCP(text []byte) (map[string]json.RawMessage, error) {
+	var file struct {
+		Servers map[string]json.RawMessage `json:"mcpServers"`
+	}
+	err := json.Unmarshal(text, &file)
+	return file.Servers, err
+}
