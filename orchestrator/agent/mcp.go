@@ -1,10 +1,14 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // ReadMCP is what stands in the file of MCP servers that a role in the work directory dir names. It is read once for all attempts: what an
@@ -56,10 +60,30 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	return servers, nil
 }
 
+// parseMCP takes an object of servers, which may be empty: then there are none. A file without one is another file than was meant. Keys are
+// looked for as they are spelled, as the tools do it.
 func parseMCP(text []byte) (map[string]json.RawMessage, error) {
-	var file struct {
-		Servers map[string]json.RawMessage `json:"mcpServers"`
+	file, err := object(bytes.TrimPrefix(text, []byte("\ufeff")), "it")
+	if err != nil {
+		return nil, err
 	}
-	err := json.Unmarshal(text, &file)
-	return file.Servers, err
+	if file["mcpServers"] == nil {
+		return nil, errors.New(`there are no "mcpServers" in it`)
+	}
+	servers, err := object(file["mcpServers"], `"mcpServers"`)
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		if servers[name][0] != '{' {
+			return nil, fmt.Errorf("the server %q is no object", name)
+		}
+	}
+	return servers, err
+}
+
+func object(text []byte, name string) (map[string]json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	err := json.Unmarshal(text, &fields)
+	if errors.As(err, new(*json.UnmarshalTypeError)) || err == nil && fields == nil {
+		return nil, fmt.Errorf("%s is no object", name)
+	}
+	return fields, err
 }

@@ -47,12 +47,8 @@ func (c adapter) Check(a agent.Assignment) error {
 	if err := c.checkRoot(a); err != nil {
 		return err
 	}
-	if a.MCP != "" {
-		if _, err := os.Stat(a.MCP); err != nil {
-			return &agent.ConfigError{Text: "mcp_config cannot be read", Fix: "name a file like {\"mcpServers\": {…}}", Err: err}
-		}
-	}
-	return nil
+	_, err := a.Servers()
+	return err
 }
 
 // checkRoot: as root claude wants to be told that it is in a sandbox before it does everything unasked.

@@ -116,6 +116,12 @@ func TestCheck(t *testing.T) {
 		{"root in a container", 0, agent.Assignment{Env: []string{"A=B", "IS_SANDBOX=1"}}, "", ""},
 		{"root who is in none", 0, agent.Assignment{Env: []string{"IS_SANDBOX=0"}}, "root", "IS_SANDBOX"},
 		{"a file that is not there", 1000, agent.Assignment{MCP: "/no/such/mcp.json"}, "mcp_config cannot be read", "mcpServers"},
+		{"a file without servers", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte(`{"servers":{}}`)}, "mcp_config cannot be read", "mcpServers"},
+		{"servers in another spelling", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte(`{"mcpservers":{}}`)}, "mcp_config cannot be read", "mcpServers"},
+		{"a list of servers", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte(`{"mcpServers":["lab"]}`)}, "mcp_config cannot be read", "mcpServers"},
+		{"a server that is a word", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte(`{"mcpServers":{"lab":"node"}}`)}, "mcp_config cannot be read", "mcpServers"},
+		{"a server", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte(`{"mcpServers":{"lab":{"command":"node"}},"more":1}`)}, "", ""},
+		{"a file of Windows", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte("\ufeff{\"mcpServers\":{}}\r\n")}, "", ""},
 		{"no claude", 1000, agent.Assignment{Command: []string{"no-such-claude"}}, "claude cannot be started", "npm install -g @anthropic-ai/claude-code"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
