@@ -54,6 +54,7 @@ func isLimit(text string) bool {
 const (
 	loginFix = "run `codex login`, or set the key of the provider that codex is set to (OPENAI_API_KEY or CODEX_API_KEY)"
 	keyFix   = "set it; where a provider has a variable of its own (env_key in codex's config.toml), name it in env.pass too: agents get no other secrets"
+	moneyFix = "look at the account's billing page at the provider"
 	modelFix = "give another model with `model` in the role, or in codex's config.toml, and look at the address of its provider"
 )
 
@@ -64,6 +65,8 @@ func remedy(text string) string {
 		return keyFix
 	case containsAny(text, "status 401", "status 403", "401 Unauthorized", "403 Forbidden", "Not logged in", "not logged in", "codex login"):
 		return loginFix
+	case containsAny(text, "status 402", "402 Payment Required"):
+		return moneyFix
 	case containsAny(text, "status 404", "model is not supported"), unknownModel().MatchString(text):
 		return modelFix
 	default:

@@ -25,6 +25,8 @@ func TestHopeless(t *testing.T) {
 	for text, want := range map[string]string{
 		"unexpected status 401 Unauthorized: Incorrect API key provided: sk-d, url: u":          config,
 		"unexpected status 403 Forbidden: no access to it":                                      config,
+		"unexpected status 402 Payment Required: your credit is used up, url: u":                config,
+		"exceeded retry limit, last status: 402 Payment Required":                               config,
 		"unexpected status 404 Not Found: no such model":                                        config,
 		"The model `gpt-9` does not exist or you do not have access to it.":                     config,
 		"Missing environment variable: `FAKE_API_KEY`.":                                         config,

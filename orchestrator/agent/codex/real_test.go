@@ -114,6 +114,16 @@ func TestRealKey(t *testing.T) {
 	}
 }
 
+// TestRealUnpaid: an account without money is no reason to try again either.
+func TestRealUnpaid(t *testing.T) {
+	c := streamtest.Start(t, "codex", codex.New())
+	h := c.Play(t, modeltest.Status(402))
+	err := streamtest.WantErr[*agent.ConfigError](t, h, "402 Payment Required")
+	if !strings.Contains(err.Hint(), "billing page") {
+		t.Errorf("hint %q, want the billing page in it", err.Hint())
+	}
+}
+
 func TestRealUnknownModel(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	h := c.Play(t, modeltest.Status(404))
