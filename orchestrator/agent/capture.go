@@ -12,7 +12,7 @@ const (
 	maxJunk     = 2 * maxReceived // more than is shown, so that a secret that was cut in two is not
 	maxStderr   = 2 << 10
 	maxLine     = 1 << 10
-	maxTold     = 20 // lines of one write
+	maxTold     = 20 // lines of one write, and warnings of one stream
 )
 
 // capture keeps a reply while it may still become one. What does not begin like an object cannot, and is not worth more than

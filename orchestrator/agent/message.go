@@ -14,7 +14,7 @@ type Messages struct {
 	said   bool
 	broken []byte // the beginning of the last line that could not be read, unless a message came after it
 	why    error  // what was wrong with it
-	warned int    // times
+	warned Warnings
 }
 
 // Init sets who reads a line, whose error says that it cannot be read. Other lines than those of JSON are for people.
@@ -32,9 +32,7 @@ func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 
 // distrust tells of a line that cannot be read, and reading goes on. It may have been the reply, so that no earlier message is.
 func (m *Messages) distrust(line []byte, err error) {
-	if m.warned++; m.warned <= maxTold {
-		m.Emit(Event{Kind: Warning, Text: fmt.Sprintf("a line of its output cannot be read (%v)", err)})
-	}
+	m.warned.Warn(m.Emit, fmt.Sprintf("a line of its output cannot be read (%v)", err))
 	m.Forget()
 	m.broken, m.why = append([]byte(nil), line[:min(len(line), maxJunk)]...), err
 }

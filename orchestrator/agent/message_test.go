@@ -20,6 +20,9 @@ func TestMessages(t *testing.T) {
 		{"words for people", "{\"say\":\"x\"}\nhello\n", "x", "x", "", "x|hello"},
 		{"half a line behind it", "{\"say\":\"x\"}\n{\"sa\n", `{"sa`, `{"sa`, "cannot be read: unexpected end", "x|a line of its output cannot be read (unexpected end of JSON input)"},
 		{"half a line before it", "{\"sa\n{\"say\":\"x\"}\n", "x", "x", "", "a line of its output cannot be read (unexpected end of JSON input)|x"},
+		{"many halves", "{\"say\":\"x\"}\n" + strings.Repeat("{\n", 22) + "{\"say\":\"y\"}\n", "y", "y", "",
+			"x" + strings.Repeat("|a line of its output cannot be read (unexpected end of JSON input)", 20) +
+				"|there are more warnings about its output, which are left out|y"},
 		{"a tool behind it", "{\"say\":\"x\"}\n{\"tool\":\"t\"}\n", "", "", "ended without a message", "x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,10 +12,9 @@ import (
 
 // Bounds of what is kept, whatever a stream brings.
 const (
-	maxWarnings = 20
-	maxDenials  = 8
-	maxTools    = 256
-	patience    = time.Minute // for a provider that says how long it wants to be left alone
+	maxDenials = 8
+	maxTools   = 256
+	patience   = time.Minute // for a provider that says how long it wants to be left alone
 )
 
 // reader follows claude's stream. It is used by one goroutine at a time.
@@ -28,7 +27,7 @@ type reader struct {
 	fault    string // what kind of error the last message was, if it was one
 	waiting  string // why claude tries again, since it last got an answer
 	refusals int    // of the key or the login
-	warnings int
+	warnings agent.Warnings
 	broken   int       // lines that could not be read
 	resets   time.Time // when a limit is over
 	tools    map[string]string
@@ -52,6 +51,7 @@ type denied struct{ id, tool, about string }
 func newReader(c agent.Contract, h agent.Host) *reader {
 	r := &reader{contract: c, host: h, tools: map[string]string{}}
 	r.Each = r.take
+	r.Long = func([]byte) { r.warn("a line of claude's output cannot be read (it is too long)") }
 	return r
 }
 
@@ -108,11 +108,7 @@ func (r *reader) take(text []byte) {
 	}
 }
 
-func (r *reader) warn(text string) {
-	if r.warnings++; r.warnings <= maxWarnings {
-		r.emit(agent.Event{Kind: agent.Warning, Text: text})
-	}
-}
+func (r *reader) warn(text string) { r.warnings.Warn(r.emit, text) }
 
 // meet takes the session's ID from whatever line brings it first.
 func (r *reader) meet(id string) {
