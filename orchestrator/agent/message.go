@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
@@ -9,7 +10,11 @@ import (
 // unless there is something that cannot be read where it should be.
 type Messages struct {
 	Lines
-	Emit   func(Event)
+	Emit func(Event)
+
+	Strict    bool // the tool says nothing but JSON, so that a line of anything else is one that cannot be read
+	Completed bool // the tool has said that its turn came to its end: no message follows
+
 	text   []byte
 	said   bool
 	broken []byte // the beginning of the last line that could not be read, unless a message came after it
@@ -21,8 +26,11 @@ type Messages struct {
 func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Emit = emit
 	m.Each = func(line []byte) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			return
+		}
 		if line[0] != '{' {
-			emit(Event{Kind: Text, Text: Told(string(line))})
+			m.prose(line)
 		} else if err := each(line); err != nil {
 			m.distrust(line, err)
 		}
@@ -30,9 +38,22 @@ func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Long = func(begin []byte) { m.distrust(begin, errors.New("it is too long")) }
 }
 
-// distrust tells of a line that cannot be read, and reading goes on. It may have been the reply, so that no earlier message is.
+// prose tells of a line that is no event, not even half of one: the last message stays the last.
+func (m *Messages) prose(line []byte) {
+	if m.Strict {
+		m.warned.Warn(m.Emit, "a line of its output cannot be read (not a JSON object): "+Told(string(line)))
+		return
+	}
+	m.Emit(Event{Kind: Text, Text: Told(string(line))})
+}
+
+// distrust tells of a line that cannot be read, and reading goes on. Before the turn's end it may have been the reply, so that no earlier
+// message is.
 func (m *Messages) distrust(line []byte, err error) {
 	m.warned.Warn(m.Emit, fmt.Sprintf("a line of its output cannot be read (%v)", err))
+	if m.Completed {
+		return
+	}
 	m.Forget()
 	m.broken, m.why = append([]byte(nil), line[:min(len(line), maxJunk)]...), err
 }

@@ -2,6 +2,7 @@ package codex_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,11 @@ func TestEnd(t *testing.T) {
 		{"a word among the lines", message(reply) + "a new version is there\n" + completed, proc.Exit{}, reply, ""},
 		{"half a line", message(reply) + `{"type":"item.compl` + "\n" + completed, proc.Exit{}, `{"type":"item.compl`, "cannot be read"},
 		{"invalid UTF-8", message("\xff") + completed, proc.Exit{}, strings.TrimSpace(message("\xff")), "invalid UTF-8"},
+		{"half a line behind the end", message(reply) + completed + `{"type":"item.compl`, proc.Exit{}, reply, ""},
+		{"a long line behind the end", message(reply) + completed + `{"type":"` + strings.Repeat("x", 33<<20), proc.Exit{}, reply, ""},
+		{"half a line behind an end without a message", completed + `{"type":"item.compl`, proc.Exit{}, "", "without a message"},
+		{"half a line in a second turn", message("one") + completed + `{"type":"turn.started"}` + "\n" + `{"type":"item.compl` + "\n" + completed, proc.Exit{},
+			`{"type":"item.compl`, "cannot be read"},
 		{"half a line, and a message after it", `{"type":"item.compl` + "\n" + message(reply) + completed, proc.Exit{}, reply, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -88,6 +94,26 @@ func TestEnd(t *testing.T) {
 				t.Errorf("End = %q, reason %q, %v, want %q, reason %q", got.Reply, reason, got.Err, tt.reply, tt.reason)
 			}
 		})
+	}
+}
+
+// TestWarns: a line that cannot be read is a warning, wherever it stands and whatever it is. Seed 003, "解析错误处理".
+func TestWarns(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"type":"item.compl`:     "warning: a line of its output cannot be read (unexpected end of JSON input)",
+		"panic: it is all over":   "warning: a line of its output cannot be read (not a JSON object): panic: it is all over",
+		`["a", "list"]`:           `warning: a line of its output cannot be read (not a JSON object): ["a", "list"]`,
+		`{"type":"item.x"} again`: "warning: a line of its output cannot be read (invalid character 'a' after top-level value)",
+	} {
+		for where, stream := range map[string]string{
+			"before": line + "\n" + message("m") + completed,
+			"behind": message("m") + completed + line,
+		} {
+			got := read(agent.ReviewContract, proc.Exit{}, stream)
+			if !slices.ContainsFunc(got.Events, func(e agent.Event) bool { return e.String() == want }) || got.Report.Failure != nil || string(got.Report.Reply) != "m" {
+				t.Errorf("%s %s the rest: heard %s, want %q and the reply", line, where, got, want)
+			}
+		}
 	}
 }
 

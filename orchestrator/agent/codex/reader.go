@@ -17,10 +17,9 @@ type reader struct {
 	patience time.Duration
 	timer    *time.Timer // runs while codex waits for a limit to pass
 
-	session   string
-	completed bool
-	failed    string // in codex's words
-	spent     *agent.Spending
+	session string
+	failed  string // in codex's words
+	spent   *agent.Spending
 }
 
 // event is any line.
@@ -45,6 +44,7 @@ type usage struct {
 func newReader(c agent.Contract, host agent.Host, patience time.Duration) *reader {
 	r := &reader{contract: c, host: host, patience: patience}
 	r.Init(host.Emit, r.line)
+	r.Strict = true
 	return r
 }
 
@@ -59,7 +59,7 @@ func (r *reader) line(line []byte) error {
 		r.session = e.ThreadID
 		r.Emit(agent.Event{Kind: agent.Session, ID: e.ThreadID})
 	case "turn.started":
-		r.completed, r.failed = false, ""
+		r.Completed, r.failed = false, ""
 	case "item.started":
 		r.begin(e.Item)
 	case "item.completed":
@@ -129,12 +129,12 @@ func (r *reader) fail(text string) {
 	if r.failed == "" {
 		r.failed = "the turn failed"
 	}
-	r.completed = false
+	r.Completed = false
 	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(r.failed)})
 }
 
 func (r *reader) complete(u *usage) {
-	r.completed, r.failed = true, ""
+	r.Completed, r.failed = true, ""
 	if u != nil {
 		r.spent = &agent.Spending{Input: u.Input, Cached: u.Cached, Output: u.Output}
 		r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", u.Input, u.Output)})
@@ -162,7 +162,7 @@ func (r *reader) failure(exit proc.Exit) *agent.Failure {
 		return agent.Failed("%s", exit)
 	case r.failed != "":
 		return agent.Failed("the turn failed: %s", r.failed)
-	case !r.completed:
+	case !r.Completed:
 		return agent.Failed("it ended without an end of its turn")
 	default:
 		return r.Missing()
