@@ -86,11 +86,16 @@ func (v *reviewing) supervise(round int, out *agent.Outcome) (*agent.Outcome, er
 		if err != nil || verdict.Failure == nil || v.a.failed != nil {
 			return verdict, err
 		}
+		if err := v.missed(round, try, verdict); err != nil {
+			return verdict, err
+		}
 		if try > v.setup.Limits.MaxRetries {
 			v.a.refused = fmt.Sprintf("the supervisor of %s gave no verdict in %s; the last: %s", v.a.player.Role.Name, flow.Count(try, "attempt"), verdict.Failure.Reason)
 			return verdict, nil
 		}
-		v.job.Observer.Notice(v.job.Board, fmt.Sprintf("step %d: the supervisor of %s gave no verdict (%s) and is asked again", v.a.Step, v.a.player.Role.Name, verdict.Failure.Reason))
+		if v.a.limit = v.history.State.Reached(); v.a.limit != "" {
+			return verdict, nil
+		}
 	}
 }
 
@@ -178,6 +183,13 @@ func (v *reviewing) held(round int, completed bool, verdict *agent.Outcome) erro
 	e := flow.ReviewHeld{Step: v.a.Step, Call: v.a.Call, Task: v.a.Task, Role: v.a.player.Role.Name, Attempt: v.a.Attempt, Round: round, Completed: completed,
 		Feedback: clip(verdict.Reply.Message), Session: verdict.Session, Millis: v.job.Now().Sub(v.began).Milliseconds(), Spent: spendingOf(v.spent), Worked: v.worked()}
 	return v.journal(e)
+}
+
+// missed journals that a supervisor gave no verdict, with what it took all the same: seed 003's loop may go on for long without one.
+func (v *reviewing) missed(round, try int, verdict *agent.Outcome) error {
+	return v.journal(flow.VerdictMissed{Step: v.a.Step, Call: v.a.Call, Task: v.a.Task, Role: v.a.player.Role.Name, Attempt: v.a.Attempt, Round: round,
+		Try: try, Of: v.setup.Limits.MaxRetries + 1, Reason: verdict.Failure.Reason, Session: verdict.Session,
+		Millis: v.job.Now().Sub(v.began).Milliseconds(), Spent: spendingOf(v.spent), Worked: v.worked()})
 }
 
 // unreviewed is the outcome of an attempt whose work nobody could look at: there is no verdict, so there is no reply either.

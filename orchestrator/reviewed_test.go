@@ -182,6 +182,24 @@ func TestReviewWithoutVerdict(t *testing.T) {
 	}
 }
 
+// TestReviewOfMissedVerdictsIsPaid: the limits of the run are looked at before a supervisor is asked again, and what its failed attempts came
+// to is journaled with each: a run that dies then has spent it all the same.
+func TestReviewOfMissedVerdictsIsPaid(t *testing.T) {
+	s := stage(t, flow.Limits{MaxRetries: 3, MaxCost: 200}, asIs, part{good, "s", 10, ""}, part{"", "f1", 110, "API Error"}, part{"", "f2", 120, "API Error"}, part{"", "f3", 110, "never asked"})
+	if s.result.Outcome != flow.LimitReached || len(s.left) != 1 || s.result.Used.Cost != 10+100+110 {
+		t.Errorf("the run ended with %s: %s, used %+v; %d parts were not played", s.result.Outcome, s.result.Text, s.result.Used, len(s.left))
+	}
+	missed := eventsOf[flow.VerdictMissed](s)
+	if len(missed) != 2 || *missed[0].Spent.Cost != 110 || *missed[1].Spent.Cost != 220 || missed[1].Round != 1 || missed[1].Try != 2 || missed[1].Of != 4 ||
+		missed[1].Reason != "API Error" || missed[1].Session != "f2" || len(eventsOf[flow.AttemptStopped](s)) != 1 {
+		t.Errorf("journaled %+v, want both attempts of the supervisor", missed)
+	}
+	s = stage(t, flow.Limits{MaxRetries: 1, MaxCost: 20}, asIs, part{good, "s", 10, ""}, part{"", "f1", 15, "API Error"}, part{"", "f2", 30, "API Error"})
+	if s.result.Outcome != flow.NeedsPerson || len(eventsOf[flow.VerdictMissed](s)) != 2 {
+		t.Errorf("the run ended with %s: %s, want the retries to be used up", s.result.Outcome, s.result.Text)
+	}
+}
+
 // TestReviewIsNeverContent: the rounds are bounded, and what nobody accepted is no reply.
 func TestReviewIsNeverContent(t *testing.T) {
 	s := stage(t, flow.Limits{}, func(p *Player) { p.Role.Rounds = 1 }, part{good, "s", 1, ""}, part{"more", "f1", 2, ""}, part{good, "s", 3, ""}, part{"more still", "f2", 4, ""})

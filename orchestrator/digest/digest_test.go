@@ -84,13 +84,15 @@ func TestReviews(t *testing.T) {
 		flow.StepStarted{Step: 2, Task: "b.md", Role: "Implementor"},
 		flow.AttemptStarted{Step: 2, Call: flow.TaskCall, Attempt: 1},
 		flow.ReviewHeld{Step: 2, Attempt: 1, Round: 1, Feedback: "no", Spent: spent(4)},
+		flow.VerdictMissed{Step: 2, Attempt: 1, Round: 2, Try: 1, Of: 1, Reason: "API Error", Spent: spent(5)},
 		flow.ReviewFailed{Step: 2, Attempt: 1, Rounds: 0, Reason: "never content", Session: "s2", Millis: 9, Spent: spent(5)})
 	want := []digest.Review{{Round: 1, Feedback: "more", Session: "f1", Millis: 5}, {Round: 2, Completed: true, Feedback: "good", Session: "f2", Millis: 6}}
 	one, two := d.Steps[0], d.Steps[1]
 	if diff := cmp.Diff(want, one.Attempts[0].Reviews); diff != "" || one.SentBack() != 1 || one.Used.Cost != 8 {
 		t.Errorf("step 1 was sent back %d times and came to %d, reviews (-want +got):\n%s", one.SentBack(), one.Used.Cost, diff)
 	}
-	if a := two.Attempts[0]; a.Result != digest.Rejected || a.Reason != "never content" || a.Session != "s2" || two.Used.Cost != 5 || two.Rejections() != 1 {
+	if a := two.Attempts[0]; a.Result != digest.Rejected || a.Reason != "never content" || a.Session != "s2" || two.Used.Cost != 5 || two.Rejections() != 1 ||
+		len(two.Notes) != 1 || two.Notes[0] != "the supervisor gave no verdict: API Error" {
 		t.Errorf("step 2 is %+v, want its only attempt to have failed", two)
 	}
 }

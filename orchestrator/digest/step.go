@@ -31,6 +31,9 @@ func (s *Step) add(e flow.Entry) {
 			a.Reviews = append(a.Reviews, Review{ev.Round, ev.Completed, ev.Feedback, ev.Session, ev.Millis})
 			a.Spent = ev.Spent
 		})
+	case flow.VerdictMissed:
+		s.update(func(a *Attempt) { a.Spent = ev.Spent })
+		s.Notes = append(s.Notes, "the supervisor gave no verdict: "+ev.Reason)
 	case flow.ReviewFailed:
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Reason, a.Session, a.Spent = Rejected, ev.Millis, ev.Reason, ev.Session, ev.Spent

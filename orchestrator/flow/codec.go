@@ -21,6 +21,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"ATTEMPT_STOPPED":         decoderOf[AttemptStopped](),
 	"WORK_FINISHED":           decoderOf[WorkFinished](),
 	"REVIEW_HELD":             decoderOf[ReviewHeld](),
+	"VERDICT_MISSED":          decoderOf[VerdictMissed](),
 	"REVIEW_FAILED":           decoderOf[ReviewFailed](),
 	"STATE_DIVERGENCE":        decoderOf[StateDiverged](),
 	"BOARD_EDITED":            decoderOf[BoardEdited](),

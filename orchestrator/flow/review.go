@@ -32,6 +32,24 @@ type ReviewHeld struct {
 	Spent     *Spending `json:"spent,omitempty"`
 }
 
+// VerdictMissed says that a supervisor came to its end in the attempt that is running and gave no verdict. It is asked again, as often as a
+// reply would be. What it came to is spent all the same.
+type VerdictMissed struct {
+	Step    int       `json:"step"`
+	Call    Call      `json:"call"`
+	Task    string    `json:"task"`
+	Role    string    `json:"role"`
+	Attempt int       `json:"attempt"`
+	Round   int       `json:"round"` // from 1, and in it
+	Try     int       `json:"try"`   // from 1
+	Of      int       `json:"of"`    // the most there may be
+	Reason  string    `json:"reason" text:"free"`
+	Session string    `json:"session" text:"free"` // as of a ReviewHeld
+	Millis  int64     `json:"millis"`
+	Worked  int64     `json:"worked_millis"` // as of WorkFinished
+	Spent   *Spending `json:"spent,omitempty"`
+}
+
 // ReviewFailed is the outcome of an attempt whose supervisor never was content. A person has to look.
 type ReviewFailed struct {
 	Step    int    `json:"step"`
@@ -60,6 +78,12 @@ func (ReviewHeld) Kind() string { return "REVIEW_HELD" }
 // Kind is the record's type in the journal.
 func (ReviewFailed) Kind() string { return "REVIEW_FAILED" }
 
+// Kind is the record's type in the journal.
+func (VerdictMissed) Kind() string { return "VERDICT_MISSED" }
+
+// Subject is the task.
+func (e VerdictMissed) Subject() string { return e.Task }
+
 // Subject is the task.
 func (e ReviewHeld) Subject() string { return e.Task }
 
@@ -71,6 +95,10 @@ func (e WorkFinished) apply(s *State) error {
 }
 
 func (e ReviewHeld) apply(s *State) error {
+	return s.progress(e, e.Step, e.Call, e.Attempt, e.Worked, e.Spent)
+}
+
+func (e VerdictMissed) apply(s *State) error {
 	return s.progress(e, e.Step, e.Call, e.Attempt, e.Worked, e.Spent)
 }
 

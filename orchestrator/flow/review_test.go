@@ -29,6 +29,7 @@ func TestReviews(t *testing.T) {
 		flow.WorkFinished{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1, Spent: dollars(60), Worked: 1000},
 		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1, Spent: dollars(100), Worked: 1500},
 		flow.WorkFinished{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 2, Spent: dollars(200), Worked: 2500},
+		flow.VerdictMissed{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 2, Try: 1, Of: 4, Spent: dollars(230), Worked: 2700},
 		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 2, Spent: dollars(250), Worked: 3000})
 	if s.Used.Cost != 250 || s.Used.Attempts != 0 || s.Used.Millis != 3000 || s.Step.Paid == nil {
 		t.Errorf("used %+v, want what the attempt came to so far", s.Used)
@@ -68,7 +69,8 @@ func TestReviewFailed(t *testing.T) {
 
 // TestReviewsOfNobody: a review belongs to the attempt that is running.
 func TestReviewsOfNobody(t *testing.T) {
-	for _, e := range []flow.Event{flow.WorkFinished{Step: 1, Call: flow.TaskCall, Attempt: 1}, flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1}, flow.ReviewFailed{Step: 1, Call: flow.TaskCall, Attempt: 1}} {
+	for _, e := range []flow.Event{flow.WorkFinished{Step: 1, Call: flow.TaskCall, Attempt: 1}, flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1},
+		flow.VerdictMissed{Step: 1, Call: flow.TaskCall, Attempt: 1}, flow.ReviewFailed{Step: 1, Call: flow.TaskCall, Attempt: 1}} {
 		var s flow.State
 		if s.Apply(e) == nil {
 			t.Errorf("%s was taken without a step", e.Kind())

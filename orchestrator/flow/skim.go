@@ -31,6 +31,7 @@ func (s *Skim) Passes(kind, actor string, seq, epoch, rev uint64) bool {
 func saysWork(kind string) bool {
 	switch kind {
 	case StepStarted{}.Kind(), AttemptStarted{}.Kind(), ReplyAccepted{}.Kind(), ReplyRejected{}.Kind(), AttemptStopped{}.Kind(),
+		WorkFinished{}.Kind(), ReviewHeld{}.Kind(), VerdictMissed{}.Kind(), ReviewFailed{}.Kind(),
 		BoardEdited{}.Kind(), BoardWriteStarted{}.Kind(), BoardWritten{}.Kind(), StepFinished{}.Kind(), StepAbandoned{}.Kind():
 		return true
 	default:

@@ -45,6 +45,9 @@ func describe(e flow.Event) []line {
 		return []line{{begun, fmt.Sprintf("step %d: the supervisor of %s looks at the work (round %d)", e.Step, e.Role, e.Round)}}
 	case flow.ReviewHeld:
 		return reviewed(e)
+	case flow.VerdictMissed:
+		return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s gave no verdict (%s; round %d, attempt %d of %d, %s)", e.Step, e.Role, brief(e.Reason),
+			e.Round, e.Try, e.Of, took(e.Millis))}}
 	case flow.ReviewFailed:
 		return []line{{bad, fmt.Sprintf("step %d: %s", e.Step, brief(e.Reason))}}
 	case flow.StateDiverged:
