@@ -61,6 +61,19 @@ func fold(path string, each func(flow.Entry) error) (flow.History, journal.Summa
 	return h, sum, err
 }
 
+// recount reads again what each task has used.
+func recount(path string) ([]flow.TaskUse, error) {
+	var c flow.Recount
+	_, err := journal.Read(path, func(r journal.Record) error {
+		e, err := decode(r)
+		if err == nil {
+			c.Add(e)
+		}
+		return err
+	})
+	return c.Tasks(), err
+}
+
 // Foresee returns what a run of the board would do next, started now with the limits of the last one. workdir is that of
 // [Job]. Errors: *InvalidError, when a run would refuse the board.
 func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {

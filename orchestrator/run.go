@@ -272,6 +272,11 @@ func (r *run) start() error {
 	}
 	start := flow.RunStarted{Board: r.job.Board, Workdir: r.place.Dir(), Version: r.job.Version, Limits: r.setup.Limits,
 		OnDivergence: r.setup.OnDivergence, Tasks: b.Len(), Withheld: withheld}
+	if r.history.State.LacksTasks(start.Limits) {
+		if start.Uses, err = recount(r.ledger.path); err != nil {
+			return err
+		}
+	}
 	if err := r.note(start); err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@ func (e RunStarted) apply(s *State) error {
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
 	s.Limits = e.Limits
+	if e.Uses != nil {
+		s.Tasks = e.Uses
+	}
 	return nil
 }
 

@@ -31,6 +31,8 @@ type RunStarted struct {
 	OnDivergence string   `json:"on_divergence"`
 	Tasks        int      `json:"tasks"`
 	Withheld     []string `json:"withheld,omitempty"` // names of environment variables that agents do not get
+
+	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used so far, when these limits ask for it and those before did not
 }
 
 // StepStarted opens a step: a task is about to be given to a role.

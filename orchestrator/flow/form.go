@@ -58,6 +58,10 @@ func readerOf(t reflect.Type) func(*cursor, reflect.Value) {
 		if f := formOf(t); f != nil {
 			return f.read
 		}
+	case reflect.Slice:
+		if read := readerOf(t.Elem()); read != nil {
+			return func(c *cursor, v reflect.Value) { c.slice(v, read) }
+		}
 	case reflect.Pointer:
 		if read := readerOf(t.Elem()); read != nil {
 			return func(c *cursor, v reflect.Value) { c.pointer(v, read) }
@@ -190,6 +194,22 @@ func (c *cursor) list() []string {
 		all = append(all, c.text())
 	}
 	return all
+}
+
+func (c *cursor) slice(v reflect.Value, read func(*cursor, reflect.Value)) {
+	if c.takes("", "null") {
+		return
+	}
+	c.skip("[")
+	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	for c.ok && !c.takes("", "]") {
+		if v.Len() > 0 {
+			c.skip(",")
+		}
+		one := reflect.New(v.Type().Elem()).Elem()
+		read(c, one)
+		v.Set(reflect.Append(v, one))
+	}
 }
 
 func (c *cursor) pointer(v reflect.Value, read func(*cursor, reflect.Value)) {

@@ -45,6 +45,9 @@ func complete(v reflect.Value, text string, number int64) {
 		for i := range v.NumField() {
 			complete(v.Field(i), text, number)
 		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		complete(v.Index(0), text, number)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		complete(v.Elem(), text, number)

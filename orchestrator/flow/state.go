@@ -26,7 +26,7 @@ type State struct {
 	Until   string    `json:"until,omitempty"`   // of the last ending, when the provider said: later
 	Used    Used      `json:"used,omitzero"`     // by attempts under these limits: kept and made fresh as the steps are
 	Total   Used      `json:"total,omitzero"`    // over all runs
-	Tasks   []TaskUse `json:"tasks,omitempty"`   // under these limits, where one is for tasks; the last of them
+	Tasks   []TaskUse `json:"tasks,omitempty"`   // under these limits, where one is for tasks; the last of them, see [Recount]
 	Session string    `json:"session,omitempty"` // the last one that a tool told of
 }
 
