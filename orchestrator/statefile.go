@@ -118,7 +118,8 @@ func stateLines(h *flow.History) []string {
 		p := h.Points[0]
 		lines = append(lines, fmt.Sprintf("rollback point: epoch %d, replay index %d, snapshot hash %s", p.Epoch, p.ReplayIndex, p.Hash))
 	}
-	lines = append(lines, fmt.Sprintf("steps started: %d", s.LastStep), "used by this run: "+used(s.Used), "by all runs: "+used(s.Total))
+	now, ever := s.Known()
+	lines = append(lines, fmt.Sprintf("steps started: %d", s.LastStep), "used by this run: "+used(now), "by all runs: "+used(ever))
 	if step := s.Step; step != nil {
 		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
 			step.Number, step.Task, step.Role, step.Call, step.Started, step.Rejected))

@@ -130,6 +130,20 @@ func count(u *flow.Used, e flow.Event) {
 	}
 }
 
+// CountOpen counts in what an attempt came to so far whose end is not known, after the last entry.
+func (d *Digest) CountOpen() {
+	if len(d.Steps) == 0 {
+		return
+	}
+	s := &d.Steps[len(d.Steps)-1]
+	if last := s.Last(); last != nil && last.Result == Pending {
+		for _, u := range []*flow.Used{&s.Used.Used, &d.Used.Used} {
+			u.AddPart(last.Millis, last.Spent)
+			u.AddOpen(last.Spent != nil)
+		}
+	}
+}
+
 func (d *Digest) begin(s Step) {
 	if d.Keep > 0 && len(d.Steps) == d.Keep {
 		d.Earlier++

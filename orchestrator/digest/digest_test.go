@@ -92,8 +92,29 @@ func TestReviews(t *testing.T) {
 		t.Errorf("step 1 was sent back %d times and came to %d, reviews (-want +got):\n%s", one.SentBack(), one.Used.Cost, diff)
 	}
 	if a := two.Attempts[0]; a.Result != digest.Rejected || a.Reason != "never content" || a.Session != "s2" || two.Used.Cost != 5 || two.Rejections() != 1 ||
-		len(two.Notes) != 1 || two.Notes[0] != "the supervisor gave no verdict: API Error" {
+		len(two.Notes) != 1 || two.Notes[0] != "the supervisor gave no verdict in attempt 1 of 1: API Error" {
 		t.Errorf("step 2 is %+v, want its only attempt to have failed", two)
+	}
+}
+
+// TestCountOpen: what an attempt has told counts before its end is known, and that something is missing is seen.
+func TestCountOpen(t *testing.T) {
+	cost := int64(40_000)
+	var d digest.Digest
+	d.CountOpen()
+	fold(&d,
+		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
+		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1},
+		flow.WorkFinished{Step: 1, Attempt: 1, Round: 1, Worked: 70, Spent: &flow.Spending{Input: 3, Cost: &cost}})
+	d.CountOpen()
+	want := flow.Used{Attempts: 1, Told: 1, Input: 3, Cost: cost, Millis: 70}
+	if a := d.Steps[0].Attempts[0]; d.Used.Used != want || d.Steps[0].Used.Used != want || a.Millis != 70 || !a.Spent.Partial {
+		t.Errorf("used %+v, step 1 %+v, its attempt %+v, want %+v", d.Used.Used, d.Steps[0].Used.Used, a, want)
+	}
+	fold(&d, flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Status: "ok"})
+	was := d.Used
+	if d.CountOpen(); d.Used != was {
+		t.Errorf("used %+v with an attempt that has ended, want %+v", d.Used, was)
 	}
 }
 

@@ -1,6 +1,10 @@
 package digest
 
-import "kanban-run/orchestrator/flow"
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/flow"
+)
 
 // add folds an entry into the step that it is about; others than those of a step change nothing.
 func (s *Step) add(e flow.Entry) {
@@ -25,15 +29,18 @@ func (s *Step) add(e flow.Entry) {
 			}
 		})
 	case flow.WorkFinished:
-		s.update(func(a *Attempt) { a.Session, a.Spent = ev.Session, ev.Spent })
+		s.update(func(a *Attempt) {
+			a.Session = ev.Session
+			a.soFar(ev.Worked, ev.Spent)
+		})
 	case flow.ReviewHeld:
 		s.update(func(a *Attempt) {
 			a.Reviews = append(a.Reviews, Review{ev.Round, ev.Completed, ev.Feedback, ev.Session, ev.Millis})
-			a.Spent = ev.Spent
+			a.soFar(ev.Worked, ev.Spent)
 		})
 	case flow.VerdictMissed:
-		s.update(func(a *Attempt) { a.Spent = ev.Spent })
-		s.Notes = append(s.Notes, "the supervisor gave no verdict: "+ev.Reason)
+		s.update(func(a *Attempt) { a.soFar(ev.Worked, ev.Spent) })
+		s.Notes = append(s.Notes, fmt.Sprintf("the supervisor gave no verdict in attempt %d of %d: %s", ev.Try, ev.Of, ev.Reason))
 	case flow.ReviewFailed:
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Reason, a.Session, a.Spent = Rejected, ev.Millis, ev.Reason, ev.Session, ev.Spent
@@ -63,6 +70,11 @@ func (s *Step) update(change func(*Attempt)) {
 	if n := len(s.Attempts); n > 0 {
 		change(&s.Attempts[n-1])
 	}
+}
+
+// soFar is what an attempt has told before its end.
+func (a *Attempt) soFar(worked int64, spent *flow.Spending) {
+	a.Millis, a.Spent = worked, spent.Unfinished()
 }
 
 func (s *Step) accept(e flow.ReplyAccepted) {

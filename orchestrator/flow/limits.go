@@ -60,11 +60,11 @@ func (s *State) reached(task string) string {
 	l, t := s.Limits, s.task(task).Used
 	switch {
 	case l.MaxCost > 0 && s.Used.Cost >= l.MaxCost:
-		return fmt.Sprintf("the limit of %s (max_cost) is reached: %s used", Dollars(l.MaxCost), s.Used.Money())
+		return fmt.Sprintf("the limit of %s (max_cost) is reached: %s used", Dollars(l.MaxCost), s.settled(s.Used).Money())
 	case l.MaxMillis > 0 && s.Used.Millis >= l.MaxMillis:
 		return fmt.Sprintf("the limit of %s (max_duration) is reached: agents worked %s", Span(l.MaxMillis), Span(s.Used.Millis))
 	case l.MaxTaskCost > 0 && t.Cost >= l.MaxTaskCost:
-		return fmt.Sprintf("the limit of %s for a task (max_task_cost) is reached by %s: %s used", Dollars(l.MaxTaskCost), task, t.Money())
+		return fmt.Sprintf("the limit of %s for a task (max_task_cost) is reached by %s: %s used", Dollars(l.MaxTaskCost), task, s.settled(t).Money())
 	case l.MaxTaskMillis > 0 && t.Millis >= l.MaxTaskMillis:
 		return fmt.Sprintf("the limit of %s for a task (max_task_duration) is reached by %s: agents worked %s", Span(l.MaxTaskMillis), task, Span(t.Millis))
 	default:

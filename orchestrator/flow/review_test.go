@@ -50,6 +50,39 @@ func TestReviews(t *testing.T) {
 	}
 }
 
+// TestOpenAttemptIsUnknown: until an attempt has an outcome nobody knows what it comes to, and what it has told counts.
+func TestOpenAttemptIsUnknown(t *testing.T) {
+	var s flow.State
+	begun := []flow.Event{flow.RunStarted{Limits: flow.Limits{MaxRetries: 3, MaxCost: 1}}, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"},
+		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1, Input: []byte("{}")}}
+	says := func(money, tokens, json string) {
+		t.Helper()
+		used, total := s.Known()
+		got, err := flow.Tally{Used: used}.MarshalJSON()
+		if used.Money() != money || used.Tokens() != tokens || used != total || err != nil || !strings.HasPrefix(string(got), json) {
+			t.Errorf("used %s, %q, %s, want %s, %q, %s", used.Money(), used.Tokens(), got, money, tokens, json)
+		}
+	}
+	says("$0.00", "", `{"cost":"$0.00","cost_microusd":0,`)
+	apply(t, &s, begun...)
+	says("unknown", "", `{"cost":"unknown","attempts":1,"attempts_without_cost":1,`)
+	working := s
+	apply(t, &s, flow.WorkFinished{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1, Spent: &flow.Spending{Input: 1000, Output: 50}})
+	says("unknown", "1.0k in/50 out", `{"cost":"unknown","input_tokens":1000,`)
+	s = working
+	apply(t, &s, flow.WorkFinished{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1, Spent: dollars(5000)})
+	says("at least $0.0050", "500 in/1 out", `{"cost":"at least $0.0050","cost_microusd":5000,"input_tokens":500,`)
+	if text := s.Reached(); !strings.HasSuffix(text, ": $0.0050 used") {
+		t.Errorf("Reached() = %q, want what is known of an attempt that would end now", text)
+	}
+	apply(t, &s, flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1, Spent: dollars(6000).Unfinished()})
+	if text := s.Reached(); !strings.HasSuffix(text, ": at least $0.0060 used") {
+		t.Errorf("Reached() = %q, want a sum in which something is missing", text)
+	}
+	apply(t, &s, flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Attempt: 1, Status: "ok", Spent: dollars(7000)})
+	says("$0.0070", "700 in/1 out", `{"cost":"$0.0070",`)
+}
+
 // TestReviewFailed: a supervisor that is not content within its rounds needs a person, and the next run asks the agent anew.
 func TestReviewFailed(t *testing.T) {
 	var s flow.State

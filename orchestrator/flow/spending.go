@@ -19,7 +19,7 @@ type Spending struct {
 
 // Used is what attempts came to together. What the tools of some do not tell is counted as untold, and not as nothing.
 type Used struct {
-	Attempts int   `json:"attempts"` // whose outcome is known, and of these
+	Attempts int   `json:"attempts"` // whose outcome is known, see [State.Known], and of these
 	Told     int   `json:"told"`     // those whose tokens are known
 	Priced   int   `json:"priced"`   // those whose cost is known
 	Input    int64 `json:"input_tokens"`
@@ -50,6 +50,14 @@ func (u *Used) AddPart(millis int64, spent *Spending) {
 	u.Input, u.Cached, u.Output = sum(u.Input, spent.Input), sum(u.Cached, spent.Cached), sum(u.Output, spent.Output)
 	if spent.Cost != nil {
 		u.Cost = sum(u.Cost, *spent.Cost)
+	}
+}
+
+// AddOpen counts an attempt in whose end is not known, when all that it has told so far is counted: what it comes to, nobody knows.
+func (u *Used) AddOpen(told bool) {
+	u.Attempts++
+	if told {
+		u.Told++
 	}
 }
 
@@ -186,6 +194,25 @@ func (s *State) chargePart(worked int64, spent *Spending) {
 	s.keepTask(t)
 }
 
+// Known is what attempts came to, under the limits of now and over all runs, as far as it is known: one that has no outcome yet is counted
+// in as one whose cost nobody knows.
+func (s *State) Known() (used, total Used) {
+	used, total = s.Used, s.Total
+	if s.Step != nil && s.Step.Running != 0 {
+		used.AddOpen(s.Step.Paid != nil)
+		total.AddOpen(s.Step.Paid != nil)
+	}
+	return used, total
+}
+
+// settled is u as it will be if the open attempt ends now, at what is counted of it.
+func (s *State) settled(u Used) Used {
+	if s.Step != nil && s.Step.Running != 0 {
+		u.Add(0, s.Step.Paid.less(s.Step.Paid))
+	}
+	return u
+}
+
 // Unfinished is what an attempt came to that has ended in a way that nobody saw: nil, or this and something that nobody knows.
 func (s *Spending) Unfinished() *Spending {
 	if s == nil {
@@ -239,7 +266,7 @@ func (t Tally) MarshalJSON() ([]byte, error) {
 		Unpriced int    `json:"attempts_without_cost"`
 		Millis   int64  `json:"millis"`
 	}{Cost: u.Money(), Attempts: u.Attempts, Unpriced: u.Attempts - u.Priced, Millis: u.Millis}
-	if u.Priced > 0 || u.Attempts == 0 {
+	if u.Priced > 0 || u.Cost > 0 || u.Attempts == 0 {
 		form.Micros = &u.Cost
 	}
 	if u.Told > 0 {

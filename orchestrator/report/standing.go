@@ -11,6 +11,7 @@ import (
 // is at work.
 func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	s := h.State
+	d.CountOpen()
 	d.Outcome, d.Text = s.Outcome, s.Text
 	switch {
 	case h.Standstill() != "":

@@ -18,7 +18,7 @@ type Status struct {
 	Steps    int            `json:"steps"`             // finished under the current limits
 	LastStep int            `json:"last_step"`         // steps ever started
 	Until    string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
-	Used     flow.Tally     `json:"used"`              // under the current limits, by attempts that have ended
+	Used     flow.Tally     `json:"used"`              // under the current limits, with the attempt at work, whose cost is not known
 	Total    flow.Tally     `json:"total"`             // by all runs
 	Limits   flow.Limits    `json:"limits"`            // of the last run
 	Session  string         `json:"session,omitempty"` // the last one that an agent's tool told of
@@ -46,8 +46,9 @@ type OpenStep struct {
 // NewStatus renders a history. foreseen is what a run would do next, as far as refused does not say why it would not.
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
+	used, total := s.Known()
 	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Frozen: h.Frozen() != "", Steps: s.Steps,
-		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: s.Used}, Total: flow.Tally{Used: s.Total}, Session: s.Session, Next: next(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
+		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: next(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
 	if st.Frozen {
 		st.Outcome, st.Text = flow.Frozen, h.Frozen()
 	}
