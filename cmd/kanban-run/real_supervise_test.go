@@ -293,7 +293,7 @@ func TestRealSuperviseUnfinished(t *testing.T) {
 			if code := s.launch(cmd).wait(); code != exitNeedsPerson {
 				t.Errorf("exit code %d, want %d\n%s", code, exitNeedsPerson, s.read("output"))
 			}
-			s.says("the work is not completed: "+tt.says, "--continue")
+			s.says("the work is not completed: "+tt.says, "kanban-run supervise -- --resume ")
 		})
 	}
 	s := newSeat(t, "")
@@ -301,6 +301,44 @@ func TestRealSuperviseUnfinished(t *testing.T) {
 	cmd.Stdin = strings.NewReader(strings.Repeat("x", maxMessage+1))
 	if code := s.launch(cmd).wait(); code != exitFailed {
 		t.Errorf("exit code %d after a message that is too long, want %d\n%s", code, exitFailed, s.read("output"))
+	}
+}
+
+// TestRealSuperviseGoesOn: a conversation goes on where it was left, and what is added to the agent's command line to that end is for its first
+// start: later ones, and the supervisor, have the session that it named.
+func TestRealSuperviseGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newSeat(t, "More.")
+	converse := func(code int, says, message string, args ...string) {
+		t.Helper()
+		s.write("output", "")
+		cmd := s.command(nil, append([]string{"supervise", "--rounds", "1"}, args...)...)
+		cmd.Stdin = strings.NewReader(message + "\n")
+		if got := s.launch(cmd).wait(); got != code {
+			t.Fatalf("exit code %d with %q, want %d\n%s", got, args, code, s.read("output"))
+		}
+		s.says(says)
+	}
+	const named = "0c3f6a52-5a0b-4f6e-9d55-0d2ad1f6b7c1"
+	converse(exitNeedsPerson, "hint: go on in the same session: kanban-run supervise -- --resume "+named, "please write a parser", "--", "--session-id", named)
+	s.converses("More.", "More.", "[TASK_COMPLETED]")
+	s.sits("--rounds", "1", "--", "--resume", named)
+	s.sees("> ")
+	s.types("please go on\r\x04")
+	s.sees("the task is completed")
+	s.leaves(exitComplete) // the supervisor is the last that has worked
+	s.converses("More.", "More.", "More.", "[TASK_COMPLETED]")
+	converse(exitComplete, "the task is completed", "please go on again", "--", "--continue")
+	for _, q := range s.model.Requests() {
+		for n, m := range q.Messages[:max(0, len(q.Messages)-1)] {
+			if m.Role == "user" && strings.Contains(m.Text, "You are now the supervisor") {
+				t.Errorf("message %d of %d of a request is the supervisor's: the agent goes on in its fork", n+1, len(q.Messages))
+			}
+		}
+	}
+	requests := s.model.Requests()
+	if last := fmt.Sprint(requests[len(requests)-1].Messages); !strings.Contains(last, "please write a parser") || !strings.Contains(last, "please go on again") {
+		t.Errorf("the last request has not all that was said: %s", last)
 	}
 }
 

@@ -47,13 +47,24 @@ type Supervision struct {
 }
 
 // UnfinishedError says that the input has ended, and the work that it asked for was not brought to completion.
-type UnfinishedError struct{ Text string }
+type UnfinishedError struct {
+	Text    string
+	Session string // of the agent; "" when none was begun
+}
 
 func (e *UnfinishedError) Error() string { return "the work is not completed: " + e.Text }
 
-// Hint says how to go on.
+// Hint says how to go on. It names the session: the newest one need not be the agent's.
 func (e *UnfinishedError) Hint() string {
-	return "go on in the same session: kanban-run supervise -- --continue"
+	if e.Session == "" || strings.ContainsFunc(e.Session, notOfName) {
+		return ""
+	}
+	return "go on in the same session: kanban-run supervise -- --resume " + e.Session
+}
+
+// notOfName says of what letters no tool makes the name of a session: a hint is something to paste into a shell.
+func notOfName(c rune) bool {
+	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '_'
 }
 
 // errLeft ends the conversation because the person left.
@@ -68,7 +79,7 @@ func (s *Supervision) Run(stop, kill context.Context) error {
 	case !errors.Is(err, errLeft):
 		return err
 	case s.Keyboard.Patient && s.open != "":
-		return &UnfinishedError{s.open}
+		return &UnfinishedError{Text: s.open, Session: s.session}
 	default:
 		return nil
 	}

@@ -27,7 +27,7 @@ func (adapter) Tool() agent.Tool {
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Tested:  "2.1.328",
 		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--model", "--system-prompt", "--system-prompt-snapshot",
-			"--append-system-prompt", "--json-schema", "--resume", "--fork-session", "--max-budget-usd", "--mcp-config", "--strict-mcp-config",
+			"--append-system-prompt", "--json-schema", "--resume", "--fork-session", "--no-session-persistence", "--max-budget-usd", "--mcp-config", "--strict-mcp-config",
 			"--tools", "--allowedTools", "--disallowedTools", "--permission-mode", "--dangerously-skip-permissions"},
 		Help: []string{"--help"},
 		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_CUSTOM_HEADERS",
@@ -86,7 +86,7 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	l.follow(a.Follow)
 	l.limits(a)
 	l.mcp(a)
-	l.add(a.Args...)
+	l.args(a)
 	if l.err != nil {
 		return agent.Invocation{}, fmt.Errorf("command line of claude: %w", l.err)
 	}

@@ -68,13 +68,15 @@ func (l *commandLine) schema(c agent.Contract) {
 	l.add("--json-schema", string(source))
 }
 
+// follow names the session that goes on. Nobody goes on in a fork: it is not saved, else it would be the newest session, in which
+// `claude --continue` goes on.
 func (l *commandLine) follow(f *agent.Follow) {
 	if f == nil {
 		return
 	}
 	l.add("--resume", f.Session)
 	if f.Fork {
-		l.add("--fork-session")
+		l.add("--fork-session", "--no-session-persistence")
 	}
 }
 

@@ -43,7 +43,7 @@ func TestInvoke(t *testing.T) {
 		{"a session that goes on", agent.Assignment{Prompt: "p", Follow: &agent.Follow{Session: "s1"}},
 			slices.Concat(skip, []string{"--append-system-prompt", "p"}, form, []string{"--resume", "s1"})},
 		{"a review", agent.Assignment{Contract: agent.ReviewContract, Permission: agent.ReadOnly, Prompt: "p", Follow: &agent.Follow{Session: "s1", Fork: true}},
-			[]string{"--permission-mode", "dontAsk", "--system-prompt", "p", "--system-prompt-snapshot", "off", "--resume", "s1", "--fork-session"}},
+			[]string{"--permission-mode", "dontAsk", "--system-prompt", "p", "--system-prompt-snapshot", "off", "--resume", "s1", "--fork-session", "--no-session-persistence"}},
 		{"servers", agent.Assignment{MCP: "m.json"}, slices.Concat(skip, form, []string{"--mcp-config", "m.json", "--strict-mcp-config"})},
 		{"servers and tools", agent.Assignment{MCP: "m.json", Tools: []string{"Read", "mcp__lab__one"}},
 			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read", "--allowedTools", "Read,mcp__lab__one"}, form, []string{"--mcp-config", "m.json", "--strict-mcp-config"})},
@@ -69,6 +69,40 @@ func TestInvoke(t *testing.T) {
 				t.Errorf("Stdin = %q with files %v, want what the agent is asked", inv.Stdin, inv.Files)
 			}
 		})
+	}
+}
+
+// TestSessionIsChosenOnce: what a person adds chooses the session of the first start only. claude takes the last of several, or refuses them.
+func TestSessionIsChosenOnce(t *testing.T) {
+	for _, tt := range []struct{ args, want []string }{
+		{[]string{"--add-dir", "../lib"}, []string{"--add-dir", "../lib"}},
+		{[]string{"--continue", "--add-dir", "../lib"}, []string{"--add-dir", "../lib"}},
+		{[]string{"-c"}, nil},
+		{[]string{"--resume", "s0", "--fork-session", "--effort", "low"}, []string{"--effort", "low"}},
+		{[]string{"--resume", "--verbose"}, []string{"--verbose"}},
+		{[]string{"-r", "s0", "x"}, []string{"x"}},
+		{[]string{"--verbose", "-r"}, []string{"--verbose"}},
+		{[]string{"-rs0", "--resume=s0"}, nil},
+		{[]string{"--session-id", "0c3f", "--session-id=0c3f", "--debug"}, []string{"--debug"}},
+		{[]string{"--session-id"}, nil},
+		{[]string{"--verbose", "--", "-c"}, []string{"--verbose", "--", "-c"}},
+	} {
+		for _, follow := range []*agent.Follow{nil, {Session: "s1"}, {Session: "s1", Fork: true}} {
+			a := agent.Assignment{Command: []string{self(t)}, Contract: agent.ReviewContract, Args: tt.args, Follow: follow}
+			want := tt.args
+			if follow != nil {
+				want = tt.want
+			}
+			for _, invoke := range []func(agent.Assignment) (agent.Invocation, error){New().Invoke, adapter{}.Talk} {
+				plain := a
+				plain.Args = nil
+				before, err := invoke(plain)
+				inv, err2 := invoke(a)
+				if want := slices.Concat(before.Argv, want); err != nil || err2 != nil || !slices.Equal(inv.Argv, want) {
+					t.Errorf("Argv with %q = %q, %v, %v\nwant %q", tt.args, inv.Argv, err, err2, want)
+				}
+			}
+		}
 	}
 }
 

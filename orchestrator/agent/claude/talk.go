@@ -22,7 +22,7 @@ func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
 	l.follow(a.Follow)
 	l.limits(a)
 	l.mcp(a)
-	l.add(a.Args...)
+	l.args(a)
 	if l.err != nil {
 		return agent.Invocation{}, fmt.Errorf("command line of claude: %w", l.err)
 	}

@@ -1,0 +1,53 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// args adds what a person or a role adds. A session that goes on is the one that Follow names: what else chooses one was for the first start,
+// and would now choose another, such as the supervisor's, which is the newest.
+func (l *commandLine) args(a agent.Assignment) {
+	if a.Follow == nil {
+		l.add(a.Args...)
+		return
+	}
+	l.add(withoutSession(a.Args)...)
+}
+
+// withoutSession leaves out the options that choose a session, with their values.
+func withoutSession(args []string) []string {
+	var kept []string
+	for len(args) > 0 && args[0] != "--" {
+		n := choosesSession(args)
+		if n == 0 {
+			kept = append(kept, args[0])
+		}
+		args = args[max(n, 1):]
+	}
+	return append(kept, args...)
+}
+
+// choosesSession says of how many words the option is that chooses a session, 0 where the first word is none.
+func choosesSession(args []string) int {
+	option, _, valued := strings.Cut(args[0], "=")
+	switch {
+	case slices.Contains([]string{"-c", "--continue", "--fork-session"}, option):
+		return 1
+	case slices.Contains([]string{"--session-id", "--resume-session-at"}, option):
+		if valued {
+			return 1
+		}
+		return min(2, len(args))
+	case slices.Contains([]string{"-r", "--resume", "--from-pr"}, option):
+		if valued || len(args) < 2 || strings.HasPrefix(args[1], "-") { // the value may be left out
+			return 1
+		}
+		return 2
+	case strings.HasPrefix(option, "-r"): // -rVALUE; claude has no other option with one dash and this letter
+		return 1
+	}
+	return 0
+}
