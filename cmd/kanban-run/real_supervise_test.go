@@ -192,6 +192,50 @@ func TestRealSuperviseInterrupt(t *testing.T) {
 	}
 }
 
+// stubborn is a seat in front of a claude that does not end when it is asked to, for as long as the test may take; with its supervisor it is
+// the supervisor that does not.
+func stubborn(t *testing.T, supervisor bool) *seat {
+	t.Helper()
+	s := &seat{realSite: &realSite{site: newSite(t, built(t, buildPlain), 0), name: "claude"}}
+	s.env = []string{"PATH=" + s.path("bin") + ":/usr/bin:/bin", "IS_SANDBOX=1", "KANBAN_RUN_GRACE=1h"}
+	s.write("SUPERVISOR.md", "You are strict.\n")
+	s.write("bin/claude", `#!/bin/sh
+read -r line
+case " $* " in *" --fork-session "*) stubborn=`+fmt.Sprint(supervisor)+`;; *) stubborn=`+fmt.Sprint(!supervisor)+`;; esac
+if [ $stubborn = true ]; then
+  trap '' TERM INT HUP
+  echo '{"type":"system","subtype":"init","session_id":"s1"}'
+  touch busy
+  while :; do sleep 1; done
+fi
+echo '{"type":"result","subtype":"success","is_error":false,"result":"Done.","session_id":"s1"}'
+while read -r line; do :; done
+`)
+	must(t, os.Chmod(s.path("bin/claude"), 0o755))
+	return s
+}
+
+// TestSuperviseKills: Ctrl-C once more ends at once who does not end when asked to.
+func TestSuperviseKills(t *testing.T) {
+	t.Parallel()
+	for name, supervisor := range map[string]bool{"agent": false, "supervisor": true} {
+		t.Run(name, func(t *testing.T) {
+			s := stubborn(t, supervisor)
+			s.sits()
+			s.sees("> ")
+			s.types("hello\r")
+			s.await("busy")
+			s.types("\x03")
+			s.sees("Stopping the " + name + "; Ctrl-C once more ends it at once.")
+			s.types("\x03")
+			s.sees(" was ")
+			s.sees("It is your turn.")
+			s.types("\x04")
+			s.leaves(exitComplete)
+		})
+	}
+}
+
 // TestRealSuperviseEnds: whatever ends it, the terminal is given back and nobody is left.
 func TestRealSuperviseEnds(t *testing.T) {
 	t.Parallel()

@@ -202,18 +202,7 @@ func (s *Supervision) supervisorPhase(stop, kill context.Context) (*agent.Reply,
 	if err != nil {
 		return nil, err
 	}
-	here, cancel := context.WithCancelCause(stop)
-	defer cancel(nil)
-	heard := make(chan struct{})
-	defer close(heard)
-	go func() {
-		select {
-		case <-s.Keyboard.Interrupts:
-			cancel(errInterrupted)
-		case <-heard:
-		}
-	}()
-	out, err := agent.Converse(here, kill, s.Agent, &inv, a.Contract, s.Sinks, s.Screen.Supervisor)
+	out, err := s.look(stop, kill, &inv)
 	switch {
 	case err != nil:
 		return nil, err
@@ -227,6 +216,38 @@ func (s *Supervision) supervisorPhase(stop, kill context.Context) (*agent.Reply,
 		return nil, nil
 	}
 	return out.Reply, nil
+}
+
+// look runs the supervisor. Ctrl-C asks it to end, and once more kills it.
+func (s *Supervision) look(stop, kill context.Context, inv *agent.Invocation) (*agent.Outcome, error) {
+	here, ask := context.WithCancelCause(stop)
+	defer ask(nil)
+	hard, end := context.WithCancelCause(kill)
+	defer end(nil)
+	over, heard := make(chan struct{}), make(chan struct{})
+	defer func() { close(over); <-heard }()
+	go func() {
+		defer close(heard)
+		if !s.interrupts(over) {
+			return
+		}
+		ask(errInterrupted)
+		s.Screen.Notice("Stopping the supervisor; Ctrl-C once more ends it at once.")
+		if s.interrupts(over) {
+			end(errInterrupted)
+		}
+	}()
+	return agent.Converse(here, hard, s.Agent, inv, agent.ReviewContract, s.Sinks, s.Screen.Supervisor)
+}
+
+// interrupts waits for Ctrl-C, and is false when it is over first.
+func (s *Supervision) interrupts(over <-chan struct{}) bool {
+	select {
+	case <-s.Keyboard.Interrupts:
+		return true
+	case <-over:
+		return false
+	}
 }
 
 var errInterrupted = errors.New("interrupted")

@@ -19,10 +19,11 @@ import (
 // talk is the agent's program on a pty, from its start to its end: seed 003, "启动 Agent pty". Its input is a pipe: claude takes no messages
 // from a terminal.
 type talk struct {
-	near   *os.File // our side of the pty
-	input  *os.File // our end of the pipe
-	stop   context.CancelCauseFunc
-	words  queue // for the input
+	near   *os.File                // our side of the pty
+	input  *os.File                // our end of the pipe
+	stop   context.CancelCauseFunc // asks the program to end
+	kill   context.CancelCauseFunc // ends it at once
+	words  queue                   // for the input
 	events chan agent.Event
 	ended  chan end // has one
 	read   chan struct{}
@@ -65,13 +66,14 @@ func (s *Supervision) begin(stop, kill context.Context) (*talk, error) {
 	t := &talk{near: near, input: input, words: queue{more: make(chan struct{}, 1)}, events: make(chan agent.Event, 64), ended: make(chan end, 1), read: make(chan struct{})}
 	s.resize(t)
 	here, cancel := context.WithCancelCause(stop)
-	t.stop = cancel
+	hard, cancelHard := context.WithCancelCause(kill)
+	t.stop, t.kill = cancel, cancelHard
 	reader := s.Agent.Reader(a.Contract, s.Sinks.Host(t.tell, func(err error) { cancel(err) }))
 	stderr, lastWord := s.Sinks.Tail()
 	go t.listen(reader)
 	go t.speak()
 	go func() {
-		exit, err := proc.Run(here, kill, &proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Grace: inv.Grace, Mark: inv.Mark, Terminal: far, Input: theirs, Stderr: stderr})
+		exit, err := proc.Run(here, hard, &proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Grace: inv.Grace, Mark: inv.Mark, Terminal: far, Input: theirs, Stderr: stderr})
 		err = errors.Join(err, far.Close(), theirs.Close(), stderr.Close())
 		late := time.AfterFunc(drainTime, func() { _ = near.Close() }) // somebody has escaped and holds the far side open
 		<-t.read
@@ -145,13 +147,18 @@ func (q *queue) take() [][]byte {
 	return all
 }
 
-// close ends the program and waits for its end. The end of its input is the end of the conversation; who does not leave then is asked to.
-func (t *talk) close(grace time.Duration) end {
+// close ends the program and waits for its end. The end of its input is the end of the conversation; who does not leave then is asked to, and
+// killed when hurry says so.
+func (t *talk) close(grace time.Duration, hurry <-chan struct{}) end {
 	close(t.words.more)
 	late := time.AfterFunc(grace, func() { t.stop(errOver) })
 	defer late.Stop()
-	for range t.events { // whoever tells must not wait for ever
-		continue
+	for open := true; open; {
+		select {
+		case _, open = <-t.events: // whoever tells must not wait for ever
+		case <-hurry:
+			t.kill(errInterrupted)
+		}
 	}
 	e := <-t.ended
 	_ = t.near.Close()
@@ -178,7 +185,11 @@ func (s *Supervision) agentPhase(stop, kill context.Context) (ending, error) {
 	}
 	s.next = nil
 	how, err := p.listen(stop)
-	e := t.close(s.Worker.Grace)
+	var hurry <-chan struct{} // else Ctrl-C is for the supervisor, who is next
+	if how == interrupted || err != nil {
+		hurry = s.Keyboard.Interrupts
+	}
+	e := t.close(s.Worker.Grace, hurry)
 	switch {
 	case err != nil:
 		return how, err
@@ -302,7 +313,7 @@ func (p *phase) interrupt() error {
 		p.leaving = true
 		p.Screen.Notice(leaveHint)
 	case p.stopping:
-		p.stop(errInterrupted)
+		p.kill(errInterrupted)
 	default:
 		p.stopping = true
 		p.Screen.Notice("Stopping the agent; Ctrl-C once more ends it at once.")
