@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -45,6 +46,7 @@ func openDesk(t *terminal) (*desk, error) {
 		io.Writer
 	}{typed, t.screen}, "> ")
 	line.SetBracketedPasteMode(true)
+	line.AutoCompleteCallback = grow
 	d := &desk{out: console.New(line, t.secrets), screen: t.screen}
 	resized, stop := onResize()
 	d.resize = resized
@@ -100,6 +102,17 @@ func (k *keysReader) Read(p []byte) (int, error) {
 			return len(kept), err
 		}
 	}
+}
+
+// mostEdited is the length at which the editor of lines drops what is typed, without a word. One that is longer already grows on.
+const mostEdited = 4096
+
+// grow brings a line over that length: what terminals paste without saying so is typed, too.
+func grow(line string, at int, key rune) (longer string, next int, ok bool) {
+	if len(line) < mostEdited || key < ' ' || !utf8.ValidRune(key) || utf8.RuneCountInString(line) != mostEdited {
+		return "", 0, false
+	}
+	return line[:at] + string(key) + line[at:], at + utf8.RuneLen(key), true
 }
 
 // mostTyped is how many messages may wait for their turn; what is typed after them is lost.

@@ -236,6 +236,30 @@ func TestSuperviseKills(t *testing.T) {
 	}
 }
 
+// TestSuperviseTakesLongLines: nothing of a line is lost that is typed, or pasted in a terminal that does not mark it.
+func TestSuperviseTakesLongLines(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"letters": strings.Repeat("0123456789", 1000), "of two bytes": strings.Repeat("äöüß ßüöä.", 500)} {
+		t.Run(name, func(t *testing.T) {
+			s := stubborn(t, false)
+			s.write("bin/claude", `#!/bin/sh
+read -r line
+printf '%s' "$line" >told.new && mv told.new told
+echo '{"type":"result","subtype":"success","is_error":false,"result":"[TASK_COMPLETED]","session_id":"s1"}'
+`)
+			s.sits()
+			s.sees("> ")
+			s.types(text + "\x1b[D!\r") // the cursor is one to the left then
+			s.await("told")
+			if told, want := s.read("told"), text[:len(text)-1]+"!"+text[len(text)-1:]; !strings.Contains(told, want) {
+				t.Errorf("of %d bytes that were typed the agent got %d", len(want), len(told))
+			}
+			signalTo(t, s.run.guardian.pid, syscall.SIGTERM)
+			s.leaves(exitTerminated)
+		})
+	}
+}
+
 // TestRealSuperviseEnds: whatever ends it, the terminal is given back and nobody is left.
 func TestRealSuperviseEnds(t *testing.T) {
 	t.Parallel()
