@@ -33,6 +33,7 @@ type terminal struct {
 	job            *job       // nil outside of one
 	reports        bool       // this process tells the job how the run ended
 	guards         bool       // this process was a guardian
+	goesOn         string     // see command
 }
 
 func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
@@ -53,8 +54,9 @@ type command struct {
 	args    string // its arguments in the usage line
 	summary string
 	long    string
-	agents  bool // it starts agents, and so runs under a guardian
-	keys    bool // it takes the terminal for itself
+	agents  bool   // it starts agents, and so runs under a guardian
+	goesOn  string // what to do when it was killed
+	keys    bool   // it takes the terminal for itself
 	setup   func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
 
@@ -182,7 +184,7 @@ func notACommand(word string) error {
 }
 
 func (c command) call(t *terminal, args []string) (int, error) {
-	t.reports = c.name == "run"
+	t.reports, t.goesOn = c.name == "run", c.goesOn
 	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.SortFlags = false

@@ -161,7 +161,12 @@ func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 		}
 	}()
 	return lines, func() error {
-		if err := scan.Err(); err != nil {
+		err := scan.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			return &usageError{text: fmt.Sprintf("a message is longer than %s: each line of standard input is one", agent.Size(maxMessage)),
+				hint: "put it into a file, and say what to do with that: echo 'Read FILE, and …' | kanban-run supervise"}
+		}
+		if err != nil {
 			return fmt.Errorf("read the messages: %w", err)
 		}
 		return nil

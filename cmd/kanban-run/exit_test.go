@@ -36,7 +36,7 @@ func TestExitCodes(t *testing.T) {
 		}
 		known[want] = true
 	}
-	killed := &killedError{syscall.SIGKILL}
+	killed := &killedError{signal: syscall.SIGKILL}
 	if got := codeOf(orchestrator.Result{Outcome: flow.Interrupted, Signal: killed}); got != 137 || codeOfError(killed) != 137 {
 		t.Errorf("codeOf(killed) = %d, want 137", got)
 	}

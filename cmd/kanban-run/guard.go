@@ -23,7 +23,7 @@ func (c command) guard(args []string) (code int, told bool, err error) {
 		return 0, false, fmt.Errorf("guard the run: %w", err)
 	}
 	if err == nil {
-		err = errorOf(fate)
+		err = errorOf(fate, c.goesOn)
 	}
 	return fate.Code, fate.Told, err
 }
@@ -45,22 +45,25 @@ func (t *terminal) unpaste() {
 	}
 }
 
-// errorOf is what there is to say about the runner's end that it could not say itself.
-func errorOf(fate proc.Fate) error {
+// errorOf is what there is to say about the runner's end that it could not say itself, and how it goes on.
+func errorOf(fate proc.Fate, goesOn string) error {
 	switch {
 	case fate.Told:
 		return nil
 	case fate.Asked != 0 && (fate.Signal == fate.Asked || fate.Asked == syscall.SIGQUIT):
 		return &signalError{fate.Asked} // before it listened to the guardian
 	case fate.Signal != 0:
-		return &killedError{fate.Signal}
+		return &killedError{fate.Signal, goesOn}
 	default:
 		return fmt.Errorf("the runner crashed (exit status %d)", fate.Code)
 	}
 }
 
 // killedError is a runner that was killed by somebody else than its guardian.
-type killedError struct{ signal syscall.Signal }
+type killedError struct {
+	signal syscall.Signal
+	goesOn string // see command
+}
 
 func (e *killedError) Error() string {
 	return fmt.Sprintf("the run was ended from outside (%v); its agents were ended too", e.signal)
@@ -68,11 +71,11 @@ func (e *killedError) Error() string {
 
 // Hint says what to do about it.
 func (e *killedError) Hint() string {
-	return "a board goes on with the same command; signal this process instead, which stops the agent first. If nobody did it, look whether memory ran out"
+	return e.goesOn + "; signal this process instead, which stops the agent first. If nobody did it, look whether memory ran out"
 }
 
-// errGuardianLost stops a runner whose guardian was killed: nobody would be there to end its agents.
-var errGuardianLost = &killedError{syscall.SIGKILL}
+// guardianLost stops a runner whose guardian was killed: nobody would be there to end its agents.
+func (t *terminal) guardianLost() error { return &killedError{syscall.SIGKILL, t.goesOn} }
 
 // join returns the runner's side of the link to its guardian, nil when this process has none.
 func join(args []string) (*proc.Link, []string, error) {

@@ -200,7 +200,7 @@ func stubborn(t *testing.T, supervisor bool) *seat {
 	s.env = []string{"PATH=" + s.path("bin") + ":/usr/bin:/bin", "IS_SANDBOX=1", "KANBAN_RUN_GRACE=1h"}
 	s.write("SUPERVISOR.md", "You are strict.\n")
 	s.write("bin/claude", `#!/bin/sh
-read -r line
+read -r line || exit 0
 case " $* " in *" --fork-session "*) stubborn=`+fmt.Sprint(supervisor)+`;; *) stubborn=`+fmt.Sprint(!supervisor)+`;; esac
 if [ $stubborn = true ]; then
   trap '' TERM INT HUP
@@ -258,6 +258,47 @@ echo '{"type":"result","subtype":"success","is_error":false,"result":"[TASK_COMP
 			s.leaves(exitTerminated)
 		})
 	}
+}
+
+// TestSuperviseSaysWhatToDo: a hint is true of a conversation.
+func TestSuperviseSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	start := func(t *testing.T, input string) (*seat, *launched) {
+		s := stubborn(t, false)
+		cmd := s.command(nil, "supervise", "--", "--no-such-option")
+		cmd.Stdin = strings.NewReader(input)
+		return s, s.launch(cmd)
+	}
+	t.Run("a message that is too long", func(t *testing.T) {
+		s, run := start(t, strings.Repeat("x", maxMessage+1))
+		if code := run.wait(); code != exitInvalid {
+			t.Errorf("exit code %d, want %d\n%s", code, exitInvalid, s.read("output"))
+		}
+		s.says("a message is longer than 8 MiB: each line of standard input is one", "hint: put it into a file")
+	})
+	t.Run("no session was begun", func(t *testing.T) {
+		s := stubborn(t, false)
+		s.write("bin/claude", "#!/bin/sh\nread -r line\necho \"error: unknown option '--no-such-option'\" >&2\nexit 1\n")
+		cmd := s.command(nil, "supervise", "--", "--no-such-option")
+		cmd.Stdin = strings.NewReader("hello\n")
+		if code := s.launch(cmd).wait(); code != exitNeedsPerson {
+			t.Errorf("exit code %d, want %d\n%s", code, exitNeedsPerson, s.read("output"))
+		}
+		s.says("error: unknown option '--no-such-option'")
+		if strings.Contains(s.read("output"), "hint:") {
+			t.Errorf("there is nothing to go on with, but:\n%s", s.read("output"))
+		}
+	})
+	t.Run("the runner is killed", func(t *testing.T) {
+		s, run := start(t, "hello\n")
+		s.await("busy")
+		run.kill(runnerOnly)
+		if code := run.wait(); code != exitKilled {
+			t.Errorf("exit code %d, want %d\n%s", code, exitKilled, s.read("output"))
+		}
+		s.says("hint: kanban-run supervise -- --continue goes on in the last session of this folder; signal this process instead")
+		s.nobodyIsLeft()
+	})
 }
 
 // TestRealSuperviseEnds: whatever ends it, the terminal is given back and nobody is left.
@@ -363,12 +404,6 @@ func TestRealSuperviseUnfinished(t *testing.T) {
 			}
 			s.says("the work is not completed: "+tt.says, "kanban-run supervise -- --resume ")
 		})
-	}
-	s := newSeat(t, "")
-	cmd := s.command(nil, "supervise")
-	cmd.Stdin = strings.NewReader(strings.Repeat("x", maxMessage+1))
-	if code := s.launch(cmd).wait(); code != exitFailed {
-		t.Errorf("exit code %d after a message that is too long, want %d\n%s", code, exitFailed, s.read("output"))
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 func runCommand() command {
 	return command{
-		name: "run", args: "[flags] BOARD...", summary: "run boards", agents: true,
+		name: "run", args: "[flags] BOARD...", summary: "run boards", agents: true, goesOn: "a board goes on with the same command",
 		long: `
 A board is kanban.yaml, or Markdown with YAML frontmatter. Its fields: phase, sub_phase, current (the path of the current
 task, or null), tasks (a list), and any that you add. Each round gives the current task to the agent of its role, and then

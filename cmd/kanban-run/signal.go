@@ -53,8 +53,8 @@ func (t *terminal) contexts(said func(first bool)) (stop, kill context.Context, 
 					cancelKill(&signalError{s})
 				}
 			case <-lost:
-				cancelStop(errGuardianLost)
-				cancelKill(errGuardianLost)
+				cancelStop(t.guardianLost())
+				cancelKill(t.guardianLost())
 				lost = nil
 			case <-done:
 				return

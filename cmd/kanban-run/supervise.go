@@ -17,6 +17,7 @@ import (
 func superviseCommand() command {
 	return command{
 		name: "supervise", args: "[-- ARGS]", summary: "talk to an agent whose work a supervisor looks at until it is complete", agents: true, keys: true,
+		goesOn: "kanban-run supervise -- --continue goes on in the last session of this folder",
 		long: `
 Type what is to be done. When the agent stops, a supervisor with the prompt of SUPERVISOR.md (in the current folder, else in
 ~/.claude) looks at its work in a fork of the session. What it finds missing is the agent's next message; when its final message
