@@ -217,17 +217,18 @@ func (c *Cast) choose(r roles.Role, dir string) (choice, error) {
 	return ch, err
 }
 
-// Talker finds the agent that a person can talk to, and gives the assignment what it needs to be started. Errors: *agent.ConfigError.
-func (c *Cast) Talker(a *agent.Assignment, dir string) (agent.Talker, error) {
+// Talker finds the agent that a person can talk to, and gives the assignment what it needs to be started. withheld are the names of variables
+// that it does not get. Errors: *agent.ConfigError.
+func (c *Cast) Talker(a *agent.Assignment, dir string) (t agent.Talker, withheld []string, err error) {
 	name := cmp.Or(c.Settings.Agent, config.DefaultAgent)
 	talker, ok := c.adapter(name).(agent.Talker)
 	if !ok {
-		return nil, &agent.ConfigError{Text: fmt.Sprintf("nobody can talk to the agent %q", name), Fix: "claude is one that reads messages while it works"}
+		return nil, nil, &agent.ConfigError{Text: fmt.Sprintf("nobody can talk to the agent %q", name), Fix: "claude is one that reads messages while it works"}
 	}
 	r := roles.Role{Name: a.Role}
 	a.Dir, a.Grace = dir, c.grace(r)
-	a.Env, _ = environment(c.Environ, c.rule(r, talker.Tool()))
-	return talker, talker.Check(*a)
+	a.Env, withheld = environment(c.Environ, c.rule(r, talker.Tool()))
+	return talker, withheld, talker.Check(*a)
 }
 
 // budget is what one attempt may cost: a flag or a variable beats the role file, which beats the settings file.

@@ -21,7 +21,7 @@ type Once struct {
 	MaxOutput   int64 // of an attempt, in bytes; 0 is no bound
 	Cast        *Cast
 	Redactor    *redact.Redactor
-	Notice      func(text string) // told of rejected replies, and of what the call came to
+	Notice      func(text string) // told of variables that are withheld, of rejected replies, and of what the call came to
 	Now         func() time.Time
 }
 
@@ -41,6 +41,9 @@ func (o Once) Do(stop, kill context.Context) (*agent.Reply, error) {
 	player, err := o.Cast.Player(o.Role, o.Dir)
 	if err != nil {
 		return nil, &InvalidError{Err: err}
+	}
+	if len(player.Withheld) > 0 {
+		o.Notice(flow.WithheldText(player.Withheld, ".kanban-run.yaml or in a role"))
 	}
 	if player.Role.Review {
 		o.Notice("a single call is not reviewed: review of role " + player.Role.Name + " is left out")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/review"
 	"kanban-run/orchestrator/supervise"
@@ -69,7 +70,7 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	if err != nil {
 		return 0, &invalidSettings{err}
 	}
-	talker, err := cast.Talker(&a, u.dir)
+	talker, withheld, err := cast.Talker(&a, u.dir)
 	if err != nil {
 		return 0, err
 	}
@@ -80,6 +81,9 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	defer release()
 	defer outlivePipes()()
 	redactor := u.redactor(cast)
+	if len(withheld) > 0 {
+		_ = t.stderr.Printf("kanban-run: %s\n", flow.WithheldText(withheld, ".kanban-run.yaml"))
+	}
 	desk, err := openDesk(t)
 	if err != nil {
 		return 0, err

@@ -3,6 +3,7 @@ package flow
 import (
 	"cmp"
 	"fmt"
+	"strings"
 )
 
 // Board is what the decision needs to know of a board that was just read.
@@ -87,6 +88,11 @@ func ended(s State, b Board) Effect {
 		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)}
 	}
 	return Finish{Outcome: Complete, Text: "the board is complete"}
+}
+
+// WithheldText names the variables that agents do not get, and where they can be passed.
+func WithheldText(names []string, where string) string {
+	return fmt.Sprintf("withheld from the agents: %s (env.pass in %s passes a variable)", strings.Join(names, ", "), where)
 }
 
 // Count renders a number of things.

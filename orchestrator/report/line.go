@@ -72,8 +72,7 @@ func describe(e flow.Event) []line {
 func started(e flow.RunStarted) []line {
 	lines := []line{{calm, fmt.Sprintf("%s in %s", flow.Count(e.Tasks, "task"), e.Workdir)}}
 	if len(e.Withheld) > 0 {
-		lines = append(lines, line{calm, fmt.Sprintf("withheld from the agents: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
-			strings.Join(e.Withheld, ", "))})
+		lines = append(lines, line{calm, flow.WithheldText(e.Withheld, ".kanban-run.yaml or in a role")})
 	}
 	return lines
 }
