@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -95,6 +96,8 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 		return nil, err
 	}
 	var used flow.Used
+	var session string
+	defer func() { o.bill(used, session) }() // however it ends: the money is spent
 	accounts := agent.Accounts{}
 	for {
 		start, ok := flow.Next(state, flow.Board{}).(flow.StartAgent)
@@ -106,6 +109,7 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 		}
 		out, err := agent.Converse(stop, kill, player.Adapter, &inv, agent.InstructionContract, agent.Sinks{Redactor: o.Redactor}, func(agent.Event) {})
 		used.Add(0, spendingOf(accounts.Charge(out, "")))
+		session = cmp.Or(out.Session, session)
 		switch {
 		case err != nil:
 			return nil, configError(player, err)
@@ -113,7 +117,6 @@ func (o Once) retry(stop, kill context.Context, player *Player, inv agent.Invoca
 			return nil, context.Cause(stop)
 		case out.Failure == nil:
 			out.Reply.Message = o.Redactor.String(out.Reply.Message)
-			o.bill(used, out.Session)
 			return out.Reply, nil
 		}
 		rejected := flow.ReplyRejected{Step: 1, Call: start.Call, Task: o.Redactor.String(o.Instruction), Role: player.Role.Name, Attempt: start.Attempt,
