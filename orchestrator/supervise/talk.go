@@ -65,10 +65,8 @@ func (s *Supervision) begin(stop, kill context.Context) (*talk, error) {
 	}
 	t := &talk{near: near, input: input, words: queue{more: make(chan struct{}, 1)}, events: make(chan agent.Event, 64), ended: make(chan end, 1), read: make(chan struct{})}
 	s.resize(t)
-	here, cancel := context.WithCancelCause(stop)
-	hard, cancelHard := context.WithCancelCause(kill)
-	t.stop, t.kill = cancel, cancelHard
-	reader := s.Agent.Reader(a.Contract, s.Sinks.Host(t.tell, func(err error) { cancel(err) }))
+	here, hard := t.bind(stop, kill)
+	reader := s.Agent.Reader(a.Contract, s.Sinks.Host(t.tell, func(err error) { t.stop(err) }))
 	stderr, lastWord := s.Sinks.Tail()
 	go t.listen(reader)
 	go t.speak()
@@ -92,6 +90,13 @@ func (s *Supervision) begin(stop, kill context.Context) (*talk, error) {
 		close(t.events)
 	}()
 	return t, nil
+}
+
+// bind makes the two contexts of the program itself: it may have to end before the conversation does.
+func (t *talk) bind(stop, kill context.Context) (here, hard context.Context) {
+	here, t.stop = context.WithCancelCause(stop)
+	hard, t.kill = context.WithCancelCause(kill)
+	return here, hard
 }
 
 func (t *talk) tell(e agent.Event) { t.events <- e }
