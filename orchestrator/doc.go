@@ -30,7 +30,7 @@
 // # Where things are
 //
 //	job.go        one board's run as it was asked for, and all checks that need no agent: Prepare
-//	open.go       taking a board: lock, journal, leftovers, ownership; run.go: the loop
+//	open.go       taking a board: lock, journal, leftovers, ownership; run.go: the loop; look.go: the board in it
 //	ledger.go     the only place where an event is journaled, applied and shown
 //	ownership.go  who may write: handoff, epoch, split brain; reconcile.go: what follows when somebody else did
 //	turn.go       StartAgent: one attempt of one call; spending.go: what it came to

@@ -28,23 +28,8 @@ func (s *Step) add(e flow.Entry) {
 				a.Millis = e.Time.Sub(a.Began).Milliseconds()
 			}
 		})
-	case flow.WorkFinished:
-		s.update(func(a *Attempt) {
-			a.Session = ev.Session
-			a.soFar(ev.Worked, ev.Spent)
-		})
-	case flow.ReviewHeld:
-		s.update(func(a *Attempt) {
-			a.Reviews = append(a.Reviews, Review{ev.Round, ev.Completed, ev.Feedback, ev.Session, ev.Millis})
-			a.soFar(ev.Worked, ev.Spent)
-		})
-	case flow.VerdictMissed:
-		s.update(func(a *Attempt) { a.soFar(ev.Worked, ev.Spent) })
-		s.Notes = append(s.Notes, fmt.Sprintf("the supervisor gave no verdict in attempt %d of %d: %s", ev.Try, ev.Of, ev.Reason))
-	case flow.ReviewFailed:
-		s.update(func(a *Attempt) {
-			a.Result, a.Millis, a.Reason, a.Session, a.Spent = Rejected, ev.Millis, ev.Reason, ev.Session, ev.Spent
-		})
+	case flow.WorkFinished, flow.ReviewHeld, flow.VerdictMissed, flow.ReviewFailed:
+		s.review(ev)
 	case flow.StateDiverged:
 		s.Notes = append(s.Notes, ev.Text)
 	case flow.BoardEdited:
@@ -62,6 +47,29 @@ func (s *Step) add(e flow.Entry) {
 	}
 	if s.State == Open || s.Ended.Before(e.Time) {
 		s.Ended = e.Time
+	}
+}
+
+// review folds an event of a review into the attempt that is reviewed.
+func (s *Step) review(e flow.Event) {
+	switch e := e.(type) {
+	case flow.WorkFinished:
+		s.update(func(a *Attempt) {
+			a.Session = e.Session
+			a.soFar(e.Worked, e.Spent)
+		})
+	case flow.ReviewHeld:
+		s.update(func(a *Attempt) {
+			a.Reviews = append(a.Reviews, Review{e.Round, e.Completed, e.Feedback, e.Session, e.Millis})
+			a.soFar(e.Worked, e.Spent)
+		})
+	case flow.VerdictMissed:
+		s.update(func(a *Attempt) { a.soFar(e.Worked, e.Spent) })
+		s.Notes = append(s.Notes, fmt.Sprintf("the supervisor gave no verdict in attempt %d of %d: %s", e.Try, e.Of, e.Reason))
+	case flow.ReviewFailed:
+		s.update(func(a *Attempt) {
+			a.Result, a.Millis, a.Reason, a.Session, a.Spent = Rejected, e.Millis, e.Reason, e.Session, e.Spent
+		})
 	}
 }
 
