@@ -72,8 +72,10 @@ func TestCodexDenied(t *testing.T) {
 		"exec", "--json", "--skip-git-repo-check", "-s", "read-only", "-")
 	c.wrote(t, "out.txt", "")
 	q := c.server.Requests()
-	want(t, r, "exit code", r.code, 0, "completed", r.count("turn.completed", ""), 1, "requests", len(q), 2,
-		"events of commands", r.item("command_execution") == nil, true)
+	want(t, r, "exit code", r.code, 0, "completed", r.count("turn.completed", ""), 1, "requests", len(q), 2)
+	if told := r.item("command_execution"); told != nil { // as it is on a busy machine, where the command takes longer
+		want(t, r, "status", told["status"], "failed")
+	}
 	heard := q[1].Messages[len(q[1].Messages)-1].Text
 	want(t, r, "heard", strings.Contains(heard, "Read-only file system"), true)
 }
