@@ -85,9 +85,10 @@ func (c *Cast) find(role, dir string) (*Player, error) {
 	p.template = agent.Assignment{
 		Role: r.Name, Prompt: r.Prompt, Command: choice.command, Args: choice.args, Model: r.Model, Tools: r.Tools, Denied: r.Denied, Dir: dir,
 		Permission: agent.Permission(r.Permission), MaxTurns: r.MaxTurns, MaxCost: c.budget(r.MaxCost), Review: r.Review && !c.Single,
-		MCP: beneath(dir, r.MCPConfig), MCPText: agent.ReadMCP(r.MCPConfig, dir),
+		MCP: beneath(dir, r.MCPConfig),
 		Env: env, Timeout: c.duration("timeout", r.Timeout, c.Settings.Timeout), Grace: c.grace(r),
 	}
+	p.template.MCPText = agent.ReadMCP(p.template.MCP)
 	p.Adapter = choice.adapter
 	if c.DryRun && p.Adapter == nil {
 		p.Shown += " (not in this version)"

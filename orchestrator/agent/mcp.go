@@ -7,18 +7,17 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 )
 
-// ReadMCP is what stands in the file of MCP servers that a role in the work directory dir names. It is read once for all attempts: what an
+// ReadMCP is what stands in a file of MCP servers. It is read once for all attempts: what an
 // agent writes into it must not change how it is started again. It is nil where there is none, or none that can be read, of which the
 // check of an adapter says why, if it takes servers at all.
-func ReadMCP(path, dir string) []byte {
+func ReadMCP(path string) []byte {
 	if path == "" {
 		return nil
 	}
-	data, err := readMCP(path, dir)
+	data, err := readMCP(path)
 	if err != nil {
 		return nil
 	}
@@ -26,10 +25,7 @@ func ReadMCP(path, dir string) []byte {
 }
 
 // readMCP opens a file only: a pipe would be waited for.
-func readMCP(path, dir string) ([]byte, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path) // where the agent is going to look for it
-	}
+func readMCP(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -48,7 +44,7 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	}
 	text, err := a.MCPText, error(nil)
 	if text == nil {
-		text, err = readMCP(a.MCP, a.Dir)
+		text, err = readMCP(a.MCP)
 	}
 	var servers map[string]json.RawMessage
 	if err == nil {

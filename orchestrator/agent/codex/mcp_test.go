@@ -53,7 +53,7 @@ func TestMCPOnce(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"mcpServers":{"lab":{"command":"first"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := agent.Assignment{MCP: "mcp.json", MCPText: agent.ReadMCP("mcp.json", dir), Dir: dir}
+	a := agent.Assignment{MCP: path, MCPText: agent.ReadMCP(path), Dir: dir}
 	for _, text := range []string{`{"mcpServers":{"lab":{"command":"second"}}}`, "no JSON"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestMCPOnce(t *testing.T) {
 			t.Errorf("with %s in the file: options %q, %v, want those of before", text, got, err)
 		}
 	}
-	if got := agent.ReadMCP("none.json", dir); got != nil {
+	if got := agent.ReadMCP(filepath.Join(dir, "none.json")); got != nil {
 		t.Errorf("ReadMCP of no file = %q", got)
 	}
 }
