@@ -43,7 +43,7 @@ func mkdirAll(sys system, dir string, perm fs.FileMode) error {
 func unsure(dir string) bool {
 	d, err := os.Open(dir)
 	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
+		return errors.Is(err, fs.ErrNotExist) || IsShortage(err)
 	}
 	defer d.Close()
 	_, err = d.Readdirnames(1)
