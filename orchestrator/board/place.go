@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"kanban-run/orchestrator/durable"
 )
 
 // Place is the work directory, where agents run, and where the board lies in it. Nothing outside the directory is read.
@@ -236,6 +238,8 @@ func (p *Place) look(r reach, name, candidate string) (*found, error) {
 		return f, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
+	case durable.IsShortage(err): // os.Stat needs no descriptor, and would find the file
+		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
 	// os.Root has no error of its own for a link that leads out: what can be found without it does.
 	if _, out := os.Stat(filepath.Join(p.dir, filepath.FromSlash(candidate))); out == nil {

@@ -1,0 +1,55 @@
+package board
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"kanban-run/orchestrator/durable"
+)
+
+// only does something while so many files more can be opened.
+func only(t *testing.T, more uint64, do func()) {
+	t.Helper()
+	var was unix.Rlimit
+	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, nil, &was); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(os.DevNull) // the lowest number that is free
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := uint64(f.Fd())
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: next + more, Max: was.Max}, nil); err != nil {
+		t.Fatal(err)
+	}
+	do()
+	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &was, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFileThatCannotBeOpenedForWantOfFiles lies where it lies all the same: it does not lead out of the work directory.
+func TestFileThatCannotBeOpenedForWantOfFiles(t *testing.T) {
+	dir := tree(t, "k.yaml", "tasks/a.md")
+	p := openPlace(t, dir, dir+"/k.yaml")
+	for more := range uint64(2) { // for the work directory, and for the file in it
+		var err, read error
+		only(t, more, func() {
+			_, err = p.Resolve("tasks/a.md")
+			_, read = p.ReadTask("tasks/a.md")
+		})
+		for _, err := range []error{err, read} {
+			if !errors.Is(err, syscall.EMFILE) || !durable.IsShortage(err) || strings.Contains(err.Error(), "leads out") {
+				t.Errorf("with %d files: %v, want %v", more, err, syscall.EMFILE)
+			}
+		}
+	}
+}
