@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // kinds are the ways out of a process group and away from a mark; see leave.
@@ -222,5 +225,33 @@ func BenchmarkRun(b *testing.B) {
 		if _, err := Run(ctx, ctx, &Spec{Argv: argv}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestStartAtTheLimitOfFiles: what fork opens over the limit is a bad descriptor to the new process. The command is not at fault.
+func TestStartAtTheLimitOfFiles(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	high, err := unix.FcntlInt(null.Fd(), unix.F_DUPFD_CLOEXEC, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(high)
+	var was unix.Rlimit
+	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, nil, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(high) + 1, Max: was.Max}, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err = start(ctx, ctx, &Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{uintptr(high), uintptr(high), uintptr(high)})
+	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &was, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(err, syscall.EMFILE) || errors.As(err, new(*StartError)) {
+		t.Errorf("start with no descriptor left = %v, want %v", err, syscall.EMFILE)
 	}
 }

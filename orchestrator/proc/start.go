@@ -73,6 +73,9 @@ func start(stop, kill context.Context, s *Spec, files inherited) (*child, error)
 		if c, err = spawn(s, files); err == nil {
 			failpoint.At("forked")
 		}
+		if errors.Is(err, syscall.EBADF) { // to the new process a descriptor that is over the limit is a bad one
+			err = syscall.EMFILE
+		}
 		return err
 	})
 	if err == nil || isShortage(err) || stop.Err() != nil || kill.Err() != nil {
