@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -138,6 +139,9 @@ func (r *run) journaled(step *flow.Step) (input, error) {
 // madeAgain makes a Manager's input from the board as it was before the Manager's first attempt. Errors: errInputLost.
 func (r *run) madeAgain(step *flow.Step) (input, error) {
 	b, err := r.boardBefore(step.Before.BoardSHA)
+	if durable.IsShortage(err) {
+		return input{}, err
+	}
 	if err != nil {
 		return input{}, errors.Join(errInputLost, err)
 	}

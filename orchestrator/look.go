@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -55,7 +56,7 @@ func (r *run) sha() string {
 // current is the board as it is on disk now. A board that a dying Manager left unreadable is put back first.
 func (r *run) current() (*board.Board, error) {
 	b, err := r.lookAtBoard()
-	if err != nil && r.history.State.Step != nil && r.history.State.Step.Before != nil && r.history.State.Step.Reply == nil {
+	if err != nil && !durable.IsShortage(err) && r.history.State.Step != nil && r.history.State.Step.Before != nil && r.history.State.Step.Reply == nil {
 		if back := r.putBack(); back == nil {
 			b, err = r.lookAtBoard()
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -137,7 +136,7 @@ func outcomeOf(err error) flow.Outcome {
 	switch {
 	case errors.As(err, &limit):
 		return flow.LimitReached
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+	case durable.IsShortage(err):
 		return flow.Failed // the machine's fault, whatever could not be read because of it
 	case errors.As(err, &held):
 		return flow.Owned

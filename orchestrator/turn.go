@@ -156,9 +156,14 @@ func (r *run) newSpools(a *attempt, phase string) (stdout, stderr *spool) {
 func (r *run) heard(a *attempt, err error) error {
 	failpoint.At("agent-gone")
 	if err != nil {
-		return errors.Join(r.stopped(a, err.Error()), keepAll(a.streams()), configError(a.player, err))
+		return r.broken(a, err)
 	}
 	return r.outcome(a)
+}
+
+// broken journals an attempt that ended with an error, which ends the run.
+func (r *run) broken(a *attempt, err error) error {
+	return errors.Join(r.stopped(a, err.Error()), keepAll(a.streams()), configError(a.player, err))
 }
 
 // configError marks what no retry can mend as invalid input: a command that does not exist, a login that expired. Where the agent lacks a
@@ -189,7 +194,10 @@ func (r *run) outcome(a *attempt) error {
 	failure, disagreed := a.out.Failure, false
 	var accepted flow.ReplyAccepted
 	if failure == nil {
-		accepted, failure, disagreed = r.judge(a.StartAgent, a.out.Reply)
+		var err error
+		if accepted, failure, disagreed, err = r.judge(a.StartAgent, a.out.Reply); err != nil {
+			return r.broken(a, err)
+		}
 	}
 	if failure == nil {
 		accepted.Role, accepted.Millis = a.player.Role.Name, a.took.Milliseconds()
