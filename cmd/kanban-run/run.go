@@ -99,7 +99,7 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error
 	codes := make([]int, len(results))
 	for i, r := range results {
 		codes[i] = codeOf(r)
-		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Hint: hintFor(r), Steps: r.Steps, Code: codes[i],
+		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Hint: hintFor(r, s.dry), Steps: r.Steps, Code: codes[i],
 			Used: flow.Tally{Used: r.Used}, Until: r.Until}
 	}
 	code := worst(codes)
@@ -167,12 +167,16 @@ func after(u flow.Used) string {
 }
 
 // hintFor is what a person does next about a board that is not complete.
-func hintFor(r orchestrator.Result) string {
+func hintFor(r orchestrator.Result, dry bool) string {
 	if errors.Is(r.Err, syscall.EMFILE) || errors.Is(r.Err, syscall.ENFILE) {
 		return "allow more open files (ulimit -n), or fewer boards side by side (-j); the same command goes on"
 	}
 	if errors.Is(r.Err, syscall.ENOSPC) || errors.Is(r.Err, syscall.EDQUOT) {
 		return "free some space; the same command goes on"
+	}
+	advice := report.Advice(r.Outcome, r.Board, r.Log)
+	if dry && advice != "" { // which would be about a journal and a log that are gone
+		return "this was a dry run: nothing was changed, and nothing of it is kept"
 	}
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
@@ -180,7 +184,7 @@ func hintFor(r orchestrator.Result) string {
 	if hint := hintOf(r.Err); hint != "" {
 		return hint
 	}
-	return report.Advice(r.Outcome, r.Board, r.Log)
+	return advice
 }
 
 // refuse tells why nothing was started.

@@ -30,6 +30,8 @@ func (d *DryRun) Entry(board string, e flow.Entry) {
 		}
 		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s\n", name, ev.Step, ev.Role, subject, ev.Command)
 	case flow.ReplyRejected:
+		ev.Output = "" // it goes with the private copy
+		e.Event = ev
 		d.Plain.Entry(board, e)
 	}
 }

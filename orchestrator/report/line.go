@@ -133,7 +133,7 @@ func rejected(e flow.ReplyRejected) []line {
 	if said := lastLine(e.Stderr); said != "" {
 		lines = append(lines, line{bad, "it said on stderr: " + said})
 	}
-	if e.Retries >= e.Of {
+	if e.Retries >= e.Of && e.Output != "" {
 		lines = append(lines, line{bad, "its output: " + e.Output})
 	}
 	return lines
