@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -54,7 +55,9 @@ func bareCurrent(b *Board, resolveBare func(string) (string, bool)) (string, boo
 }
 
 var (
-	fieldLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`) })
+	fieldLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`) })
+	// What a run goes by is never taken for text of the value above it, however it is indented.
+	strayField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]+(phase|sub_phase|current|tasks):(?:[ \t]|$)`) })
 	plainValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s"'\[\]{}|>&*!%@#` + "`" + `]`) })
 )
 
@@ -88,7 +91,7 @@ func blockify(file string, source []byte, problem error) (fixed []byte, note str
 }
 
 // fieldAround finds the field that holds a line: from its first line up to the next one that begins a field. It must have an
-// unquoted value with a colon in it.
+// unquoted value with a colon in it, and no field that only its indentation puts there.
 func fieldAround(lines [][]byte, line int) (first, last int, ok bool) {
 	first = min(max(line, 0), len(lines)-1)
 	for first > 0 && !fieldLine().Match(chomp(lines[first])) {
@@ -102,8 +105,10 @@ func fieldAround(lines [][]byte, line int) (first, last int, ok bool) {
 	}
 	value := bytes.TrimLeft(lines[first][m[1]:], " \t")
 	text := append([][]byte{value}, lines[first+1:last]...)
-	return first, last, plainValue().Match(value) && hasColon(text)
+	return first, last, plainValue().Match(value) && hasColon(text) && !slices.ContainsFunc(text, isStray)
 }
+
+func isStray(line []byte) bool { return strayField().Match(chomp(line)) }
 
 func hasColon(lines [][]byte) bool {
 	for _, l := range lines {

@@ -78,6 +78,8 @@ func TestFixLeavesTheRestAlone(t *testing.T) {
 		{"an indented colon", "k.yaml", "log:\n  a: b: c\ntasks: []\n", "k.yaml:2:7: invalid YAML"},
 		{"a duplicate key", "k.yaml", "a: 1\na: 2\n", "k.yaml:2:1: the key \"a\""},
 		{"prose that looks like a field", "k.yaml", "request: a: b\nphase: x\nphase: y\ntasks: []\n", "k.yaml:4:1: the key \"phase\""},
+		{"a field of a board that is indented", "k.yaml", "phase: execute\n sub_phase: review\ncurrent: a\ntasks: []\n", "k.yaml:2:11: invalid YAML"},
+		{"one with a tab", "k.md", "---\nrequest: a: b\nof many lines\n\tcurrent: a\ntasks: []\n---\n", "k.md:2:11: invalid YAML"},
 		{"a current with a colon", "k.yaml", "current: a: b\ntasks: []\n", "k.yaml:1:10: current"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
