@@ -34,7 +34,14 @@ func (c *checker) add(warning bool, err error) {
 		p = &matter.Problem{File: c.board.File, Text: err.Error(), Fix: hintOf(err)}
 	}
 	p.Warning = warning
-	c.found = append(c.found, p)
+	if !slices.ContainsFunc(c.found, func(q *matter.Problem) bool { return says(q, p) }) {
+		c.found = append(c.found, p)
+	}
+}
+
+// says reports whether q has told p already: the current task is in the list, too, and one mistake is one error.
+func says(q, p *matter.Problem) bool {
+	return q.File == p.File && q.Line == p.Line && q.Column == p.Column && q.Text == p.Text && (p.Warning || !q.Warning)
 }
 
 func (c *checker) current() {

@@ -35,6 +35,10 @@ func TestCheck(t *testing.T) {
 		{"an unknown role behind", "current: tasks/a.md\ntasks: [tasks/a.md, 'tasks/b.md [done]', tasks/old.md]\n", []string{
 			`w tasks/b.md:2:11: there is no role "Painter"`, `w tasks/old.md:2:7: there is no role "Nobody"`}},
 		{"an unreadable task", "current: tasks/a.md\ntasks: [tasks/a.md, tasks/bad.md]\n", []string{"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
+		{"an unreadable current task that is listed", "current: tasks/bad.md\ntasks: [tasks/a.md, tasks/bad.md]\n", []string{"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
+		{"one that is listed as done and again", "phase: x\ncurrent: tasks/a.md\ntasks: [tasks/a.md, 'tasks/bad.md [done]', tasks/bad.md]\n", []string{
+			"w tasks/k.yaml:3:44: the task tasks/bad.md is already on line 3", "w tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context",
+			"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
 		{"an ambiguous task", "current: tasks/a.md\ntasks: [tasks/a.md, both.md]\n", []string{"e tasks/k.yaml:2: tasks: both.md: it could be both.md or tasks/both.md"}},
 		{"a role by the phase", "phase: plan\ncurrent: tasks/both2.md\ntasks: [tasks/both2.md]\n", []string{`e tasks/both2.md: there is no role "Manager"`}},
 		{"what the parser found odd", "current: tasks/a.md\n", []string{"w tasks/k.yaml: the board has no list of tasks", "w tasks/k.yaml:1:10: current is not in the list of tasks"}},
