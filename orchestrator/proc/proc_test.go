@@ -209,7 +209,7 @@ func TestStartError(t *testing.T) {
 		want error
 		hint string
 	}{
-		{"missing", &Spec{Argv: []string{filepath.Join(dir, "no")}}, syscall.ENOENT, ""},
+		{"missing", &Spec{Argv: []string{filepath.Join(dir, "no")}}, syscall.ENOENT, "correct the path"},
 		{"not executable", &Spec{Argv: []string{closed}}, syscall.EACCES, "chmod +x"},
 		{"no program", &Spec{Argv: []string{text}}, syscall.ENOEXEC, "#!"},
 		{"a folder", &Spec{Argv: []string{dir}}, syscall.EACCES, ""},
@@ -223,7 +223,7 @@ func TestStartError(t *testing.T) {
 			if !errors.As(err, &start) || !errors.Is(err, tt.want) || exit.Code != -1 {
 				t.Fatalf("Run(%s) = %v, %v, want a *StartError with %v", tt.name, exit, err, tt.want)
 			}
-			if !strings.Contains(start.Hint(), tt.hint) {
+			if !strings.Contains(start.Hint(), tt.hint) || tt.spec.Dir != "" && start.Hint() != "" {
 				t.Errorf("Hint() = %q, want %q in it", start.Hint(), tt.hint)
 			}
 			if start.Argv0 != tt.spec.Argv[0] {
@@ -263,6 +263,9 @@ func TestLookPath(t *testing.T) {
 		var start *StartError
 		if err != nil && (!errors.As(err, &start) || strings.Count(err.Error(), tt.name) > 1 && tt.name != "") {
 			t.Errorf("LookPath(%q) says %q, want a *StartError that names it once", tt.name, err)
+		}
+		if start != nil && start.Hint() == "" {
+			t.Errorf("LookPath(%q) says %q, want a hint with it", tt.name, err)
 		}
 	}
 }

@@ -17,8 +17,9 @@ import (
 
 // StartError says that a command can never be started as it is: it does not exist or is not executable. It is not retried.
 type StartError struct {
-	Argv0 string
-	Err   error
+	Argv0  string
+	Err    error
+	folder bool // the one to start it in is what is missing
 }
 
 func (e *StartError) Error() string { return fmt.Sprintf("cannot start %s: %v", e.Argv0, e.Err) }
@@ -31,6 +32,10 @@ func (e *StartError) Hint() string {
 		return "install it, or name it by its path"
 	case errors.Is(e.Err, fs.ErrPermission):
 		return "make it executable: chmod +x " + e.Argv0
+	case errors.Is(e.Err, fs.ErrNotExist) && !e.folder:
+		return "correct the path, of the program or of the one that a script's first line names"
+	case errors.Is(e.Err, syscall.EISDIR):
+		return "it is a folder: name the program in it"
 	case errors.Is(e.Err, syscall.ENOEXEC):
 		return "begin a script with a line like #!/bin/sh"
 	default:
@@ -54,7 +59,7 @@ func LookPath(name, dir string) (string, error) {
 		if errors.As(err, &inner) {
 			err = inner.Err // the name is said once
 		}
-		return "", &StartError{name, err}
+		return "", &StartError{Argv0: name, Err: err}
 	}
 	return found, nil
 }
@@ -82,13 +87,13 @@ func start(stop, kill context.Context, s *Spec, files inherited) (*child, error)
 		return c, err
 	}
 	if _, dirErr := os.Stat(s.Dir); s.Dir != "" && dirErr != nil {
-		return nil, &StartError{s.Argv[0], dirErr} // the system blames the program for a missing folder
+		return nil, &StartError{Argv0: s.Argv[0], Err: dirErr, folder: true} // the system blames the program for a missing folder
 	}
 	var inner *fs.PathError
 	if errors.As(err, &inner) {
 		err = inner.Err
 	}
-	return nil, &StartError{s.Argv[0], err}
+	return nil, &StartError{Argv0: s.Argv[0], Err: err}
 }
 
 // isShortage tells what may be over soon from what is wrong with the command.
