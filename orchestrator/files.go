@@ -29,6 +29,14 @@ func (f files) step(n int) string {
 	return filepath.Join(f.steps(), stepName(n))
 }
 
+// output is the folder of a step, or "" if its agents have printed nothing.
+func (f files) output(n int) string {
+	if _, err := os.Lstat(f.step(n)); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return f.step(n)
+}
+
 func stepName(n int) string { return fmt.Sprintf("%04d", n) }
 
 // kept returns the bytes of the board with the given SHA-256 that were kept aside before a turn.

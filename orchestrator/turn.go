@@ -239,7 +239,7 @@ func (r *run) rejected(a *attempt, f agent.Failure, disagreed bool) error {
 	out := a.out
 	return r.record(flow.ReplyRejected{Step: a.Step, Call: a.Call, Task: a.Task, Role: a.player.Role.Name, Attempt: a.Attempt,
 		Reason: f.Reason, Exit: out.Exit.String(), Left: r.left(), Received: out.Received, Stderr: out.Stderr,
-		Output: r.files.step(a.Step), Disagreed: disagreed, Retries: r.history.State.Step.Rejected, Of: r.setup.Limits.MaxRetries,
+		Output: r.files.output(a.Step), Disagreed: disagreed, Retries: r.history.State.Step.Rejected, Of: r.setup.Limits.MaxRetries,
 		Millis: a.took.Milliseconds(), Session: out.Session, Spent: r.charge(a)})
 }
 

@@ -101,7 +101,7 @@ type ReplyRejected struct {
 	Exit      string `json:"exit" text:"free"`
 	Received  string `json:"received" text:"free"`
 	Stderr    string `json:"stderr,omitempty" text:"free"`
-	Output    string `json:"output,omitempty" text:"free"` // folder with the attempt's full streams
+	Output    string `json:"output,omitempty" text:"free"` // folder with the attempt's full streams; "" when it printed nothing
 	Disagreed bool   `json:"disagreed,omitempty"`
 	Left      string `json:"board_sha256"` // the board as the attempt left it; "" when it could not be read
 	Retries   int    `json:"retries"`      // retries used so far, and
