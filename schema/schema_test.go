@@ -141,6 +141,9 @@ func TestValidate(t *testing.T) {
 		{"a reviewer that nobody knows", "role", "review: Architect", []string{`review is "Architect", want supervisor or none`}},
 		{"a sub-agent file's keys", "role", "name: x\ncolor: red\nmodel: inherit", nil},
 		{"a bare number of seconds", "role", "timeout: 90", []string{"timeout is no duration; write a number with its unit, for example 90s, 30m or 1h30m"}},
+		{"names with a star in a role", "role", "env: {pass: [MY_*], only: ['*_PATH', HOME]}", nil},
+		{"names with a star in settings", "settings", "env: {pass: ['MY_*'], only: ['*']}", nil},
+		{"no variable has a star in its name", "settings", "env: {set: {'A*': x}}", []string{"env.set.A* is no name of a variable; write it without $ and ="}},
 		{"an assignment in pass", "role", "env: {pass: [A=1]}", []string{"env.pass[0] is no name of a variable; write it without $ and ="}},
 
 		{"settings", "settings", "exec: ./agent.sh -x\nagent: {manager: stub, default: exec}\ntimeout: 1h30m\njobs: 2\non_divergence: freeze\nredact: [x]", nil},
