@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -89,7 +89,7 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, f.syntax(err)
+		return nil, f.syntax(source)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		return nil, &Error{File: f.path, Line: second.Line, Text: "holds more than one YAML document", Fix: "remove the line ---"}
@@ -105,13 +105,26 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	return root, f.err
 }
 
-var yamlLine = lazy(`^yaml: (?:line (\d+): )?(.*)$`)
+var yamlPrefix = lazy(`^yaml: (?:line \d+: )?`)
 
-func (f *settingsFile) syntax(err error) error {
-	e := &Error{File: f.path, Text: err.Error(), Fix: "quote a value that contains a colon or begins with a special character"}
-	if m := yamlLine().FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0]); m != nil {
-		e.Line, _ = strconv.Atoi(m[1]) // no number: the file as a whole
-		e.Text = m[2]
+// complaint is what the YAML library has against a text, without the line: it names that of the enclosing list or map, and none
+// on the first line.
+func complaint(source []byte) string {
+	err := yaml.Unmarshal(source, &yaml.Node{})
+	if err == nil {
+		return ""
+	}
+	text := strings.SplitN(err.Error(), "\n", 2)[0]
+	return text[len(yamlPrefix().FindString(text)):]
+}
+
+// syntax names the line with which the shortest beginning of the file that fails in the same words ends.
+func (f *settingsFile) syntax(source []byte) error {
+	e := &Error{File: f.path, Text: complaint(source), Fix: "quote a value that contains a colon or begins with a special character"}
+	lines := bytes.SplitAfter(source, []byte{'\n'})
+	before := sort.Search(len(lines)-1, func(i int) bool { return complaint(bytes.Join(lines[:i+1], nil)) == e.Text })
+	if e.Line = before + 1; bytes.HasPrefix(bytes.TrimLeft(lines[before], " "), []byte{'\t'}) {
+		e.Fix = "indent with spaces"
 	}
 	return e
 }
