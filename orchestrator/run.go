@@ -26,6 +26,7 @@ type Result struct {
 	Until   string    // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
 	Err     error
 	Signal  error // with outcome interrupted: the cause of the stop context
+	GoesOn  bool  // with outcome needs_person: the next run works on without anybody's word
 }
 
 // run is one board's run. One goroutine owns it.
@@ -80,7 +81,7 @@ func (p *Prepared) begin(stop, kill context.Context, res *Result) (*run, *attemp
 	}
 	r.over = func(end flow.Finish, err error) {
 		res.Outcome, res.Text, err = r.conclude(end, err)
-		res.Steps, res.Used = r.steps, r.used
+		res.Steps, res.Used, res.GoesOn = r.steps, r.used, r.history.State.GoesOn()
 		res.end(p, stop, err, release())
 	}
 	return r, r.further(r.start())

@@ -136,6 +136,7 @@ func TestRealReviewWithoutEnd(t *testing.T) {
 	s.supervised("More.")
 	s.run(exitNeedsPerson)
 	s.says("the supervisor of Implementor is not content after 4 rounds: More.")
+	s.says("then the same command goes on")
 	s.supervised("[TASK_COMPLETED]")
 	s.run(exitComplete)
 	if log := s.ask("log", "kanban.yaml"); !strings.Contains(log, "the supervisor of Implementor accepts the work (round 1") {

@@ -174,7 +174,7 @@ func hintFor(r orchestrator.Result, dry bool) string {
 	if errors.Is(r.Err, syscall.ENOSPC) || errors.Is(r.Err, syscall.EDQUOT) {
 		return "free some space; the same command goes on"
 	}
-	advice := report.Advice(r.Outcome, r.Board, r.Log)
+	advice := report.Advice(r.Outcome, r.Board, r.Log, r.GoesOn)
 	if dry && advice != "" { // which would be about a journal and a log that are gone
 		return "this was a dry run: nothing was changed, and nothing of it is kept"
 	}

@@ -70,6 +70,15 @@ func Next(s State, b Board) Effect {
 	}
 }
 
+// GoesOn reports whether the next run of a board that needs a person works on, with fresh counts, without anybody's word: the
+// Manager has not ended it.
+func (s State) GoesOn() bool {
+	if s.Step != nil {
+		return s.Step.Unsettled != ""
+	}
+	return s.Repeat.Count >= RepeatLimit && s.Repeat.BoardSHA == s.Last.BoardSHA
+}
+
 // exhausted ends a run whose agent never answered in the right format. A Manager that kept contradicting its own board leaves
 // nothing that could be trusted, so the board is frozen.
 func exhausted(step *Step) Effect {

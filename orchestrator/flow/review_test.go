@@ -90,6 +90,9 @@ func TestReviewFailed(t *testing.T) {
 		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1, Input: []byte("{}")},
 		flow.ReviewHeld{Step: 1, Call: flow.TaskCall, Attempt: 1, Round: 1},
 		flow.ReviewFailed{Step: 1, Call: flow.TaskCall, Attempt: 1, Rounds: 1, Reason: "not content"})
+	if !s.GoesOn() {
+		t.Error("GoesOn() = false, want that the next run asks the agent anew")
+	}
 	end, ok := flow.Next(s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish)
 	if !ok || end.Outcome != flow.NeedsPerson || !strings.Contains(end.Text, "not content") {
 		t.Fatalf("Next = %+v, want a person to be asked", end)

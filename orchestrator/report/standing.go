@@ -24,17 +24,21 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 		d.Text += " (acknowledged by the Lead)"
 	}
 	if !owned {
-		d.Advice = Advice(d.Outcome, d.Board, log)
+		d.Advice = Advice(d.Outcome, d.Board, log, s.GoesOn())
 	}
 }
 
-// Advice is what a person does next about a board that is not complete; log is its supervisor log.
-func Advice(o flow.Outcome, board, log string) string {
+// Advice is what a person does next about a board that is not complete; log is its supervisor log. goesOn says that the next run
+// works on without anybody's word.
+func Advice(o flow.Outcome, board, log string, goesOn bool) string {
 	if quoted, err := syntax.Quote(board, syntax.LangPOSIX); err == nil { // it will be pasted into a shell
 		board = quoted
 	}
 	switch o {
 	case flow.NeedsPerson:
+		if goesOn {
+			return "kanban-run log " + board + " shows what happened; mend the task, the board or the role if need be, then the same command goes on"
+		}
 		return "kanban-run log " + board + " shows what happened; edit the board, or kanban-run ack " + board + " when it may go on as it stands"
 	case flow.Frozen:
 		return "kanban-run ack -n " + board + " shows what changed and what your word would change; look at it, mend the board if need be, then kanban-run ack " + board
