@@ -202,6 +202,9 @@ func (r *run) outcome(a *attempt) error {
 	if failure == nil {
 		accepted.Role, accepted.Millis = a.player.Role.Name, a.took.Milliseconds()
 		accepted.Session, accepted.Spent = a.out.Session, r.charge(a)
+		if a.Call == flow.TaskCall {
+			accepted.Left = r.leftByTask()
+		}
 		r.loose = append(r.loose, a.streams()...)
 		err := r.note(accepted)
 		failpoint.At("reply-noted")
@@ -252,6 +255,15 @@ func (r *run) stopped(a *attempt, reason string) error {
 // do it later.
 func (r *run) left() string {
 	_, _ = r.current() // why a board cannot be read is said when it is needed
+	return r.sha()
+}
+
+// leftByTask names the board's bytes as a task agent left them: with a look at the board that the next round would take anyway. Should
+// the run end before the Manager is asked, what a person does to the board then is not taken for the agent's doing.
+func (r *run) leftByTask() string {
+	if b, err := r.lookAtBoard(); err == nil {
+		return b.SHA
+	}
 	return r.sha()
 }
 

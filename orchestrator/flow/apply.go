@@ -95,6 +95,9 @@ func (e ReplyAccepted) apply(s *State) error {
 		return nil
 	}
 	step.TaskStatus = e.Status
+	if e.Left != "" { // journals of earlier versions do not say, and their snapshots keep what was known before
+		step.Left = e.Left
+	}
 	step.Call, step.Input, step.InputSHA, step.Started, step.Rejected, step.LastReason = ManagerCall, nil, "", 0, 0, ""
 	return nil
 }

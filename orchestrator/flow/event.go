@@ -83,6 +83,7 @@ type ReplyAccepted struct {
 	NextTask  *string  `json:"next_task,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"`
 	SameTasks bool     `json:"same_tasks,omitempty"`
+	Left      string   `json:"board_sha256,omitempty"` // the board as a task agent left it; "" when nobody knows
 	Millis    int64    `json:"millis"`
 
 	Session string    `json:"session,omitempty" text:"free"` // by which the tool would go on with the conversation
