@@ -69,7 +69,7 @@ type arbitration struct {
 func (a *arbitration) decide(e flow.Acknowledged, now func() time.Time) (Question, error) {
 	logs := newLogbook(a.files, a.board)
 	a.onCommit = logs.follow
-	if err := a.open(now, logs.replay); err != nil {
+	if err := a.replay(now, logs); err != nil {
 		return Question{}, err
 	}
 	q, err := a.hear(e)
@@ -77,6 +77,18 @@ func (a *arbitration) decide(e flow.Acknowledged, now func() time.Time) (Questio
 		err = logs.redraw(&a.history)
 	}
 	return q, err
+}
+
+// replay reads the journal. Who only asks does not open it: that would set an unfinished record aside.
+func (a *arbitration) replay(now func() time.Time, logs *logbook) (err error) {
+	if !a.ask {
+		return a.open(now, logs.replay)
+	}
+	a.history, _, err = fold(a.path, nil)
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	return whose(a.path, a.history)
 }
 
 func (a *arbitration) hear(e flow.Acknowledged) (Question, error) {
