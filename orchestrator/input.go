@@ -143,7 +143,7 @@ func (r *run) madeAgain(step *flow.Step) (input, error) {
 		return input{}, err
 	}
 	if err != nil {
-		return input{}, errors.Join(errInputLost, err)
+		return input{}, fmt.Errorf("%w: %w", errInputLost, err)
 	}
 	var head managerHead
 	if err := json.Unmarshal(step.Input, &head); err != nil {
