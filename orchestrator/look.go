@@ -20,7 +20,8 @@ func (r *run) read() (b *board.Board, view flow.Board, err error) {
 	} else {
 		sha = r.sha()
 	}
-	if step := r.history.State.Step; step != nil && step.Before == nil && sha != "" && sha != step.BoardSHA {
+	known := sha != "" || outcomeOf(err) == flow.Invalid // else the machine could not even look
+	if step := r.history.State.Step; step != nil && step.Before == nil && known && sha != step.BoardSHA {
 		if err := r.record(r.diverged(step, sha, err)); err != nil {
 			return nil, view, err
 		}
@@ -44,10 +45,10 @@ func (r *run) diverged(step *flow.Step, sha string, unreadable error) flow.State
 	return flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: r.setup.OnDivergence, Text: text}
 }
 
-// sha names the board's bytes as they are, also when they make no board; "" when there are none.
+// sha names the board's bytes as they are, also when they make no board; "" when there is no file in its place, or another one.
 func (r *run) sha() string {
 	source, err := board.ReadFile(r.path)
-	if err != nil {
+	if err != nil || r.ledElsewhere() != nil {
 		return ""
 	}
 	return board.SHA(source)

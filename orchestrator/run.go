@@ -293,8 +293,8 @@ func reopen(s *flow.State, sha string, view func() (flow.Board, error), note fun
 			return err
 		}
 	}
-	// The board is not as the last attempt left it, and nobody was at work: that was a person.
-	if step := s.Step; step != nil && step.Reply == nil && step.Left != "" && step.Left != sha {
+	// The board is not as the last attempt left it, or is there again, and nobody was at work: that was a person.
+	if step := s.Step; step != nil && step.Reply == nil && step.Left != sha && (step.Left != "" || step.BoardSHA == "") {
 		if err := note(flow.BoardEdited{Step: step.Number, Task: step.Task, BoardSHA: sha}); err != nil {
 			return err
 		}
