@@ -47,10 +47,10 @@ type OpenStep struct {
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()
-	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Frozen: h.Frozen() != "", Steps: s.Steps,
+	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Steps: s.Steps,
 		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: next(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
-	if st.Frozen {
-		st.Outcome, st.Text = flow.Frozen, h.Frozen()
+	if text := h.Standstill(); text != "" {
+		st.Frozen, st.Outcome, st.Text = true, flow.Frozen, text
 	}
 	if len(h.Points) == 1 {
 		st.Rollback = &h.Points[0].Identity
