@@ -61,7 +61,7 @@ func logCommand() command {
 		name: "log", args: "BOARD", summary: "what happened to a board, from its journal",
 		long: `
 --verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged
-(with the byte where the damage begins), 5 when its records contradict each other and the board waits for kanban-run ack.`,
+(with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON event a line, as run --json does")
