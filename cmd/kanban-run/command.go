@@ -198,6 +198,9 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	if err != nil {
 		return 0, &usageError{text: err.Error(), hint: c.flagHint(err, flags)}
 	}
+	if extra := flags.Args(); c.args == "" && len(extra) > 0 {
+		return 0, &usageError{text: fmt.Sprintf("%s takes no argument: %q", c.name, extra[0]), hint: "kanban-run " + c.name + " --help says more"}
+	}
 	if c.agents && proc.Guards && t.guardian == nil {
 		if err := t.job.shareToken(); err != nil {
 			return 0, err
