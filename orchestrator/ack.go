@@ -25,6 +25,8 @@ import (
 type Question struct {
 	Text string // why it stopped; "" when it waits for nobody
 	Diff string // what changed, or what the decision will change, as a unified diff; "" when nothing did
+
+	GoesOn bool // the next run works on without anybody's word
 }
 
 // Acknowledge journals the Lead's word that a board may go on as it stands: it thaws a frozen board, applies what a
@@ -99,7 +101,7 @@ func (a *arbitration) hear(e flow.Acknowledged) (Question, error) {
 	if a.history.Custody.Locked != "" || a.history.Contradiction() != "" {
 		return a.arbitrate(e, text)
 	}
-	q := Question{text, a.boardDiff()}
+	q := Question{Text: text, Diff: a.boardDiff(), GoesOn: a.history.Standstill() == "" && a.history.State.GoesOn()}
 	if a.ask {
 		return q, nil
 	}
@@ -134,7 +136,7 @@ func (a *arbitration) arbitrate(e flow.Acknowledged, text string) (Question, err
 	if err := rebuilt.State.Apply(e); err != nil {
 		return Question{}, err
 	}
-	q := Question{text, summary(rebuilt, point) + unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))}
+	q := Question{Text: text, Diff: summary(rebuilt, point) + unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))}
 	if a.ask {
 		return q, nil
 	}

@@ -160,6 +160,8 @@ func tellDecision(t *terminal, board string, q orchestrator.Question, ask bool) 
 	switch {
 	case q.Text == "":
 		return t.stdout.Printf("%s waits for nobody\n", board)
+	case ask && q.GoesOn:
+		text = "may go on without your word: "
 	case ask:
 		text = "waits for your word: "
 	}
