@@ -181,7 +181,7 @@ func hintFor(r orchestrator.Result, dry bool) string {
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
-	if hint := hintOf(r.Err); hint != "" {
+	if hint := hintOf(r.Err); hint != "" && r.Outcome != flow.Owned { // where the board's name is said too
 		return hint
 	}
 	return advice

@@ -124,7 +124,7 @@ func (b *Board) validateBySchema() error {
 	name, _, _ := strings.Cut(strings.TrimPrefix(violations[0].Path, "/"), "/")
 	_, value := b.doc.Field(name)
 	fix := "kanban-run schema kanban prints what a board may hold"
-	if value != nil && value.Kind == yaml.ScalarNode && name != "tasks" {
+	if value != nil && value.Kind == yaml.ScalarNode && name != "tasks" && value.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
 		fix = "put the value in quotes when it is text"
 	}
 	return b.doc.Problem(value, violations[0].String(), fix)

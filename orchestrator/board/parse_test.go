@@ -193,6 +193,7 @@ func TestParseRefuses(t *testing.T) {
 		{"request that ends in a colon", "k.md", "---\nrequest: Do the following:\n\n## Tasks\n1. a\nphase: x\n---\n", "k.md:2:26: invalid YAML: mapping values", "check --fix"},
 		{"current: no", "k.yaml", "current: no\ntasks: []\n", "k.yaml:1:10: current: no is a yes or no", "null"},
 		{"current: false", "k.yaml", "current: false\ntasks: []\n", "k.yaml:1:10: current", "quotes"},
+		{"current is an empty text", "k.yaml", "current: \"\"\ntasks: []\n", "k.yaml:1:10: current", "kanban-run schema kanban"},
 		{"current is a number", "k.yaml", "current: 7\ntasks: []\n", "k.yaml:1:10: current", "quotes"},
 		{"current is a list", "k.yaml", "current: [a.md]\ntasks: []\n", "k.yaml:1:10: current", "schema kanban"},
 		{"current is a map", "k.yaml", "current: {file: a.md}\ntasks: []\n", "k.yaml:1:10: current", "schema kanban"},

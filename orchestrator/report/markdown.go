@@ -163,7 +163,7 @@ func stepResult(s *digest.Step) string {
 		words = append(words, fmt.Sprintf("%d rejected", n))
 	}
 	if n := s.SentBack(); n > 0 {
-		words = append(words, fmt.Sprintf("%d sent back by a supervisor", n))
+		words = append(words, fmt.Sprintf("%d times not accepted by a supervisor", n))
 	}
 	return strings.Join(words, ", ")
 }

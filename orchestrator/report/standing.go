@@ -42,6 +42,8 @@ func Advice(o flow.Outcome, board, log string, goesOn bool) string {
 		return "kanban-run log " + board + " shows what happened; edit the board, or kanban-run ack " + board + " when it may go on as it stands"
 	case flow.Frozen:
 		return "kanban-run ack -n " + board + " shows what changed and what your word would change; look at it, mend the board if need be, then kanban-run ack " + board
+	case flow.Owned:
+		return "another run owns this board; kanban-run status " + board + " shows where it stands"
 	case flow.Exhausted:
 		return log + " has the replies; the same command asks again, with fresh retries"
 	case flow.Later:
