@@ -230,7 +230,7 @@ func strayRole(doc *matter.Document) error {
 
 func isRoleLine(line []byte) bool {
 	name, value, found := bytes.Cut(line, []byte{':'})
-	return found && len(value) > 0 && bytes.IndexByte([]byte(" \t\f\r"), value[0]) >= 0 &&
+	return found && len(value) > 0 && bytes.IndexByte([]byte(" \t\n\f\r"), value[0]) >= 0 &&
 		(bytes.EqualFold(name, []byte("role")) || bytes.EqualFold(name, []byte("assignee")))
 }
 

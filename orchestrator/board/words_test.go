@@ -9,7 +9,7 @@ import (
 // FuzzWords holds plain code to the patterns that it stands for, which every start would compile.
 func FuzzWords(f *testing.F) {
 	state, line := regexp.MustCompile(`^[A-Za-z][A-Za-z _-]*$`), regexp.MustCompile(`^(?i:role|assignee):\s`)
-	for _, word := range []string{"", "done", "In-Progress", "a b", " a", "1", "a@", "a[", "a\x00", "ä", "role: x", "Assignee:\tx", "aſſignee: x", "role:", "roles: x", "role:\f", "role:\v"} {
+	for _, word := range []string{"", "done", "In-Progress", "a b", " a", "1", "a@", "a[", "a\x00", "ä", "role: x", "Assignee:\tx", "aſſignee: x", "role:", "roles: x", "role:\f", "role:\n", "role:\v"} {
 		f.Add(word)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
