@@ -57,6 +57,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/compact":   "the data of a record are one line",
 	},
 	"orchestrator/flow":    {"orchestrator/compact": "it reads events that hold a list of all tasks"},
+	"orchestrator/config":  {"orchestrator/matter": "it knows where a text is no YAML"},
 	"orchestrator/durable": {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/proc":    {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/console": {"orchestrator/redact": "what is printed is redacted and inert"},

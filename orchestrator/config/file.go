@@ -9,11 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/matter"
 )
 
 // maxFile bounds the settings file: the parser's time grows faster than its input.
@@ -89,7 +90,7 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, f.syntax(source)
+		return nil, f.syntax(source, err)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		return nil, &Error{File: f.path, Line: second.Line, Text: "holds more than one YAML document", Fix: "remove the line ---"}
@@ -105,26 +106,15 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	return root, f.err
 }
 
-var yamlPrefix = lazy(`^yaml: (?:line \d+: )?`)
-
-// complaint is what the YAML library has against a text, without the line: it names that of the enclosing list or map, and none
-// on the first line.
-func complaint(source []byte) string {
-	err := yaml.Unmarshal(source, &yaml.Node{})
-	if err == nil {
-		return ""
-	}
-	text := strings.SplitN(err.Error(), "\n", 2)[0]
-	return text[len(yamlPrefix().FindString(text)):]
-}
-
-// syntax names the line with which the shortest beginning of the file that fails in the same words ends.
-func (f *settingsFile) syntax(source []byte) error {
-	e := &Error{File: f.path, Text: complaint(source), Fix: "quote a value that contains a colon or begins with a special character"}
-	lines := bytes.SplitAfter(source, []byte{'\n'})
-	before := sort.Search(len(lines)-1, func(i int) bool { return complaint(bytes.Join(lines[:i+1], nil)) == e.Text })
-	if e.Line = before + 1; bytes.HasPrefix(bytes.TrimLeft(lines[before], " "), []byte{'\t'}) {
-		e.Fix = "indent with spaces"
+// syntax says where the file is no YAML. The library names the line of the enclosing list at best; matter finds the place.
+func (f *settingsFile) syntax(source []byte, err error) error {
+	e := &Error{File: f.path, Text: err.Error(), Fix: "quote a value that contains a colon or begins with a special character"}
+	var p *matter.Problem
+	if _, err := matter.ParseYAML(f.path, source); errors.As(err, &p) && p.Line > 0 {
+		e.Line, e.Text = p.Line, strings.TrimPrefix(p.Text, "invalid YAML: ")
+		if line := bytes.SplitAfter(source, []byte{'\n'})[p.Line-1]; bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte{'\t'}) {
+			e.Fix = "indent with spaces"
+		}
 	}
 	return e
 }
