@@ -131,29 +131,15 @@ func locate(boardPath string) (files, error) {
 		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		return files{}, notFound(boardPath, err)
+		if _, explained := board.ReadFile(boardPath); explained != nil {
+			err = explained
+		}
+		return files{}, &InvalidError{Err: err}
 	}
 	if info, err := os.Stat(real); err == nil && info.IsDir() {
 		return files{}, &InvalidError{Err: fmt.Errorf("%s is a folder, not a board", boardPath)}
 	}
 	return filesOf(real), nil
-}
-
-func notFound(boardPath string, err error) error {
-	e := &InvalidError{Err: fmt.Errorf("find board %s: %w", boardPath, cause(err))}
-	if errors.Is(err, fs.ErrNotExist) {
-		e.Fix = "name the board's file; kanban-run init makes a board to start from"
-	}
-	return e
-}
-
-// cause takes off the path that an error of package os repeats.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // Owned says whether a run owns the board now.

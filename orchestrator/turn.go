@@ -203,7 +203,7 @@ func (r *run) outcome(a *attempt) error {
 		accepted.Role, accepted.Millis = a.player.Role.Name, a.took.Milliseconds()
 		accepted.Session, accepted.Spent = a.out.Session, r.charge(a)
 		if a.Call == flow.TaskCall {
-			accepted.Left = r.leftByTask()
+			accepted.Left = r.left()
 		}
 		r.loose = append(r.loose, a.streams()...)
 		err := r.note(accepted)
@@ -251,20 +251,13 @@ func (r *run) stopped(a *attempt, reason string) error {
 		Reason: reason, Left: r.left(), Millis: a.took.Milliseconds(), Session: a.out.Session, Spent: r.charge(a)})
 }
 
-// left names the board's bytes as an attempt left them. What a Manager left unreadable is put back now: nobody may be there to
-// do it later.
+// left names the board's bytes as an attempt left them: what a person does to them later is not taken for the agent's doing. What a
+// Manager left unreadable is put back now: nobody may be there to do it later.
 func (r *run) left() string {
-	_, _ = r.current() // why a board cannot be read is said when it is needed
-	return r.sha()
-}
-
-// leftByTask names the board's bytes as a task agent left them: with a look at the board that the next round would take anyway. Should
-// the run end before the Manager is asked, what a person does to the board then is not taken for the agent's doing.
-func (r *run) leftByTask() string {
-	if b, err := r.lookAtBoard(); err == nil {
+	if b, err := r.current(); err == nil {
 		return b.SHA
 	}
-	return r.sha()
+	return r.sha() // why the board cannot be read is said when it is needed
 }
 
 // activity shows what an agent does. What it warns of is said to everybody, also where no activity is shown: seed 003, "解析错误处理".
