@@ -80,6 +80,9 @@ func BenchmarkAsleep(b *testing.B) {
 	}
 }
 
+// restTime is long for a command to come to rest, and for its goroutines to.
+const restTime = 50 * time.Millisecond
+
 type held struct{ rss, threads, fds int } // rss in KB
 
 // asleep returns what so many sleeping commands hold, and the time that it took to end them all.
@@ -103,7 +106,7 @@ func asleep(tb testing.TB, crowd int) (held, time.Duration) {
 	for started(crowd) < crowd {
 		time.Sleep(time.Millisecond)
 	}
-	time.Sleep(10 * moment)
+	time.Sleep(restTime)
 	during := holds(tb)
 	began := time.Now()
 	cancel()
@@ -114,7 +117,7 @@ func asleep(tb testing.TB, crowd int) (held, time.Duration) {
 func started(crowd int) int {
 	household.mu.Lock()
 	defer household.mu.Unlock()
-	return household.waiters
+	return len(household.leaders)
 }
 
 func holds(tb testing.TB) held {

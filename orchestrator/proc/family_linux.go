@@ -25,9 +25,7 @@ type family struct {
 
 	mu        sync.Mutex
 	adopts    bool
-	leaders   map[int]chan<- struct{} // to be closed at a leader's end; nil: nobody waits for it by SIGCHLD
-	waiters   int                     // the leaders with such a channel
-	bell      chan os.Signal          // rings for SIGCHLD; nil: nobody waits
+	leaders   map[int]struct{}
 	strangers strangers
 }
 
@@ -36,7 +34,7 @@ type kin struct {
 }
 
 // The table of children belongs to the process, so there is one.
-var household = &family{fork: syscall.ForkExec, leaders: map[int]chan<- struct{}{}, strangers: strangers{known: beings{}}}
+var household = &family{fork: syscall.ForkExec, leaders: map[int]struct{}{}, strangers: strangers{known: beings{}}}
 
 // Adopt makes this process the one to which orphaned descendants fall, so that Run can find and end them. It is called at the
 // start of the program, before anything else starts processes: from then on every child that Run did not start is an orphan to
@@ -91,7 +89,7 @@ func (f *family) start(name string, argv []string, attr *syscall.ProcAttr) (pid 
 func (f *family) startLocked(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	pid, err = f.fork(name, argv, attr)
 	if err == nil {
-		f.leaders[pid] = nil
+		f.leaders[pid] = struct{}{}
 	}
 	return pid, err
 }
@@ -110,34 +108,6 @@ func (f *family) reap(leader int) (syscall.WaitStatus, error) {
 }
 
 func (c *child) reap() (syscall.WaitStatus, error) { return household.reap(c.pid) }
-
-// await waits with a thread where it must.
-func await(pid int) {
-	if awaitPidfd(pid) == nil {
-		return
-	}
-	for waitid(unix.P_PID, pid, 0, nil) == unix.EINTR {
-		continue
-	}
-}
-
-func awaitPidfd(pid int) error {
-	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
-	if err != nil {
-		return err
-	}
-	f := os.NewFile(uintptr(fd), "pidfd")
-	defer f.Close()
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	return conn.Read(func(uintptr) bool { return hasDied(pid) })
-}
-
-func waitid(kind, id, options int, info *unix.Siginfo) error {
-	return unix.Waitid(kind, id, info, unix.WEXITED|unix.WNOWAIT|options, nil)
-}
 
 func (c *child) killLeader() { _ = unix.Kill(c.pid, unix.SIGKILL) }
 

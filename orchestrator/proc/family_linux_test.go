@@ -146,7 +146,7 @@ func TestKillBelow(t *testing.T) {
 	_ = w.Close()
 	pid := readPid(t, r)
 	c.killBelow()
-	c.watch(false, 0)
+	c.watch()
 	<-c.ended
 	for range 1000 { // it was killed, and dies in its own time
 		if !isAlive(pid) {

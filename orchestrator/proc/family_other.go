@@ -5,7 +5,6 @@ package proc
 import (
 	"os"
 	"syscall"
-	"time"
 )
 
 type kin struct {
@@ -31,12 +30,11 @@ func spawn(s *Spec, files inherited) (*child, error) {
 }
 
 // watch reaps the leader at its end: this system does not tell of it otherwise.
-func (c *child) watch(bool, time.Duration) (ended bool) {
+func (c *child) watch() {
 	go func() {
 		defer close(c.ended)
 		c.state, c.err = c.process.Wait()
 	}()
-	return false
 }
 
 func (c *child) reap() (syscall.WaitStatus, error) {

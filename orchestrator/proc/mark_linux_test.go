@@ -144,7 +144,7 @@ func orphan(t *testing.T, kind string, mark Mark) int {
 		t.Fatal(err)
 	}
 	_ = w.Close()
-	c.watch(false, 0)
+	c.watch()
 	<-c.ended
 	if _, err := c.reap(); err != nil {
 		t.Fatal(err)

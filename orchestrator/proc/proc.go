@@ -131,11 +131,9 @@ func Start(stop, kill context.Context, s *Spec) (*Process, error) {
 		}
 		return nil, err
 	}
-	given := p.pipes.give(s.Stdin)
-	if p.watch(given, s.Timeout) {
-		return p, nil
-	}
+	p.pipes.give(s.Stdin)
 	p.pipes.pump()
+	p.watch()
 	if s.Timeout > 0 {
 		late := make(chan struct{})
 		p.late, p.timer = late, time.AfterFunc(s.Timeout-time.Since(p.began), func() { close(late) })

@@ -114,7 +114,7 @@ func TestOrphansAreNoStrangers(t *testing.T) {
 	}
 	_ = w.Close()
 	pid := readPid(t, r)
-	runner.watch(false, 0)
+	runner.watch()
 	<-runner.ended
 	household.look()
 	if _, err := runner.reap(); err != nil {

@@ -13,11 +13,15 @@ import (
 )
 
 const (
-	// pipeRoom is what a pipe holds if nobody changes it, and wideRoom what anybody may ask for. Who has spent his share gets
-	// less of either, and all goes on as before, only slower.
+	chunk = 64 << 10
+	// pipeRoom is what a pipe holds by default, and wideRoom what any user may ask for. A user whose share is spent gets less of
+	// either, and the streams are only slower.
 	pipeRoom = 64 << 10
 	wideRoom = 1 << 20
 )
+
+// chunks are lent to an output only while there is something to read: a thousand agents that think need none.
+var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 
 // inherited are the descriptors that a command gets as its own, from 0 on.
 type inherited []uintptr
@@ -30,93 +34,115 @@ func (f inherited) on(s *Spec) inherited {
 	return inherited{cmp.Or(s.Input, s.Terminal).Fd(), s.Terminal.Fd(), f[2]}
 }
 
-// streams are the three pipes of a command. They are served by the goroutine of Run while the command is not yet or no more
-// running, and by household's ears in between.
+// streams are the three pipes of a command. One goroutine reads each output, and one writes what the input's pipe does not hold
+// at once; drain waits for them. Our ends do not block: a goroutine that waits for one has no thread.
 type streams struct {
 	theirs  inherited // standard input, output and error of the command
-	input   *pipe     // our ends; nil once it is closed
-	outputs [2]*pipe
-	quiet   []*pipe // those that are open and not given to the ears
+	input   *os.File  // our ends
+	outputs []*output
 	wg      sync.WaitGroup
 }
 
 func open(s *Spec) (_ *streams, err error) {
-	st := &streams{theirs: make(inherited, 0, 3), quiet: make([]*pipe, 0, 3)}
+	st := &streams{theirs: make(inherited, 0, 3)}
 	defer func() {
 		if err != nil {
 			st.close()
 		}
 	}()
-	if st.input, err = st.open(1, &pipe{text: s.Stdin}); err != nil {
+	if st.input, err = st.openPipe(1); err != nil {
 		return nil, err
 	}
-	for i, w := range []io.Writer{s.Stdout, s.Stderr} {
+	for _, w := range []io.Writer{s.Stdout, s.Stderr} {
 		if w == nil {
 			w = io.Discard
 		}
-		if st.outputs[i], err = st.open(0, &pipe{to: w}); err != nil {
+		from, err := st.openPipe(0)
+		if err != nil {
 			return nil, err
 		}
+		st.outputs = append(st.outputs, &output{from: from, to: w})
 	}
 	return st, nil
 }
 
-// open makes a pipe. Our end of it is the reading one, 0, or the writing one, 1.
-func (st *streams) open(our int, p *pipe) (*pipe, error) {
+// openPipe returns our end of a new pipe, the reading one, 0, or the writing one, 1.
+func (st *streams) openPipe(our int) (*os.File, error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return nil, os.NewSyscallError("pipe2", err)
 	}
 	st.theirs = append(st.theirs, uintptr(ends[1-our]))
-	st.quiet = append(st.quiet, p)
-	st.wg.Add(1)
-	p.fd, p.open = ends[our], &st.wg
-	_, err := unix.FcntlInt(uintptr(p.fd), unix.F_SETFL, unix.O_NONBLOCK)
-	return p, os.NewSyscallError("fcntl", err)
+	_, err := unix.FcntlInt(uintptr(ends[our]), unix.F_SETFL, unix.O_NONBLOCK)
+	f := os.NewFile(uintptr(ends[our]), "pipe")
+	if err == nil {
+		err = f.SetDeadline(time.Time{}) // fails when the runtime cannot wait for the pipe
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
-// give writes what the input's pipe holds, and returns true when that was all. The command's ends are closed here first: a pipe
-// ends when its last writer does.
-func (st *streams) give(text []byte) (all bool) {
+// give writes the input, as much of it as the pipe holds at once. The command's ends are closed here first: a pipe ends when its
+// last writer does.
+func (st *streams) give(text []byte) {
 	st.closeTheirs()
 	if len(text) > pipeRoom {
-		st.input.widen()
-		st.outputs[0].widen() // who is told much has much to say
+		widen(st.input)
+		widen(st.outputs[0].from) // a long input has a long output
 	}
-	all = st.input.move()
-	if all {
-		st.input.close()
-		st.input = nil
-		st.quiet = st.quiet[1:]
+	if text = writeNow(st.input, text); len(text) == 0 {
+		_ = st.input.Close()
+		return
 	}
-	return all
+	st.wg.Go(func() {
+		_, _ = st.input.Write(text)
+		_ = st.input.Close()
+	})
 }
 
-// pump starts to move what is left.
-func (st *streams) pump() {
-	for _, p := range st.quiet {
-		hearing.take(p)
+// writeNow returns what is left to write, nothing if the pipe is broken: a command may end without reading.
+func writeNow(f *os.File, text []byte) (rest []byte) {
+	conn, err := f.SyscallConn()
+	if err != nil || len(text) == 0 {
+		return nil
 	}
-	st.quiet = nil
+	_ = conn.Write(func(fd uintptr) bool {
+		switch n, err := unix.Write(int(fd), text); {
+		case err == nil:
+			rest = text[n:]
+		case err == unix.EAGAIN || err == unix.EINTR:
+			rest = text
+		}
+		return true
+	})
+	return rest
+}
+
+// widen makes fewer and longer turns of a long text.
+func widen(f *os.File) {
+	if conn, err := f.SyscallConn(); err == nil {
+		_ = conn.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, wideRoom) })
+	}
+}
+
+// pump starts to read the outputs.
+func (st *streams) pump() {
+	for _, o := range st.outputs {
+		st.wg.Go(o.copy)
+	}
 }
 
 // drain waits until all output was written. Every process that could hold a pipe open has been ended; should one have escaped,
 // it is not waited for.
 func (st *streams) drain() error {
-	for _, p := range st.quiet { // all that was said is in the pipe by now
-		if p.move() {
-			p.close()
-		} else {
-			hearing.take(p)
-		}
-	}
-	st.quiet = nil
-	if st.input != nil {
-		hearing.drop(st.input) // an input that nobody reads is not waited for
-	}
+	_ = st.input.SetDeadline(time.Now()) // an input that is not read is not waited for
 	late := time.AfterFunc(drainTime, func() {
-		hearing.drop(st.outputs[0])
-		hearing.drop(st.outputs[1])
+		for _, o := range st.outputs {
+			o.drop()
+		}
 	})
 	defer late.Stop()
 	st.wg.Wait()
@@ -132,10 +158,10 @@ func (st *streams) drain() error {
 // close is for a command that was not started.
 func (st *streams) close() {
 	st.closeTheirs()
-	for _, p := range st.quiet {
-		p.close()
+	_ = st.input.Close()
+	for _, o := range st.outputs {
+		_ = o.from.Close()
 	}
-	st.quiet = nil
 }
 
 func (st *streams) closeTheirs() {
@@ -144,3 +170,61 @@ func (st *streams) closeTheirs() {
 	}
 	st.theirs = nil
 }
+
+// output is what a command writes. Its goroutine owns all of it but from.
+type output struct {
+	from *os.File
+	to   io.Writer
+	err  error // of the first write to it that failed
+
+	buf  *[chunk]byte // nil while the pipe is empty
+	n    int          // what is in buf; 0: the pipe has ended
+	wide bool
+}
+
+// copy goes on reading when the writer fails, so that the command never blocks or dies for a reader's sake.
+func (o *output) copy() {
+	defer o.from.Close()
+	conn, err := o.from.SyscallConn()
+	if err != nil {
+		return
+	}
+	read := o.read
+	for conn.Read(read) == nil && o.n > 0 {
+		if o.err == nil {
+			_, o.err = o.to.Write(o.buf[:o.n])
+		}
+		if o.n == chunk && !o.wide {
+			o.wide = true
+			widen(o.from)
+		}
+	}
+	o.release()
+}
+
+// read returns false when the pipe is empty for now.
+func (o *output) read(fd uintptr) (done bool) {
+	if o.buf == nil {
+		o.buf = chunks.Get().(*[chunk]byte)
+	}
+	n, err := unix.Read(int(fd), o.buf[:])
+	for err == unix.EINTR {
+		n, err = unix.Read(int(fd), o.buf[:])
+	}
+	if err == unix.EAGAIN {
+		o.release()
+		return false
+	}
+	o.n = max(n, 0)
+	return true
+}
+
+func (o *output) release() {
+	if o.buf != nil {
+		chunks.Put(o.buf)
+		o.buf = nil
+	}
+}
+
+// drop ends copy, however much is left to read; a write is not interrupted.
+func (o *output) drop() { _ = o.from.SetDeadline(time.Now()) }

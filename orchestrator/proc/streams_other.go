@@ -66,7 +66,7 @@ func open(s *Spec) (_ *streams, err error) {
 }
 
 // give starts to write the input. The command's ends are closed here first: a pipe ends when its last writer does.
-func (st *streams) give(stdin []byte) (all bool) {
+func (st *streams) give(stdin []byte) {
 	closeAll(st.theirs)
 	st.theirs = nil
 	st.wg.Go(func() {
@@ -74,7 +74,6 @@ func (st *streams) give(stdin []byte) (all bool) {
 		_, _ = st.stdin.Write(stdin)
 		_ = st.stdin.Close()
 	})
-	return false
 }
 
 // pump starts to move the outputs.

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestManyEnds: signals that fall together are one, and no end may be missed for that. Zombies that nobody reaps hide nothing.
+// TestManyEnds: no end of a crowd is missed. Zombies that nobody reaps hide nothing.
 func TestManyEnds(t *testing.T) {
 	argv := helperArgv(t, "exit", "7")
 	stranger := exec.Command(argv[0], argv[1:]...)
@@ -26,7 +26,7 @@ func TestManyEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.watch(i%2 == 0, 0)
+		c.watch()
 		children[i] = c
 	}
 	var wg sync.WaitGroup
@@ -43,47 +43,37 @@ func TestManyEnds(t *testing.T) {
 	if err := stranger.Wait(); stranger.ProcessState.ExitCode() != 7 {
 		t.Errorf("Wait(stranger) = %v, want its exit status, 7", err)
 	}
-	if household.waiters != 0 || household.bell != nil {
-		t.Errorf("%d waiters are left, want none", household.waiters)
+	if len(household.leaders) != 0 {
+		t.Errorf("%d leaders are left, want none", len(household.leaders))
 	}
 }
 
-// TestWatch: the end is told once, whether it was before or comes after, in place or by signal.
+// TestWatch: the end is told once, whether it was before or comes after.
 func TestWatch(t *testing.T) {
-	for _, given := range []bool{true, false} {
-		for _, early := range []bool{true, false} {
-			c, err := spawn(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if early {
-				c.killLeader()
-				await(c.pid)
-			}
-			if ended := c.watch(given, 0); ended != early {
-				t.Errorf("watch(%t) = %t, want %t", given, ended, early)
-			}
+	for _, early := range []bool{true, false} {
+		c, err := spawn(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if early {
 			c.killLeader()
-			<-c.ended
-			if status, err := c.reap(); err != nil || status.Signal() != unix.SIGKILL {
-				t.Errorf("reap = %v, %v, want killed", status, err)
-			}
+			await(c.pid)
+		}
+		if died := hasDied(c.pid); died != early {
+			t.Errorf("hasDied = %t, want %t", died, early)
+		}
+		c.watch()
+		c.killLeader()
+		<-c.ended
+		if status, err := c.reap(); err != nil || status.Signal() != unix.SIGKILL {
+			t.Errorf("reap = %v, %v, want killed", status, err)
 		}
 	}
 }
 
-// TestAwaitInPlace: a crowd may not have a thread each.
-func TestAwaitInPlace(t *testing.T) {
-	for range maxInPlace {
-		inPlace <- struct{}{}
-	}
-	began := time.Now()
-	if awaitInPlace(unix.Getpid(), time.Hour) || time.Since(began) > time.Minute {
-		t.Error("one more may wait in place")
-	}
-	for range maxInPlace {
-		<-inPlace
-	}
+// TestNotOurs: a number that is no child's is not waited for.
+func TestNotOurs(t *testing.T) {
+	await(1 << 30)
 	if !hasDied(1 << 30) {
 		t.Error("a number that is nobody's is waited for")
 	}
@@ -92,13 +82,36 @@ func TestAwaitInPlace(t *testing.T) {
 	}
 }
 
+// TestAwaitWithoutDescriptor: where there is no descriptor to be had, a thread waits.
+func TestAwaitWithoutDescriptor(t *testing.T) {
+	c, err := spawn(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var was unix.Rlimit
+	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, nil, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: was.Max}, nil); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(10*time.Millisecond, c.killLeader)
+	await(c.pid)
+	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &was, nil); err != nil {
+		t.Fatal(err)
+	}
+	if status, err := c.reap(); err != nil || status.Signal() != unix.SIGKILL {
+		t.Errorf("reap = %v, %v, want killed", status, err)
+	}
+}
+
 // TestAsleep: a command that waits holds little of this process. The bounds are generous.
 func TestAsleep(t *testing.T) {
 	const crowd = 100
 	before := holds(t)
 	u, _ := asleep(t, crowd)
-	if u.fds > 2*crowd+8 || u.threads > before.threads+16 || u.rss > crowd*128 {
-		t.Errorf("%d commands hold %d descriptors, %d threads (%d before) and %d KB, want 2 each, a handful, and 128 KB each",
+	if u.fds > 3*crowd+8 || u.threads > before.threads+16 || u.rss > crowd*128 {
+		t.Errorf("%d commands hold %d descriptors, %d threads (%d before) and %d KB, want 3 each, a handful, and 128 KB each",
 			crowd, u.fds, u.threads, before.threads, u.rss)
 	}
 }
