@@ -53,32 +53,57 @@ type Conversation struct {
 	end      context.Context
 	tooMuch  context.CancelCauseFunc
 	stopped  bool
-	process  *proc.Process // nil: it was not started, because of
+	process  *proc.Process // nil: it was not started, because of err or a stop
 	err      error
 }
 
 // Begin starts the agent.
 func Begin(stop, kill context.Context, a Adapter, inv *Invocation, c Contract, sinks Sinks, emit func(Event)) *Conversation {
 	t := newConversation(stop, kill, a, inv, c, sinks, emit)
-	if t.err = writeFiles(inv.Files); t.err == nil {
-		t.process, t.err = proc.Start(t.end, kill, t.spec(inv))
+	if t.err = writeFiles(inv.Files); t.err == nil && !t.isOver() {
+		t.start(t.spec(inv))
 	}
 	return t
 }
 
+func (t *Conversation) isOver() bool { return t.end.Err() != nil || t.kill.Err() != nil }
+
+// start has no patience left with a short system once the conversation is over; that is no error.
+func (t *Conversation) start(spec *proc.Spec) {
+	starting, cancel := context.WithCancel(t.end)
+	defer cancel()
+	defer context.AfterFunc(t.kill, cancel)()
+	t.process, t.err = proc.Start(starting, spec)
+	if t.isOver() {
+		t.err = nil
+	}
+}
+
 // Wait waits for the agent's end.
 func (t *Conversation) Wait() {
-	if t.process != nil {
-		t.process.Wait()
+	if t.process == nil {
+		return
+	}
+	for stop, kill := t.end.Done(), t.kill.Done(); ; {
+		select {
+		case <-t.process.Done():
+			return
+		case <-stop:
+			t.process.Stop()
+			stop = nil
+		case <-kill:
+			t.process.Kill()
+			kill = nil
+		}
 	}
 }
 
 // End judges the agent's reply.
 func (t *Conversation) End() (*Outcome, error) {
 	defer t.tooMuch(nil)
-	exit, err := proc.Exit{Code: -1}, t.err
+	exit, err := proc.Exit{Code: -1, Stopped: t.err == nil}, t.err
 	if t.process != nil {
-		exit, err = t.process.End()
+		exit, err = t.process.Exit()
 	}
 	t.stopped = exit.Stopped && (t.stop.Err() != nil || t.kill.Err() != nil)
 	return t.finish(exit, err)

@@ -2,13 +2,12 @@ package proc
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -75,6 +74,7 @@ func BenchmarkAsleep(b *testing.B) {
 		u, ended := asleep(b, crowd)
 		b.ReportMetric(float64(u.rss)*1024/crowd, "B-rss/agent")
 		b.ReportMetric(float64(u.fds)/crowd, "fds/agent")
+		b.ReportMetric(float64(u.goroutines)/crowd, "goroutines/agent")
 		b.ReportMetric(float64(u.threads), "threads")
 		b.ReportMetric(ended.Seconds()*1e6/crowd, "us-end/agent")
 	}
@@ -83,7 +83,7 @@ func BenchmarkAsleep(b *testing.B) {
 // restTime is long for a command to come to rest, and for its goroutines to.
 const restTime = 50 * time.Millisecond
 
-type held struct{ rss, threads, fds int } // rss in KB
+type held struct{ rss, threads, fds, goroutines int } // rss in KB
 
 // asleep returns what so many sleeping commands hold, and the time that it took to end them all.
 func asleep(tb testing.TB, crowd int) (held, time.Duration) {
@@ -92,32 +92,27 @@ func asleep(tb testing.TB, crowd int) (held, time.Duration) {
 	if err != nil {
 		tb.Skip(err)
 	}
-	kill, cancel := context.WithCancel(ctx)
-	defer cancel()
 	before := holds(tb)
-	var wg sync.WaitGroup
-	for range crowd {
-		wg.Go(func() {
-			if exit, err := Run(ctx, kill, &Spec{Argv: []string{sleep, "60"}, Stdin: []byte("{}\n")}); err != nil || !exit.Stopped {
-				tb.Errorf("Run = %v, %v", exit, err)
-			}
-		})
-	}
-	for started(crowd) < crowd {
-		time.Sleep(time.Millisecond)
+	processes := make([]*Process, crowd)
+	for i := range processes {
+		p, err := Start(ctx, &Spec{Argv: []string{sleep, "60"}, Stdin: []byte("{}\n"), Timeout: time.Hour})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		processes[i] = p
 	}
 	time.Sleep(restTime)
 	during := holds(tb)
 	began := time.Now()
-	cancel()
-	wg.Wait()
-	return held{during.rss - before.rss, during.threads, during.fds - before.fds}, time.Since(began)
-}
-
-func started(crowd int) int {
-	household.mu.Lock()
-	defer household.mu.Unlock()
-	return len(household.leaders)
+	for _, p := range processes {
+		p.Kill()
+	}
+	for _, p := range processes {
+		if exit, err := p.Exit(); err != nil || !exit.Stopped {
+			tb.Errorf("Exit = %v, %v", exit, err)
+		}
+	}
+	return held{during.rss - before.rss, during.threads, during.fds - before.fds, during.goroutines - before.goroutines}, time.Since(began)
 }
 
 func holds(tb testing.TB) held {
@@ -135,5 +130,5 @@ func holds(tb testing.TB) held {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return held{field("VmHWM"), field("Threads"), len(files)}
+	return held{field("VmHWM"), field("Threads"), len(files), runtime.NumGoroutine()}
 }

@@ -146,8 +146,7 @@ func TestKillBelow(t *testing.T) {
 	_ = w.Close()
 	pid := readPid(t, r)
 	c.killBelow()
-	c.watch()
-	<-c.ended
+	c.await()
 	for range 1000 { // it was killed, and dies in its own time
 		if !isAlive(pid) {
 			break
@@ -247,7 +246,7 @@ func TestStartAtTheLimitOfFiles(t *testing.T) {
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(high) + 1, Max: was.Max}, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err = start(ctx, ctx, &Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{uintptr(high), uintptr(high), uintptr(high)})
+	_, err = start(ctx, &Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{uintptr(high), uintptr(high), uintptr(high)})
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &was, nil); err != nil {
 		t.Fatal(err)
 	}

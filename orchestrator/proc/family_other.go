@@ -29,13 +29,11 @@ func spawn(s *Spec, files inherited) (*child, error) {
 	return newChild(p.Pid, kin{process: p}), nil
 }
 
-// watch reaps the leader at its end: this system does not tell of it otherwise.
-func (c *child) watch() {
-	go func() {
-		defer close(c.ended)
-		c.state, c.err = c.process.Wait()
-	}()
-}
+// await reaps the leader at its end: this system does not tell of it otherwise.
+func (c *child) await() { c.state, c.err = c.process.Wait() }
+
+// hasEnded: only await knows.
+func (c *child) hasEnded() bool { return false }
 
 func (c *child) reap() (syscall.WaitStatus, error) {
 	var status syscall.WaitStatus

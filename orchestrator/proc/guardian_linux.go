@@ -75,7 +75,7 @@ func (g *guardian) start(args []string, signals <-chan os.Signal) error {
 	asked, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	started := make(chan error)
-	go func() { started <- patiently(asked, asked, func() error { return g.startOnce(args, theirs) }) }()
+	go func() { started <- patiently(asked, func() error { return g.startOnce(args, theirs) }) }()
 	g.wire = ours
 	for {
 		select {

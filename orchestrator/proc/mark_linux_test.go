@@ -144,8 +144,7 @@ func orphan(t *testing.T, kind string, mark Mark) int {
 		t.Fatal(err)
 	}
 	_ = w.Close()
-	c.watch()
-	<-c.ended
+	c.await()
 	if _, err := c.reap(); err != nil {
 		t.Fatal(err)
 	}

@@ -166,16 +166,67 @@ func TestStoppedBeforeTheStart(t *testing.T) {
 
 // TestEndWins: a command that has ended was not stopped, whatever else happens in the same moment. Its reply counts.
 func TestEndWins(t *testing.T) {
-	done, cancel := context.WithCancel(ctx)
-	cancel()
-	c := &child{ended: make(chan struct{})}
-	close(c.ended)
-	for _, p := range []*Process{{}, {stopped: true}, {timedOut: true}} { // what Wait may have seen first
-		p.child, p.timeout, p.stop, p.kill = c, 1, done, done
-		p.Wait()
-		if p.settle(); p.timedOut || p.stopped {
-			t.Errorf("timedOut and stopped are %t, %t, want false, false", p.timedOut, p.stopped)
+	for name, end := range ends {
+		p := &Process{ended: true, grace: time.Hour}
+		if end(p); p.cause != none || p.killed || p.timer != nil {
+			t.Errorf("%s of a command that has ended: %+v, want nothing", name, p)
 		}
+	}
+}
+
+var ends = map[string]func(*Process){"Stop": (*Process).Stop, "Kill": (*Process).Kill, "timeOut": (*Process).timeOut}
+
+// TestProcess: all that may be asked of a process, in whatever order and however often.
+func TestProcess(t *testing.T) {
+	for _, tt := range []struct {
+		name, mode string
+		ends       []func(*Process)
+		want       string
+	}{
+		{"stopped twice", "graceful", []func(*Process){(*Process).Stop, (*Process).Stop}, "stopped (exit status 0)"},
+		{"killed twice", "graceful", []func(*Process){(*Process).Kill, (*Process).Kill}, "stopped (killed by signal: killed)"},
+		{"killed in the grace", "stubborn", []func(*Process){(*Process).Stop, (*Process).Kill, (*Process).Stop}, "stopped (killed by signal: killed)"},
+		{"stopped after the timeout", "graceful", []func(*Process){(*Process).timeOut, (*Process).Stop}, "timed out after 1h0m0s (exit status 0)"},
+		{"killed after the timeout", "stubborn", []func(*Process){(*Process).timeOut, (*Process).Kill}, "timed out after 1h0m0s (killed by signal: killed)"},
+		{"timeout after the stop", "graceful", []func(*Process){(*Process).Stop, (*Process).timeOut}, "stopped (exit status 0)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ready := make(chan struct{})
+			out := &watcher{want: "ready", saw: func() { close(ready) }}
+			p, err := Start(ctx, &Spec{Argv: helperArgv(t, tt.mode), Env: quiet(t), Stdout: out, Timeout: time.Hour, Grace: time.Hour})
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-ready
+			select {
+			case <-p.Done():
+				t.Fatal("Done is closed before the end")
+			default:
+			}
+			for _, end := range tt.ends {
+				end(p)
+			}
+			<-p.Done()
+			for _, end := range ends {
+				end(p)
+			}
+			if exit, err := p.Exit(); err != nil || exit.String() != tt.want {
+				t.Errorf("Exit = %v, %v, want %s", exit, err, tt.want)
+			}
+		})
+	}
+}
+
+// TestStartWhenStopped: the context ends the patience only.
+func TestStartWhenStopped(t *testing.T) {
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	p, err := Start(over, &Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := p.Exit(); err != nil || exit.String() != "exit status 3" {
+		t.Errorf("Exit = %v, %v, want exit status 3", exit, err)
 	}
 }
 
@@ -287,7 +338,7 @@ func TestPatience(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, tries := time.Now(), 0
-				err := patiently(t.Context(), ctx, func() error {
+				err := patiently(t.Context(), func() error {
 					if tries++; tries <= tt.failures {
 						return tt.err
 					}
@@ -312,9 +363,10 @@ func TestPatienceEndsWithStop(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ends, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
-			stop, kill := order(ends, t.Context())
+			starting, detach := either(order(ends, t.Context()))
+			defer detach()
 			began := time.Now()
-			if err := patiently(stop, kill, func() error { return syscall.EAGAIN }); !errors.Is(err, syscall.EAGAIN) {
+			if err := patiently(starting, func() error { return syscall.EAGAIN }); !errors.Is(err, syscall.EAGAIN) {
 				t.Errorf("%s: patiently = %v, want EAGAIN", name, err)
 			}
 			if waited := time.Since(began); waited != 3*time.Second {

@@ -71,9 +71,9 @@ const (
 	patience   = time.Minute
 )
 
-func start(stop, kill context.Context, s *Spec, files inherited) (*child, error) {
+func start(ctx context.Context, s *Spec, files inherited) (*child, error) {
 	var c *child
-	err := patiently(stop, kill, func() error {
+	err := patiently(ctx, func() error {
 		var err error
 		if c, err = spawn(s, files); err == nil {
 			failpoint.At("forked")
@@ -83,7 +83,7 @@ func start(stop, kill context.Context, s *Spec, files inherited) (*child, error)
 		}
 		return err
 	})
-	if err == nil || isShortage(err) || stop.Err() != nil || kill.Err() != nil {
+	if err == nil || isShortage(err) || ctx.Err() != nil {
 		return c, err
 	}
 	if _, dirErr := os.Stat(s.Dir); s.Dir != "" && dirErr != nil {
@@ -108,7 +108,7 @@ func isShortage(err error) bool {
 
 // patiently tries again while the system has no process to give (EAGAIN), or while another goroutine's fork still holds the
 // program open that was only just written (ETXTBSY). Neither is the command's fault.
-func patiently(stop, kill context.Context, try func() error) error {
+func patiently(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(patience)
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		err := try()
@@ -118,10 +118,7 @@ func patiently(stop, kill context.Context, try func() error) error {
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
-		case <-stop.Done():
-			timer.Stop()
-			return err
-		case <-kill.Done():
+		case <-ctx.Done():
 			timer.Stop()
 			return err
 		}

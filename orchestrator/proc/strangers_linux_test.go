@@ -114,8 +114,7 @@ func TestOrphansAreNoStrangers(t *testing.T) {
 	}
 	_ = w.Close()
 	pid := readPid(t, r)
-	runner.watch()
-	<-runner.ended
+	runner.await()
 	household.look()
 	if _, err := runner.reap(); err != nil {
 		t.Error(err)

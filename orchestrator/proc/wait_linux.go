@@ -6,13 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch closes ended at the leader's end, which may have been before.
-func (c *child) watch() {
-	go func() {
-		defer close(c.ended)
-		await(c.pid)
-	}()
-}
+func (c *child) await() { await(c.pid) }
+
+func (c *child) hasEnded() bool { return hasDied(c.pid) }
 
 // await waits for the end of a child, which it does not reap. Where the kernel has no pidfd to give, it takes a thread.
 func await(pid int) {

@@ -26,18 +26,19 @@ func TestManyEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.watch()
 		children[i] = c
 	}
 	var wg sync.WaitGroup
 	for _, c := range children {
-		c.killLeader()
 		wg.Go(func() {
-			<-c.ended
+			c.await()
 			if _, err := c.reap(); err != nil {
 				t.Error(err)
 			}
 		})
+	}
+	for _, c := range children {
+		c.killLeader()
 	}
 	wg.Wait()
 	if err := stranger.Wait(); stranger.ProcessState.ExitCode() != 7 {
@@ -48,8 +49,8 @@ func TestManyEnds(t *testing.T) {
 	}
 }
 
-// TestWatch: the end is told once, whether it was before or comes after.
-func TestWatch(t *testing.T) {
+// TestAwait: the end is told, whether it was before or comes after.
+func TestAwait(t *testing.T) {
 	for _, early := range []bool{true, false} {
 		c, err := spawn(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
 		if err != nil {
@@ -59,14 +60,31 @@ func TestWatch(t *testing.T) {
 			c.killLeader()
 			await(c.pid)
 		}
-		if died := hasDied(c.pid); died != early {
-			t.Errorf("hasDied = %t, want %t", died, early)
+		if ended := c.hasEnded(); ended != early {
+			t.Errorf("hasEnded = %t, want %t", ended, early)
 		}
-		c.watch()
-		c.killLeader()
-		<-c.ended
+		time.AfterFunc(time.Millisecond, c.killLeader)
+		c.await()
 		if status, err := c.reap(); err != nil || status.Signal() != unix.SIGKILL {
 			t.Errorf("reap = %v, %v, want killed", status, err)
+		}
+	}
+}
+
+// TestEndWinsUnnoticed: a command that has ended was not stopped, also when its goroutine does not know of the end yet.
+func TestEndWinsUnnoticed(t *testing.T) {
+	for name, end := range ends {
+		c, err := spawn(&Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.await()
+		p := &Process{child: c, grace: time.Hour}
+		if end(p); p.cause != none || p.killed || p.timer != nil {
+			t.Errorf("%s of a command that has ended: %+v, want nothing", name, p)
+		}
+		if status, err := c.reap(); err != nil || status.ExitStatus() != 3 {
+			t.Errorf("reap = %v, %v, want exit status 3", status, err)
 		}
 	}
 }
@@ -110,8 +128,8 @@ func TestAsleep(t *testing.T) {
 	const crowd = 100
 	before := holds(t)
 	u, _ := asleep(t, crowd)
-	if u.fds > 3*crowd+8 || u.threads > before.threads+16 || u.rss > crowd*128 {
-		t.Errorf("%d commands hold %d descriptors, %d threads (%d before) and %d KB, want 3 each, a handful, and 128 KB each",
-			crowd, u.fds, u.threads, before.threads, u.rss)
+	if u.fds > 3*crowd+8 || u.goroutines > 3*crowd || u.threads > before.threads+16 || u.rss > crowd*128 {
+		t.Errorf("%d commands hold %d descriptors, %d goroutines, %d threads (%d before) and %d KB, want 3 and 3 each, a handful, and 128 KB each",
+			crowd, u.fds, u.goroutines, u.threads, before.threads, u.rss)
 	}
 }
