@@ -226,9 +226,8 @@ func (s *Setup) noSecretIn(paths ...string) error {
 // checkList looks at the listed tasks that are not done. One without a file is a task that is yet to be written.
 func (p *Prepared) checkList(b *board.Board) error {
 	var missing few
-	absent := p.place.Absent(b.TaskPaths())
 	for from := 0; from < b.Len(); from += atOnce {
-		if err := p.checkPart(b, from, min(from+atOnce, b.Len()), absent, &missing); err != nil {
+		if err := p.checkPart(b, from, min(from+atOnce, b.Len()), &missing); err != nil {
 			return err
 		}
 	}
@@ -242,25 +241,17 @@ func (p *Prepared) checkList(b *board.Board) error {
 const atOnce = 512
 
 // checkPart looks at the tasks of a part of the list, and speaks in its order.
-func (p *Prepared) checkPart(b *board.Board, from, to int, absent func(i int) bool, missing *few) error {
+func (p *Prepared) checkPart(b *board.Board, from, to int, missing *few) error {
+	var open []board.Entry
 	var names []string
 	for i := from; i < to; i++ {
-		if e := b.Entry(i); !e.Done() && !absent(i) {
-			names = append(names, e.Path)
+		if e := b.Entry(i); !e.Done() {
+			open, names = append(open, e), append(names, e.Path)
 		}
 	}
-	tasks := p.place.ReadTasks(names)
-	for i := from; i < to; i++ {
-		entry := b.Entry(i)
-		switch {
-		case entry.Done():
-		case len(names) == 0 || names[0] != entry.Path:
-			missing.add(entry.Path)
-		default:
-			if err := p.checkTask(b, entry, tasks[0], missing); err != nil {
-				return err
-			}
-			names, tasks = names[1:], tasks[1:]
+	for i, read := range p.place.ReadTasks(names) {
+		if err := p.checkTask(b, open[i], read, missing); err != nil {
+			return err
 		}
 	}
 	return nil
