@@ -47,7 +47,7 @@ func rows() []row {
 		}},
 		{"peak memory, 1k tasks", "MB", 16, true, memory(1000)},
 		{"peak memory, 10k tasks", "MB", 16, true, memory(10000)},
-		{"peak memory, 100k tasks", "MB", 40, true, memory(100000)},
+		{"peak memory, 100k tasks", "MB", 64, true, memory(100000)},
 		{"peak memory of the guardian", "MB", 16, true, func(l *lab) (float64, error) {
 			u, err := l.usageOfRun(100000, steps[100000])
 			return float64(u.guardianKB) / 1024, err

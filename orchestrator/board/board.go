@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/matter"
 )
 
-// Board is a kanban file as it was read. It is not changed after Parse; one that a Reader has read is good for as long as that says.
+// Board is a kanban file as it was read. It is not changed after Parse.
 type Board struct {
 	File     string
 	Source   []byte

@@ -25,7 +25,7 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readRest(f, matter.MaxSource+1, nil, nil)
+	data, err := readRest(f, matter.MaxSource+1)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", path, err, ""}
 	}
@@ -67,26 +67,19 @@ func hintForOpen(err error) string {
 	return ""
 }
 
-// readRest reads what follows the known beginning of a file, so many bytes at most, into room, or into a new buffer where that is too
-// small. The sum gets all of it.
-func readRest(f opened, most int, sum *summer, room []byte, known ...[]byte) ([]byte, error) {
-	defer sum.end()
+// readRest reads what follows the known beginning of a file, at most so many bytes in all.
+func readRest(f opened, most int, known ...[]byte) ([]byte, error) {
 	size := int(min(f.size(), int64(most)))
-	data := room[:0]
-	if need := min(size+1, most); cap(data) < need {
-		data = make([]byte, 0, need)
-	}
+	data := make([]byte, 0, min(size+1, most))
 	for _, k := range known {
 		data = append(data, k...)
 	}
-	sum.add(data)
 	for len(data) < most {
 		if len(data) == cap(data) { // it has grown
 			data = slices.Grow(data, bytes.MinRead)
 		}
-		piece := data[len(data):min(cap(data), most, len(data)+readSize)]
+		piece := data[len(data):min(cap(data), most)]
 		n, err := f.Read(piece)
-		sum.add(piece[:n])
 		data = data[:len(data)+n]
 		if errors.Is(err, io.EOF) || err == nil && n < len(piece) && len(data) == size {
 			break
@@ -98,36 +91,27 @@ func readRest(f opened, most int, sum *summer, room []byte, known ...[]byte) ([]
 	return data, nil
 }
 
-// readSize is how much is read at a time: the sum is made of one piece while the next is read.
-const readSize = 256 << 10
-
-// worthReuse is how large a board is whose memory is used again. Of a thousand small ones nobody wants to keep two each.
-const worthReuse = 16 << 10
-
 // pieceSize is how much is compared at a time.
 const pieceSize = 64 << 10
 
-// Reader reads one board again and again. Bytes that did not change are not parsed again, and those that did are read into the memory
-// of the board before the last, which is not to be used any more then, but for its paths.
+// Reader reads one board again and again. Bytes that did not change are not parsed again.
 type Reader struct {
-	path   string
-	name   string
-	last   *Board
-	before *Board // the last one; nil: there is none, or its memory is not to be used again
-	piece  []byte
+	path  string
+	name  string
+	last  *Board
+	piece []byte
 }
 
 // NewReader makes a Reader of the board at path, which is called name in messages.
 func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
-// Know makes b, which was read before, the board to compare the first one with. It is the Reader's from then on.
+// Know makes b, which was read before, the board to compare the first one with.
 func (r *Reader) Know(b *Board) { r.last = b }
 
-// Forget drops what was read: the next Read parses whatever it finds. It does not take memory back that a board in use stands in.
-func (r *Reader) Forget() { r.last, r.before, r.piece = nil, nil, nil }
+// Forget drops what was read: the next Read parses whatever it finds.
+func (r *Reader) Forget() { r.last, r.piece = nil, nil }
 
-// Read returns the board as it is now, the same *Board while its bytes are the same. A board is good until the file was found
-// changed twice after it. Errors: those of ReadFile and Parse.
+// Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {
 	f, err := openBoard(r.path)
 	if err == nil {
@@ -136,30 +120,26 @@ func (r *Reader) Read() (*Board, error) {
 	if err != nil {
 		return nil, r.named(err)
 	}
-	data, sum, err := r.changes(f)
+	data, err := r.changes(f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", r.name, err, ""}
 	}
 	if data == nil {
 		return r.last, nil
 	}
-	return r.parse(data, sum)
+	return r.parse(data)
 }
 
-func (r *Reader) parse(data []byte, sum *summer) (b *Board, err error) {
-	was := r.last
-	if was == nil {
-		b, err = hashed(data, sum, func() (*Board, error) { return parse(r.name, data) })
+func (r *Reader) parse(data []byte) (b *Board, err error) {
+	if r.last == nil {
+		b, err = Parse(r.name, data)
 	} else {
-		b, err = hashed(data, sum, func() (*Board, error) { return was.reparse(data) })
+		b, err = r.last.reparse(data)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.before, r.last = nil, b
-	if was != nil && len(was.Source) >= worthReuse && !was.doc.Lends() {
-		r.before = was
-	}
+	r.last = b
 	return b, nil
 }
 
@@ -185,11 +165,11 @@ func (r *Reader) named(err error) error {
 	return err
 }
 
-// changes reads a board; data is nil when it is what it was. It compares in pieces: the bytes of a large board need not be held twice to
-// find out that they are the same.
-func (r *Reader) changes(f opened) (data []byte, sum *summer, err error) {
+// changes reads a board; data is nil when it is what it was. It compares in pieces: the bytes of a large board need not be
+// held twice to find out that they are the same.
+func (r *Reader) changes(f opened) (data []byte, err error) {
 	if r.last == nil || f.size() != int64(len(r.last.Source)) {
-		return r.readAll(f)
+		return readRest(f, matter.MaxSource+1)
 	}
 	was := r.last.Source
 	if room := min(len(was)+1, pieceSize); len(r.piece) < room {
@@ -199,31 +179,13 @@ func (r *Reader) changes(f opened) (data []byte, sum *summer, err error) {
 		n, err := f.Read(r.piece)
 		switch {
 		case err != nil && !errors.Is(err, io.EOF):
-			return nil, nil, err
+			return nil, err
 		case !bytes.HasPrefix(was[at:], r.piece[:n]), err != nil && at+n < len(was):
-			return r.readAll(f, was[:at], r.piece[:n])
+			return readRest(f, matter.MaxSource+1, was[:at], r.piece[:n])
 		}
 		at += n
 		if err != nil || at == len(was) && n < len(r.piece) {
-			return nil, nil, nil
+			return nil, nil
 		}
 	}
-}
-
-func (r *Reader) readAll(f opened, known ...[]byte) ([]byte, *summer, error) {
-	sum := newSummer(f.size())
-	data, err := readRest(f, matter.MaxSource+1, sum, r.room(), known...)
-	return data, sum, err
-}
-
-// room is the memory of the board before the last. Nothing that it shares with later ones is a piece of it. Who uses that board all the
-// same finds nothing there, rather than another's bytes.
-func (r *Reader) room() []byte {
-	if r.before == nil {
-		return nil
-	}
-	room := r.before.Source
-	r.before.Source, r.before.doc = nil, nil
-	r.before = nil
-	return room
 }

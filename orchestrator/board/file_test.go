@@ -1,7 +1,6 @@
 package board
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -134,36 +133,6 @@ func checkReader(t *testing.T, versions ...string) {
 	}
 }
 
-// A Reader needs memory for two versions of a board, however often it changes. A board whose memory was used again shows nothing of it.
-func TestReaderUsesMemoryAgain(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "k.yaml")
-	r := NewReader(path, path)
-	one := largeBoard(2000)
-	var read []*Board
-	var memory []*byte
-	for i := range 6 {
-		text := strings.Replace(one, "current: tasks/000000", fmt.Sprintf("current: tasks/%06d", i), 1)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		b, err := r.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, memory = append(read, b), append(memory, &b.Source[0])
-		if i < 3 { // the list is a piece of the first
-			continue
-		}
-		if memory[i] != memory[i-2] || read[i-2].Source != nil || len(read[0].Source) != len(text) || read[i-1].Current.Path != fmt.Sprintf("tasks/%06d-the-name-of-a-task.md", i-1) ||
-			!strings.Contains(string(read[i-1].Source), "current: "+read[i-1].Current.Path) {
-			t.Errorf("version %d does not take the place of the one before the last, and of that alone", i)
-		}
-		if want := mustParse(t, path, text); !sameBoard(b, want) || !slices.Equal(read[0].TaskPaths(), want.TaskPaths()) {
-			t.Errorf("version %d is not what Parse makes of it", i)
-		}
-	}
-}
-
 func FuzzReader(f *testing.F) {
 	board := "current: a\nlog: " + strings.Repeat("x", pieceSize-20) + "\ntasks:\n- a\n- b\n"
 	for _, at := range []int{0, 9, len(board) - 6, pieceSize - 1, pieceSize, pieceSize + 1} {
@@ -233,12 +202,10 @@ func TestReadRest(t *testing.T) {
 		for _, k := range c.known {
 			known = append(known, []byte(k))
 		}
-		for _, room := range [][]byte{nil, []byte("dirt"), bytes.Repeat([]byte("dirt"), 100)} {
-			if got, err := readRest(&sized{strings.NewReader("0123456789"), c.size}, 100, nil, room, known...); err != nil || string(got) != c.want {
-				t.Errorf("readRest of a file of %d bytes = %q, %v, want %q", c.size, got, err, c.want)
-			}
+		if got, err := readRest(&sized{strings.NewReader("0123456789"), c.size}, 100, known...); err != nil || string(got) != c.want {
+			t.Errorf("readRest of a file of %d bytes = %q, %v, want %q", c.size, got, err, c.want)
 		}
-		if got, err := readRest(&sized{strings.NewReader("0123456789"), c.size}, 4, nil, nil); err != nil || string(got) != "0123" {
+		if got, err := readRest(&sized{strings.NewReader("0123456789"), c.size}, 4); err != nil || string(got) != "0123" {
 			t.Errorf("readRest of 4 bytes = %q, %v, want 0123", got, err)
 		}
 	}

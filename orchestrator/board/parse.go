@@ -19,14 +19,6 @@ const maxWarnings = 50
 // Parse reads a board: a plain YAML file when its name says so, else Markdown with frontmatter. source is kept and must not
 // be changed afterwards. Errors: *matter.Problem for the first thing that is wrong; nothing unreadable is ever an empty board.
 func Parse(file string, source []byte) (*Board, error) {
-	sum := newSummer(int64(len(source)))
-	sum.add(source)
-	sum.end()
-	return hashed(source, sum, func() (*Board, error) { return parse(file, source) })
-}
-
-// parse is Parse but for SHA, which it leaves empty.
-func parse(file string, source []byte) (*Board, error) {
 	doc, err := readDocument(file, source)
 	if err != nil {
 		return nil, err
@@ -34,18 +26,7 @@ func parse(file string, source []byte) (*Board, error) {
 	return interpret(doc, nil)
 }
 
-// hashed sets the SHA of the board that read reads from source.
-func hashed(source []byte, sum *summer, read func() (*Board, error)) (*Board, error) {
-	b, err := read()
-	sha := sum.of(source)
-	if err != nil {
-		return nil, err
-	}
-	b.SHA = sha
-	return b, nil
-}
-
-// reparse is Parse of what the board's file became, but for SHA, which it leaves empty. What did not change is shared.
+// reparse is Parse of what the board's file became. What did not change is shared.
 func (b *Board) reparse(source []byte) (*Board, error) {
 	doc, err := b.doc.Reread(source)
 	if err != nil {
@@ -74,6 +55,7 @@ func interpret(doc *matter.Document, before *Board) (*Board, error) {
 	}
 	b.warnLookalikes()
 	b.capWarnings()
+	b.SHA = SHA(b.Source)
 	return b, nil
 }
 

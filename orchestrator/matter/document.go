@@ -33,7 +33,6 @@ type Document struct {
 	fenced  bool    // between fences
 	compact bool    // lists of text have no nodes, see List
 	fields  []field // of the plain case; nil when the library read it
-	lends   bool    // see Lends
 
 	indexed sync.Once // what is below was made, by index
 
@@ -135,10 +134,6 @@ func (d *Document) problemAt(offset int, text, fix string) *Problem {
 func (d *Document) Visible() bool {
 	return d.fields != nil && !slices.ContainsFunc(d.fields, func(f field) bool { return f.wide })
 }
-
-// Lends says whether values of this document, and of those that Reread makes of it, are pieces of its Source. Where they are not, the
-// bytes of Source may be overwritten once it is not used any more itself.
-func (d *Document) Lends() bool { return d.lends }
 
 // Field returns a top-level key and its value, or nil and nil.
 func (d *Document) Field(name string) (key, value *yaml.Node) {

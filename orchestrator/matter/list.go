@@ -113,7 +113,6 @@ func (s *scanner) list() *yaml.Node {
 	}
 	l.spans = s.spans[first:len(s.spans):len(s.spans)]
 	l.text = s.text[s.origin : s.origin+int(l.spans[l.Len()-1].to)]
-	s.lends = true
 	return s.sequence(l)
 }
 

@@ -25,7 +25,6 @@ func (d *Document) scan(before *Document) bool {
 		return true
 	}
 	s, ok := scanFields(d.YAML, 0, 1, d.compact)
-	d.lends = s.lends
 	return ok && d.assemble(s.fields, s.content)
 }
 
@@ -42,7 +41,6 @@ func (d *Document) rescan(before *Document) bool {
 		if !ok {
 			return false
 		}
-		d.lends = s.lends
 		fields, content = append(fields, s.fields...), append(content, s.content...)
 	}
 	for _, f := range before.fields[tail:] {

@@ -31,7 +31,6 @@ type scanner struct {
 	compact bool   // lists of text get no nodes
 	origin  int    // offset in text of the field that is being read
 	kept    *List  // its value, when it is a list without nodes
-	lends   bool   // a list was read: of all else there are copies
 	own     string // a copy of its first line, of which its values are pieces
 	ownAt   int    // offset in text of that line
 
