@@ -1,41 +1,22 @@
 package board
 
-import (
-	"hash/maphash"
-	"math/bits"
-)
+// repeats finds the paths that stand in a list twice. Most long lists ascend, and while one does no path can repeat: the map is
+// made at the first path that does not come after the one before it.
+type repeats struct{ first map[string]int }
 
-// repeats finds the paths that are in a list twice. While each is greater than the one before it none can be, and that is how
-// most long lists are; else their numbers go into a hash table. A map from path to line would cost as much as all the rest of
-// reading a board.
-type repeats struct {
-	slots []int32 // number of an entry, counted from 1; 0 is free. At least half of them are.
-	seed  maphash.Seed
-}
-
-// first is the first of the paths that is the same as path i. It is called for each of them in turn.
-func (r *repeats) first(paths []string, i int) (first int, twice bool) {
-	if r.slots == nil {
+// find returns the index of the first path that equals path i. It is called for each path in turn.
+func (r *repeats) find(paths []string, i int) (first int, twice bool) {
+	if r.first == nil {
 		if i == 0 || paths[i-1] < paths[i] {
 			return 0, false
 		}
-		r.slots, r.seed = make([]int32, 2<<bits.Len(uint(cap(paths)))), maphash.MakeSeed()
-		for j := range i {
-			r.insert(paths, j)
+		r.first = make(map[string]int, cap(paths))
+		for j, p := range paths[:i] {
+			r.first[p] = j
 		}
 	}
-	return r.insert(paths, i)
-}
-
-func (r *repeats) insert(paths []string, i int) (first int, twice bool) {
-	mask := uint64(len(r.slots) - 1)
-	for at := maphash.String(r.seed, paths[i]) & mask; ; at = (at + 1) & mask {
-		switch there := int(r.slots[at]) - 1; {
-		case there < 0:
-			r.slots[at] = int32(i + 1)
-			return 0, false
-		case paths[there] == paths[i]:
-			return there, true
-		}
+	if first, twice = r.first[paths[i]]; !twice {
+		r.first[paths[i]] = i
 	}
+	return first, twice
 }

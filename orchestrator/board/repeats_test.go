@@ -28,8 +28,8 @@ func TestRepeats(t *testing.T) {
 			if !wantTwice {
 				seen[e] = i
 			}
-			if got, twice := repeated.first(tasks, i); twice != wantTwice || twice && got != want {
-				t.Fatalf("seed %d: first(%d) of %v = %d, %v, want %d, %v", seed, i, tasks, got, twice, want, wantTwice)
+			if got, twice := repeated.find(tasks, i); twice != wantTwice || twice && got != want {
+				t.Fatalf("seed %d: find(%d) of %v = %d, %v, want %d, %v", seed, i, tasks, got, twice, want, wantTwice)
 			}
 		}
 	}
@@ -40,9 +40,9 @@ func TestRepeatsOfAnAscendingListTakeNoMemory(t *testing.T) {
 	tasks := mustParse(t, "k.yaml", largeBoard(1000)).TaskPaths()
 	var repeated repeats
 	for i := range tasks {
-		repeated.first(tasks, i)
+		repeated.find(tasks, i)
 	}
-	if repeated.slots != nil {
-		t.Errorf("%d slots were made", len(repeated.slots))
+	if repeated.first != nil {
+		t.Errorf("a map of %d paths was made", len(repeated.first))
 	}
 }

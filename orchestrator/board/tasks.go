@@ -101,7 +101,7 @@ func (b *Board) readPlain(plain *matter.List) error {
 		if !visible && badPath(value) != "" {
 			return b.checkPath(plain.Node(i), "tasks")
 		}
-		if first, twice := repeated.first(t.paths, i); twice {
+		if first, twice := repeated.find(t.paths, i); twice {
 			b.warnTwice(plain.Node(i), first, i)
 		}
 	}
@@ -119,7 +119,7 @@ func (b *Board) readNodes(nodes []*yaml.Node) error {
 			return err
 		}
 		t.paths[i] = t.entries[i].Path
-		if first, twice := repeated.first(t.paths, i); twice {
+		if first, twice := repeated.find(t.paths, i); twice {
 			b.warnTwice(n, first, i)
 		}
 	}
