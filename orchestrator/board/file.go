@@ -25,7 +25,7 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readRest(f, matter.MaxSource+1)
+	data, err := readRest(f, f.size(), matter.MaxSource+1)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", path, err, ""}
 	}
@@ -68,9 +68,9 @@ func hintForOpen(err error) string {
 }
 
 // readRest reads what follows the known beginning of a file, at most so many bytes in all.
-func readRest(f opened, most int, known ...[]byte) ([]byte, error) {
-	size := int(min(f.size(), int64(most)))
-	data := make([]byte, 0, min(size+1, most))
+func readRest(f io.Reader, size int64, most int, known ...[]byte) ([]byte, error) {
+	expected := int(min(size, int64(most)))
+	data := make([]byte, 0, min(expected+1, most))
 	for _, k := range known {
 		data = append(data, k...)
 	}
@@ -81,7 +81,7 @@ func readRest(f opened, most int, known ...[]byte) ([]byte, error) {
 		piece := data[len(data):min(cap(data), most)]
 		n, err := f.Read(piece)
 		data = data[:len(data)+n]
-		if errors.Is(err, io.EOF) || err == nil && n < len(piece) && len(data) == size {
+		if errors.Is(err, io.EOF) || err == nil && n < len(piece) && len(data) == expected {
 			break
 		}
 		if err != nil {
@@ -167,9 +167,9 @@ func (r *Reader) named(err error) error {
 
 // changes reads a board; data is nil when it is what it was. It compares in pieces: the bytes of a large board need not be
 // held twice to find out that they are the same.
-func (r *Reader) changes(f opened) (data []byte, err error) {
+func (r *Reader) changes(f *file) (data []byte, err error) {
 	if r.last == nil || f.size() != int64(len(r.last.Source)) {
-		return readRest(f, matter.MaxSource+1)
+		return readRest(f, f.size(), matter.MaxSource+1)
 	}
 	was := r.last.Source
 	if room := min(len(was)+1, pieceSize); len(r.piece) < room {
@@ -181,7 +181,7 @@ func (r *Reader) changes(f opened) (data []byte, err error) {
 		case err != nil && !errors.Is(err, io.EOF):
 			return nil, err
 		case !bytes.HasPrefix(was[at:], r.piece[:n]), err != nil && at+n < len(was):
-			return readRest(f, matter.MaxSource+1, was[:at], r.piece[:n])
+			return readRest(f, f.size(), matter.MaxSource+1, was[:at], r.piece[:n])
 		}
 		at += n
 		if err != nil || at == len(was) && n < len(r.piece) {

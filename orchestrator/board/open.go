@@ -2,19 +2,11 @@ package board
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 )
 
-// opened is a file that is open for reading.
-type opened interface {
-	io.ReadCloser
-	size() int64
-	regular() error // errFolder or errSpecial when it is one
-}
-
-// file is what every system opens.
+// file is a file that is open for reading.
 type file struct {
 	*os.File
 	info fs.FileInfo
@@ -38,6 +30,7 @@ func opening(f *os.File) (*file, error) {
 
 func (f *file) size() int64 { return f.info.Size() }
 
+// regular returns errFolder or errSpecial for a file that is neither text nor could be.
 func (f *file) regular() error { return regular(f.info.Mode()) }
 
 // is says whether path itself is this file, and no link to it.

@@ -16,11 +16,10 @@ import (
 
 // Place is the work directory, where agents run, and where the board lies in it. Nothing outside the directory is read.
 type Place struct {
-	dir    string // absolute
-	home   *found // dir, as it was when the place was opened
-	board  string // absolute
-	folder string // the board's folder as a slash path from dir; "" when it lies outside
-	way    func(*Place) (reach, error)
+	dir    string      // absolute
+	home   fs.FileInfo // dir, as it was when the place was opened
+	board  string      // absolute
+	folder string      // the board's folder as a slash path from dir; "" when it lies outside
 }
 
 // Ref is a path on a board, resolved.
@@ -109,12 +108,12 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 	if err != nil {
 		return nil, &FileError{"find board", boardFile, err, ""}
 	}
-	p := &Place{dir: dir, board: file, way: defaultWay()}
+	p := &Place{dir: dir, board: file}
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, p.lost(err)
 	}
-	p.home = &found{info.Mode(), identity(info)}
+	p.home = info
 	r, err := p.enter()
 	if err != nil {
 		return nil, err
@@ -152,7 +151,7 @@ func (p *Place) Resolve(name string) (Ref, error) {
 	return ref, errors.Join(err, r.Close())
 }
 
-func (p *Place) resolve(r reach, name string) (Ref, *found, error) {
+func (p *Place) resolve(r reach, name string) (Ref, fs.FileInfo, error) {
 	ref := Ref{Path: filepath.ToSlash(name)}
 	if text := badPath(name); text != "" {
 		return ref, nil, &PathError{Path: fmt.Sprintf("%q", name), Text: text}
@@ -191,7 +190,7 @@ func Clean(p string) string {
 }
 
 // choose takes the one candidate that is there. fromBoard is "" when it cannot differ from fromDir.
-func (p *Place) choose(r reach, ref Ref, name, fromDir, fromBoard string) (Ref, *found, error) {
+func (p *Place) choose(r reach, ref Ref, name, fromDir, fromBoard string) (Ref, fs.FileInfo, error) {
 	first, err := p.look(r, name, fromDir)
 	if err != nil {
 		return ref, nil, err
@@ -201,7 +200,7 @@ func (p *Place) choose(r reach, ref Ref, name, fromDir, fromBoard string) (Ref, 
 		return ref, nil, err
 	}
 	switch {
-	case first != nil && second != nil && !sameFile(first, second):
+	case first != nil && second != nil && !os.SameFile(first, second):
 		return ref, nil, &PathError{Path: name, Text: fmt.Sprintf("it could be %s or %s", fromDir, fromBoard), hint: func() string {
 			return "rename one of the two files, or write a path that only one of them has from the work directory " + p.dir
 		}}
@@ -217,8 +216,8 @@ func (p *Place) choose(r reach, ref Ref, name, fromDir, fromBoard string) (Ref, 
 	return ref, first, judgeFile(name, first)
 }
 
-func judgeFile(name string, f *found) error {
-	err := regular(f.mode)
+func judgeFile(name string, f fs.FileInfo) error {
+	err := regular(f.Mode())
 	if err == nil {
 		return nil
 	}
@@ -228,7 +227,7 @@ func judgeFile(name string, f *found) error {
 func local(name string) bool { return name != "" && filepath.IsLocal(filepath.FromSlash(name)) }
 
 // look finds what a candidate names; nil when there is nothing, or when it lies outside.
-func (p *Place) look(r reach, name, candidate string) (*found, error) {
+func (p *Place) look(r reach, name, candidate string) (fs.FileInfo, error) {
 	if !local(candidate) {
 		return nil, nil
 	}
@@ -302,5 +301,5 @@ func (p *Place) Same(a, b string) bool {
 	}
 	_, fileA, errA := p.resolve(r, a)
 	_, fileB, errB := p.resolve(r, b)
-	return errors.Join(errA, errB, r.Close()) == nil && sameFile(fileA, fileB)
+	return errors.Join(errA, errB, r.Close()) == nil && os.SameFile(fileA, fileB)
 }

@@ -142,7 +142,7 @@ func head(r reach, ref Ref) (data []byte, cut bool, err error) {
 	if err := f.regular(); err != nil {
 		return nil, false, errors.Join(err, f.Close())
 	}
-	data, err = readRest(f, taskLimit+1)
+	data, err = readRest(f, f.size(), taskLimit+1)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, false, err
 	}
