@@ -46,7 +46,7 @@ func rows() []row {
 			return ratio(func() (float64, error) { return l.crowded(l.sideBySide) }, func() (float64, error) { return l.crowded(l.crowdFloor) })
 		}},
 		{"peak memory, 1k tasks", "MB", 16, true, memory(1000)},
-		{"peak memory, 10k tasks", "MB", 16, true, memory(10000)},
+		{"peak memory, 10k tasks", "MB", 24, true, memory(10000)},
 		{"peak memory, 100k tasks", "MB", 64, true, memory(100000)},
 		{"peak memory of the guardian", "MB", 16, true, func(l *lab) (float64, error) {
 			u, err := l.usageOfRun(100000, steps[100000])

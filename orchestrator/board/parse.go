@@ -80,16 +80,9 @@ func isOurs(name string) bool {
 	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks"}, name)
 }
 
-// validate gives the schema our fields without the entries of the list: it takes microseconds for each. Those are checked in
-// readTasks by the same rules, which a test compares.
+// validate gives the schema our fields without the entries of the list, which would take it
+// microseconds each. readTasks checks those by the same rules; a test compares the two.
 func (b *Board) validate() error {
-	if b.plainlyFits() {
-		return nil
-	}
-	return b.validateBySchema()
-}
-
-func (b *Board) validateBySchema() error {
 	envelope := map[string]any{}
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
 		if name := b.doc.Root.Content[i].Value; isOurs(name) {
@@ -110,24 +103,6 @@ func (b *Board) validateBySchema() error {
 		fix = "put the value in quotes when it is text"
 	}
 	return b.doc.Problem(value, violations[0].String(), fix)
-}
-
-// plainlyFits says whether our fields are beyond doubt what the schema asks for: a list of tasks, and texts. All else it decides, which
-// takes half a millisecond at the start and microseconds in every step; a test compares the two.
-func (b *Board) plainlyFits() bool {
-	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
-		name, value := b.doc.Root.Content[i].Value, b.doc.Root.Content[i+1]
-		switch {
-		case !isOurs(name), value.Tag == "!!null":
-		case name == "tasks":
-			if value.Kind != yaml.SequenceNode {
-				return false
-			}
-		case value.Kind != yaml.ScalarNode || value.Tag != "!!str" || !isVisible(value.Value):
-			return false
-		}
-	}
-	return true
 }
 
 // outline is a value as the schema sees it: scalars as they are, lists and maps empty. Dates are text to authors.
