@@ -17,7 +17,7 @@
 //
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► flow, board, agent, journal, durable, redact, config, roles, review
-//	board, roles, config ─► matter            board   ─► schema, durable     journal ─► durable, compact
+//	board, roles, config ─► frontmatter       board   ─► schema, durable     journal ─► durable, compact
 //	agent          ─► proc, redact, schema    digest  ─► flow                console ─► redact
 //	supervise      ─► agent, proc, review
 //	agent/NAME     ─► agent, proc             (an adapter; orchestrator knows them all)

@@ -15,7 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // known are the keys that a role file may use to say something to kanban-run.
@@ -40,7 +40,7 @@ func lazy(pattern string) func() *regexp.Regexp {
 
 // fields reads the frontmatter of one role file and keeps the first problem, so that parse reads like the list of keys it is.
 type fields struct {
-	doc *matter.Document
+	doc *frontmatter.Document
 	err error
 }
 
@@ -50,7 +50,7 @@ func parse(file string, source []byte) (Role, error) {
 		return Role{}, err
 	}
 	if doc.Root == nil {
-		return Role{}, &matter.Problem{File: file, Line: 1, Column: 1, Text: "a role file begins with frontmatter, and this one has none",
+		return Role{}, &frontmatter.Problem{File: file, Line: 1, Column: 1, Text: "a role file begins with frontmatter, and this one has none",
 			Fix: "begin it with three lines: ---, name: NAME, ---"}
 	}
 	f := &fields{doc: doc}
@@ -81,8 +81,8 @@ func parse(file string, source []byte) (Role, error) {
 
 // parseMatter also reads what Claude Code itself wrote and reads, a description of several sentences with colons and no quotes
 // around it. That is not YAML; the one line is quoted and the file read once more.
-func parseMatter(file string, source []byte) (*matter.Document, error) {
-	doc, err := matter.ParseMatter(file, source)
+func parseMatter(file string, source []byte) (*frontmatter.Document, error) {
+	doc, err := frontmatter.Parse(file, source)
 	if err == nil {
 		return doc, nil
 	}
@@ -90,7 +90,7 @@ func parseMatter(file string, source []byte) (*matter.Document, error) {
 	if !ok {
 		return nil, err
 	}
-	second, secondErr := matter.ParseMatter(file, quoted)
+	second, secondErr := frontmatter.Parse(file, quoted)
 	if secondErr != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func quoteDescription(source []byte) ([]byte, bool) {
 // promptOf refuses what no program can be told on its command line.
 func (f *fields) promptOf(body []byte) string {
 	if bytes.IndexByte(body, 0) >= 0 && f.err == nil {
-		f.err = &matter.Problem{File: f.doc.File, Text: "the prompt holds a NUL character", Fix: "remove it: a prompt is text"}
+		f.err = &frontmatter.Problem{File: f.doc.File, Text: "the prompt holds a NUL character", Fix: "remove it: a prompt is text"}
 	}
 	return prompt(body)
 }

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // Role says how an agent of one kind is started and what it is told.
@@ -72,7 +72,7 @@ const maxFile = 1 << 20
 // Load reads every *.md file of the folders, except README.md and hidden ones, and then the embedded roles. An earlier folder
 // wins over a later one, and a whole file over a whole file: nothing is merged. A folder that does not exist holds no roles.
 //
-// What is wrong with a file is a [*matter.Problem] with file and line.
+// What is wrong with a file is a [*frontmatter.Problem] with file and line.
 func Load(dirs ...string) (*Set, error) {
 	s := &Set{roles: map[string]Role{}}
 	for _, dir := range dirs {
@@ -145,7 +145,7 @@ func (s *Set) addFile(path string, here map[string]string) error {
 	}
 	k := key(role.Name)
 	if first, ok := here[k]; ok {
-		return &matter.Problem{File: path, Text: fmt.Sprintf("the role %s is already defined by %s", role.Name, first),
+		return &frontmatter.Problem{File: path, Text: fmt.Sprintf("the role %s is already defined by %s", role.Name, first),
 			Fix: "remove one of the two files, or give one another name"}
 	}
 	here[k] = path

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // write fills a folder with files and returns it.
@@ -262,7 +262,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := parse("x.md", []byte(tt.source))
-			problem, ok := errors.AsType[*matter.Problem](err)
+			problem, ok := errors.AsType[*frontmatter.Problem](err)
 			if !ok {
 				t.Fatalf("parse = %v, want a Problem", err)
 			}

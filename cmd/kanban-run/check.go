@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 func checkCommand() command {
@@ -91,7 +91,7 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 }
 
 // problems are what is wrong or odd about a board that can be read; an error is why it cannot.
-func (u *setup) problems(name string) ([]*matter.Problem, error) {
+func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	source, err := board.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (u *setup) problems(name string) ([]*matter.Problem, error) {
 }
 
 // refusal is what else a run would refuse: a command that is missing here is no fault of the board.
-func (u *setup) refusal(name string, found []*matter.Problem) []*matter.Problem {
+func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil
@@ -130,11 +130,11 @@ func (u *setup) refusal(name string, found []*matter.Problem) []*matter.Problem 
 	}
 	var setup *agent.ConfigError
 	here := errors.As(err, &setup) && setup.Missing
-	known := slices.ContainsFunc(found, func(p *matter.Problem) bool { return !p.Warning })
+	known := slices.ContainsFunc(found, func(p *frontmatter.Problem) bool { return !p.Warning })
 	if err == nil || known && !here {
 		return nil
 	}
-	return []*matter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
+	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
 }
 
 // fix repairs a board and says what it did.

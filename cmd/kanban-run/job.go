@@ -17,7 +17,7 @@ import (
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/report"
 )
@@ -212,7 +212,7 @@ func (j *job) explain(err error, hint string) {
 
 // place is where an error is known to be.
 func (j *job) place(err error) (file, line string) {
-	var p *matter.Problem
+	var p *frontmatter.Problem
 	var s *config.Error
 	at := 0
 	switch {

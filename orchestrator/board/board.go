@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // Board is a kanban file as it was read. It is not changed after Parse.
@@ -20,9 +20,9 @@ type Board struct {
 	Phase    string // as written; "" when there is none
 	SubPhase string
 	Current  Current
-	Warnings []*matter.Problem // odd but legal, at most maxWarnings of them
+	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings of them
 
-	doc   *matter.Document
+	doc   *frontmatter.Document
 	tasks *taskList
 }
 
@@ -73,17 +73,17 @@ func (b *Board) MissingCurrent() error {
 			break
 		}
 	}
-	return &matter.Problem{File: b.File, Line: b.doc.FirstLine, Text: "current is missing, and phase does not say that the work is over", Fix: fix}
+	return &frontmatter.Problem{File: b.File, Line: b.doc.FirstLine, Text: "current is missing, and phase does not say that the work is over", Fix: fix}
 }
 
 // CurrentProblem puts an error about the current task at the place of current. An error that has a place of its own keeps it.
 func (b *Board) CurrentProblem(err error) error {
-	return placed(err, &matter.Problem{File: b.File, Line: b.Current.Line, Column: b.Current.Column, Text: "current: "})
+	return placed(err, &frontmatter.Problem{File: b.File, Line: b.Current.Line, Column: b.Current.Column, Text: "current: "})
 }
 
 // EntryProblem puts an error about a task at the place of its entry. An error that has a place of its own keeps it.
 func (b *Board) EntryProblem(e Entry, err error) error {
-	return placed(err, &matter.Problem{File: b.File, Line: e.Line, Text: "tasks: "})
+	return placed(err, &frontmatter.Problem{File: b.File, Line: e.Line, Text: "tasks: "})
 }
 
 func isYAML(file string) bool {

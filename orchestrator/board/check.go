@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // maxFindings bounds what Check says about the tasks of one board.
@@ -14,7 +14,7 @@ const maxFindings = 200
 
 // Check says what is wrong or odd about a board and its tasks, in the order of the board. What has Warning set stops no run.
 // knownRole says whether there is a role of that name.
-func Check(b *Board, p *Place, knownRole func(string) bool) []*matter.Problem {
+func Check(b *Board, p *Place, knownRole func(string) bool) []*frontmatter.Problem {
 	c := &checker{board: b, place: p, knownRole: knownRole, found: slices.Clone(b.Warnings)}
 	c.current()
 	c.tasks()
@@ -25,22 +25,22 @@ type checker struct {
 	board     *Board
 	place     *Place
 	knownRole func(string) bool
-	found     []*matter.Problem
+	found     []*frontmatter.Problem
 }
 
 func (c *checker) add(warning bool, err error) {
-	var p *matter.Problem
+	var p *frontmatter.Problem
 	if !errors.As(err, &p) {
-		p = &matter.Problem{File: c.board.File, Text: err.Error(), Fix: hintOf(err)}
+		p = &frontmatter.Problem{File: c.board.File, Text: err.Error(), Fix: hintOf(err)}
 	}
 	p.Warning = warning
-	if !slices.ContainsFunc(c.found, func(q *matter.Problem) bool { return says(q, p) }) {
+	if !slices.ContainsFunc(c.found, func(q *frontmatter.Problem) bool { return says(q, p) }) {
 		c.found = append(c.found, p)
 	}
 }
 
 // says reports whether q has told p already: the current task is in the list, too, and one mistake is one error.
-func says(q, p *matter.Problem) bool {
+func says(q, p *frontmatter.Problem) bool {
 	return q.File == p.File && q.Line == p.Line && q.Column == p.Column && q.Text == p.Text && (p.Warning || !q.Warning)
 }
 
@@ -60,7 +60,7 @@ func (c *checker) current() {
 
 func (c *checker) odd(text, fix string) {
 	at := c.board.Current
-	c.add(true, &matter.Problem{File: c.board.File, Line: at.Line, Column: at.Column, Text: text, Fix: fix})
+	c.add(true, &frontmatter.Problem{File: c.board.File, Line: at.Line, Column: at.Column, Text: text, Fix: fix})
 }
 
 func (c *checker) currentTask() {
@@ -93,7 +93,7 @@ func (c *checker) tasks() {
 	for i := range c.board.Len() {
 		e := c.board.Entry(i)
 		if len(c.found) >= most {
-			c.add(true, &matter.Problem{File: c.board.File, Text: fmt.Sprintf("%d more tasks were not looked at", c.board.Len()-i), Fix: "mend the ones above first"})
+			c.add(true, &frontmatter.Problem{File: c.board.File, Text: fmt.Sprintf("%d more tasks were not looked at", c.board.Len()-i), Fix: "mend the ones above first"})
 			return
 		}
 		over := c.board.Terminal() || e.Done()
@@ -113,19 +113,19 @@ func (c *checker) tasks() {
 
 // IgnoredAssignee is a warning about an entry whose assignee is not who will work on the task: only the task's own header and the
 // phase choose the role (seed 004, "Agent Role Mapping"). It is nil when the two agree.
-func (b *Board) IgnoredAssignee(e Entry, t *Task) *matter.Problem {
+func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 	role := RoleFor(b, t)
 	if e.Assignee == "" || fold(e.Assignee) == fold(role) {
 		return nil
 	}
-	return &matter.Problem{File: b.File, Line: e.Line, Warning: true,
+	return &frontmatter.Problem{File: b.File, Line: e.Line, Warning: true,
 		Text: fmt.Sprintf("assignee %s on the board does not choose the role: %s goes to %s", e.Assignee, e.Path, role),
 		Fix:  fmt.Sprintf("put role: %s into the header of %s", e.Assignee, e.Path)}
 }
 
 func (c *checker) role(t *Task, over bool) {
 	if t.assignee != "" && fold(t.assignee) != fold(t.Role) {
-		c.add(true, &matter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn,
+		c.add(true, &frontmatter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn,
 			Text: fmt.Sprintf("role is %s and assignee is %s; role counts", t.Role, t.assignee), Fix: "remove one of the two"})
 	}
 	if role := RoleFor(c.board, t); !c.knownRole(role) {

@@ -3,7 +3,7 @@ package board
 import (
 	"errors"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // FileError says why a board or a folder cannot be used as a file. Err is the cause.
@@ -53,8 +53,8 @@ func (e *SpliceError) Hint() string {
 }
 
 // placed gives an error the place of p, whose Text is put before it.
-func placed(err error, p *matter.Problem) error {
-	var own *matter.Problem
+func placed(err error, p *frontmatter.Problem) error {
+	var own *frontmatter.Problem
 	if errors.As(err, &own) {
 		return err
 	}

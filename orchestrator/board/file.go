@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"kanban-run/orchestrator/durable"
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 var (
@@ -25,7 +25,7 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readRest(f, f.size(), matter.MaxSource+1)
+	data, err := readRest(f, f.size(), frontmatter.MaxSource+1)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", path, err, ""}
 	}
@@ -169,7 +169,7 @@ func (r *Reader) named(err error) error {
 // held twice to find out that they are the same.
 func (r *Reader) changes(f *file) (data []byte, err error) {
 	if r.last == nil || f.size() != int64(len(r.last.Source)) {
-		return readRest(f, f.size(), matter.MaxSource+1)
+		return readRest(f, f.size(), frontmatter.MaxSource+1)
 	}
 	was := r.last.Source
 	if room := min(len(was)+1, pieceSize); len(r.piece) < room {
@@ -181,7 +181,7 @@ func (r *Reader) changes(f *file) (data []byte, err error) {
 		case err != nil && !errors.Is(err, io.EOF):
 			return nil, err
 		case !bytes.HasPrefix(was[at:], r.piece[:n]), err != nil && at+n < len(was):
-			return readRest(f, f.size(), matter.MaxSource+1, was[:at], r.piece[:n])
+			return readRest(f, f.size(), frontmatter.MaxSource+1, was[:at], r.piece[:n])
 		}
 		at += n
 		if err != nil || at == len(was) && n < len(r.piece) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 func TestReaderParsesOnlyWhatChanged(t *testing.T) {
@@ -83,7 +83,7 @@ func TestReadFileRefuses(t *testing.T) {
 		}
 	}
 	data, err := ReadFile(large)
-	if err != nil || len(data) != matter.MaxSource+1 {
+	if err != nil || len(data) != frontmatter.MaxSource+1 {
 		t.Fatalf("ReadFile(1 GiB) = %d bytes, %v, want one more than the limit", len(data), err)
 	}
 	if _, err := Parse(large, data); err == nil {

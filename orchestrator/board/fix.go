@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // maxFixes bounds how many values of one board are repaired. Real ones have one.
@@ -63,13 +63,13 @@ var (
 
 // blockify turns the field that holds the problem into a | block.
 func blockify(file string, source []byte, problem error) (fixed []byte, note string, ok bool) {
-	var at *matter.Problem
-	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, matter.ErrUnclosed) {
+	var at *frontmatter.Problem
+	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, frontmatter.ErrUnclosed) {
 		return nil, "", false // only what the YAML library could not read
 	}
-	doc := &matter.Document{YAML: source, FirstLine: 1}
+	doc := &frontmatter.Document{YAML: source, FirstLine: 1}
 	if !isYAML(file) {
-		split, err := matter.Split(file, source)
+		split, err := frontmatter.Split(file, source)
 		if err != nil {
 			return nil, "", false
 		}

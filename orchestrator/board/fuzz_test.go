@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 var fuzzBoards = []string{
@@ -39,9 +39,9 @@ func FuzzBoard(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte) {
 		b, err := Parse(fuzzName(source), source)
 		if err != nil {
-			var p *matter.Problem
+			var p *frontmatter.Problem
 			if !errors.As(err, &p) || p.File == "" {
-				t.Fatalf("Parse(%q) = %v, want a *matter.Problem with a file", source, err)
+				t.Fatalf("Parse(%q) = %v, want a *frontmatter.Problem with a file", source, err)
 			}
 			return
 		}

@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/schema"
 )
 
@@ -17,7 +17,7 @@ import (
 const maxWarnings = 50
 
 // Parse reads a board: a plain YAML file when its name says so, else Markdown with frontmatter. source is kept and must not
-// be changed afterwards. Errors: *matter.Problem for the first thing that is wrong; nothing unreadable is ever an empty board.
+// be changed afterwards. Errors: *frontmatter.Problem for the first thing that is wrong; nothing unreadable is ever an empty board.
 func Parse(file string, source []byte) (*Board, error) {
 	doc, err := readDocument(file, source)
 	if err != nil {
@@ -39,7 +39,7 @@ func (b *Board) reparse(source []byte) (*Board, error) {
 }
 
 // interpret makes a board of a document. before is what it was, or nil.
-func interpret(doc *matter.Document, before *Board) (*Board, error) {
+func interpret(doc *frontmatter.Document, before *Board) (*Board, error) {
 	b := &Board{File: doc.File, Source: doc.Source, doc: doc}
 	if err := b.validate(); err != nil {
 		return nil, err
@@ -59,11 +59,11 @@ func interpret(doc *matter.Document, before *Board) (*Board, error) {
 	return b, nil
 }
 
-func readDocument(file string, source []byte) (*matter.Document, error) {
+func readDocument(file string, source []byte) (*frontmatter.Document, error) {
 	if isYAML(file) {
-		return matter.CompactYAML(file, source)
+		return frontmatter.ParseCompactYAML(file, source)
 	}
-	doc, err := matter.CompactMatter(file, source)
+	doc, err := frontmatter.ParseCompact(file, source)
 	if err == nil && doc.Root == nil {
 		return nil, noBoard(file)
 	}
@@ -71,7 +71,7 @@ func readDocument(file string, source []byte) (*matter.Document, error) {
 }
 
 func noBoard(file string) error {
-	return &matter.Problem{File: file, Line: 1, Text: "this is no board: it does not begin with frontmatter",
+	return &frontmatter.Problem{File: file, Line: 1, Text: "this is no board: it does not begin with frontmatter",
 		Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}
 }
 
@@ -322,6 +322,6 @@ func (b *Board) warnLookalikes() {
 func (b *Board) capWarnings() {
 	if more := len(b.Warnings) - maxWarnings; more > 0 {
 		b.Warnings = append(b.Warnings[:maxWarnings:maxWarnings],
-			&matter.Problem{File: b.File, Text: fmt.Sprintf("%d more warnings", more), Warning: true})
+			&frontmatter.Problem{File: b.File, Text: fmt.Sprintf("%d more warnings", more), Warning: true})
 	}
 }

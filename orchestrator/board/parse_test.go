@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/schema"
 )
 
@@ -23,7 +23,7 @@ func mustParse(t testing.TB, file, source string) *Board {
 	return b
 }
 
-func problems(list []*matter.Problem) []string {
+func problems(list []*frontmatter.Problem) []string {
 	var out []string
 	for _, p := range list {
 		out = append(out, p.Error())
@@ -219,9 +219,9 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := Parse(c.file, []byte(c.source))
-			var p *matter.Problem
+			var p *frontmatter.Problem
 			if !errors.As(err, &p) {
-				t.Fatalf("Parse(%q) = %+v, %v, want a *matter.Problem", c.source, b, err)
+				t.Fatalf("Parse(%q) = %+v, %v, want a *frontmatter.Problem", c.source, b, err)
 			}
 			if !strings.HasPrefix(p.Error(), c.want) {
 				t.Errorf("error = %q, want it to begin %q", p, c.want)
@@ -291,7 +291,7 @@ func TestTaskPaths(t *testing.T) {
 func TestPlacedErrors(t *testing.T) {
 	cause := &PathError{Path: "a.md", Text: "it is gone", hint: func() string { return "bring it back" }}
 	b := mustParse(t, "k.yaml", "phase: x\ncurrent: a.md\ntasks:\n- b.md [done]\n- a.md\n")
-	own := &matter.Problem{File: "a.md", Line: 3, Text: "own place"}
+	own := &frontmatter.Problem{File: "a.md", Line: 3, Text: "own place"}
 	task := &Task{Ref: Ref{Path: "a.md"}, RoleLine: 4, roleColumn: 7}
 	for _, c := range []struct {
 		name       string

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // checkReparse compares what a board becomes by reparse with what Parse makes of the same bytes.
@@ -143,7 +143,7 @@ func TestReaderReadsAsParseDoes(t *testing.T) {
 		}
 		got, err := r.Read()
 		want, wantErr := Parse("k.yaml", []byte(source))
-		var p *matter.Problem
+		var p *frontmatter.Problem
 		if wantErr != nil {
 			if !errors.As(err, &p) || p.Error() != wantErr.Error() {
 				t.Errorf("Read = %v, want %v", err, wantErr)

@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // Edit is a change of a board's fields. The zero Edit changes nothing.
@@ -259,7 +259,7 @@ func meansSame(a, b string) bool { return a == b || clean(a) == clean(b) }
 func clean(p string) string { return Clean(filepath.ToSlash(p)) }
 
 // sameOthers says whether the keys and values that no edit touches are the same.
-func sameOthers(a, b *matter.Document) bool {
+func sameOthers(a, b *frontmatter.Document) bool {
 	m, n := others(a), others(b)
 	if len(m) != len(n) {
 		return false
@@ -273,7 +273,7 @@ func sameOthers(a, b *matter.Document) bool {
 }
 
 // others are the keys and values that no edit touches.
-func others(doc *matter.Document) []*yaml.Node {
+func others(doc *frontmatter.Document) []*yaml.Node {
 	var rest []*yaml.Node
 	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
 		if name := doc.Root.Content[i].Value; name != "current" && name != "tasks" {

@@ -10,7 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // taskLimit is how much of a task file is read, in bytes: the header is at its beginning, and the rest is the agent's.
@@ -33,11 +33,11 @@ func (t *Task) Done() bool { return isDone(t.State) }
 
 // RoleProblem puts an error about the task's role at the place where the role is named.
 func (t *Task) RoleProblem(err error) error {
-	return placed(err, &matter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn})
+	return placed(err, &frontmatter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn})
 }
 
 // ReadTask resolves a path on the board and reads the header of the file, at most the first 64 KiB. Errors: those of
-// Resolve, and *matter.Problem for a header that cannot be read or a role that is not text.
+// Resolve, and *frontmatter.Problem for a header that cannot be read or a role that is not text.
 func (p *Place) ReadTask(name string) (*Task, error) {
 	r, err := p.enter()
 	if err != nil {
@@ -152,24 +152,24 @@ func head(r reach, ref Ref) (data []byte, cut bool, err error) {
 	return data, false, nil
 }
 
-func taskDocument(file string, data []byte, cut bool) (*matter.Document, error) {
+func taskDocument(file string, data []byte, cut bool) (*frontmatter.Document, error) {
 	if isYAML(file) {
 		if cut {
-			return nil, &matter.Problem{File: file, Text: "a task in YAML may have 64 KiB", Fix: "use Markdown with frontmatter: its text may be of any length"}
+			return nil, &frontmatter.Problem{File: file, Text: "a task in YAML may have 64 KiB", Fix: "use Markdown with frontmatter: its text may be of any length"}
 		}
-		return matter.ParseYAML(file, data)
+		return frontmatter.ParseYAML(file, data)
 	}
-	doc, err := matter.ParseMatter(file, data)
-	var problem *matter.Problem
-	if cut && errors.Is(err, matter.ErrUnclosed) && errors.As(err, &problem) {
+	doc, err := frontmatter.Parse(file, data)
+	var problem *frontmatter.Problem
+	if cut && errors.Is(err, frontmatter.ErrUnclosed) && errors.As(err, &problem) {
 		problem.Text = "the frontmatter does not end within the first 64 KiB"
 	}
 	return doc, err
 }
 
 // readRole takes role, else assignee: real task files say either.
-func (t *Task) readRole(doc *matter.Document) error {
-	var empty *matter.Problem
+func (t *Task) readRole(doc *frontmatter.Document) error {
+	var empty *frontmatter.Problem
 	for _, name := range []string{"role", "assignee"} {
 		_, value := doc.Field(name)
 		if value == nil {
@@ -203,7 +203,7 @@ func (t *Task) readRole(doc *matter.Document) error {
 const nearMissLines = 20
 
 // nearMiss refuses what was meant to name a role and does not: the task would silently be an Implementor's.
-func nearMiss(doc *matter.Document) error {
+func nearMiss(doc *frontmatter.Document) error {
 	if doc.Root == nil {
 		return strayRole(doc)
 	}
@@ -218,10 +218,10 @@ func nearMiss(doc *matter.Document) error {
 	return nil
 }
 
-func strayRole(doc *matter.Document) error {
+func strayRole(doc *frontmatter.Document) error {
 	for i, line := range bytes.SplitN(doc.Source, []byte{'\n'}, nearMissLines+1) {
 		if i < nearMissLines && isRoleLine(line) {
-			return &matter.Problem{File: doc.File, Line: i + 1, Column: 1, Text: "a role outside of frontmatter means nothing",
+			return &frontmatter.Problem{File: doc.File, Line: i + 1, Column: 1, Text: "a role outside of frontmatter means nothing",
 				Fix: "begin the file with a line --- and close the header with another"}
 		}
 	}
@@ -235,7 +235,7 @@ func isRoleLine(line []byte) bool {
 }
 
 // firstText is the text of the first field that has one.
-func firstText(doc *matter.Document, names ...string) string {
+func firstText(doc *frontmatter.Document, names ...string) string {
 	for _, name := range names {
 		if _, value := doc.Field(name); text(value) != "" {
 			return text(value)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 func writeTask(t testing.TB, name, text string) *Place {
@@ -73,9 +73,9 @@ func TestReadTaskRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := writeTask(t, c.file, c.text).ReadTask(c.file)
-			var p *matter.Problem
+			var p *frontmatter.Problem
 			if !errors.As(err, &p) || !strings.HasPrefix(p.Error(), c.want) || p.Hint() == "" {
-				t.Errorf("ReadTask = %v, want a *matter.Problem with a hint that begins %q", err, c.want)
+				t.Errorf("ReadTask = %v, want a *frontmatter.Problem with a hint that begins %q", err, c.want)
 			}
 		})
 	}

@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // taskList is the list of tasks as it was read. It is not changed afterwards: boards share it while its lines stay the same.
@@ -13,12 +13,12 @@ import (
 // values when they are wanted.
 type taskList struct {
 	paths    []string // never nil once the list was read
-	plain    *matter.List
+	plain    *frontmatter.List
 	firstRow int // what makes a line of the file of a line of plain
 
 	entries  []Entry
 	nodes    []*yaml.Node // the node of each entry
-	warnings []*matter.Problem
+	warnings []*frontmatter.Problem
 }
 
 // Len is the number of tasks in the list.
@@ -89,7 +89,7 @@ func (b *Board) readTasks() error {
 }
 
 // readPlain takes the paths off a plain list.
-func (b *Board) readPlain(plain *matter.List) error {
+func (b *Board) readPlain(plain *frontmatter.List) error {
 	t := b.tasks
 	t.plain, t.firstRow = plain, b.doc.FirstLine-1
 	t.paths = make([]string, plain.Len())
@@ -189,12 +189,12 @@ func (b *Board) keepsAll(other *Board) bool {
 }
 
 // sameField says whether two values of a top-level field are the same.
-func sameField(name string, a *matter.Document, m *yaml.Node, b *matter.Document, n *yaml.Node) bool {
+func sameField(name string, a *frontmatter.Document, m *yaml.Node, b *frontmatter.Document, n *yaml.Node) bool {
 	return m == n || equal(unfolded(name, a, m), unfolded(name, b, n))
 }
 
 // unfolded is a value with the nodes of all that is in it.
-func unfolded(name string, doc *matter.Document, n *yaml.Node) *yaml.Node {
+func unfolded(name string, doc *frontmatter.Document, n *yaml.Node) *yaml.Node {
 	l := doc.List(name)
 	if l == nil {
 		return n

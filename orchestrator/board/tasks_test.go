@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // withNodes reads a board as if no list were plain: the oracle of the plain form.
 func withNodes(file string, source []byte) (*Board, error) {
-	read := matter.ParseMatter
+	read := frontmatter.Parse
 	if isYAML(file) {
-		read = matter.ParseYAML
+		read = frontmatter.ParseYAML
 	}
 	doc, err := read(file, source)
 	if err != nil {

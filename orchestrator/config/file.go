@@ -14,7 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/matter"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // maxFile bounds the settings file: the parser's time grows faster than its input.
@@ -106,11 +106,11 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	return root, f.err
 }
 
-// syntax says where the file is no YAML. The library names the line of the enclosing list at best; matter finds the place.
+// syntax says where the file is no YAML. The library names the line of the enclosing list at best; frontmatter finds the place.
 func (f *settingsFile) syntax(source []byte, err error) error {
 	e := &Error{File: f.path, Text: err.Error(), Fix: "quote a value that contains a colon or begins with a special character"}
-	var p *matter.Problem
-	if _, err := matter.ParseYAML(f.path, source); errors.As(err, &p) && p.Line > 0 {
+	var p *frontmatter.Problem
+	if _, err := frontmatter.ParseYAML(f.path, source); errors.As(err, &p) && p.Line > 0 {
 		e.Line, e.Text = p.Line, strings.TrimPrefix(p.Text, "invalid YAML: ")
 		if line := bytes.SplitAfter(source, []byte{'\n'})[p.Line-1]; bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte{'\t'}) {
 			e.Fix = "indent with spaces"

@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"bytes"
@@ -11,11 +11,11 @@ const (
 	fence = "---"
 )
 
-// ErrUnclosed says that the end of the file came before the closing fence.
+// ErrUnclosed reports that the file ends before the closing fence.
 var ErrUnclosed = errors.New("the frontmatter is opened and never closed")
 
-// Split finds the frontmatter of a Markdown file and does not read it: Root stays nil, and YAML is nil when there is none.
-// Errors: *Problem, for what only resembles frontmatter.
+// Split finds the frontmatter of a Markdown file without reading it: Root stays nil, and YAML is
+// nil when there is none. Errors: *Problem, for a block that only resembles frontmatter.
 func Split(file string, source []byte) (*Document, error) {
 	if len(source) > MaxSource {
 		return nil, tooLarge(file, len(source), MaxSource)
@@ -23,9 +23,9 @@ func Split(file string, source []byte) (*Document, error) {
 	if bytes.HasPrefix(source, []byte("\xFF\xFE")) || bytes.HasPrefix(source, []byte("\xFE\xFF")) {
 		return nil, &Problem{File: file, Line: 1, Column: 1, Text: "this is UTF-16", Fix: "save the file as UTF-8"}
 	}
-	d := whole(file, source)
+	d := newDocument(file, source)
 	d.YAML = nil
-	open, err := d.opening()
+	open, err := d.findOpening()
 	if err != nil {
 		return nil, err
 	}
@@ -33,17 +33,17 @@ func Split(file string, source []byte) (*Document, error) {
 		d.Body = d.Start
 		return d, nil
 	}
-	if err := d.close(open); err != nil {
+	if err := d.findClosing(open); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// opening finds the first line that is not blank and says where the line after it begins, or -1 when it opens no frontmatter.
-// It leaves FirstLine on that line.
-func (d *Document) opening() (int, error) {
+// findOpening returns the offset behind the opening fence, -1 when the first line that is not blank
+// opens no frontmatter. It leaves FirstLine on that line.
+func (d *Document) findOpening() (int, error) {
 	for at := d.Start; at < len(d.Source); d.FirstLine++ {
-		line, next := lineOf(d.Source, at)
+		line, next := cutLine(d.Source, at)
 		if word := bytes.TrimSpace(line); len(word) > 0 {
 			return d.judgeOpening(line, word, next)
 		}
@@ -56,14 +56,15 @@ func (d *Document) judgeOpening(line, word []byte, next int) (int, error) {
 	refuse := func(text, fix string) (int, error) {
 		return -1, &Problem{File: d.File, Line: d.FirstLine, Column: 1, Text: text, Fix: fix}
 	}
-	// The first line decides whether there is a header at all, so it must be readable itself.
+	// The first line decides whether there is a header, so it must itself be readable.
 	if err := guardBytes(d.File, line, d.FirstLine); err != nil {
 		return -1, err
 	}
 	switch {
 	case bytes.HasPrefix(word, []byte("+++")), bytes.HasPrefix(word, []byte("---toml")):
 		return refuse("this is TOML, only YAML frontmatter is read", "write the fields as YAML between two --- lines")
-	case bytes.HasPrefix(word, []byte(";;;")), bytes.HasPrefix(word, []byte("---json")), string(word) == "{", bytes.HasPrefix(word, []byte(`{"`)):
+	case bytes.HasPrefix(word, []byte(";;;")), bytes.HasPrefix(word, []byte("---json")), string(word) == "{",
+		bytes.HasPrefix(word, []byte(`{"`)):
 		return refuse("this is JSON, only YAML frontmatter is read", "write the fields as YAML between two --- lines")
 	case !bytes.HasPrefix(word, []byte(fence)):
 		return -1, nil
@@ -75,24 +76,25 @@ func (d *Document) judgeOpening(line, word []byte, next int) (int, error) {
 	return next, nil
 }
 
-// close finds the closing fence. It is the first line that reads --- once white space is cut off, which is how frontmatter
-// libraries see it; an indented one may just as well be text of the author's, so it is refused rather than guessed at.
-func (d *Document) close(open int) error {
+// findClosing finds the first line that reads --- without white space around it, as frontmatter
+// libraries do. An indented one may be the author's text: it is refused, not guessed at.
+func (d *Document) findClosing(open int) error {
 	line := d.FirstLine
 	refuse := func(at int, text, fix string) error {
 		return &Problem{File: d.File, Line: at, Column: 1, Text: text, Fix: fix}
 	}
 	for at := open; at < len(d.Source); {
-		raw, next := lineOf(d.Source, at)
+		raw, next := cutLine(d.Source, at)
 		line++
-		if endsInText(raw) {
+		if endsInWord(raw) {
 			at = next
 			continue
 		}
 		trimmed := bytes.TrimRight(raw, " \t\r")
 		switch {
 		case string(bytes.TrimSpace(raw)) == fence && string(trimmed) != fence:
-			return refuse(line, "an indented --- would end the frontmatter here", "write the line differently, for example as - - -")
+			return refuse(line, "an indented --- would end the frontmatter here",
+				"write the line differently, for example as - - -")
 		case string(trimmed) == fence:
 			d.YAML, d.Start, d.Body, d.FirstLine = d.Source[open:at:at], open, next, d.FirstLine+1
 			return nil
@@ -101,11 +103,12 @@ func (d *Document) close(open int) error {
 		}
 		at = next
 	}
-	return &Problem{File: d.File, Line: d.FirstLine, Column: 1, Text: ErrUnclosed.Error(), Fix: "end it with a line of ---", Err: ErrUnclosed}
+	return &Problem{File: d.File, Line: d.FirstLine, Column: 1, Text: ErrUnclosed.Error(),
+		Fix: "end it with a line of ---", Err: ErrUnclosed}
 }
 
-// endsInText recognises nearly all lines that are no fence, by their last character.
-func endsInText(line []byte) bool {
+// endsInWord rules out nearly all lines as fences by their last character.
+func endsInWord(line []byte) bool {
 	n := len(line)
 	if n > 0 && line[n-1] == '\r' {
 		n--
@@ -113,8 +116,8 @@ func endsInText(line []byte) bool {
 	return n > 0 && (isLetter(line[n-1]) || line[n-1] >= '0' && line[n-1] <= '9')
 }
 
-// lineOf is the line that begins at an offset, without its newline, and where the next one begins.
-func lineOf(b []byte, at int) (line []byte, next int) {
+// cutLine returns the line at an offset, without its newline, and the offset of the next line.
+func cutLine(b []byte, at int) (line []byte, next int) {
 	if i := bytes.IndexByte(b[at:], '\n'); i >= 0 {
 		return b[at : at+i], at + i + 1
 	}
@@ -122,5 +125,6 @@ func lineOf(b []byte, at int) (line []byte, next int) {
 }
 
 func tooLarge(file string, size, limit int) *Problem {
-	return &Problem{File: file, Text: fmt.Sprintf("%d bytes are too many, the limit is %d", size, limit), Fix: "move what is not for the runner to another file"}
+	return &Problem{File: file, Text: fmt.Sprintf("%d bytes are too many, the limit is %d", size, limit),
+		Fix: "move what is not for the runner to another file"}
 }

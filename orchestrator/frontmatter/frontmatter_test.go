@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-func TestParseMatterAccepts(t *testing.T) {
+func TestParseAccepts(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
 		yaml         string
@@ -24,14 +24,15 @@ func TestParseMatterAccepts(t *testing.T) {
 		{"white space behind the fences", "--- \nphase: done\n---\t\n", "phase: done\n", 2, "done"},
 		{"a second fence in the body", "---\nphase: done\n---\n---\nphase: x\n---\n", "phase: done\n", 2, "done"},
 		{"dots inside a block", "---\nphase: done\ntext: |\n  ...\n---\n", "phase: done\ntext: |\n  ...\n", 2, "done"},
-		{"unquoted date", "---\ncreated: 2026-02-26T11:20:08.964571\nphase: done\n---\n", "created: 2026-02-26T11:20:08.964571\nphase: done\n", 2, "done"},
+		{"unquoted date", "---\ncreated: 2026-02-26T11:20:08.964571\nphase: done\n---\n",
+			"created: 2026-02-26T11:20:08.964571\nphase: done\n", 2, "done"},
 		{"garbage in the body", "---\nphase: done\n---\n\xff\x00\x1b", "phase: done\n", 2, "done"},
 		{"quoted merge word", "---\n\"<<\": x\nphase: done\n---\n", "\"<<\": x\nphase: done\n", 2, "done"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := ParseMatter("b.md", []byte(c.source))
+			d, err := Parse("b.md", []byte(c.source))
 			if err != nil {
-				t.Fatalf("ParseMatter(%q) = %v", c.source, err)
+				t.Fatalf("Parse(%q) = %v", c.source, err)
 			}
 			if string(d.YAML) != c.yaml || d.FirstLine != c.firstLine {
 				t.Errorf("YAML, FirstLine = %q, %d, want %q, %d", d.YAML, d.FirstLine, c.yaml, c.firstLine)
@@ -48,13 +49,14 @@ func TestParseMatterAccepts(t *testing.T) {
 
 func TestNoFrontmatterIsNoError(t *testing.T) {
 	for name, source := range map[string]string{
-		"empty": "", "blank": "\n\n", "heading": "# Title\n---\nphase: x\n---\n", "prose": "text", "cut rune at the end": "text\n\xe2\x82",
-		"byte order mark": "\ufeff# Title\n",
+		"empty": "", "blank": "\n\n", "heading": "# Title\n---\nphase: x\n---\n", "prose": "text",
+		"cut rune at the end": "text\n\xe2\x82",
+		"byte order mark":     "\ufeff# Title\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := ParseMatter("t.md", []byte(source))
+			d, err := Parse("t.md", []byte(source))
 			if err != nil || d.Root != nil {
-				t.Fatalf("ParseMatter(%q) = %+v, %v, want no Root and no error", source, d, err)
+				t.Fatalf("Parse(%q) = %+v, %v, want no Root and no error", source, d, err)
 			}
 		})
 	}
@@ -62,9 +64,9 @@ func TestNoFrontmatterIsNoError(t *testing.T) {
 
 func TestEmptyFrontmatterIsAnEmptyMapping(t *testing.T) {
 	for _, source := range []string{"---\n---\n", "---\n\n# only a comment\n---\n"} {
-		d, err := ParseMatter("t.md", []byte(source))
+		d, err := Parse("t.md", []byte(source))
 		if err != nil || d.Root == nil || len(d.Root.Content) != 0 {
-			t.Errorf("ParseMatter(%q) = %+v, %v, want an empty Root", source, d, err)
+			t.Errorf("Parse(%q) = %+v, %v, want an empty Root", source, d, err)
 		}
 	}
 }
@@ -72,16 +74,18 @@ func TestEmptyFrontmatterIsAnEmptyMapping(t *testing.T) {
 type refusal struct{ name, source, want, hint string }
 
 func (c refusal) check(t *testing.T) {
-	_, err := ParseMatter("t.md", []byte(c.source))
+	_, err := Parse("t.md", []byte(c.source))
 	checkProblem(t, err, c.want, c.hint)
 }
 
-// What only resembles frontmatter must not be read as none: a task without a header has no role.
-func TestParseMatterRefusesFences(t *testing.T) {
+// A task whose header is misread as text would have no role.
+func TestParseRefusesFences(t *testing.T) {
 	for _, c := range []refusal{
 		{"unterminated", "---\nphase: x\n", "t.md:1:1: the frontmatter is opened and never closed", "---"},
-		{"dots as terminator", "---\nphase: x\n...\nbody\n---\n", "t.md:3:1: the frontmatter is ended by ...", "end it with ---"},
-		{"indented fence inside a block", "---\ntext: |\n  ---\nrole: x\n---\n", "t.md:3:1: an indented --- would end", "- - -"},
+		{"dots as terminator", "---\nphase: x\n...\nbody\n---\n", "t.md:3:1: the frontmatter is ended by ...",
+			"end it with ---"},
+		{"indented fence inside a block", "---\ntext: |\n  ---\nrole: x\n---\n",
+			"t.md:3:1: an indented --- would end", "- - -"},
 		{"indented opening", "  ---\nrole: x\n---\n", "t.md:1:1: the opening --- is indented", "start of the line"},
 		{"longer fence", "-----\nrole: x\n---\n", "t.md:1:1: the first line resembles", "exactly ---"},
 		{"TOML", "+++\nrole = 'x'\n+++\n", "t.md:1:1: this is TOML", "YAML"},
@@ -94,7 +98,7 @@ func TestParseMatterRefusesFences(t *testing.T) {
 	}
 }
 
-func TestParseMatterRefusesBytes(t *testing.T) {
+func TestParseRefusesBytes(t *testing.T) {
 	for _, c := range []refusal{
 		{"UTF-16 little endian", "\xff\xfe-\x00-\x00", "t.md:1:1: this is UTF-16", "UTF-8"},
 		{"UTF-16 big endian", "\xfe\xff\x00-\x00-", "t.md:1:1: this is UTF-16", "UTF-8"},
@@ -112,7 +116,7 @@ func TestParseMatterRefusesBytes(t *testing.T) {
 	}
 }
 
-func TestParseMatterRefusesAmbiguousYAML(t *testing.T) {
+func TestParseRefusesAmbiguousYAML(t *testing.T) {
 	for _, c := range []refusal{
 		{"anchor", "---\na: &x 1\n---\n", "t.md:2:4: anchors (&x)", "write the value out"},
 		{"anchor on the root", "---\n&x\na: 1\n---\n", "t.md:2:1: anchors (&x)", "write the value out"},
@@ -123,10 +127,14 @@ func TestParseMatterRefusesAmbiguousYAML(t *testing.T) {
 		{"custom tag", "---\na: !mine 1\n---\n", "t.md:2:4: tags (!mine)", "quote"},
 		{"core tag", "---\na: !!str 1\n---\n", "t.md:2:4: tags (!!str)", "quote"},
 		{"bare tag", "---\na: ! 1\n---\n", "t.md:2:4: tags (!)", "quote"},
-		{"duplicate key", "---\nrole: a\nx: 1\nrole: b\n---\n", "t.md:4:1: the key \"role\" is already on line 2", "remove one"},
-		{"duplicate key, quoted", "---\nrole: a\n\"role\": b\n---\n", "t.md:3:1: the key \"role\" is already on line 2", "remove one"},
-		{"duplicate key, escaped", "---\nrole: a\n\"r\\u006fle\": b\n---\n", "t.md:3:1: the key \"role\" is already on line 2", "remove one"},
-		{"duplicate key, nested", "---\na:\n  - {x: 1, 'x': 2}\n---\n", "t.md:3:12: the key \"x\" is already on line 3", "remove one"},
+		{"duplicate key", "---\nrole: a\nx: 1\nrole: b\n---\n", "t.md:4:1: the key \"role\" is already on line 2",
+			"remove one"},
+		{"duplicate key, quoted", "---\nrole: a\n\"role\": b\n---\n",
+			"t.md:3:1: the key \"role\" is already on line 2", "remove one"},
+		{"duplicate key, escaped", "---\nrole: a\n\"r\\u006fle\": b\n---\n",
+			"t.md:3:1: the key \"role\" is already on line 2", "remove one"},
+		{"duplicate key, nested", "---\na:\n  - {x: 1, 'x': 2}\n---\n",
+			"t.md:3:12: the key \"x\" is already on line 3", "remove one"},
 		{"complex key", "---\n? [a]\n: b\n---\n", "t.md:2:3: a key must be plain text", ""},
 		{"null key", "---\na: 1\n~: b\n---\n", "t.md:3:1: a value has no key", "key: value"},
 		{"alias as key", "---\na: &x b\n*x : c\n---\n", "t.md:3:1: aliases (*x)", ""},
@@ -138,29 +146,40 @@ func TestParseMatterRefusesAmbiguousYAML(t *testing.T) {
 	}
 }
 
-// Elsewhere an unquoted colon made a task vanish silently. Here every refusal has a place and advice.
-func TestParseMatterRefusesInvalidYAML(t *testing.T) {
+// An unquoted colon is refused with a place and advice; elsewhere it made a task vanish.
+func TestParseRefusesInvalidYAML(t *testing.T) {
 	for _, c := range []refusal{
-		{"unquoted colon", "\n---\ntype: kanban\nrequest: GOAL: change it\nphase: x\n---\n", "t.md:4:14: invalid YAML: mapping values are not allowed", "kanban-run check --fix"},
-		{"unquoted colon on the first line", "---\nrequest: ä: change it\n---\n", "t.md:2:11: invalid YAML: mapping values are not allowed", "kanban-run check --fix"},
+		{"unquoted colon", "\n---\ntype: kanban\nrequest: GOAL: change it\nphase: x\n---\n",
+			"t.md:4:14: invalid YAML: mapping values are not allowed", "kanban-run check --fix"},
+		{"unquoted colon on the first line", "---\nrequest: ä: change it\n---\n",
+			"t.md:2:11: invalid YAML: mapping values are not allowed", "kanban-run check --fix"},
 		{"tab", "---\na: 1\n\tb: 2\n---\n", "t.md:3:", "spaces"},
-		{"open quote", "---\na: 1\nb: \"x\nc: 2\n---\n", "t.md:3:4: invalid YAML: found unexpected end of stream", "close the quote"},
+		{"open quote", "---\na: 1\nb: \"x\nc: 2\n---\n", "t.md:3:4: invalid YAML: found unexpected end of stream",
+			"close the quote"},
 		{"open bracket", "---\na: 1\nb: [x\n\nc: 2\n---\n", "t.md:3:", "close the bracket"},
-		{"bad indentation", "---\na:\n  - x\n - y\n---\n", "t.md:4:2: invalid YAML: did not find expected key", "align"},
-		{"unquoted at sign", "---\na: @me\n---\n", "t.md:2:4: invalid YAML: found character that cannot start any token", "quote the value"},
+		{"bad indentation", "---\na:\n  - x\n - y\n---\n", "t.md:4:2: invalid YAML: did not find expected key",
+			"align"},
+		{"unquoted at sign", "---\na: @me\n---\n",
+			"t.md:2:4: invalid YAML: found character that cannot start any token", "quote the value"},
 	} {
 		t.Run(c.name, c.check)
 	}
 }
 
-func TestParseMatterRefusesDepth(t *testing.T) {
+func TestParseRefusesDepth(t *testing.T) {
 	for _, c := range []refusal{
-		{"deep brackets", "---\na: " + strings.Repeat("[", 101) + strings.Repeat("]", 101) + "\n---\n", "t.md:2:103: the YAML is nested more than 100 deep", "flatten"},
-		{"very deep brackets", "---\na: " + strings.Repeat("[", 100_000) + "\n---\n", "t.md:2:1004: the YAML is nested too deeply", "flatten"},
-		{"very deep brackets on lines", "---\na: \n" + strings.Repeat(" [\n", 100_000) + "\n---\n", "t.md:1003:2: the YAML is nested too deeply", "flatten"},
-		{"deep dashes", "---\na:\n  " + strings.Repeat("- ", 10_000) + "x\n---\n", "t.md:3:1001: the YAML is nested too deeply", "flatten"},
-		{"deep indentation", "---\n" + staircase(101) + "---\n", "t.md:102:101: the YAML is nested more than 100 deep", "flatten"},
-		{"very deep indentation", "---\n" + staircase(2000) + "---\n", "t.md:1003:1001: the YAML is nested too deeply", "flatten"},
+		{"deep brackets", "---\na: " + strings.Repeat("[", 101) + strings.Repeat("]", 101) + "\n---\n",
+			"t.md:2:103: the YAML is nested more than 100 deep", "flatten"},
+		{"very deep brackets", "---\na: " + strings.Repeat("[", 100_000) + "\n---\n",
+			"t.md:2:1004: the YAML is nested too deeply", "flatten"},
+		{"very deep brackets on lines", "---\na: \n" + strings.Repeat(" [\n", 100_000) + "\n---\n",
+			"t.md:1003:2: the YAML is nested too deeply", "flatten"},
+		{"deep dashes", "---\na:\n  " + strings.Repeat("- ", 10_000) + "x\n---\n",
+			"t.md:3:1001: the YAML is nested too deeply", "flatten"},
+		{"deep indentation", "---\n" + staircase(101) + "---\n",
+			"t.md:102:101: the YAML is nested more than 100 deep", "flatten"},
+		{"very deep indentation", "---\n" + staircase(2000) + "---\n",
+			"t.md:1003:1001: the YAML is nested too deeply", "flatten"},
 	} {
 		t.Run(c.name, c.check)
 	}
@@ -212,7 +231,8 @@ func TestParseYAML(t *testing.T) {
 		{"empty", "", "b.yaml: the file is empty"},
 		{"only comments", "# nothing\n", "b.yaml: the file is empty"},
 		{"two documents", "phase: done\n---\nphase: design\n", "b.yaml:2:1: a second YAML document begins here"},
-		{"two documents, the second broken", "phase: done\n---\nphase: [\n", "b.yaml:4:1: a second YAML document begins here"},
+		{"two documents, the second broken", "phase: done\n---\nphase: [\n",
+			"b.yaml:4:1: a second YAML document begins here"},
 		{"UTF-16", "\xff\xfep\x00", "b.yaml:1:1: this is not UTF-8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -249,12 +269,13 @@ func TestPositionOffsetAndEnd(t *testing.T) {
 		{"empty flow list", "key: [ ]\n", "key", "[ ]"},
 		{"flow map", "key: {a: b, c, d: }\n", "key", "{a: b, c, d: }"},
 		{"flow map in list", "key: [a: b, c: d]\n", "key", "[a: b, c: d]"},
-		{"block list", "key:\n  - a\n  # c\n  - b: |\n      x\n    c: {d: e}\n\nz: 1\n", "key", "- a\n  # c\n  - b: |\n      x\n    c: {d: e}"},
+		{"block list", "key:\n  - a\n  # c\n  - b: |\n      x\n    c: {d: e}\n\nz: 1\n", "key",
+			"- a\n  # c\n  - b: |\n      x\n    c: {d: e}"},
 		{"block list in column 1", "key:\n- a\n- 'b'\nz: 1\n", "key", "- a\n- 'b'"},
 		{"CRLF", "key: |\r\n  a\r\n\r\nz: 1\r\n", "key", "|\r\n  a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := ParseMatter("t.md", []byte("\ufeff\n---\n"+c.yaml+"\n---\nbody"))
+			d, err := Parse("t.md", []byte("\ufeff\n---\n"+c.yaml+"\n---\nbody"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -276,12 +297,16 @@ func TestLimits(t *testing.T) {
 		in    string
 		want  string
 	}{
-		{"a file of 33 MB", ParseMatter, strings.Repeat("x", MaxSource+1), "t: 33554433 bytes are too many"},
+		{"a file of 33 MB", Parse, strings.Repeat("x", MaxSource+1), "t: 33554433 bytes are too many"},
 		{"a YAML file of 33 MB", ParseYAML, strings.Repeat("x", MaxSource+1), "t: 33554433 bytes are too many"},
-		{"a scalar of 9 MB", ParseMatter, "---\na: " + strings.Repeat("x", MaxYAML) + "\n---\n", "t: 8388612 bytes are too many"},
-		{"two million values", ParseYAML, "a: [" + strings.Repeat("1,", 2<<20) + "]", "t:1: the YAML has more than 600000 values"},
-		{"half a million comments", ParseYAML, "a:\n" + strings.Repeat("- x # c\n", 500_000), "t:1: the YAML has more than 600000 values"},
-		{"two million dashes", ParseYAML, "a:\n" + strings.Repeat("- 1\n", 2<<20-10), "t:1: the YAML has more than 600000 values"},
+		{"a scalar of 9 MB", Parse, "---\na: " + strings.Repeat("x", MaxYAML) + "\n---\n",
+			"t: 8388612 bytes are too many"},
+		{"two million values", ParseYAML, "a: [" + strings.Repeat("1,", 2<<20) + "]",
+			"t:1: the YAML has more than 600000 values"},
+		{"half a million comments", ParseYAML, "a:\n" + strings.Repeat("- x # c\n", 500_000),
+			"t:1: the YAML has more than 600000 values"},
+		{"two million dashes", ParseYAML, "a:\n" + strings.Repeat("- 1\n", 2<<20-10),
+			"t:1: the YAML has more than 600000 values"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := c.parse("t", []byte(c.in))
@@ -290,7 +315,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A dash in a file name and a colon in a time begin no value; counting them would refuse honest boards.
+// A dash in a file name and a colon in a time begin no value; counting them would refuse honest
+// boards.
 func TestManyDashesAndColonsInTextAreFine(t *testing.T) {
 	source := "log:\n" + strings.Repeat("  - a-long-name-of-a-task-at-12:30:00-in-utc-with-dashes\n", 100_000)
 	if _, err := ParseYAML("b.yaml", []byte(source)); err != nil {
@@ -298,15 +324,15 @@ func TestManyDashesAndColonsInTextAreFine(t *testing.T) {
 	}
 }
 
-// Above searchLimit the line is the one that the library names, and there is no column.
+// Above searchLimit the library names the line, and there is no column.
 func TestErrorInALargeFileHasALine(t *testing.T) {
 	source := "---\nlog:\n" + strings.Repeat("  - a line of the log\n", 20_000) + "b: c: d\n---\n"
-	_, err := ParseMatter("t.md", []byte(source))
+	_, err := Parse("t.md", []byte(source))
 	checkProblem(t, err, "t.md:20003: invalid YAML: mapping values are not allowed", "kanban-run check --fix")
 }
 
 func TestRemedyForUnknownWords(t *testing.T) {
-	if got := remedy("something new"); got != "quote the value" {
+	if got := fixFor("something new"); got != "quote the value" {
 		t.Errorf("remedy = %q, want quote the value", got)
 	}
 }

@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"bytes"
@@ -28,8 +28,8 @@ func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 	return d.adopt(&root)
 }
 
-// extract lets the frontmatter library cut out and decode the block that Split found. It gets no byte beyond the closing
-// fence, since it would copy the whole body.
+// extract lets the frontmatter library decode the block that Split found. It gets no byte beyond
+// the closing fence: it would copy the whole body.
 func (d *Document) extract(root *yaml.Node) error {
 	from := len(d.Source) - len(bytes.TrimPrefix(d.Source, []byte(bom)))
 	found := false
@@ -41,7 +41,8 @@ func (d *Document) extract(root *yaml.Node) error {
 		return err
 	}
 	if !found {
-		return &Problem{File: d.File, Line: d.FirstLine, Text: "the frontmatter has no clear end", Fix: "end it with a line of ---"}
+		return &Problem{File: d.File, Line: d.FirstLine, Text: "the frontmatter has no clear end",
+			Fix: "end it with a line of ---"}
 	}
 	return nil
 }
@@ -56,7 +57,7 @@ func (d *Document) plain(root *yaml.Node) error {
 	return nil
 }
 
-// unmarshal reads exactly one YAML document. It is left empty when there is none.
+// unmarshal reads exactly one YAML document; root stays empty when there is none.
 func (d *Document) unmarshal(root *yaml.Node) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(d.YAML))
 	err := decoder.Decode(root)
@@ -68,12 +69,13 @@ func (d *Document) unmarshal(root *yaml.Node) error {
 	}
 	var second yaml.Node
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return d.Problem(d.secondDocument(&second), "a second YAML document begins here", "keep one document in the file")
+		return d.Problem(d.secondDocument(&second), "a second YAML document begins here",
+			"keep one document in the file")
 	}
 	return nil
 }
 
-// secondDocument is a place near the second document, which may itself be unreadable.
+// secondDocument returns a node near the second document, which may itself be unreadable.
 func (d *Document) secondDocument(second *yaml.Node) *yaml.Node {
 	if second.Line > 0 {
 		return second
@@ -81,7 +83,7 @@ func (d *Document) secondDocument(second *yaml.Node) *yaml.Node {
 	return &yaml.Node{Line: len(d.lines), Column: 1}
 }
 
-// adopt takes the decoded document as the Root.
+// adopt checks the decoded document and makes it the Root.
 func (d *Document) adopt(document *yaml.Node) error {
 	if document.Kind == 0 {
 		d.Root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1}

@@ -1,6 +1,7 @@
-// Package matter is the one guarded reader of YAML, as frontmatter of a Markdown file or as a file of its own: what it accepts
-// means one thing only, and whatever the input, it is read or refused within two seconds and 200 MiB, with file, line and column.
-package matter
+// Package frontmatter is the one guarded reader of YAML, in Markdown frontmatter or in a file of
+// its own. What it accepts has one meaning only. Every input is read or refused within two seconds
+// and 200 MiB, with file, line and column.
+package frontmatter
 
 import (
 	"bytes"
@@ -11,13 +12,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Limits on what is read. They keep every input within the promise of the package; a board of 100,000 tasks takes 4 MB of
-// YAML and 100,000 values.
+// Limits that keep every input within the promise of the package. A board of 100,000 tasks takes 4
+// MB of YAML and 100,000 values.
 const (
 	MaxSource = 32 << 20 // bytes of a whole file
 	MaxYAML   = 8 << 20  // bytes of the YAML in it
-	MaxValues = 600_000  // what can begin a value: dashes, colons, commas, brackets; and comments
-	MaxDepth  = 100      // lists and maps within each other
+	MaxValues = 600_000  // what can begin a value (dashes, colons, commas, brackets) and comments
+	MaxDepth  = 100      // nested lists and maps
 )
 
 // Document is a file whose YAML was read.
@@ -26,39 +27,39 @@ type Document struct {
 	Source    []byte     // the whole file
 	YAML      []byte     // the YAML in it, without the fences
 	Start     int        // offset of YAML in Source
-	Body      int        // offset in Source of what follows the closing fence; len(Source) in a plain YAML file
+	Body      int        // offset in Source behind the closing fence; len(Source) in a plain YAML file
 	FirstLine int        // the line of Source on which YAML starts, counted from 1
 	Root      *yaml.Node // the mapping; nil when the file has no frontmatter at all
 
-	fenced  bool    // between fences
-	compact bool    // lists of text have no nodes, see List
-	fields  []field // of the plain case; nil when the library read it
+	fenced  bool    // the YAML stands between fences
+	compact bool    // lists of text have no nodes; see List
+	fields  []field // of a plain document; nil when the library read it
 
-	indexed sync.Once // what is below was made, by index
+	indexed sync.Once // guards the fields below, which index fills
 
 	lines []int32 // offsets in YAML of the line starts
-	wide  []int   // offset in YAML of every strideth character; nil when all that stands before a node on its line is ASCII
+	wide  []int   // offset in YAML of every strideth character; nil when every node's column counts bytes
 	runes []int   // with wide: the number of characters before each line start
 }
 
-// stride is how many characters lie between two known offsets. Counting from the line start instead would be quadratic in
-// the length of a one-line list.
+// stride is the number of characters between two known offsets. Counting from the line start would
+// be quadratic in the length of a one-line list.
 const stride = 64
 
-// ParseMatter reads Markdown with YAML frontmatter between two `---` lines. Blank lines before the first, one UTF-8 byte order
-// mark and CRLF are accepted. A file that does not begin with a fence has no frontmatter: Root is nil. All that only
-// resembles frontmatter is an error. Errors: *Problem.
-func ParseMatter(file string, source []byte) (*Document, error) {
-	return parseMatter(file, source, false, nil)
+// Parse reads Markdown with YAML frontmatter between two `---` lines, which may follow a byte order
+// mark and blank lines. Root is nil for a file that does not begin with a fence. Whatever only
+// resembles frontmatter is refused. Errors: *Problem.
+func Parse(file string, source []byte) (*Document, error) {
+	return parseMarkdown(file, source, false, nil)
 }
 
-// CompactMatter is ParseMatter of a document that may hold a long list: a plain list of text at the top level has no Content in
-// the tree, and List has its values instead.
-func CompactMatter(file string, source []byte) (*Document, error) {
-	return parseMatter(file, source, true, nil)
+// ParseCompact is Parse for a document that may hold a long list: a plain list of text at the top
+// level has no Content in the tree; List returns its values.
+func ParseCompact(file string, source []byte) (*Document, error) {
+	return parseMarkdown(file, source, true, nil)
 }
 
-func parseMatter(file string, source []byte, compact bool, before *Document) (*Document, error) {
+func parseMarkdown(file string, source []byte, compact bool, before *Document) (*Document, error) {
 	d, err := Split(file, source)
 	if err != nil {
 		return nil, err
@@ -78,8 +79,8 @@ func ParseYAML(file string, source []byte) (*Document, error) {
 	return parseYAML(file, source, false, nil)
 }
 
-// CompactYAML is ParseYAML as CompactMatter is ParseMatter.
-func CompactYAML(file string, source []byte) (*Document, error) {
+// ParseCompactYAML is ParseYAML, compact as in ParseCompact.
+func ParseCompactYAML(file string, source []byte) (*Document, error) {
 	return parseYAML(file, source, true, nil)
 }
 
@@ -87,7 +88,7 @@ func parseYAML(file string, source []byte, compact bool, before *Document) (*Doc
 	if len(source) > MaxSource {
 		return nil, tooLarge(file, len(source), MaxSource)
 	}
-	d := whole(file, source)
+	d := newDocument(file, source)
 	d.compact = compact
 	if d.scan(before) {
 		return d, nil
@@ -98,12 +99,12 @@ func parseYAML(file string, source []byte, compact bool, before *Document) (*Doc
 	return d, nil
 }
 
-func whole(file string, source []byte) *Document {
+func newDocument(file string, source []byte) *Document {
 	start := len(source) - len(bytes.TrimPrefix(source, []byte(bom)))
 	return &Document{File: file, Source: source, YAML: source[start:], Start: start, Body: len(source), FirstLine: 1}
 }
 
-// Position is where a node begins in the file.
+// Position returns where a node begins in the file.
 func (d *Document) Position(n *yaml.Node) (line, column int) {
 	line = n.Line
 	if d.fields == nil && len(d.lines) > 0 {
@@ -112,7 +113,7 @@ func (d *Document) Position(n *yaml.Node) (line, column int) {
 	return line + d.FirstLine - 1, n.Column
 }
 
-// Problem describes what is wrong with a node; a nil node means the file as a whole.
+// Problem describes what is wrong with a node; nil stands for the whole file.
 func (d *Document) Problem(n *yaml.Node, text, fix string) *Problem {
 	p := &Problem{File: d.File, Text: text, Fix: fix}
 	if n != nil {
@@ -129,8 +130,8 @@ func (d *Document) problemAt(offset int, text, fix string) *Problem {
 	return &Problem{File: d.File, Line: d.FirstLine + line, Column: column, Text: text, Fix: fix}
 }
 
-// Visible says whether it is known that all text without quotes consists of visible ASCII characters and spaces, and is never
-// blank. Where it is, a long list need not be gone through once more to find out.
+// Visible reports whether all unquoted text is known to be visible ASCII and spaces, and never
+// blank. Then a long list need not be searched for other characters.
 func (d *Document) Visible() bool {
 	return d.fields != nil && !slices.ContainsFunc(d.fields, func(f field) bool { return f.wide })
 }
@@ -148,9 +149,9 @@ func (d *Document) Field(name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// Offset is where a node's first byte lies in Source.
+// Offset returns the offset of a node's first byte in Source.
 func (d *Document) Offset(n *yaml.Node) int {
-	if at, ok := d.nearby(n); ok {
+	if at, ok := d.offsetInField(n); ok {
 		return at
 	}
 	d.indexed.Do(d.index)
@@ -167,11 +168,12 @@ func (d *Document) Offset(n *yaml.Node) int {
 	return d.Start + at
 }
 
-// near is how many lines below the first one of its field a node may begin for its offset to be found without an index.
+// near is how many lines into its field a node may begin for offsetInField to find it without the
+// index.
 const near = 16
 
-// nearby is Offset for a node that the scanner made and that lies near the beginning of its field.
-func (d *Document) nearby(n *yaml.Node) (offset int, ok bool) {
+// offsetInField is Offset for a scanned node near the beginning of its field.
+func (d *Document) offsetInField(n *yaml.Node) (offset int, ok bool) {
 	i := len(d.fields) - 1
 	for i > 0 && d.fields[i].line > n.Line {
 		i--
@@ -181,12 +183,12 @@ func (d *Document) nearby(n *yaml.Node) (offset int, ok bool) {
 	}
 	at := d.fields[i].start
 	for range n.Line - d.fields[i].line {
-		_, at = lineOf(d.YAML, at)
+		_, at = cutLine(d.YAML, at)
 	}
 	return d.Start + min(at+n.Column-1, len(d.YAML)), true
 }
 
-// index prepares Offset.
+// index fills the tables that Offset reads.
 func (d *Document) index() {
 	d.lines = append(make([]int32, 0, bytes.Count(d.YAML, []byte{'\n'})+1), 0)
 	for at := 0; ; {

@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// byLibrary reads as if there were no scanner: the scanner's oracle.
+// byLibrary reads without the scanner: the oracle.
 func byLibrary(fenced bool, source []byte) (*Document, error) {
-	d := whole("f", source)
+	d := newDocument("f", source)
 	read := d.plain
 	if fenced {
 		split, err := Split("f", source)
@@ -32,14 +32,14 @@ func byLibrary(fenced bool, source []byte) (*Document, error) {
 
 func parse(fenced bool, source []byte) (*Document, error) {
 	if fenced {
-		return ParseMatter("f", source)
+		return Parse("f", source)
 	}
 	return ParseYAML("f", source)
 }
 
 func scanned(d *Document) bool { return d != nil && d.fields != nil }
 
-// checkScan compares what the scanner makes of a source with what the library makes of it.
+// checkScan compares the scanner with the library.
 func checkScan(t *testing.T, fenced bool, source []byte) {
 	t.Helper()
 	fast, err := parse(fenced, source)
@@ -57,7 +57,7 @@ func checkScan(t *testing.T, fenced bool, source []byte) {
 	for _, f := range fast.fields {
 		weight += f.weight
 	}
-	if want := recount(fast.YAML); weight != want {
+	if want := recountValues(fast.YAML); weight != want {
 		t.Fatalf("%q: the scanner counts %d, recount %d", source, weight, want)
 	}
 	if diff := differ(fast, slow); diff != "" {
@@ -68,12 +68,13 @@ func checkScan(t *testing.T, fenced bool, source []byte) {
 
 func parseCompact(fenced bool, source []byte) (*Document, error) {
 	if fenced {
-		return CompactMatter("f", source)
+		return ParseCompact("f", source)
 	}
-	return CompactYAML("f", source)
+	return ParseCompactYAML("f", source)
 }
 
-// checkCompact compares a document whose lists have no nodes, and what becomes of it when they get them, with the library's.
+// checkCompact compares a compact document with the library's, before and after its lists get
+// nodes.
 func checkCompact(t *testing.T, fenced bool, source []byte, slow *Document) {
 	t.Helper()
 	d, err := parseCompact(fenced, source)
@@ -86,20 +87,25 @@ func checkCompact(t *testing.T, fenced bool, source []byte, slow *Document) {
 			t.Fatalf("%q: the field %s ends at %d, want %d", source, d.Root.Content[i].Value, got, want)
 		}
 		l := d.List(d.Root.Content[i].Value)
-		if text := len(want.Content) > 0 && want.Style == 0 && !slices.ContainsFunc(want.Content, func(n *yaml.Node) bool { return n.Tag != "!!str" }); text != (l != nil) {
+		if text := len(want.Content) > 0 && want.Style == 0 &&
+			!slices.ContainsFunc(want.Content,
+				func(n *yaml.Node) bool { return n.Tag != "!!str" }); text != (l != nil) {
 			t.Fatalf("%q: the field %s has a list %v, want %v", source, d.Root.Content[i].Value, l != nil, text)
 		}
 		if l == nil {
 			continue
 		}
-		n.Content = l.nodes()
+		n.Content = l.makeNodes()
 		for j, n := range n.Content {
 			from, to := l.Span(j)
-			if from, to = from+d.Base(l), to+d.Base(l); from != slow.Offset(want.Content[j]) || to != slow.End(want.Content[j], want) {
+			if from, to = from+d.Base(l), to+d.Base(l); from != slow.Offset(want.Content[j]) ||
+				to != slow.End(want.Content[j], want) {
 				t.Fatalf("%q: value %d of %s lies at %d-%d", source, j, d.Root.Content[i].Value, from, to)
 			}
-			if l.Value(j) != n.Value || l.Line(j) != n.Line || l.Len() != len(want.Content) || !reflect.DeepEqual(l.Node(j), n) {
-				t.Fatalf("%q: value %d of %s is %q on line %d, its node %+v", source, j, d.Root.Content[i].Value, l.Value(j), l.Line(j), n)
+			if l.Value(j) != n.Value || l.Line(j) != n.Line || l.Len() != len(want.Content) ||
+				!reflect.DeepEqual(l.Node(j), n) {
+				t.Fatalf("%q: value %d of %s is %q on line %d, its node %+v", source, j, d.Root.Content[i].Value,
+					l.Value(j), l.Line(j), n)
 			}
 		}
 	}
@@ -108,7 +114,7 @@ func checkCompact(t *testing.T, fenced bool, source []byte, slow *Document) {
 	}
 }
 
-// differ says in what two documents differ: in the tree, or in where its nodes lie.
+// differ returns how two documents differ, in the tree or in the offsets of its nodes.
 func differ(a, b *Document) string {
 	if a.Start != b.Start || a.Body != b.Body || a.FirstLine != b.FirstLine {
 		return "the YAML lies elsewhere"
@@ -118,14 +124,16 @@ func differ(a, b *Document) string {
 
 func differAt(a, b *Document, m, n, inM, inN *yaml.Node) string {
 	shown := func(n *yaml.Node) string {
-		return fmt.Sprintf("%d:%d kind %d style %d %s %q anchor %q alias %v, %d inside, comments %q", n.Line, n.Column, n.Kind, n.Style, n.Tag, n.Value,
+		return fmt.Sprintf("%d:%d kind %d style %d %s %q anchor %q alias %v, %d inside, comments %q", n.Line,
+			n.Column, n.Kind, n.Style, n.Tag, n.Value,
 			n.Anchor, n.Alias, len(n.Content), []string{n.HeadComment, n.LineComment, n.FootComment})
 	}
 	if shown(m) != shown(n) {
 		return shown(m) + ", want " + shown(n)
 	}
 	if a.Offset(m) != b.Offset(n) || a.End(m, inM) != b.End(n, inN) {
-		return fmt.Sprintf("%s lies at %d-%d, want %d-%d", shown(m), a.Offset(m), a.End(m, inM), b.Offset(n), b.End(n, inN))
+		return fmt.Sprintf("%s lies at %d-%d, want %d-%d", shown(m), a.Offset(m), a.End(m, inM), b.Offset(n),
+			b.End(n, inN))
 	}
 	for i := range m.Content {
 		if diff := differAt(a, b, m.Content[i], n.Content[i], m, n); diff != "" {
@@ -180,7 +188,8 @@ func TestScanReadsThePlainCase(t *testing.T) {
 			for _, c := range []struct {
 				fenced bool
 				source string
-			}{{false, source}, {false, "\ufeff" + source}, {true, "---\n" + source + "\n---\nbody\n"}, {true, "\ufeff\r\n---\r\n" + source + "\r\n---"}} {
+			}{{false, source}, {false, "\ufeff" + source}, {true, "---\n" + source + "\n---\nbody\n"},
+				{true, "\ufeff\r\n---\r\n" + source + "\r\n---"}} {
 				d, err := parse(c.fenced, []byte(c.source))
 				if err != nil || !scanned(d) {
 					t.Errorf("%q was not scanned: %v", c.source, err)
@@ -191,34 +200,64 @@ func TestScanReadsThePlainCase(t *testing.T) {
 	}
 }
 
-// What is not plain beyond doubt is the library's, with its error when it has one.
+// The library reads whatever is not plain beyond doubt, or refuses it.
 func TestScanDeclines(t *testing.T) {
 	for name, source := range map[string]string{
-		"nothing": "", "blank": "\n\n", "a comment": "# c\nphase: x\n", "a comment at the end": "phase: x\n# c\n", "a comment behind a value": "phase: x # c\n",
-		"a comment in a list": "tasks:\n  - a\n  # c\n  - b\n", "a comment behind a dash": "tasks:\n  - # c\n    a\n", "a comment behind a key": "tasks: # c\n  - a\n",
-		"an anchor": "a: &x y\n", "an alias": "a: *x\n", "a tag": "a: !t y\n", "a merge key": "<<: x\n", "a merged value": "a: <<\n", "a literal": "a: |\n  x\n", "folded": "a: >\n  x\n",
-		"two lines": "a: x\n  y\n", "two lines in a list": "a:\n  - x\n    y\n", "quotes on two lines": "a: 'x\n  y'\n", "a less indented second line": "a: 'x\ny'\n",
-		"an escape": `a: "\x41"` + "\n", "an escaped backslash": `a: "\\"` + "\n", "a doubled quote": "a: 'it''s'\n", "an open quote": "a: 'x\n", "an open quote at the end": "a: \"x",
+		"nothing": "", "blank": "\n\n", "a comment": "# c\nphase: x\n", "a comment at the end": "phase: x\n# c\n",
+		"a comment behind a value": "phase: x # c\n",
+		"a comment in a list":      "tasks:\n  - a\n  # c\n  - b\n",
+		"a comment behind a dash":  "tasks:\n  - # c\n    a\n", "a comment behind a key": "tasks: # c\n  - a\n",
+		"an anchor": "a: &x y\n", "an alias": "a: *x\n", "a tag": "a: !t y\n", "a merge key": "<<: x\n",
+		"a merged value": "a: <<\n", "a literal": "a: |\n  x\n", "folded": "a: >\n  x\n",
+		"two lines": "a: x\n  y\n", "two lines in a list": "a:\n  - x\n    y\n",
+		"quotes on two lines": "a: 'x\n  y'\n", "a less indented second line": "a: 'x\ny'\n",
+		"an escape": `a: "\x41"` + "\n", "an escaped backslash": `a: "\\"` + "\n", "a doubled quote": "a: 'it''s'\n",
+		"an open quote": "a: 'x\n", "an open quote at the end": "a: \"x",
 		"text behind quotes": "a: 'x' y\n", "a map in quotes": "a: 'x': y\n", "a space behind quotes": "a: 'x' \n",
-		"a tab": "a:\tx\n", "a tab in a value": "a: x\ty\n", "a tab in quotes": "a: 'x\ty'\n", "a tab behind a dash": "a:\n-\tx\n", "a tab behind a colon": "a: x:\ty\n",
-		"a space at the end": "a: x \n", "a space behind a colon": "a: \nb: c\n", "a space behind a colon at the end": "a: ", "a line of spaces": "a: x\n  \nb: y\n", "two spaces behind a dash": "a:\n-  x\n",
-		"a colon": "a: b: c\n", "a colon at the end": "a: b:\n", "a colon at the very end": "a: b:", "a colon in a list": "a:\n  - b: c\n", "a colon before CRLF": "a: b:\r\n",
-		"a key twice": "a: x\na: y\n", "a key in quotes": "'a': x\n", "a null key": "null: x\n", "a boolean key": "true: x\n", "a key with a digit first": "1a: x\n", "a key with a dash first": "-a: x\n",
-		"a key without a colon": "a\n", "a space before a colon": "a : x\n", "a question mark": "? a\n: b\n", "no space behind a colon": "a:x\n", "a dot in a key": "a.b: x\n", "a long key": strings.Repeat("k", 129) + ": x\n",
-		"an indented key": "  a: x\n", "an indented key behind others": "a: x\n b: y\n", "a nested map": "a:\n  b: c\n", "a value below its key": "a:\n  b c\n", "a sign below a key": "a:\n  ? c\n", "a map in a list": "a:\n  - {b: c}\n", "a list in a list": "a:\n  - - b\n", "brackets in a list": "a:\n  - [b]\n",
-		"a dash that is deeper": "a:\n  - b\n    - c\n", "a dash that is less deep": "a:\n    - b\n  - c\n", "a dash without a value": "a:\n  - b\n  -\n", "a dash and a space": "a:\n  - b\n  - \n", "dashes without a space": "a:\n--- b\n",
-		"a list that ends in spaces": "a:\n  - b\n  ", "spaces at the end": "a:\n  ", "a deep dash": "a:\n" + strings.Repeat(" ", 33) + "- b\n", "quotes in a list": "a:\n  - 'b'\n",
-		"a map in braces": "a: {b: c}\n", "braces at the start": "{a: b}\n", "a list alone": "- a\n", "a word alone": "a", "brackets in brackets": "a: [[b]]\n", "a map in brackets": "a: [b: c]\n",
-		"brackets with words": "a: [b c]\n", "a comma at the end": "a: [b, ]\n", "two commas": "a: [b,,c]\n", "no end of brackets": "a: [b\n", "no end of brackets at all": "a: [b", "brackets on two lines": "a: [b,\n  c]\n", "a space before a bracket": "a: [b ]\n",
-		"two spaces in brackets": "a: [b,  c]\n", "text behind brackets": "a: [b] c\n", "a comment behind brackets": "a: [b] # c\n", "wide characters in brackets": "a: ['ä', b]\n", "a map with quotes in brackets": "a: ['b': c]\n", "only a bracket": "a: [",
-		"a document mark": "---\na: b\n", "the end of a document": "a: b\n...\n", "two documents": "a: b\n---\nc: d\n", "a directive": "%YAML 1.1\n---\na: b\n",
-		"a second mark": "a: \ufeffx\n", "a control character": "a: x\x01\n", "DEL": "a: x\x7f\n", "a C1 control": "a: x\u0085y\n", "a line separator": "a: x\u2028y\n", "a non-character": "a: x\uffff\n", "no UTF-8": "a: x\xff\n", "half a rune": "a: x\xc3", "a NUL": "a: x\x00\n", "a surrogate": "a: \xed\xa0\x80\n",
-		"a bare CR": "a: x\ry\n", "CR at the end": "a: x\r", "CR for a value": "a:\r", "two CR": "a: x\r\r\n", "a CR first": "\ra: x\n",
-		"a sign": "a: -1\n", "a plus": "a: +1\n", "an indicator": "a: @x\n", "another indicator": "a: %x\n", "a parenthesis": "a: (x)\n", "a bracket first": "a: ]x\n", "an equals sign": "a: =\n",
-		"an open bracket in text": "a: x [y\n", "an open brace in text": "a: x {y\n", "a bracket closed before it is opened": "a: x ][\n", "an open bracket in quotes": "a: '['\n", "nine brackets": "a: x [[[[[[[[[]]]]]]]]]\n", "65 fields": fields(65),
+		"a tab": "a:\tx\n", "a tab in a value": "a: x\ty\n", "a tab in quotes": "a: 'x\ty'\n",
+		"a tab behind a dash": "a:\n-\tx\n", "a tab behind a colon": "a: x:\ty\n",
+		"a space at the end": "a: x \n", "a space behind a colon": "a: \nb: c\n",
+		"a space behind a colon at the end": "a: ", "a line of spaces": "a: x\n  \nb: y\n",
+		"two spaces behind a dash": "a:\n-  x\n",
+		"a colon":                  "a: b: c\n", "a colon at the end": "a: b:\n", "a colon at the very end": "a: b:",
+		"a colon in a list": "a:\n  - b: c\n", "a colon before CRLF": "a: b:\r\n",
+		"a key twice": "a: x\na: y\n", "a key in quotes": "'a': x\n", "a null key": "null: x\n",
+		"a boolean key": "true: x\n", "a key with a digit first": "1a: x\n", "a key with a dash first": "-a: x\n",
+		"a key without a colon": "a\n", "a space before a colon": "a : x\n", "a question mark": "? a\n: b\n",
+		"no space behind a colon": "a:x\n", "a dot in a key": "a.b: x\n",
+		"a long key":      strings.Repeat("k", 129) + ": x\n",
+		"an indented key": "  a: x\n", "an indented key behind others": "a: x\n b: y\n",
+		"a nested map": "a:\n  b: c\n", "a value below its key": "a:\n  b c\n", "a sign below a key": "a:\n  ? c\n",
+		"a map in a list": "a:\n  - {b: c}\n", "a list in a list": "a:\n  - - b\n",
+		"brackets in a list":    "a:\n  - [b]\n",
+		"a dash that is deeper": "a:\n  - b\n    - c\n", "a dash that is less deep": "a:\n    - b\n  - c\n",
+		"a dash without a value": "a:\n  - b\n  -\n", "a dash and a space": "a:\n  - b\n  - \n",
+		"dashes without a space":     "a:\n--- b\n",
+		"a list that ends in spaces": "a:\n  - b\n  ", "spaces at the end": "a:\n  ",
+		"a deep dash": "a:\n" + strings.Repeat(" ", 33) + "- b\n", "quotes in a list": "a:\n  - 'b'\n",
+		"a map in braces": "a: {b: c}\n", "braces at the start": "{a: b}\n", "a list alone": "- a\n",
+		"a word alone": "a", "brackets in brackets": "a: [[b]]\n", "a map in brackets": "a: [b: c]\n",
+		"brackets with words": "a: [b c]\n", "a comma at the end": "a: [b, ]\n", "two commas": "a: [b,,c]\n",
+		"no end of brackets": "a: [b\n", "no end of brackets at all": "a: [b",
+		"brackets on two lines": "a: [b,\n  c]\n", "a space before a bracket": "a: [b ]\n",
+		"two spaces in brackets": "a: [b,  c]\n", "text behind brackets": "a: [b] c\n",
+		"a comment behind brackets": "a: [b] # c\n", "wide characters in brackets": "a: ['ä', b]\n",
+		"a map with quotes in brackets": "a: ['b': c]\n", "only a bracket": "a: [",
+		"a document mark": "---\na: b\n", "the end of a document": "a: b\n...\n",
+		"two documents": "a: b\n---\nc: d\n", "a directive": "%YAML 1.1\n---\na: b\n",
+		"a second mark": "a: \ufeffx\n", "a control character": "a: x\x01\n", "DEL": "a: x\x7f\n",
+		"a C1 control": "a: x\u0085y\n", "a line separator": "a: x\u2028y\n", "a non-character": "a: x\uffff\n",
+		"no UTF-8": "a: x\xff\n", "half a rune": "a: x\xc3", "a NUL": "a: x\x00\n", "a surrogate": "a: \xed\xa0\x80\n",
+		"a bare CR": "a: x\ry\n", "CR at the end": "a: x\r", "CR for a value": "a:\r", "two CR": "a: x\r\r\n",
+		"a CR first": "\ra: x\n",
+		"a sign":     "a: -1\n", "a plus": "a: +1\n", "an indicator": "a: @x\n", "another indicator": "a: %x\n",
+		"a parenthesis": "a: (x)\n", "a bracket first": "a: ]x\n", "an equals sign": "a: =\n",
+		"an open bracket in text": "a: x [y\n", "an open brace in text": "a: x {y\n",
+		"a bracket closed before it is opened": "a: x ][\n", "an open bracket in quotes": "a: '['\n",
+		"nine brackets": "a: x [[[[[[[[[]]]]]]]]]\n", "65 fields": fields(65),
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := whole("f", []byte(source))
+			d := newDocument("f", []byte(source))
 			if d.scan(nil) {
 				t.Errorf("%q was scanned", source)
 			}
@@ -229,7 +268,7 @@ func TestScanDeclines(t *testing.T) {
 	}
 }
 
-// The limits hold for the scanner, too, and it has one of its own.
+// The scanner keeps the limits of the library, and has one of its own.
 func TestScanKeepsTheLimits(t *testing.T) {
 	values := func(n int) string { return "a:\n" + strings.Repeat("- x\n", n) }
 	for _, c := range []struct {
@@ -249,21 +288,21 @@ func TestScanKeepsTheLimits(t *testing.T) {
 		{"blank lines", "a:\n- x\n" + strings.Repeat("\n", 1<<20) + "- y\n", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := whole("f", []byte(c.source)).scan(nil); got != c.want {
+			if got := newDocument("f", []byte(c.source)).scan(nil); got != c.want {
 				t.Errorf("scan = %v, want %v", got, c.want)
 			}
 		})
 	}
 }
 
-// A board of many pages, for what only shows when the library has to fill its buffers again.
+// A long board makes the library fill its buffers more than once.
 func TestScanOfALongBoard(t *testing.T) {
 	wide := strings.Replace(string(boardOf(3000)), "the-name", "der-näme [x]", 500)
 	checkScan(t, false, []byte("a: "+strings.Repeat("ä[x] ", 20_000)+".\nb: '"+strings.Repeat("x, ", 3000)+"'\n"+wide))
 	checkScan(t, true, []byte("---\n"+strings.ReplaceAll(wide, "\n", "\r\n")+"---\n"))
 }
 
-// What turns out not to be plain must not have cost much: the library takes enough for itself.
+// Text that turns out not to be plain must not have cost much.
 func TestScanWastesLittle(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
@@ -278,7 +317,7 @@ func TestScanWastesLittle(t *testing.T) {
 			source := []byte(c.source)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			if whole("f", source).scan(nil) {
+			if newDocument("f", source).scan(nil) {
 				t.Fatal("this was scanned")
 			}
 			runtime.ReadMemStats(&after)
@@ -291,7 +330,8 @@ func TestScanWastesLittle(t *testing.T) {
 
 func TestVisible(t *testing.T) {
 	for source, want := range map[string]bool{
-		"a: x\n": true, "a: x y\nb:\n- z [done]\n": true, "a: 'x'\nb: ''\n": true, "a: ä\n": false, "a: x\nb: \ufffd\nc: y\n": false, "# c\na: x\n": false,
+		"a: x\n": true, "a: x y\nb:\n- z [done]\n": true, "a: 'x'\nb: ''\n": true, "a: ä\n": false,
+		"a: x\nb: \ufffd\nc: y\n": false, "# c\na: x\n": false,
 	} {
 		d, err := ParseYAML("f", []byte(source))
 		if err != nil || d.Visible() != want {
@@ -300,9 +340,12 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// mutants are what authors and tools do to a board, and what an attacker might.
-var mutants = []string{" ", "  ", "\n", "\r\n", "\r", "\t", ":", ": ", "#", " #", "- ", "-", "[", "]", "{", "}", ",", ", ", "'", `"`, `\`, "&a", "*a", "!", "|", ">", "%", "@", "?", "? ",
-	"<<", "---", "\n---\n", "...", "null", "true", "~", "1", "0x", ".", "2026-01-01", "ä", "😀", "\u2028", "\u0085", "\ufeff", "\ufffd", "\x00", "\x7f", "\xff", "a: b", "\na: b", "\n- x", "\n  - x", "\n    - x", "[done]", " [done]", "a", "phase"}
+// mutants are changes by authors and tools, and by an attacker.
+var mutants = []string{" ", "  ", "\n", "\r\n", "\r", "\t", ":", ": ", "#", " #", "- ", "-", "[", "]", "{", "}", ",",
+	", ", "'", `"`, `\`, "&a", "*a", "!", "|", ">", "%", "@", "?", "? ",
+	"<<", "---", "\n---\n", "...", "null", "true", "~", "1", "0x", ".", "2026-01-01", "ä", "😀", "\u2028", "\u0085",
+	"\ufeff", "\ufffd", "\x00", "\x7f", "\xff", "a: b", "\na: b", "\n- x", "\n  - x", "\n    - x", "[done]",
+	" [done]", "a", "phase"}
 
 func mutate(r *rand.Rand, source string) string {
 	for range r.IntN(4) {

@@ -1,16 +1,16 @@
-package matter
+package frontmatter
 
 import "fmt"
 
-// Problem is something wrong or odd at a place in a file. Line and Column count from 1, columns in characters; Line 0 is the
-// file as a whole.
+// Problem is something wrong or odd at a place in a file. Line and Column count from 1, columns in
+// characters. Line 0 stands for the whole file.
 type Problem struct {
 	File         string
 	Line, Column int
 	Text         string
-	Fix          string // what to do about it; "" when there is nothing to say
-	Warning      bool   // odd but legal: nothing is refused because of it
-	Err          error  // the cause, for errors.Is; may be nil
+	Fix          string // what to do about it; may be ""
+	Warning      bool   // odd but legal: it refuses nothing
+	Err          error  // the cause, or nil
 }
 
 func (p *Problem) Error() string {
@@ -23,7 +23,7 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
 }
 
-// Hint is what the reader of the error can do.
+// Hint returns what the user can do.
 func (p *Problem) Hint() string { return p.Fix }
 
 // Unwrap returns the cause.

@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// boardOf is a board as most are: a few fields and a list with a path a line.
+// boardOf makes a typical board: a few fields and a list with one path a line.
 func boardOf(tasks int) []byte {
 	var s strings.Builder
 	s.WriteString("phase: execute\ncurrent: tasks/000000-the-name-of-a-task.md\ntasks:\n")
@@ -34,17 +34,18 @@ func benchmarkSizes(b *testing.B, before, after string, parse func(string, []byt
 
 func BenchmarkParseYAML(b *testing.B) { benchmarkSizes(b, "", "", ParseYAML) }
 
-func BenchmarkCompactYAML(b *testing.B) { benchmarkSizes(b, "", "", CompactYAML) }
+func BenchmarkCompactYAML(b *testing.B) { benchmarkSizes(b, "", "", ParseCompactYAML) }
 
-func BenchmarkParseMatter(b *testing.B) { benchmarkSizes(b, "---\n", "---\n# Board\n", ParseMatter) }
+func BenchmarkParse(b *testing.B) { benchmarkSizes(b, "---\n", "---\n# Board\n", Parse) }
 
-// A board is reread at every step of a run, and mostly only its current has changed.
+// A run rereads its board at every step, mostly with only current changed.
 func BenchmarkReread(b *testing.B) {
 	var before *Document
 	benchmarkSizes(b, "", "", func(file string, source []byte) (*Document, error) {
 		if before == nil || len(before.Source) != len(source) {
 			var err error
-			before, err = ParseYAML(file, bytes.Replace(source, []byte("current: tasks/0"), []byte("current: tasks/1"), 1))
+			before, err = ParseYAML(file, bytes.Replace(source, []byte("current: tasks/0"),
+				[]byte("current: tasks/1"), 1))
 			if err != nil {
 				return nil, err
 			}
@@ -53,11 +54,11 @@ func BenchmarkReread(b *testing.B) {
 	})
 }
 
-func BenchmarkParseMatterHeader(b *testing.B) {
+func BenchmarkParseHeader(b *testing.B) {
 	source := []byte("---\nid: 1\nrole: Implementor\ntitle: \"Do thing 1\"\ntags: [a, b]\n---\n\n# Do thing 1\n\nText.\n")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ParseMatter("t.md", source); err != nil {
+		if _, err := Parse("t.md", source); err != nil {
 			b.Fatal(err)
 		}
 	}

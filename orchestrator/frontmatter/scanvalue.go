@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"strings"
@@ -7,24 +7,24 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// scalar makes the node of a plain value. Its line is the one that is being read.
-func (s *scanner) scalar(from, end, column int) (*yaml.Node, bool) {
+// makeScalar makes the node of an unquoted value on the current line.
+func (s *scanner) makeScalar(from, end, column int) (*yaml.Node, bool) {
 	if from == end {
 		return nil, false
 	}
-	value := s.piece(from, end)
+	value := s.firstLineText(from, end)
 	tag := plainTag(value)
 	if tag == "" {
 		return nil, false
 	}
-	n := s.node()
+	n := s.newNode()
 	n.Kind, n.Tag, n.Value, n.Line, n.Column = yaml.ScalarNode, tag, value, s.line, column
 	return n, true
 }
 
-// plainTag is the tag that the library gives to a value without quotes; "" leaves the value to it, because the first character
-// may mean something. The library itself is asked about what could be true, false, null, a number or a date: those words are
-// short, and no number or date holds one of the notInNumbers.
+// plainTag returns the tag that the library gives to an unquoted value, "" when its first character
+// may mean something. It asks the library about what could be true, false, null, a number or a
+// date: the words are short, and no number or date holds one of notInNumbers.
 func plainTag(value string) string {
 	switch c := value[0]; {
 	case c == 't', c == 'T', c == 'f', c == 'F', c == 'n', c == 'N', c == '~':
@@ -48,44 +48,44 @@ func resolvedTag(value string) string {
 	return (&yaml.Node{Kind: yaml.ScalarNode, Value: value}).ShortTag()
 }
 
-// plainEnd finds the end of a value without quotes, which is the end of its line.
-func (s *scanner) plainEnd(from int) (end int, ok bool) {
-	at := wordEnd(s.source, from)
+// findPlainEnd finds the end of an unquoted value, which is the end of its line.
+func (s *scanner) findPlainEnd(from int) (end int, ok bool) {
+	at := findWordEnd(s.source, from)
 	if at < len(s.source) && s.source[at] == '\n' && s.source[at-1] != '-' {
 		return at, true
 	}
-	return s.textEnd(at)
+	return s.findTextEnd(at)
 }
 
-// inWord are the characters that mean nothing wherever they stand in a value: those of most paths.
-var inWord = func() (is [256]bool) {
+// isWordByte holds the characters without a meaning anywhere in a value: those of most paths.
+var isWordByte = func() (is [256]bool) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") {
 		is[c] = true
 	}
 	return is
 }()
 
-func wordEnd(b []byte, at int) int {
+func findWordEnd(b []byte, at int) int {
 	for i, c := range b[at:] {
-		if !inWord[c] {
+		if !isWordByte[c] {
 			return at + i
 		}
 	}
 	return len(b)
 }
 
-// textEnd goes on behind the first word of a value without quotes.
-func (s *scanner) textEnd(at int) (end int, ok bool) {
+// findTextEnd reads on behind the first word of an unquoted value.
+func (s *scanner) findTextEnd(at int) (end int, ok bool) {
 	if s.text[at-1] == '-' {
 		s.weight += weigh(s.source, at-1)
 	}
-	for !s.breakAt(at) {
+	for !s.isBreakAt(at) {
 		size := s.admit(at)
 		next := at + size
 		switch {
 		case size == 0,
-			s.text[at] == ':' && (s.breakAt(next) || s.text[next] == ' '), // a key
-			s.text[at] == ' ' && (s.breakAt(next) || s.text[next] == '#'): // nothing, or a comment
+			s.text[at] == ':' && (s.isBreakAt(next) || s.text[next] == ' '), // a key
+			s.text[at] == ' ' && (s.isBreakAt(next) || s.text[next] == '#'): // nothing, or a comment
 			return 0, false
 		}
 		at = next
@@ -93,16 +93,16 @@ func (s *scanner) textEnd(at int) (end int, ok bool) {
 	return at, s.depth == 0
 }
 
-func (s *scanner) breakAt(at int) bool {
+func (s *scanner) isBreakAt(at int) bool {
 	return at == len(s.text) || s.text[at] == '\n' || s.text[at] == '\r'
 }
 
-// maxBrackets is how deep brackets in a value may be nested. They must be balanced, or lines that are harmless one by one would
-// together exceed the shield.
+// maxBrackets bounds nested brackets in a value. They must be balanced, or harmless lines could
+// together exceed maxNesting.
 const maxBrackets = 8
 
-// admit is the length of the character at an offset when it may stand in a value, else 0. It does what guard does: the
-// scanner's text does not pass there.
+// admit returns the length of the character at an offset when a value may hold it, else 0. It
+// repeats guard, which does not see the scanner's text.
 func (s *scanner) admit(at int) int {
 	switch c := s.text[at]; {
 	case c == '-', c == '?', c == ':', c == ',', c == '#':
@@ -127,8 +127,8 @@ func (s *scanner) admit(at int) int {
 	return 1
 }
 
-// quoted reads a value in quotes that holds neither escapes nor quotes.
-func (s *scanner) quoted(from, column int) (n *yaml.Node, end int, ok bool) {
+// readQuoted reads a quoted value without escapes and without quotes in it.
+func (s *scanner) readQuoted(from, column int) (n *yaml.Node, end int, ok bool) {
 	quote := s.text[from]
 	at := from + 1
 	for at < len(s.text) && s.text[at] != quote {
@@ -141,17 +141,19 @@ func (s *scanner) quoted(from, column int) (n *yaml.Node, end int, ok bool) {
 	if at == len(s.text) || s.depth > 0 {
 		return nil, 0, false
 	}
-	n = s.node()
-	n.Kind, n.Style, n.Tag, n.Value, n.Line, n.Column = yaml.ScalarNode, yaml.DoubleQuotedStyle, "!!str", s.piece(from+1, at), s.line, column
+	n = s.newNode()
+	n.Kind, n.Style, n.Tag, n.Value, n.Line, n.Column = yaml.ScalarNode, yaml.DoubleQuotedStyle, "!!str",
+		s.firstLineText(from+1, at), s.line, column
 	if quote == '\'' {
 		n.Style = yaml.SingleQuotedStyle
 	}
 	return n, at + 1, true
 }
 
-// flow reads a list in brackets on one line, of words and values in quotes, all ASCII: columns count characters.
-func (s *scanner) flow(from, column int) (list *yaml.Node, end int, ok bool) {
-	list = s.node()
+// readFlow reads a list in brackets on one line, of words and quoted values, all ASCII: columns
+// count characters.
+func (s *scanner) readFlow(from, column int) (list *yaml.Node, end int, ok bool) {
+	list = s.newNode()
 	list.Kind, list.Style, list.Tag, list.Line, list.Column = yaml.SequenceNode, yaml.FlowStyle, "!!seq", s.line, column
 	s.weight += weigh(s.source, from)
 	at := from + 1
@@ -160,7 +162,7 @@ func (s *scanner) flow(from, column int) (list *yaml.Node, end int, ok bool) {
 	}
 	first := len(s.items)
 	for {
-		n, end, ok := s.flowItem(at, column+at-from)
+		n, end, ok := s.readFlowItem(at, column+at-from)
 		if !ok || end == len(s.text) {
 			return nil, 0, false
 		}
@@ -180,15 +182,15 @@ func (s *scanner) flow(from, column int) (list *yaml.Node, end int, ok bool) {
 	}
 }
 
-func (s *scanner) flowItem(from, column int) (n *yaml.Node, end int, ok bool) {
+func (s *scanner) readFlowItem(from, column int) (n *yaml.Node, end int, ok bool) {
 	if from < len(s.text) && (s.text[from] == '"' || s.text[from] == '\'') {
-		n, end, ok = s.quoted(from, column)
+		n, end, ok = s.readQuoted(from, column)
 		return n, end, ok && isASCII(s.source[from:end])
 	}
-	end = wordEnd(s.source, from)
+	end = findWordEnd(s.source, from)
 	if s.text[end-1] == '-' {
 		s.weight += weigh(s.source, end-1)
 	}
-	n, ok = s.scalar(from, end, column)
+	n, ok = s.makeScalar(from, end, column)
 	return n, end, ok
 }

@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// guard looks at the bytes before the YAML library does.
+// guard checks the bytes before the YAML library sees them.
 func (d *Document) guard() error {
 	if len(d.YAML) > MaxYAML {
 		return tooLarge(d.File, len(d.YAML), MaxYAML)
@@ -14,17 +14,19 @@ func (d *Document) guard() error {
 	if err := guardBytes(d.File, d.YAML, d.FirstLine); err != nil {
 		return err
 	}
-	if atMostValues(d.YAML) > MaxValues {
-		return &Problem{File: d.File, Line: d.FirstLine, Text: fmt.Sprintf("the YAML has more than %d values", MaxValues), Fix: "move what is not for the runner to another file"}
+	if countValues(d.YAML) > MaxValues {
+		return &Problem{File: d.File, Line: d.FirstLine,
+			Text: fmt.Sprintf("the YAML has more than %d values", MaxValues),
+			Fix:  "move what is not for the runner to another file"}
 	}
-	if at := tooDeep(d.YAML); at >= 0 {
+	if at := findTooDeep(d.YAML); at >= 0 {
 		return d.problemAt(at, "the YAML is nested too deeply", "flatten it")
 	}
 	return nil
 }
 
-// guardBytes refuses bytes that are read differently by different programs: text that is not UTF-8, control characters,
-// and every line break but LF and CRLF.
+// guardBytes refuses what programs read differently: invalid UTF-8, control characters, and line
+// breaks other than LF and CRLF.
 func guardBytes(file string, b []byte, firstLine int) error {
 	for at := 0; at < len(b); {
 		c := b[at]
@@ -55,14 +57,16 @@ func judgeRune(r rune, size int) (text, fix string) {
 	case r == 0:
 		return "a NUL byte: the file is binary or UTF-16", "save the file as UTF-8"
 	case r < ' ', r >= 0x7f && r <= 0x9f, r == 0x2028, r == 0x2029, r == 0xFEFF, r == 0xFFFE, r == 0xFFFF:
-		return fmt.Sprintf("the character %U is invisible and not allowed", r), "remove it, or write it as an escape in double quotes"
+		return fmt.Sprintf("the character %U is invisible and not allowed", r),
+			"remove it, or write it as an escape in double quotes"
 	}
 	return "", ""
 }
 
-// atMostValues is an upper bound on the number of nodes that the YAML library will make. It reads no YAML, so no trick of
-// quoting can hide anything from it. Every value costs the library about 250 bytes and a microsecond.
-func atMostValues(b []byte) int {
+// countValues returns an upper bound on the nodes that the YAML library will make. It parses
+// nothing, so no trick of quoting hides a value. A value costs the library about 250 bytes and a
+// microsecond.
+func countValues(b []byte) int {
 	n := 2
 	for _, c := range b {
 		switch c {
@@ -74,15 +78,15 @@ func atMostValues(b []byte) int {
 			n += 3
 		}
 		if n > MaxValues {
-			return recount(b)
+			return recountValues(b)
 		}
 	}
 	return n
 }
 
-// recount leaves out the dashes, colons, question marks and hashes that can begin nothing because no white space, bracket,
-// comma or quote is beside them: the dashes of file names, the colons of times.
-func recount(b []byte) int {
+// recountValues leaves out dashes, colons, question marks and hashes that no white space, bracket,
+// comma or quote adjoins, as in file names and times: they begin no value.
+func recountValues(b []byte) int {
 	n := 2
 	for i := range b {
 		n += weigh(b, i)
@@ -90,7 +94,7 @@ func recount(b []byte) int {
 	return n
 }
 
-// weigh is how many values a character can begin.
+// weigh returns how many values the byte at i can begin.
 func weigh(b []byte, i int) int {
 	before := i == 0 || isBreak(b[i-1])
 	after := i+1 == len(b) || isBreak(b[i+1])
@@ -115,21 +119,22 @@ func isBreak(c byte) bool {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
-// shield is the depth at which text is kept from the YAML library altogether. It is well above MaxDepth, which the tree is
-// held to, because brackets in prose need not be balanced.
-const shield = 10 * MaxDepth
+// maxNesting is the depth at which text is kept from the YAML library altogether. It is well above
+// MaxDepth, the limit of the tree, because brackets in prose need not be balanced.
+const maxNesting = 10 * MaxDepth
 
-// tooDeep finds where nesting exceeds the shield, by brackets or by indentation, or returns -1. A line that begins in column
-// 1 with a letter begins a new top-level field, so that unbalanced prose in one field does not count in the next.
-func tooDeep(b []byte) int {
+// findTooDeep returns the offset where brackets or indentation exceed maxNesting, or -1. A letter
+// in column 1 begins a new top-level field and resets the depth: unbalanced prose in one field must
+// not count in the next.
+func findTooDeep(b []byte) int {
 	depth := 0
 	for at := 0; at < len(b); {
-		line, next := lineOf(b, at)
+		line, next := cutLine(b, at)
 		if len(line) > 0 && isLetter(line[0]) {
 			depth = 0
 		}
-		if indent := structure(line); indent > shield {
-			return at + shield
+		if indent := indentLength(line); indent > maxNesting {
+			return at + maxNesting
 		}
 		for i, c := range line {
 			switch c {
@@ -138,7 +143,7 @@ func tooDeep(b []byte) int {
 			case ']', '}':
 				depth = max(depth-1, 0)
 			}
-			if depth > shield {
+			if depth > maxNesting {
 				return at + i
 			}
 		}
@@ -147,14 +152,15 @@ func tooDeep(b []byte) int {
 	return -1
 }
 
-// structure is the length of what begins a line and can open a block: white space, and the dashes and question marks in it.
-// Blank lines open nothing.
-func structure(line []byte) int {
+// indentLength returns the length of the white space, dashes and question marks that begin a line
+// and can open blocks; 0 for a blank line.
+func indentLength(line []byte) int {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return 0
 	}
 	i := 0
-	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || i+1 < len(line) && (line[i] == '-' || line[i] == '?') && line[i+1] == ' ') {
+	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || i+1 < len(line) &&
+		(line[i] == '-' || line[i] == '?') && line[i+1] == ' ') {
 		i++
 	}
 	return i

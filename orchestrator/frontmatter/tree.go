@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// inspect refuses what is legal YAML and yet does not mean one thing to everyone: anchors, aliases, merge keys, tags, keys
-// that are twice there. The YAML library finds none of these when it decodes into a tree.
+// inspect refuses legal YAML that programs read differently: anchors, aliases, merge keys, tags and
+// duplicate keys. The YAML library accepts them all in a tree.
 func (d *Document) inspect(n *yaml.Node, depth int) error {
 	if err := d.inspectNode(n); err != nil {
 		return err
@@ -43,14 +43,14 @@ func (d *Document) inspectNode(n *yaml.Node) error {
 	case n.Tag == "!!merge":
 		return d.Problem(n, "merge keys (<<) are not allowed", plainly)
 	}
-	// The library drops the tag ! without a trace, and the node then begins before its value.
+	// The library drops the tag ! silently; the node then begins before its value.
 	if at := d.Offset(n); at < len(d.Source) && d.Source[at] == '!' {
 		return d.Problem(n, "tags (!) are not allowed", "quote the value instead when it is text")
 	}
 	return nil
 }
 
-// inspectKeys finds duplicate keys. Keys are compared as text: "a" and a are one key, and so are 1 and "1".
+// inspectKeys finds duplicate keys, compared as text: "a" equals a, and 1 equals "1".
 func (d *Document) inspectKeys(n *yaml.Node) error {
 	seen := make(map[string]*yaml.Node, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -66,7 +66,8 @@ func (d *Document) inspectKeys(n *yaml.Node) error {
 		}
 		if first, twice := seen[key.Value]; twice {
 			line, _ := d.Position(first)
-			return d.Problem(key, fmt.Sprintf("the key %q is already on line %d", key.Value, line), "remove one of the two")
+			return d.Problem(key, fmt.Sprintf("the key %q is already on line %d", key.Value, line),
+				"remove one of the two")
 		}
 		seen[key.Value] = key
 	}

@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// checkReread compares what comes of reading anew with what comes of reading for the first time.
+// checkReread compares Reread with reading the same bytes for the first time.
 func checkReread(t *testing.T, fenced bool, before, after []byte) *Document {
 	t.Helper()
 	checkRereadOf(t, func(source []byte) (*Document, error) { return parseCompact(fenced, source) }, before, after)
@@ -27,19 +27,22 @@ func checkRereadOf(t *testing.T, parse func([]byte) (*Document, error), before, 
 		t.Fatalf("%q became %q: Reread = %v, want %v", before, after, err, wantErr)
 	}
 	if !sameDocument(again, want) {
-		t.Fatalf("%q became %q: Reread = %+v, want %+v; root %+v, want %+v", before, after, again, want, again.Root, want.Root)
+		t.Fatalf("%q became %q: Reread = %+v, want %+v; root %+v, want %+v", before, after, again, want, again.Root,
+			want.Root)
 	}
 	checkReverted(t, first, again)
 	return again
 }
 
-// sameDocument compares all but what two documents may differ in: whose Source values are pieces of.
+// sameDocument compares all but the identity of Source.
 func sameDocument(a, b *Document) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return reflect.DeepEqual(a.Root, b.Root) && reflect.DeepEqual(a.fields, b.fields) && string(a.Source) == string(b.Source) && string(a.YAML) == string(b.YAML) &&
-		a.File == b.File && a.Start == b.Start && a.Body == b.Body && a.FirstLine == b.FirstLine && a.fenced == b.fenced && a.compact == b.compact
+	return reflect.DeepEqual(a.Root, b.Root) && reflect.DeepEqual(a.fields, b.fields) &&
+		string(a.Source) == string(b.Source) && string(a.YAML) == string(b.YAML) &&
+		a.File == b.File && a.Start == b.Start && a.Body == b.Body && a.FirstLine == b.FirstLine &&
+		a.fenced == b.fenced && a.compact == b.compact
 }
 
 // checkReverted rereads the first version after the second and expects the first document again.
@@ -50,7 +53,8 @@ func checkReverted(t *testing.T, first, second *Document) {
 	}
 	third, err := second.Reread(slices.Clone(first.Source))
 	if err != nil || !reflect.DeepEqual(third.Root, first.Root) || !reflect.DeepEqual(third.fields, first.fields) {
-		t.Fatalf("%q became %q and reverted: %+v, %v, want %+v", first.Source, second.Source, third.Root, err, first.Root)
+		t.Fatalf("%q became %q and reverted: %+v, %v, want %+v", first.Source, second.Source, third.Root, err,
+			first.Root)
 	}
 }
 
@@ -66,7 +70,8 @@ func TestRereadSharesWhatStays(t *testing.T) {
 		{"the last field", "- y\n", "- z\n- zz\n", "phase current tasks"},
 		{"no newline at the end", "- y\n", "- y", "phase current tasks"},
 		{"two fields", "phase: x\ncurrent: a", "phase: y\ncurrent: b", "tasks log"},
-		{"the first and the last", "phase: x\ncurrent: a\n\ntasks:\n  - a\n  - b\nlog:\n- x\n- y\n", "phase: y\ncurrent: a\n\ntasks:\n  - a\n  - b\nlog:\n- x\n- z\n", ""},
+		{"the first and the last", "phase: x\ncurrent: a\n\ntasks:\n  - a\n  - b\nlog:\n- x\n- y\n",
+			"phase: y\ncurrent: a\n\ntasks:\n  - a\n  - b\nlog:\n- x\n- z\n", ""},
 		{"another key", "current: a", "concurrent: a", "phase tasks log"},
 		{"a field instead of a blank line", "a\n\n", "a\nz: 1\n", "phase tasks log"},
 		{"a field more", "current: a\n", "current: a\nz: 1\n", "phase"},
@@ -79,7 +84,8 @@ func TestRereadSharesWhatStays(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			after := strings.Replace(before, c.old, c.new, 1)
 			checkReread(t, true, []byte("---\n"+before+"---\n"), []byte("\ufeff\n---\n"+after+"---\nx"))
-			checkReread(t, false, []byte(strings.ReplaceAll(before, "\n", "\r\n")), []byte(strings.ReplaceAll(after, "\n", "\r\n")))
+			checkReread(t, false, []byte(strings.ReplaceAll(before, "\n", "\r\n")),
+				[]byte(strings.ReplaceAll(after, "\n", "\r\n")))
 			checkReread(t, false, []byte(before), []byte(after))
 			first, err := ParseYAML("f", []byte(before))
 			if err != nil || !scanned(first) {
@@ -102,10 +108,11 @@ func TestRereadSharesWhatStays(t *testing.T) {
 	}
 }
 
-// checkSharedLists makes sure that in compact documents the fields that stay have the same lists, where they lie now.
+// checkSharedLists requires that compact documents share the lists of unchanged fields, with their
+// new offsets.
 func checkSharedLists(t *testing.T, before, after string, shared []string) {
 	t.Helper()
-	first, err := CompactYAML("f", []byte(before))
+	first, err := ParseCompactYAML("f", []byte(before))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +134,7 @@ func checkSharedLists(t *testing.T, before, after string, shared []string) {
 	}
 }
 
-// What the library read before is read by whoever can read it now.
+// A document that the library read can be reread by the scanner, and the other way round.
 func TestRereadOfWhatWasNotPlain(t *testing.T) {
 	d := checkReread(t, false, []byte("# c\nphase: x\n"), []byte("phase: x\n"))
 	if !scanned(d) {
@@ -143,7 +150,7 @@ func TestRereadOfWhatWasNotPlain(t *testing.T) {
 	checkReread(t, false, []byte("phase: x\n"), []byte("\n"))
 }
 
-// A reread of a reread of a reread is still the same.
+// A chain of rereads stays exact.
 func TestRereadOfMutants(t *testing.T) {
 	var names []string
 	for name := range plainCases {

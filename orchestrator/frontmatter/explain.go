@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"bytes"
@@ -11,21 +11,21 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// searchLimit is the size up to which the exact place of a YAML error is searched for. Above it the line that the library
-// names must do.
+// searchLimit bounds the size of YAML in which an error's exact place is searched. Above it, the
+// line that the library names must do.
 const searchLimit = 256 << 10
 
-// explain turns an error of the YAML library into a Problem. The library names a line at best, often that of the
-// enclosing list or map, and none at all on the first line. The exact place is where the shortest beginning of the text that
-// fails with the same words ends.
+// explain turns an error of the YAML library into a Problem. The library names at best the line of
+// the enclosing list or map, and none on the first line. So explain looks for the shortest
+// beginning of the text that fails with the same message; the error is at its end.
 func (d *Document) explain(err error) error {
-	words := complaint(err)
-	p := &Problem{File: d.File, Text: "invalid YAML: " + words, Fix: remedy(words), Err: err}
+	words := messageOf(err)
+	p := &Problem{File: d.File, Text: "invalid YAML: " + words, Fix: fixFor(words), Err: err}
 	if len(d.YAML) > searchLimit {
-		p.Line = d.FirstLine + namedLine(err)
+		p.Line = d.FirstLine + lineInError(err)
 		return p
 	}
-	fails := func(end int) bool { return complaint(tryYAML(d.YAML[:end])) == words }
+	fails := func(end int) bool { return messageOf(decodeYAML(d.YAML[:end])) == words }
 	line := sort.Search(len(d.lines)-1, func(i int) bool { return fails(int(d.lines[i+1])) })
 	start, end := int(d.lines[line]), len(d.YAML)
 	if line+1 < len(d.lines) {
@@ -37,14 +37,14 @@ func (d *Document) explain(err error) error {
 	return p
 }
 
-func tryYAML(b []byte) error {
+func decodeYAML(b []byte) error {
 	var n yaml.Node
 	return yaml.Unmarshal(b, &n)
 }
 
 var linePrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?`) })
 
-func complaint(err error) string {
+func messageOf(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -52,8 +52,8 @@ func complaint(err error) string {
 	return text[len(linePrefix().FindString(text)):]
 }
 
-// namedLine is the line that the library names, counted from 0.
-func namedLine(err error) int {
+// lineInError returns the line that the library names, counted from 0.
+func lineInError(err error) int {
 	m := linePrefix().FindStringSubmatch(err.Error())
 	n := 0
 	if m != nil {
@@ -64,10 +64,12 @@ func namedLine(err error) int {
 	return max(n-1, 0)
 }
 
-// remedy is advice for the library's words. It has no typed errors; a wording that is not known here only loses its hint.
-func remedy(words string) string {
+// fixFor returns advice for a message of the library, which has no typed errors. An unknown message
+// only loses its hint.
+func fixFor(words string) string {
 	for _, r := range []struct{ words, fix string }{
-		{"mapping values are not allowed", "quote the value or use a | block; on a board kanban-run check --fix does it. If the line is a field of its own, correct its indentation"},
+		{"mapping values are not allowed",
+			"quote the value or use a | block; on a board kanban-run check --fix does it. If the line is a field of its own, correct its indentation"},
 		{"could not find expected ':'", "write key: value, or indent the line when it belongs to the value above"},
 		{"cannot start any token", "quote the value; a tab cannot indent"},
 		{"tab character", "indent with spaces"},
@@ -78,7 +80,8 @@ func remedy(words string) string {
 		{"unknown escape", `write \\ for a backslash, or use single quotes`},
 		{"unknown anchor", "quote a value that begins with *"},
 		{"did not find expected alphabetic", "quote a value that begins with * or &"},
-		{"did not find expected <document start>", "end the list or map before a new field begins; all fields stand in one column"},
+		{"did not find expected <document start>",
+			"end the list or map before a new field begins; all fields stand in one column"},
 	} {
 		if strings.Contains(words, r.words) {
 			return r.fix

@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"strings"
@@ -6,27 +6,27 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// List is a list of the plain case that holds nothing but text: one value a line, without quotes. It takes 8 bytes a value, where
-// nodes take 170. It is not changed once it is made: documents share it, and so does whatever keeps one of its values.
+// List is a plain list of text, one unquoted value a line. It takes 8 bytes a value where nodes
+// take 170. It is immutable: documents share it.
 type List struct {
-	text   string   // the field that it was read from, up to its last value
-	spans  []span   // where the values lie in text
-	lines  []uint32 // the line of each value; nil while each stands on the line below the one before
+	text   string   // the field up to the last value
+	spans  []span   // the values in text
+	lines  []uint32 // the line of each value; nil while they stand on consecutive lines
 	line   int      // of the first dash, counted from 1 in the YAML
 	column int      // of the dashes
-	mixed  bool     // a value is not text but a number, a date, true or null: such a list gets nodes
+	mixed  bool     // some value is a number, a date, true or null: such a list gets nodes
 }
 
-// span is a piece of a text of at most MaxYAML bytes.
+// span is a piece of text. Offsets stay below MaxYAML.
 type span struct{ from, to uint32 }
 
-// Len is the number of values.
+// Len returns the number of values.
 func (l *List) Len() int { return len(l.spans) }
 
-// Value is a piece of the file's Source: whoever keeps it keeps all of that.
+// Value returns a piece of the file's Source, and keeps all of Source alive.
 func (l *List) Value(i int) string { return l.text[l.spans[i].from:l.spans[i].to] }
 
-// Line is the line of a value, counted from 1 in the YAML.
+// Line returns the line of a value, counted from 1 in the YAML.
 func (l *List) Line(i int) int {
 	if l.lines != nil {
 		return int(l.lines[i])
@@ -34,32 +34,33 @@ func (l *List) Line(i int) int {
 	return l.line + i
 }
 
-// Span is where a value lies, counted from the offset that Document.Base says.
+// Span returns where a value lies, counted from the offset that Document.Base returns.
 func (l *List) Span(i int) (from, to int) { return int(l.spans[i].from), int(l.spans[i].to) }
 
 // Node makes the node of a value.
 func (l *List) Node(i int) *yaml.Node {
 	n := new(yaml.Node)
-	l.fill(n, i)
+	l.fillNode(n, i)
 	return n
 }
 
-func (l *List) fill(n *yaml.Node, i int) {
+func (l *List) fillNode(n *yaml.Node, i int) {
 	n.Kind, n.Value, n.Line, n.Column = yaml.ScalarNode, l.Value(i), l.Line(i), l.column+len("- ")
 	n.Tag = plainTag(n.Value)
 }
 
-// nodes makes the nodes of all values.
-func (l *List) nodes() []*yaml.Node {
+// makeNodes makes the nodes of all values.
+func (l *List) makeNodes() []*yaml.Node {
 	made, all := make([]yaml.Node, l.Len()), make([]*yaml.Node, l.Len())
 	for i := range made {
-		l.fill(&made[i], i)
+		l.fillNode(&made[i], i)
 		all[i] = &made[i]
 	}
 	return all
 }
 
-// List returns the value of a top-level field when it is a plain list of text in a compact document, else nil.
+// List returns the value of a top-level field that is a plain list of text in a compact document,
+// else nil.
 func (d *Document) List(name string) *List {
 	for i, f := range d.fields {
 		if d.Root.Content[2*i].Value == name {
@@ -69,7 +70,7 @@ func (d *Document) List(name string) *List {
 	return nil
 }
 
-// Base is the offset in Source from which a list of this document counts.
+// Base returns the offset in Source from which the spans of a list count.
 func (d *Document) Base(l *List) int {
 	for _, f := range d.fields {
 		if f.list == l {
@@ -79,7 +80,8 @@ func (d *Document) Base(l *List) int {
 	return d.Start
 }
 
-// endOfList is the offset in Source behind the last value of a list that has no nodes; 0 when a node is none.
+// endOfList returns the offset in Source behind the last value of a list without nodes; 0 for any
+// other node.
 func (d *Document) endOfList(n *yaml.Node) int {
 	for i, f := range d.fields {
 		if f.list != nil && d.Root.Content[2*i+1] == n {
@@ -89,8 +91,8 @@ func (d *Document) endOfList(n *yaml.Node) int {
 	return 0
 }
 
-// list reads the lines of a list. Every dash stands in the column of the first.
-func (s *scanner) list() *yaml.Node {
+// readList reads the lines of a list. All dashes stand in the column of the first.
+func (s *scanner) readList() *yaml.Node {
 	dash := s.at
 	for s.text[dash] == ' ' && dash-s.at < maxIndent && dash+1 < len(s.text) {
 		dash++
@@ -100,38 +102,38 @@ func (s *scanner) list() *yaml.Node {
 		return nil
 	}
 	l := &List{line: s.line, column: len(prefix) - 1}
-	s.reserve(len(prefix))
+	s.reserveSpans(len(prefix))
 	first := len(s.spans)
 	for s.at < len(s.text) {
 		if strings.HasPrefix(s.text[s.at:], prefix) {
-			if !s.item(l, len(prefix), len(s.spans)-first) {
+			if !s.readItem(l, len(prefix), len(s.spans)-first) {
 				return nil
 			}
-		} else if !s.blank() {
+		} else if !s.skipBlank() {
 			break
 		}
 	}
 	l.spans = s.spans[first:len(s.spans):len(s.spans)]
-	l.text = s.text[s.origin : s.origin+int(l.spans[l.Len()-1].to)]
-	return s.sequence(l)
+	l.text = s.text[s.fieldAt : s.fieldAt+int(l.spans[l.Len()-1].to)]
+	return s.makeSequence(l)
 }
 
-// sequence makes the node of a list, with the nodes of its values unless the document is to be compact.
-func (s *scanner) sequence(l *List) *yaml.Node {
-	n := s.node()
+// makeSequence makes the node of a list; a compact document keeps no nodes of its values.
+func (s *scanner) makeSequence(l *List) *yaml.Node {
+	n := s.newNode()
 	n.Kind, n.Tag, n.Line, n.Column = yaml.SequenceNode, "!!seq", l.line, l.column
 	if s.compact && !l.mixed {
-		s.kept = l
+		s.list = l
 	} else {
-		n.Content = l.nodes()
+		n.Content = l.makeNodes()
 	}
 	return n
 }
 
-// item reads a line of a list, of which value number i stands behind the first bytes.
-func (s *scanner) item(l *List, prefix, i int) bool {
+// readItem reads line i of a list, whose value stands behind a prefix of so many bytes.
+func (s *scanner) readItem(l *List, prefix, i int) bool {
 	from := s.at + prefix
-	end, ok := s.plainEnd(from)
+	end, ok := s.findPlainEnd(from)
 	if !ok || from == end {
 		return false
 	}
@@ -143,16 +145,16 @@ func (s *scanner) item(l *List, prefix, i int) bool {
 		l.mixed = true
 	}
 	if l.lines != nil || l.line+i != s.line {
-		l.skip(i, s.line)
+		l.noteLine(i, s.line)
 	}
-	s.spans = append(s.spans, span{uint32(from - s.origin), uint32(end - s.origin)})
+	s.spans = append(s.spans, span{uint32(from - s.fieldAt), uint32(end - s.fieldAt)})
 	s.weight++ // the dash
-	return s.endLine(end) && s.weight <= maxPlain
+	return s.skipLineEnd(end) && s.weight <= maxPlain
 }
 
-// reserve makes room for a list of as many lines as are left, each with so many bytes before its value. What one list leaves
-// over is there for the next.
-func (s *scanner) reserve(prefix int) {
+// reserveSpans makes room for as many values as the remaining lines can hold. Later lists use what
+// the first leaves over.
+func (s *scanner) reserveSpans(prefix int) {
 	if s.spans != nil {
 		return
 	}
@@ -160,8 +162,8 @@ func (s *scanner) reserve(prefix int) {
 	s.spans = make([]span, 0, min(strings.Count(rest, "\n")+1, len(rest)/(prefix+1)+1, maxPlain))
 }
 
-// skip notes that value i stands on another line than the one below the value before.
-func (l *List) skip(i, line int) {
+// noteLine records that value i does not stand on the line below the value before it.
+func (l *List) noteLine(i, line int) {
 	for j := len(l.lines); j < i; j++ {
 		l.lines = append(l.lines, uint32(l.line+j))
 	}

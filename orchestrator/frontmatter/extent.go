@@ -1,4 +1,4 @@
-package matter
+package frontmatter
 
 import (
 	"bytes"
@@ -6,8 +6,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// End is the offset in Source behind a node's last byte: behind the closing quote or bracket, or behind the last line of text,
-// without its newline. parent is the list or map that holds the node; it decides where a text block ends.
+// End returns the offset in Source behind a node's last byte: behind the closing quote or bracket,
+// or behind the last line of text without its newline. parent holds the node and decides where a
+// text block ends.
 func (d *Document) End(n, parent *yaml.Node) int {
 	at := d.Offset(n)
 	switch {
@@ -30,7 +31,7 @@ func (d *Document) End(n, parent *yaml.Node) int {
 	return at
 }
 
-// endFlow walks from the last child over commas, white space and comments to the closing bracket.
+// endFlow steps from the last child over commas, white space and comments to the closing bracket.
 func (d *Document) endFlow(n *yaml.Node, at int, closing byte) int {
 	for _, child := range n.Content[max(0, len(n.Content)-2):] {
 		at = max(at, d.End(child, n))
@@ -38,7 +39,7 @@ func (d *Document) endFlow(n *yaml.Node, at int, closing byte) int {
 	limit := d.Start + len(d.YAML)
 	for at < limit && d.Source[at] != closing {
 		if d.Source[at] == '#' {
-			_, at = lineOf(d.Source[:limit], at)
+			_, at = cutLine(d.Source[:limit], at)
 			continue
 		}
 		at++
@@ -60,7 +61,7 @@ func (d *Document) endScalar(n, parent *yaml.Node, at int) int {
 	return endPlain(text, at, n.Value)
 }
 
-// endQuoted steps over \" in double quotes and the doubled quote in single ones.
+// endQuoted steps over \" in double quotes and ” in single quotes.
 func endQuoted(text []byte, at int, quote byte) int {
 	for at < len(text) {
 		switch {
@@ -76,13 +77,13 @@ func endQuoted(text []byte, at int, quote byte) int {
 	return len(text)
 }
 
-// endBlock ends a | or > block before the first line that is indented no deeper than what holds it.
+// endBlock ends a | or > block before the first line that is indented no deeper than its parent.
 func endBlock(text []byte, at, indent int) int {
-	line, next := lineOf(text, at)
+	line, next := cutLine(text, at)
 	end := at + len(bytes.TrimRight(line, "\r"))
 	for next < len(text) {
 		start := next
-		line, next = lineOf(text, start)
+		line, next = cutLine(text, start)
 		line = bytes.TrimRight(line, "\r")
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -95,7 +96,7 @@ func endBlock(text []byte, at, indent int) int {
 	return end
 }
 
-// endPlain follows a plain scalar over its line breaks, which its value shows as spaces or newlines.
+// endPlain follows a plain scalar over its line breaks, which are spaces or newlines in its value.
 func endPlain(text []byte, at int, value string) int {
 	for i := 0; i < len(value); {
 		if at < len(text) && text[at] == value[i] && value[i] != '\n' {
