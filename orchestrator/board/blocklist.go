@@ -7,21 +7,21 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// block is a list with one dash a line, as lines. Entry i is Source[start[i]:end[i]]; the blank and comment lines above it,
-// its gap, lie between end[i-1] and start[i].
+// block is a list with one dash a line. Entry i is Source[start[i]:end[i]]; the blank and comment
+// lines above it lie between end[i-1] and start[i].
 type block struct {
 	start, end []int
-	indent     string // what stands before a dash
+	indent     string // before each dash
 }
 
 func (b *Board) patchBlock(key, list *yaml.Node, p plan) ([]patch, error) {
-	lines, ok := b.blockLines(list)
+	lines, ok := b.findLines(list)
 	if !ok {
 		return nil, &SpliceError{b.File, "the list of tasks does not begin on a line of its own"}
 	}
 	n := b.Len()
 	if p.keep == 0 && p.tail == n && len(p.items) == 0 {
-		return b.emptyBlock(key, lines, p), nil
+		return b.emptyList(key, lines, p), nil
 	}
 	from, to := lines.start[0], lines.end[n-1]
 	if p.keep > 0 {
@@ -30,11 +30,12 @@ func (b *Board) patchBlock(key, list *yaml.Node, p plan) ([]patch, error) {
 	if p.tail < n {
 		to = lines.start[p.tail]
 	}
-	return []patch{{from, to, b.blockItems(lines, p, from, to)}}, nil
+	return []patch{{from, to, b.formatBlockItems(lines, p, from, to)}}, nil
 }
 
-// blockLines finds the lines of every entry. Each has its dash in the same column, on the line of its value or above it.
-func (b *Board) blockLines(list *yaml.Node) (block, bool) {
+// findLines finds the lines of every entry. All dashes stand in one column, each on the line of its
+// value or above it.
+func (b *Board) findLines(list *yaml.Node) (block, bool) {
 	n := b.Len()
 	lines := block{start: make([]int, 0, n), end: make([]int, 0, n), indent: strings.Repeat(" ", list.Column-1)}
 	floor := b.doc.Start
@@ -58,75 +59,75 @@ func (l block) dashAt(line []byte) bool {
 	return len(line) > len(l.indent) && string(line[:len(l.indent)]) == l.indent && line[len(l.indent)] == '-'
 }
 
-// emptyBlock turns a list into []. The comments in it stay.
-func (b *Board) emptyBlock(key *yaml.Node, lines block, p plan) []patch {
+// emptyList turns a list into []. The comments in it stay.
+func (b *Board) emptyList(key *yaml.Node, lines block, p plan) []patch {
 	colon := b.doc.End(key, b.doc.Root)
 	colon += bytes.IndexByte(b.Source[colon:], ':') + 1
 	var comments strings.Builder
 	for i := 1; i < len(lines.start); i++ {
-		comments.WriteString(b.comments(lines, i))
+		comments.WriteString(b.commentsAbove(lines, i))
 	}
 	return []patch{{colon, colon, " []"}, {lines.start[0], lines.end[len(lines.end)-1], comments.String()}}
 }
 
-// blockItems is the text between the entries that are left alone. An entry takes the lines above it along; comments above an
-// entry that is removed stay where they are.
-func (b *Board) blockItems(lines block, p plan, from, to int) string {
+// formatBlockItems returns the text between the entries that stay. An entry takes the lines above
+// it along; comments above a removed entry stay where they are.
+func (b *Board) formatBlockItems(lines block, p plan, from, to int) string {
 	var out strings.Builder
 	out.Grow(to - from)
-	out.WriteString(b.closeLine(from))
-	gone, cursor := p.removed(b.Len()), p.keep
+	out.WriteString(b.missingNewline(from))
+	gone, cursor := p.markRemoved(b.Len()), p.keep
 	leave := func(until int) {
 		for ; cursor < until; cursor++ {
 			if gone[cursor] {
-				out.WriteString(b.comments(lines, cursor))
+				out.WriteString(b.commentsAbove(lines, cursor))
 			}
 		}
 	}
 	for _, it := range p.items {
 		leave(it.from)
 		if it.from < 0 {
-			out.WriteString(lines.indent + "- " + b.write(it, false) + b.eol())
+			out.WriteString(lines.indent + "- " + b.formatItem(it, false) + b.lineEnding())
 			continue
 		}
-		out.Write(b.gap(lines, it.from))
+		out.Write(b.linesAbove(lines, it.from))
 		b.writeEntry(&out, lines, it)
 	}
 	leave(p.tail)
 	if p.tail < b.Len() {
-		out.Write(b.gap(lines, p.tail))
+		out.Write(b.linesAbove(lines, p.tail))
 		return out.String()
 	}
-	return b.openLine(out.String(), to)
+	return b.trimNewline(out.String(), to)
 }
 
-// closeLine is the newline that the last line of a file may lack.
-func (b *Board) closeLine(at int) string {
+// missingNewline returns the newline that the last line of a file may lack.
+func (b *Board) missingNewline(at int) string {
 	if at > b.doc.Start && b.Source[at-1] != '\n' {
-		return b.eol()
+		return b.lineEnding()
 	}
 	return ""
 }
 
-// openLine takes the newline off again where the old text had none.
-func (b *Board) openLine(text string, at int) string {
-	if b.closeLine(at) != "" {
-		return strings.TrimSuffix(text, b.eol())
+// trimNewline removes the last newline where the old text had none.
+func (b *Board) trimNewline(text string, at int) string {
+	if b.missingNewline(at) != "" {
+		return strings.TrimSuffix(text, b.lineEnding())
 	}
 	return text
 }
 
-// gap is what stands above entry i. What stands above the first belongs to the list.
-func (b *Board) gap(lines block, i int) []byte {
+// linesAbove returns the lines above entry i. Those above the first belong to the list.
+func (b *Board) linesAbove(lines block, i int) []byte {
 	if i == 0 {
 		return nil
 	}
 	return b.Source[lines.end[i-1]:lines.start[i]]
 }
 
-func (b *Board) comments(lines block, i int) string {
+func (b *Board) commentsAbove(lines block, i int) string {
 	var out strings.Builder
-	for line := range bytes.Lines(b.gap(lines, i)) {
+	for line := range bytes.Lines(b.linesAbove(lines, i)) {
 		if bytes.IndexByte(line, '#') >= 0 {
 			out.Write(line)
 		}
@@ -134,15 +135,16 @@ func (b *Board) comments(lines block, i int) string {
 	return out.String()
 }
 
-// writeEntry writes the lines of an old entry, with its newline, and with a new text when its state changed.
+// writeEntry writes the lines of an old entry, with its newline, and with a new text when its state
+// changed.
 func (b *Board) writeEntry(out *strings.Builder, lines block, it item) {
 	start, end := lines.start[it.from], lines.end[it.from]
 	if it.restate {
 		from, to := b.extent(&yaml.Node{Column: len(lines.indent) + 1}, it.from)
 		out.Write(b.Source[start:from])
-		out.WriteString(b.write(it, false))
+		out.WriteString(b.formatItem(it, false))
 		start = to
 	}
 	out.Write(b.Source[start:end])
-	out.WriteString(b.closeLine(end))
+	out.WriteString(b.missingNewline(end))
 }

@@ -1,5 +1,5 @@
-// Package board reads kanban and task files, says what is wrong with them by file and line, and edits a board without moving
-// a byte that is not part of the edit.
+// Package board reads kanban and task files, reports what is wrong with them by file and line, and
+// edits a board without moving a byte that is not part of the edit.
 package board
 
 import (
@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// Board is a kanban file as it was read. It is not changed after Parse.
+// Board is a kanban file as it was read. It is immutable.
 type Board struct {
 	File     string
 	Source   []byte
@@ -20,26 +20,28 @@ type Board struct {
 	Phase    string // as written; "" when there is none
 	SubPhase string
 	Current  Current
-	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings of them
+	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings
 
 	doc   *frontmatter.Document
 	tasks *taskList
 }
 
-// Current is the field current. Set is false when the board has no such key, Null is an explicit null: the end of the work.
+// Current is the field current. Set is false without such a key; Null is an explicit null: the end
+// of the work.
 type Current struct {
 	Set, Null    bool
 	Path         string
 	Line, Column int
 }
 
-// Entry is one task in the list. State is what the author noted: in brackets behind the path, or as state or status.
+// Entry is one task in the list. State is the author's note, in brackets behind the path or as
+// state or status.
 type Entry struct {
 	Path, State, Assignee string
 	Line                  int
 }
 
-// Done says whether nobody has to work on the task any more, by the word noted in the list.
+// Done reports whether the state noted in the list ends the task.
 func (e Entry) Done() bool { return isDone(e.State) }
 
 func isDone(state string) bool {
@@ -48,14 +50,14 @@ func isDone(state string) bool {
 
 func fold(word string) string { return strings.ToLower(strings.TrimSpace(word)) }
 
-// SHA is the name of a board's bytes: their SHA-256 in hex.
+// SHA returns the SHA-256 of a board's bytes in hex.
 func SHA(source []byte) string {
 	sum := sha256.Sum256(source)
 	return hex.EncodeToString(sum[:])
 }
 
-// Terminal says whether the work is over: phase is complete, completed or done, or current is explicitly null. Seed 004,
-// "State Machine", step 2.
+// Terminal reports whether the work is over: phase is complete, completed or done, or current is
+// explicitly null. Seed 004, "State Machine", step 2.
 func (b *Board) Terminal() bool {
 	return isTerminal(b.Phase) || b.Current.Null
 }
@@ -64,7 +66,7 @@ func isTerminal(phase string) bool {
 	return slices.Contains([]string{"complete", "completed", "done"}, fold(phase))
 }
 
-// MissingCurrent is the refusal of a board that is not over and names no current task.
+// MissingCurrent refuses a board that is not over and names no current task.
 func (b *Board) MissingCurrent() error {
 	fix := "add current: with the path of the task to start with, or current: null when the work is over"
 	for i, path := range b.TaskPaths() {
@@ -73,17 +75,20 @@ func (b *Board) MissingCurrent() error {
 			break
 		}
 	}
-	return &frontmatter.Problem{File: b.File, Line: b.doc.FirstLine, Text: "current is missing, and phase does not say that the work is over", Fix: fix}
+	return &frontmatter.Problem{File: b.File, Line: b.doc.FirstLine,
+		Text: "current is missing, and phase does not say that the work is over", Fix: fix}
 }
 
-// CurrentProblem puts an error about the current task at the place of current. An error that has a place of its own keeps it.
+// CurrentProblem places an error about the current task at current, unless it has a place of its
+// own.
 func (b *Board) CurrentProblem(err error) error {
-	return placed(err, &frontmatter.Problem{File: b.File, Line: b.Current.Line, Column: b.Current.Column, Text: "current: "})
+	return addPlace(err, &frontmatter.Problem{File: b.File, Line: b.Current.Line, Column: b.Current.Column,
+		Text: "current: "})
 }
 
-// EntryProblem puts an error about a task at the place of its entry. An error that has a place of its own keeps it.
+// EntryProblem places an error about a task at its entry, unless it has a place of its own.
 func (b *Board) EntryProblem(e Entry, err error) error {
-	return placed(err, &frontmatter.Problem{File: b.File, Line: e.Line, Text: "tasks: "})
+	return addPlace(err, &frontmatter.Problem{File: b.File, Line: e.Line, Text: "tasks: "})
 }
 
 func isYAML(file string) bool {

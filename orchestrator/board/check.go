@@ -9,15 +9,15 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// maxFindings bounds what Check says about the tasks of one board.
+// maxFindings bounds the findings of Check about the tasks of one board.
 const maxFindings = 200
 
-// Check says what is wrong or odd about a board and its tasks, in the order of the board. What has Warning set stops no run.
-// knownRole says whether there is a role of that name.
+// Check returns what is wrong or odd about a board and its tasks, in the order of the board. A
+// Problem with Warning set stops no run. knownRole reports whether a role has that name.
 func Check(b *Board, p *Place, knownRole func(string) bool) []*frontmatter.Problem {
 	c := &checker{board: b, place: p, knownRole: knownRole, found: slices.Clone(b.Warnings)}
-	c.current()
-	c.tasks()
+	c.checkCurrent()
+	c.checkTasks()
 	return c.found
 }
 
@@ -34,36 +34,39 @@ func (c *checker) add(warning bool, err error) {
 		p = &frontmatter.Problem{File: c.board.File, Text: err.Error(), Fix: hintOf(err)}
 	}
 	p.Warning = warning
-	if !slices.ContainsFunc(c.found, func(q *frontmatter.Problem) bool { return says(q, p) }) {
+	if !slices.ContainsFunc(c.found, func(q *frontmatter.Problem) bool { return covers(q, p) }) {
 		c.found = append(c.found, p)
 	}
 }
 
-// says reports whether q has told p already: the current task is in the list, too, and one mistake is one error.
-func says(q, p *frontmatter.Problem) bool {
+// covers reports whether q makes p redundant: the current task is in the list too, and one mistake
+// is one error.
+func covers(q, p *frontmatter.Problem) bool {
 	return q.File == p.File && q.Line == p.Line && q.Column == p.Column && q.Text == p.Text && (p.Warning || !q.Warning)
 }
 
-func (c *checker) current() {
+func (c *checker) checkCurrent() {
 	b := c.board
 	switch {
 	case !b.Current.Set && !b.Terminal():
 		c.add(false, b.MissingCurrent())
 	case b.Current.Null && !isTerminal(b.Phase):
-		c.odd(fmt.Sprintf("current is null, so the work is over, and phase is %q", b.Phase), "write phase: complete, or name the task to work on in current")
+		c.warn(fmt.Sprintf("current is null, so the work is over, and phase is %q", b.Phase),
+			"write phase: complete, or name the task to work on in current")
 	case isTerminal(b.Phase) && b.Current.Path != "":
-		c.odd(fmt.Sprintf("phase is %s, so the work is over, and current still names a task", b.Phase), "write current: null")
+		c.warn(fmt.Sprintf("phase is %s, so the work is over, and current still names a task", b.Phase),
+			"write current: null")
 	case b.Current.Path != "":
-		c.currentTask()
+		c.checkCurrentTask()
 	}
 }
 
-func (c *checker) odd(text, fix string) {
+func (c *checker) warn(text, fix string) {
 	at := c.board.Current
 	c.add(true, &frontmatter.Problem{File: c.board.File, Line: at.Line, Column: at.Column, Text: text, Fix: fix})
 }
 
-func (c *checker) currentTask() {
+func (c *checker) checkCurrentTask() {
 	b := c.board
 	task, err := c.place.ReadTask(b.Current.Path)
 	if err != nil {
@@ -71,29 +74,33 @@ func (c *checker) currentTask() {
 		return
 	}
 	if task.Ref.Path != b.Current.Path {
-		c.odd(fmt.Sprintf("current is found beside the board only; agents will see %s", task.Ref.Path), "kanban-run check --fix writes that path")
+		c.warn(fmt.Sprintf("current is found beside the board only; agents will see %s", task.Ref.Path),
+			"kanban-run check --fix writes that path")
 	}
 	listed := slices.ContainsFunc(b.TaskPaths(), func(p string) bool {
-		return clean(p) == clean(task.Ref.Path) || clean(p) == clean(b.Current.Path)
+		return cleanPath(p) == cleanPath(task.Ref.Path) || cleanPath(p) == cleanPath(b.Current.Path)
 	}) ||
 		slices.ContainsFunc(b.TaskPaths(), func(p string) bool { return c.place.Same(p, b.Current.Path) })
 	if !listed {
-		c.odd("current is not in the list of tasks", "add it to tasks, or correct it")
+		c.warn("current is not in the list of tasks", "add it to tasks, or correct it")
 	}
 	if task.Done() {
-		c.odd(fmt.Sprintf("the current task says that its state is %s", task.State), "name the next task in current, or write current: null")
+		c.warn(fmt.Sprintf("the current task says that its state is %s", task.State),
+			"name the next task in current, or write current: null")
 	}
-	c.role(task, false)
+	c.checkRole(task, false)
 }
 
-// tasks looks at every file in the list. Trouble with a task that is not current stops the run only when its turn comes; an
-// unfinished task that cannot be read will.
-func (c *checker) tasks() {
+// checkTasks reads every listed file. A problem in a task that is not current stops the run only
+// when its turn comes; an unfinished task that cannot be read stops it at the start.
+func (c *checker) checkTasks() {
 	most := len(c.found) + maxFindings
 	for i := range c.board.Len() {
 		e := c.board.Entry(i)
 		if len(c.found) >= most {
-			c.add(true, &frontmatter.Problem{File: c.board.File, Text: fmt.Sprintf("%d more tasks were not looked at", c.board.Len()-i), Fix: "mend the ones above first"})
+			c.add(true, &frontmatter.Problem{File: c.board.File,
+				Text: fmt.Sprintf("%d more tasks were not looked at", c.board.Len()-i),
+				Fix:  "mend the ones above first"})
 			return
 		}
 		over := c.board.Terminal() || e.Done()
@@ -106,13 +113,13 @@ func (c *checker) tasks() {
 			c.found = append(c.found, w)
 		}
 		if e.Path != c.board.Current.Path {
-			c.role(task, over || task.Done())
+			c.checkRole(task, over || task.Done())
 		}
 	}
 }
 
-// IgnoredAssignee is a warning about an entry whose assignee is not who will work on the task: only the task's own header and the
-// phase choose the role (seed 004, "Agent Role Mapping"). It is nil when the two agree.
+// IgnoredAssignee warns of an entry whose assignee is not the role that gets the task, nil when
+// they agree: only the task's header and the phase choose the role. Seed 004, "Agent Role Mapping".
 func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 	role := RoleFor(b, t)
 	if e.Assignee == "" || fold(e.Assignee) == fold(role) {
@@ -123,17 +130,18 @@ func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 		Fix:  fmt.Sprintf("put role: %s into the header of %s", e.Assignee, e.Path)}
 }
 
-func (c *checker) role(t *Task, over bool) {
+func (c *checker) checkRole(t *Task, over bool) {
 	if t.assignee != "" && fold(t.assignee) != fold(t.Role) {
 		c.add(true, &frontmatter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn,
-			Text: fmt.Sprintf("role is %s and assignee is %s; role counts", t.Role, t.assignee), Fix: "remove one of the two"})
+			Text: fmt.Sprintf("role is %s and assignee is %s; role counts", t.Role, t.assignee),
+			Fix:  "remove one of the two"})
 	}
 	if role := RoleFor(c.board, t); !c.knownRole(role) {
 		c.add(over, t.RoleProblem(&unknownRole{role}))
 	}
 }
 
-// unknownRole is about a name that no role file has.
+// unknownRole is the error of a name without a role file.
 type unknownRole struct{ name string }
 
 func (e *unknownRole) Error() string { return fmt.Sprintf("there is no role %q", e.name) }

@@ -13,35 +13,55 @@ func knownRole(name string) bool { return fold(name) == "architect" || fold(name
 
 func TestCheck(t *testing.T) {
 	files := map[string]string{
-		"tasks/a.md": "---\nrole: architect\n---\n", "tasks/b.md": "---\nassignee: Painter\nstate: todo\n---\n", "tasks/old.md": "---\nrole: Nobody\nstate: done\n---\n",
-		"tasks/two.md": "---\nrole: Architect\nassignee: Implementor\n---\n", "tasks/bad.md": "---\nrole: a: b\n---\n", "both.md": "", "tasks/both.md": "x",
+		"tasks/a.md": "---\nrole: architect\n---\n", "tasks/b.md": "---\nassignee: Painter\nstate: todo\n---\n",
+		"tasks/old.md": "---\nrole: Nobody\nstate: done\n---\n",
+		"tasks/two.md": "---\nrole: Architect\nassignee: Implementor\n---\n",
+		"tasks/bad.md": "---\nrole: a: b\n---\n", "both.md": "", "tasks/both.md": "x",
 	}
 	for _, c := range []struct {
 		name, source string
 		want         []string // w: warning, e: error
 	}{
 		{"nothing", "phase: design\ncurrent: tasks/a.md\ntasks: [tasks/a.md]\n", nil},
-		{"current absent", "phase: design\ntasks: [tasks/a.md]\n", []string{"e tasks/k.yaml:1: current is missing, and phase does not say that the work is over"}},
-		{"current null, phase not", "phase: design\ncurrent: null\ntasks: []\n", []string{`w tasks/k.yaml:2:10: current is null, so the work is over, and phase is "design"`}},
-		{"finished and pointing at a task", "phase: done\ncurrent: tasks/a.md\ntasks: [tasks/a.md]\n", []string{"w tasks/k.yaml:2:10: phase is done, so the work is over, and current still names a task"}},
-		{"bare current", "current: a.md\ntasks: [tasks/a.md]\n", []string{"w tasks/k.yaml:1:10: current is found beside the board only; agents will see tasks/a.md"}},
+		{"current absent", "phase: design\ntasks: [tasks/a.md]\n",
+			[]string{"e tasks/k.yaml:1: current is missing, and phase does not say that the work is over"}},
+		{"current null, phase not", "phase: design\ncurrent: null\ntasks: []\n",
+			[]string{`w tasks/k.yaml:2:10: current is null, so the work is over, and phase is "design"`}},
+		{"finished and pointing at a task", "phase: done\ncurrent: tasks/a.md\ntasks: [tasks/a.md]\n",
+			[]string{"w tasks/k.yaml:2:10: phase is done, so the work is over, and current still names a task"}},
+		{"bare current", "current: a.md\ntasks: [tasks/a.md]\n",
+			[]string{"w tasks/k.yaml:1:10: current is found beside the board only; agents will see tasks/a.md"}},
 		{"current not listed", "current: tasks/a.md\ntasks: [tasks/two.md]\n", []string{
-			"w tasks/k.yaml:1:10: current is not in the list of tasks", "w tasks/two.md:2:7: role is Architect and assignee is Implementor; role counts"}},
-		{"current missing", "current: tasks/x.md\ntasks: []\n", []string{"e tasks/k.yaml:1:10: current: tasks/x.md: there is no such file in $DIR or in $DIR/tasks"}},
+			"w tasks/k.yaml:1:10: current is not in the list of tasks",
+			"w tasks/two.md:2:7: role is Architect and assignee is Implementor; role counts"}},
+		{"current missing", "current: tasks/x.md\ntasks: []\n",
+			[]string{"e tasks/k.yaml:1:10: current: tasks/x.md: there is no such file in $DIR or in $DIR/tasks"}},
 		{"current done, role unknown", "current: tasks/old.md\ntasks: [tasks/old.md]\n", []string{
-			"w tasks/k.yaml:1:10: the current task says that its state is done", `e tasks/old.md:2:7: there is no role "Nobody"`}},
-		{"a task without a file", "current: tasks/a.md\ntasks:\n- tasks/a.md\n- tasks/x.md\n", []string{"w tasks/k.yaml:4: tasks: tasks/x.md: there is no such file in $DIR or in $DIR/tasks"}},
-		{"an unknown role ahead", "current: tasks/a.md\ntasks: [tasks/a.md, tasks/b.md]\n", []string{`e tasks/b.md:2:11: there is no role "Painter"`}},
-		{"an unknown role behind", "current: tasks/a.md\ntasks: [tasks/a.md, 'tasks/b.md [done]', tasks/old.md]\n", []string{
-			`w tasks/b.md:2:11: there is no role "Painter"`, `w tasks/old.md:2:7: there is no role "Nobody"`}},
-		{"an unreadable task", "current: tasks/a.md\ntasks: [tasks/a.md, tasks/bad.md]\n", []string{"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
-		{"an unreadable current task that is listed", "current: tasks/bad.md\ntasks: [tasks/a.md, tasks/bad.md]\n", []string{"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
-		{"one that is listed as done and again", "phase: x\ncurrent: tasks/a.md\ntasks: [tasks/a.md, 'tasks/bad.md [done]', tasks/bad.md]\n", []string{
-			"w tasks/k.yaml:3:44: the task tasks/bad.md is already on line 3", "w tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context",
-			"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
-		{"an ambiguous task", "current: tasks/a.md\ntasks: [tasks/a.md, both.md]\n", []string{"e tasks/k.yaml:2: tasks: both.md: it could be both.md or tasks/both.md"}},
-		{"a role by the phase", "phase: plan\ncurrent: tasks/both2.md\ntasks: [tasks/both2.md]\n", []string{`e tasks/both2.md: there is no role "Manager"`}},
-		{"what the parser found odd", "current: tasks/a.md\n", []string{"w tasks/k.yaml: the board has no list of tasks", "w tasks/k.yaml:1:10: current is not in the list of tasks"}},
+			"w tasks/k.yaml:1:10: the current task says that its state is done",
+			`e tasks/old.md:2:7: there is no role "Nobody"`}},
+		{"a task without a file", "current: tasks/a.md\ntasks:\n- tasks/a.md\n- tasks/x.md\n",
+			[]string{"w tasks/k.yaml:4: tasks: tasks/x.md: there is no such file in $DIR or in $DIR/tasks"}},
+		{"an unknown role ahead", "current: tasks/a.md\ntasks: [tasks/a.md, tasks/b.md]\n",
+			[]string{`e tasks/b.md:2:11: there is no role "Painter"`}},
+		{"an unknown role behind", "current: tasks/a.md\ntasks: [tasks/a.md, 'tasks/b.md [done]', tasks/old.md]\n",
+			[]string{
+				`w tasks/b.md:2:11: there is no role "Painter"`, `w tasks/old.md:2:7: there is no role "Nobody"`}},
+		{"an unreadable task", "current: tasks/a.md\ntasks: [tasks/a.md, tasks/bad.md]\n",
+			[]string{"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
+		{"an unreadable current task that is listed", "current: tasks/bad.md\ntasks: [tasks/a.md, tasks/bad.md]\n",
+			[]string{"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
+		{"one that is listed as done and again",
+			"phase: x\ncurrent: tasks/a.md\ntasks: [tasks/a.md, 'tasks/bad.md [done]', tasks/bad.md]\n", []string{
+				"w tasks/k.yaml:3:44: the task tasks/bad.md is already on line 3",
+				"w tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context",
+				"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
+		{"an ambiguous task", "current: tasks/a.md\ntasks: [tasks/a.md, both.md]\n",
+			[]string{"e tasks/k.yaml:2: tasks: both.md: it could be both.md or tasks/both.md"}},
+		{"a role by the phase", "phase: plan\ncurrent: tasks/both2.md\ntasks: [tasks/both2.md]\n",
+			[]string{`e tasks/both2.md: there is no role "Manager"`}},
+		{"what the parser found odd", "current: tasks/a.md\n",
+			[]string{"w tasks/k.yaml: the board has no list of tasks",
+				"w tasks/k.yaml:1:10: current is not in the list of tasks"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

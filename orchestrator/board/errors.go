@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// FileError says why a board or a folder cannot be used as a file. Err is the cause.
+// FileError reports that a board or a folder cannot be used as a file. Err is the cause.
 type FileError struct {
 	Op, File string
 	Err      error
@@ -15,23 +15,24 @@ type FileError struct {
 
 func (e *FileError) Error() string { return e.Op + " " + e.File + ": " + e.Err.Error() }
 
-// Hint is what to do about it.
+// Hint returns what the user can do.
 func (e *FileError) Hint() string { return e.Fix }
 
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// PathError says why a path on a board leads to no task file. One for a file that does not exist matches fs.ErrNotExist.
+// PathError reports that a path on a board leads to no task file. It matches fs.ErrNotExist when
+// the file does not exist.
 type PathError struct {
 	Path string
 	Text string
 	Err  error
-	hint func() string // asked only when somebody wants to know: it looks at the disk
+	hint func() string // called on demand: it reads the disk
 }
 
 func (e *PathError) Error() string { return e.Path + ": " + e.Text }
 
-// Hint is what to do about it.
+// Hint returns what the user can do.
 func (e *PathError) Hint() string {
 	if e.hint == nil {
 		return ""
@@ -42,18 +43,19 @@ func (e *PathError) Hint() string {
 // Unwrap returns the cause.
 func (e *PathError) Unwrap() error { return e.Err }
 
-// SpliceError says that an edit cannot be made without touching more of the board than it should.
+// SpliceError reports that an edit cannot be made without touching other parts of the board.
 type SpliceError struct{ File, Text string }
 
 func (e *SpliceError) Error() string { return "edit board " + e.File + ": " + e.Text }
 
-// Hint is what to do about it.
+// Hint returns what the user can do.
 func (e *SpliceError) Hint() string {
 	return "write phase, current and tasks as plain key: value lines, tasks as a list with one - PATH a line"
 }
 
-// placed gives an error the place of p, whose Text is put before it.
-func placed(err error, p *frontmatter.Problem) error {
+// addPlace gives an error the place of p and puts the Text of p before it. An error with a place
+// keeps its own.
+func addPlace(err error, p *frontmatter.Problem) error {
 	var own *frontmatter.Problem
 	if errors.As(err, &own) {
 		return err

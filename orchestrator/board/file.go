@@ -18,8 +18,8 @@ var (
 	errLink    = errors.New("it was replaced by a link")
 )
 
-// ReadFile reads a board's bytes. Whatever is not a regular file is refused without waiting for it. Errors: *FileError, which
-// matches fs.ErrNotExist when there is none.
+// ReadFile reads a board's bytes. A file that is not regular is refused without waiting for it.
+// Errors: *FileError, which matches fs.ErrNotExist.
 func ReadFile(path string) ([]byte, error) {
 	f, err := openBoard(path)
 	if err != nil {
@@ -32,7 +32,7 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// Save replaces a board: the file is the old or the new one at every instant, byte for byte.
+// Save replaces a board; at every instant the file holds all of the old bytes or all of the new.
 func Save(path string, data []byte) error {
 	if err := durable.WriteFile(path, data, 0o644); err != nil {
 		return fmt.Errorf("write board %s: %w", path, err)
@@ -46,12 +46,13 @@ func openBoard(path string) (*file, error) {
 		return nil, &FileError{"read board", path, err, hintForOpen(err)}
 	}
 	if err := f.regular(); err != nil {
-		return nil, errors.Join(&FileError{"read board", path, err, "name the board's file: kanban.yaml, or Markdown with frontmatter"}, f.Close())
+		return nil, errors.Join(&FileError{"read board", path, err,
+			"name the board's file: kanban.yaml, or Markdown with frontmatter"}, f.Close())
 	}
 	return f, nil
 }
 
-// cause takes off the path that an error of package os repeats.
+// cause strips the path, which errors of package os repeat.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -67,7 +68,8 @@ func hintForOpen(err error) string {
 	return ""
 }
 
-// readRest reads what follows the known beginning of a file, at most so many bytes in all.
+// readRest reads a file of about size bytes behind its known beginning, at most so many bytes in
+// all.
 func readRest(f io.Reader, size int64, most int, known ...[]byte) ([]byte, error) {
 	expected := int(min(size, int64(most)))
 	data := make([]byte, 0, min(expected+1, most))
@@ -75,7 +77,7 @@ func readRest(f io.Reader, size int64, most int, known ...[]byte) ([]byte, error
 		data = append(data, k...)
 	}
 	for len(data) < most {
-		if len(data) == cap(data) { // it has grown
+		if len(data) == cap(data) { // the file has grown
 			data = slices.Grow(data, bytes.MinRead)
 		}
 		piece := data[len(data):min(cap(data), most)]
@@ -91,10 +93,10 @@ func readRest(f io.Reader, size int64, most int, known ...[]byte) ([]byte, error
 	return data, nil
 }
 
-// pieceSize is how much is compared at a time.
+// pieceSize is how much of a file is compared at a time.
 const pieceSize = 64 << 10
 
-// Reader reads one board again and again. Bytes that did not change are not parsed again.
+// Reader reads one board again and again, and parses it only when its bytes have changed.
 type Reader struct {
 	path  string
 	name  string
@@ -102,25 +104,26 @@ type Reader struct {
 	piece []byte
 }
 
-// NewReader makes a Reader of the board at path, which is called name in messages.
+// NewReader returns a Reader of the board at path, called name in messages.
 func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
-// Know makes b, which was read before, the board to compare the first one with.
+// Know makes b the version that the first Read compares with.
 func (r *Reader) Know(b *Board) { r.last = b }
 
-// Forget drops what was read: the next Read parses whatever it finds.
+// Forget drops the last version: the next Read parses the file whatever it holds.
 func (r *Reader) Forget() { r.last, r.piece = nil, nil }
 
-// Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those of ReadFile and Parse.
+// Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those
+// of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {
 	f, err := openBoard(r.path)
 	if err == nil {
-		err = stillThere(f, r.path)
+		err = checkNotReplaced(f, r.path)
 	}
 	if err != nil {
-		return nil, r.named(err)
+		return nil, r.setName(err)
 	}
-	data, err := r.changes(f)
+	data, err := r.readChanged(f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", r.name, err, ""}
 	}
@@ -143,21 +146,22 @@ func (r *Reader) parse(data []byte) (b *Board, err error) {
 	return b, nil
 }
 
-// stillThere refuses a board that was replaced by a link since its path was resolved: what it leads to is another file, and it
-// would be written to.
-func stillThere(f *file, path string) error {
-	same, err := f.is(path)
+// checkNotReplaced refuses a board that became a link after its path was resolved: the link leads
+// to another file, which the run would overwrite.
+func checkNotReplaced(f *file, path string) error {
+	same, err := f.isAt(path)
 	if err == nil && !same {
 		err = errLink
 	}
 	if err != nil {
-		return errors.Join(&FileError{"read board", path, cause(err), "put the file back in the link's place"}, f.Close())
+		return errors.Join(&FileError{"read board", path, cause(err), "put the file back in the link's place"},
+			f.Close())
 	}
 	return nil
 }
 
-// named calls the board by its name.
-func (r *Reader) named(err error) error {
+// setName puts the board's name into an error.
+func (r *Reader) setName(err error) error {
 	var file *FileError
 	if errors.As(err, &file) {
 		file.File = r.name
@@ -165,9 +169,9 @@ func (r *Reader) named(err error) error {
 	return err
 }
 
-// changes reads a board; data is nil when it is what it was. It compares in pieces: the bytes of a large board need not be
-// held twice to find out that they are the same.
-func (r *Reader) changes(f *file) (data []byte, err error) {
+// readChanged reads a board; data is nil when its bytes did not change. It compares in pieces, so
+// that an unchanged large board is not held twice.
+func (r *Reader) readChanged(f *file) (data []byte, err error) {
 	if r.last == nil || f.size() != int64(len(r.last.Source)) {
 		return readRest(f, f.size(), frontmatter.MaxSource+1)
 	}

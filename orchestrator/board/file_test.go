@@ -113,7 +113,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// checkReader reads what a file becomes, by a Reader and by Parse.
+// checkReader compares a Reader with Parse over the versions of a file.
 func checkReader(t *testing.T, versions ...string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "k.yaml")
@@ -151,7 +151,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// Whoever keeps the paths of a board can tell by the slice itself whether the list has changed since.
+// The identity of the slice shows whether the list of paths has changed.
 func TestReaderKeepsThePaths(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "k.yaml")
 	r := NewReader(path, path)
@@ -175,8 +175,10 @@ func TestReaderKeepsThePaths(t *testing.T) {
 		name, old, new string
 		same           bool
 	}{
-		{"nothing", "", "", true}, {"current", "current: a.md", "current: b.md", true}, {"a longer current", "current: b.md", "current: tasks/b.md", true},
-		{"another field", "log: y", "log: [z]", true}, {"a task", "- b.md [done]", "- b.md", false}, {"back", "- b.md\n", "- b.md [done]\n", false},
+		{"nothing", "", "", true}, {"current", "current: a.md", "current: b.md", true},
+		{"a longer current", "current: b.md", "current: tasks/b.md", true},
+		{"another field", "log: y", "log: [z]", true}, {"a task", "- b.md [done]", "- b.md", false},
+		{"back", "- b.md\n", "- b.md [done]\n", false},
 		{"a line above", "phase", "\nphase", false}, {"a comment", "log: [z]", "# c", false},
 	} {
 		text, err := os.ReadFile(path)
@@ -191,18 +193,21 @@ func TestReaderKeepsThePaths(t *testing.T) {
 	}
 }
 
-// What grows or shrinks while it is read is read to its end.
+// A file that grows or shrinks during the read is read to its end.
 func TestReadRest(t *testing.T) {
 	for _, c := range []struct {
 		size  int64
 		known []string
 		want  string
-	}{{10, nil, "0123456789"}, {4, nil, "0123456789"}, {0, nil, "0123456789"}, {50, nil, "0123456789"}, {12, []string{"a", "b"}, "ab0123456789"}, {3, []string{"abcd"}, "abcd0123456789"}, {1 << 40, nil, "0123456789"}} {
+	}{{10, nil, "0123456789"}, {4, nil, "0123456789"}, {0, nil, "0123456789"}, {50, nil, "0123456789"},
+		{12, []string{"a", "b"}, "ab0123456789"}, {3, []string{"abcd"}, "abcd0123456789"},
+		{1 << 40, nil, "0123456789"}} {
 		var known [][]byte
 		for _, k := range c.known {
 			known = append(known, []byte(k))
 		}
-		if got, err := readRest(strings.NewReader("0123456789"), c.size, 100, known...); err != nil || string(got) != c.want {
+		if got, err := readRest(strings.NewReader("0123456789"), c.size, 100, known...); err != nil ||
+			string(got) != c.want {
 			t.Errorf("readRest of a file of %d bytes = %q, %v, want %q", c.size, got, err, c.want)
 		}
 		if got, err := readRest(strings.NewReader("0123456789"), c.size, 4); err != nil || string(got) != "0123" {

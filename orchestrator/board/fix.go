@@ -12,14 +12,15 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// maxFixes bounds how many values of one board are repaired. Real ones have one.
+// maxFixes bounds the repairs of one board. Real ones need one.
 const maxFixes = 20
 
-// Fix repairs what is safe to repair. An unquoted value with a colon, up to the next `identifier:` in column 1, becomes a |
-// block; a current that is a bare name gets its folder, which resolveBare knows (nil: leave it). All other bytes stay, and
-// the result is a board that Parse reads. notes say what was done, one line each; there are none when nothing had to be.
-// Errors: what is wrong with a board that cannot be repaired.
-func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (fixed []byte, notes []string, err error) {
+// Fix makes the safe repairs. An unquoted value with a colon, up to the next `identifier:` in
+// column 1, becomes a | block; a current that is a bare name gets its folder from resolveBare (nil:
+// it stays). All other bytes stay, and Parse reads the result. notes has one line for each repair.
+// Errors: the problem of a board that cannot be repaired.
+func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (fixed []byte, notes []string,
+	err error) {
 	fixed = source
 	b, problem := Parse(file, fixed)
 	for range maxFixes {
@@ -36,7 +37,7 @@ func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (f
 	if problem != nil {
 		return nil, nil, problem
 	}
-	full, ok := bareCurrent(b, resolveBare)
+	full, ok := expandCurrent(b, resolveBare)
 	if !ok {
 		return fixed, notes, nil
 	}
@@ -44,10 +45,11 @@ func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (f
 	if err != nil {
 		return nil, nil, err
 	}
-	return fixed, append(notes, fmt.Sprintf("line %d: current: %s became %s", b.Current.Line, b.Current.Path, full)), nil
+	return fixed, append(notes, fmt.Sprintf("line %d: current: %s became %s", b.Current.Line, b.Current.Path, full)),
+		nil
 }
 
-func bareCurrent(b *Board, resolveBare func(string) (string, bool)) (string, bool) {
+func expandCurrent(b *Board, resolveBare func(string) (string, bool)) (string, bool) {
 	if resolveBare == nil || !b.Current.Set || b.Current.Null || strings.ContainsAny(b.Current.Path, `/\`) {
 		return "", false
 	}
@@ -55,17 +57,21 @@ func bareCurrent(b *Board, resolveBare func(string) (string, bool)) (string, boo
 }
 
 var (
-	fieldLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`) })
-	// What a run goes by is never taken for text of the value above it, however it is indented.
-	strayField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]+(phase|sub_phase|current|tasks):(?:[ \t]|$)`) })
-	plainValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s"'\[\]{}|>&*!%@#` + "`" + `]`) })
+	fieldLine = lazyPattern(`^([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]|$)`)
+	// A field that a run depends on is never text of the value above it, however it is indented.
+	strayField = lazyPattern(`^[ \t]+(phase|sub_phase|current|tasks):(?:[ \t]|$)`)
+	plainValue = lazyPattern(`^[^\s"'\[\]{}|>&*!%@#` + "`" + `]`)
 )
+
+func lazyPattern(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // blockify turns the field that holds the problem into a | block.
 func blockify(file string, source []byte, problem error) (fixed []byte, note string, ok bool) {
 	var at *frontmatter.Problem
 	if !errors.As(problem, &at) || at.Err == nil || errors.Is(at.Err, frontmatter.ErrUnclosed) {
-		return nil, "", false // only what the YAML library could not read
+		return nil, "", false // only syntax errors of the YAML library
 	}
 	doc := &frontmatter.Document{YAML: source, FirstLine: 1}
 	if !isYAML(file) {
@@ -76,7 +82,7 @@ func blockify(file string, source []byte, problem error) (fixed []byte, note str
 		doc = split
 	}
 	lines := bytes.SplitAfter(doc.YAML, []byte{'\n'})
-	first, last, ok := fieldAround(lines, at.Line-doc.FirstLine)
+	first, last, ok := findField(lines, at.Line-doc.FirstLine)
 	if !ok {
 		return nil, "", false
 	}
@@ -86,13 +92,14 @@ func blockify(file string, source []byte, problem error) (fixed []byte, note str
 	name := writeBlock(&out, lines[first:last])
 	writeLines(&out, lines[last:])
 	out.Write(source[doc.Start+len(doc.YAML):])
-	note = fmt.Sprintf("line %d: %s became a | block of %d lines", doc.FirstLine+first, name, used(lines[first:last]))
+	note = fmt.Sprintf("line %d: %s became a | block of %d lines", doc.FirstLine+first, name,
+		countUsed(lines[first:last]))
 	return out.Bytes(), note, true
 }
 
-// fieldAround finds the field that holds a line: from its first line up to the next one that begins a field. It must have an
-// unquoted value with a colon in it, and no field that only its indentation puts there.
-func fieldAround(lines [][]byte, line int) (first, last int, ok bool) {
+// findField returns the lines of the field around a line. The field must have an unquoted value
+// with a colon, and no line in it may be an indented field of the board.
+func findField(lines [][]byte, line int) (first, last int, ok bool) {
 	first = min(max(line, 0), len(lines)-1)
 	for first > 0 && !fieldLine().Match(chomp(lines[first])) {
 		first--
@@ -139,8 +146,8 @@ func writeBlock(out *bytes.Buffer, lines [][]byte) (name string) {
 	return name
 }
 
-// used is the number of lines up to the last that is not blank.
-func used(lines [][]byte) int {
+// countUsed counts the lines up to the last that is not blank.
+func countUsed(lines [][]byte) int {
 	for len(lines) > 0 && len(bytes.TrimSpace(lines[len(lines)-1])) == 0 {
 		lines = lines[:len(lines)-1]
 	}

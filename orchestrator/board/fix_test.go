@@ -37,7 +37,8 @@ func TestFix(t *testing.T) {
 			"title: |\n  a: b\ncurrent: null\ntasks: []\nnote: |\n  c: d",
 			[]string{"line 1: title became a | block of 1 lines", "line 5: note became a | block of 1 lines"},
 		},
-		{"nothing to do", "k.md", "---\nphase:   x\ncurrent: tasks/a.md\ntasks: []\n---\n", "---\nphase:   x\ncurrent: tasks/a.md\ntasks: []\n---\n", nil},
+		{"nothing to do", "k.md", "---\nphase:   x\ncurrent: tasks/a.md\ntasks: []\n---\n",
+			"---\nphase:   x\ncurrent: tasks/a.md\ntasks: []\n---\n", nil},
 		{"a bare current that is nowhere", "k.yaml", "current: b.md\ntasks: []\n", "current: b.md\ntasks: []\n", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,7 +69,7 @@ func TestFixWithoutPlaceLeavesCurrent(t *testing.T) {
 	}
 }
 
-// What is not safe to repair comes back as the problem that it is.
+// An unsafe repair is not made; the problem comes back.
 func TestFixLeavesTheRestAlone(t *testing.T) {
 	for _, c := range []struct{ name, file, source, want string }{
 		{"no frontmatter", "k.md", "# x\n", "k.md:1: this is no board"},
@@ -77,9 +78,12 @@ func TestFixLeavesTheRestAlone(t *testing.T) {
 		{"a list", "k.yaml", "tasks: [a, b\nphase: x: y\n", "k.yaml:"},
 		{"an indented colon", "k.yaml", "log:\n  a: b: c\ntasks: []\n", "k.yaml:2:7: invalid YAML"},
 		{"a duplicate key", "k.yaml", "a: 1\na: 2\n", "k.yaml:2:1: the key \"a\""},
-		{"prose that looks like a field", "k.yaml", "request: a: b\nphase: x\nphase: y\ntasks: []\n", "k.yaml:4:1: the key \"phase\""},
-		{"a field of a board that is indented", "k.yaml", "phase: execute\n sub_phase: review\ncurrent: a\ntasks: []\n", "k.yaml:2:11: invalid YAML"},
-		{"one with a tab", "k.md", "---\nrequest: a: b\nof many lines\n\tcurrent: a\ntasks: []\n---\n", "k.md:2:11: invalid YAML"},
+		{"prose that looks like a field", "k.yaml", "request: a: b\nphase: x\nphase: y\ntasks: []\n",
+			"k.yaml:4:1: the key \"phase\""},
+		{"a field of a board that is indented", "k.yaml",
+			"phase: execute\n sub_phase: review\ncurrent: a\ntasks: []\n", "k.yaml:2:11: invalid YAML"},
+		{"one with a tab", "k.md", "---\nrequest: a: b\nof many lines\n\tcurrent: a\ntasks: []\n---\n",
+			"k.md:2:11: invalid YAML"},
 		{"a current with a colon", "k.yaml", "current: a: b\ntasks: []\n", "k.yaml:1:10: current"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,13 +7,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// patchFlow edits a list in brackets. What separates two entries that stay neighbours stays too.
+// patchFlow edits a list in brackets. The separator of two entries that stay neighbours stays too.
 func (b *Board) patchFlow(list *yaml.Node, p plan) patch {
 	n := b.Len()
 	if p.keep == 0 && p.tail == n && (n == 0 || len(p.items) == 0) {
 		texts := make([]string, len(p.items))
 		for i, it := range p.items {
-			texts[i] = b.write(it, true)
+			texts[i] = b.formatItem(it, true)
 		}
 		return patch{b.doc.Offset(list) + 1, b.doc.End(list, b.doc.Root) - 1, strings.Join(texts, ", ")}
 	}
@@ -24,17 +24,17 @@ func (b *Board) patchFlow(list *yaml.Node, p plan) patch {
 	if p.tail < n {
 		to = b.itemStart(p.tail)
 	}
-	return patch{from, to, b.flowItems(list, p)}
+	return patch{from, to, b.formatFlowItems(list, p)}
 }
 
-// A list in brackets is never plain: each of its entries has a node.
+// Each entry of a list in brackets has a node: such a list is never plain.
 
 func (b *Board) itemStart(i int) int { return b.doc.Offset(b.tasks.nodes[i]) }
 
 func (b *Board) itemEnd(list *yaml.Node, i int) int { return b.doc.End(b.tasks.nodes[i], list) }
 
-// flowItems is the text between the entries that are left alone on both sides, with the commas.
-func (b *Board) flowItems(list *yaml.Node, p plan) string {
+// formatFlowItems returns the text between the entries that stay on both sides, with the commas.
+func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {
 	var out strings.Builder
 	last := p.keep - 1
 	for i, it := range p.items {
@@ -42,7 +42,7 @@ func (b *Board) flowItems(list *yaml.Node, p plan) string {
 			out.WriteString(b.separator(list, last, it.from))
 		}
 		if it.from < 0 || it.restate {
-			out.WriteString(b.write(it, true))
+			out.WriteString(b.formatItem(it, true))
 		} else {
 			out.Write(b.Source[b.itemStart(it.from):b.itemEnd(list, it.from)])
 		}
@@ -58,8 +58,8 @@ func (b *Board) flowItems(list *yaml.Node, p plan) string {
 	return out.String()
 }
 
-// separator is what to put between two entries, by their old numbers: as the author has it when they were neighbours or when it holds a
-// comment, else as between the first two.
+// separator returns the text between two entries, given by their old numbers: the author's when
+// they were neighbours or it holds a comment, else the one between the first two.
 func (b *Board) separator(list *yaml.Node, before, after int) string {
 	if after > 0 {
 		if own := b.between(list, after); before == after-1 || bytes.IndexByte(own, '#') >= 0 {
@@ -74,7 +74,8 @@ func (b *Board) separator(list *yaml.Node, before, after int) string {
 	return ", "
 }
 
-// between is the text from the end of entry i-1 to entry i: a comma, white space, perhaps comments.
+// between returns the text from the end of entry i-1 to entry i: a comma, white space, perhaps
+// comments.
 func (b *Board) between(list *yaml.Node, i int) []byte {
 	return b.Source[b.itemEnd(list, i-1):b.itemStart(i)]
 }

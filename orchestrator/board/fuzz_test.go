@@ -13,9 +13,12 @@ import (
 
 var fuzzBoards = []string{
 	"phase: design\ncurrent: tasks/a.md\ntasks:\n  - tasks/a.md [done]\n\n  # c\n  - file: b.md\n    state: done\n",
-	"phase: 'x'\ncurrent: 'a.md'\ntasks: ['a.md', \"b.md\", {file: c.md}, ]\n", "{phase: x, current: , tasks: [a.md]}\n", "current: ~\ntasks:\n",
-	"current: >-\n  a.md\ntasks:\n-\n  a.md\n- # c\n  b.md", "phase: x\n", "tasks: [ ]\nz: |\n\n  x\n\n", "request: GOAL: x\n\nNeeded:\n- a\nphase: y\ncurrent: a\n",
-	"phase: done\r\ncurrent: ä.md\r\ntasks:\r\n- ü.md # 😀\r\n", "current: \"a\\x41\"\ntasks: [file: a.md, 'b\n\n c']\n", "? current\n: a\n? tasks\n: - a\n",
+	"phase: 'x'\ncurrent: 'a.md'\ntasks: ['a.md', \"b.md\", {file: c.md}, ]\n",
+	"{phase: x, current: , tasks: [a.md]}\n", "current: ~\ntasks:\n",
+	"current: >-\n  a.md\ntasks:\n-\n  a.md\n- # c\n  b.md", "phase: x\n", "tasks: [ ]\nz: |\n\n  x\n\n",
+	"request: GOAL: x\n\nNeeded:\n- a\nphase: y\ncurrent: a\n",
+	"phase: done\r\ncurrent: ä.md\r\ntasks:\r\n- ü.md # 😀\r\n",
+	"current: \"a\\x41\"\ntasks: [file: a.md, 'b\n\n c']\n", "? current\n: a\n? tasks\n: - a\n",
 }
 
 func seedBoards(f *testing.F, add func(source []byte)) {
@@ -33,7 +36,7 @@ func fuzzName(source []byte) string {
 	return "k.yaml"
 }
 
-// FuzzBoard reads what Parse accepts a second time, with the YAML library alone, and compares.
+// FuzzBoard compares Parse with the YAML library alone.
 func FuzzBoard(f *testing.F) {
 	seedBoards(f, func(source []byte) { f.Add(source) })
 	f.Fuzz(func(t *testing.T, source []byte) {
@@ -55,7 +58,8 @@ func FuzzBoard(f *testing.F) {
 			t.Fatalf("yaml.Unmarshal(%q) = %v, but it was accepted", b.doc.YAML, err)
 		}
 		current, _ := splitState(value(plain.Current))
-		if b.Phase != value(plain.Phase) || b.SubPhase != value(plain.Sub) || b.Current.Path != current || b.Len() != len(plain.Tasks) {
+		if b.Phase != value(plain.Phase) || b.SubPhase != value(plain.Sub) || b.Current.Path != current ||
+			b.Len() != len(plain.Tasks) {
 			t.Fatalf("Parse(%q) = %+v, the library says %+v", source, b, plain)
 		}
 		for i, n := range plain.Tasks {
@@ -78,8 +82,8 @@ func value(s *string) string {
 	return *s
 }
 
-// FuzzSplice: an edit gives exactly what was meant or an error; the text around the YAML and the other fields never
-// move; the same edit again changes nothing.
+// FuzzSplice: an edit gives the exact result or an error; foreign bytes never move; the same edit
+// again changes nothing.
 func FuzzSplice(f *testing.F) {
 	seedBoards(f, func(source []byte) {
 		f.Add(source, "tasks/b.md", "tasks/b.md\nb.md\nnew.md")
@@ -91,7 +95,8 @@ func FuzzSplice(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if same, err := b.Splice(Edit{Tasks: b.TaskPaths(), SetTasks: b.Len() > 0}); err != nil || !bytes.Equal(same, source) {
+		if same, err := b.Splice(Edit{Tasks: b.TaskPaths(), SetTasks: b.Len() > 0}); err != nil ||
+			!bytes.Equal(same, source) {
 			t.Fatalf("Splice of %q to itself = %q, %v", source, same, err)
 		}
 		e := Edit{Null: current == "", Tasks: strings.Split(tasks, "\n"), SetTasks: tasks != "-"}
@@ -126,13 +131,13 @@ func checkResult(t *testing.T, b *Board, e Edit, out []byte) {
 	if after.Current.Null != e.Null || e.Current != nil && after.Current.Path != currentPath(*e.Current) {
 		t.Fatalf("Splice(%+v) of %q gives current %+v", e, b.Source, after.Current)
 	}
-	if wanted, _ := e.wanted(); e.SetTasks && !samePaths(after.TaskPaths(), wanted) {
+	if wanted, _ := e.parseEntries(); e.SetTasks && !samePaths(after.TaskPaths(), wanted) {
 		t.Fatalf("Splice(%+v) of %q gives tasks %+v", e, b.Source, after.TaskPaths())
 	}
 	if !bytes.HasPrefix(out, b.Source[:b.doc.Start]) || !bytes.HasSuffix(out, b.Source[b.doc.Start+len(b.doc.YAML):]) {
 		t.Fatalf("Splice(%+v) of %q moves text outside of the fields: %q", e, b.Source, out)
 	}
-	if !sameOthers(after.doc, b.doc) {
+	if !sameUntouched(after.doc, b.doc) {
 		t.Fatalf("Splice(%+v) of %q changes other fields: %q", e, b.Source, out)
 	}
 	again, err := after.Splice(e)
@@ -141,7 +146,8 @@ func checkResult(t *testing.T, b *Board, e Edit, out []byte) {
 	}
 }
 
-// FuzzFix: what comes back loads, and only ever because a value became a block or current got a folder.
+// FuzzFix: a repaired board loads, and differs only in values that became blocks and in the folder
+// of current.
 func FuzzFix(f *testing.F) {
 	seedBoards(f, func(source []byte) { f.Add(source) })
 	f.Fuzz(func(t *testing.T, source []byte) {

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// file is a file that is open for reading.
+// file is open for reading.
 type file struct {
 	*os.File
 	info fs.FileInfo
@@ -17,10 +17,10 @@ func open(path string) (*file, error) {
 	if err != nil {
 		return nil, cause(err)
 	}
-	return opening(f)
+	return newFile(f)
 }
 
-func opening(f *os.File) (*file, error) {
+func newFile(f *os.File) (*file, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(cause(err), f.Close())
@@ -30,11 +30,11 @@ func opening(f *os.File) (*file, error) {
 
 func (f *file) size() int64 { return f.info.Size() }
 
-// regular returns errFolder or errSpecial for a file that is neither text nor could be.
+// regular returns errFolder or errSpecial unless the file is regular.
 func (f *file) regular() error { return regular(f.info.Mode()) }
 
-// is says whether path itself is this file, and no link to it.
-func (f *file) is(path string) (bool, error) {
+// isAt reports whether path itself, not a link, is this file.
+func (f *file) isAt(path string) (bool, error) {
 	named, err := os.Lstat(path)
 	return err == nil && os.SameFile(named, f.info), err
 }

@@ -2,5 +2,5 @@
 
 package board
 
-// nonblock has no meaning where no name in a folder is a FIFO.
+// nonblock is needed only where a name can be a FIFO.
 const nonblock = 0

@@ -13,11 +13,12 @@ import (
 	"kanban-run/schema"
 )
 
-// maxWarnings bounds what is said about one board: a list of 100,000 tasks may be odd 100,000 times.
+// maxWarnings bounds the warnings about one board: each of 100,000 tasks may be odd.
 const maxWarnings = 50
 
-// Parse reads a board: a plain YAML file when its name says so, else Markdown with frontmatter. source is kept and must not
-// be changed afterwards. Errors: *frontmatter.Problem for the first thing that is wrong; nothing unreadable is ever an empty board.
+// Parse reads a board: plain YAML when its name says so, else Markdown with frontmatter. It keeps
+// source, which must not change. Errors: *frontmatter.Problem for the first mistake; an unreadable
+// file is never an empty board.
 func Parse(file string, source []byte) (*Board, error) {
 	doc, err := readDocument(file, source)
 	if err != nil {
@@ -26,7 +27,7 @@ func Parse(file string, source []byte) (*Board, error) {
 	return interpret(doc, nil)
 }
 
-// reparse is Parse of what the board's file became. What did not change is shared.
+// reparse is Parse of the file's new bytes. It shares what did not change.
 func (b *Board) reparse(source []byte) (*Board, error) {
 	doc, err := b.doc.Reread(source)
 	if err != nil {
@@ -38,7 +39,7 @@ func (b *Board) reparse(source []byte) (*Board, error) {
 	return interpret(doc, b)
 }
 
-// interpret makes a board of a document. before is what it was, or nil.
+// interpret makes a board of a document. before is the last version, or nil.
 func interpret(doc *frontmatter.Document, before *Board) (*Board, error) {
 	b := &Board{File: doc.File, Source: doc.Source, doc: doc}
 	if err := b.validate(); err != nil {
@@ -75,18 +76,18 @@ func noBoard(file string) error {
 		Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}
 }
 
-// isOurs says whether a field has a meaning here. All others are the author's.
-func isOurs(name string) bool {
+// isBoardField reports whether a field has a meaning here. All others are the author's.
+func isBoardField(name string) bool {
 	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks"}, name)
 }
 
-// validate gives the schema our fields without the entries of the list, which would take it
+// validate checks our fields by the schema, without the entries of the list, which would take
 // microseconds each. readTasks checks those by the same rules; a test compares the two.
 func (b *Board) validate() error {
 	envelope := map[string]any{}
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
-		if name := b.doc.Root.Content[i].Value; isOurs(name) {
-			envelope[name] = outline(b.doc.Root.Content[i+1])
+		if name := b.doc.Root.Content[i].Value; isBoardField(name) {
+			envelope[name] = schemaValue(b.doc.Root.Content[i+1])
 		}
 	}
 	violations, err := schema.Validate("kanban", envelope)
@@ -99,14 +100,16 @@ func (b *Board) validate() error {
 	name, _, _ := strings.Cut(strings.TrimPrefix(violations[0].Path, "/"), "/")
 	_, value := b.doc.Field(name)
 	fix := "kanban-run schema kanban prints what a board may hold"
-	if value != nil && value.Kind == yaml.ScalarNode && name != "tasks" && value.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
+	if value != nil && value.Kind == yaml.ScalarNode && name != "tasks" &&
+		value.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
 		fix = "put the value in quotes when it is text"
 	}
 	return b.doc.Problem(value, violations[0].String(), fix)
 }
 
-// outline is a value as the schema sees it: scalars as they are, lists and maps empty. Dates are text to authors.
-func outline(n *yaml.Node) any {
+// schemaValue returns a value for the schema: scalars as they are, lists and maps empty. Dates are
+// text to authors.
+func schemaValue(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.SequenceNode:
 		return []any{}
@@ -130,11 +133,11 @@ func outline(n *yaml.Node) any {
 func (b *Board) readPhase() {
 	_, phase := b.doc.Field("phase")
 	_, sub := b.doc.Field("sub_phase")
-	b.Phase, b.SubPhase = text(phase), text(sub)
+	b.Phase, b.SubPhase = scalarText(phase), scalarText(sub)
 }
 
-// text is the value of a scalar, "" for null and for no node.
-func text(n *yaml.Node) string {
+// scalarText returns the value of a scalar, "" for null and for no node.
+func scalarText(n *yaml.Node) string {
 	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return ""
 	}
@@ -151,12 +154,14 @@ func (b *Board) readCurrent() error {
 	if n.Tag == "!!null" {
 		b.Current.Null = true
 		if n.Value == "" {
-			b.warn(n, "current is empty, which is read as null: the work is over", "write current: null, or the path of the task to work on")
+			b.warn(n, "current is empty, which is read as null: the work is over",
+				"write current: null, or the path of the task to work on")
 		}
 		return nil
 	}
 	if n.Style == 0 && isBoolean11(n.Value) {
-		return b.doc.Problem(n, "current: "+n.Value+" is a yes or no to other readers of YAML", "write null when the work is over, or put a path in quotes")
+		return b.doc.Problem(n, "current: "+n.Value+" is a yes or no to other readers of YAML",
+			"write null when the work is over, or put a path in quotes")
 	}
 	if err := b.checkPath(n, "current"); err != nil {
 		return err
@@ -169,19 +174,20 @@ func (b *Board) readCurrent() error {
 	return nil
 }
 
-// isBoolean11 recognises the words that are booleans in YAML 1.1 and text in 1.2.
+// isBoolean11 recognises booleans of YAML 1.1 that are text in 1.2.
 func isBoolean11(word string) bool {
 	return slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, fold(word))
 }
 
-// readEntry reads one task. visible says that no text without quotes holds what checkPath refuses.
+// readEntry reads one task. visible: no unquoted text holds what checkPath refuses.
 func (b *Board) readEntry(n *yaml.Node, e *Entry, visible bool) (err error) {
 	e.Line, _ = b.doc.Position(n)
 	switch {
 	case n.Kind == yaml.MappingNode:
 		return b.readEntryMap(n, e)
 	case !isText(n):
-		return b.doc.Problem(n, "a task must be a path, or a map with file", "write - PATH; put a path in quotes when it looks like a number")
+		return b.doc.Problem(n, "a task must be a path, or a map with file",
+			"write - PATH; put a path in quotes when it looks like a number")
 	}
 	e.Path, e.State = splitState(n.Value)
 	if visible && n.Style == 0 {
@@ -201,15 +207,16 @@ func (b *Board) readEntryMap(n *yaml.Node, e *Entry) error {
 		case "file":
 			e.Path = value.Value
 		case "state":
-			e.State = text(value)
+			e.State = scalarText(value)
 		case "status":
-			status = text(value)
+			status = scalarText(value)
 		case "assignee":
-			e.Assignee = text(value)
+			e.Assignee = scalarText(value)
 		}
 	}
 	if e.Path == "" {
-		return b.doc.Problem(n, "a task that is a map needs file", "write - file: PATH; put a path in quotes when it holds a colon and a space")
+		return b.doc.Problem(n, "a task that is a map needs file",
+			"write - file: PATH; put a path in quotes when it holds a colon and a space")
 	}
 	if status != "" && e.State != "" && fold(status) != fold(e.State) {
 		b.warn(n, fmt.Sprintf("state %s and status %s differ; state counts", e.State, status), "remove one of the two")
@@ -236,21 +243,21 @@ func (b *Board) checkEntryField(key string, value *yaml.Node) error {
 	return b.doc.Problem(value, "tasks: "+key+" must be text", "put the value in quotes")
 }
 
-// isText also takes dates, which are text to whoever wrote them.
+// isText accepts dates too: their authors mean text.
 func isText(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && (n.Tag == "!!str" || n.Tag == "!!timestamp")
 }
 
-// checkPath refuses paths that no terminal or log could show as they are.
+// checkPath refuses paths that a terminal or a log cannot show.
 func (b *Board) checkPath(n *yaml.Node, field string) error {
-	if text := badPath(n.Value); text != "" {
+	if text := pathFault(n.Value); text != "" {
 		return b.doc.Problem(n, field+": "+text, "write the path of a file, or null for no task")
 	}
 	return nil
 }
 
-// badPath says what is wrong with a path as such, or "".
-func badPath(path string) string {
+// pathFault returns what is wrong with the characters of a path, or "".
+func pathFault(path string) string {
 	if isVisible(path) {
 		return ""
 	}
@@ -265,7 +272,7 @@ func badPath(path string) string {
 	return ""
 }
 
-// isVisible recognises what nearly all paths are: visible ASCII, and spaces behind the first character.
+// isVisible recognises nearly all paths: visible ASCII, and spaces behind the first character.
 func isVisible(path string) bool {
 	for i := range len(path) {
 		if path[i]-' ' > '~'-' ' {
@@ -275,7 +282,7 @@ func isVisible(path string) bool {
 	return path != "" && path[0] != ' '
 }
 
-// isState says whether what stands in brackets behind a path is a state: a letter, and then letters, spaces, _ and -.
+// isState recognises a state in brackets: a letter, then letters, spaces, _ and -.
 func isState(s string) bool {
 	for i := range len(s) {
 		c := s[i] | 0x20
@@ -286,7 +293,7 @@ func isState(s string) bool {
 	return s != ""
 }
 
-// splitState takes a trailing state such as [done] off a path.
+// splitState cuts a trailing state such as [done] off a path.
 func splitState(s string) (path, state string) {
 	if s == "" || s[len(s)-1] != ']' {
 		return s, ""
@@ -308,13 +315,14 @@ func (b *Board) warn(n *yaml.Node, text, fix string) {
 	b.Warnings = append(b.Warnings, p)
 }
 
-// warnLookalikes finds fields that differ from ours by case alone. They would silently be the author's.
+// warnLookalikes finds fields whose names differ from ours by case alone: they mean nothing.
 func (b *Board) warnLookalikes() {
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
 		key := b.doc.Root.Content[i]
 		name := strings.ReplaceAll(strings.ToLower(key.Value), "-", "_")
-		if name != key.Value && isOurs(name) {
-			b.warn(key, fmt.Sprintf("the field %s is not %s and has no meaning here", key.Value, name), "write "+name+":")
+		if name != key.Value && isBoardField(name) {
+			b.warn(key, fmt.Sprintf("the field %s is not %s and has no meaning here", key.Value, name),
+				"write "+name+":")
 		}
 	}
 }

@@ -14,27 +14,28 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// Place is the work directory, where agents run, and where the board lies in it. Nothing outside the directory is read.
+// Place is the work directory, where agents run, and the board's place in it. It reads nothing
+// outside the directory.
 type Place struct {
 	dir    string      // absolute
-	home   fs.FileInfo // dir, as it was when the place was opened
+	home   fs.FileInfo // dir when the place was opened
 	board  string      // absolute
 	folder string      // the board's folder as a slash path from dir; "" when it lies outside
 }
 
-// Ref is a path on a board, resolved.
+// Ref is a resolved path of a board.
 type Ref struct {
-	Path   string // as agents see it: a slash path from the work directory
+	Path   string // a slash path from the work directory, as agents see it
 	Abs    string
 	Exists bool
 }
 
-// ChooseWorkdir chooses the directory that agents run in: explicit, when it is given; cwd, when the board lies in it and at
-// least one of the board's paths leads to a file from there; else the board's folder. boardFile and explicit may be
-// relative to cwd. Errors: *FileError.
+// ChooseWorkdir chooses the directory that agents run in: explicit when given; cwd when the board
+// lies in it and one of the board's paths leads to a file from there; else the board's folder.
+// boardFile and explicit may be relative to cwd. Errors: *FileError.
 func ChooseWorkdir(explicit, boardFile, cwd string, b *Board) (dir string, err error) {
 	if explicit != "" {
-		dir = under(cwd, explicit)
+		dir = joinUnder(cwd, explicit)
 		info, err := os.Stat(dir)
 		if err != nil {
 			return "", &FileError{"use work directory", dir, cause(err), "-C names an existing folder"}
@@ -44,28 +45,28 @@ func ChooseWorkdir(explicit, boardFile, cwd string, b *Board) (dir string, err e
 		}
 		return dir, nil
 	}
-	folder := filepath.Dir(under(cwd, boardFile))
-	if _, inside := within(cwd, folder); !inside {
+	folder := filepath.Dir(joinUnder(cwd, boardFile))
+	if _, inside := relativeTo(cwd, folder); !inside {
 		return folder, nil
 	}
 	root, err := os.OpenRoot(cwd)
 	if err != nil {
 		return "", &FileError{"use work directory", cwd, cause(err), ""}
 	}
-	if !leadsAnywhere(root, b) {
+	if !leadsToFile(root, b) {
 		cwd = folder
 	}
 	return cwd, root.Close()
 }
 
-func under(dir, name string) string {
+func joinUnder(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
 	}
 	return filepath.Join(dir, name)
 }
 
-func leadsAnywhere(root *os.Root, b *Board) bool {
+func leadsToFile(root *os.Root, b *Board) bool {
 	leads := func(p string) bool {
 		name := filepath.Clean(filepath.FromSlash(p))
 		if p == "" || !filepath.IsLocal(name) {
@@ -77,17 +78,18 @@ func leadsAnywhere(root *os.Root, b *Board) bool {
 	return leads(b.Current.Path) || slices.ContainsFunc(b.TaskPaths(), leads)
 }
 
-// within is the slash path from dir to name, links in both resolved, and whether name lies in dir.
-func within(dir, name string) (rel string, ok bool) {
-	rel, err := filepath.Rel(resolved(dir), resolved(name))
+// relativeTo returns the slash path from dir to name, links in both resolved. ok is false when name
+// lies outside of dir.
+func relativeTo(dir, name string) (rel string, ok bool) {
+	rel, err := filepath.Rel(resolveLinks(dir), resolveLinks(name))
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
 }
 
-// resolved follows links as far as the name exists.
-func resolved(name string) string {
+// resolveLinks follows links as far as the name exists.
+func resolveLinks(name string) string {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		return real
 	}
@@ -95,7 +97,7 @@ func resolved(name string) string {
 	if up == name {
 		return name
 	}
-	return filepath.Join(resolved(up), filepath.Base(name))
+	return filepath.Join(resolveLinks(up), filepath.Base(name))
 }
 
 // OpenPlace opens the work directory of a board. Errors: *FileError.
@@ -111,27 +113,29 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 	p := &Place{dir: dir, board: file}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return nil, p.lost(err)
+		return nil, p.workdirError(err)
 	}
 	p.home = info
-	r, err := p.enter()
+	r, err := p.openWorkdir()
 	if err != nil {
 		return nil, err
 	}
-	p.folder, _ = within(dir, filepath.Dir(file))
+	p.folder, _ = relativeTo(dir, filepath.Dir(file))
 	return p, r.Close()
 }
 
-// Close ends the use of the place. Between two uses it holds nothing.
+// Close does nothing: a place holds no descriptor between two uses.
 func (p *Place) Close() error { return nil }
 
-// Dir is the absolute path of the work directory.
+// Dir returns the absolute path of the work directory.
 func (p *Place) Dir() string { return p.dir }
 
-// Flat says whether the board lies in the work directory itself, so that a path means the same from both.
+// Flat reports whether the board lies in the work directory itself: a path means the same from
+// both.
 func (p *Place) Flat() bool { return p.folder == "." }
 
-// KanbanFile is the board's path as agents see it: from the work directory when it lies inside, else absolute.
+// KanbanFile returns the board's path as agents see it: from the work directory when it lies
+// inside, else absolute.
 func (p *Place) KanbanFile() string {
 	if p.folder == "" {
 		return p.board
@@ -139,11 +143,11 @@ func (p *Place) KanbanFile() string {
 	return path.Join(p.folder, filepath.Base(p.board))
 }
 
-// Resolve finds the file that a path on the board means: from the work directory, else from the board's folder. The Ref is filled
-// in for a missing file too. Errors: *PathError, which matches fs.ErrNotExist when there is no such file; *FileError when the work
-// directory itself is gone.
+// Resolve finds the file of a path on the board: from the work directory, else from the board's
+// folder. Ref is set for a missing file too. Errors: *PathError, which matches fs.ErrNotExist when
+// there is no such file; *FileError when the work directory is gone.
 func (p *Place) Resolve(name string) (Ref, error) {
-	r, err := p.enter()
+	r, err := p.openWorkdir()
 	if err != nil {
 		return Ref{Path: filepath.ToSlash(name)}, err
 	}
@@ -151,15 +155,15 @@ func (p *Place) Resolve(name string) (Ref, error) {
 	return ref, errors.Join(err, r.Close())
 }
 
-func (p *Place) resolve(r reach, name string) (Ref, fs.FileInfo, error) {
+func (p *Place) resolve(r workdir, name string) (Ref, fs.FileInfo, error) {
 	ref := Ref{Path: filepath.ToSlash(name)}
-	if text := badPath(name); text != "" {
+	if text := pathFault(name); text != "" {
 		return ref, nil, &PathError{Path: fmt.Sprintf("%q", name), Text: text}
 	}
 	if filepath.IsAbs(name) {
-		rel, ok := within(p.dir, name)
+		rel, ok := relativeTo(p.dir, name)
 		if !ok {
-			return ref, nil, p.outside(name)
+			return ref, nil, p.outsideError(name)
 		}
 		ref.Path = rel
 	}
@@ -168,8 +172,8 @@ func (p *Place) resolve(r reach, name string) (Ref, fs.FileInfo, error) {
 	return p.choose(r, ref, name, fromDir, fromBoard)
 }
 
-// candidates are where a path may lead: from the work directory, and from the board's folder, "" when that cannot differ. slashed
-// is the path as agents see it.
+// candidates returns the paths to try: from the work directory, and from the board's folder, ""
+// when that cannot differ. slashed is the path as agents see it.
 func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	if p.folder != "" && !p.Flat() && !filepath.IsAbs(name) {
 		fromBoard = path.Join(p.folder, slashed)
@@ -177,7 +181,7 @@ func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
 	return Clean(slashed), fromBoard
 }
 
-// Clean is path.Clean, and quick about what nearly all paths are: clean.
+// Clean is path.Clean with a fast check for clean paths.
 func Clean(p string) string {
 	for rest := p; rest != "" && rest[0] != '.' && rest[0] != '/'; {
 		i := strings.IndexByte(rest, '/')
@@ -189,46 +193,49 @@ func Clean(p string) string {
 	return path.Clean(p)
 }
 
-// choose takes the one candidate that is there. fromBoard is "" when it cannot differ from fromDir.
-func (p *Place) choose(r reach, ref Ref, name, fromDir, fromBoard string) (Ref, fs.FileInfo, error) {
-	first, err := p.look(r, name, fromDir)
+// choose returns the one candidate that exists; two different files are an error.
+func (p *Place) choose(r workdir, ref Ref, name, fromDir, fromBoard string) (Ref, fs.FileInfo, error) {
+	first, err := p.lookUp(r, name, fromDir)
 	if err != nil {
 		return ref, nil, err
 	}
-	second, err := p.look(r, name, fromBoard)
+	second, err := p.lookUp(r, name, fromBoard)
 	if err != nil {
 		return ref, nil, err
 	}
 	switch {
 	case first != nil && second != nil && !os.SameFile(first, second):
-		return ref, nil, &PathError{Path: name, Text: fmt.Sprintf("it could be %s or %s", fromDir, fromBoard), hint: func() string {
-			return "rename one of the two files, or write a path that only one of them has from the work directory " + p.dir
-		}}
-	case first == nil && second == nil && !local(fromDir) && !local(fromBoard):
-		return ref, nil, p.outside(name)
+		return ref, nil, &PathError{Path: name, Text: fmt.Sprintf("it could be %s or %s", fromDir, fromBoard),
+			hint: func() string {
+				return "rename one of the two files, or write a path that only one of them has from the work directory " +
+					p.dir
+			}}
+	case first == nil && second == nil && !isLocal(fromDir) && !isLocal(fromBoard):
+		return ref, nil, p.outsideError(name)
 	case first == nil && second == nil:
-		return ref, nil, p.missing(name)
+		return ref, nil, p.missingError(name)
 	case first == nil:
 		ref.Path, first = fromBoard, second
 		ref.Abs = filepath.Join(p.dir, filepath.FromSlash(fromBoard))
 	}
 	ref.Exists = true
-	return ref, first, judgeFile(name, first)
+	return ref, first, checkRegular(name, first)
 }
 
-func judgeFile(name string, f fs.FileInfo) error {
+func checkRegular(name string, f fs.FileInfo) error {
 	err := regular(f.Mode())
 	if err == nil {
 		return nil
 	}
-	return &PathError{Path: name, Text: err.Error(), Err: err, hint: func() string { return "a task is a file with text" }}
+	return &PathError{Path: name, Text: err.Error(), Err: err,
+		hint: func() string { return "a task is a file with text" }}
 }
 
-func local(name string) bool { return name != "" && filepath.IsLocal(filepath.FromSlash(name)) }
+func isLocal(name string) bool { return name != "" && filepath.IsLocal(filepath.FromSlash(name)) }
 
-// look finds what a candidate names; nil when there is nothing, or when it lies outside.
-func (p *Place) look(r reach, name, candidate string) (fs.FileInfo, error) {
-	if !local(candidate) {
+// lookUp returns the file of a candidate; nil when there is none or it lies outside.
+func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
+	if !isLocal(candidate) {
 		return nil, nil
 	}
 	f, err := r.stat(candidate)
@@ -240,29 +247,30 @@ func (p *Place) look(r reach, name, candidate string) (fs.FileInfo, error) {
 	case durable.IsShortage(err): // os.Stat needs no descriptor, and would find the file
 		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
-	// os.Root has no error of its own for a link that leads out: what can be found without it does.
+	// os.Root has no error of its own for a link that leads out: it does if os.Stat finds the file.
 	if _, out := os.Stat(filepath.Join(p.dir, filepath.FromSlash(candidate))); out == nil {
-		return nil, p.outside(name)
+		return nil, p.outsideError(name)
 	}
 	return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 }
 
-func (p *Place) outside(name string) error {
+func (p *Place) outsideError(name string) error {
 	return &PathError{Path: name, Text: "it leads out of the work directory " + p.dir, hint: func() string {
 		return "use files inside, or choose a larger work directory with -C DIR"
 	}}
 }
 
-func (p *Place) missing(name string) error {
+func (p *Place) missingError(name string) error {
 	text := "there is no such file in " + p.dir
 	if p.folder != "" && !p.Flat() {
 		text += " or in " + path.Join(filepath.ToSlash(p.dir), p.folder)
 	}
-	return &PathError{Path: name, Text: text, Err: fs.ErrNotExist, hint: func() string { return p.hintForMissing(name) }}
+	return &PathError{Path: name, Text: text, Err: fs.ErrNotExist,
+		hint: func() string { return p.hintForMissing(name) }}
 }
 
-// hintForMissing looks for the file from the folders above, up to the top of the git repository: boards are often written with
-// paths from there.
+// hintForMissing looks for the file from the folders above, up to the top of the git repository:
+// boards are often written with paths from there.
 func (p *Place) hintForMissing(name string) string {
 	beside := filepath.Dir(p.board)
 	if p.folder == "" && exists(filepath.Join(beside, filepath.FromSlash(name))) {
@@ -290,12 +298,12 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// Same says whether two paths mean the same task. Paths that lead to no file are compared as text.
+// Same reports whether two paths mean the same task. Paths without a file are compared as text.
 func (p *Place) Same(a, b string) bool {
 	if a == b || path.Clean(filepath.ToSlash(a)) == path.Clean(filepath.ToSlash(b)) {
 		return true
 	}
-	r, err := p.enter()
+	r, err := p.openWorkdir()
 	if err != nil {
 		return false
 	}

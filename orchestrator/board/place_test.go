@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tree makes files under a new folder; a name that ends in / is a folder, "a -> b" is a link.
+// tree makes files in a new folder; "a/" is a folder, "a -> b" a link.
 func tree(t testing.TB, names ...string) string {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
@@ -26,7 +26,8 @@ func tree(t testing.TB, names ...string) string {
 		err := os.MkdirAll(dir, 0o755)
 		switch {
 		case isLink:
-			err = errors.Join(err, os.Symlink(filepath.FromSlash(strings.ReplaceAll(target, "$TOP", filepath.ToSlash(top))), at))
+			err = errors.Join(err, os.Symlink(filepath.FromSlash(strings.ReplaceAll(target, "$TOP",
+				filepath.ToSlash(top))), at))
 		case dir != at:
 			err = errors.Join(err, os.WriteFile(at, []byte("# "+name+"\n"), 0o644))
 		}
@@ -72,7 +73,8 @@ func TestChooseWorkdir(t *testing.T) {
 		{"no tasks", "", "tasks/k.md", "repo", board(""), "repo/tasks"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := ChooseWorkdir(c.explicit, filepath.FromSlash(c.file), filepath.Join(top, filepath.FromSlash(c.cwd)), c.b)
+			got, err := ChooseWorkdir(c.explicit, filepath.FromSlash(c.file),
+				filepath.Join(top, filepath.FromSlash(c.cwd)), c.b)
 			if want := filepath.Join(top, filepath.FromSlash(c.want)); err != nil || got != want {
 				t.Errorf("ChooseWorkdir = %q, %v, want %q", got, err, want)
 			}
@@ -87,11 +89,14 @@ func TestChooseWorkdir(t *testing.T) {
 	}
 }
 
-// repository is a work directory with a board in tasks/, and files and links of all kinds.
+// repository makes a work directory with a board in tasks/, and files and links of all kinds.
 func repository(t *testing.T) (top, repo string, p *Place) {
-	top = tree(t, "repo/.git/", "repo/tasks/k.md", "repo/tasks/a.md", "repo/tasks/both.md", "repo/both.md", "repo/tasks/sub/b.md", "repo/sub/c.md",
-		"repo/root.md", "out.md", "repo/linked.md -> tasks/a.md", "repo/tasks/same.md -> ../root.md", "repo/same.md -> root.md",
-		"repo/escape.md -> ../out.md", "repo/absolute.md -> $TOP/out.md", "repo/up -> ..", "repo/loop -> loop", "repo/dangling -> nothing", "repo/tasks/ümläut ü.md")
+	top = tree(t, "repo/.git/", "repo/tasks/k.md", "repo/tasks/a.md", "repo/tasks/both.md", "repo/both.md",
+		"repo/tasks/sub/b.md", "repo/sub/c.md",
+		"repo/root.md", "out.md", "repo/linked.md -> tasks/a.md", "repo/tasks/same.md -> ../root.md",
+		"repo/same.md -> root.md",
+		"repo/escape.md -> ../out.md", "repo/absolute.md -> $TOP/out.md", "repo/up -> ..", "repo/loop -> loop",
+		"repo/dangling -> nothing", "repo/tasks/ümläut ü.md")
 	repo = filepath.Join(top, "repo")
 	return top, repo, openPlace(t, repo, filepath.Join(repo, "tasks", "k.md"))
 }
@@ -163,14 +168,17 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
-// A board started from its own folder whose paths are written from the top of the repository: the hint names -C.
+// For a board started in its own folder, with paths from the top of the repository, the hint names
+// -C.
 func TestResolveHints(t *testing.T) {
-	top := tree(t, "repo/.git/", "repo/tasks/k.md", "repo/tasks/a.md", "tasks/b.md", "boards/k.md", "boards/c.md", "work/")
+	top := tree(t, "repo/.git/", "repo/tasks/k.md", "repo/tasks/a.md", "tasks/b.md", "boards/k.md", "boards/c.md",
+		"work/")
 	repo, tasks := filepath.Join(top, "repo"), filepath.Join(top, "repo", "tasks")
 	for _, c := range []struct{ name, dir, board, path, hint string }{
 		{"found from the top", tasks, filepath.Join(tasks, "k.md"), "tasks/a.md", "run with -C " + repo},
 		{"never above the top", tasks, filepath.Join(tasks, "k.md"), "tasks/b.md", "write the file"},
-		{"beside a board elsewhere", filepath.Join(top, "work"), filepath.Join(top, "boards", "k.md"), "c.md", "run with -C " + filepath.Join(top, "boards")},
+		{"beside a board elsewhere", filepath.Join(top, "work"), filepath.Join(top, "boards", "k.md"), "c.md",
+			"run with -C " + filepath.Join(top, "boards")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := openPlace(t, c.dir, c.board).Resolve(c.path)
@@ -193,7 +201,8 @@ func TestPlaceNames(t *testing.T) {
 		{"through a link", "link", "repo/tasks/k.md", "tasks/k.md", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := openPlace(t, filepath.Join(top, filepath.FromSlash(c.dir)), filepath.Join(top, filepath.FromSlash(c.board)))
+			p := openPlace(t, filepath.Join(top, filepath.FromSlash(c.dir)),
+				filepath.Join(top, filepath.FromSlash(c.board)))
 			if got := p.KanbanFile(); got != c.kanban {
 				t.Errorf("KanbanFile() = %q, want %q", got, c.kanban)
 			}
@@ -217,8 +226,10 @@ func TestSame(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"tasks/a.md", "tasks/a.md", true}, {"tasks/a.md", "./tasks//a.md", true}, {"a.md", "tasks/a.md", true}, {"link.md", "a.md", true},
-		{filepath.Join(top, "tasks", "a.md"), "a.md", true}, {"a.md", "b.md", false}, {"x.md", "./x.md", true}, {"x.md", "y.md", false},
+		{"tasks/a.md", "tasks/a.md", true}, {"tasks/a.md", "./tasks//a.md", true}, {"a.md", "tasks/a.md", true},
+		{"link.md", "a.md", true},
+		{filepath.Join(top, "tasks", "a.md"), "a.md", true}, {"a.md", "b.md", false}, {"x.md", "./x.md", true},
+		{"x.md", "y.md", false},
 		{"x.md", "tasks/x.md", false}, {"a.md", "x.md", false}, {"../a", "../a", true},
 	} {
 		if got := p.Same(c.a, c.b); got != c.want {

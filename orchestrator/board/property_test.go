@@ -8,12 +8,13 @@ import (
 	"testing"
 )
 
-// sketch is a board in pieces, from which its text is put together: so the test knows what every edit must give.
+// sketch is a board in pieces. The text is put together from them, so the test knows the result of
+// every edit.
 type sketch struct {
 	before, after string // fence, fields and comments around the list
-	current       string // the value as it is written
+	current       string // the value as written
 	currentTail   string
-	open, close   string // what stands around the items
+	open, close   string // around the items
 	gaps          []string
 	texts, paths  []string
 	flow          bool
@@ -42,14 +43,18 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 func randomSketch(r *rand.Rand) sketch {
 	s := sketch{eol: "\n", flow: r.IntN(2) == 0, indent: pick(r, "", "  ", "    ")}
 	s.current, s.currentTail = pick(r, "null", "~", "t/c.md", "'t/c.md'", `"t/c.md"`), pick(r, "", " # now", "  ")
-	s.before = pick(r, "", "\ufeff") + "---\n" + pick(r, "", "# head\n", "title: Ü 😀\n\n") + pick(r, "phase: x\n", "'phase': 'x' # p\n")
-	s.after = pick(r, "", "# foot\n", "\n\n") + pick(r, "log: |\n  a: b\n  - c\n", "z: {a: [b]}\n", "") + "---\n" + pick(r, "", "# body\n- t/0.md\ncurrent: x\n")
+	s.before = pick(r, "", "\ufeff") + "---\n" + pick(r, "", "# head\n", "title: Ü 😀\n\n") + pick(r, "phase: x\n",
+		"'phase': 'x' # p\n")
+	s.after = pick(r, "", "# foot\n", "\n\n") + pick(r, "log: |\n  a: b\n  - c\n", "z: {a: [b]}\n",
+		"") + "---\n" + pick(r, "", "# body\n- t/0.md\ncurrent: x\n")
 	for i := range r.IntN(6) + 1 {
 		path := fmt.Sprintf("t/%d-ä.md", i)
 		s.paths = append(s.paths, path)
-		texts := []string{path, "'" + path + "'", `"` + path + `"`, "{file: " + path + ", state: done}", "'" + path + " [done]'"}
+		texts := []string{path, "'" + path + "'", `"` + path + `"`, "{file: " + path + ", state: done}",
+			"'" + path + " [done]'"}
 		if !s.flow {
-			texts = append(texts, path+" [done]", path+" # why", "file: "+path+"\n"+s.indent+"  note: |\n"+s.indent+"    - x\n"+s.indent+"    # y")
+			texts = append(texts, path+" [done]", path+" # why",
+				"file: "+path+"\n"+s.indent+"  note: |\n"+s.indent+"    - x\n"+s.indent+"    # y")
 		}
 		s.texts = append(s.texts, pick(r, texts...))
 		s.gaps = append(s.gaps, pick(r, "", "", "\n", s.indent+"# about "+path+"\n", "\n"+s.indent+"# two\n\n"))
@@ -66,12 +71,12 @@ func randomSketch(r *rand.Rand) sketch {
 	return s
 }
 
-// normal is the text with the line endings of the sketch, whatever the pieces have.
+// normal returns the text with the line endings of the sketch.
 func (s sketch) normal() string {
 	return strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(s.render(), "\r\n", "\n"), "\r", ""), "\n", s.eol)
 }
 
-// quoted writes a new path as the list's first entry is written.
+// quoted writes a new path in the style of the first entry.
 func (s sketch) quoted(path string) string {
 	switch s.texts[0][0] {
 	case '\'':
@@ -82,7 +87,8 @@ func (s sketch) quoted(path string) string {
 	return path
 }
 
-// TestSplicePropertyExact compares every edit of a random board with the text put together anew: no foreign byte moves.
+// TestSplicePropertyExact compares edits of random boards with text put together anew: no foreign
+// byte moves.
 func TestSplicePropertyExact(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -120,14 +126,14 @@ func randomEdit(r *rand.Rand, s sketch) (Edit, sketch) {
 	}
 	e.SetTasks, e.Tasks = true, slices.Clone(s.paths)
 	switch at := r.IntN(len(s.paths)); r.IntN(3) {
-	case 0: // one more, before at
+	case 0: // insert before at
 		e.Tasks = slices.Insert(e.Tasks, at, "t/new.md")
 		want.texts = slices.Insert(want.texts, at, s.quoted("t/new.md"))
 		want.gaps = slices.Insert(want.gaps, at, "")
-	case 1: // one more, at the end
+	case 1: // append
 		e.Tasks = append(e.Tasks, "t/new.md")
 		want.texts, want.gaps = append(want.texts, s.quoted("t/new.md")), append(want.gaps, "")
-	case 2: // one less
+	case 2: // remove
 		if len(s.paths) == 1 {
 			return e, want
 		}
@@ -138,7 +144,7 @@ func randomEdit(r *rand.Rand, s sketch) (Edit, sketch) {
 	return e, want
 }
 
-// remove takes away the gap of an entry but not the comments in it.
+// remove deletes the blank lines above an entry but not the comments.
 func (s *sketch) remove(old sketch, at int) {
 	var kept string
 	for line := range strings.Lines(old.gaps[at]) {
@@ -154,7 +160,8 @@ func (s *sketch) remove(old sketch, at int) {
 	s.gaps = slices.Delete(s.gaps, at, at+1)
 }
 
-// TestSplicePropertyShuffle: whatever list the Manager returns, every entry that stays keeps all of its text.
+// TestSplicePropertyShuffle: in any list from the Manager, an entry that stays keeps all of its
+// text.
 func TestSplicePropertyShuffle(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 5))

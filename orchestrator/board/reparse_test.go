@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// checkReparse compares what a board becomes by reparse with what Parse makes of the same bytes.
+// checkReparse compares reparse with Parse of the same bytes.
 func checkReparse(t *testing.T, file, before, after string) *Board {
 	t.Helper()
 	b, err := Parse(file, []byte(before))
@@ -26,15 +26,19 @@ func checkReparse(t *testing.T, file, before, after string) *Board {
 		t.Fatalf("%q became %q: reparse = %v, want %v", before, after, err, wantErr)
 	}
 	if err == nil && !sameBoard(got, want) {
-		t.Fatalf("%q became %q: reparse = %+v with %q, want %+v with %q", before, after, got, problems(got.Warnings), want, problems(want.Warnings))
+		t.Fatalf("%q became %q: reparse = %+v with %q, want %+v with %q", before, after, got, problems(got.Warnings),
+			want, problems(want.Warnings))
 	}
 	return got
 }
 
 func sameBoard(a, b *Board) bool {
-	return a.File == b.File && string(a.Source) == string(b.Source) && a.Phase == b.Phase && a.SubPhase == b.SubPhase && a.Current == b.Current &&
-		reflect.DeepEqual(a.Entries(), b.Entries()) && reflect.DeepEqual(a.Warnings, b.Warnings) && slices.Equal(a.TaskPaths(), b.TaskPaths()) &&
-		reflect.DeepEqual(a.tasks.nodes, b.tasks.nodes) && reflect.DeepEqual(a.tasks.plain, b.tasks.plain) && reflect.DeepEqual(a.doc.Root, b.doc.Root)
+	return a.File == b.File && string(a.Source) == string(b.Source) && a.Phase == b.Phase &&
+		a.SubPhase == b.SubPhase && a.Current == b.Current &&
+		reflect.DeepEqual(a.Entries(), b.Entries()) && reflect.DeepEqual(a.Warnings, b.Warnings) &&
+		slices.Equal(a.TaskPaths(), b.TaskPaths()) &&
+		reflect.DeepEqual(a.tasks.nodes, b.tasks.nodes) && reflect.DeepEqual(a.tasks.plain, b.tasks.plain) &&
+		reflect.DeepEqual(a.doc.Root, b.doc.Root)
 }
 
 func TestReparse(t *testing.T) {
@@ -83,7 +87,7 @@ func TestReparse(t *testing.T) {
 	}
 }
 
-// The tasks of a board that is edited again and again stay the same, and so does what is said about them.
+// Edits of the rest leave the tasks and their warnings the same.
 func TestReparseOfRandomEdits(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -129,13 +133,14 @@ func FuzzReparse(f *testing.F) {
 	})
 }
 
-// A Reader gives what Parse gives, the hash included, however often the board changes.
+// A Reader returns what Parse returns, the hash included, over many changes.
 func TestReaderReadsAsParseDoes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "k.yaml")
 	r := NewReader(path, "k.yaml")
 	large := largeBoard(2000)
 	for _, source := range []string{
-		large, strings.Replace(large, "current: tasks/000000", "current: tasks/000001", 1), strings.Replace(large, "- tasks/000007", "- tasks/x", 1),
+		large, strings.Replace(large, "current: tasks/000000", "current: tasks/000001", 1),
+		strings.Replace(large, "- tasks/000007", "- tasks/x", 1),
 		"# a comment\n" + large, large + "z: 1\n", "phase: [", "current: a\ntasks: []\n",
 	} {
 		if err := os.WriteFile(path, []byte(source), 0o644); err != nil {
@@ -156,10 +161,11 @@ func TestReaderReadsAsParseDoes(t *testing.T) {
 	}
 }
 
-// What is quickly read is judged like all else.
+// The fast path judges as the slow one does.
 func TestPathsOfAPlainListAreChecked(t *testing.T) {
 	for entry, want := range map[string]string{
-		"a\ufffd.md": "k.yaml:4:5: tasks: the path holds the character '\\ufffd'", "ä/\ufffd": "k.yaml:4:5: tasks: the path holds the character '\\ufffd'", "ä.md": "",
+		"a\ufffd.md": "k.yaml:4:5: tasks: the path holds the character '\\ufffd'",
+		"ä/\ufffd":   "k.yaml:4:5: tasks: the path holds the character '\\ufffd'", "ä.md": "",
 	} {
 		_, err := Parse("k.yaml", []byte("current: a\ntasks:\n  - b\n  - "+entry+"\n  - c\n"))
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {

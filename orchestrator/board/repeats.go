@@ -1,10 +1,10 @@
 package board
 
-// repeats finds the paths that stand in a list twice. Most long lists ascend, and while one does no path can repeat: the map is
-// made at the first path that does not come after the one before it.
+// repeats finds the paths that stand in a list twice. Most long lists ascend, which rules out
+// repeats: the map is made at the first path that does not come after the one before it.
 type repeats struct{ first map[string]int }
 
-// find returns the index of the first path that equals path i. It is called for each path in turn.
+// find returns the index of the first path that equals path i. Call it for each path in turn.
 func (r *repeats) find(paths []string, i int) (first int, twice bool) {
 	if r.first == nil {
 		if i == 0 || paths[i-1] < paths[i] {

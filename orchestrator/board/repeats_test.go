@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRepeats compares with a map, for lists that ascend, that nearly ascend and that do not.
+// TestRepeats compares with a map over ascending, nearly ascending and random lists.
 func TestRepeats(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 6))
@@ -35,7 +35,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// Nothing is kept of a list that ascends.
+// An ascending list needs no map.
 func TestRepeatsOfAnAscendingListTakeNoMemory(t *testing.T) {
 	tasks := mustParse(t, "k.yaml", largeBoard(1000)).TaskPaths()
 	var repeated repeats

@@ -6,20 +6,20 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// encode writes a path as a YAML scalar, quoted as style says or when it must be. flow is for a place in brackets, where more
-// needs quotes.
+// encode writes a path as a YAML scalar in the given style, quoted where it must be. flow is for
+// lists in brackets, where more needs quotes.
 func encode(s string, style yaml.Style, flow bool) string {
 	switch {
 	case style&yaml.DoubleQuotedStyle != 0:
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
-	case style&yaml.SingleQuotedStyle != 0, !plain(s, flow):
+	case style&yaml.SingleQuotedStyle != 0, !isPlain(s, flow):
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	}
 	return s
 }
 
-// plain says whether a path needs no quotes. Most are recognised by their letters; the library is asked about the rest.
-func plain(s string, flow bool) bool {
+// isPlain reports whether a path needs no quotes. It asks the library about unusual ones.
+func isPlain(s string, flow bool) bool {
 	if isSimple(s) {
 		return true
 	}
@@ -32,7 +32,8 @@ func plain(s string, flow bool) bool {
 	return readsBack("- "+s, s, 1) && readsBack("x: "+s, s, 2)
 }
 
-// isSimple recognises dir/name.ext: letters, digits, - and _, and a slash or a dot somewhere behind the first letter.
+// isSimple recognises dir/name.ext: letters, digits, - and _, and a slash or a dot behind the first
+// letter.
 func isSimple(s string) bool {
 	mark := false
 	for i := range len(s) {
@@ -50,15 +51,18 @@ func isSimple(s string) bool {
 	return mark
 }
 
-// readsBack says whether the source is one list or map of length items in which want stands as plain text.
+// readsBack reports whether source is one list or map of length items with want as plain text in
+// it.
 func readsBack(source, want string, length int) bool {
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(source), &doc); err != nil || len(doc.Content) != 1 || len(doc.Content[0].Content) != length {
+	if err := yaml.Unmarshal([]byte(source), &doc); err != nil || len(doc.Content) != 1 ||
+		len(doc.Content[0].Content) != length {
 		return false
 	}
 	n := doc.Content[0].Content[0]
 	if doc.Content[0].Kind == yaml.MappingNode {
 		n = doc.Content[0].Content[1]
 	}
-	return n.Kind == yaml.ScalarNode && n.Tag == "!!str" && n.Style == 0 && n.Value == want && n.Anchor == "" && n.LineComment == ""
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!str" && n.Style == 0 && n.Value == want && n.Anchor == "" &&
+		n.LineComment == ""
 }

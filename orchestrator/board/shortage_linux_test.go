@@ -12,14 +12,14 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// only does something while so many files more can be opened.
-func only(t *testing.T, more uint64, do func()) {
+// withFewFiles runs do while only so many more files can be opened.
+func withFewFiles(t *testing.T, more uint64, do func()) {
 	t.Helper()
 	var was unix.Rlimit
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, nil, &was); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(os.DevNull) // the lowest number that is free
+	f, err := os.Open(os.DevNull) // takes the lowest free number
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,18 +36,19 @@ func only(t *testing.T, more uint64, do func()) {
 	}
 }
 
-// TestFileThatCannotBeOpenedForWantOfFiles lies where it lies all the same: it does not lead out of the work directory.
+// Without descriptors a file is not taken for one outside the work directory.
 func TestFileThatCannotBeOpenedForWantOfFiles(t *testing.T) {
 	dir := tree(t, "k.yaml", "tasks/a.md")
 	p := openPlace(t, dir, dir+"/k.yaml")
-	for more := range uint64(2) { // for the work directory, and for the file in it
+	for more := range uint64(2) { // one for the work directory, one for the file in it
 		var err, read error
-		only(t, more, func() {
+		withFewFiles(t, more, func() {
 			_, err = p.Resolve("tasks/a.md")
 			_, read = p.ReadTask("tasks/a.md")
 		})
 		for _, err := range []error{err, read} {
-			if !errors.Is(err, syscall.EMFILE) || !durable.IsShortage(err) || strings.Contains(err.Error(), "leads out") {
+			if !errors.Is(err, syscall.EMFILE) || !durable.IsShortage(err) ||
+				strings.Contains(err.Error(), "leads out") {
 				t.Errorf("with %d files: %v, want %v", more, err, syscall.EMFILE)
 			}
 		}

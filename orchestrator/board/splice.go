@@ -13,10 +13,10 @@ import (
 
 // Edit is a change of a board's fields. The zero Edit changes nothing.
 type Edit struct {
-	Current  *string // the new current; nil leaves it
+	Current  *string // nil leaves it
 	Null     bool    // set current to null
 	Tasks    []string
-	SetTasks bool // make the list be Tasks; entries that stay keep the author's map or suffix
+	SetTasks bool // replace the list by Tasks; entries that stay keep their map or suffix
 }
 
 // patch replaces Source[from:to].
@@ -25,11 +25,12 @@ type patch struct {
 	text     string
 }
 
-// Splice returns the board's bytes after an edit. Only the bytes of the values that change are replaced, so comments, order,
-// style and line endings of everything else stay; the result is parsed again and compared with what was meant. Errors:
-// *PathError for a path that no board may hold, *SpliceError when the edit cannot be made in this way.
+// Splice returns the board's bytes after an edit. It replaces only the bytes of values that change:
+// comments, order, style and line endings stay. The result is parsed and compared with the edit.
+// Errors: *PathError for a path that no board may hold, *SpliceError when the edit cannot be made
+// in this way.
 func (b *Board) Splice(e Edit) ([]byte, error) {
-	wanted, err := e.wanted()
+	wanted, err := e.parseEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -44,22 +45,22 @@ func (b *Board) Splice(e Edit) ([]byte, error) {
 		}
 		patches = append(patches, more...)
 	}
-	out := apply(b.Source, patches)
+	out := applyPatches(b.Source, patches)
 	if len(patches) == 0 {
 		return out, nil
 	}
 	return out, b.verify(out, e, wanted)
 }
 
-// wanted checks an edit's paths and takes the states off its tasks.
-func (e Edit) wanted() ([]Entry, error) {
+// parseEntries checks an edit's paths and splits the states off its tasks.
+func (e Edit) parseEntries() ([]Entry, error) {
 	if e.Current != nil {
-		if text := badPath(*e.Current); text != "" {
+		if text := pathFault(*e.Current); text != "" {
 			return nil, &PathError{Path: *e.Current, Text: text}
 		}
 	}
 	for _, p := range e.Tasks {
-		if text := badPath(p); text != "" {
+		if text := pathFault(p); text != "" {
 			return nil, &PathError{Path: p, Text: text}
 		}
 	}
@@ -70,7 +71,7 @@ func (e Edit) wanted() ([]Entry, error) {
 	return entries, nil
 }
 
-func apply(source []byte, patches []patch) []byte {
+func applyPatches(source []byte, patches []patch) []byte {
 	slices.SortStableFunc(patches, func(a, b patch) int { return a.from - b.from })
 	pieces := make([][]byte, 0, 2*len(patches)+1)
 	at := 0
@@ -98,7 +99,7 @@ func (b *Board) patchCurrent(e Edit) (patch, bool) {
 	return b.patchScalar(value, b.doc.Root, encode(*e.Current, value.Style, b.flowRoot())), true
 }
 
-// patchScalar replaces a value. One that was left empty begins right behind its colon.
+// patchScalar replaces a value. An empty one begins right behind its colon.
 func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
 	from := b.doc.Offset(value)
 	if from > 0 && b.Source[from-1] == ':' {
@@ -107,7 +108,8 @@ func (b *Board) patchScalar(value, parent *yaml.Node, text string) patch {
 	return patch{from, b.doc.End(value, parent), text}
 }
 
-// insertCurrent adds the field below sub_phase or phase, where people look for it, else before all others.
+// insertCurrent adds the field below sub_phase or phase, where readers expect it, else before all
+// others.
 func (b *Board) insertCurrent(text string) patch {
 	line := "current: " + text
 	if b.flowRoot() || len(b.doc.Root.Content) == 0 {
@@ -119,7 +121,7 @@ func (b *Board) insertCurrent(text string) patch {
 		}
 	}
 	at := b.lineStart(b.doc.Offset(b.doc.Root))
-	return patch{at, at, b.rootIndent() + line + b.eol()}
+	return patch{at, at, b.rootIndent() + line + b.lineEnding()}
 }
 
 // insertField adds a field behind all others.
@@ -134,23 +136,23 @@ func (b *Board) insertField(line string) patch {
 	}
 	if len(root.Content) == 0 {
 		at := b.doc.Start + len(b.doc.YAML)
-		return patch{at, at, line + b.eol()}
+		return patch{at, at, line + b.lineEnding()}
 	}
 	return b.insertBelow(b.doc.End(root, root), b.rootIndent()+line)
 }
 
-// insertBelow adds lines below the one that holds an offset, which may be the last and lack its newline.
+// insertBelow adds lines below the line at an offset, which may be the last and lack its newline.
 func (b *Board) insertBelow(offset int, lines string) patch {
 	at := b.lineEnd(offset)
-	return patch{at, at, b.eol() + lines}
+	return patch{at, at, b.lineEnding() + lines}
 }
 
 func (b *Board) flowRoot() bool { return b.doc.Root.Style&yaml.FlowStyle != 0 }
 
 func (b *Board) rootIndent() string { return strings.Repeat(" ", b.doc.Root.Column-1) }
 
-// eol is the line ending of the fields, or of the file when there are none.
-func (b *Board) eol() string {
+// lineEnding returns the line ending of the fields, or of the file when it has none.
+func (b *Board) lineEnding() string {
 	text := b.doc.YAML
 	if len(text) == 0 {
 		text = b.Source
@@ -161,7 +163,7 @@ func (b *Board) eol() string {
 	return "\n"
 }
 
-// lineStart is the offset of the line that holds an offset.
+// lineStart returns the offset of the line around an offset.
 func (b *Board) lineStart(offset int) int {
 	for offset > b.doc.Start && b.Source[offset-1] != '\n' {
 		offset--
@@ -169,7 +171,7 @@ func (b *Board) lineStart(offset int) int {
 	return offset
 }
 
-// lineEnd is the offset before the line ending, or the end of the YAML.
+// lineEnd returns the offset before the line ending, or the end of the YAML.
 func (b *Board) lineEnd(offset int) int {
 	next := b.nextLine(offset)
 	if next > offset && b.Source[next-1] == '\n' {
@@ -181,7 +183,7 @@ func (b *Board) lineEnd(offset int) int {
 	return next
 }
 
-// nextLine is the offset behind the line ending, or the end of the YAML.
+// nextLine returns the offset behind the line ending, or the end of the YAML.
 func (b *Board) nextLine(offset int) int {
 	for end := b.doc.Start + len(b.doc.YAML); offset < end; offset++ {
 		if b.Source[offset] == '\n' {
@@ -191,7 +193,7 @@ func (b *Board) nextLine(offset int) int {
 	return offset
 }
 
-// verify reads the result and compares it with what was meant.
+// verify parses the result and compares it with the edit.
 func (b *Board) verify(out []byte, e Edit, wanted []Entry) error {
 	after, err := b.reparse(out)
 	if err != nil {
@@ -205,16 +207,16 @@ func (b *Board) verify(out []byte, e Edit, wanted []Entry) error {
 	case e.SetTasks && !samePaths(after.TaskPaths(), wanted),
 		!e.SetTasks && !b.keepsAll(after):
 		return &SpliceError{b.File, "tasks would not be what was meant"}
-	case e.SetTasks && !b.sameList(after) && !b.keptEntries(after, wanted):
+	case e.SetTasks && !b.sameList(after) && !b.keepsEntries(after, wanted):
 		return &SpliceError{b.File, "an entry that stays would change"}
-	case !sameOthers(after.doc, b.doc):
+	case !sameUntouched(after.doc, b.doc):
 		return &SpliceError{b.File, "other fields would change"}
 	}
 	return nil
 }
 
-// keptEntries says whether the entries that stay are what they were, with all that the author put into them.
-func (b *Board) keptEntries(after *Board, wanted []Entry) bool {
+// keepsEntries reports whether the entries that stay keep all that the author put into them.
+func (b *Board) keepsEntries(after *Board, wanted []Entry) bool {
 	p := b.planTasks(wanted)
 	for i := range p.keep {
 		if !b.keepsEntry(i, after, i) {
@@ -254,26 +256,26 @@ func samePaths(a []string, b []Entry) bool {
 	return true
 }
 
-func meansSame(a, b string) bool { return a == b || clean(a) == clean(b) }
+func meansSame(a, b string) bool { return a == b || cleanPath(a) == cleanPath(b) }
 
-func clean(p string) string { return Clean(filepath.ToSlash(p)) }
+func cleanPath(p string) string { return Clean(filepath.ToSlash(p)) }
 
-// sameOthers says whether the keys and values that no edit touches are the same.
-func sameOthers(a, b *frontmatter.Document) bool {
-	m, n := others(a), others(b)
+// sameUntouched reports whether the keys and values that no edit touches are the same.
+func sameUntouched(a, b *frontmatter.Document) bool {
+	m, n := untouchedNodes(a), untouchedNodes(b)
 	if len(m) != len(n) {
 		return false
 	}
 	for i := 0; i < len(m); i += 2 {
-		if !equal(m[i], n[i]) || !sameField(m[i].Value, a, m[i+1], b, n[i+1]) {
+		if !equalNodes(m[i], n[i]) || !sameField(m[i].Value, a, m[i+1], b, n[i+1]) {
 			return false
 		}
 	}
 	return true
 }
 
-// others are the keys and values that no edit touches.
-func others(doc *frontmatter.Document) []*yaml.Node {
+// untouchedNodes returns the keys and values that no edit touches.
+func untouchedNodes(doc *frontmatter.Document) []*yaml.Node {
 	var rest []*yaml.Node
 	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
 		if name := doc.Root.Content[i].Value; name != "current" && name != "tasks" {
@@ -283,6 +285,7 @@ func others(doc *frontmatter.Document) []*yaml.Node {
 	return rest
 }
 
-func equal(a, b *yaml.Node) bool {
-	return a == b || a.Kind == b.Kind && a.Tag == b.Tag && a.Value == b.Value && a.Style == b.Style && slices.EqualFunc(a.Content, b.Content, equal)
+func equalNodes(a, b *yaml.Node) bool {
+	return a == b || a.Kind == b.Kind && a.Tag == b.Tag && a.Value == b.Value && a.Style == b.Style &&
+		slices.EqualFunc(a.Content, b.Content, equalNodes)
 }

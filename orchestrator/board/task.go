@@ -13,33 +13,34 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// taskLimit is how much of a task file is read, in bytes: the header is at its beginning, and the rest is the agent's.
+// taskLimit is how many bytes of a task file are read: the header is at the beginning.
 const taskLimit = 64 << 10
 
 // Task is a task file's header.
 type Task struct {
 	Ref      Ref
-	Role     string // as written in role, else in assignee; "" when neither names one
-	RoleLine int    // its line in the file; 0 when there is none
+	Role     string // role, else assignee; "" without either
+	RoleLine int    // its line in the file, or 0
 	State    string // state, else status
 	Title    string // title, else the first heading
 
 	roleColumn int
-	assignee   string // what assignee says beside role
+	assignee   string // assignee, when there is one
 }
 
-// Done says whether nobody has to work on the task any more, by its own state.
+// Done reports whether the task's own state ends it.
 func (t *Task) Done() bool { return isDone(t.State) }
 
-// RoleProblem puts an error about the task's role at the place where the role is named.
+// RoleProblem places an error about the task's role where the role is named.
 func (t *Task) RoleProblem(err error) error {
-	return placed(err, &frontmatter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn})
+	return addPlace(err, &frontmatter.Problem{File: t.Ref.Path, Line: t.RoleLine, Column: t.roleColumn})
 }
 
-// ReadTask resolves a path on the board and reads the header of the file, at most the first 64 KiB. Errors: those of
-// Resolve, and *frontmatter.Problem for a header that cannot be read or a role that is not text.
+// ReadTask resolves a path on the board and reads the header in the first 64 KiB of the file.
+// Errors: those of Resolve, and *frontmatter.Problem for an unreadable header or a role that is not
+// text.
 func (p *Place) ReadTask(name string) (*Task, error) {
-	r, err := p.enter()
+	r, err := p.openWorkdir()
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (p *Place) ReadTask(name string) (*Task, error) {
 	return t, err
 }
 
-// TaskRead is what ReadTask says of one of several paths.
+// TaskRead is the result of ReadTask for one of several paths.
 type TaskRead struct {
 	Task *Task
 	Err  error
@@ -66,7 +67,7 @@ func (p *Place) ReadTasks(names []string) []TaskRead {
 	var wg sync.WaitGroup
 	for first := range readers {
 		wg.Go(func() {
-			r, err := p.enter()
+			r, err := p.openWorkdir()
 			for i := first; i < len(names); i += readers {
 				if all[i].Err = err; err == nil {
 					all[i].Task, all[i].Err = p.readTask(r, names[i])
@@ -81,7 +82,7 @@ func (p *Place) ReadTasks(names []string) []TaskRead {
 	return all
 }
 
-func (p *Place) readTask(r reach, name string) (*Task, error) {
+func (p *Place) readTask(r workdir, name string) (*Task, error) {
 	ref, data, cut, err := p.read(r, name)
 	if err != nil {
 		return nil, err
@@ -89,9 +90,10 @@ func (p *Place) readTask(r reach, name string) (*Task, error) {
 	return readTask(ref, data, cut)
 }
 
-// ReadText resolves a path on the board and returns the beginning of the file, at most 64 KiB of it. Errors: those of Resolve.
+// ReadText resolves a path on the board and returns the first 64 KiB of the file. Errors: those of
+// Resolve.
 func (p *Place) ReadText(name string) (string, error) {
-	r, err := p.enter()
+	r, err := p.openWorkdir()
 	if err != nil {
 		return "", err
 	}
@@ -100,12 +102,12 @@ func (p *Place) ReadText(name string) (string, error) {
 }
 
 // read resolves a path and reads the beginning of its file.
-func (p *Place) read(r reach, name string) (ref Ref, data []byte, cut bool, err error) {
+func (p *Place) read(r workdir, name string) (ref Ref, data []byte, cut bool, err error) {
 	ref, _, err = p.resolve(r, name)
 	if err != nil {
 		return ref, nil, false, err
 	}
-	data, cut, err = head(r, ref)
+	data, cut, err = readHead(r, ref)
 	if err != nil {
 		err = &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
@@ -115,7 +117,7 @@ func (p *Place) read(r reach, name string) (ref Ref, data []byte, cut bool, err 
 func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
 	doc, err := taskDocument(ref.Path, data, cut)
 	if err == nil {
-		err = nearMiss(doc)
+		err = refuseNearMiss(doc)
 	}
 	if err != nil {
 		return nil, err
@@ -127,18 +129,18 @@ func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
 	t.State = firstText(doc, "state", "status")
 	t.Title = firstText(doc, "title")
 	if t.Title == "" {
-		t.Title = heading(doc.Source[doc.Body:])
+		t.Title = firstHeading(doc.Source[doc.Body:])
 	}
 	return t, nil
 }
 
-// head reads the beginning of a task file and says whether there is more.
-func head(r reach, ref Ref) (data []byte, cut bool, err error) {
+// readHead reads the beginning of a task file. cut: there is more.
+func readHead(r workdir, ref Ref) (data []byte, cut bool, err error) {
 	f, err := r.open(ref.Path)
 	if err != nil {
 		return nil, false, err
 	}
-	// What was a regular file when the path was resolved may be a FIFO by now.
+	// A file that was regular when its path was resolved may be a FIFO by now.
 	if err := f.regular(); err != nil {
 		return nil, false, errors.Join(err, f.Close())
 	}
@@ -155,7 +157,8 @@ func head(r reach, ref Ref) (data []byte, cut bool, err error) {
 func taskDocument(file string, data []byte, cut bool) (*frontmatter.Document, error) {
 	if isYAML(file) {
 		if cut {
-			return nil, &frontmatter.Problem{File: file, Text: "a task in YAML may have 64 KiB", Fix: "use Markdown with frontmatter: its text may be of any length"}
+			return nil, &frontmatter.Problem{File: file, Text: "a task in YAML may have 64 KiB",
+				Fix: "use Markdown with frontmatter: its text may be of any length"}
 		}
 		return frontmatter.ParseYAML(file, data)
 	}
@@ -167,7 +170,7 @@ func taskDocument(file string, data []byte, cut bool) (*frontmatter.Document, er
 	return doc, err
 }
 
-// readRole takes role, else assignee: real task files say either.
+// readRole reads role, else assignee: real task files have either.
 func (t *Task) readRole(doc *frontmatter.Document) error {
 	var empty *frontmatter.Problem
 	for _, name := range []string{"role", "assignee"} {
@@ -176,13 +179,14 @@ func (t *Task) readRole(doc *frontmatter.Document) error {
 			continue
 		}
 		if value.Tag == "!!null" || value.Value == "" && value.Kind == yaml.ScalarNode {
-			empty = doc.Problem(value, name+" is empty", "name a role, or remove the line: the phase of the board decides then")
+			empty = doc.Problem(value, name+" is empty",
+				"name a role, or remove the line: the phase of the board decides then")
 			continue
 		}
 		if value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
 			return doc.Problem(value, name+" must be the name of one role", "write for example role: Implementor")
 		}
-		if badPath(value.Value) != "" {
+		if pathFault(value.Value) != "" {
 			return doc.Problem(value, name+" is no name of a role", "write for example role: Implementor")
 		}
 		if name == "assignee" {
@@ -199,30 +203,33 @@ func (t *Task) readRole(doc *frontmatter.Document) error {
 	return nil
 }
 
-// nearMissLines is how far into a file without frontmatter a role is looked for.
+// nearMissLines is how many lines of a file without frontmatter are searched for a role.
 const nearMissLines = 20
 
-// nearMiss refuses what was meant to name a role and does not: the task would silently be an Implementor's.
-func nearMiss(doc *frontmatter.Document) error {
+// refuseNearMiss refuses a field that almost names a role: without it the task would silently go to
+// an Implementor.
+func refuseNearMiss(doc *frontmatter.Document) error {
 	if doc.Root == nil {
-		return strayRole(doc)
+		return refuseStrayRole(doc)
 	}
 	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
 		key := doc.Root.Content[i]
 		for _, name := range []string{"role", "assignee"} {
 			if key.Value != name && (strings.EqualFold(key.Value, name) || strings.EqualFold(key.Value, name+"s")) {
-				return doc.Problem(key, fmt.Sprintf("the field %s means nothing", key.Value), fmt.Sprintf("write %s: and the name of one role", name))
+				return doc.Problem(key, fmt.Sprintf("the field %s means nothing", key.Value),
+					fmt.Sprintf("write %s: and the name of one role", name))
 			}
 		}
 	}
 	return nil
 }
 
-func strayRole(doc *frontmatter.Document) error {
+func refuseStrayRole(doc *frontmatter.Document) error {
 	for i, line := range bytes.SplitN(doc.Source, []byte{'\n'}, nearMissLines+1) {
 		if i < nearMissLines && isRoleLine(line) {
-			return &frontmatter.Problem{File: doc.File, Line: i + 1, Column: 1, Text: "a role outside of frontmatter means nothing",
-				Fix: "begin the file with a line --- and close the header with another"}
+			return &frontmatter.Problem{File: doc.File, Line: i + 1, Column: 1,
+				Text: "a role outside of frontmatter means nothing",
+				Fix:  "begin the file with a line --- and close the header with another"}
 		}
 	}
 	return nil
@@ -234,17 +241,17 @@ func isRoleLine(line []byte) bool {
 		(bytes.EqualFold(name, []byte("role")) || bytes.EqualFold(name, []byte("assignee")))
 }
 
-// firstText is the text of the first field that has one.
+// firstText returns the text of the first field that has one.
 func firstText(doc *frontmatter.Document, names ...string) string {
 	for _, name := range names {
-		if _, value := doc.Field(name); text(value) != "" {
-			return text(value)
+		if _, value := doc.Field(name); scalarText(value) != "" {
+			return scalarText(value)
 		}
 	}
 	return ""
 }
 
-func heading(body []byte) string {
+func firstHeading(body []byte) string {
 	for len(body) > 0 {
 		line, rest, _ := bytes.Cut(body, []byte{'\n'})
 		if title, ok := bytes.CutPrefix(line, []byte("# ")); ok {
@@ -255,8 +262,8 @@ func heading(body []byte) string {
 	return ""
 }
 
-// RoleFor is the role that works on a task: the one that the task names, else the one of the board's phase, else Implementor.
-// Seed 004, "Agent Role Mapping".
+// RoleFor returns the role that works on a task: the one that the task names, else that of the
+// board's phase, else Implementor. Seed 004, "Agent Role Mapping".
 func RoleFor(b *Board, t *Task) string {
 	if t != nil && t.Role != "" {
 		return t.Role

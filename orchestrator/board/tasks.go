@@ -8,24 +8,24 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// taskList is the list of tasks as it was read. It is not changed afterwards: boards share it while its lines stay the same.
-// A long list that nobody has put quotes, maps or comments into is plain: then entries and nodes are nil and are read off its
-// values when they are wanted.
+// taskList is the list of tasks, immutable: boards share it while its lines stay the same. A long
+// list without quotes, maps and comments is plain: entries and nodes are nil and are made from its
+// values on demand.
 type taskList struct {
-	paths    []string // never nil once the list was read
+	paths    []string // never nil
 	plain    *frontmatter.List
-	firstRow int // what makes a line of the file of a line of plain
+	firstRow int // turns a line of plain into a line of the file
 
 	entries  []Entry
-	nodes    []*yaml.Node // the node of each entry
+	nodes    []*yaml.Node // of each entry
 	warnings []*frontmatter.Problem
 }
 
-// Len is the number of tasks in the list.
+// Len returns the number of tasks in the list.
 func (b *Board) Len() int { return len(b.TaskPaths()) }
 
-// TaskPaths lists the paths of the tasks, never nil. It is the same slice for as long as a Reader finds the list unchanged on
-// the same lines, and must not be changed.
+// TaskPaths returns the paths of the tasks, never nil. It is the same slice while a Reader finds
+// the list unchanged on the same lines, and must not be changed.
 func (b *Board) TaskPaths() []string {
 	if b.tasks == nil {
 		return []string{}
@@ -33,10 +33,10 @@ func (b *Board) TaskPaths() []string {
 	return b.tasks.paths
 }
 
-// Entry is task i of the list, from 0.
+// Entry returns task i of the list, from 0.
 func (b *Board) Entry(i int) Entry { return b.tasks.entry(i) }
 
-// Entries lists the tasks, anew for every call: of a long list, Entry and TaskPaths take less.
+// Entries makes a new list of the tasks; Entry and TaskPaths cost less for a long list.
 func (b *Board) Entries() []Entry {
 	entries := make([]Entry, b.Len())
 	for i := range entries {
@@ -56,7 +56,7 @@ func (l *taskList) entry(i int) Entry {
 	return e
 }
 
-// keepTasks takes the tasks over from what the board was, when the very same list stands on the same lines.
+// keepTasks shares the tasks of the last version when the same list stands on the same lines.
 func (b *Board) keepTasks(before *Board) bool {
 	if before == nil || before.doc.FirstLine != b.doc.FirstLine || !b.sameList(before) {
 		return false
@@ -66,7 +66,7 @@ func (b *Board) keepTasks(before *Board) bool {
 	return true
 }
 
-// sameList says whether one list of tasks stands for both boards.
+// sameList reports whether both boards share one list of tasks.
 func (b *Board) sameList(other *Board) bool {
 	_, was := other.doc.Field("tasks")
 	_, is := b.doc.Field("tasks")
@@ -88,7 +88,7 @@ func (b *Board) readTasks() error {
 	return b.readNodes(list.Content)
 }
 
-// readPlain takes the paths off a plain list.
+// readPlain reads the paths of a plain list.
 func (b *Board) readPlain(plain *frontmatter.List) error {
 	t := b.tasks
 	t.plain, t.firstRow = plain, b.doc.FirstLine-1
@@ -98,17 +98,17 @@ func (b *Board) readPlain(plain *frontmatter.List) error {
 	for i := range t.paths {
 		value := plain.Value(i)
 		t.paths[i], _ = splitState(value)
-		if !visible && badPath(value) != "" {
+		if !visible && pathFault(value) != "" {
 			return b.checkPath(plain.Node(i), "tasks")
 		}
 		if first, twice := repeated.find(t.paths, i); twice {
-			b.warnTwice(plain.Node(i), first, i)
+			b.warnRepeated(plain.Node(i), first, i)
 		}
 	}
 	return nil
 }
 
-// readNodes reads a list that was read into nodes.
+// readNodes reads a list that has nodes.
 func (b *Board) readNodes(nodes []*yaml.Node) error {
 	t := b.tasks
 	t.nodes, t.entries, t.paths = nodes, make([]Entry, len(nodes)), make([]string, len(nodes))
@@ -120,24 +120,25 @@ func (b *Board) readNodes(nodes []*yaml.Node) error {
 		}
 		t.paths[i] = t.entries[i].Path
 		if first, twice := repeated.find(t.paths, i); twice {
-			b.warnTwice(n, first, i)
+			b.warnRepeated(n, first, i)
 		}
 	}
 	return nil
 }
 
-func (b *Board) warnTwice(n *yaml.Node, first, i int) {
-	b.warn(n, fmt.Sprintf("the task %s is already on line %d", b.tasks.paths[i], b.tasks.entry(first).Line), "remove one of the two")
+func (b *Board) warnRepeated(n *yaml.Node, first, i int) {
+	b.warn(n, fmt.Sprintf("the task %s is already on line %d", b.tasks.paths[i], b.tasks.entry(first).Line),
+		"remove one of the two")
 }
 
-// What follows is all that edits want to know of an entry, whichever form the list has.
+// The methods below serve edits, for both forms of the list.
 
-// isScalar says whether an entry is written as text, not as a map.
+// isScalar reports whether an entry is text, not a map.
 func (b *Board) isScalar(i int) bool {
 	return b.tasks.plain != nil || b.tasks.nodes[i].Kind == yaml.ScalarNode
 }
 
-// style is how an entry is quoted.
+// style returns how an entry is quoted.
 func (b *Board) style(i int) yaml.Style {
 	if b.tasks.plain != nil {
 		return 0
@@ -145,7 +146,7 @@ func (b *Board) style(i int) yaml.Style {
 	return b.tasks.nodes[i].Style
 }
 
-// extent is where an entry lies in Source, without its dash.
+// extent returns where an entry lies in Source, without its dash.
 func (b *Board) extent(list *yaml.Node, i int) (from, to int) {
 	if l := b.tasks.plain; l != nil {
 		from, to = l.Span(i)
@@ -156,7 +157,7 @@ func (b *Board) extent(list *yaml.Node, i int) (from, to int) {
 	return b.doc.Offset(n), b.doc.End(n, list)
 }
 
-// node is the node of an entry, made for the occasion where there is none.
+// node returns the node of an entry, a new one in a plain list.
 func (b *Board) node(i int) *yaml.Node {
 	if b.tasks.plain != nil {
 		return b.tasks.plain.Node(i)
@@ -164,15 +165,16 @@ func (b *Board) node(i int) *yaml.Node {
 	return b.tasks.nodes[i]
 }
 
-// keepsEntry says whether entry i of this board is entry j of another one, with all that the author put into it.
+// keepsEntry reports whether entry i of this board is entry j of another, with all that the author
+// put into it.
 func (b *Board) keepsEntry(i int, other *Board, j int) bool {
 	if l, m := b.tasks.plain, other.tasks.plain; l != nil && m != nil {
 		return l.Value(i) == m.Value(j)
 	}
-	return equal(b.node(i), other.node(j))
+	return equalNodes(b.node(i), other.node(j))
 }
 
-// keepsAll says whether all entries are those of another board.
+// keepsAll reports whether all entries are those of another board.
 func (b *Board) keepsAll(other *Board) bool {
 	if b.sameList(other) {
 		return true
@@ -188,13 +190,13 @@ func (b *Board) keepsAll(other *Board) bool {
 	return true
 }
 
-// sameField says whether two values of a top-level field are the same.
+// sameField reports whether two values of a top-level field are the same.
 func sameField(name string, a *frontmatter.Document, m *yaml.Node, b *frontmatter.Document, n *yaml.Node) bool {
-	return m == n || equal(unfolded(name, a, m), unfolded(name, b, n))
+	return m == n || equalNodes(expandNodes(name, a, m), expandNodes(name, b, n))
 }
 
-// unfolded is a value with the nodes of all that is in it.
-func unfolded(name string, doc *frontmatter.Document, n *yaml.Node) *yaml.Node {
+// expandNodes returns a value with the nodes of all that is in it.
+func expandNodes(name string, doc *frontmatter.Document, n *yaml.Node) *yaml.Node {
 	l := doc.List(name)
 	if l == nil {
 		return n

@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// withNodes reads a board as if no list were plain: the oracle of the plain form.
+// withNodes reads a board without plain lists: the oracle of the plain form.
 func withNodes(file string, source []byte) (*Board, error) {
 	read := frontmatter.Parse
 	if isYAML(file) {
@@ -26,7 +26,7 @@ func withNodes(file string, source []byte) (*Board, error) {
 	return interpret(doc, nil)
 }
 
-// checkPlain compares a board, and what an edit makes of it, with what comes of the nodes.
+// checkPlain compares a board and its edit with the same by nodes.
 func checkPlain(t *testing.T, file string, source []byte, e Edit) {
 	t.Helper()
 	got, err := Parse(file, source)
@@ -37,8 +37,10 @@ func checkPlain(t *testing.T, file string, source []byte, e Edit) {
 	if err != nil {
 		return
 	}
-	if !reflect.DeepEqual(got.Entries(), want.Entries()) || !reflect.DeepEqual(got.TaskPaths(), want.TaskPaths()) || !reflect.DeepEqual(problems(got.Warnings), problems(want.Warnings)) {
-		t.Fatalf("Parse(%q) = %+v with %q, with nodes %+v with %q", source, got.Entries(), problems(got.Warnings), want.Entries(), problems(want.Warnings))
+	if !reflect.DeepEqual(got.Entries(), want.Entries()) || !reflect.DeepEqual(got.TaskPaths(), want.TaskPaths()) ||
+		!reflect.DeepEqual(problems(got.Warnings), problems(want.Warnings)) {
+		t.Fatalf("Parse(%q) = %+v with %q, with nodes %+v with %q", source, got.Entries(), problems(got.Warnings),
+			want.Entries(), problems(want.Warnings))
 	}
 	out, err := got.Splice(e)
 	wantOut, wantErr := want.Splice(e)
@@ -49,12 +51,17 @@ func checkPlain(t *testing.T, file string, source []byte, e Edit) {
 
 func TestPlainListIsReadAsNodesAre(t *testing.T) {
 	for name, source := range map[string]string{
-		"plain": "current: a\ntasks:\n- a\n- b [done]\n- c\n", "indented": "tasks:\n    - a\n    - b\nlog: x\n", "blank lines": "\ntasks:\n\n- a\n\n\n- b\n- c\n\nz: 1\n",
-		"CRLF": "tasks:\r\n  - a\r\n\r\n  - b [x y]\r\n", "no newline": "tasks:\n- a\n- b", "twice": "tasks:\n- b\n- a\n- b [done]\n\n- a\n", "wide": "tasks:\n- ä\n- b\n- \ufffd\n",
-		"another list": "log:\n- x\n- y\ntasks:\n- a\n- b\n", "numbers": "tasks:\n- a\n- 1\n", "a date": "tasks:\n- a\n- 2026-01-01\n- b\n", "no tasks, and another list last": "current: a\nlog:\n- x\n\n- y\n", "the last field": "tasks:\n- a\n- b\n\n\n",
+		"plain": "current: a\ntasks:\n- a\n- b [done]\n- c\n", "indented": "tasks:\n    - a\n    - b\nlog: x\n",
+		"blank lines": "\ntasks:\n\n- a\n\n\n- b\n- c\n\nz: 1\n",
+		"CRLF":        "tasks:\r\n  - a\r\n\r\n  - b [x y]\r\n", "no newline": "tasks:\n- a\n- b",
+		"twice": "tasks:\n- b\n- a\n- b [done]\n\n- a\n", "wide": "tasks:\n- ä\n- b\n- \ufffd\n",
+		"another list": "log:\n- x\n- y\ntasks:\n- a\n- b\n", "numbers": "tasks:\n- a\n- 1\n",
+		"a date":                          "tasks:\n- a\n- 2026-01-01\n- b\n",
+		"no tasks, and another list last": "current: a\nlog:\n- x\n\n- y\n", "the last field": "tasks:\n- a\n- b\n\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, e := range []Edit{{}, {Null: true}, setCurrent("z"), setCurrent("it's: #"), setTasks("a", "b"), setTasks("b", "a", "c d"), setTasks("b [done]", "x", "a"), setTasks(), setTasks("c")} {
+			for _, e := range []Edit{{}, {Null: true}, setCurrent("z"), setCurrent("it's: #"), setTasks("a", "b"),
+				setTasks("b", "a", "c d"), setTasks("b [done]", "x", "a"), setTasks(), setTasks("c")} {
 				checkPlain(t, "k.yaml", []byte(source), e)
 				checkPlain(t, "k.md", []byte("\ufeff\n---\n"+source+"\n---\nbody\n"), e)
 			}
@@ -62,7 +69,7 @@ func TestPlainListIsReadAsNodesAre(t *testing.T) {
 	}
 }
 
-// verify sees what was not meant in plain lists, too.
+// verify sees foreign changes in plain lists too.
 func TestVerifyOfPlainLists(t *testing.T) {
 	const source = "current: a\nlog:\n- x\n- y\ntasks:\n- a\n- b [todo]\n- c\n"
 	b := mustParse(t, "k.yaml", source)
@@ -81,11 +88,13 @@ func TestVerifyOfPlainLists(t *testing.T) {
 		{"another list with a comment", "- x", "- x # c", Edit{}, ""},
 		{"a task", "- b", "- d", Edit{}, "tasks would not"},
 		{"a state", "[todo]", "[done]", Edit{}, "tasks would not"},
-		{"a state of a list that is set", "b [todo]\n- c", "b [done]\n- d", setTasks("a", "b", "d"), "an entry that stays"},
-		{"quotes of a list that is set", "- a\n- b [todo]\n- c", "- a\n- 'b [todo]'\n- d", setTasks("a", "b", "d"), "an entry that stays"},
+		{"a state of a list that is set", "b [todo]\n- c", "b [done]\n- d", setTasks("a", "b", "d"),
+			"an entry that stays"},
+		{"quotes of a list that is set", "- a\n- b [todo]\n- c", "- a\n- 'b [todo]'\n- d", setTasks("a", "b", "d"),
+			"an entry that stays"},
 		{"a list that is set", "- c", "- d", setTasks("a", "b", "d"), ""},
 	} {
-		wanted, err := c.e.wanted()
+		wanted, err := c.e.parseEntries()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,12 +147,14 @@ func mustParseBytes(t *testing.T, source []byte) *Board {
 	return b
 }
 
-// What a board keeps from one version to the next must not keep the whole of the versions between: only the list's own.
+// A board must not keep versions alive that it only shares fields with, except the one that holds
+// the list.
 func TestEarlierVersionsAreForgotten(t *testing.T) {
 	b := mustParse(t, "k.yaml", largeBoard(20_000))
 	gone := make(chan int, 10)
 	for i := range 10 {
-		source := []byte(strings.Replace(largeBoard(20_000), "current: tasks/000000", fmt.Sprintf("current: tasks/%06d", i+1), 1))
+		source := []byte(strings.Replace(largeBoard(20_000), "current: tasks/000000",
+			fmt.Sprintf("current: tasks/%06d", i+1), 1))
 		next, err := b.reparse(source)
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +167,7 @@ func TestEarlierVersionsAreForgotten(t *testing.T) {
 	}
 	runtime.GC()
 	for range 9 {
-		<-gone // for ever, when a version is kept
+		<-gone // blocks for ever when a version is kept alive
 	}
 	runtime.KeepAlive(b)
 }

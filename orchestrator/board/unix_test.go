@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A FIFO without a writer would hold an open forever; a device may never end.
+// A FIFO without a writer would block an open for ever; a device may never end.
 func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 	dir := tree(t, "k.md")
 	fifo := filepath.Join(dir, "fifo.md")
@@ -29,12 +29,12 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 	if _, err := p.Resolve("fifo.md"); !errors.Is(err, errSpecial) {
 		t.Errorf("Resolve(fifo) = %v, want %v", err, errSpecial)
 	}
-	r, err := p.enter()
+	r, err := p.openWorkdir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, _, err := head(r, Ref{Path: "fifo.md"}); !errors.Is(err, errSpecial) {
+	if _, _, err := readHead(r, Ref{Path: "fifo.md"}); !errors.Is(err, errSpecial) {
 		t.Errorf("head(fifo), as if it had come between, = %v, want %v", err, errSpecial)
 	}
 	if _, err := p.ReadTask("fifo.md"); err == nil || !strings.Contains(err.Error(), "regular") {

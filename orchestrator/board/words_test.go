@@ -6,10 +6,12 @@ import (
 	"testing"
 )
 
-// FuzzWords holds plain code to the patterns that it stands for, which every start would compile.
+// FuzzWords compares hand-written matchers with their patterns, which would be compiled at every
+// start.
 func FuzzWords(f *testing.F) {
 	state, line := regexp.MustCompile(`^[A-Za-z][A-Za-z _-]*$`), regexp.MustCompile(`^(?i:role|assignee):\s`)
-	for _, word := range []string{"", "done", "In-Progress", "a b", " a", "1", "a@", "a[", "a\x00", "ä", "role: x", "Assignee:\tx", "aſſignee: x", "role:", "roles: x", "role:\f", "role:\n", "role:\v"} {
+	for _, word := range []string{"", "done", "In-Progress", "a b", " a", "1", "a@", "a[", "a\x00", "ä", "role: x",
+		"Assignee:\tx", "aſſignee: x", "role:", "roles: x", "role:\f", "role:\n", "role:\v"} {
 		f.Add(word)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
@@ -23,7 +25,8 @@ func FuzzWords(f *testing.F) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, p := range []string{"", "a", "a/b", "a//b", "a/./b", "a/../b", "../a", "./a", "a/", "/a", "/", "a/.b", ".a", "a/..", "ä/b"} {
+	for _, p := range []string{"", "a", "a/b", "a//b", "a/./b", "a/../b", "../a", "./a", "a/", "/a", "/", "a/.b",
+		".a", "a/..", "ä/b"} {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, p string) {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// checkReach requires that whatever a path leads to lies in the work directory, and that ReadTask agrees with Resolve.
+// checkReach requires that a resolved path lies in the work directory, and that ReadTask agrees
+// with Resolve.
 func checkReach(t *testing.T, p *Place, name string) {
 	t.Helper()
 	ref, err := p.Resolve(name)
@@ -24,7 +25,8 @@ func checkReach(t *testing.T, p *Place, name string) {
 		}
 	}
 	task, readErr := p.ReadTask(name)
-	if err == nil && readErr == nil && task.Ref != ref || err != nil && (readErr == nil || readErr.Error() != err.Error()) {
+	if err == nil && readErr == nil && task.Ref != ref || err != nil &&
+		(readErr == nil || readErr.Error() != err.Error()) {
 		t.Fatalf("ReadTask(%q) = %+v, %v, Resolve = %+v, %v", name, task, readErr, ref, err)
 	}
 	if !p.Same(name, name) {
@@ -32,21 +34,25 @@ func checkReach(t *testing.T, p *Place, name string) {
 	}
 }
 
-var reachNames = []string{"a.md", "tasks/a.md", "../root.md", "both.md", "same.md", "linked.md", "escape.md", "absolute.md", "up/out.md", "up/repo/root.md", "loop", "loop/x", "dangling",
-	"dangling/x", "root.md/x", "tasks", "tasks/", "tasks/../root.md", "x/../root.md", ".", "..", "../..", "fuzz", "fuzz/a.md", "fuzz/../root.md", "tasks/fuzz", "/", "/etc/passwd", "a\x00", "ümläut ü.md", ".git",
+var reachNames = []string{"a.md", "tasks/a.md", "../root.md", "both.md", "same.md", "linked.md", "escape.md",
+	"absolute.md", "up/out.md", "up/repo/root.md", "loop", "loop/x", "dangling",
+	"dangling/x", "root.md/x", "tasks", "tasks/", "tasks/../root.md", "x/../root.md", ".", "..", "../..", "fuzz",
+	"fuzz/a.md", "fuzz/../root.md", "tasks/fuzz", "/", "/etc/passwd", "a\x00", "ümläut ü.md", ".git",
 	strings.Repeat("x", 300), strings.Repeat("d/", 3000) + "x"}
 
-var reachTargets = []string{"tasks", "tasks/a.md", "..", "../out.md", "../repo/root.md", "/", ".", "fuzz", "nothing", "nothing/../root.md", "root.md/../root.md", "tasks/", "root.md/", "./tasks/../tasks/./a.md",
+var reachTargets = []string{"tasks", "tasks/a.md", "..", "../out.md", "../repo/root.md", "/", ".", "fuzz", "nothing",
+	"nothing/../root.md", "root.md/../root.md", "tasks/", "root.md/", "./tasks/../tasks/./a.md",
 	"tasks/../../repo/root.md", "/proc/self/root/etc", "$TOP/repo/tasks", "$TOP/out.md"}
 
-// TestReadTasksIsReadTask: of many paths at once the same is said as of one after the other.
+// TestReadTasksIsReadTask: many paths at once give the results of one at a time.
 func TestReadTasksIsReadTask(t *testing.T) {
 	_, repo, p := repository(t)
 	names := slices.Repeat(reachNames, 3)
 	read := p.ReadTasks(names)
 	for i, name := range names {
 		want, wantErr := p.ReadTask(name)
-		if got, err := read[i].Task, read[i].Err; fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil && *got != *want {
+		if got, err := read[i].Task, read[i].Err; fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil &&
+			*got != *want {
 			t.Errorf("ReadTasks: %q = %+v, %v, want %+v, %v", name, got, err, want, wantErr)
 		}
 	}
@@ -70,7 +76,8 @@ func TestReachStaysInside(t *testing.T) {
 		for _, link := range []string{"fuzz", "tasks/fuzz"} {
 			relink(t, filepath.Join(repo, link), strings.ReplaceAll(target, "$TOP", top))
 		}
-		for _, name := range append(reachNames, filepath.Join(repo, "root.md"), filepath.Join(repo, "fuzz", "a.md"), filepath.Join(top, "out.md")) {
+		for _, name := range append(reachNames, filepath.Join(repo, "root.md"), filepath.Join(repo, "fuzz", "a.md"),
+			filepath.Join(top, "out.md")) {
 			checkReach(t, p, name)
 		}
 	}
@@ -82,7 +89,7 @@ func relink(t *testing.T, name, target string) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(target, name); err != nil {
-		t.Skip(err) // no target that a link may have
+		t.Skip(err) // a target that no link may have
 	}
 }
 
@@ -98,7 +105,7 @@ func FuzzReach(f *testing.F) {
 	})
 }
 
-// A file that cannot be read is there all the same.
+// An unreadable file exists.
 func TestReachOfUnreadableFiles(t *testing.T) {
 	_, repo, p := repository(t)
 	for _, name := range []string{"root.md", "tasks/sub"} {
@@ -111,7 +118,7 @@ func TestReachOfUnreadableFiles(t *testing.T) {
 	checkReach(t, p, "sub/b.md")
 }
 
-// A folder that took the work directory's place is another one, even if it looks the same.
+// A new folder in the place of the work directory is refused, even if it looks the same.
 func TestReachRefusesAnotherFolder(t *testing.T) {
 	top := tree(t, "work/k.md", "work/a.md", "other/k.md", "other/a.md")
 	work := filepath.Join(top, "work")
