@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// SQLite's way: fail the k-th operation for k = 1, 2, … until a run is clean,
-// once with the fault gone afterwards and once with it there to stay.
+// As SQLite does: fail operation k for k = 1, 2, … until a run is clean, with a fault that passes
+// and with one that stays.
 func TestWriteFileFailsWholly(t *testing.T) {
 	for _, fault := range faults {
 		for _, persists := range []bool{false, true} {
@@ -23,8 +23,7 @@ func TestWriteFileFailsWholly(t *testing.T) {
 	}
 }
 
-// failWrite writes a file while operation k fails, and reports whether there
-// was such an operation.
+// failWrite writes a file while operation k fails, and reports whether there was such an operation.
 func failWrite(t *testing.T, k int, fault error, persists bool) bool {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kanban.md")
@@ -32,20 +31,21 @@ func failWrite(t *testing.T, k int, fault error, persists bool) bool {
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	sys := failing(k, fault, persists)
+	sys := newFaulty(k, fault, persists)
 	err := writeFile(sys, path, []byte("new"), 0o600)
 	if len(sys.log) < k {
 		return false
 	}
 	failed := slices.IndexFunc(sys.log, func(op operation) bool { return op.failed })
-	if silent := failed < 0 || endOfRead(sys.log, failed); silent != (err == nil) || err != nil && !errors.Is(err, fault) {
-		t.Errorf("writeFile = %v although %v after %s", err, fault, names(sys.log))
+	if silent := failed < 0 || endOfRead(sys.log, failed); silent != (err == nil) || err != nil &&
+		!errors.Is(err, fault) {
+		t.Errorf("writeFile = %v although %v after %s", err, fault, listNames(sys.log))
 	}
-	if err := neverHalf(sys.log); err != nil {
+	if err := checkNeverHalf(sys.log); err != nil {
 		t.Error(err)
 	}
 	wantFile(t, path, contentAfter(sys.log))
-	if !persists { // a disk on which nothing works keeps the leftover for Sweep
+	if !persists { // on a broken disk the leftover stays for Sweep
 		wantNames(t, filepath.Dir(path), "kanban.md")
 	}
 	if err := Sweep(path); err != nil {
@@ -55,8 +55,8 @@ func failWrite(t *testing.T, k int, fault error, persists bool) bool {
 	return true
 }
 
-// endOfRead reports whether operation i closes a file that was read to its
-// end: the last of a write, and all that matters is done.
+// endOfRead reports whether operation i closes a file that was read to its end: the last operation
+// of a write, when all that matters is done.
 func endOfRead(log []operation, i int) bool { return log[i].name == "close" && log[i-1].name == "read" }
 
 func contentAfter(log []operation) string {
@@ -66,10 +66,10 @@ func contentAfter(log []operation) string {
 	return "old"
 }
 
-// afterCut lists what a power cut right after the logged operations may leave
-// under the target's name. Only what was synced is certain: an unsynced file
-// may be empty, half written or whole, an unsynced rename done or not.
-func afterCut(log []operation) []string {
+// statesAfterCut lists what a power cut after the logged operations may leave under the target's
+// name. Only synced changes are certain: an unsynced file may be empty, half written or whole, an
+// unsynced rename done or not.
+func statesAfterCut(log []operation) []string {
 	data, states, renamed := []string{"none"}, []string{"old"}, false
 	for _, op := range log {
 		switch {
@@ -89,25 +89,24 @@ func afterCut(log []operation) []string {
 	return states
 }
 
-// neverHalf checks that every cut of the log leaves the old file or the new.
-func neverHalf(log []operation) error {
+// checkNeverHalf requires that every cut of the log leaves the old file or the new.
+func checkNeverHalf(log []operation) error {
 	for n := range len(log) + 1 {
-		for _, state := range afterCut(log[:n]) {
+		for _, state := range statesAfterCut(log[:n]) {
 			if state != "old" && state != "new" {
-				return fmt.Errorf("a cut after %s may leave the file %s", names(log[:n]), state)
+				return fmt.Errorf("a cut after %s may leave the file %s", listNames(log[:n]), state)
 			}
 		}
 	}
 	return nil
 }
 
-// lossless checks that, and that the log of a write that succeeded leaves
-// nothing but the new file.
-func lossless(log []operation) error {
-	if got := afterCut(log); !slices.Equal(got, []string{"new"}) {
+// checkLossless also requires that a successful write leaves nothing but the new file.
+func checkLossless(log []operation) error {
+	if got := statesAfterCut(log); !slices.Equal(got, []string{"new"}) {
 		return fmt.Errorf("an acknowledged write may be %v after a cut", got)
 	}
-	return neverHalf(log)
+	return checkNeverHalf(log)
 }
 
 func TestWriteFileSurvivesPowerCut(t *testing.T) {
@@ -117,21 +116,20 @@ func TestWriteFileSurvivesPowerCut(t *testing.T) {
 		if err := writeFile(sys, path, []byte("new"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := lossless(sys.log); err != nil {
+		if err := checkLossless(sys.log); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
-		// The test itself is worth something only if it misses each step.
+		// The test proves something only if it notices each missing step.
 		for _, name := range []string{"sync", "syncDir", "rename"} {
 			log := slices.DeleteFunc(slices.Clone(sys.log), func(o operation) bool { return o.name == name })
-			if len(log) == len(sys.log) || lossless(log) == nil {
+			if len(log) == len(sys.log) || checkLossless(log) == nil {
 				t.Errorf("%s: lossless without %s = nil, want an error", what, name)
 			}
 		}
 	}
 }
 
-// The names must be durable in the target's own folder, whatever link leads
-// there.
+// The target's own folder is synced, wherever a link leads.
 func TestWriteFileSyncsTheRightFolder(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -144,17 +142,17 @@ func TestWriteFileSyncsTheRightFolder(t *testing.T) {
 	}
 	i := slices.IndexFunc(sys.log, func(op operation) bool { return op.name == "syncDir" })
 	if i < 0 || sys.log[i].path != dir {
-		t.Errorf("writeFile did %s, want a sync of %s", names(sys.log), dir)
+		t.Errorf("writeFile did %s, want a sync of %s", listNames(sys.log), dir)
 	}
 }
 
-// A write that was killed behind its rename shows the new bytes; the next run
-// sweeps, and acts on them. From then on a power cut must not undo them.
+// A write killed after its rename shows the new bytes. The next run sweeps and acts on them, so a
+// power cut must not undo them any more.
 func TestSweepMakesAKilledWriteDurable(t *testing.T) {
 	for k := 1; ; k++ {
 		path := filepath.Join(t.TempDir(), "kanban.md")
 		put(t, path, "old")
-		killed := failing(k, syscall.EIO, true)
+		killed := newFaulty(k, syscall.EIO, true)
 		if err := writeFile(killed, path, []byte("new"), 0o600); err == nil {
 			return
 		}
@@ -163,8 +161,8 @@ func TestSweepMakesAKilledWriteDurable(t *testing.T) {
 			t.Fatalf("sweep = %v", err)
 		}
 		log := append(killed.log, next.log...)
-		if got, want := afterCut(log), []string{contentAfter(log)}; !slices.Equal(got, want) {
-			t.Errorf("after %s a cut may leave %v, want %v", names(log), got, want)
+		if got, want := statesAfterCut(log), []string{contentAfter(log)}; !slices.Equal(got, want) {
+			t.Errorf("after %s a cut may leave %v, want %v", listNames(log), got, want)
 		}
 	}
 }
@@ -173,19 +171,19 @@ func TestSweepFailsAloud(t *testing.T) {
 	for k := 1; ; k++ {
 		path := filepath.Join(t.TempDir(), "kanban.md")
 		put(t, filepath.Join(filepath.Dir(path), tempPrefix(path)+"0123456789abcdef"), "half")
-		sys := failing(k, syscall.EIO, false)
+		sys := newFaulty(k, syscall.EIO, false)
 		err := sweep(sys, path)
 		if len(sys.log) < k {
 			return
 		}
 		if !errors.Is(err, syscall.EIO) {
-			t.Errorf("sweep = %v after %s, want %v", err, names(sys.log), syscall.EIO)
+			t.Errorf("sweep = %v after %s, want %v", err, listNames(sys.log), syscall.EIO)
 		}
 	}
 }
 
-// A run may be killed, or fail, at every operation; the next one makes the rest,
-// and what it reports as made is there after a power cut.
+// A run may be killed or fail at every operation. The next one makes the rest, and what it reports
+// as made survives a power cut.
 func TestMkdirAllSurvivesFaultAtEveryOperation(t *testing.T) {
 	for _, fault := range faults {
 		for _, persists := range []bool{false, true} {
@@ -202,31 +200,30 @@ func failMkdir(t *testing.T, k int, fault error, persists bool) bool {
 	root := t.TempDir()
 	put(t, filepath.Join(root, "kanban.md"), "board")
 	dir := filepath.Join(root, "a", "b", "c")
-	first := failing(k, fault, persists)
+	first := newFaulty(k, fault, persists)
 	err := mkdirAll(first, dir, 0o700)
 	if len(first.log) >= k && hits(fault, "mkdir") && !errors.Is(err, fault) {
-		t.Errorf("mkdirAll = %v although %v after %s", err, fault, names(first.log))
+		t.Errorf("mkdirAll = %v although %v after %s", err, fault, listNames(first.log))
 	}
 	if err == nil {
 		wantDurable(t, root, dir, first.log)
 	}
 	second := &faulty{}
 	if err := mkdirAll(second, dir, 0o700); err != nil {
-		t.Errorf("mkdirAll after %s = %v", names(first.log), err)
+		t.Errorf("mkdirAll after %s = %v", listNames(first.log), err)
 	}
 	wantDurable(t, root, dir, append(first.log, second.log...))
 	return len(first.log) >= k
 }
 
-// wantDurable checks that each folder below root was made and that its name
-// was synced after that.
+// wantDurable requires that each folder below root was made, and its name synced after that.
 func wantDurable(t *testing.T, root, dir string, log []operation) {
 	t.Helper()
 	for ; dir != root; dir = filepath.Dir(dir) {
 		made := slices.IndexFunc(log, func(op operation) bool { return op == operation{name: "mkdir", path: dir} })
 		synced := operation{name: "syncDir", path: filepath.Dir(dir)}
 		if made < 0 || !slices.Contains(log[made+1:], synced) {
-			t.Errorf("%s is not durable after %s", dir, names(log))
+			t.Errorf("%s is not durable after %s", dir, listNames(log))
 		}
 		if err := isDir(dir); err != nil {
 			t.Error(err)

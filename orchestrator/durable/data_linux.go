@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncData makes the bytes and the length of f durable. It leaves out the
-// times, which an append-only file does not need.
+// SyncData makes the bytes and the length of f durable, without the times, which an append-only
+// file does not need.
 func SyncData(f *os.File) error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))

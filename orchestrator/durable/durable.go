@@ -1,10 +1,9 @@
-// Package durable changes files so that after a crash or a power cut each is
-// wholly old or wholly new, and holds the locks that keep a second writer away.
+// Package durable changes files so that after a crash or a power cut each is wholly old or wholly
+// new, and holds the locks that keep a second writer away.
 //
-// What was acknowledged stays: every write syncs the bytes before the name
-// appears and the folder before success is reported. A failed sync is fatal to
-// the write and is never tried again, because the next one would return nil
-// although the data is gone.
+// An acknowledged write stays: the bytes are synced before the name appears, and the folder before
+// success is reported. A failed sync fails the write and is never repeated: a second sync would
+// return nil although the data is gone.
 package durable
 
 import (
@@ -19,24 +18,23 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// ErrReadBack reports that a file did not hold what was just written to it:
-// another program changed it in the same instant, or the disk lies.
+// ErrReadBack reports that a file does not hold what was just written to it: another program
+// changed it at the same instant, or the disk lies.
 var ErrReadBack = errors.New("file does not hold what was written to it")
 
 // maxLinks is how many symbolic links one name may lead through, as in Linux.
 const maxLinks = 40
 
-// WriteFile replaces the file at path by data, so that whatever interrupts it
-// leaves the old bytes or the new ones under that name.
+// WriteFile replaces the file at path by data. Whatever interrupts it, the name leads to the old
+// bytes or the new ones.
 //
-// A symbolic link at path stays and its target is replaced. An existing file
-// keeps its mode and owner; a new one gets perm, before umask. A file that may
-// not be written to is refused although its folder would allow a replacement.
-// Names made by hard links are not kept together.
+// A symbolic link at path stays and its target is replaced. An existing file keeps its mode and
+// owner; a new one gets perm, before umask. A read-only file is refused although its folder would
+// allow a replacement. Hard links to the file keep the old bytes.
 //
-// After an error the old file is still there, with two exceptions that say so:
-// the sync of the folder failed (the new bytes may not survive a power cut), or
-// the new bytes could not be read back (ErrReadBack when others were there).
+// After an error the old file is still there, with two exceptions that say so: the sync of the
+// folder failed (the new bytes may not survive a power cut), or the new bytes could not be read
+// back (ErrReadBack when others were there).
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return writeFile(disk{}, path, data, perm)
 }
@@ -59,8 +57,8 @@ func writeFile(sys system, path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// replace stages data beside target and moves it into place. The order of the
-// syncs is the whole promise of this package: bytes, name, folder.
+// replace stages data beside target and moves it into place. The order of the syncs keeps the
+// promise of this package: bytes, name, folder.
 func replace(sys system, target string, data []byte, perm fs.FileMode, old fs.FileInfo) error {
 	temp, err := stage(sys, target, data, perm, old)
 	if err != nil {
@@ -77,11 +75,11 @@ func replace(sys system, target string, data []byte, perm fs.FileMode, old fs.Fi
 	return nil
 }
 
-// stage writes data, durably, to a temporary file in target's own folder: a
-// rename is atomic only within one file system.
+// stage writes data durably to a temporary file in target's folder: a rename is atomic only within
+// one file system.
 func stage(sys system, target string, data []byte, perm fs.FileMode, old fs.FileInfo) (string, error) {
 	if old != nil {
-		perm = 0o600 // nobody reads the new bytes before the old mode is on them
+		perm = 0o600 // no other user may read the new bytes before they have the old mode
 	}
 	f, name, err := createTemp(sys, target, perm)
 	if err != nil {
@@ -107,8 +105,8 @@ func fill(f file, data []byte, old fs.FileInfo) error {
 	return f.Sync()
 }
 
-// adopt gives f the owner and the mode of old. The owner comes first, because
-// a change of owner clears the setuid and setgid bits.
+// adopt gives f the owner and the mode of old. The owner comes first: a change of owner clears the
+// setuid and setgid bits.
 func adopt(f file, old fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {
@@ -125,8 +123,8 @@ func adopt(f file, old fs.FileInfo) error {
 	return f.Chmod(old.Mode())
 }
 
-// followLinks returns the name that a write through path replaces: what the
-// last link points at, whether or not that exists yet.
+// followLinks returns the name that a write through path replaces: the target of the last link,
+// whether or not it exists.
 func followLinks(path string) (string, error) {
 	for range maxLinks {
 		dir, base := filepath.Split(path)
@@ -158,8 +156,8 @@ func followLinks(path string) (string, error) {
 	return "", errors.New("too many levels of symbolic links")
 }
 
-// writable returns what is at target now, nil when there is nothing, and an
-// error when an ordinary write to it would fail too.
+// writable returns the file at target, nil when there is none, and an error when an ordinary write
+// to it would fail.
 func writable(sys system, target string) (fs.FileInfo, error) {
 	info, err := sys.lstat(target)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -178,8 +176,7 @@ func writable(sys system, target string) (fs.FileInfo, error) {
 	return info, f.Close()
 }
 
-// verify reads target back in pieces, so that a large board costs no second
-// copy in memory.
+// verify reads target back in pieces: a large board needs no second copy in memory.
 func verify(sys system, target string, want []byte) error {
 	f, err := sys.open(target, os.O_RDONLY)
 	if err != nil {
@@ -206,7 +203,7 @@ func verify(sys system, target string, want []byte) error {
 	return nil
 }
 
-// ownerError is a file whose owner a replacement would silently change.
+// ownerError reports a file whose owner a replacement would silently change.
 type ownerError struct {
 	uid, gid int
 	err      error
@@ -218,7 +215,7 @@ func (e *ownerError) Error() string {
 
 func (e *ownerError) Unwrap() error { return e.err }
 
-// Hint says how to write a file that belongs to somebody else.
+// Hint returns what the user can do.
 func (e *ownerError) Hint() string {
 	return "run kanban-run as the owner of the file, or make it your own with chown"
 }

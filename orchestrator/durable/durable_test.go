@@ -76,7 +76,7 @@ func TestWriteFileRefuses(t *testing.T) {
 	}
 }
 
-// rival is a disk on which somebody writes the same file in the same instant.
+// rival is a disk on which another program writes the same file at the same instant.
 type rival struct{ disk }
 
 func (d rival) rename(from, to string) error {
@@ -90,7 +90,7 @@ func TestWriteFileReadsBack(t *testing.T) {
 	}
 }
 
-// A temporary file is always a new one, whatever stands under the name.
+// A temporary file is always new, whatever has its name.
 func TestCreateTakesNothingOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	put(t, path, "precious")
@@ -158,7 +158,7 @@ func TestSweepFindsWhatWriteFileStages(t *testing.T) {
 
 func TestMkdirAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b", "c")
-	for range 2 { // the second time all of it is there
+	for range 2 { // at the second call all folders exist
 		if err := MkdirAll(dir, 0o700); err != nil {
 			t.Fatalf("MkdirAll = %v", err)
 		}

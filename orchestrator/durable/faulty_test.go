@@ -9,15 +9,14 @@ import (
 	"syscall"
 )
 
-// faults are the errors that a disk gives. The last one leaves all but writes
-// alone.
+// faults are errors of disks. The last one affects only writes.
 var faults = []error{
 	syscall.ENOSPC, syscall.EIO, syscall.EROFS, syscall.EACCES, syscall.EMFILE, syscall.EFBIG, io.ErrShortWrite,
 }
 
 func hits(fault error, op string) bool { return fault != io.ErrShortWrite || op == "write" }
 
-// faulty is the real disk, except that it logs each operation and fails some.
+// faulty is the real disk; it logs each operation and fails some.
 type faulty struct {
 	disk
 	log   []operation
@@ -29,9 +28,8 @@ type operation struct {
 	failed     bool
 }
 
-// failing is a disk whose k-th operation fails, and if the fault persists all
-// that follow.
-func failing(k int, fault error, persists bool) *faulty {
+// newFaulty returns a disk whose operation k fails, and if the fault persists all later ones.
+func newFaulty(k int, fault error, persists bool) *faulty {
 	return &faulty{fails: func(n int, op string) error {
 		if (n == k || persists && n > k) && hits(fault, op) {
 			return fault
@@ -127,7 +125,7 @@ type faultyFile struct {
 
 func (f *faultyFile) Write(p []byte) (int, error) {
 	if err := f.disk.do("write", f.name); err != nil {
-		n, _ := f.file.Write(p[:len(p)/2]) // a full disk takes what still fits
+		n, _ := f.file.Write(p[:len(p)/2]) // a full disk accepts what still fits
 		return n, err
 	}
 	return f.file.Write(p)
@@ -158,8 +156,8 @@ func (f *faultyFile) Close() error {
 	return errors.Join(f.disk.do("close", f.name), f.file.Close())
 }
 
-// names lists the operations, for a message.
-func names(log []operation) string {
+// listNames formats the operations for a message.
+func listNames(log []operation) string {
 	var all []string
 	for _, op := range log {
 		name := op.name + " " + filepath.Base(op.path)

@@ -11,10 +11,9 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// MkdirAll makes dir and the folders above it that are missing, with perm
-// before umask, and syncs the parent of each folder that it made. So it does
-// for dir and for every empty folder above it in any case: a run that was
-// killed here may have made them.
+// MkdirAll makes dir and the missing folders above it, with perm before umask, and syncs the parent
+// of each. It also syncs the parents of dir and of every empty folder above it that exist: a killed
+// run may have made them.
 func MkdirAll(dir string, perm fs.FileMode) error {
 	if err := mkdirAll(disk{}, filepath.Clean(dir), perm); err != nil {
 		return fmt.Errorf("make folder %s: %w", dir, err)
@@ -24,7 +23,7 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 
 func mkdirAll(sys system, dir string, perm fs.FileMode) error {
 	parent := filepath.Dir(dir)
-	if parent != dir && unsure(parent) {
+	if parent != dir && mayBeUnsynced(parent) {
 		if err := mkdirAll(sys, parent, perm); err != nil {
 			return err
 		}
@@ -38,9 +37,9 @@ func mkdirAll(sys system, dir string, perm fs.FileMode) error {
 	return sys.syncDir(parent)
 }
 
-// unsure reports whether the name of dir may not be durable. Nothing is made
-// in a folder before its own name is.
-func unsure(dir string) bool {
+// mayBeUnsynced reports whether the name of dir may not be durable. A folder gets no content before
+// its name is durable.
+func mayBeUnsynced(dir string) bool {
 	d, err := os.Open(dir)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist) || IsShortage(err)

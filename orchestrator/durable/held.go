@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A lock that is held is tried again for a moment: Held takes it for an instant to find out.
+// Acquire tries a held lock again for a moment: Held takes it for an instant.
 const (
 	heldTries = 5
 	heldPause = 10 * time.Millisecond
 )
 
-// Held reports whether somebody holds the lock at path now. It changes nothing; a lock file that does not exist is held by
-// nobody.
+// Held reports whether a process holds the lock at path. It changes nothing; a missing lock file is
+// not held.
 func Held(path string) (bool, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

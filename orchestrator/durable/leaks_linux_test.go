@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// What is opened is closed, also when it is refused: Held is asked again and
-// again.
+// Held runs again and again: every file is closed, a refused one too.
 func TestNoFileStaysOpen(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")

@@ -11,15 +11,15 @@ import (
 	"unicode"
 )
 
-// maxInfo is how much of a lock file is read: more than any kanban-run writes.
+// maxInfo is how many bytes of a lock file are read, more than any kanban-run writes.
 const maxInfo = 256
 
-// Lock is the right to be the only writer of something. The kernel takes it
-// back when the last process that holds its descriptor ends, however it ends.
+// Lock is the right to be the only writer. The kernel takes it back when the last process that
+// holds its descriptor ends.
 type Lock struct{ file *os.File }
 
-// HeldError says that another process holds the lock at Path. Info is what
-// that process wrote about itself, "" when it had not yet; for people only.
+// HeldError reports that another process holds the lock at Path. Info is that process's text about
+// itself, "" when there is none yet; for people only.
 type HeldError struct{ Path, Info string }
 
 func (e *HeldError) Error() string {
@@ -29,17 +29,17 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("lock %s: held by another process (%s)", e.Path, e.Info)
 }
 
-// Hint says whom to ask about the lock.
+// Hint returns what the user can do.
 func (e *HeldError) Hint() string {
 	return "another run owns this board; see kanban-run status"
 }
 
-// errReplaced is a lock on a file that no longer bears the name.
+// errReplaced reports a lock on a file that no longer has the name.
 var errReplaced = errors.New("the lock file was replaced while it was being locked")
 
-// Acquire takes the lock at path, within a twentieth of a second, or returns a *HeldError. The file is
-// made when missing and is never removed: a removed lock file has two holders.
-// It must not be the file that it protects, because a rename would replace it.
+// Acquire takes the lock at path within a twentieth of a second or returns a *HeldError. The lock
+// file is made when missing and never removed: a removed lock file has two holders. It must not be
+// the protected file, because a rename would replace that.
 func Acquire(path string) (*Lock, error) {
 	var held *HeldError
 	for try := 1; ; {
@@ -63,7 +63,7 @@ func acquire(path string) (*Lock, error) {
 	if err := lock(f); err != nil {
 		return nil, errors.Join(lockError(f, path, err), f.Close())
 	}
-	if err := confirm(f, path); err != nil {
+	if err := confirmName(f, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	}
 	return &Lock{file: f}, nil
@@ -79,11 +79,11 @@ func lockError(f *os.File, path string, err error) error {
 	if err != nil {
 		return fmt.Errorf("lock %s: held by another process: %w", path, err)
 	}
-	return &HeldError{Path: path, Info: printable(string(head))}
+	return &HeldError{Path: path, Info: makePrintable(string(head))}
 }
 
-// printable keeps a damaged or hostile lock file from writing to the terminal.
-func printable(s string) string {
+// makePrintable keeps a damaged or hostile lock file from writing to the terminal.
+func makePrintable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r == '\n' || !unicode.IsPrint(r) {
 			return ' '
@@ -92,9 +92,8 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, "")))
 }
 
-// confirm checks that the locked file is still the one under the name, and
-// says in it who holds it.
-func confirm(f *os.File, path string) error {
+// confirmName checks that the locked file still has the name, and writes the holder into it.
+func confirmName(f *os.File, path string) error {
 	locked, err := f.Stat()
 	if err != nil {
 		return err
@@ -118,18 +117,18 @@ func confirm(f *os.File, path string) error {
 
 func lockInfo(pid int) string {
 	info := fmt.Sprintf("pid %d, since %s", pid, time.Now().UTC().Format(time.RFC3339))
-	// Only Linux has a boot id; elsewhere the line does without.
+	// Only Linux has a boot id.
 	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		info += ", boot " + strings.TrimSpace(string(id))
 	}
 	return info + "\n"
 }
 
-// File is the locked file, so that another process can be given a duplicate of
-// it: the lock is held until Release, or until both have ended. Do not close it.
+// File returns the locked file, for a duplicate in another process: the lock is held until Release,
+// or until both processes have ended. Do not close it.
 func (l *Lock) File() *os.File { return l.file }
 
-// Describe says in the lock file that another process than this one is to be asked about the lock.
+// Describe names another process in the lock file as the holder.
 func (l *Lock) Describe(pid int) error {
 	if err := l.file.Truncate(0); err != nil {
 		return err
@@ -138,8 +137,7 @@ func (l *Lock) Describe(pid int) error {
 	return err
 }
 
-// Release gives the lock back at once, also when another process has a
-// duplicate of its file.
+// Release gives the lock back at once, even when another process has a duplicate of its file.
 func (l *Lock) Release() error {
 	if err := errors.Join(unlock(l.file), l.file.Close()); err != nil {
 		return fmt.Errorf("release lock %s: %w", l.file.Name(), err)
@@ -147,9 +145,8 @@ func (l *Lock) Release() error {
 	return nil
 }
 
-// TryLock locks the open file f itself, until Unlock or until it is closed, or
-// returns a *HeldError at once when another open of it is locked. Whoever only
-// reads and takes no lock is not kept away.
+// TryLock locks the open file f, until Unlock or until f is closed. It returns a *HeldError at once
+// when another open of the file is locked. A reader without a lock is not affected.
 func TryLock(f *os.File) error {
 	err := lock(f)
 	if errors.Is(err, errHeld) {
@@ -161,8 +158,7 @@ func TryLock(f *os.File) error {
 	return nil
 }
 
-// Unlock ends what TryLock began, at once: a child that is just being started
-// may share f for a moment longer.
+// Unlock ends TryLock at once: a child that is being started may share f for a moment longer.
 func Unlock(f *os.File) error {
 	if err := unlock(f); err != nil {
 		return fmt.Errorf("unlock %s: %w", f.Name(), err)

@@ -44,7 +44,7 @@ func TestAcquireRefusesASecondHolder(t *testing.T) {
 	}
 }
 
-// Whoever only looks holds the lock for an instant; that must refuse nobody.
+// A check of the lock holds it for an instant, which must not refuse a run.
 func TestAcquireOutlastsALook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	put(t, path, "")
@@ -120,8 +120,8 @@ func TestHeldWithoutInfo(t *testing.T) {
 	}
 }
 
-// A rename over a lock file would give two holders: the one who finds that the
-// name is no longer his file must take the lock of the new one.
+// After a rename over a lock file there would be two holders: the one whose file lost the name must
+// take the lock of the new one.
 func TestConfirmNoticesAReplacedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	put(t, path, "")
@@ -133,11 +133,11 @@ func TestConfirmNoticesAReplacedFile(t *testing.T) {
 	if err := os.Rename(path, path+".old"); err != nil {
 		t.Fatal(err)
 	}
-	if err := confirm(f, path); !errors.Is(err, errReplaced) {
+	if err := confirmName(f, path); !errors.Is(err, errReplaced) {
 		t.Errorf("confirm of a removed name = %v, want errReplaced", err)
 	}
 	put(t, path, "")
-	if err := confirm(f, path); !errors.Is(err, errReplaced) {
+	if err := confirmName(f, path); !errors.Is(err, errReplaced) {
 		t.Errorf("confirm of a replaced name = %v, want errReplaced", err)
 	}
 }
@@ -150,7 +150,8 @@ func TestLockOfAnotherProcessEndsWithIt(t *testing.T) {
 	}
 	_, err := Acquire(path)
 	var held *HeldError
-	if want := fmt.Sprintf("pid %d,", holder.Process.Pid); !errors.As(err, &held) || !strings.HasPrefix(held.Info, want) {
+	if want := fmt.Sprintf("pid %d,", holder.Process.Pid); !errors.As(err, &held) ||
+		!strings.HasPrefix(held.Info, want) {
 		t.Fatalf("Acquire = %v, want *HeldError by %s", err, want)
 	}
 	holder.Process.Kill()
@@ -162,8 +163,7 @@ func TestLockOfAnotherProcessEndsWithIt(t *testing.T) {
 	l.Release()
 }
 
-// An agent must not inherit the lock: it would keep the board locked after
-// the run.
+// An agent that inherited the lock would keep the board locked after the run.
 func TestLockIsNotInherited(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l, err := Acquire(path)
@@ -174,7 +174,7 @@ func TestLockIsNotInherited(t *testing.T) {
 	if got := line(); got != "ready" {
 		t.Fatalf("child said %q, %s", got, stderr)
 	}
-	if err := l.File().Close(); err != nil { // a Release would free it for the child too
+	if err := l.File().Close(); err != nil { // Release would free it for the child too
 		t.Fatal(err)
 	}
 	l, err = Acquire(path)

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errHeld is what the kernel says when somebody else has the lock.
+// errHeld is the kernel's error when another process has the lock.
 var errHeld error = unix.EWOULDBLOCK
 
-// noFollow opens no link, which could make two boards share a lock, and never
-// waits for the other end of a FIFO.
+// noFollow opens no link, which could make two boards share a lock, and never waits for the other
+// end of a FIFO.
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
 func lock(f *os.File) error   { return flock(f, unix.LOCK_EX|unix.LOCK_NB) }
@@ -29,7 +29,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// countNames returns how many names f has, 0 when it was removed.
+// countNames returns the number of f's names, 0 when it was removed.
 func countNames(_ *os.File, info fs.FileInfo) (uint64, error) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink), nil

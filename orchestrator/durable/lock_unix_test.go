@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Neither the lock nor a look at it may touch what an agent, or a person, put
-// under its name.
+// Neither the lock nor a check of it may touch what an agent or a person put under its name.
 func TestLockRefusesWhatIsNotItsOwn(t *testing.T) {
 	tests := map[string]func(path string) error{
 		"link":          func(path string) error { return os.Symlink(path+".target", path) },
@@ -52,7 +51,7 @@ func wantNotPlain(t *testing.T, what, path string, err error) {
 	}
 }
 
-// What is put under the name after the look is not followed and not waited for.
+// A link or a FIFO put there after the check is neither followed nor waited for.
 func TestNoFollowOpensNoLinkAndWaitsForNobody(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	put(t, path+".target", "precious")
@@ -94,8 +93,7 @@ func TestAcquireNeedsAFolder(t *testing.T) {
 	}
 }
 
-// A guardian holds a duplicate: the lock outlives the runner's death, not its
-// Release.
+// A guardian's duplicate keeps the lock when the runner dies, and not after its Release.
 func TestLockAndItsDuplicate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	take := func() (*Lock, *os.File) {
@@ -157,7 +155,7 @@ func TestUnlockFreesAFileThatIsSharedStill(t *testing.T) {
 	}
 }
 
-// A look must not keep the lock for a moment longer than it lasts.
+// A check must not keep the lock.
 func TestHeldChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	wantHeld(t, path, false)
@@ -173,7 +171,7 @@ func TestHeldChangesNothing(t *testing.T) {
 	if held, err := isHeld(f); held || err != nil {
 		t.Fatalf("isHeld = %t, %v", held, err)
 	}
-	wantHeld(t, path, false) // f is open still
+	wantHeld(t, path, false) // f is still open
 }
 
 func wantHeld(t *testing.T, path string, want bool) {

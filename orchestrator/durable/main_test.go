@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The test binary plays the processes that get killed.
+// The test binary also is the processes that get killed.
 func TestMain(m *testing.M) {
 	switch os.Getenv("DURABLE_TEST_MODE") {
 	case "write":
@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// writeForever replaces path by ever new contents, each of one repeated byte
-// and as long as that byte says, and names each one that was acknowledged.
+// writeForever replaces path by ever new contents, each one repeated byte whose value gives the
+// length, and prints the number of each acknowledged write.
 func writeForever(path string) {
 	for i := 0; ; i++ {
 		if err := WriteFile(path, version(i), 0o600); err != nil {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// NotPlainError says that Path is no file that this program can have made: to
-// write through it would change a file that somebody put elsewhere.
+// NotPlainError reports that this program cannot have made the file at Path: a write through it
+// would change a file elsewhere.
 type NotPlainError struct {
 	Path string
 	What string // "a symbolic link", "a file with 2 names", "no regular file"
@@ -18,19 +18,19 @@ func (e *NotPlainError) Error() string {
 	return fmt.Sprintf("%s is %s, not a file of kanban-run's own", e.Path, e.What)
 }
 
-// Hint says how to make it one.
+// Hint returns what the user can do.
 func (e *NotPlainError) Hint() string {
 	return "put a copy of the file in its place (cp FILE COPY, then mv COPY FILE), or move it away"
 }
 
-// OpenPlain is os.OpenFile for a file that only this program keeps: one of
-// another kind, a symbolic link and a file with a second name (a hard link) are
-// refused with a *NotPlainError before a byte of them is read or changed.
+// OpenPlain is os.OpenFile for a file of this program. Other kinds of files, symbolic links and
+// files with a second name (hard links) are refused with a *NotPlainError before a byte of them is
+// read or changed.
 func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(path, info)
 	}
-	// What was put there since then is not followed, and not waited for.
+	// A link or a FIFO put there since is neither followed nor waited for.
 	f, err := os.OpenFile(path, flag|noFollow, perm)
 	if err != nil {
 		return nil, err

@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A system call that the kernel refuses is the only witness that it was made.
+// A system call that the kernel refuses proves that it was made.
 func TestSystemCallsAreMadeAndTheirErrorsTold(t *testing.T) {
 	tests := map[string]struct {
 		call  int // refused
 		errno syscall.Errno
 		does  string
-		want  bool // the error is told
+		want  bool // the error is reported
 	}{
 		"SyncDir":                      {unix.SYS_FSYNC, unix.EIO, "SyncDir", true},
 		"SyncDir where there is none":  {unix.SYS_FSYNC, unix.EINVAL, "SyncDir", false},
@@ -90,8 +90,8 @@ func withFile(path string, do func(*os.File) error) error {
 	return errors.Join(do(f), f.Close())
 }
 
-// callRefused does a step under a filter and says, by where a link points,
-// whether the step told of the error.
+// callRefused runs a step under a filter and records in the target of a link whether the step
+// returned the error.
 func callRefused(path string) {
 	var does string
 	var call, errno int
@@ -106,13 +106,13 @@ func callRefused(path string) {
 			said = err.Error()
 		}
 	}
-	// As the name of a link, because a write may be what is refused.
+	// A link, because writes may be refused.
 	if err := os.Symlink(strings.ReplaceAll(said, "/", "_"), path+".said"); err != nil {
 		panic(err)
 	}
 }
 
-// refuse makes every thread of this process fail in one system call.
+// refuse makes one system call fail in every thread of this process.
 func refuse(call int, errno syscall.Errno) error {
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -125,7 +125,8 @@ func refuse(call int, errno syscall.Errno) error {
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	_, _, failed := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
+	_, _, failed := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&program)))
 	runtime.KeepAlive(filter)
 	if failed != 0 {
 		return failed

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFolderWithoutAFileToOpen: it says what is short, and not that a folder above is missing, which nobody tried to make.
+// TestFolderWithoutAFileToOpen: the error names the shortage, not a missing folder above.
 func TestFolderWithoutAFileToOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	var was unix.Rlimit

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// SyncDir makes the names in dir durable: files made, renamed and removed there.
+// SyncDir makes the names in dir durable after files were made, renamed or removed.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -18,15 +18,14 @@ func SyncDir(dir string) error {
 	}
 	defer d.Close()
 	err = d.Sync()
-	// Some network and FUSE file systems have no sync of folders at all, which
-	// is not a sync that failed.
+	// Some network and FUSE file systems cannot sync folders, which is not a failed sync.
 	if err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("sync folder: %w", err)
 	}
 	return nil
 }
 
-// ownerChange returns the owner of old and whether now has another one.
+// ownerChange returns the owner of old, and whether now has another one.
 func ownerChange(now, old fs.FileInfo) (uid, gid int, differ bool) {
 	n, nok := now.Sys().(*syscall.Stat_t)
 	o, ook := old.Sys().(*syscall.Stat_t)

@@ -6,8 +6,7 @@ import (
 	"os"
 )
 
-// SyncDir only checks that dir is there: NTFS journals its folders itself and
-// Windows offers no sync of them.
+// SyncDir checks that dir exists: NTFS journals its folders, and Windows cannot sync them.
 func SyncDir(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("sync folder: %w", err)
@@ -15,6 +14,5 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// ownerChange reports none: on Windows a new file takes the folder's owner and
-// access list.
+// ownerChange reports none: on Windows a new file gets the folder's owner and access list.
 func ownerChange(_, _ fs.FileInfo) (uid, gid int, differ bool) { return 0, 0, false }

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// system is what a write does to the disk. Tests put one in its place that
-// fails its k-th operation or forgets what was never synced.
+// system is the disk as a write uses it. Tests replace it by one that fails operation k or forgets
+// what was never synced.
 type system interface {
 	lstat(name string) (fs.FileInfo, error)
 	open(name string, flag int) (io.ReadCloser, error)
@@ -49,7 +49,7 @@ func (disk) create(name string, perm fs.FileMode) (file, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// createTemp makes a file beside target under a name that no other writer uses.
+// createTemp makes a file beside target under an unused name.
 func createTemp(sys system, target string, perm fs.FileMode) (file, string, error) {
 	for {
 		name := filepath.Join(filepath.Dir(target), fmt.Sprintf("%s%016x", tempPrefix(target), rand.Uint64()))
@@ -61,8 +61,8 @@ func createTemp(sys system, target string, perm fs.FileMode) (file, string, erro
 	}
 }
 
-// tempPrefix begins the name of every temporary file of target. A long name is
-// replaced by its hash: with a suffix it would not fit into a folder entry.
+// tempPrefix begins the name of every temporary file of target. A long name is replaced by its
+// hash: with a suffix it would not fit into a folder entry.
 func tempPrefix(target string) string {
 	base := filepath.Base(target)
 	if len(base) > 200 {
@@ -71,10 +71,9 @@ func tempPrefix(target string) string {
 	return "." + base + ".tmp-"
 }
 
-// Sweep removes the temporary files that writes to path left behind when they
-// were killed, and makes the name durable that such a write may have just given
-// to the new bytes: whoever reads them now acts on them. Call it only while no
-// other writer of path can be at work.
+// Sweep removes the temporary files of killed writes to path. It also makes the name of path
+// durable: a killed write may have just renamed, and the run acts on the bytes that it reads. Call
+// it only while no other writer of path can be at work.
 func Sweep(path string) error {
 	if err := sweep(disk{}, path); err != nil {
 		return fmt.Errorf("sweep %s: %w", path, err)
@@ -88,7 +87,7 @@ func sweep(sys system, path string) error {
 		return err
 	}
 	dir := filepath.Dir(target)
-	temps, err := tempsOf(dir, tempPrefix(target))
+	temps, err := listTemps(dir, tempPrefix(target))
 	if err != nil {
 		return err
 	}
@@ -98,9 +97,9 @@ func sweep(sys system, path string) error {
 	return errors.Join(err, sys.syncDir(dir))
 }
 
-// tempsOf lists the temporary files with a prefix. The folder may be large, and a thousand boards lie in one: so names are read a
-// few at a time, and nothing else.
-func tempsOf(dir, prefix string) (temps []string, err error) {
+// listTemps lists the temporary files with a prefix. It reads the names a few at a time: the folder
+// may be large, with a thousand boards in it.
+func listTemps(dir, prefix string) (temps []string, err error) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil, err

@@ -41,8 +41,8 @@ func TestWriteFileHeedsUmaskForANewFile(t *testing.T) {
 	}
 }
 
-// A replacement needs only the folder's permission; an author who made the
-// board read-only means the board.
+// A replacement needs only the folder's permission, but an author who made the board read-only
+// means the board.
 func TestWriteFileHeedsReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kanban.md")
 	put(t, path, "old")
@@ -50,7 +50,7 @@ func TestWriteFileHeedsReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := WriteFile(path, []byte("new"), 0o644)
-	if os.Geteuid() == 0 { // root writes where it likes, and the mode stays
+	if os.Geteuid() == 0 { // root may write anywhere, and the mode stays
 		if info, _ := os.Stat(path); err != nil || info.Mode() != 0o444 {
 			t.Errorf("WriteFile as root = %v, mode %v, want nil, -r--r--r--", err, info.Mode())
 		}
@@ -134,19 +134,19 @@ func TestWriteFileRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// someone is a file that belongs to another user.
-type someone struct{ uid, gid uint32 }
+// otherUser is a file that belongs to another user.
+type otherUser struct{ uid, gid uint32 }
 
-func (someone) Name() string       { return "f" }
-func (someone) Size() int64        { return 0 }
-func (someone) Mode() fs.FileMode  { return 0o644 }
-func (someone) ModTime() time.Time { return time.Time{} }
-func (someone) IsDir() bool        { return false }
-func (s someone) Sys() any         { return &syscall.Stat_t{Uid: s.uid, Gid: s.gid} }
+func (otherUser) Name() string       { return "f" }
+func (otherUser) Size() int64        { return 0 }
+func (otherUser) Mode() fs.FileMode  { return 0o644 }
+func (otherUser) ModTime() time.Time { return time.Time{} }
+func (otherUser) IsDir() bool        { return false }
+func (s otherUser) Sys() any         { return &syscall.Stat_t{Uid: s.uid, Gid: s.gid} }
 
 type chownFile struct {
 	file
-	info  someone
+	info  otherUser
 	err   error
 	calls [][2]int
 }
@@ -160,16 +160,16 @@ func (f *chownFile) Chown(uid, gid int) error {
 
 func TestAdoptKeepsTheOwner(t *testing.T) {
 	tests := map[string]struct {
-		now, old someone
+		now, old otherUser
 		err      error
 		calls    int
 		hint     bool
 	}{
-		"same owner":     {now: someone{1, 1}, old: someone{1, 1}},
-		"other owner":    {now: someone{1, 1}, old: someone{2, 1}, calls: 1},
-		"other group":    {now: someone{1, 1}, old: someone{1, 2}, calls: 1},
-		"not permitted":  {now: someone{1, 1}, old: someone{2, 1}, err: syscall.EPERM, calls: 1, hint: true},
-		"never asked to": {now: someone{1, 1}, old: someone{1, 1}, err: syscall.EPERM},
+		"same owner":     {now: otherUser{1, 1}, old: otherUser{1, 1}},
+		"other owner":    {now: otherUser{1, 1}, old: otherUser{2, 1}, calls: 1},
+		"other group":    {now: otherUser{1, 1}, old: otherUser{1, 2}, calls: 1},
+		"not permitted":  {now: otherUser{1, 1}, old: otherUser{2, 1}, err: syscall.EPERM, calls: 1, hint: true},
+		"never asked to": {now: otherUser{1, 1}, old: otherUser{1, 1}, err: syscall.EPERM},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -189,8 +189,8 @@ func TestAdoptKeepsTheOwner(t *testing.T) {
 	}
 }
 
-// Killed at any instant, a writer leaves a whole version, and none older than
-// the last that it reported.
+// A writer killed at any instant leaves a whole version, and none older than the last that it
+// reported.
 func TestWriteFileSurvivesKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kanban.md")
 	for round := range 25 {
@@ -204,7 +204,7 @@ func TestWriteFileSurvivesKill(t *testing.T) {
 			acked = n
 		}
 		cmd.Process.Kill()
-		for { // what it reported before the signal came
+		for { // reports from before the signal
 			n, err := strconv.Atoi(line())
 			if err != nil {
 				break
