@@ -5,30 +5,33 @@ import (
 	"slices"
 )
 
-// choice is what one or more sources said about the agent of one role, or of every role.
+// choice is what sources say about the agent of one role, or of every role.
 type choice struct{ agent, exec *given }
 
 // choices are by role in lower case; "" is every role.
 type choices map[string]choice
 
-// asksForCommand: `--agent exec` alone wants the command that is already known, whoever gave it.
+// asksForCommand: `--agent exec` alone uses the command of a weaker source.
 func (c choice) asksForCommand() bool {
 	return c.exec == nil && c.agent != nil && c.agent.value == execAgent
 }
 
-// check refuses an adapter and a command for the same role in the same source: one of them would be ignored silently.
+// check refuses an adapter and a command for one role in one source: one of them would be silently
+// ignored.
 func (c choices) check() error {
 	for _, role := range slices.Sorted(maps.Keys(c)) {
 		if one := c[role]; one.agent != nil && one.exec != nil && one.agent.value != execAgent {
-			return one.exec.fail("contradicts "+one.agent.name+" "+one.agent.value, "give either an adapter or a command, not both, for the same role")
+			return one.exec.errorAt("contradicts "+one.agent.name+" "+one.agent.value,
+				"give either an adapter or a command, not both, for the same role")
 		}
 	}
 	return nil
 }
 
-// under lays a stronger source over c. What it says of every role ends all that weaker sources said of any: `--agent stub` on
-// the command line means every role, whatever the settings file has for one of them.
-func (c choices) under(stronger choices) choices {
+// overlay puts a stronger source over c. Its value for every role replaces all values of weaker
+// sources: `--agent stub` on the command line means every role, whatever the settings file has for
+// one of them.
+func (c choices) overlay(stronger choices) choices {
 	result := choices{}
 	general, hasGeneral := stronger[""]
 	for role, weak := range c {
@@ -68,7 +71,7 @@ func (c choices) roleNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c)), func(role string) bool { return role == "" })
 }
 
-// origins are by "exec" for every role and "exec.manager" for one.
+// origins returns the origins by "exec" for every role and "exec.manager" for one.
 func (c choices) origins() map[string]Origin {
 	all := map[string]Origin{}
 	for role, one := range c {

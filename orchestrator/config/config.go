@@ -1,5 +1,5 @@
-// Package config puts the settings of a run together, flags over variables over the settings file over the defaults, and knows
-// of each value where it came from.
+// Package config resolves the settings of a run, flags over variables over the settings file over
+// the defaults, and records the origin of each value.
 package config
 
 import (
@@ -10,23 +10,24 @@ import (
 // FileName is the settings file's name in the work directory.
 const FileName = ".kanban-run.yaml"
 
-// DefaultAgent is the adapter of a role for which neither the settings nor the role file name one.
+// DefaultAgent is the adapter of a role for which neither the settings nor the role file names one.
 const DefaultAgent = "claude"
 
 const execAgent = "exec"
 
-// Settings are the resolved settings. Workdir, Roles and Stub are "" or absolute: a relative path in the settings file starts
-// at that file's folder, any other at the folder where kanban-run was started.
+// Settings are resolved settings. Workdir, Roles and Stub are "" or absolute: a relative path
+// starts at the settings file's folder, or at the folder where kanban-run was started.
 type Settings struct {
 	Workdir, Roles, Stub string
 	OnDivergence         string // "accept" or "freeze"
 
-	// Which agent works for whom; see Choose. Role names are in lower case. Commands are not split into words yet.
+	// The agents of the roles; see Choose. Role names are in lower case. Commands are not yet split
+	// into words.
 	Agent  string
 	Agents map[string]string
 	Exec   string
 	Execs  map[string]string
-	// Where a relative command starts: ExecDir for Exec, ExecDirs[role] for Execs[role].
+	// Relative commands start at ExecDir for Exec, at ExecDirs[role] for Execs[role].
 	ExecDir  string
 	ExecDirs map[string]string
 
@@ -45,39 +46,41 @@ type Settings struct {
 	given map[string]bool
 }
 
-// Limits are what a run may use before it stops; zero is no limit. Costs are in millionths of a US dollar, durations are those that
-// agents work.
+// Limits bound a run; zero is no limit. Costs are in millionths of a US dollar, durations are the
+// agents' working time.
 type Limits struct {
 	Steps, TaskSteps            int // of the run, and of each task in it
 	Cost, TaskCost, AttemptCost int64
 	Duration, TaskDuration      time.Duration
 }
 
-// Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for the value of a variable.
+// Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a
+// variable's value.
 type Hidden struct{ Name, Text string }
 
 // Env says which variables agents get beyond the harmless ones.
 type Env struct {
-	Pass []string          // names that pass although they look secret; * stands for any letters
-	Set  map[string]string // given to the agents whatever the runner itself has
-	Only []string          // not nil, and then not empty: the strict list, nothing else passes
+	Pass []string          // names that pass although they look secret; * matches any letters
+	Set  map[string]string // given to the agents whatever the runner has
+	Only []string          // the strict list: no other variable passes; nil for none, never empty
 }
 
-// Origin says where one value came from: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT" or "FILE:LINE". Values of
-// env.set and redact are left out, because a settings printout ends up in bug reports.
+// Origin is where one value came from: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT"
+// or "FILE:LINE". It leaves out values of env.set and redact: a settings printout ends up in bug
+// reports.
 type Origin struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Source string `json:"source"`
 }
 
-// Input is what the settings are made of.
+// Input is what the settings are resolved from.
 type Input struct {
-	Flags     map[string][]string    // the flags that were set, by setting name, in the order given
+	Flags     map[string][]string    // by setting name, in the order given
 	Environ   []string               // as os.Environ gives it; an empty variable counts as unset
-	File      string                 // path of the settings file; "" or one that does not exist: none
+	File      string                 // path of the settings file; "" or a missing one: none
 	StartDir  string                 // where kanban-run was started, absolute
-	KnownRole func(name string) bool // nil: any word may be a role, for a first look at where the role files are
+	KnownRole func(name string) bool // nil: any word may be a role, as long as the folder of the role files is unknown
 	Adapters  []string               // the known adapters; nil: not checked
 }
 
@@ -88,11 +91,11 @@ type Choice struct {
 	Dir     string // where a relative Command starts
 }
 
-// Load resolves the settings. Everything that is wrong with them is an [*Error].
+// Load resolves the settings. Errors: *Error for a wrong setting.
 func Load(in Input) (*Settings, []Origin, error) {
 	s := &Settings{StartDir: in.StartDir, given: map[string]bool{}}
 	r := &resolver{in: in, settings: s, origins: map[string]Origin{}}
-	if err := r.defaults(); err != nil {
+	if err := r.setDefaults(); err != nil {
 		return nil, nil, err
 	}
 	// From the weakest to the strongest.
@@ -106,14 +109,14 @@ func Load(in Input) (*Settings, []Origin, error) {
 		}
 	}
 	r.choices.store(s)
-	return s, r.list(), nil
+	return s, r.listOrigins(), nil
 }
 
-// Given reports whether a flag or a variable gave the setting: such a value also wins over what a role file says.
+// Given reports whether a flag or a variable gave the setting: such a value wins over a role file.
 func (s *Settings) Given(name string) bool { return s.given[name] }
 
-// Choose returns what the settings say about a role, in any case: its own value beats the general one of the same source, and
-// a general one of a stronger source beats both.
+// Choose returns what the settings say about a role, in any case: within a source its own value
+// beats the general one, and the general value of a stronger source beats both.
 func (s *Settings) Choose(role string) Choice {
 	k := roleKey(role)
 	own, hasOwn := s.Agents[k]

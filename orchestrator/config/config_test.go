@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// in makes the input of a run that was started in START, with a settings file of the given text.
+// in returns the input of a run started in START with a settings file of the given text.
 func in(t *testing.T, file string, environ []string, flags map[string][]string) Input {
 	t.Helper()
 	start := t.TempDir()
@@ -50,7 +50,8 @@ func load(t *testing.T, input Input) (*Settings, []Origin) {
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
-	want := &Settings{OnDivergence: "accept", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1, MaxOutput: 1 << 30, StartDir: "/start"}
+	want := &Settings{OnDivergence: "accept", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
+		MaxOutput: 1 << 30, StartDir: "/start"}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
 	}
@@ -93,9 +94,11 @@ env:
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
 		Timeout:  90 * time.Second, Jobs: 4, KeepOutput: true, MaxOutput: 64 << 20,
-		Limits: Limits{Steps: 7, Cost: 2_500_000, Duration: 90 * time.Minute, TaskSteps: 3, TaskCost: 250_000, TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000},
+		Limits: Limits{Steps: 7, Cost: 2_500_000, Duration: 90 * time.Minute, TaskSteps: 3, TaskCost: 250_000,
+			TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000},
 		Redact: []Hidden{{"redact[0]", "internal.example"}, {"$DSN", "postgres://u:p@h"}},
-		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"}, Set: map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
+		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"},
+			Set:  map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 			Only: []string{"PATH"}},
 		StartDir: input.StartDir, FileDir: dir,
 	}
@@ -104,7 +107,7 @@ env:
 	}
 }
 
-// Flags win over variables, these over the file, that over the defaults.
+// Flags win over variables, variables over the file, the file over the defaults.
 func TestPrecedence(t *testing.T) {
 	const file = "timeout: 1m\njobs: 2\n"
 	environ := []string{"KANBAN_RUN_TIMEOUT=2m", "KANBAN_RUN_JOBS="}
@@ -121,7 +124,8 @@ func TestPrecedence(t *testing.T) {
 	}{
 		{"default", "", nil, nil, time.Hour, "default", false, 1},
 		{"file", file, nil, nil, time.Minute, "project/.kanban-run.yaml:1", false, 2},
-		{"variable, and an empty one is unset", file, environ, nil, 2 * time.Minute, "variable KANBAN_RUN_TIMEOUT", true, 2},
+		{"variable, and an empty one is unset", file, environ, nil, 2 * time.Minute, "variable KANBAN_RUN_TIMEOUT",
+			true, 2},
 		{"flag, and the last one counts", file, environ, flags, 4 * time.Minute, "flag --timeout", true, 2},
 	}
 	for _, tt := range tests {
@@ -129,10 +133,12 @@ func TestPrecedence(t *testing.T) {
 			input := in(t, tt.file, tt.environ, tt.flags)
 			s, origins := load(t, input)
 			if s.Timeout != tt.timeout || s.Jobs != tt.otherJobs || s.Given("timeout") != tt.given {
-				t.Errorf("timeout = %v (given %v), jobs = %d, want %v (%v) and %d", s.Timeout, s.Given("timeout"), s.Jobs, tt.timeout, tt.given, tt.otherJobs)
+				t.Errorf("timeout = %v (given %v), jobs = %d, want %v (%v) and %d", s.Timeout, s.Given("timeout"),
+					s.Jobs, tt.timeout, tt.given, tt.otherJobs)
 			}
 			at := slices.IndexFunc(origins, func(o Origin) bool { return o.Name == "timeout" })
-			source := filepath.ToSlash(strings.TrimPrefix(origins[at].Source, input.StartDir+string(filepath.Separator)))
+			source := filepath.ToSlash(strings.TrimPrefix(origins[at].Source,
+				input.StartDir+string(filepath.Separator)))
 			if source != tt.source {
 				t.Errorf("source of timeout = %s, want %s", source, tt.source)
 			}
@@ -165,27 +171,40 @@ func TestChoose(t *testing.T) {
 	}{
 		{"general adapter", "agent: Codex\n", nil, nil, Choice{Agent: "codex"}, Choice{Agent: "codex"}},
 		{"general command", "exec: ./all\n", nil, nil, exec("./all"), exec("./all")},
-		{"own command beside a general adapter", "agent: codex\nexec: {manager: ./m}\n", nil, nil, exec("./m"), Choice{Agent: "codex"}},
-		{"own adapter beside a general command", "", nil, map[string][]string{"exec": {"./all"}, "agent": {"Manager=codex"}},
+		{"own command beside a general adapter", "agent: codex\nexec: {manager: ./m}\n", nil, nil, exec("./m"),
+			Choice{Agent: "codex"}},
+		{"own adapter beside a general command", "", nil,
+			map[string][]string{"exec": {"./all"}, "agent": {"Manager=codex"}},
 			Choice{Agent: "codex"}, exec("./all")},
-		{"own command beats general command", "", nil, map[string][]string{"exec": {"manager=./m", "./all"}}, exec("./m"), exec("./all")},
-		{"one role from the file, another from a flag", "exec: {manager: ./m}\n", nil, map[string][]string{"exec": {"implementor=./i x=y"}},
+		{"own command beats general command", "", nil, map[string][]string{"exec": {"manager=./m", "./all"}},
+			exec("./m"), exec("./all")},
+		{"one role from the file, another from a flag", "exec: {manager: ./m}\n", nil,
+			map[string][]string{"exec": {"implementor=./i x=y"}},
 			exec("./m"), exec("./i x=y")},
-		{"a general flag ends what the file says of one role", "exec: {manager: ./m}\n", nil, map[string][]string{"agent": {"stub"}},
+		{"a general flag ends what the file says of one role", "exec: {manager: ./m}\n", nil,
+			map[string][]string{"agent": {"stub"}},
 			Choice{Agent: "stub"}, Choice{Agent: "stub"}},
-		{"a general command does too", "agent: {manager: codex}\n", nil, map[string][]string{"exec": {"./all"}}, exec("./all"), exec("./all")},
+		{"a general command does too", "agent: {manager: codex}\n", nil, map[string][]string{"exec": {"./all"}},
+			exec("./all"), exec("./all")},
 		{"an own adapter in a variable ends the file's own command", "exec: {manager: ./m, default: ./all}\n",
 			[]string{"KANBAN_RUN_AGENT=manager=claude"}, nil, Choice{Agent: "claude"}, exec("./all")},
-		{"one a line in a variable", "", []string{"KANBAN_RUN_EXEC=manager=./m\n\nimplementor=./i\n"}, nil, exec("./m"), exec("./i")},
-		{"agent exec keeps the commands that are known", "agent: claude\nexec: {manager: ./m}\n", nil, map[string][]string{"agent": {"exec"}},
+		{"one a line in a variable", "", []string{"KANBAN_RUN_EXEC=manager=./m\n\nimplementor=./i\n"}, nil,
+			exec("./m"), exec("./i")},
+		{"agent exec keeps the commands that are known", "agent: claude\nexec: {manager: ./m}\n", nil,
+			map[string][]string{"agent": {"exec"}},
 			exec("./m"), Choice{Agent: "exec"}},
-		{"agent exec for a role keeps its command", "exec: {manager: ./m}\n", nil, map[string][]string{"agent": {"manager=exec"}}, exec("./m"), Choice{}},
-		{"agent exec for a role takes the general command", "exec: ./all\n", nil, map[string][]string{"agent": {"manager=exec"}},
+		{"agent exec for a role keeps its command", "exec: {manager: ./m}\n", nil,
+			map[string][]string{"agent": {"manager=exec"}}, exec("./m"), Choice{}},
+		{"agent exec for a role takes the general command", "exec: ./all\n", nil,
+			map[string][]string{"agent": {"manager=exec"}},
 			exec("./all"), exec("./all")},
-		{"agent exec and command agree", "", nil, map[string][]string{"agent": {"exec"}, "exec": {"./all"}}, exec("./all"), exec("./all")},
-		{"an equals sign later on is the command's", "", nil, map[string][]string{"exec": {"./run --a=b"}}, exec("./run --a=b"), exec("./run --a=b")},
+		{"agent exec and command agree", "", nil, map[string][]string{"agent": {"exec"}, "exec": {"./all"}},
+			exec("./all"), exec("./all")},
+		{"an equals sign later on is the command's", "", nil, map[string][]string{"exec": {"./run --a=b"}},
+			exec("./run --a=b"), exec("./run --a=b")},
 		{"a path is no role", "", nil, map[string][]string{"exec": {"./a=b"}}, exec("./a=b"), exec("./a=b")},
-		{"a quoted word is no role", "", nil, map[string][]string{"exec": {`"a=b" c`}}, exec(`"a=b" c`), exec(`"a=b" c`)},
+		{"a quoted word is no role", "", nil, map[string][]string{"exec": {`"a=b" c`}}, exec(`"a=b" c`),
+			exec(`"a=b" c`)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -209,7 +228,9 @@ func TestWithoutKnownRolesAnyWordIsOne(t *testing.T) {
 }
 
 func TestOrigins(t *testing.T) {
-	input := in(t, "env:\n  set: {MODE: secret1, A: secret2}\nredact: [secret3, $DSN, secret4]\nexec: {manager: ./m}\n", []string{"DSN=secret5"},
+	input := in(t,
+		"env:\n  set: {MODE: secret1, A: secret2}\nredact: [secret3, $DSN, secret4]\nexec: {manager: ./m}\n",
+		[]string{"DSN=secret5"},
 		map[string][]string{"exec": {"implementor=./i"}, "jobs": {"2"}})
 	input.File = filepath.Join("project", FileName)
 	_, origins := load(t, input)
@@ -250,7 +271,8 @@ func TestOrigins(t *testing.T) {
 
 func TestFilesWithoutSettings(t *testing.T) {
 	for name, text := range map[string]string{
-		"empty": " ", "comments": "# nothing\n", "null": "~\n", "BOM": "\ufefftimeout:\n", "CRLF": "timeout:\r\njobs: ~\r\nenv:\r\nredact:\r\n",
+		"empty": " ", "comments": "# nothing\n", "null": "~\n", "BOM": "\ufefftimeout:\n",
+		"CRLF":      "timeout:\r\njobs: ~\r\nenv:\r\nredact:\r\n",
 		"empty env": "env: {pass: , set: , only: }\n", "one document with a marker": "---\njobs: 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +288,7 @@ func TestFilesWithoutSettings(t *testing.T) {
 	})
 }
 
-// The table is what flags, variables, help and documentation are made of.
+// Flags, variables, help and documentation are made from the table.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range Table() {
@@ -283,7 +305,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Every refusal says where and what to do.
+// Every refusal names the place and the remedy.
 func TestRefusals(t *testing.T) {
 	unit := "write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"
 	tests := []struct {
@@ -292,66 +314,97 @@ func TestRefusals(t *testing.T) {
 		flags      map[string][]string
 		want, hint string
 	}{
-		{name: "unknown setting", file: "jobs: 1\ntimout: 3m\n", want: `F:2: unknown setting "timout"`, hint: "did you mean timeout?"},
-		{name: "dash for underscore", file: "max-retries: 3\n", want: `F:1: unknown setting "max-retries"`, hint: "did you mean max_retries?"},
+		{name: "unknown setting", file: "jobs: 1\ntimout: 3m\n", want: `F:2: unknown setting "timout"`,
+			hint: "did you mean timeout?"},
+		{name: "dash for underscore", file: "max-retries: 3\n", want: `F:1: unknown setting "max-retries"`,
+			hint: "did you mean max_retries?"},
 		{name: "far from all", file: "colour: red\n", want: `F:1: unknown setting "colour"`, hint: known()},
-		{name: "no top-level env.pass", file: "env.pass: [A]\n", want: `F:1: unknown setting "env.pass"`, hint: known()},
-		{name: "workdir in the file", file: "workdir: x\n", want: "F:1: this file lies in the work directory and cannot name it",
+		{name: "no top-level env.pass", file: "env.pass: [A]\n", want: `F:1: unknown setting "env.pass"`,
+			hint: known()},
+		{name: "workdir in the file", file: "workdir: x\n",
+			want: "F:1: this file lies in the work directory and cannot name it",
 			hint: "use -C DIR or KANBAN_RUN_WORKDIR"},
 		{name: "duration in the file", file: "\ntimeout: 90\n", want: `F:2: timeout: "90" is no duration`, hint: unit},
-		{name: "duration in a flag", flags: map[string][]string{"timeout": {"-1s"}}, want: `flag --timeout: "-1s" is no duration`, hint: unit},
-		{name: "number in a variable", environ: []string{"KANBAN_RUN_JOBS=0"}, want: `variable KANBAN_RUN_JOBS: "0" is no number of at least 1`,
+		{name: "duration in a flag", flags: map[string][]string{"timeout": {"-1s"}},
+			want: `flag --timeout: "-1s" is no duration`, hint: unit},
+		{name: "number in a variable", environ: []string{"KANBAN_RUN_JOBS=0"},
+			want: `variable KANBAN_RUN_JOBS: "0" is no number of at least 1`,
 			hint: "write a whole number, 1 or more"},
 		{name: "number too large", flags: map[string][]string{"max_steps": {"99999999999999999999"}},
-			want: `flag --max-steps: "99999999999999999999" is no number of at least 0`, hint: "write a whole number, 0 or more"},
-		{name: "yes is no boolean", file: "keep_output: yes\n", want: `F:1: keep_output: "yes" is neither true nor false`, hint: "write true or false"},
-		{name: "a word of two", file: "on_divergence: stop\n", want: `F:1: on_divergence: "stop" is not allowed here`, hint: "write accept or freeze"},
-		{name: "a list for a value", file: "timeout: [1m]\n", want: "F:1: timeout must be one value", hint: "write timeout: VALUE"},
+			want: `flag --max-steps: "99999999999999999999" is no number of at least 0`,
+			hint: "write a whole number, 0 or more"},
+		{name: "yes is no boolean", file: "keep_output: yes\n",
+			want: `F:1: keep_output: "yes" is neither true nor false`, hint: "write true or false"},
+		{name: "a word of two", file: "on_divergence: stop\n", want: `F:1: on_divergence: "stop" is not allowed here`,
+			hint: "write accept or freeze"},
+		{name: "a list for a value", file: "timeout: [1m]\n", want: "F:1: timeout must be one value",
+			hint: "write timeout: VALUE"},
 		{name: "unknown role in the file", file: "exec:\n  manger: ./m\n", want: `F:2: exec: unknown role "manger"`,
 			hint: "name a role that kanban-run roles lists, or default for all of them"},
-		{name: "unknown role in a flag", flags: map[string][]string{"exec": {"MODE=x ./run"}}, want: `flag --exec: unknown role "MODE" before the =`,
+		{name: "unknown role in a flag", flags: map[string][]string{"exec": {"MODE=x ./run"}},
+			want: `flag --exec: unknown role "MODE" before the =`,
 			hint: "name a role that kanban-run roles lists; to set a variable for a command write env NAME=value COMMAND"},
-		{name: "empty command", flags: map[string][]string{"exec": {"manager="}}, want: "flag --exec: is empty", hint: "name a program and its arguments"},
+		{name: "empty command", flags: map[string][]string{"exec": {"manager="}}, want: "flag --exec: is empty",
+			hint: "name a program and its arguments"},
 		{name: "empty adapter", file: "agent: ''\n", want: "F:1: agent: is empty", hint: "name an adapter"},
-		{name: "unknown adapter", file: "agent: cluade\n", want: `F:1: agent: unknown adapter "cluade"`, hint: "did you mean claude?"},
-		{name: "adapter far from all", flags: map[string][]string{"agent": {"x11"}}, want: `flag --agent: unknown adapter "x11"`,
+		{name: "unknown adapter", file: "agent: cluade\n", want: `F:1: agent: unknown adapter "cluade"`,
+			hint: "did you mean claude?"},
+		{name: "adapter far from all", flags: map[string][]string{"agent": {"x11"}},
+			want: `flag --agent: unknown adapter "x11"`,
 			hint: "the known adapters are claude, exec, stub"},
-		{name: "adapter and command for all", flags: map[string][]string{"agent": {"stub"}, "exec": {"./x"}}, want: "flag --exec: contradicts agent stub",
+		{name: "adapter and command for all", flags: map[string][]string{"agent": {"stub"}, "exec": {"./x"}},
+			want: "flag --exec: contradicts agent stub",
 			hint: "give either an adapter or a command, not both, for the same role"},
-		{name: "adapter and command for one", file: "agent: {manager: stub}\nexec:\n  Manager: ./x\n", want: "F:3: exec: contradicts agent stub",
+		{name: "adapter and command for one", file: "agent: {manager: stub}\nexec:\n  Manager: ./x\n",
+			want: "F:3: exec: contradicts agent stub",
 			hint: "give either an adapter or a command, not both, for the same role"},
-		{name: "redact is no list", file: "redact: x\n", want: "F:1: redact must be a list", hint: "write a list: [ONE, TWO]"},
-		{name: "redact with an empty text", file: "redact:\n - x\n - ''\n", want: "F:3: redact must be a list of texts", hint: "quote each entry"},
+		{name: "redact is no list", file: "redact: x\n", want: "F:1: redact must be a list",
+			hint: "write a list: [ONE, TWO]"},
+		{name: "redact with an empty text", file: "redact:\n - x\n - ''\n",
+			want: "F:3: redact must be a list of texts", hint: "quote each entry"},
 		{name: "redact with half a variable", file: "redact: [$A-B]\n", want: `F:1: redact: "A-B" is no variable name`,
 			hint: "write $NAME, or quote a text that does not begin with $"},
-		{name: "env is a list", file: "env: [A]\n", want: "F:1: env must be a mapping", hint: "write env: {pass: [NAME], set: {NAME: value}}"},
-		{name: "unknown key in env", file: "env:\n  pas: [A]\n", want: `F:2: unknown key "pas" in env`, hint: "did you mean pass?"},
+		{name: "env is a list", file: "env: [A]\n", want: "F:1: env must be a mapping",
+			hint: "write env: {pass: [NAME], set: {NAME: value}}"},
+		{name: "unknown key in env", file: "env:\n  pas: [A]\n", want: `F:2: unknown key "pas" in env`,
+			hint: "did you mean pass?"},
 		{name: "env.pass with a dollar", file: "env:\n  pass: [$A]\n", want: `F:2: env.pass: "$A" is no variable name`,
 			hint: "name the variable only, without $ or =; * stands for any letters"},
 		{name: "env.only empty", file: "env: {only: []}\n", want: "F:1: env.only is empty",
 			hint: "name what agents need, for example [PATH, HOME]; or remove the line"},
 		{name: "env.set with a map", file: "env: {set: {A: {b: c}}}\n",
-			want: `F:1: env.set: "A" must be a variable name with one text as its value`, hint: "write set: {NAME: value}"},
-		{name: "key twice", file: "jobs: 1\ntimeout: 1m\n\"jobs\": 2\n", want: `F:3: the key "jobs" is already on line 1`, hint: "keep one of the two"},
-		{name: "anchor", file: "redact: &a [x]\nenv: {pass: *a}\n", want: "F:1: anchors and aliases are not allowed", hint: "write the value out"},
-		{name: "merge key", file: "env:\n  <<: {pass: [A]}\n", want: "F:2: the tag !!merge is not allowed", hint: "remove the tag"},
+			want: `F:1: env.set: "A" must be a variable name with one text as its value`,
+			hint: "write set: {NAME: value}"},
+		{name: "key twice", file: "jobs: 1\ntimeout: 1m\n\"jobs\": 2\n",
+			want: `F:3: the key "jobs" is already on line 1`, hint: "keep one of the two"},
+		{name: "anchor", file: "redact: &a [x]\nenv: {pass: *a}\n", want: "F:1: anchors and aliases are not allowed",
+			hint: "write the value out"},
+		{name: "merge key", file: "env:\n  <<: {pass: [A]}\n", want: "F:2: the tag !!merge is not allowed",
+			hint: "remove the tag"},
 		{name: "custom tag", file: "jobs: !env N\n", want: "F:1: the tag !env is not allowed", hint: "remove the tag"},
-		{name: "two documents", file: "jobs: 1\n---\njobs: 2\n", want: "F:2: holds more than one YAML document", hint: "remove the line ---"},
+		{name: "two documents", file: "jobs: 1\n---\njobs: 2\n", want: "F:2: holds more than one YAML document",
+			hint: "remove the line ---"},
 		{name: "a list", file: "- jobs\n", want: "F:1: settings are lines of NAME: VALUE", hint: known()},
 		{name: "no YAML", file: "jobs: 1\nexec: a: b\n", want: "F:2: mapping values are not allowed in this context",
 			hint: "quote a value that contains a colon or begins with a special character"},
-		{name: "no YAML on the first line", file: "exec: a: b\n", want: "F:1: mapping values are not allowed in this context",
+		{name: "no YAML on the first line", file: "exec: a: b\n",
+			want: "F:1: mapping values are not allowed in this context",
 			hint: "quote a value that contains a colon or begins with a special character"},
-		{name: "a tab", file: "# x\ntimeout: 1m\n\tgrace: 1s\n", want: "F:3: found a tab character that violates indentation", hint: "indent with spaces"},
-		{name: "a tab on the first line", file: "\tjobs: 1\n", want: "F:1: found character that cannot start any token", hint: "indent with spaces"},
-		{name: "a list out of line", file: "# x\nenv:\n  pass:\n  - A\n - B\njobs: 1\n", want: "F:5: did not find expected key",
+		{name: "a tab", file: "# x\ntimeout: 1m\n\tgrace: 1s\n",
+			want: "F:3: found a tab character that violates indentation", hint: "indent with spaces"},
+		{name: "a tab on the first line", file: "\tjobs: 1\n",
+			want: "F:1: found character that cannot start any token", hint: "indent with spaces"},
+		{name: "a list out of line", file: "# x\nenv:\n  pass:\n  - A\n - B\njobs: 1\n",
+			want: "F:5: did not find expected key",
 			hint: "quote a value that contains a colon or begins with a special character"},
-		{name: "a list without an end", file: "# x\nenv: {pass: [A\njobs: 1\n", want: "F:2: did not find expected ',' or ']'",
+		{name: "a list without an end", file: "# x\nenv: {pass: [A\njobs: 1\n",
+			want: "F:2: did not find expected ',' or ']'",
 			hint: "quote a value that contains a colon or begins with a special character"},
 		{name: "a quote without an end", file: "# x\nexec: \"a\njobs: 1\n", want: "F:2: found unexpected end of stream",
 			hint: "quote a value that contains a colon or begins with a special character"},
 		{name: "no UTF-8", file: "exec: \xff\n", want: "F: is not UTF-8 text", hint: "save the file as UTF-8"},
-		{name: "too large", file: strings.Repeat("# x\n", maxFile/4+1), want: "F: larger than 64 KiB", hint: "the settings are one small text file"},
+		{name: "too large", file: strings.Repeat("# x\n", maxFile/4+1), want: "F: larger than 64 KiB",
+			hint: "the settings are one small text file"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -384,7 +437,7 @@ func TestAFolderIsNoSettingsFile(t *testing.T) {
 	}
 }
 
-// Whatever the file holds, it is read or refused with the file's name, and no value of env.set is shown.
+// Any file is read or refused with the file's name, and no value of env.set is shown.
 func FuzzFile(f *testing.F) {
 	f.Add([]byte("exec: {manager: ./m}\nenv: {set: {A: hidden-text}}\nredact: [hidden-text]\ntimeout: 3m\n"))
 	f.Add([]byte("agent: exec\njobs: !!int 3\n? [a]\n: b\n"))

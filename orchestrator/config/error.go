@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Error says what is wrong with a setting: always the user's to mend.
+// Error reports a wrong setting, which the user can mend.
 type Error struct {
-	File string // the settings file; "" when a flag or a variable is meant, which Text then names
-	Line int    // zero: the file as a whole
+	File string // the settings file; "" for a flag or a variable, which Text names
+	Line int    // zero: the whole file
 	Text string
 	Fix  string
 }
@@ -23,24 +23,25 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
 }
 
-// Hint says what to write instead.
+// Hint returns what to write instead.
 func (e *Error) Hint() string { return e.Fix }
 
-// suggest names the word that was probably meant, and otherwise all that would do.
+// suggest names the word that was probably meant, else all allowed words.
 func suggest(word string, words []string, all string) string {
 	for _, w := range words {
-		if oneEditApart(plain(word), plain(w)) {
+		if oneEditApart(normalize(word), normalize(w)) {
 			return "did you mean " + w + "?"
 		}
 	}
 	return all + strings.Join(words, ", ")
 }
 
-func plain(word string) string {
+func normalize(word string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(word))
 }
 
-// oneEditApart reports whether one letter more, less, changed, or swapped with its neighbour turns a into b.
+// oneEditApart reports whether one letter added, removed, changed, or swapped with its neighbour
+// turns a into b.
 func oneEditApart(a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]

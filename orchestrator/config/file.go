@@ -20,7 +20,7 @@ import (
 // maxFile bounds the settings file: the parser's time grows faster than its input.
 const maxFile = 64 << 10
 
-// everyRole is the key that stands for all roles in `agent:` and `exec:` maps.
+// everyRole is the key of all roles in `agent:` and `exec:` maps.
 const everyRole = "default"
 
 func (r *resolver) fromFile() ([]given, error) {
@@ -45,7 +45,7 @@ func (r *resolver) fromFile() ([]given, error) {
 	return f.values, f.err
 }
 
-// readFile asks before it opens, because opening a FIFO would wait for its writer.
+// readFile checks before it opens: opening a FIFO would wait for its writer.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -90,10 +90,11 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, f.syntax(source, err)
+		return nil, f.syntaxError(source, err)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &Error{File: f.path, Line: second.Line, Text: "holds more than one YAML document", Fix: "remove the line ---"}
+		return nil, &Error{File: f.path, Line: second.Line, Text: "holds more than one YAML document",
+			Fix: "remove the line ---"}
 	}
 	root := document.Content[0]
 	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
@@ -106,20 +107,23 @@ func (f *settingsFile) parse(source []byte) (*yaml.Node, error) {
 	return root, f.err
 }
 
-// syntax says where the file is no YAML. The library names the line of the enclosing list at best; frontmatter finds the place.
-func (f *settingsFile) syntax(source []byte, err error) error {
-	e := &Error{File: f.path, Text: err.Error(), Fix: "quote a value that contains a colon or begins with a special character"}
+// syntaxError places a syntax error. The library names at best the line of the enclosing list;
+// frontmatter finds the place.
+func (f *settingsFile) syntaxError(source []byte, err error) error {
+	e := &Error{File: f.path, Text: err.Error(),
+		Fix: "quote a value that contains a colon or begins with a special character"}
 	var p *frontmatter.Problem
 	if _, err := frontmatter.ParseYAML(f.path, source); errors.As(err, &p) && p.Line > 0 {
 		e.Line, e.Text = p.Line, strings.TrimPrefix(p.Text, "invalid YAML: ")
-		if line := bytes.SplitAfter(source, []byte{'\n'})[p.Line-1]; bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte{'\t'}) {
+		if line := bytes.SplitAfter(source, []byte{'\n'})[p.Line-1]; bytes.HasPrefix(bytes.TrimLeft(line, " "),
+			[]byte{'\t'}) {
 			e.Fix = "indent with spaces"
 		}
 	}
 	return e
 }
 
-// refuseTricks keeps the file what it looks like: no value stands elsewhere, and no key twice.
+// refuseTricks refuses values that stand elsewhere and duplicate keys.
 func (f *settingsFile) refuseTricks(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		f.fail(n, "write the value out", "anchors and aliases are not allowed")
@@ -148,11 +152,11 @@ func (f *settingsFile) read(root *yaml.Node) {
 		at := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == key.Value && s.InFile })
 		switch {
 		case value.Tag == "!!null" && slices.Contains(fileKeys(), key.Value):
-			// `timeout:` with nothing behind it is the default, as if the line were not there.
+			// `timeout:` without a value is the default, as if the line were missing.
 		case key.Value == "env":
 			f.env(value)
 		case key.Value == "redact":
-			f.list("redact", value)
+			f.readList("redact", value)
 		case key.Value == "workdir":
 			f.fail(key, "use -C DIR or KANBAN_RUN_WORKDIR", "this file lies in the work directory and cannot name it")
 		case at < 0 || strings.Contains(key.Value, "."):
@@ -165,7 +169,7 @@ func (f *settingsFile) read(root *yaml.Node) {
 	}
 }
 
-// fileKeys are the top-level keys of the file.
+// fileKeys returns the top-level keys of the file.
 func fileKeys() []string {
 	var keys []string
 	for _, s := range Table() {
@@ -199,7 +203,8 @@ func (f *settingsFile) byRole(name string, value *yaml.Node) {
 		if role == everyRole {
 			role = ""
 		} else if f.knownRole != nil && !f.knownRole(role) {
-			f.fail(key, "name a role that kanban-run roles lists, or default for all of them", "%s: unknown role %q", name, key.Value)
+			f.fail(key, "name a role that kanban-run roles lists, or default for all of them", "%s: unknown role %q",
+				name, key.Value)
 		}
 		f.scalar(name, role, value.Content[i+1])
 	}
@@ -213,17 +218,18 @@ func (f *settingsFile) env(value *yaml.Node) {
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		switch key, v := value.Content[i], value.Content[i+1]; key.Value {
 		case "pass", "only":
-			f.variables("env."+key.Value, v)
+			f.readVariables("env."+key.Value, v)
 		case "set":
 			f.assignments(v)
 		default:
-			f.fail(key, suggest(key.Value, []string{"pass", "set", "only"}, "env has the keys "), "unknown key %q in env", key.Value)
+			f.fail(key, suggest(key.Value, []string{"pass", "set", "only"}, "env has the keys "),
+				"unknown key %q in env", key.Value)
 		}
 	}
 }
 
-// list adds a value and returns its items, as long as all of them are texts.
-func (f *settingsFile) list(name string, value *yaml.Node) []string {
+// readList adds a value and returns its items, which must all be text.
+func (f *settingsFile) readList(name string, value *yaml.Node) []string {
 	if value.Kind != yaml.SequenceNode {
 		f.fail(value, "write a list: [ONE, TWO]", "%s must be a list", name)
 		return nil
@@ -240,18 +246,20 @@ func (f *settingsFile) list(name string, value *yaml.Node) []string {
 	return items
 }
 
-// variables reads a list of names. An empty env.only would either mean nothing or stop every agent, so it is neither.
-func (f *settingsFile) variables(name string, value *yaml.Node) {
+// readVariables reads a list of names. It refuses an empty env.only, which would either mean
+// nothing or stop every agent.
+func (f *settingsFile) readVariables(name string, value *yaml.Node) {
 	if value.Tag == "!!null" {
 		return
 	}
-	items := f.list(name, value)
+	items := f.readList(name, value)
 	if len(items) == 0 && name == "env.only" {
 		f.fail(value, "name what agents need, for example [PATH, HOME]; or remove the line", "env.only is empty")
 	}
 	for i, item := range items {
 		if !variablePattern().MatchString(item) {
-			f.fail(value.Content[i], "name the variable only, without $ or =; * stands for any letters", "%s: %q is no variable name", name, item)
+			f.fail(value.Content[i], "name the variable only, without $ or =; * stands for any letters",
+				"%s: %q is no variable name", name, item)
 		}
 	}
 }
@@ -268,7 +276,8 @@ func (f *settingsFile) assignments(value *yaml.Node) {
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		key, v := value.Content[i], value.Content[i+1]
 		if !variableName().MatchString(key.Value) || v.Kind != yaml.ScalarNode {
-			f.fail(key, "write set: {NAME: value}", "env.set: %q must be a variable name with one text as its value", key.Value)
+			f.fail(key, "write set: {NAME: value}", "env.set: %q must be a variable name with one text as its value",
+				key.Value)
 			return
 		}
 		set[key.Value] = v.Value

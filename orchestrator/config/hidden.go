@@ -7,8 +7,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// HiddenIn reads of a settings file what must not be shown, as far as it can be read: the entries of redact, and what env.set sets. It
-// is for messages that are printed before the settings are known, or because they are wrong.
+// HiddenIn returns the texts of a settings file that must not be shown, as far as it can be read:
+// the entries of redact and the values of env.set. It serves messages printed before the settings
+// are known, or because they are wrong.
 func HiddenIn(file string, environ []string) (hidden []Hidden, set map[string]string) {
 	var s struct {
 		Redact yaml.Node `yaml:"redact"`

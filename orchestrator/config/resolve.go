@@ -11,23 +11,23 @@ import (
 	"unicode/utf8"
 )
 
-// given is one value as its source gave it.
+// given is one value from one source.
 type given struct {
 	name   string // the setting
 	role   string // in lower case; "" is every role
 	value  string
 	list   []string          // of redact, env.pass and env.only
 	set    map[string]string // of env.set
-	shown  string            // what an Origin shows; "" shows value
+	shown  string            // for the Origin; "" shows value
 	source string
 	strong bool // from a flag or a variable
 	dir    string
-	file   string // of the settings file, with line
+	file   string // the settings file, with line
 	line   int
 }
 
-// fail makes an error that stands where the value stands.
-func (g given) fail(text, fix string) *Error {
+// errorAt returns an error at the value's place.
+func (g given) errorAt(text, fix string) *Error {
 	if g.file == "" {
 		text = g.source + ": " + text
 	} else {
@@ -43,7 +43,7 @@ type resolver struct {
 	origins  map[string]Origin
 }
 
-func (r *resolver) defaults() error {
+func (r *resolver) setDefaults() error {
 	for _, row := range rows() {
 		r.origins[row.Name] = Origin{row.Name, row.Default, "default"}
 		if row.set == nil || row.Name == "workdir" || row.Default == "" {
@@ -56,7 +56,7 @@ func (r *resolver) defaults() error {
 	return nil
 }
 
-// apply lays the values of one source over what weaker sources gave.
+// apply puts the values of one source over those of weaker sources.
 func (r *resolver) apply(values []given) error {
 	layer := choices{}
 	for _, g := range values {
@@ -67,16 +67,16 @@ func (r *resolver) apply(values []given) error {
 	if err := layer.check(); err != nil {
 		return err
 	}
-	r.choices = r.choices.under(layer)
+	r.choices = r.choices.overlay(layer)
 	return nil
 }
 
 func (r *resolver) applyOne(g given, layer choices) error {
 	switch g.name {
 	case "agent", "exec":
-		return r.choose(g, layer)
+		return r.chooseAgent(g, layer)
 	case "redact":
-		return r.redact(g)
+		return r.applyRedact(g)
 	case "env.pass":
 		r.settings.Env.Pass = g.list
 	case "env.set":
@@ -84,32 +84,33 @@ func (r *resolver) applyOne(g given, layer choices) error {
 	case "env.only":
 		r.settings.Env.Only = g.list
 	default:
-		if err := r.set(g); err != nil {
+		if err := r.setRow(g); err != nil {
 			return err
 		}
 	}
-	r.record(g)
+	r.recordOrigin(g)
 	return nil
 }
 
-func (r *resolver) set(g given) error {
+func (r *resolver) setRow(g given) error {
 	for _, row := range rows() {
 		if row.Name != g.name {
 			continue
 		}
 		err := row.set(r.settings, g.value, g.dir)
-		if bad, ok := errors.AsType[*badValue](err); ok {
-			return g.fail(bad.text, bad.fix)
+		if bad, ok := errors.AsType[*valueError](err); ok {
+			return g.errorAt(bad.text, bad.fix)
 		}
 		r.settings.given[g.name] = g.strong
 		return err
 	}
-	return g.fail("no such setting", known())
+	return g.errorAt("no such setting", known())
 }
 
-func (r *resolver) choose(g given, layer choices) error {
+func (r *resolver) chooseAgent(g given, layer choices) error {
 	if g.value == "" {
-		return g.fail("is empty", "name "+map[string]string{"agent": "an adapter", "exec": "a program and its arguments"}[g.name])
+		return g.errorAt("is empty", "name "+map[string]string{"agent": "an adapter",
+			"exec": "a program and its arguments"}[g.name])
 	}
 	c := layer[g.role]
 	if g.name == "exec" {
@@ -117,7 +118,8 @@ func (r *resolver) choose(g given, layer choices) error {
 	} else {
 		g.value = strings.ToLower(g.value)
 		if r.in.Adapters != nil && !slices.Contains(r.in.Adapters, g.value) {
-			return g.fail(fmt.Sprintf("unknown adapter %q", g.value), suggest(g.value, r.in.Adapters, "the known adapters are "))
+			return g.errorAt(fmt.Sprintf("unknown adapter %q", g.value),
+				suggest(g.value, r.in.Adapters, "the known adapters are "))
 		}
 		c.agent = &g
 	}
@@ -128,9 +130,9 @@ func (r *resolver) choose(g given, layer choices) error {
 	return nil
 }
 
-// redact looks up `$NAME` entries, so that a secret need not stand in a file to be kept out of the others. An unset variable
-// has nothing to hide.
-func (r *resolver) redact(g given) error {
+// applyRedact looks up `$NAME` entries: a secret need not stand in a file to be kept out of others.
+// An unset variable hides nothing.
+func (r *resolver) applyRedact(g given) error {
 	var names []string
 	for i, text := range g.list {
 		name, isVariable := strings.CutPrefix(text, "$")
@@ -139,10 +141,11 @@ func (r *resolver) redact(g given) error {
 			continue
 		}
 		if !variableName().MatchString(name) {
-			return g.fail(fmt.Sprintf("%q is no variable name", name), "write $NAME, or quote a text that does not begin with $")
+			return g.errorAt(fmt.Sprintf("%q is no variable name", name),
+				"write $NAME, or quote a text that does not begin with $")
 		}
 		names = append(names, text)
-		if value := r.variable(name); value != "" {
+		if value := r.lookupVariable(name); value != "" {
 			r.settings.Redact = append(r.settings.Redact, Hidden{text, value})
 		}
 	}
@@ -150,14 +153,14 @@ func (r *resolver) redact(g given) error {
 		names = append(names, fmt.Sprintf("(%d not shown)", hidden))
 	}
 	g.shown = strings.Join(names, " ")
-	r.record(g)
+	r.recordOrigin(g)
 	return nil
 }
 
-func (r *resolver) variable(name string) string { return lookup(r.in.Environ, name) }
+func (r *resolver) lookupVariable(name string) string { return lookup(r.in.Environ, name) }
 
 func lookup(environ []string, name string) string {
-	// The last one counts, as it does for a program that is started with two of a name.
+	// The last assignment counts, as in a program started with two of one name.
 	for _, assignment := range slices.Backward(environ) {
 		if key, value, ok := strings.Cut(assignment, "="); ok && key == name {
 			return value
@@ -166,7 +169,7 @@ func lookup(environ []string, name string) string {
 	return ""
 }
 
-func (r *resolver) record(g given) {
+func (r *resolver) recordOrigin(g given) {
 	shown := g.value
 	if g.shown != "" {
 		shown = g.shown
@@ -174,8 +177,9 @@ func (r *resolver) record(g given) {
 	r.origins[g.name] = Origin{g.name, shown, g.source}
 }
 
-// list returns the origins in the order of the table, roles of a setting sorted behind it.
-func (r *resolver) list() []Origin {
+// listOrigins returns the origins in the order of the table, the roles of a setting sorted behind
+// it.
+func (r *resolver) listOrigins() []Origin {
 	for name, origins := range r.choices.origins() {
 		r.origins[name] = origins
 	}
@@ -196,12 +200,12 @@ func (r *resolver) fromEnviron() ([]given, error) {
 	for _, row := range rows() {
 		value := ""
 		if row.Variable != "" {
-			value = r.variable(row.Variable)
+			value = r.lookupVariable(row.Variable)
 		}
 		if value == "" {
 			continue
 		}
-		more, err := r.spread(row.Setting, strings.Split(value, "\n"), "variable "+row.Variable)
+		more, err := r.parseTexts(row.Setting, strings.Split(value, "\n"), "variable "+row.Variable)
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +224,7 @@ func (r *resolver) fromFlags() ([]given, error) {
 		if row.Flag == "" {
 			source = "setting " + row.Name
 		}
-		more, err := r.spread(row.Setting, r.in.Flags[row.Name], source)
+		more, err := r.parseTexts(row.Setting, r.in.Flags[row.Name], source)
 		if err != nil {
 			return nil, err
 		}
@@ -229,8 +233,8 @@ func (r *resolver) fromFlags() ([]given, error) {
 	return values, nil
 }
 
-// spread makes one value of each text, and reads the role in front of it where there may be one.
-func (r *resolver) spread(row Setting, texts []string, source string) ([]given, error) {
+// parseTexts makes one value of each text, and splits off the role before it where one is allowed.
+func (r *resolver) parseTexts(row Setting, texts []string, source string) ([]given, error) {
 	var values []given
 	for _, text := range texts {
 		g := given{name: row.Name, value: strings.TrimSpace(text), source: source, strong: true, dir: r.in.StartDir}
@@ -250,34 +254,37 @@ func (r *resolver) spread(row Setting, texts []string, source string) ([]given, 
 }
 
 var (
-	variableName    = lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	variablePattern = lazy(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
+	variableName    = lazyPattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variablePattern = lazyPattern(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
 )
 
-// lazy compiles a pattern when it is first needed: those with letters of all scripts cost as much as half of a start.
-func lazy(pattern string) func() *regexp.Regexp {
+// lazyPattern compiles a pattern at its first use: patterns with letters of all scripts take half
+// of a start.
+func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// cutRole reads ROLE= only when the text before the first = is one word, and that word must be a role: `FOO=1 ./agent` is
-// refused rather than guessed at.
+// cutRole splits ROLE= off when the text before the first = is one word, which must then be a role:
+// `FOO=1 ./agent` is refused, not guessed at.
 func (r *resolver) cutRole(g given) (role, rest string, err error) {
 	word, rest, found := strings.Cut(g.value, "=")
 	if !found || !isRoleWord(word) {
 		return "", g.value, nil
 	}
 	if r.in.KnownRole != nil && !r.in.KnownRole(word) {
-		return "", "", g.fail(fmt.Sprintf("unknown role %q before the =", word),
+		return "", "", g.errorAt(fmt.Sprintf("unknown role %q before the =", word),
 			"name a role that kanban-run roles lists; to set a variable for a command write env NAME=value COMMAND")
 	}
 	return roleKey(word), strings.TrimSpace(rest), nil
 }
 
-// isRoleWord says whether a word could be a role's name, in letters and digits of any script; `./run` or `"quoted` cannot.
+// isRoleWord reports whether a word could be a role's name, in letters and digits of any script;
+// `./run` and `"quoted` could not.
 func isRoleWord(word string) bool {
 	isLetter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 	first, _ := utf8.DecodeRuneInString(word)
-	return isLetter(first) && !strings.ContainsFunc(word, func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("_.-", r) })
+	return isLetter(first) && !strings.ContainsFunc(word,
+		func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("_.-", r) })
 }
 
 func roleKey(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

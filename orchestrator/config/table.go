@@ -14,21 +14,21 @@ type Setting struct {
 	Name     string // in the settings file and in Input.Flags
 	Flag     string // without dashes; "" when there is none
 	Short    string // one letter, or ""
-	Value    string // what the flag takes, for the help text; "" for a switch
+	Value    string // the flag's argument in the help text; "" for a switch
 	Variable string // "" when there is none
 	InFile   bool
-	Repeated bool   // the flag may be given several times, the variable holds one a line, the file a map by role
+	Repeated bool   // the flag may be repeated, the variable holds one value a line, the file a map by role
 	Default  string // in words where it is no value
 	Help     string
 }
 
-// row is a Setting with what sets it; a nil set belongs to a setting with a form of its own.
+// row is a Setting with its setter; nil for a setting with a form of its own.
 type row struct {
 	Setting
 	set func(s *Settings, value, dir string) error
 }
 
-// Table returns every setting there is, in the order of the help text.
+// Table returns all settings in the order of the help text.
 func Table() []Setting {
 	var all []Setting
 	for _, r := range rows() {
@@ -37,10 +37,10 @@ func Table() []Setting {
 	return all
 }
 
-// rows is read only.
+// rows must not be changed.
 var rows = sync.OnceValue(func() []row { return slices.Concat(agentRows(), limitRows(), otherRows()) })
 
-// agentRows are about who works, where and for how long at a time.
+// agentRows are about which agents work, where, and for how long.
 func agentRows() []row {
 	return []row{
 		{Setting{Name: "workdir", Flag: "workdir", Short: "C", Value: "DIR", Variable: "KANBAN_RUN_WORKDIR",
@@ -49,130 +49,138 @@ func agentRows() []row {
 		{Setting{Name: "roles", Flag: "roles", Value: "DIR", Variable: "KANBAN_RUN_ROLES", InFile: true,
 			Help: "look for role files in DIR before .kanban-run/roles"},
 			func(s *Settings, v, dir string) error { s.Roles = s.fromDir(dir, v); return nil }},
-		{Setting{Name: "agent", Flag: "agent", Value: "[ROLE=]ADAPTER", Variable: "KANBAN_RUN_AGENT", InFile: true, Repeated: true,
-			Default: DefaultAgent, Help: "adapter of every role, or of ROLE"}, nil},
-		{Setting{Name: "exec", Flag: "exec", Value: "[ROLE=]COMMAND", Variable: "KANBAN_RUN_EXEC", InFile: true, Repeated: true,
-			Help: "program that works for every role, or for ROLE: JSON on stdin, JSON on stdout"}, nil},
+		{Setting{Name: "agent", Flag: "agent", Value: "[ROLE=]ADAPTER", Variable: "KANBAN_RUN_AGENT", InFile: true,
+			Repeated: true, Default: DefaultAgent, Help: "adapter of every role, or of ROLE"}, nil},
+		{Setting{Name: "exec", Flag: "exec", Value: "[ROLE=]COMMAND", Variable: "KANBAN_RUN_EXEC", InFile: true,
+			Repeated: true,
+			Help:     "program that works for every role, or for ROLE: JSON on stdin, JSON on stdout"}, nil},
 		{Setting{Name: "stub", Flag: "stub", Value: "FILE", Variable: "KANBAN_RUN_STUB", InFile: true,
 			Help: "what stub agents do instead of answering well"},
 			func(s *Settings, v, dir string) error { s.Stub = s.fromDir(dir, v); return nil }},
-		{Setting{Name: "timeout", Flag: "timeout", Value: "DURATION", Variable: "KANBAN_RUN_TIMEOUT", InFile: true, Default: "1h",
-			Help: "stop an agent's attempt after DURATION; 0: never"},
-			func(s *Settings, v, _ string) (err error) { s.Timeout, err = duration(v); return err }},
+		{Setting{Name: "timeout", Flag: "timeout", Value: "DURATION", Variable: "KANBAN_RUN_TIMEOUT", InFile: true,
+			Default: "1h", Help: "stop an agent's attempt after DURATION; 0: never"},
+			func(s *Settings, v, _ string) (err error) { s.Timeout, err = parseDuration(v); return err }},
 		{Setting{Name: "grace", Variable: "KANBAN_RUN_GRACE", InFile: true, Default: "5s",
 			Help: "time between asking an agent to stop and killing it"},
-			func(s *Settings, v, _ string) (err error) { s.Grace, err = duration(v); return err }},
-		{Setting{Name: "max_retries", Flag: "max-retries", Value: "N", Variable: "KANBAN_RUN_MAX_RETRIES", InFile: true, Default: "3",
-			Help: "start an agent up to N times again when its reply is invalid"},
-			func(s *Settings, v, _ string) (err error) { s.MaxRetries, err = number(v, 0); return err }},
+			func(s *Settings, v, _ string) (err error) { s.Grace, err = parseDuration(v); return err }},
+		{Setting{Name: "max_retries", Flag: "max-retries", Value: "N", Variable: "KANBAN_RUN_MAX_RETRIES",
+			InFile: true, Default: "3", Help: "start an agent up to N times again when its reply is invalid"},
+			func(s *Settings, v, _ string) (err error) { s.MaxRetries, err = parseNumber(v, 0); return err }},
 	}
 }
 
-// limitRows are what a run may use, as a whole and of each task.
+// limitRows bound a run as a whole and each of its tasks.
 func limitRows() []row {
 	return []row{
-		{Setting{Name: "max_steps", Flag: "max-steps", Value: "N", Variable: "KANBAN_RUN_MAX_STEPS", InFile: true, Default: "0",
-			Help: "stop after N steps; 0: no limit"},
-			func(s *Settings, v, _ string) (err error) { s.Limits.Steps, err = number(v, 0); return err }},
-		{Setting{Name: "max_cost", Flag: "max-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_COST", InFile: true, Default: "0",
-			Help: "stop once the agents have cost USD, as far as they tell; 0: no limit"},
-			func(s *Settings, v, _ string) (err error) { s.Limits.Cost, err = dollars(v); return err }},
-		{Setting{Name: "max_duration", Flag: "max-duration", Value: "DURATION", Variable: "KANBAN_RUN_MAX_DURATION", InFile: true, Default: "0",
-			Help: "stop once agents have worked for DURATION; 0: no limit"},
-			func(s *Settings, v, _ string) (err error) { s.Limits.Duration, err = duration(v); return err }},
-		{Setting{Name: "max_task_steps", Flag: "max-task-steps", Value: "N", Variable: "KANBAN_RUN_MAX_TASK_STEPS", InFile: true, Default: "0",
-			Help: "stop before step N+1 of the same task; 0: no limit"},
-			func(s *Settings, v, _ string) (err error) { s.Limits.TaskSteps, err = number(v, 0); return err }},
-		{Setting{Name: "max_task_cost", Flag: "max-task-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_TASK_COST", InFile: true, Default: "0",
-			Help: "stop once a task has cost USD; 0: no limit"},
-			func(s *Settings, v, _ string) (err error) { s.Limits.TaskCost, err = dollars(v); return err }},
-		{Setting{Name: "max_task_duration", Flag: "max-task-duration", Value: "DURATION", Variable: "KANBAN_RUN_MAX_TASK_DURATION", InFile: true, Default: "0",
+		{Setting{Name: "max_steps", Flag: "max-steps", Value: "N", Variable: "KANBAN_RUN_MAX_STEPS", InFile: true,
+			Default: "0", Help: "stop after N steps; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.Steps, err = parseNumber(v, 0); return err }},
+		{Setting{Name: "max_cost", Flag: "max-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_COST", InFile: true,
+			Default: "0", Help: "stop once the agents have cost USD, as far as they tell; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.Cost, err = parseDollars(v); return err }},
+		{Setting{Name: "max_duration", Flag: "max-duration", Value: "DURATION", Variable: "KANBAN_RUN_MAX_DURATION",
+			InFile: true, Default: "0", Help: "stop once agents have worked for DURATION; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.Duration, err = parseDuration(v); return err }},
+		{Setting{Name: "max_task_steps", Flag: "max-task-steps", Value: "N", Variable: "KANBAN_RUN_MAX_TASK_STEPS",
+			InFile: true, Default: "0", Help: "stop before step N+1 of the same task; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.TaskSteps, err = parseNumber(v, 0); return err }},
+		{Setting{Name: "max_task_cost", Flag: "max-task-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_TASK_COST",
+			InFile: true, Default: "0", Help: "stop once a task has cost USD; 0: no limit"},
+			func(s *Settings, v, _ string) (err error) { s.Limits.TaskCost, err = parseDollars(v); return err }},
+		{Setting{Name: "max_task_duration", Flag: "max-task-duration", Value: "DURATION",
+			Variable: "KANBAN_RUN_MAX_TASK_DURATION", InFile: true, Default: "0",
 			Help: "stop once agents have worked on a task for DURATION; 0: no limit"},
-			func(s *Settings, v, _ string) (err error) { s.Limits.TaskDuration, err = duration(v); return err }},
-		{Setting{Name: "max_attempt_cost", Flag: "max-attempt-cost", Value: "USD", Variable: "KANBAN_RUN_MAX_ATTEMPT_COST", InFile: true, Default: "0",
+			func(s *Settings, v, _ string) (err error) { s.Limits.TaskDuration, err = parseDuration(v); return err }},
+		{Setting{Name: "max_attempt_cost", Flag: "max-attempt-cost", Value: "USD",
+			Variable: "KANBAN_RUN_MAX_ATTEMPT_COST", InFile: true, Default: "0",
 			Help: "have an agent end its attempt at USD, if its adapter can; 0: no limit"},
-			func(s *Settings, v, _ string) (err error) { s.Limits.AttemptCost, err = dollars(v); return err }},
+			func(s *Settings, v, _ string) (err error) { s.Limits.AttemptCost, err = parseDollars(v); return err }},
 	}
 }
 
 func otherRows() []row {
 	return []row{
-		{Setting{Name: "jobs", Flag: "jobs", Short: "j", Value: "N", Variable: "KANBAN_RUN_JOBS", InFile: true, Default: "1",
-			Help: "run up to N boards side by side"},
-			func(s *Settings, v, _ string) (err error) { s.Jobs, err = number(v, 1); return err }},
-		{Setting{Name: "keep_output", Flag: "keep-output", Variable: "KANBAN_RUN_KEEP_OUTPUT", InFile: true, Default: "false",
-			Help: "keep the full output of every attempt, not only of failed ones"},
-			func(s *Settings, v, _ string) (err error) { s.KeepOutput, err = truth(v); return err }},
+		{Setting{Name: "jobs", Flag: "jobs", Short: "j", Value: "N", Variable: "KANBAN_RUN_JOBS", InFile: true,
+			Default: "1", Help: "run up to N boards side by side"},
+			func(s *Settings, v, _ string) (err error) { s.Jobs, err = parseNumber(v, 1); return err }},
+		{Setting{Name: "keep_output", Flag: "keep-output", Variable: "KANBAN_RUN_KEEP_OUTPUT", InFile: true,
+			Default: "false", Help: "keep the full output of every attempt, not only of failed ones"},
+			func(s *Settings, v, _ string) (err error) { s.KeepOutput, err = parseBool(v); return err }},
 		{Setting{Name: "max_output", Variable: "KANBAN_RUN_MAX_OUTPUT", InFile: true, Default: "1GiB",
 			Help: "stop an agent's attempt that prints more; 0: no limit"},
-			func(s *Settings, v, _ string) (err error) { s.MaxOutput, err = size(v); return err }},
+			func(s *Settings, v, _ string) (err error) { s.MaxOutput, err = parseSize(v); return err }},
 		{Setting{Name: "on_divergence", Variable: "KANBAN_RUN_ON_DIVERGENCE", InFile: true, Default: "accept",
 			Help: "accept or freeze a board that something other than the Manager changed"},
-			func(s *Settings, v, _ string) error { s.OnDivergence = v; return oneOf(v, "accept", "freeze") }},
+			func(s *Settings, v, _ string) error { s.OnDivergence = v; return checkOneOf(v, "accept", "freeze") }},
 		{Setting{Name: "redact", InFile: true, Default: "none",
 			Help: "texts that no output may show; $NAME is the value of that variable"}, nil},
 		{Setting{Name: "env.pass", InFile: true, Default: "none",
 			Help: "variables that agents get although they look secret"}, nil},
-		{Setting{Name: "env.set", InFile: true, Default: "none", Help: "variables that agents get with the given values"}, nil},
+		{Setting{Name: "env.set", InFile: true, Default: "none",
+			Help: "variables that agents get with the given values"}, nil},
 		{Setting{Name: "env.only", InFile: true, Default: "none", Help: "the only variables that agents get"}, nil},
 	}
 }
 
-// badValue is the reason why a value was refused, without where it stands.
-type badValue struct{ text, fix string }
+// valueError is a refused value, without its place.
+type valueError struct{ text, fix string }
 
-func (e *badValue) Error() string { return e.text }
+func (e *valueError) Error() string { return e.text }
 
-func duration(v string) (time.Duration, error) {
+func parseDuration(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < 0 {
-		return 0, &badValue{fmt.Sprintf("%q is no duration", v), "write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"}
+		return 0, &valueError{fmt.Sprintf("%q is no duration", v),
+			"write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"}
 	}
 	return d, nil
 }
 
-func number(v string, least int) (int, error) {
+func parseNumber(v string, least int) (int, error) {
 	n, err := strconv.Atoi(v)
 	if err != nil || n < least {
-		return 0, &badValue{fmt.Sprintf("%q is no number of at least %d", v, least), fmt.Sprintf("write a whole number, %d or more", least)}
+		return 0, &valueError{fmt.Sprintf("%q is no number of at least %d", v, least),
+			fmt.Sprintf("write a whole number, %d or more", least)}
 	}
 	return n, nil
 }
 
-var sizes = lazy(`^([0-9]{1,9})(?i: ?([kmg])(?:i?b)?)?$`)
+var sizes = lazyPattern(`^([0-9]{1,9})(?i: ?([kmg])(?:i?b)?)?$`)
 
-// size reads a number of bytes. K, M and G are powers of 1024, however they are written.
-func size(v string) (int64, error) {
+// parseSize reads a number of bytes. K, M and G are powers of 1024 in every spelling.
+func parseSize(v string) (int64, error) {
 	m := sizes().FindStringSubmatch(v)
 	if m == nil {
-		return 0, &badValue{fmt.Sprintf("%q is no size", v), "write a number of bytes, or one with its unit, for example 200M or 1GiB; 0 is none"}
+		return 0, &valueError{fmt.Sprintf("%q is no size", v),
+			"write a number of bytes, or one with its unit, for example 200M or 1GiB; 0 is none"}
 	}
 	n, err := strconv.ParseInt(m[1], 10, 64)
 	return n << (10 * (strings.Index("kmg", strings.ToLower(m[2])) + min(len(m[2]), 1))), err
 }
 
-var amounts = lazy(`^\$?([0-9]{1,7})(?:\.([0-9]{1,6}))?$`)
+var amounts = lazyPattern(`^\$?([0-9]{1,7})(?:\.([0-9]{1,6}))?$`)
 
-// dollars reads an amount in US dollars and returns it in millionths, exactly.
-func dollars(v string) (int64, error) {
+// parseDollars reads an amount in US dollars and returns exact millionths.
+func parseDollars(v string) (int64, error) {
 	m := amounts().FindStringSubmatch(v)
 	if m == nil {
-		return 0, &badValue{fmt.Sprintf("%q is no amount", v), "write an amount in US dollars, for example 2.50; 0 is none"}
+		return 0, &valueError{fmt.Sprintf("%q is no amount", v),
+			"write an amount in US dollars, for example 2.50; 0 is none"}
 	}
 	return strconv.ParseInt(m[1]+(m[2] + "000000")[:6], 10, 64)
 }
 
-func truth(v string) (bool, error) {
+func parseBool(v string) (bool, error) {
 	b, err := strconv.ParseBool(v)
 	if err != nil {
-		return false, &badValue{fmt.Sprintf("%q is neither true nor false", v), "write true or false"}
+		return false, &valueError{fmt.Sprintf("%q is neither true nor false", v), "write true or false"}
 	}
 	return b, nil
 }
 
-func oneOf(v string, allowed ...string) error {
+func checkOneOf(v string, allowed ...string) error {
 	if slices.Contains(allowed, v) {
 		return nil
 	}
-	return &badValue{fmt.Sprintf("%q is not allowed here", v), "write " + strings.Join(allowed, " or ")}
+	return &valueError{fmt.Sprintf("%q is not allowed here", v), "write " + strings.Join(allowed, " or ")}
 }

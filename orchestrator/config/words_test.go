@@ -5,10 +5,12 @@ import (
 	"testing"
 )
 
-// FuzzRoleWord holds the plain code to the pattern that it stands for, which takes as long to compile as the rest of a start.
+// FuzzRoleWord compares the plain code with its pattern, which takes as long to compile as the rest
+// of a start.
 func FuzzRoleWord(f *testing.F) {
 	oracle := regexp.MustCompile(`^[\pL\pN][\pL\pN_.-]*$`)
-	for _, word := range []string{"", "Manager", "a.b", "./run", `"quoted`, "a b", "-a", "Ärztin", "²", "a\n", "a\xff", "\ufffd"} {
+	for _, word := range []string{"", "Manager", "a.b", "./run", `"quoted`, "a b", "-a", "Ärztin", "²", "a\n",
+		"a\xff", "\ufffd"} {
 		f.Add(word)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
