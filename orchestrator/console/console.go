@@ -1,6 +1,6 @@
-// Package console prints: every text for a person, a pipe or a CI job's log leaves the program here, so that there is one
-// place where it is made harmless. What the program itself says is the format; whatever else is in a text, names of files,
-// boards and tasks, words of agents, errors, is an argument, and arguments are redacted and made inert.
+// Package console prints. Every text for a person, a pipe or a CI job's log leaves the program
+// here, so one place makes texts harmless. The format is the program's own; names of files, boards
+// and tasks, agents' words and errors are arguments, which are redacted and made inert.
 package console
 
 import (
@@ -13,18 +13,19 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Secrets are what no printer of a process shows. They may be added to at any time, from any goroutine; nil hides nothing.
+// Secrets are the texts that no printer of a process shows. They may grow at any time, from any
+// goroutine; nil hides nothing.
 type Secrets struct {
 	mu    sync.Mutex
 	first func() *redact.Redactor
 	known []*redact.Redactor
 }
 
-// NewSecrets hides what the redactor hides that first makes. It is called once, before the first foreign text is printed: to
-// make one costs more than all that some commands do.
+// NewSecrets hides what the redactor of first hides. first is called once, before the first foreign
+// text is printed: making a redactor costs more than some commands.
 func NewSecrets(first func() *redact.Redactor) *Secrets { return &Secrets{first: first} }
 
-// Add hides what r hides too.
+// Add hides what r hides as well.
 func (s *Secrets) Add(r *redact.Redactor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +53,7 @@ func (s *Secrets) Hide(text string) string {
 	return text
 }
 
-// Printer writes to one stream. It is safe for concurrent use; what one call prints is written at once.
+// Printer writes to one stream. It is safe for concurrent use; each call is one write.
 type Printer struct {
 	w       io.Writer
 	secrets *Secrets
@@ -60,29 +61,29 @@ type Printer struct {
 	err     error
 }
 
-// New returns a printer that writes to w.
+// New returns a printer to w.
 func New(w io.Writer, secrets *Secrets) *Printer { return &Printer{w: w, secrets: secrets} }
 
-// Lines is an argument that may have several lines. Any other stays on its line.
+// Lines is an argument that may have several lines. Any other argument stays on its line.
 type Lines string
 
-// Printf prints as fmt.Printf does, with every argument redacted and inert. Arguments of other kinds than numbers and truth
-// values are printed as %v does.
+// Printf prints as fmt.Printf does, with every argument redacted and inert. Arguments other than
+// numbers and booleans are printed as with %v.
 func (p *Printer) Printf(format string, args ...any) error {
-	// Once more over the whole: two arguments side by side may be a command of a CI job, which neither is alone.
+	// Once more over the whole: two adjacent arguments may together be a command of a CI job.
 	return p.write(redact.InertLines(p.Sprintf(format, args...)))
 }
 
-// Sprintf returns what Printf would print, for a text of which the program knows how to make a picture: see Own.
+// Sprintf returns what Printf would print, for pictures of the program's own; see Own.
 func (p *Printer) Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {
-		safe[i] = p.safe(arg)
+		safe[i] = p.makeSafe(arg)
 	}
 	return fmt.Sprintf(format, safe...)
 }
 
-func (p *Printer) safe(arg any) any {
+func (p *Printer) makeSafe(arg any) any {
 	switch arg := arg.(type) {
 	case int, int64, uint64, float64, bool:
 		return arg
@@ -93,8 +94,8 @@ func (p *Printer) safe(arg any) any {
 	}
 }
 
-// JSON prints v as one line of JSON, or with indent as several. Its strings are redacted; what is not inert in them is escaped,
-// so that a decoder reads the same.
+// JSON prints v as one line of JSON, or as several with indent. Its strings are redacted;
+// characters that are not inert are escaped, so a decoder reads the same.
 func (p *Printer) JSON(v any, indent string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -116,8 +117,8 @@ func (p *Printer) JSON(v any, indent string) error {
 // Hide returns text without secrets, for a file.
 func (p *Printer) Hide(text string) string { return p.secrets.Hide(text) }
 
-// Own prints a text that the program made itself, as it is: a help text, or a picture with escape sequences. Foreign text may be
-// part of it only if it comes from Sprintf.
+// Own prints a text of the program as it is: a help text, or a picture with escape sequences.
+// Foreign text in it must come from Sprintf.
 func (p *Printer) Own(text string) error { return p.write(text) }
 
 func (p *Printer) write(text string) error {
@@ -130,7 +131,7 @@ func (p *Printer) write(text string) error {
 	return err
 }
 
-// Err is the first error of a write: what nobody can read is no success.
+// Err returns the first error of a write: an unreadable output is no success.
 func (p *Printer) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

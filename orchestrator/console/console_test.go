@@ -42,7 +42,8 @@ func TestPrintfMakesArgumentsHarmless(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := console.New(&b, secrets("hunter2-hunter2", "hunter2\x01\x02")).Printf(tt.format, tt.args...); err != nil {
+			if err := console.New(&b, secrets("hunter2-hunter2", "hunter2\x01\x02")).Printf(tt.format,
+				tt.args...); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.String(); got != tt.want {
@@ -59,7 +60,8 @@ func TestJSONIsHarmlessAndReadsTheSame(t *testing.T) {
 		if err := console.New(&b, secrets("hunter2-hunter2")).JSON(in, indent); err != nil {
 			t.Fatal(err)
 		}
-		if strings.ContainsAny(b.String(), "\x1b\u009b\u202e") || strings.Contains(b.String(), "##[") || strings.Contains(b.String(), "hunter2") {
+		if strings.ContainsAny(b.String(), "\x1b\u009b\u202e") || strings.Contains(b.String(), "##[") ||
+			strings.Contains(b.String(), "hunter2") {
 			t.Errorf("JSON wrote %q", b.String())
 		}
 		if lines := strings.Count(b.String(), "\n"); (lines == 1) != (indent == "") {
@@ -73,7 +75,7 @@ func TestJSONIsHarmlessAndReadsTheSame(t *testing.T) {
 	}
 }
 
-// What settings hide is known only after some text was printed.
+// What settings hide is known only after some output.
 func TestSecretsCanBeAdded(t *testing.T) {
 	var b bytes.Buffer
 	s := secrets()
@@ -84,19 +86,20 @@ func TestSecretsCanBeAdded(t *testing.T) {
 	}
 }
 
-// A text of the program itself must not pay for finding the secrets of the environment.
+// The program's own text must not pay for finding the secrets of the environment.
 func TestOwnTextsNeedNoRedactor(t *testing.T) {
 	var b bytes.Buffer
-	p := console.New(&b, console.NewSecrets(func() *redact.Redactor { t.Error("a redactor was made"); return redact.New(nil) }))
+	p := console.New(&b,
+		console.NewSecrets(func() *redact.Redactor { t.Error("a redactor was made"); return redact.New(nil) }))
 	if err := p.Own("\x1b[A"); err != nil || b.String() != "\x1b[A" {
 		t.Errorf("Own wrote %q (%v)", b.String(), err)
 	}
 }
 
-// full fails from the second write on.
-type full struct{ writes int }
+// failingWriter fails from the second write on.
+type failingWriter struct{ writes int }
 
-func (f *full) Write(p []byte) (int, error) {
+func (f *failingWriter) Write(p []byte) (int, error) {
 	if f.writes++; f.writes > 1 {
 		return 0, fmt.Errorf("write %d: %w", f.writes, syscall.ENOSPC)
 	}
@@ -104,7 +107,7 @@ func (f *full) Write(p []byte) (int, error) {
 }
 
 func TestErrIsTheFirst(t *testing.T) {
-	p := console.New(&full{}, nil)
+	p := console.New(&failingWriter{}, nil)
 	for range 3 {
 		_ = p.Printf("%s\n", "x")
 	}
@@ -113,10 +116,10 @@ func TestErrIsTheFirst(t *testing.T) {
 	}
 }
 
-// ones notes writes that are not whole lines.
-type ones struct{ t *testing.T }
+// lineWriter reports writes that are not whole lines.
+type lineWriter struct{ t *testing.T }
 
-func (o ones) Write(p []byte) (int, error) {
+func (o lineWriter) Write(p []byte) (int, error) {
 	if bytes.Count(p, []byte("\n")) != 1 || p[len(p)-1] != '\n' {
 		o.t.Errorf("one write of %q", p)
 	}
@@ -124,7 +127,7 @@ func (o ones) Write(p []byte) (int, error) {
 }
 
 func TestLinesOfSeveralBoardsDoNotMix(t *testing.T) {
-	p := console.New(ones{t}, secrets("hunter2-hunter2"))
+	p := console.New(lineWriter{t}, secrets("hunter2-hunter2"))
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {

@@ -6,17 +6,19 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Property is one of a workflow command.
+// Property is a property of a workflow command.
 type Property struct{ Name, Value string }
 
-// Command prints a workflow command of GitHub Actions: ::name key=value::message. Message and values are foreign: redacted,
-// inert and escaped, so that neither can end the command or be another one. An empty value is left out.
+// Command prints a workflow command of GitHub Actions: ::name key=value::message. Message and
+// values are foreign: redacted, inert and escaped, so they cannot end the command or be another
+// one. Empty values are left out.
 //
-// Source: docs.github.com, "Workflow commands for GitHub Actions", and escapeData and escapeProperty of actions/toolkit.
+// Source: docs.github.com, "Workflow commands for GitHub Actions", and escapeData and
+// escapeProperty of actions/toolkit.
 func (p *Printer) Command(name, message string, properties ...Property) error {
 	var b strings.Builder
 	b.WriteString("::" + name)
-	for i, prop := range given(properties) {
+	for i, prop := range dropEmpty(properties) {
 		b.WriteString([]string{" ", ","}[min(i, 1)])
 		b.WriteString(prop.Name + "=" + escapeProperty.Replace(redact.InertLines(p.secrets.Hide(prop.Value))))
 	}
@@ -24,7 +26,7 @@ func (p *Printer) Command(name, message string, properties ...Property) error {
 	return p.write(b.String())
 }
 
-func given(properties []Property) []Property {
+func dropEmpty(properties []Property) []Property {
 	var all []Property
 	for _, p := range properties {
 		if p.Value != "" {
@@ -41,11 +43,12 @@ var (
 
 const shortestMask = 6 // bytes
 
-// Mask has the runner of the job hide a secret in the logs of all that follows, also of other programs; of one with several lines
-// those that are long enough not to tear every log apart. It prints the secret: the stream must be read by the runner itself.
+// Mask makes the job's runner hide a secret in all later logs, also those of other programs. Of a
+// secret with several lines it hides those that are long enough not to tear every log apart. It
+// prints the secret: only the runner itself may read the stream.
 func (p *Printer) Mask(secret string) error {
 	var b strings.Builder
-	for line := range strings.Lines(secret) { // the runner knows lines only
+	for line := range strings.Lines(secret) { // the runner knows only lines
 		if line = strings.TrimRight(line, "\r\n"); len(strings.TrimSpace(line)) >= shortestMask {
 			b.WriteString("::add-mask::" + escapeData.Replace(line) + "\n")
 		}
