@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// variable arms a place.
+// variable is the environment variable that arms a place.
 const variable = "KANBAN_RUN_FAILPOINT"
 
 type trap struct {
@@ -36,7 +36,7 @@ func parse(text string) *trap {
 	return &trap{name: name, at: n, victim: victim}
 }
 
-// At is a place where a test may kill the program.
+// At marks a place where a test may kill the program.
 func At(name string) {
 	if name != armed.name || armed.seen.Add(1) != armed.at {
 		return
@@ -46,7 +46,7 @@ func At(name string) {
 	}
 	if armed.victim != "parent" {
 		kill(os.Getpid())
-		select {} // SIGKILL comes before anything else happens
+		select {} // SIGKILL comes first
 	}
 }
 
@@ -56,7 +56,8 @@ func kill(pid int) {
 	}
 }
 
-// Cut is how many of n bytes are to be written before the At of the same name: fewer than all when that one is armed.
+// Cut returns how many of n bytes to write before the At of the same name: fewer than n when that
+// place is armed.
 func Cut(name string, n int) int {
 	if name == armed.name && armed.seen.Load()+1 == armed.at {
 		return n / 2
