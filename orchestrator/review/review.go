@@ -1,4 +1,5 @@
-// Package review says what a supervisor is told about an agent's work and what its verdict is: seed 003, without its processes.
+// Package review holds the texts between an agent and its supervisor, and reads the verdict: seed
+// 003, without its processes.
 package review
 
 import (
@@ -13,10 +14,10 @@ import (
 	"unicode/utf8"
 )
 
-// Completed is the line by which a supervisor accepts the work: seed 003, "检测完成标记".
+// Completed is the line with which a supervisor accepts the work. Seed 003, "检测完成标记".
 const Completed = "[TASK_COMPLETED]"
 
-// FileName is the name of the file with the supervisor's prompt.
+// FileName is the file of the supervisor's prompt.
 const FileName = "SUPERVISOR.md"
 
 // Example is a SUPERVISOR.md to start from.
@@ -24,23 +25,24 @@ const FileName = "SUPERVISOR.md"
 //go:embed SUPERVISOR.md
 var Example string
 
-// maxPrompt bounds the file: it goes into a command line, where one word may have 128 KiB on Linux.
+// maxPrompt bounds the file: it becomes one word of a command line, which may have 128 KiB on
+// Linux.
 const maxPrompt = 96 << 10
 
-// MissingError says that there is no SUPERVISOR.md.
+// MissingError reports that there is no SUPERVISOR.md.
 type MissingError struct{ Looked []string }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("there is no %s (looked for %s)", FileName, strings.Join(e.Looked, " and "))
 }
 
-// Hint says how to create it: seed 003, "SUPERVISOR.md 不存在".
+// Hint returns how to create it. Seed 003, "SUPERVISOR.md 不存在".
 func (e *MissingError) Hint() string {
 	return fmt.Sprintf("create %s: say in it what makes work complete, that the supervisor replies with %s on a line of its own once it is, and with what is missing until then; "+
 		"kanban-run supervise --example > %s makes one to start from", e.Looked[0], Completed, FileName)
 }
 
-// UnusableError says why a SUPERVISOR.md that is there cannot be used.
+// UnusableError reports that an existing SUPERVISOR.md cannot be used.
 type UnusableError struct {
 	Path string
 	Err  error
@@ -50,20 +52,20 @@ func (e *UnusableError) Error() string { return fmt.Sprintf("read %s: %v", e.Pat
 
 func (e *UnusableError) Unwrap() error { return e.Err }
 
-// Hint says how to get one that can be used.
+// Hint returns what the user can do.
 func (e *UnusableError) Hint() string {
 	return "mend the file or move it away; kanban-run supervise --example prints one to start from"
 }
 
-// Prompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's own in ~/.claude. Source: seed 003,
-// "SUPERVISOR.md 提示词". Errors: *MissingError, *UnusableError.
+// Prompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's in ~/.claude.
+// Seed 003, "SUPERVISOR.md 提示词". Errors: *MissingError, *UnusableError.
 func Prompt(project, home string) (string, error) {
 	paths := []string{filepath.Join(project, FileName)}
 	if home != "" {
 		paths = append(paths, filepath.Join(home, ".claude", FileName))
 	}
 	for _, path := range paths {
-		text, err := read(path)
+		text, err := readPrompt(path)
 		if err == nil {
 			return text, nil
 		}
@@ -74,8 +76,8 @@ func Prompt(project, home string) (string, error) {
 	return "", &MissingError{paths}
 }
 
-// read asks before it opens, because opening a FIFO would wait for its writer.
-func read(path string) (string, error) {
+// readPrompt checks before it opens: opening a FIFO would wait for its writer.
+func readPrompt(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
@@ -102,35 +104,38 @@ func read(path string) (string, error) {
 	return strings.TrimPrefix(string(data), "\ufeff"), nil
 }
 
-// IsCompleted says whether a supervisor's final message accepts the work. The mark stands on a line of its own: who writes that
-// something is not yet [TASK_COMPLETED] accepts nothing, nor does who shows the line as Markdown's code, in a fence or indented.
+// IsCompleted reports whether a supervisor's final message accepts the work. The mark must stand on
+// a line of its own, outside of Markdown's code, fenced or indented: a message that the work is not
+// yet [TASK_COMPLETED] accepts nothing.
 func IsCompleted(message string) bool {
-	fence := "" // that is open
+	fence := "" // the open one
 	for line := range strings.Lines(message) {
-		text, shallow := unindented(line)
+		text, shallow := cutIndent(line)
 		switch {
 		case !shallow:
 		case fence != "":
-			if closes(text, fence) {
+			if closesFence(text, fence) {
 				fence = ""
 			}
 		case text == Completed:
 			return true
 		default:
-			fence = opened(text)
+			fence = openingFence(text)
 		}
 	}
 	return false
 }
 
-// unindented is a line without the spaces around it, and whether it begins as Markdown's blocks do: behind three spaces at most.
-func unindented(line string) (text string, shallow bool) {
+// cutIndent returns a line without the spaces around it. shallow: it is indented by three spaces at
+// most, as the beginning of a Markdown block.
+func cutIndent(line string) (text string, shallow bool) {
 	text = strings.TrimLeft(line, " ")
 	return strings.TrimSpace(text), len(line)-len(text) <= 3 && !strings.HasPrefix(text, "\t")
 }
 
-// opened is the run of characters with which a line begins a code block; "" when it begins none, as ```code``` within a line.
-func opened(line string) string {
+// openingFence returns the characters that open a code block on a line, "" when the line opens
+// none, as ```code``` within a line.
+func openingFence(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		info := strings.TrimLeft(line, mark)
 		if n := len(line) - len(info); n >= 3 && (mark == "~" || !strings.Contains(info, mark)) {
@@ -140,16 +145,17 @@ func opened(line string) string {
 	return ""
 }
 
-// closes says whether a line ends the block that the fence began: with as many of its characters or more, and nothing else.
-func closes(line, fence string) bool {
+// closesFence reports whether a line closes the block of a fence: with at least as many of its
+// characters, and nothing else.
+func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// maxAsked bounds how much of the request is told; the supervisor has the whole conversation in its session.
+// maxAsked bounds each request; the supervisor has the whole conversation in its session.
 const maxAsked = 64 << 10
 
-// Ask is what the supervisor is told in a fork of the agent's session: what the agent was asked for, and how to answer. Source: seed 003,
-// "Fork session 调用 Supervisor": the user's input is the context.
+// Ask returns the supervisor's first message in a fork of the agent's session: the user's requests,
+// and how to answer. Seed 003, "Fork session 调用 Supervisor": the user's input is the context.
 func Ask(asked []string) string {
 	var b strings.Builder
 	b.WriteString("You are now the supervisor of the work above, and no longer the agent that did it. ")
@@ -157,7 +163,8 @@ func Ask(asked []string) string {
 	for _, text := range asked {
 		fmt.Fprintf(&b, "\n<input>\n%s\n</input>\n", clip(strings.TrimSpace(text)))
 	}
-	fmt.Fprintf(&b, "\nIf the work is complete, end your final message with a line that holds nothing but\n\n%s\n\n", Completed)
+	fmt.Fprintf(&b, "\nIf the work is complete, end your final message with a line that holds nothing but\n\n%s\n\n",
+		Completed)
 	b.WriteString("If it is not, do not write that line: your final message then says what is missing or wrong, to the agent, which goes on with it.\n")
 	return b.String()
 }
@@ -169,7 +176,7 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxAsked], "") + "\n… (cut)"
 }
 
-// Feedback is what the agent is told when its work is not accepted.
+// Feedback returns the agent's next message when its work is not accepted.
 func Feedback(message string) string {
 	return "A supervisor has looked at your work. It is not complete yet:\n\n" + strings.TrimSpace(message)
 }

@@ -20,12 +20,14 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// TestPrompt is seed 003, "SUPERVISOR.md 提示词": the project's file, then the user's, then an error that says how to create one.
+// TestPrompt is seed 003, "SUPERVISOR.md 提示词": the project's file, then the user's, then an error
+// that says how to create one.
 func TestPrompt(t *testing.T) {
 	project, home := t.TempDir(), t.TempDir()
 	_, err := review.Prompt(project, home)
 	missing, ok := errors.AsType[*review.MissingError](err)
-	if !ok || len(missing.Looked) != 2 || !strings.Contains(missing.Hint(), "create "+filepath.Join(project, "SUPERVISOR.md")) ||
+	if !ok || len(missing.Looked) != 2 || !strings.Contains(missing.Hint(),
+		"create "+filepath.Join(project, "SUPERVISOR.md")) ||
 		!strings.Contains(missing.Hint(), review.Completed) {
 		t.Fatalf("Prompt = %v, want an error that says where it looked and how to create one", err)
 	}
@@ -42,7 +44,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestPromptRefuses: a file that is there and cannot be used is not passed over for the other.
+// TestPromptRefuses: an unusable file does not make way for the other.
 func TestPromptRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", " \n", "it is empty"},
@@ -105,7 +107,8 @@ func TestIsCompleted(t *testing.T) {
 
 func TestAsk(t *testing.T) {
 	text := review.Ask([]string{"write the parser", "and its tests", strings.Repeat("é", 64<<10)})
-	for _, want := range []string{"<input>\nwrite the parser\n</input>", "<input>\nand its tests\n</input>", "é\n… (cut)", "\n\n[TASK_COMPLETED]\n\n"} {
+	for _, want := range []string{"<input>\nwrite the parser\n</input>", "<input>\nand its tests\n</input>",
+		"é\n… (cut)", "\n\n[TASK_COMPLETED]\n\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("Ask lacks %q", want)
 		}
