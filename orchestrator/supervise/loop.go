@@ -12,103 +12,106 @@ import (
 	"kanban-run/orchestrator/review"
 )
 
-// Screen shows what happens. It makes foreign texts harmless and is safe for concurrent use.
+// Screen shows the conversation. It makes foreign texts harmless and is safe for concurrent use.
 type Screen interface {
 	Notice(text string)     // of the program itself
 	Agent(agent.Event)      // of the agent
 	Supervisor(agent.Event) // of the supervisor
 }
 
-// Keyboard is what the person does. Lines is closed when there will be no more.
+// Keyboard is the person's input. Lines is closed at its end.
 type Keyboard struct {
 	Lines      <-chan string
 	Interrupts <-chan struct{}
-	Patient    bool         // nobody is there to see and to answer: a line is taken only when it is the person's turn
-	Err        func() error // why Lines was closed, nil where that was its end; nil: that is always so
+	Patient    bool         // no person answers: a line is read only when it is the person's turn
+	Err        func() error // the reason why Lines was closed, nil for the end of the input; may be nil
 }
 
-// Supervision is one conversation of a person, an agent and a supervisor.
+// Supervision is a conversation of a person, an agent and a supervisor.
 type Supervision struct {
 	Agent      agent.Talker
 	Supervisor agent.Assignment // its Prompt is SUPERVISOR.md
 	Worker     agent.Assignment
-	Rounds     int // how often the supervisor may send the work back before the person is asked
+	Rounds     int // how often the supervisor may send the work back before it is the person's turn
 	Sinks      agent.Sinks
 	Screen     Screen
 	Keyboard   Keyboard
 	Resize     <-chan struct{}
 	Size       func() (rows, columns uint16)
 
-	session string
-	asked   []string // what the person said about the work at hand
-	next    []string // what the agent is told when it is started next
-	alone   bool     // the person will say nothing more
-	open    string   // why the work at hand is not completed; "" when it is
+	session    string
+	asked      []string // the person's messages about the current work
+	next       []string // the agent's messages at its next start
+	inputEnded bool     // the input has ended
+	unfinished string   // why the current work is not completed; "" when it is
 }
 
-// UnfinishedError says that the input has ended, and the work that it asked for was not brought to completion.
+// UnfinishedError reports that the input ended before its work was completed.
 type UnfinishedError struct {
 	Text    string
-	Session string // of the agent; "" when none was begun
+	Session string // of the agent; "" without one
 }
 
 func (e *UnfinishedError) Error() string { return "the work is not completed: " + e.Text }
 
-// Hint says how to go on. It names the session: the newest one need not be the agent's.
+// Hint returns the command to continue. It names the session: the newest one need not be the
+// agent's.
 func (e *UnfinishedError) Hint() string {
-	if e.Session == "" || strings.ContainsFunc(e.Session, notOfName) {
+	if e.Session == "" || strings.ContainsFunc(e.Session, isUnsafe) {
 		return ""
 	}
 	return "go on in the same session: kanban-run supervise -- --resume " + e.Session
 }
 
-// notOfName says of what letters no tool makes the name of a session: a hint is something to paste into a shell.
-func notOfName(c rune) bool {
+// isUnsafe reports whether a character is in no tool's session names: the hint is pasted into a
+// shell.
+func isUnsafe(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '_'
 }
 
 // errLeft ends the conversation because the person left.
 var errLeft = errors.New("the person left")
 
-// Run goes on until the person leaves; nil is the error then. Source: seed 003, "Supervisor 主循环". Errors: the cause of stop, or what keeps
-// the agent from working: *agent.ConfigError, *agent.LaterError; without a person at the keyboard *UnfinishedError.
+// Run returns nil when the person leaves. Seed 003, "Supervisor 主循环". Errors: the cause of stop, or
+// what keeps the agent from working: *agent.ConfigError, *agent.LaterError; without a person at the
+// keyboard *UnfinishedError.
 func (s *Supervision) Run(stop, kill context.Context) error {
 	s.Screen.Notice("Supervisor mode enabled")
 	err := s.converse(stop, kill)
 	switch {
 	case !errors.Is(err, errLeft):
 		return err
-	case s.Keyboard.Patient && s.open != "":
-		return &UnfinishedError{Text: s.open, Session: s.session}
+	case s.Keyboard.Patient && s.unfinished != "":
+		return &UnfinishedError{Text: s.unfinished, Session: s.session}
 	default:
 		return nil
 	}
 }
 
-// pass gives the turn to the person, and says why.
-func (s *Supervision) pass(why string) {
-	s.open = why
+// passTurn tells the person why it is their turn.
+func (s *Supervision) passTurn(why string) {
+	s.unfinished = why
 	s.Screen.Notice(why + " It is your turn.")
 }
 
-// left notes that the person will say nothing more. Errors: why that is so, where it is not the end.
-func (s *Supervision) left() error {
-	s.Keyboard.Lines, s.alone = nil, true
+// endInput records the end of the input. Errors: its reason, unless it was a plain end.
+func (s *Supervision) endInput() error {
+	s.Keyboard.Lines, s.inputEnded = nil, true
 	if s.Keyboard.Err == nil {
 		return nil
 	}
 	return s.Keyboard.Err()
 }
 
-// converse is the loop: agent phase, supervisor phase, agent phase, and the person.
+// converse alternates between agent phases and supervisor phases; the person speaks in between.
 func (s *Supervision) converse(stop, kill context.Context) error {
 	for round := 0; ; {
-		if len(s.next) == 0 && s.alone {
+		if len(s.next) == 0 && s.inputEnded {
 			return errLeft
 		}
-		ended, err := s.agentPhase(stop, kill)
+		ended, err := s.runAgentPhase(stop, kill)
 		if err == nil && ended == broken && len(s.next) == 0 {
-			err = s.person(stop)
+			err = s.waitForPerson(stop)
 		}
 		if err != nil {
 			return err
@@ -117,25 +120,26 @@ func (s *Supervision) converse(stop, kill context.Context) error {
 			round = 0
 			continue
 		}
-		verdict, err := s.supervisorPhase(stop, kill)
+		verdict, err := s.runSupervisorPhase(stop, kill)
 		if err != nil {
 			return err
 		}
-		round = s.judge(verdict, round)
+		round = s.applyVerdict(verdict, round)
 	}
 }
 
-// judge says how often the work at hand was sent back; the agent is told next what is missing, or it is the person's turn.
-func (s *Supervision) judge(verdict *agent.Reply, round int) (rounds int) {
+// applyVerdict queues the feedback for the agent or passes the turn to the person. It returns how
+// often the current work was sent back.
+func (s *Supervision) applyVerdict(verdict *agent.Reply, round int) (rounds int) {
 	switch {
 	case verdict == nil:
 		return 0
 	case review.IsCompleted(verdict.Message):
 		s.Screen.Notice("The supervisor says that the task is completed. It is your turn.")
-		s.asked, s.open = nil, ""
+		s.asked, s.unfinished = nil, ""
 		return 0
 	case round >= s.Rounds:
-		s.pass(fmt.Sprintf("The supervisor has sent the work back %s.", times(s.Rounds)))
+		s.passTurn(fmt.Sprintf("The supervisor has sent the work back %s.", formatTimes(s.Rounds)))
 		return 0
 	default:
 		s.Screen.Notice(fmt.Sprintf("The supervisor sends the work back (%d of at most %d).", round+1, s.Rounds))
@@ -144,20 +148,20 @@ func (s *Supervision) judge(verdict *agent.Reply, round int) (rounds int) {
 	}
 }
 
-func times(n int) string {
+func formatTimes(n int) string {
 	if n == 1 {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
 }
 
-// person waits for what the person says next, while no agent runs.
-func (s *Supervision) person(stop context.Context) error {
-	for leaving := false; !s.alone; {
+// waitForPerson waits for the person's next message while no agent runs.
+func (s *Supervision) waitForPerson(stop context.Context) error {
+	for leaving := false; !s.inputEnded; {
 		select {
 		case text, open := <-s.Keyboard.Lines:
 			if !open {
-				return cmp.Or(s.left(), errLeft)
+				return cmp.Or(s.endInput(), errLeft)
 			}
 			if text = strings.TrimSpace(text); text != "" {
 				s.asked, s.next = append(s.asked, text), append(s.next, text)
@@ -182,16 +186,16 @@ const leaveHint = "Nothing is going on. Ctrl-C once more, or Ctrl-D, leaves."
 type ending int
 
 const (
-	finished    ending = iota // the agent is done with what it was told
-	interrupted               // the person stopped it, or it could not go on
-	broken                    // the agent's program ended, and the person was told why
+	finished    ending = iota // the agent has done what it was told
+	interrupted               // the person stopped the agent, or it could not continue
+	broken                    // the agent's program ended; the person knows why
 )
 
-// supervisorPhase has the supervisor look at the work in a fork of the session: seed 003, "Fork session 调用 Supervisor". Its reply is nil when the
-// person stopped it or it had none.
-func (s *Supervision) supervisorPhase(stop, kill context.Context) (*agent.Reply, error) {
+// runSupervisorPhase makes the supervisor check the work in a fork of the session. Seed 003, "Fork
+// session 调用 Supervisor". The reply is nil without a verdict.
+func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*agent.Reply, error) {
 	if s.session == "" {
-		s.pass("The agent named no session, so no supervisor can look at its work.")
+		s.passTurn("The agent named no session, so no supervisor can look at its work.")
 		return nil, nil
 	}
 	s.Screen.Notice("Supervisor phase")
@@ -202,24 +206,24 @@ func (s *Supervision) supervisorPhase(stop, kill context.Context) (*agent.Reply,
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.look(stop, kill, &inv)
+	out, err := s.runSupervisor(stop, kill, &inv)
 	switch {
 	case err != nil:
 		return nil, err
 	case out.Stopped && stop.Err() != nil:
 		return nil, context.Cause(stop)
 	case out.Stopped:
-		s.pass("The supervisor was stopped.")
+		s.passTurn("The supervisor was stopped.")
 		return nil, nil
 	case out.Failure != nil:
-		s.pass("The supervisor gave no verdict: " + out.Failure.Reason + ".")
+		s.passTurn("The supervisor gave no verdict: " + out.Failure.Reason + ".")
 		return nil, nil
 	}
 	return out.Reply, nil
 }
 
-// look runs the supervisor. Ctrl-C asks it to end, and once more kills it.
-func (s *Supervision) look(stop, kill context.Context, inv *agent.Invocation) (*agent.Outcome, error) {
+// runSupervisor runs the supervisor. Ctrl-C asks it to end, a second one kills it.
+func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invocation) (*agent.Outcome, error) {
 	here, ask := context.WithCancelCause(stop)
 	defer ask(nil)
 	hard, end := context.WithCancelCause(kill)
@@ -228,20 +232,20 @@ func (s *Supervision) look(stop, kill context.Context, inv *agent.Invocation) (*
 	defer func() { close(over); <-heard }()
 	go func() {
 		defer close(heard)
-		if !s.interrupts(over) {
+		if !s.waitForInterrupt(over) {
 			return
 		}
 		ask(errInterrupted)
 		s.Screen.Notice("Stopping the supervisor; Ctrl-C once more ends it at once.")
-		if s.interrupts(over) {
+		if s.waitForInterrupt(over) {
 			end(errInterrupted)
 		}
 	}()
 	return agent.Converse(here, hard, s.Agent, inv, agent.ReviewContract, s.Sinks, s.Screen.Supervisor)
 }
 
-// interrupts waits for Ctrl-C, and is false when it is over first.
-func (s *Supervision) interrupts(over <-chan struct{}) bool {
+// waitForInterrupt returns false when over is closed before Ctrl-C.
+func (s *Supervision) waitForInterrupt(over <-chan struct{}) bool {
 	select {
 	case <-s.Keyboard.Interrupts:
 		return true
@@ -252,5 +256,5 @@ func (s *Supervision) interrupts(over <-chan struct{}) bool {
 
 var errInterrupted = errors.New("interrupted")
 
-// settle is how long an agent that was told more while it worked may take to begin with that.
-const settle = 500 * time.Millisecond
+// settleTime is how long an agent may take to begin with messages that came while it worked.
+const settleTime = 500 * time.Millisecond

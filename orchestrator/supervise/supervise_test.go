@@ -23,13 +23,13 @@ import (
 	"kanban-run/orchestrator/supervise"
 )
 
-// TestMain plays the agent and the supervisor: test-binary talker|supervisor FOLDER [SESSION].
+// TestMain also is the agent and the supervisor: test-binary talker|supervisor FOLDER [SESSION].
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "talker" {
-		os.Exit(talker(os.Args[2], os.Args[3:]))
+		os.Exit(playAgent(os.Args[2], os.Args[3:]))
 	}
 	if len(os.Args) > 2 && os.Args[1] == "supervisor" {
-		os.Exit(supervisor(os.Args[2]))
+		os.Exit(playSupervisor(os.Args[2]))
 	}
 	if err := proc.Adopt(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -61,8 +61,8 @@ func note(dir, name, text string) {
 	}
 }
 
-// talker does what each message says.
-func talker(dir string, resumed []string) int {
+// playAgent does what each message says.
+func playAgent(dir string, resumed []string) int {
 	note(dir, "starts", "start "+strings.Join(resumed, ""))
 	in := bufio.NewReader(os.Stdin)
 	for {
@@ -95,8 +95,8 @@ func talker(dir string, resumed []string) int {
 	}
 }
 
-// supervisor is content the second time.
-func supervisor(dir string) int {
+// playSupervisor accepts the work the second time.
+func playSupervisor(dir string) int {
 	var asked bytes.Buffer
 	_, _ = asked.ReadFrom(os.Stdin)
 	note(dir, "asked", asked.String())
@@ -114,33 +114,35 @@ func supervisor(dir string) int {
 	return 0
 }
 
-// fake is an adapter for both.
-type fake struct {
+// fakeTool is an adapter for both.
+type fakeTool struct {
 	t   *testing.T
 	dir string
 }
 
-func (f fake) Name() string                 { return "fake" }
-func (f fake) Check(agent.Assignment) error { return nil }
-func (f fake) Tool() agent.Tool             { return agent.Tool{} }
+func (f fakeTool) Name() string                 { return "fake" }
+func (f fakeTool) Check(agent.Assignment) error { return nil }
+func (f fakeTool) Tool() agent.Tool             { return agent.Tool{} }
 
-func (f fake) argv(words ...string) agent.Invocation {
+func (f fakeTool) argv(words ...string) agent.Invocation {
 	self, err := os.Executable()
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return agent.Invocation{Argv: append([]string{self}, words...), Env: []string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + f.dir}, Dir: f.dir, Grace: time.Minute}
+	return agent.Invocation{Argv: append([]string{self}, words...),
+		Env: []string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + f.dir}, Dir: f.dir, Grace: time.Minute}
 }
 
-func (f fake) Talk(a agent.Assignment) (agent.Invocation, error) {
+func (f fakeTool) Talk(a agent.Assignment) (agent.Invocation, error) {
 	if a.Follow != nil {
 		return f.argv("talker", f.dir, a.Follow.Session), nil
 	}
 	return f.argv("talker", f.dir), nil
 }
 
-func (f fake) Invoke(a agent.Assignment) (agent.Invocation, error) {
-	if a.Follow == nil || !a.Follow.Fork || a.Prompt != "the supervisor's prompt" || a.Contract != agent.ReviewContract {
+func (f fakeTool) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	if a.Follow == nil || !a.Follow.Fork || a.Prompt != "the supervisor's prompt" ||
+		a.Contract != agent.ReviewContract {
 		f.t.Errorf("the supervisor gets %+v, want its prompt and a fork of the session", a)
 	}
 	inv := f.argv("supervisor", f.dir)
@@ -148,15 +150,15 @@ func (f fake) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return inv, nil
 }
 
-func (f fake) Message(text string) []byte { return encode("user", text) }
-func (f fake) Interrupt() []byte          { return encode("interrupt", "") }
+func (f fakeTool) Message(text string) []byte { return encode("user", text) }
+func (f fakeTool) Interrupt() []byte          { return encode("interrupt", "") }
 
 func encode(kind, text string) []byte {
 	data, _ := json.Marshal(line{kind, text})
 	return append(data, '\n')
 }
 
-func (f fake) Reader(_ agent.Contract, h agent.Host) agent.Reader {
+func (f fakeTool) Reader(_ agent.Contract, h agent.Host) agent.Reader {
 	r := &fakeReader{host: h}
 	r.lines.Each = r.line
 	return r
@@ -198,7 +200,7 @@ func (r *fakeReader) End(exit proc.Exit) agent.Report {
 	return report
 }
 
-// site is a conversation with a person who is a test.
+// site is a conversation with the test as the person.
 type site struct {
 	t          *testing.T
 	dir        string
@@ -225,24 +227,27 @@ func (s *site) Notice(text string)       { s.show("== " + text) }
 func (s *site) Agent(e agent.Event)      { s.show("agent: " + e.Text) }
 func (s *site) Supervisor(e agent.Event) { s.show("supervisor: " + e.Text) }
 
-// begin starts a conversation whose supervisor gives the verdicts.
-func begin(t *testing.T, rounds int, verdicts ...string) *site {
+// startSite starts a conversation whose supervisor gives the verdicts.
+func startSite(t *testing.T, rounds int, verdicts ...string) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir(), changed: make(chan struct{}, 1), lines: make(chan string), interrupts: make(chan struct{}, 1), ended: make(chan error, 1)}
+	s := &site{t: t, dir: t.TempDir(), changed: make(chan struct{}, 1), lines: make(chan string),
+		interrupts: make(chan struct{}, 1), ended: make(chan error, 1)}
 	if err := os.WriteFile(filepath.Join(s.dir, "verdicts"), []byte(strings.Join(verdicts, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	stop, cancel := context.WithCancelCause(context.Background())
 	s.stop = cancel
-	loop := supervise.Supervision{Agent: fake{t, s.dir}, Supervisor: agent.Assignment{Prompt: "the supervisor's prompt"}, Rounds: rounds, Screen: s,
-		Keyboard: supervise.Keyboard{Lines: s.lines, Interrupts: s.interrupts}, Size: func() (uint16, uint16) { return 10, 40 }}
+	loop := supervise.Supervision{Agent: fakeTool{t, s.dir},
+		Supervisor: agent.Assignment{Prompt: "the supervisor's prompt"}, Rounds: rounds, Screen: s,
+		Keyboard: supervise.Keyboard{Lines: s.lines, Interrupts: s.interrupts},
+		Size:     func() (uint16, uint16) { return 10, 40 }}
 	go func() { s.ended <- loop.Run(stop, context.Background()) }()
-	s.sees("== Supervisor mode enabled")
+	s.waitFor("== Supervisor mode enabled")
 	return s
 }
 
-// sees waits until a text was shown, and forgets what was shown up to it.
-func (s *site) sees(text string) {
+// waitFor waits until a text was shown, and drops all up to it.
+func (s *site) waitFor(text string) {
 	s.t.Helper()
 	limit := time.After(20 * time.Second)
 	for {
@@ -266,8 +271,8 @@ func (s *site) sees(text string) {
 	}
 }
 
-// leaves ends the input and waits for the end.
-func (s *site) leaves(want error) {
+// leave ends the input and waits for the end of the conversation.
+func (s *site) leave(want error) {
 	s.t.Helper()
 	close(s.lines)
 	s.ends(want)
@@ -293,26 +298,27 @@ func (s *site) file(name string) string {
 	return string(data)
 }
 
-// TestTwoRoundsAndCompletion is seed 003, "Supervisor 主循环": the feedback is the agent's next message, the mark ends the loop, and the
-// original session is resumed and waits for the person.
+// TestTwoRoundsAndCompletion is seed 003, "Supervisor 主循环": the feedback is the agent's next
+// message, the mark ends the loop, and the original session is resumed and waits for the person.
 func TestTwoRoundsAndCompletion(t *testing.T) {
-	s := begin(t, 5, "add tests", "run them", "Good.|[TASK_COMPLETED]", "[TASK_COMPLETED]")
+	s := startSite(t, 5, "add tests", "run them", "Good.|[TASK_COMPLETED]", "[TASK_COMPLETED]")
 	s.lines <- "write a parser"
-	s.sees("agent: did: write a parser")
-	s.sees("== Supervisor phase")
-	s.sees("supervisor: add tests")
-	s.sees("== The supervisor sends the work back (1 of at most 5)")
-	s.sees("agent: did: A supervisor has looked at your work")
-	s.sees("== The supervisor sends the work back (2 of at most 5)")
-	s.sees("== The supervisor says that the task is completed")
+	s.waitFor("agent: did: write a parser")
+	s.waitFor("== Supervisor phase")
+	s.waitFor("supervisor: add tests")
+	s.waitFor("== The supervisor sends the work back (1 of at most 5)")
+	s.waitFor("agent: did: A supervisor has looked at your work")
+	s.waitFor("== The supervisor sends the work back (2 of at most 5)")
+	s.waitFor("== The supervisor says that the task is completed")
 	s.lines <- "and a manual"
-	s.sees("agent: did: and a manual")
-	s.sees("== The supervisor says that the task is completed")
-	s.leaves(nil)
+	s.waitFor("agent: did: and a manual")
+	s.waitFor("== The supervisor says that the task is completed")
+	s.leave(nil)
 	if got, want := s.file("starts"), "start \nstart s1\nstart s1\nstart s1\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("the agent was started as %q, want a new session that is resumed: %q", got, want)
 	}
-	if got := s.file("told"); !strings.Contains(got, "is not complete yet:\n\nadd tests") || !strings.Contains(got, "is not complete yet:\n\nrun them") {
+	if got := s.file("told"); !strings.Contains(got, "is not complete yet:\n\nadd tests") ||
+		!strings.Contains(got, "is not complete yet:\n\nrun them") {
 		t.Errorf("the agent was told %q, want both verdicts", got)
 	}
 	asked := strings.Split(s.file("asked"), "session s1\n")
@@ -322,47 +328,49 @@ func TestTwoRoundsAndCompletion(t *testing.T) {
 	}
 }
 
-// TestRounds: a supervisor that is never content hands over to the person.
+// TestRounds: a supervisor that never accepts the work passes the turn to the person.
 func TestRounds(t *testing.T) {
-	s := begin(t, 1, "more", "more [TASK_COMPLETED] not", "[TASK_COMPLETED]")
+	s := startSite(t, 1, "more", "more [TASK_COMPLETED] not", "[TASK_COMPLETED]")
 	s.lines <- "work"
-	s.sees("== The supervisor sends the work back (1 of at most 1)")
-	s.sees("== The supervisor has sent the work back once. It is your turn.")
+	s.waitFor("== The supervisor sends the work back (1 of at most 1)")
+	s.waitFor("== The supervisor has sent the work back once. It is your turn.")
 	s.lines <- "go on"
-	s.sees("task is completed")
-	s.leaves(nil)
+	s.waitFor("task is completed")
+	s.leave(nil)
 	if asked := s.file("asked"); !strings.Contains(asked, "<input>\nwork\n</input>\n\n<input>\ngo on\n</input>") {
 		t.Errorf("the supervisor was asked %q, want all that the person said", asked)
 	}
 }
 
-// TestSayMoreWhileItWorks: what is said meanwhile reaches the agent, and its answer is waited for.
+// TestSayMoreWhileItWorks: a message during the work reaches the agent, and its answer is awaited.
 func TestSayMoreWhileItWorks(t *testing.T) {
-	s := begin(t, 1, "[TASK_COMPLETED]")
+	s := startSite(t, 1, "[TASK_COMPLETED]")
 	s.lines <- "wait for me"
-	s.sees("agent: waiting")
+	s.waitFor("agent: waiting")
 	s.lines <- "now"
-	s.sees("agent: did: now")
-	s.sees("task is completed")
-	s.leaves(nil)
-	if asked := s.file("asked"); !strings.Contains(asked, "wait for me") || !strings.Contains(asked, "<input>\nnow\n</input>") {
+	s.waitFor("agent: did: now")
+	s.waitFor("task is completed")
+	s.leave(nil)
+	if asked := s.file("asked"); !strings.Contains(asked, "wait for me") ||
+		!strings.Contains(asked, "<input>\nnow\n</input>") {
 		t.Errorf("the supervisor was asked %q, want both messages", asked)
 	}
 }
 
-// TestInterrupt: Ctrl-C stops the agent, not the conversation, and no supervisor looks at what was stopped.
+// TestInterrupt: Ctrl-C stops the agent, not the conversation, and no supervisor checks the stopped
+// work.
 func TestInterrupt(t *testing.T) {
-	s := begin(t, 1, "[TASK_COMPLETED]")
+	s := startSite(t, 1, "[TASK_COMPLETED]")
 	s.lines <- "wait"
-	s.sees("agent: waiting")
+	s.waitFor("agent: waiting")
 	s.interrupts <- struct{}{}
-	s.sees("== Stopping the agent")
-	s.sees("== The agent has stopped. It is your turn.")
+	s.waitFor("== Stopping the agent")
+	s.waitFor("== The agent has stopped. It is your turn.")
 	s.lines <- "work"
-	s.sees("agent: did: work")
-	s.sees("task is completed")
+	s.waitFor("agent: did: work")
+	s.waitFor("task is completed")
 	s.interrupts <- struct{}{}
-	s.sees("== Nothing is going on")
+	s.waitFor("== Nothing is going on")
 	s.interrupts <- struct{}{}
 	s.ends(nil)
 	if told := s.file("told"); !strings.Contains(told, "user: wait\ninterrupt: \n") {
@@ -370,69 +378,69 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptSupervisor: Ctrl-C stops a supervisor, too.
+// TestInterruptSupervisor: Ctrl-C also stops a supervisor.
 func TestInterruptSupervisor(t *testing.T) {
-	s := begin(t, 1, "wait", "[TASK_COMPLETED]")
+	s := startSite(t, 1, "wait", "[TASK_COMPLETED]")
 	s.lines <- "work"
-	s.sees("supervisor: looking")
+	s.waitFor("supervisor: looking")
 	s.interrupts <- struct{}{}
-	s.sees("== The supervisor was stopped. It is your turn.")
+	s.waitFor("== The supervisor was stopped. It is your turn.")
 	s.lines <- "more"
-	s.sees("task is completed")
-	s.leaves(nil)
+	s.waitFor("task is completed")
+	s.leave(nil)
 }
 
-// TestAgentDies: why it died is told, and the conversation goes on when the person says more.
+// TestAgentDies: the reason is shown, and the person's next message continues the conversation.
 func TestAgentDies(t *testing.T) {
-	s := begin(t, 1, "[TASK_COMPLETED]")
+	s := startSite(t, 1, "[TASK_COMPLETED]")
 	s.lines <- "die"
-	s.sees("== The agent's program ended: exit status 9 (no more memory)")
+	s.waitFor("== The agent's program ended: exit status 9 (no more memory)")
 	s.lines <- "work"
-	s.sees("agent: did: work")
-	s.sees("task is completed")
-	s.leaves(nil)
+	s.waitFor("agent: did: work")
+	s.waitFor("task is completed")
+	s.leave(nil)
 	if got := s.file("starts"); !strings.HasPrefix(got, "start \nstart s1\n") {
 		t.Errorf("the agent was started as %q, want its session to go on", got)
 	}
 }
 
-// TestDeafAgent: an agent that does not read keeps nobody from stopping it, however much it was told.
+// TestDeafAgent: an agent that does not read its input can still be stopped.
 func TestDeafAgent(t *testing.T) {
-	s := begin(t, 1, "[TASK_COMPLETED]")
+	s := startSite(t, 1, "[TASK_COMPLETED]")
 	s.lines <- "deaf"
-	s.sees("agent: not listening")
+	s.waitFor("agent: not listening")
 	for range 200 {
 		s.lines <- strings.Repeat("x", 4<<10)
 	}
 	s.interrupts <- struct{}{}
-	s.sees("== Stopping the agent")
+	s.waitFor("== Stopping the agent")
 	s.interrupts <- struct{}{}
-	s.sees("== The agent was ended. It is your turn.")
-	s.leaves(nil)
+	s.waitFor("== The agent was ended. It is your turn.")
+	s.leave(nil)
 }
 
-// TestAgentFails: nobody looks at work that was not done.
+// TestAgentFails: failed work is not checked.
 func TestAgentFails(t *testing.T) {
-	s := begin(t, 1, "[TASK_COMPLETED]")
+	s := startSite(t, 1, "[TASK_COMPLETED]")
 	s.lines <- "fail"
-	s.sees("== The agent could not do it: API Error: 500. It is your turn.")
+	s.waitFor("== The agent could not do it: API Error: 500. It is your turn.")
 	s.lines <- "work"
-	s.sees("agent: did: work")
-	s.sees("task is completed")
-	s.leaves(nil)
+	s.waitFor("agent: did: work")
+	s.waitFor("task is completed")
+	s.leave(nil)
 }
 
-// TestSupervisorDies: no verdict is no completion.
+// TestSupervisorDies: without a verdict the work is not completed.
 func TestSupervisorDies(t *testing.T) {
-	s := begin(t, 1, "crash")
+	s := startSite(t, 1, "crash")
 	s.lines <- "work"
-	s.sees("== The supervisor gave no verdict: exit status 3. It is your turn.")
-	s.leaves(nil)
+	s.waitFor("== The supervisor gave no verdict: exit status 3. It is your turn.")
+	s.leave(nil)
 }
 
-// TestLogin: what no message can mend ends the conversation.
+// TestLogin: an error that no message can mend ends the conversation.
 func TestLogin(t *testing.T) {
-	s := begin(t, 1)
+	s := startSite(t, 1)
 	s.lines <- "login"
 	select {
 	case err := <-s.ended:
@@ -444,25 +452,27 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestStop: a signal ends it whatever goes on.
+// TestStop: a signal ends the conversation in every phase.
 func TestStop(t *testing.T) {
 	cause := errors.New("a signal")
-	for _, tt := range []struct{ say, sees string }{{"", ""}, {"wait", "agent: waiting"}, {"work", "supervisor: looking"}} {
-		s := begin(t, 1, "wait")
+	for _, tt := range []struct{ say, sees string }{{"", ""}, {"wait", "agent: waiting"},
+		{"work", "supervisor: looking"}} {
+		s := startSite(t, 1, "wait")
 		if tt.say != "" {
 			s.lines <- tt.say
-			s.sees(tt.sees)
+			s.waitFor(tt.sees)
 		}
 		s.stop(cause)
 		s.ends(cause)
 	}
 }
 
-// TestLeaveWhileItWorks: the end of the input lets the agent finish, and the supervisor look at it.
+// TestLeaveWhileItWorks: at the end of the input the agent finishes and the supervisor checks its
+// work.
 func TestLeaveWhileItWorks(t *testing.T) {
-	s := begin(t, 1, "more", "[TASK_COMPLETED]")
+	s := startSite(t, 1, "more", "[TASK_COMPLETED]")
 	s.lines <- "work"
 	close(s.lines)
-	s.sees("task is completed")
+	s.waitFor("task is completed")
 	s.ends(nil)
 }

@@ -1,0 +1,384 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/proc"
+)
+
+// program is the agent's program on a pty. Seed 003, "启动 Agent pty". Its input is a pipe: claude
+// reads no messages from a terminal.
+type program struct {
+	near   *os.File                // our side of the pty
+	input  *os.File                // our end of the pipe
+	stop   context.CancelCauseFunc // asks the program to end
+	kill   context.CancelCauseFunc // ends it at once
+	outbox queue                   // for the input
+	events chan agent.Event
+	ended  chan end // holds one
+	read   chan struct{}
+}
+
+type end struct {
+	report agent.Report
+	exit   proc.Exit
+	err    error
+}
+
+// drainTime is how long a pty may still deliver after the program ended. It needs far less.
+const drainTime = 5 * time.Second
+
+// errPhaseOver ends the agent's program at the end of its phase.
+var errPhaseOver = errors.New("the phase is over")
+
+// startProgram starts the agent. Its side of the pty is raw: it writes JSON lines of any length,
+// not text.
+func (s *Supervision) startProgram(stop, kill context.Context) (*program, error) {
+	a := s.Worker
+	a.Contract = agent.ReviewContract
+	if s.session != "" {
+		a.Follow = &agent.Follow{Session: s.session}
+	}
+	inv, err := s.Agent.Talk(a)
+	if err != nil {
+		return nil, err
+	}
+	t, far, theirs, err := openProgram()
+	if err != nil {
+		return nil, err
+	}
+	s.resize(t)
+	here, hard := t.bind(stop, kill)
+	reader := s.Agent.Reader(a.Contract, s.Sinks.Host(t.emit, func(err error) { t.stop(err) }))
+	stderr, lastWord := s.Sinks.Tail()
+	go t.readOutput(reader)
+	go t.writeInput()
+	go func() {
+		exit, err := proc.Run(here, hard, &proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Grace: inv.Grace,
+			Mark: inv.Mark, Terminal: far, Input: theirs, Stderr: stderr})
+		err = errors.Join(err, far.Close(), theirs.Close(), stderr.Close())
+		t.drain()
+		e := end{report: reader.End(exit), exit: exit, err: err}
+		if hopeless := context.Cause(here); agent.IsHopeless(hopeless) {
+			e.report.Err = hopeless
+		}
+		if f := e.report.Failure; f != nil {
+			f.Reason = s.describeFailure(f.Reason, lastWord())
+		}
+		t.ended <- e
+		close(t.events)
+	}()
+	return t, nil
+}
+
+// openProgram opens the pty and the pipe. far and theirs are the program's sides, which the caller
+// closes.
+func openProgram() (t *program, far, theirs *os.File, err error) {
+	near, far, err := pty.Open()
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("open a pty: %w", err)
+	}
+	theirs, input, err := os.Pipe()
+	if err == nil {
+		_, err = term.MakeRaw(int(far.Fd()))
+	}
+	if err != nil {
+		err = fmt.Errorf("set up a pty: %w", err)
+		return nil, nil, nil, errors.Join(err, near.Close(), far.Close(), theirs.Close(), input.Close())
+	}
+	t = &program{near: near, input: input, outbox: queue{more: make(chan struct{}, 1)},
+		events: make(chan agent.Event, 64), ended: make(chan end, 1), read: make(chan struct{})}
+	return t, far, theirs, nil
+}
+
+// drain waits until the output is read. An escaped process may hold the far side open: drainTime
+// bounds the wait.
+func (t *program) drain() {
+	late := time.AfterFunc(drainTime, func() { _ = t.near.Close() })
+	<-t.read
+	late.Stop()
+}
+
+func (s *Supervision) describeFailure(reason, lastWord string) string {
+	reason = s.Sinks.Hide(reason)
+	if lastWord != "" {
+		reason += " (" + lastWord + ")"
+	}
+	return reason
+}
+
+// bind makes the program's own contexts: it may end before the conversation does.
+func (t *program) bind(stop, kill context.Context) (here, hard context.Context) {
+	here, t.stop = context.WithCancelCause(stop)
+	hard, t.kill = context.WithCancelCause(kill)
+	return here, hard
+}
+
+func (t *program) emit(e agent.Event) { t.events <- e }
+
+// readOutput reads until the far side is closed.
+func (t *program) readOutput(reader agent.Reader) {
+	defer close(t.read)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := t.near.Read(buf)
+		_, _ = reader.Write(buf[:n])
+		if err != nil {
+			return
+		}
+	}
+}
+
+// send queues a message. When the program has ended, its end is reported elsewhere.
+func (t *program) send(message []byte) { t.outbox.add(message) }
+
+// writeInput writes the messages in their order, however slowly the agent reads.
+func (t *program) writeInput() {
+	for range t.outbox.more {
+		for _, message := range t.outbox.drain() {
+			_, _ = t.input.Write(message)
+		}
+	}
+	_ = t.input.Close()
+}
+
+// queue holds messages for a slow reader and never blocks the sender.
+type queue struct {
+	mu       sync.Mutex
+	messages [][]byte
+	more     chan struct{} // has one when there may be messages; closed at the end
+}
+
+func (q *queue) add(message []byte) {
+	q.mu.Lock()
+	q.messages = append(q.messages, message)
+	q.mu.Unlock()
+	select {
+	case q.more <- struct{}{}:
+	default:
+	}
+}
+
+func (q *queue) drain() [][]byte {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := q.messages
+	q.messages = nil
+	return all
+}
+
+// close ends the program and waits for it. It closes the input, asks the program to end after a
+// grace period, and kills it at once on hurry.
+func (t *program) close(grace time.Duration, hurry <-chan struct{}) end {
+	close(t.outbox.more)
+	late := time.AfterFunc(grace, func() { t.stop(errPhaseOver) })
+	defer late.Stop()
+	for open := true; open; {
+		select {
+		case _, open = <-t.events: // the sender of events must not block for ever
+		case <-hurry:
+			t.kill(errInterrupted)
+		}
+	}
+	e := <-t.ended
+	_ = t.near.Close()
+	return e
+}
+
+func (s *Supervision) resize(t *program) {
+	if s.Size == nil {
+		return
+	}
+	rows, columns := s.Size()
+	_ = pty.Setsize(t.near, &pty.Winsize{Rows: rows, Cols: columns}) // a program that writes JSON ignores its size
+}
+
+// runAgentPhase runs the agent until it stops. Seed 003, "检测 Agent 停止". It gets the queued
+// messages, then the person's.
+func (s *Supervision) runAgentPhase(stop, kill context.Context) (ending, error) {
+	t, err := s.startProgram(stop, kill)
+	if err != nil {
+		return broken, err
+	}
+	p := &phase{Supervision: s, program: t}
+	for _, text := range s.next {
+		p.tell(text)
+	}
+	s.next = nil
+	how, err := p.waitForAgent(stop)
+	var hurry <-chan struct{} // nil keeps Ctrl-C for the supervisor
+	if how == interrupted || err != nil {
+		hurry = s.Keyboard.Interrupts
+	}
+	e := t.close(s.Worker.Grace, hurry)
+	switch {
+	case err != nil:
+		return how, err
+	case stop.Err() != nil:
+		return how, context.Cause(stop)
+	case e.report.Err != nil:
+		return how, e.report.Err
+	case e.err != nil:
+		return how, e.err
+	}
+	return how, nil
+}
+
+// phase is a running agent phase.
+type phase struct {
+	*Supervision
+	*program
+	working  bool // it has a message and has not stopped since
+	more     bool // it got a message while it worked
+	stopping bool // the person has interrupted it
+	failed   bool // it could not do what it was told
+	leaving  bool // the person has asked to leave while the agent was idle
+	settled  <-chan time.Time
+}
+
+// tell sends the agent a message.
+func (p *phase) tell(text string) {
+	p.more = p.working
+	p.working, p.settled = true, nil
+	p.send(p.Supervision.Agent.Message(text))
+}
+
+// waitForAgent runs until the agent stops, the person stops it or leaves, or the program ends.
+func (p *phase) waitForAgent(stop context.Context) (ending, error) {
+	for {
+		lines := p.Keyboard.Lines
+		if p.Keyboard.Patient && p.working {
+			lines = nil
+		}
+		select {
+		case e, open := <-p.events:
+			if !open {
+				return broken, p.explainExit()
+			}
+			if p.handleEvent(e) {
+				return p.judgeEnding(), nil
+			}
+		case <-p.settled:
+			return p.judgeEnding(), nil
+		case text, open := <-lines:
+			if !open {
+				if err := p.leave(); err != nil {
+					return broken, err
+				}
+				continue
+			}
+			p.handleLine(text)
+		case <-p.Keyboard.Interrupts:
+			if err := p.interrupt(); err != nil {
+				return interrupted, err
+			}
+		case <-p.Resize:
+			p.resize(p.program)
+		case <-stop.Done():
+			return interrupted, context.Cause(stop)
+		}
+	}
+}
+
+func (p *phase) judgeEnding() ending {
+	if p.stopping || p.failed {
+		return interrupted
+	}
+	return finished
+}
+
+// handleEvent shows an event and reports whether the agent has stopped.
+func (p *phase) handleEvent(e agent.Event) (stopped bool) {
+	p.settled = nil
+	switch {
+	case e.Kind == agent.Session:
+		p.session = e.ID
+	case e.Kind != agent.Result || !p.working:
+		p.Screen.Agent(e)
+	case e.Failed && !p.stopping:
+		p.passTurn("The agent could not do it: " + e.Text + ".")
+		p.failed = true
+		return true
+	case p.more && !p.stopping:
+		p.more = false
+		p.settled = time.After(settleTime)
+	case p.stopping:
+		p.passTurn("The agent has stopped.")
+		return true
+	default:
+		return true
+	}
+	return false
+}
+
+// handleLine sends the person's message, and keeps it for the supervisor. Seed 003, "捕获用户输入".
+func (p *phase) handleLine(text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	p.leaving = false
+	p.asked = append(p.asked, text)
+	if p.stopping { // an interrupted agent reads no messages
+		p.next = append(p.next, text)
+		return
+	}
+	p.tell(text)
+}
+
+// interrupt handles Ctrl-C: it stops the agent, kills one that does not stop, and leaves when the
+// agent is idle.
+func (p *phase) interrupt() error {
+	switch {
+	case !p.working && p.leaving:
+		return errLeft
+	case !p.working:
+		p.leaving = true
+		p.Screen.Notice(leaveHint)
+	case p.stopping:
+		p.kill(errInterrupted)
+	default:
+		p.stopping = true
+		p.Screen.Notice("Stopping the agent; Ctrl-C once more ends it at once.")
+		p.send(p.Supervision.Agent.Interrupt())
+	}
+	return nil
+}
+
+// leave handles Ctrl-D and the end of the input: the agent may finish, and its work is checked.
+func (p *phase) leave() error {
+	err := p.endInput()
+	if err == nil && !p.working {
+		err = errLeft
+	}
+	if err == nil && !p.Keyboard.Patient {
+		p.Screen.Notice("Leaving once the work is done. Ctrl-C stops the agent.")
+	}
+	return err
+}
+
+// explainExit tells the person why the program ended.
+func (p *phase) explainExit() error {
+	e := <-p.ended
+	p.ended <- e
+	switch {
+	case e.report.Err != nil:
+		return e.report.Err
+	case p.stopping:
+		p.passTurn("The agent was ended.")
+	case e.report.Failure != nil:
+		p.passTurn("The agent's program ended: " + e.report.Failure.Reason + ".")
+	default:
+		p.passTurn("The agent's program ended: " + e.exit.String() + ".")
+	}
+	return nil
+}
