@@ -35,7 +35,8 @@ func TestEmbeddedRoles(t *testing.T) {
 			continue
 		}
 		if role.Description == "" || !strings.HasPrefix(role.File, embeddedPrefix) {
-			t.Errorf("%s: description %q, file %q, want a description and an embedded file", name, role.Description, role.File)
+			t.Errorf("%s: description %q, file %q, want a description and an embedded file", name, role.Description,
+				role.File)
 		}
 		if role.Agent != "" || role.Command != nil || role.Model != "" || role.Timeout != nil {
 			t.Errorf("%s names an agent, command, model or timeout: those are the user's to choose", name)
@@ -46,8 +47,8 @@ func TestEmbeddedRoles(t *testing.T) {
 	}
 }
 
-// An example that breaks the contract would teach every agent to break it. Contract: seed 004, "Output Specification" and
-// "Input Specification"; which keys go with which role is in the same place.
+// An example that breaks the contract would teach every agent to break it. Seed 004, "Output
+// Specification" and "Input Specification", which also assign the keys to the roles.
 func TestExamplesInPromptsKeepTheContract(t *testing.T) {
 	for name, role := range embeddedRoles(t) {
 		var replies, inputs int
@@ -112,16 +113,20 @@ func keys(m map[string]any) []string {
 	return all
 }
 
-// What a prompt must say for a project to run: seed 004, "Constraints" and "Communication Model".
+// A project runs only if the prompts say these things. Seed 004, "Constraints" and "Communication
+// Model".
 func TestPromptsSayWhatMattersMost(t *testing.T) {
 	everywhere := []string{
-		"one JSON object and **nothing else**", "no Markdown fence around it", "`## Work Log`", "`escalate`", "`blocked`", "**Facts:**",
+		"one JSON object and **nothing else**", "no Markdown fence around it", "`## Work Log`", "`escalate`",
+		"`blocked`", "**Facts:**",
 		"**Analysis:**", "**Conclusion:**", "- Status: ok", "[REDACTED_SECRET]", "`instruction`",
 	}
 	own := map[string][]string{
-		"Architect":   {"Verdict: PASS", "Verdict: CHANGES REQUESTED", "work_items:", "only the Manager writes them", "test contract"},
+		"Architect": {"Verdict: PASS", "Verdict: CHANGES REQUESTED", "work_items:", "only the Manager writes them",
+			"test contract"},
 		"Implementor": {"only the Manager writes them", "An earlier attempt of yours", "Partly done is not `ok`"},
-		"Manager": {"`phase: complete`", "`current: null`", "role: Implementor", "done_task", "**same file**", "three rounds",
+		"Manager": {"`phase: complete`", "`current: null`", "role: Implementor", "done_task", "**same file**",
+			"three rounds",
 			"An earlier attempt of yours", "## Acceptance Criteria"},
 		"Supervisor": {"pass", "warn", "block", "(score: 0.70)", "You do not code"},
 	}
@@ -137,19 +142,20 @@ func TestPromptsSayWhatMattersMost(t *testing.T) {
 	}
 }
 
-// The table in the Manager's prompt is seed 004's, "Agent Role Mapping".
+// The table in the Manager's prompt is that of seed 004, "Agent Role Mapping".
 func TestManagerKnowsThePhaseTable(t *testing.T) {
 	var got []string
 	for _, row := range tableRow.FindAllStringSubmatch(embeddedRoles(t)["Manager"].Prompt, -1) {
 		got = append(got, strings.ReplaceAll(row[1], "`", "")+": "+row[2])
 	}
-	want := []string{"design: Architect", "plan: Manager", "execute with sub_phase: review: Architect", "execute: Implementor", "validate: Architect"}
+	want := []string{"design: Architect", "plan: Manager", "execute with sub_phase: review: Architect",
+		"execute: Implementor", "validate: Architect"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("phase table differs (-want +got):\n%s", diff)
 	}
 }
 
-// The Manager keeps the board and nothing else; it has no need of a shell.
+// The Manager only keeps the board and needs no shell.
 func TestToolsFitTheRoles(t *testing.T) {
 	all := embeddedRoles(t)
 	if got := all["Manager"].Tools; slices.Contains(got, "Bash") || !slices.Contains(got, "Edit") {

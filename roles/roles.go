@@ -1,5 +1,6 @@
-// Package roles loads the role definitions that tell an agent who it is: Markdown files with frontmatter, from the given
-// folders first and from the binary itself last. A role file is read whole or refused with its line, never half understood.
+// Package roles loads role definitions, the prompts and options of agents: Markdown files with
+// frontmatter, from the given folders first and from the binary last. A role file is read whole or
+// refused with its line.
 package roles
 
 import (
@@ -19,15 +20,15 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// Role says how an agent of one kind is started and what it is told.
+// Role is the start and the prompt of one kind of agent.
 type Role struct {
-	Name        string // as tasks name it, in any case; an embedded role's spelling wins over that of its replacement
+	Name        string // as in tasks, in any case; an embedded role's spelling wins over its replacement's
 	Description string
 	Agent       string         // adapter, in lower case; "" leaves it to the settings
 	Model       string         // "" is the adapter's own default; "inherit" reads as ""
 	Command     []string       // program and fixed arguments of an exec agent; nil when the file names none
 	Args        []string       // appended to the adapter's command line
-	Tools       []string       // nil: all that the adapter has; empty: none
+	Tools       []string       // nil: all of the adapter's; empty: none
 	Denied      []string       // tools that it must not use
 	Timeout     *time.Duration // of one attempt; nil leaves it to the settings, zero means none
 	Grace       *time.Duration // between TERM and KILL; nil leaves it to the settings
@@ -36,29 +37,29 @@ type Role struct {
 	MaxTurns    int    // of the model in one attempt; 0: no limit
 	MaxCost     int64  // of one attempt, in millionths of a US dollar; 0: no limit
 	MCPConfig   string // a file that names MCP servers, from the work directory
-	Review      bool   // a supervisor reviews the work in a fork of its session (seed 003)
-	Rounds      int    // how often it may send the work back; 0 leaves it to the program
+	Review      bool   // a supervisor reviews the work in a fork of the agent's session (seed 003)
+	Rounds      int    // how often the supervisor may send the work back; 0 leaves it to the program
 	Prompt      string // the file's body with LF line ends, without blank lines around it
 	File        string // the path that was read, or "embedded:manager.md"
 }
 
-// IsBuiltIn says whether the role is as the program has it, and no file's.
+// IsBuiltIn reports whether the role comes from the program and not from a file.
 func (r Role) IsBuiltIn() bool { return strings.HasPrefix(r.File, embeddedPrefix) }
 
 // Env says which variables an agent gets beyond the harmless ones.
 type Env struct {
-	Pass []string          // names that pass although they look secret; * stands for any letters
-	Set  map[string]string // given to the agent whatever the runner itself has
-	Only []string          // not nil, and then not empty: the strict list, nothing else passes
+	Pass []string          // names that pass although they look secret; * matches any letters
+	Set  map[string]string // given to the agent whatever the runner has
+	Only []string          // the strict list: no other variable passes; nil for none, never empty
 }
 
-// Set holds the roles of one run, found by name without regard to case.
+// Set holds the roles of one run, found by name in any case.
 type Set struct{ roles map[string]Role }
 
 //go:embed *.md
 var embedded embed.FS
 
-// Embedded says whether a role of this name, in any case, is part of the program.
+// Embedded reports whether a role of this name, in any case, is part of the program.
 func Embedded(name string) bool {
 	_, err := fs.Stat(embedded, strings.ToLower(name)+".md")
 	return err == nil
@@ -66,13 +67,14 @@ func Embedded(name string) bool {
 
 const embeddedPrefix = "embedded:"
 
-// maxFile bounds a role file: a prompt of this size fits no model's attention, and a device or a log is refused early.
+// maxFile bounds a role file: a larger prompt fits no model's attention, and a device or a log is
+// refused early.
 const maxFile = 1 << 20
 
-// Load reads every *.md file of the folders, except README.md and hidden ones, and then the embedded roles. An earlier folder
-// wins over a later one, and a whole file over a whole file: nothing is merged. A folder that does not exist holds no roles.
-//
-// What is wrong with a file is a [*frontmatter.Problem] with file and line.
+// Load reads every *.md file of the folders, except README.md and hidden ones, and then the
+// embedded roles. An earlier folder wins over a later one, and a whole file over a whole file:
+// nothing is merged. A missing folder holds no roles. Errors: *frontmatter.Problem for a wrong
+// file, with its line.
 func Load(dirs ...string) (*Set, error) {
 	s := &Set{roles: map[string]Role{}}
 	for _, dir := range dirs {
@@ -83,11 +85,11 @@ func Load(dirs ...string) (*Set, error) {
 	return s, s.addEmbedded()
 }
 
-// Lookup finds a role by its name in any case; otherwise the error is an [*UnknownError].
+// Lookup finds a role by its name in any case. Errors: *UnknownError.
 func (s *Set) Lookup(name string) (Role, error) {
 	role, ok := s.roles[key(name)]
 	if !ok {
-		return Role{}, &UnknownError{Name: name, Known: s.names()}
+		return Role{}, &UnknownError{Name: name, Known: s.listNames()}
 	}
 	return role, nil
 }
@@ -101,7 +103,7 @@ func (s *Set) All() []Role {
 	return all
 }
 
-func (s *Set) names() []string {
+func (s *Set) listNames() []string {
 	var names []string
 	for _, role := range s.All() {
 		names = append(names, role.Name)
@@ -117,7 +119,7 @@ func (s *Set) addFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read roles in %s: %w", dir, err)
 	}
-	// Two files of one folder have no order that a reader would expect, so neither may win.
+	// Two files of one folder have no natural order, so neither may win.
 	here := map[string]string{}
 	for _, entry := range entries {
 		if !isRoleFile(entry.Name()) {
@@ -131,7 +133,8 @@ func (s *Set) addFolder(dir string) error {
 }
 
 func isRoleFile(name string) bool {
-	return strings.EqualFold(filepath.Ext(name), ".md") && !strings.HasPrefix(name, ".") && !strings.EqualFold(name, "readme.md")
+	return strings.EqualFold(filepath.Ext(name), ".md") && !strings.HasPrefix(name, ".") &&
+		!strings.EqualFold(name, "readme.md")
 }
 
 func (s *Set) addFile(path string, here map[string]string) error {
@@ -145,7 +148,8 @@ func (s *Set) addFile(path string, here map[string]string) error {
 	}
 	k := key(role.Name)
 	if first, ok := here[k]; ok {
-		return &frontmatter.Problem{File: path, Text: fmt.Sprintf("the role %s is already defined by %s", role.Name, first),
+		return &frontmatter.Problem{File: path, Text: fmt.Sprintf("the role %s is already defined by %s", role.Name,
+			first),
 			Fix: "remove one of the two files, or give one another name"}
 	}
 	here[k] = path
@@ -155,7 +159,7 @@ func (s *Set) addFile(path string, here map[string]string) error {
 	return nil
 }
 
-// builtIn are the embedded roles, which are read once and shared by all sets.
+// builtIn returns the embedded roles, which are read once and shared by all sets.
 var builtIn = sync.OnceValues(func() (all []Role, err error) {
 	names, err := fs.Glob(embedded, "*.md")
 	if err != nil {
@@ -178,7 +182,8 @@ var builtIn = sync.OnceValues(func() (all []Role, err error) {
 func (s *Set) addEmbedded() error {
 	all, err := builtIn()
 	for _, role := range all {
-		// `name: manager` must still be the Manager to whoever compares names: sub-agent files are written in lower case.
+		// `name: manager` must still be the Manager when names are compared: sub-agent files are in
+		// lower case.
 		if replacement, ok := s.roles[key(role.Name)]; ok {
 			replacement.Name = role.Name
 			role = replacement
@@ -188,7 +193,7 @@ func (s *Set) addEmbedded() error {
 	return err
 }
 
-// readFile asks before it opens, because opening a FIFO would wait for its writer.
+// readFile checks before it opens: opening a FIFO would wait for its writer.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -211,7 +216,7 @@ func readFile(path string) ([]byte, error) {
 
 func key(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// UnknownError says that no role has the name.
+// UnknownError reports that no role has the name.
 type UnknownError struct {
 	Name  string
 	Known []string // sorted
@@ -219,7 +224,7 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("unknown role %q", e.Name) }
 
-// Hint names the role that was probably meant, and all that are known.
+// Hint names the role that was probably meant, and all known roles.
 func (e *UnknownError) Hint() string {
 	known := "the known roles are " + strings.Join(e.Known, ", ")
 	for _, name := range e.Known {
@@ -230,7 +235,8 @@ func (e *UnknownError) Hint() string {
 	return known + "; add another as .kanban-run/roles/NAME.md"
 }
 
-// oneEditApart reports whether one letter more, less, changed, or swapped with its neighbour turns a into b.
+// oneEditApart reports whether one letter added, removed, changed, or swapped with its neighbour
+// turns a into b.
 func oneEditApart(a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// write fills a folder with files and returns it.
+// write makes a folder with files and returns it.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,8 +81,10 @@ func TestLookupUnknown(t *testing.T) {
 	tests := []struct{ name, hint string }{
 		{"Implementer", "did you mean Implementor? the known roles are Architect, Implementor, Manager, Supervisor"},
 		{"manger", "did you mean Manager? the known roles are Architect, Implementor, Manager, Supervisor"},
-		{"Tester", "the known roles are Architect, Implementor, Manager, Supervisor; add another as .kanban-run/roles/NAME.md"},
-		{"", "the known roles are Architect, Implementor, Manager, Supervisor; add another as .kanban-run/roles/NAME.md"},
+		{"Tester",
+			"the known roles are Architect, Implementor, Manager, Supervisor; add another as .kanban-run/roles/NAME.md"},
+		{"",
+			"the known roles are Architect, Implementor, Manager, Supervisor; add another as .kanban-run/roles/NAME.md"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,29 +133,40 @@ env:
 ---
 Test it.
 `, Role{
-			Name: "Tester", Description: "Tests it.", Agent: "exec", Model: "opus", Command: []string{"./test.sh", "two words"},
-			Args: []string{"--max", "5", "true"}, Tools: []string{"Read", "Bash(git log:*)"}, Timeout: &minute, Grace: &zero,
+			Name: "Tester", Description: "Tests it.", Agent: "exec", Model: "opus",
+			Command: []string{"./test.sh", "two words"},
+			Args:    []string{"--max", "5", "true"}, Tools: []string{"Read", "Bash(git log:*)"}, Timeout: &minute,
+			Grace:      &zero,
 			Permission: "edit", MaxTurns: 40, MaxCost: 2_500_000, MCPConfig: "./mcp.json", Review: true, Rounds: 4,
-			Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"}, Set: map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
+			Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"},
+				Set:  map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 				Only: []string{"PATH", "HOME"}},
 			Prompt: "Test it.",
 		}},
 		{"a command in one line", "---\ncommand: ./test.sh --fast=1 -o ~/x,y\n---\n",
 			Role{Name: "some-role", Command: []string{"./test.sh", "--fast=1", "-o", "~/x,y"}}},
 		{"nulls are absent", "---\nname:\ncommand:\ntools:\ntimeout: ~\nenv:\n---\n", Role{Name: "some-role"}},
-		{"empty lists stay lists", "---\ntools: []\nargs: []\n---\n", Role{Name: "some-role", Tools: []string{}, Args: []string{}}},
-		{"tools with commas within parentheses", "---\ntools: Read, Bash(git log:*, git show:*), Task(a, b) ,, Grep\n---\n",
+		{"empty lists stay lists", "---\ntools: []\nargs: []\n---\n",
+			Role{Name: "some-role", Tools: []string{}, Args: []string{}}},
+		{"tools with commas within parentheses",
+			"---\ntools: Read, Bash(git log:*, git show:*), Task(a, b) ,, Grep\n---\n",
 			Role{Name: "some-role", Tools: []string{"Read", "Bash(git log:*, git show:*)", "Task(a, b)", "Grep"}}},
-		{"a permission in Claude Code's words", "---\npermissionMode: bypassPermissions\n---\n", Role{Name: "some-role", Permission: "full"}},
-		{"a permission in Codex's words", "---\npermission: workspace-write\n---\n", Role{Name: "some-role", Permission: "edit"}},
-		{"our own word before Claude Code's", "---\npermissionMode: bypassPermissions\npermission: Read-Only\n---\n", Role{Name: "some-role", Permission: "read-only"}},
+		{"a permission in Claude Code's words", "---\npermissionMode: bypassPermissions\n---\n",
+			Role{Name: "some-role", Permission: "full"}},
+		{"a permission in Codex's words", "---\npermission: workspace-write\n---\n",
+			Role{Name: "some-role", Permission: "edit"}},
+		{"our own word before Claude Code's", "---\npermissionMode: bypassPermissions\npermission: Read-Only\n---\n",
+			Role{Name: "some-role", Permission: "read-only"}},
 		{"dollars with their sign", "---\nmax_cost: $0.29\n---\n", Role{Name: "some-role", MaxCost: 290_000}},
-		{"no review", "---\nreview: none\nmax_turns:\nmax_cost: ~\npermission:\nmcp_config:\n---\n", Role{Name: "some-role"}},
-		{"tools with commas in a list", "---\ntools: [\"Read,Bash\", mcp__a-b__c]\n---\n", Role{Name: "some-role", Tools: []string{"Read", "Bash", "mcp__a-b__c"}}},
+		{"no review", "---\nreview: none\nmax_turns:\nmax_cost: ~\npermission:\nmcp_config:\n---\n",
+			Role{Name: "some-role"}},
+		{"tools with commas in a list", "---\ntools: [\"Read,Bash\", mcp__a-b__c]\n---\n",
+			Role{Name: "some-role", Tools: []string{"Read", "Bash", "mcp__a-b__c"}}},
 		{"all tools", "---\ntools: \"*\"\n---\n", Role{Name: "some-role"}},
 		{"no limit of cost", "---\nmax_cost: 0\n---\n", Role{Name: "some-role"}},
 		{"model inherit", "---\nmodel: inherit\n---\n", Role{Name: "some-role"}},
-		{"keys of other tools", "---\nname: T\nversion: 1.0.0\nrole_type: monitoring\nmode: subagent\nhooks: {a: [b]}\npermissionMode: plan\n---\n",
+		{"keys of other tools",
+			"---\nname: T\nversion: 1.0.0\nrole_type: monitoring\nmode: subagent\nhooks: {a: [b]}\npermissionMode: plan\n---\n",
 			Role{Name: "T", Permission: "read-only"}},
 	}
 	for _, tt := range tests {
@@ -170,7 +183,8 @@ Test it.
 	}
 }
 
-// Files as Claude Code writes and reads them. The description of the first is what its own generator makes, and no YAML.
+// Files as Claude Code writes and reads them. Its own generator made the first description, which
+// is not YAML.
 func TestSubAgentFilesLoadAsTheyAre(t *testing.T) {
 	tests := []struct {
 		name, source, description string
@@ -202,7 +216,8 @@ func TestSubAgentFilesLoadAsTheyAre(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := Role{Name: "code-reviewer", Description: tt.description, Model: "sonnet", Tools: tt.tools, File: role.File,
+			want := Role{Name: "code-reviewer", Description: tt.description, Model: "sonnet", Tools: tt.tools,
+				File:   role.File,
 				Prompt: "You review code: all of it."}
 			if diff := cmp.Diff(want, role); diff != "" {
 				t.Errorf("role differs (-want +got):\n%s", diff)
@@ -213,50 +228,71 @@ func TestSubAgentFilesLoadAsTheyAre(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	tests := []struct{ name, source, want, hint string }{
-		{"no frontmatter", "You test.\n", "x.md:1:1: a role file begins with frontmatter, and this one has none", "begin it with three lines: ---, name: NAME, ---"},
-		{"empty file", "", "x.md:1:1: a role file begins with frontmatter, and this one has none", "begin it with three lines: ---, name: NAME, ---"},
+		{"no frontmatter", "You test.\n", "x.md:1:1: a role file begins with frontmatter, and this one has none",
+			"begin it with three lines: ---, name: NAME, ---"},
+		{"empty file", "", "x.md:1:1: a role file begins with frontmatter, and this one has none",
+			"begin it with three lines: ---, name: NAME, ---"},
 		{"misspelt key", "---\nname: T\ntool: Read\n---\n", `x.md:3:1: unknown key "tool"`, "did you mean tools?"},
-		{"key in another case", "---\nname: T\nTools: Read\n---\n", `x.md:3:1: unknown key "Tools"`, "did you mean tools?"},
+		{"key in another case", "---\nname: T\nTools: Read\n---\n", `x.md:3:1: unknown key "Tools"`,
+			"did you mean tools?"},
 		{"key with a dash", "---\ntime-out: 3m\n---\n", `x.md:2:1: unknown key "time-out"`, "did you mean timeout?"},
 		{"swapped letters", "---\ncomamnd: x\n---\n", `x.md:2:1: unknown key "comamnd"`, "did you mean command?"},
-		{"a path as name", "---\nname: ../Manager\n---\n", `x.md:2:7: "../Manager" is no role name`, "use letters, digits, - and _"},
-		{"name over two lines", "---\nname: \"a\\nb\"\n---\n", `x.md:2:7: "a\nb" is no role name`, "use letters, digits, - and _"},
+		{"a path as name", "---\nname: ../Manager\n---\n", `x.md:2:7: "../Manager" is no role name`,
+			"use letters, digits, - and _"},
+		{"name over two lines", "---\nname: \"a\\nb\"\n---\n", `x.md:2:7: "a\nb" is no role name`,
+			"use letters, digits, - and _"},
 		{"name as a list", "---\nname: [a, b]\n---\n", "x.md:2:7: name must be text", "write name: TEXT"},
 		{"duration without a unit", "---\ntimeout: 90\n---\n", `x.md:2:10: timeout: "90" is no duration`,
 			"write a number with its unit, for example timeout: 90s, 30m or 1h30m"},
 		{"negative duration", "---\ngrace: -1s\n---\n", `x.md:2:8: grace: "-1s" is no duration`,
 			"write a number with its unit, for example grace: 90s, 30m or 1h30m"},
-		{"a permission that nobody knows", "---\npermission: root\n---\n", `x.md:2:13: permission: "root" is no permission`,
+		{"a permission that nobody knows", "---\npermission: root\n---\n",
+			`x.md:2:13: permission: "root" is no permission`,
 			"write permission: read-only, edit or full"},
-		{"one of Claude Code's that nobody knows", "---\npermissionMode: yolo\n---\n", `x.md:2:17: permissionMode: "yolo" is no permission`,
+		{"one of Claude Code's that nobody knows", "---\npermissionMode: yolo\n---\n",
+			`x.md:2:17: permissionMode: "yolo" is no permission`,
 			"write permission: read-only, edit or full"},
-		{"no turns", "---\nmax_turns: 0\n---\n", `x.md:2:12: max_turns: "0" is no number`, "write a whole number, 1 or more, or remove the line"},
-		{"half a round", "---\nreview_rounds: 0.5\n---\n", `x.md:2:16: review_rounds: "0.5" is no number`, "write a whole number, 1 or more, or remove the line"},
-		{"turns without end", "---\nmax_turns: 1000001\n---\n", `x.md:2:12: max_turns: "1000001" is no number`, "write a whole number, 1 or more, or remove the line"},
+		{"no turns", "---\nmax_turns: 0\n---\n", `x.md:2:12: max_turns: "0" is no number`,
+			"write a whole number, 1 or more, or remove the line"},
+		{"half a round", "---\nreview_rounds: 0.5\n---\n", `x.md:2:16: review_rounds: "0.5" is no number`,
+			"write a whole number, 1 or more, or remove the line"},
+		{"turns without end", "---\nmax_turns: 1000001\n---\n", `x.md:2:12: max_turns: "1000001" is no number`,
+			"write a whole number, 1 or more, or remove the line"},
 		{"a cost in words", "---\nmax_cost: 2 USD\n---\n", `x.md:2:11: max_cost: "2 USD" is no amount`,
 			"write an amount in US dollars, for example max_cost: 2.50; 0 is none"},
 		{"a cost that would be none", "---\nmax_cost: 1e-9\n---\n", `x.md:2:11: max_cost: "1e-9" is no amount`,
 			"write an amount in US dollars, for example max_cost: 2.50; 0 is none"},
 		{"a cost that is no number", "---\nmax_cost: NaN\n---\n", `x.md:2:11: max_cost: "NaN" is no amount`,
 			"write an amount in US dollars, for example max_cost: 2.50; 0 is none"},
-		{"a reviewer that nobody knows", "---\nreview: Architect\n---\n", `x.md:2:9: review: "Architect" reviews nothing`, "write review: supervisor, or none"},
-		{"a misspelt permission", "---\npermision: edit\n---\n", `x.md:2:1: unknown key "permision"`, "did you mean permission?"},
-		{"command with quotes", "---\ncommand: sh -c 'echo hi'\n---\n", "x.md:2:10: command has quotes or characters of the shell in it",
+		{"a reviewer that nobody knows", "---\nreview: Architect\n---\n",
+			`x.md:2:9: review: "Architect" reviews nothing`, "write review: supervisor, or none"},
+		{"a misspelt permission", "---\npermision: edit\n---\n", `x.md:2:1: unknown key "permision"`,
+			"did you mean permission?"},
+		{"command with quotes", "---\ncommand: sh -c 'echo hi'\n---\n",
+			"x.md:2:10: command has quotes or characters of the shell in it",
 			"write it as a list: command: [WORD, WORD]"},
-		{"command with a variable", "---\ncommand: $HOME/x\n---\n", "x.md:2:10: command has quotes or characters of the shell in it",
+		{"command with a variable", "---\ncommand: $HOME/x\n---\n",
+			"x.md:2:10: command has quotes or characters of the shell in it",
 			"write it as a list: command: [WORD, WORD]"},
 		{"command as a map", "---\ncommand: {a: b}\n---\n", "x.md:2:10: command must be text", "write command: TEXT"},
-		{"list in a list", "---\nargs: [a, [b]]\n---\n", "x.md:2:11: args must be a list of texts", "write each entry as one word or a quoted text"},
-		{"a tool with a blank", "---\ntools: [\"Read Bash\"]\n---\n", `x.md:2:8: tools: "Read Bash" is no name of a tool`,
+		{"list in a list", "---\nargs: [a, [b]]\n---\n", "x.md:2:11: args must be a list of texts",
+			"write each entry as one word or a quoted text"},
+		{"a tool with a blank", "---\ntools: [\"Read Bash\"]\n---\n",
+			`x.md:2:8: tools: "Read Bash" is no name of a tool`,
 			"write names with commas in between, such as Read, Bash(git log:*)"},
-		{"a NUL in the prompt", "---\nname: T\n---\na\x00b\n", "x.md: the prompt holds a NUL character", "remove it: a prompt is text"},
-		{"env as a list", "---\nenv: [A]\n---\n", "x.md:2:6: env must be a mapping", "write env: {pass: [NAME], set: {NAME: value}}"},
-		{"unknown key in env", "---\nenv:\n  allow: [A]\n---\n", `x.md:3:3: unknown key "allow" in env`, "env has the keys pass, set and only"},
-		{"env.pass with a value", "---\nenv:\n  pass: [\"A=b\"]\n---\n", `x.md:3:10: env.pass: "A=b" is no variable name`,
+		{"a NUL in the prompt", "---\nname: T\n---\na\x00b\n", "x.md: the prompt holds a NUL character",
+			"remove it: a prompt is text"},
+		{"env as a list", "---\nenv: [A]\n---\n", "x.md:2:6: env must be a mapping",
+			"write env: {pass: [NAME], set: {NAME: value}}"},
+		{"unknown key in env", "---\nenv:\n  allow: [A]\n---\n", `x.md:3:3: unknown key "allow" in env`,
+			"env has the keys pass, set and only"},
+		{"env.pass with a value", "---\nenv:\n  pass: [\"A=b\"]\n---\n",
+			`x.md:3:10: env.pass: "A=b" is no variable name`,
 			"name the variable only, without $ or =; * stands for any letters"},
 		{"env.only empty", "---\nenv: {only: []}\n---\n", "x.md:2:13: env.only is empty",
 			"name what the agent needs, for example [PATH, HOME]; or remove the line"},
-		{"env.set with a list", "---\nenv:\n  set: {A: [b]}\n---\n", `x.md:3:9: env.set: "A" must be a variable name with one text as its value`,
+		{"env.set with a list", "---\nenv:\n  set: {A: [b]}\n---\n",
+			`x.md:3:9: env.set: "A" must be a variable name with one text as its value`,
 			"write set: {NAME: value}"},
 	}
 	for _, tt := range tests {
@@ -276,7 +312,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What the guarded reader refuses stays refused: the second look is for the description only.
+// Only the description is read a second time: all else that the guarded reader refuses stays
+// refused.
 func TestParseStaysGuarded(t *testing.T) {
 	for name, source := range map[string]string{
 		"unterminated":       "---\nname: T\n",
@@ -298,7 +335,8 @@ func TestLoadRefuses(t *testing.T) {
 	t.Run("two files, one role", func(t *testing.T) {
 		dir := write(t, map[string]string{"a.md": "---\nname: Tester\n---\n", "tester.md": "---\nmodel: x\n---\n"})
 		_, err := Load(dir)
-		want := filepath.Join(dir, "tester.md") + ": the role tester is already defined by " + filepath.Join(dir, "a.md")
+		want := filepath.Join(dir, "tester.md") + ": the role tester is already defined by " + filepath.Join(dir,
+			"a.md")
 		if err == nil || err.Error() != want {
 			t.Errorf("Load = %v, want %s", err, want)
 		}
@@ -328,8 +366,10 @@ func TestOneEditApart(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"tools", "tools", true}, {"tool", "tools", true}, {"toolss", "tools", true}, {"tolos", "tools", true}, {"toils", "tools", true},
-		{"", "a", true}, {"ab", "", false}, {"abcd", "dcba", false}, {"manager", "manger", true}, {"role", "rule", true}, {"name", "mine", false},
+		{"tools", "tools", true}, {"tool", "tools", true}, {"toolss", "tools", true}, {"tolos", "tools", true},
+		{"toils", "tools", true},
+		{"", "a", true}, {"ab", "", false}, {"abcd", "dcba", false}, {"manager", "manger", true},
+		{"role", "rule", true}, {"name", "mine", false},
 	}
 	for _, tt := range tests {
 		if got := oneEditApart(tt.a, tt.b); got != tt.want {
@@ -338,7 +378,7 @@ func TestOneEditApart(t *testing.T) {
 	}
 }
 
-// Whatever the frontmatter holds, a role file is read or refused.
+// Any role file is read or refused.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"manager.md", "supervisor.md"} {
 		source, err := embedded.ReadFile(name)
@@ -356,7 +396,7 @@ func FuzzParse(f *testing.F) {
 		if role.Name == "" {
 			t.Error("a role without a name was read")
 		}
-		// The end of the file is the end of the prompt, however often the head was read.
+		// The end of the file is the end of the prompt, even when the header was read twice.
 		body := strings.Trim(strings.ReplaceAll(string(source), "\r\n", "\n"), "\n")
 		if !strings.HasSuffix(body, role.Prompt) {
 			t.Errorf("prompt %q is not the end of %q", role.Prompt, body)
