@@ -12,19 +12,19 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Violation is one place at which a value breaks a schema.
+// Violation is one place where a value breaks a schema.
 type Violation struct {
-	Path    string // JSON Pointer into the value, "" for the whole of it
-	Message string // what is wrong there, to be read after the name of the place
+	Path    string // JSON Pointer into the value, "" for the whole
+	Message string // follows the name of the place
 }
 
-// String says the place in the way people write it: tasks[0].file.
+// String writes the place as tasks[0].file.
 func (v Violation) String() string {
 	if v.Path == "" {
 		return v.Message
 	}
 	var place strings.Builder
-	for _, key := range segments(v.Path) {
+	for _, key := range splitPointer(v.Path) {
 		switch _, err := strconv.ParseUint(key, 10, 32); {
 		case err == nil:
 			fmt.Fprintf(&place, "[%s]", key)
@@ -37,7 +37,8 @@ func (v Violation) String() string {
 	return place.String() + " " + v.Message
 }
 
-// explain lists what is wrong in the words of the schema's own text, which knows more than the library's messages do.
+// explain lists the violations in the words of the schema, which are better than the library's
+// messages.
 func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation {
 	var all []Violation
 	for _, unit := range invalid.BasicOutput().Errors {
@@ -46,17 +47,17 @@ func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation
 		if at < 0 || unit.Error == "" {
 			continue
 		}
-		rule, _ := lookup(schema, fragment[:at]).(map[string]any)
+		rule, _ := lookUp(schema, fragment[:at]).(map[string]any)
 		keyword := fragment[at+1:]
 		if keyword == "$ref" || rule == nil {
-			continue // a wrapper around what follows
+			continue // a wrapper of later errors
 		}
 		path := unit.InstanceLocation
 		if plain, err := url.PathUnescape(path); err == nil {
 			path = plain // the library escapes keys twice, as pointer and as URL
 		}
-		f := fault{rule: rule, path: path, value: lookup(value, path), library: unit.Error}
-		all = append(all, f.violations(keyword)...)
+		f := fault{rule: rule, path: path, value: lookUp(value, path), library: unit.Error}
+		all = append(all, f.listViolations(keyword)...)
 	}
 	slices.SortFunc(all, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
@@ -64,7 +65,7 @@ func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation
 	return slices.Compact(all)
 }
 
-// fault is one keyword of the schema object rule that a value breaks.
+// fault is a keyword of the schema object rule that a value breaks.
 type fault struct {
 	rule    map[string]any
 	path    string
@@ -72,60 +73,60 @@ type fault struct {
 	library string
 }
 
-func (f fault) violations(keyword string) []Violation {
+func (f fault) listViolations(keyword string) []Violation {
 	switch keyword {
 	case "required":
-		return f.missing()
+		return f.listMissing()
 	case "additionalProperties":
-		return f.unknown()
+		return f.listUnknown()
 	default:
-		return []Violation{{f.path, f.message(keyword)}}
+		return []Violation{{f.path, f.describe(keyword)}}
 	}
 }
 
-func (f fault) missing() []Violation {
+func (f fault) listMissing() []Violation {
 	object, _ := f.value.(map[string]any)
 	var all []Violation
-	for _, name := range texts(f.rule["required"]) {
+	for _, name := range listTexts(f.rule["required"]) {
 		if _, ok := object[name]; !ok {
-			all = append(all, Violation{join(f.path, name), "is missing"})
+			all = append(all, Violation{joinPointer(f.path, name), "is missing"})
 		}
 	}
 	return all
 }
 
-func (f fault) unknown() []Violation {
+func (f fault) listUnknown() []Violation {
 	object, _ := f.value.(map[string]any)
 	known, _ := f.rule["properties"].(map[string]any)
 	var all []Violation
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if _, ok := known[name]; !ok {
-			all = append(all, Violation{join(f.path, name), "is not a known key"})
+			all = append(all, Violation{joinPointer(f.path, name), "is not a known key"})
 		}
 	}
 	return all
 }
 
-func (f fault) message(keyword string) string {
+func (f fault) describe(keyword string) string {
 	own, _ := f.rule["patternErrorMessage"].(string)
 	switch keyword {
 	case "type":
-		return fmt.Sprintf("is %s, want %s", kind(f.value), alternatives(f.rule["type"]))
+		return fmt.Sprintf("is %s, want %s", nameKind(f.value), joinAlternatives(f.rule["type"]))
 	case "enum":
-		return fmt.Sprintf("is %s, want %s", shown(f.value), alternatives(f.rule["enum"]))
+		return fmt.Sprintf("is %s, want %s", quoteShort(f.value), joinAlternatives(f.rule["enum"]))
 	case "minLength", "minItems":
 		return "is empty"
 	case "pattern", "minimum", "maximum":
 		if own != "" {
 			return own
 		}
-		return fmt.Sprintf("is %s: %s", shown(f.value), f.library)
+		return fmt.Sprintf("is %s: %s", quoteShort(f.value), f.library)
 	default:
 		return f.library
 	}
 }
 
-func kind(v any) string {
+func nameKind(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
@@ -138,17 +139,17 @@ func kind(v any) string {
 	case map[string]any:
 		return "an object"
 	default:
-		return "the number " + shown(v)
+		return "the number " + quoteShort(v)
 	}
 }
 
-// shown quotes a value, shortened: what an agent wrote may be long. Letters of other scripts are escaped, since some look like
-// Latin ones.
-func shown(v any) string {
+// quoteShort quotes and shortens a value: agents may write long ones. Letters of other scripts are
+// escaped, as some look like Latin ones.
+func quoteShort(v any) string {
 	const most = 60
 	switch v := v.(type) {
 	case []any, map[string]any, nil:
-		return kind(v)
+		return nameKind(v)
 	case string:
 		if quoted := strconv.QuoteToASCII(v); len(quoted) > most {
 			return quoted[:most] + "…"
@@ -159,8 +160,8 @@ func shown(v any) string {
 	}
 }
 
-func alternatives(v any) string {
-	words := texts(v)
+func joinAlternatives(v any) string {
+	words := listTexts(v)
 	for i, w := range words {
 		if w == "array" {
 			words[i] = "list"
@@ -173,7 +174,7 @@ func alternatives(v any) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-func texts(v any) []string {
+func listTexts(v any) []string {
 	if text, ok := v.(string); ok {
 		return []string{text}
 	}
@@ -187,9 +188,9 @@ func texts(v any) []string {
 	return all
 }
 
-// lookup follows a JSON Pointer; nil when it leads nowhere.
-func lookup(v any, pointer string) any {
-	for _, key := range segments(pointer) {
+// lookUp follows a JSON Pointer; nil when it leads nowhere.
+func lookUp(v any, pointer string) any {
+	for _, key := range splitPointer(pointer) {
 		switch node := v.(type) {
 		case map[string]any:
 			v = node[key]
@@ -206,7 +207,7 @@ func lookup(v any, pointer string) any {
 	return v
 }
 
-func segments(pointer string) []string {
+func splitPointer(pointer string) []string {
 	if pointer == "" {
 		return nil
 	}
@@ -217,6 +218,6 @@ func segments(pointer string) []string {
 	return keys
 }
 
-func join(pointer, key string) string {
+func joinPointer(pointer, key string) string {
 	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }

@@ -1,5 +1,5 @@
-// Package schema holds the JSON Schemas of everything that people and agents write for kanban-run, and says in plain words
-// where a value breaks one.
+// Package schema holds the JSON Schemas of all that people and agents write for kanban-run, and
+// explains in plain words where a value breaks one.
 package schema
 
 import (
@@ -24,16 +24,16 @@ const (
 //go:embed *.schema.json
 var files embed.FS
 
-var schemas = lazy()
+var schemas = lazySchemas()
 
-// document is a schema in both of its forms: compiled, to judge, and plain, to explain.
+// document is a schema, compiled for judging and decoded for explaining.
 type document struct {
 	compiled *jsonschema.Schema
 	plain    any
 }
 
-// Compiling a schema costs as much as starting a process: each is compiled when it is first needed, and once.
-func lazy() map[string]func() (*document, error) {
+// Compiling a schema takes as long as starting a process: each is compiled once, at its first use.
+func lazySchemas() map[string]func() (*document, error) {
 	m := map[string]func() (*document, error){}
 	for _, name := range Names() {
 		m[name] = sync.OnceValues(func() (*document, error) { return compile(name) })
@@ -41,15 +41,15 @@ func lazy() map[string]func() (*document, error) {
 	return m
 }
 
-// UnknownError says that there is no schema of that name.
+// UnknownError reports that no schema has the name.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no schema named %q", e.Name) }
 
-// Hint lists the names that there are.
+// Hint lists the known names.
 func (e *UnknownError) Hint() string { return "the schemas are " + strings.Join(Names(), ", ") }
 
-// Names lists the schemas, sorted.
+// Names returns the names of the schemas, sorted.
 func Names() []string {
 	entries, err := files.ReadDir(".")
 	if err != nil {
@@ -59,11 +59,11 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), suffix))
 	}
-	slices.Sort(names) // the folder's order is that of the file names: task-input before task
+	slices.Sort(names) // the files are sorted by their names: task-input before task
 	return names
 }
 
-// Source returns the text of a schema, for people and editors. Errors: *UnknownError.
+// Source returns the text of a schema. Errors: *UnknownError.
 func Source(name string) ([]byte, error) {
 	data, err := files.ReadFile(name + suffix)
 	if err != nil {
@@ -72,9 +72,9 @@ func Source(name string) ([]byte, error) {
 	return data, nil
 }
 
-// Validate lists the places where v breaks the schema of that name, in a fixed order; an empty list means that v is valid. v is
-// what a JSON or YAML decoder makes of a text: maps, slices, strings, numbers, booleans, dates and nil. Errors: *UnknownError,
-// or a v that holds something else.
+// Validate returns the places where v breaks the named schema, in a fixed order; none when v is
+// valid. v is decoded JSON or YAML: maps, slices, strings, numbers, booleans, dates and nil.
+// Errors: *UnknownError, or a v with other types in it.
 func Validate(name string, v any) ([]Violation, error) {
 	load, ok := schemas[name]
 	if !ok {
@@ -84,11 +84,11 @@ func Validate(name string, v any) ([]Violation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile schema %s: %w", name, err)
 	}
-	value, err := plain(v, 0)
+	value, err := makePlain(v, 0)
 	if err != nil {
 		return nil, fmt.Errorf("validate with schema %s: %w", name, err)
 	}
-	err = guarded(doc.compiled, value)
+	err = validateSafely(doc.compiled, value)
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &invalid) {
 		return explain(doc.plain, value, invalid), nil
@@ -105,7 +105,7 @@ func compile(name string) (*document, error) {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
-	// A $ref out of the binary is a mistake, whatever it names: nothing is fetched, not even a file.
+	// A $ref out of the binary is a mistake: nothing is fetched, not even a file.
 	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, fmt.Errorf("%s is not embedded", url) }
 	if err := c.AddResource(base+name+suffix, bytes.NewReader(source)); err != nil {
 		return nil, err
@@ -118,8 +118,8 @@ func compile(name string) (*document, error) {
 	return doc, json.Unmarshal(source, &doc.plain)
 }
 
-// guarded turns a panic of the library into an error: it panics on values that it does not foresee.
-func guarded(s *jsonschema.Schema, v any) (err error) {
+// validateSafely turns a panic of the library into an error: it panics on unforeseen values.
+func validateSafely(s *jsonschema.Schema, v any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the value cannot be judged: %v", p)
