@@ -49,7 +49,7 @@ func (r Role) IsBuiltIn() bool { return strings.HasPrefix(r.File, embeddedPrefix
 // Env says which variables an agent gets beyond the harmless ones.
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any letters
-	Set  map[string]string // given to the agent whatever the runner has
+	Set  map[string]string // given to the agent, whether the runner has it or not
 	Only []string          // the strict list: no other variable passes; nil for none, never empty
 }
 

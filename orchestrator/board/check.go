@@ -77,11 +77,7 @@ func (c *checker) checkCurrentTask() {
 		c.warn(fmt.Sprintf("current is found beside the board only; agents will see %s", task.Ref.Path),
 			"kanban-run check --fix writes that path")
 	}
-	listed := slices.ContainsFunc(b.TaskPaths(), func(p string) bool {
-		return cleanPath(p) == cleanPath(task.Ref.Path) || cleanPath(p) == cleanPath(b.Current.Path)
-	}) ||
-		slices.ContainsFunc(b.TaskPaths(), func(p string) bool { return c.place.Same(p, b.Current.Path) })
-	if !listed {
+	if !c.lists(task) {
 		c.warn("current is not in the list of tasks", "add it to tasks, or correct it")
 	}
 	if task.Done() {
@@ -128,6 +124,14 @@ func (b *Board) IgnoredAssignee(e Entry, t *Task) *frontmatter.Problem {
 	return &frontmatter.Problem{File: b.File, Line: e.Line, Warning: true,
 		Text: fmt.Sprintf("assignee %s on the board does not choose the role: %s goes to %s", e.Assignee, e.Path, role),
 		Fix:  fmt.Sprintf("put role: %s into the header of %s", e.Assignee, e.Path)}
+}
+
+// lists reports whether the list has the current task. It compares text before it looks at files.
+func (c *checker) lists(current *Task) bool {
+	paths, path := c.board.TaskPaths(), c.board.Current.Path
+	return slices.ContainsFunc(paths, func(p string) bool {
+		return cleanPath(p) == cleanPath(current.Ref.Path) || cleanPath(p) == cleanPath(path)
+	}) || slices.ContainsFunc(paths, func(p string) bool { return c.place.Same(p, path) })
 }
 
 func (c *checker) checkRole(t *Task, over bool) {

@@ -110,7 +110,7 @@ func NewReader(path, name string) *Reader { return &Reader{path: path, name: nam
 // Know makes b the version that the first Read compares with.
 func (r *Reader) Know(b *Board) { r.last = b }
 
-// Forget drops the last version: the next Read parses the file whatever it holds.
+// Forget drops the last version: the next Read parses the file in any case.
 func (r *Reader) Forget() { r.last, r.piece = nil, nil }
 
 // Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those

@@ -19,34 +19,39 @@ const maxFixes = 20
 // column 1, becomes a | block; a current that is a bare name gets its folder from resolveBare (nil:
 // it stays). All other bytes stay, and Parse reads the result. notes has one line for each repair.
 // Errors: the problem of a board that cannot be repaired.
-func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (fixed []byte, notes []string,
-	err error) {
-	fixed = source
-	b, problem := Parse(file, fixed)
-	for range maxFixes {
-		if problem == nil {
-			break
-		}
-		next, note, ok := blockify(file, fixed, problem)
-		if !ok {
-			break
-		}
-		fixed, notes = next, append(notes, note)
-		b, problem = Parse(file, fixed)
-	}
-	if problem != nil {
-		return nil, nil, problem
+func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
+	fixed []byte, notes []string, err error) {
+	b, notes, err := repairValues(file, source)
+	if err != nil {
+		return nil, nil, err
 	}
 	full, ok := expandCurrent(b, resolveBare)
 	if !ok {
-		return fixed, notes, nil
+		return b.Source, notes, nil
 	}
 	fixed, err = b.Splice(Edit{Current: &full})
 	if err != nil {
 		return nil, nil, err
 	}
-	return fixed, append(notes, fmt.Sprintf("line %d: current: %s became %s", b.Current.Line, b.Current.Path, full)),
-		nil
+	note := fmt.Sprintf("line %d: current: %s became %s", b.Current.Line, b.Current.Path, full)
+	return fixed, append(notes, note), nil
+}
+
+// repairValues turns one value after the other into a block until Parse accepts the board.
+func repairValues(file string, source []byte) (b *Board, notes []string, err error) {
+	b, err = Parse(file, source)
+	for range maxFixes {
+		if err == nil {
+			break
+		}
+		fixed, note, ok := blockify(file, source, err)
+		if !ok {
+			break
+		}
+		source, notes = fixed, append(notes, note)
+		b, err = Parse(file, source)
+	}
+	return b, notes, err
 }
 
 func expandCurrent(b *Board, resolveBare func(string) (string, bool)) (string, bool) {

@@ -29,8 +29,8 @@ func (c choices) check() error {
 }
 
 // overlay puts a stronger source over c. Its value for every role replaces all values of weaker
-// sources: `--agent stub` on the command line means every role, whatever the settings file has for
-// one of them.
+// sources: `--agent stub` on the command line means every role, also those
+// with a value in the settings file.
 func (c choices) overlay(stronger choices) choices {
 	result := choices{}
 	general, hasGeneral := stronger[""]

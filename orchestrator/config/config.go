@@ -61,7 +61,7 @@ type Hidden struct{ Name, Text string }
 // Env says which variables agents get beyond the harmless ones.
 type Env struct {
 	Pass []string          // names that pass although they look secret; * matches any letters
-	Set  map[string]string // given to the agents whatever the runner has
+	Set  map[string]string // given to the agents, whether the runner has it or not
 	Only []string          // the strict list: no other variable passes; nil for none, never empty
 }
 

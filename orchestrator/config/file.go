@@ -115,8 +115,8 @@ func (f *settingsFile) syntaxError(source []byte, err error) error {
 	var p *frontmatter.Problem
 	if _, err := frontmatter.ParseYAML(f.path, source); errors.As(err, &p) && p.Line > 0 {
 		e.Line, e.Text = p.Line, strings.TrimPrefix(p.Text, "invalid YAML: ")
-		if line := bytes.SplitAfter(source, []byte{'\n'})[p.Line-1]; bytes.HasPrefix(bytes.TrimLeft(line, " "),
-			[]byte{'\t'}) {
+		line := bytes.SplitAfter(source, []byte{'\n'})[p.Line-1]
+		if bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte{'\t'}) {
 			e.Fix = "indent with spaces"
 		}
 	}

@@ -109,8 +109,8 @@ func (r *resolver) setRow(g given) error {
 
 func (r *resolver) chooseAgent(g given, layer choices) error {
 	if g.value == "" {
-		return g.errorAt("is empty", "name "+map[string]string{"agent": "an adapter",
-			"exec": "a program and its arguments"}[g.name])
+		missing := map[string]string{"agent": "an adapter", "exec": "a program and its arguments"}
+		return g.errorAt("is empty", "name "+missing[g.name])
 	}
 	c := layer[g.role]
 	if g.name == "exec" {
@@ -282,9 +282,9 @@ func (r *resolver) cutRole(g given) (role, rest string, err error) {
 // `./run` and `"quoted` could not.
 func isRoleWord(word string) bool {
 	isLetter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	isOther := func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("_.-", r) }
 	first, _ := utf8.DecodeRuneInString(word)
-	return isLetter(first) && !strings.ContainsFunc(word,
-		func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("_.-", r) })
+	return isLetter(first) && !strings.ContainsFunc(word, isOther)
 }
 
 func roleKey(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

@@ -25,7 +25,7 @@ var ErrReadBack = errors.New("file does not hold what was written to it")
 // maxLinks is how many symbolic links one name may lead through, as in Linux.
 const maxLinks = 40
 
-// WriteFile replaces the file at path by data. Whatever interrupts it, the name leads to the old
+// WriteFile replaces the file at path by data. After any interruption the name leads to the old
 // bytes or the new ones.
 //
 // A symbolic link at path stays and its target is replaced. An existing file keeps its mode and

@@ -90,7 +90,7 @@ func TestWriteFileReadsBack(t *testing.T) {
 	}
 }
 
-// A temporary file is always new, whatever has its name.
+// A temporary file is always new, even if its name is in use.
 func TestCreateTakesNothingOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	put(t, path, "precious")

@@ -47,8 +47,8 @@ type Document struct {
 const stride = 64
 
 // Parse reads Markdown with YAML frontmatter between two `---` lines, which may follow a byte order
-// mark and blank lines. Root is nil for a file that does not begin with a fence. Whatever only
-// resembles frontmatter is refused. Errors: *Problem.
+// mark and blank lines. Root is nil for a file that does not begin with a fence. A block that
+// only resembles frontmatter is refused. Errors: *Problem.
 func Parse(file string, source []byte) (*Document, error) {
 	return parseMarkdown(file, source, false, nil)
 }

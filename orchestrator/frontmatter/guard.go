@@ -159,8 +159,10 @@ func indentLength(line []byte) int {
 		return 0
 	}
 	i := 0
-	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || i+1 < len(line) &&
-		(line[i] == '-' || line[i] == '?') && line[i+1] == ' ') {
+	opensBlock := func(i int) bool {
+		return (line[i] == '-' || line[i] == '?') && i+1 < len(line) && line[i+1] == ' '
+	}
+	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || opensBlock(i)) {
 		i++
 	}
 	return i

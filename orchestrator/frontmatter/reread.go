@@ -93,8 +93,11 @@ func (d *Document) findSameTail(before *Document, head int) int {
 			break
 		}
 	}
-	if tail < len(before.fields) && bytes.Count(d.YAML[start:before.fieldOffset(tail)+shift],
-		[]byte{'\n'}) != before.fieldLine(tail)-before.fieldLine(head) {
+	if tail == len(before.fields) {
+		return tail
+	}
+	lines := bytes.Count(d.YAML[start:before.fieldOffset(tail)+shift], []byte{'\n'})
+	if lines != before.fieldLine(tail)-before.fieldLine(head) {
 		return len(before.fields)
 	}
 	return tail

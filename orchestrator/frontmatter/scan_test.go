@@ -200,7 +200,7 @@ func TestScanReadsThePlainCase(t *testing.T) {
 	}
 }
 
-// The library reads whatever is not plain beyond doubt, or refuses it.
+// The library reads or refuses all that is not plain beyond doubt.
 func TestScanDeclines(t *testing.T) {
 	for name, source := range map[string]string{
 		"nothing": "", "blank": "\n\n", "a comment": "# c\nphase: x\n", "a comment at the end": "phase: x\n# c\n",
