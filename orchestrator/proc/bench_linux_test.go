@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// stub builds the benchmark's agent: a program with a libc, or one in Go, costs more to start than what is measured.
+// stub builds the benchmark's agent: a program with a libc, or one in Go, costs more to start than
+// what is measured.
 func stub(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "agent")
@@ -67,7 +68,8 @@ func BenchmarkThrough(b *testing.B) {
 	}
 }
 
-// BenchmarkAsleep says what a command that waits holds of this process, and how long a thousand of them take to end together.
+// BenchmarkAsleep says what a command that waits holds of this process, and how long a thousand of
+// them take to end together.
 func BenchmarkAsleep(b *testing.B) {
 	const crowd = 1000
 	for b.Loop() {

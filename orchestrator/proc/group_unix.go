@@ -9,16 +9,18 @@ import (
 
 const errTextBusy = syscall.ETXTBSY
 
-// ownGroup starts a command in a process group of its own; with a terminal that is the first of a session, too.
-func ownGroup(terminal *os.File) *syscall.SysProcAttr {
+// newGroupAttr starts a command in a process group of its own, and with a terminal in a session of
+// its own.
+func newGroupAttr(terminal *os.File) *syscall.SysProcAttr {
 	if terminal != nil {
 		return &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
 	}
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// askToEnd also wakes a group that was suspended, which would not hear the request otherwise. Errors mean that nobody is left.
-func (c *child) askToEnd() {
+// terminateGroup also wakes a group that was suspended, which would not get the signal otherwise.
+// An error means that the group is gone.
+func (c *child) terminateGroup() {
 	_ = syscall.Kill(-c.pid, syscall.SIGTERM)
 	_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 }

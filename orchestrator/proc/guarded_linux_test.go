@@ -47,7 +47,7 @@ func startGuarded(t *testing.T, helper string, words ...string) *guarded {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		_ = r.Close()
-		if err := household.endAll(); err != nil { // a runner whose guardian died is our orphan
+		if err := subreaper.killAllOrphans(); err != nil { // a runner whose guardian died is our orphan
 			t.Error(err)
 		}
 	})

@@ -2,26 +2,28 @@ package proc
 
 import "syscall"
 
-// The guardian is a small process above the one that does the work, the runner. It has one task: when the runner ends, in
-// whatever way, nothing that the runner started lives on, and not before that is true do others get the files that the
-// runner had locked.
+// The guardian is a small process above the one that does the work, the runner. It has one task:
+// when the runner ends, in whatever way, the guardian ends all that the runner started, and only then
+// releases the files that the runner had locked.
 //
 //	guardian ── the link, a socket ── runner ── agents
 //
-// Both are reapers of orphans (see Adopt). If the runner dies, its agents fall to the guardian, which kills them. If the
-// guardian dies, the link ends, and the runner is to kill its agents and leave: see Link.Lost. If both die at once, the next
-// run finds what is left by its mark: see EndMarked.
+// Both are reapers of orphans (see Adopt). If the runner dies, its agents become children of the
+// guardian, which kills them. If the guardian dies, the link ends, and the runner is to kill its
+// agents and leave: see Link.Lost. If both die at once, the next run finds what is left by its mark:
+// see EndMarked.
 //
-// Only the guardian takes signals from outside and passes each on over the link. A terminal signals both processes, timeout(1)
-// first one and then both: so one request counts once.
+// Only the guardian takes signals from outside, and passes each on over the link. A terminal
+// signals both processes, timeout(1) first one and then both: this way one request counts once.
 
-// RunnerCommand is the first argument of this program when it is to be the runner. People do not type it.
+// RunnerCommand is the first argument of this program when it is to be the runner. It is not for
+// people.
 const RunnerCommand = "guarded-runner"
 
 // Fate is how the runner ended.
 type Fate struct {
-	Code   int            // what the runner told when Told, else its exit status; -1 when a signal ended it or it never started
-	Told   bool           // the runner said its last word, Link.Leave; without it and without a Signal it crashed
-	Signal syscall.Signal // what ended the runner; 0: it ended by itself
+	Code   int            // what Leave told, else the exit status; -1: a signal ended it, or it never started
+	Told   bool           // the runner called Link.Leave; without it and without a Signal it crashed
+	Signal syscall.Signal // that ended the runner; 0: it ended by itself
 	Asked  syscall.Signal // the last signal that the guardian took; 0: none
 }

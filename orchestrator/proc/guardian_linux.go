@@ -19,54 +19,60 @@ import (
 const Guards = true
 
 const (
-	// strangersPause is how often the guardian looks what its strangers have started. Most runs have none.
-	strangersPause = 100 * time.Millisecond
-	// stoppedTime is how long a runner may be stopped: as long as this process, which a terminal stops too, needs to be stopped.
+	// foreignScanPause is between two scans for what foreign processes have started. Most runs have
+	// none.
+	foreignScanPause = 100 * time.Millisecond
+	// stoppedTime is how long a runner may be stopped: long enough for a terminal that stops the
+	// whole group to stop this process, too.
 	stoppedTime = 100 * time.Millisecond
-	// patienceTime is how long a runner may take to end at once: longer than it tries to kill what will not die.
+	// patienceTime is how long a runner may take to end at once: longer than it tries to kill what
+	// will not die.
 	patienceTime = 2 * sweepTime
-	// oneRequest is the time within which several signals are one request, as the runner sees it.
+	// oneRequest is the time within which several signals count as one request, as in the runner.
 	oneRequest = 300 * time.Millisecond
-	// signalTime is how much later than the runner the guardian may hear of a signal to both.
+	// signalTime is how much later than the runner the guardian may get a signal to both.
 	signalTime = 100 * time.Millisecond
 )
 
-// guardian is owned by the goroutine of Guard. What the runner says is the listening goroutine's until the runner has ended.
+// guardian is owned by the goroutine of Guard; receivePackets, on another goroutine, owns files and
+// what the runner tells until the runner has ended.
 type guardian struct {
-	wire   *wire
-	runner int
-	fate   Fate
-	files  map[uint32]*os.File // that are held, by the name that the runner gave them
-	first  time.Time           // of the first request to end
+	wire         *wire
+	runner       int
+	fate         Fate
+	files        map[uint32]*os.File // held for the runner, by the names it gave them
+	firstRequest time.Time           // to end; zero: none came yet
 }
 
-// Guard is a guardian's whole life. It starts this very program again, as "ARGV0 guarded-runner ARGS...", with the same
-// standard files and environment and in the same group, and returns when the runner has ended and nothing is left of what it
-// started. Children that this process had before, and what they start, are not touched. It takes SIGINT, SIGTERM, SIGHUP,
-// SIGQUIT and SIGPIPE for as long as the process lives, and prints nothing.
+// Guard is a guardian's whole life. It starts this very program again, as "ARGV0 guarded-runner
+// ARGS...", with the same standard files and environment and in the same group, and returns when
+// the runner has ended and nothing is left of what it started. Children that this process had
+// before, and what they start, are left alone. It takes SIGINT, SIGTERM, SIGHUP, SIGQUIT and
+// SIGPIPE for as long as the process lives, and prints nothing.
 //
 // Errors: the runner could not be started, or *LeftoverError. The fate counts in both cases.
 func Guard(args []string) (Fate, error) {
 	signals := make(chan os.Signal, 64)
-	signal.Notify(signals, append(requests(), syscall.SIGPIPE, syscall.SIGCHLD)...)
+	signal.Notify(signals, append(endSignals(), syscall.SIGPIPE, syscall.SIGCHLD)...)
 	g := &guardian{fate: Fate{Code: -1}, files: map[uint32]*os.File{}}
 	if err := Adopt(); err != nil {
 		return g.fate, err
 	}
-	if err := g.start(args, signals); err != nil {
+	if err := g.startRunner(args, signals); err != nil {
 		return g.fate, fmt.Errorf("start the runner: %w", err)
 	}
 	failpoint.At("runner-started")
-	err := g.attend(signals)
+	err := g.watchRunner(signals)
 	failpoint.At("runner-gone")
-	err = errors.Join(err, household.endAll())
-	g.letGo()
-	g.drain(signals)
+	err = errors.Join(err, subreaper.killAllOrphans())
+	g.releaseFiles()
+	g.drainSignals(signals)
 	return g.fate, err
 }
 
-// start waits while the system has no process to give, but not after it was asked to end.
-func (g *guardian) start(args []string, signals <-chan os.Signal) error {
+// startRunner waits while the system has no process to give, but not after a signal asked it to
+// end.
+func (g *guardian) startRunner(args []string, signals <-chan os.Signal) error {
 	ours, theirs, err := newWires()
 	if err != nil {
 		return err
@@ -75,7 +81,7 @@ func (g *guardian) start(args []string, signals <-chan os.Signal) error {
 	asked, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	started := make(chan error)
-	go func() { started <- patiently(asked, func() error { return g.startOnce(args, theirs) }) }()
+	go func() { started <- retryStart(asked, func() error { return g.forkRunner(args, theirs) }) }()
 	g.wire = ours
 	for {
 		select {
@@ -85,7 +91,7 @@ func (g *guardian) start(args []string, signals <-chan os.Signal) error {
 			}
 			return err
 		case s := <-signals:
-			g.take(s)
+			g.forward(s)
 			if g.fate.Asked != 0 {
 				cancel()
 			}
@@ -93,81 +99,81 @@ func (g *guardian) start(args []string, signals <-chan os.Signal) error {
 	}
 }
 
-// startOnce goes by /proc/self/exe, which is this program also after somebody has put another in its place.
-func (g *guardian) startOnce(args []string, link *os.File) error {
+// forkRunner goes by /proc/self/exe, which stays this program when the file is replaced.
+func (g *guardian) forkRunner(args []string, link *os.File) error {
 	argv := append([]string{os.Args[0], RunnerCommand}, args...)
 	files := []uintptr{os.Stdin.Fd(), os.Stdout.Fd(), os.Stderr.Fd(), linkFD: link.Fd()}
-	runner, err := household.start("/proc/self/exe", argv, &syscall.ProcAttr{Env: os.Environ(), Files: files})
+	runner, err := subreaper.start("/proc/self/exe", argv, &syscall.ProcAttr{Env: os.Environ(), Files: files})
 	g.runner = runner
 	return err
 }
 
-// attend returns when the runner was reaped and all that it said was heard.
-func (g *guardian) attend(signals <-chan os.Signal) error {
-	heard := make(chan struct{})
+// watchRunner returns when the runner was reaped and all its packets were handled.
+func (g *guardian) watchRunner(signals <-chan os.Signal) error {
+	received := make(chan struct{})
 	go func() {
-		defer close(heard)
-		g.listen()
+		defer close(received)
+		g.receivePackets()
 	}()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		await(g.runner)
 	}()
-	due, stop := household.watch()
+	due, stop := subreaper.scheduleScans()
 	defer stop()
-	var late <-chan time.Time
+	var hung <-chan time.Time
 	for {
 		select {
 		case s := <-signals:
 			if s == syscall.SIGCHLD {
-				time.AfterFunc(stoppedTime, g.wake)
+				time.AfterFunc(stoppedTime, g.resumeRunner)
 			}
-			if urgent := g.urgent(s, time.Now()); urgent && late == nil {
-				late = time.After(patienceTime)
+			if urgent := g.isUrgent(s, time.Now()); urgent && hung == nil {
+				hung = time.After(patienceTime)
 			}
-			g.take(s)
-		case <-late:
-			_ = unix.Kill(g.runner, unix.SIGKILL) // it hangs; it is not reaped before judge
+			g.forward(s)
+		case <-hung:
+			_ = unix.Kill(g.runner, unix.SIGKILL) // it hangs; only reapRunner reaps it
 		case <-due:
-			household.look()
+			subreaper.scanForeign()
 		case <-ended:
-			g.wire.end()
-			<-heard
-			return g.judge()
+			g.wire.shutdown()
+			<-received
+			return g.reapRunner()
 		}
 	}
 }
 
-// urgent says whether the runner has to end at once: SIGQUIT says so, and whoever asks a second time. Several signals of one moment
-// are one request.
-func (g *guardian) urgent(s os.Signal, now time.Time) bool {
+// isUrgent says whether the runner has to end at once: SIGQUIT says so, and so does a second
+// request. Several signals of one moment are one request.
+func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
 	if s == syscall.SIGPIPE || s == syscall.SIGCHLD {
 		return false
 	}
-	if g.first.IsZero() {
-		g.first = now
+	if g.firstRequest.IsZero() {
+		g.firstRequest = now
 	}
-	return s == syscall.SIGQUIT || now.Sub(g.first) > oneRequest
+	return s == syscall.SIGQUIT || now.Sub(g.firstRequest) > oneRequest
 }
 
-// wake lets a runner go on that somebody stopped, for one its own agent: nobody would watch the agent. When a terminal has
-// stopped the whole group this process does not get here before the group goes on.
-func (g *guardian) wake() {
+// resumeRunner lets a runner go on that was stopped, perhaps by its own agent: nothing would watch
+// the agent. A terminal that stops the whole group stops this process before it gets here.
+func (g *guardian) resumeRunner() {
 	if s, ok := readStat(g.runner); ok && s.halted {
 		_ = unix.Kill(g.runner, unix.SIGCONT)
 	}
 }
 
-// take passes a signal on. A runner that is gone or listens no more cannot be told.
-func (g *guardian) take(s os.Signal) {
-	if g.note(s) {
-		_ = g.wire.send(packet{kind: took, value: uint32(g.fate.Asked)})
+// forward passes a signal on. A runner that is gone or does not listen cannot be told.
+func (g *guardian) forward(s os.Signal) {
+	if g.record(s) {
+		_ = g.wire.trySend(packet{kind: signalTaken, value: uint32(g.fate.Asked)})
 	}
 }
 
-// note says whether the signal is a request.
-func (g *guardian) note(s os.Signal) bool {
+// record says whether the signal is a request.
+func (g *guardian) record(s os.Signal) bool {
 	if s == syscall.SIGPIPE || s == syscall.SIGCHLD {
 		return false
 	}
@@ -175,51 +181,53 @@ func (g *guardian) note(s os.Signal) bool {
 	return true
 }
 
-// drain takes what came while the rest was ended. A terminal's signal that has ended the runner is on its way to us too.
-func (g *guardian) drain(signals <-chan os.Signal) {
-	if g.fate.Asked == 0 && slices.Contains(requests(), os.Signal(g.fate.Signal)) {
+// drainSignals records what came while the orphans were killed. A terminal's signal that has ended
+// the runner is on its way to this process too.
+func (g *guardian) drainSignals(signals <-chan os.Signal) {
+	if g.fate.Asked == 0 && slices.Contains(endSignals(), os.Signal(g.fate.Signal)) {
 		select {
 		case s := <-signals:
-			g.note(s)
+			g.record(s)
 		case <-time.After(signalTime):
 		}
 	}
 	for len(signals) > 0 {
-		g.note(<-signals)
+		g.record(<-signals)
 	}
 }
 
-// listen ends when the runner has closed the link, or with the wire's input.
-func (g *guardian) listen() {
+// receivePackets ends when the runner has closed the link, or when the wire is shut down.
+func (g *guardian) receivePackets() {
 	for {
 		p, err := g.wire.receive()
 		if err != nil {
 			return
 		}
-		g.hear(p)
+		g.handle(p)
 	}
 }
 
-func (g *guardian) hear(p packet) {
+func (g *guardian) handle(p packet) {
 	switch p.kind {
-	case hold:
-		answer := packet{kind: done, value: p.value}
+	case holdFile:
+		answer := packet{kind: requestDone, value: p.value}
 		if g.files[p.value] = p.file; p.file == nil {
-			answer.kind = not
+			answer.kind = requestRefused
 		}
-		_ = g.wire.deliver(answer)
-	case drop:
+		_ = g.wire.send(answer)
+	case releaseFile:
 		_ = g.files[p.value].Close()
 		delete(g.files, p.value)
-		_ = g.wire.deliver(packet{kind: done, value: p.value})
-	case code:
+		_ = g.wire.send(packet{kind: requestDone, value: p.value})
+	case exitCode:
 		g.fate.Told, g.fate.Code = true, int(int32(p.value))
 	}
 }
 
-// judge reaps the runner and says how it ended. Its own word on its exit code counts more than the system's.
-func (g *guardian) judge() error {
-	status, err := household.reap(g.runner)
+// reapRunner reaps the runner and records how it ended. The exit code that the runner told counts
+// more than its exit status.
+func (g *guardian) reapRunner() error {
+	status, err := subreaper.reap(g.runner)
 	if err != nil {
 		return fmt.Errorf("wait for the runner: %w", err)
 	}
@@ -232,8 +240,8 @@ func (g *guardian) judge() error {
 	return nil
 }
 
-// letGo frees what was held.
-func (g *guardian) letGo() {
+// releaseFiles lets other processes have the files that the runner had locked.
+func (g *guardian) releaseFiles() {
 	for _, f := range g.files {
 		_ = f.Close()
 	}

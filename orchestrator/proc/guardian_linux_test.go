@@ -31,7 +31,8 @@ func TestFate(t *testing.T) {
 	}
 }
 
-// TestRunnerIsTheSameProgram: also by its name, which some programs go by, and it has everything that the guardian has.
+// TestRunnerIsTheSameProgram: also by its name, which some programs go by, and it has everything
+// that the guardian has.
 func TestRunnerIsTheSameProgram(t *testing.T) {
 	g := startGuarded(t, "guard", "arguments", "a b", "")
 	if got, want := g.line(), fmt.Sprintf("%q", []string{g.cmd.Path, RunnerCommand, "arguments", "a b", ""}); got != want {
@@ -79,7 +80,8 @@ func TestProgramWasReplaced(t *testing.T) {
 	}
 }
 
-// TestRunnerKilled: the agents of a runner that died are gone when the guardian is, whatever they tried.
+// TestRunnerKilled: the agents of a runner that died are gone when the guardian is, whatever they
+// tried.
 func TestRunnerKilled(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -100,7 +102,7 @@ func TestRunnerKilled(t *testing.T) {
 	}
 }
 
-// TestRunnerLeavesDaemons: a normal end is no reason to leave anybody behind.
+// TestRunnerLeavesDaemons: a normal end is no reason to leave a process behind.
 func TestRunnerLeavesDaemons(t *testing.T) {
 	g := startGuarded(t, "guard", append([]string{"careless"}, kinds[:len(kinds)-1]...)...)
 	var pids []int
@@ -122,13 +124,13 @@ func TestRunnerLeavesDaemons(t *testing.T) {
 // TestForkShortage: a system without processes for the moment is waited for.
 func TestForkShortage(t *testing.T) {
 	failures := 2
-	household.fork = func(name string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	subreaper.fork = func(name string, argv []string, attr *syscall.ProcAttr) (int, error) {
 		if failures--; failures >= 0 {
 			return 0, &os.PathError{Op: "fork/exec", Path: name, Err: syscall.EAGAIN}
 		}
 		return syscall.ForkExec(name, argv, attr)
 	}
-	t.Cleanup(func() { household.fork = syscall.ForkExec })
+	t.Cleanup(func() { subreaper.fork = syscall.ForkExec })
 	exit, err := Run(ctx, ctx, &Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)})
 	if err != nil || exit.Code != 3 || failures > 0 {
 		t.Errorf("Run = %v, %v with %d failures to go, want exit status 3", exit, err, failures)
@@ -138,7 +140,7 @@ func TestForkShortage(t *testing.T) {
 	}
 }
 
-// TestInterruptedShortage: who waits for a process to be had can be interrupted.
+// TestInterruptedShortage: to wait for a free process can be interrupted.
 func TestInterruptedShortage(t *testing.T) {
 	g := startGuarded(t, "guard-starved", "leave")
 	g.expect("no process")

@@ -18,14 +18,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guarding plays guardians: test-binary helper guard RUNNER-MODE [ARG]. The last line on standard output is the fate.
+// guarding plays guardians: test-binary helper guard RUNNER-MODE [ARG]. The last line on standard
+// output is the fate.
 func guarding(mode string, args []string) int {
 	switch mode {
 	case "guard":
 		return guard(args)
 	case "guard-short": // of processes
 		failures := 2
-		household.fork = func(name string, argv []string, attr *syscall.ProcAttr) (int, error) {
+		subreaper.fork = func(name string, argv []string, attr *syscall.ProcAttr) (int, error) {
 			if failures--; failures >= 0 {
 				return 0, syscall.EAGAIN
 			}
@@ -33,23 +34,23 @@ func guarding(mode string, args []string) int {
 		}
 		return guard(args)
 	case "guard-starved":
-		household.fork = func(string, []string, *syscall.ProcAttr) (int, error) {
+		subreaper.fork = func(string, []string, *syscall.ProcAttr) (int, error) {
 			fmt.Println("no process to be had")
 			return 0, syscall.EAGAIN
 		}
 		return guard(args)
-	case "stranger-guard", "marked-stranger-guard": // as in `stranger & exec guard`
-		if mode == "marked-stranger-guard" {
+	case "foreign-guard", "marked-foreign-guard": // as in `foreign & exec guard`
+		if mode == "marked-foreign-guard" {
 			_ = os.Setenv(markVariable, "feed")
 		}
 		setLimit(1 << 40) // as a daemon may have for itself
-		launchWith(nil, "stranger", "group")
+		launchWith(nil, "foreign", "group")
 		setLimit(unix.RLIM_INFINITY)
 		_ = os.Unsetenv(markVariable)
 		err := syscall.Exec("/proc/self/exe", append([]string{os.Args[0], "helper", "guard"}, args...), os.Environ())
 		panic(err)
-	case "stranger":
-		playStranger()
+	case "foreign":
+		playForeign()
 	case "unadopted":
 		playUnadopted()
 	case "intermediate": // hands a link on that its parent has made
@@ -69,11 +70,11 @@ func guard(args []string) int {
 	return 0
 }
 
-// playStranger says its number and starts a daemon at each SIGUSR1, until SIGUSR2.
-func playStranger() {
+// playForeign says its number and starts a daemon at each SIGUSR1, until SIGUSR2.
+func playForeign() {
 	orders := make(chan os.Signal, 8)
 	signal.Notify(orders, syscall.SIGUSR1, syscall.SIGUSR2)
-	fmt.Println("stranger", os.Getpid())
+	fmt.Println("foreign", os.Getpid())
 	for order := range orders {
 		if order == syscall.SIGUSR2 {
 			return
@@ -106,7 +107,8 @@ func playUnadopted() {
 	fmt.Println(exit, err, cmd.Wait())
 }
 
-// playHeadless ends its first thread and lives on; see proc_pid_stat(5) on what looks like a zombie then.
+// playHeadless ends its first thread and lives on; see proc_pid_stat(5) on what looks like a zombie
+// then.
 func playHeadless() {
 	go func() {
 		for {
@@ -203,7 +205,7 @@ func joined(link *Link, mode string, args []string) int {
 		fmt.Println("joined", os.Getpid())
 		spec := &Spec{Argv: []string{"/proc/self/exe", "helper", "leak-and-hang", args[0]}, Env: os.Environ(), Stdout: os.Stdout}
 		_, _ = Run(context.Background(), context.Background(), spec)
-	case "careless": // starts processes of those kinds behind everybody's back and leaves when it is told
+	case "careless": // starts processes of those kinds without Run and leaves when it is told
 		playCareless(link, args)
 	case "descriptors":
 		spec := &Spec{Argv: []string{"/proc/self/exe", "helper", "descriptors"}, Env: os.Environ(), Stdout: os.Stdout}
@@ -243,12 +245,13 @@ func playParting() {
 	if err != nil {
 		panic(err)
 	}
-	if err := w.send(packet{kind: code, value: 4}); err != nil {
+	if err := w.trySend(packet{kind: exitCode, value: 4}); err != nil {
 		panic(err)
 	}
 }
 
-// playLocks has the guardian hold the locked files, and obeys: release N, free N (unlock, close and release), leave.
+// playLocks has the guardian hold the locked files, and obeys: release N, free N (unlock, close and
+// release), leave.
 func playLocks(link *Link, paths []string) {
 	var files []*os.File
 	var releases []func() error

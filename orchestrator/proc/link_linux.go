@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// linkFD is the descriptor of the runner that is its end of the link.
+// linkFD is the runner's descriptor of its end of the link.
 const linkFD = 3
 
 // Link is the runner's end of its link to the guardian. It lives as long as the runner.
@@ -26,8 +26,9 @@ type Link struct {
 	waiting map[uint32]chan bool // for the guardian's answers
 }
 
-// Join takes up the link to the guardian. From now on signals that reach this process itself are discarded: the guardian takes
-// them and passes them on. Errors: the process has no guardian, because somebody started it by hand.
+// Join takes up the link to the guardian. From now on signals that reach this process itself are
+// discarded: the guardian takes them and passes them on. Errors: the process has no guardian,
+// because it was started by hand.
 func Join() (*Link, error) {
 	if err := checkLink(); err != nil {
 		return nil, fmt.Errorf("this command is not for people: %w", err)
@@ -39,14 +40,14 @@ func Join() (*Link, error) {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGCONT), 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("ask to be woken: %w", err)
 	}
-	// Taken and never read. They are not ignored, because ignoring is inherited.
-	signal.Notify(make(chan os.Signal, 1), requests()...)
+	// Taken and never read. They are not ignored, because children inherit what is ignored.
+	signal.Notify(make(chan os.Signal, 1), endSignals()...)
 	return newLink(linkFD)
 }
 
-// requests are the signals by which people and systems ask a program to end. Who started it with nohup wants no hangups, and a
-// shell that started it in the background of a script no signals of the keyboard.
-func requests() []os.Signal {
+// endSignals are the signals that ask a program to end. Under nohup hangups are ignored, and in the
+// background of a script the signals of the keyboard; they stay so.
+func endSignals() []os.Signal {
 	all := []os.Signal{syscall.SIGTERM}
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
@@ -56,7 +57,8 @@ func requests() []os.Signal {
 	return all
 }
 
-// checkLink looks whether the descriptor is the other end of a socket that the parent made. The parent may be gone already.
+// checkLink checks that the descriptor is one end of a socket pair that the parent made. The parent
+// may be gone already.
 func checkLink() error {
 	kind, err := unix.GetsockoptInt(linkFD, unix.SOL_SOCKET, unix.SO_TYPE)
 	if err != nil {
@@ -66,13 +68,13 @@ func checkLink() error {
 	if err != nil {
 		return fmt.Errorf("look who made the link: %w", err)
 	}
-	if kind != unix.SOCK_SEQPACKET || int(peer.Pid) != os.Getppid() && !hungUp(linkFD) {
+	if kind != unix.SOCK_SEQPACKET || int(peer.Pid) != os.Getppid() && !isHungUp(linkFD) {
 		return errors.New("descriptor 3 is no link to a guardian")
 	}
 	return nil
 }
 
-func hungUp(fd int32) bool {
+func isHungUp(fd int32) bool {
 	fds := []unix.PollFd{{Fd: fd}}
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n == 1 && fds[0].Revents&unix.POLLHUP != 0
@@ -84,40 +86,42 @@ func newLink(fd int) (*Link, error) {
 		return nil, err
 	}
 	l := &Link{wire: w, signals: make(chan os.Signal, 64), lost: make(chan struct{}), waiting: map[uint32]chan bool{}}
-	go l.listen()
+	go l.receivePackets()
 	return l, nil
 }
 
-// Signals gives what the guardian took from outside, SIGINT, SIGTERM, SIGHUP or SIGQUIT, each once and in order. What came
-// before Join is among them.
+// Signals gives what the guardian took from outside, SIGINT, SIGTERM, SIGHUP or SIGQUIT, each once
+// and in order. What came before Join is among them.
 func (l *Link) Signals() <-chan os.Signal { return l.signals }
 
-// Lost is closed when the guardian is gone. The runner is then to kill what it started, and to leave.
+// Lost is closed when the guardian is gone. The runner is then to kill what it started, and to
+// leave.
 func (l *Link) Lost() <-chan struct{} { return l.lost }
 
-// Hold gives the guardian a duplicate of an open file, most likely one that is locked, and returns when the guardian has it.
-// It closes it at release, or, if the runner dies, when nothing that the runner started is left. A lock that is to be free
-// at release must be unlocked and not only closed by the runner. Once the guardian is gone release has nothing to do.
-// Errors: the guardian is gone or has no descriptors left.
+// Hold gives the guardian a duplicate of an open file, usually a locked one, and returns when the
+// guardian has it. The guardian closes it at release, or, if the runner dies, when nothing that the
+// runner started is left. A lock that is to be free at release must be unlocked by the runner, and
+// not only closed. Once the guardian is gone release does nothing. Errors: the guardian is gone or
+// has no descriptors left.
 func (l *Link) Hold(f *os.File) (release func() error, err error) {
 	l.mu.Lock()
 	l.next++
 	name := l.next
 	l.mu.Unlock()
-	if err := l.ask(packet{hold, name, f}); err != nil {
+	if err := l.request(packet{holdFile, name, f}); err != nil {
 		return nil, fmt.Errorf("have the guardian hold %s: %w", f.Name(), err)
 	}
 	return func() error {
-		if err := l.ask(packet{drop, name, nil}); err != nil && !errors.Is(err, errLost) {
+		if err := l.request(packet{releaseFile, name, nil}); err != nil && !errors.Is(err, errLost) {
 			return fmt.Errorf("have the guardian release %s: %w", f.Name(), err)
 		}
 		return nil
 	}, nil
 }
 
-// Leave tells the guardian the exit code. It is the runner's last word: it must end now.
+// Leave tells the guardian the exit code. The runner must end now.
 func (l *Link) Leave(status int) error {
-	if err := l.wire.send(packet{kind: code, value: uint32(int32(status))}); err != nil {
+	if err := l.wire.trySend(packet{kind: exitCode, value: uint32(int32(status))}); err != nil {
 		return fmt.Errorf("tell the guardian the exit code: %w", err)
 	}
 	return nil
@@ -128,13 +132,13 @@ var (
 	errRefused = errors.New("the guardian cannot")
 )
 
-// ask sends a request and waits for the answer.
-func (l *Link) ask(p packet) error {
+// request sends a packet and waits for the answer.
+func (l *Link) request(p packet) error {
 	answer := make(chan bool, 1)
 	l.mu.Lock()
 	l.waiting[p.value] = answer
 	l.mu.Unlock()
-	if err := l.wire.deliver(p); err != nil {
+	if err := l.wire.send(p); err != nil {
 		if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
 			return errLost
 		}
@@ -151,8 +155,8 @@ func (l *Link) ask(p packet) error {
 	}
 }
 
-// listen ends with the guardian.
-func (l *Link) listen() {
+// receivePackets ends with the guardian.
+func (l *Link) receivePackets() {
 	defer close(l.lost)
 	for {
 		p, err := l.wire.receive()
@@ -160,13 +164,13 @@ func (l *Link) listen() {
 			return
 		}
 		switch p.kind {
-		case took:
+		case signalTaken:
 			select {
 			case l.signals <- syscall.Signal(p.value):
-			default: // nobody reads: 64 requests to end were not enough
+			default: // 64 requests to end were not read
 			}
-		case done, not:
-			l.answer(p.value, p.kind == done)
+		case requestDone, requestRefused:
+			l.answer(p.value, p.kind == requestDone)
 		}
 	}
 }

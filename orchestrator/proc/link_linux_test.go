@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestSignalsCountOnce: whether they reach the guardian alone, as from timeout(1), or the group, as from a terminal. Who signals
-// the runner past its guardian is not heard.
+// TestSignalsCountOnce: whether they reach the guardian alone, as from timeout(1), or the group, as
+// from a terminal. A signal to the runner past its guardian is discarded.
 func TestSignalsCountOnce(t *testing.T) {
 	g := startGuarded(t, "guard", "listen")
 	runner := g.expectPid("joined ")
@@ -43,7 +43,8 @@ func TestSignalsCountOnce(t *testing.T) {
 	}
 }
 
-// TestSignalBeforeJoin: Ctrl-C in the first moments ends the runner, and the guardian has heard of it too.
+// TestSignalBeforeJoin: Ctrl-C in the first moments ends the runner, and the guardian has heard of
+// it too.
 func TestSignalBeforeJoin(t *testing.T) {
 	g := startGuarded(t, "guard", "unjoined")
 	g.expect("unjoined ")
@@ -96,7 +97,7 @@ func isLocked(t *testing.T, path string) bool {
 	return err != nil
 }
 
-// TestLockOutlivesTheRunner: nobody gets the lock before the last process of the run is gone.
+// TestLockOutlivesTheRunner: the lock is free only when the last process of the run is gone.
 func TestLockOutlivesTheRunner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	g := startGuarded(t, "guard", "locks", path)
@@ -183,7 +184,7 @@ func TestHoldFails(t *testing.T) {
 	}
 }
 
-// TestJoinAlone: people who type the hidden command are told so.
+// TestJoinAlone: a person who types the hidden command is told so.
 func TestJoinAlone(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -212,7 +213,7 @@ func TestJoinAlone(t *testing.T) {
 		{"nothing", []string{RunnerCommand, "leave"}, nil},
 		{"a pipe", []string{RunnerCommand, "leave"}, []*os.File{w}},
 		{"another socket", []string{RunnerCommand, "leave"}, []*os.File{stream}},
-		{"a link of somebody else", []string{"helper", "intermediate", "leave"}, []*os.File{theirs}},
+		{"a foreign link", []string{"helper", "intermediate", "leave"}, []*os.File{theirs}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cmd := exec.Command(helperArgv(t)[0], tt.words...)
@@ -234,7 +235,8 @@ func TestLinkIsNotInherited(t *testing.T) {
 	}
 }
 
-// TestGuardianKilledEarly: a runner that comes to Join later than its guardian's end is no runner that somebody typed.
+// TestGuardianKilledEarly: a runner that comes to Join later than its guardian's end was not typed
+// by a person.
 func TestGuardianKilledEarly(t *testing.T) {
 	g := startGuarded(t, "guard", "late")
 	g.expect("unjoined ")
@@ -245,7 +247,8 @@ func TestGuardianKilledEarly(t *testing.T) {
 	g.expect("lost ")
 }
 
-// TestLinkKeptOpen: a process that has the runner's end of the link does not keep the guardian waiting.
+// TestLinkKeptOpen: a process that has the runner's end of the link does not keep the guardian
+// waiting.
 func TestLinkKeptOpen(t *testing.T) {
 	g := startGuarded(t, "guard", "indiscreet")
 	pid := g.expectPid("")
@@ -257,7 +260,8 @@ func TestLinkKeptOpen(t *testing.T) {
 	}
 }
 
-// TestCrowdedLink: a thousand boards that begin or end at once fill the link in both directions, and each gets its answer.
+// TestCrowdedLink: a thousand boards that begin or end at once fill the link in both directions,
+// and each gets its answer.
 func TestCrowdedLink(t *testing.T) {
 	ours, theirs, err := newWires()
 	if err != nil {
@@ -282,7 +286,7 @@ func TestCrowdedLink(t *testing.T) {
 			asked = len(link.waiting)
 			link.mu.Unlock()
 		}
-		g.listen()
+		g.receivePackets()
 	}()
 	var wg sync.WaitGroup
 	for range crowd {

@@ -17,7 +17,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain plays the helpers, so that no test needs a shell: test-binary helper MODE [ARG]; and a guardian's runner.
+// TestMain plays the helpers, so that no test needs a shell: test-binary helper MODE [ARG]; and a
+// guardian's runner.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "helper" {
 		os.Exit(helper(os.Args[2], os.Args[3:]))
@@ -112,7 +113,8 @@ func helper(mode string, args []string) int {
 	return 0
 }
 
-// leaver plays those that leave processes behind. Each of them says its number on standard output, which it keeps open.
+// leaver plays those that leave processes behind. Each of them says its number on standard output,
+// which it keeps open.
 func leaver(mode string, args []string) int {
 	switch mode {
 	case "leak":
@@ -129,7 +131,7 @@ func leaver(mode string, args []string) int {
 		hang()
 	case "between": // the middle of a double fork
 		launch("linger", args[0], args[0])
-	case "chain": // gone again before anybody can look
+	case "chain": // gone again before it can be listed
 		fmt.Println(os.Getpid())
 		time.Sleep(2 * time.Millisecond)
 		launch("chain", "session")
@@ -192,7 +194,7 @@ func launchWith(started *os.File, mode, kind string, args ...string) {
 	case "bare":
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		cmd.Env = []string{"GORACE=atexit_sleep_ms=0"}
-	case "joined": // the group of whoever runs the command
+	case "joined": // the group of the process that runs the command
 		group, _ := syscall.Getpgid(os.Getppid())
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
 	}

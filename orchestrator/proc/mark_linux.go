@@ -13,24 +13,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A command bears its mark three times, because processes lose each in ways of their own:
+// A command has its mark in three places, because processes lose each in ways of their own:
 //
-//   - as a soft limit on file sizes, so large that it limits nothing. It survives setsid, double forks, exec and a cleared
-//     environment; programs that set limits, such as sudo and those that start containers, overwrite it, and below a hard limit
-//     it cannot be set.
-//   - as a soft limit on file locks, which the kernel keeps and has not used since version 2.4, in the same way.
-//   - as a variable of the environment, a list with one mark for each kanban-run that the command is below of.
+//   - as a soft limit on file sizes, so large that it limits nothing. It survives setsid, double
+//     forks, exec and a cleared environment; programs that set limits, such as sudo and those that
+//     start containers, overwrite it, and below a hard limit it cannot be set.
+//   - as a soft limit on file locks, which the kernel keeps and has not used since version 2.4, in
+//     the same way.
+//   - as a variable of the environment, a list with one mark for each kanban-run above the command.
 const markVariable = "KANBAN_RUN_MARK"
 
-// maxEnviron is more than a process can be given at its start: 6 MiB of arguments and environment (execve(2)).
+// maxEnviron is more than a process can be given at its start: 6 MiB of arguments and environment
+// (execve(2)).
 const maxEnviron = 8 << 20
 
 // markLimits are the limits that bear the mark.
 var markLimits = [...]int{unix.RLIMIT_FSIZE, unix.RLIMIT_LOCKS}
 
-// setMark sets the limits of this process, for the child that is started next to inherit. Where the system forbids it the
-// variable is all there is.
-func setMark(mark Mark) (unset func()) {
+// setMarkLimits sets the limits of this process, for the child that is started next to inherit.
+// Where the system forbids it, only the variable bears the mark.
+func setMarkLimits(mark Mark) (unset func()) {
 	var undo []func()
 	for _, resource := range markLimits {
 		var old unix.Rlimit
@@ -47,8 +49,8 @@ func setMark(mark Mark) (unset func()) {
 	}
 }
 
-// markEnv returns the environment with the mark in it, after those of the kanban-runs above: from the environment itself or,
-// where that was filtered, from our own.
+// markEnv returns the environment with the mark in it, after the marks of the kanban-runs above,
+// which are in the environment itself or, where that was filtered, in that of this process.
 func markEnv(env []string, mark Mark) []string {
 	outer := os.Getenv(markVariable)
 	marked := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
@@ -61,18 +63,19 @@ func markEnv(env []string, mark Mark) []string {
 	if outer != "" {
 		outer += ","
 	}
-	return append(marked, markVariable+"="+outer+hex(mark))
+	return append(marked, markVariable+"="+outer+formatMark(mark))
 }
 
-func hex(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
+func formatMark(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
 
-// bears says whether a process bears the mark in any way.
-func bears(pid int, mark Mark) bool {
-	return slices.Contains(limits(pid), uint64(mark)) || slices.Contains(strings.Split(markList(pid), ","), hex(mark))
+// hasMark finds the mark in the limits or in the environment of a process.
+func hasMark(pid int, mark Mark) bool {
+	return slices.Contains(readMarkLimits(pid), uint64(mark)) || slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))
 }
 
-// limits are those of a process that may bear a mark, none of one that is gone or somebody else's.
-func limits(pid int) []uint64 {
+// readMarkLimits are the limits of a process that may bear a mark; none if it is gone or another
+// user's.
+func readMarkLimits(pid int) []uint64 {
 	var all []uint64
 	for _, resource := range markLimits {
 		var limit unix.Rlimit
@@ -83,20 +86,22 @@ func limits(pid int) []uint64 {
 	return all
 }
 
-// foreignMark says whether a limit of the process looks like a mark, and is none that this process bears itself.
-func foreignMark(pid int) bool {
-	own := limits(os.Getpid())
-	return slices.ContainsFunc(limits(pid), func(l uint64) bool { return isMark(l) && !slices.Contains(own, l) })
+// hasForeignMark says whether a limit of the process looks like a mark, and is none of the limits
+// of this process.
+func hasForeignMark(pid int) bool {
+	own := readMarkLimits(os.Getpid())
+	return slices.ContainsFunc(readMarkLimits(pid), func(l uint64) bool { return isMark(l) && !slices.Contains(own, l) })
 }
 
 // isMark says whether a limit looks like what NewMark makes.
 func isMark(limit uint64) bool { return limit>>48 == 1<<14 }
 
-// markList is the value of the variable in a process's environment, "" when it has none or is somebody else's.
-func markList(pid int) string {
-	text := environ(pid, pid)
+// readMarkVariable is the value of the variable in a process's environment, "" when it has none or
+// is another user's.
+func readMarkVariable(pid int) string {
+	text := readEnviron(pid, pid)
 	if len(text) == 0 { // cleared, or that of a first thread that has ended
-		text = environ(pid, living(pid))
+		text = readEnviron(pid, liveThread(pid))
 	}
 	for entry := range bytes.SplitSeq(text, []byte{0}) {
 		if value, ok := bytes.CutPrefix(entry, []byte(markVariable+"=")); ok {
@@ -106,7 +111,7 @@ func markList(pid int) string {
 	return ""
 }
 
-func environ(pid, thread int) []byte {
+func readEnviron(pid, thread int) []byte {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/task/%d/environ", pid, thread))
 	if err != nil {
 		return nil
@@ -116,17 +121,18 @@ func environ(pid, thread int) []byte {
 	return text
 }
 
-// EndMarked kills every process that bears the mark, and what it started, and returns when none is left: what an agent of a run
-// that died left behind. Errors: *LeftoverError, at once when this process itself was started by such an agent, or what the system said.
+// EndMarked kills every process that has the mark, with its descendants, and returns when none is
+// left: what an agent of a run that died left behind. Errors: *LeftoverError, at once when such an
+// agent started this process itself, or what the system said.
 func EndMarked(mark Mark) error {
 	if mark == 0 {
 		return nil
 	}
-	if self := os.Getpid(); bears(self, mark) {
+	if self := os.Getpid(); hasMark(self, mark) {
 		return &LeftoverError{[]int{self}}
 	}
 	deadline := time.Now().Add(sweepTime)
-	all := beings{} // a process that is dying bears no mark any more
+	all := processSet{} // a dying process shows no mark any more
 	for {
 		if err := addMarked(all, mark); err != nil {
 			return fmt.Errorf("look for leftovers: %w", err)
@@ -145,14 +151,14 @@ func EndMarked(mark Mark) error {
 	}
 }
 
-// addMarked adds the processes that bear the mark, with all below them.
-func addMarked(all beings, mark Mark) error {
-	everyone, err := everybody()
-	for _, pid := range everyone {
-		if !bears(pid, mark) {
+// addMarked adds the processes that have the mark, with all their descendants.
+func addMarked(all processSet, mark Mark) error {
+	pids, err := listProcesses()
+	for _, pid := range pids {
+		if !hasMark(pid, mark) {
 			continue
 		}
-		for _, below := range descent(nil, pid) {
+		for _, below := range appendDescendants(nil, pid) {
 			if s, ok := readStat(below); ok {
 				all.add(below, s)
 			}

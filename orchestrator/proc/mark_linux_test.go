@@ -12,15 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMark: the limit that marks a command is gone from us after the fork and is different each time.
+// TestMark: the limit that marks a command is gone from us after the fork and is different each
+// time.
 func TestMark(t *testing.T) {
 	before := ownLimit(t)
 	seen := map[Mark]bool{}
 	for range 3 {
 		mark := NewMark()
-		unset := setMark(mark)
+		unset := setMarkLimits(mark)
 		if got := ownLimit(t).Cur; got != uint64(mark) || !isMark(uint64(mark)) || seen[mark] {
-			t.Errorf("the limit is %#x after setMark(%#x), want the same new mark", got, mark)
+			t.Errorf("the limit is %#x after setMarkLimits(%#x), want the same new mark", got, mark)
 		}
 		seen[mark] = true
 		unset()
@@ -72,7 +73,7 @@ func TestMarkIsInTheEnvironment(t *testing.T) {
 		if _, err := Run(ctx, ctx, spec); err != nil {
 			t.Fatal(err)
 		}
-		if want := "KANBAN_RUN_MARK=outer," + hex(mark); strings.Count(out.String(), want) != 1 || strings.Count(out.String(), markVariable) != 1 {
+		if want := "KANBAN_RUN_MARK=outer," + formatMark(mark); strings.Count(out.String(), want) != 1 || strings.Count(out.String(), markVariable) != 1 {
 			t.Errorf("the command's environment is %s, want %s in it once", out.String(), want)
 		}
 	}
@@ -94,10 +95,11 @@ func TestLongEnvironment(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// It has come to its code. Start returns a little earlier, when the kernel does not show the environment yet.
+	// It has come to its code. Start returns a little earlier, when the kernel does not show the
+	// environment yet.
 	_, _ = stdin.Write([]byte("x"))
 	_, _ = stdout.Read(make([]byte, 1))
-	if got := markList(cmd.Process.Pid); got != "abc" || !bears(cmd.Process.Pid, 0xabc) || bears(cmd.Process.Pid, 0xab) {
+	if got := readMarkVariable(cmd.Process.Pid); got != "abc" || !hasMark(cmd.Process.Pid, 0xabc) || hasMark(cmd.Process.Pid, 0xab) {
 		t.Errorf("markList = %q, want abc", got)
 	}
 	_ = stdin.Close()
@@ -106,8 +108,8 @@ func TestLongEnvironment(t *testing.T) {
 	}
 }
 
-// TestEndMarked: what a dead run left behind is found by either mark, however it tried to get away, and nothing else is
-// touched.
+// TestEndMarked: what a dead run left behind is found by either mark, however it tried to get away,
+// and nothing else is touched.
 func TestEndMarked(t *testing.T) {
 	other := NewMark()
 	bystander := orphan(t, "daemon", other)
@@ -126,7 +128,7 @@ func TestEndMarked(t *testing.T) {
 			}
 		})
 	}
-	if err := household.endAll(); err != nil {
+	if err := subreaper.killAllOrphans(); err != nil {
 		t.Error(err)
 	}
 }
@@ -139,7 +141,7 @@ func orphan(t *testing.T, kind string, mark Mark) int {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	c, err := spawn(&Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Mark: mark}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
+	c, err := forkChild(&Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Mark: mark}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,10 +153,11 @@ func orphan(t *testing.T, kind string, mark Mark) int {
 	return readPid(t, r)
 }
 
-// TestEndMarkedSparesItself: an agent that runs kanban-run on the board of its own dead run is told, and not killed.
+// TestEndMarkedSparesItself: an agent that runs kanban-run on the board of its own dead run is
+// told, and not killed.
 func TestEndMarkedSparesItself(t *testing.T) {
 	mark := NewMark()
-	defer setMark(mark)()
+	defer setMarkLimits(mark)()
 	var left *LeftoverError
 	if err := EndMarked(mark); !errors.As(err, &left) || len(left.Pids) != 1 || left.Pids[0] != os.Getpid() {
 		t.Errorf("EndMarked(our own mark) = %v, want our own number as left over", err)

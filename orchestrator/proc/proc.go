@@ -1,5 +1,6 @@
-// Package proc runs a command to its end and makes sure that all of it is gone afterwards: its process group, and on Linux
-// every process that it left behind, also if this process is killed: see Guard.
+// Package proc runs a command to its end and makes sure that all of it is gone afterwards: its
+// process group, and on Linux every process that it left behind, also if this process is killed:
+// see Guard.
 package proc
 
 import (
@@ -13,45 +14,47 @@ import (
 
 // Spec says what to run.
 type Spec struct {
-	Argv   []string // Argv[0] is the program's path (see LookPath) and what the program is told as its name
+	Argv   []string // Argv[0] is the program's path, see LookPath, and its name
 	Dir    string   // working directory
-	Env    []string // the whole environment: nil is an empty one
+	Env    []string // the whole environment; nil: empty
 	Stdin  []byte
 	Stdout io.Writer // nil discards
-	Stderr io.Writer // nil discards; it may be written to at the same time as Stdout
+	Stderr io.Writer // nil discards; another goroutine than that of Stdout writes to it
 
-	// Terminal is the command's standard input and output, and the terminal of a session of its own, in place of Stdin and Stdout: it
-	// is the far side of a pty, and who has the near side talks to the command. nil: pipes. Not on Windows. Input, if there is one, is
-	// the standard input even so.
+	// Terminal is the far side of a pty: the standard input and output of the command, in place of
+	// Stdin and Stdout, and the terminal of a session of its own. nil: pipes. Not on Windows.
+	// Input, if there is one, is the standard input even so.
 	Terminal, Input *os.File
 
-	Timeout time.Duration // from start to end; 0 is no limit
-	Grace   time.Duration // between the request to end and the kill
+	Timeout time.Duration // from start to end; 0: no limit
+	Grace   time.Duration // between SIGTERM and SIGKILL
 
-	Mark Mark // by which EndMarked finds what is left after a crash of this process; 0: one of its own
+	Mark Mark // see EndMarked; 0: a new one
 }
 
-// drainTime is for processes that hold a pipe open and could not be ended. What is in a pipe is read in far less.
+// drainTime is for processes that hold a pipe open and could not be ended. What is in a pipe is
+// read in far less.
 const drainTime = 5 * time.Second
 
-// Mark tells the processes of one command from all others for as long as they live, whatever they do to their group, session or
-// environment. Only Linux has a place for it.
+// Mark tells the processes of one command from all others for as long as they live, whatever they
+// do to their group, session or environment. Only Linux has a place for it.
 type Mark uint64
 
-// NewMark makes a mark that nobody else has.
+// NewMark makes a mark that no other command has.
 func NewMark() Mark { return Mark(1<<62 | rand.Uint64()>>16) }
 
-// Exit says how a command ended.
+// Exit is how a command ended.
 type Exit struct {
-	Code     int    // exit status; -1 when a signal ended it, or when it was not started
-	Signal   string // "terminated", "killed", …; "" when none did
-	TimedOut bool   // it was ended because it took longer than Timeout
-	Stopped  bool   // it was ended by Stop or Kill, or not started because of Run's stop or kill
+	Code     int    // exit status; -1: a signal ended it, or it was not started
+	Signal   string // that ended it, "terminated", "killed", …; "": none
+	TimedOut bool   // the timeout ended it
+	Stopped  bool   // Stop or Kill ended it, or stop or kill of Run came before the start
 	Timeout  time.Duration
 	Duration time.Duration
 }
 
-// String is "exit status 1", "killed by signal: terminated" or "timed out after 1s (killed by signal: killed)".
+// String is "exit status 1", "killed by signal: terminated" or "timed out after 1s (killed by
+// signal: killed)".
 func (e Exit) String() string {
 	end := fmt.Sprintf("exit status %d", e.Code)
 	switch {
@@ -80,12 +83,14 @@ func (e *LeftoverError) Error() string {
 	return fmt.Sprintf("processes that the command left behind cannot be ended: %v", e.Pids)
 }
 
-// Run starts the command in a process group of its own and returns when it has ended, nothing of it is left and its output was
-// written. A command that stop or the timeout ends is asked first: SIGTERM to the group, SIGKILL after the grace; kill skips
-// the question and cuts a grace short. A command that has ended by then is not called stopped.
+// Run starts the command in a process group of its own and returns when it has ended, nothing of it
+// is left and its output was written. stop and the timeout send SIGTERM to the group, and SIGKILL
+// after the grace; kill sends SIGKILL at once, also in the middle of a grace. A command that has
+// ended by then is not called stopped.
 //
-// The command need not read its standard input or keep its outputs open, and a writer that fails does not disturb it. Errors:
-// *StartError when it cannot be started at all, *LeftoverError, or what the system or the writers said.
+// The command need not read its standard input or keep its outputs open, and a writer that fails
+// does not disturb it. Errors: *StartError when it cannot be started at all, *LeftoverError, or
+// what the system or the writers said.
 func Run(stop, kill context.Context, s *Spec) (Exit, error) {
 	isStopped := func() bool { return stop.Err() != nil || kill.Err() != nil }
 	if isStopped() {

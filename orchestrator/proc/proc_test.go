@@ -79,7 +79,8 @@ func TestRun(t *testing.T) {
 // unmarked removes a mark, which only some systems add.
 var unmarked = regexp.MustCompile(` ?KANBAN_RUN_MARK=[0-9a-f]{16}\b`)
 
-// TestEnvironment: the command gets exactly the environment and the folder that it is given, and a mark.
+// TestEnvironment: the command gets exactly the environment and the folder that it is given, and a
+// mark.
 func TestEnvironment(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -119,7 +120,7 @@ func TestStop(t *testing.T) {
 		{name: "a suspended one hears it too", mode: "suspended", grace: never, stopAt: "ready", want: "stopped (killed by signal: terminated)"},
 		{name: "a stubborn one is killed after the grace", mode: "stubborn", grace: 30 * time.Millisecond, stopAt: "ready", want: "stopped (killed by signal: killed)"},
 		{name: "without a grace it is killed", mode: "graceful", stopAt: "ready", want: "stopped (killed by signal: killed)"},
-		{name: "kill asks nobody", mode: "graceful", grace: never, killAt: "ready", want: "stopped (killed by signal: killed)"},
+		{name: "kill does not ask", mode: "graceful", grace: never, killAt: "ready", want: "stopped (killed by signal: killed)"},
 		{name: "kill cuts the grace short", mode: "stubborn", grace: never, stopAt: "ready", killAt: "asked", want: "stopped (killed by signal: killed)"},
 		{name: "timeout", mode: "hang", grace: never, timeout: 50 * time.Millisecond, want: "timed out after 50ms (killed by signal: terminated)", timedOut: true},
 		{name: "timeout of a stubborn one", mode: "stubborn", grace: 30 * time.Millisecond, timeout: 200 * time.Millisecond,
@@ -164,7 +165,8 @@ func TestStoppedBeforeTheStart(t *testing.T) {
 	}
 }
 
-// TestEndWins: a command that has ended was not stopped, whatever else happens in the same moment. Its reply counts.
+// TestEndWins: a command that has ended was not stopped, whatever else happens in the same moment.
+// Its reply counts.
 func TestEndWins(t *testing.T) {
 	for name, end := range ends {
 		p := &Process{ended: true, grace: time.Hour}
@@ -234,7 +236,7 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// TestFailingWriter: the command must not notice that nobody can write its output down.
+// TestFailingWriter: the command does not notice that its output cannot be written down.
 func TestFailingWriter(t *testing.T) {
 	full := errors.New("disk full")
 	exit, err := Run(ctx, ctx, &Spec{Argv: helperArgv(t, "flood", "1000000"), Env: quiet(t), Stdout: failing{full}})
@@ -301,7 +303,7 @@ func TestLookPath(t *testing.T) {
 		{"../" + filepath.Base(dir) + "/run", dir, filepath.Join(dir, "run"), nil},
 		{filepath.Join(dir, "run"), "/", filepath.Join(dir, "run"), nil},
 		{"./nothing", dir, "", os.ErrNotExist},
-		{"nobody", dir, "", exec.ErrNotFound},
+		{"unknown", dir, "", exec.ErrNotFound},
 		{"read", dir, "", exec.ErrNotFound},
 		{"./read", dir, "", os.ErrPermission},
 		{"./", dir, "", syscall.EISDIR},
@@ -338,14 +340,14 @@ func TestPatience(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, tries := time.Now(), 0
-				err := patiently(t.Context(), func() error {
+				err := retryStart(t.Context(), func() error {
 					if tries++; tries <= tt.failures {
 						return tt.err
 					}
 					return nil
 				})
 				if !errors.Is(err, tt.want) {
-					t.Errorf("patiently(%s) = %v after %d tries, want %v", tt.name, err, tries, tt.want)
+					t.Errorf("retryStart(%s) = %v after %d tries, want %v", tt.name, err, tries, tt.want)
 				}
 				if waited := time.Since(began); waited > patience+longPause {
 					t.Errorf("it waited for %v, want about %v", waited, patience)
@@ -366,7 +368,7 @@ func TestPatienceEndsWithStop(t *testing.T) {
 			starting, detach := either(order(ends, t.Context()))
 			defer detach()
 			began := time.Now()
-			if err := patiently(starting, func() error { return syscall.EAGAIN }); !errors.Is(err, syscall.EAGAIN) {
+			if err := retryStart(starting, func() error { return syscall.EAGAIN }); !errors.Is(err, syscall.EAGAIN) {
 				t.Errorf("%s: patiently = %v, want EAGAIN", name, err)
 			}
 			if waited := time.Since(began); waited != 3*time.Second {
@@ -376,8 +378,8 @@ func TestPatienceEndsWithStop(t *testing.T) {
 	}
 }
 
-// TestShortLivedCommandLosesNothing: what was in the pipe when the command ended is still read, however the end of its input
-// and of the command fall together.
+// TestShortLivedCommandLosesNothing: what was in the pipe when the command ended is still read,
+// however the end of its input and of the command fall together.
 func TestShortLivedCommandLosesNothing(t *testing.T) {
 	want := bytes.Repeat([]byte("0123456789abcdef"), 3000)
 	for i := range 100 {

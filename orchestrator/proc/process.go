@@ -10,8 +10,9 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// Process is a command that Start has started. Two goroutines read its outputs, and a third one waits for its end, ends what it
-// left behind and closes Done. Stop, Kill and the timers only send signals, and none after its end.
+// Process is a command that Start has started. Two goroutines read its outputs, and a third one
+// waits for its end, ends what it left behind and closes Done. Stop, Kill and the timers only send
+// signals, and none after its end.
 type Process struct {
 	child   *child
 	streams *streams
@@ -23,7 +24,7 @@ type Process struct {
 	err  error
 
 	mu     sync.Mutex
-	ended  bool        // the leader has, and may be reaped: its number may be another's
+	ended  bool        // the leader has, and may be reaped: its number may be used again
 	killed bool        // SIGKILL was sent
 	cause  cause       // why it was asked to end, or killed
 	timer  *time.Timer // of the timeout, then of the grace; nil: none
@@ -38,43 +39,45 @@ const (
 	stopped
 )
 
-// Start starts the command in a process group of its own. The end of ctx only ends the patience with a system that has no
-// process to give. Errors: *StartError when the command cannot be started at all, or what the system said.
+// Start starts the command in a process group of its own. The end of ctx only ends the patience
+// with a system that has no process to give. Errors: *StartError when the command cannot be started
+// at all, or what the system said.
 func Start(ctx context.Context, s *Spec) (*Process, error) {
 	st, err := open(s)
 	if err != nil {
 		return nil, fmt.Errorf("open pipes: %w", err)
 	}
-	c, err := start(ctx, s, st.theirs)
+	c, err := startChild(ctx, s, st.childEnds)
 	if err != nil {
 		st.close()
 		return nil, err
 	}
 	p := &Process{child: c, streams: st, timeout: s.Timeout, grace: s.Grace, done: make(chan struct{})}
-	st.give(s.Stdin)
-	st.pump()
+	st.writeInput(s.Stdin)
+	st.startReading()
 	if s.Timeout > 0 {
 		p.mu.Lock()
 		p.setTimer(s.Timeout-time.Since(c.began), p.timeOut)
 		p.mu.Unlock()
 	}
-	go p.supervise()
+	go p.awaitEnd()
 	return p, nil
 }
 
 // Done is closed once the command has ended, nothing of it is left and its output was written.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit waits for Done and says how the command ended. Errors: *LeftoverError, or what the system or the writers said.
+// Exit waits for Done and says how the command ended. Errors: *LeftoverError, or what the system or
+// the writers said.
 func (p *Process) Exit() (Exit, error) {
 	<-p.done
 	return p.exit, p.err
 }
 
-// Stop asks the command to end: SIGTERM to its group, and SIGKILL after the grace. It does not wait for the end.
+// Stop sends SIGTERM to the process group, and SIGKILL after the grace. It does not wait.
 func (p *Process) Stop() { p.interrupt(stopped) }
 
-// Kill sends SIGKILL, also in the middle of a grace. It does not wait for the end.
+// Kill sends SIGKILL at once, also in the middle of a grace. It does not wait.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,18 +104,18 @@ func (p *Process) interrupt(why cause) {
 		p.kill()
 		return
 	}
-	p.child.askToEnd()
+	p.child.terminateGroup()
 	failpoint.At("term-sent")
 	p.setTimer(p.grace, p.Kill)
 }
 
 func (p *Process) kill() {
 	p.killed = true
-	p.child.killBelow()
+	p.child.killTree()
 	p.child.killGroup()
 }
 
-// hasEnded is also true when supervise has not noticed the end yet.
+// hasEnded is also true while awaitEnd has not noticed the end yet.
 func (p *Process) hasEnded() bool { return p.ended || p.child.hasEnded() }
 
 func (p *Process) setTimer(d time.Duration, f func()) {
@@ -126,8 +129,8 @@ func (p *Process) stopTimer() {
 	}
 }
 
-// supervise reaps the leader only after its group was killed: until then its number is its own.
-func (p *Process) supervise() {
+// awaitEnd has the leader reaped only after its group was killed: until then its number is its own.
+func (p *Process) awaitEnd() {
 	defer close(p.done)
 	p.child.await()
 	p.exit = p.recordEnd()
@@ -135,7 +138,7 @@ func (p *Process) supervise() {
 	p.err = errors.Join(p.child.finish(&p.exit), p.child.sweep(), p.streams.drain())
 }
 
-// recordEnd lets no signal be sent from now on but by supervise.
+// recordEnd lets no other goroutine send a signal from now on.
 func (p *Process) recordEnd() Exit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,19 +147,19 @@ func (p *Process) recordEnd() Exit {
 	return Exit{TimedOut: p.cause == timedOut, Stopped: p.cause == stopped, Timeout: p.timeout, Duration: time.Since(p.child.began)}
 }
 
-// child is the command's first process, the leader of its group. It is not reaped before finish, so its number stays its own
-// for as long as signals are sent.
+// child is the command's first process, the leader of its group. Only finish reaps it, so its
+// number stays its own for as long as signals are sent.
 type child struct {
-	pid   int
-	began time.Time
-	kin   // what this system needs to find the rest
+	pid    int
+	began  time.Time
+	handle // what this system needs to find the rest
 }
 
-func newChild(pid int, k kin) *child {
-	return &child{pid: pid, began: time.Now(), kin: k}
+func newChild(pid int, h handle) *child {
+	return &child{pid: pid, began: time.Now(), handle: h}
 }
 
-// finish ends what is left of the group, also after a normal end, and reaps the leader.
+// finish kills what is left of the group, also after a normal end, and reaps the leader.
 func (c *child) finish(exit *Exit) error {
 	c.killGroup()
 	status, err := c.reap()

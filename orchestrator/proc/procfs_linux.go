@@ -17,7 +17,7 @@ type stat struct {
 	dead   bool // it waits to be reaped
 	halted bool // by a signal, until SIGCONT
 	parent int
-	born   uint64 // when it was started, in clock ticks since the system's start
+	born   uint64 // in clock ticks since boot
 	memory bool   // its first thread has some
 }
 
@@ -30,7 +30,8 @@ const (
 	memoryField  = 20
 )
 
-// readStat returns false when the process is gone. A first thread that has ended does not make a process dead.
+// readStat returns false when the process is gone. A process whose first thread has ended is not
+// dead.
 func readStat(pid int) (stat, bool) { return readStatFile(fmt.Sprintf("/proc/%d/stat", pid)) }
 
 func readStatFile(path string) (stat, bool) {
@@ -38,7 +39,7 @@ func readStatFile(path string) (stat, bool) {
 	if err != nil {
 		return stat{}, false
 	}
-	// The name may itself hold spaces and brackets.
+	// The name may itself contain spaces and brackets.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) <= memoryField || fields[stateField][0] == 'X' {
 		return stat{}, false
@@ -53,13 +54,13 @@ func readStatFile(path string) (stat, bool) {
 	return s, true
 }
 
-// living is a thread of the process that has memory, mostly the first. 0: the process is dying. It runs no code any more and
-// shows no variables, but may still have files open.
-func living(pid int) (thread int) {
+// liveThread is a thread of the process that has memory, usually the first. 0: the process is
+// dying. It runs no code any more and shows no environment, but may still have files open.
+func liveThread(pid int) (thread int) {
 	if s, ok := readStat(pid); !ok || s.memory {
 		return pid
 	}
-	threads, _ := numbers(fmt.Sprintf("/proc/%d/task", pid))
+	threads, _ := listNumbers(fmt.Sprintf("/proc/%d/task", pid))
 	for _, thread := range threads {
 		if s, ok := readStatFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, thread)); ok && s.memory {
 			return thread
@@ -68,23 +69,23 @@ func living(pid int) (thread int) {
 	return 0
 }
 
-// being is a process, whose number may be another's later.
-type being struct {
+// processID names a process for good: its number may be used again.
+type processID struct {
 	pid  int
 	born uint64
 }
 
-type beings map[being]struct{}
+type processSet map[processID]struct{}
 
-func (b beings) has(pid int, s stat) bool {
-	_, ok := b[being{pid, s.born}]
+func (b processSet) has(pid int, s stat) bool {
+	_, ok := b[processID{pid, s.born}]
 	return ok
 }
 
-func (b beings) add(pid int, s stat) { b[being{pid, s.born}] = struct{}{} }
+func (b processSet) add(pid int, s stat) { b[processID{pid, s.born}] = struct{}{} }
 
 // alive lists those that are not dead yet.
-func (b beings) alive() []int {
+func (b processSet) alive() []int {
 	var pids []int
 	for one := range b {
 		if s, ok := readStat(one.pid); ok && !s.dead && s.born == one.born {
@@ -94,11 +95,11 @@ func (b beings) alive() []int {
 	return pids
 }
 
-// everybody lists all processes of the system.
-func everybody() ([]int, error) { return numbers("/proc") }
+// listProcesses lists all processes of the system.
+func listProcesses() ([]int, error) { return listNumbers("/proc") }
 
-// numbers are the entries of a folder that are numbers.
-func numbers(path string) ([]int, error) {
+// listNumbers lists the entries of a folder that are numbers.
+func listNumbers(path string) ([]int, error) {
 	fd, err := openProc(path, unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
@@ -112,13 +113,13 @@ func numbers(path string) ([]int, error) {
 			continue
 		}
 		if n <= 0 || err != nil {
-			return atoi(names), err
+			return parseNumbers(names), err
 		}
 		_, _, names = unix.ParseDirent(buf[:n], -1, names)
 	}
 }
 
-func atoi(words []string) []int {
+func parseNumbers(words []string) []int {
 	var all []int
 	for _, word := range words {
 		if n, err := strconv.Atoi(word); err == nil {
@@ -131,8 +132,8 @@ func atoi(words []string) []int {
 // procRoom holds most of what is read here.
 const procRoom = 1 << 10
 
-// readProc is os.ReadFile with half the system calls: a file for each thread is read after a command beside others, and nobody waits for a
-// file in /proc by epoll.
+// readProc is os.ReadFile with half the system calls, none of them for the poller: after a command
+// beside others, a file is read for each thread.
 func readProc(path string) ([]byte, error) {
 	fd, err := openProc(path, 0)
 	if err != nil {
@@ -162,40 +163,42 @@ func openProc(path string, flags int) (int, error) {
 	return fd, err
 }
 
-// descent appends a process and all below it. One that starts others as fast as they are ended is overtaken only so. What it
-// misses is found when its parent is dead.
-func descent(all []int, pid int) []int {
+// appendDescendants appends a process and all its descendants. Only so can one be ended that starts
+// others as fast as they are killed. What it misses is found when the parent is dead.
+func appendDescendants(all []int, pid int) []int {
 	if slices.Contains(all, pid) {
 		return all
 	}
 	all = append(all, pid)
-	below, _ := children(pid)
+	below, _ := listChildren(pid)
 	for _, child := range below {
-		all = descent(all, child)
+		all = appendDescendants(all, child)
 	}
 	return all
 }
 
-// children lists the children of a process, of all its threads. A process that is gone has none.
-func children(pid int) ([]int, error) {
-	threads, err := numbers(fmt.Sprintf("/proc/%d/task", pid))
+// listChildren lists the children of a process, of all its threads. A process that is gone has
+// none.
+func listChildren(pid int) ([]int, error) {
+	threads, err := listNumbers(fmt.Sprintf("/proc/%d/task", pid))
 	if isGone(err) {
 		return nil, nil
 	}
 	var pids []int
 	for _, thread := range threads {
-		more, readErr := childrenOf(pid, thread)
+		more, readErr := listThreadChildren(pid, thread)
 		err = errors.Join(err, readErr)
 		pids = append(pids, more...)
 	}
-	if len(pids) == 0 && !listsChildren() {
-		return scan(pid)
+	if len(pids) == 0 && !hasChildrenLists() {
+		return scanChildren(pid)
 	}
 	return pids, err
 }
 
-// childrenOf lists the children that one thread of a process has started or got. The children of one that is gone are listed with another.
-func childrenOf(pid, thread int) (pids []int, err error) {
+// listThreadChildren lists the children that one thread of a process has started or adopted. Those
+// of a thread that is gone are listed with another.
+func listThreadChildren(pid, thread int) (pids []int, err error) {
 	text, err := readProc(fmt.Sprintf("/proc/%d/task/%d/children", pid, thread))
 	if isGone(err) {
 		return nil, nil
@@ -210,14 +213,14 @@ func childrenOf(pid, thread int) (pids []int, err error) {
 
 func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
 
-// listsChildren is false on kernels without lists of children (CONFIG_PROC_CHILDREN).
-var listsChildren = sync.OnceValue(func() bool {
+// hasChildrenLists is false on kernels without lists of children (CONFIG_PROC_CHILDREN).
+var hasChildrenLists = sync.OnceValue(func() bool {
 	_, err := os.Stat("/proc/thread-self/children")
 	return !isGone(err)
 })
 
-func scan(parent int) ([]int, error) {
-	all, err := everybody()
+func scanChildren(parent int) ([]int, error) {
+	all, err := listProcesses()
 	var pids []int
 	for _, pid := range all {
 		if s, ok := readStat(pid); ok && s.parent == parent {

@@ -15,17 +15,18 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// StartError says that a command can never be started as it is: it does not exist or is not executable. It is not retried.
+// StartError says that a command can never be started as it is: it does not exist or is not
+// executable.
 type StartError struct {
 	Argv0  string
 	Err    error
-	folder bool // the one to start it in is what is missing
+	folder bool // its working directory is what is missing
 }
 
 func (e *StartError) Error() string { return fmt.Sprintf("cannot start %s: %v", e.Argv0, e.Err) }
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Hint says what to do about the commonest causes.
+// Hint says what to do about the commonest causes; "": nothing helps.
 func (e *StartError) Hint() string {
 	switch {
 	case errors.Is(e.Err, exec.ErrNotFound):
@@ -43,8 +44,8 @@ func (e *StartError) Hint() string {
 	}
 }
 
-// LookPath returns the absolute path of a program. A name with a slash is relative to dir, any other is searched for in the
-// folders of PATH. Errors: *StartError.
+// LookPath returns the absolute path of a program. A name with a slash is relative to dir, any
+// other is searched for in the folders of PATH. Errors: *StartError.
 func LookPath(name, dir string) (string, error) {
 	path := name
 	if strings.ContainsRune(filepath.ToSlash(name), '/') && !filepath.IsAbs(name) {
@@ -64,21 +65,21 @@ func LookPath(name, dir string) (string, error) {
 	return found, nil
 }
 
-// Patience with a system that is out of processes for the moment. After it the system is called broken.
+// Pauses while the system is out of processes for the moment. After patience it is called broken.
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = time.Second
 	patience   = time.Minute
 )
 
-func start(ctx context.Context, s *Spec, files inherited) (*child, error) {
+func startChild(ctx context.Context, s *Spec, files inherited) (*child, error) {
 	var c *child
-	err := patiently(ctx, func() error {
+	err := retryStart(ctx, func() error {
 		var err error
-		if c, err = spawn(s, files); err == nil {
+		if c, err = forkChild(s, files); err == nil {
 			failpoint.At("forked")
 		}
-		if errors.Is(err, syscall.EBADF) { // to the new process a descriptor that is over the limit is a bad one
+		if errors.Is(err, syscall.EBADF) { // in the child, a descriptor over the limit is a bad one
 			err = syscall.EMFILE
 		}
 		return err
@@ -87,7 +88,7 @@ func start(ctx context.Context, s *Spec, files inherited) (*child, error) {
 		return c, err
 	}
 	if _, dirErr := os.Stat(s.Dir); s.Dir != "" && dirErr != nil {
-		return nil, &StartError{Argv0: s.Argv[0], Err: dirErr, folder: true} // the system blames the program for a missing folder
+		return nil, &StartError{Argv0: s.Argv[0], Err: dirErr, folder: true} // the system blames the program
 	}
 	var inner *fs.PathError
 	if errors.As(err, &inner) {
@@ -106,9 +107,10 @@ func isShortage(err error) bool {
 	return false
 }
 
-// patiently tries again while the system has no process to give (EAGAIN), or while another goroutine's fork still holds the
-// program open that was only just written (ETXTBSY). Neither is the command's fault.
-func patiently(ctx context.Context, try func() error) error {
+// retryStart tries again while the system has no process to give (EAGAIN), or while another
+// goroutine's fork still holds a program open that was only just written (ETXTBSY). Neither is the
+// command's fault.
+func retryStart(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(patience)
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		err := try()

@@ -14,37 +14,39 @@ import (
 
 const (
 	chunk = 64 << 10
-	// pipeRoom is what a pipe holds by default, and wideRoom what any user may ask for. A user whose share is spent gets less of
-	// either, and the streams are only slower.
+	// pipeRoom is what a pipe holds by default, and wideRoom what any user may ask for. A user
+	// whose share is spent gets less of either, and the streams are only slower.
 	pipeRoom = 64 << 10
 	wideRoom = 1 << 20
 )
 
-// chunks are lent to an output only while there is something to read: a thousand agents that think need none.
+// chunks are lent to an output only while there is something to read: a thousand agents that think
+// need none.
 var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 
 // inherited are the descriptors that a command gets as its own, from 0 on.
 type inherited []uintptr
 
-// on puts a terminal, if there is one, in the place of the first two.
-func (f inherited) on(s *Spec) inherited {
+// withTerminal puts a terminal, if there is one, in the place of the first two.
+func (f inherited) withTerminal(s *Spec) inherited {
 	if s.Terminal == nil {
 		return f
 	}
 	return inherited{cmp.Or(s.Input, s.Terminal).Fd(), s.Terminal.Fd(), f[2]}
 }
 
-// streams are the three pipes of a command. One goroutine reads each output, and one writes what the input's pipe does not hold
-// at once; drain waits for them. Our ends do not block: a goroutine that waits for one has no thread.
+// streams are the three pipes of a command. One goroutine reads each output, and one writes what
+// the pipe of the input does not hold at once; drain waits for them. The parent ends do not block,
+// so a goroutine that waits for one has no thread.
 type streams struct {
-	theirs  inherited // standard input, output and error of the command
-	input   *os.File  // our ends
-	outputs []*output
-	wg      sync.WaitGroup
+	childEnds inherited // standard input, output and error of the command
+	input     *os.File
+	outputs   []*output
+	wg        sync.WaitGroup
 }
 
 func open(s *Spec) (_ *streams, err error) {
-	st := &streams{theirs: make(inherited, 0, 3)}
+	st := &streams{childEnds: make(inherited, 0, 3)}
 	defer func() {
 		if err != nil {
 			st.close()
@@ -66,15 +68,15 @@ func open(s *Spec) (_ *streams, err error) {
 	return st, nil
 }
 
-// openPipe returns our end of a new pipe, the reading one, 0, or the writing one, 1.
-func (st *streams) openPipe(our int) (*os.File, error) {
+// openPipe returns the parent's end of a new pipe: the reading one, 0, or the writing one, 1.
+func (st *streams) openPipe(end int) (*os.File, error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return nil, os.NewSyscallError("pipe2", err)
 	}
-	st.theirs = append(st.theirs, uintptr(ends[1-our]))
-	_, err := unix.FcntlInt(uintptr(ends[our]), unix.F_SETFL, unix.O_NONBLOCK)
-	f := os.NewFile(uintptr(ends[our]), "pipe")
+	st.childEnds = append(st.childEnds, uintptr(ends[1-end]))
+	_, err := unix.FcntlInt(uintptr(ends[end]), unix.F_SETFL, unix.O_NONBLOCK)
+	f := os.NewFile(uintptr(ends[end]), "pipe")
 	if err == nil {
 		err = f.SetDeadline(time.Time{}) // fails when the runtime cannot wait for the pipe
 	}
@@ -85,15 +87,15 @@ func (st *streams) openPipe(our int) (*os.File, error) {
 	return f, nil
 }
 
-// give writes the input, as much of it as the pipe holds at once. The command's ends are closed here first: a pipe ends when its
-// last writer does.
-func (st *streams) give(text []byte) {
-	st.closeTheirs()
+// writeInput writes as much of the input as the pipe holds, and starts a goroutine for the rest. It
+// closes the command's ends first: a pipe ends when its last writer does.
+func (st *streams) writeInput(text []byte) {
+	st.closeChildEnds()
 	if len(text) > pipeRoom {
 		widen(st.input)
 		widen(st.outputs[0].from) // a long input has a long output
 	}
-	if text = writeNow(st.input, text); len(text) == 0 {
+	if text = writeAvailable(st.input, text); len(text) == 0 {
 		_ = st.input.Close()
 		return
 	}
@@ -103,8 +105,9 @@ func (st *streams) give(text []byte) {
 	})
 }
 
-// writeNow returns what is left to write, nothing if the pipe is broken: a command may end without reading.
-func writeNow(f *os.File, text []byte) (rest []byte) {
+// writeAvailable returns what is left to write: nothing if the pipe is broken, because a command
+// may end without reading.
+func writeAvailable(f *os.File, text []byte) (rest []byte) {
 	conn, err := f.SyscallConn()
 	if err != nil || len(text) == 0 {
 		return nil
@@ -121,27 +124,26 @@ func writeNow(f *os.File, text []byte) (rest []byte) {
 	return rest
 }
 
-// widen makes fewer and longer turns of a long text.
+// widen has a long text move in fewer and larger pieces.
 func widen(f *os.File) {
 	if conn, err := f.SyscallConn(); err == nil {
 		_ = conn.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, wideRoom) })
 	}
 }
 
-// pump starts to read the outputs.
-func (st *streams) pump() {
+func (st *streams) startReading() {
 	for _, o := range st.outputs {
 		st.wg.Go(o.copy)
 	}
 }
 
-// drain waits until all output was written. Every process that could hold a pipe open has been ended; should one have escaped,
-// it is not waited for.
+// drain waits until all output was written. Every process that could hold a pipe open has been
+// ended; one that escaped is not waited for.
 func (st *streams) drain() error {
-	_ = st.input.SetDeadline(time.Now()) // an input that is not read is not waited for
+	_ = st.input.SetDeadline(time.Now()) // an input that is not read is given up
 	late := time.AfterFunc(drainTime, func() {
 		for _, o := range st.outputs {
-			o.drop()
+			o.cancel()
 		}
 	})
 	defer late.Stop()
@@ -157,18 +159,18 @@ func (st *streams) drain() error {
 
 // close is for a command that was not started.
 func (st *streams) close() {
-	st.closeTheirs()
+	st.closeChildEnds()
 	_ = st.input.Close()
 	for _, o := range st.outputs {
 		_ = o.from.Close()
 	}
 }
 
-func (st *streams) closeTheirs() {
-	for _, fd := range st.theirs {
+func (st *streams) closeChildEnds() {
+	for _, fd := range st.childEnds {
 		_ = unix.Close(int(fd))
 	}
-	st.theirs = nil
+	st.childEnds = nil
 }
 
 // output is what a command writes. Its goroutine owns all of it but from.
@@ -182,7 +184,7 @@ type output struct {
 	wide bool
 }
 
-// copy goes on reading when the writer fails, so that the command never blocks or dies for a reader's sake.
+// copy goes on reading when the writer fails, so that the command never blocks or dies for that.
 func (o *output) copy() {
 	defer o.from.Close()
 	conn, err := o.from.SyscallConn()
@@ -226,5 +228,5 @@ func (o *output) release() {
 	}
 }
 
-// drop ends copy, however much is left to read; a write is not interrupted.
-func (o *output) drop() { _ = o.from.SetDeadline(time.Now()) }
+// cancel ends copy, however much is left to read; it does not interrupt a write.
+func (o *output) cancel() { _ = o.from.SetDeadline(time.Now()) }

@@ -15,8 +15,8 @@ func newPipe(t testing.TB, our int) (st *streams, ours, theirs *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs = os.NewFile(st.theirs[0], "theirs")
-	st.theirs = nil
+	theirs = os.NewFile(st.childEnds[0], "theirs")
+	st.childEnds = nil
 	return st, ours, theirs
 }
 
@@ -50,7 +50,7 @@ func FuzzPull(f *testing.F) {
 		st, ours, theirs := newPipe(t, 0)
 		o := &output{from: ours, to: w}
 		st.outputs = []*output{o}
-		st.pump()
+		st.startReading()
 		for rest := text; len(rest) > 0; {
 			n := min(len(rest), int(piece))
 			if _, err := theirs.Write(rest[:n]); err != nil {
@@ -72,7 +72,7 @@ func FuzzPull(f *testing.F) {
 	})
 }
 
-// FuzzPush: an input arrives whole, whatever its reader does, or as far as he reads.
+// FuzzPush: an input arrives whole, whatever its reader does, or as far as it is read.
 func FuzzPush(f *testing.F) {
 	f.Add([]byte("hello"), uint32(3), 1000)
 	f.Add([]byte(""), uint32(1), 1)
@@ -86,7 +86,7 @@ func FuzzPush(f *testing.F) {
 		}
 		st, ours, theirs := newPipe(t, 1)
 		st.input, st.outputs = ours, []*output{{from: ours}}
-		st.give(text)
+		st.writeInput(text)
 		var got bytes.Buffer
 		buf := make([]byte, size)
 		for ; reads > 0; reads-- {
@@ -103,14 +103,15 @@ func FuzzPush(f *testing.F) {
 	})
 }
 
-// TestDropped: a pipe that somebody holds open is not waited for, whether it is silent or being read.
-func TestDropped(t *testing.T) {
+// TestCancelled: a pipe that a process holds open is not waited for, whether it is silent or being
+// read.
+func TestCancelled(t *testing.T) {
 	st, ours, theirs := newPipe(t, 0)
 	defer theirs.Close()
 	silent := &output{from: ours, to: &bytes.Buffer{}}
 	st.outputs = []*output{silent}
-	st.pump()
-	silent.drop()
+	st.startReading()
+	silent.cancel()
 	st.wg.Wait()
 
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -122,10 +123,10 @@ func TestDropped(t *testing.T) {
 		return len(p), nil
 	})}
 	st.outputs = []*output{busy}
-	st.pump()
+	st.startReading()
 	_, _ = theirs.WriteString("one")
 	<-entered
-	busy.drop()
+	busy.cancel()
 	_, _ = theirs.WriteString("two")
 	close(leave)
 	st.wg.Wait()
@@ -136,12 +137,12 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestDroppedInput: an input that is not read is not waited for.
-func TestDroppedInput(t *testing.T) {
+// TestInputGivenUp: an input that is not read is not waited for.
+func TestInputGivenUp(t *testing.T) {
 	st, ours, theirs := newPipe(t, 1)
 	defer theirs.Close()
 	st.input, st.outputs = ours, []*output{{from: ours}}
-	st.give(make([]byte, 4<<20))
+	st.writeInput(make([]byte, 4<<20))
 	st.outputs = nil
 	if err := st.drain(); err != nil {
 		t.Error(err)

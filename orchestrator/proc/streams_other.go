@@ -17,8 +17,8 @@ const chunk = 32 << 10
 // inherited are the files that a command gets, in the order of its descriptors.
 type inherited []*os.File
 
-// on puts a terminal, if there is one, in the place of the first two.
-func (f inherited) on(s *Spec) inherited {
+// withTerminal puts a terminal, if there is one, in the place of the first two.
+func (f inherited) withTerminal(s *Spec) inherited {
 	if s.Terminal == nil {
 		return f
 	}
@@ -27,10 +27,10 @@ func (f inherited) on(s *Spec) inherited {
 
 // streams are the three pipes of a command. One goroutine serves each; drain waits for them.
 type streams struct {
-	theirs  inherited // standard input, output and error of the command
-	stdin   *os.File  // our ends
-	outputs []*output
-	wg      sync.WaitGroup
+	childEnds inherited // standard input, output and error of the command
+	stdin     *os.File
+	outputs   []*output
+	wg        sync.WaitGroup
 }
 
 type output struct {
@@ -50,7 +50,7 @@ func open(s *Spec) (_ *streams, err error) {
 	if err != nil {
 		return nil, err
 	}
-	st.theirs, st.stdin = append(st.theirs, stdin), ours
+	st.childEnds, st.stdin = append(st.childEnds, stdin), ours
 	for _, w := range []io.Writer{s.Stdout, s.Stderr} {
 		if w == nil {
 			w = io.Discard
@@ -59,31 +59,30 @@ func open(s *Spec) (_ *streams, err error) {
 		if err != nil {
 			return nil, err
 		}
-		st.theirs = append(st.theirs, theirs)
+		st.childEnds = append(st.childEnds, theirs)
 		st.outputs = append(st.outputs, &output{from: from, to: w})
 	}
 	return st, nil
 }
 
-// give starts to write the input. The command's ends are closed here first: a pipe ends when its last writer does.
-func (st *streams) give(stdin []byte) {
-	closeAll(st.theirs)
-	st.theirs = nil
+// writeInput closes the command's ends first: a pipe ends when its last writer does.
+func (st *streams) writeInput(stdin []byte) {
+	closeAll(st.childEnds)
+	st.childEnds = nil
 	st.wg.Go(func() {
-		// A command that ends without reading breaks the pipe. That is its right.
+		// A command may end without reading, which breaks the pipe.
 		_, _ = st.stdin.Write(stdin)
 		_ = st.stdin.Close()
 	})
 }
 
-// pump starts to move the outputs.
-func (st *streams) pump() {
+func (st *streams) startReading() {
 	for _, o := range st.outputs {
 		st.wg.Go(o.copy)
 	}
 }
 
-// copy goes on reading when the writer fails, so that the command never blocks or dies for a reader's sake.
+// copy goes on reading when the writer fails, so that the command never blocks or dies for that.
 func (o *output) copy() {
 	buf := make([]byte, chunk)
 	for {
@@ -97,15 +96,15 @@ func (o *output) copy() {
 	}
 }
 
-// drain waits until all output was written. Every process that could hold a pipe open has been ended; should one have escaped,
-// it is not waited for.
+// drain waits until all output was written. Every process that could hold a pipe open has been
+// ended; one that escaped is not waited for.
 func (st *streams) drain() error {
-	// An input that nobody reads is not waited for; mostly it is closed by now, which is no error.
+	// An input that is not read is given up. Usually it is closed by now, which is no error.
 	_ = st.stdin.SetWriteDeadline(time.Now())
-	late := time.AfterFunc(drainTime, func() { closeAll(st.ours()) })
+	late := time.AfterFunc(drainTime, func() { closeAll(st.parentEnds()) })
 	defer late.Stop()
 	st.wg.Wait()
-	closeAll(st.ours())
+	closeAll(st.parentEnds())
 	var errs []error
 	for _, o := range st.outputs {
 		if o.err != nil {
@@ -115,7 +114,7 @@ func (st *streams) drain() error {
 	return errors.Join(errs...)
 }
 
-func (st *streams) ours() []*os.File {
+func (st *streams) parentEnds() []*os.File {
 	files := []*os.File{}
 	if st.stdin != nil {
 		files = append(files, st.stdin)
@@ -127,11 +126,11 @@ func (st *streams) ours() []*os.File {
 }
 
 func (st *streams) close() {
-	closeAll(st.theirs)
-	closeAll(st.ours())
+	closeAll(st.childEnds)
+	closeAll(st.parentEnds())
 }
 
-// closeAll closes pipe ends, some of them for the second time. Nothing can be lost by that.
+// closeAll closes pipe ends, some of them for the second time, which does no harm.
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		_ = f.Close()

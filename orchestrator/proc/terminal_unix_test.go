@@ -15,7 +15,8 @@ import (
 	"golang.org/x/term"
 )
 
-// TestTerminal: the far side of a pty is the command's standard input and output and its controlling terminal; standard error stays apart.
+// TestTerminal: the far side of a pty is the command's standard input and output and its
+// controlling terminal; standard error stays apart.
 func TestTerminal(t *testing.T) {
 	near, far, err := pty.Open()
 	if err != nil {
@@ -30,7 +31,7 @@ func TestTerminal(t *testing.T) {
 	}
 	said := make(chan string)
 	go func() {
-		text, _ := io.ReadAll(near) // ends in an error once nobody has the far side open
+		text, _ := io.ReadAll(near) // ends in an error once no process has the far side open
 		said <- string(text)
 	}()
 	var stderr bytes.Buffer
@@ -46,7 +47,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestTerminalWithInput: a program that wants no terminal as its input gets a pipe, and has the terminal all the same.
+// TestTerminalWithInput: a program that wants no terminal as its input gets a pipe, and has the
+// terminal all the same.
 func TestTerminalWithInput(t *testing.T) {
 	near, far, err := pty.Open()
 	if err != nil {
@@ -79,7 +81,8 @@ func TestTerminalWithInput(t *testing.T) {
 	}
 }
 
-// TestTerminalStop: who has a session of its own is asked to end, too, and nothing of it is left.
+// TestTerminalStop: a command with a session of its own is asked to end, too, and nothing of it is
+// left.
 func TestTerminalStop(t *testing.T) {
 	near, far, err := pty.Open()
 	if err != nil {

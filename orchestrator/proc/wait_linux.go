@@ -10,7 +10,8 @@ func (c *child) await() { await(c.pid) }
 
 func (c *child) hasEnded() bool { return hasDied(c.pid) }
 
-// await waits for the end of a child, which it does not reap. Where the kernel has no pidfd to give, it takes a thread.
+// await waits for the end of a child, and does not reap it. Where there is no pidfd to be had it
+// takes a thread.
 func await(pid int) {
 	if awaitPidfd(pid) == nil {
 		return
@@ -34,7 +35,8 @@ func awaitPidfd(pid int) error {
 	return conn.Read(func(uintptr) bool { return hasDied(pid) })
 }
 
-// hasDied does not reap. It is also true of a number that is no child's, for which there is nothing to wait.
+// hasDied does not reap. It is also true of a number that is no child's: there is nothing to wait
+// for.
 func hasDied(pid int) bool {
 	var info unix.Siginfo
 	err := waitid(unix.P_PID, pid, unix.WNOHANG, &info)

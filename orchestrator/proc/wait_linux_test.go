@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestManyEnds: no end of a crowd is missed. Zombies that nobody reaps hide nothing.
+// TestManyEnds: no end of a crowd is missed. A zombie that is not reaped hides nothing.
 func TestManyEnds(t *testing.T) {
 	argv := helperArgv(t, "exit", "7")
-	stranger := exec.Command(argv[0], argv[1:]...)
-	stranger.Env = quiet(t)
-	if err := stranger.Start(); err != nil {
+	foreign := exec.Command(argv[0], argv[1:]...)
+	foreign.Env = quiet(t)
+	if err := foreign.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(stranger.Process.Pid)
+	await(foreign.Process.Pid)
 	const crowd = 60
 	children := make([]*child, crowd)
 	for i := range children {
-		c, err := spawn(&Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+		c, err := forkChild(&Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,18 +41,18 @@ func TestManyEnds(t *testing.T) {
 		c.killLeader()
 	}
 	wg.Wait()
-	if err := stranger.Wait(); stranger.ProcessState.ExitCode() != 7 {
-		t.Errorf("Wait(stranger) = %v, want its exit status, 7", err)
+	if err := foreign.Wait(); foreign.ProcessState.ExitCode() != 7 {
+		t.Errorf("Wait(foreign) = %v, want its exit status, 7", err)
 	}
-	if len(household.leaders) != 0 {
-		t.Errorf("%d leaders are left, want none", len(household.leaders))
+	if len(subreaper.leaders) != 0 {
+		t.Errorf("%d leaders are left, want none", len(subreaper.leaders))
 	}
 }
 
 // TestAwait: the end is told, whether it was before or comes after.
 func TestAwait(t *testing.T) {
 	for _, early := range []bool{true, false} {
-		c, err := spawn(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+		c, err := forkChild(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,10 +71,11 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestEndWinsUnnoticed: a command that has ended was not stopped, also when its goroutine does not know of the end yet.
+// TestEndWinsUnnoticed: a command that has ended was not stopped, also when its goroutine does not
+// know of the end yet.
 func TestEndWinsUnnoticed(t *testing.T) {
 	for name, end := range ends {
-		c, err := spawn(&Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+		c, err := forkChild(&Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func TestEndWinsUnnoticed(t *testing.T) {
 func TestNotOurs(t *testing.T) {
 	await(1 << 30)
 	if !hasDied(1 << 30) {
-		t.Error("a number that is nobody's is waited for")
+		t.Error("a number that is no child's is waited for")
 	}
 	if err := waitid(unix.P_PID, 1<<30, 0, nil); !errors.Is(err, unix.ECHILD) {
 		t.Errorf("waitid = %v", err)
@@ -102,7 +103,7 @@ func TestNotOurs(t *testing.T) {
 
 // TestAwaitWithoutDescriptor: where there is no descriptor to be had, a thread waits.
 func TestAwaitWithoutDescriptor(t *testing.T) {
-	c, err := spawn(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+	c, err := forkChild(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,30 +15,30 @@ import (
 type kind byte
 
 const (
-	took kind = iota + 1 // guardian: a signal came, Value is its number
-	done                 // guardian: what was asked under that Value is done
-	not                  // guardian: it could not be done
-	hold                 // runner: hold the file that comes with this, call it Value
-	drop                 // runner: close the file of that Value
-	code                 // runner: Value is my exit code
+	signalTaken    kind = iota + 1 // guardian: value is the number of a signal that came
+	requestDone                    // guardian: the request of that value is done
+	requestRefused                 // guardian: it could not be done
+	holdFile                       // runner: hold the file that comes with this, by the name value
+	releaseFile                    // runner: close the file of that name
+	exitCode                       // runner: value is its exit code
 )
 
 // packet is one message of the link. It goes through whole or not at all.
 type packet struct {
 	kind  kind
 	value uint32
-	file  *os.File // with hold
+	file  *os.File // with holdFile
 }
 
 const packetSize = 5
 
-// wire is one end of the link. Whatever was sent before an end of it closed still arrives.
+// wire is one end of the link. What was sent before an end closed still arrives.
 type wire struct {
 	file *os.File
 	conn syscall.RawConn
 }
 
-// newWires are both ends. Nobody inherits them unless they are handed on.
+// newWires makes both ends. No child inherits them unless they are handed on.
 func newWires() (ours *wire, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -69,18 +69,20 @@ func newWire(fd int) (*wire, error) {
 
 func (w *wire) close() { _ = w.file.Close() }
 
-// end makes receive return io.EOF after what was sent so far, and sending fail, although the other end may still be open somewhere.
-func (w *wire) end() {
+// shutdown makes receive return io.EOF after what was sent so far, and sending fail, although the
+// other end may still be open in some process.
+func (w *wire) shutdown() {
 	_ = w.conn.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) })
 }
 
-// send does not wait: a peer that does not listen for hundreds of packets is stopped or broken.
-func (w *wire) send(p packet) error { return w.pass(p, false) }
+// trySend does not wait: a peer with hundreds of unread packets is stopped or broken.
+func (w *wire) trySend(p packet) error { return w.transmit(p, false) }
 
-// deliver waits while the peer has hundreds of packets to read: a thousand boards ask at once, and each needs its answer.
-func (w *wire) deliver(p packet) error { return w.pass(p, true) }
+// send waits while the peer has hundreds of packets to read: a thousand boards make requests at
+// once, and each needs its answer.
+func (w *wire) send(p packet) error { return w.transmit(p, true) }
 
-func (w *wire) pass(p packet, wait bool) error {
+func (w *wire) transmit(p packet, wait bool) error {
 	data := binary.LittleEndian.AppendUint32([]byte{byte(p.kind)}, p.value)
 	if p.file == nil {
 		return w.sendmsg(data, nil, wait)
@@ -104,11 +106,12 @@ func (w *wire) sendmsg(data, rights []byte, wait bool) error {
 		err := w.conn.Write(try)
 		return errors.Join(err, sent)
 	}
-	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait for whoever waits in it
+	err := w.conn.Control(func(fd uintptr) { try(fd) }) // Write would wait behind a send
 	return errors.Join(err, sent)
 }
 
-// receive waits for a packet. Errors: io.EOF when the other end is gone and all that it sent was received.
+// receive waits for a packet. Errors: io.EOF when the other end is gone and all that it sent was
+// received.
 func (w *wire) receive() (packet, error) {
 	var p packet
 	var got error
@@ -125,22 +128,24 @@ func recvmsg(fd int) (packet, error) {
 	n, oobn, _, _, err := unix.Recvmsg(fd, data, rights, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
 	switch {
 	case err == unix.ECONNRESET || err == unix.EINTR:
-		// The other end left without reading what it was sent. This is said once; what it sent itself is still there.
+		// The other end closed with packets unread. The error comes once; what that end sent still
+		// follows.
 		return recvmsg(fd)
 	case err != nil:
 		return packet{}, err
 	case n == 0:
 		return packet{}, io.EOF
 	}
-	p := packet{file: enclosed(rights[:oobn])}
+	p := packet{file: receivedFile(rights[:oobn])}
 	if n == packetSize {
 		p.kind, p.value = kind(data[0]), binary.LittleEndian.Uint32(data[1:])
 	}
 	return p, nil
 }
 
-// enclosed is the file that came with a packet; nil: none, or there was no descriptor left for it.
-func enclosed(rights []byte) *os.File {
+// receivedFile is the file that came with a packet; nil: none, or there was no descriptor left for
+// it.
+func receivedFile(rights []byte) *os.File {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) == 0 {
 		return nil

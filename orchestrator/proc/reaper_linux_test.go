@@ -18,9 +18,10 @@ import (
 // kinds are the ways out of a process group and away from a mark; see leave.
 var kinds = []string{"child", "group", "session", "joined", "bare", "limits", "nothing", "daemon", "headless", "chain"}
 
-// TestNobodyIsLeft: the ways out of a process group, each after a normal end, a stop, a timeout and a kill. All of them hold
-// the command's standard output open, which must not hold Run up either.
-func TestNobodyIsLeft(t *testing.T) {
+// TestNothingIsLeft: the ways out of a process group, each after a normal end, a stop, a timeout
+// and a kill. All of them hold the command's standard output open, which must not hold Run up
+// either.
+func TestNothingIsLeft(t *testing.T) {
 	for _, kind := range kinds {
 		for _, end := range []string{"normal", "stop", "kill", "timeout"} {
 			t.Run(kind+", "+end, func(t *testing.T) {
@@ -30,7 +31,7 @@ func TestNobodyIsLeft(t *testing.T) {
 						t.Errorf("process %s outlived the command", pid)
 					}
 				}
-				if left, err := children(os.Getpid()); err != nil || len(left) > 0 {
+				if left, err := listChildren(os.Getpid()); err != nil || len(left) > 0 {
 					t.Errorf("children = %v, %v, want none, not even a zombie", left, err)
 				}
 			})
@@ -38,7 +39,8 @@ func TestNobodyIsLeft(t *testing.T) {
 	}
 }
 
-// leaveAndEnd returns the numbers of the processes that were left behind. On a slow machine the timeout must be longer.
+// leaveAndEnd returns the numbers of the processes that were left behind. On a slow machine the
+// timeout must be longer.
 func leaveAndEnd(t *testing.T, kind, end string, timeout time.Duration) []string {
 	t.Helper()
 	stop, cancelStop := context.WithCancel(ctx)
@@ -68,7 +70,7 @@ func leaveAndEnd(t *testing.T, kind, end string, timeout time.Duration) []string
 	case end == "timeout" && timeout < time.Minute:
 		return leaveAndEnd(t, kind, end, 2*timeout)
 	default:
-		t.Fatal("nobody was left behind, so nothing was tested")
+		t.Fatal("no process was left behind, so nothing was tested")
 		return nil
 	}
 }
@@ -82,7 +84,8 @@ func alive(t *testing.T, pid string) bool {
 	return syscall.Kill(n, 0) == nil
 }
 
-// TestSideBySide: what one command left behind is not swept away with another command's, and either mark is enough to tell.
+// TestSideBySide: what one command left behind is not swept away with another command's, and either
+// mark is enough to tell.
 func TestSideBySide(t *testing.T) {
 	for _, kind := range []string{"daemon", "bare", "limits", "joined", "headless", "headless-limits", "heavy"} {
 		t.Run(kind, func(t *testing.T) { sideBySide(t, kind) })
@@ -132,20 +135,20 @@ func TestUnadopted(t *testing.T) {
 	}
 }
 
-// TestKillBelow: what left the group goes with the leader, not after it.
-func TestKillBelow(t *testing.T) {
+// TestKillTree: what left the group goes with the leader, not after it.
+func TestKillTree(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	c, err := spawn(&Spec{Argv: helperArgv(t, "leak-and-hang", "session"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
+	c, err := forkChild(&Spec{Argv: helperArgv(t, "leak-and-hang", "session"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = w.Close()
 	pid := readPid(t, r)
-	c.killBelow()
+	c.killTree()
 	c.await()
 	for range 1000 { // it was killed, and dies in its own time
 		if !isAlive(pid) {
@@ -164,8 +167,8 @@ func TestKillBelow(t *testing.T) {
 	}
 }
 
-// TestScan: both ways to list children agree.
-func TestScan(t *testing.T) {
+// TestListChildren: both ways to list children agree.
+func TestListChildren(t *testing.T) {
 	argv := helperArgv(t, "cat")
 	cmd := exec.Command(argv[0], argv[1:]...)
 	stdin, err := cmd.StdinPipe()
@@ -175,13 +178,13 @@ func TestScan(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for name, list := range map[string]func(int) ([]int, error){"children": children, "scan": scan} {
+	for name, list := range map[string]func(int) ([]int, error){"children": listChildren, "scan": scanChildren} {
 		if got, err := list(os.Getpid()); err != nil || len(got) != 1 || got[0] != cmd.Process.Pid {
 			t.Errorf("%s() = %v, %v, want [%d]", name, got, err, cmd.Process.Pid)
 		}
 	}
-	if s, ok := readStat(cmd.Process.Pid); !ok || s.dead || s.parent != os.Getpid() || s.born > sinceBoot() || s.born+6000 < sinceBoot() {
-		t.Errorf("readStat = %+v, %t, want a living child that was born within the last minute, %d", s, ok, sinceBoot())
+	if s, ok := readStat(cmd.Process.Pid); !ok || s.dead || s.parent != os.Getpid() || s.born > ticksSinceBoot() || s.born+6000 < ticksSinceBoot() {
+		t.Errorf("readStat = %+v, %t, want a living child that was born within the last minute, %d", s, ok, ticksSinceBoot())
 	}
 	if err := stdin.Close(); err != nil {
 		t.Fatal(err)
@@ -227,7 +230,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// TestStartAtTheLimitOfFiles: what fork opens over the limit is a bad descriptor to the new process. The command is not at fault.
+// TestStartAtTheLimitOfFiles: what fork opens over the limit is a bad descriptor to the new
+// process. The command is not at fault.
 func TestStartAtTheLimitOfFiles(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -246,7 +250,7 @@ func TestStartAtTheLimitOfFiles(t *testing.T) {
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(high) + 1, Max: was.Max}, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err = start(ctx, &Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{uintptr(high), uintptr(high), uintptr(high)})
+	_, err = startChild(ctx, &Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{uintptr(high), uintptr(high), uintptr(high)})
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &was, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -7,32 +7,33 @@ import (
 	"syscall"
 )
 
-type kin struct {
+type handle struct {
 	process *os.Process
 	state   *os.ProcessState
 	err     error
 }
 
-// Adopt does nothing here: on this system orphans fall to the first process only. Run ends a command's process group, and
-// what left the group lives on; on Windows it ends the command's first process.
+// Adopt does nothing here: this system has no reaper but the first process. Run ends a command's
+// process group, and what left the group lives on; on Windows it ends the first process of the
+// command.
 func Adopt() error { return nil }
 
-func spawn(s *Spec, files inherited) (*child, error) {
+func forkChild(s *Spec, files inherited) (*child, error) {
 	env := s.Env
 	if env == nil {
-		env = []string{} // nil would hand on our own
+		env = []string{} // nil would pass on the environment of this process
 	}
-	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{Dir: s.Dir, Env: env, Files: files.on(s), Sys: ownGroup(s.Terminal)})
+	p, err := os.StartProcess(s.Argv[0], s.Argv, &os.ProcAttr{Dir: s.Dir, Env: env, Files: files.withTerminal(s), Sys: newGroupAttr(s.Terminal)})
 	if err != nil {
 		return nil, err
 	}
-	return newChild(p.Pid, kin{process: p}), nil
+	return newChild(p.Pid, handle{process: p}), nil
 }
 
-// await reaps the leader at its end: this system does not tell of it otherwise.
+// await reaps the leader: this system does not tell of its end in another way.
 func (c *child) await() { c.state, c.err = c.process.Wait() }
 
-// hasEnded: only await knows.
+// hasEnded is not known before await returns.
 func (c *child) hasEnded() bool { return false }
 
 func (c *child) reap() (syscall.WaitStatus, error) {
@@ -45,7 +46,7 @@ func (c *child) reap() (syscall.WaitStatus, error) {
 
 func (c *child) killLeader() { _ = c.process.Kill() }
 
-func (c *child) killBelow() {}
+func (c *child) killTree() {}
 
 func (c *child) sweep() error { return nil }
 

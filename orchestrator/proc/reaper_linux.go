@@ -1,0 +1,219 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// sweepTime is for processes in the middle of a system call, and for systems with a thousand
+	// processes per core; SIGKILL takes milliseconds otherwise.
+	sweepTime  = 10 * time.Second
+	sweepPause = time.Millisecond
+)
+
+// reaper tells apart the children of this process: leaders, which it has started itself; foreign
+// ones, which it had before Adopt; and orphans, all others, which commands left behind.
+type reaper struct {
+	fork func(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
+
+	mu      sync.Mutex
+	adopts  bool
+	leaders map[int]struct{}
+	foreign foreignProcesses
+}
+
+type handle struct {
+	mark Mark
+}
+
+// subreaper is one, because the kernel keeps one list of children for the whole process.
+var subreaper = &reaper{fork: syscall.ForkExec, leaders: map[int]struct{}{}, foreign: foreignProcesses{known: processSet{}}}
+
+// Adopt makes this process the reaper of its orphaned descendants, so that Run can find and end
+// them. Call it at the start of the program, before anything else starts a process: from then on
+// every child that Run did not start counts as an orphan, and is killed. Children that the process
+// has by then are left alone: another program started them and then became this one. Without Adopt,
+// Run ends a command's process group only.
+func Adopt() error {
+	subreaper.mu.Lock()
+	defer subreaper.mu.Unlock()
+	if subreaper.adopts {
+		return nil
+	}
+	before, err := listChildren(os.Getpid())
+	if err != nil {
+		return fmt.Errorf("list the children of this process: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the reaper of orphans: %w", err)
+	}
+	subreaper.adopts = true
+	subreaper.foreign.any = len(before) > 0
+	subreaper.foreign.add(before)
+	return nil
+}
+
+// forkChild holds the lock over the fork: the limits that bear the mark belong to the whole
+// process, and a child that is not among the leaders yet could be taken for an orphan.
+func forkChild(s *Spec, files inherited) (*child, error) {
+	subreaper.mu.Lock()
+	defer subreaper.mu.Unlock()
+	mark := s.Mark
+	if mark == 0 {
+		mark = NewMark()
+	}
+	defer setMarkLimits(mark)()
+	attr := &syscall.ProcAttr{Dir: s.Dir, Env: markEnv(s.Env, mark), Files: files.withTerminal(s), Sys: newGroupAttr(s.Terminal)}
+	pid, err := subreaper.startLocked(s.Argv[0], s.Argv, attr)
+	if err != nil {
+		return nil, err
+	}
+	return newChild(pid, handle{mark}), nil
+}
+
+// start starts a leader without a mark.
+func (r *reaper) start(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.startLocked(name, argv, attr)
+}
+
+// startLocked goes below package os, which would keep a descriptor for each child. A leader is
+// known by its number alone, so no signal is sent to one that was reaped.
+func (r *reaper) startLocked(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+	pid, err = r.fork(name, argv, attr)
+	if err == nil {
+		r.leaders[pid] = struct{}{}
+	}
+	return pid, err
+}
+
+// reap forgets the leader in the same moment as it frees its number for another process.
+func (r *reaper) reap(leader int) (syscall.WaitStatus, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.leaders, leader)
+	var status unix.WaitStatus
+	_, err := unix.Wait4(leader, &status, 0, nil)
+	for err == unix.EINTR {
+		_, err = unix.Wait4(leader, &status, 0, nil)
+	}
+	return syscall.WaitStatus(status), err
+}
+
+func (c *child) reap() (syscall.WaitStatus, error) { return subreaper.reap(c.pid) }
+
+func (c *child) killLeader() { _ = unix.Kill(c.pid, unix.SIGKILL) }
+
+// killTree kills the leader and all its descendants. Those that left its group need not wait for
+// the leader's end, which may take long.
+func (c *child) killTree() {
+	for _, pid := range appendDescendants(nil, c.pid) {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+}
+
+// sweep ends the orphans of the command.
+func (c *child) sweep() error {
+	return subreaper.killOrphans(func(pid int) bool { return subreaper.isOrphanOf(pid, c.mark) })
+}
+
+// isOrphanOf also claims an orphan of unknown origin while no other command runs that could have
+// left it.
+func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
+	return hasMark(pid, mark) || len(r.leaders) == 0
+}
+
+// killOrphans kills the claimed orphans with all their descendants. What these start in the
+// meantime becomes an orphan when they die, so it goes on until none is left.
+func (r *reaper) killOrphans(claim func(pid int) bool) error {
+	deadline := time.Now().Add(sweepTime)
+	for quiet := 0; quiet < 2; {
+		left, seen := r.findOrphans(claim)
+		switch seen {
+		case childless:
+			return nil
+		case uncertain:
+			time.Sleep(sweepPause)
+			fallthrough
+		case unchanged:
+			quiet++ // a list that is read while processes die may lack one that lives, so read it twice
+			continue
+		}
+		quiet = 0
+		for _, pid := range left {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		if time.Now().After(deadline) {
+			return &LeftoverError{left}
+		}
+		time.Sleep(sweepPause)
+	}
+	return nil
+}
+
+// progress is what a look at the children has shown.
+type progress int
+
+const (
+	unfinished progress = iota // some live, have just died and may have left children, or are not listed
+	uncertain                  // some are unclaimed, maybe because one in the middle of exec shows no environment
+	unchanged                  // there are only leaders and foreign processes
+	childless                  // there are none
+)
+
+// listAdopted lists the children of this process that may be orphans. While other commands run it
+// reads the list of the first thread only: the kernel gives an orphan to the first thread that is
+// not ending (find_new_reaper), and Go's runtime never ends that one. After the last command it
+// reads the lists of all threads.
+func (r *reaper) listAdopted() ([]int, error) {
+	if len(r.leaders) == 0 || !hasChildrenLists() {
+		return listChildren(os.Getpid())
+	}
+	return listThreadChildren(os.Getpid(), os.Getpid())
+}
+
+// findOrphans lists the claimed orphans that are alive, with all their descendants, and reaps the
+// dead ones. It lists a dying one too: that shows no environment any more, so it could be a claimed
+// one, and has to be waited for.
+func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.adopts || errors.Is(waitid(unix.P_ALL, 0, unix.WNOHANG, nil), unix.ECHILD) {
+		return nil, childless // the common case, for the price of one system call
+	}
+	pids, err := r.listAdopted()
+	spared, dead, unclaimed := len(r.leaders), 0, 0
+	for _, pid := range pids {
+		if _, leads := r.leaders[pid]; leads { // known without a look: its number is its own until it is reaped
+			continue
+		}
+		s, ok := readStat(pid)
+		switch {
+		case r.foreign.known.has(pid, s):
+			spared++
+		case s.dead:
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+			dead++
+		case ok && (liveThread(pid) == 0 || claim(pid)):
+			alive = appendDescendants(alive, pid)
+		case ok:
+			unclaimed++
+		}
+	}
+	switch {
+	case err != nil || len(alive) > 0 || dead > 0 || spared+unclaimed == 0:
+		return alive, unfinished
+	case unclaimed > 0:
+		return nil, uncertain
+	default:
+		return nil, unchanged
+	}
+}
