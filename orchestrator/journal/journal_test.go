@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,7 @@ func replayed(t *testing.T, path string) []Record {
 	t.Helper()
 	var got []Record
 	_, err := Read(path, func(r Record) error {
+		r.Data = slices.Clone(r.Data)
 		got = append(got, r)
 		return nil
 	})

@@ -70,24 +70,23 @@ func walk(r io.ReaderAt, size int64, from mark, each func(*Record, *mark) error)
 	var names interner
 	var rec Record
 	var bad *badRecord
-	err := readBlocks(r, size, from.offset, func(b *block) error {
-		for _, l := range b.lines {
-			if err := at.follow(&names, b.buf[l.from:l.to], l.crc, &rec); err != nil {
-				return err
-			}
-			if err := each(&rec, &at); err != nil {
-				return err
-			}
+	in := newLines(r, from.offset, size)
+	for {
+		json, crc, err := in.next()
+		switch {
+		case err == io.EOF:
+			return at, nil
+		case errors.As(err, &bad):
+			return at, tailOnly(r, at.offset, size, bad)
+		case err != nil:
+			return at, err
 		}
-		return b.err
-	})
-	switch {
-	case err == io.EOF:
-		return at, nil
-	case errors.As(err, &bad):
-		return at, tailOnly(r, at.offset, size, bad)
-	default:
-		return at, err
+		if err := at.follow(&names, json, crc, &rec); err != nil {
+			return at, err
+		}
+		if err := each(&rec, &at); err != nil {
+			return at, err
+		}
 	}
 }
 

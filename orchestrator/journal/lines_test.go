@@ -16,7 +16,7 @@ import (
 func severalBlocks(t *testing.T) (data []byte, at []int) {
 	t.Helper()
 	j := &Journal{now: time.Now, began: true}
-	for i, n := range []int{10, blockSize - 200, 1000, blockSize, blockSize + 1, 3 * blockSize, 1, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000, 7} {
+	for i, n := range []int{10, readSize - 200, 1000, readSize, readSize + 1, 3 * readSize, 1, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000, 7} {
 		add(t, j, Draft{Type: "T", TaskID: fmt.Sprint("t", i), Rev: 1, Actor: "a", Data: []byte(`"` + strings.Repeat("x", n) + `"`)})
 	}
 	return j.pending, ends(j.pending)
