@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"kanban-run/orchestrator/compact"
 )
@@ -37,13 +39,13 @@ func (in *interner) decode(line []byte, r *Record) error {
 	}
 	r.Time = r.Time.UTC()
 	// A field twice, or in another case, would be read as what it is not.
-	if again, err := spell(*r); err != nil || !bytes.Equal(again, line) {
+	if again, err := appendJSON(nil, r); err != nil || !bytes.Equal(again, line) {
 		return ErrAmbiguous
 	}
 	return nil
 }
 
-// plain reads a record exactly as appendPlain spells it. It does not check the
+// plain reads a record exactly as appendJSON spells it. It does not check the
 // syntax of the data: the checksum vouches that they are what was written, and
 // whoever decodes them will see.
 func (in *interner) plain(line []byte, r *Record) bool {
@@ -85,7 +87,7 @@ func (in *interner) share(b []byte) string {
 
 const minuteForm = "2006-01-02T15:04:"
 
-// time reads a time in UTC as appendPlain spells it, and leaves the calendar to
+// time reads a time in UTC as appendJSON spells it, and leaves the calendar to
 // the library, once a minute.
 func (in *interner) time(c *cursor) (t time.Time) {
 	s := c.rest
@@ -183,4 +185,9 @@ func (c *cursor) text() []byte {
 	s := c.rest[:n]
 	c.rest = c.rest[n+1:]
 	return s
+}
+
+// bareRunes also knows the two separators of lines that encoding/json escapes.
+func bareRunes(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsAny(s, "\u2028\u2029")
 }

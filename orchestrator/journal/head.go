@@ -23,10 +23,8 @@ type head struct {
 const headLen = 16 + 1 + 8 + 1 + 8 + 1
 
 func (h head) encode() []byte {
-	text := appendHex8(make([]byte, 0, headLen), uint32(h.seq>>32))
-	text = append(appendHex8(text, uint32(h.seq)), ' ')
-	text = appendHex8(text, h.crc)
-	return append(appendHex8(append(text, ' '), checksum(text)), '\n')
+	text := fmt.Appendf(nil, "%016x %08x", h.seq, h.crc)
+	return fmt.Appendf(text, " %08x\n", checksum(text))
 }
 
 func headName(path string) string { return path + ".head" }

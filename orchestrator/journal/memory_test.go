@@ -196,8 +196,7 @@ func filled(t *testing.T) (*memory, []Record) {
 
 // lineOf is a line with a sound checksum, whatever its JSON is.
 func lineOf(json []byte) []byte {
-	line := append(appendHeader(nil, len(json), checksum(json)), json...)
-	return append(line, '\n')
+	return slices.Concat([]byte(header(len(json), checksum(json))), json, []byte("\n"))
 }
 
 func draft(i int) Draft {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -30,10 +29,10 @@ type Record struct {
 // Sum is a CRC-32C. In JSON it is 8 hex digits.
 type Sum uint32
 
-func (s Sum) String() string { return string(appendHex8(nil, uint32(s))) }
+func (s Sum) String() string { return fmt.Sprintf("%08x", uint32(s)) }
 
 // MarshalText never fails.
-func (s Sum) MarshalText() ([]byte, error) { return appendHex8(nil, uint32(s)), nil }
+func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText takes only the spelling that MarshalText uses.
 func (s *Sum) UnmarshalText(digits []byte) error {
@@ -95,16 +94,13 @@ func tooLong(n int) error {
 	return fmt.Errorf("record of %d bytes is over the limit of %d", n, MaxRecord)
 }
 
-// interners are for decoding what was just encoded.
-var interners = sync.Pool{New: func() any { return new(interner) }}
-
 // appendRecord appends the line of r as it stands on disk and returns also the
 // checksum of its JSON. What it appends decodes to r again, byte for byte of its
 // data: a record that reads back as another one must never reach the disk.
 func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
-	dst = slices.Grow(dst, headerLen+len(r.Data)+len(r.Type)+len(r.TaskID)+len(r.Actor)+200)
 	from := len(dst)
-	dst, err := appendJSON(append(dst, blankHeader...), r)
+	dst = slices.Grow(dst, headerLen+len(r.Data)+len(r.Type)+len(r.TaskID)+len(r.Actor)+200)
+	dst, err := appendJSON(dst[:from+headerLen], r)
 	if err != nil {
 		return nil, 0, fmt.Errorf("encode: %w", err)
 	}
@@ -112,8 +108,7 @@ func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	if len(line) > MaxRecord {
 		return nil, 0, tooLong(len(line))
 	}
-	names := interners.Get().(*interner)
-	defer interners.Put(names)
+	var names interner
 	var back Record
 	if err := names.decode(line, &back); err != nil {
 		return nil, 0, fmt.Errorf("decode again: %w", err)
@@ -122,17 +117,32 @@ func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 		return nil, 0, errors.New("record does not survive encoding")
 	}
 	crc := checksum(line)
-	appendHeader(dst[:from], len(line), crc)
+	copy(dst[from:], header(len(line), crc))
 	return append(dst, '\n'), crc, nil
 }
 
-// spell returns the one form in which a record is written.
-func spell(r Record) ([]byte, error) {
+// appendJSON appends the one form in which a record is written: that of encoding/json. The data, which
+// are compact, are copied as they are: the list of a board of 100,000 tasks is not looked through again.
+func appendJSON(dst []byte, r *Record) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // the data stays as the author wrote it
-	err := enc.Encode(r)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	enc.SetEscapeHTML(false) // names stay as the author wrote them
+	err := enc.Encode(struct {
+		Seq    uint64    `json:"seq"`
+		Prev   Sum       `json:"prev"`
+		Epoch  uint64    `json:"epoch"`
+		Time   time.Time `json:"time"`
+		Type   string    `json:"type"`
+		TaskID string    `json:"task_id"`
+		Rev    uint64    `json:"rev"`
+		Actor  string    `json:"actor"`
+	}{r.Seq, r.Prev, r.Epoch, r.Time, r.Type, r.TaskID, r.Rev, r.Actor})
+	if err != nil {
+		return nil, err
+	}
+	dst = append(dst, bytes.TrimSuffix(b.Bytes(), []byte("}\n"))...)
+	dst = append(append(dst, `,"data":`...), r.Data...)
+	return append(dst, '}'), nil
 }
 
 func equal(a, b *Record) bool {
@@ -158,14 +168,10 @@ func compactJSON(data json.RawMessage) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-const blankHeader = "00000000 00000000 "
+// header is what stands before the JSON of a record.
+func header(length int, crc uint32) string { return fmt.Sprintf("%08x %08x ", length, crc) }
 
-func appendHeader(dst []byte, length int, crc uint32) []byte {
-	dst = append(appendHex8(dst, uint32(length)), ' ')
-	return append(appendHex8(dst, crc), ' ')
-}
-
-// parseHeader reads "%08x %08x ". Only the spelling that appendHeader uses is
+// parseHeader reads "%08x %08x ". Only the spelling that header uses is
 // one, so that no flipped bit, not even in the case of a digit, goes unseen.
 func parseHeader(h []byte) (length int64, crc uint32, ok bool) {
 	if len(h) != headerLen || h[8] != ' ' || h[17] != ' ' {
@@ -190,12 +196,4 @@ func parseHex(digits []byte) (n uint32, ok bool) {
 		n = n<<4 | uint32(v-1)
 	}
 	return n, ok
-}
-
-func appendHex8(dst []byte, n uint32) []byte {
-	const digits = "0123456789abcdef"
-	for shift := 28; shift >= 0; shift -= 4 {
-		dst = append(dst, digits[n>>shift&15])
-	}
-	return dst
 }
