@@ -4,36 +4,33 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/compact"
 )
 
-// interner decodes records and shares the strings that recur in a journal: the
-// last one that fell into each place. It is bounded: task names may be as many
-// as records.
-type interner struct {
-	shared [256]string
-	minute [len(minuteForm)]byte // the last that was read, and
-	unix   int64                 // when it began; 0: none was read
-}
+// decoder decodes records and shares the strings that recur in a journal.
+type decoder struct{ names map[string]string }
 
-// decode reads the JSON of one record into r. Its Data is a part of line.
+// maxNames bounds what is shared: there may be as many task names as records.
+const maxNames = 256
+
+func newDecoder() *decoder { return &decoder{names: map[string]string{}} }
+
+// decode reads the JSON of one record into r. Data becomes a part of line.
 //
-// What encode writes is read by plain, at a twentieth of encoding/json's cost: a
-// journal of a million records is replayed before the next agent starts. All
-// other spellings go to encoding/json, and a fuzz test holds the two together.
-func (in *interner) decode(line []byte, r *Record) error {
-	if in.plain(line, r) {
+// What appendJSON writes is read by decodePlain, at a tenth of encoding/json's cost: a journal of a
+// million records is replayed before the next agent starts. All other spellings go to encoding/json,
+// and a fuzz test holds the two together.
+func (d *decoder) decode(line []byte, r *Record) error {
+	if d.decodePlain(line, r) {
 		return nil
 	}
-	var other Record // and not r, which would be on the heap
-	if err := json.Unmarshal(line, &other); err != nil {
+	*r = Record{}
+	if err := json.Unmarshal(line, r); err != nil {
 		return err
 	}
-	*r = other
 	if r.Seq == 0 || r.Type == "" || r.TaskID == "" || r.Actor == "" || r.Data == nil {
 		return errors.New("a required field is missing")
 	}
@@ -45,10 +42,9 @@ func (in *interner) decode(line []byte, r *Record) error {
 	return nil
 }
 
-// plain reads a record exactly as appendJSON spells it. It does not check the
-// syntax of the data: the checksum vouches that they are what was written, and
-// whoever decodes them will see.
-func (in *interner) plain(line []byte, r *Record) bool {
+// decodePlain reads a record that needs no escapes, exactly as appendJSON spells it. It does not check
+// the syntax of the data: the checksum vouches that they are what was written, and their reader decodes them.
+func (d *decoder) decodePlain(line []byte, r *Record) bool {
 	c := cursor{rest: line, ok: true}
 	c.skip(`{"seq":`)
 	r.Seq = c.number()
@@ -57,15 +53,15 @@ func (in *interner) plain(line []byte, r *Record) bool {
 	c.skip(`","epoch":`)
 	r.Epoch = c.number()
 	c.skip(`,"time":"`)
-	r.Time = in.time(&c)
+	r.Time = c.time()
 	c.skip(`,"type":"`)
-	r.Type = in.share(c.text())
+	r.Type = d.share(c.text())
 	c.skip(`,"task_id":"`)
-	r.TaskID = in.share(c.text())
+	r.TaskID = d.share(c.text())
 	c.skip(`,"rev":`)
 	r.Rev = c.number()
 	c.skip(`,"actor":"`)
-	r.Actor = in.share(c.text())
+	r.Actor = d.share(c.text())
 	c.skip(`,"data":`)
 	data, closed := bytes.CutSuffix(c.rest, []byte("}"))
 	r.Data = data
@@ -73,39 +69,17 @@ func (in *interner) plain(line []byte, r *Record) bool {
 	return c.ok && closed && bare && r.Seq != 0 && r.Type != "" && r.TaskID != "" && r.Actor != ""
 }
 
-func (in *interner) share(b []byte) string {
-	if len(b) == 0 {
-		return ""
+// share returns b as a string, the same one for the same bytes.
+func (d *decoder) share(b []byte) string {
+	if s, ok := d.names[string(b)]; ok {
+		return s
 	}
-	// The records of one task stand side by side; names differ in the middle, and in their number.
-	place := &in.shared[uint8(len(b)+3*int(b[0])+7*int(b[len(b)/3])+31*int(b[len(b)-1]))]
-	if string(b) != *place {
-		*place = string(b)
+	if len(d.names) == maxNames {
+		clear(d.names)
 	}
-	return *place
-}
-
-const minuteForm = "2006-01-02T15:04:"
-
-// time reads a time in UTC as appendJSON spells it, and leaves the calendar to
-// the library, once a minute.
-func (in *interner) time(c *cursor) (t time.Time) {
-	s := c.rest
-	if len(s) < len(minuteForm) {
-		c.ok = false
-		return t
-	}
-	if string(s[:len(minuteForm)]) != string(in.minute[:]) || in.unix == 0 {
-		if t.UnmarshalText(append(s[:len(minuteForm):len(minuteForm)], "00Z"...)) != nil {
-			c.ok = false
-			return t
-		}
-		copy(in.minute[:], s)
-		in.unix = t.Unix()
-	}
-	c.rest = s[len(minuteForm):]
-	second, nanos := c.second()
-	return time.Unix(in.unix+second, nanos).UTC()
+	s := string(b)
+	d.names[s] = s
+	return s
 }
 
 // cursor reads a line from left to right; once something is not as expected,
@@ -148,35 +122,27 @@ func (c *cursor) sum() Sum {
 	return Sum(n)
 }
 
-// second reads "05Z" or "05.123Z" with the closing quote: at most nine digits of
-// a second, of which the last is not 0.
-func (c *cursor) second() (second, nanos int64) {
-	s := c.rest
-	if len(s) < 4 || s[0] < '0' || s[0] > '5' || s[1] < '0' || s[1] > '9' {
+// time reads a time in UTC with at most nine digits of a second, of which the last is not 0.
+func (c *cursor) time() (t time.Time) {
+	const whole = len("2006-01-02T15:04:05Z")
+	text := c.text()
+	switch n := len(text); {
+	case n < whole || n > whole+len(".123456789") || text[n-1] != 'Z':
 		c.ok = false
-		return 0, 0
+	case n > whole && (text[whole-1] != '.' || text[n-2] == '0'):
+		c.ok = false
+	default:
+		c.ok = c.ok && t.UnmarshalText(text) == nil
 	}
-	second = int64(s[0]-'0')*10 + int64(s[1]-'0')
-	i := 2
-	if s[i] == '.' {
-		i++
-		for unit := int64(1e8); i < len(s) && unit > 0 && '0' <= s[i] && s[i] <= '9'; i++ {
-			nanos += unit * int64(s[i]-'0')
-			unit /= 10
-		}
-		c.ok = c.ok && s[i-1] != '0' && s[i-1] != '.'
-	}
-	c.rest = s[i:]
-	c.skip(`Z"`)
-	return second, nanos
+	return t
 }
 
 // text reads up to and with the closing quote, without escapes.
 func (c *cursor) text() []byte {
 	n := compact.ASCII(c.rest)
-	if n < len(c.rest) && c.rest[n] >= 0x80 {
+	if n < len(c.rest) && c.rest[n] >= utf8.RuneSelf {
 		n = compact.Plain(c.rest)
-		c.ok = c.ok && bareRunes(string(c.rest[:n]))
+		c.ok = c.ok && isBare(c.rest[:n])
 	}
 	if n == len(c.rest) || c.rest[n] != '"' {
 		c.ok = false
@@ -187,7 +153,6 @@ func (c *cursor) text() []byte {
 	return s
 }
 
-// bareRunes also knows the two separators of lines that encoding/json escapes.
-func bareRunes(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsAny(s, "\u2028\u2029")
-}
+// isBare says whether encoding/json takes a text without escapes, quotes and control characters as it is:
+// it escapes two separators of lines.
+func isBare(s []byte) bool { return utf8.Valid(s) && !bytes.ContainsAny(s, "\u2028\u2029") }

@@ -64,30 +64,29 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"seq":01,"prev":"","epoch":18446744073709551616,"time":"2026-01-01T00:00:00+01:00","type":"","task_id":"\u0000","rev":1,"actor":"é","data":1}`))
 	f.Add([]byte(`{"seq":1,"prev":"0000000f","epoch":0,"time":"2026-01-01T00:00:00Z","type":"0","task_id":"0","rev":0,"actor":"0","data": "" }`))
 	for _, at := range []string{"2026-02-29T00:00:00Z", "2024-02-29T23:59:59.5Z", "2026-01-01T00:00:00.50Z", "2026-01-01T00:00:00.Z", "1970-01-01T00:00:00.000000001Z",
-		"2026-01-01T00:00:60Z", "2026-01-01T24:00:00Z", "0000-01-01T00:00:00Z", "2026-01-01T00:00:0Z", "2026-01-01T00:00:00.1234567891Z"} {
+		"2026-01-01T00:00:60Z", "2026-01-01T24:00:00Z", "0000-01-01T00:00:00Z", "2026-01-01T00:00:0Z", "2026-01-01T00:00:00.1234567891Z", "2026-01-01T00:00:00,5Z", "2026-01-01T00:00:00+00:00"} {
 		f.Add([]byte(`{"seq":1,"prev":"0000000f","epoch":0,"time":"` + at + `","type":"é","task_id":"日本 ","rev":0,"actor":"\u2028","data":{}}`))
 		f.Add([]byte(`{"seq":1,"prev":"0000000f","epoch":0,"time":"` + at + `","type":"é","task_id":"日本","rev":0,"actor":"<>&","data":{}}`))
 	}
-	var kept interner // as a walker keeps it
+	kept := newDecoder() // as walk keeps it
 	f.Fuzz(func(t *testing.T, line []byte) {
-		var names interner
 		var got, again Record
-		ok := names.plain(line, &got)
-		if ok2 := kept.plain(line, &again); ok != ok2 || ok && !equal(&got, &again) {
-			t.Fatalf("plain(%s) = %v, %v, and %v, %v after other lines", line, got, ok, again, ok2)
+		ok := newDecoder().decodePlain(line, &got)
+		if ok2 := kept.decodePlain(line, &again); ok != ok2 || ok && !equal(&got, &again) {
+			t.Fatalf("decodePlain(%s) = %v, %v, and %v, %v after other lines", line, got, ok, again, ok2)
 		}
 		if !ok || !json.Valid(got.Data) {
 			return
 		}
 		var want Record
 		if err := json.Unmarshal(line, &want); err != nil {
-			t.Fatalf("plain(%s) = %v, encoding/json says %v", line, got, err)
+			t.Fatalf("decodePlain(%s) = %v, encoding/json says %v", line, got, err)
 		}
 		if !equal(&got, &want) {
-			t.Errorf("plain(%s) = %v, want %v", line, got, want)
+			t.Errorf("decodePlain(%s) = %v, want %v", line, got, want)
 		}
 		if again, err := marshal(want); err == nil && compact.Valid(got.Data) && !bytes.Equal(again, line) {
-			t.Errorf("plain(%s) took what is spelled %s", line, again)
+			t.Errorf("decodePlain(%s) took what is spelled %s", line, again)
 		}
 	})
 }

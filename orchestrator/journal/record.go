@@ -108,9 +108,8 @@ func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	if len(line) > MaxRecord {
 		return nil, 0, tooLong(len(line))
 	}
-	var names interner
 	var back Record
-	if err := names.decode(line, &back); err != nil {
+	if err := newDecoder().decode(line, &back); err != nil {
 		return nil, 0, fmt.Errorf("decode again: %w", err)
 	}
 	if !equal(r, &back) {

@@ -51,8 +51,8 @@ func (m mark) after(r *Record, size int64, crc uint32) (mark, error) {
 
 // follow decodes the JSON of the record at m into r and moves m behind it. The
 // error is a *DamageError without a path.
-func (m *mark) follow(names *interner, json []byte, crc uint32, r *Record) error {
-	if err := names.decode(json, r); err != nil {
+func (m *mark) follow(d *decoder, json []byte, crc uint32, r *Record) error {
+	if err := d.decode(json, r); err != nil {
 		return &DamageError{Offset: m.offset, Reason: "not a record: " + err.Error()}
 	}
 	next, err := m.after(r, headerLen+int64(len(json))+1, crc)
@@ -67,10 +67,9 @@ func (m *mark) follow(names *interner, json []byte, crc uint32, r *Record) error
 // last good one. Bytes after that place are torn if err is nil.
 func walk(r io.ReaderAt, size int64, from mark, each func(*Record, *mark) error) (mark, error) {
 	at := from
-	var names interner
 	var rec Record
 	var bad *badRecord
-	in := newLines(r, from.offset, size)
+	d, in := newDecoder(), newLines(r, from.offset, size)
 	for {
 		json, crc, err := in.next()
 		switch {
@@ -81,7 +80,7 @@ func walk(r io.ReaderAt, size int64, from mark, each func(*Record, *mark) error)
 		case err != nil:
 			return at, err
 		}
-		if err := at.follow(&names, json, crc, &rec); err != nil {
+		if err := at.follow(d, json, crc, &rec); err != nil {
 			return at, err
 		}
 		if err := each(&rec, &at); err != nil {
