@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// stepData are the data of the records of a step as a run writes them.
+// stepData returns the drafts of a step, as a run writes them.
 func stepData(tasks int) []Draft {
 	var list []string
 	for i := range tasks {
@@ -17,14 +17,18 @@ func stepData(tasks int) []Draft {
 	}
 	input, _ := json.Marshal(map[string]any{"kanban_file": "kanban.yaml", "done_task": list[0], "tasks": list})
 	const sha = "d0874cf832c480ac1e36251f46031f22fd71796a35d49244d5197a9e08c2f717"
-	draft := func(kind, data string) Draft {
+	draft := func(kind, fields string) Draft {
+		data := `{"step":1,"task":"tasks/000000-implement-thing.md",` + fields + `}`
 		return Draft{Type: kind, TaskID: list[0], Rev: 1, Actor: "kanban-run", Data: []byte(data)}
 	}
 	return []Draft{
-		draft("STEP_STARTED", `{"step":1,"task":"tasks/000000-implement-thing.md","role":"Implementor","board_sha256":"`+sha+`","index":1,"of":10,"mark":"4000a654b71c032c"}`),
-		draft("REPLY_ACCEPTED", `{"step":1,"call":"task","task":"tasks/000000-implement-thing.md","role":"Implementor","attempt":1,"status":"ok","message":"done","millis":1}`),
-		draft("ATTEMPT_STARTED", `{"step":1,"call":"manager","task":"tasks/000000-implement-thing.md","role":"Manager","attempt":1,"digest":"`+sha+`","input":`+string(input)+`}`),
-		draft("STEP_FINISHED", `{"step":1,"task":"tasks/000000-implement-thing.md","role":"Implementor","board_sha256":"`+sha+`","millis":7}`),
+		draft("STEP_STARTED",
+			`"role":"Implementor","board_sha256":"`+sha+`","index":1,"of":10,"mark":"4000a654b71c032c"`),
+		draft("REPLY_ACCEPTED",
+			`"call":"task","role":"Implementor","attempt":1,"status":"ok","message":"done","millis":1`),
+		draft("ATTEMPT_STARTED",
+			`"call":"manager","role":"Manager","attempt":1,"digest":"`+sha+`","input":`+string(input)),
+		draft("STEP_FINISHED", `"role":"Implementor","board_sha256":"`+sha+`","millis":7`),
 	}
 }
 
@@ -62,7 +66,8 @@ func BenchmarkWalk(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(j.pending)))
 	for b.Loop() {
-		if end, err := walk(in, int64(len(j.pending)), mark{}, func(*Record, *mark) error { return nil }); err != nil || end.seq != records {
+		end, err := walk(in, int64(len(j.pending)), position{}, ignoreAll)
+		if err != nil || end.seq != records {
 			b.Fatal(end.seq, err)
 		}
 	}

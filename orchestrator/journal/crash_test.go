@@ -12,35 +12,33 @@ import (
 
 var errDisk = errors.New("input/output error")
 
-// faults are the errors that a disk gives. The last one leaves all but writes
-// alone.
+// faults are the errors of a disk. The last one affects only writes.
 var faults = []error{
 	syscall.ENOSPC, syscall.EIO, syscall.EROFS, syscall.EACCES, syscall.EMFILE, syscall.EFBIG, io.ErrShortWrite,
 }
 
-func hits(fault error, op string) bool {
+func affects(fault error, op string) bool {
 	return fault != io.ErrShortWrite || strings.HasPrefix(op, "write")
 }
 
-// history is what the writers believe: every record that one of them saw or
-// appended, and how many of them somebody may have acted on.
+// history is what the writers know: every record that one of them read or appended, and how many of
+// those were acknowledged.
 type history struct {
 	appended []Record
 	acked    int
 }
 
-// live opens the journal, commits two records and then one, and stops at the
-// first error, as a run does.
-func (h *history) live(m *memory) error {
+// runWriter opens the journal, commits two records and then one, and stops at the first error.
+func (h *history) runWriter(m *memory) error {
 	j, got, err := collect(m)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	if err := h.holds(got); err != nil {
+	if err := h.checkReplayed(got); err != nil {
 		return err
 	}
-	h.appended, h.acked = got, len(got) // the run goes on from here
+	h.appended, h.acked = got, len(got)
 	if _, err := j.BeginEpoch(); err != nil {
 		return err
 	}
@@ -63,20 +61,20 @@ func (h *history) live(m *memory) error {
 	return nil
 }
 
-// look opens the journal, acts on what it replays, and ends without a word.
-func (h *history) look(m *memory) error {
+// reopen opens the journal, replays it and closes it.
+func (h *history) reopen(m *memory) error {
 	j, got, err := collect(m)
 	if err == nil {
-		err = h.holds(got)
+		err = h.checkReplayed(got)
 		h.appended, h.acked = got, len(got)
 		j.Close()
 	}
 	return err
 }
 
-// holds wants all that was acknowledged, and nothing that was never appended.
-func (h *history) holds(got []Record) error {
-	if len(got) < h.acked || !begins(h.appended, got) {
+// checkReplayed requires all that was acknowledged and nothing that was never appended.
+func (h *history) checkReplayed(got []Record) error {
+	if len(got) < h.acked || !isPrefix(h.appended, got) {
 		return fmt.Errorf("replayed %d records, want %d to %d", len(got), h.acked, len(h.appended))
 	}
 	return nil
@@ -87,7 +85,7 @@ func (h *history) check(m *memory) error {
 	for name, next := range m.states() {
 		_, got, err := collect(next)
 		if err == nil {
-			err = h.holds(got)
+			err = h.checkReplayed(got)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -96,35 +94,34 @@ func (h *history) check(m *memory) error {
 	return nil
 }
 
-// start is what a journal's life begins with.
+// start makes the disk that a journal's life begins with, and its records.
 type start func() (*memory, []Record)
 
-// crashes runs the life of a journal and lets its k-th operation fail, for
-// every k, and if the fault persists all that follow. Each disk that a power
-// cut may leave must then be good, and again after somebody looked at it, and
-// after a further life, on the cache as the first one left it.
-func crashes(prepare start, fault error, persists bool) error {
+// crashEverywhere runs a writer and fails its k-th operation, for every k, and all later ones if
+// the fault persists. Every disk that a power cut may leave must be sound then, after a reopening,
+// and after a second writer.
+func crashEverywhere(prepare start, fault error, persists bool) error {
 	for k := 1; ; k++ {
 		m, written := prepare()
 		first := len(m.log)
 		m.fails = func(n int, op string) error {
-			if (n == first+k || persists && n > first+k) && hits(fault, op) {
+			if (n == first+k || persists && n > first+k) && affects(fault, op) {
 				return fault
 			}
 			return nil
 		}
 		h := history{appended: slices.Clone(written), acked: len(written)}
-		err := h.live(m)
+		err := h.runWriter(m)
 		if len(m.log) < first+k {
 			return nil
 		}
-		if err := told(err, fault, m.log[first+k-1], persists); err != nil {
+		if err := checkReported(err, fault, m.log[first+k-1], persists); err != nil {
 			return fmt.Errorf("operation %d of %v failed: %w", k, m.log[first:], err)
 		}
 		err = h.check(m)
 		if err == nil {
 			m.fails = nil
-			err = errors.Join(h.look(m), h.check(m), h.live(m), h.check(m))
+			err = errors.Join(h.reopen(m), h.check(m), h.runWriter(m), h.check(m))
 		}
 		if err != nil {
 			return fmt.Errorf("operation %d of %v failed: %w", k, m.log[first:], err)
@@ -132,14 +129,13 @@ func crashes(prepare start, fault error, persists bool) error {
 	}
 }
 
-// told checks that the writer was told of its fault. A Close comes after all
-// that matters.
-func told(err, fault error, op string, persists bool) error {
+// checkReported requires that the writer got the fault as an error, except from the final Close.
+func checkReported(err, fault error, op string, persists bool) error {
 	if err != nil && !errors.Is(err, fault) {
 		return err
 	}
-	if err == nil && !persists && hits(fault, op) && !strings.HasPrefix(op, "close") {
-		return errors.New("nobody was told")
+	if err == nil && !persists && affects(fault, op) && !strings.HasPrefix(op, "close") {
+		return errors.New("no call returned the fault")
 	}
 	return nil
 }
@@ -158,7 +154,7 @@ func TestJournalSurvivesFaultAtEveryOperation(t *testing.T) {
 		for _, fault := range faults {
 			for _, persists := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%v/persists=%t", name, fault, persists), func(t *testing.T) {
-					if err := crashes(prepare, fault, persists); err != nil {
+					if err := crashEverywhere(prepare, fault, persists); err != nil {
 						t.Error(err)
 					}
 				})
@@ -167,10 +163,10 @@ func TestJournalSurvivesFaultAtEveryOperation(t *testing.T) {
 	}
 }
 
-// Leave out each step in turn: a test that does not notice proves nothing.
+// A test that stays green without a sync would prove nothing.
 func TestEverySyncIsNeeded(t *testing.T) {
 	for _, op := range []string{"sync .jsonl", "syncDir", "write .jsonl"} {
-		err := crashes(func() (*memory, []Record) {
+		err := crashEverywhere(func() (*memory, []Record) {
 			m := newMemory()
 			m.skips = op
 			return m, nil
@@ -183,19 +179,19 @@ func TestEverySyncIsNeeded(t *testing.T) {
 
 // A torn tail is cut off only when its copy is safe.
 func TestTornTailIsNeverLost(t *testing.T) {
-	if err := repairs(t, ""); err != nil {
+	if err := repairEverywhere(t, ""); err != nil {
 		t.Error(err)
 	}
 	for _, op := range []string{"sync .torn-1", "syncDir", "write .torn-1"} {
-		if repairs(t, op) == nil {
+		if repairEverywhere(t, op) == nil {
 			t.Errorf("repairs without %q = nil, want an error", op)
 		}
 	}
 }
 
-// repairs opens a torn journal, dies at the k-th operation, for every k, and
-// looks for the tail on each disk that a power cut may leave.
-func repairs(t *testing.T, skips string) error {
+// repairEverywhere opens a torn journal, dies at the k-th operation, for every k, and requires the
+// tail on each disk that a power cut may leave.
+func repairEverywhere(t *testing.T, skips string) error {
 	const tail = "000000ff 0000"
 	for k := 1; ; k++ {
 		m, _ := filled(t)
@@ -211,7 +207,7 @@ func repairs(t *testing.T, skips string) error {
 		}
 		_, _, err := collect(m)
 		for name, next := range m.states() {
-			if !next.holds(tail) {
+			if !next.hasTail(tail) {
 				return fmt.Errorf("dead from operation %d of %v on, %s: the tail is gone", k, m.log, name)
 			}
 		}
@@ -221,8 +217,8 @@ func repairs(t *testing.T, skips string) error {
 	}
 }
 
-// holds reports whether a file ends with the bytes.
-func (m *memory) holds(tail string) bool {
+// hasTail reports whether a file ends with tail.
+func (m *memory) hasTail(tail string) bool {
 	for _, f := range m.names {
 		if strings.HasSuffix(string(f.data), tail) {
 			return true
@@ -231,7 +227,7 @@ func (m *memory) holds(tail string) bool {
 	return false
 }
 
-// A fault that goes away must not be forgotten: the kernel forgets it too.
+// A fault that goes away stays an error: the kernel has forgotten the bytes.
 func TestCommitErrorIsFinal(t *testing.T) {
 	for _, op := range []string{"write .jsonl", "sync .jsonl", "write .head"} {
 		m := newMemory()

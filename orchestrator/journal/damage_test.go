@@ -22,7 +22,7 @@ func ends(data []byte) []int {
 	return at
 }
 
-// altered returns a disk with that journal, and with the true one's head or none.
+// altered returns a disk with that journal, with the head of m or none.
 func altered(m *memory, data []byte, withHead bool) *memory {
 	next := newMemory()
 	next.put(testPath, data)
@@ -44,7 +44,7 @@ func wantRefused(t *testing.T, what string, m *memory, offset int, written []Rec
 	if damage.Path != testPath || damage.Offset != int64(offset) || damage.Reason == "" || damage.Hint() == "" {
 		t.Errorf("%s: Open = %+v, want offset %d, a path, a reason and a hint", what, damage, offset)
 	}
-	if !begins(written, got) {
+	if !isPrefix(written, got) {
 		t.Errorf("%s: replayed %v before the damage, want a part of what was written", what, got)
 	}
 	if after := fmt.Sprint(m.contents()); after != before {
@@ -52,8 +52,8 @@ func wantRefused(t *testing.T, what string, m *memory, offset int, written []Rec
 	}
 }
 
-// begins reports whether part is a beginning of all.
-func begins(all, part []Record) bool {
+// isPrefix reports whether part is a beginning of all.
+func isPrefix(all, part []Record) bool {
 	return len(part) <= len(all) && slices.EqualFunc(all[:len(part)], part, same)
 }
 
@@ -65,8 +65,8 @@ func (m *memory) contents() map[string]string {
 	return all
 }
 
-// wantRepaired checks that the first whole records are replayed, the rest is
-// kept aside, and the journal can be written to again.
+// wantRepaired checks that the first whole records are replayed, the rest is kept aside, and the
+// journal takes records again.
 func wantRepaired(t *testing.T, what string, m *memory, whole int, written []Record) {
 	t.Helper()
 	before := slices.Clone(m.names[testPath].data)
@@ -74,7 +74,7 @@ func wantRepaired(t *testing.T, what string, m *memory, whole int, written []Rec
 	if err != nil {
 		t.Fatalf("%s: Open = %v, want nil", what, err)
 	}
-	if len(got) != whole || !begins(written, got) {
+	if len(got) != whole || !isPrefix(written, got) {
 		t.Fatalf("%s: replayed %v, want the first %d of %v", what, got, whole, written)
 	}
 	kept, n := j.Repaired()
@@ -101,8 +101,8 @@ func wantWritable(t *testing.T, what string, m *memory, j *Journal, whole int) {
 	}
 }
 
-// A writer that dies leaves a beginning of what it wrote. Without the head any
-// beginning is a torn tail; with it, a cut into acknowledged records is damage.
+// A killed writer leaves a beginning of what it wrote. Without the head any beginning is a torn
+// tail; with it, a cut into acknowledged records is damage.
 func TestJournalCutAtEveryByte(t *testing.T) {
 	m, written := filled(t)
 	data := m.names[testPath].data
@@ -138,7 +138,7 @@ func TestJournalWithEveryBitFlipped(t *testing.T) {
 	}
 }
 
-// The head is a help, never a new way to lose a journal.
+// A damaged head never costs a journal.
 func TestHeadDamagedAnyhow(t *testing.T) {
 	m, written := filled(t)
 	data, good := m.names[testPath].data, m.names[headName(testPath)].data
@@ -181,7 +181,7 @@ func crcOf(t *testing.T, m *memory, seq int) uint32 {
 	t.Helper()
 	var crc uint32
 	data := m.names[testPath].data
-	_, err := walk(bytes.NewReader(data), int64(len(data)), mark{}, func(r *Record, at *mark) error {
+	_, err := walk(bytes.NewReader(data), int64(len(data)), position{}, func(r *Record, at *position) error {
 		if r.Seq == uint64(seq) {
 			crc = at.crc
 		}
@@ -216,8 +216,7 @@ func TestTornTails(t *testing.T) {
 	}
 }
 
-// A whole record behind a bad one was acknowledged after it: whatever happened
-// there, it was not a writer that died.
+// A whole record behind a bad one was acknowledged later: no killed writer leaves that.
 func TestDamageInTheMiddle(t *testing.T) {
 	m, written := filled(t)
 	data := m.names[testPath].data
@@ -236,22 +235,23 @@ func TestDamageInTheMiddle(t *testing.T) {
 		data   string
 		offset int
 	}{
-		"first record removed":          {line(1) + line(2) + line(3), 0},
-		"record removed":                {line(0) + line(2) + line(3), at[1]},
-		"records swapped":               {line(0) + line(2) + line(1) + line(3), at[1]},
-		"record twice":                  {line(0) + line(1) + line(1) + line(2), at[2]},
-		"last record twice":             {line(0) + line(0), at[1]},
-		"record without its end":        {line(0) + strings.TrimSuffix(line(1), "\n") + line(2), at[1]},
-		"zeros between":                 {line(0) + strings.Repeat("\x00", 4096) + line(1), at[1]},
-		"noise between, over a buffer":  {line(0) + strings.Repeat("x", 200_000) + line(1), at[1]},
-		"record glued to noise":         {line(0) + "{}" + line(1), at[1]},
-		"a blank line":                  {line(0) + "\n" + line(1), at[1]},
-		"CRLF":                          {strings.ReplaceAll(string(data), "\n", "\r\n"), 0},
-		"a text editor's BOM":           {"\ufeff" + string(data), 0},
-		"other prev":                    {line(0) + line(1) + other(func(r *Record) { r.Prev = 0 }), at[2]},
-		"epoch of an earlier run":       {line(0) + line(1) + other(func(r *Record) { r.Epoch = 0 }), at[2]},
-		"seq skipped":                   {line(0) + line(1) + other(func(r *Record) { r.Seq = 4 }), at[2]},
-		"time not later":                {line(0) + line(1) + other(func(r *Record) { r.Time = written[1].Time }), at[2]},
+		"first record removed":         {line(1) + line(2) + line(3), 0},
+		"record removed":               {line(0) + line(2) + line(3), at[1]},
+		"records swapped":              {line(0) + line(2) + line(1) + line(3), at[1]},
+		"record twice":                 {line(0) + line(1) + line(1) + line(2), at[2]},
+		"last record twice":            {line(0) + line(0), at[1]},
+		"record without its end":       {line(0) + strings.TrimSuffix(line(1), "\n") + line(2), at[1]},
+		"zeros between":                {line(0) + strings.Repeat("\x00", 4096) + line(1), at[1]},
+		"noise between, over a buffer": {line(0) + strings.Repeat("x", 200_000) + line(1), at[1]},
+		"record glued to noise":        {line(0) + "{}" + line(1), at[1]},
+		"a blank line":                 {line(0) + "\n" + line(1), at[1]},
+		"CRLF":                         {strings.ReplaceAll(string(data), "\n", "\r\n"), 0},
+		"a text editor's BOM":          {"\ufeff" + string(data), 0},
+		"other prev":                   {line(0) + line(1) + other(func(r *Record) { r.Prev = 0 }), at[2]},
+		"epoch of an earlier run":      {line(0) + line(1) + other(func(r *Record) { r.Epoch = 0 }), at[2]},
+		"seq skipped":                  {line(0) + line(1) + other(func(r *Record) { r.Seq = 4 }), at[2]},
+		"time not later": {
+			line(0) + line(1) + other(func(r *Record) { r.Time = written[1].Time }), at[2]},
 		"sound checksum, not a record":  {line(0) + string(lineOf([]byte(`{"a":1}`))), at[1]},
 		"sound checksum, not even JSON": {line(0) + string(lineOf([]byte(`{`))), at[1]},
 		"sound checksum, nothing at all": {
@@ -265,8 +265,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 	}
 }
 
-// Whatever distance lies between the bad record and the good one, and however
-// it falls on the borders of the search's buffer.
+// The record is found at any distance and across every border of the search's buffer.
 func TestFindRecordAcrossBuffers(t *testing.T) {
 	m, _ := filled(t)
 	record := m.names[testPath].data[:ends(m.names[testPath].data)[0]]
@@ -282,8 +281,7 @@ func TestFindRecordAcrossBuffers(t *testing.T) {
 	}
 }
 
-// The data of an agent's reply may imitate a record. Torn in its middle it must
-// not look like one that stands behind the tear.
+// A record imitated in an agent's reply, torn in its middle, must not pass for one behind the tear.
 func TestImitatedRecordInTornData(t *testing.T) {
 	m, written := filled(t)
 	data := m.names[testPath].data

@@ -18,11 +18,11 @@ const maxNames = 256
 
 func newDecoder() *decoder { return &decoder{names: map[string]string{}} }
 
-// decode reads the JSON of one record into r. Data becomes a part of line.
+// decode reads the JSON of one record into r, whose Data become a part of line.
 //
-// What appendJSON writes is read by decodePlain, at a tenth of encoding/json's cost: a journal of a
-// million records is replayed before the next agent starts. All other spellings go to encoding/json,
-// and a fuzz test holds the two together.
+// What appendJSON writes goes through decodePlain, at a tenth of encoding/json's cost: a journal of
+// a million records is replayed before the next agent starts. Every other spelling goes to
+// encoding/json; a fuzz test holds the two together.
 func (d *decoder) decode(line []byte, r *Record) error {
 	if d.decodePlain(line, r) {
 		return nil
@@ -35,15 +35,15 @@ func (d *decoder) decode(line []byte, r *Record) error {
 		return errors.New("a required field is missing")
 	}
 	r.Time = r.Time.UTC()
-	// A field twice, or in another case, would be read as what it is not.
+	// A field that stands twice, or in another case, would pass for another record.
 	if again, err := appendJSON(nil, r); err != nil || !bytes.Equal(again, line) {
 		return ErrAmbiguous
 	}
 	return nil
 }
 
-// decodePlain reads a record that needs no escapes, exactly as appendJSON spells it. It does not check
-// the syntax of the data: the checksum vouches that they are what was written, and their reader decodes them.
+// decodePlain reads a record without escapes, exactly as appendJSON spells it. The syntax of the
+// data is not checked: the checksum vouches for them, and their reader decodes them.
 func (d *decoder) decodePlain(line []byte, r *Record) bool {
 	c := cursor{rest: line, ok: true}
 	c.skip(`{"seq":`)
@@ -82,8 +82,7 @@ func (d *decoder) share(b []byte) string {
 	return s
 }
 
-// cursor reads a line from left to right; once something is not as expected,
-// ok is false and everything after it is meaningless.
+// cursor reads a line from left to right. Once ok is false, the rest is meaningless.
 type cursor struct {
 	rest []byte
 	ok   bool
@@ -97,8 +96,7 @@ func (c *cursor) skip(want string) {
 	c.rest = c.rest[len(want):]
 }
 
-// number reads at most 19 digits, which cannot overflow; encoding/json takes
-// the rest.
+// number reads at most 19 digits, which cannot overflow; encoding/json takes longer ones.
 func (c *cursor) number() (n uint64) {
 	i := 0
 	for ; i < len(c.rest) && i < 20 && '0' <= c.rest[i] && c.rest[i] <= '9'; i++ {
@@ -122,7 +120,7 @@ func (c *cursor) sum() Sum {
 	return Sum(n)
 }
 
-// time reads a time in UTC with at most nine digits of a second, of which the last is not 0.
+// time reads a UTC time whose fraction has at most nine digits and no 0 at its end.
 func (c *cursor) time() (t time.Time) {
 	const whole = len("2006-01-02T15:04:05Z")
 	text := c.text()
@@ -137,7 +135,7 @@ func (c *cursor) time() (t time.Time) {
 	return t
 }
 
-// text reads up to and with the closing quote, without escapes.
+// text reads a string without escapes and its closing quote.
 func (c *cursor) text() []byte {
 	n := compact.ASCII(c.rest)
 	if n < len(c.rest) && c.rest[n] >= utf8.RuneSelf {
@@ -153,6 +151,6 @@ func (c *cursor) text() []byte {
 	return s
 }
 
-// isBare says whether encoding/json takes a text without escapes, quotes and control characters as it is:
-// it escapes two separators of lines.
+// isBare reports whether encoding/json leaves s as it is. s has no quote, backslash or control
+// character; encoding/json also escapes the two line separators.
 func isBare(s []byte) bool { return utf8.Valid(s) && !bytes.ContainsAny(s, "\u2028\u2029") }

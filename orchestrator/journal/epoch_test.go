@@ -41,7 +41,7 @@ func TestEpochsOnlyRise(t *testing.T) {
 	}
 }
 
-// A person's word transfers no ownership: it is of the epoch that it answers.
+// A person's answer transfers no ownership: it belongs to the epoch that asked.
 func TestContinueEpoch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := begun(t, path)
@@ -53,7 +53,7 @@ func TestContinueEpoch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want == 2 { // a run between two words
+		if want == 2 { // a run between two answers
 			if _, err := j.BeginEpoch(); err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestContinueEpochNeedsOne(t *testing.T) {
 	}
 }
 
-// What BeginEpoch gave and no record used is not yet the journal's.
+// An epoch without a record is unknown to the journal.
 func TestEpochWithoutARecordIsNotSeen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	begun(t, path).Close()

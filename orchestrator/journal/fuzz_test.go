@@ -14,8 +14,8 @@ import (
 	"kanban-run/orchestrator/compact"
 )
 
-// Whatever lies on the disk, a journal is opened or refused by name, and one
-// that was opened can be written to and read again.
+// A journal of any bytes is opened or refused by name; one that opens takes records and replays
+// them.
 func FuzzReplay(f *testing.F) {
 	m, _ := filled(&testing.T{})
 	data, known := m.names[testPath].data, m.names[headName(testPath)].data
@@ -51,28 +51,33 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// The quick decoder reads a line as encoding/json does, and only one that encoding/json would spell so, or leaves it alone.
+// decodePlain refuses a line, or reads it as encoding/json does, which would spell it so.
 func FuzzDecode(f *testing.F) {
 	for i := range 4 {
 		d := draft(i)
-		line, err := marshal(Record{Seq: 1, Time: ticker(), Type: d.Type, TaskID: d.TaskID, Rev: d.Rev, Actor: d.Actor, Data: d.Data})
+		r := Record{Seq: 1, Time: ticker(), Type: d.Type, TaskID: d.TaskID, Rev: d.Rev, Actor: d.Actor, Data: d.Data}
+		line, err := marshal(r)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(line)
 	}
-	f.Add([]byte(`{"seq":01,"prev":"","epoch":18446744073709551616,"time":"2026-01-01T00:00:00+01:00","type":"","task_id":"\u0000","rev":1,"actor":"é","data":1}`))
-	f.Add([]byte(`{"seq":1,"prev":"0000000f","epoch":0,"time":"2026-01-01T00:00:00Z","type":"0","task_id":"0","rev":0,"actor":"0","data": "" }`))
-	for _, at := range []string{"2026-02-29T00:00:00Z", "2024-02-29T23:59:59.5Z", "2026-01-01T00:00:00.50Z", "2026-01-01T00:00:00.Z", "1970-01-01T00:00:00.000000001Z",
-		"2026-01-01T00:00:60Z", "2026-01-01T24:00:00Z", "0000-01-01T00:00:00Z", "2026-01-01T00:00:0Z", "2026-01-01T00:00:00.1234567891Z", "2026-01-01T00:00:00,5Z", "2026-01-01T00:00:00+00:00"} {
-		f.Add([]byte(`{"seq":1,"prev":"0000000f","epoch":0,"time":"` + at + `","type":"é","task_id":"日本 ","rev":0,"actor":"\u2028","data":{}}`))
-		f.Add([]byte(`{"seq":1,"prev":"0000000f","epoch":0,"time":"` + at + `","type":"é","task_id":"日本","rev":0,"actor":"<>&","data":{}}`))
+	f.Add([]byte(`{"seq":01,"prev":"","epoch":18446744073709551616,"time":"2026-01-01T00:00:00+01:00",` +
+		`"type":"","task_id":"\u0000","rev":1,"actor":"é","data":1}`))
+	const start = `{"seq":1,"prev":"0000000f","epoch":0,"time":"`
+	f.Add([]byte(start + `2026-01-01T00:00:00Z","type":"0","task_id":"0","rev":0,"actor":"0","data": "" }`))
+	for _, at := range []string{"2026-02-29T00:00:00Z", "2024-02-29T23:59:59.5Z", "2026-01-01T00:00:00.50Z",
+		"2026-01-01T00:00:00.Z", "1970-01-01T00:00:00.000000001Z", "2026-01-01T00:00:60Z", "2026-01-01T24:00:00Z",
+		"0000-01-01T00:00:00Z", "2026-01-01T00:00:0Z", "2026-01-01T00:00:00.1234567891Z", "2026-01-01T00:00:00,5Z",
+		"2026-01-01T00:00:00+00:00"} {
+		f.Add([]byte(start + at + `","type":"é","task_id":"日本 ","rev":0,"actor":"\u2028","data":{}}`))
+		f.Add([]byte(start + at + `","type":"é","task_id":"日本","rev":0,"actor":"<>&","data":{}}`))
 	}
 	kept := newDecoder() // as walk keeps it
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var got, again Record
 		ok := newDecoder().decodePlain(line, &got)
-		if ok2 := kept.decodePlain(line, &again); ok != ok2 || ok && !equal(&got, &again) {
+		if ok2 := kept.decodePlain(line, &again); ok != ok2 || ok && !equalRecords(&got, &again) {
 			t.Fatalf("decodePlain(%s) = %v, %v, and %v, %v after other lines", line, got, ok, again, ok2)
 		}
 		if !ok || !json.Valid(got.Data) {
@@ -82,7 +87,7 @@ func FuzzDecode(f *testing.F) {
 		if err := json.Unmarshal(line, &want); err != nil {
 			t.Fatalf("decodePlain(%s) = %v, encoding/json says %v", line, got, err)
 		}
-		if !equal(&got, &want) {
+		if !equalRecords(&got, &want) {
 			t.Errorf("decodePlain(%s) = %v, want %v", line, got, want)
 		}
 		if again, err := marshal(want); err == nil && compact.Valid(got.Data) && !bytes.Equal(again, line) {
@@ -100,7 +105,7 @@ func marshal(r Record) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// A record whose data are copied is spelled as encoding/json spells all of it.
+// appendJSON copies the data and writes what encoding/json writes.
 func FuzzSpell(f *testing.F) {
 	f.Add("T", "tasks/a.md", "runner", []byte(`{"a":1}`), uint64(1), int64(0), int64(0))
 	f.Add("T\x00", "\u2028", `"`, []byte("null"), uint64(1<<63), int64(-62135596800), int64(100))
@@ -110,7 +115,8 @@ func FuzzSpell(f *testing.F) {
 		if !compact.Valid(data) || !utf8.Valid(data) {
 			return
 		}
-		r := Record{Seq: n, Prev: Sum(n), Epoch: n, Time: time.Unix(unix, nanos).UTC(), Type: kind, TaskID: task, Rev: n, Actor: actor, Data: data}
+		r := Record{Seq: n, Prev: Sum(n), Epoch: n, Time: time.Unix(unix, nanos).UTC(),
+			Type: kind, TaskID: task, Rev: n, Actor: actor, Data: data}
 		want, wantErr := marshal(r)
 		got, err := appendJSON([]byte("x"), &r)
 		if (err == nil) != (wantErr == nil) || err == nil && string(got) != "x"+string(want) {
@@ -119,7 +125,7 @@ func FuzzSpell(f *testing.F) {
 	})
 }
 
-// What Append accepts comes back as it said.
+// A record that Append accepts is replayed as Append returned it.
 func FuzzAppend(f *testing.F) {
 	f.Add("T", "tasks/a.md", "runner", []byte(`{"a":1}`), uint64(1), int64(0))
 	f.Add("T\x00", "\u2028", `"`, []byte(` [ "\ud800" , 1e999 ] `), uint64(1<<63), int64(-62135596800))

@@ -8,13 +8,12 @@ import (
 	"strconv"
 )
 
-// head is the last record that was acknowledged, in a file of its own beside
-// the journal. A journal from which the last record was cut cleanly, or whose
-// last record rotted, looks just like one whose writer died in the middle of
-// it; the head tells them apart.
+// head names the last acknowledged record, in a file beside the journal. A journal whose last
+// record was cut off cleanly, or has rotted, looks like one whose writer died while writing it; the
+// head tells them apart.
 //
-// It is written after the journal's sync and is not synced itself: after a
-// power cut it may be behind the journal, which is harmless, never ahead of it.
+// It is written after the journal's sync and not synced itself: a power cut may leave it behind the
+// journal, which is harmless, never ahead of it.
 type head struct {
 	seq uint64
 	crc uint32
@@ -29,8 +28,8 @@ func (h head) encode() []byte {
 
 func headName(path string) string { return path + ".head" }
 
-// readHead returns the zero head, which demands nothing, when there is none and
-// when a power cut left the file empty or torn.
+// readHead returns the zero head, which demands nothing, when there is none or a power cut left the
+// file empty or torn.
 func readHead(sys system, path string) (head, error) {
 	b, err := sys.read(path, headLen)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,13 +47,15 @@ func readHead(sys system, path string) (head, error) {
 	return h, nil
 }
 
-// walk is the walk of a journal that must contain the head's record. It returns
-// also the place behind that record, if that is behind from.
-func (h head) walk(r io.ReaderAt, size int64, from mark, each func(Record, Place) error) (end, acked mark, err error) {
+// walk passes the records behind from to each, and fails when the head's record is not among them.
+// It returns also the position behind that record.
+func (h head) walk(r io.ReaderAt, size int64, from position, each func(Record, Place) error) (
+	end, acked position, err error,
+) {
 	before := from
-	end, err = walk(r, size, from, func(rec *Record, at *mark) error {
+	end, err = walk(r, size, from, func(rec *Record, at *position) error {
 		if at.seq == h.seq && at.crc != h.crc {
-			return &DamageError{Offset: before.offset, Reason: fmt.Sprintf("record %d is not the one that was written", at.seq)}
+			return damagef(before.offset, "record %d is not the one that was written", at.seq)
 		}
 		if at.seq == h.seq {
 			acked = *at
@@ -72,6 +73,6 @@ func (h head) walk(r io.ReaderAt, size int64, from mark, each func(Record, Place
 }
 
 // missing is the damage of a journal that ends before the head's record.
-func (h head) missing(end mark) error {
-	return &DamageError{Offset: end.offset, Reason: fmt.Sprintf("it ends behind record %d, but record %d was written", end.seq, h.seq)}
+func (h head) missing(end position) error {
+	return damagef(end.offset, "it ends behind record %d, but record %d was written", end.seq, h.seq)
 }

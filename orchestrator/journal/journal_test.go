@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// begun opens a journal on the real disk, with an epoch begun.
+// begun opens a journal on the real disk and begins an epoch.
 func begun(t *testing.T, path string) *Journal {
 	t.Helper()
 	j, err := Open(path, ticker, ignore)
@@ -84,11 +84,12 @@ func TestJournalRoundTrip(t *testing.T) {
 	}
 }
 
-// The format is a promise to every later version.
+// Every later version has to read this format.
 func TestRecordOnDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := begun(t, path)
-	add(t, j, Draft{Type: "RunStarted", TaskID: "kanban.md", Rev: 1, Actor: "runner", Data: json.RawMessage(` { "a" : "<b>" } `)})
+	data := json.RawMessage(` { "a" : "<b>" } `)
+	add(t, j, Draft{Type: "RunStarted", TaskID: "kanban.md", Rev: 1, Actor: "runner", Data: data})
 	add(t, j, Draft{Type: "AgentStarted", TaskID: "tasks/ä.md", Rev: 2, Actor: "runner"})
 	commit(t, j)
 	got, err := os.ReadFile(path)
@@ -109,18 +110,19 @@ func TestAppendRefuses(t *testing.T) {
 		edit func(*Draft)
 		want error
 	}{
-		"no type":             {func(d *Draft) { d.Type = "" }, ErrAmbiguous},
-		"no task_id":          {func(d *Draft) { d.TaskID = "" }, ErrAmbiguous},
-		"no actor":            {func(d *Draft) { d.Actor = "" }, ErrAmbiguous},
-		"no rev":              {func(d *Draft) { d.Rev = 0 }, ErrAmbiguous},
-		"type not UTF-8":      {func(d *Draft) { d.Type = "\xff" }, nil},
-		"task_id not UTF-8":   {func(d *Draft) { d.TaskID = "tasks/\xc3(.md" }, nil},
-		"actor not UTF-8":     {func(d *Draft) { d.Actor = "\xed\xa0\x80" }, nil},
-		"data not UTF-8":      {func(d *Draft) { d.Data = json.RawMessage("\"\xff\"") }, nil},
-		"data not JSON":       {func(d *Draft) { d.Data = json.RawMessage(`{`) }, nil},
-		"two data":            {func(d *Draft) { d.Data = json.RawMessage(`{}{}`) }, nil},
-		"data empty":          {func(d *Draft) { d.Data = json.RawMessage{} }, nil},
-		"data over the limit": {func(d *Draft) { d.Data = json.RawMessage(`"` + strings.Repeat("x", MaxRecord) + `"`) }, nil},
+		"no type":           {func(d *Draft) { d.Type = "" }, ErrAmbiguous},
+		"no task_id":        {func(d *Draft) { d.TaskID = "" }, ErrAmbiguous},
+		"no actor":          {func(d *Draft) { d.Actor = "" }, ErrAmbiguous},
+		"no rev":            {func(d *Draft) { d.Rev = 0 }, ErrAmbiguous},
+		"type not UTF-8":    {func(d *Draft) { d.Type = "\xff" }, nil},
+		"task_id not UTF-8": {func(d *Draft) { d.TaskID = "tasks/\xc3(.md" }, nil},
+		"actor not UTF-8":   {func(d *Draft) { d.Actor = "\xed\xa0\x80" }, nil},
+		"data not UTF-8":    {func(d *Draft) { d.Data = json.RawMessage("\"\xff\"") }, nil},
+		"data not JSON":     {func(d *Draft) { d.Data = json.RawMessage(`{`) }, nil},
+		"two data":          {func(d *Draft) { d.Data = json.RawMessage(`{}{}`) }, nil},
+		"data empty":        {func(d *Draft) { d.Data = json.RawMessage{} }, nil},
+		"data over the limit": {
+			func(d *Draft) { d.Data = json.RawMessage(`"` + strings.Repeat("x", MaxRecord) + `"`) }, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +133,7 @@ func TestAppendRefuses(t *testing.T) {
 			if _, err := j.Append(bad); err == nil || tt.want != nil && !errors.Is(err, tt.want) {
 				t.Errorf("Append = %v, want an error like %v", err, tt.want)
 			}
-			want := add(t, j, good) // the journal goes on as if nothing had been
+			want := add(t, j, good) // a refused draft leaves the journal as it was
 			commit(t, j)
 			if diff := cmp.Diff([]Record{want}, replayed(t, path)); diff != "" {
 				t.Errorf("replayed (-want +got):\n%s", diff)
@@ -158,7 +160,8 @@ func TestDataSurvive(t *testing.T) {
 	j := begun(t, path)
 	var want []string
 	for name, data := range tests {
-		r := add(t, j, Draft{Type: "T", TaskID: name, Rev: 1, Actor: `"quoted" <tag> ünï` + "\u2028\x1b", Data: json.RawMessage(data)})
+		actor := `"quoted" <tag> ünï` + "\u2028\x1b"
+		r := add(t, j, Draft{Type: "T", TaskID: name, Rev: 1, Actor: actor, Data: json.RawMessage(data)})
 		if string(r.Data) != data {
 			t.Errorf("%s: Append returned %.80s, want %.80s", name, r.Data, data)
 		}
@@ -256,7 +259,7 @@ func TestCommitOfNothing(t *testing.T) {
 	}
 }
 
-// One write and one sync, however many records: the budget of a step.
+// A step's records cost one write and one sync, however many there are.
 func TestCommitIsOneWriteAndOneSync(t *testing.T) {
 	m := newMemory()
 	j, _, err := collect(m)
@@ -319,7 +322,8 @@ func TestRepairKeepsEveryTail(t *testing.T) {
 
 func TestSeqAndRevHoldTheirWholeRange(t *testing.T) {
 	for _, n := range []uint64{0, 9, 10, math.MaxInt64, math.MaxUint64} {
-		r := Record{Seq: max(n, 1), Epoch: n, Time: ticker(), Type: "T", TaskID: "t", Rev: n, Actor: "a", Data: json.RawMessage("1")}
+		r := Record{Seq: max(n, 1), Epoch: n, Time: ticker(),
+			Type: "T", TaskID: "t", Rev: n, Actor: "a", Data: json.RawMessage("1")}
 		if _, _, err := appendRecord(nil, &r); err != nil {
 			t.Errorf("appendRecord with %d = %v, want nil", n, err)
 		}
@@ -330,7 +334,8 @@ func TestSum(t *testing.T) {
 	for sum, want := range map[Sum]string{0: "00000000", 0xab: "000000ab", math.MaxUint32: "ffffffff"} {
 		text, err := sum.MarshalText()
 		var back Sum
-		if err := errors.Join(err, back.UnmarshalText(text)); err != nil || sum.String() != want || string(text) != want || back != sum {
+		err = errors.Join(err, back.UnmarshalText(text))
+		if err != nil || sum.String() != want || string(text) != want || back != sum {
 			t.Errorf("%d is %q, %q, which is %d, %v, want %q", uint32(sum), sum, text, back, err, want)
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// What is opened is closed, also when it is refused: a run of many boards opens
-// many journals.
+// Every file is closed, also when the journal is refused: a run of many boards opens many journals.
 func TestNoFileStaysOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	open := func() (*Journal, error) { return Open(path, ticker, ignore) }

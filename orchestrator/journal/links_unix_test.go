@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// An agent may put anything under the names of a run. Neither a writer nor a
-// reader goes through it to a file elsewhere, though that is a sound journal.
+// An agent may replace any file of a run. Neither the writer nor a reader follows a link elsewhere,
+// even to a sound journal.
 func TestNoForeignFileIsOpened(t *testing.T) {
 	kinds := map[string]func(path, foreign string) error{
 		"link":          func(path, foreign string) error { return os.Symlink(foreign, path) },
@@ -54,8 +54,8 @@ func TestNoForeignFileIsOpened(t *testing.T) {
 	}
 }
 
-// wantForeign checks that neither Open nor Read of path uses refused, and that
-// they leave the folder as it is.
+// wantForeign checks that Open and Read of path refuse the file refused and leave the folder as it
+// is.
 func wantForeign(t *testing.T, dir, path, refused string) {
 	t.Helper()
 	before := tree(t, dir)
@@ -74,7 +74,7 @@ func wantForeign(t *testing.T, dir, path, refused string) {
 	}
 	for what, try := range tries {
 		var foreign *durable.NotPlainError
-		if err := inTime(t, try); !errors.As(err, &foreign) || foreign.Path != refused || foreign.Hint() == "" {
+		if err := withTimeLimit(t, try); !errors.As(err, &foreign) || foreign.Path != refused || foreign.Hint() == "" {
 			t.Errorf("%s = %v, want *durable.NotPlainError for %s", what, err, refused)
 		}
 	}
@@ -83,8 +83,8 @@ func wantForeign(t *testing.T, dir, path, refused string) {
 	}
 }
 
-// inTime returns what do returns, unless it waits for the other end of a FIFO.
-func inTime(t *testing.T, do func() error) error {
+// withTimeLimit returns do's error, and fails the test when do waits for the other end of a FIFO.
+func withTimeLimit(t *testing.T, do func() error) error {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -122,8 +122,8 @@ func TestRepairFollowsNoLink(t *testing.T) {
 	}
 }
 
-// A child that is just being started shares the journal's file for a moment:
-// Close must not leave it locked that long.
+// A child that is being started shares the journal's file for a moment; Close unlocks it all the
+// same.
 func TestCloseFreesAJournalThatIsSharedStill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := begun(t, path)

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// memory is a disk that knows what of it would survive a power cut, fails
-// operations on demand and counts them.
+// memory is a disk that knows what a power cut would leave, fails operations on demand and logs
+// them.
 type memory struct {
-	names  map[string]*memFile // what every process sees
-	synced map[string]*memFile // what a folder sync made sure of
+	names  map[string]*memFile // as every process sees them
+	synced map[string]*memFile // as of the last folder sync
 	log    []string
 	fails  func(n int, op string) error
 	skips  string // an operation that reports success and does nothing
@@ -25,7 +25,7 @@ func newMemory() *memory {
 	return &memory{names: map[string]*memFile{}, synced: map[string]*memFile{}}
 }
 
-// do reports whether the operation is to be done; err says why it failed.
+// do logs an operation and reports whether to perform it; err is the operation's failure.
 func (m *memory) do(op string) (bool, error) {
 	m.log = append(m.log, op)
 	if m.fails != nil {
@@ -100,7 +100,7 @@ func (h *memHandle) Lock() error {
 	return err
 }
 
-func (h *memHandle) Named() (int64, error) {
+func (h *memHandle) SizeByPath() (int64, error) {
 	if _, err := h.op("stat"); err != nil {
 		return 0, err
 	}
@@ -158,6 +158,8 @@ func ticker() time.Time { return time.Date(2026, 11, 20, 10, 0, 0, 123456789, ti
 
 func ignore(Record) error { return nil }
 
+func ignoreAll(*Record, *position) error { return nil }
+
 // collect opens the journal on m and returns what it replays.
 func collect(m system) (*Journal, []Record, error) {
 	var got []Record
@@ -205,4 +207,4 @@ func draft(i int) Draft {
 	return Draft{Type: kinds[i%4], TaskID: "tasks/a.md", Rev: uint64(i) + 1, Actor: "runner", Data: []byte(data[i%4])}
 }
 
-func same(a, b Record) bool { return equal(&a, &b) }
+func same(a, b Record) bool { return equalRecords(&a, &b) }

@@ -12,8 +12,7 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// Whatever somebody else did to the journal, it is noticed before a byte is
-// written to his file or to the lost one.
+// A change by another process is noticed before a byte goes into its file or the lost one.
 func TestCommitNoticesOthers(t *testing.T) {
 	tests := map[string]func(path string) error{
 		"removed": os.Remove,
@@ -23,14 +22,16 @@ func TestCommitNoticesOthers(t *testing.T) {
 		"replaced by a link to itself": func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.Symlink(path+".old", path))
 		},
-		"replaced by a folder":  func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
-		"grown by a byte":       func(path string) error { return grow(path, "x") },
-		"grown by a record":     func(path string) error { return grow(path, string(read1(path))) },
-		"cut in a record":       func(path string) error { return os.Truncate(path, 10) },
-		"cut cleanly":           func(path string) error { return os.Truncate(path, int64(len(read1(path)))) },
-		"emptied":               func(path string) error { return os.Truncate(path, 0) },
-		"folder removed":        func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
-		"folder moved":          func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old") },
+		"replaced by a folder": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+		"grown by a byte":      func(path string) error { return grow(path, "x") },
+		"grown by a record":    func(path string) error { return grow(path, string(readFirst(path))) },
+		"cut in a record":      func(path string) error { return os.Truncate(path, 10) },
+		"cut cleanly":          func(path string) error { return os.Truncate(path, int64(len(readFirst(path)))) },
+		"emptied":              func(path string) error { return os.Truncate(path, 0) },
+		"folder removed":       func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+		"folder moved": func(path string) error {
+			return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old")
+		},
 		"a file for the folder": fileForFolder,
 	}
 	for name, interfere := range tests {
@@ -49,7 +50,7 @@ func TestCommitNoticesOthers(t *testing.T) {
 			}
 			before := tree(t, dir)
 			add(t, j, draft(1))
-			for range 2 { // the second time all is as it was, and still final
+			for range 2 { // the error is final
 				if err := j.Commit(); !errors.Is(err, ErrForeignWrite) {
 					t.Errorf("Commit = %v, want ErrForeignWrite", err)
 				}
@@ -70,8 +71,8 @@ func grow(path, more string) error {
 	return errors.Join(err, f.Close())
 }
 
-// read1 returns the first record.
-func read1(path string) []byte {
+// readFirst returns the first record.
+func readFirst(path string) []byte {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil
@@ -114,7 +115,7 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	j := begun(t, path)
 	add(t, j, draft(0))
 	commit(t, j)
-	if err := grow(path, "half a rec"); err != nil { // it is just writing
+	if err := grow(path, "half a rec"); err != nil { // the writer is writing
 		t.Fatal(err)
 	}
 	before := tree(t, filepath.Dir(path))
@@ -179,7 +180,7 @@ func TestOpenRefuses(t *testing.T) {
 	begun(t, path)
 }
 
-// An open journal must reach the disk by the calls that do.
+// An open journal reaches the disk through the calls that sync.
 func TestDiskSyncs(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -31,11 +31,11 @@ func (f *memFile) sync() {
 	clear(f.dirty)
 }
 
-// forget is a sync that failed: the kernel goes on showing the bytes and takes
-// them for written, so that the next sync reports success without them.
+// forget is a failed sync: the kernel goes on showing the bytes and takes them for written, so that
+// the next sync succeeds without them.
 func (f *memFile) forget() { clear(f.dirty) }
 
-// flushed is what the disk has once all dirty bytes are written.
+// flushed returns what the disk has once all dirty bytes are written.
 func (f *memFile) flushed() []byte {
 	all := make([]byte, len(f.data))
 	copy(all, f.synced)
@@ -47,8 +47,7 @@ func (f *memFile) flushed() []byte {
 	return all
 }
 
-// Ways in which the power can be cut: what happens to bytes that were not
-// synced.
+// The ways in which a power cut treats bytes that were not synced.
 var cuts = map[string]func(f *memFile) []byte{
 	"unsynced bytes are lost":   func(f *memFile) []byte { return f.synced },
 	"half of them are lost":     half,
@@ -76,8 +75,7 @@ func allButOne(f *memFile) []byte {
 	return all[:max(len(all)-1, min(len(f.synced), len(all)))]
 }
 
-// after returns the disk as it is after a cut, with or without the names that
-// no folder sync made sure of.
+// after returns the disk after a cut, with or without the names that were not synced.
 func (m *memory) after(cut func(*memFile) []byte, keepNames bool) *memory {
 	next := newMemory()
 	names := m.synced
@@ -90,7 +88,7 @@ func (m *memory) after(cut func(*memFile) []byte, keepNames bool) *memory {
 	return next
 }
 
-// states returns every disk that a power cut may leave now.
+// states returns every disk that a power cut may leave.
 func (m *memory) states() map[string]*memory {
 	all := map[string]*memory{}
 	for name, cut := range cuts {

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// writeForever commits records in groups of one to seven and names the last of
-// each group that was acknowledged.
+// writeForever commits records in groups of one to seven and prints the last of each acknowledged
+// group.
 func writeForever(path string) error {
 	j, err := Open(path, time.Now, ignore)
 	if err != nil {
@@ -51,8 +51,8 @@ func writeForever(path string) error {
 	}
 }
 
-// startWriter returns a running writer and a function that returns what it
-// acknowledges next, 0 when it is gone.
+// startWriter starts a writer and returns a function for the next record that it acknowledges, 0
+// once it is gone.
 func startWriter(t *testing.T, path string) (*exec.Cmd, func() uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -94,7 +94,7 @@ func TestJournalSurvivesKill(t *testing.T) {
 			}
 		}
 		cmd.Process.Kill()
-		for seq := next(); seq > 0; seq = next() { // said before the signal came
+		for seq := next(); seq > 0; seq = next() { // printed before the signal came
 			acked = seq
 		}
 		cmd.Wait()
@@ -104,7 +104,7 @@ func TestJournalSurvivesKill(t *testing.T) {
 	}
 }
 
-// A status command reads while a run writes: it sees a beginning, never damage.
+// A status command that reads beside a writer sees a beginning, never damage.
 func TestReadBesideAWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	_, next := startWriter(t, path)
@@ -137,7 +137,8 @@ func TestReadChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := Read(path, ignore)
-	if want := (Summary{Records: 1, Bytes: int64(len(whole)), TornBytes: 6, Epoch: 1, Head: 1}); s != want || err != nil {
+	want := Summary{Records: 1, Bytes: int64(len(whole)), TornBytes: 6, Epoch: 1, Head: 1}
+	if s != want || err != nil {
 		t.Errorf("Read = %+v, %v, want %+v", s, err, want)
 	}
 	if got, _ := os.ReadFile(path); string(got) != torn {
@@ -166,7 +167,8 @@ func TestReadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damage *DamageError
-	if _, err := Read(path, ignore); !errors.As(err, &damage) || damage.Path != path || !strings.Contains(err.Error(), "record 2 was written") {
+	_, err := Read(path, ignore)
+	if !errors.As(err, &damage) || damage.Path != path || !strings.Contains(err.Error(), "record 2 was written") {
 		t.Errorf("Read of a cut journal = %v, want *DamageError for %s", err, path)
 	}
 }
@@ -184,7 +186,7 @@ func TestReadStopsAtAnError(t *testing.T) {
 	}
 }
 
-// Replay holds one record, not the journal: its memory must not grow with it.
+// Replay holds one record: its memory does not grow with the journal.
 func TestReplayStreams(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := begun(t, path)

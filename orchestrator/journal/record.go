@@ -16,13 +16,13 @@ import (
 // Record is one event of a run as it stands in the journal.
 type Record struct {
 	Seq    uint64          `json:"seq"`     // 1, 2, 3, … without a gap
-	Prev   Sum             `json:"prev"`    // of the JSON before; 0 first
-	Epoch  uint64          `json:"epoch"`   // which run wrote it; never falls
+	Prev   Sum             `json:"prev"`    // of the record before; 0 in the first
+	Epoch  uint64          `json:"epoch"`   // of the run that wrote it; never falls
 	Time   time.Time       `json:"time"`    // UTC, later than the record before
 	Type   string          `json:"type"`    // the event's kind
-	TaskID string          `json:"task_id"` // what it is about
-	Rev    uint64          `json:"rev"`     // of the board's records, from 1; the writer counts
-	Actor  string          `json:"actor"`   // who caused it
+	TaskID string          `json:"task_id"` // the event's subject
+	Rev    uint64          `json:"rev"`     // of the board's records, from 1; counted by the writer
+	Actor  string          `json:"actor"`   // the cause of the event
 	Data   json.RawMessage `json:"data"`    // the event itself, compact JSON
 }
 
@@ -44,8 +44,8 @@ func (s *Sum) UnmarshalText(digits []byte) error {
 	return nil
 }
 
-// Draft is a record before the journal has given it its place. All but Data
-// are required; absent Data becomes null.
+// Draft is a record before the journal has numbered it. All fields but Data are required; absent
+// Data become null.
 type Draft struct {
 	Type, TaskID string
 	Rev          uint64
@@ -57,23 +57,23 @@ type Draft struct {
 // Source: seed 002, "Reject ambiguous operational payloads".
 var ErrAmbiguous = errors.New("ambiguous record")
 
-// MaxRecord is the greatest length of a record's JSON, in bytes: twice that of
-// the longest valid reply. Replay needs so much memory, and no more.
+// MaxRecord is the greatest length of a record's JSON in bytes: twice the longest valid reply.
+// Replay needs that much memory and no more.
 const MaxRecord = 32 << 20
 
 // headerLen is the length of "%08x %08x ": the JSON's length and CRC-32C.
 const headerLen = 18
 
-// checksum makes the table at its first use, which the start of the program need not wait for.
+// checksum makes the table at its first use: the start of the program does not wait for it.
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-func (d Draft) check() error {
+func (d Draft) validate() error {
 	fields := []struct{ name, value string }{{"type", d.Type}, {"task_id", d.TaskID}, {"actor", d.Actor}}
 	for _, f := range fields {
 		if f.value == "" {
 			return fmt.Errorf("%w: no %s", ErrAmbiguous, f.name)
 		}
-		// The encoder would put U+FFFD in its place and say nothing.
+		// The encoder would replace it by U+FFFD without an error.
 		if !utf8.ValidString(f.value) {
 			return fmt.Errorf("%s is not valid UTF-8: %q", f.name, f.value)
 		}
@@ -82,7 +82,7 @@ func (d Draft) check() error {
 		return fmt.Errorf("%w: no rev", ErrAmbiguous)
 	}
 	if len(d.Data) > MaxRecord {
-		return tooLong(len(d.Data))
+		return errTooLong(len(d.Data))
 	}
 	if !utf8.Valid(d.Data) {
 		return errors.New("data is not valid UTF-8")
@@ -90,13 +90,12 @@ func (d Draft) check() error {
 	return nil
 }
 
-func tooLong(n int) error {
+func errTooLong(n int) error {
 	return fmt.Errorf("record of %d bytes is over the limit of %d", n, MaxRecord)
 }
 
-// appendRecord appends the line of r as it stands on disk and returns also the
-// checksum of its JSON. What it appends decodes to r again, byte for byte of its
-// data: a record that reads back as another one must never reach the disk.
+// appendRecord appends the line of r as it stands on disk and returns the checksum of its JSON. The
+// line is decoded again first: a record that reads back as another one must never reach the disk.
 func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	from := len(dst)
 	dst = slices.Grow(dst, headerLen+len(r.Data)+len(r.Type)+len(r.TaskID)+len(r.Actor)+200)
@@ -106,13 +105,13 @@ func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	}
 	line := dst[from+headerLen:]
 	if len(line) > MaxRecord {
-		return nil, 0, tooLong(len(line))
+		return nil, 0, errTooLong(len(line))
 	}
 	var back Record
 	if err := newDecoder().decode(line, &back); err != nil {
 		return nil, 0, fmt.Errorf("decode again: %w", err)
 	}
-	if !equal(r, &back) {
+	if !equalRecords(r, &back) {
 		return nil, 0, errors.New("record does not survive encoding")
 	}
 	crc := checksum(line)
@@ -120,8 +119,9 @@ func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 	return append(dst, '\n'), crc, nil
 }
 
-// appendJSON appends the one form in which a record is written: that of encoding/json. The data, which
-// are compact, are copied as they are: the list of a board of 100,000 tasks is not looked through again.
+// appendJSON appends the one form in which a record is written, that of encoding/json. Data are
+// compact and copied: scanning the list of a board of 100,000 tasks again would double the cost of
+// its step.
 func appendJSON(dst []byte, r *Record) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -144,16 +144,16 @@ func appendJSON(dst []byte, r *Record) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-func equal(a, b *Record) bool {
+func equalRecords(a, b *Record) bool {
 	sameTime := a.Time.Equal(b.Time)
 	sameData := bytes.Equal(a.Data, b.Data)
 	return sameTime && sameData && a.Seq == b.Seq && a.Prev == b.Prev && a.Epoch == b.Epoch &&
 		a.Type == b.Type && a.TaskID == b.TaskID && a.Rev == b.Rev && a.Actor == b.Actor
 }
 
-// compactJSON is the form in which data stands on disk and in a Record. Data
-// that has it already is returned as it is.
-func compactJSON(data json.RawMessage) (json.RawMessage, error) {
+// compactData returns the form in which data stand on disk and in a Record; data that are compact
+// already are returned as they are.
+func compactData(data json.RawMessage) (json.RawMessage, error) {
 	if data == nil {
 		return json.RawMessage("null"), nil
 	}
@@ -167,11 +167,11 @@ func compactJSON(data json.RawMessage) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// header is what stands before the JSON of a record.
+// header stands before the JSON of a record.
 func header(length int, crc uint32) string { return fmt.Sprintf("%08x %08x ", length, crc) }
 
-// parseHeader reads "%08x %08x ". Only the spelling that header uses is
-// one, so that no flipped bit, not even in the case of a digit, goes unseen.
+// parseHeader reads "%08x %08x " and nothing that header does not write, so that no flipped bit
+// goes unseen, not even one in the case of a digit.
 func parseHeader(h []byte) (length int64, crc uint32, ok bool) {
 	if len(h) != headerLen || h[8] != ' ' || h[17] != ' ' {
 		return 0, 0, false
@@ -181,7 +181,7 @@ func parseHeader(h []byte) (length int64, crc uint32, ok bool) {
 	return int64(n), crc, nok && cok
 }
 
-// nibbles is the value of a lower-case hex digit and one more, 0 for all else.
+// nibbles holds the value of a lower-case hex digit plus one, 0 for any other byte.
 var nibbles = [256]uint8{
 	'0': 1, '1': 2, '2': 3, '3': 4, '4': 5, '5': 6, '6': 7, '7': 8,
 	'8': 9, '9': 10, 'a': 11, 'b': 12, 'c': 13, 'd': 14, 'e': 15, 'f': 16,

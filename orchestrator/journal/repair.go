@@ -10,9 +10,9 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// repair copies the torn tail aside, and only when that is durable cuts it off.
-// Open syncs the cut: until then another repair finds the tail again.
-func (j *Journal) repair(sys system, from, size int64) error {
+// repairTail copies the torn tail aside and cuts it off once the copy is durable. Open syncs the
+// cut: until then the next repair finds the tail again.
+func (j *Journal) repairTail(sys system, from, size int64) error {
 	kept, name, err := createKept(sys, j.path)
 	if err != nil {
 		return fmt.Errorf("keep the torn tail: %w", err)
@@ -32,16 +32,16 @@ func (j *Journal) repair(sys system, from, size int64) error {
 	return nil
 }
 
-// renew writes the records anew that were never acknowledged. If it was a failed
-// sync that ended their writer, the kernel shows them and takes them for
-// written, and no sync but that of a new write brings them to the disk.
-func (j *Journal) renew(from, end int64) error {
+// rewriteUnacked writes the records again that were never acknowledged. If a failed sync ended
+// their writer, the kernel shows them and takes them for written: only a new write brings them to
+// the disk.
+func (j *Journal) rewriteUnacked(from, end int64) error {
 	if from == end {
 		return nil
 	}
 	_, err := io.Copy(io.NewOffsetWriter(j.file, from), io.NewSectionReader(j.file, from, end-from))
 	if err != nil {
-		return fmt.Errorf("renew the last records: %w", err)
+		return fmt.Errorf("write the last records again: %w", err)
 	}
 	return nil
 }

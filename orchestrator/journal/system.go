@@ -10,12 +10,12 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// system is what a journal does to the disk. Tests put one in its place that
-// fails its k-th operation or forgets what was never synced.
+// system is the disk under a journal. Tests replace it by one that fails its k-th operation or
+// forgets what was never synced.
 type system interface {
 	read(path string, max int64) ([]byte, error) // the first max bytes
 	open(path string, make bool) (file, error)   // to read and write
-	create(path string) (file, error)            // fs.ErrExist when it is there
+	create(path string) (file, error)            // fs.ErrExist when the name is taken
 	syncDir(dir string) error
 }
 
@@ -25,27 +25,27 @@ type file interface {
 	io.Closer
 	Truncate(size int64) error
 	Sync() error
-	// Lock keeps other writers away until Close, or is a *durable.HeldError.
+	// Lock keeps other writers away until Close. Errors: *durable.HeldError.
 	Lock() error
-	// Named returns the size of the file now under the path that this one was
-	// opened by, and fs.ErrNotExist when that is another file or none.
-	Named() (size int64, err error)
+	// SizeByPath returns the size of the file at the path that this one was opened by, and
+	// fs.ErrNotExist when that is another file or none.
+	SizeByPath() (size int64, err error)
 }
 
 type disk struct{}
 
-// create follows no link either: the name is there, wherever it leads.
+// create follows no link: the name is taken, wherever the link leads.
 func (disk) create(path string) (file, error) {
-	return opened(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+	return wrapFile(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
 }
 
 func (disk) syncDir(dir string) error { return durable.SyncDir(dir) }
 
 func (disk) open(path string, make bool) (file, error) {
 	if make {
-		return opened(durable.OpenPlain(path, os.O_RDWR|os.O_CREATE, 0o600))
+		return wrapFile(durable.OpenPlain(path, os.O_RDWR|os.O_CREATE, 0o600))
 	}
-	return opened(durable.OpenPlain(path, os.O_RDWR, 0))
+	return wrapFile(durable.OpenPlain(path, os.O_RDWR, 0))
 }
 
 func (disk) read(path string, max int64) ([]byte, error) {
@@ -62,7 +62,7 @@ type diskFile struct {
 	locked bool
 }
 
-func opened(f *os.File, err error) (file, error) {
+func wrapFile(f *os.File, err error) (file, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func (f *diskFile) Close() error {
 	return errors.Join(durable.Unlock(f.File), f.File.Close())
 }
 
-// Named does not follow a link: one that leads to this very file is not it.
-func (f *diskFile) Named() (int64, error) {
+// SizeByPath follows no link, not even one to this very file.
+func (f *diskFile) SizeByPath() (int64, error) {
 	info, err := os.Lstat(f.Name())
 	if errors.Is(err, syscall.ENOTDIR) { // a file stands where the folder was
 		return 0, fs.ErrNotExist

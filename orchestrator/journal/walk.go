@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// DamageError says that a journal was changed after it was written: what
-// follows Offset cannot be trusted, and nothing was written. A person decides.
+// DamageError says that a journal was changed after it was written. What follows Offset cannot be
+// trusted, and nothing was written. A person decides.
 type DamageError struct {
 	Path   string
 	Offset int64 // in bytes, of the first record that cannot be trusted
@@ -20,13 +20,17 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("journal %s is damaged at byte %d: %s", e.Path, e.Offset, e.Reason)
 }
 
-// Hint says what a person can do about it.
+// Hint says how a person can go on.
 func (e *DamageError) Hint() string {
 	return "restore the journal's folder from a backup, or move it aside to begin a new run"
 }
 
-// mark is a place in a journal, behind a good record: the fold of the chain.
-type mark struct {
+func damagef(offset int64, format string, args ...any) *DamageError {
+	return &DamageError{Offset: offset, Reason: fmt.Sprintf(format, args...)}
+}
+
+// position is the end of a sound record, with what the next one must continue.
+type position struct {
 	offset int64
 	seq    uint64
 	crc    uint32
@@ -34,8 +38,8 @@ type mark struct {
 	time   time.Time
 }
 
-// after checks that r continues the chain and returns the place behind it.
-func (m mark) after(r *Record, size int64, crc uint32) (mark, error) {
+// next checks that r continues the chain and returns the position behind it.
+func (m position) next(r *Record, size int64, crc uint32) (position, error) {
 	switch {
 	case r.Seq != m.seq+1:
 		return m, fmt.Errorf("record %d follows record %d", r.Seq, m.seq)
@@ -46,41 +50,41 @@ func (m mark) after(r *Record, size int64, crc uint32) (mark, error) {
 	case m.seq > 0 && !r.Time.After(m.time):
 		return m, fmt.Errorf("record %d is not later than the record before it", r.Seq)
 	}
-	return mark{offset: m.offset + size, seq: r.Seq, crc: crc, epoch: r.Epoch, time: r.Time}, nil
+	return position{offset: m.offset + size, seq: r.Seq, crc: crc, epoch: r.Epoch, time: r.Time}, nil
 }
 
-// follow decodes the JSON of the record at m into r and moves m behind it. The
-// error is a *DamageError without a path.
-func (m *mark) follow(d *decoder, json []byte, crc uint32, r *Record) error {
+// decodeNext decodes the record at m into r and moves m behind it. Errors: *DamageError without a
+// path.
+func (m *position) decodeNext(d *decoder, json []byte, crc uint32, r *Record) error {
 	if err := d.decode(json, r); err != nil {
-		return &DamageError{Offset: m.offset, Reason: "not a record: " + err.Error()}
+		return damagef(m.offset, "not a record: %v", err)
 	}
-	next, err := m.after(r, headerLen+int64(len(json))+1, crc)
+	end, err := m.next(r, headerLen+int64(len(json))+1, crc)
 	if err != nil {
-		return &DamageError{Offset: m.offset, Reason: err.Error()}
+		return damagef(m.offset, "%v", err)
 	}
-	*m = next
+	*m = end
 	return nil
 }
 
-// walk hands every record behind from to each and returns the place behind the
-// last good one. Bytes after that place are torn if err is nil.
-func walk(r io.ReaderAt, size int64, from mark, each func(*Record, *mark) error) (mark, error) {
+// walk passes every record behind from to each and returns the position behind the last sound one.
+// Without an error, bytes behind that position are torn.
+func walk(r io.ReaderAt, size int64, from position, each func(*Record, *position) error) (position, error) {
 	at := from
 	var rec Record
 	var bad *badRecord
-	d, in := newDecoder(), newLines(r, from.offset, size)
+	d, in := newDecoder(), newScanner(r, from.offset, size)
 	for {
 		json, crc, err := in.next()
 		switch {
 		case err == io.EOF:
 			return at, nil
 		case errors.As(err, &bad):
-			return at, tailOnly(r, at.offset, size, bad)
+			return at, requireTornTail(r, at.offset, size, bad)
 		case err != nil:
 			return at, err
 		}
-		if err := at.follow(d, json, crc, &rec); err != nil {
+		if err := at.decodeNext(d, json, crc, &rec); err != nil {
 			return at, err
 		}
 		if err := each(&rec, &at); err != nil {
@@ -89,22 +93,22 @@ func walk(r io.ReaderAt, size int64, from mark, each func(*Record, *mark) error)
 	}
 }
 
-// tailOnly returns nil when no record stands anywhere behind the bad one at
-// from: then its writer died and nothing was lost that had been acknowledged.
-func tailOnly(r io.ReaderAt, from, size int64, bad *badRecord) error {
+// requireTornTail fails when a whole record stands behind the bad one at from. Else the writer
+// died, and nothing that was acknowledged is lost.
+func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
 	later, err := findRecord(r, from+1, size)
 	if err != nil || later < 0 {
 		return err
 	}
-	return &DamageError{Offset: from, Reason: fmt.Sprintf("%s, but a whole record stands behind it at byte %d", bad.reason, later)}
+	return damagef(from, "%s, but a whole record stands behind it at byte %d", bad.reason, later)
 }
 
-// opening begins the JSON of every record. The contents of a record cannot
-// hold it behind a header: there the quotes would be escaped.
+// opening begins the JSON of every record. Data cannot hold it behind a header: quotes are escaped
+// there.
 var opening = []byte(`{"seq":`)
 
-// findRecord returns the offset of the first whole record that begins at any
-// byte in [from, size), -1 if there is none. It holds one record in memory.
+// findRecord returns the offset of the first whole record that begins at any byte in [from, size),
+// or -1. It holds one record in memory.
 func findRecord(r io.ReaderAt, from, size int64) (int64, error) {
 	const overlap = headerLen + 7 // a header and the opening
 	buf := make([]byte, min(64<<10, max(size-from, 0)))
@@ -120,7 +124,7 @@ func findRecord(r io.ReaderAt, from, size int64) (int64, error) {
 			}
 			i += next
 			at := from + int64(i) - headerLen
-			if whole, err := isRecord(r, at, size, buf[i-headerLen:i]); whole || err != nil {
+			if whole, err := holdsRecord(r, at, size, buf[i-headerLen:i]); whole || err != nil {
 				return at, err
 			}
 		}
@@ -132,9 +136,9 @@ func findRecord(r io.ReaderAt, from, size int64) (int64, error) {
 	return -1, nil
 }
 
-// isRecord does not ask for the line's end: an editor that rewrote all of them
-// leaves records that were once acknowledged.
-func isRecord(r io.ReaderAt, at, size int64, header []byte) (bool, error) {
+// holdsRecord ignores the line's end: records whose line ends an editor rewrote were acknowledged,
+// too.
+func holdsRecord(r io.ReaderAt, at, size int64, header []byte) (bool, error) {
 	length, crc, ok := parseHeader(header)
 	if !ok || length > MaxRecord || at+headerLen+length > size {
 		return false, nil

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// badRecord is a place where no whole record stands. What comes after it decides whether it is a torn tail or damage.
+// badRecord is a place without a whole record. What follows decides between a torn tail and damage.
 type badRecord struct{ reason string }
 
 func (e *badRecord) Error() string { return e.reason }
@@ -16,9 +16,9 @@ func (e *badRecord) Error() string { return e.reason }
 // readSize is how much of a journal is read at once.
 const readSize = 256 << 10
 
-// lines reads the records of a journal up to a size. The bound keeps a reader beside a running writer
-// from meeting a record that was half there when it looked.
-type lines struct {
+// scanner reads the records of a journal up to a size, which keeps a reader beside a running writer
+// from a record that was half written when the size was taken.
+type scanner struct {
 	in     *bufio.Reader
 	offset int64 // of the next record
 	size   int64
@@ -26,14 +26,14 @@ type lines struct {
 	buf    []byte
 }
 
-func newLines(in io.ReaderAt, offset, size int64) *lines {
+func newScanner(in io.ReaderAt, offset, size int64) *scanner {
 	section := io.NewSectionReader(in, offset, size-offset)
-	return &lines{in: bufio.NewReaderSize(section, int(min(readSize, section.Size()))), offset: offset, size: size}
+	return &scanner{in: bufio.NewReaderSize(section, int(min(readSize, section.Size()))), offset: offset, size: size}
 }
 
-// next returns the JSON of the next record, which is valid until the next call, and its checksum.
-// Errors: io.EOF behind the last record, *badRecord, and those of the disk.
-func (l *lines) next() (json []byte, crc uint32, err error) {
+// next returns the JSON of the next record, valid until the next call, and its checksum. Errors:
+// io.EOF behind the last record, *badRecord, and those of the disk.
+func (l *scanner) next() (json []byte, crc uint32, err error) {
 	left := l.size - l.offset
 	switch {
 	case left == 0:
@@ -63,8 +63,8 @@ func (l *lines) next() (json []byte, crc uint32, err error) {
 	return json, crc, nil
 }
 
-// fill takes the end of a file that became shorter while it was read for a bad record.
-func (l *lines) fill(p []byte) error {
+// fill fills p. A file that became shorter since its size was taken ends in a bad record.
+func (l *scanner) fill(p []byte) error {
 	_, err := io.ReadFull(l.in, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &badRecord{"the record is incomplete"}

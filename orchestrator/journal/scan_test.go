@@ -11,20 +11,23 @@ import (
 	"time"
 )
 
-// severalBlocks are the bytes of a journal of several blocks, whose records are shorter, longer and just as long as one, and where its
-// records end.
-func severalBlocks(t *testing.T) (data []byte, at []int) {
+// severalReads returns a journal of several reads, with records shorter than, longer than and as
+// long as one, and the offsets behind them.
+func severalReads(t *testing.T) (data []byte, at []int) {
 	t.Helper()
 	j := &Journal{now: time.Now, began: true}
-	for i, n := range []int{10, readSize - 200, 1000, readSize, readSize + 1, 3 * readSize, 1, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000, 7} {
-		add(t, j, Draft{Type: "T", TaskID: fmt.Sprint("t", i), Rev: 1, Actor: "a", Data: []byte(`"` + strings.Repeat("x", n) + `"`)})
+	lengths := []int{10, readSize - 200, 1000, readSize, readSize + 1, 3 * readSize, 1,
+		50_000, 50_000, 50_000, 50_000, 50_000, 50_000, 7}
+	for i, n := range lengths {
+		data := `"` + strings.Repeat("x", n) + `"`
+		add(t, j, Draft{Type: "T", TaskID: fmt.Sprint("t", i), Rev: 1, Actor: "a", Data: []byte(data)})
 	}
 	return j.pending, ends(j.pending)
 }
 
-// Whichever byte of a long journal is changed, the damage is found in its record, after all records before it.
-func TestDamageInAnyBlock(t *testing.T) {
-	data, at := severalBlocks(t)
+// Damage is found in its record, after all records before it, whichever byte it hits.
+func TestDamageInAnyRead(t *testing.T) {
+	data, at := severalReads(t)
 	if at[len(at)-1] != len(data) {
 		t.Fatalf("the journal ends at %d, its last record at %d", len(data), at[len(at)-1])
 	}
@@ -38,7 +41,8 @@ func TestDamageInAnyBlock(t *testing.T) {
 		bad[place] ^= 1 << r.IntN(8)
 		record, _ := slices.BinarySearch(at, place+1)
 		seen := 0
-		end, err := walk(bytes.NewReader(bad), int64(len(bad)), mark{}, func(*Record, *mark) error { seen++; return nil })
+		count := func(*Record, *position) error { seen++; return nil }
+		end, err := walk(bytes.NewReader(bad), int64(len(bad)), position{}, count)
 		var damage *DamageError
 		last := record == len(at)-1
 		if seen != record || end.seq != uint64(record) || last && err != nil || !last && !errors.As(err, &damage) {
@@ -48,14 +52,14 @@ func TestDamageInAnyBlock(t *testing.T) {
 }
 
 // A file that became shorter after its size was taken ends in a torn record.
-func TestCutInAnyBlock(t *testing.T) {
-	data, at := severalBlocks(t)
+func TestCutInAnyRead(t *testing.T) {
+	data, at := severalReads(t)
 	for _, end := range at {
 		for _, cut := range []int{end - 1, end, end + 1, end + headerLen, end + headerLen + 1} {
 			cut = min(cut, len(data))
 			whole, _ := slices.BinarySearch(at, cut+1)
 			for _, size := range []int{cut, len(data)} {
-				got, err := walk(bytes.NewReader(data[:cut]), int64(size), mark{}, func(*Record, *mark) error { return nil })
+				got, err := walk(bytes.NewReader(data[:cut]), int64(size), position{}, ignoreAll)
 				if err != nil || got.seq != uint64(whole) {
 					t.Errorf("cut at %d of %d: %+v, %v, want %d records", cut, size, got, err, whole)
 				}
@@ -64,13 +68,13 @@ func TestCutInAnyBlock(t *testing.T) {
 	}
 }
 
-// An error of whoever looks at the records ends the reading, at once and with no goroutine left behind.
+// An error of the caller's function ends the walk at that record.
 func TestWalkEndsWithItsCaller(t *testing.T) {
-	data, _ := severalBlocks(t)
+	data, _ := severalReads(t)
 	stop := errors.New("enough")
 	for n := range 14 {
 		seen := 0
-		end, err := walk(bytes.NewReader(data), int64(len(data)), mark{}, func(*Record, *mark) error {
+		end, err := walk(bytes.NewReader(data), int64(len(data)), position{}, func(*Record, *position) error {
 			if seen++; seen > n {
 				return stop
 			}
