@@ -1,5 +1,6 @@
-// Package compact finds the end of a JSON value that has no space between its tokens, in one pass and at four times the speed of
-// encoding/json: the list of a board of 100,000 tasks is looked at with every step.
+// Package compact finds the end of a JSON value without spaces between its tokens, in one pass and
+// at four times the speed of encoding/json: the list of a board of 100,000 tasks is scanned in
+// every step.
 package compact
 
 import (
@@ -10,28 +11,30 @@ import (
 // maxDepth is how deep a value may nest. encoding/json takes 10,000.
 const maxDepth = 64
 
-// Value returns the length of the JSON value with which data begins. It is 0 when none does, and also when one does that has
-// spaces between its tokens or nests deeper than 64: then encoding/json decides. As there, strings need not be valid UTF-8.
+// Value returns the length of the JSON value with which data begins. It is 0 when there is none,
+// and for one that has spaces between its tokens or nests deeper than 64, which encoding/json has
+// to judge. As there, strings need not be valid UTF-8.
 func Value(data []byte) int {
 	s := scanner{data: data}
-	for s.item() {
-		for s.depth > 0 && s.closes() {
+	for s.enterValue() {
+		for s.depth > 0 && s.closeValue() {
 			s.depth--
 		}
 		if s.depth == 0 {
 			return s.at
 		}
-		if !s.follows() {
+		if !s.nextItem() {
 			return 0
 		}
 	}
 	return 0
 }
 
-// Valid says whether data is one such value and nothing else.
+// Valid reports whether data is one such value and nothing else.
 func Valid(data []byte) bool { return len(data) > 0 && Value(data) == len(data) }
 
-// scanner is a place in a value. Bit n of objects says that the value open at depth n is an object.
+// scanner is a position in a value. Bit n of objects is set when the value open at depth n is an
+// object.
 type scanner struct {
 	data    []byte
 	at      int
@@ -55,12 +58,13 @@ func (s *scanner) take(b byte) bool {
 	return true
 }
 
-// item goes over a whole value, or into it up to the first one that is whole: an empty object or list is.
-func (s *scanner) item() bool {
+// enterValue skips a value that is whole, such as an empty list, or enters values up to the first
+// whole one.
+func (s *scanner) enterValue() bool {
 	for {
 		c := s.peek()
 		if c != '{' && c != '[' {
-			return s.scalar(c)
+			return s.skipScalar(c)
 		}
 		s.at++
 		if s.take(c + 2) { // the ASCII brackets stand two apart
@@ -74,7 +78,7 @@ func (s *scanner) item() bool {
 			s.objects |= 1 << s.depth
 		}
 		s.depth++
-		if !s.name() {
+		if !s.skipName() {
 			return false
 		}
 	}
@@ -82,39 +86,39 @@ func (s *scanner) item() bool {
 
 func (s *scanner) inObject() bool { return s.objects>>(s.depth-1)&1 == 1 }
 
-// closes goes over the bracket that ends the innermost open value.
-func (s *scanner) closes() bool {
+// closeValue skips the bracket that ends the innermost open value.
+func (s *scanner) closeValue() bool {
 	if s.inObject() {
 		return s.take('}')
 	}
 	return s.take(']')
 }
 
-// follows goes over what stands between two items.
-func (s *scanner) follows() bool { return s.take(',') && s.name() }
+// nextItem skips what separates two items.
+func (s *scanner) nextItem() bool { return s.take(',') && s.skipName() }
 
-// name goes over the name of an item, which only those of an object have.
-func (s *scanner) name() bool {
-	return !s.inObject() || s.take('"') && s.text() && s.take(':')
+// skipName skips the name of an item, which only an object's items have.
+func (s *scanner) skipName() bool {
+	return !s.inObject() || s.take('"') && s.skipText() && s.take(':')
 }
 
-func (s *scanner) scalar(c byte) bool {
+func (s *scanner) skipScalar(c byte) bool {
 	switch c {
 	case '"':
 		s.at++
-		return s.text()
+		return s.skipText()
 	case 't':
-		return s.word("true")
+		return s.skipWord("true")
 	case 'f':
-		return s.word("false")
+		return s.skipWord("false")
 	case 'n':
-		return s.word("null")
+		return s.skipWord("null")
 	default:
-		return s.number()
+		return s.skipNumber()
 	}
 }
 
-func (s *scanner) word(w string) bool {
+func (s *scanner) skipWord(w string) bool {
 	if len(s.data)-s.at < len(w) || string(s.data[s.at:s.at+len(w)]) != w {
 		return false
 	}
@@ -122,8 +126,8 @@ func (s *scanner) word(w string) bool {
 	return true
 }
 
-// text goes over the rest of a string and its closing quote.
-func (s *scanner) text() bool {
+// skipText skips the rest of a string and its closing quote.
+func (s *scanner) skipText() bool {
 	for {
 		s.at += Plain(s.data[s.at:])
 		switch s.peek() {
@@ -131,7 +135,7 @@ func (s *scanner) text() bool {
 			s.at++
 			return true
 		case '\\':
-			if !s.escape() {
+			if !s.skipEscape() {
 				return false
 			}
 		default:
@@ -140,7 +144,7 @@ func (s *scanner) text() bool {
 	}
 }
 
-func (s *scanner) escape() bool {
+func (s *scanner) skipEscape() bool {
 	s.at++
 	switch s.peek() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -149,7 +153,7 @@ func (s *scanner) escape() bool {
 	case 'u':
 		s.at++
 		for range 4 {
-			if c := s.peek() | 0x20; !digit(s.peek()) && (c < 'a' || 'f' < c) {
+			if c := s.peek() | 0x20; !isDigit(s.peek()) && (c < 'a' || 'f' < c) {
 				return false
 			}
 			s.at++
@@ -160,12 +164,12 @@ func (s *scanner) escape() bool {
 	}
 }
 
-func (s *scanner) number() bool {
+func (s *scanner) skipNumber() bool {
 	s.take('-')
-	if !s.take('0') && !s.digits() {
+	if !s.take('0') && !s.skipDigits() {
 		return false
 	}
-	if s.take('.') && !s.digits() {
+	if s.take('.') && !s.skipDigits() {
 		return false
 	}
 	if c := s.peek(); c != 'e' && c != 'E' {
@@ -175,38 +179,38 @@ func (s *scanner) number() bool {
 	if !s.take('+') {
 		s.take('-')
 	}
-	return s.digits()
+	return s.skipDigits()
 }
 
-func (s *scanner) digits() bool {
+func (s *scanner) skipDigits() bool {
 	from := s.at
-	for digit(s.peek()) {
+	for isDigit(s.peek()) {
 		s.at++
 	}
 	return s.at > from
 }
 
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// Plain returns how many bytes of data come before the first that ends a JSON string or cannot stand in one as it is: a quote,
-// a backslash or a control character.
+// Plain returns the number of bytes of data before the first that cannot stand in a JSON string as
+// it is: a quote, a backslash or a control character.
 func Plain(data []byte) int { return plain(data, 0) }
 
-// ASCII is Plain that stops also at the first byte of another character.
+// ASCII is Plain that also stops at the first byte of another character.
 func ASCII(data []byte) int { return plain(data, highs) }
 
-// plain looks at eight bytes at a time, and stops also where one has a bit of others.
+// plain looks at eight bytes at a time. It also stops at a byte that has a bit of others.
 func plain(data []byte, others uint64) int {
 	i := 0
 	for ; i+8 <= len(data); i += 8 {
 		w := binary.LittleEndian.Uint64(data[i:])
 		// The lowest bit of each is exact; a higher one may be the borrow of a lower one.
-		hit := zeroes(w^ones*'"') | zeroes(w^ones*'\\') | (w-ones*' ')&^w&highs | w&others
+		hit := markZeroes(w^ones*'"') | markZeroes(w^ones*'\\') | (w-ones*' ')&^w&highs | w&others
 		if hit != 0 {
 			return i + bits.TrailingZeros64(hit)/8
 		}
@@ -219,5 +223,5 @@ func plain(data []byte, others uint64) int {
 	return i
 }
 
-// zeroes marks the bytes of w that are zero.
-func zeroes(w uint64) uint64 { return (w - ones) &^ w & highs }
+// markZeroes marks the bytes of w that are zero.
+func markZeroes(w uint64) uint64 { return (w - ones) &^ w & highs }

@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// oracle is what Valid has to say, of a value that does not nest too deep.
-func oracle(data []byte) bool {
+// plainValid is the plain twin of Valid, but for values that nest too deep.
+func plainValid(data []byte) bool {
 	var b bytes.Buffer
 	return json.Compact(&b, data) == nil && bytes.Equal(b.Bytes(), data)
 }
 
-func nests(data []byte) bool {
+func nestsTooDeep(data []byte) bool {
 	return bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxDepth
 }
 
-// first is the place of the first byte that is not plain or not below limit.
-func first(data []byte, limit int) int {
+// plainIndex is the plain twin of Plain and, with limit 0x80, of ASCII.
+func plainIndex(data []byte, limit int) int {
 	for i, c := range data {
 		if c < ' ' || c == '"' || c == '\\' || int(c) >= limit {
 			return i
@@ -39,17 +39,17 @@ func FuzzValid(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, want := Valid(data), oracle(data)
-		if got && !want || want && !got && !nests(data) {
+		got, want := Valid(data), plainValid(data)
+		if got && !want || want && !got && !nestsTooDeep(data) {
 			t.Errorf("Valid(%q) = %v, want %v", data, got, want)
 		}
-		if n := Value(data); n > 0 && !oracle(data[:n]) {
+		if n := Value(data); n > 0 && !plainValid(data[:n]) {
 			t.Errorf("Value(%q) = %d, which is no value", data, n)
 		}
-		if got, want := Plain(data), first(data, 0x100); got != want {
+		if got, want := Plain(data), plainIndex(data, 0x100); got != want {
 			t.Errorf("Plain(%q) = %d, want %d", data, got, want)
 		}
-		if got, want := ASCII(data), first(data, 0x80); got != want {
+		if got, want := ASCII(data), plainIndex(data, 0x80); got != want {
 			t.Errorf("ASCII(%q) = %d, want %d", data, got, want)
 		}
 	})
