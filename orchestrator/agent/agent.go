@@ -75,14 +75,19 @@ type Reply struct {
 }
 
 // Failure is the reason why a reply is not in the right format. The agent is started again with the same input.
-type Failure struct{ Reason string }
+type Failure struct {
+	Reason string
+	Lost   bool // the tool no longer knows the session that the call was to go on in, see [Assignment.Follow]
+}
 
 func (f *Failure) Error() string { return f.Reason }
 
 // Failed makes a Failure.
 func Failed(format string, args ...any) *Failure { return failed(format, args...) }
 
-func failed(format string, args ...any) *Failure { return &Failure{fmt.Sprintf(format, args...)} }
+func failed(format string, args ...any) *Failure {
+	return &Failure{Reason: fmt.Sprintf(format, args...)}
+}
 
 // ConfigError is a mistake that no retry can mend: a command that does not exist, a login that is missing.
 type ConfigError struct {
@@ -271,6 +276,13 @@ type Reader interface {
 	io.Writer
 	// End is called once, after the last byte.
 	End(proc.Exit) Report
+}
+
+// StderrReader is a Reader of a tool that says some failures on standard error alone.
+type StderrReader interface {
+	Reader
+	// ReadStderr is called once, before End, with the last lines of standard error.
+	ReadStderr(tail string)
 }
 
 // Report is what a Reader makes of an attempt that has ended.

@@ -142,6 +142,9 @@ func (t *Conversation) finish(exit proc.Exit, err error) (*Outcome, error) {
 	if errors.As(err, &start) {
 		return out, &ConfigError{Text: start.Error(), Fix: start.Hint()}
 	}
+	if r, ok := t.reader.(StderrReader); ok {
+		r.ReadStderr(out.Stderr)
+	}
 	switch {
 	case err != nil:
 	case out.Stopped:

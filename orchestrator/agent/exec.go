@@ -67,7 +67,7 @@ func (r *objectReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.text()}
 	switch {
 	case exit.Code != 0 || exit.Signal != "" || exit.TimedOut:
-		report.Failure = &Failure{exit.String()}
+		report.Failure = &Failure{Reason: exit.String()}
 	case r.size > maxReply:
 		report.Failure = failed("stdout is larger than 16 MiB")
 	case r.isEmpty():

@@ -27,7 +27,7 @@ func (g *givenUp) overrule(r *Report) {
 	switch {
 	case g.reason == nil:
 	case errors.As(g.reason, &failure):
-		r.Failure = &Failure{failure.Reason}
+		r.Failure = &Failure{Reason: failure.Reason, Lost: failure.Lost}
 	default:
 		r.Err = g.reason
 	}

@@ -151,7 +151,7 @@ func fits(c Contract, envelope map[string]any) *Failure {
 	for _, v := range violations[:min(most, len(violations))] {
 		reasons = append(reasons, v.String())
 	}
-	return &Failure{strings.Join(reasons, "; ")}
+	return &Failure{Reason: strings.Join(reasons, "; ")}
 }
 
 // nameable refuses paths that no board can hold.

@@ -68,6 +68,33 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// TestLostSession: the words are those of claude 2.1.328.
+func TestLostSession(t *testing.T) {
+	const words = "No conversation found with session ID: 99999999-2222-4333-8444-555555555555"
+	result := func(text string) string {
+		return `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["` + text + `"]}`
+	}
+	for _, tt := range []struct {
+		name, stdout, stderr string
+		lost                 bool
+	}{
+		{"in a result", result(words), "", true},
+		{"on standard error alone", "", words + "\n", true},
+		{"another error", result("boom"), words + "\n", false},
+		{"no words", "", "boom\n", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newReader(agent.TaskContract, agent.Host{})
+			_, _ = r.Write([]byte(tt.stdout))
+			r.ReadStderr(tt.stderr)
+			got := r.End(proc.Exit{Code: 1})
+			if got.Err != nil || got.Failure == nil || got.Failure.Lost != tt.lost {
+				t.Errorf("End = %+v, %+v, want a failure, lost: %t", got, got.Failure, tt.lost)
+			}
+		})
+	}
+}
+
 // TestHopeless: which errors no retry can mend, beyond those that the tests with the real claude bring about.
 func TestHopeless(t *testing.T) {
 	fault := func(kind string) string {

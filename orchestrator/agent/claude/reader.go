@@ -23,6 +23,7 @@ type reader struct {
 	contract agent.Contract
 	host     agent.Host
 	session  string
+	lost     bool   // standard error says that the session to resume is unknown
 	text     string // the last that the agent itself said
 	fault    string // what kind of error the last message was, if it was one
 	waiting  string // why claude tries again, since it last got an answer

@@ -236,4 +236,7 @@ func TestRealUnknownSession(t *testing.T) {
 	r.assignment.Follow = &agent.Follow{Session: "99999999-2222-4333-8444-555555555555", Text: "Go on."}
 	out, err := r.run(t)
 	wantFailure(t, out, err, "it broke off: No conversation found with session ID: 99999999")
+	if !out.Failure.Lost {
+		t.Errorf("Failure = %+v, want a lost session", out.Failure)
+	}
 }

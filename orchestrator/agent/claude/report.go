@@ -64,7 +64,7 @@ func (r *reader) unfinished(exit proc.Exit) *agent.Failure {
 	if r.broken > 0 {
 		reason += fmt.Sprintf("; lines of its output that could not be read: %d", r.broken)
 	}
-	return agent.Failed("%s", reason)
+	return &agent.Failure{Reason: reason, Lost: r.lost && exit.Code == 1}
 }
 
 func (r *reader) denied() string {
@@ -94,9 +94,20 @@ func (r *reader) complaint() (*agent.Failure, error) {
 	case r.subtype == "error_max_turns" || r.subtype == "error_max_budget_usd":
 		return nil, &agent.LimitError{Text: "claude: " + words}
 	default:
-		return agent.Failed("%s", words), nil
+		return &agent.Failure{Reason: words, Lost: r.lostSession()}, nil
 	}
 }
+
+// unknownSession is what claude says, in the errors of its result and on standard error, when it is to
+// resume a session that it does not know. It exits with 1. Source: claude 2.1.328.
+const unknownSession = "No conversation found with session ID: "
+
+func (r *reader) lostSession() bool {
+	return r.subtype == "error_during_execution" && strings.Contains(strings.Join(r.last.Errors, "\n"), unknownSession)
+}
+
+// ReadStderr looks for an unknown session, in case there is no result to say so.
+func (r *reader) ReadStderr(tail string) { r.lost = strings.Contains(tail, unknownSession) }
 
 // words are claude's own, behind what its subtype means here.
 func (r *reader) words() string {

@@ -37,6 +37,12 @@ func TestConformance(t *testing.T) {
 	streamtest.Conformance(t, codex.New(), "fake-codex", map[string]string{"empty": "it ended without an end of its turn"})
 }
 
+// TestLostSession: the words are those of codex 0.169.0.
+func TestLostSession(t *testing.T) {
+	streamtest.LostSession(t, codex.New(), "fake-codex", "Error: thread/resume: thread/resume failed: "+
+		"no rollout found for thread id 01a1ff62-0000-75b0-a9e9-0d2583832624")
+}
+
 // TestLongLine: what codex says may be its reply, so that no earlier message is.
 func TestLongLine(t *testing.T) {
 	streamtest.LongLine(t, codex.New(), message("an earlier one"), `{"type":"item.completed","item":{"type":"agent_message","text":"`, "\"}}\n"+completed)

@@ -18,6 +18,7 @@ type reader struct {
 	timer    *time.Timer // runs while codex waits for a limit to pass
 
 	session string
+	lost    bool   // codex does not know the thread that it was to resume
 	failed  string // in codex's words
 	spent   *agent.Spending
 }
@@ -154,8 +155,16 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	return report
 }
 
+// ReadStderr looks for an unknown thread, of which codex prints no event: it exits with 1.
+// Source: codex 0.169.0.
+func (r *reader) ReadStderr(tail string) {
+	r.lost = strings.Contains(tail, "no rollout found for thread id ")
+}
+
 func (r *reader) failure(exit proc.Exit) *agent.Failure {
 	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
+	case bad && r.lost && r.session == "":
+		return &agent.Failure{Reason: exit.String() + ": codex does not know the thread to resume", Lost: true}
 	case bad && r.failed != "":
 		return agent.Failed("%s: %s", exit, r.failed)
 	case bad:

@@ -226,7 +226,7 @@ func TestRealUnknownThread(t *testing.T) {
 	c.Follow = &agent.Follow{Session: "01a1ff62-0000-75b0-a9e9-0d2583832624"}
 	h := c.Play(t, modeltest.Say("x"))
 	h.WantFailure(t, "exit status 1")
-	if !strings.Contains(h.Stderr, "no rollout found") {
-		t.Errorf("Stderr = %q", h.Stderr)
+	if !strings.Contains(h.Stderr, "no rollout found") || !h.Failure.Lost {
+		t.Errorf("Stderr = %q, lost %t, want a lost thread", h.Stderr, h.Failure.Lost)
 	}
 }

@@ -24,6 +24,11 @@ func TestConformance(t *testing.T) {
 	streamtest.Conformance(t, opencode.New(), "fake-opencode", map[string]string{"empty": "without an end of its last step"})
 }
 
+// TestLostSession: the words are those of opencode 1.18.33.
+func TestLostSession(t *testing.T) {
+	streamtest.LostSession(t, opencode.New(), "fake-opencode", "\x1b[91m\x1b[1mError: \x1b[0mSession not found")
+}
+
 func TestLongLine(t *testing.T) {
 	streamtest.LongLine(t, opencode.New(), begin+text("an earlier one"), `{"type":"text","part":{"type":"text","text":"`, "\"}}\n"+end("stop"))
 }

@@ -14,6 +14,7 @@ type reader struct {
 	agent.Messages
 	contract agent.Contract
 	session  string
+	lost     bool   // opencode does not know the session that it was to go on in
 	reason   string // why the last step ended
 	fault    *fault
 	denied   string // the first tool that was
@@ -131,8 +132,14 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	return report
 }
 
+// ReadStderr looks for an unknown session, of which opencode prints no event: it exits with 1.
+// Source: opencode 1.18.33.
+func (r *reader) ReadStderr(tail string) { r.lost = strings.Contains(tail, "Session not found") }
+
 func (r *reader) failure(exit proc.Exit) *agent.Failure {
 	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
+	case bad && r.lost && r.session == "":
+		return &agent.Failure{Reason: exit.String() + ": opencode does not know the session to go on in", Lost: true}
 	case bad && r.fault != nil:
 		return agent.Failed("%s: %s", exit, r.fault)
 	case bad:

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/agenttest"
@@ -93,25 +94,51 @@ func Quote(text []byte) []byte {
 // what else cannot be said in the tool's form.
 func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	agenttest.Conformance(t, agenttest.Harness{
 		Reasons: reasons,
 		Agent: func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment) {
 			if do == "fence" || do == "huge" || slices.Contains(skip, do) {
 				t.Skip("a rule about agents whose whole output is the reply")
 			}
-			rules := filepath.Join(t.TempDir(), "stub.yaml")
-			text := strings.Join(append([]string{"- do: " + do}, more...), "\n  ") + "\n"
-			if err := os.WriteFile(rules, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			return a, agent.Assignment{Role: "Implementor", Scratch: t.TempDir(), Env: Quiet(t),
-				Command: []string{self, command, "--role", "Implementor", "--file", rules}}
+			return a, assign(t, command, do, more...)
 		},
 	})
+}
+
+// assign makes the test binary the tool, with a stub of one rule in it.
+func assign(t *testing.T, command, do string, more ...string) agent.Assignment {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := filepath.Join(t.TempDir(), "stub.yaml")
+	text := strings.Join(append([]string{"- do: " + do}, more...), "\n  ") + "\n"
+	if err := os.WriteFile(rules, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return agent.Assignment{Role: "Implementor", Scratch: t.TempDir(), Env: Quiet(t),
+		Command: []string{self, command, "--role", "Implementor", "--file", rules}}
+}
+
+// LostSession checks that a failure is Lost when the tool exits with 1 and says on standard error that it
+// does not know the session to go on in, and when it says something else, not.
+func LostSession(t *testing.T, a agent.Adapter, command, stderr string) {
+	t.Helper()
+	for text, want := range map[string]bool{stderr: true, "out of memory": false} {
+		call := assign(t, command, "exit", fmt.Sprintf("stderr: %q", text))
+		call.Contract, call.Dir, call.Grace = agent.InstructionContract, t.TempDir(), time.Second
+		call.Follow = &agent.Follow{Session: "s-1", Text: "Your input:\n\n" + `{"instruction":"x"}`}
+		inv, err := a.Invoke(call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := Hold(t, t.Context(), a, &inv, call.Contract)
+		h.WantFailure(t, "exit status 1")
+		if h.Failure.Lost != want {
+			t.Errorf("stderr %q: Failure = %+v, want lost: %t", text, h.Failure, want)
+		}
+	}
 }
 
 // Quiet keeps the race detector's second of waiting and the coverage tool's warning out of the agents.
