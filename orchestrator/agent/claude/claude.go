@@ -1,5 +1,5 @@
-// Package claude is the adapter for Claude Code: it starts `claude -p` for one attempt and makes of its stream of JSON lines a
-// reply, or the reason why there is none.
+// Package claude is the adapter for Claude Code: it runs `claude -p` for one attempt and reads a
+// reply, or the failure, from its stream of JSON lines.
 package claude
 
 import (
@@ -19,27 +19,30 @@ type adapter struct {
 
 func (adapter) Name() string { return "claude" }
 
-// Tool names the versions and options that the adapter relies on. Of what other clouds ask for only the key that is Claude's own
-// passes: AWS_SECRET_ACCESS_KEY and its like open more than a model, so a person has to say that an agent may have them.
+// Tool names the version and options that the adapter relies on. Of other clouds' keys only
+// Claude's own passes: AWS_SECRET_ACCESS_KEY and the like open more than a model, so a person has
+// to grant them.
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Tested:  "2.1.328",
-		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--model", "--system-prompt", "--system-prompt-snapshot",
-			"--append-system-prompt", "--json-schema", "--resume", "--fork-session", "--no-session-persistence", "--max-budget-usd", "--mcp-config", "--strict-mcp-config",
-			"--tools", "--allowedTools", "--disallowedTools", "--permission-mode", "--dangerously-skip-permissions"},
+		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--model",
+			"--system-prompt", "--system-prompt-snapshot", "--append-system-prompt", "--json-schema",
+			"--resume", "--fork-session", "--no-session-persistence", "--max-budget-usd",
+			"--mcp-config", "--strict-mcp-config", "--tools", "--allowedTools", "--disallowedTools",
+			"--permission-mode", "--dangerously-skip-permissions"},
 		Help: []string{"--help"},
 		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_CUSTOM_HEADERS",
 			"AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_*"},
 		Env: map[string]string{
-			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // else there may be a result before the work is done
+			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1", // else a result may come before the work is done
 			"DISABLE_AUTOUPDATER":                  "1", // else two attempts may run two versions
 		},
 	}
 }
 
-// Check finds what claude would refuse at its start.
+// Check refuses what claude would refuse at its start.
 func (c adapter) Check(a agent.Assignment) error {
 	if _, err := c.Tool().Start(a); err != nil {
 		return err
@@ -51,14 +54,15 @@ func (c adapter) Check(a agent.Assignment) error {
 	return err
 }
 
-// checkRoot: as root claude wants to be told that it is in a sandbox before it does everything unasked.
+// checkRoot refuses a run as root outside a sandbox: claude does not skip permissions there.
 func (c adapter) checkRoot(a agent.Assignment) error {
-	if c.euid != 0 || !permit(a).unasked() || sandboxed(a.Env) {
+	if c.euid != 0 || !grantFor(a).asksNothing() || sandboxed(a.Env) {
 		return nil
 	}
 	return &agent.ConfigError{
 		Text: "claude does not skip permissions for root",
-		Fix:  "run as another user; or, in a container that may be lost, set IS_SANDBOX: \"1\" under env.set; or give the role permission: edit",
+		Fix: "run as another user; or, in a container that may be lost, set IS_SANDBOX: \"1\" under env.set; " +
+			"or give the role permission: edit",
 	}
 }
 
@@ -71,7 +75,8 @@ func sandboxed(env []string) bool {
 	return false
 }
 
-// Invoke makes the command line. There is no --session-id in it: claude takes an ID once only, and retries are byte-identical.
+// Invoke returns the command line, without --session-id: claude takes an ID once, and retries are
+// byte-identical.
 func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
 	if err != nil {
@@ -79,7 +84,7 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	}
 	l := commandLine{argv: argv, scratch: a.Scratch}
 	l.add("-p", "--output-format", "stream-json", "--verbose")
-	l.add(permit(a).args()...)
+	l.add(grantFor(a).args()...)
 	l.option("--model", a.Model)
 	l.prompt(a)
 	l.schema(a.Contract)
@@ -90,7 +95,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if l.err != nil {
 		return agent.Invocation{}, fmt.Errorf("command line of claude: %w", l.err)
 	}
-	return agent.Invocation{Argv: l.argv, Stdin: a.Ask(), Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace, Files: l.files}, nil
+	return agent.Invocation{Argv: l.argv, Stdin: a.Ask(), Env: a.Env, Dir: a.Dir,
+		Timeout: a.Timeout, Grace: a.Grace, Files: l.files}, nil
 }
 
 func (adapter) Reader(c agent.Contract, h agent.Host) agent.Reader { return newReader(c, h) }

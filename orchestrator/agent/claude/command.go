@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// maxArgument is how long a prompt on the command line may be, in bytes. Linux takes 128 KiB in one argument, Windows 32 KiB in
-// all of them; and who lists processes sees it.
+// maxArgument bounds a prompt on the command line, in bytes. Linux takes 128 KiB in one argument,
+// Windows 32 KiB in all of them; every user of the machine can read them.
 const maxArgument = 16 << 10
 
 // commandLine grows option by option and keeps the first error.
@@ -29,8 +29,8 @@ func (l *commandLine) option(name, value string) {
 	}
 }
 
-// prompt gives the role. In a fork it is another's role: claude keeps the system prompt of a session's first call unless it is told
-// not to. Source: seed 003, "Fork session 调用 Supervisor".
+// prompt passes the role. A fork has another role: claude keeps the system prompt of a session's
+// first call unless told otherwise. Source: seed 003, "Fork session 调用 Supervisor".
 func (l *commandLine) prompt(a agent.Assignment) {
 	if a.Follow == nil || !a.Follow.Fork {
 		l.text("--append-system-prompt", a.Prompt)
@@ -41,14 +41,16 @@ func (l *commandLine) prompt(a agent.Assignment) {
 	}
 }
 
-// text gives a long text as a file, whose name is its sum: two roles of a run have two files, and retries have the same.
+// text passes a long text as a file named by its sum: two roles have two files, a retry has the
+// same.
 func (l *commandLine) text(option, text string) {
 	if len(text) <= maxArgument {
 		l.option(option, text)
 		return
 	}
 	if l.scratch == "" {
-		l.fail(&agent.ConfigError{Text: fmt.Sprintf("the role's prompt is longer than %s", agent.Size(maxArgument)), Fix: "shorten it"})
+		text := fmt.Sprintf("the role's prompt is longer than %s", agent.Size(maxArgument))
+		l.fail(&agent.ConfigError{Text: text, Fix: "shorten it"})
 		return
 	}
 	path := filepath.Join(l.scratch, fmt.Sprintf("claude-%x.md", sha256.Sum256([]byte(text))))
@@ -68,8 +70,8 @@ func (l *commandLine) schema(c agent.Contract) {
 	l.add("--json-schema", string(source))
 }
 
-// follow names the session that goes on. Nobody goes on in a fork: it is not saved, else it would be the newest session, in which
-// `claude --continue` goes on.
+// follow names the session to resume. A fork is not saved: it would be the newest session, which
+// `claude --continue` resumes.
 func (l *commandLine) follow(f *agent.Follow) {
 	if f == nil {
 		return
@@ -80,7 +82,7 @@ func (l *commandLine) follow(f *agent.Follow) {
 	}
 }
 
-// limits are of one attempt: claude counts both from its start, also in a session that goes on.
+// limits pass the limits of one attempt: claude counts from its start, also in a resumed session.
 func (l *commandLine) limits(a agent.Assignment) {
 	if a.MaxTurns > 0 {
 		l.add("--max-turns", strconv.Itoa(a.MaxTurns))
@@ -90,8 +92,8 @@ func (l *commandLine) limits(a agent.Assignment) {
 	}
 }
 
-// mcp leaves out the servers that the user has set up where the role says which it wants, or which tools it has and none of them is a
-// server's: --tools speaks of claude's own tools only.
+// mcp leaves out the user's own servers where the role names its servers, or lists tools without a
+// server's: --tools covers claude's own tools only.
 func (l *commandLine) mcp(a agent.Assignment) {
 	l.option("--mcp-config", a.MCP)
 	if a.MCP != "" || a.Tools != nil && !anyServer(a.Tools) {

@@ -21,7 +21,7 @@ func self(t testing.TB) string {
 	return path
 }
 
-// plain is every command line's beginning.
+// plain begins every command line.
 var plain = []string{"-p", "--output-format", "stream-json", "--verbose"}
 
 func TestInvoke(t *testing.T) {
@@ -72,7 +72,8 @@ func TestInvoke(t *testing.T) {
 	}
 }
 
-// TestSessionIsChosenOnce: what a person adds chooses the session of the first start only. claude takes the last of several, or refuses them.
+// TestSessionIsChosenOnce: a role's arguments choose the session of the first start only. claude
+// takes the last of several, or refuses them.
 func TestSessionIsChosenOnce(t *testing.T) {
 	for _, tt := range []struct{ args, want []string }{
 		{[]string{"--add-dir", "../lib"}, []string{"--add-dir", "../lib"}},
@@ -106,7 +107,8 @@ func TestSessionIsChosenOnce(t *testing.T) {
 	}
 }
 
-// TestLongPrompt: what is too long for a command line is a file below the scratch folder, with the same name in each attempt.
+// TestLongPrompt: a prompt too long for a command line is a file in the scratch folder, with the
+// same name in each attempt.
 func TestLongPrompt(t *testing.T) {
 	a := agent.Assignment{Command: []string{self(t)}, Scratch: t.TempDir(), Prompt: strings.Repeat("x", maxArgument+1)}
 	first, err := New().Invoke(a)
@@ -131,7 +133,7 @@ func TestLongPrompt(t *testing.T) {
 	}
 }
 
-// TestCheck: what claude would refuse is refused before anything is started, with what to do about it.
+// TestCheck: what claude would refuse is refused before the start, with a remedy.
 func TestCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -171,7 +173,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestTool: what opens more than a model does not pass by itself.
+// TestTool: a key that opens more than a model does not pass by default.
 func TestTool(t *testing.T) {
 	tool := New().Tool()
 	if slices.Contains(tool.Keys, "AWS_*") || !slices.Contains(tool.Keys, "ANTHROPIC_API_KEY") || tool.Env["CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"] != "1" {

@@ -20,7 +20,8 @@ func self(t testing.TB) string {
 	return path
 }
 
-// quiet keeps the race detector's second of waiting and the coverage tool's warning out of the agents.
+// quiet keeps the race detector's second of waiting and the coverage tool's warning out of the
+// agents.
 func quiet(t testing.TB) []string {
 	t.Helper()
 	return []string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir(), "IS_SANDBOX=1"}

@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// line is what is read of a line of the stream, whatever its type. Unknown types and keys are passed over: new versions add some
-// all the time.
+// line holds the fields that are read, of any line. Unknown types and keys are ignored: every
+// version adds some.
 type line struct {
 	Type         string  `json:"type"`
 	Subtype      string  `json:"subtype"`
@@ -18,7 +18,7 @@ type line struct {
 	SessionCamel string  `json:"sessionId"`          // seed 003, "解析 session_id"
 	Parent       string  `json:"parent_tool_use_id"` // of a sub-agent's line
 	Message      message `json:"message"`
-	Error        string  `json:"error"` // what kind of error: of an assistant line, or of an api_retry
+	Error        string  `json:"error"` // kind of error, of an assistant line or an api_retry
 	APIErrorText bool    `json:"is_api_error_message"`
 
 	result
@@ -53,7 +53,7 @@ type usage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// modelUsage is the same in another spelling, with its price.
+// modelUsage is usage in another spelling, with its price.
 type modelUsage struct {
 	Input      int64 `json:"inputTokens"`
 	CacheWrite int64 `json:"cacheCreationInputTokens"`
@@ -62,7 +62,7 @@ type modelUsage struct {
 	CostUSD    price `json:"costUSD"`
 }
 
-// price is an amount in US dollars, in millionths; nil where there is none that could be one.
+// price is an amount in millionths of a US dollar; nil when it is no valid amount.
 type price struct{ micros *int64 }
 
 func (p *price) UnmarshalJSON(text []byte) error {
@@ -108,8 +108,8 @@ type rateLimit struct {
 	ResetsAt float64 `json:"resetsAt"` // seconds since 1970
 }
 
-// parse reads a line. A value of another type than it used to be is left out; what is not an object at all, or not in UTF-8, where
-// a value would be another after reading, is no line.
+// parse reads a line and leaves out values of an unexpected type. It refuses what is no object, and
+// invalid UTF-8, which reading would change.
 func parse(text []byte) (*line, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] != '{' {

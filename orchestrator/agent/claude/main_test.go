@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fakeClaude speaks as claude does and thinks as a stub with those rules: what the stub prints becomes the text of a result.
+// fakeClaude prints claude's lines around the output of a stub with those rules, which becomes the
+// text of a result.
 func fakeClaude(rules string) int {
 	prompt, err := io.ReadAll(os.Stdin)
 	if err != nil {
@@ -53,7 +54,8 @@ func fakeClaude(rules string) int {
 	return code
 }
 
-// The lines around a stub's reply, as claude 2.1.328 writes them, less what nobody reads.
+// The lines around a stub's reply, as claude 2.1.328 writes them, reduced to the fields that are
+// read.
 const (
 	begin = `{"type":"system","subtype":"init","session_id":"f1","tools":["Bash"],"mcp_servers":[],"permissionMode":"bypassPermissions"}` + "\n" +
 		`{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Let me see."}],"usage":{"input_tokens":10,"output_tokens":1}},"parent_tool_use_id":null,"session_id":"f1"}` + "\n" +
@@ -61,7 +63,7 @@ const (
 	end = `"}`
 )
 
-// envelope puts what is written to it into the string of a result line, as it comes.
+// envelope writes its input into the string of a result line.
 type envelope struct {
 	to   io.Writer
 	open bool
@@ -76,7 +78,7 @@ func (e *envelope) begin() {
 
 func (e *envelope) Write(p []byte) (int, error) {
 	e.begin()
-	for part := range bytes.SplitAfterSeq(p, []byte("\xff")) { // json.Marshal would mend what is no UTF-8
+	for part := range bytes.SplitAfterSeq(p, []byte("\xff")) { // json.Marshal would repair invalid UTF-8
 		part, broken := bytes.CutSuffix(part, []byte("\xff"))
 		text, err := json.Marshal(string(part))
 		if err != nil {
@@ -92,5 +94,5 @@ func (e *envelope) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close is what a stub does that has nothing more to say.
+// Close closes the tool's output, as a stub that closes its own.
 func (e *envelope) Close() error { return os.Stdout.Close() }

@@ -12,11 +12,11 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// good is a result that a reply is taken from.
+// good is a result with a reply.
 const good = `{"type":"result","subtype":"success","is_error":false,"result":"{\"status\":\"ok\",\"message\":\"m\"}","session_id":"s"}`
 
-// TestOutcome: a reply needs a result, no error, an exit status of 0 and no denial; seed 003, "解析错误处理": a broken line is told of
-// and passed over.
+// TestOutcome: a reply needs a result, no error, exit status 0 and no denial. A broken line is
+// reported and skipped: seed 003, "解析错误处理".
 func TestOutcome(t *testing.T) {
 	type lines = []string
 	for _, tt := range []struct {
@@ -52,7 +52,7 @@ func TestOutcome(t *testing.T) {
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","is_error":true}]}}`, good}, proc.Exit{}, "", "tool ended Bash failed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := hear([]byte(strings.Join(tt.lines, "\n")), 0, tt.exit)
+			h := play([]byte(strings.Join(tt.lines, "\n")), 0, tt.exit)
 			switch f := h.report.Failure; {
 			case h.report.Err != nil || tt.reason == "" && f != nil || tt.reason != "" && f == nil:
 				t.Errorf("End = %+v, %v, want %q", h.report, f, tt.reason)
@@ -95,7 +95,7 @@ func TestLostSession(t *testing.T) {
 	}
 }
 
-// TestHopeless: which errors no retry can mend, beyond those that the tests with the real claude bring about.
+// TestHopeless: errors that no retry can mend, beyond those of the tests with the real claude.
 func TestHopeless(t *testing.T) {
 	fault := func(kind string) string {
 		return `{"type":"assistant","error":"` + kind + `","is_api_error_message":true,"message":{"content":[]}}` + "\n"
@@ -122,7 +122,7 @@ func TestHopeless(t *testing.T) {
 		{"no such model", failed(`,"api_error_status":404`), &config, "another model"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := hear([]byte(tt.stream), 0, proc.Exit{Code: 1}).report.Err
+			err := play([]byte(tt.stream), 0, proc.Exit{Code: 1}).report.Err
 			hint, _ := err.(interface{ Hint() string })
 			if !errors.As(err, tt.as) || !strings.Contains(err.Error(), "provider's words") || !strings.Contains(hint.Hint(), tt.hint) {
 				t.Errorf("End = %T %v, want %T with the hint %q", err, err, tt.as, tt.hint)
@@ -130,19 +130,20 @@ func TestHopeless(t *testing.T) {
 		})
 	}
 	for status, want := range map[string]time.Time{"allowed": {}, "rejected": time.Unix(1e9, 0).UTC()} {
-		err := hear([]byte(limit(status)+failed(`,"api_error_status":429`)), 0, proc.Exit{Code: 1}).report.Err
+		err := play([]byte(limit(status)+failed(`,"api_error_status":429`)), 0, proc.Exit{Code: 1}).report.Err
 		if !errors.As(err, &later) || later.Reset != want {
 			t.Errorf("End = %v, want the time %v of a limit that is %s", err, want, status)
 		}
 	}
-	// An error that has passed is none of the result's.
+	// An error that has passed does not count for the result.
 	passed := fault("rate_limit") + `{"type":"assistant","message":{"content":[]}}` + "\n" + failed("")
-	if r := hear([]byte(passed), 0, proc.Exit{Code: 1}).report; r.Err != nil || r.Failure == nil {
+	if r := play([]byte(passed), 0, proc.Exit{Code: 1}).report; r.Err != nil || r.Failure == nil {
 		t.Errorf("End = %+v, want a failure", r)
 	}
 }
 
-// TestImpatience: a second refusal, and a provider that wants to be left alone for more than a minute, are not waited for.
+// TestImpatience: a second refusal, and a provider that asks for more than a minute, end the
+// attempt.
 func TestImpatience(t *testing.T) {
 	retry := func(status int, delay time.Duration) string {
 		return fmt.Sprintf(`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":%d,"error_status":%d,"error":"e"}`+"\n", delay.Milliseconds(), status)
@@ -155,7 +156,7 @@ func TestImpatience(t *testing.T) {
 		{"a long one", retry(429, 61*time.Second), "*agent.LaterError claude: the API wants to be left alone (429 e) (until 20"},
 		{"an overloaded server", strings.Repeat(retry(529, time.Hour), 10), ""},
 	} {
-		if got := strings.Join(hear([]byte(tt.stream), 0, proc.Exit{}).gaveUp, "\n"); tt.want == "" && got != "" || !strings.HasPrefix(got, tt.want) {
+		if got := strings.Join(play([]byte(tt.stream), 0, proc.Exit{}).gaveUp, "\n"); tt.want == "" && got != "" || !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: gave up %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -181,13 +182,14 @@ func TestSession(t *testing.T) {
 		`{"type":"greased","session_id":null}` + "\n" + good: "s",
 		`{"type":"result"}`: "",
 	} {
-		if got := hear([]byte(stream), 0, proc.Exit{}).report.Session; got != want {
+		if got := play([]byte(stream), 0, proc.Exit{}).report.Session; got != want {
 			t.Errorf("Session = %q, want %q of %s", got, want, stream)
 		}
 	}
 }
 
-// TestSpent: what a stopped run came to are the tokens of its messages, each once; a result's own figures count for more.
+// TestSpent: a stopped run is charged the tokens of its messages, each once; a result's figures
+// take precedence.
 func TestSpent(t *testing.T) {
 	message := func(id, parent string) string {
 		return `{"type":"assistant","parent_tool_use_id":` + parent + `,"message":{"id":"` + id + `","content":[],"usage":{"input_tokens":1,"cache_creation_input_tokens":20,"cache_read_input_tokens":300,"output_tokens":4}}}` + "\n"
@@ -208,7 +210,7 @@ func TestSpent(t *testing.T) {
 		{"an old version's two", old + strings.Replace(old, "0.5", "0.75", 1), "602 600 8 750000"},
 	} {
 		got := "nil"
-		if s := hear([]byte(tt.stream), 0, proc.Exit{}).report.Spent; s != nil {
+		if s := play([]byte(tt.stream), 0, proc.Exit{}).report.Spent; s != nil {
 			got = fmt.Sprint(s.Input, " ", s.Cached, " ", s.Output, " none")
 			if s.Cost != nil {
 				got = fmt.Sprint(s.Input, " ", s.Cached, " ", s.Output, " ", *s.Cost)
@@ -220,7 +222,7 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestBoundedMemory: what is kept does not grow with what a stream brings.
+// TestBoundedMemory: memory does not grow with the stream.
 func TestBoundedMemory(t *testing.T) {
 	r := newReader(agent.TaskContract, agent.Host{})
 	blob := strings.Repeat("x", 64<<10)
@@ -245,7 +247,8 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
-// FuzzReader: it never panics, what it tells is bounded, and how a stream is cut does not matter.
+// FuzzReader: the reader never panics, its reports are bounded, and the stream's chunks do not
+// matter.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(good), 3, 0)
 	f.Add([]byte("{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}}\r\n"+good), 1, 1)
@@ -253,7 +256,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1e300}}`+"\n"+`{"type":"result","is_error":true,"api_error_status":429}`), 2, 0)
 	f.Add([]byte(`{"type":"system","subtype":"api_retry","retry_delay_ms":-1e300,"error_status":429}`), 2, 0)
 	f.Fuzz(func(t *testing.T, stream []byte, size, code int) {
-		whole := hear(stream, 0, proc.Exit{Code: code})
+		whole := play(stream, 0, proc.Exit{Code: code})
 		for _, e := range whole.events {
 			if len(e) > 4*maxText {
 				t.Errorf("an event has %d bytes", len(e))
@@ -266,8 +269,8 @@ func FuzzReader(f *testing.F) {
 		if strings.Contains(string(stream), "retry_delay_ms") {
 			return // it tells the time
 		}
-		if cut := hear(stream, min(max(1, size), 1<<20), proc.Exit{Code: code}); cut.String() != whole.String() {
-			t.Errorf("in pieces of %d: heard\n%s\nwant\n%s", size, cut, whole)
+		if cut := play(stream, min(max(1, size), 1<<20), proc.Exit{Code: code}); cut.String() != whole.String() {
+			t.Errorf("in pieces of %d: reported\n%s\nwant\n%s", size, cut, whole)
 		}
 	})
 }

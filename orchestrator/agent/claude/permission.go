@@ -7,15 +7,15 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// grant is what claude may do without asking, which is all that it may do: nobody is there to be asked.
+// grant is what claude may do without asking. It may do nothing else: a run is unattended.
 type grant struct {
 	mode    string   // of --permission-mode; "" skips permissions altogether
-	tools   []string // claude's own that there are at all; nil: all
+	tools   []string // claude's own that exist; nil: all
 	denied  []string // rules
 	allowed []string // rules
 }
 
-func (g grant) unasked() bool { return g.mode == "" }
+func (g grant) asksNothing() bool { return g.mode == "" }
 
 func (g grant) args() []string {
 	args := []string{"--dangerously-skip-permissions"}
@@ -34,25 +34,26 @@ func (g grant) args() []string {
 	return args
 }
 
-// permit puts permission and tools of a role into claude's terms. dontAsk lets claude look at the work directory, with its own
-// tools and with commands that it knows to change nothing, and denies the rest; acceptEdits also lets it change files there.
+// grantFor translates permission and tools of a role. dontAsk lets claude read the work directory,
+// with its own tools and with commands known to change nothing, and denies the rest; acceptEdits
+// also lets it change files there.
 //
-// A rule such as Bash(git log:*) or the name of a server's tool means something only where the rest is denied.
-func permit(a agent.Assignment) grant {
+// A rule such as Bash(git log:*), or a server's tool, has a meaning only where the rest is denied.
+func grantFor(a agent.Assignment) grant {
 	a.Tools = rules(a.Tools)
-	g := grant{tools: own(a.Tools), denied: rules(a.Denied)}
+	g := grant{tools: ownTools(a.Tools), denied: rules(a.Denied)}
 	switch {
 	case a.Permission == agent.ReadOnly:
-		g.mode, g.allowed = "dontAsk", without(a.Tools, changing)
+		g.mode, g.allowed = "dontAsk", without(a.Tools, changesFiles)
 	case a.Permission == agent.Edit:
-		g.mode, g.allowed = "acceptEdits", without(a.Tools, blanket)
+		g.mode, g.allowed = "acceptEdits", without(a.Tools, allowsAll)
 	case slices.ContainsFunc(a.Tools, isRule) || a.Tools != nil && a.MCP != "":
 		g.mode, g.allowed = "dontAsk", a.Tools
 	}
 	return g
 }
 
-// rules makes of Bash(git log:*, git show:*) two, as claude wants them.
+// rules splits Bash(git log:*, git show:*) in two, as claude wants them.
 func rules(tools []string) []string {
 	if tools == nil {
 		return nil
@@ -71,21 +72,21 @@ func rules(tools []string) []string {
 	return all
 }
 
-// own are the names of claude's own tools in a list, without rules; nil for no list.
-func own(tools []string) []string {
+// ownTools returns the names of claude's own tools in a list, without rules; nil for no list.
+func ownTools(tools []string) []string {
 	if tools == nil {
 		return nil
 	}
 	names := []string{}
 	for _, t := range tools {
-		if name := base(t); !isServer(t) && !slices.Contains(names, name) {
+		if name := toolName(t); !isServer(t) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func base(tool string) string {
+func toolName(tool string) string {
 	name, _, _ := strings.Cut(tool, "(")
 	return strings.TrimSpace(name)
 }
@@ -98,11 +99,11 @@ func isRule(tool string) bool { return strings.Contains(tool, "(") || isServer(t
 
 var writers = []string{"Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit"}
 
-// changing tools are not allowed by a list where the role may only read.
-func changing(tool string) bool { return slices.Contains(writers, base(tool)) }
+// changesFiles tools are not allowed where the role may only read.
+func changesFiles(tool string) bool { return slices.Contains(writers, toolName(tool)) }
 
-// blanket entries would allow more than to change files of the work directory.
-func blanket(tool string) bool { return changing(tool) && !isRule(tool) }
+// allowsAll entries would allow more than changing files of the work directory.
+func allowsAll(tool string) bool { return changesFiles(tool) && !isRule(tool) }
 
 func without(tools []string, unwanted func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(tools), unwanted)

@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// TestPrices: an unknown price is unknown, and not nothing.
+// TestPrices: an unknown price is unknown, not zero.
 func TestPrices(t *testing.T) {
 	for _, tt := range []struct{ name, fields, want string }{
 		{"known", `"model_usage_since_last_result":{"m":{"inputTokens":3,"outputTokens":2,"costUSD":0.5}}`, "3 2 $0.50 false"},

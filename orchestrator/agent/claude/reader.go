@@ -14,7 +14,7 @@ import (
 const (
 	maxDenials = 8
 	maxTools   = 256
-	patience   = time.Minute // for a provider that says how long it wants to be left alone
+	patience   = time.Minute // with a provider that asks for a pause
 )
 
 // reader follows claude's stream. It is used by one goroutine at a time.
@@ -24,34 +24,35 @@ type reader struct {
 	host     agent.Host
 	session  string
 	lost     bool   // standard error says that the session to resume is unknown
-	text     string // the last that the agent itself said
-	fault    string // what kind of error the last message was, if it was one
-	waiting  string // why claude tries again, since it last got an answer
+	text     string // the agent's last message
+	fault    string // kind of error, if the last message was one
+	waiting  string // why claude tries again, since the last answer
 	refusals int    // of the key or the login
 	warnings agent.Warnings
 	broken   int       // lines that could not be read
-	resets   time.Time // when a limit is over
+	resets   time.Time // end of a limit
 	tools    map[string]string
 	denials  []denied
-	last     *result // of the last result line; nil: none yet
-	subtype  string  // and its subtype
+	last     *result // nil before the first
+	subtype  string  // of last
 	spent    account
 }
 
-// showCursor is what claude leaves on a terminal when it ends.
+// showCursor is what claude prints to a terminal at its end.
 var showCursor = []byte("\x1b[?25h")
 
-// maxEvent is how long an event may be to be read, in bytes. To read one takes several times its length, and only a result is worth that.
+// maxEvent bounds the events that are parsed, in bytes, but for results: parsing takes several
+// times the length.
 const maxEvent = 2 << 20
 
 var resultType = []byte(`"type":"result"`)
 
-// denied is a call of a tool that claude was not allowed.
+// denied is a tool call that claude was not allowed.
 type denied struct{ id, tool, about string }
 
 func newReader(c agent.Contract, h agent.Host) *reader {
 	r := &reader{contract: c, host: h, tools: map[string]string{}}
-	r.Each = r.take
+	r.Each = r.readLine
 	r.Long = func([]byte) { r.warn("a line of claude's output cannot be read (it is too long)") }
 	return r
 }
@@ -68,17 +69,17 @@ func (r *reader) giveUp(err error) {
 	}
 }
 
-// ending is the event of the last result: what claude says of it where it did not go well.
-func (r *reader) ending() agent.Event {
+// resultEvent describes the last result, in claude's words when it failed.
+func (r *reader) resultEvent() agent.Event {
 	e := agent.Event{Kind: agent.Result, Text: r.subtype, Failed: r.last.IsError}
 	if e.Failed {
-		e.Text = r.words()
+		e.Text = r.describeError()
 	}
 	return e
 }
 
-// take reads a line. One that cannot be read is no reason to stop: seed 003, "解析错误处理".
-func (r *reader) take(text []byte) {
+// readLine reads a line and goes on behind one that cannot be read. Source: seed 003, "解析错误处理".
+func (r *reader) readLine(text []byte) {
 	if text = bytes.TrimSuffix(text, showCursor); len(text) == 0 {
 		return
 	}
@@ -92,18 +93,18 @@ func (r *reader) take(text []byte) {
 		r.warn(fmt.Sprintf("a line of claude's output cannot be read (%v): %s", err, agent.Clip(string(text), maxText)))
 		return
 	}
-	r.meet(l.SessionID)
+	r.noteSession(l.SessionID)
 	switch l.Type {
 	case "assistant":
-		r.assistant(l)
+		r.onAssistant(l)
 	case "user":
-		r.user(l)
+		r.onUser(l)
 	case "system":
-		r.system(l)
+		r.onSystem(l)
 	case "tool_progress":
 		r.emit(agent.Event{Kind: agent.Heartbeat, Tool: agent.Clip(l.ToolName, maxName), Text: fmt.Sprintf("%.0f s", l.Elapsed)})
 	case "rate_limit_event":
-		r.limit(l.RateLimit)
+		r.noteLimit(l.RateLimit)
 	case "result":
 		r.result(l)
 	}
@@ -111,16 +112,16 @@ func (r *reader) take(text []byte) {
 
 func (r *reader) warn(text string) { r.warnings.Warn(r.emit, text) }
 
-// meet takes the session's ID from whatever line brings it first.
-func (r *reader) meet(id string) {
+// noteSession takes the session's ID from the first line that has one.
+func (r *reader) noteSession(id string) {
 	if r.session == "" && id != "" && len(id) <= maxName {
 		r.session = id
 		r.emit(agent.Event{Kind: agent.Session, ID: id})
 	}
 }
 
-// assistant: what a sub-agent says is no word of the agent itself, but its tools are at work too.
-func (r *reader) assistant(l *line) {
+// onAssistant ignores a sub-agent's text, but reports its tools.
+func (r *reader) onAssistant(l *line) {
 	r.waiting = ""
 	if r.fault = ""; l.APIErrorText {
 		r.fault = l.Error
@@ -142,8 +143,8 @@ func (r *reader) assistant(l *line) {
 	}
 }
 
-// user: what a tool brought.
-func (r *reader) user(l *line) {
+// onUser reports the tools that ended.
+func (r *reader) onUser(l *line) {
 	for _, b := range l.Message.blocks() {
 		if b.Type != "tool_result" {
 			continue
@@ -158,19 +159,19 @@ func (r *reader) user(l *line) {
 	}
 }
 
-func (r *reader) system(l *line) {
+func (r *reader) onSystem(l *line) {
 	switch l.Subtype {
 	case "init":
-		r.begin(l)
+		r.warnOfServers(l)
 	case "api_retry":
-		r.retry(l)
+		r.onRetry(l)
 	case "permission_denied":
 		r.warn("permission denied: " + agent.Clip(l.ToolName, maxName))
 	}
 }
 
-// begin tells of a server that the role counts on, and that claude does without.
-func (r *reader) begin(l *line) {
+// warnOfServers reports servers that the role counts on and claude does without.
+func (r *reader) warnOfServers(l *line) {
 	for _, s := range l.Servers {
 		if s.Status == "failed" || s.Status == "needs-auth" {
 			r.warn("MCP server " + agent.Clip(s.Name, maxName) + ": " + s.Status)
@@ -178,7 +179,7 @@ func (r *reader) begin(l *line) {
 	}
 }
 
-func (r *reader) retry(l *line) {
+func (r *reader) onRetry(l *line) {
 	r.waiting = agent.Clip(l.Error, maxName)
 	if l.ErrorStatus != 0 {
 		r.waiting = fmt.Sprintf("%d %s", l.ErrorStatus, agent.Clip(l.Error, maxName))
@@ -187,26 +188,26 @@ func (r *reader) retry(l *line) {
 	r.emit(agent.Event{Kind: agent.Retry, Text: fmt.Sprintf("%s, again in %v (%d of %d)", r.waiting, delay.Round(time.Millisecond), l.Attempt, l.MaxRetries)})
 	switch l.ErrorStatus {
 	case unauthorized, forbidden:
-		// Claude answers the first refusal with a renewed login, or with another key from its helper. A second one is final, however
-		// often claude would go on.
+		// Claude answers the first refusal with a renewed login or its helper's next key. The
+		// second one is final, although claude would go on.
 		if r.refusals++; r.refusals > 1 {
-			r.giveUp(refused(fmt.Sprintf("the API refuses the key or the login (%s)", r.waiting)))
+			r.giveUp(loginError(fmt.Sprintf("the API refuses the key or the login (%s)", r.waiting)))
 		}
 	case tooManyRequests:
 		if delay > patience {
-			r.giveUp(r.later("the API wants to be left alone ("+r.waiting+")", time.Now().Add(delay).Round(time.Second)))
+			r.giveUp(r.limitError("the API wants to be left alone ("+r.waiting+")", time.Now().Add(delay).Round(time.Second)))
 		}
 	}
 }
 
-// limit: "allowed" comes in every good run of somebody who is logged in.
-func (r *reader) limit(l rateLimit) {
+// noteLimit ignores "allowed", which comes in every good run with a login.
+func (r *reader) noteLimit(l rateLimit) {
 	if l.Status == "rejected" && l.ResetsAt > 0 && l.ResetsAt < 1e11 {
 		r.resets = time.Unix(int64(l.ResetsAt), 0).UTC()
 	}
 }
 
-// result: the last one counts, for a task in the background may have been waited for.
+// result keeps the last one: claude may have waited for a background task.
 func (r *reader) result(l *line) {
 	r.subtype = agent.Clip(l.Subtype, maxName)
 	for _, d := range l.Denials {
@@ -216,13 +217,13 @@ func (r *reader) result(l *line) {
 		}
 	}
 	r.spent.result(&l.result)
-	last := l.result // and not the whole line
+	last := l.result // not the whole line, which would stay in memory
 	r.last = &last
 	r.emit(agent.Event{Kind: agent.Usage, Text: r.spent.String()})
-	r.emit(r.ending())
+	r.emit(r.resultEvent())
 }
 
-// End: see report.go.
+// End makes the report; see report.go.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent.total()}

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write what the reader makes of the recorded streams anew")
 
-// exits are how the recorded runs ended, where that was not well.
+// exits are the recorded runs' exits, where they did not end well.
 var exits = map[string]proc.Exit{
 	"claude328-api-401":         {Code: 1},
 	"claude328-api-500":         {Code: 1},
@@ -27,16 +27,16 @@ var exits = map[string]proc.Exit{
 	"claude328-stdin-interrupt": {},
 }
 
-// heard is what a reader told and made of a stream.
-type heard struct {
+// readout is what a reader reported of a stream.
+type readout struct {
 	events []string
 	gaveUp []string
 	report agent.Report
 }
 
-// hear gives a stream to a reader in pieces of a size; 0 is all at once.
-func hear(stream []byte, size int, exit proc.Exit) heard {
-	var h heard
+// play passes a stream to a reader in pieces of a size; 0 is all at once.
+func play(stream []byte, size int, exit proc.Exit) readout {
+	var h readout
 	r := newReader(agent.TaskContract, agent.Host{
 		Emit: func(e agent.Event) {
 			h.events = append(h.events, fmt.Sprintf("%s %s", e.Kind, strings.Join(strings.Fields(e.Tool+" "+e.Text), " ")))
@@ -57,7 +57,7 @@ func hear(stream []byte, size int, exit proc.Exit) heard {
 	return h
 }
 
-func (h heard) String() string {
+func (h readout) String() string {
 	var b strings.Builder
 	for _, e := range h.events {
 		fmt.Fprintf(&b, "event    %s\n", strings.TrimSpace(e))
@@ -105,7 +105,7 @@ func recorded(t *testing.T, each func(t *testing.T, name string, stream []byte, 
 
 func TestRecorded(t *testing.T) {
 	recorded(t, func(t *testing.T, name string, stream []byte, exit proc.Exit) {
-		got, file := hear(stream, 0, exit).String(), "testdata/"+name+".heard"
+		got, file := play(stream, 0, exit).String(), "testdata/"+name+".heard"
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
@@ -121,23 +121,24 @@ func TestRecorded(t *testing.T) {
 	})
 }
 
-// TestGreased: unknown lines, unknown keys, other ends of lines and other pieces are none of the reader's business. Seed 003,
-// "stream-json 解析": the types that are known are found.
+// TestGreased: unknown lines and keys, other line ends and other chunks change nothing. Seed 003,
+// "stream-json 解析": known types are found.
 func TestGreased(t *testing.T) {
 	recorded(t, func(t *testing.T, name string, stream []byte, exit proc.Exit) {
-		want := hear(stream, 0, exit).String()
-		if got := hear(grease(stream), 0, exit).String(); got != want {
-			t.Errorf("greased: heard\n%s\nwant\n%s", got, want)
+		want := play(stream, 0, exit).String()
+		if got := play(grease(stream), 0, exit).String(); got != want {
+			t.Errorf("greased: reported\n%s\nwant\n%s", got, want)
 		}
 		for _, size := range []int{1, 2, 3, 7, 64, 1000, 4096, 1 << 16} {
-			if got := hear(grease(stream), size, exit).String(); got != want {
-				t.Errorf("in pieces of %d: heard\n%s\nwant\n%s", size, got, want)
+			if got := play(grease(stream), size, exit).String(); got != want {
+				t.Errorf("in pieces of %d: reported\n%s\nwant\n%s", size, got, want)
 			}
 		}
 	})
 }
 
-// grease adds what a newer version could: lines of unknown types between all others, a key in each, empty lines and CRLF.
+// grease adds what a newer version could: unknown lines between all others, a key in each, empty
+// lines and CRLF.
 func grease(stream []byte) []byte {
 	const unknown = `{"type":"greased","subtype":"result","is_error":true,"message":[1,{"content":7}],"usage":"none"}` + "\r\n\r\n" +
 		`{"type":"system","subtype":"greased","error_status":401}` + "\r\n"

@@ -19,13 +19,13 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// unset takes a variable out of an environment.
+// unset removes a variable from an environment.
 func unset(env []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, name+"=") })
 }
 
-// TestRealSetUp: what no retry can mend ends the run at once, with the provider's words and with what to do. Claude would try a
-// refused key ten times, for minutes.
+// TestRealSetUp: what no retry can mend ends the run at once, with the provider's words and a
+// remedy. Claude would try a refused key ten times, for minutes.
 func TestRealSetUp(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -56,7 +56,7 @@ func TestRealSetUp(t *testing.T) {
 	}
 }
 
-// TestRealRefusedOnce: one refusal may be the end of a token's life, and claude gets itself another.
+// TestRealRefusedOnce: a first refusal may be the end of a token's life; claude fetches another.
 func TestRealRefusedOnce(t *testing.T) {
 	r := start(t)
 	r.play(modeltest.Status(401).Times(1), structured("ok", "m"))
@@ -67,7 +67,8 @@ func TestRealRefusedOnce(t *testing.T) {
 	}
 }
 
-// TestRealLimit: a spent allowance is no failed attempt. Who is logged in is told when it is renewed.
+// TestRealLimit: a spent allowance is no failed attempt. With a login the provider says when it is
+// renewed.
 func TestRealLimit(t *testing.T) {
 	reset := time.Now().Add(time.Hour).Truncate(time.Second)
 	for _, tt := range []struct {
@@ -92,7 +93,7 @@ func TestRealLimit(t *testing.T) {
 	}
 }
 
-// TestRealFaults: what may pass is a failed attempt, with the provider's words.
+// TestRealFaults: a fault that may pass is a failed attempt, with the provider's words.
 func TestRealFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -109,7 +110,7 @@ func TestRealFaults(t *testing.T) {
 			out, err := r.run(t)
 			wantFailure(t, out, err, tt.reason)
 			if r.said(agent.Retry) == "" {
-				t.Error("nobody was told of the retry")
+				t.Error("there is no event of the retry")
 			}
 		})
 	}
@@ -130,7 +131,8 @@ func TestRealTimeout(t *testing.T) {
 	wantFailure(t, out, err, "timed out after 4s")
 }
 
-// TestRealStop: claude is asked to end in the middle of a tool, which runs in a session of its own, and nothing is left of either.
+// TestRealStop: claude is stopped in the middle of a tool, which has a session of its own; neither
+// leaves a process.
 func TestRealStop(t *testing.T) {
 	if err := proc.Adopt(); err != nil {
 		t.Fatal(err)
@@ -160,7 +162,7 @@ func TestRealStop(t *testing.T) {
 	}
 }
 
-// processes lists the command lines that hold a word, of all processes.
+// processes lists the command lines of all processes that hold a word.
 func processes(t *testing.T, word string) []string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -179,8 +181,9 @@ func processes(t *testing.T, word string) []string {
 	return found
 }
 
-// TestRealFollow: a session goes on with what the agent is told, and another role looks at a copy of it. Seed 003, "Fork session
-// 调用 Supervisor". What each attempt cost is its own, although claude counts by the session and by what it was forked from.
+// TestRealFollow: a session goes on with a new message, and another role sees a copy of it. Seed
+// 003, "Fork session 调用 Supervisor". Each attempt is charged its own cost, although claude counts
+// by session and parent.
 func TestRealFollow(t *testing.T) {
 	r := start(t)
 	r.assignment.Prompt, r.assignment.Review = "You are the Implementor.", true
@@ -189,7 +192,7 @@ func TestRealFollow(t *testing.T) {
 	wantReply(t, first, err, agent.OK, "one")
 
 	const words = "Tests are missing. This was the reply:\n\n```json\n{\"status\":\"ok\"}\n```"
-	review := cloned(r)
+	review := copyRun(r)
 	review.assignment.Contract, review.assignment.Prompt, review.assignment.Permission = agent.ReviewContract, "You are the Supervisor.", agent.ReadOnly
 	review.assignment.Follow = &agent.Follow{Session: first.Session, Fork: true, Text: "Review it. " + modeltest.Play(modeltest.Say(words)).String()}
 	second, err := review.run(t)
@@ -205,7 +208,7 @@ func TestRealFollow(t *testing.T) {
 	}
 	wantOwn(t, second)
 
-	again := cloned(r)
+	again := copyRun(r)
 	again.assignment.Follow = &agent.Follow{Session: first.Session, Text: "Feedback. " + modeltest.Play(structured("ok", "two")).String()}
 	third, err := again.run(t)
 	wantReply(t, third, err, agent.OK, "two")
@@ -220,8 +223,8 @@ func TestRealFollow(t *testing.T) {
 	wantOwn(t, third)
 }
 
-// cloned is another run with the same model.
-func cloned(r *real) *real { return &real{server: r.server, assignment: r.assignment} }
+// copyRun returns another run with the same model.
+func copyRun(r *real) *real { return &real{server: r.server, assignment: r.assignment} }
 
 func wantOwn(t *testing.T, out *agent.Outcome) {
 	t.Helper()
@@ -230,7 +233,7 @@ func wantOwn(t *testing.T, out *agent.Outcome) {
 	}
 }
 
-// TestRealUnknownSession: claude says which session it cannot find.
+// TestRealUnknownSession: claude names the session that it cannot find.
 func TestRealUnknownSession(t *testing.T) {
 	r := start(t)
 	r.assignment.Follow = &agent.Follow{Session: "99999999-2222-4333-8444-555555555555", Text: "Go on."}

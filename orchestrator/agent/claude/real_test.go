@@ -20,7 +20,7 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 )
 
-// real is the real claude with a model that does what a test says.
+// real is the real claude with a scripted model.
 type real struct {
 	server     *modeltest.Server
 	assignment agent.Assignment
@@ -29,7 +29,7 @@ type real struct {
 	stdout     bytes.Buffer
 }
 
-// never is a time that no run takes unless something hangs.
+// never is longer than any run that does not hang.
 const never = 3 * time.Minute
 
 const task = `{"task_file":"tasks/a.md","kanban_file":"kanban.yaml"}`
@@ -47,7 +47,7 @@ func start(t *testing.T) *real {
 	return r
 }
 
-// play gives the model its part: the role's prompt is what only the model reads.
+// play puts the model's script into the role's prompt.
 func (r *real) play(steps ...modeltest.Step) { r.assignment.Prompt = modeltest.Play(steps...).String() }
 
 func (r *real) note(e agent.Event) {
@@ -85,7 +85,7 @@ func (r *real) runUntil(t *testing.T, stop context.Context) (*agent.Outcome, err
 	return agent.Converse(stop, t.Context(), claude.New(), &inv, r.assignment.Contract, agent.Sinks{Stdout: &r.stdout}, r.note)
 }
 
-// last is the model's last request.
+// last returns the model's last request.
 func (r *real) last(t *testing.T) modeltest.Request {
 	t.Helper()
 	all := r.server.Requests()
@@ -123,7 +123,7 @@ func wantFailure(t *testing.T, out *agent.Outcome, err error, reasons ...string)
 	}
 }
 
-// TestRealOptions: this claude is the one that the adapter was tested with, and its help has the options that Tool names.
+// TestRealOptions: claude is the tested version, and its help has the options that Tool names.
 func TestRealOptions(t *testing.T) {
 	r, tool := start(t), claude.New().Tool()
 	said := func(args ...string) string {
@@ -166,7 +166,7 @@ func TestRealReply(t *testing.T) {
 	}
 }
 
-// TestRealManager: the schema with a list and a path that may be null is one that claude takes.
+// TestRealManager: claude takes the schema with a list and a nullable path.
 func TestRealManager(t *testing.T) {
 	r := start(t)
 	r.assignment.Contract = agent.ManagerContract
@@ -179,7 +179,8 @@ func TestRealManager(t *testing.T) {
 	}
 }
 
-// TestRealWords: a model that does not use claude's tool for the reply may still reply in words, and they are judged as strictly.
+// TestRealWords: a model that does not call claude's reply tool may reply in text, which is judged
+// as strictly.
 func TestRealWords(t *testing.T) {
 	for _, tt := range []struct{ name, said, reason string }{
 		{"an object", `{"status":"ok","message":"m"}`, ""},
@@ -204,7 +205,7 @@ func TestRealWords(t *testing.T) {
 	}
 }
 
-// TestRealNeverFits: claude itself asks again a few times, and says in the end what was wrong.
+// TestRealNeverFits: claude asks again a few times, and reports what was wrong.
 func TestRealNeverFits(t *testing.T) {
 	r := start(t)
 	r.play(structured("fine", "m"))
@@ -212,7 +213,8 @@ func TestRealNeverFits(t *testing.T) {
 	wantFailure(t, out, err, "did not fit the schema", "/status")
 }
 
-// TestRealPermissions: each permission lets through what it says, and a denied tool fails the attempt although claude calls it a success.
+// TestRealPermissions: each permission allows what it says, and a denied tool fails the attempt
+// although claude calls it a success.
 func TestRealPermissions(t *testing.T) {
 	const outside = "../outside.txt"
 	read := modeltest.Tool("Read", map[string]string{"file_path": "a.txt"})
@@ -262,7 +264,7 @@ func TestRealPermissions(t *testing.T) {
 	}
 }
 
-// TestRealTools: --tools takes all others from the model's sight.
+// TestRealTools: --tools hides all other tools from the model.
 func TestRealTools(t *testing.T) {
 	for _, tt := range []struct{ tools, want []string }{
 		{[]string{}, []string{"StructuredOutput"}},
@@ -282,7 +284,7 @@ func TestRealTools(t *testing.T) {
 	}
 }
 
-// TestRealArrives: what the role says reaches the model, a long prompt by way of a file.
+// TestRealArrives: the role's prompt reaches the model, a long one through a file.
 func TestRealArrives(t *testing.T) {
 	for name, length := range map[string]int{"short": 0, "long": 200 << 10} {
 		t.Run(name, func(t *testing.T) {
@@ -333,7 +335,8 @@ func TestRealLimits(t *testing.T) {
 	}
 }
 
-// TestRealMCP: the servers of the role's file, and no others; a list of tools holds for theirs, too.
+// TestRealMCP: claude gets the servers of the role's file and no others; a list of tools covers
+// theirs, too.
 func TestRealMCP(t *testing.T) {
 	r := start(t)
 	r.assignment.MCP = filepath.Join(t.TempDir(), "mcp.json")
@@ -348,7 +351,7 @@ func TestRealMCP(t *testing.T) {
 	}
 }
 
-// TestRealIdentical: seed 004, "Retry Rule (CRITICAL)": the model is told the same in each attempt.
+// TestRealIdentical: the model gets the same in each attempt: seed 004, "Retry Rule (CRITICAL)".
 func TestRealIdentical(t *testing.T) {
 	r := start(t)
 	r.play(structured("fine", "never fits"))

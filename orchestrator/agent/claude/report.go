@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// What the API says by its status codes. Package net/http, which has names for them, would add a fifth to the program's size and to the
-// time that it takes to start.
+// The API's status codes. Package net/http, which names them, would add a fifth to the program's
+// size and start.
 const (
 	unauthorized    = 401
 	paymentRequired = 402
@@ -19,40 +19,42 @@ const (
 	tooManyRequests = 429
 )
 
-// outcome: a reply needs a result without an error, an exit status of 0 and nothing denied. None of them is enough: claude calls
-// "success" what the API refused, and exits with 0 when a tool was denied or when it was interrupted.
+// outcome takes a reply only from a result without an error, with exit status 0 and nothing denied:
+// claude calls a refusal by the API "success", and exits with 0 after a denial or an interrupt.
 func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *agent.Failure, err error) {
 	if r.last == nil {
-		return []byte(r.text), r.unfinished(exit), nil
+		return []byte(r.text), r.describeEnd(exit), nil
 	}
-	said := r.said()
+	reply = r.replyText()
 	switch {
 	case r.last.IsError || strings.HasPrefix(r.subtype, "error_"):
-		failure, err = r.complaint()
-	case !wentWell(exit):
+		failure, err = r.classify()
+	case !succeeded(exit):
 		failure = agent.Failed("%s", exit)
 	case len(r.denials) > 0:
-		failure = agent.Failed("permission denied: %s; give the role permission: edit or full, or take the tool away from it", r.denied())
+		failure = agent.Failed("permission denied: %s; "+
+			"give the role permission: edit or full, or take the tool away from it", r.listDenials())
 	case len(r.last.Structured) > 0 && string(r.last.Structured) != "null":
-		said = r.last.Structured
+		reply = r.last.Structured
 	}
-	return said, failure, err
+	return reply, failure, err
 }
 
-// said is the reply in the last message. A review is all of it: an object in there may be what it is about.
-func (r *reader) said() []byte {
+// replyText finds the reply in the last message. A review is the whole message, which may quote an
+// object.
+func (r *reader) replyText() []byte {
 	if r.contract == agent.ReviewContract {
 		return []byte(r.last.Result)
 	}
 	return agent.FindReply(r.last.Result)
 }
 
-func wentWell(e proc.Exit) bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut }
+func succeeded(e proc.Exit) bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut }
 
-// unfinished: claude ended, or was ended, before it came to a result.
-func (r *reader) unfinished(exit proc.Exit) *agent.Failure {
+// describeEnd says why there is no result.
+func (r *reader) describeEnd(exit proc.Exit) *agent.Failure {
 	reason := exit.String()
-	if wentWell(exit) {
+	if succeeded(exit) {
 		reason = "it ended without a result"
 	}
 	if r.waiting != "" {
@@ -67,7 +69,7 @@ func (r *reader) unfinished(exit proc.Exit) *agent.Failure {
 	return &agent.Failure{Reason: reason, Lost: r.lost && exit.Code == 1}
 }
 
-func (r *reader) denied() string {
+func (r *reader) listDenials() string {
 	var all []string
 	for _, d := range r.denials {
 		what := d.tool
@@ -79,18 +81,21 @@ func (r *reader) denied() string {
 	return strings.Join(all, ", ")
 }
 
-// complaint is why claude gave up: a mistake of the set-up, a limit, or something that may pass.
-func (r *reader) complaint() (*agent.Failure, error) {
-	words, status := r.words(), r.last.APIErrorStatus
+// classify tells a mistake of the set-up and a limit from a failure that may pass.
+func (r *reader) classify() (*agent.Failure, error) {
+	words, status := r.describeError(), r.last.APIErrorStatus
 	switch {
-	case r.fault == "authentication_failed" || r.fault == "oauth_org_not_allowed" || status == unauthorized || status == forbidden:
-		return nil, refused(words)
+	case r.fault == "authentication_failed" || r.fault == "oauth_org_not_allowed",
+		status == unauthorized || status == forbidden:
+		return nil, loginError(words)
 	case r.fault == "billing_error" || status == paymentRequired:
-		return nil, &agent.ConfigError{Text: "claude: " + words, Fix: "look at the account's billing page at the provider"}
+		return nil, &agent.ConfigError{Text: "claude: " + words,
+			Fix: "look at the account's billing page at the provider"}
 	case r.fault == "model_not_found" || status == notFound:
-		return nil, &agent.ConfigError{Text: "claude: " + words, Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
+		return nil, &agent.ConfigError{Text: "claude: " + words,
+			Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
 	case r.fault == "rate_limit" || r.last.APIError == "usage_limit_reached" || status == tooManyRequests:
-		return nil, r.later(words, r.resets)
+		return nil, r.limitError(words, r.resets)
 	case r.subtype == "error_max_turns" || r.subtype == "error_max_budget_usd":
 		return nil, &agent.LimitError{Text: "claude: " + words}
 	default:
@@ -98,8 +103,8 @@ func (r *reader) complaint() (*agent.Failure, error) {
 	}
 }
 
-// unknownSession is what claude says, in the errors of its result and on standard error, when it is to
-// resume a session that it does not know. It exits with 1. Source: claude 2.1.328.
+// unknownSession is claude's answer, in the errors of its result and on standard error, to a
+// session to resume that it does not know. It exits with 1. Source: claude 2.1.328.
 const unknownSession = "No conversation found with session ID: "
 
 func (r *reader) lostSession() bool {
@@ -109,8 +114,8 @@ func (r *reader) lostSession() bool {
 // ReadStderr looks for an unknown session, in case there is no result to say so.
 func (r *reader) ReadStderr(tail string) { r.lost = strings.Contains(tail, unknownSession) }
 
-// words are claude's own, behind what its subtype means here.
-func (r *reader) words() string {
+// describeError returns claude's own words behind the meaning of its subtype.
+func (r *reader) describeError() string {
 	said := r.last.Result
 	if said == "" {
 		said = strings.Join(r.last.Errors, "; ")
@@ -140,11 +145,12 @@ func (r *reader) words() string {
 	}
 }
 
-func refused(words string) *agent.ConfigError {
+func loginError(words string) *agent.ConfigError {
 	return &agent.ConfigError{Text: "claude: " + words,
-		Fix: "log in with claude /login as the user who runs this, or set ANTHROPIC_API_KEY; where env.only lists what agents get, it has to name HOME or the key"}
+		Fix: "log in with claude /login as the user who runs this, or set ANTHROPIC_API_KEY; " +
+			"where env.only lists what agents get, it has to name HOME or the key"}
 }
 
-func (r *reader) later(words string, reset time.Time) *agent.LaterError {
+func (r *reader) limitError(words string, reset time.Time) *agent.LaterError {
 	return &agent.LaterError{Text: "claude: " + words, Reset: reset}
 }

@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// args adds what a person or a role adds. A session that goes on is the one that Follow names: what else chooses one was for the first start,
-// and would now choose another, such as the supervisor's, which is the newest.
+// args adds the arguments of a role. In a resumed session those that choose one are left out: they
+// were for the first start, and `--continue` would now choose the newest, the supervisor's.
 func (l *commandLine) args(a agent.Assignment) {
 	if a.Follow == nil {
 		l.add(a.Args...)
@@ -17,7 +17,7 @@ func (l *commandLine) args(a agent.Assignment) {
 	l.add(withoutSession(a.Args)...)
 }
 
-// withoutSession leaves out the options that choose a session, with their values.
+// withoutSession removes the options that choose a session, with their values.
 func withoutSession(args []string) []string {
 	var kept []string
 	for len(args) > 0 && args[0] != "--" {
@@ -30,7 +30,8 @@ func withoutSession(args []string) []string {
 	return append(kept, args...)
 }
 
-// choosesSession says of how many words the option is that chooses a session, 0 where the first word is none.
+// choosesSession returns the number of words of the option at the front if it chooses a session,
+// else 0.
 func choosesSession(args []string) int {
 	option, _, valued := strings.Cut(args[0], "=")
 	switch {

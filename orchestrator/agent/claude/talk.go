@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// Talk makes the command line of a conversation: claude reads messages for as long as its input is open, and has a result for each.
-// Source: seed 003, "启动 Agent pty".
+// Talk returns the command line of a conversation: claude reads messages until its input is closed,
+// and prints a result for each. Source: seed 003, "启动 Agent pty".
 func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
 	if err != nil {
@@ -16,7 +16,7 @@ func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
 	}
 	l := commandLine{argv: argv, scratch: a.Scratch}
 	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
-	l.add(permit(a).args()...)
+	l.add(grantFor(a).args()...)
 	l.option("--model", a.Model)
 	l.prompt(a)
 	l.follow(a.Follow)
@@ -29,7 +29,7 @@ func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
 	return agent.Invocation{Argv: l.argv, Env: a.Env, Dir: a.Dir, Grace: a.Grace, Files: l.files}, nil
 }
 
-// Message is a line for claude's input.
+// Message returns a line for claude's input.
 func (adapter) Message(text string) []byte {
 	type part struct {
 		Type string `json:"type"`
@@ -45,7 +45,7 @@ func (adapter) Message(text string) []byte {
 	}{"user", content{"user", []part{{"text", text}}}})
 }
 
-// Interrupt is a line, too. What was being done ends with a result.
+// Interrupt returns a line for claude's input. The current turn ends with a result.
 func (adapter) Interrupt() []byte {
 	return []byte(`{"type":"control_request","request_id":"interrupt","request":{"subtype":"interrupt"}}` + "\n")
 }

@@ -9,13 +9,13 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// TestLongLine: a line that is longer than any that is read is left out, which is said.
+// TestLongLine: a line that is too long is left out with a warning.
 func TestLongLine(t *testing.T) {
 	stream := slices.Concat([]byte(`{"type":"assistant","x":"`), bytes.Repeat([]byte("x"), 33<<20), []byte("\"}\n"+good+"\n"))
 	for _, size := range []int{0, 1 << 20} {
-		got := hear(stream, size, proc.Exit{})
+		got := play(stream, size, proc.Exit{})
 		if want := "warning a line of claude's output cannot be read (it is too long)"; !slices.Contains(got.events, want) {
-			t.Errorf("in pieces of %d: heard %q, want %q", size, got.events, want)
+			t.Errorf("in pieces of %d: reported %q, want %q", size, got.events, want)
 		}
 		if got.report.Failure != nil || got.report.Reply == nil {
 			t.Errorf("in pieces of %d: %v, want the reply behind the line", size, got.report.Failure)
@@ -23,11 +23,11 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// TestManyWarnings: what is left out of many is said once.
+// TestManyWarnings: the number of warnings left out is reported once.
 func TestManyWarnings(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 20: 20, 21: 21, 500: 21} {
 		var warnings []string
-		for _, e := range hear([]byte(strings.Repeat("no JSON\n", n)+good+"\n"), 0, proc.Exit{}).events {
+		for _, e := range play([]byte(strings.Repeat("no JSON\n", n)+good+"\n"), 0, proc.Exit{}).events {
 			if strings.HasPrefix(e, "warning ") {
 				warnings = append(warnings, e)
 			}
