@@ -15,38 +15,38 @@ import (
 func New() agent.Adapter { return adapter{patience: time.Minute} }
 
 type adapter struct {
-	patience time.Duration // with a codex that waits for a limit to pass
+	patience time.Duration // with a codex that waits until a limit is over
 }
 
 const (
-	maxPrompt   = 1 << 20  // in characters; of a longer one codex says no more than that it is
-	maxArgument = 24 << 10 // in bytes, of the role's prompt: what more there is fits in no command line of Windows
+	maxPrompt   = 1 << 20  // in characters; codex refuses a longer one
+	maxArgument = 24 << 10 // of the role's prompt, in bytes: more fits in no command line of Windows
 )
 
 func (adapter) Name() string { return "codex" }
 
-// Check refuses what codex has no option for. It has no list of tools either; which ones it has, its sandbox says.
+// Check refuses the options that codex lacks. It has no list of tools either: its sandbox decides.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("codex", "max_turns", "max_cost"); err != nil {
 		return err
 	}
-	if _, err := sandbox(a.Permission); err != nil {
+	if _, err := sandboxMode(a.Permission); err != nil {
 		return err
 	}
-	if _, err := mcp(a); err != nil {
+	if _, err := serverOptions(a); err != nil {
 		return err
 	}
 	_, err := tool().Start(a)
 	return err
 }
 
-// Invoke puts options before the subcommand, which takes few of them itself.
+// Invoke puts options before the subcommand, which accepts few of them itself.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	mode, err := sandbox(a.Permission)
+	mode, err := sandboxMode(a.Permission)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
@@ -54,7 +54,7 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if a.Model != "" {
 		argv = append(argv, "-m", a.Model)
 	}
-	role, stdin, err := prompt(a)
+	role, stdin, err := promptOf(a)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
@@ -62,12 +62,13 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	servers, err := mcp(a)
+	servers, err := serverOptions(a)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	argv = slices.Concat(argv, role, servers, option, a.Args, thread(a.Follow), []string{"-"})
-	return agent.Invocation{Argv: argv, Stdin: stdin, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace, Files: files}, nil
+	argv = slices.Concat(argv, role, servers, option, a.Args, resumeArgs(a.Follow), []string{"-"})
+	return agent.Invocation{Argv: argv, Stdin: stdin, Env: a.Env, Dir: a.Dir,
+		Timeout: a.Timeout, Grace: a.Grace, Files: files}, nil
 }
 
 func (c adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
@@ -88,8 +89,8 @@ func tool() agent.Tool {
 	}
 }
 
-// sandbox is what codex calls a permission. It asks nobody: what the sandbox refuses is refused.
-func sandbox(p agent.Permission) (string, error) {
+// sandboxMode translates a permission. codex exec never asks: what the sandbox refuses is refused.
+func sandboxMode(p agent.Permission) (string, error) {
 	switch p {
 	case agent.ReadOnly:
 		return "read-only", nil
@@ -98,11 +99,12 @@ func sandbox(p agent.Permission) (string, error) {
 	case agent.Full:
 		return "danger-full-access", nil
 	default:
-		return "", &agent.ConfigError{Text: fmt.Sprintf("codex knows no permission %q", p), Fix: "read-only, edit and full are known"}
+		return "", &agent.ConfigError{Text: fmt.Sprintf("codex knows no permission %q", p),
+			Fix: "read-only, edit and full are known"}
 	}
 }
 
-func thread(f *agent.Follow) []string {
+func resumeArgs(f *agent.Follow) []string {
 	switch {
 	case f == nil:
 		return nil
@@ -113,9 +115,10 @@ func thread(f *agent.Follow) []string {
 	}
 }
 
-// prompt is the role's and the user's. A thread keeps the instructions with which it began, and a long text fits in no argument:
-// then the role goes before what the user says.
-func prompt(a agent.Assignment) (option []string, stdin []byte, err error) {
+// promptOf returns the role's prompt as an option and the user's as standard input. A thread keeps
+// its first instructions, and a long text fits in no argument: the role then goes before the user's
+// prompt.
+func promptOf(a agent.Assignment) (option []string, stdin []byte, err error) {
 	stdin = a.Ask()
 	switch {
 	case a.Prompt == "":
@@ -125,13 +128,14 @@ func prompt(a agent.Assignment) (option []string, stdin []byte, err error) {
 		option = []string{"-c", "developer_instructions=" + tomlString(a.Prompt)}
 	}
 	if n := utf8.RuneCount(stdin); n > maxPrompt {
-		return nil, nil, &agent.ConfigError{Text: fmt.Sprintf("the input has %d characters, and codex takes %d at most", n, maxPrompt),
-			Fix: "split the board, or give the role another agent"}
+		return nil, nil, &agent.ConfigError{
+			Text: fmt.Sprintf("the input has %d characters, and codex takes %d at most", n, maxPrompt),
+			Fix:  "split the board, or give the role another agent"}
 	}
 	return option, stdin, nil
 }
 
-// schemaFile hands the form of the reply over. Where there is no folder for it, the words of the prompt say it alone.
+// schemaFile passes the schema of the reply. Without a scratch folder only the prompt says it.
 func schemaFile(a agent.Assignment) (files []agent.File, option []string, err error) {
 	if a.Contract.Schema() == "" || a.Scratch == "" {
 		return nil, nil, nil

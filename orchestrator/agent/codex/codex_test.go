@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// TestRecorded: what codex 0.169.0 said in runs that were recorded.
+// TestRecorded: runs recorded with codex 0.169.0.
 func TestRecorded(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -43,7 +43,7 @@ func TestLostSession(t *testing.T) {
 		"no rollout found for thread id 01a1ff62-0000-75b0-a9e9-0d2583832624")
 }
 
-// TestLongLine: what codex says may be its reply, so that no earlier message is.
+// TestLongLine: the line may have been the reply, so that no earlier message counts.
 func TestLongLine(t *testing.T) {
 	streamtest.LongLine(t, codex.New(), message("an earlier one"), `{"type":"item.completed","item":{"type":"agent_message","text":"`, "\"}}\n"+completed)
 }
@@ -58,7 +58,7 @@ func read(c agent.Contract, exit proc.Exit, stream string) streamtest.Heard {
 	return streamtest.Read(codex.New(), c, []byte(stream), 100, exit)
 }
 
-// TestEnd: success is a completed turn with a message, of a codex that ended well, and nothing less.
+// TestEnd: a reply needs a completed turn, a message and a good exit.
 func TestEnd(t *testing.T) {
 	const reply = `{"status":"ok","message":"m"}`
 	for _, tt := range []struct {
@@ -103,7 +103,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestWarns: a line that cannot be read is a warning, wherever it stands and whatever it is. Seed 003, "解析错误处理".
+// TestWarns: a line that cannot be read is a warning, wherever it stands. Seed 003, "解析错误处理".
 func TestWarns(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"type":"item.compl`:     "warning: a line of its output cannot be read (unexpected end of JSON input)",
@@ -123,7 +123,8 @@ func TestWarns(t *testing.T) {
 	}
 }
 
-// TestReview: the reply of a review is what it says, a fence in it, too. Seed 003, "Supervisor Feedback".
+// TestReview: the reply of a review is the whole message, fences included. Seed 003, "Supervisor
+// Feedback".
 func TestReview(t *testing.T) {
 	const text = "Fix it:\n```json\n{}\n```\n"
 	if got := read(agent.ReviewContract, proc.Exit{}, message(text)+completed).Report; got.Failure != nil || string(got.Reply) != text {

@@ -8,9 +8,9 @@ import (
 
 // Reset and TOMLString are tested with all that they can be given.
 var (
-	Reset      = reset
+	Reset      = parseReset
 	TOMLString = tomlString
 )
 
-// Impatient is the adapter with another patience.
+// Impatient returns the adapter with another patience.
 func Impatient(d time.Duration) agent.Adapter { return adapter{patience: d} }

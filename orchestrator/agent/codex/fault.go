@@ -9,20 +9,20 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// hopeless is the error that a text of codex stands for where no retry can mend it, else nil. There is nothing but the text: no code, no
-// status. Errors: *agent.ConfigError, *agent.LaterError.
-func hopeless(text string, now time.Time) error {
+// classify returns the error of a failure that no retry can mend, else nil. codex gives no code or
+// status, only a text. Errors: *agent.ConfigError, *agent.LaterError.
+func classify(text string, now time.Time) error {
 	if isLimit(text) {
-		return &agent.LaterError{Text: "codex: " + text, Reset: reset(text, now)}
+		return &agent.LaterError{Text: "codex: " + text, Reset: parseReset(text, now)}
 	}
-	if fix := remedy(text); fix != "" {
+	if fix := remedyFor(text); fix != "" {
 		return &agent.ConfigError{Text: "codex: " + text, Fix: fix}
 	}
 	return nil
 }
 
-// words are a message's for people: of what a provider refuses, codex shows the whole body.
-func words(text string) string {
+// providerText returns the message in the body of a provider's refusal, which codex shows whole.
+func providerText(text string) string {
 	var body struct {
 		Detail string `json:"detail"`
 		Error  struct {
@@ -40,30 +40,33 @@ func words(text string) string {
 	return text
 }
 
-// retried is the cause in "Reconnecting... 1/5 (CAUSE)".
-func retried(text string) (cause string, ok bool) {
+// retryCause returns the cause in "Reconnecting... 1/5 (CAUSE)".
+func retryCause(text string) (cause string, ok bool) {
 	_, cause, ok = strings.Cut(text, " (")
 	return strings.TrimSuffix(cause, ")"), ok
 }
 
-// isLimit knows a spent allowance, and a rate that is too high: codex has tried again by then, or waits for hours.
+// isLimit recognises a spent allowance and too high a rate: codex has retried by then, or waits for
+// hours.
 func isLimit(text string) bool {
 	return containsAny(text, "hit your usage limit", "usage_limit_reached", "Quota exceeded", "429 Too Many Requests")
 }
 
 const (
 	loginFix = "run `codex login`, or set the key of the provider that codex is set to (OPENAI_API_KEY or CODEX_API_KEY)"
-	keyFix   = "set it; where a provider has a variable of its own (env_key in codex's config.toml), name it in env.pass too: agents get no other secrets"
+	keyFix   = "set it; where a provider has a variable of its own (env_key in codex's config.toml), " +
+		"name it in env.pass too: agents get no other secrets"
 	moneyFix = "look at the account's billing page at the provider"
 	modelFix = "give another model with `model` in the role, or in codex's config.toml, and look at the address of its provider"
 )
 
-// remedy is what to do about a setting that is wrong; "" where it may be the provider's fault.
-func remedy(text string) string {
+// remedyFor returns the remedy for a wrong setting; "" where it may be the provider's fault.
+func remedyFor(text string) string {
 	switch {
 	case strings.Contains(text, "Missing environment variable"):
 		return keyFix
-	case containsAny(text, "status 401", "status 403", "401 Unauthorized", "403 Forbidden", "Not logged in", "not logged in", "codex login"):
+	case containsAny(text, "status 401", "status 403", "401 Unauthorized", "403 Forbidden",
+		"Not logged in", "not logged in", "codex login"):
 		return loginFix
 	case containsAny(text, "status 402", "402 Payment Required"):
 		return moneyFix
@@ -74,7 +77,7 @@ func remedy(text string) string {
 	}
 }
 
-// unknownModel is how OpenAI, and those who speak like it, say it: codex leaves out that it was a 404.
+// unknownModel matches the words of OpenAI and compatible providers; codex drops their 404.
 var unknownModel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bmodel\b.* does not exist`) })
 
 func containsAny(text string, parts ...string) bool {
@@ -86,14 +89,15 @@ func containsAny(text string, parts ...string) bool {
 	return false
 }
 
-// again is how codex says when a limit is over: 7:55 PM today, or Nov 24th, 2026 7:55 PM. The time is local.
-var again = sync.OnceValue(func() *regexp.Regexp {
+// resetTime matches the end of a limit in local time: 7:55 PM today, or Nov 24th, 2026 7:55 PM.
+var resetTime = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`try again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}:\d{2}) ?([AP]M)`)
 })
 
-// reset is the time that the text names, else zero. A time of day without a date is the next one.
-func reset(text string, now time.Time) time.Time {
-	m := again().FindStringSubmatch(strings.ReplaceAll(text, "\u202f", " "))
+// parseReset returns the time that the text names, else zero. A time without a date is the next
+// one.
+func parseReset(text string, now time.Time) time.Time {
+	m := resetTime().FindStringSubmatch(strings.ReplaceAll(text, "\u202f", " "))
 	if m == nil {
 		return time.Time{}
 	}

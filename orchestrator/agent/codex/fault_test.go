@@ -19,7 +19,7 @@ func failedTurn(text string) string {
 	return `{"type":"error","message":` + quoted + "}\n" + `{"type":"turn.failed","error":{"message":` + quoted + "}}\n"
 }
 
-// TestHopeless: what no retry can mend is told apart from what one may mend, by its words: codex has nothing else.
+// TestHopeless: the words tell what no retry can mend; codex gives nothing else.
 func TestHopeless(t *testing.T) {
 	const config, later = "*agent.ConfigError", "*agent.LaterError"
 	for text, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// TestReset: codex says a time in words, in local time, of today or with a date.
+// TestReset: codex names a local time, of today or with a date.
 func TestReset(t *testing.T) {
 	at := func(day, hour, minute int) time.Time {
 		return time.Date(2026, time.November, day, hour, minute, 0, 0, time.Local)
@@ -81,7 +81,7 @@ func TestReset(t *testing.T) {
 
 const reconnecting401 = `{"type":"error","message":"Reconnecting... 1/5 (unexpected status 401 Unauthorized: bad key, url: u)"}` + "\n"
 
-// TestGivesUp: codex tries a bad key five times and says so in between; nobody has to wait for that.
+// TestGivesUp: codex retries a bad key five times; the first refusal ends the attempt.
 func TestGivesUp(t *testing.T) {
 	got := read(agent.TaskContract, proc.Exit{}, reconnecting401)
 	var config *agent.ConfigError
@@ -99,7 +99,7 @@ func TestGivesUp(t *testing.T) {
 
 const reconnecting429 = `{"type":"error","message":"Reconnecting... 1/1 (exceeded retry limit, last status: 429 Too Many Requests)"}` + "\n"
 
-// TestPatience: a limit that passes within a minute is waited for, and a longer silence ends the attempt.
+// TestPatience: a limit that ends within a minute is waited for; a longer silence ends the attempt.
 func TestPatience(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -32,7 +32,7 @@ func invoke(t *testing.T, a agent.Assignment) agent.Invocation {
 	return inv
 }
 
-// TestInvoke: options come before the subcommand, and the prompt by standard input.
+// TestInvoke: options come before the subcommand, and the prompt goes to standard input.
 func TestInvoke(t *testing.T) {
 	scratch := t.TempDir()
 	schema := filepath.Join(scratch, "codex-reply.schema.json")
@@ -73,7 +73,7 @@ func TestInvoke(t *testing.T) {
 	}
 }
 
-// TestStrictSchema: OpenAI refuses objects that are open, properties that may be missing or have no type, and bounds.
+// TestStrictSchema: OpenAI refuses open objects, optional or untyped properties, and bounds.
 func TestStrictSchema(t *testing.T) {
 	for contract, want := range map[agent.Contract][]string{
 		agent.TaskContract:    {"message", "status"},
@@ -100,7 +100,7 @@ func TestStrictSchema(t *testing.T) {
 	}
 }
 
-// TestTooLong: of more than it takes, codex says so only after its start, and no retry would help.
+// TestTooLong: codex refuses a longer input only after its start, and no retry helps.
 func TestTooLong(t *testing.T) {
 	a := agent.Assignment{Command: []string{self(t)}, Input: []byte(strings.Repeat("é", 1<<20))}
 	if _, err := codex.New().Invoke(a); !errors.As(err, new(*agent.ConfigError)) || !strings.Contains(err.Error(), "1048576 at most") {

@@ -2,7 +2,7 @@ package codex
 
 import "strings"
 
-// item is a thing that happens within a turn: what the model says, or a tool at work.
+// item is a part of a turn: a message of the model, or a tool call.
 type item struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -20,7 +20,7 @@ type item struct {
 	} `json:"changes"`
 }
 
-// tool is the name of the tool that the item is about, and what it is to do; "" is none.
+// tool returns the name of the item's tool and its task; "" for none.
 func (i item) tool() (name, what string) {
 	switch i.Type {
 	case "command_execution":

@@ -8,10 +8,10 @@ import (
 	"kanban-run/orchestrator/agent/streamtest"
 )
 
-// TestMain plays a codex too, which says in codex's form what a stub agent says.
+// TestMain also plays a codex that prints a stub agent's reply in codex's form.
 func TestMain(m *testing.M) { os.Exit(streamtest.Main(m, "fake-codex", "exec", wrap)) }
 
-// wrap is what codex says of a run whose last message is the reply.
+// wrap returns the events of a run whose last message is the reply.
 func wrap(reply []byte) []byte {
 	return fmt.Appendf(nil, `{"type":"thread.started","thread_id":"t-1"}
 {"type":"turn.started"}

@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// server is one of mcp_config, as claude and most others take it, too.
+// server is an entry of mcp_config, in the form that most agents share.
 type server struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -23,18 +23,21 @@ type server struct {
 
 var serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
-// mcp are the options that give codex the role's servers. It takes them on its command line only, where every user of the machine sees
-// them, so a server with variables or headers is refused: there are secrets in those. Errors: *agent.ConfigError.
-func mcp(a agent.Assignment) (options []string, err error) {
+// serverOptions passes the role's servers. They go on the command line, which every user of the
+// machine can read, so a server with variables or headers, which hold secrets, is refused. Errors:
+// *agent.ConfigError.
+func serverOptions(a agent.Assignment) (options []string, err error) {
 	servers, err := a.Servers()
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		var s server
-		if err := json.Unmarshal(servers[name], &s); err != nil || len(s.Env)+len(s.Headers) > 0 || !serverName().MatchString(name) || (s.Command == "") == (s.URL == "") {
+		err := json.Unmarshal(servers[name], &s)
+		if err != nil || len(s.Env)+len(s.Headers) > 0 || !serverName().MatchString(name) || (s.Command == "") == (s.URL == "") {
 			return nil, &agent.ConfigError{Text: fmt.Sprintf("codex cannot be given the MCP server %q of mcp_config", name),
-				Fix: "it needs a plain name and a command or a url, and neither env nor headers, which everybody could read on its command line: set those in codex's own config.toml"}
+				Fix: "it needs a plain name and a command or a url, and neither env nor headers, which everybody could " +
+					"read on its command line: set those in codex's own config.toml"}
 		}
 		options = append(options, s.options("mcp_servers."+name+".")...)
 	}

@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// TestMCP: servers go onto the command line, and nothing that may be a secret does.
+// TestMCP: servers go onto the command line, possible secrets do not.
 func TestMCP(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string
@@ -35,7 +35,7 @@ func TestMCP(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := mcp(agent.Assignment{MCP: path})
+			got, err := serverOptions(agent.Assignment{MCP: path})
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
@@ -46,7 +46,8 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// TestMCPOnce: what an agent makes of the file does not change how it is started again. Seed 004, "Retry Rule (CRITICAL)".
+// TestMCPOnce: a file that an agent changed does not change the next attempt. Seed 004, "Retry Rule
+// (CRITICAL)".
 func TestMCPOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mcp.json")
@@ -58,7 +59,7 @@ func TestMCPOnce(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := mcp(a); err != nil || got[1] != `mcp_servers.lab.command="first"` {
+		if got, err := serverOptions(a); err != nil || got[1] != `mcp_servers.lab.command="first"` {
 			t.Errorf("with %s in the file: options %q, %v, want those of before", text, got, err)
 		}
 	}

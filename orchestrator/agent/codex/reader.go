@@ -9,13 +9,13 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// reader follows the events of one `codex exec --json`. Source: recorded from codex 0.169.0, see testdata.
+// reader reads the events of one `codex exec --json`, as recorded in testdata from codex 0.169.0.
 type reader struct {
 	agent.Messages
 	contract agent.Contract
 	host     agent.Host
 	patience time.Duration
-	timer    *time.Timer // runs while codex waits for a limit to pass
+	timer    *time.Timer // runs while codex waits until a limit is over
 
 	session string
 	lost    bool   // codex does not know the thread that it was to resume
@@ -35,7 +35,7 @@ type event struct {
 	} `json:"error"`
 }
 
-// usage is that of the whole thread so far, and of those it was forked from.
+// usage is the sum of the thread so far, and of those that it was forked from.
 type usage struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached_input_tokens"`
@@ -44,12 +44,12 @@ type usage struct {
 
 func newReader(c agent.Contract, host agent.Host, patience time.Duration) *reader {
 	r := &reader{contract: c, host: host, patience: patience}
-	r.Init(host.Emit, r.line)
+	r.Init(host.Emit, r.readEvent)
 	r.Strict = true
 	return r
 }
 
-func (r *reader) line(line []byte) error {
+func (r *reader) readEvent(line []byte) error {
 	r.stopWaiting()
 	var e event
 	if err := agent.Decode(line, &e); err != nil {
@@ -62,26 +62,26 @@ func (r *reader) line(line []byte) error {
 	case "turn.started":
 		r.Completed, r.failed = false, ""
 	case "item.started":
-		r.begin(e.Item)
+		r.startItem(e.Item)
 	case "item.completed":
-		r.end(e.Item)
+		r.endItem(e.Item)
 	case "error":
-		r.trouble(e.Message)
+		r.onError(e.Message)
 	case "turn.failed":
-		r.fail(e.Error.Message)
+		r.failTurn(e.Error.Message)
 	case "turn.completed":
-		r.complete(e.Usage)
+		r.completeTurn(e.Usage)
 	}
 	return nil
 }
 
-func (r *reader) begin(i item) {
+func (r *reader) startItem(i item) {
 	if name, what := i.tool(); name != "" {
 		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: i.ID, Text: agent.Told(what)})
 	}
 }
 
-func (r *reader) end(i item) {
+func (r *reader) endItem(i item) {
 	name, _ := i.tool()
 	switch {
 	case name != "":
@@ -94,15 +94,15 @@ func (r *reader) end(i item) {
 	}
 }
 
-// trouble is what codex says before it tries again, and for the last time before turn.failed. It tries five times whatever it is, and a
-// limit it waits for, however long that is: both would look like work.
-func (r *reader) trouble(text string) {
+// onError reads an error before a retry, or the last one before turn.failed. codex retries anything
+// five times and waits for a limit to end, both of which would look like work.
+func (r *reader) onError(text string) {
 	if !strings.HasPrefix(text, "Reconnecting") {
-		r.failed = words(text)
+		r.failed = providerText(text)
 		return
 	}
 	r.Emit(agent.Event{Kind: agent.Retry, Text: agent.Told(text)})
-	if cause, ok := retried(text); ok {
+	if cause, ok := retryCause(text); ok {
 		text = cause
 	}
 	if isLimit(text) {
@@ -110,12 +110,12 @@ func (r *reader) trouble(text string) {
 		r.timer = time.AfterFunc(r.patience, func() { r.host.GiveUp(limit) })
 		return
 	}
-	if err := hopeless(text, time.Now()); err != nil {
+	if err := classify(text, time.Now()); err != nil {
 		r.host.GiveUp(err)
 	}
 }
 
-// stopWaiting: codex speaks, so it waits no longer.
+// stopWaiting stops the timer: codex prints again.
 func (r *reader) stopWaiting() {
 	if r.timer != nil {
 		r.timer.Stop()
@@ -123,9 +123,9 @@ func (r *reader) stopWaiting() {
 	}
 }
 
-func (r *reader) fail(text string) {
+func (r *reader) failTurn(text string) {
 	if text != "" {
-		r.failed = words(text)
+		r.failed = providerText(text)
 	}
 	if r.failed == "" {
 		r.failed = "the turn failed"
@@ -134,7 +134,7 @@ func (r *reader) fail(text string) {
 	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(r.failed)})
 }
 
-func (r *reader) complete(u *usage) {
+func (r *reader) completeTurn(u *usage) {
 	r.Completed, r.failed = true, ""
 	if u != nil {
 		r.spent = &agent.Spending{Input: u.Input, Cached: u.Cached, Output: u.Output}
@@ -143,14 +143,14 @@ func (r *reader) complete(u *usage) {
 	r.Emit(agent.Event{Kind: agent.Result, Text: "completed"})
 }
 
-// End takes a message for the reply only if the turn was completed and codex ended well: there may be one of earlier, and codex
-// itself looks at no reply.
+// End takes a reply only from a completed turn and a good exit: there may be an earlier message,
+// and codex validates no reply.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	r.stopWaiting()
 	report := agent.Report{Session: r.session, Spent: r.spent, Cumulative: true, Reply: r.Reply(r.contract)}
 	if report.Failure = r.failure(exit); report.Failure != nil && r.failed != "" && !exit.TimedOut {
-		report.Err = hopeless(r.failed, time.Now())
+		report.Err = classify(r.failed, time.Now())
 	}
 	return report
 }

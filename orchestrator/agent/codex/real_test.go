@@ -14,7 +14,7 @@ import (
 	"kanban-run/orchestrator/agent/streamtest"
 )
 
-// TestRealReply: the reply fits on the first try, the work is done, and what the role says has arrived.
+// TestRealReply: the first reply fits, the work is done, and the role's prompt reached the model.
 func TestRealReply(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	c.Model, c.Args = "gpt-5.5", []string{"-c", "model_reasoning_effort=low"}
@@ -34,7 +34,7 @@ func TestRealReply(t *testing.T) {
 	wantStrict(t, q.Body)
 }
 
-// wantStrict checks the schema that codex hands on against what OpenAI's strict mode asks for.
+// wantStrict holds the schema that codex passes on to the rules of OpenAI's strict mode.
 func wantStrict(t *testing.T, body []byte) {
 	t.Helper()
 	var q struct {
@@ -58,7 +58,7 @@ func wantStrict(t *testing.T, body []byte) {
 	}
 }
 
-// TestRealManager: the Manager's list comes back as it was.
+// TestRealManager: the Manager's list comes back unchanged.
 func TestRealManager(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	c.Contract = agent.ManagerContract
@@ -69,7 +69,8 @@ func TestRealManager(t *testing.T) {
 	}
 }
 
-// TestRealText: codex validates nothing, so a text comes through and is refused here; one with the object in a fence is not.
+// TestRealText: codex validates nothing, so a plain text is refused here; an object in a fence is
+// not.
 func TestRealText(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	h := c.Play(t, modeltest.Say("All done."))
@@ -80,7 +81,7 @@ func TestRealText(t *testing.T) {
 	c.Play(t, modeltest.Say("Here:\n\n```json\n{\"status\":\"ok\",\"message\":\"fenced\"}\n```")).WantReply(t, "fenced")
 }
 
-// TestRealDenied: what the sandbox refuses only the model hears of; it is up to its reply to say so.
+// TestRealDenied: only the model learns what the sandbox refuses; its reply has to say so.
 func TestRealDenied(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	c.Permission = agent.ReadOnly
@@ -97,7 +98,7 @@ func TestRealDenied(t *testing.T) {
 	}
 }
 
-// TestRealKey: a bad key, and one that is not there, are not waited for and not tried again.
+// TestRealKey: a bad or missing key ends the attempt without a retry.
 func TestRealKey(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	c.Args = []string{"-c", "model_providers.fake.stream_max_retries=5"}
@@ -114,7 +115,7 @@ func TestRealKey(t *testing.T) {
 	}
 }
 
-// TestRealUnpaid: an account without money is no reason to try again either.
+// TestRealUnpaid: an account without money ends it, too.
 func TestRealUnpaid(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	h := c.Play(t, modeltest.Status(402))
@@ -130,7 +131,7 @@ func TestRealUnknownModel(t *testing.T) {
 	streamtest.WantErr[*agent.ConfigError](t, h, "The model does not exist")
 }
 
-// TestRealLimit: when a spent allowance is renewed is said in local time, with a date where that is not today.
+// TestRealLimit: the end of a limit is a local time, with a date unless it is today.
 func TestRealLimit(t *testing.T) {
 	for name, wait := range map[string]time.Duration{"today, or tomorrow": time.Hour, "in days": 75 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +146,7 @@ func TestRealLimit(t *testing.T) {
 	}
 }
 
-// TestRealWaits: codex would wait for an hour, and say nothing.
+// TestRealWaits: codex would wait for an hour in silence.
 func TestRealWaits(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.Impatient(time.Second))
 	h := c.Play(t, modeltest.Status(429, "retry-after", "3600"))
@@ -169,7 +170,8 @@ func TestRealHang(t *testing.T) {
 	c.Play(t, modeltest.Hang()).WantFailure(t, "timed out after 3s")
 }
 
-// TestRealStopped: an agent that is stopped in the middle of a command leaves nothing, and its thread goes on later.
+// TestRealStopped: an agent stopped in the middle of a command leaves no process, and its thread
+// goes on later.
 func TestRealStopped(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	h := c.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7153.25"), streamtest.Good("slept"))
@@ -181,8 +183,8 @@ func TestRealStopped(t *testing.T) {
 	c.Play(t, streamtest.Good("went on")).WantReply(t, "went on")
 }
 
-// TestRealThreads: a review in a copy of a thread, and the thread itself that goes on with what it said. What each came to is counted
-// once. Seed 003, "Supervisor Feedback".
+// TestRealThreads: a fork reviews a thread, and the thread goes on with the review. Each is charged
+// its own cost. Seed 003, "Supervisor Feedback".
 func TestRealThreads(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	accounts := agent.Accounts{}
@@ -220,7 +222,7 @@ func wantCharge(t *testing.T, got *agent.Spending, input int64) {
 	}
 }
 
-// TestRealUnknownThread: the failure is codex's, and its words are on standard error.
+// TestRealUnknownThread: codex reports it on standard error alone.
 func TestRealUnknownThread(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	c.Follow = &agent.Follow{Session: "01a1ff62-0000-75b0-a9e9-0d2583832624"}

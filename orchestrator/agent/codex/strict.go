@@ -10,9 +10,9 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// strictSchema is the contract's schema as OpenAI's strict mode takes it: every object is closed, every property of it is required,
-// everything has a type, and there are no bounds. What is lost by that is still judged when the reply is there.
-// Source: OpenAI, "Structured Outputs", supported schemas.
+// strictSchema returns the contract's schema for OpenAI's strict mode: objects are closed, every
+// property is required and typed, and there are no bounds. The reply itself is still judged by the
+// full schema. Source: OpenAI, "Structured Outputs", supported schemas.
 func strictSchema(c agent.Contract) ([]byte, error) {
 	source, err := c.ReplySchema()
 	if err != nil {
@@ -48,7 +48,7 @@ func tighten(s map[string]any) {
 	s["required"], s["additionalProperties"] = slices.Sorted(maps.Keys(properties)), false
 }
 
-// tomlString quotes a text for the value of -c. JSON's escapes are TOML's, but for one character that only TOML wants escaped.
+// tomlString quotes a value of -c. JSON's escapes are TOML's, except that TOML also escapes DEL.
 func tomlString(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
