@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// words are the provider's in "[API Error: BODY]".
-func words(text string) string {
+// providerText returns the provider's words in "[API Error: BODY]".
+func providerText(text string) string {
 	inner := strings.TrimSuffix(strings.TrimPrefix(text, "[API Error: "), "]")
 	var body struct {
 		Error struct {
@@ -31,7 +31,7 @@ const (
 	setupFix = "start gemini once at a terminal: it says there what is wrong with its settings"
 )
 
-// Exit statuses of gemini itself. That of an API's fault is its status code in eight bits.
+// gemini's exit statuses. That of an API's fault is the HTTP status modulo 256.
 const (
 	exitNoLogin  = 41
 	exitSettings = 52
@@ -40,8 +40,9 @@ const (
 	exit429      = 429 % 256
 )
 
-// hopeless is the error that a failure stands for where no retry can mend it, else nil. Errors: *agent.ConfigError, *agent.LaterError.
-func hopeless(text string, code int, now time.Time) error {
+// classify returns the error of a failure that no retry can mend, else nil. Errors:
+// *agent.ConfigError, *agent.LaterError.
+func classify(text string, code int, now time.Time) error {
 	say := func(fallback string) string {
 		if text == "" {
 			text = fallback
@@ -50,8 +51,9 @@ func hopeless(text string, code int, now time.Time) error {
 	}
 	switch {
 	case code == exit429 || strings.HasPrefix(text, "429 ") || strings.Contains(text, "exhausted your"):
-		return &agent.LaterError{Text: say("429"), Reset: reset(text, now)}
-	case code == exit401 || code == exit403 || strings.HasPrefix(text, "401 ") || strings.HasPrefix(text, "403 ") || strings.Contains(text, "API key not valid"):
+		return &agent.LaterError{Text: say("429"), Reset: parseReset(text, now)}
+	case code == exit401 || code == exit403,
+		strings.HasPrefix(text, "401 ") || strings.HasPrefix(text, "403 ") || strings.Contains(text, "API key not valid"):
 		return &agent.ConfigError{Text: say("the key is refused"), Fix: loginFix}
 	case code == exitNoLogin:
 		return &agent.ConfigError{Text: say("it is not logged in, or its settings do not say how"), Fix: loginFix}
@@ -64,11 +66,11 @@ func hopeless(text string, code int, now time.Time) error {
 	}
 }
 
-// again is how gemini says when a quota is renewed: reset after 3h20m10s.
-var again = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`reset after ((?:\d+[hms])+)`) })
+// resetDelay matches the time until a quota is renewed: reset after 3h20m10s.
+var resetDelay = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`reset after ((?:\d+[hms])+)`) })
 
-func reset(text string, now time.Time) time.Time {
-	m := again().FindStringSubmatch(text)
+func parseReset(text string, now time.Time) time.Time {
+	m := resetDelay().FindStringSubmatch(text)
 	if m == nil {
 		return time.Time{}
 	}

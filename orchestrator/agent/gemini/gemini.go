@@ -1,4 +1,5 @@
-// Package gemini is the adapter for the Gemini CLI of Google: one `gemini -o stream-json` an attempt.
+// Package gemini is the adapter for the Gemini CLI of Google: one `gemini -o stream-json` an
+// attempt.
 package gemini
 
 import (
@@ -14,25 +15,26 @@ type adapter struct{}
 
 func (adapter) Name() string { return "gemini" }
 
-// Check refuses what gemini has no option for. A session can be resumed, but there is no copy of one.
+// Check refuses the options that gemini lacks. It can resume a session, but not fork one.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("gemini", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
 		return err
 	}
-	if _, err := approval(a.Permission); err != nil {
+	if _, err := approvalMode(a.Permission); err != nil {
 		return err
 	}
 	_, err := tool().Start(a)
 	return err
 }
 
-// Invoke says the role before the input: what gemini has for a system prompt would take the place of all that it knows of its tools.
+// Invoke puts the role before the input: gemini's system prompt option would replace its own, with
+// all that it says of its tools.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	mode, err := approval(a.Permission)
+	mode, err := approvalMode(a.Permission)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
@@ -40,12 +42,13 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if a.Model != "" {
 		argv = append(argv, "-m", a.Model)
 	}
-	return agent.Invocation{Argv: append(argv, a.Args...), Stdin: a.AskWithRole(), Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
+	return agent.Invocation{Argv: append(argv, a.Args...), Stdin: a.AskWithRole(), Env: a.Env, Dir: a.Dir,
+		Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
 func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
 	r := &reader{contract: contract, tools: map[string]string{}}
-	r.Init(host.Emit, r.line)
+	r.Init(host.Emit, r.readEvent)
 	return r
 }
 
@@ -60,13 +63,13 @@ func tool() agent.Tool {
 		Options: []string{"--output-format", "--approval-mode", "--model"},
 		Help:    []string{"--help"},
 		Keys:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"},
-		// It trusts no folder unless somebody says so at a terminal, and starts itself again to have more memory.
+		// A folder has to be trusted at a terminal, and a relaunch would ask for more memory.
 		Env: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"},
 	}
 }
 
-// approval is what gemini calls a permission. What it would ask a person, it refuses.
-func approval(p agent.Permission) (string, error) {
+// approvalMode translates a permission. What gemini would ask a person, it refuses.
+func approvalMode(p agent.Permission) (string, error) {
 	switch p {
 	case agent.ReadOnly:
 		return "plan", nil
@@ -75,6 +78,7 @@ func approval(p agent.Permission) (string, error) {
 	case agent.Full, "":
 		return "yolo", nil
 	default:
-		return "", &agent.ConfigError{Text: fmt.Sprintf("gemini knows no permission %q", p), Fix: "read-only, edit and full are known"}
+		return "", &agent.ConfigError{Text: fmt.Sprintf("gemini knows no permission %q", p),
+			Fix: "read-only, edit and full are known"}
 	}
 }

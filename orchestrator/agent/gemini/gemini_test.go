@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// TestRecorded: what gemini 0.61.0 said in runs that were recorded.
+// TestRecorded: runs recorded with gemini 0.61.0.
 func TestRecorded(t *testing.T) {
 	for _, name := range []string{"tools", "mcp"} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +45,7 @@ const (
 	missed = `{"type":"tool_result","tool_id":"w1","status":"error","error":{"type":"file_not_found","message":"no file"}}` + "\n"
 )
 
-// TestEnd: success is a result that says so, a message behind all tools, and exit status 0, and nothing less.
+// TestEnd: a reply needs a successful result, a message behind all tools, and exit status 0.
 func TestEnd(t *testing.T) {
 	const reply = `{"status":"ok","message":"m"}`
 	for _, tt := range []struct {
@@ -80,7 +80,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestTold: what is said before two tools is told once.
+// TestTold: the text before two tools is reported once.
 func TestTold(t *testing.T) {
 	h := streamtest.Read(gemini.New(), agent.TaskContract, []byte(message("I be")+message("gin.")+use+use+used+used+message("Done.")+success), 100, proc.Exit{})
 	var told []string
@@ -134,7 +134,7 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// TestInvoke: the role stands before the input, because a system prompt would take the place of gemini's own.
+// TestInvoke: the role stands before the input, so that gemini keeps its own system prompt.
 func TestInvoke(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"kanban-run/orchestrator/agent/streamtest"
 )
 
-// TestMain plays a gemini too, which says in gemini's form what a stub agent says.
+// TestMain also plays a gemini that prints a stub agent's reply in gemini's form.
 func TestMain(m *testing.M) { os.Exit(streamtest.Main(m, "fake-gemini", "-o", wrap)) }
 
-// wrap is what gemini says of a run whose last message is the reply.
+// wrap returns the events of a run whose last message is the reply.
 func wrap(reply []byte) []byte {
 	return fmt.Appendf(nil, `{"type":"init","session_id":"s-1","model":"m"}
 {"type":"message","role":"user","content":"the prompt"}

@@ -9,15 +9,16 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// reader follows the events of one `gemini -o stream-json`. Source: recorded from gemini 0.61.0, see testdata.
+// reader reads the events of one `gemini -o stream-json`, as recorded in testdata from gemini
+// 0.61.0.
 type reader struct {
 	agent.Messages
 	contract agent.Contract
-	tools    map[string]string // names of those at work, by the call
+	tools    map[string]string // names of running tools, by call
 	session  string
 	status   string // of the result, which ends the stream
 	failed   string // in the provider's words
-	denied   string // the first tool that was
+	denied   string // the first denied tool
 	spent    *agent.Spending
 }
 
@@ -46,7 +47,7 @@ type stats struct {
 	Output int64 `json:"output_tokens"`
 }
 
-func (r *reader) line(line []byte) error {
+func (r *reader) readEvent(line []byte) error {
 	var e event
 	if err := agent.Decode(line, &e); err != nil {
 		return err
@@ -60,31 +61,31 @@ func (r *reader) line(line []byte) error {
 			r.Add(e.Content)
 		}
 	case "tool_use":
-		r.begin(e)
+		r.startTool(e)
 	case "tool_result":
-		r.end(e)
+		r.endTool(e)
 	case "error":
-		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Told("warning: " + e.Message)}) // what is fatal is in the result
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Told("warning: " + e.Message)}) // a fatal one is in the result
 	case "result":
-		r.finish(e)
+		r.readResult(e)
 	}
 	return nil
 }
 
-// maxTools bounds what is remembered of tools that are said to have begun, and never to have ended.
+// maxTools bounds the tools that begin and never end.
 const maxTools = 1000
 
-func (r *reader) begin(e event) {
+func (r *reader) startTool(e event) {
 	r.Tell()
-	r.Forget() // what was said so far led to the tool
+	r.Forget() // the text so far led to the tool
 	if len(r.tools) < maxTools {
 		r.tools[e.ToolID] = e.ToolName
 	}
 	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.ToolName, ID: e.ToolID, Text: agent.About(e.Parameters)})
 }
 
-// end: a tool that needs a leave which nobody can give is refused by a rule.
-func (r *reader) end(e event) {
+// endTool notes a denial: a tool that would need a person's consent is refused by a policy.
+func (r *reader) endTool(e event) {
 	name, text := r.tools[e.ToolID], ""
 	delete(r.tools, e.ToolID)
 	r.Forget()
@@ -97,9 +98,9 @@ func (r *reader) end(e event) {
 	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, ID: e.ToolID, Text: text})
 }
 
-func (r *reader) finish(e event) {
+func (r *reader) readResult(e event) {
 	r.Tell()
-	r.status, r.failed = e.Status, words(e.Error.Message)
+	r.status, r.failed = e.Status, providerText(e.Error.Message)
 	if s := e.Stats; s != nil {
 		r.spent = &agent.Spending{Input: s.Input, Cached: s.Cached, Output: s.Output}
 		r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", s.Input, s.Output)})
@@ -107,12 +108,12 @@ func (r *reader) finish(e event) {
 	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(e.Status + " " + r.failed)})
 }
 
-// End trusts neither the exit status, which is 0 after a stream that was cut or a signal, nor the result alone.
+// End trusts neither the exit status, 0 after a cut stream or a signal, nor the result alone.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.contract)}
 	if report.Failure = r.failure(exit); report.Failure != nil && !exit.TimedOut && exit.Signal == "" {
-		report.Err = hopeless(r.failed, exit.Code, time.Now())
+		report.Err = classify(r.failed, exit.Code, time.Now())
 	}
 	return report
 }
@@ -128,7 +129,8 @@ func (r *reader) failure(exit proc.Exit) *agent.Failure {
 	case r.status != "success":
 		return agent.Failed("the result is %s: %s", r.status, r.failed)
 	case r.denied != "":
-		return agent.Failed("permission denied: %s; give the role permission: edit or full, or say in it that it has to do without", r.denied)
+		return agent.Failed("permission denied: %s; "+
+			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	default:
 		return r.Missing()
 	}

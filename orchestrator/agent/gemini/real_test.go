@@ -19,7 +19,7 @@ func start(t *testing.T) *streamtest.Real {
 	return g
 }
 
-// TestRealReply: the reply fits on the first try, the work is done, and what the role says has arrived.
+// TestRealReply: the first reply fits, the work is done, and the role's prompt reached the model.
 func TestRealReply(t *testing.T) {
 	g := start(t)
 	h := g.Play(t, modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cp out.txt b.txt"), streamtest.Good("written"))
@@ -44,7 +44,7 @@ func TestRealText(t *testing.T) {
 	g.Play(t, modeltest.Say("```json\n{\"status\":\"ok\",\"message\":\"fenced\"}\n```")).WantReply(t, "fenced")
 }
 
-// TestRealDenied: a refused tool is told of; a shell that there is no leave for is not even there.
+// TestRealDenied: a refused tool is reported; a shell without permission does not exist.
 func TestRealDenied(t *testing.T) {
 	g := start(t)
 	g.Permission = agent.ReadOnly
@@ -69,7 +69,7 @@ func TestRealKey(t *testing.T) {
 	}
 }
 
-// TestRealCut: gemini ends as if all were well.
+// TestRealCut: gemini exits with 0 after a cut stream.
 func TestRealCut(t *testing.T) {
 	start(t).Play(t, modeltest.Cut()).WantFailure(t, "terminated")
 }
@@ -80,7 +80,7 @@ func TestRealHang(t *testing.T) {
 	g.Play(t, modeltest.Hang()).WantFailure(t, "timed out after 8s")
 }
 
-// TestRealStopped: gemini leaves its tools running when it is ended.
+// TestRealStopped: gemini leaves its tools running at its end.
 func TestRealStopped(t *testing.T) {
 	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7154.25"), streamtest.Good("slept"))
 	if !h.Stopped || h.Session == "" {
