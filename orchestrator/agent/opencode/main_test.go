@@ -8,10 +8,10 @@ import (
 	"kanban-run/orchestrator/agent/streamtest"
 )
 
-// TestMain plays an opencode too, which says in opencode's form what a stub agent says.
+// TestMain also plays an opencode that prints a stub agent's reply in opencode's form.
 func TestMain(m *testing.M) { os.Exit(streamtest.Main(m, "fake-opencode", "run", wrap)) }
 
-// wrap is what opencode says of a run whose last message is the reply.
+// wrap returns the events of a run whose last message is the reply.
 func wrap(reply []byte) []byte { return []byte(begin + text(string(reply)) + end("stop")) }
 
 const begin = `{"type":"step_start","sessionID":"ses_1","part":{"type":"step-start"}}` + "\n"

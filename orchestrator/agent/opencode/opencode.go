@@ -16,26 +16,26 @@ type adapter struct{}
 
 func (adapter) Name() string { return "opencode" }
 
-// Check refuses what opencode has no option for.
+// Check refuses the options that opencode lacks.
 func (adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("opencode", "max_turns", "max_cost", "mcp_config"); err != nil {
 		return err
 	}
-	if _, _, err := permission(a.Permission); err != nil {
+	if _, _, err := permissionFor(a.Permission); err != nil {
 		return err
 	}
 	_, err := tool().Start(a)
 	return err
 }
 
-// Invoke gives the prompt by standard input only: opencode quotes arguments anew. There is no option for a system prompt, so the role is
-// said before the input.
+// Invoke passes the prompt by standard input, because opencode quotes arguments again, and the role
+// before the input, because there is no option for a system prompt.
 func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	argv, err := tool().Start(a)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	options, rules, err := permission(a.Permission)
+	options, rules, err := permissionFor(a.Permission)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
@@ -50,12 +50,13 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 			argv = append(argv, "--fork")
 		}
 	}
-	return agent.Invocation{Argv: argv, Stdin: a.AskWithRole(), Env: environment(a.Env, rules), Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
+	return agent.Invocation{Argv: argv, Stdin: a.AskWithRole(), Env: withRules(a.Env, rules), Dir: a.Dir,
+		Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
 func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
 	r := &reader{contract: contract}
-	r.Init(host.Emit, r.line)
+	r.Init(host.Emit, r.readEvent)
 	return r
 }
 
@@ -69,18 +70,19 @@ func tool() agent.Tool {
 		Tested:  "1.18.33",
 		Options: []string{"--format", "--auto", "--model", "--session", "--fork"},
 		Help:    []string{"run", "--help"},
-		Keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY",
-			"GROQ_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "AZURE_API_KEY"},
+		Keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
+			"OPENROUTER_API_KEY", "OPENCODE_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY",
+			"XAI_API_KEY", "AZURE_API_KEY"},
 		Env: map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1"},
 	}
 }
 
-// variable holds rules that go before those of opencode's settings.
-const variable = "OPENCODE_PERMISSION"
+// permissionVariable holds rules that take precedence over opencode's settings.
+const permissionVariable = "OPENCODE_PERMISSION"
 
-// permission is what opencode knows of it: options, and rules by which some of its tools are not even there. Without --auto it refuses
-// what it would ask a person.
-func permission(p agent.Permission) (options []string, rules string, err error) {
+// permissionFor translates a permission into options and rules, which remove some tools. Without
+// --auto opencode refuses what it would ask a person.
+func permissionFor(p agent.Permission) (options []string, rules string, err error) {
 	switch p {
 	case agent.ReadOnly:
 		return nil, `{"edit":"deny","bash":"deny"}`, nil
@@ -89,15 +91,16 @@ func permission(p agent.Permission) (options []string, rules string, err error) 
 	case agent.Full, "":
 		return []string{"--auto"}, "", nil
 	default:
-		return nil, "", &agent.ConfigError{Text: fmt.Sprintf("opencode knows no permission %q", p), Fix: "read-only, edit and full are known"}
+		return nil, "", &agent.ConfigError{Text: fmt.Sprintf("opencode knows no permission %q", p),
+			Fix: "read-only, edit and full are known"}
 	}
 }
 
-// environment has the rules in the place of those that it may have had.
-func environment(env []string, rules string) []string {
+// withRules replaces the rules that env may have.
+func withRules(env []string, rules string) []string {
 	if rules == "" {
 		return env
 	}
-	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, variable+"=") })
-	return append(env, variable+"="+rules)
+	isOld := func(e string) bool { return strings.HasPrefix(e, permissionVariable+"=") }
+	return append(slices.DeleteFunc(slices.Clone(env), isOld), permissionVariable+"="+rules)
 }

@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// TestRecorded: what opencode 1.18.33 said in a run that was recorded.
+// TestRecorded: a run recorded with opencode 1.18.33.
 func TestRecorded(t *testing.T) {
 	streamtest.Recorded(t, opencode.New(), agent.ReviewContract, "testdata/tools.jsonl", proc.Exit{})
 }
@@ -39,7 +39,7 @@ func read(exit proc.Exit, stream string) agent.Report {
 	return streamtest.Read(opencode.New(), agent.TaskContract, []byte(stream), 100, exit).Report
 }
 
-// TestEnd: success is a last step that says it is, with a text behind all tools, and exit status 0, and nothing less.
+// TestEnd: a reply needs a step marked as the last, a text behind all tools, and exit status 0.
 func TestEnd(t *testing.T) {
 	const reply = `{"status":"ok","message":"m"}`
 	for _, tt := range []struct {
@@ -78,7 +78,8 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestSpent: what the steps of a run came to is added up. What was read from the cache, or thought, is counted apart there.
+// TestSpent: the steps of a run add up, with the cached and reasoning tokens that opencode counts
+// apart.
 func TestSpent(t *testing.T) {
 	got := read(proc.Exit{}, begin+end("tool-calls")+begin+text("x")+end("stop")).Spent
 	if got == nil || got.Input != 246 || got.Cached != 60 || got.Output != 14 || got.Cost == nil || *got.Cost != 500_000 {

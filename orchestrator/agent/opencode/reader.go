@@ -9,7 +9,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// reader follows the events of one `opencode run --format json`. Source: recorded from opencode 1.18.33, see testdata.
+// reader reads the events of one `opencode run --format json`, as recorded in testdata from
+// opencode 1.18.33.
 type reader struct {
 	agent.Messages
 	contract agent.Contract
@@ -17,9 +18,9 @@ type reader struct {
 	lost     bool   // opencode does not know the session that it was to go on in
 	reason   string // why the last step ended
 	fault    *fault
-	denied   string // the first tool that was
+	denied   string // the first denied tool
 	spent    *agent.Spending
-	cost     float64 // in US dollars; 0 is also that of a model whose price opencode does not know
+	cost     float64 // in US dollars; also 0 for a model whose price opencode does not know
 }
 
 // event is any line.
@@ -30,7 +31,7 @@ type event struct {
 	Error     *fault `json:"error"`
 }
 
-// part is of a message: a text, a call of a tool that has ended, or the end of a step.
+// part is a part of a message: a text, an ended tool call, or the end of a step.
 type part struct {
 	Text   string  `json:"text"`
 	Tool   string  `json:"tool"`
@@ -45,7 +46,7 @@ type part struct {
 	} `json:"state"`
 }
 
-// tokens are of one step. Those of the cache, and those for thinking, are counted apart.
+// tokens are those of one step; cached and reasoning tokens are counted apart.
 type tokens struct {
 	Input     int64 `json:"input"`
 	Output    int64 `json:"output"`
@@ -56,7 +57,7 @@ type tokens struct {
 	} `json:"cache"`
 }
 
-func (r *reader) line(line []byte) error {
+func (r *reader) readEvent(line []byte) error {
 	var e event
 	if err := agent.Decode(line, &e); err != nil {
 		return err
@@ -69,19 +70,19 @@ func (r *reader) line(line []byte) error {
 	case "text":
 		r.Say(e.Part.Text)
 	case "tool_use":
-		r.tool(e.Part)
+		r.reportTool(e.Part)
 	case "step_start":
 		r.reason = ""
 	case "step_finish":
-		r.step(e.Part)
+		r.endStep(e.Part)
 	case "error":
-		r.fail(e.Error)
+		r.readFault(e.Error)
 	}
 	return nil
 }
 
-// tool hears of a call when it has ended: opencode says nothing of its beginning.
-func (r *reader) tool(p part) {
+// reportTool reports a call at its end: opencode prints nothing at its start.
+func (r *reader) reportTool(p part) {
 	r.Forget()
 	what := agent.About(p.State.Input)
 	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: p.Tool, ID: p.CallID, Text: what})
@@ -95,7 +96,7 @@ func (r *reader) tool(p part) {
 	}
 }
 
-func (r *reader) step(p part) {
+func (r *reader) endStep(p part) {
 	r.reason = p.Reason
 	if r.spent == nil {
 		r.spent = &agent.Spending{}
@@ -111,7 +112,7 @@ func (r *reader) step(p part) {
 	}
 }
 
-func (r *reader) fail(f *fault) {
+func (r *reader) readFault(f *fault) {
 	if f == nil {
 		f = &fault{}
 	}
@@ -119,7 +120,7 @@ func (r *reader) fail(f *fault) {
 	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(f.String())})
 }
 
-// End takes a text for the reply only if its step was the last, and opencode says so.
+// End takes a reply only from the last step, and only if opencode marks it as the last.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	if r.spent != nil && r.cost > 0 {
@@ -127,7 +128,7 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	}
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.contract)}
 	if report.Failure = r.failure(exit); report.Failure != nil && r.fault != nil && !exit.TimedOut && exit.Signal == "" {
-		report.Err = r.fault.hopeless()
+		report.Err = r.fault.classify()
 	}
 	return report
 }
@@ -147,7 +148,8 @@ func (r *reader) failure(exit proc.Exit) *agent.Failure {
 	case r.fault != nil:
 		return agent.Failed("%s", r.fault)
 	case r.denied != "":
-		return agent.Failed("permission denied: %s; give the role permission: edit or full, or say in it that it has to do without", r.denied)
+		return agent.Failed("permission denied: %s; "+
+			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	case r.reason == "":
 		return agent.Failed("it ended without an end of its last step")
 	case r.reason != "stop":

@@ -17,7 +17,7 @@ func start(t *testing.T) *streamtest.Real {
 	return streamtest.Start(t, "opencode", opencode.New())
 }
 
-// TestRealReply: the reply fits on the first try, the work is done, and what the role says has arrived.
+// TestRealReply: the first reply fits, the work is done, and the role's prompt reached the model.
 func TestRealReply(t *testing.T) {
 	o := start(t)
 	o.Model = "fake/fake-model"
@@ -42,7 +42,7 @@ func TestRealText(t *testing.T) {
 	start(t).Play(t, modeltest.Say("All done.")).WantFailure(t, "not a JSON object")
 }
 
-// TestRealDenied: what there is no leave for is not even there.
+// TestRealDenied: a tool without permission does not exist.
 func TestRealDenied(t *testing.T) {
 	o := start(t)
 	o.Permission = agent.ReadOnly
@@ -62,7 +62,7 @@ func TestRealDenied(t *testing.T) {
 	}
 }
 
-// TestRealAsked: there is nobody whom opencode could ask for leave to go out of the work directory.
+// TestRealAsked: opencode refuses to leave the work directory, for which it would ask a person.
 func TestRealAsked(t *testing.T) {
 	o := start(t)
 	o.Permission = agent.Edit
@@ -81,7 +81,7 @@ func TestRealHang(t *testing.T) {
 	o.Play(t, modeltest.Hang()).WantFailure(t, "timed out after 12s")
 }
 
-// TestRealStopped: opencode leaves its tools running whatever ends it.
+// TestRealStopped: opencode leaves its tools running at any end.
 func TestRealStopped(t *testing.T) {
 	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7155.25"), streamtest.Good("slept"))
 	if !h.Stopped {
@@ -90,7 +90,8 @@ func TestRealStopped(t *testing.T) {
 	streamtest.NoneRuns(t, "7155.25")
 }
 
-// TestRealSessions: a review in a copy of a session, and the session itself that goes on. Seed 003, "Supervisor Feedback".
+// TestRealSessions: a fork reviews a session, and the session goes on. Seed 003, "Supervisor
+// Feedback".
 func TestRealSessions(t *testing.T) {
 	o := start(t)
 	first := o.Play(t, streamtest.Good("worked"))
