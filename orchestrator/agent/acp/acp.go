@@ -1,6 +1,7 @@
-// Package acp is the adapter for any program that speaks the Agent Client Protocol over its standard streams. The protocol is a
-// dialogue, and an adapter's program is given all of its input at once: so what is started is kanban-run itself as the client, which
-// starts the agent, leads the dialogue and prints what happens, one JSON object a line.
+// Package acp is the adapter for programs that speak the Agent Client Protocol over their standard
+// streams. The protocol is a dialogue, but an adapter's program gets all of its input at once. So
+// kanban-run starts itself as the client, which starts the agent, holds the dialogue and prints the
+// events, one JSON object a line.
 package acp
 
 import (
@@ -18,20 +19,22 @@ type adapter struct{ executable string }
 
 func (adapter) Name() string { return "acp" }
 
-// Check refuses what the protocol has no word for. A permission is what the client answers by; an agent that never asks does as it likes.
+// Check refuses the options that the protocol lacks. The client answers by the permission; an agent
+// that never asks does as it likes.
 func (c adapter) Check(a agent.Assignment) error {
 	if err := a.Refuse("an acp agent", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
 		return err
 	}
-	if !known(a.Permission) {
-		return &agent.ConfigError{Text: "acp knows no permission " + string(a.Permission), Fix: "read-only, edit and full are known"}
+	if !isKnown(a.Permission) {
+		return &agent.ConfigError{Text: "acp knows no permission " + string(a.Permission),
+			Fix: "read-only, edit and full are known"}
 	}
-	_, err := command(a)
+	_, err := agentCommand(a)
 	return err
 }
 
 func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
-	program, err := command(a)
+	program, err := agentCommand(a)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
@@ -43,23 +46,25 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		argv = append(argv, "--model", a.Model)
 	}
 	argv = slices.Concat(append(argv, "--"), program, a.Args)
-	return agent.Invocation{Argv: argv, Stdin: a.AskWithRole(), Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}, nil
+	return agent.Invocation{Argv: argv, Stdin: a.AskWithRole(), Env: a.Env, Dir: a.Dir,
+		Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
 func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
 	r := &reader{contract: contract}
-	r.Init(host.Emit, r.line)
+	r.Init(host.Emit, r.readEvent)
 	return r
 }
 
-// Tool knows nearly nothing: it may be any program.
+// Tool knows next to nothing: the agent may be any program.
 func (adapter) Tool() agent.Tool { return agent.Tool{Ignores: []string{"tools"}} }
 
-// command is the agent's, with the path of its program. Errors: *agent.ConfigError.
-func command(a agent.Assignment) ([]string, error) {
+// agentCommand returns the agent's command with its program's path. Errors: *agent.ConfigError.
+func agentCommand(a agent.Assignment) ([]string, error) {
 	if len(a.Command) == 0 || a.Command[0] == "" {
 		return nil, &agent.ConfigError{Text: "no command is set for the acp agent",
-			Fix: "give one as command in the role file, for instance [gemini, --acp], or with --exec 'COMMAND ARGS' beside --agent acp"}
+			Fix: "give one as command in the role file, for instance [gemini, --acp], " +
+				"or with --exec 'COMMAND ARGS' beside --agent acp"}
 	}
 	path, err := proc.LookPath(a.Command[0], a.Dir)
 	var start *proc.StartError

@@ -27,8 +27,8 @@ func self(t testing.TB) string {
 	return path
 }
 
-// TestConformance: the agent says a reply, and ends badly, by way of the client. An agent that dies has no end of its turn. What is not
-// UTF-8 cannot be said in the protocol: the SDK puts another character in its place.
+// TestConformance: a stub's reply, or bad end, passes through the client. Invalid UTF-8 cannot: the
+// SDK replaces it.
 func TestConformance(t *testing.T) {
 	streamtest.Conformance(t, acp.New(self(t)), "fake-acp", map[string]string{
 		"empty": "the agent ended before its turn did (exit status 0)", "crash": "the agent ended before its turn did (signal: killed)",
@@ -36,8 +36,8 @@ func TestConformance(t *testing.T) {
 	}, "invalid-utf8")
 }
 
-// hold has a conversation with an agent of this binary.
-func hold(t *testing.T, stop context.Context, a agent.Assignment) (streamtest.Held, string) {
+// converse runs a conversation with an agent of this binary.
+func converse(t *testing.T, stop context.Context, a agent.Assignment) (streamtest.Held, string) {
 	t.Helper()
 	if a.Dir == "" {
 		a.Dir = t.TempDir()
@@ -62,7 +62,7 @@ func act(lines ...string) agent.Assignment {
 	return agent.Assignment{Command: []string{"actor"}, Contract: agent.ReviewContract, Input: []byte(strings.Join(lines, "\n"))}
 }
 
-// TestTurn: the reply is what the agent said since its last tool, in the turn and not before it.
+// TestTurn: the reply is the agent's text since its last tool, within the turn.
 func TestTurn(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
@@ -79,7 +79,7 @@ func TestTurn(t *testing.T) {
 		{"an error", []string{"!say Done.", "!fail 500"}, "", "the provider says 500"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h, _ := hold(t, t.Context(), act(tt.lines...))
+			h, _ := converse(t, t.Context(), act(tt.lines...))
 			if tt.reason != "" {
 				h.WantFailure(t, tt.reason)
 				return
@@ -92,7 +92,8 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestPermission: what is asked is answered by the permission, for once if that is offered, and what is refused is told of.
+// TestPermission: the permission answers each request, for once if that is offered, and denials are
+// reported.
 func TestPermission(t *testing.T) {
 	for _, tt := range []struct {
 		permission agent.Permission
@@ -110,7 +111,7 @@ func TestPermission(t *testing.T) {
 			}
 			a := act(append(lines, "!say Done.")...)
 			a.Permission = tt.permission
-			h, dir := hold(t, t.Context(), a)
+			h, dir := converse(t, t.Context(), a)
 			for _, line := range lines {
 				kind := strings.TrimPrefix(line, "!tool ")
 				_, err := os.Stat(filepath.Join(dir, "made-"+kind))
@@ -135,26 +136,26 @@ func TestPermission(t *testing.T) {
 
 // TestHopeless: what no retry can mend.
 func TestHopeless(t *testing.T) {
-	h, _ := hold(t, t.Context(), act("!fail 401"))
+	h, _ := converse(t, t.Context(), act("!fail 401"))
 	streamtest.WantErr[*agent.ConfigError](t, h, "the provider says 401")
-	h, _ = hold(t, t.Context(), act("!fail 429"))
+	h, _ = converse(t, t.Context(), act("!fail 429"))
 	streamtest.WantErr[*agent.LaterError](t, h, "the provider says 429")
 	a := act("!say x")
 	a.Env = []string{"FAKE_LOGIN=1"}
-	h, _ = hold(t, t.Context(), a)
+	h, _ = converse(t, t.Context(), a)
 	err := streamtest.WantErr[*agent.ConfigError](t, h, "Authentication required")
 	if !strings.Contains(err.Hint(), "log in") {
 		t.Errorf("hint %q", err.Hint())
 	}
 	a = act("!say x")
 	a.Model = "bad"
-	h, _ = hold(t, t.Context(), a)
+	h, _ = converse(t, t.Context(), a)
 	streamtest.WantErr[*agent.ConfigError](t, h, "does not take the model bad")
-	h, _ = hold(t, t.Context(), gone(t))
+	h, _ = converse(t, t.Context(), gone(t))
 	streamtest.WantErr[*agent.ConfigError](t, h, "the agent cannot be started")
 }
 
-// gone is an agent that vanishes between the check and the start.
+// gone is an agent that is removed between the check and the start.
 func gone(t *testing.T) agent.Assignment {
 	t.Helper()
 	a := act("!say x")
@@ -169,14 +170,14 @@ func gone(t *testing.T) agent.Assignment {
 func TestModelAndUsage(t *testing.T) {
 	a := act("!model", "!usage")
 	a.Model = "good"
-	h, _ := hold(t, t.Context(), a)
+	h, _ := converse(t, t.Context(), a)
 	h.WantReply(t, "good")
 	if s := h.Spent; s == nil || s.Input != 40 || s.Cached != 30 || s.Output != 7 || s.Cost == nil || *s.Cost != 500_000 || h.Cumulative {
 		t.Errorf("Spent = %+v, want 40, 30 and 7 tokens for half a dollar", s)
 	}
 }
 
-// TestCancelled: an agent that is stopped is told to leave its turn.
+// TestCancelled: a stopped agent is asked to end its turn.
 func TestCancelled(t *testing.T) {
 	stop, cancel := context.WithCancel(t.Context())
 	a := act("!hang")
@@ -190,7 +191,7 @@ func TestCancelled(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	h, _ := hold(t, stop, a)
+	h, _ := converse(t, stop, a)
 	if !h.Stopped || h.Session != "s-1" {
 		t.Errorf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
 	}
@@ -199,25 +200,25 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestHasty: an answer counts although nobody is there any more who gave it.
+// TestHasty: an answer counts although its agent has ended.
 func TestHasty(t *testing.T) {
 	for range 10 {
-		h, _ := hold(t, t.Context(), agent.Assignment{Command: []string{"hasty"}, Contract: agent.TaskContract})
+		h, _ := converse(t, t.Context(), agent.Assignment{Command: []string{"hasty"}, Contract: agent.TaskContract})
 		h.WantReply(t, "bye")
 	}
 }
 
-// TestLingers: neither an agent that does not leave nor what one left behind is waited for.
+// TestLingers: neither an agent that stays nor a process that it left is waited for.
 func TestLingers(t *testing.T) {
-	h, _ := hold(t, t.Context(), act("!say Done.", "!stay"))
+	h, _ := converse(t, t.Context(), act("!say Done.", "!stay"))
 	h.WantReply(t, "Done.")
-	h, _ = hold(t, t.Context(), act("!leak"))
+	h, _ = converse(t, t.Context(), act("!leak"))
 	h.WantFailure(t, "the agent ended before its turn did (exit status 4)")
 }
 
-// TestNoAgent: a program that does not speak the protocol, and ends.
+// TestNoAgent: a program that does not speak the protocol ends.
 func TestNoAgent(t *testing.T) {
-	h, _ := hold(t, t.Context(), agent.Assignment{Command: []string{self(t), agent.StubCommand, "--no-such-flag"}})
+	h, _ := converse(t, t.Context(), agent.Assignment{Command: []string{self(t), agent.StubCommand, "--no-such-flag"}})
 	h.WantFailure(t, "the agent ended before its turn did (exit status 2)")
 }
 
@@ -255,23 +256,23 @@ func TestInvoke(t *testing.T) {
 
 const turnEnd = `{"type":"result","text":"end_turn"}` + "\n"
 
-func said(text string) string {
+func textLine(text string) string {
 	return fmt.Sprintf(`{"type":"text","text":%s}`+"\n", streamtest.Quote([]byte(text)))
 }
 
-// TestEnd: success is an end of the turn, with a message, of a client that ended well.
+// TestEnd: a reply needs the end of the turn, a message and a client that ended well.
 func TestEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name, stream  string
 		exit          proc.Exit
 		reply, reason string
 	}{
-		{"all is well", said("x") + turnEnd, proc.Exit{}, "x", ""},
+		{"all is well", textLine("x") + turnEnd, proc.Exit{}, "x", ""},
 		{"nothing", "", proc.Exit{}, "", "without an end of its turn"},
-		{"no end", said("x"), proc.Exit{}, "x", "without an end of its turn"},
-		{"a bad exit", said("x") + turnEnd, proc.Exit{Code: 1}, "x", "exit status 1"},
+		{"no end", textLine("x"), proc.Exit{}, "x", "without an end of its turn"},
+		{"a bad exit", textLine("x") + turnEnd, proc.Exit{Code: 1}, "x", "exit status 1"},
 		{"too late", `{"type":"error","text":"terminated"}`, proc.Exit{TimedOut: true, Timeout: time.Second}, "terminated", "timed out after 1s"},
-		{"invalid UTF-8", said("\xff") + turnEnd, proc.Exit{}, strings.TrimSpace(said("\xff")), "invalid UTF-8"},
+		{"invalid UTF-8", textLine("\xff") + turnEnd, proc.Exit{}, strings.TrimSpace(textLine("\xff")), "invalid UTF-8"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := streamtest.Read(acp.New("x"), agent.ReviewContract, []byte(tt.stream), 100, tt.exit).Report
@@ -286,7 +287,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestRecorded: what the client printed of a session with gemini 0.61.0.
+// TestRecorded: the client's output of a session with gemini 0.61.0.
 func TestRecorded(t *testing.T) {
 	streamtest.Recorded(t, acp.New("x"), agent.TaskContract, "testdata/gemini.jsonl", proc.Exit{})
 }

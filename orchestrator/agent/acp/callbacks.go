@@ -6,7 +6,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 )
 
-// RequestPermission answers in the place of a person. Some agents tell of a tool only by asking for it.
+// RequestPermission answers in place of a person. Some agents report a tool only by asking for it.
 func (d *dialogue) RequestPermission(_ context.Context, q acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -21,14 +21,14 @@ func (d *dialogue) RequestPermission(_ context.Context, q acp.RequestPermissionR
 	if !begun {
 		d.beginTool(id, kind, title)
 	}
-	a, allowed := answer(q.Options, allows(d.permission, kind))
+	a, allowed := chooseOption(q.Options, isAllowed(d.permission, kind))
 	if !allowed {
-		d.printLocked(event{Type: denied, ID: string(id), Tool: shown(kind), Text: title})
+		d.printLocked(event{Type: denied, ID: string(id), Tool: toolKind(kind), Text: title})
 	}
 	return a, nil
 }
 
-// SessionUpdate hears what the agent does. Thoughts, plans and the like are its own.
+// SessionUpdate reports what the agent does. It ignores thoughts, plans and the like.
 func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -37,8 +37,8 @@ func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) e
 	}
 	switch u := n.Update; {
 	case u.AgentMessageChunk != nil:
-		if t := u.AgentMessageChunk.Content.Text; t != nil && d.said.Len()+len(t.Text) <= maxText {
-			d.said.WriteString(t.Text)
+		if t := u.AgentMessageChunk.Content.Text; t != nil && d.text.Len()+len(t.Text) <= maxText {
+			d.text.WriteString(t.Text)
 		}
 	case u.ToolCall != nil:
 		if _, begun := d.tools[u.ToolCall.ToolCallId]; !begun {
@@ -55,20 +55,20 @@ func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) e
 	return nil
 }
 
-// maxTools bounds what is remembered of tools that are said to have begun, and never to have ended.
+// maxTools bounds the tools that begin and never end.
 const maxTools = 1000
 
 func (d *dialogue) beginTool(id acp.ToolCallId, kind acp.ToolKind, title string) {
-	d.tellLocked()
+	d.flushTextLocked()
 	if len(d.tools) < maxTools {
 		d.tools[id] = kind
 	}
-	d.printLocked(event{Type: toolStarted, ID: string(id), Tool: shown(kind), Text: title})
+	d.printLocked(event{Type: toolStarted, ID: string(id), Tool: toolKind(kind), Text: title})
 }
 
-// updateTool also tells what was said so far: the question of leave for the tool may have overtaken it.
+// updateTool also flushes the text so far, which a request for permission may have overtaken.
 func (d *dialogue) updateTool(id acp.ToolCallId, status acp.ToolCallStatus) {
-	e := event{Type: toolEnded, ID: string(id), Tool: shown(d.tools[id])}
+	e := event{Type: toolEnded, ID: string(id), Tool: toolKind(d.tools[id])}
 	switch status {
 	case acp.ToolCallStatusFailed:
 		e.Text = string(status)
@@ -76,19 +76,19 @@ func (d *dialogue) updateTool(id acp.ToolCallId, status acp.ToolCallStatus) {
 	default:
 		return
 	}
-	d.tellLocked()
+	d.flushTextLocked()
 	delete(d.tools, id)
 	d.printLocked(e)
 }
 
-func shown(k acp.ToolKind) string {
+func toolKind(k acp.ToolKind) string {
 	if k == "" {
 		return string(acp.ToolKindOther)
 	}
 	return string(k)
 }
 
-// What the client does not offer, it has not.
+// The client offers neither files nor terminals.
 
 func (d *dialogue) ReadTextFile(context.Context, acp.ReadTextFileRequest) (acp.ReadTextFileResponse, error) {
 	return acp.ReadTextFileResponse{}, acp.NewMethodNotFound(acp.ClientMethodFsReadTextFile)

@@ -18,17 +18,18 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// ClientCommand is the hidden subcommand of kanban-run that is the protocol's client; see ClientMain.
+// ClientCommand is the hidden subcommand of kanban-run that runs ClientMain.
 const ClientCommand = "acp-client"
 
 const (
-	cancelWait = time.Second            // for an agent that has been asked to leave its turn
-	leaveWait  = 3 * time.Second        // for one that has nothing more to do
-	lateWait   = 300 * time.Millisecond // for what is on its way when the agent has ended
+	cancelWait = time.Second            // for an agent to end a cancelled turn
+	leaveWait  = 3 * time.Second        // for an agent to exit behind its last turn
+	lateWait   = 300 * time.Millisecond // for output that is under way when the agent has ended
 )
 
-// ClientMain is the hidden subcommand: it starts the agent that args name behind their flags, in the current directory, prompts it with
-// what stdin holds, and prints an event a line. It returns the exit status: 0 once the turn has ended, 2 when it was started wrongly.
+// ClientMain starts the agent that args name behind their flags, in the current directory, prompts
+// it with stdin, and prints one event a line. It returns the exit status: 0 once the turn has
+// ended, 1 after a failure, 2 for a wrong command line.
 func ClientMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(ClientCommand, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -45,52 +46,53 @@ func ClientMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	d := newDialogue(agent.Permission(*permission), stdout)
 	if err := d.run(ctx, flags.Args(), *model, string(prompt), stderr); err != nil {
-		d.fail(err)
+		d.printFailure(err)
 		return 1
 	}
 	return 0
 }
 
-// startError says that there is no agent to talk to.
+// startError says that the agent could not be started.
 type startError struct{ err error }
 
 func (e *startError) Error() string { return "the agent cannot be started: " + e.err.Error() }
 
-// modelError says that the agent does not know a model, or lets nobody choose one.
+// modelError says that the agent does not know the model, or has no choice of one.
 type modelError struct {
 	model string
 	err   error
 }
 
 func (e *modelError) Error() string {
-	return fmt.Sprintf("the agent does not take the model %s (its own command may have an option for it): %s", e.model, said(e.err))
+	return fmt.Sprintf("the agent does not take the model %s (its own command may have an option for it): %s", e.model, errorText(e.err))
 }
 
-// run has the agent as a child for as long as the dialogue takes. The child is in the group of this process, which is ended as a whole.
+// run keeps the agent as a child during the dialogue, in this process's group, which is ended as a
+// whole.
 func (d *dialogue) run(ctx context.Context, command []string, model, prompt string, stderr io.Writer) error {
 	a, err := startAgent(command, stderr)
 	if err != nil {
 		return err
 	}
 	turn, begun, over := make(chan error, 1), make(chan struct{}), make(chan struct{})
-	conn := acp.NewClientSideConnection(d, a.in, &patient{a.out, begun, over})
+	conn := acp.NewClientSideConnection(d, a.in, &delayedReader{a.out, begun, over})
 	conn.SetLogger(slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	close(begun)
 	go func() {
-		turn <- d.talk(context.WithoutCancel(ctx), conn, model, prompt)
+		turn <- d.runSession(context.WithoutCancel(ctx), conn, model, prompt)
 		close(over)
 	}()
 	select {
 	case err = <-turn:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-		go d.cancel(conn) // beside this, because an agent that reads nothing would hold it up
+		go d.cancel(conn) // an agent that reads nothing would block it
 		select {
 		case <-turn:
 		case <-time.After(cancelWait):
 		}
 	}
-	return a.part(ctx, err)
+	return a.release(ctx, err)
 }
 
 // child is the agent's process.
@@ -114,23 +116,23 @@ func startAgent(command []string, stderr io.Writer) (*child, error) {
 	}
 	cmd.Stdout = theirs
 	err = cmd.Start()
-	_ = theirs.Close() // the agent has its own
+	_ = theirs.Close() // the agent has its own descriptor
 	if err != nil {
 		return nil, errors.Join(&startError{err}, out.Close())
 	}
 	c := &child{cmd.Process, in, out, make(chan error, 1)}
 	go func() {
 		c.ended <- cmd.Wait()
-		time.AfterFunc(lateWait, func() { _ = out.Close() }) // what it left behind may keep the other end open
+		time.AfterFunc(lateWait, func() { _ = out.Close() }) // a process that it left may keep the other end open
 	}()
 	return c, nil
 }
 
-// part lets the agent go. One that has closed its output and goes on has not ended: who started this process says how long that may
-// take.
-func (c *child) part(ctx context.Context, err error) error {
-	_ = c.in.Close() // there is nobody to tell
-	var gone *goneError
+// release waits for the agent's end. One that has only closed its output may go on: the caller of
+// this process limits its time.
+func (c *child) release(ctx context.Context, err error) error {
+	_ = c.in.Close() // an error changes nothing: the dialogue is over
+	var gone *closedError
 	if errors.As(err, &gone) {
 		select {
 		case gone.end = <-c.ended:
@@ -141,21 +143,21 @@ func (c *child) part(ctx context.Context, err error) error {
 	select {
 	case <-c.ended:
 	case <-time.After(leaveWait):
-		_ = c.process.Kill() // it is gone already, or goes now
+		_ = c.process.Kill() // fails only when it has ended
 		<-c.ended
 	}
 	return err
 }
 
-// patient begins to read when the connection has all that it needs, for that is not made at once. It reads an end only when the turn is
-// over, or nothing more comes of it: the connection would forget an answer that came with its end.
-type patient struct {
+// delayedReader begins when the connection is complete, and delays the end of input until the turn
+// is over or nothing more can come: the connection would drop an answer that arrives with the end.
+type delayedReader struct {
 	from  io.Reader
 	begun <-chan struct{}
 	over  <-chan struct{}
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *delayedReader) Read(b []byte) (int, error) {
 	<-p.begun
 	n, err := p.from.Read(b)
 	if err != nil {
@@ -167,10 +169,10 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// goneError says that the connection was closed before the turn's end.
-type goneError struct{ end error }
+// closedError says that the connection was closed before the turn's end.
+type closedError struct{ end error }
 
-func (e *goneError) Error() string {
+func (e *closedError) Error() string {
 	if e.end == nil {
 		return "the agent ended before its turn did (exit status 0)"
 	}

@@ -15,17 +15,17 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// maxText is how much of what the agent says is kept: more than a reply may have.
+// maxText bounds the agent's text: more than a reply may have.
 const maxText = 17 << 20
 
-// dialogue is the client's side of a session with one prompt. It is safe for concurrent use: what the agent asks and what it tells
-// comes at the same time.
+// dialogue is the client's side of a session with one prompt. It is safe for concurrent use:
+// requests and updates arrive at the same time.
 type dialogue struct {
 	permission agent.Permission
 	mu         sync.Mutex
 	to         *json.Encoder
 	session    acp.SessionId   // "" before the prompt
-	said       strings.Builder // since the last tool began
+	text       strings.Builder // of the agent since the last tool began
 	tools      map[acp.ToolCallId]acp.ToolKind
 	cost       *float64 // of the session so far
 }
@@ -34,9 +34,9 @@ func newDialogue(p agent.Permission, stdout io.Writer) *dialogue {
 	return &dialogue{permission: p, to: json.NewEncoder(stdout), tools: map[acp.ToolCallId]acp.ToolKind{}}
 }
 
-// talk is the whole dialogue. Errors: what the agent answered, *goneError.
-func (d *dialogue) talk(ctx context.Context, conn *acp.ClientSideConnection, model, prompt string) error {
-	// No file system and no terminal of the client's is offered: the agent's own obey the agent's own rules.
+// runSession is the whole dialogue. Errors: the agent's answers, *closedError.
+func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model, prompt string) error {
+	// The client offers no files and no terminals: the agent's own obey the agent's rules.
 	_, err := conn.Initialize(ctx, acp.InitializeRequest{ProtocolVersion: acp.ProtocolVersionNumber})
 	if err != nil {
 		return d.explain(conn, err)
@@ -56,44 +56,44 @@ func (d *dialogue) talk(ctx context.Context, conn *acp.ClientSideConnection, mod
 			return d.explain(conn, &modelError{model, err})
 		}
 	}
-	d.begin(s.SessionId)
+	d.startPrompt(s.SessionId)
 	answer, err := conn.Prompt(ctx, acp.PromptRequest{SessionId: s.SessionId, Prompt: []acp.ContentBlock{acp.TextBlock(prompt)}})
-	d.tell()
+	d.flushText()
 	if err != nil {
 		return d.explain(conn, err)
 	}
-	d.count(answer)
+	d.recordUsage(answer)
 	d.print(event{Type: result, Text: string(answer.StopReason)})
 	return nil
 }
 
-// explain tells an answer from a connection that is no more, to which nothing can be written, or from which nothing comes.
+// explain returns *closedError for an internal error that only means that the connection is closed.
 func (d *dialogue) explain(conn *acp.ClientSideConnection, err error) error {
 	var answered *acp.RequestError
 	if errors.As(err, &answered) && answered.Code == internal {
 		select {
 		case <-conn.Done():
-			return &goneError{}
+			return &closedError{}
 		case <-time.After(4 * lateWait):
 		}
 	}
 	return err
 }
 
-// begin: what came before the prompt, as the news of a mode, is not the answer to it.
-func (d *dialogue) begin(id acp.SessionId) {
+// startPrompt ends the prologue, such as news of a mode, which is no answer to the prompt.
+func (d *dialogue) startPrompt(id acp.SessionId) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.session = id
 }
 
-// cancel asks the agent to leave its turn, which it then ends itself.
+// cancel asks the agent to end its turn.
 func (d *dialogue) cancel(conn *acp.ClientSideConnection) {
 	d.mu.Lock()
 	id := d.session
 	d.mu.Unlock()
 	if id != "" {
-		_ = conn.Cancel(context.Background(), acp.CancelNotification{SessionId: id}) // else it is gone
+		_ = conn.Cancel(context.Background(), acp.CancelNotification{SessionId: id}) // fails only when it is gone
 	}
 }
 
@@ -104,30 +104,31 @@ func (d *dialogue) print(e event) {
 	d.printLocked(e)
 }
 
-// printLocked does not look at errors: who does not read what this process prints ends it.
+// printLocked ignores errors: the reader of this process's output ends it when it no longer reads.
 func (d *dialogue) printLocked(e event) { _ = d.to.Encode(e) }
 
-// tell prints what was said.
-func (d *dialogue) tell() {
+// flushText prints the text so far.
+func (d *dialogue) flushText() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.tellLocked()
+	d.flushTextLocked()
 }
 
-func (d *dialogue) tellLocked() {
-	if d.said.Len() > 0 {
-		d.printLocked(event{Type: text, Text: d.said.String()})
-		d.said.Reset()
+func (d *dialogue) flushTextLocked() {
+	if d.text.Len() > 0 {
+		d.printLocked(event{Type: text, Text: d.text.String()})
+		d.text.Reset()
 	}
 }
 
-// count prints what the session came to. Tokens that were read from a cache, or thought, may be in the sum only.
-func (d *dialogue) count(r acp.PromptResponse) {
+// recordUsage prints the session's usage. Cached and reasoning tokens may be in the sum only.
+func (d *dialogue) recordUsage(r acp.PromptResponse) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	u := quota(r.Meta)
+	u := quotaUsage(r.Meta)
 	if r.Usage != nil {
-		u = &usage{Cached: orZero(r.Usage.CachedReadTokens), Output: int64(r.Usage.OutputTokens) + orZero(r.Usage.ThoughtTokens)}
+		u = &usage{Cached: orZero(r.Usage.CachedReadTokens),
+			Output: int64(r.Usage.OutputTokens) + orZero(r.Usage.ThoughtTokens)}
 		u.Input = max(int64(r.Usage.InputTokens), int64(r.Usage.TotalTokens)-u.Output)
 	}
 	if u != nil {
@@ -143,8 +144,8 @@ func orZero(n *int) int64 {
 	return int64(*n)
 }
 
-// quota is what gemini says instead of a usage.
-func quota(meta map[string]any) *usage {
+// quotaUsage reads what gemini sends in place of a usage.
+func quotaUsage(meta map[string]any) *usage {
 	var m struct {
 		Quota struct {
 			Tokens *struct {
@@ -160,9 +161,9 @@ func quota(meta map[string]any) *usage {
 	return &usage{Input: m.Quota.Tokens.Input, Output: m.Quota.Tokens.Output}
 }
 
-// fail prints why there is no end of the turn.
-func (d *dialogue) fail(err error) {
-	e := event{Type: failure, Text: said(err)}
+// printFailure prints why the turn did not end.
+func (d *dialogue) printFailure(err error) {
+	e := event{Type: failure, Text: errorText(err)}
 	var answered *acp.RequestError
 	switch {
 	case errors.As(err, new(*startError)) || errors.As(err, new(*modelError)):
@@ -173,7 +174,7 @@ func (d *dialogue) fail(err error) {
 	d.print(e)
 }
 
-// Codes of answers: the protocol's own, and the statuses that some agents hand on from their provider.
+// Codes of answers: the protocol's own, and HTTP statuses that some agents pass on.
 const (
 	internal     = -32603
 	authRequired = -32000
@@ -193,8 +194,8 @@ func answeredFault(e *acp.RequestError) fault {
 	}
 }
 
-// said is an answer's text for people: with the details, which are where an internal error says what it is.
-func said(err error) string {
+// errorText returns an answer's text with its details, where an internal error says its cause.
+func errorText(err error) string {
 	answered, ok := err.(*acp.RequestError)
 	if !ok {
 		return err.Error()

@@ -12,7 +12,7 @@ type event struct {
 
 type kind string
 
-// What the client tells of. A text is all that the agent has said since its last tool began.
+// The kinds of events. A text is everything since the last tool began.
 const (
 	session     kind = "session"
 	text        kind = "text"
@@ -24,10 +24,10 @@ const (
 	failure     kind = "error"
 )
 
-// fault is what kind of failure it is.
+// fault is a kind of failure.
 type fault string
 
-// A setup is wrong whatever is tried; all others may pass.
+// A wrong setup fails again; all others may pass.
 const (
 	setup fault = "setup"
 	login fault = "login"
@@ -35,7 +35,7 @@ const (
 	other fault = ""
 )
 
-// usage is what the session came to.
+// usage is the usage of the session.
 type usage struct {
 	Input  int64    `json:"input"`
 	Cached int64    `json:"cached"`

@@ -20,8 +20,8 @@ import (
 	"kanban-run/orchestrator/agent/streamtest"
 )
 
-// TestMain plays the client as kanban-run does, a stub, and two agents: one that says what a stub says, and one that does what its
-// prompt says.
+// TestMain also plays the client, a stub, an agent that prints a stub's reply, and one that follows
+// its prompt.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -44,12 +44,12 @@ func TestMain(m *testing.M) {
 
 // fake is an agent made with the SDK.
 type fake struct {
-	sdk.Agent // nil: what is not asked of it, it has not
+	sdk.Agent // nil: the other methods are never called
 	conn      *sdk.AgentSideConnection
 	begun     chan struct{} // closed when conn is set
 	cancelled chan struct{}
 	model     string
-	stays     bool // when it has nothing more to do
+	stays     bool // behind the end of its input
 	prompt    func(ctx context.Context, f *fake, id sdk.SessionId, text string) (sdk.PromptResponse, error)
 }
 
@@ -102,7 +102,7 @@ func (f *fake) update(id sdk.SessionId, u sdk.SessionUpdate) {
 	_ = f.conn.SessionUpdate(context.Background(), sdk.SessionNotification{SessionId: id, Update: u})
 }
 
-// saysAsStub is an agent that ends without an end of its turn where a stub says nothing or ends badly.
+// saysAsStub exits without the end of its turn where a stub prints nothing or ends badly.
 func saysAsStub(args []string) func(context.Context, *fake, sdk.SessionId, string) (sdk.PromptResponse, error) {
 	return func(_ context.Context, f *fake, id sdk.SessionId, text string) (sdk.PromptResponse, error) {
 		reply, code := streamtest.Stub(args, text)
@@ -116,7 +116,7 @@ func saysAsStub(args []string) func(context.Context, *fake, sdk.SessionId, strin
 	}
 }
 
-// acts does what the lines of its prompt say that begin with an exclamation mark.
+// acts follows the lines of its prompt that begin with an exclamation mark.
 func acts(ctx context.Context, f *fake, id sdk.SessionId, text string) (sdk.PromptResponse, error) {
 	r := sdk.PromptResponse{StopReason: sdk.StopReasonEndTurn}
 	for line := range strings.Lines(strings.NewReplacer(`\n`, "\n", `\"`, `"`).Replace(text)) {
@@ -153,7 +153,7 @@ func acts(ctx context.Context, f *fake, id sdk.SessionId, text string) (sdk.Prom
 	return r, nil
 }
 
-// tool asks for leave, and makes a file of its kind's name with it.
+// tool asks for permission, and with it makes a file named after its kind.
 func (f *fake) tool(ctx context.Context, id sdk.SessionId, kind sdk.ToolKind) {
 	call := sdk.ToolCallId("call-" + kind)
 	f.update(id, sdk.StartToolCall(call, "do "+string(kind), sdk.WithStartKind(kind), sdk.WithStartStatus(sdk.ToolCallStatusPending)))
@@ -169,7 +169,7 @@ func (f *fake) tool(ctx context.Context, id sdk.SessionId, kind sdk.ToolKind) {
 	f.update(id, sdk.UpdateToolCall(call, sdk.WithUpdateStatus(status)))
 }
 
-// hasty is an agent without the SDK that is gone with its last word.
+// hasty is an agent without the SDK that exits with its last answer.
 func hasty() int {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -195,7 +195,7 @@ func hasty() int {
 	return 1
 }
 
-// leak leaves a process behind that keeps standard output open.
+// leak starts a process that keeps standard output open.
 func leak() {
 	cmd := exec.Command(os.Args[0], "leaked")
 	cmd.Stdout = os.Stdout

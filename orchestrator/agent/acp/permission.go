@@ -8,12 +8,12 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-func known(p agent.Permission) bool {
+func isKnown(p agent.Permission) bool {
 	return slices.Contains([]agent.Permission{"", agent.ReadOnly, agent.Edit, agent.Full}, p)
 }
 
-// allows says whether a tool of that kind has leave.
-func allows(p agent.Permission, kind acp.ToolKind) bool {
+// isAllowed reports whether the permission covers a kind of tool.
+func isAllowed(p agent.Permission, kind acp.ToolKind) bool {
 	switch kind {
 	case acp.ToolKindRead, acp.ToolKindSearch, acp.ToolKindThink:
 		return true
@@ -24,9 +24,9 @@ func allows(p agent.Permission, kind acp.ToolKind) bool {
 	}
 }
 
-// answer chooses from what the agent offers, for this once if it can be. Where nothing fits it is as if nobody had answered, which is
-// no leave either.
-func answer(offers []acp.PermissionOption, allow bool) (acp.RequestPermissionResponse, bool) {
+// chooseOption picks an option, for once if that is offered. Without a fitting one the answer is
+// "cancelled", which grants nothing either.
+func chooseOption(offers []acp.PermissionOption, allow bool) (acp.RequestPermissionResponse, bool) {
 	wanted := []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
 	if allow {
 		wanted = []acp.PermissionOptionKind{acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways}

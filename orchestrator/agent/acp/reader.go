@@ -7,18 +7,18 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// reader reads what the client prints.
+// reader reads the client's events.
 type reader struct {
 	agent.Messages
 	contract agent.Contract
 	session  string
 	stop     string // why the turn ended
 	failed   *event
-	denied   string // the first tool that was
+	denied   string // the first denied tool
 	spent    *agent.Spending
 }
 
-func (r *reader) line(line []byte) error {
+func (r *reader) readEvent(line []byte) error {
 	var e event
 	if err := agent.Decode(line, &e); err != nil {
 		return err
@@ -36,9 +36,9 @@ func (r *reader) line(line []byte) error {
 		r.Forget()
 		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, ID: e.ID, Text: agent.Told(e.Text)})
 	case denied:
-		r.deny(e)
+		r.recordDenial(e)
 	case spent:
-		r.count(e.Usage)
+		r.recordUsage(e.Usage)
 	case result:
 		r.stop = e.Text
 		r.Emit(agent.Event{Kind: agent.Result, Text: e.Text})
@@ -49,7 +49,7 @@ func (r *reader) line(line []byte) error {
 	return nil
 }
 
-func (r *reader) deny(e event) {
+func (r *reader) recordDenial(e event) {
 	what := fmt.Sprintf("%s (%s)", e.Tool, agent.Told(e.Text))
 	if r.denied == "" {
 		r.denied = what
@@ -57,7 +57,7 @@ func (r *reader) deny(e event) {
 	r.Emit(agent.Event{Kind: agent.Text, Text: "permission denied: " + what})
 }
 
-func (r *reader) count(u *usage) {
+func (r *reader) recordUsage(u *usage) {
 	if u == nil {
 		return
 	}
@@ -68,7 +68,7 @@ func (r *reader) count(u *usage) {
 	r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", u.Input, u.Output)})
 }
 
-// End takes a text for the reply only if the agent says that its turn came to its end.
+// End takes a reply only from a turn that the agent ended.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.contract), Failure: r.failure(exit)}
@@ -76,7 +76,7 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 		report.Reply = []byte(r.failed.Text)
 	}
 	if report.Failure != nil && r.failed != nil && !exit.TimedOut {
-		report.Err = r.failed.hopeless()
+		report.Err = r.failed.classify()
 	}
 	return report
 }
@@ -94,19 +94,21 @@ func (r *reader) failure(exit proc.Exit) *agent.Failure {
 	case r.stop != "end_turn":
 		return agent.Failed("its turn ended with %s, want end_turn", r.stop)
 	case r.denied != "":
-		return agent.Failed("permission denied: %s; give the role permission: edit or full, or say in it that it has to do without", r.denied)
+		return agent.Failed("permission denied: %s; "+
+			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	default:
 		return r.Missing()
 	}
 }
 
-// hopeless is the error that the failure stands for where no retry can mend it, else nil.
-func (e *event) hopeless() error {
+// classify returns the error of a failure that no retry can mend, else nil.
+func (e *event) classify() error {
 	switch e.Fault {
 	case setup:
 		return &agent.ConfigError{Text: "acp: " + e.Text, Fix: "look at the command of the role, and start it at a terminal"}
 	case login:
-		return &agent.ConfigError{Text: "acp: " + e.Text, Fix: "log in to the agent at a terminal, or set its key and name it in env.pass"}
+		return &agent.ConfigError{Text: "acp: " + e.Text,
+			Fix: "log in to the agent at a terminal, or set its key and name it in env.pass"}
 	case limit:
 		return &agent.LaterError{Text: "acp: " + e.Text}
 	default:

@@ -19,7 +19,7 @@ func start(t *testing.T) *streamtest.Real {
 	return g
 }
 
-// TestRealReply: gemini asks for leave, does the work, and its reply fits on the first try.
+// TestRealReply: gemini asks for permission, does the work, and its first reply fits.
 func TestRealReply(t *testing.T) {
 	g := start(t)
 	h := g.Play(t, modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cp out.txt b.txt"), streamtest.Good("written"))
@@ -49,7 +49,7 @@ func TestRealKey(t *testing.T) {
 	streamtest.WantErr[*agent.ConfigError](t, start(t).Play(t, modeltest.Status(401)), "API key not valid")
 }
 
-// TestRealStopped: nothing of gemini and of its tools is left.
+// TestRealStopped: neither gemini nor its tools leave a process.
 func TestRealStopped(t *testing.T) {
 	g := start(t)
 	g.Args = append(g.Args, "--allowed-mcp-server-names", "none7156.25")
