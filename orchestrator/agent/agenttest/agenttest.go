@@ -1,5 +1,5 @@
-// Package agenttest is the conformance suite of adapters: whatever program an adapter speaks to, a right reply comes through,
-// every wrong one is refused with its reason, and nothing of the program is left.
+// Package agenttest is the conformance suite of adapters: with any program behind it a valid reply
+// comes through, every wrong one is refused with its reason, and no process is left.
 package agenttest
 
 import (
@@ -24,20 +24,21 @@ import (
 
 // Harness makes an adapter's program behave.
 type Harness struct {
-	// Agent returns an adapter and an assignment whose agent behaves as a stub's rule with that `do` (and with the given further
-	// lines of the rule) says. Input, Contract, Timeout and Grace are filled in by the suite.
+	// Agent returns an adapter and an assignment whose agent behaves as a stub's rule with that
+	// `do` (and the further lines). The suite fills in Input, Contract, Timeout and Grace.
 	Agent func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment)
-	// Deaf, where the program can be made so, returns one that never reads its standard input and replies well.
+	// Deaf, if set, returns an agent that never reads its standard input and replies well.
 	Deaf func(t *testing.T) (agent.Adapter, agent.Assignment)
-	// Reasons replaces what the suite looks for in a reason, by `do`, for programs whose output is more than the reply.
+	// Reasons replaces the suite's expected reasons, by `do`, for programs whose output is more
+	// than the reply.
 	Reasons map[string]string
-	// Takes lists by `do` what is a good reply of this program although it would be none of a plain one.
+	// Takes lists each `do` that is a good reply of this program, though not of a plain one.
 	Takes []string
-	// Stream says that the program's standard output is more than the reply, which is found in it.
+	// Stream says that the reply is a part of the program's standard output.
 	Stream bool
 }
 
-// never is a limit that a test does not reach unless something hangs.
+// never is longer than any test that does not hang.
 const never = time.Hour
 
 // Conformance runs the suite. The test binary must play stub agents: see agent.StubMain.
@@ -46,7 +47,7 @@ func Conformance(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	t.Run("valid replies", h.validReplies)
-	t.Run("misbehaviour", h.misbehaviour)
+	t.Run("misbehaviour", h.misbehaviours)
 	t.Run("review", h.review)
 	t.Run("identical invocations", h.identical)
 	t.Run("stop", h.stop)
@@ -65,7 +66,7 @@ func Conformance(t *testing.T, h Harness) {
 
 var contracts = [...]agent.Contract{agent.TaskContract, agent.ManagerContract, agent.InstructionContract}
 
-// input is a real one of the contract.
+// input returns a valid input of the contract.
 func input(c agent.Contract) []byte {
 	switch c {
 	case agent.TaskContract:
@@ -93,7 +94,7 @@ func complete(t *testing.T, a agent.Assignment, c agent.Contract) agent.Assignme
 	return a
 }
 
-// workdir has the two files of the inputs.
+// workdir makes a folder with the files of the inputs.
 func workdir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -113,7 +114,7 @@ func (h Harness) validReplies(t *testing.T) {
 		t.Run(contract.String(), func(t *testing.T) {
 			c := &conversation{}
 			c.adapter, c.assignment = h.assign(t, contract, "reply", "status: blocked", "message: 'said ✓'")
-			out := c.hold(t)
+			out := c.run(t)
 			if out.Failure != nil || out.Stopped || out.Reply == nil {
 				t.Fatalf("Converse = %+v, %v, want a reply", out, out.Failure)
 			}
@@ -139,7 +140,7 @@ func wantExit(t *testing.T, got proc.Exit, want string) {
 	}
 }
 
-func (h Harness) misbehaviour(t *testing.T) {
+func (h Harness) misbehaviours(t *testing.T) {
 	for _, tt := range []struct{ do, reason string }{
 		{"garbage", "not a JSON object"},
 		{"half-json", "half a JSON object"},
@@ -159,7 +160,7 @@ func (h Harness) misbehaviour(t *testing.T) {
 			t.Run(tt.do+", "+contract.String(), func(t *testing.T) {
 				c := &conversation{}
 				c.adapter, c.assignment = h.assign(t, contract, tt.do, "stderr: in a bad mood")
-				out := c.hold(t)
+				out := c.run(t)
 				if slices.Contains(h.Takes, tt.do) {
 					if out.Reply == nil {
 						t.Errorf("Converse = %+v, %v, want a reply", out, out.Failure)
@@ -175,7 +176,7 @@ func (h Harness) misbehaviour(t *testing.T) {
 	}
 }
 
-// wantFailure: the reason is that of the misbehaviour, and what there was of a reply is shown.
+// wantFailure checks the reason, and that the beginning of the reply is shown.
 func (h Harness) wantFailure(t *testing.T, c *conversation, out *agent.Outcome, do, reason string) {
 	t.Helper()
 	if out.Failure == nil || out.Reply != nil || out.Stopped {
@@ -196,17 +197,18 @@ func (h Harness) wantFailure(t *testing.T, c *conversation, out *agent.Outcome, 
 func (h Harness) review(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.assign(t, agent.ReviewContract, "garbage")
-	out := c.hold(t)
-	if out.Failure != nil || out.Reply == nil || strings.TrimSpace(out.Reply.Message) != "I have finished the task. All tests pass!" {
+	out := c.run(t)
+	const said = "I have finished the task. All tests pass!"
+	if out.Failure != nil || out.Reply == nil || strings.TrimSpace(out.Reply.Message) != said {
 		t.Errorf("Converse = %+v, %v, want the text that the agent said", out.Reply, out.Failure)
 	}
 	c.adapter, c.assignment = h.assign(t, agent.ReviewContract, "empty")
-	if out = c.hold(t); out.Failure == nil {
+	if out = c.run(t); out.Failure == nil {
 		t.Errorf("Converse = %+v, want no review of an agent that says nothing", out.Reply)
 	}
 }
 
-// killed is what a process that ended itself is told by.
+// killed is the text of the exit of a process that killed itself.
 func killed() string {
 	if runtime.GOOS == "windows" {
 		return "exit status 1"
@@ -214,7 +216,8 @@ func killed() string {
 	return "killed by signal: killed"
 }
 
-// identical: seed 004, "Retry Rule (CRITICAL)": the same agent with exactly the same parameters.
+// identical: a retry starts the same agent with the same parameters: seed 004, "Retry Rule
+// (CRITICAL)".
 func (h Harness) identical(t *testing.T) {
 	adapter, assignment := h.assign(t, agent.TaskContract, "reply")
 	first, err := adapter.Invoke(assignment)
@@ -225,7 +228,8 @@ func (h Harness) identical(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(first.Argv, again.Argv) || !slices.Equal(first.Env, again.Env) || !bytes.Equal(first.Stdin, again.Stdin) || first.Dir != again.Dir {
+	if !slices.Equal(first.Argv, again.Argv) || !slices.Equal(first.Env, again.Env) ||
+		!bytes.Equal(first.Stdin, again.Stdin) || first.Dir != again.Dir {
 		t.Errorf("Invoke = %+v, and then %+v, want the same", first, again)
 	}
 	if first.Digest() != again.Digest() || len(first.Digest()) != 64 {
@@ -247,13 +251,13 @@ func (h Harness) identical(t *testing.T) {
 func (h Harness) stop(t *testing.T) {
 	c := &conversation{stopAt: "hanging"}
 	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "hang")
-	wantStopped(t, c.hold(t))
+	wantStopped(t, c.run(t))
 }
 
 func (h Harness) kill(t *testing.T) {
 	c := &conversation{stopAt: "ignoring SIGTERM", killToo: true}
 	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "ignore-term")
-	wantStopped(t, c.hold(t))
+	wantStopped(t, c.run(t))
 }
 
 func wantStopped(t *testing.T, out *agent.Outcome) {
@@ -283,27 +287,27 @@ func (h Harness) timeout(t *testing.T) {
 		c := &conversation{}
 		c.adapter, c.assignment = h.assign(t, agent.TaskContract, do)
 		c.assignment.Timeout, c.assignment.Grace = 300*time.Millisecond, 20*time.Millisecond
-		out := c.hold(t)
+		out := c.run(t)
 		if out.Failure == nil || !strings.Contains(out.Failure.Reason, "timed out after 300ms") || out.Stopped {
 			t.Errorf("Converse(%s) = %+v, %v, want it to time out", do, out, out.Failure)
 		}
 	}
 }
 
-// closedStdout: an agent that has nothing more to say has not ended.
+// closedStdout: an agent that closed its output has not ended.
 func (h Harness) closedStdout(t *testing.T) {
 	c := &conversation{stopAt: "closed stdout"}
 	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "close-stdout")
-	wantStopped(t, c.hold(t))
+	wantStopped(t, c.run(t))
 }
 
 var leftBehind = regexp.MustCompile(`left process (\d+) behind`)
 
-// leakedChild: the reply is good, and what the agent left behind neither delays it nor lives on.
+// leakedChild: the reply is good, and a process left behind neither delays it nor survives.
 func (h Harness) leakedChild(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "leak-child")
-	out := c.hold(t)
+	out := c.run(t)
 	if out.Failure != nil || out.Reply == nil {
 		t.Fatalf("Converse = %+v, %v, want a reply", out, out.Failure)
 	}
@@ -320,7 +324,7 @@ func (h Harness) leakedChild(t *testing.T) {
 	}
 }
 
-// huge: 64 MiB are refused, without being kept. A stream may have lines that are longer than a reply.
+// huge: 64 MiB are refused and not kept. A stream may have lines longer than a reply.
 func (h Harness) huge(t *testing.T) {
 	adapter, assignment := h.assign(t, agent.ManagerContract, "huge")
 	inv, err := adapter.Invoke(assignment)
@@ -346,8 +350,9 @@ func (h Harness) huge(t *testing.T) {
 	}
 }
 
-// watchHeap looks at the heap every millisecond, and keeps what is no longer needed out of it, until highest is called; that
-// returns the most bytes that it saw. What was allocated over time would say little: the race detector drops pooled buffers.
+// watchHeap samples the heap every millisecond, with frequent collections, until highest is called,
+// which returns the maximum. Total allocation would say little: the race detector drops pooled
+// buffers.
 func watchHeap() (highest func() uint64) {
 	percent := debug.SetGCPercent(10)
 	over, most := make(chan struct{}), make(chan uint64)
@@ -372,11 +377,11 @@ func watchHeap() (highest func() uint64) {
 	}
 }
 
-// sinks: everything that the agent prints passes them, and what it says for people is told at once.
+// sinks: all output passes the sinks, and standard error is reported at once.
 func (h Harness) sinks(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "reply", "message: seen", "stderr: reading the task")
-	out := c.hold(t)
+	out := c.run(t)
 	if out.Failure != nil {
 		t.Fatalf("Converse = %v, want a reply", out.Failure)
 	}
@@ -394,7 +399,7 @@ func (h Harness) sinks(t *testing.T) {
 	}
 }
 
-// vanished: what was there at the check can be gone at the start. No retry brings it back.
+// vanished: a program removed between check and start is a mistake that no retry mends.
 func (h Harness) vanished(t *testing.T) {
 	adapter, assignment := h.assign(t, agent.TaskContract, "reply")
 	inv, err := adapter.Invoke(assignment)
@@ -415,7 +420,7 @@ func (h Harness) deaf(t *testing.T) {
 	c.adapter, c.assignment = h.Deaf(t)
 	c.assignment = complete(t, c.assignment, agent.InstructionContract)
 	c.assignment.Input = []byte(`{"instruction":"` + strings.Repeat("x", 10<<20) + `"}`)
-	if out := c.hold(t); out.Failure != nil || out.Reply == nil {
-		t.Errorf("Converse = %+v, %v, want a reply although nobody reads 10 MiB of input", out, out.Failure)
+	if out := c.run(t); out.Failure != nil || out.Reply == nil {
+		t.Errorf("Converse = %+v, %v, want a reply although 10 MiB of input are not read", out, out.Failure)
 	}
 }

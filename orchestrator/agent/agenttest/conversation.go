@@ -10,11 +10,11 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// conversation is one attempt and what can happen to it.
+// conversation is one attempt and its circumstances.
 type conversation struct {
 	adapter    agent.Adapter
 	assignment agent.Assignment
-	stopAt     string // what it says on standard error when it is to be stopped
+	stopAt     string // the text on standard error at which to stop it
 	killToo    bool
 	stdout     bytes.Buffer
 	stderr     *watcher
@@ -22,7 +22,7 @@ type conversation struct {
 	events     []agent.Event
 }
 
-// watcher calls saw once when want was written to it.
+// watcher calls saw once want was written to it.
 type watcher struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer
@@ -41,7 +41,7 @@ func (w *watcher) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *conversation) hold(t *testing.T) *agent.Outcome {
+func (c *conversation) run(t *testing.T) *agent.Outcome {
 	t.Helper()
 	if err := c.adapter.Check(c.assignment); err != nil {
 		t.Fatalf("Check = %v, want nil", err)
@@ -60,7 +60,8 @@ func (c *conversation) hold(t *testing.T) *agent.Outcome {
 			cancelKill()
 		}
 	}}
-	out, err := agent.Converse(stop, kill, c.adapter, &inv, c.assignment.Contract, agent.Sinks{Stdout: &c.stdout, Stderr: c.stderr}, c.note)
+	sinks := agent.Sinks{Stdout: &c.stdout, Stderr: c.stderr}
+	out, err := agent.Converse(stop, kill, c.adapter, &inv, c.assignment.Contract, sinks, c.note)
 	if err != nil {
 		t.Fatalf("Converse = %v, want nil", err)
 	}
