@@ -50,7 +50,7 @@ func readPart(role string, p part) Message {
 	}
 }
 
-// writeAnthropic tells the usage as the API does: what came from the cache is no part of the input.
+// writeAnthropic counts as the API does: cached tokens are no part of the input.
 func writeAnthropic(w *wire, q *Request, a answer) {
 	usage := object{"input_tokens": a.usage.Input - a.usage.Cached, "cache_creation_input_tokens": 0,
 		"cache_read_input_tokens": a.usage.Cached, "output_tokens": a.usage.Output}
@@ -62,21 +62,21 @@ func writeAnthropic(w *wire, q *Request, a answer) {
 		delta, reason = object{"type": "input_json_delta", "partial_json": string(a.input)}, "tool_use"
 	}
 	if !q.Streaming {
-		message["content"], message["stop_reason"] = []any{filled(block, a)}, reason
-		w.whole(message)
+		message["content"], message["stop_reason"] = []any{fillBlock(block, a)}, reason
+		w.writeWhole(message)
 		return
 	}
-	w.event("message_start", object{"type": "message_start", "message": message})
-	w.event("content_block_start", object{"type": "content_block_start", "index": 0, "content_block": block})
-	w.event("ping", object{"type": "ping"})
-	w.event("content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": delta})
-	w.middle()
-	w.event("content_block_stop", object{"type": "content_block_stop", "index": 0})
-	w.event("message_delta", object{"type": "message_delta", "usage": usage, "delta": object{"stop_reason": reason, "stop_sequence": nil}})
-	w.event("message_stop", object{"type": "message_stop"})
+	w.writeEvent("message_start", object{"type": "message_start", "message": message})
+	w.writeEvent("content_block_start", object{"type": "content_block_start", "index": 0, "content_block": block})
+	w.writeEvent("ping", object{"type": "ping"})
+	w.writeEvent("content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": delta})
+	w.cutHere()
+	w.writeEvent("content_block_stop", object{"type": "content_block_stop", "index": 0})
+	w.writeEvent("message_delta", object{"type": "message_delta", "usage": usage, "delta": object{"stop_reason": reason, "stop_sequence": nil}})
+	w.writeEvent("message_stop", object{"type": "message_stop"})
 }
 
-func filled(block object, a answer) object {
+func fillBlock(block object, a answer) object {
 	if a.tool != "" {
 		block["input"] = a.input
 	} else {

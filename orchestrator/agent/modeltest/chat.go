@@ -56,19 +56,19 @@ func writeChat(w *wire, q *Request, a answer) {
 	}
 	name := id("chatcmpl")
 	if !q.Streaming {
-		w.whole(object{"id": name, "object": "chat.completion", "model": q.Model, "usage": usage,
+		w.writeWhole(object{"id": name, "object": "chat.completion", "model": q.Model, "usage": usage,
 			"choices": []any{object{"index": 0, "message": delta, "finish_reason": reason}}})
 		return
 	}
 	chunk := func(choices ...any) object {
 		return object{"id": name, "object": "chat.completion.chunk", "created": 1, "model": q.Model, "choices": append([]any{}, choices...)}
 	}
-	w.event("", chunk(object{"index": 0, "delta": object{"role": "assistant", "content": ""}, "finish_reason": nil}))
-	w.event("", chunk(object{"index": 0, "delta": delta, "finish_reason": nil}))
-	w.middle()
-	w.event("", chunk(object{"index": 0, "delta": object{}, "finish_reason": reason}))
+	w.writeEvent("", chunk(object{"index": 0, "delta": object{"role": "assistant", "content": ""}, "finish_reason": nil}))
+	w.writeEvent("", chunk(object{"index": 0, "delta": delta, "finish_reason": nil}))
+	w.cutHere()
+	w.writeEvent("", chunk(object{"index": 0, "delta": object{}, "finish_reason": reason}))
 	last := chunk()
 	last["usage"] = usage
-	w.event("", last)
-	w.raw("data: [DONE]\n\n")
+	w.writeEvent("", last)
+	w.writeRaw("data: [DONE]\n\n")
 }

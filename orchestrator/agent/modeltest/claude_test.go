@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 )
 
-// claudeArgs is a run that may do everything.
+// claudeArgs returns the arguments of a run with all permissions.
 func claudeArgs(more ...string) []string {
 	return append([]string{"-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"}, more...)
 }
@@ -26,30 +26,30 @@ func TestClaudeText(t *testing.T) {
 	script := modeltest.Play(modeltest.Say("All done."))
 	script.Usage = &modeltest.Usage{Input: 5000, Cached: 3000, Output: 77}
 	r := c.run(t, script, claudeArgs("--model", "claude-sonnet-4-5", "--append-system-prompt", "You are the Implementor.")...)
-	result := r.find("result", "")
+	result := r.lastLine("result", "")
 	want(t, r,
 		"exit code", r.code, 0,
 		"subtype", result["subtype"], "success",
 		"is_error", result["is_error"], false,
 		"result", result["result"], "All done.",
-		"input", at(result, "usage", "input_tokens"), 2000.0,
-		"cached", at(result, "usage", "cache_read_input_tokens"), 3000.0,
-		"output", at(result, "usage", "output_tokens"), 77.0,
-		"version", r.find("system", "init")["claude_code_version"], "2.1.328",
-		"permissionMode", r.find("system", "init")["permissionMode"], "bypassPermissions")
+		"input", lookUp(result, "usage", "input_tokens"), 2000.0,
+		"cached", lookUp(result, "usage", "cache_read_input_tokens"), 3000.0,
+		"output", lookUp(result, "usage", "output_tokens"), 77.0,
+		"version", r.lastLine("system", "init")["claude_code_version"], "2.1.328",
+		"permissionMode", r.lastLine("system", "init")["permissionMode"], "bypassPermissions")
 	q := c.server.Requests()
 	want(t, r, "requests", len(q), 1, "model", q[0].Model, "claude-sonnet-4-5",
 		"system prompt", strings.Contains(q[0].System, "You are the Implementor."), true)
-	c.known(t)
+	c.wantKnown(t)
 }
 
 func TestClaudeTools(t *testing.T) {
 	c := start(t, "claude")
 	r := c.run(t, modeltest.Play(modeltest.WriteFile(filepath.Join(c.dir, "out.txt"), "hello\n"), modeltest.Shell("cat out.txt; exit 3"),
 		modeltest.Say("Written.")), claudeArgs()...)
-	result := r.find("result", "")
+	result := r.lastLine("result", "")
 	want(t, r, "exit code", r.code, 0, "result", result["result"], "Written.", "num_turns", result["num_turns"], 3.0)
-	c.wrote(t, "out.txt", "hello\n")
+	c.wantFile(t, "out.txt", "hello\n")
 	q := c.server.Requests()
 	want(t, r, "requests", len(q), 3, "turn", q[2].Turn, 2)
 	tool := q[2].Messages[len(q[2].Messages)-1]
@@ -61,11 +61,11 @@ func TestClaudeDenied(t *testing.T) {
 	c := start(t, "claude")
 	r := c.run(t, modeltest.Play(modeltest.WriteFile(filepath.Join(c.dir, "out.txt"), "x"), modeltest.Say("Written.")),
 		"-p", "--output-format", "stream-json", "--verbose")
-	result := r.find("result", "")
+	result := r.lastLine("result", "")
 	denials, _ := result["permission_denials"].([]any)
 	want(t, r, "exit code", r.code, 0, "is_error", result["is_error"], false, "denials", len(denials), 1,
-		"event", r.find("system", "permission_denied")["tool_name"], "Write")
-	c.wrote(t, "out.txt", "")
+		"event", r.lastLine("system", "permission_denied")["tool_name"], "Write")
+	c.wantFile(t, "out.txt", "")
 }
 
 func TestClaudeStructured(t *testing.T) {
@@ -85,14 +85,15 @@ func TestClaudeStructured(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := start(t, "claude")
 			r := c.run(t, modeltest.Play(tt.steps...), claudeArgs("--json-schema", statusSchema)...)
-			result := r.find("result", "")
+			result := r.lastLine("result", "")
 			want(t, r, "exit code", r.code, tt.code, "subtype", result["subtype"], tt.subtype,
-				"status", at(result, "structured_output", "status"), tt.status, "asked for a schema", c.server.Requests()[0].Schema, true)
+				"status", lookUp(result, "structured_output", "status"), tt.status, "asked for a schema", c.server.Requests()[0].Schema, true)
 		})
 	}
 }
 
-// TestClaudeSchemaDialect: claude refuses a schema that names the dialect of 2020-12, before it says anything in its stream.
+// TestClaudeSchemaDialect: claude refuses a schema that names the dialect of 2020-12, before its
+// first event.
 func TestClaudeSchemaDialect(t *testing.T) {
 	c := start(t, "claude")
 	r := c.run(t, modeltest.Play(modeltest.Say("x")),
@@ -105,10 +106,10 @@ func TestClaudeManager(t *testing.T) {
 	prompt := modeltest.Play(modeltest.Walk()).String() +
 		"\n```json\n{\"kanban_file\":\"k.yaml\",\"done_task\":\"a.md\",\"tasks\":[\"a.md\",\"b.md\"]}\n```\n"
 	r := c.begin(t, prompt, claudeArgs("--json-schema", `{"type":"object","required":["status","next_task","tasks"]}`)...)(0)
-	want(t, r, "next_task", at(r.find("result", ""), "structured_output", "next_task"), "b.md")
+	want(t, r, "next_task", lookUp(r.lastLine("result", ""), "structured_output", "next_task"), "b.md")
 }
 
-// TestClaudeFaults: claude says "success" of what it has given up, and is_error is what tells.
+// TestClaudeFaults: claude calls a failure "success"; is_error tells.
 func TestClaudeFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -126,7 +127,7 @@ func TestClaudeFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := start(t, "claude")
 			r := c.run(t, modeltest.Play(tt.fault, modeltest.Say("x")), claudeArgs()...)
-			result := r.find("result", "")
+			result := r.lastLine("result", "")
 			text, _ := result["result"].(string)
 			want(t, r, "exit code", r.code, 1, "subtype", result["subtype"], "success", "is_error", result["is_error"], true,
 				"terminal_reason", result["terminal_reason"], "api_error", "api_error_status", result["api_error_status"], tt.status,
@@ -136,7 +137,8 @@ func TestClaudeFaults(t *testing.T) {
 	}
 }
 
-// TestClaudeLimited: a spent allowance is not waited for. Who is logged in is told when it is renewed; who has a key is not.
+// TestClaudeLimited: a spent allowance is not waited for. The time of its renewal comes with a
+// login, not with a key.
 func TestClaudeLimited(t *testing.T) {
 	reset := time.Now().Add(time.Hour).Truncate(time.Second)
 	for _, tt := range []struct {
@@ -153,10 +155,10 @@ func TestClaudeLimited(t *testing.T) {
 			c := start(t, "claude")
 			c.env = tt.env(c.env)
 			r := c.run(t, modeltest.Play(modeltest.Limited(reset, time.Hour), modeltest.Say("x")), claudeArgs()...)
-			result := r.find("result", "")
+			result := r.lastLine("result", "")
 			text, _ := result["result"].(string)
 			want(t, r, "exit code", r.code, 1, "is_error", result["is_error"], true, "api_error", result["api_error"], tt.kind,
-				"resetsAt", at(r.find("rate_limit_event", ""), "rate_limit_info", "resetsAt"), tt.resetsAt,
+				"resetsAt", lookUp(r.lastLine("rate_limit_event", ""), "rate_limit_info", "resetsAt"), tt.resetsAt,
 				"text", strings.Contains(text, tt.text), true, "requests", len(c.server.Requests()), 1)
 		})
 	}
@@ -166,11 +168,11 @@ func TestClaudeFaultThatPasses(t *testing.T) {
 	c := start(t, "claude")
 	r := c.run(t, modeltest.Play(modeltest.Status(529).Times(1), modeltest.Shell("true"), modeltest.Cut().Times(1), modeltest.Say("Fine.")),
 		claudeArgs()...)
-	want(t, r, "exit code", r.code, 0, "result", r.find("result", "")["result"], "Fine.", "retries", r.count("system", "api_retry"), 2)
+	want(t, r, "exit code", r.code, 0, "result", r.lastLine("result", "")["result"], "Fine.", "retries", r.count("system", "api_retry"), 2)
 }
 
-// TestClaudeSilence: a model that says nothing is waited for, and a signal ends claude at once. After SIGINT the exit code is 0,
-// with a result of an error or, where the model had said nothing at all, without any.
+// TestClaudeSilence: a silent model is waited for, and a signal ends claude at once. After SIGINT
+// the exit code is 0, with an error result, or with none where the model had sent nothing.
 func TestClaudeSilence(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -192,29 +194,30 @@ func TestClaudeSilence(t *testing.T) {
 	}
 }
 
-// TestClaudeSessions: a session goes on with --resume, has a copy with --fork-session, and its id cannot be given twice. What it
-// costs is added up over the session, and a copy begins with what the original cost.
+// TestClaudeSessions: --resume continues a session, --fork-session copies it, and an ID is taken
+// once. Cost adds up over the session, and a copy begins with the original's.
 func TestClaudeSessions(t *testing.T) {
 	c := start(t, "claude")
 	const id, copied = "11111111-2222-4333-8444-555555555555", "11111111-2222-4333-8444-666666666666"
 	first := c.run(t, modeltest.Play(modeltest.Say("one")), claudeArgs("--session-id", id)...)
-	cost, _ := first.find("result", "")["total_cost_usd"].(float64)
+	cost, _ := first.lastLine("result", "")["total_cost_usd"].(float64)
 	again := c.run(t, modeltest.Play(modeltest.Say("x")), claudeArgs("--session-id", id)...)
 	want(t, again, "exit code with a used id", again.code, 1, "stderr", strings.Contains(again.stderr, "is already in use"), true)
 	resumed := c.run(t, modeltest.Play(modeltest.Say("two")), claudeArgs("--resume", id)...)
 	q := c.server.Requests()
-	result := resumed.find("result", "")
+	result := resumed.lastLine("result", "")
 	want(t, resumed, "session", result["session_id"], id, "result", result["result"], "two", "cost", result["total_cost_usd"], 2*cost,
-		"usage", at(result, "usage", "input_tokens"), 1000.0, "remembers", len(q[len(q)-1].Messages) > len(q[0].Messages), true)
+		"usage", lookUp(result, "usage", "input_tokens"), 1000.0, "remembers", len(q[len(q)-1].Messages) > len(q[0].Messages), true)
 	forked := c.run(t, modeltest.Play(modeltest.Say("three")), claudeArgs("--resume", id, "--fork-session", "--session-id", copied)...)
-	result = forked.find("result", "")
+	result = forked.lastLine("result", "")
 	want(t, forked, "session", result["session_id"], copied, "cost", result["total_cost_usd"], 3*cost)
 	unknown := c.run(t, modeltest.Play(modeltest.Say("x")), claudeArgs("--resume", "99999999-2222-4333-8444-555555555555")...)
-	result = unknown.find("result", "")
+	result = unknown.lastLine("result", "")
 	want(t, unknown, "exit code of an unknown id", unknown.code, 1, "subtype", result["subtype"], "error_during_execution")
 }
 
-// TestClaudeGoesOn: a run that was killed in the middle of a tool goes on with the step behind it, without a script of its own.
+// TestClaudeGoesOn: a run killed in the middle of a tool resumes with the next step, without a
+// script of its own.
 func TestClaudeGoesOn(t *testing.T) {
 	c := start(t, "claude")
 	const id = "11111111-2222-4333-8444-777777777777"
@@ -225,5 +228,5 @@ func TestClaudeGoesOn(t *testing.T) {
 		t.Errorf("exit code = %d, want 143", r.code)
 	}
 	r := c.begin(t, "Go on.", claudeArgs("--resume", id)...)(0)
-	want(t, r, "exit code", r.code, 0, "result", r.find("result", "")["result"], "Slept.")
+	want(t, r, "exit code", r.code, 0, "result", r.lastLine("result", "")["result"], "Slept.")
 }

@@ -17,7 +17,7 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 )
 
-// cli is a real program that speaks to a fake model, in a work directory of its own.
+// cli is a real program with a fake model, in a work directory of its own.
 type cli struct {
 	path   string
 	dir    string
@@ -34,8 +34,8 @@ func start(t *testing.T, name string) cli {
 	return cli{path: path, dir: dir, env: s.Env(t, name), server: s}
 }
 
-// said is what came of a run.
-type said struct {
+// output is the outcome of a run.
+type output struct {
 	lines  []object // of standard output
 	stderr string
 	code   int // 128 and the signal's number where one ended it
@@ -43,15 +43,15 @@ type said struct {
 
 type object = map[string]any
 
-// run gives a script by standard input, among words that are for people.
-func (c cli) run(t *testing.T, script modeltest.Script, args ...string) said {
+// run passes a script by standard input, between words for people.
+func (c cli) run(t *testing.T, script modeltest.Script, args ...string) output {
 	t.Helper()
 	return c.begin(t, "Please do your task.\n\n    "+script.String()+"\n\nThank you.\n", args...)(0)
 }
 
-// begin starts the program. What it returns waits for the end, after a signal to the program's group unless that is 0. Nothing of
-// the group is left then.
-func (c cli) begin(t *testing.T, prompt string, args ...string) func(syscall.Signal) said {
+// begin starts the program and returns a function that sends a signal to its group, unless that is
+// 0, waits for the end and checks that nothing of the group is left.
+func (c cli) begin(t *testing.T, prompt string, args ...string) func(syscall.Signal) output {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), c.path, args...)
 	var stdout, stderr bytes.Buffer
@@ -63,7 +63,7 @@ func (c cli) begin(t *testing.T, prompt string, args ...string) func(syscall.Sig
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return func(sig syscall.Signal) said {
+	return func(sig syscall.Signal) output {
 		t.Helper()
 		if sig != 0 {
 			_ = kill(sig)
@@ -75,7 +75,7 @@ func (c cli) begin(t *testing.T, prompt string, args ...string) func(syscall.Sig
 		}
 		_ = kill(syscall.SIGKILL)
 		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
-		r := said{stderr: stderr.String(), code: status.ExitStatus()}
+		r := output{stderr: stderr.String(), code: status.ExitStatus()}
 		if status.Signaled() {
 			r.code = 128 + int(status.Signal())
 		}
@@ -97,8 +97,8 @@ func decode(t *testing.T, stdout string) []object {
 	return all
 }
 
-// at follows keys into objects; what is not there is nil.
-func at(o any, keys ...string) any {
+// lookUp follows keys into objects; a missing one is nil.
+func lookUp(o any, keys ...string) any {
 	for _, k := range keys {
 		m, ok := o.(object)
 		if !ok {
@@ -109,8 +109,8 @@ func at(o any, keys ...string) any {
 	return o
 }
 
-// find returns the last line of a type, and of a subtype unless that is "".
-func (s said) find(kind, subtype string) object {
+// lastLine returns the last line of a type, and of a subtype unless that is "".
+func (s output) lastLine(kind, subtype string) object {
 	for i := len(s.lines) - 1; i >= 0; i-- {
 		if l := s.lines[i]; l["type"] == kind && (subtype == "" || l["subtype"] == subtype) {
 			return l
@@ -119,7 +119,7 @@ func (s said) find(kind, subtype string) object {
 	return nil
 }
 
-func (s said) count(kind, subtype string) int {
+func (s output) count(kind, subtype string) int {
 	n := 0
 	for _, l := range s.lines {
 		if l["type"] == kind && (subtype == "" || l["subtype"] == subtype) {
@@ -129,8 +129,8 @@ func (s said) count(kind, subtype string) int {
 	return n
 }
 
-// wrote checks that a file of the work directory has a text; "" is that there is no such file.
-func (c cli) wrote(t *testing.T, name, text string) {
+// wantFile checks the text of a file in the work directory; "" is no such file.
+func (c cli) wantFile(t *testing.T, name, text string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(c.dir, name))
 	if text == "" && errors.Is(err, os.ErrNotExist) {
@@ -141,16 +141,17 @@ func (c cli) wrote(t *testing.T, name, text string) {
 	}
 }
 
-// known checks that the program asks of nothing that the model lacks: a new version that does may behave as if it were offline.
-func (c cli) known(t *testing.T) {
+// wantKnown checks that the program uses known endpoints only: with others a new version may behave
+// as if it were offline.
+func (c cli) wantKnown(t *testing.T) {
 	t.Helper()
 	if unknown := c.server.Unknown(); len(unknown) > 0 {
 		t.Errorf("the program asked of endpoints that the model lacks: %q", unknown)
 	}
 }
 
-// want compares what a run says with what it should say, by name.
-func want(t *testing.T, r said, pairs ...any) {
+// want compares values of a run with the expected ones, by name.
+func want(t *testing.T, r output, pairs ...any) {
 	t.Helper()
 	for i := 0; i+2 < len(pairs); i += 3 {
 		if pairs[i+1] != pairs[i+2] {
@@ -166,7 +167,7 @@ func want(t *testing.T, r said, pairs ...any) {
 	}
 }
 
-// waitFor waits for a file that a tool makes: there is no other sign of that a tool is at work.
+// waitFor waits for a file that a tool makes, the only sign of a running tool.
 func waitFor(t *testing.T, path string) {
 	t.Helper()
 	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {

@@ -13,14 +13,14 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 )
 
-// codexArgs is a run that may write in its folder. What more there is comes before the "-" for standard input: a subcommand
-// (resume, fork) comes after the options, since it does not take -s itself.
+// codexArgs returns the arguments of a run that may write in its folder; more ones go before the
+// "-" for standard input, subcommands (resume, fork) last, since they do not take -s.
 func codexArgs(more ...string) []string {
 	return append(append([]string{"exec", "--json", "--skip-git-repo-check", "-s", "workspace-write"}, more...), "-")
 }
 
-// item is the last item of a type.
-func (s said) item(kind string) object {
+// item returns the last item of a type.
+func (s output) item(kind string) object {
 	for i := len(s.lines) - 1; i >= 0; i-- {
 		if item, ok := s.lines[i]["item"].(object); ok && item["type"] == kind {
 			return item
@@ -34,15 +34,15 @@ func TestCodexText(t *testing.T) {
 	script := modeltest.Play(modeltest.Say("All done."))
 	script.Usage = &modeltest.Usage{Input: 5000, Cached: 3000, Output: 77}
 	r := c.run(t, script, codexArgs("-m", "some-model", "-c", `developer_instructions="You are the Implementor."`)...)
-	usage := r.find("turn.completed", "")
+	usage := r.lastLine("turn.completed", "")
 	want(t, r, "exit code", r.code, 0, "text", r.item("agent_message")["text"], "All done.",
-		"input", at(usage, "usage", "input_tokens"), 5000.0, "cached", at(usage, "usage", "cached_input_tokens"), 3000.0,
-		"output", at(usage, "usage", "output_tokens"), 77.0, "threads", r.count("thread.started", ""), 1,
+		"input", lookUp(usage, "usage", "input_tokens"), 5000.0, "cached", lookUp(usage, "usage", "cached_input_tokens"), 3000.0,
+		"output", lookUp(usage, "usage", "output_tokens"), 77.0, "threads", r.count("thread.started", ""), 1,
 		"warned of its home", strings.Contains(r.stderr, "PATH aliases"), false)
 	q := c.server.Requests()
 	want(t, r, "requests", len(q), 1, "model", q[0].Model, "some-model",
 		"system prompt", strings.Contains(q[0].System, "You are the Implementor."), true)
-	c.known(t)
+	c.wantKnown(t)
 }
 
 func TestCodexTools(t *testing.T) {
@@ -52,35 +52,37 @@ func TestCodexTools(t *testing.T) {
 	command := r.item("command_execution")
 	want(t, r, "exit code", r.code, 0, "text", r.item("agent_message")["text"], "Written.",
 		"code of the command", command["exit_code"], 3.0, "output", command["aggregated_output"], "hello\n")
-	c.wrote(t, "out.txt", "hello\n")
+	c.wantFile(t, "out.txt", "hello\n")
 	want(t, r, "requests", len(c.server.Requests()), 3)
 }
 
-// TestCodexPatch: a model that codex knows has a tool of its own for files, and no warning of missing metadata comes.
+// TestCodexPatch: with a known model codex has its own tool for files and prints no warning of
+// missing metadata.
 func TestCodexPatch(t *testing.T) {
 	c := start(t, "codex")
 	const patch = "*** Begin Patch\n*** Add File: out.txt\n+hello\n*** End Patch\n"
 	r := c.run(t, modeltest.Play(modeltest.Tool("apply_patch", patch), modeltest.Say("Written.")), codexArgs("-m", "gpt-5.5")...)
 	want(t, r, "exit code", r.code, 0, "status", r.item("file_change")["status"], "completed", "warning", r.item("error") == nil, true)
-	c.wrote(t, "out.txt", "hello\n")
+	c.wantFile(t, "out.txt", "hello\n")
 }
 
-// TestCodexDenied: of a command that the sandbox refuses, codex says nothing in its stream: only the model hears of it.
+// TestCodexDenied: codex prints nothing of a command that the sandbox refuses; only the model
+// learns of it.
 func TestCodexDenied(t *testing.T) {
 	c := start(t, "codex")
 	r := c.run(t, modeltest.Play(modeltest.WriteFile("out.txt", "x"), modeltest.Say("Written.")),
 		"exec", "--json", "--skip-git-repo-check", "-s", "read-only", "-")
-	c.wrote(t, "out.txt", "")
+	c.wantFile(t, "out.txt", "")
 	q := c.server.Requests()
 	want(t, r, "exit code", r.code, 0, "completed", r.count("turn.completed", ""), 1, "requests", len(q), 2)
-	if told := r.item("command_execution"); told != nil { // as it is on a busy machine, where the command takes longer
+	if told := r.item("command_execution"); told != nil { // on a busy machine, where the command takes longer
 		want(t, r, "status", told["status"], "failed")
 	}
 	heard := q[1].Messages[len(q[1].Messages)-1].Text
 	want(t, r, "heard", strings.Contains(heard, "Read-only file system"), true)
 }
 
-// TestCodexStructured: codex hands the schema on and judges nothing itself.
+// TestCodexStructured: codex passes the schema on and validates nothing.
 func TestCodexStructured(t *testing.T) {
 	for name, step := range map[string]modeltest.Step{
 		"good": modeltest.Structured(object{"status": "ok", "message": "m"}),
@@ -95,7 +97,7 @@ func TestCodexStructured(t *testing.T) {
 			r := c.run(t, modeltest.Play(step), codexArgs("--output-schema", schema, "-o", "last.txt")...)
 			text, _ := r.item("agent_message")["text"].(string)
 			want(t, r, "exit code", r.code, 0, "asked for a schema", c.server.Requests()[0].Schema, true)
-			c.wrote(t, "last.txt", text)
+			c.wantFile(t, "last.txt", text)
 		})
 	}
 }
@@ -115,19 +117,19 @@ func TestCodexFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := start(t, "codex")
 			r := c.run(t, modeltest.Play(tt.fault, modeltest.Say("x")), codexArgs()...)
-			text, _ := at(r.find("turn.failed", ""), "error", "message").(string)
+			text, _ := lookUp(r.lastLine("turn.failed", ""), "error", "message").(string)
 			want(t, r, "exit code", r.code, 1, "completed", r.count("turn.completed", ""), 0, "errors", r.count("error", ""), 2,
 				"text", strings.Contains(text, tt.text), true, "requests", len(c.server.Requests()), 2)
 		})
 	}
 }
 
-// TestCodexLimited: a spent allowance is not waited for, and when it is renewed is in words only, in local time. (A mere 429 with
-// retry-after is waited for, however long that is, and codex says no more of it than "Reconnecting".)
+// TestCodexLimited: a spent allowance is not waited for, and its renewal is a local time in a text.
+// (A plain 429 with retry-after is waited for, with no more than "Reconnecting".)
 func TestCodexLimited(t *testing.T) {
 	c := start(t, "codex")
 	r := c.run(t, modeltest.Play(modeltest.Limited(time.Now().Add(time.Hour), 0), modeltest.Say("x")), codexArgs()...)
-	text, _ := at(r.find("turn.failed", ""), "error", "message").(string)
+	text, _ := lookUp(r.lastLine("turn.failed", ""), "error", "message").(string)
 	want(t, r, "exit code", r.code, 1, "limit", strings.Contains(text, "hit your usage limit"), true,
 		"time", strings.Contains(text, "try again at "), true, "requests", len(c.server.Requests()), 1)
 }
@@ -160,19 +162,19 @@ func TestCodexSilence(t *testing.T) {
 	}
 }
 
-// TestCodexThreads: a thread goes on with resume and has a copy with fork. The tokens are added up over the thread, and a copy
-// begins with those of the original.
+// TestCodexThreads: resume continues a thread, fork copies it. Tokens add up over the thread, and a
+// copy begins with the original's.
 func TestCodexThreads(t *testing.T) {
 	c := start(t, "codex")
 	first := c.run(t, modeltest.Play(modeltest.Say("one")), codexArgs()...)
-	id, _ := first.find("thread.started", "")["thread_id"].(string)
+	id, _ := first.lastLine("thread.started", "")["thread_id"].(string)
 	resumed := c.run(t, modeltest.Play(modeltest.Say("two")), codexArgs("resume", id)...)
-	want(t, resumed, "exit code", resumed.code, 0, "thread", resumed.find("thread.started", "")["thread_id"], id,
-		"text", resumed.item("agent_message")["text"], "two", "input", at(resumed.find("turn.completed", ""), "usage", "input_tokens"), 2000.0)
+	want(t, resumed, "exit code", resumed.code, 0, "thread", resumed.lastLine("thread.started", "")["thread_id"], id,
+		"text", resumed.item("agent_message")["text"], "two", "input", lookUp(resumed.lastLine("turn.completed", ""), "usage", "input_tokens"), 2000.0)
 	forked := c.run(t, modeltest.Play(modeltest.Shell("true"), modeltest.Say("three")), codexArgs("fork", id)...)
-	copied, _ := forked.find("thread.started", "")["thread_id"].(string)
+	copied, _ := forked.lastLine("thread.started", "")["thread_id"].(string)
 	want(t, forked, "exit code", forked.code, 0, "a thread of its own", copied != "" && copied != id, true,
-		"input", at(forked.find("turn.completed", ""), "usage", "input_tokens"), 4000.0)
+		"input", lookUp(forked.lastLine("turn.completed", ""), "usage", "input_tokens"), 4000.0)
 	q := c.server.Requests()
 	want(t, forked, "remembers", len(q[2].Messages) > len(q[1].Messages), true)
 	unknown := c.run(t, modeltest.Play(modeltest.Say("x")), codexArgs("resume", "01a1ff62-0000-75b0-a9e9-0d2583832624")...)
@@ -180,13 +182,14 @@ func TestCodexThreads(t *testing.T) {
 		"stderr", strings.Contains(unknown.stderr, "no rollout found"), true)
 }
 
-// TestCodexGoesOn: a run that was killed in the middle of a command goes on with the step behind it, without a script of its own.
+// TestCodexGoesOn: a run killed in the middle of a command resumes with the next step, without a
+// script of its own.
 func TestCodexGoesOn(t *testing.T) {
 	c := start(t, "codex")
 	end := c.begin(t, modeltest.Play(modeltest.Shell("touch began; exec sleep 60"), modeltest.Say("Slept.")).String(), codexArgs()...)
 	waitFor(t, filepath.Join(c.dir, "began"))
 	r := end(syscall.SIGTERM)
-	id, _ := r.find("thread.started", "")["thread_id"].(string)
+	id, _ := r.lastLine("thread.started", "")["thread_id"].(string)
 	r = c.begin(t, "Go on.", codexArgs("resume", id)...)(0)
 	want(t, r, "exit code", r.code, 0, "text", r.item("agent_message")["text"], "Slept.")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// asks are a question to each API: PROMPT is what the user says.
+// asks are a question to each API; PROMPT is the user's message.
 var asks = []struct{ name, path, body, stream string }{
 	{"anthropic", "/v1/messages?beta=true",
 		`{"model":"m","system":[{"type":"text","text":"sys"}],"tools":[{"name":"Bash"}],"messages":[{"role":"user","content":PROMPT}]STREAM}`,
@@ -63,7 +63,8 @@ func post(t *testing.T, s *Server, ask int, streaming bool, script Script) (code
 	return resp.StatusCode, resp.Header, string(data)
 }
 
-// TestDialects: each API says what the script says, whole and as a stream whose data is JSON, and notes what it was asked.
+// TestDialects: each API sends the script's text, whole and as a stream of JSON, and records the
+// request.
 func TestDialects(t *testing.T) {
 	usage := Usage{Input: 7777, Cached: 1111, Output: 33}
 	for i, a := range asks {
@@ -99,7 +100,8 @@ func checkStream(t *testing.T, text string) {
 	}
 }
 
-// TestFaults: a refusal has the API's body and headers, a cut is no end, and a fault that passes passes.
+// TestFaults: a refusal has the API's body and headers, a cut stream has no end, and a counted
+// fault passes.
 func TestFaults(t *testing.T) {
 	for i, a := range asks {
 		s := Start(t)
@@ -128,7 +130,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestLimited: the headers by which a program knows when to come again.
+// TestLimited: the headers from which a program knows when to try again.
 func TestLimited(t *testing.T) {
 	reset := time.Unix(1_800_000_000, 0)
 	_, header, _ := post(t, Start(t), 0, true, Play(Limited(reset, 90*time.Second)))
@@ -138,7 +140,7 @@ func TestLimited(t *testing.T) {
 	}
 }
 
-// TestSilence: of a hang comes nothing, of a stall the first event, until the client leaves.
+// TestSilence: a hang sends nothing, a stall the first event, until the client leaves.
 func TestSilence(t *testing.T) {
 	for i, a := range asks {
 		for _, streaming := range []bool{false, true} {
@@ -196,7 +198,7 @@ func TestSideQuestions(t *testing.T) {
 	}
 }
 
-// FuzzBodies: no body of any API makes the model panic, and what it answers is JSON.
+// FuzzBodies: no body makes the model panic, and its answers are JSON.
 func FuzzBodies(f *testing.F) {
 	script := string(encode(Play(Walk()).String()))
 	for i, a := range asks {

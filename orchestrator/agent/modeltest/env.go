@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// Env is the whole environment in which an agent's program (claude, codex, gemini or opencode) speaks to this model and to nobody
-// else, in a home of its own that is gone after the test. No program calls home, updates itself or keeps its temporary files
-// anywhere else. A request that fails is tried twice by claude and codex.
+// Env returns the whole environment in which an agent's program (claude, codex, gemini or opencode)
+// talks to this model alone, from a home that is removed after the test. No program calls home,
+// updates itself or keeps temporary files elsewhere. claude and codex try a failed request twice.
 func (s *Server) Env(t testing.TB, name string) []string {
 	t.Helper()
 	home := t.TempDir()
 	temp := filepath.Join(home, "tmp")
-	put(t, filepath.Join(temp, ".keep"), "")
+	writeText(t, filepath.Join(temp, ".keep"), "")
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temp, "LANG=C.UTF-8"}
 	switch name {
 	case "claude":
@@ -36,22 +36,22 @@ func (s *Server) Env(t testing.TB, name string) []string {
 func (s *Server) claude() []string {
 	return []string{
 		"ANTHROPIC_BASE_URL=" + s.URL, "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CODE_MAX_RETRIES=1",
-		"IS_SANDBOX=1", // as root it wants to be told that it may go without permissions
+		"IS_SANDBOX=1", // else it does not skip permissions for root
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
-		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // else there may be several results
+		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", // else several results may come
 	}
 }
 
-// Subscribed makes of claude's environment that of somebody who has no key and is logged in: only then claude tells when a spent
-// allowance is renewed.
+// Subscribed replaces the key in claude's environment by a login: only then claude says when a
+// spent allowance is renewed.
 func Subscribed(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_API_KEY=") })
 	return append(env, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-dummy")
 }
 
-// codex warns and lacks its helpers where its home is in the folder of temporary files; that is what TMPDIR says.
+// codex warns and lacks its helpers when its home is in the temporary folder, which TMPDIR names.
 func (s *Server) codex(t testing.TB, home string) []string {
-	put(t, filepath.Join(home, "config.toml"), fmt.Sprintf(`model = "fake-model"
+	writeText(t, filepath.Join(home, "config.toml"), fmt.Sprintf(`model = "fake-model"
 model_provider = "fake"
 check_for_update_on_startup = false
 
@@ -69,16 +69,17 @@ stream_max_retries = 1
 	return []string{"CODEX_HOME=" + home, "FAKE_API_KEY=sk-dummy"}
 }
 
-// gemini, where it is given the address of an API, takes that for a gateway unless its settings say what kind of key it has. Without the name
-// of a model it asks one which to take, which this model has no answer to.
+// gemini takes the address of an API for a gateway unless its settings name the kind of key.
+// Without a model's name it asks a model to choose, which this one cannot answer.
 func (s *Server) gemini(t testing.TB, home string) []string {
-	put(t, filepath.Join(home, ".gemini", "settings.json"), `{"model":{"name":"gemini-2.5-flash"},"security":{"auth":{"selectedType":"gemini-api-key"}}}`)
+	writeText(t, filepath.Join(home, ".gemini", "settings.json"),
+		`{"model":{"name":"gemini-2.5-flash"},"security":{"auth":{"selectedType":"gemini-api-key"}}}`)
 	return []string{"GEMINI_API_KEY=dummy-key", "GOOGLE_GEMINI_BASE_URL=" + s.URL, "GEMINI_CLI_TRUST_WORKSPACE=true",
 		"GEMINI_CLI_NO_RELAUNCH=true"}
 }
 
 func (s *Server) opencode(t testing.TB, home string) []string {
-	put(t, filepath.Join(home, ".config", "opencode", "opencode.json"), fmt.Sprintf(`{
+	writeText(t, filepath.Join(home, ".config", "opencode", "opencode.json"), fmt.Sprintf(`{
 	"autoupdate": false, "share": "disabled", "model": "fake/fake-model", "small_model": "fake/fake-model",
 	"provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "fake",
 		"options": {"baseURL": "%s/v1", "apiKey": "sk-dummy"},
@@ -88,7 +89,7 @@ func (s *Server) opencode(t testing.TB, home string) []string {
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
 }
 
-func put(t testing.TB, path, text string) {
+func writeText(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)

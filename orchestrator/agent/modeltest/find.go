@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// program is an agent's program in the version that the tests know.
+// program is an agent's program in its tested version.
 type program struct {
 	group   string // in .ci/agents
 	pkg     string
@@ -26,9 +26,10 @@ func programs(name string) (program, bool) {
 	return p, ok
 }
 
-// Find returns the path of claude, codex, gemini or opencode: of what .ci/agents/install has installed, else of a command in PATH
-// of just that version. Without one the test is skipped, or fails where KANBAN_RUN_REQUIRE_AGENTS is set. Where that is "none" every such
-// test is skipped; those of gemini and opencode, which are slow, are unless it is "all".
+// Find returns the path of claude, codex, gemini or opencode in its tested version: as installed by
+// .ci/agents/install, else from PATH. Without one the test is skipped, or fails where
+// KANBAN_RUN_REQUIRE_AGENTS is set. "none" there skips all such tests; gemini and opencode, which
+// are slow, run only with "all".
 func Find(t testing.TB, name string) string {
 	t.Helper()
 	p, known := programs(name)

@@ -10,7 +10,7 @@ import (
 
 const agents = "../../../.ci/agents"
 
-// TestPins: what is installed is what Find looks for, and no lockfile names a registry.
+// TestPins: the installed versions are those that Find looks for, and no lockfile names a registry.
 func TestPins(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
 		p, _ := programs(name)
@@ -57,12 +57,12 @@ func TestCached(t *testing.T) {
 	}
 	modules := filepath.Join(dir, "claude-codex", "node_modules")
 	about := filepath.Join(modules, "@anthropic-ai", "claude-code", "package.json")
-	put(t, filepath.Join(modules, ".bin", "claude"), "")
-	put(t, about, `{"version":"2.1.197"}`)
+	writeText(t, filepath.Join(modules, ".bin", "claude"), "")
+	writeText(t, about, `{"version":"2.1.197"}`)
 	if path, found := p.cached("claude"); found {
 		t.Errorf("cached = %s, want none of another version", path)
 	}
-	put(t, about, `{"version":"`+p.version+`"}`)
+	writeText(t, about, `{"version":"`+p.version+`"}`)
 	if path, found := p.cached("claude"); path != filepath.Join(modules, ".bin", "claude") || !found {
 		t.Errorf("cached = %s, %t, want the one in %s", path, found, modules)
 	}

@@ -92,15 +92,15 @@ func writeGemini(w *wire, q *Request, a answer) {
 		return chunk
 	}
 	if !q.Streaming {
-		w.whole(finish(chunk(part)))
+		w.writeWhole(finish(chunk(part)))
 		return
 	}
-	// A call comes whole and with the end; only a text has a middle.
+	// A call comes whole, with the end; only a text can be cut.
 	if w.step.Kind == stall || w.step.Kind == cut {
-		w.event("", chunk(part))
-		w.middle()
+		w.writeEvent("", chunk(part))
+		w.cutHere()
 	}
-	w.event("", finish(chunk(part)))
+	w.writeEvent("", finish(chunk(part)))
 }
 
 func refuseGemini(s Step) any {

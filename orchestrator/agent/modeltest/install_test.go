@@ -31,7 +31,7 @@ func install(t *testing.T, env []string, args ...string) (stdout, stderr string,
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestInstalled: what is installed is not installed again, wherever the cache is.
+// TestInstalled: a program is installed once, wherever the cache is.
 func TestInstalled(t *testing.T) {
 	home := t.TempDir()
 	for _, tt := range []struct{ name, env, cache string }{
@@ -45,7 +45,7 @@ func TestInstalled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				put(t, filepath.Join(tt.cache, group, name), string(data))
+				writeText(t, filepath.Join(tt.cache, group, name), string(data))
 			}
 			want := filepath.Join(tt.cache, group, "node_modules", ".bin") + "\n"
 			if got, stderr, code := install(t, []string{tt.env}, group); got != want || code != 0 {

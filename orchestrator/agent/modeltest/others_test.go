@@ -9,27 +9,27 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 )
 
-// other is what the tests know of a program whose runs differ in the words only.
+// other describes a program whose runs differ in the words only.
 type other struct {
 	args   []string
-	reply  func(said) any // the last text
-	done   func(said) any // what says that it is the end
+	reply  func(output) any // the last text
+	done   func(output) any // the mark of the end
 	fine   any
-	failed func(said) any // what says that it failed
-	code   int            // after a 401
+	failed func(output) any // the mark of a failure
+	code   int              // after a 401
 }
 
 func others() map[string]other {
-	part := func(kind, key string) func(said) any {
-		return func(s said) any { return at(s.find(kind, ""), "part", key) }
+	part := func(kind, key string) func(output) any {
+		return func(s output) any { return lookUp(s.lastLine(kind, ""), "part", key) }
 	}
 	return map[string]other{
 		"gemini": {
 			args:   []string{"-m", "gemini-2.5-flash", "--yolo", "-o", "stream-json"},
-			reply:  func(s said) any { return s.find("message", "")["content"] },
-			done:   func(s said) any { return s.find("result", "")["status"] },
+			reply:  func(s output) any { return s.lastLine("message", "")["content"] },
+			done:   func(s output) any { return s.lastLine("result", "")["status"] },
 			fine:   "success",
-			failed: func(s said) any { return s.find("result", "")["status"] == "error" },
+			failed: func(s output) any { return s.lastLine("result", "")["status"] == "error" },
 			code:   401 % 256,
 		},
 		"opencode": {
@@ -37,7 +37,7 @@ func others() map[string]other {
 			reply:  part("text", "text"),
 			done:   part("step_finish", "reason"),
 			fine:   "stop",
-			failed: func(s said) any { return at(s.find("error", ""), "error", "data", "statusCode") == 401.0 },
+			failed: func(s output) any { return lookUp(s.lastLine("error", ""), "error", "data", "statusCode") == 401.0 },
 			code:   1,
 		},
 	}
@@ -49,7 +49,7 @@ func TestOthers(t *testing.T) {
 			c := start(t, name)
 			r := c.run(t, modeltest.Play(modeltest.Say("All done.")), o.args...)
 			want(t, r, "exit code", r.code, 0, "reply", o.reply(r), "All done.", "done", o.done(r), o.fine)
-			c.known(t)
+			c.wantKnown(t)
 		})
 		t.Run(name+" tools", func(t *testing.T) {
 			c := start(t, name)
@@ -57,8 +57,8 @@ func TestOthers(t *testing.T) {
 				modeltest.Shell("cp out.txt b.txt"), modeltest.Say("Written.")), o.args...)
 			want(t, r, "exit code", r.code, 0, "reply", o.reply(r), "Written.", "done", o.done(r), o.fine,
 				"tools", r.count("tool_use", ""), 2)
-			c.wrote(t, "out.txt", "hello\n")
-			c.wrote(t, "b.txt", "hello\n")
+			c.wantFile(t, "out.txt", "hello\n")
+			c.wantFile(t, "b.txt", "hello\n")
 		})
 		t.Run(name+" 401", func(t *testing.T) {
 			c := start(t, name)

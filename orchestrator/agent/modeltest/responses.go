@@ -22,7 +22,7 @@ type responsesBody struct {
 	} `json:"text"`
 }
 
-// openAITool has its name in one of two places; a tool that the API itself brings has its type only.
+// openAITool has its name in one of two places; a built-in tool has a type only.
 type openAITool struct {
 	Type     string `json:"type"`
 	Name     string `json:"name"`
@@ -102,21 +102,21 @@ func writeResponses(w *wire, q *Request, a answer) {
 			"output_tokens": a.usage.Output, "output_tokens_details": object{"reasoning_tokens": 0},
 			"total_tokens": a.usage.Input + a.usage.Output}}
 	if !q.Streaming {
-		w.whole(done)
+		w.writeWhole(done)
 		return
 	}
-	w.event("response.created", object{"type": "response.created", "response": response})
-	w.event("response.output_item.added", object{"type": "response.output_item.added", "output_index": 0, "item": blank})
+	w.writeEvent("response.created", object{"type": "response.created", "response": response})
+	w.writeEvent("response.output_item.added", object{"type": "response.output_item.added", "output_index": 0, "item": blank})
 	if a.tool == "" {
-		w.event("response.output_text.delta", object{"type": "response.output_text.delta", "item_id": item["id"], "output_index": 0,
+		w.writeEvent("response.output_text.delta", object{"type": "response.output_text.delta", "item_id": item["id"], "output_index": 0,
 			"content_index": 0, "delta": a.text})
 	}
-	w.middle()
-	w.event("response.output_item.done", object{"type": "response.output_item.done", "output_index": 0, "item": item})
-	w.event("response.completed", object{"type": "response.completed", "response": done})
+	w.cutHere()
+	w.writeEvent("response.output_item.done", object{"type": "response.output_item.done", "output_index": 0, "item": item})
+	w.writeEvent("response.completed", object{"type": "response.completed", "response": done})
 }
 
-// responsesAnswer is the item of an answer, and as it is when it begins.
+// responsesAnswer returns the item of an answer, and its form at the start.
 func responsesAnswer(a answer) (item, blank object) {
 	if a.tool == "" {
 		item = object{"type": "message", "id": id("msg"), "role": "assistant", "status": "completed",

@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// Script is what the model does. Each step that is no fault is one turn of the assistant. After the last step that one is
-// repeated, unless it calls a tool: then the model says that the script is over.
+// Script is the model's part. Each step that is no fault is one turn of the assistant. The last
+// step is repeated, unless it calls a tool: then the model says that the script is over.
 type Script struct {
 	Steps []Step `json:"steps"`
-	Usage *Usage `json:"usage,omitempty"` // of every turn that says nothing else; nil is DefaultUsage
-	ID    string `json:"id,omitempty"`    // by which faults are counted; "" is the script's text
+	Usage *Usage `json:"usage,omitempty"` // of every turn without its own; nil is DefaultUsage
+	ID    string `json:"id,omitempty"`    // faults are counted by it; "" is the script's text
 }
 
 // Play makes a script of steps.
 func Play(steps ...Step) Script { return Script{Steps: steps} }
 
-// Usage are the numbers of tokens that a turn reports. Input is all of the prompt, Cached the part of it that was read from
-// the cache: the dialects that count the two apart get them apart.
+// Usage is the tokens that a turn reports. Input is the whole prompt, Cached the part of it read
+// from the cache; dialects that count them apart get them apart.
 type Usage struct {
 	Input  int64 `json:"input"`
 	Cached int64 `json:"cached"`
 	Output int64 `json:"output"`
 }
 
-// DefaultUsage is what a turn reports unless the script says otherwise.
+// DefaultUsage is the usage of a turn unless the script says otherwise.
 var DefaultUsage = Usage{Input: 1000, Output: 50}
 
 type kind string
@@ -53,7 +53,7 @@ type Step struct {
 	Input  json.RawMessage `json:"input,omitempty"`
 	Code   int             `json:"code,omitempty"`
 	Header [][2]string     `json:"header,omitempty"`
-	Reset  int64           `json:"reset,omitempty"` // when an allowance is renewed, in seconds since 1970
+	Reset  int64           `json:"reset,omitempty"` // renewal of an allowance, in seconds since 1970
 	Count  int             `json:"count,omitempty"`
 	Tokens *Usage          `json:"usage,omitempty"`
 }
@@ -61,8 +61,8 @@ type Step struct {
 // Say ends the agent's work with a text.
 func Say(text string) Step { return Step{Kind: say, Text: text} }
 
-// Tool calls a tool of the agent by its own name, with an input of its own form. Input is marshalled to JSON; it panics where
-// that is impossible. A freeform tool takes a string.
+// Tool calls a tool by its own name, with input marshalled to JSON; it panics where that fails. A
+// freeform tool takes a string.
 func Tool(name string, input any) Step { return Step{Kind: tool, Name: name, Input: encode(input)} }
 
 // WriteFile writes a file with whatever tool the agent has for that.
@@ -71,14 +71,16 @@ func WriteFile(path, text string) Step { return Step{Kind: writeFile, Name: path
 // Shell runs a command with whatever tool the agent has for that.
 func Shell(command string) Step { return Step{Kind: shell, Text: command} }
 
-// Structured ends the agent's work with a reply in JSON: by way of the StructuredOutput tool where there is one, else as text.
+// Structured ends the agent's work with a reply in JSON: through the StructuredOutput tool if there
+// is one, else as text.
 func Structured(reply any) Step { return Step{Kind: structured, Input: encode(reply)} }
 
-// Walk is a Manager's reply, given like Structured: status ok, the list of tasks as it was in the prompt, and the task behind
-// the done one.
+// Walk is a Manager's reply, sent like Structured: status ok, the prompt's list of tasks, and the
+// task behind the done one.
 func Walk() Step { return Step{Kind: walk} }
 
-// Status refuses the request with a status code and the body that the API gives it, and with headers: names and values by turns.
+// Status refuses the request with a status code, the API's body for it, and headers as alternating
+// names and values.
 func Status(code int, header ...string) Step {
 	s := Step{Kind: status, Code: code}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -87,7 +89,8 @@ func Status(code int, header ...string) Step {
 	return s
 }
 
-// Limited is a 429 as a spent allowance gives it, with the time at which it is renewed, and with retry-after unless that is 0.
+// Limited is the 429 of a spent allowance, with the time of its renewal, and with retry-after
+// unless that is 0.
 func Limited(reset time.Time, retryAfter time.Duration) Step {
 	at := strconv.FormatInt(reset.Unix(), 10)
 	header := []string{
@@ -105,7 +108,7 @@ func Limited(reset time.Time, retryAfter time.Duration) Step {
 	return s
 }
 
-// Hang answers nothing at all until the client leaves.
+// Hang sends nothing until the client leaves.
 func Hang() Step { return Step{Kind: hang} }
 
 // Stall sends headers and a first event, and then nothing until the client leaves.
@@ -114,12 +117,12 @@ func Stall() Step { return Step{Kind: stall} }
 // Cut ends the connection in the middle of a sentence.
 func Cut() Step { return Step{Kind: cut, Text: "This sentence has no"} }
 
-// Times lets a fault pass after n requests; without it the fault is there for good, since a request that failed is no turn of
-// the assistant. The requests are counted for each script (Script.ID) apart, and those without any tools, as for a title, apart
-// again.
+// Times ends a fault after n requests; else it stays, since a failed request is no turn of the
+// assistant. Requests are counted by script (Script.ID), and apart for those without tools, as for
+// a title.
 func (s Step) Times(n int) Step { s.Count = n; return s }
 
-// Using sets what the turn reports.
+// Using sets the usage of the turn.
 func (s Step) Using(u Usage) Step { s.Tokens = &u; return s }
 
 func (s Step) isFault() bool {
@@ -133,7 +136,7 @@ func (s Step) isFault() bool {
 
 func (s Step) callsTool() bool { return s.Kind == tool || s.Kind == writeFile || s.Kind == shell }
 
-// String is the script as it goes into a prompt: one word that no quoting, wrapping in Markdown or shell changes.
+// String returns the script for a prompt: one word that no quoting, Markdown or shell changes.
 func (s Script) String() string {
 	return "@script:" + base64.RawURLEncoding.EncodeToString(encode(s)) + "@"
 }

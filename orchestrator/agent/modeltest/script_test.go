@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestScriptTravels: whatever a prompt is wrapped in, the script arrives, and of several the last.
+// TestScriptTravels: a script survives any wrapping of the prompt, and the last of several counts.
 func TestScriptTravels(t *testing.T) {
 	want := Play(Shell(`echo "$HOME" 'it'`), Status(429, "retry-after", "1").Times(2), Structured(map[string]string{"a": "\n<é>"}),
 		Say("done").Using(Usage{Input: 5, Cached: 2, Output: 1}))
@@ -65,12 +65,12 @@ func TestFind(t *testing.T) {
 		{"u1 a t2", 1, "one"}, // a tool's result only repeats
 		{"u1 a2 u", 1, "one"},
 	} {
-		s, turn, found := New().find(&Request{Messages: say(tt.roles)})
+		s, turn, found := New().findScript(&Request{Messages: say(tt.roles)})
 		if !found || turn != tt.turn || s.Steps[0].Text != tt.says {
 			t.Errorf("find(%s) = %v, %d, %t, want %s, %d", tt.roles, s.Steps, turn, found, tt.says, tt.turn)
 		}
 	}
-	if _, _, found := New().find(&Request{Messages: say("s u a")}); found {
+	if _, _, found := New().findScript(&Request{Messages: say("s u a")}); found {
 		t.Error("find found a script where there is none")
 	}
 }
@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 		{"over", tools, 1, 0, "The script is over."},
 		{"fault at the end", broken, 1, 1, "The script ends with a fault that has passed."},
 	} {
-		faults, step := tt.script.plan(tt.turn)
+		faults, step := tt.script.planTurn(tt.turn)
 		if len(faults) != tt.faults || step.Text != tt.text {
 			t.Errorf("%s: plan(%d) = %v, %+v, want %d faults, %q", tt.name, tt.turn, faults, step, tt.faults, tt.text)
 		}
@@ -111,7 +111,7 @@ func TestWalked(t *testing.T) {
 		{"no input", `{"task_file":"a.md"}`,
 			`{"status":"error","message":"modeltest: the prompt has no input of a Manager","next_task":null,"tasks":null}`},
 	} {
-		if got := string(walked([]Message{{"system", "s"}, {"user", tt.prompt}})); got != tt.want {
+		if got := string(walkReply([]Message{{"system", "s"}, {"user", tt.prompt}})); got != tt.want {
 			t.Errorf("%s: walked = %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -142,20 +142,20 @@ func TestTranslation(t *testing.T) {
 	}
 }
 
-// TestOtherwise: where there is no script the model does what the test thinks of, and a script wins.
+// TestOtherwise: without a script the fallback decides; a script wins.
 func TestOtherwise(t *testing.T) {
 	m := New()
 	m.Otherwise(func(q *Request, said string) (Script, bool) { return Play(Say("to " + said)), said == "hello" })
 	q := &Request{Messages: []Message{{"user", "hello"}, {"assistant", "a"}, {"tool", "hello"}, {"assistant", "b"}, {"user", "mm"}}}
-	if s, turn, found := m.find(q); !found || turn != 2 || s.Steps[0].Text != "to hello" || s.ID == "" {
+	if s, turn, found := m.findScript(q); !found || turn != 2 || s.Steps[0].Text != "to hello" || s.ID == "" {
 		t.Errorf("find = %+v, %d, %t, want what the test thinks of, since hello", s, turn, found)
 	}
 	q.Messages[4].Text = Play(Say("scripted")).String()
-	if s, turn, found := m.find(q); !found || turn != 0 || s.Steps[0].Text != "scripted" {
+	if s, turn, found := m.findScript(q); !found || turn != 0 || s.Steps[0].Text != "scripted" {
 		t.Errorf("find = %+v, %d, %t, want the script", s, turn, found)
 	}
 	q.Messages = q.Messages[1:4]
-	if _, _, found := m.find(q); found {
+	if _, _, found := m.findScript(q); found {
 		t.Error("find took a tool's result for a question")
 	}
 }

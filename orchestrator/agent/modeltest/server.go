@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Request is what was asked and how it was answered.
+// Request is a request and how it was answered.
 type Request struct {
 	Time      time.Time
 	Method    string
@@ -21,31 +21,32 @@ type Request struct {
 	Body      []byte
 	API       string // anthropic, responses, chat or gemini; "" is an endpoint that no agent is known to need
 	Model     string
-	System    string    // all that is said in the system's name
-	Messages  []Message // all of the conversation, the system first
+	System    string    // all system messages
+	Messages  []Message // the whole conversation, the system first
 	Tools     []string  // by name
-	Schema    bool      // it asks for a reply of a JSON Schema
+	Schema    bool      // a JSON Schema for the reply is given
 	Streaming bool
 	Scripted  bool   // the conversation has a script
-	Turn      int    // how often the assistant has spoken since
+	Turn      int    // turns of the assistant since the script
 	Answer    string // the kind of the step or the fault, or the status code
 }
 
-// Model is the fake model: an http.Handler, without a server.
+// Model is the fake model, an http.Handler without a server.
 type Model struct {
 	mu       sync.Mutex
 	requests []*Request
 	think    func(q *Request, said string) (Script, bool)
-	spent    map[string]int // faults played, by script and place
+	played   map[string]int // faults played, by script and place
 	answers  int
-	answered chan struct{} // closed and made anew with each answer
+	answered chan struct{} // closed and replaced with each answer
 }
 
-// New makes a model that has been asked nothing.
-func New() *Model { return &Model{spent: map[string]int{}, answered: make(chan struct{})} }
+// New makes a model without requests.
+func New() *Model { return &Model{played: map[string]int{}, answered: make(chan struct{})} }
 
-// Otherwise has the model do what think says where there is no script in a prompt: think looks at what users said, from the last message
-// to the first, until it knows what to do. It is called from several goroutines.
+// Otherwise sets what the model does where a prompt has no script: it passes the users' messages,
+// the last one first, to think until think returns a script. think is called from several
+// goroutines.
 func (m *Model) Otherwise(think func(q *Request, said string) (Script, bool)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,13 +67,13 @@ func Start(t testing.TB) *Server {
 	s := &Server{Model: m, http: httptest.NewServer(m)}
 	s.URL = s.http.URL
 	t.Cleanup(func() {
-		s.http.CloseClientConnections() // a hanging answer waits for its client to leave
+		s.http.CloseClientConnections() // a hanging answer waits until its client leaves
 		s.http.Close()
 	})
 	return s
 }
 
-// Requests are all so far, in their order.
+// Requests returns all requests so far, in order.
 func (m *Model) Requests() []Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,7 +84,7 @@ func (m *Model) Requests() []Request {
 	return all
 }
 
-// Await returns when n requests have been read and their answers begin, a Hang's silence among them.
+// Await returns once n requests have been read and their answers begin, a Hang's included.
 func (m *Model) Await(t testing.TB, n int) {
 	t.Helper()
 	limit := time.After(time.Minute)
@@ -102,7 +103,7 @@ func (m *Model) Await(t testing.TB, n int) {
 	}
 }
 
-// Unknown lists what was asked of no known endpoint, as "METHOD path".
+// Unknown lists the requests to unknown endpoints, as "METHOD path".
 func (m *Model) Unknown() []string {
 	var all []string
 	for _, q := range m.Requests() {
@@ -116,11 +117,11 @@ func (m *Model) Unknown() []string {
 // dialect is one API.
 type dialect struct {
 	name string
-	// read fills in what the body says.
+	// read fills in what the body holds.
 	read func(q *Request, body []byte) error
-	// write gives an answer, as a stream or in one piece.
+	// write sends an answer, as a stream or in one piece.
 	write func(w *wire, q *Request, a answer)
-	// refusal is the body of a step's status code.
+	// refusal returns the body for a step's status code.
 	refusal func(Step) any
 }
 
@@ -137,18 +138,18 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d, side := route(r)
 	switch {
 	case side != nil:
-		m.note(q, func() { q.API, q.Answer = d.name, "200" })
+		m.record(q, func() { q.API, q.Answer = d.name, "200" })
 		writeJSON(w, 200, side)
 	case d == nil:
-		m.note(q, func() { q.Answer = "404" })
+		m.record(q, func() { q.Answer = "404" })
 		writeJSON(w, 404, object{"error": object{"message": "modeltest: no such endpoint: " + r.Method + " " + r.URL.Path}})
 	default:
 		m.converse(w, r, d, q)
 	}
 }
 
-// note writes down how a request is answered, before that is done.
-func (m *Model) note(q *Request, change func()) {
+// record notes how a request is answered, before the answer begins.
+func (m *Model) record(q *Request, change func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	change()
@@ -157,8 +158,8 @@ func (m *Model) note(q *Request, change func()) {
 	m.answered = make(chan struct{})
 }
 
-// route finds the API by the end of the path, whatever base address an agent was given. Side is the answer to a question that
-// is no conversation.
+// route finds the API by the end of the path, whatever an agent's base address. side is the answer
+// to a request that is no conversation.
 func route(r *http.Request) (d *dialect, side any) {
 	p := r.URL.Path
 	post := r.Method == http.MethodPost
@@ -180,12 +181,12 @@ func route(r *http.Request) (d *dialect, side any) {
 	}
 }
 
-// converse plays the step of the script that is due.
+// converse plays the script's next step.
 func (m *Model) converse(w http.ResponseWriter, r *http.Request, d *dialect, q *Request) {
 	seen := *q
 	seen.API = d.name
 	if err := d.read(&seen, q.Body); err != nil {
-		m.note(q, func() { q.API, q.Answer = d.name, "400" })
+		m.record(q, func() { q.API, q.Answer = d.name, "400" })
 		writeJSON(w, 400, d.refusal(Status(400)))
 		return
 	}
@@ -194,22 +195,22 @@ func (m *Model) converse(w http.ResponseWriter, r *http.Request, d *dialect, q *
 			seen.System += msg.Text + "\n"
 		}
 	}
-	script, turn, found := m.find(&seen)
+	script, turn, found := m.findScript(&seen)
 	if !found {
 		script = Play(Say("modeltest: the prompt has no script."))
 	}
-	faults, step := script.plan(turn)
-	if fault, broken := m.due(script, turn, faults, len(seen.Tools) > 0); broken {
+	faults, step := script.planTurn(turn)
+	if fault, broken := m.dueFault(script, turn, faults, len(seen.Tools) > 0); broken {
 		step = fault
 	}
 	seen.Scripted, seen.Turn, seen.Answer = found, turn, string(step.Kind)
-	m.note(q, func() { *q = seen })
+	m.record(q, func() { *q = seen })
 	perform(&wire{w: w, r: r, step: step}, d, &seen, script)
 }
 
-// due returns the fault that a request runs into, if there is one. Requests with tools and without are counted apart: an agent
-// that first asks for a title must not use up what is meant for its work.
-func (m *Model) due(s Script, turn int, faults []Step, tools bool) (Step, bool) {
+// dueFault returns the fault that a request meets, if any. Requests with and without tools are
+// counted apart: an agent that first asks for a title must not use up a fault meant for its work.
+func (m *Model) dueFault(s Script, turn int, faults []Step, tools bool) (Step, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, f := range faults {
@@ -217,8 +218,8 @@ func (m *Model) due(s Script, turn int, faults []Step, tools bool) (Step, bool) 
 			return f, true
 		}
 		place := s.ID + "\x00" + string(encode([]any{turn, i, tools}))
-		if m.spent[place] < f.Count {
-			m.spent[place]++
+		if m.played[place] < f.Count {
+			m.played[place]++
 			return f, true
 		}
 	}

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Message is a part of the conversation that a request brings. Role is system, user, assistant or tool (a tool's result),
-// whatever the API calls it.
+// Message is a message of a request's conversation. Role is system, user, assistant or tool (a
+// tool's result) in every API.
 type Message struct {
 	Role string
 	Text string
 }
 
-// find returns the last script in what the user or the system says, and how often the assistant has spoken since. A tool's
-// result is not looked at: a program may print the prompt.
-func (m *Model) find(q *Request) (s Script, turns int, found bool) {
+// findScript returns the last script in the user's or system's messages, and the number of the
+// assistant's turns since. Tool results do not count: a program may print the prompt.
+func (m *Model) findScript(q *Request) (s Script, turns int, found bool) {
 	m.mu.Lock()
 	think := m.think
 	m.mu.Unlock()
@@ -36,7 +36,7 @@ func (m *Model) find(q *Request) (s Script, turns int, found bool) {
 	return Script{}, 0, false
 }
 
-// countTurns counts what the assistant said between two others: one answer may come back as several messages.
+// countTurns counts consecutive assistant messages once: one answer may return as several messages.
 func countTurns(messages []Message) int {
 	turns, before := 0, ""
 	for _, m := range messages {
@@ -48,8 +48,8 @@ func countTurns(messages []Message) int {
 	return turns
 }
 
-// plan returns the step of a turn and the faults before it.
-func (s Script) plan(turn int) (faults []Step, step Step) {
+// planTurn returns the step of a turn and the faults before it.
+func (s Script) planTurn(turn int) (faults []Step, step Step) {
 	n := 0
 	for _, st := range s.Steps {
 		switch {
@@ -70,7 +70,7 @@ func (s Script) plan(turn int) (faults []Step, step Step) {
 	return faults, step
 }
 
-// answer is a step in the terms of the agent that asks.
+// answer is a step in terms of the requesting agent.
 type answer struct {
 	text  string
 	tool  string // "" is a text
@@ -78,8 +78,8 @@ type answer struct {
 	usage Usage
 }
 
-// answer puts the step into terms of the request's tools. A request without any is one of the agent's own, for a title or a
-// summary: it gets a word.
+// answer translates the step for the request's tools. A request without tools is the agent's own,
+// for a title or a summary, and gets a word.
 func (s Script) answer(step Step, q *Request) answer {
 	a := answer{usage: DefaultUsage}
 	switch {
@@ -92,7 +92,7 @@ func (s Script) answer(step Step, q *Request) answer {
 	case structured:
 		a.reply(step.Input, q.Tools)
 	case walk:
-		a.reply(walked(q.Messages), q.Tools)
+		a.reply(walkReply(q.Messages), q.Tools)
 	case tool:
 		a.tool, a.input = step.Name, step.Input
 	case writeFile:
@@ -121,7 +121,7 @@ func (a *answer) reply(data json.RawMessage, tools []string) {
 
 const structuredTool = "StructuredOutput"
 
-// fileTool is the call that writes a file: with the agent's own tool, else with its shell.
+// fileTool returns the call that writes a file: with the agent's own tool, else with its shell.
 func fileTool(tools []string, path, text string) (string, json.RawMessage) {
 	for _, t := range []struct{ name, path string }{{"Write", "file_path"}, {"write_file", "file_path"}, {"write", "filePath"}} {
 		if slices.Contains(tools, t.name) {
@@ -131,7 +131,7 @@ func fileTool(tools []string, path, text string) (string, json.RawMessage) {
 	return shellTool(tools, "printf %s "+quote(text)+" > "+quote(path))
 }
 
-// shellTool is the call that runs a command. No tool at all is ("", nil).
+// shellTool returns the call that runs a command, ("", nil) without a tool for it.
 func shellTool(tools []string, command string) (string, json.RawMessage) {
 	for _, name := range []string{"Bash", "run_shell_command", "bash"} {
 		if slices.Contains(tools, name) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// managerInput is what a Manager is asked.
+// managerInput is the input of a Manager.
 type managerInput struct {
 	KanbanFile *string  `json:"kanban_file"`
 	DoneTask   *string  `json:"done_task"`
@@ -21,8 +21,8 @@ type managerReply struct {
 	Tasks    []string `json:"tasks"`
 }
 
-// walked is the Manager's reply to the last question in the conversation.
-func walked(messages []Message) json.RawMessage {
+// walkReply returns the Manager's reply to the last question in the conversation.
+func walkReply(messages []Message) json.RawMessage {
 	for _, m := range slices.Backward(messages) {
 		if m.Role != "user" && m.Role != "system" {
 			continue
@@ -34,7 +34,7 @@ func walked(messages []Message) json.RawMessage {
 	return encode(managerReply{Status: "error", Message: "modeltest: the prompt has no input of a Manager"})
 }
 
-// lastQuestion finds the last JSON object in a text that is an input of a Manager.
+// lastQuestion finds the last JSON object in a text that is a Manager's input.
 func lastQuestion(text string) (managerInput, bool) {
 	for at := len(text); ; {
 		if at = strings.LastIndexByte(text[:at], '{'); at < 0 {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// wire is where an answer goes, and it is where stalls and cuts happen: the dialects know nothing of them.
+// wire sends an answer, with its stalls and cuts, of which the dialects know nothing.
 type wire struct {
 	w    http.ResponseWriter
 	r    *http.Request
@@ -14,11 +14,11 @@ type wire struct {
 	sent int // events
 }
 
-// object is JSON whose keys need no type of their own.
+// object is a JSON object.
 type object = map[string]any
 
-// event sends one of a stream, with a name unless that is "".
-func (w *wire) event(name string, data any) {
+// writeEvent sends an event of a stream, with a name unless that is "".
+func (w *wire) writeEvent(name string, data any) {
 	if w.sent == 0 {
 		w.w.Header().Set("content-type", "text/event-stream")
 		w.w.Header().Set("request-id", "req_modeltest")
@@ -26,7 +26,7 @@ func (w *wire) event(name string, data any) {
 	if name != "" {
 		name = "event: " + name + "\n"
 	}
-	w.raw(name + "data: " + string(encode(data)) + "\n\n")
+	w.writeRaw(name + "data: " + string(encode(data)) + "\n\n")
 	w.sent++
 	if w.step.Kind == stall {
 		<-w.r.Context().Done()
@@ -34,40 +34,40 @@ func (w *wire) event(name string, data any) {
 	}
 }
 
-func (w *wire) raw(text string) {
+func (w *wire) writeRaw(text string) {
 	_, _ = w.w.Write([]byte(text)) // the client may have left
 	_ = http.NewResponseController(w.w).Flush()
 }
 
-// middle is where a stream is cut: its text has begun and has no end.
-func (w *wire) middle() {
+// cutHere ends a cut stream: its text has begun and not ended.
+func (w *wire) cutHere() {
 	if w.step.Kind == cut {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// whole sends an answer that is no stream.
-func (w *wire) whole(v any) {
+// writeWhole sends an answer that is no stream.
+func (w *wire) writeWhole(v any) {
 	switch w.step.Kind {
 	case stall:
 		w.w.Header().Set("content-type", "application/json")
-		w.raw("{")
+		w.writeRaw("{")
 		<-w.r.Context().Done()
 		panic(http.ErrAbortHandler)
 	case cut:
 		w.w.Header().Set("content-type", "application/json")
-		w.raw("{")
+		w.writeRaw("{")
 		panic(http.ErrAbortHandler)
 	default:
 		writeJSON(w.w, 200, v)
 	}
 }
 
-// id makes one that the agent has not seen, not even from another model in the same conversation: it may throw away what it
-// believes to have.
+// id returns an ID that is new to the agent, even across models of one conversation: it may drop
+// what it takes for known.
 func id(prefix string) string { return prefix + "_" + rand.Text() }
 
-// content is a text, or a list of parts that have one.
+// content is a text, or a list of parts with texts.
 type content []part
 
 type part struct {
@@ -90,7 +90,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]part)(c))
 }
 
-// text joins what there is of it.
+// text joins the texts.
 func (c content) text() string {
 	s := ""
 	for _, p := range c {
@@ -99,7 +99,7 @@ func (c content) text() string {
 	return s
 }
 
-// readContent is content that may be of any other form: that one is taken as it stands.
+// readContent reads content, and returns any other JSON as it stands.
 func readContent(data json.RawMessage) string {
 	var c content
 	if len(data) == 0 || json.Unmarshal(data, &c) != nil {
