@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 }
 
 // converse runs a conversation with an agent of this binary.
-func converse(t *testing.T, stop context.Context, a agent.Assignment) (streamtest.Held, string) {
+func converse(t *testing.T, stop context.Context, a agent.Assignment) (streamtest.Conversation, string) {
 	t.Helper()
 	if a.Dir == "" {
 		a.Dir = t.TempDir()
@@ -45,7 +45,7 @@ func converse(t *testing.T, stop context.Context, a agent.Assignment) (streamtes
 	if len(a.Command) == 1 {
 		a.Command = []string{self(t), a.Command[0]}
 	}
-	a.Env = append(a.Env, streamtest.Quiet(t)...)
+	a.Env = append(a.Env, streamtest.QuietEnv(t)...)
 	a.Grace, a.Timeout = 10*time.Second, time.Minute
 	adapter := acp.New(self(t))
 	if err := adapter.Check(a); err != nil {
@@ -55,7 +55,7 @@ func converse(t *testing.T, stop context.Context, a agent.Assignment) (streamtes
 	if err != nil {
 		t.Fatal(err)
 	}
-	return streamtest.Hold(t, stop, adapter, &inv, a.Contract), a.Dir
+	return streamtest.Converse(t, stop, adapter, &inv, a.Contract), a.Dir
 }
 
 func act(lines ...string) agent.Assignment {
@@ -85,7 +85,7 @@ func TestTurn(t *testing.T) {
 				return
 			}
 			h.WantReply(t, tt.reply)
-			if h.Session != "s-1" || !h.Has(agent.Result, "end_turn") {
+			if h.Session != "s-1" || !h.HasEvent(agent.Result, "end_turn") {
 				t.Errorf("session %q, events %v, want s-1 and a result", h.Session, h.Events)
 			}
 		})
@@ -118,7 +118,7 @@ func TestPermission(t *testing.T) {
 				if got, want := err == nil, slices.Contains(tt.allowed, kind); got != want {
 					t.Errorf("%s was allowed: %t, want %t", kind, got, want)
 				}
-				if !h.Has(agent.ToolStarted, "do "+kind) || !h.Has(agent.ToolEnded, kind) {
+				if !h.HasEvent(agent.ToolStarted, "do "+kind) || !h.HasEvent(agent.ToolEnded, kind) {
 					t.Errorf("events %v, want the beginning and the end of %s", h.Events, kind)
 				}
 			}
@@ -127,7 +127,7 @@ func TestPermission(t *testing.T) {
 				return
 			}
 			h.WantFailure(t, "permission denied: ")
-			if got := h.Has(agent.Text, "permission denied: execute (do execute)"); !got {
+			if got := h.HasEvent(agent.Text, "permission denied: execute (do execute)"); !got {
 				t.Errorf("events %v, want the denied command", h.Events)
 			}
 		})
@@ -195,7 +195,7 @@ func TestCancelled(t *testing.T) {
 	if !h.Stopped || h.Session != "s-1" {
 		t.Errorf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
 	}
-	if !h.Has(agent.Text, "I leave.") || !h.Has(agent.Result, "cancelled") {
+	if !h.HasEvent(agent.Text, "I leave.") || !h.HasEvent(agent.Result, "cancelled") {
 		t.Errorf("events %v, want what the agent said when it was told", h.Events)
 	}
 }
@@ -289,7 +289,7 @@ func TestEnd(t *testing.T) {
 
 // TestRecorded: the client's output of a session with gemini 0.61.0.
 func TestRecorded(t *testing.T) {
-	streamtest.Recorded(t, acp.New("x"), agent.TaskContract, "testdata/gemini.jsonl", proc.Exit{})
+	streamtest.CheckRecording(t, acp.New("x"), agent.TaskContract, "testdata/gemini.jsonl", proc.Exit{})
 }
 
-func FuzzReader(f *testing.F) { streamtest.Fuzz(f, acp.New("x"), "end_turn") }
+func FuzzReader(f *testing.F) { streamtest.FuzzReader(f, acp.New("x"), "end_turn") }

@@ -22,11 +22,11 @@ func start(t *testing.T) *streamtest.Real {
 // TestRealReply: gemini asks for permission, does the work, and its first reply fits.
 func TestRealReply(t *testing.T) {
 	g := start(t)
-	h := g.Play(t, modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cp out.txt b.txt"), streamtest.Good("written"))
+	h := g.Play(t, modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cp out.txt b.txt"), streamtest.GoodReply("written"))
 	h.WantReply(t, "written")
-	g.Wrote(t, "out.txt", "hello\n")
-	g.Wrote(t, "b.txt", "hello\n")
-	if !h.Has(agent.ToolStarted, "edit") || !h.Has(agent.ToolEnded, "execute") || h.Session == "" || h.Spent == nil || h.Spent.Input != 3000 {
+	g.WantFile(t, "out.txt", "hello\n")
+	g.WantFile(t, "b.txt", "hello\n")
+	if !h.HasEvent(agent.ToolStarted, "edit") || !h.HasEvent(agent.ToolEnded, "execute") || h.Session == "" || h.Spent == nil || h.Spent.Input != 3000 {
 		t.Errorf("events %v, session %q, spent %+v, want tools, a session and the tokens of three turns", h.Events, h.Session, h.Spent)
 	}
 	if q := g.Server.Requests()[0]; !slices.ContainsFunc(q.Messages, func(m modeltest.Message) bool { return strings.Contains(m.Text, "You are the Implementor.") }) {
@@ -41,8 +41,8 @@ func TestRealText(t *testing.T) {
 func TestRealDenied(t *testing.T) {
 	g := start(t)
 	g.Permission = agent.Edit
-	g.Play(t, modeltest.WriteFile("out.txt", "x"), modeltest.Shell("touch b.txt"), streamtest.Good("tried")).WantFailure(t, "permission denied: execute")
-	g.Wrote(t, "out.txt", "x")
+	g.Play(t, modeltest.WriteFile("out.txt", "x"), modeltest.Shell("touch b.txt"), streamtest.GoodReply("tried")).WantFailure(t, "permission denied: execute")
+	g.WantFile(t, "out.txt", "x")
 }
 
 func TestRealKey(t *testing.T) {
@@ -53,9 +53,9 @@ func TestRealKey(t *testing.T) {
 func TestRealStopped(t *testing.T) {
 	g := start(t)
 	g.Args = append(g.Args, "--allowed-mcp-server-names", "none7156.25")
-	h := g.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7156.25"), streamtest.Good("slept"))
+	h := g.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7156.25"), streamtest.GoodReply("slept"))
 	if !h.Stopped || h.Session == "" {
 		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
 	}
-	streamtest.NoneRuns(t, "7156.25")
+	streamtest.WantNoProcess(t, "7156.25")
 }

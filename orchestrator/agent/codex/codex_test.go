@@ -28,7 +28,7 @@ func TestRecorded(t *testing.T) {
 		{"500", agent.TaskContract, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			streamtest.Recorded(t, codex.New(), tt.contract, "testdata/"+tt.name+".jsonl", proc.Exit{Code: tt.code})
+			streamtest.CheckRecording(t, codex.New(), tt.contract, "testdata/"+tt.name+".jsonl", proc.Exit{Code: tt.code})
 		})
 	}
 }
@@ -39,13 +39,13 @@ func TestConformance(t *testing.T) {
 
 // TestLostSession: the words are those of codex 0.169.0.
 func TestLostSession(t *testing.T) {
-	streamtest.LostSession(t, codex.New(), "fake-codex", "Error: thread/resume: thread/resume failed: "+
+	streamtest.CheckLostSession(t, codex.New(), "fake-codex", "Error: thread/resume: thread/resume failed: "+
 		"no rollout found for thread id 01a1ff62-0000-75b0-a9e9-0d2583832624")
 }
 
 // TestLongLine: the line may have been the reply, so that no earlier message counts.
 func TestLongLine(t *testing.T) {
-	streamtest.LongLine(t, codex.New(), message("an earlier one"), `{"type":"item.completed","item":{"type":"agent_message","text":"`, "\"}}\n"+completed)
+	streamtest.CheckLongLine(t, codex.New(), message("an earlier one"), `{"type":"item.completed","item":{"type":"agent_message","text":"`, "\"}}\n"+completed)
 }
 
 const completed = `{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":5}}` + "\n"
@@ -54,7 +54,7 @@ func message(text string) string {
 	return fmt.Sprintf(`{"type":"item.completed","item":{"id":"i","type":"agent_message","text":%s}}`+"\n", streamtest.Quote([]byte(text)))
 }
 
-func read(c agent.Contract, exit proc.Exit, stream string) streamtest.Heard {
+func read(c agent.Contract, exit proc.Exit, stream string) streamtest.Transcript {
 	return streamtest.Read(codex.New(), c, []byte(stream), 100, exit)
 }
 
@@ -132,4 +132,4 @@ func TestReview(t *testing.T) {
 	}
 }
 
-func FuzzReader(f *testing.F) { streamtest.Fuzz(f, codex.New(), "turn.completed") }
+func FuzzReader(f *testing.F) { streamtest.FuzzReader(f, codex.New(), "turn.completed") }

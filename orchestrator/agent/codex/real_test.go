@@ -18,10 +18,10 @@ import (
 func TestRealReply(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	c.Model, c.Args = "gpt-5.5", []string{"-c", "model_reasoning_effort=low"}
-	h := c.Play(t, modeltest.WriteFile("out.txt", "hello\n"), streamtest.Good("written"))
+	h := c.Play(t, modeltest.WriteFile("out.txt", "hello\n"), streamtest.GoodReply("written"))
 	h.WantReply(t, "written")
-	c.Wrote(t, "out.txt", "hello\n")
-	if !h.Has(agent.ToolStarted, "out.txt") || !h.Has(agent.ToolEnded, "command") || !h.Has(agent.Result, "completed") || h.Session == "" {
+	c.WantFile(t, "out.txt", "hello\n")
+	if !h.HasEvent(agent.ToolStarted, "out.txt") || !h.HasEvent(agent.ToolEnded, "command") || !h.HasEvent(agent.Result, "completed") || h.Session == "" {
 		t.Errorf("events %v, session %q, want a command, a result and a session", h.Events, h.Session)
 	}
 	if s := h.Spent; s == nil || s.Input != 2000 || s.Output != 100 || s.Cost != nil || !h.Cumulative {
@@ -85,13 +85,13 @@ func TestRealText(t *testing.T) {
 func TestRealDenied(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	c.Permission = agent.ReadOnly
-	c.Play(t, modeltest.Shell("touch out.txt"), streamtest.Good("tried")).WantReply(t, "tried")
+	c.Play(t, modeltest.Shell("touch out.txt"), streamtest.GoodReply("tried")).WantReply(t, "tried")
 	q := c.Server.Requests()
 	if heard := q[len(q)-1].Messages; !strings.Contains(heard[len(heard)-1].Text, "Read-only file system") {
 		t.Errorf("the model heard %q", heard[len(heard)-1].Text)
 	}
 	c.Permission = agent.Full
-	c.Play(t, modeltest.Shell("touch "+t.TempDir()+"/out.txt && echo made"), streamtest.Good("made")).WantReply(t, "made")
+	c.Play(t, modeltest.Shell("touch "+t.TempDir()+"/out.txt && echo made"), streamtest.GoodReply("made")).WantReply(t, "made")
 	q = c.Server.Requests()
 	if heard := q[len(q)-1].Messages; !strings.Contains(heard[len(heard)-1].Text, "made") {
 		t.Errorf("with full permission the model heard %q", heard[len(heard)-1].Text)
@@ -157,9 +157,9 @@ func TestRealServerErrors(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	c.Play(t, modeltest.Status(500)).WantFailure(t, "exit status 1: We’re currently experiencing high demand")
 	c.Play(t, modeltest.Cut()).WantFailure(t, "stream disconnected")
-	h := c.Play(t, modeltest.Status(529).Times(1), streamtest.Good("it passed"))
+	h := c.Play(t, modeltest.Status(529).Times(1), streamtest.GoodReply("it passed"))
 	h.WantReply(t, "it passed")
-	if !h.Has(agent.Retry, "529") {
+	if !h.HasEvent(agent.Retry, "529") {
 		t.Errorf("events %v, want a retry", h.Events)
 	}
 }
@@ -174,13 +174,13 @@ func TestRealHang(t *testing.T) {
 // goes on later.
 func TestRealStopped(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	h := c.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7153.25"), streamtest.Good("slept"))
+	h := c.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7153.25"), streamtest.GoodReply("slept"))
 	if !h.Stopped || h.Session == "" {
 		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
 	}
-	streamtest.NoneRuns(t, "7153.25")
+	streamtest.WantNoProcess(t, "7153.25")
 	c.Follow = &agent.Follow{Session: h.Session}
-	c.Play(t, streamtest.Good("went on")).WantReply(t, "went on")
+	c.Play(t, streamtest.GoodReply("went on")).WantReply(t, "went on")
 }
 
 // TestRealThreads: a fork reviews a thread, and the thread goes on with the review. Each is charged
@@ -188,7 +188,7 @@ func TestRealStopped(t *testing.T) {
 func TestRealThreads(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	accounts := agent.Accounts{}
-	first := c.Play(t, streamtest.Good("worked"))
+	first := c.Play(t, streamtest.GoodReply("worked"))
 	first.WantReply(t, "worked")
 	wantCharge(t, accounts.Charge(first.Outcome, ""), 1000)
 	c.Contract, c.Prompt, c.Follow = agent.ReviewContract, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
@@ -204,7 +204,7 @@ func TestRealThreads(t *testing.T) {
 		t.Errorf("the review was asked with %q, a schema: %t, want its role, the thread's history and no schema", asked, q[1].Schema)
 	}
 	c.Contract, c.Prompt, c.Follow = agent.InstructionContract, "You are the Implementor.", &agent.Follow{Session: first.Session}
-	again := c.Play(t, streamtest.Good("mended"))
+	again := c.Play(t, streamtest.GoodReply("mended"))
 	again.WantReply(t, "mended")
 	if again.Session != first.Session {
 		t.Errorf("session %q, want %q", again.Session, first.Session)

@@ -19,7 +19,7 @@ import (
 func TestRecorded(t *testing.T) {
 	for _, name := range []string{"tools", "mcp"} {
 		t.Run(name, func(t *testing.T) {
-			streamtest.Recorded(t, gemini.New(), agent.ReviewContract, "testdata/"+name+".jsonl", proc.Exit{})
+			streamtest.CheckRecording(t, gemini.New(), agent.ReviewContract, "testdata/"+name+".jsonl", proc.Exit{})
 		})
 	}
 }
@@ -29,10 +29,10 @@ func TestConformance(t *testing.T) {
 }
 
 func TestLongLine(t *testing.T) {
-	streamtest.LongLine(t, gemini.New(), message("an earlier one"), `{"type":"message","role":"assistant","content":"`, "\"}\n"+success)
+	streamtest.CheckLongLine(t, gemini.New(), message("an earlier one"), `{"type":"message","role":"assistant","content":"`, "\"}\n"+success)
 }
 
-func FuzzReader(f *testing.F) { streamtest.Fuzz(f, gemini.New(), "success") }
+func FuzzReader(f *testing.F) { streamtest.FuzzReader(f, gemini.New(), "success") }
 
 func read(exit proc.Exit, stream string) agent.Report {
 	return streamtest.Read(gemini.New(), agent.TaskContract, []byte(stream), 100, exit).Report

@@ -22,11 +22,11 @@ func start(t *testing.T) *streamtest.Real {
 // TestRealReply: the first reply fits, the work is done, and the role's prompt reached the model.
 func TestRealReply(t *testing.T) {
 	g := start(t)
-	h := g.Play(t, modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cp out.txt b.txt"), streamtest.Good("written"))
+	h := g.Play(t, modeltest.WriteFile("out.txt", "hello\n"), modeltest.Shell("cp out.txt b.txt"), streamtest.GoodReply("written"))
 	h.WantReply(t, "written")
-	g.Wrote(t, "out.txt", "hello\n")
-	g.Wrote(t, "b.txt", "hello\n")
-	if !h.Has(agent.ToolStarted, "write_file") || !h.Has(agent.ToolEnded, "run_shell_command") || !h.Has(agent.Result, "success") || h.Session == "" {
+	g.WantFile(t, "out.txt", "hello\n")
+	g.WantFile(t, "b.txt", "hello\n")
+	if !h.HasEvent(agent.ToolStarted, "write_file") || !h.HasEvent(agent.ToolEnded, "run_shell_command") || !h.HasEvent(agent.Result, "success") || h.Session == "" {
 		t.Errorf("events %v, session %q, want tools, a result and a session", h.Events, h.Session)
 	}
 	if s := h.Spent; s == nil || s.Input != 3000 || s.Output != 150 || s.Cost != nil || h.Cumulative {
@@ -48,13 +48,13 @@ func TestRealText(t *testing.T) {
 func TestRealDenied(t *testing.T) {
 	g := start(t)
 	g.Permission = agent.ReadOnly
-	g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.Good("tried")).WantFailure(t, "permission denied: write_file")
+	g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.GoodReply("tried")).WantFailure(t, "permission denied: write_file")
 	if tools := g.Server.Requests()[0].Tools; slices.Contains(tools, "run_shell_command") || !slices.Contains(tools, "read_file") {
 		t.Errorf("tools = %q, want one that reads and no shell", tools)
 	}
 	g.Permission = agent.Edit
-	g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.Good("wrote")).WantReply(t, "wrote")
-	g.Wrote(t, "out.txt", "x")
+	g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.GoodReply("wrote")).WantReply(t, "wrote")
+	g.WantFile(t, "out.txt", "x")
 }
 
 func TestRealKey(t *testing.T) {
@@ -82,9 +82,9 @@ func TestRealHang(t *testing.T) {
 
 // TestRealStopped: gemini leaves its tools running at its end.
 func TestRealStopped(t *testing.T) {
-	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7154.25"), streamtest.Good("slept"))
+	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7154.25"), streamtest.GoodReply("slept"))
 	if !h.Stopped || h.Session == "" {
 		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
 	}
-	streamtest.NoneRuns(t, "7154.25")
+	streamtest.WantNoProcess(t, "7154.25")
 }

@@ -17,7 +17,7 @@ import (
 
 // TestRecorded: a run recorded with opencode 1.18.33.
 func TestRecorded(t *testing.T) {
-	streamtest.Recorded(t, opencode.New(), agent.ReviewContract, "testdata/tools.jsonl", proc.Exit{})
+	streamtest.CheckRecording(t, opencode.New(), agent.ReviewContract, "testdata/tools.jsonl", proc.Exit{})
 }
 
 func TestConformance(t *testing.T) {
@@ -26,14 +26,14 @@ func TestConformance(t *testing.T) {
 
 // TestLostSession: the words are those of opencode 1.18.33.
 func TestLostSession(t *testing.T) {
-	streamtest.LostSession(t, opencode.New(), "fake-opencode", "\x1b[91m\x1b[1mError: \x1b[0mSession not found")
+	streamtest.CheckLostSession(t, opencode.New(), "fake-opencode", "\x1b[91m\x1b[1mError: \x1b[0mSession not found")
 }
 
 func TestLongLine(t *testing.T) {
-	streamtest.LongLine(t, opencode.New(), begin+text("an earlier one"), `{"type":"text","part":{"type":"text","text":"`, "\"}}\n"+end("stop"))
+	streamtest.CheckLongLine(t, opencode.New(), begin+text("an earlier one"), `{"type":"text","part":{"type":"text","text":"`, "\"}}\n"+end("stop"))
 }
 
-func FuzzReader(f *testing.F) { streamtest.Fuzz(f, opencode.New(), "stop") }
+func FuzzReader(f *testing.F) { streamtest.FuzzReader(f, opencode.New(), "stop") }
 
 func read(exit proc.Exit, stream string) agent.Report {
 	return streamtest.Read(opencode.New(), agent.TaskContract, []byte(stream), 100, exit).Report

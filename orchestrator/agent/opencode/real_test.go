@@ -22,10 +22,10 @@ func TestRealReply(t *testing.T) {
 	o := start(t)
 	o.Model = "fake/fake-model"
 	h := o.Play(t, modeltest.WriteFile("out.txt", "hello\n"),
-		streamtest.Good("written").Using(modeltest.Usage{Input: 5000, Cached: 3000, Output: 77}))
+		streamtest.GoodReply("written").Using(modeltest.Usage{Input: 5000, Cached: 3000, Output: 77}))
 	h.WantReply(t, "written")
-	o.Wrote(t, "out.txt", "hello\n")
-	if !h.Has(agent.ToolEnded, "write") || !h.Has(agent.Result, "stop") || h.Session == "" {
+	o.WantFile(t, "out.txt", "hello\n")
+	if !h.HasEvent(agent.ToolEnded, "write") || !h.HasEvent(agent.Result, "stop") || h.Session == "" {
 		t.Errorf("events %v, session %q, want a tool, a result and a session", h.Events, h.Session)
 	}
 	if s := h.Spent; s == nil || s.Input != 6000 || s.Cached != 3000 || s.Output != 127 || s.Cost != nil || h.Cumulative {
@@ -46,7 +46,7 @@ func TestRealText(t *testing.T) {
 func TestRealDenied(t *testing.T) {
 	o := start(t)
 	o.Permission = agent.ReadOnly
-	o.Play(t, streamtest.Good("looked")).WantReply(t, "looked")
+	o.Play(t, streamtest.GoodReply("looked")).WantReply(t, "looked")
 	q := o.Server.Requests()
 	tools := q[len(q)-1].Tools
 	for _, name := range []string{"write", "edit", "bash"} {
@@ -55,8 +55,8 @@ func TestRealDenied(t *testing.T) {
 		}
 	}
 	o.Permission = agent.Edit
-	o.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.Good("wrote")).WantReply(t, "wrote")
-	o.Wrote(t, "out.txt", "x")
+	o.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.GoodReply("wrote")).WantReply(t, "wrote")
+	o.WantFile(t, "out.txt", "x")
 	if q = o.Server.Requests(); slices.Contains(q[len(q)-1].Tools, "bash") {
 		t.Errorf("tools = %q, want no bash", q[len(q)-1].Tools)
 	}
@@ -66,7 +66,7 @@ func TestRealDenied(t *testing.T) {
 func TestRealAsked(t *testing.T) {
 	o := start(t)
 	o.Permission = agent.Edit
-	o.Play(t, modeltest.WriteFile(t.TempDir()+"/out.txt", "x"), streamtest.Good("wrote")).WantFailure(t, "permission denied: write")
+	o.Play(t, modeltest.WriteFile(t.TempDir()+"/out.txt", "x"), streamtest.GoodReply("wrote")).WantFailure(t, "permission denied: write")
 }
 
 func TestRealFaults(t *testing.T) {
@@ -83,18 +83,18 @@ func TestRealHang(t *testing.T) {
 
 // TestRealStopped: opencode leaves its tools running at any end.
 func TestRealStopped(t *testing.T) {
-	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7155.25"), streamtest.Good("slept"))
+	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7155.25"), streamtest.GoodReply("slept"))
 	if !h.Stopped {
 		t.Fatalf("Outcome = %+v, want it to be stopped", h.Outcome)
 	}
-	streamtest.NoneRuns(t, "7155.25")
+	streamtest.WantNoProcess(t, "7155.25")
 }
 
 // TestRealSessions: a fork reviews a session, and the session goes on. Seed 003, "Supervisor
 // Feedback".
 func TestRealSessions(t *testing.T) {
 	o := start(t)
-	first := o.Play(t, streamtest.Good("worked"))
+	first := o.Play(t, streamtest.GoodReply("worked"))
 	first.WantReply(t, "worked")
 	o.Contract, o.Prompt, o.Follow = agent.ReviewContract, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
 	review := o.Play(t, modeltest.Say("Mend it."))
@@ -103,7 +103,7 @@ func TestRealSessions(t *testing.T) {
 		t.Errorf("session %q, spent %+v, want another session than %q and the work of one step", review.Session, review.Spent, first.Session)
 	}
 	o.Contract, o.Prompt, o.Follow = agent.InstructionContract, "You are the Implementor.", &agent.Follow{Session: first.Session}
-	again := o.Play(t, streamtest.Good("mended"))
+	again := o.Play(t, streamtest.GoodReply("mended"))
 	again.WantReply(t, "mended")
 	q := o.Server.Requests()
 	history := q[len(q)-1].Messages

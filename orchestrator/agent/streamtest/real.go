@@ -17,14 +17,15 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Real is an adapter with the real program, which speaks to a fake model in a work directory of its own.
+// Real is an adapter with the real program, which talks to a fake model in a work directory of its
+// own.
 type Real struct {
 	agent.Adapter
 	agent.Assignment
 	Server *modeltest.Server
 }
 
-// Start finds the program of that name, or skips the test, as modeltest.Find does. The test runs beside others.
+// Start finds the program, or skips the test as modeltest.Find does. The test runs in parallel.
 func Start(t *testing.T, name string, a agent.Adapter) *Real {
 	t.Helper()
 	path := modeltest.Find(t, name)
@@ -39,22 +40,22 @@ func Start(t *testing.T, name string, a agent.Adapter) *Real {
 	}}
 }
 
-// Held is a conversation that has ended.
-type Held struct {
+// Conversation is an ended conversation.
+type Conversation struct {
 	*agent.Outcome
 	Err    error
 	Events []agent.Event
 	Stdout string
 }
 
-// Play gives the agent an instruction that holds a script, and waits for its end.
-func (r *Real) Play(t *testing.T, steps ...modeltest.Step) Held {
+// Play sends an instruction with a script, and waits for the agent's end.
+func (r *Real) Play(t *testing.T, steps ...modeltest.Step) Conversation {
 	t.Helper()
 	return r.PlayUntil(t, "", steps...)
 }
 
-// PlayUntil stops the conversation once a file is there in the work directory; "" is never.
-func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Held {
+// PlayUntil stops the conversation once a file is in the work directory; "" is never.
+func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Conversation {
 	t.Helper()
 	text := "Please do this: " + modeltest.Play(steps...).String()
 	r.Input, _ = json.Marshal(map[string]string{"instruction": text})
@@ -73,11 +74,11 @@ func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Hel
 	if file != "" {
 		go cancelWhen(stop, cancel, filepath.Join(r.Dir, file))
 	}
-	return Hold(t, stop, r.Adapter, &inv, r.Contract)
+	return Converse(t, stop, r.Adapter, &inv, r.Contract)
 }
 
-// Hold has a conversation.
-func Hold(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.Invocation, c agent.Contract) (h Held) {
+// Converse runs a conversation.
+func Converse(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.Invocation, c agent.Contract) (h Conversation) {
 	t.Helper()
 	var mu sync.Mutex
 	var stdout bytes.Buffer
@@ -92,7 +93,8 @@ func Hold(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.Invoca
 	h.Stdout = stdout.String()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("outcome %+v, failure %v, error %v\nevents %v\nstdout %.6000s\nstderr %s", h.Outcome, h.Failure, h.Err, h.Events, h.Stdout, h.Stderr)
+			t.Logf("outcome %+v, failure %v, error %v\nevents %v\nstdout %.6000s\nstderr %s",
+				h.Outcome, h.Failure, h.Err, h.Events, h.Stdout, h.Stderr)
 		}
 	})
 	return h
@@ -107,8 +109,8 @@ func cancelWhen(ctx context.Context, cancel func(), path string) {
 	}
 }
 
-// Has says whether there is an event of a kind that holds a text.
-func (h Held) Has(kind agent.Kind, text string) bool {
+// HasEvent reports whether an event of a kind holds a text.
+func (h Conversation) HasEvent(kind agent.Kind, text string) bool {
 	for _, e := range h.Events {
 		if e.Kind == kind && strings.Contains(e.Tool+" "+e.Text, text) {
 			return true
@@ -117,24 +119,24 @@ func (h Held) Has(kind agent.Kind, text string) bool {
 	return false
 }
 
-// WantReply checks that the reply came, with its message.
-func (h Held) WantReply(t *testing.T, message string) {
+// WantReply checks the reply and its message.
+func (h Conversation) WantReply(t *testing.T, message string) {
 	t.Helper()
 	if h.Err != nil || h.Failure != nil || h.Reply == nil || h.Reply.Status != agent.OK || h.Reply.Message != message {
 		t.Fatalf("Reply = %+v, %v, %v, want ok and %q", h.Reply, h.Failure, h.Err, message)
 	}
 }
 
-// WantFailure checks that there is no reply, with its reason, and that another attempt may be made.
-func (h Held) WantFailure(t *testing.T, reason string) {
+// WantFailure checks for a failure with its reason, which another attempt may mend.
+func (h Conversation) WantFailure(t *testing.T, reason string) {
 	t.Helper()
 	if h.Err != nil || h.Failure == nil || !strings.Contains(h.Failure.Reason, reason) {
 		t.Fatalf("Failure = %v, error %v, want a failure with %q", h.Failure, h.Err, reason)
 	}
 }
 
-// WantErr checks that no other attempt would help.
-func WantErr[E error](t *testing.T, h Held, text string) (err E) {
+// WantErr checks for an error that no other attempt would mend.
+func WantErr[E error](t *testing.T, h Conversation, text string) (err E) {
 	t.Helper()
 	if !errors.As(h.Err, &err) || !strings.Contains(h.Err.Error(), text) {
 		t.Fatalf("error %T %v, want %T with %q", h.Err, h.Err, err, text)
@@ -142,16 +144,16 @@ func WantErr[E error](t *testing.T, h Held, text string) (err E) {
 	return err
 }
 
-// Wrote checks that a file of the work directory has a text.
-func (r *Real) Wrote(t *testing.T, name, text string) {
+// WantFile checks the text of a file in the work directory.
+func (r *Real) WantFile(t *testing.T, name, text string) {
 	t.Helper()
 	if data, err := os.ReadFile(filepath.Join(r.Dir, name)); err != nil || string(data) != text {
 		t.Errorf("file %s = %q, %v, want %q", name, data, err, text)
 	}
 }
 
-// NoneRuns checks that no process has a word in its command line.
-func NoneRuns(t *testing.T, word string) {
+// WantNoProcess checks that no process has a word in its command line.
+func WantNoProcess(t *testing.T, word string) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -164,7 +166,7 @@ func NoneRuns(t *testing.T, word string) {
 	}
 }
 
-// Good is the step that ends the work with a reply.
-func Good(message string) modeltest.Step {
+// GoodReply is the step that ends the work with a reply.
+func GoodReply(message string) modeltest.Step {
 	return modeltest.Structured(map[string]string{"status": "ok", "message": message})
 }

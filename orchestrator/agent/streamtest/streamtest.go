@@ -1,5 +1,5 @@
-// Package streamtest holds a reader of a tool's stream to what it makes of a recording: the same, however the stream comes in pieces, and
-// whatever a newer tool adds to it.
+// Package streamtest checks that a reader reports the same of a recording however the stream is
+// cut, and whatever a newer tool adds to it.
 package streamtest
 
 import (
@@ -15,21 +15,21 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Heard is what a reader made of a stream.
-type Heard struct {
+// Transcript is what a reader reported of a stream.
+type Transcript struct {
 	Report agent.Report
 	Events []agent.Event
 	GaveUp []error
 }
 
-// String is one thing a line, so that two can be compared and a difference is seen.
-func (h Heard) String() string {
+// String has one item a line, so that a comparison shows the difference.
+func (h Transcript) String() string {
 	var b strings.Builder
 	for _, e := range h.Events {
 		fmt.Fprintf(&b, "%s [%s]\n", e, e.ID)
 	}
 	for _, err := range h.GaveUp {
-		fmt.Fprintf(&b, "given up: %s\n", Wrong(err))
+		fmt.Fprintf(&b, "given up: %s\n", DescribeError(err))
 	}
 	r := h.Report
 	fmt.Fprintf(&b, "session %s\nreply %s\n", r.Session, r.Reply)
@@ -37,7 +37,7 @@ func (h Heard) String() string {
 		fmt.Fprintf(&b, "failure: %s\n", r.Failure.Reason)
 	}
 	if r.Err != nil {
-		fmt.Fprintf(&b, "error: %s\n", Wrong(r.Err))
+		fmt.Fprintf(&b, "error: %s\n", DescribeError(r.Err))
 	}
 	if s := r.Spent; s != nil {
 		fmt.Fprintf(&b, "spent %d %d %d, cumulative %t", s.Input, s.Cached, s.Output, r.Cumulative)
@@ -49,12 +49,12 @@ func (h Heard) String() string {
 	return b.String()
 }
 
-// Wrong is an error with its kind.
-func Wrong(err error) string { return fmt.Sprintf("%T: %v", err, err) }
+// DescribeError returns an error with its type.
+func DescribeError(err error) string { return fmt.Sprintf("%T: %v", err, err) }
 
-// Read gives a stream to a reader, size bytes at a time.
-func Read(a agent.Adapter, c agent.Contract, stream []byte, size int, exit proc.Exit) Heard {
-	var h Heard
+// Read passes a stream to a reader, size bytes at a time.
+func Read(a agent.Adapter, c agent.Contract, stream []byte, size int, exit proc.Exit) Transcript {
+	var h Transcript
 	r := a.Reader(c, agent.Host{
 		Emit:   func(e agent.Event) { h.Events = append(h.Events, e) },
 		GiveUp: func(err error) { h.GaveUp = append(h.GaveUp, err) },
@@ -76,36 +76,36 @@ func chunks(stream []byte, size int) func(func([]byte) bool) {
 			if stream = stream[n:]; !yield(part) {
 				return
 			}
-			clear(part) // who keeps it sees so
+			clear(part) // a reader that keeps it fails the comparison
 		}
 	}
 }
 
-// Recorded reads a recording and compares what came of it with the file of that name that ends in .golden. Then it does so again in
-// pieces of every size, with the line ends of a terminal, and with events and fields that nobody knows. KANBAN_RUN_GOLDEN=1 writes
-// the file.
-func Recorded(t *testing.T, a agent.Adapter, c agent.Contract, path string, exit proc.Exit) {
+// CheckRecording reads a recording and compares the transcript with the file of that name that ends
+// in .golden, then again with the stream in pieces of every size, with a terminal's line ends, and
+// with unknown events and fields. KANBAN_RUN_GOLDEN=1 writes the file.
+func CheckRecording(t *testing.T, a agent.Adapter, c agent.Contract, path string, exit proc.Exit) {
 	t.Helper()
 	stream, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole := Read(a, c, stream, len(stream), exit)
-	Golden(t, strings.TrimSuffix(path, filepath.Ext(path))+".golden", whole.String())
+	CheckGolden(t, strings.TrimSuffix(path, filepath.Ext(path))+".golden", whole.String())
 	for size := 1; size <= min(len(stream), 4096); size = size + 1 + size/16 {
 		if got := Read(a, c, stream, size, exit); got.String() != whole.String() {
 			t.Fatalf("in pieces of %d bytes:\n%swant\n%s", size, got, whole)
 		}
 	}
-	for name, greased := range Greased(stream) {
+	for name, greased := range Grease(stream) {
 		if got := Read(a, c, greased, 1000, exit); got.String() != whole.String() {
 			t.Errorf("%s:\n%swant\n%s", name, got, whole)
 		}
 	}
 }
 
-// Golden compares a text with a file.
-func Golden(t *testing.T, path, got string) {
+// CheckGolden compares a text with a file.
+func CheckGolden(t *testing.T, path, got string) {
 	t.Helper()
 	if os.Getenv("KANBAN_RUN_GOLDEN") != "" {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -121,21 +121,23 @@ func Golden(t *testing.T, path, got string) {
 	}
 }
 
-// Greased is the stream in other forms that mean the same, by name.
-func Greased(stream []byte) map[string][]byte {
+// Grease returns other forms of the stream that mean the same, by name.
+func Grease(stream []byte) map[string][]byte {
 	var crlf, events, fields []byte
 	for line := range bytes.Lines(stream) {
 		line = bytes.TrimRight(line, "\r\n")
 		crlf = fmt.Appendf(crlf, "%s\r\n", line)
-		events = fmt.Appendf(events, "%s\n%s\n\n", grease, line)
+		events = fmt.Appendf(events, "%s\n%s\n\n", greaseLine, line)
 		fields = fmt.Appendf(fields, "%s\n", withFields(line))
 	}
-	return map[string][]byte{"CRLF": crlf, "unknown events": events, "unknown fields": fields, "no line end": bytes.TrimRight(stream, "\n")}
+	return map[string][]byte{"CRLF": crlf, "unknown events": events, "unknown fields": fields,
+		"no line end": bytes.TrimRight(stream, "\n")}
 }
 
-const grease = `{"type":"grease.event","message":{"role":"grease","content":[1,null]},"item":{"type":"grease","id":"g1","text":"x"},"part":{"type":"grease"}}`
+const greaseLine = `{"type":"grease.event","message":{"role":"grease","content":[1,null]},` +
+	`"item":{"type":"grease","id":"g1","text":"x"},"part":{"type":"grease"}}`
 
-// withFields adds fields that nobody knows to every object of a line.
+// withFields adds unknown fields to every object of a line.
 func withFields(line []byte) []byte {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(line))
