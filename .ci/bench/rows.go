@@ -59,7 +59,7 @@ func rows() []row {
 		{"1000 boards asleep: fds a board", "", 4, true, asleep("fds")},
 		{"1000 boards asleep: peak memory", "MB", 25, true, asleep("memory")},
 		{"1000 boards asleep: wake-ups in 5 s", "", 10, true, asleep("wakeups")},
-		{"a journal of 1M records verified", "s", 0.25, false, (*lab).journal},
+		{"a journal of 1M records verified", "s", 0.5, false, (*lab).journal},
 		{"status, a journal of 1M records", "s", 0.5, false, (*lab).status},
 	}
 }
