@@ -15,22 +15,23 @@ import (
 	"syscall"
 )
 
-// act EVENT [FLAGS] runs the workflows of the current folder, and prints what the runner saw:
+// runAct is the command act EVENT [FLAGS]. It runs the workflows of the current folder and prints:
 //
 //	TEXT                     a line that a step printed
 //	[error title=T] TEXT     a workflow command that the runner carried out, with its properties
-//	[ignored] LINE           one that it did not, after stop-commands
-//	[command] LINE           one that act does not know, and GitHub's runner does
+//	[ignored] LINE           a command that it ignored, after stop-commands
+//	[command] LINE           a command that act does not know, and GitHub's runner does
 //	[step ID] success        the end of a step; those of the action are [step ID run]
 //	[job JOB] failure        the end of a job
-func act() {
-	if err := commit(); err != nil {
+func runAct() {
+	if err := commitFolder(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(99)
 	}
 	cmd := exec.Command(os.Getenv("ACT"), arguments()...)
 	cmd.Stderr = os.Stderr
-	// A script that fails interrupts this process. Then act goes too, and with it the terminal of its step.
+	// A failed script interrupts this process; act has to die with it, and with act its step's
+	// terminal.
 	runtime.LockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
@@ -49,8 +50,8 @@ func act() {
 	}
 }
 
-// commit makes the current folder a repository, if it is none. A job works on a copy of it.
-func commit() error {
+// commitFolder makes the current folder a repository, of which a job gets a copy.
+func commitFolder() error {
 	if _, err := os.Stat(".git"); err == nil {
 		return nil
 	}
@@ -66,8 +67,8 @@ func commit() error {
 	return nil
 }
 
-// arguments names the actions that workflows here use. act knows checkout itself; the others are stand-ins that keep in $KEEP what
-// GitHub would keep.
+// arguments maps the actions that the workflows use. act has checkout built in; the others are
+// stand-ins that keep in $KEEP what GitHub would keep.
 func arguments() []string {
 	args := append(os.Args[1:], "--json", "--platform", "ubuntu-latest=-self-hosted", "--no-cache-server")
 	actions := map[string]string{
@@ -86,7 +87,7 @@ func arguments() []string {
 	return args
 }
 
-// record is what act --json says of one line or one event.
+// record is a line of act --json.
 type record struct {
 	Message    string   `json:"msg"`
 	IsOutput   bool     `json:"raw_output"`
@@ -127,7 +128,7 @@ func (r record) text() string {
 	case r.Command == "summary":
 		return "[summary] " + r.Content
 	case line != "":
-		return printed(line)
+		return splitCommand(line)
 	case r.Command != "" && r.Name == "":
 		return fmt.Sprintf("[%s] %s", r.Command, r.Argument)
 	case r.Command != "":
@@ -140,8 +141,8 @@ func (r record) text() string {
 	return ""
 }
 
-// output is a line that act took for text. The runner of GitHub Actions is less strict: blanks may stand before the one kind of
-// command, and anything before the other.
+// output marks lines that act takes for text and GitHub's runner for commands: blanks may stand
+// before :: and anything before ##[.
 func (r record) output() string {
 	line := strings.TrimRight(r.Message, "\r\n")
 	if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") {
@@ -150,8 +151,8 @@ func (r record) output() string {
 	return line
 }
 
-// printed takes a command apart as the runner of GitHub Actions does. To act the properties go on to the last colons.
-func printed(line string) string {
+// splitCommand splits a command as GitHub's runner does. act's properties reach to the last colons.
+func splitCommand(line string) string {
 	head, data, ok := strings.Cut(strings.TrimPrefix(line, "::"), "::")
 	switch {
 	case !ok:

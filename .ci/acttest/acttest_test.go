@@ -1,7 +1,8 @@
 //go:build linux
 
-// Package acttest runs action.yml as a runner of GitHub Actions does. The runner is act, on this machine itself: no container, no
-// network. Each script of testdata/script is a small repository with its workflow, named after what it proves:
+// Package acttest runs action.yml as a runner of GitHub Actions does. The runner is act, on this
+// machine, without container or network. Each script of testdata/script is a small repository with
+// its workflow, named after what it proves:
 //
 //	go test ./.ci/acttest
 package acttest
@@ -22,13 +23,13 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"act": act,
+		"act": runAct,
 	})
 }
 
-// The workflows of the scripts say `uses: OWNER/kanban-run@v1`; act takes a copy of the working tree for it.
+// For `uses: OWNER/kanban-run@v1` in the workflows act takes a copy of the working tree.
 func TestAction(t *testing.T) {
-	program := build(t)
+	program := buildAct(t)
 	action := snapshot(t)
 	standIns, err := filepath.Abs("testdata/actions")
 	if err != nil {
@@ -42,19 +43,20 @@ func TestAction(t *testing.T) {
 			env.Setenv("ACT", program)
 			env.Setenv("ACTION", action)
 			env.Setenv("STAND_INS", standIns)
-			return setup(env)
+			return setUpScript(env)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitfor": waitFor,
-			"cancel":  cancel,
-			"gone":    gone,
-			"serve":   serve,
+			"cancel":  cancelStep,
+			"gone":    checkGone,
+			"serve":   serveFiles,
 		},
 	})
 }
 
-// build gives the path of act at the version that .ci/tools/act/go.mod names. The go command builds it once and keeps it.
-func build(t *testing.T) string {
+// buildAct returns the path of act at the version in .ci/tools/act/go.mod. The go command builds it
+// once.
+func buildAct(t *testing.T) string {
 	t.Helper()
 	return goCommand(t, "tool", "-n", "-modfile=../tools/act/go.mod", "act")
 }
@@ -70,7 +72,7 @@ func goCommand(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// snapshot copies what a clone of the working tree would have: what git knows, and what is new and not ignored.
+// snapshot copies what a clone would have: tracked files, and new ones that are not ignored.
 func snapshot(t *testing.T) string {
 	t.Helper()
 	list := exec.Command("git", "-C", "../..", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -81,17 +83,17 @@ func snapshot(t *testing.T) string {
 	dir := t.TempDir()
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		err := copyFile(filepath.Join(dir, name), filepath.Join("../..", name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // git need not know yet that a file was removed
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a removed file may still be in the index
 			t.Fatal(err)
 		}
 	}
-	endWithout(t, filepath.Join(dir, "action.yml"))
+	appendStep(t, filepath.Join(dir, "action.yml"))
 	return dir
 }
 
-// endWithout gives the action a last step that has no outputs: act hands on those of the last step as the action's own, and so
-// would not notice what action.yml forgets.
-func endWithout(t *testing.T, action string) {
+// appendStep adds a last step without outputs: act returns the last step's outputs as the action's,
+// and would miss one that action.yml does not declare.
+func appendStep(t *testing.T, action string) {
 	t.Helper()
 	f, err := os.OpenFile(action, os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
@@ -118,9 +120,9 @@ func copyFile(to, from string) error {
 	return os.WriteFile(to, data, info.Mode())
 }
 
-// setup gives a script the machine's Go and its caches, no network, and a home outside of the repository that the script is.
-// What a workflow puts into $KEEP outlives its job.
-func setup(env *testscript.Env) error {
+// setUpScript gives a script the machine's Go and caches, no network, and a home outside its
+// repository. $KEEP outlives a job.
+func setUpScript(env *testscript.Env) error {
 	outside, err := os.MkdirTemp("", "acttest")
 	if err != nil {
 		return err

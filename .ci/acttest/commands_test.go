@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waitFor FILE waits until an agent has made it.
+// waitFor FILE waits until an agent has made the file.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: waitfor FILE")
@@ -34,12 +34,12 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// grace is what a step may take to end after its job was cancelled. The runner of GitHub Actions loses patience after 7.5 s.
+// grace bounds the end of a cancelled step. GitHub's runner kills it after 7.5 s.
 const grace = 7 * time.Second
 
-// cancel [kill] does what the runner of GitHub Actions does to a step when its job is cancelled: SIGINT to its first process and to
-// no other. With kill it is SIGKILL, which is what the runner comes to in the end.
-func cancel(ts *testscript.TestScript, neg bool, args []string) {
+// cancelStep is the command cancel [kill]. It sends SIGINT to the first process of a step and to no
+// other, as GitHub's runner does for a cancelled job, or the SIGKILL that follows.
+func cancelStep(ts *testscript.TestScript, neg bool, args []string) {
 	signal := unix.SIGINT
 	if len(args) == 1 && args[0] == "kill" {
 		signal = unix.SIGKILL
@@ -50,14 +50,14 @@ func cancel(ts *testscript.TestScript, neg bool, args []string) {
 	defer unix.Close(step)
 	start := time.Now()
 	ts.Check(unix.PidfdSendSignal(step, signal, nil, 0))
-	if !ended(step, grace) {
+	if !waitForEnd(step, grace) {
 		ts.Fatalf("the step still runs %v after it was cancelled", grace)
 	}
 	ts.Logf("the step ended after %v", time.Since(start).Round(time.Millisecond))
 }
 
-// ended waits for the process of the descriptor, which need not be a child.
-func ended(process int, limit time.Duration) bool {
+// waitForEnd waits for the process of the descriptor, which need not be a child.
+func waitForEnd(process int, limit time.Duration) bool {
 	poll := []unix.PollFd{{Fd: int32(process), Events: unix.POLLIN}}
 	for deadline := time.Now().Add(limit); ; {
 		n, err := unix.Poll(poll, int(time.Until(deadline).Milliseconds()))
@@ -67,8 +67,8 @@ func ended(process int, limit time.Duration) bool {
 	}
 }
 
-// runningStep gives the first process of the step that the script's act is running. It has to be kanban-run itself: what is
-// started for it on the way must have made room.
+// runningStep returns the first process of the step that the script's act runs. It must be
+// kanban-run itself: every wrapper must have replaced itself by exec.
 func runningStep(ts *testscript.TestScript) int {
 	for _, p := range processes(ts) {
 		if p.exe != ts.Getenv("ACT") || !p.hasVariable("HOME", ts.Getenv("HOME")) {
@@ -90,8 +90,8 @@ func runningStep(ts *testscript.TestScript) int {
 	return -1
 }
 
-// gone TEXT: no process has TEXT in its command line.
-func gone(ts *testscript.TestScript, neg bool, args []string) {
+// checkGone is the command gone TEXT: no process has TEXT in its command line.
+func checkGone(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: gone TEXT")
 	}
@@ -108,7 +108,7 @@ type process struct {
 	commandLine string
 }
 
-// processes lists all but this one; one that ends meanwhile is left out.
+// processes lists all processes but this one and those that end meanwhile.
 func processes(ts *testscript.TestScript) []process {
 	entries, err := os.ReadDir("/proc")
 	ts.Check(err)
@@ -119,7 +119,7 @@ func processes(ts *testscript.TestScript) []process {
 			continue
 		}
 		p := process{id: id}
-		p.exe, _ = os.Readlink(p.file("exe")) // threads of the kernel have none
+		p.exe, _ = os.Readlink(p.file("exe")) // kernel threads have none
 		line, err := os.ReadFile(p.file("cmdline"))
 		if err != nil {
 			continue
@@ -145,9 +145,9 @@ func (p process) hasVariable(name, value string) bool {
 	return err == nil && bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+name+"="+value+"\x00"))
 }
 
-// serve DIR serves the files of DIR at $SERVER, and writes the path of each request to the file requests. The first answer
-// to a path is "busy", as a server now and then says.
-func serve(ts *testscript.TestScript, neg bool, args []string) {
+// serveFiles is the command serve DIR. It serves the files of DIR at $SERVER and writes the path of
+// each request to the file requests. The first answer is "busy", as from a server now and then.
+func serveFiles(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: serve DIR")
 	}

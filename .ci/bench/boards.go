@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// files is how many of a board's tasks have a file: a few more than the steps that are run.
+// files is the number of tasks with a file: a few more than the steps that are run.
 const files = 201
 
-// board makes, once, a folder with a board of n tasks.
-func (l *lab) board(n int) (string, error) {
+// makeBoard makes a folder with a board of n tasks, unless it exists.
+func (l *lab) makeBoard(n int) (string, error) {
 	dir := l.path(fmt.Sprintf("board-%d", n))
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
@@ -42,8 +42,8 @@ func (l *lab) board(n int) (string, error) {
 
 func taskName(i int) string { return fmt.Sprintf("tasks/%06d-implement-thing.md", i) }
 
-// crowd makes, anew, so many small boards in a folder each, and returns the folders.
-func (l *lab) crowd(n int) (folders []string, err error) {
+// makeCrowd makes n small boards in new folders and returns the folders.
+func (l *lab) makeCrowd(n int) (folders []string, err error) {
 	parent := l.path("crowd-boards")
 	if err := os.RemoveAll(parent); err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func (l *lab) crowd(n int) (folders []string, err error) {
 	return folders, nil
 }
 
-// fresh puts a board back to its start and removes what a run left.
-func fresh(dir string) error {
+// resetBoard restores a board's start and removes a run's files.
+func resetBoard(dir string) error {
 	source, err := os.ReadFile(filepath.Join(dir, "kanban.source"))
 	if err != nil {
 		return err

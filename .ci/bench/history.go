@@ -9,24 +9,24 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// million is the least number of records in the journal that the rows read.
+// million is the least number of records in the long journal.
 const million = 1_000_000
 
-// scribe writes the journal of a board that ran for long, as kanban-run writes it: the same events in the same order, every one
-// admitted by the history that it belongs to.
-type scribe struct {
+// historyWriter writes the journal of a long run as kanban-run does: the same events in the same
+// order, each admitted by the history.
+type historyWriter struct {
 	journal *journal.Journal
 	history flow.History
 	epoch   uint64
 }
 
-// longHistory makes the journal of a run of many steps on a board of few tasks.
-func longHistory(path, board string) error {
+// writeLongHistory writes the journal of a run of many steps on a board of few tasks.
+func writeLongHistory(path, board string) error {
 	j, err := journal.Open(path, time.Now, func(journal.Record) error { return nil })
 	if err != nil {
 		return err
 	}
-	s := &scribe{journal: j}
+	s := &historyWriter{journal: j}
 	if s.epoch, err = j.BeginEpoch(); err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func longHistory(path, board string) error {
 
 const longTasks = 10
 
-// step is a step as a board of ten tasks that begins again and again has it.
-func (s *scribe) step(n int, board string) error {
+// step writes a step of a board of ten tasks that starts again and again.
+func (s *historyWriter) step(n int, board string) error {
 	var tasks []string
 	for i := range longTasks {
 		tasks = append(tasks, taskName(i))
@@ -89,7 +89,7 @@ func (s *scribe) step(n int, board string) error {
 	return s.journal.Commit()
 }
 
-func (s *scribe) write(events ...flow.Event) error {
+func (s *historyWriter) write(events ...flow.Event) error {
 	for _, e := range events {
 		data, err := json.Marshal(e)
 		if err != nil {

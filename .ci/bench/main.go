@@ -1,8 +1,6 @@
-// Command bench measures what kanban-run itself costs, beside a bare C loop that does the same work, and prints each figure with
-// its goal. Figures are ratios within one run wherever they can be: absolute times mean little on another machine.
-//
-//	make bench
-//	go run ./.ci/bench -binary bin/kanban-run [-rounds 5] [-only step]
+// Command bench measures the cost of kanban-run itself beside a bare C loop that does the same
+// work, and prints each figure with its goal. Most figures are ratios within one run: absolute
+// times mean little on another machine.
 package main
 
 import (
@@ -17,16 +15,17 @@ import (
 	"strings"
 )
 
-// row is one figure: measure is called once a round, and the median of the rounds is held against the goal.
+// row is one figure. measure is called once a round; the median of the rounds is held against the
+// goal.
 type row struct {
 	name    string
 	unit    string
 	goal    float64
-	once    bool // a row that takes long is measured once
+	once    bool // measured in one round, because it takes long
 	measure func(*lab) (float64, error)
 }
 
-// errSkipped is wrapped by a row that this machine cannot measure.
+// errSkipped is wrapped by rows that this machine cannot measure.
 var errSkipped = errors.New("skipped")
 
 func main() {
@@ -59,7 +58,7 @@ func bench(binary string, rounds int, only string) error {
 		if !match.MatchString(r.name) {
 			continue
 		}
-		ok, err := l.print(r, rounds)
+		ok, err := l.measureRow(r, rounds)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
@@ -71,8 +70,8 @@ func bench(binary string, rounds int, only string) error {
 	return nil
 }
 
-// print measures one row and prints it; it returns whether the goal was met.
-func (l *lab) print(r row, rounds int) (bool, error) {
+// measureRow measures and prints a row, and reports whether the goal was met.
+func (l *lab) measureRow(r row, rounds int) (bool, error) {
 	if r.once {
 		rounds = 1
 	}
@@ -94,11 +93,12 @@ func (l *lab) print(r row, rounds int) (bool, error) {
 	if median > r.goal {
 		verdict = "MISS"
 	}
-	fmt.Printf("%-44s %8.2f %-7s goal <= %-6g %-5s (%.2f to %.2f)\n", r.name, median, r.unit, r.goal, verdict, values[0], values[len(values)-1])
+	fmt.Printf("%-44s %8.2f %-7s goal <= %-6g %-5s (%.2f to %.2f)\n",
+		r.name, median, r.unit, r.goal, verdict, values[0], values[len(values)-1])
 	return median <= r.goal, nil
 }
 
-// lab is the folder with the programs and boards of the measurements.
+// lab holds the programs and boards of the measurements.
 type lab struct{ dir, binary, source string }
 
 func newLab(binary string) (*lab, error) {
@@ -119,7 +119,8 @@ func newLab(binary string) (*lab, error) {
 	}
 	l := &lab{dir: dir, binary: binary, source: source}
 	for name, flags := range map[string]string{
-		"floor": "-O2", "crowd": "-O2", "agent": "-O2 -nostdlib -static -fno-stack-protector", "manager": "-O2 -nostdlib -static -fno-stack-protector -fno-builtin",
+		"floor": "-O2", "crowd": "-O2", "agent": "-O2 -nostdlib -static -fno-stack-protector",
+		"manager": "-O2 -nostdlib -static -fno-stack-protector -fno-builtin",
 	} {
 		args := append(strings.Fields(flags), "-w", "-o", l.path(name), filepath.Join(source, name+".c"))
 		if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {

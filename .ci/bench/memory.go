@@ -13,23 +13,25 @@ import (
 	"time"
 )
 
-// usage is what the kernel says of the runner, which does the work, and of the guardian, which waits for it. Agents are not counted.
+// usage is the kernel's account of the runner, which does the work, and the guardian, which waits
+// for it. Agents are not counted.
 type usage struct {
-	peakKB, guardianKB int // VmHWM; ru_maxrss would not do, a child inherits it over exec
-	threads            int // the runner's, and
-	fds                int // how many it has at last: at its start a board has a few more
+	peakKB, guardianKB int // VmHWM, because a child inherits ru_maxrss over exec
+	threads            int // the runner's
+	fds                int // the runner's at last: a starting board has a few more
 }
 
 func (u usage) peakMB() float64 { return float64(u.peakKB) / 1024 }
 
-// watch reads the usage of a command's process tree until it ends or the time is over, and returns the highest of each.
-func watch(cmd *exec.Cmd, limit time.Duration) usage {
+// watchUsage reads the usage of a command's process tree until it ends or the limit is reached, and
+// returns the highest of each.
+func watchUsage(cmd *exec.Cmd, limit time.Duration) usage {
 	var most usage
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	over := time.After(limit)
 	for {
-		now := ownUsage(cmd.Process.Pid, cmd.Path)
+		now := readUsage(cmd.Process.Pid, cmd.Path)
 		if now.fds == 0 {
 			now.fds = most.fds
 		}
@@ -46,24 +48,24 @@ func watch(cmd *exec.Cmd, limit time.Duration) usage {
 	}
 }
 
-func ownUsage(pid int, program string) usage {
-	u := usage{guardianKB: status(pid, "VmHWM:")}
-	processes := own(pid, filepath.Base(program))
+func readUsage(pid int, program string) usage {
+	u := usage{guardianKB: readStatus(pid, "VmHWM:")}
+	processes := processesOf(pid, filepath.Base(program))
 	if len(processes) < 2 {
 		return u
 	}
 	runner := processes[1]
-	u.peakKB, u.threads = status(runner, "VmHWM:"), status(runner, "Threads:")
-	// Only root may look into a process that hides its memory; others get no figure.
+	u.peakKB, u.threads = readStatus(runner, "VmHWM:"), readStatus(runner, "Threads:")
+	// Only root may read the descriptors of a process that hides its memory.
 	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", runner)); err == nil {
 		u.fds = len(entries)
 	}
 	return u
 }
 
-// own lists a guardian and, after it, its runner: a child of the same name. Below the runner there are agents only, which bear
-// its name, and share its memory and have its descriptors, until they become programs of their own.
-func own(pid int, name string) []int {
+// processesOf lists a guardian and its runner, a child of the same name. The runner's children are
+// agents, which have its name, memory and descriptors until they exec.
+func processesOf(pid int, name string) []int {
 	all := []int{pid}
 	for _, child := range children(pid) {
 		comm, _ := os.ReadFile("/proc/" + child + "/comm")
@@ -83,7 +85,7 @@ func children(pid int) (all []string) {
 	return all
 }
 
-func status(pid int, field string) int {
+func readStatus(pid int, field string) int {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
@@ -98,36 +100,37 @@ func status(pid int, field string) int {
 	return 0
 }
 
-func start(cmd *exec.Cmd, limit time.Duration) (usage, error) {
+func runAndWatch(cmd *exec.Cmd, limit time.Duration) (usage, error) {
 	if err := cmd.Start(); err != nil {
 		return usage{}, err
 	}
-	return watch(cmd, limit), nil
+	return watchUsage(cmd, limit), nil
 }
 
-// wakeups is how often the threads of a command ran within five seconds, once so many agents sleep and it has come to rest.
-func wakeups(cmd *exec.Cmd, agents int) (float64, error) {
+// countWakeups counts how often a command's threads ran within five seconds, once all its agents
+// sleep.
+func countWakeups(cmd *exec.Cmd, agents int) (float64, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	processes := own(cmd.Process.Pid, filepath.Base(cmd.Path))
+	processes := processesOf(cmd.Process.Pid, filepath.Base(cmd.Path))
 	for over := time.Now().Add(30 * time.Second); len(processes) < 2 || len(children(processes[1])) < agents; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(over) {
 			_ = cmd.Process.Signal(syscall.SIGINT)
 			return 0, errors.Join(errors.New("the agents do not all run"), cmd.Wait())
 		}
-		processes = own(cmd.Process.Pid, filepath.Base(cmd.Path))
+		processes = processesOf(cmd.Process.Pid, filepath.Base(cmd.Path))
 	}
 	time.Sleep(3 * time.Second)
-	before := switches(processes)
+	before := countSwitches(processes)
 	time.Sleep(5 * time.Second)
-	count := switches(processes) - before
+	count := countSwitches(processes) - before
 	err := cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait() // it ends with 130
 	return float64(count), err
 }
 
-func switches(processes []int) int {
+func countSwitches(processes []int) int {
 	sum := 0
 	var tasks []string
 	for _, pid := range processes {
@@ -147,33 +150,34 @@ func switches(processes []int) int {
 }
 
 func (l *lab) usageOfRun(n, steps int) (usage, error) {
-	dir, err := l.board(n)
+	dir, err := l.makeBoard(n)
 	if err == nil {
-		err = fresh(dir)
+		err = resetBoard(dir)
 	}
 	if err != nil {
 		return usage{}, err
 	}
-	return start(l.command(dir, steps), 10*time.Minute)
+	return runAndWatch(l.command(dir, steps), 10*time.Minute)
 }
 
-// flood is the peak while an agent writes so many lines of 48 MB, over the peak with an agent that writes nothing.
-func flood(lines int, to string) func(*lab) (float64, error) {
-	return func(l *lab) (float64, error) { return l.flood(lines, to) }
+// floodRow measures the peak while an agent writes lines of 48 MB, over the peak with a silent
+// agent.
+func floodRow(lines int, to string) func(*lab) (float64, error) {
+	return func(l *lab) (float64, error) { return l.measureFlood(lines, to) }
 }
 
-func (l *lab) flood(lines int, to string) (float64, error) {
-	dir, err := l.board(1000)
+func (l *lab) measureFlood(lines int, to string) (float64, error) {
+	dir, err := l.makeBoard(1000)
 	if err != nil {
 		return 0, err
 	}
 	peak := func(agent string) (float64, error) {
-		if err := fresh(dir); err != nil {
+		if err := resetBoard(dir); err != nil {
 			return 0, err
 		}
 		cmd := exec.Command(l.binary, "--quiet", "--max-retries", "0", "--exec", agent, "kanban.yaml")
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "KANBAN_RUN_MAX_OUTPUT=0")
-		u, err := start(cmd, 10*time.Minute)
+		u, err := runAndWatch(cmd, 10*time.Minute)
 		return u.peakMB(), err
 	}
 	idle, err := peak("true")
@@ -184,46 +188,47 @@ func (l *lab) flood(lines int, to string) (float64, error) {
 	return busy - idle, err
 }
 
-// asleep runs a thousand boards side by side, each with an agent that sleeps, and reads one figure of the runner.
-func asleep(figure string) func(*lab) (float64, error) {
+// asleepRow runs a thousand boards side by side, whose agents sleep, and reads one figure of the
+// runner.
+func asleepRow(figure string) func(*lab) (float64, error) {
 	return func(l *lab) (float64, error) {
 		const boards = 1000
-		cmd, err := l.sleepers(boards)
+		cmd, err := l.sleepCommand(boards)
 		if err != nil {
 			return 0, err
 		}
 		if figure == "wakeups" {
-			return wakeups(cmd, boards)
+			return countWakeups(cmd, boards)
 		}
-		u, err := start(cmd, 8*time.Second)
+		u, err := runAndWatch(cmd, 8*time.Second)
 		switch {
 		case err != nil:
 			return 0, err
 		case figure == "threads":
 			return float64(u.threads), nil
 		case figure == "fds":
-			return l.perBoard(u.fds, boards)
+			return l.descriptorsPerBoard(u.fds, boards)
 		default:
 			return u.peakMB(), nil
 		}
 	}
 }
 
-// perBoard is how many descriptors each further board takes.
-func (l *lab) perBoard(fds, boards int) (float64, error) {
-	cmd, err := l.sleepers(1)
+// descriptorsPerBoard returns the descriptors that each further board takes.
+func (l *lab) descriptorsPerBoard(fds, boards int) (float64, error) {
+	cmd, err := l.sleepCommand(1)
 	if err != nil {
 		return 0, err
 	}
-	one, err := start(cmd, 2*time.Second)
+	one, err := runAndWatch(cmd, 2*time.Second)
 	if err == nil && one.fds == 0 {
 		err = fmt.Errorf("%w: only root may count the descriptors", errSkipped)
 	}
 	return float64(fds-one.fds) / float64(boards-1), err
 }
 
-// sleepers is kanban-run on so many boards whose agents sleep.
-func (l *lab) sleepers(boards int) (*exec.Cmd, error) {
+// sleepCommand returns kanban-run on boards whose agents sleep.
+func (l *lab) sleepCommand(boards int) (*exec.Cmd, error) {
 	dir := l.path("asleep")
 	if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func rows() []row {
 			return ratio(func() (float64, error) { return l.step(1000, 200) }, func() (float64, error) { return l.python(1000, 40) })
 		}},
 		{"100 boards at -j 8, to C loops, 8 at once", "x", 1.3, false, func(l *lab) (float64, error) {
-			return ratio(func() (float64, error) { return l.crowded(l.sideBySide) }, func() (float64, error) { return l.crowded(l.crowdFloor) })
+			return ratio(func() (float64, error) { return l.crowdStep(l.sideBySide) }, func() (float64, error) { return l.crowdStep(l.crowdFloor) })
 		}},
 		{"peak memory, 1k tasks", "MB", 16, true, memory(1000)},
 		{"peak memory, 10k tasks", "MB", 24, true, memory(10000)},
@@ -52,19 +52,19 @@ func rows() []row {
 			u, err := l.usageOfRun(100000, steps[100000])
 			return float64(u.guardianKB) / 1024, err
 		}},
-		{"peak memory over idle, 5 GB stdout", "MB", 4, true, flood(100, "")},
-		{"peak memory over idle, 2 GB stderr", "MB", 4, true, flood(40, ">&2")},
+		{"peak memory over idle, 5 GB stdout", "MB", 4, true, floodRow(100, "")},
+		{"peak memory over idle, 2 GB stderr", "MB", 4, true, floodRow(40, ">&2")},
 		{"version, to a Go hello world", "x", 5, false, (*lab).version},
-		{"1000 boards asleep: threads", "", 10, true, asleep("threads")},
-		{"1000 boards asleep: fds a board", "", 4, true, asleep("fds")},
-		{"1000 boards asleep: peak memory", "MB", 25, true, asleep("memory")},
-		{"1000 boards asleep: wake-ups in 5 s", "", 10, true, asleep("wakeups")},
+		{"1000 boards asleep: threads", "", 10, true, asleepRow("threads")},
+		{"1000 boards asleep: fds a board", "", 4, true, asleepRow("fds")},
+		{"1000 boards asleep: peak memory", "MB", 25, true, asleepRow("memory")},
+		{"1000 boards asleep: wake-ups in 5 s", "", 10, true, asleepRow("wakeups")},
 		{"a journal of 1M records verified", "s", 0.5, false, (*lab).journal},
 		{"status, a journal of 1M records", "s", 0.5, false, (*lab).status},
 	}
 }
 
-// ratio measures a and then b, so that both see the same machine.
+// ratio measures a, then b, on the same machine in the same state.
 func ratio(a, b func() (float64, error)) (float64, error) {
 	x, err := a()
 	if err != nil {
@@ -74,50 +74,51 @@ func ratio(a, b func() (float64, error)) (float64, error) {
 	return x / y, err
 }
 
-// command is kanban-run on the board of a folder.
+// command returns kanban-run on the board of a folder.
 func (l *lab) command(dir string, maxSteps int, more ...string) *exec.Cmd {
-	args := []string{"--quiet", "--max-steps", strconv.Itoa(maxSteps), "--exec", "Implementor=" + l.path("agent"), "--exec", "Manager=" + l.path("manager")}
+	args := []string{"--quiet", "--max-steps", strconv.Itoa(maxSteps),
+		"--exec", "Implementor=" + l.path("agent"), "--exec", "Manager=" + l.path("manager")}
 	cmd := exec.Command(l.binary, append(append(args, more...), "kanban.yaml")...)
 	cmd.Dir = dir
 	return cmd
 }
 
-// step is the time of one step of kanban-run, in seconds.
+// step returns the time of one step of kanban-run, in seconds.
 func (l *lab) step(n, steps int) (float64, error) {
-	dir, err := l.board(n)
+	dir, err := l.makeBoard(n)
 	if err == nil {
-		err = fresh(dir)
+		err = resetBoard(dir)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return timed(steps, l.command(dir, steps), exitLimit)
+	return timePerStep(steps, l.command(dir, steps), exitLimit)
 }
 
 func (l *lab) floor(n, steps int) (float64, error) {
-	dir, err := l.board(n)
+	dir, err := l.makeBoard(n)
 	if err == nil {
-		err = fresh(dir)
+		err = resetBoard(dir)
 	}
 	if err != nil {
 		return 0, err
 	}
 	cmd := exec.Command(l.path("floor"), "kanban.yaml", l.path("agent"), l.path("manager"), strconv.Itoa(steps))
 	cmd.Dir = dir
-	return timed(steps, cmd, 0)
+	return timePerStep(steps, cmd, 0)
 }
 
-// crowdSteps are the steps of each board of a crowd, which has tasks for more.
+// crowdSteps is the number of steps of each board of a crowd, which has more tasks.
 const crowdSteps = 20
 
-// crowded is the time of one step of a hundred boards.
-func (l *lab) crowded(run func(folders []string) (*exec.Cmd, int)) (float64, error) {
-	folders, err := l.crowd(100)
+// crowdStep returns the time of one step of a hundred boards.
+func (l *lab) crowdStep(run func(folders []string) (*exec.Cmd, int)) (float64, error) {
+	folders, err := l.makeCrowd(100)
 	if err != nil {
 		return 0, err
 	}
 	cmd, code := run(folders)
-	return timed(crowdSteps*len(folders), cmd, code)
+	return timePerStep(crowdSteps*len(folders), cmd, code)
 }
 
 func (l *lab) sideBySide(folders []string) (*exec.Cmd, int) {
@@ -134,25 +135,25 @@ func (l *lab) crowdFloor(folders []string) (*exec.Cmd, int) {
 	return exec.Command(l.path("crowd"), args...), 0
 }
 
-// python is a step of the loop as the specification's pseudo code has it, written plainly.
+// python returns the time of a step of the specification's pseudo code, written plainly.
 func (l *lab) python(n, steps int) (float64, error) {
 	if exec.Command("python3", "-c", "import yaml, jsonschema").Run() != nil {
 		return 0, fmt.Errorf("%w: python3 with yaml and jsonschema is missing", errSkipped)
 	}
-	dir, err := l.board(n)
+	dir, err := l.makeBoard(n)
 	if err == nil {
-		err = fresh(dir)
+		err = resetBoard(dir)
 	}
 	if err != nil {
 		return 0, err
 	}
 	cmd := exec.Command("python3", filepath.Join(l.source, "plain.py"), "kanban.yaml", l.path("agent"), l.path("manager"), strconv.Itoa(steps))
 	cmd.Dir = dir
-	return timed(steps, cmd, 0)
+	return timePerStep(steps, cmd, 0)
 }
 
-// timed runs a command that must end with the given exit code and returns seconds a step.
-func timed(steps int, cmd *exec.Cmd, code int) (float64, error) {
+// timePerStep runs a command that must end with the exit code, and returns seconds a step.
+func timePerStep(steps int, cmd *exec.Cmd, code int) (float64, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	began := time.Now()
@@ -164,7 +165,7 @@ func timed(steps int, cmd *exec.Cmd, code int) (float64, error) {
 	return took.Seconds() / float64(steps), nil
 }
 
-// longBoard is a board with the journal of a million records, made at the first call.
+// longBoard returns a board with a journal of a million records, made at the first call.
 func (l *lab) longBoard() (board, path string, err error) {
 	dir := l.path("long")
 	board, path = filepath.Join(dir, "kanban.yaml"), filepath.Join(dir, ".kanban-run", "runs", "kanban.yaml", "journal.jsonl")
@@ -174,13 +175,13 @@ func (l *lab) longBoard() (board, path string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", "", err
 	}
-	if err := longHistory(path, filepath.Base(board)); err != nil {
+	if err := writeLongHistory(path, filepath.Base(board)); err != nil {
 		return "", "", err
 	}
 	return board, path, os.WriteFile(board, []byte("phase: complete\ncurrent: null\ntasks: []\n"), 0o644)
 }
 
-// journal is the time to verify a journal of a million records.
+// journal returns the time to verify a journal of a million records.
 func (l *lab) journal() (float64, error) {
 	_, path, err := l.longBoard()
 	if err != nil {
@@ -194,16 +195,16 @@ func (l *lab) journal() (float64, error) {
 	return time.Since(began).Seconds(), err
 }
 
-// status is the time to say where a board with a million records stands.
+// status returns the time of kanban-run status on a board with a million records.
 func (l *lab) status() (float64, error) {
 	board, _, err := l.longBoard()
 	if err != nil {
 		return 0, err
 	}
-	return timed(1, exec.Command(l.binary, "status", board), 0)
+	return timePerStep(1, exec.Command(l.binary, "status", board), 0)
 }
 
-// version compares the start of the program with that of one that only says hello.
+// version compares the start of the program with that of a Go hello world.
 func (l *lab) version() (float64, error) {
 	hello := l.path("hello")
 	if _, err := os.Stat(hello); errors.Is(err, os.ErrNotExist) {
@@ -218,7 +219,7 @@ func (l *lab) version() (float64, error) {
 	many := func(path string, args ...string) func() (float64, error) {
 		return func() (total float64, err error) {
 			for range 50 {
-				t, err := timed(50, exec.Command(path, args...), 0)
+				t, err := timePerStep(50, exec.Command(path, args...), 0)
 				if err != nil {
 					return 0, err
 				}
