@@ -2,134 +2,159 @@ package orchestrator
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/rundir"
 )
 
-// PrepareAll prepares every job; one invalid board, or a board named twice, means that none is run.
-func PrepareAll(jobs []Job) ([]*Prepared, []error) {
-	var prepared []*Prepared
-	var errs []error
-	for _, job := range jobs {
-		p, err := Prepare(job)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		for _, other := range prepared {
-			if p.Same(other) {
-				errs = append(errs, &InvalidError{Err: fmt.Errorf("%s: the board is named twice (also as %s)", job.Board, other.job.Board), Fix: "name each board once"})
-				break
-			}
-		}
-		prepared = append(prepared, p)
-	}
-	if len(errs) == 0 {
-		return prepared, nil
-	}
-	for _, p := range prepared {
-		if err := p.Close(); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return nil, errs
+// Result is how a run of one board ended. Err is set for the outcomes invalid, owned, later and failed, and says
+// why.
+type Result struct {
+	Board   string
+	Outcome flow.Outcome
+	Text    string
+	Steps   int       // steps finished in this run
+	Used    flow.Used // by the attempts of this run
+	Log     string    // path of supervisor-log.md
+	Until   string    // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
+	Err     error
+	Signal  error // with outcome interrupted: the cause of the stop context
+	GoesOn  bool  // with outcome needs_person: the next run works on without an acknowledgement
 }
 
-// RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results in the boards' order. A
-// board whose turn had not come when stop ended is reported as interrupted.
-func RunAll(stop, kill context.Context, boards []*Prepared, n int) []Result {
-	b := &batch{stop: stop, kill: kill, boards: boards, results: make([]Result, len(boards)), next: make(chan int), desk: newDesk(min(n, len(boards)))}
+// RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results in the
+// boards' order. The end of stop ends the runs at their next safe point: running agents are asked to end, and
+// the boards can go on later; a board whose turn had not come is reported as interrupted. The end of kill ends
+// the agents at once.
+func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []Result {
+	results := make([]Result, len(boards))
+	next := make(chan int)
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
-		wg.Go(b.work)
+		wg.Go(func() {
+			for i := range next {
+				results[i] = runBoard(stop, kill, boards[i])
+			}
+		})
 	}
 	for i := range boards {
-		b.next <- i
+		next <- i
 	}
-	close(b.next)
+	close(next)
 	wg.Wait()
-	return b.results
+	return results
 }
 
-// batch is what the runs of RunAll share.
-type batch struct {
-	stop, kill context.Context
-	boards     []*Prepared
-	results    []Result
-	next       chan int // the numbers of the boards
-	desk       desk
-}
-
-// work runs one board after the other.
-func (b *batch) work() {
-	for i := range b.next {
-		b.desk.take()
-		b.boards[i].desk = b.desk
-		if b.stop.Err() == nil {
-			b.boards[i].run(b.stop, b.kill, &b.results[i])
-		} else {
-			b.boards[i].notRun(b.stop, &b.results[i])
+// runBoard runs one board until it ends, and releases it.
+func runBoard(stop, kill context.Context, p *preflight.Prepared) Result {
+	res := Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
+	if stop.Err() != nil {
+		res.Outcome, res.Text, res.Signal = flow.Interrupted, "not started", context.Cause(stop)
+		if err := p.Close(); err != nil {
+			res.Outcome, res.Err = flow.Failed, err
 		}
-		b.desk.leave()
+		return res
 	}
+	r, release, err := open(stop, kill, p)
+	if err == nil {
+		var end flow.Finish
+		if err = r.start(); err == nil {
+			end, err = r.loop()
+		}
+		res.Outcome, res.Text, err = r.conclude(end, err)
+		res.Steps, res.Used, res.GoesOn = r.steps, r.used, r.ledger.State().GoesOn()
+	}
+	res.explain(stop, errors.Join(err, release()))
+	return res
 }
 
-// Few runs work at the same time, while the agents of all others do: whoever waits for the disk takes a thread of the system, and a
-// thousand runs would take a thousand. A second desk makes short agents a tenth faster.
-const (
-	desks    = 2
-	manyRuns = 100 // which have one desk
-)
-
-// desk is a place to work at. nil is one that is always free.
-type desk chan struct{}
-
-func newDesk(runs int) desk {
+// explain says how the run ended when there was an error.
+func (res *Result) explain(stop context.Context, err error) {
 	switch {
-	case runs <= desks:
-		return nil
-	case runs <= manyRuns:
-		return make(desk, desks)
+	case err == nil:
+	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
+		res.Outcome, res.Text, res.Signal = flow.Interrupted, "interrupted", context.Cause(stop)
 	default:
-		return make(desk, 1)
+		res.Outcome, res.Text, res.Err = outcomeOf(err), oneLine(err), err
+		res.Until = until(res.Outcome, err)
 	}
 }
 
-// isOnly says whether there is no second desk, because so many runs are side by side.
-func (d desk) isOnly() bool { return cap(d) == 1 }
+// oneLine says each of several joined errors once: a full disk fails whatever is tried.
+func oneLine(err error) string {
+	var said []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if !slices.Contains(said, line) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "; ")
+}
 
-func (d desk) take() {
-	if d != nil {
-		d <- struct{}{}
+// conclude records how the loop ended. An error of the loop leaves the run resumable.
+func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error) {
+	if err != nil {
+		// A reply that was appended is not lost because something after it failed.
+		err = errors.Join(err, r.ledger.Commit())
+	}
+	if errors.Is(err, journal.ErrForeignWrite) {
+		return "", "", r.ledger.ResolveForeignWrite(err) // the streams stay
+	}
+	if err == nil {
+		err = r.finish(flow.RunFinished{Board: r.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps})
+		return end.Outcome, end.Text, err
+	}
+	outcome := outcomeOf(err)
+	if r.stop.Err() != nil && errors.Is(err, context.Cause(r.stop)) {
+		outcome = flow.Interrupted
+	}
+	note := r.finish(flow.RunInterrupted{Board: r.Board, Outcome: outcome, Reason: err.Error(), Until: until(outcome, err)})
+	return outcome, err.Error(), errors.Join(err, note)
+}
+
+// finish records the end of the run. The streams of replies that could not be recorded stay.
+func (r *run) finish(e flow.Event) error {
+	if err := r.ledger.Finish(e); err != nil {
+		return err
+	}
+	return r.dropStreams()
+}
+
+// outcomeOf sorts the errors that end a run.
+func outcomeOf(err error) flow.Outcome {
+	switch {
+	case errors.As(err, new(*agent.LimitError)):
+		return flow.LimitReached
+	case durable.IsShortage(err):
+		return flow.Failed // the machine's fault, whatever could not be read because of it
+	case errors.As(err, new(*durable.HeldError)):
+		return flow.Owned
+	case errors.As(err, new(*failure.Frozen)):
+		return flow.Frozen
+	case errors.As(err, new(*failure.Invalid)):
+		return flow.Invalid
+	case errors.As(err, new(*agent.LaterError)):
+		return flow.Later
+	default:
+		return flow.Failed
 	}
 }
 
-func (d desk) leave() {
-	if d != nil {
-		<-d
+// until is when the provider wants to be asked again, "" where it does not say or was not what ended the run.
+func until(o flow.Outcome, err error) string {
+	var later *agent.LaterError
+	if o != flow.Later || !errors.As(err, &later) || later.Reset.IsZero() {
+		return ""
 	}
-}
-
-// apart does what needs much of the stack. So many that there is only one desk do it on another stack, which is gone afterwards: their
-// own ones, on which they wait for their agents, stay as small as they are made.
-func (d desk) apart(do func()) {
-	if !d.isOnly() {
-		do()
-		return
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		do()
-	}()
-	<-done
-}
-
-func (p *Prepared) notRun(stop context.Context, res *Result) {
-	*res = Result{Board: p.job.Board, Outcome: flow.Interrupted, Text: "not started", Signal: context.Cause(stop)}
-	if err := p.Close(); err != nil {
-		res.Outcome, res.Err = flow.Failed, err
-	}
+	return later.Reset.UTC().Format(time.RFC3339)
 }

@@ -1,54 +1,64 @@
-// Package orchestrator runs a board: it performs what package flow decides and journals what happened. This page is the
-// architecture of kanban-run.
+// Package orchestrator runs boards: it performs what package flow decides and journals what happened. This page
+// is the architecture of kanban-run.
 //
 // # The one idea
 //
-// Decide, journal, act. [flow.State] is a fold over the events of a board's journal; [flow.Next] looks at it and at the board
-// and names one effect: StartAgent, WriteBoard or Finish. The runner journals the intent, acts, journals the outcome and
-// applies both to the state. After a crash the same fold over the same journal says where the run stands; an intent without
-// an outcome is unknown, and is started again rather than assumed.
+// Decide, journal, act. [flow.State] is a fold over the events of a board's journal; [flow.Next] looks at it and
+// at the board and names one effect: Spawn, WriteBoard or Finish. The run journals the intent, acts, journals the
+// outcome and applies both to the state. After a crash the same fold over the same journal says where the run
+// stands; an intent without an outcome is unknown, and is started again rather than assumed.
 //
-//	read board ─► flow.Next ─► StartAgent ─► journal intent ─► agent.Converse ─► judge reply ─► journal outcome ─┐
-//	    ▲                  ├─► WriteBoard ─► journal intent ─► board.Save ─► journal outcome ─────────────────────┤
-//	    │                  └─► Finish     ─► journal, leave                                                      │
-//	    └─────────────────────────────────────────────────────────────────────────────────────────────────────────┘
+//	read board ─► flow.Next ─► Spawn      ─► journal intent ─► attempt ─► judge reply ─► journal outcome ─┐
+//	    ▲                  ├─► WriteBoard ─► journal intent ─► workspace.Save ─────────► journal outcome ─┤
+//	    │                  └─► Finish     ─► journal, leave                                               │
+//	    └─────────────────────────────────────────────────────────────────────────────────────────────────┘
 //
-// # Who may import whom
+// Every program that is started is a Spawn of its own: an agent's work, a supervisor's review of it (seed 003), the
+// Manager. The calls of a step follow each other like this; a rejected reply repeats its own call:
+//
+//	        ┌──────── not content: the same session goes on ────────┐
+//	        ▼                                                       │
+//	start ─ task ─ accepted ─► review (a fork of the session) ──────┴─ content ─► manager ─► WriteBoard
+//	        ▲   └── accepted, and the role asks for no review ──────────────────────▲
+//	        └────── the tool does not know the session any more (a review, or work that goes on)
+//
+// # The states of an attempt
+//
+//	due ── ATTEMPT_STARTED, synced ──► running ──► accepted   REPLY_ACCEPTED, REVIEW_HELD: the next call is due
+//	 ▲                                    │  ├───► rejected   REPLY_REJECTED: due again, MaxRetries times
+//	 │                                    │  └───► stopped    ATTEMPT_STOPPED: due again, and no retry is spent
+//	 └── stopped by the next run ◄────────┴─ the run died: what is left of the attempt is ended by its mark first
+//
+// # Packages
+//
+// An arrow points to what a package imports; deps_test.go holds all of them, with a reason for each. There is no
+// cycle, and the core knows no screen: a [ledger.Observer] is told what was committed.
 //
 //	cmd/kanban-run ─► everything
-//	orchestrator   ─► flow, board, agent, journal, durable, redact, config, roles, review
-//	board, roles, config ─► frontmatter       board   ─► schema, durable     journal ─► durable, compact
-//	agent          ─► proc, redact, schema    digest  ─► flow                console ─► redact
-//	supervise      ─► agent, proc, review
-//	agent/NAME     ─► agent, proc             (an adapter; orchestrator knows them all)
-//	report         ─► flow, digest, console, redact                          flow    ─► compact
+//	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go
+//	orchestrator   ─► attempt, roster ─► agent ─► contract, flow   batch.go runs boards side by side, open.go takes one
+//	workspace      ─► board, contract          ledger ─► journal, flow
+//	ledger, workspace, inspect, once ─► rundir ─► durable
+//	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable, compact
+//	agent/NAME     ─► agent, proc              an adapter; roster knows them all
+//	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
+//	report         ─► flow, digest, console, redact
 //
-// Nothing else, and no cycle: deps_test.go holds it. What a crash test stops also imports failpoint, which is empty in every
-// other build. The core knows no screen (an [Observer] is told what was committed), and
-// flow knows neither clock nor file nor process.
-//
-// # Where things are
-//
-//	job.go        one board's run as it was asked for, and all checks that need no agent: Prepare
-//	open.go       taking a board: lock, journal, leftovers, ownership; run.go: the loop; look.go: the board in it
-//	ledger.go     the only place where an event is journaled, applied and shown
-//	ownership.go  who may write: handoff, epoch, split brain; reconcile.go: what follows when somebody else did
-//	turn.go       StartAgent: one attempt of one call; spending.go: what it came to
-//	judge.go      the Manager's reply against the board that it left
-//	reviewed.go   an attempt in which a supervisor looks at the work: several programs, one outcome (seed 003)
-//	record.go     WriteBoard
-//	cast.go       which program plays a role; environ.go: what its environment is; doctor.go: whether it is there and will do
-//	files.go      the files of a run; spool.go: the streams of its agents; logbook.go: supervisor-log.md; statefile.go: state.md
-//	batch.go      several boards side by side; once.go: a single call without a board
-//	inspect.go    the journal for those who only read; skim.go: where a board stands, in a hurry; verify.go: what is to be
-//	              said about it; ack.go: the Lead's word
-//
-// The agents' programs are spoken to by package agent and one package below it for each kind; package supervise is seed 003 for a person
-// at a terminal, and shares with reviewed.go what a supervisor is told (package review).
+//	flow       decides what a run does next; pure
+//	contract   says what agents are told; pure
+//	preflight  checks all of a run that needs no agent
+//	roster     says which program plays a role
+//	attempt    is one running agent, from its start to its outcome
+//	workspace  is the board and the tasks of one run
+//	ledger     journals events, and settles who may
+//	inspect    answers questions about a run without taking the board
+//	rundir     is the folder of a board's runs
+//	failure    names the faults that a person has to mend
+//	once       is a single call without a board
 //
 // # What is said, and where it goes
 //
-//	agent's output ─► redact.Writer ─► the spools of a step, the tail of stderr, what is shown while it works
+//	agent's output ─► redact.Writer ─► the streams of a step, the tail of stderr, what is shown while it works
 //	      └─────────► the reply ─► judged, and redacted again ─► event ─► journal ─► Observer (package report)
 //	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
@@ -57,28 +67,34 @@
 //
 // # Goroutines
 //
-// One goroutine owns a board's run, its journal and its state; nobody else touches them. With -j there is one such goroutine
-// for each board that runs; more than a hundred of them only wait, and have another one work for them (see desk.apart).
-// agent.Converse and proc.Run start goroutines for the pipes of one agent and wait for them before they return. Observers are
-// called from the owning goroutine, and activity from the goroutine of an agent's stream, so an Observer is safe for concurrent
-// use.
+//	run ── owns ledger, workspace, state; waits in one select for the attempt's end, stop and kill
+//	 └─ attempt ── waits for its process, then judges the reply
+//	     └─ process ── waits for the pidfd, ends what is left, drains the streams
+//	         ├─ stdout ── reads when there is something to read
+//	         └─ stderr ── the same
+//
+// With -j there is one run for each board that is at work. Observers are called from the runs' goroutines, and
+// activity from the goroutines of the streams, so an Observer is safe for concurrent use.
 //
 // # Two contexts
 //
-// stop means "stop deciding": the agent is asked to end, the attempt is journaled as stopped, the board can go on later.
-// kill means "now": the agent is killed at once.
+// stop means "stop deciding": the agent is asked to end, the attempt is journaled as stopped, the board can go on
+// later. kill means "now": the agent is killed at once.
 //
 // # Two processes
 //
-// What the user starts is the guardian, and the run happens in its child, the runner; package proc has the reasons. The
-// guardian takes the signals and holds the boards' locks too. If the runner dies it ends the agents; if it dies itself, the
-// runner ends them and leaves (both contexts end); if both die, the next run ends them before it starts anything.
+// What the user starts is the guardian, and the run happens in its child, the runner; package proc has the
+// reasons. The guardian takes the signals and holds the boards' locks too. If the runner dies it ends the agents;
+// if it dies itself, the runner ends them and leaves (both contexts end); if both die, the next run ends them
+// before it starts anything.
 //
 // # What a crash leaves
 //
-// Events are appended to the journal in memory and committed, with one sync, before the next act that the world can see: the
-// start of an agent, a write to the board, the end of the run. An observer hears of an event only after its commit. So what
-// was reported is on disk, what is on disk and unfinished is started again with the same input, and a reply that is on disk
-// is never asked for twice. The processes of a step bear a mark that is journaled with the step (see proc.Mark): what a killed
-// run left behind is found by it and ended before anything is started anew.
+// Events are appended to the journal in memory and committed, with one sync, before the next act that the world
+// can see: the start of an agent, a write to the board, the end of the run. An observer hears of an event only
+// after its commit. So what was reported is on disk, what is on disk and unfinished is started again with the same
+// input, and a reply that is on disk is never asked for twice. An input that is too long for the journal is stored
+// under its SHA-256, and synced, before the intent that names it. The processes of a step bear a mark that is
+// journaled with the step (see proc.Mark): what a killed run left behind is found by it and ended before anything
+// is started anew.
 package orchestrator

@@ -1,265 +1,161 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"strings"
+	"fmt"
 	"time"
 
-	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
-	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/rundir"
 )
 
-// Result is how a run of one board ended. Err is set for the outcomes invalid, owned, later and failed, and says why.
-type Result struct {
-	Board   string
-	Outcome flow.Outcome
-	Text    string
-	Steps   int       // steps finished in this run
-	Used    flow.Used // by the attempts of this run
-	Log     string    // path of supervisor-log.md
-	Until   string    // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
-	Err     error
-	Signal  error // with outcome interrupted: the cause of the stop context
-	GoesOn  bool  // with outcome needs_person: the next run works on without anybody's word
-}
-
-// run is one board's run. One goroutine owns it.
+// run is one board's run. One goroutine owns it, its ledger and its workspace.
 type run struct {
-	*ledger
-	job     *Job
-	setup   *Setup
-	place   *board.Place
-	path    string // the board that is read and written, without links; of a dry run its private copy
-	planned planned
-	given   given
-	listed  *list
-	room    []byte // for the Manager's replies
-	kept    string // SHA-256 of the bytes in board.before
-	files   files
-	reader  *board.Reader
-	fresh   *board.Board // as it was read since somebody had a turn; nil: it is to be read
-	desk    desk
-	stop    context.Context
-	kill    context.Context
-	logs    *logbook
+	*preflight.Prepared
+	ledger *ledger.Ledger
+	dir    rundir.Dir
+	stop   context.Context
+	kill   context.Context
 
-	over func(end flow.Finish, err error) // ends the run, for whatever reason the loop was left
+	accounts attempt.Accounts // of the open step's sessions
+	input    contract.Input   // of the call that inputOf names
+	inputOf  flow.AttemptRef
+	streams  []*rundir.Stream // of replies that are not on disk yet
+	opened   time.Time        // when the open step began; zero: in an earlier run
 
-	loose  []*spool // the streams of replies that are not on disk yet
-	steps  int      // finished in this run
-	opened time.Time
-
-	used     flow.Used // by the attempts of this run
-	accounts agent.Accounts
-	warned   bool // that a limit of cost cannot be held
+	steps  int       // finished in this run
+	used   flow.Used // by the attempts of this run
+	warned bool      // that a limit of cost cannot be held
 }
 
-// run runs the board until it ends, and releases it. stop ends the run at the next safe point: a running agent is asked to
-// end, and the board can go on later. kill ends the agent at once.
-func (p *Prepared) run(stop, kill context.Context, res *Result) {
-	var r *run
-	var a *attempt
-	p.desk.apart(func() { r, a = p.begin(stop, kill, res) })
-	for a != nil {
-		a.talk.Wait() // others work meanwhile
-		p.desk.apart(func() { a = r.goOn(a) })
-	}
-}
-
-// begin takes the board and works until an agent does. It returns the agent's attempt, or nil when the run has ended.
-func (p *Prepared) begin(stop, kill context.Context, res *Result) (*run, *attempt) {
-	r, release, err := p.open(stop, kill)
-	if err != nil {
-		res.end(p, stop, err, release())
-		return nil, nil
-	}
-	r.over = func(end flow.Finish, err error) {
-		res.Outcome, res.Text, err = r.conclude(end, err)
-		res.Steps, res.Used, res.GoesOn = r.steps, r.used, r.history.State.GoesOn()
-		res.end(p, stop, err, release())
-	}
-	return r, r.further(r.start())
-}
-
-// goOn works from the end of an agent to the start of another. It returns the attempt of that, or nil when the run has ended.
-func (r *run) goOn(a *attempt) *attempt { return r.further(r.acted(r.endTurn(a))) }
-
-// further goes on with the loop unless there was an error, and ends the run unless an agent works.
-func (r *run) further(err error) (a *attempt) {
-	var end flow.Finish
-	if err == nil {
-		a, end, err = r.loop()
-	}
-	if a == nil {
-		r.over(end, err)
-	}
-	return a
-}
-
-// end says how the run ended when there was an error.
-func (res *Result) end(p *Prepared, stop context.Context, errs ...error) {
-	err := errors.Join(errs...)
-	res.Board, res.Log = p.job.Board, filesOf(p.path).log()
-	switch {
-	case err == nil:
-	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
-		res.Outcome, res.Text, res.Signal = flow.Interrupted, "interrupted", context.Cause(stop)
-	default:
-		res.Outcome, res.Text, res.Err = outcomeOf(err), oneLine(err), err
-		res.Until = until(res.Outcome, err)
-	}
-}
-
-// oneLine says each of several joined errors once: a full disk fails whatever is tried.
-func oneLine(err error) string {
-	var said []string
-	for _, line := range strings.Split(err.Error(), "\n") {
-		if !slices.Contains(said, line) {
-			said = append(said, line)
-		}
-	}
-	return strings.Join(said, "; ")
-}
-
-// outcomeOf sorts the errors that end a run.
-func outcomeOf(err error) flow.Outcome {
-	var held *durable.HeldError
-	var invalid *InvalidError
-	var frozen *FrozenError
-	var later *agent.LaterError
-	var limit *agent.LimitError
-	switch {
-	case errors.As(err, &limit):
-		return flow.LimitReached
-	case durable.IsShortage(err):
-		return flow.Failed // the machine's fault, whatever could not be read because of it
-	case errors.As(err, &held):
-		return flow.Owned
-	case errors.As(err, &frozen):
-		return flow.Frozen
-	case errors.As(err, &invalid):
-		return flow.Invalid
-	case errors.As(err, &later):
-		return flow.Later
-	default:
-		return flow.Failed
-	}
-}
-
-// conclude records how the loop ended. An error of the loop leaves the run resumable.
-func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error) {
-	if err != nil {
-		// A reply that was noted is not lost because something after it failed.
-		err = errors.Join(err, r.commit())
-	}
-	if errors.Is(err, journal.ErrForeignWrite) {
-		return "", "", errors.Join(r.splitBrain(err), keepAll(r.loose))
-	}
-	if err == nil {
-		err = r.end(flow.RunFinished{Board: r.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps})
-		return end.Outcome, end.Text, err
-	}
-	outcome := outcomeOf(err)
-	if r.stop.Err() != nil && errors.Is(err, context.Cause(r.stop)) {
-		outcome = flow.Interrupted
-	}
-	note := r.end(flow.RunInterrupted{Board: r.job.Board, Outcome: outcome, Reason: err.Error(), Until: until(outcome, err)})
-	return outcome, err.Error(), errors.Join(err, note)
-}
-
-// end records how the run ended. In RECONCILE_LOCK that would be an operational write; the lock says it all.
-func (r *run) end(e flow.Event) error {
-	failpoint.At("run-end")
-	mended := r.mendState()
-	if r.history.Custody.Locked != "" {
-		return errors.Join(mended, r.logs.finish(&r.history))
-	}
-	err := r.note(e)
-	if err == nil {
-		err = r.snapshot()
-	}
-	if err == nil {
-		failpoint.At("snapshot-taken")
-		err = r.commit()
-	}
-	return errors.Join(mended, err, r.tidy(err), r.logs.finish(&r.history))
-}
-
-// loop is seed 004's supervisor_loop: read the board, decide, act, again. It is left while an agent works, whose attempt it returns, and
-// for good when there is nothing more to do.
-func (r *run) loop() (a *attempt, end flow.Finish, err error) {
+// loop is seed 004's supervisor_loop, "State Machine": read the board, decide, act, again. Package flow decides;
+// an error leaves the run resumable.
+func (r *run) loop() (flow.Finish, error) {
 	for {
-		b, effect, err := r.decide()
+		b, view, err := r.readBoard()
 		if err != nil {
-			return nil, end, err
+			return flow.Finish{}, err
 		}
-		switch effect := effect.(type) {
-		case flow.StartAgent:
-			if a, err = r.startTurn(effect, b); err == nil {
-				return a, end, nil
-			}
+		switch e := flow.Next(*r.ledger.State(), view).(type) {
+		case flow.Spawn:
+			err = r.spawn(e, b)
 		case flow.WriteBoard:
 			err = r.writeBoard(b)
 		case flow.Finish:
-			return nil, effect, nil
+			return e, nil
 		}
-		if err = r.acted(err); err != nil {
-			return nil, end, err
+		if err = cmp.Or(err, context.Cause(r.stop)); err != nil {
+			return flow.Finish{}, err
+		}
+		if err = r.ledger.DrawState(); err != nil {
+			return flow.Finish{}, err
 		}
 	}
 }
 
-// acted is what follows an action.
-func (r *run) acted(err error) error {
-	if err == nil && r.stop.Err() != nil {
-		err = context.Cause(r.stop)
-	}
+// readBoard reads the board, the source of truth in every round (seed 004, "Communication Model"), and records
+// a change that was made in another turn than the Manager's. The board is nil where the run is frozen.
+func (r *run) readBoard() (b *board.Board, view flow.Board, err error) {
+	step := r.ledger.State().Step
+	b, err = r.Workspace.Read(step)
+	sha := ""
 	if err == nil {
-		err = r.draw()
+		sha = b.SHA
+	} else {
+		sha = r.Workspace.SHA()
 	}
-	return err
-}
-
-// decide reads the board and says what is to be done.
-func (r *run) decide() (*board.Board, flow.Effect, error) {
-	b, view, err := r.read()
+	known := sha != "" || outcomeOf(err) == flow.Invalid // else the machine could not even look
+	if step != nil && step.Before == nil && known && sha != step.BoardSHA {
+		if err := r.ledger.Record(r.divergence(step, sha, err)); err != nil {
+			return nil, view, err
+		}
+	}
+	if r.ledger.State().Frozen != nil {
+		return nil, flow.Board{SHA: sha}, nil
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, view, err
 	}
-	return b, flow.Next(r.history.State, view), nil
+	view, err = r.view(b)
+	return b, view, err
 }
 
-// tidy keeps or removes the streams of accepted replies, once it is known whether the replies are on disk.
-func (r *run) tidy(committed error) error {
-	loose := r.loose
-	r.loose = nil
-	if committed != nil || r.setup.KeepOutput {
-		return keepAll(loose)
+func (r *run) divergence(step *flow.Step, sha string, unreadable error) flow.StateDiverged {
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; only the Manager's turn may change it (earlier bytes: %s)",
+		r.Board, step.Role, step.Task, r.dir.Before())
+	if unreadable != nil {
+		text += "; it cannot be read any more"
 	}
-	return dropAll(loose)
+	return flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: r.OnDivergence, Text: text}
 }
 
-// draw brings state.md up to date, at most once a second.
-func (r *run) draw() error {
-	if !r.logs.due(r.job.Now()) {
-		return nil
-	}
-	if err := r.mendState(); err != nil {
+// view is the board as flow looks at it, with the roles of this run.
+func (r *run) view(b *board.Board) (flow.Board, error) {
+	return r.Workspace.View(b, r.ledger.State(), func(role string) (string, error) {
+		p, err := r.Player(role)
+		if err != nil {
+			return "", err
+		}
+		return p.Role.Name, nil
+	})
+}
+
+// spawn starts one program and waits for its end. The intent is on disk before the program starts, the outcome
+// before anything follows from it.
+func (r *run) spawn(e flow.Spawn, b *board.Board) error {
+	c, err := r.prepareCall(e, b)
+	if err != nil {
 		return err
 	}
-	return r.logs.finish(&r.history)
+	if err := r.ledger.Record(c.intent); err != nil {
+		return err
+	}
+	failpoint.At("intent-durable")
+	if err := r.sweep(c); err != nil {
+		return err
+	}
+	c.began = r.Now()
+	a := attempt.Start(c.spec)
+	r.waitForAgent(a)
+	failpoint.At("agent-gone")
+	r.Workspace.Forget()
+	return r.recordOutcome(c, a)
 }
 
-// start opens the run in the journal and closes what an earlier run left open and is no longer true. It is on disk with the first
-// intent: nothing is done before that.
+// waitForAgent returns when the agent has ended. The end of stop asks it to end, the end of kill kills it.
+func (r *run) waitForAgent(a *attempt.Attempt) {
+	for stop, kill := r.stop.Done(), r.kill.Done(); ; {
+		select {
+		case <-a.Done():
+			return
+		case <-stop:
+			a.Stop()
+			stop = nil
+		case <-kill:
+			a.Kill()
+			kill = nil
+		}
+	}
+}
+
+// start opens the run in the journal and closes what an earlier run left open and is no longer true. It is on
+// disk with the first intent: nothing is done before that.
 func (r *run) start() error {
-	b, err := r.current()
+	state := r.ledger.State()
+	if reply := stepReply(state); reply != nil && reply.SameTasks && state.Step.InputSHA != "" {
+		return &failure.Invalid{Err: errors.New("the Manager's accepted reply can only be written by the version of kanban-run that journaled it"),
+			Fix: "finish the step with that version; kanban-run log --json names it in RUN_STARTED"}
+	}
+	b, err := r.Workspace.Read(state.Step)
 	if err != nil {
 		return err
 	}
@@ -267,58 +163,46 @@ func (r *run) start() error {
 	if err != nil {
 		return err
 	}
-	start := flow.RunStarted{Board: r.job.Board, Workdir: r.place.Dir(), Version: r.job.Version, Limits: r.setup.Limits,
-		OnDivergence: r.setup.OnDivergence, Tasks: b.Len(), Withheld: withheld}
-	if r.history.State.LacksTasks(start.Limits) {
-		if start.Uses, err = recount(r.ledger.path); err != nil {
-			return err
-		}
-	}
-	if err := r.note(start); err != nil {
-		return err
-	}
-	err = reopen(&r.history.State, b.SHA, func() (flow.Board, error) { return r.view(b) }, r.note)
-	if err == nil {
-		err = r.missInput(b.SHA)
-	}
-	return err
-}
-
-// reopen tells by which events a new run closes what an earlier one left open and is no longer true.
-func reopen(s *flow.State, sha string, view func() (flow.Board, error), note func(flow.Event) error) error {
-	if step := s.Step; step != nil && step.Running != 0 {
-		gone := flow.AttemptStopped{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Running,
-			Millis: step.Worked, Spent: step.Paid.Unfinished(), Reason: "the run died before the attempt's end was known; it is started again with the same input"}
-		if err := note(gone); err != nil {
-			return err
-		}
-	}
-	// The board is not as the last attempt left it, or is there again, and nobody was at work: that was a person.
-	if step := s.Step; step != nil && step.Reply == nil && step.Left != sha && (step.Left != "" || step.BoardSHA == "") {
-		if err := note(flow.BoardEdited{Step: step.Number, Task: step.Task, BoardSHA: sha}); err != nil {
-			return err
-		}
-	}
-	b, err := view()
+	err = r.ledger.Append(flow.RunStarted{Board: r.Board, Workdir: r.Dir(), Version: r.Version, Limits: r.Limits,
+		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld})
 	if err != nil {
 		return err
 	}
-	if reason := flow.Stale(*s, b); reason != "" {
-		return note(flow.StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason})
+	if err := flow.Reopen(state, b.SHA, func() (flow.Board, error) { return r.view(b) }, r.ledger.Append); err != nil {
+		return err
 	}
-	return nil
+	return r.restartWithoutInput(b)
 }
 
-// withheld names what agents do not get. A board that is over needs no agent, so it does not matter whether there is one.
+func stepReply(s *flow.State) *flow.ReplyAccepted {
+	if s.Step == nil {
+		return nil
+	}
+	return s.Step.Reply
+}
+
+// restartWithoutInput starts the open call afresh where its stored input is gone.
+func (r *run) restartWithoutInput(b *board.Board) error {
+	step := r.ledger.State().Step
+	if step == nil || step.Reply != nil || step.Input == nil {
+		return nil
+	}
+	_, err := r.restoreInput(step)
+	if !errors.Is(err, rundir.ErrNotStored) {
+		return err
+	}
+	return r.ledger.Append(flow.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: err.Error()})
+}
+
+// withheld names the variables that agents do not get. A board that is over needs no agent, so it does not
+// matter whether there is one.
 func (r *run) withheld(b *board.Board) ([]string, error) {
-	p, err := r.player(flow.ManagerRole)
-	if err != nil && b.Terminal() && r.history.State.Step == nil {
+	p, err := r.Player(flow.ManagerRole)
+	if err != nil && b.Terminal() && r.ledger.State().Step == nil {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &InvalidError{Err: err}
+		return nil, &failure.Invalid{Err: err}
 	}
 	return p.Withheld, nil
 }
-
-func (r *run) player(role string) (*Player, error) { return r.setup.Cast.Player(role, r.place.Dir()) }

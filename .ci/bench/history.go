@@ -71,11 +71,11 @@ func (s *historyWriter) step(n int, board string) error {
 	const role, millis = "Implementor", 61_234
 	err = s.write(
 		flow.StepStarted{Step: n, Task: task, Role: role, BoardSHA: sha, Index: n%longTasks + 1, Of: longTasks, Mark: "4000a654b71c032c"},
-		flow.AttemptStarted{Step: n, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1, Adapter: "claude", Command: "claude -p", Digest: sha, Input: given},
-		flow.ReplyAccepted{Step: n, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1, Status: "ok", Message: "all tests pass", Millis: millis},
-		flow.AttemptStarted{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1, Adapter: "claude", Command: "claude -p",
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}, Adapter: "claude", Command: "claude -p", Digest: sha, Input: given},
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}, Status: "ok", Message: "all tests pass", Millis: millis},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1}, Adapter: "claude", Command: "claude -p",
 			Digest: sha, Input: list, Before: &flow.Baseline{BoardSHA: sha, Current: task}},
-		flow.ReplyAccepted{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1, Status: "ok", Message: "on with it",
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1}, Status: "ok", Message: "on with it",
 			NextTask: &next, SameTasks: true, Millis: millis},
 		flow.BoardWriteStarted{Step: n, Task: task, Before: sha, After: sha}, flow.BoardWritten{Step: n, Task: task, BoardSHA: sha},
 		flow.StepFinished{Step: n, Task: task, Role: role, Status: "ok", Manager: "ok", Message: "on with it", NextTask: &next, BoardSHA: sha, Millis: 2 * millis},

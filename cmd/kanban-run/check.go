@@ -11,11 +11,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/preflight"
 )
 
 func checkCommand() command {
@@ -123,7 +124,7 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 	if err != nil {
 		return nil
 	}
-	prepared, err := orchestrator.Prepare(orchestrator.Job{Board: name, StartDir: u.dir, Workdir: u.workdir, Observer: orchestrator.Silent{},
+	prepared, err := preflight.Prepare(preflight.Job{Board: name, StartDir: u.dir, Workdir: u.workdir, Observer: ledger.Silent{},
 		Now: time.Now, Configure: u.configure(executable, "", false)})
 	if err == nil {
 		err = prepared.Close()

@@ -8,8 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
 )
 
 // TestLimitsOutliveEveryKill: "Attempts and limits survive an interruption", wherever it comes: each of four calls costs a cent, the
@@ -60,12 +61,12 @@ func spendsTheRest(s *site, failpoint string) {
 // costOf is what the journal says that all attempts came to, and whether it says that a run finished.
 func costOf(s *site) (used flow.Used, finished bool) {
 	s.t.Helper()
-	h, _, err := orchestrator.Inspect(s.path("kanban.yaml"), func(e flow.Entry) error {
+	h, _, err := inspect.History(s.path("kanban.yaml"), func(e flow.Entry) error {
 		_, is := e.Event.(flow.RunFinished)
 		finished = finished || is
 		return nil
 	})
-	var never *orchestrator.NoRunError
+	var never *ledger.NoRunError
 	if err != nil && !errors.As(err, &never) {
 		s.t.Fatal(err)
 	}

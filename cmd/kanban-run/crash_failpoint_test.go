@@ -37,6 +37,7 @@ func places() []place {
 		{name: "journal-open"},
 		{name: "reaping", scene: killedAtWork},
 		{name: "ownership-taken"},
+		{name: "input-stored", scene: longList},
 		{name: "intent-durable"},
 		{name: "agent-gone"},
 		{name: "reply-noted"},
@@ -174,6 +175,14 @@ func killedAtWork(t *testing.T, s *site) {
 	t.Helper()
 	s.start([]string{"KANBAN_RUN_FAILPOINT=forked@1=both"}).wait()
 	s.settle(bothHalves, history{})
+}
+
+// longList: the Manager's input is too long for the journal, because of tasks that nobody has written yet.
+func longList(_ *testing.T, s *site) {
+	for i := range 30 {
+		s.listed += fmt.Sprintf("  - planned/%s/%d.md\n", strings.Repeat("x", 200), i)
+	}
+	s.write("kanban.yaml", s.boardText(1, failpointTasks))
 }
 
 // tornJournal: a power cut has torn the last record.

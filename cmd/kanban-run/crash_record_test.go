@@ -185,7 +185,7 @@ func (s *site) completes(run *launched, then history, n int) {
 func (s *site) checkComplete(n int) {
 	s.t.Helper()
 	h := s.checkSince(history{})
-	if got, want := s.read("kanban.yaml"), boardText(0, n); got != want {
+	if got, want := s.read("kanban.yaml"), s.boardText(0, n); got != want {
 		s.t.Fatalf("the board is\n%s\nwant\n%s\n%s", got, want, s.story())
 	}
 	s.checkReplies(h, n)
@@ -202,7 +202,7 @@ func (s *site) checkUndisturbed(h history) {
 	acked, latest := map[uint64]bool{}, uint64(0)
 	for _, r := range h.records {
 		switch r.Type {
-		case "STEP_ABANDONED", "BOARD_EDITED", "STATE_DIVERGENCE", "SPLIT_BRAIN_DETECTED", "RECONCILE_LOCK_ENTER", "SNAPSHOT_CONFLICT",
+		case "STEP_ABANDONED", "CALL_RESTARTED", "STATE_DIVERGENCE", "SPLIT_BRAIN_DETECTED", "RECONCILE_LOCK_ENTER", "SNAPSHOT_CONFLICT",
 			"SNAPSHOT_NOT_FOUND":
 			s.t.Fatalf("nobody disturbed the board, and the journal has %s\n%s", r.Type, s.story())
 		case "STATE_OWNERSHIP_ACK":

@@ -31,6 +31,7 @@ type site struct {
 	args     []string // before the boards
 	env      []string
 	patience time.Duration // with a run, if it may take longer than stuckAfter
+	listed   string        // the entries of the board's list before its tasks
 	shield   bool          // another process is the parent of kanban-run: a failpoint may kill that one
 
 	// Left behind when both halves were killed: the next start ends them before its first spawn.
@@ -68,6 +69,11 @@ func boardText(current, n int) string {
 		text += fmt.Sprintf("  - tasks/%d.md\n", i+1)
 	}
 	return text
+}
+
+// boardText is the site's own board with the current task; 0 is none.
+func (s *site) boardText(current, n int) string {
+	return strings.Replace(boardText(current, n), "tasks:\n", "tasks:\n"+s.listed, 1)
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.dir, name) }

@@ -5,9 +5,9 @@ import (
 	"os"
 	"strings"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/roster"
 )
 
 // examine tells what it finds about the programs of all roles, and returns the exit code.
@@ -25,10 +25,10 @@ func (u *setup) examine(t *terminal) (int, error) {
 	}
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
-	cast := u.cast(r, executable, "", false)
-	u.redactor(cast)
+	agents := u.roster(r, executable, "", false)
+	u.redactor(agents)
 	errs, warnings := 0, 0
-	for _, e := range cast.Examine(stop, u.dir) {
+	for _, e := range agents.Examine(stop, u.dir) {
 		if stop.Err() != nil {
 			return 0, e.Err
 		}
@@ -43,7 +43,7 @@ func (u *setup) examine(t *terminal) (int, error) {
 }
 
 // diagnose prints what was found about one program.
-func (t *terminal) diagnose(e orchestrator.Examination) (errs, warnings int) {
+func (t *terminal) diagnose(e roster.Examination) (errs, warnings int) {
 	who := strings.Join(e.Roles, ", ")
 	switch {
 	case e.Err != nil:

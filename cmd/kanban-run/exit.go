@@ -10,7 +10,10 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/supervise"
 )
 
@@ -100,15 +103,15 @@ func codeOf(r orchestrator.Result) int {
 func codeOfError(err error) int {
 	var (
 		usage     *usageError
-		invalid   *orchestrator.InvalidError
-		noRun     *orchestrator.NoRunError
+		invalid   *failure.Invalid
+		noRun     *ledger.NoRunError
 		held      *durable.HeldError
 		setup     *agent.ConfigError
 		settings  *invalidSettings
-		exhausted *orchestrator.ExhaustedError
+		exhausted *once.ExhaustedError
 		signal    *signalError
 		killed    *killedError
-		frozen    *orchestrator.FrozenError
+		frozen    *failure.Frozen
 		open      *supervise.UnfinishedError
 		later     *agent.LaterError
 		limit     *agent.LimitError

@@ -14,7 +14,10 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/once"
 )
 
 // TestExitCodes: the table, the help and what the code returns are one.
@@ -66,12 +69,12 @@ func TestCodeOfError(t *testing.T) {
 		want int
 	}{
 		{"usage", &usageError{}, exitInvalid},
-		{"invalid board", fmt.Errorf("wrapped: %w", &orchestrator.InvalidError{Err: errors.New("x")}), exitInvalid},
+		{"invalid board", fmt.Errorf("wrapped: %w", &failure.Invalid{Err: errors.New("x")}), exitInvalid},
 		{"settings", &invalidSettings{errors.New("x")}, exitInvalid},
 		{"agent's set-up", &agent.ConfigError{}, exitInvalid},
-		{"never run", &orchestrator.NoRunError{}, exitInvalid},
+		{"never run", &ledger.NoRunError{}, exitInvalid},
 		{"another run", &durable.HeldError{}, exitOwned},
-		{"no valid reply", &orchestrator.ExhaustedError{}, exitExhausted},
+		{"no valid reply", &once.ExhaustedError{}, exitExhausted},
 		{"a usage limit", fmt.Errorf("wrapped: %w", &agent.LaterError{Text: "x"}), exitLater},
 		{"signal", &signalError{os.Interrupt}, exitInterrupted},
 		{"anything else", errors.New("disk full"), exitFailed},

@@ -18,6 +18,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/report"
 )
@@ -88,8 +89,8 @@ func (j *job) outlive(boards []string) {
 
 // keep notes the journal of a board for the outputs.
 func (j *job) keep(board string) {
-	if path, err := orchestrator.JournalPath(board); err == nil && exists(path) {
-		j.told.journals = append(j.told.journals, path)
+	if dir, err := inspect.Locate(board); err == nil && exists(dir.Journal()) {
+		j.told.journals = append(j.told.journals, dir.Journal())
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -70,10 +70,10 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	}
 	stop, kill, release := t.contexts(func(bool) {})
 	defer release()
-	cast := u.cast(r, executable, stubs, false)
-	cast.Single = true
-	call := orchestrator.Once{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries, MaxOutput: r.settings.MaxOutput,
-		Cast: cast, Redactor: u.redactor(cast), Now: time.Now,
+	agents := u.roster(r, executable, stubs, false)
+	agents.Single = true
+	call := once.Call{Role: role, Instruction: instruction, Dir: u.dir, MaxRetries: r.settings.MaxRetries, MaxOutput: r.settings.MaxOutput,
+		Roster: agents, Redactor: u.redactor(agents), Now: time.Now,
 		Notice: func(text string) { _ = t.stderr.Printf("kanban-run: %s\n", text) }}
 	reply, err := call.Do(stop, kill)
 	if err != nil {

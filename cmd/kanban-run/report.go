@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/report"
 )
 
@@ -39,7 +40,7 @@ programs. Everything is read from the journals, also while a run is at work. The
 				}
 				boards := make([]digest.Digest, len(args))
 				for i, name := range args {
-					var never *orchestrator.NoRunError
+					var never *ledger.NoRunError
 					if boards[i], err = digestOf(name); err != nil && !(len(args) > 1 && errors.As(err, &never)) {
 						return 0, err
 					}
@@ -66,19 +67,19 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 // digestOf reads a board's journal.
 func digestOf(name string) (digest.Digest, error) {
 	d := digest.Digest{Board: name, Outcome: "not_started", Text: "it was never run", Steps: []digest.Step{}}
-	h, _, err := orchestrator.Inspect(name, func(e flow.Entry) error {
+	h, _, err := inspect.History(name, func(e flow.Entry) error {
 		d.Add(e)
 		return nil
 	})
 	if err != nil {
 		return d, err
 	}
-	owned, err := orchestrator.Owned(name)
+	owned, err := inspect.IsOwned(name)
 	if err != nil {
 		return d, err
 	}
-	log, err := orchestrator.LogPath(name)
-	report.Conclude(&d, h, owned, log)
+	dir, err := inspect.Locate(name)
+	report.Conclude(&d, h, owned, dir.Log())
 	return d, err
 }
 

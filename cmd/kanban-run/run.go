@@ -11,6 +11,7 @@ import (
 
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
 )
@@ -64,23 +65,21 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		screen.record = report.NewRecorder(screen.observer, keptSteps)
 		screen.observer = screen.record
 	}
-	keepLean := lean(boards, general.settings.Jobs)
-	jobs := make([]orchestrator.Job, len(boards))
+	jobs := make([]preflight.Job, len(boards))
 	configure, version := u.configure(executable, stubs, dry), programVersion()
 	for i, b := range boards {
-		jobs[i] = orchestrator.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: version, DryRun: dry,
+		jobs[i] = preflight.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: version, DryRun: dry,
 			Observer: screen.observer, Now: time.Now, Configure: configure, HoldLock: t.holdLock()}
 	}
 	screen.dry = dry
-	code, err := screen.play(t, jobs, general.settings.Jobs, keepLean)
+	code, err := screen.play(t, jobs, general.settings.Jobs)
 	screen.close()
 	return code, errors.Join(err, remove())
 }
 
 // play prepares all boards and runs them.
-func (s *screen) play(t *terminal, jobs []orchestrator.Job, n int, areReady func()) (int, error) {
-	prepared, errs := orchestrator.PrepareAll(jobs)
-	areReady()
+func (s *screen) play(t *terminal, jobs []preflight.Job, n int) (int, error) {
+	prepared, errs := preflight.PrepareAll(jobs)
 	if len(errs) > 0 {
 		s.close()
 		return s.refuse(t, errs), nil

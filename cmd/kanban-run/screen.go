@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/report"
 )
 
@@ -23,7 +23,7 @@ func outputFlags(flags *pflag.FlagSet) *output {
 
 // screen is the observer of a run and what it needs at the end.
 type screen struct {
-	observer orchestrator.Observer
+	observer ledger.Observer
 	json     *report.JSON
 	record   *report.Recorder // nil outside of a CI job
 	dry      bool
@@ -47,7 +47,7 @@ func (o *output) screen(t *terminal, several, dry bool) *screen {
 }
 
 // progress is a live view on a terminal and plain lines elsewhere.
-func progress(t *terminal, several bool) (orchestrator.Observer, func()) {
+func progress(t *terminal, several bool) (ledger.Observer, func()) {
 	if t.job != nil {
 		grouped := report.NewGrouped(t.stderr, t.job.token, several)
 		return grouped, grouped.Close

@@ -6,22 +6,22 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/roster"
 )
 
 // redactor hides the secrets of the environment, and of the settings as far as they can be read: it serves what is printed before
 // they are known, or because they are wrong.
 func (t *terminal) redactor() *redact.Redactor {
-	secrets := orchestrator.Secrets(t.environ)
+	secrets := roster.Secrets(t.environ)
 	for _, dir := range t.folders {
 		hidden, set := config.HiddenIn(filepath.Join(dir, config.FileName), t.environ)
 		for _, h := range hidden {
 			secrets = append(secrets, redact.Secret{Name: h.Name, Value: h.Text})
 		}
 		for name, value := range set {
-			secrets = append(secrets, orchestrator.Secrets([]string{name + "=" + value})...)
+			secrets = append(secrets, roster.Secrets([]string{name + "=" + value})...)
 		}
 	}
 	r, _ := redact.NewNamed(secrets)

@@ -13,11 +13,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/roster"
 	"kanban-run/roles"
 )
 
@@ -166,11 +167,11 @@ func roleFolders(named, workdir string) ([]string, error) {
 	return []string{named, project}, nil
 }
 
-// configure gives an orchestrator.Job what the settings of its work directory say. Boards of one directory share it: roles and
+// configure gives an preflight.Job what the settings of its work directory say. Boards of one directory share it: roles and
 // prompts of a thousand would take much memory.
-func (u *setup) configure(executable, stubState string, dry bool) func(string) (*orchestrator.Setup, error) {
-	made := map[string]*orchestrator.Setup{}
-	return func(dir string) (s *orchestrator.Setup, err error) {
+func (u *setup) configure(executable, stubState string, dry bool) func(string) (*preflight.Setup, error) {
+	made := map[string]*preflight.Setup{}
+	return func(dir string) (s *preflight.Setup, err error) {
 		if s = made[dir]; s == nil {
 			s, err = u.configuration(dir, executable, stubState, dry)
 			made[dir] = s
@@ -179,19 +180,19 @@ func (u *setup) configure(executable, stubState string, dry bool) func(string) (
 	}
 }
 
-func (u *setup) configuration(dir, executable, stubState string, dry bool) (*orchestrator.Setup, error) {
+func (u *setup) configuration(dir, executable, stubState string, dry bool) (*preflight.Setup, error) {
 	r, err := u.resolve(dir)
 	if err != nil {
 		return nil, err
 	}
-	cast := u.cast(r, executable, stubState, dry)
-	return &orchestrator.Setup{
+	agents := u.roster(r, executable, stubState, dry)
+	return &preflight.Setup{
 		Limits:       limits(r.settings),
 		OnDivergence: r.settings.OnDivergence,
 		KeepOutput:   r.settings.KeepOutput,
 		MaxOutput:    r.settings.MaxOutput,
-		Redactor:     u.redactor(cast),
-		Cast:         cast,
+		Redactor:     u.redactor(agents),
+		Roster:       agents,
 	}, nil
 }
 
@@ -205,14 +206,14 @@ func limits(s *config.Settings) flow.Limits {
 // millis rounds up: a limit of less than a millisecond is not none.
 func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
-func (u *setup) cast(r *resolved, executable, stubState string, dry bool) *orchestrator.Cast {
-	return &orchestrator.Cast{Settings: r.settings, Roles: r.roles, Environ: u.term.environ, Executable: executable, StubState: stubState, DryRun: dry,
+func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *roster.Roster {
+	return &roster.Roster{Settings: r.settings, Roles: r.roles, Environ: u.term.environ, Executable: executable, StubState: stubState, DryRun: dry,
 		MaxGrace: u.term.job.maxGrace()}
 }
 
-// redactor hides the secrets that the cast knows of, from now on also in what this process prints, and warns of those that it
+// redactor hides the secrets that the roster knows of, from now on also in what this process prints, and warns of those that it
 // cannot hide.
-func (u *setup) redactor(c *orchestrator.Cast) *redact.Redactor {
+func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	secrets := c.Secrets()
 	key := fmt.Sprintf("%q", secrets)
 	if known := u.redactors[key]; known != nil {

@@ -7,9 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/report"
 )
 
@@ -41,18 +42,19 @@ func statusCommand() command {
 }
 
 func (u *setup) status(board string) (report.Status, error) {
-	h, sum, err := orchestrator.Skim(board)
+	h, sum, err := inspect.History(board, nil)
 	if err != nil {
 		return report.Status{}, err
 	}
-	running, err := orchestrator.Owned(board)
+	running, err := inspect.IsOwned(board)
 	if err != nil {
 		return report.Status{}, err
 	}
-	next, refused := orchestrator.Foresee(board, u.workdir, u.dir, h)
+	next, refused := inspect.Foresee(board, u.workdir, u.dir, h)
 	status := report.NewStatus(board, h, running, next, refused)
 	status.Records = sum.Records
-	status.Journal, err = orchestrator.JournalPath(board)
+	dir, err := inspect.Locate(board)
+	status.Journal = dir.Journal()
 	return status, err
 }
 
@@ -99,14 +101,14 @@ func printLog(t *terminal, board string, show func(string, flow.Entry), follow b
 	defer release()
 	var seen uint64
 	for {
-		_, sum, err := orchestrator.Inspect(board, func(e flow.Entry) error {
+		_, sum, err := inspect.History(board, func(e flow.Entry) error {
 			if e.Seq > seen {
 				seen = e.Seq
 				show(board, e)
 			}
 			return stop.Err()
 		})
-		var never *orchestrator.NoRunError
+		var never *ledger.NoRunError
 		if err != nil && !(follow && seen == 0 && errors.As(err, &never)) && stop.Err() == nil {
 			return err
 		}
@@ -144,7 +146,11 @@ changed, or what your word changes, is shown as a diff; your word is journaled.`
 				if _, err := s.load(t); err != nil {
 					return 0, err
 				}
-				q, err := orchestrator.Acknowledge(args[0], *note, *ask, t.redactor(), time.Now)
+				dir, err := inspect.Locate(args[0])
+				if err != nil {
+					return 0, err
+				}
+				q, err := ledger.Acknowledge(args[0], dir, *note, *ask, t.redactor(), time.Now)
 				if err != nil {
 					return 0, err
 				}
@@ -155,7 +161,7 @@ changed, or what your word changes, is shown as a diff; your word is journaled.`
 }
 
 // tellDecision shows what was decided: seed 002, "concise diff summary".
-func tellDecision(t *terminal, board string, q orchestrator.Question, ask bool) error {
+func tellDecision(t *terminal, board string, q ledger.Question, ask bool) error {
 	text := "acknowledged: "
 	switch {
 	case q.Text == "":

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/review"
@@ -65,12 +66,12 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	if err != nil {
 		return 0, err
 	}
-	cast := u.cast(r, "", "", false)
-	prompt, err := cast.SupervisorPrompt(u.dir)
+	agents := u.roster(r, "", "", false)
+	prompt, err := agents.SupervisorPrompt(u.dir)
 	if err != nil {
 		return 0, &invalidSettings{err}
 	}
-	talker, withheld, err := cast.Talker(&a, u.dir)
+	talker, withheld, err := agents.Talker(&a, u.dir)
 	if err != nil {
 		return 0, err
 	}
@@ -80,7 +81,7 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	stop, kill, release := t.contexts(func(bool) {})
 	defer release()
 	defer outlivePipes()()
-	redactor := u.redactor(cast)
+	redactor := u.redactor(agents)
 	if len(withheld) > 0 {
 		_ = t.stderr.Printf("kanban-run: %s\n", flow.WithheldText(withheld, ".kanban-run.yaml"))
 	}
@@ -93,7 +94,7 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	}
 	supervisor := a
 	supervisor.Prompt = prompt
-	loop := supervise.Supervision{Agent: talker, Worker: a, Supervisor: supervisor, Rounds: rounds, Sinks: agent.Sinks{Redactor: redactor},
+	loop := supervise.Supervision{Agent: talker, Worker: a, Supervisor: supervisor, Rounds: rounds, Sinks: attempt.Sinks{Redactor: redactor},
 		Screen: desk, Keyboard: desk.keyboard, Resize: desk.resize, Size: desk.size}
 	err = errors.Join(loop.Run(stop, kill), desk.close(), os.RemoveAll(a.Scratch))
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/inspect"
 )
 
 // verifyJournal checks a board's journal, changes nothing, and says what it found. A damaged journal is an error (exit code
 // 1), one that contradicts itself freezes its board (5).
 func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
-	v, err := orchestrator.Verify(board)
+	v, err := inspect.Verify(board)
 	if err != nil {
 		return 0, err
 	}
@@ -42,14 +42,14 @@ func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
 	return code, errors.Join(errs...)
 }
 
-func headOf(v orchestrator.Verdict) string {
+func headOf(v inspect.Verdict) string {
 	if v.Head == 0 {
 		return "none: a journal that was cut off cleanly would not be noticed"
 	}
 	return fmt.Sprintf("record %d was acknowledged, and it is there", v.Head)
 }
 
-func rollbackOf(v orchestrator.Verdict) string {
+func rollbackOf(v inspect.Verdict) string {
 	if len(v.Points) == 0 {
 		return "no verifiable snapshot"
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -25,6 +26,18 @@ const (
 	InstructionContract
 	ReviewContract
 )
+
+// ContractOf is the contract of a call of a step.
+func ContractOf(c flow.Call) Contract {
+	switch c {
+	case flow.ManagerCall:
+		return ManagerContract
+	case flow.ReviewCall:
+		return ReviewContract
+	default:
+		return TaskContract
+	}
+}
 
 func (c Contract) String() string {
 	switch c {
@@ -64,14 +77,13 @@ const (
 	Escalate Status = "escalate"
 )
 
-// Reply is an agent's reply in the right format; of a review there is a Message only. The rest is the Manager's: NextTask is nil at the end of the work, and with
-// SameTasks, which long lists only have, Tasks is nil and stands for the very list that the Manager was given.
+// Reply is an agent's reply in the right format; of a review there is a Message only. NextTask, which is nil
+// at the end of the work, and Tasks are the Manager's.
 type Reply struct {
-	Status    Status
-	Message   string
-	NextTask  *string
-	Tasks     []string
-	SameTasks bool
+	Status   Status
+	Message  string
+	NextTask *string
+	Tasks    []string
 }
 
 // Failure is the reason why a reply is not in the right format. The agent is started again with the same input.
@@ -152,7 +164,6 @@ type Assignment struct {
 	Role       string
 	Contract   Contract
 	Input      []byte   // one JSON object
-	InputSum   string   // a SHA-256, in hex, that stands for Input; "": that of Input itself
 	Prompt     string   // the role's system prompt
 	Command    []string // of an exec agent; of any other the program to start in place of the adapter's own
 	Args       []string // added to the command line
@@ -185,7 +196,6 @@ type Follow struct {
 type Invocation struct {
 	Argv    []string // Argv[0] is the program's path
 	Stdin   []byte
-	Sum     string // a SHA-256, in hex, that stands for Stdin; "": that of Stdin itself
 	Env     []string
 	Dir     string
 	Timeout time.Duration
@@ -193,8 +203,6 @@ type Invocation struct {
 
 	Files []File // which must be there before the program starts
 
-	Tasks     []byte    // the list of tasks in the Manager's input, as it stands there: a reply that repeats it is not read again
-	Room      []byte    // memory for the reply, which is nobody else's until Outcome.Rest is not needed any more; nil: none
 	MaxOutput int64     // in bytes, of both streams together; 0 is no bound
 	Mark      proc.Mark // by which EndLeftovers finds its processes; no part of what the agent can see
 }
@@ -205,17 +213,13 @@ type File struct {
 	Data []byte
 }
 
-// Digest is the SHA-256, in hex, of all that the agent can see: argv, the sum that stands for stdin, environment, folder and files.
+// Digest is the SHA-256, in hex, of all that the agent can see: argv, the SHA-256 of stdin, environment, folder and files.
 // Every part goes in with its length before it, so that no two different invocations read the same.
 func (i Invocation) Digest() string {
-	stdin := i.Sum
-	if stdin == "" {
-		sum := sha256.Sum256(i.Stdin)
-		stdin = hex.EncodeToString(sum[:])
-	}
+	stdin := sha256.Sum256(i.Stdin)
 	all := make([]byte, 0, 8<<10)
 	all = addAll(all, i.Argv)
-	all = add(all, stdin)
+	all = add(all, hex.EncodeToString(stdin[:]))
 	all = addAll(all, i.Env)
 	all = add(all, i.Dir)
 	for _, f := range i.Files {

@@ -2,17 +2,14 @@ package agent
 
 import (
 	"bytes"
-	"strings"
-	"unicode"
 )
 
 const (
 	maxReply    = 16 << 20
 	maxReceived = 4 << 10
 	maxJunk     = 2 * maxReceived // more than is shown, so that a secret that was cut in two is not
-	maxStderr   = 2 << 10
 	maxLine     = 1 << 10
-	maxTold     = 20 // lines of one write, and warnings of one stream
+	maxTold     = 20 // warnings of one stream
 )
 
 // capture keeps a reply while it may still become one. What does not begin like an object cannot, and is not worth more than
@@ -22,12 +19,6 @@ type capture struct {
 	size int64
 	junk bool
 }
-
-// Kept is all that was written, as long as it may be a reply.
-func (c *capture) Kept() (all []byte, whole bool) { return c.buf, !c.junk }
-
-// Lend gives room for a long reply.
-func (c *capture) Lend(room []byte) { c.buf = room[:0] }
 
 func (c *capture) Write(p []byte) (int, error) {
 	c.size += int64(len(p))
@@ -72,12 +63,13 @@ func (c *capture) isEmpty() bool { return len(bytes.Trim(c.buf, space)) == 0 }
 // text is what was kept, without the half of a character at its end.
 func (c *capture) text() []byte {
 	if c.junk {
-		return wholeRunes(c.buf)
+		return WholeRunes(c.buf)
 	}
 	return c.buf
 }
 
-func wholeRunes(b []byte) []byte {
+// WholeRunes is b without the half of a character at its end.
+func WholeRunes(b []byte) []byte {
 	for i := 1; i <= min(3, len(b)); i++ {
 		switch c := b[len(b)-i]; {
 		case c < 0x80:
@@ -87,71 +79,4 @@ func wholeRunes(b []byte) []byte {
 		}
 	}
 	return b
-}
-
-// tail keeps the last lines of a stream.
-type tail struct {
-	buf []byte
-	cut bool
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	n := len(p)
-	if len(p) > maxStderr {
-		p, t.cut = p[len(p)-maxStderr:], true
-	}
-	if t.buf = append(t.buf, p...); len(t.buf) > 2*maxStderr {
-		t.buf, t.cut = append(t.buf[:0], t.buf[len(t.buf)-maxStderr:]...), true
-	}
-	return n, nil
-}
-
-// String begins with a whole line, or at least a whole word.
-func (t *tail) String() string {
-	b, cut := t.buf, t.cut
-	if len(b) > maxStderr {
-		b, cut = b[len(b)-maxStderr:], true
-	}
-	if at := bytes.IndexByte(b, '\n'); cut && at >= 0 && at < len(b)-1 {
-		b = b[at+1:]
-	} else if at := bytes.IndexAny(b, " \t\r"); cut && at >= 0 {
-		b = b[at+1:]
-	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
-}
-
-// lines tells of what an agent says on standard error, for somebody who watches: of the last whole lines of each write, and of
-// none that is too long for one.
-type lines struct {
-	emit    func(Event)
-	partial []byte
-	long    bool // the line at hand is
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	n := len(p)
-	var last []string
-	for {
-		line, rest, whole := bytes.Cut(p, []byte("\n"))
-		if len(l.partial)+len(line) > maxLine {
-			l.partial, l.long = l.partial[:0], true
-		} else if !l.long {
-			l.partial = append(l.partial, line...)
-		}
-		if !whole {
-			break
-		}
-		if text := visible(l.partial); text != "" && !l.long {
-			last = append(last[max(0, len(last)+1-maxTold):], text)
-		}
-		l.partial, l.long, p = l.partial[:0], false, rest
-	}
-	for _, text := range last {
-		l.emit(Event{Kind: Text, Text: text})
-	}
-	return n, nil
-}
-
-func visible(line []byte) string {
-	return strings.TrimFunc(strings.ToValidUTF8(string(line), "\uFFFD"), unicode.IsSpace)
 }

@@ -65,9 +65,9 @@ func (e Event) String() string {
 	case Text:
 		line = ""
 	case Session:
-		line += " " + short(e.ID)
+		line += " " + OneLine(e.ID)
 	}
-	for _, part := range []string{e.Tool, short(e.Text)} {
+	for _, part := range []string{e.Tool, OneLine(e.Text)} {
 		if part != "" && line != "" {
 			line += ": "
 		}
@@ -76,11 +76,11 @@ func (e Event) String() string {
 	return line
 }
 
-// short is a text in one line, or its beginning.
-func short(text string) string {
+// OneLine is a text in one line, or its beginning.
+func OneLine(text string) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if len(line) <= maxLine {
 		return line
 	}
-	return string(wholeRunes([]byte(line[:maxLine]))) + "…"
+	return string(WholeRunes([]byte(line[:maxLine]))) + "…"
 }

@@ -56,7 +56,7 @@ func startProblem(err error) error {
 }
 
 func invocation(a Assignment, argv []string) Invocation {
-	return Invocation{Argv: argv, Stdin: a.Input, Sum: a.InputSum, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}
+	return Invocation{Argv: argv, Stdin: a.Input, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}
 }
 
 // objectReader is for agents whose whole standard output is the reply.

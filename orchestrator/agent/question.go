@@ -31,7 +31,7 @@ func (t Tool) Question(stop context.Context, a Assignment, args ...string) (stri
 		return "", startProblem(err)
 	case exit.TimedOut || exit.Code != 0:
 		text := fmt.Sprintf("%s %s: %s", t.Program, strings.Join(args, " "), exit)
-		if last := short(lastLine(string(besides))); last != "" {
+		if last := OneLine(LastLine(string(besides))); last != "" {
 			text += ": " + last
 		}
 		return "", &ConfigError{Text: text,
@@ -40,7 +40,8 @@ func (t Tool) Question(stop context.Context, a Assignment, args ...string) (stri
 	return string(said) + "\n" + string(besides), nil
 }
 
-func lastLine(text string) string {
+// LastLine is where programs say why they ended.
+func LastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"testing"
+
+	"kanban-run/orchestrator/contract"
 )
 
 func longList(n int) (paths []string, text []byte) {
@@ -17,7 +18,7 @@ func longList(n int) (paths []string, text []byte) {
 	return paths, text
 }
 
-// FuzzRepeating: a reply that repeats the list is judged as ParseReply judges it.
+// FuzzRepeating: a reply that repeats the list that its Manager was given is judged as any other.
 func FuzzRepeating(f *testing.F) {
 	for _, seed := range []string{
 		`{"status":"ok","message":"m","next_task":"tasks/000002-implement-thing.md","tasks":@}`, `{"tasks":@,"next_task":null,"status":"ok","message":""}`,
@@ -31,21 +32,14 @@ func FuzzRepeating(f *testing.F) {
 	}
 	paths, given := longList(60)
 	f.Fuzz(func(t *testing.T, raw []byte, c byte) {
-		contract := Contract(c % 3)
 		raw = bytes.ReplaceAll(raw, []byte("@"), given)
-		want, refused := ParseReply(contract, raw)
-		got, failure := parseRepeating(contract, raw, given)
+		want, refused := ParseReply(Contract(c%3), raw, nil)
+		got, failure := ParseReply(Contract(c%3), raw, contract.NewTaskList(paths))
 		if (failure == nil) != (refused == nil) || failure != nil && *failure != *refused {
 			t.Fatalf("%q: failure %v, want %v", raw, failure, refused)
 		}
 		if failure != nil {
 			return
-		}
-		if got.SameTasks {
-			if contract != ManagerContract || got.Tasks != nil {
-				t.Fatalf("SameTasks of contract %v with %d tasks", contract, len(got.Tasks))
-			}
-			got.SameTasks, got.Tasks = false, slices.Clone(paths)
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q: reply %+v, want %+v", raw, got, want)
@@ -53,26 +47,26 @@ func FuzzRepeating(f *testing.F) {
 	})
 }
 
-// TestRepeatedListIsNotRead: the fast path is taken, also when the list stands first.
-func TestRepeatedListIsNotRead(t *testing.T) {
-	_, given := longList(60)
+// TestRepeatedListIsShared: a list that comes back as it was given takes no memory of its own, also when it stands first.
+func TestRepeatedListIsShared(t *testing.T) {
+	paths, given := longList(60)
 	for _, reply := range []string{`{"status":"ok","message":"m","next_task":null,"tasks":@}`, ` {"tasks":@ , "status":"ok","message":"m","next_task":null}`} {
-		got, failure := parseRepeating(ManagerContract, bytes.ReplaceAll([]byte(reply), []byte("@"), given), given)
-		if failure != nil || !got.SameTasks || got.Tasks != nil {
-			t.Errorf("%s: %+v, %v, want SameTasks", reply, got, failure)
+		got, failure := ParseReply(ManagerContract, bytes.ReplaceAll([]byte(reply), []byte("@"), given), contract.NewTaskList(paths))
+		if failure != nil || len(got.Tasks) != 60 || &got.Tasks[0] != &paths[0] {
+			t.Errorf("%s: %+v, %v, want the given list", reply, got, failure)
 		}
 	}
 }
 
 func BenchmarkRepeating(b *testing.B) {
-	_, given := longList(100_000)
+	paths, given := longList(100_000)
 	raw := bytes.ReplaceAll([]byte(`{"status":"ok","message":"m","next_task":null,"tasks":@}`), []byte("@"), given)
-	for name, list := range map[string][]byte{"same": given, "plain": nil} {
+	for name, list := range map[string]*contract.TaskList{"same": contract.NewTaskList(paths), "plain": nil} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(raw)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, failure := parseRepeating(ManagerContract, raw, list); failure != nil {
+				if _, failure := ParseReply(ManagerContract, raw, list); failure != nil {
 					b.Fatal(failure)
 				}
 			}

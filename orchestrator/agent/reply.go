@@ -7,13 +7,15 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"kanban-run/orchestrator/contract"
 	"kanban-run/schema"
 )
 
 // ParseReply judges the format of a reply, never its content: exactly one JSON object, read more strictly than most parsers
 // read, that fits the contract's schema. Everything that two parsers could read differently is refused with a reason of its own.
+// given is the list of tasks that a Manager got, nil for all others: a reply that repeats it byte for byte shares its Paths.
 // Source: seed 004, "Output Specification (Agent → Supervisor)".
-func ParseReply(c Contract, raw []byte) (*Reply, *Failure) {
+func ParseReply(c Contract, raw []byte, given *contract.TaskList) (*Reply, *Failure) {
 	text := string(raw)
 	if c == ReviewContract {
 		return parseReview(text)
@@ -25,7 +27,7 @@ func ParseReply(c Contract, raw []byte) (*Reply, *Failure) {
 	if failure := exactKeys(c, members); failure != nil {
 		return nil, failure
 	}
-	envelope, tasks, failure := pick(c, text, members)
+	envelope, tasks, failure := pick(c, text, members, given)
 	if failure != nil {
 		return nil, failure
 	}
@@ -41,7 +43,7 @@ func ParseReply(c Contract, raw []byte) (*Reply, *Failure) {
 			reply.NextTask = &next
 		}
 	}
-	if failure := nameable(reply); failure != nil {
+	if failure := nameable(reply, given); failure != nil {
 		return nil, failure
 	}
 	return reply, nil
@@ -83,7 +85,7 @@ const maxTasks = 500_000
 
 // pick decodes the keys of the contract and leaves the others be. A list of strings, which may be long, is read in one pass and
 // does not trouble the schema.
-func pick(c Contract, text string, members []member) (envelope map[string]any, tasks []string, failure *Failure) {
+func pick(c Contract, text string, members []member, given *contract.TaskList) (envelope map[string]any, tasks []string, failure *Failure) {
 	envelope = map[string]any{}
 	for _, m := range members {
 		if !slices.Contains(contractKeys(c), m.key) {
@@ -93,7 +95,10 @@ func pick(c Contract, text string, members []member) (envelope map[string]any, t
 		if m.key == "tasks" && strings.Count(span, ",") >= maxTasks {
 			return nil, nil, failed("tasks has more than %d entries", maxTasks)
 		}
-		if m.key == "tasks" && span[0] == '[' {
+		if m.key == "tasks" && given != nil && span == string(given.JSON()) {
+			tasks, span = given.Paths, "[]"
+		}
+		if m.key == "tasks" && span[0] == '[' && tasks == nil {
 			if tasks, failure = readStrings(span); failure != nil {
 				return nil, nil, failure
 			}
@@ -154,10 +159,13 @@ func fits(c Contract, envelope map[string]any) *Failure {
 	return &Failure{Reason: strings.Join(reasons, "; ")}
 }
 
-// nameable refuses paths that no board can hold.
-func nameable(r *Reply) *Failure {
+// nameable refuses paths that no board can hold. Those of the given list are a board's.
+func nameable(r *Reply, given *contract.TaskList) *Failure {
 	if r.NextTask != nil && strings.ContainsFunc(*r.NextTask, unicode.IsControl) {
 		return failed("next_task holds a control character")
+	}
+	if given != nil && given.Is(r.Tasks) {
+		return nil
 	}
 	for i, t := range r.Tasks {
 		if t == "" {

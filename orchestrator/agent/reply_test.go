@@ -40,7 +40,7 @@ func TestParseReplyAccepts(t *testing.T) {
 			Reply{Status: OK, Message: "m", NextTask: ptr("dé.md"), Tasks: []string{"a.md", "b/c.md"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, failure := ParseReply(tt.contract, []byte(tt.raw))
+			got, failure := ParseReply(tt.contract, []byte(tt.raw), nil)
 			if failure != nil {
 				t.Fatalf("ParseReply(%s) = %v, want a reply", tt.raw, failure)
 			}
@@ -146,7 +146,7 @@ func TestParseReplyRefuses(t *testing.T) {
 		{"an empty task", ManagerContract, `{"status":"ok","message":"m","next_task":null,"tasks":["a",""]}`, "tasks[1] is empty"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			reply, failure := ParseReply(tt.contract, []byte(tt.raw))
+			reply, failure := ParseReply(tt.contract, []byte(tt.raw), nil)
 			if failure == nil || reply != nil {
 				t.Fatalf("ParseReply(%.200q) = %+v, %v, want it to be refused", tt.raw, reply, failure)
 			}
@@ -161,7 +161,7 @@ func TestParseReplySize(t *testing.T) {
 	frame := len(`{"status":"ok","message":""}`)
 	for _, size := range []int{maxReply, maxReply + 1} {
 		raw := []byte(`{"status":"ok","message":"` + strings.Repeat("x", size-frame) + `"}`)
-		_, failure := ParseReply(TaskContract, raw)
+		_, failure := ParseReply(TaskContract, raw, nil)
 		if got, want := failure != nil, size > maxReply; got != want {
 			t.Errorf("ParseReply(%d bytes) = %v, want it to be refused: %t", size, failure, want)
 		}
@@ -178,7 +178,7 @@ func TestParseReplyKeys(t *testing.T) {
 	b.WriteString("}")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, failure := ParseReply(TaskContract, b.Bytes())
+	_, failure := ParseReply(TaskContract, b.Bytes(), nil)
 	runtime.ReadMemStats(&after)
 	if failure == nil || failure.Reason != "more than 100000 keys" {
 		t.Errorf("ParseReply(1.2 million keys) = %v, want it to be refused", failure)
@@ -191,7 +191,7 @@ func TestParseReplyKeys(t *testing.T) {
 // TestParseReplyLongList: the Manager of a large board sends a large list back every time.
 func TestParseReplyLongList(t *testing.T) {
 	raw, want := longReply(t, 100_000)
-	got, failure := ParseReply(ManagerContract, raw)
+	got, failure := ParseReply(ManagerContract, raw, nil)
 	if failure != nil || !slices.Equal(got.Tasks, want) {
 		t.Errorf("ParseReply(100000 tasks) = %v, want them all", failure)
 	}
@@ -216,7 +216,7 @@ func BenchmarkParseReply(b *testing.B) {
 			b.SetBytes(int64(len(raw)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, failure := ParseReply(ManagerContract, raw); failure != nil {
+				if _, failure := ParseReply(ManagerContract, raw, nil); failure != nil {
 					b.Fatal(failure)
 				}
 			}
@@ -238,7 +238,7 @@ func FuzzParseReply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, contract int, raw []byte) {
 		c := Contract((contract%3 + 3) % 3)
-		reply, failure := ParseReply(c, raw)
+		reply, failure := ParseReply(c, raw, nil)
 		if (reply == nil) == (failure == nil) {
 			t.Fatalf("ParseReply = %v, %v, want one of them", reply, failure)
 		}
@@ -249,7 +249,7 @@ func FuzzParseReply(f *testing.F) {
 			return
 		}
 		checkAccepted(t, c, raw, reply)
-		if _, failure := ParseReply(c, append(bytes.Clone(raw), "\nx"...)); failure == nil {
+		if _, failure := ParseReply(c, append(bytes.Clone(raw), "\nx"...), nil); failure == nil {
 			t.Error("text behind the object is accepted")
 		}
 	})

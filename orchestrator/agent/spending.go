@@ -1,5 +1,7 @@
 package agent
 
+import "kanban-run/orchestrator/flow"
+
 // Spending is what work of a model came to. Input counts what was read from a cache, too.
 type Spending struct {
 	Input, Cached, Output int64  // in tokens
@@ -29,8 +31,8 @@ func (u *Spending) Add(o Spending) {
 	u.Cost = &cost
 }
 
-// minus is what came after o, never less than nothing: a tool that begins to count anew has no debts.
-func (u Spending) minus(o Spending) Spending {
+// Minus is what came after o, never less than nothing: a tool that begins to count anew has no debts.
+func (u Spending) Minus(o Spending) Spending {
 	d := Spending{Partial: u.Partial, Input: max(0, u.Input-o.Input), Cached: max(0, u.Cached-o.Cached), Output: max(0, u.Output-o.Output)}
 	if u.Cost != nil {
 		cost := *u.Cost
@@ -42,23 +44,19 @@ func (u Spending) minus(o Spending) Spending {
 	return d
 }
 
-// Accounts are what sessions came to so far, by their IDs. A tool that counts by the session would have the work of the first attempt
-// charged again with every later one, and with every fork.
-type Accounts map[string]Spending
+// mostSpent is more than any attempt can come to: a tool that tells of more has lost count.
+const mostSpent = 1e15
 
-// Charge returns what one attempt came to, nil where nobody knows. parent is the session that its own was forked from, or is.
-func (a Accounts) Charge(o *Outcome, parent string) *Spending {
-	if o.Spent == nil || !o.Cumulative || o.Session == "" {
-		return o.Spent
+// Journaled is what the journal says of it; nil of nil.
+func (u *Spending) Journaled() *flow.Spending {
+	if u == nil {
+		return nil
 	}
-	own := o.Spent.minus(a.before(o.Session, parent))
-	a[o.Session] = *o.Spent
-	return &own
-}
-
-func (a Accounts) before(session, parent string) Spending {
-	if known, ok := a[session]; ok {
-		return known
+	within := func(n int64) int64 { return min(max(n, 0), mostSpent) }
+	spent := &flow.Spending{Input: within(u.Input), Cached: within(u.Cached), Output: within(u.Output), Partial: u.Partial}
+	if u.Cost != nil {
+		cost := within(*u.Cost)
+		spent.Cost = &cost
 	}
-	return a[parent]
+	return spent
 }

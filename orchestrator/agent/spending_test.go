@@ -5,7 +5,10 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/flow"
 )
 
 func spent(input, cached, output int64, dollars float64) *agent.Spending {
@@ -37,30 +40,17 @@ func TestSpendingAdd(t *testing.T) {
 	}
 }
 
-// TestCharge: a tool that counts by the session, as codex does, and says in a fork what its parent came to, too.
-func TestCharge(t *testing.T) {
-	accounts := agent.Accounts{}
-	for _, tt := range []struct {
-		name       string
-		session    string
-		parent     string
-		cumulative bool
-		told, want *agent.Spending
-	}{
-		{"nobody knows", "a", "", true, nil, nil},
-		{"the first attempt", "a", "", true, spent(1000, 100, 10, 0.01), spent(1000, 100, 10, 0.01)},
-		{"the session goes on", "a", "a", true, spent(1500, 150, 15, 0.03), spent(500, 50, 5, 0.02)},
-		{"a fork", "b", "a", true, spent(2500, 150, 20, 0.04), spent(1000, 0, 5, 0.01)},
-		{"the fork goes on", "b", "a", true, spent(2600, 150, 21, 0.05), spent(100, 0, 1, 0.01)},
-		{"a tool that began anew", "a", "a", true, spent(10, 0, 1, 0.001), spent(0, 0, 0, 0)},
-		{"a tool that counts by the attempt", "a", "a", false, spent(70, 0, 7, 0.7), spent(70, 0, 7, 0.7)},
-		{"another session", "c", "", true, spent(5, 0, 5, unknown), spent(5, 0, 5, unknown)},
-		{"a price from now on", "c", "", true, spent(6, 0, 6, 0.5), spent(1, 0, 1, 0.5)},
-	} {
-		got := accounts.Charge(&agent.Outcome{Session: tt.session, Spent: tt.told, Cumulative: tt.cumulative}, tt.parent)
-		if !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: Charge = %+v, want %+v", tt.name, got, tt.want)
-		}
+// TestSpendingHasBounds: what a tool says of itself is kept within what a journal can hold and a sum can bear.
+func TestSpendingHasBounds(t *testing.T) {
+	var none *agent.Spending
+	if none.Journaled() != nil {
+		t.Error("what no tool told became something")
+	}
+	cost := int64(math.MinInt64)
+	got := (&agent.Spending{Input: math.MaxInt64, Cached: -1, Output: 3, Cost: &cost}).Journaled()
+	nothing := int64(0)
+	if diff := cmp.Diff(&flow.Spending{Input: 1e15, Output: 3, Cost: &nothing}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 

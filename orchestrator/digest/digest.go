@@ -52,28 +52,30 @@ const (
 	Abandoned State = "abandoned"
 )
 
-// Attempt is one start of an agent.
+// Attempt is one start of a program: of an agent, or of a supervisor that reviews its work.
 type Attempt struct {
 	Call     flow.Call      `json:"call"`
 	Role     string         `json:"role"`
 	Attempt  int            `json:"attempt"`
+	Round    int            `json:"round,omitempty"` // of work and review
 	Command  string         `json:"command"`
 	Began    time.Time      `json:"began"`
 	Millis   int64          `json:"millis"`
 	Result   Result         `json:"result"`
 	Status   string         `json:"status,omitempty"`
-	Message  string         `json:"message,omitempty"`
-	Reason   string         `json:"reason,omitempty"` // why it was rejected or stopped
+	Message  string         `json:"message,omitempty"`   // of a review, its feedback
+	SentBack bool           `json:"sent_back,omitempty"` // the review is not content with the work
+	Reason   string         `json:"reason,omitempty"`    // why it was rejected or stopped
 	Exit     string         `json:"exit,omitempty"`
 	Received string         `json:"received,omitempty"`
 	Stderr   string         `json:"stderr,omitempty"`
 	Output   string         `json:"output,omitempty"`  // folder with its full streams
 	Session  string         `json:"session,omitempty"` // by which its tool would go on with the conversation
 	Spent    *flow.Spending `json:"spent,omitempty"`   // nil: its tool does not tell
-	Reviews  []Review       `json:"reviews,omitempty"` // by a supervisor
+	Reviews  []Review       `json:"reviews,omitempty"` // in journals of before reviews were attempts
 }
 
-// Review is what a supervisor said of the work of an attempt.
+// Review is what a supervisor said of the work of an attempt that its review was a part of.
 type Review struct {
 	Round     int    `json:"round"`
 	Completed bool   `json:"completed"`
@@ -127,6 +129,10 @@ func count(u *flow.Used, e flow.Event) {
 		u.Add(ev.Millis, ev.Spent)
 	case flow.ReviewFailed:
 		u.Add(ev.Millis, ev.Spent)
+	case flow.ReviewHeld:
+		if ev.Call == flow.ReviewCall {
+			u.Add(ev.Millis, ev.Spent)
+		}
 	}
 }
 

@@ -32,17 +32,17 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 	fold(&d,
 		flow.RunStarted{Workdir: "/w"},
 		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
-		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 1, Command: "x"},
-		flow.ReplyRejected{Step: 1, Reason: "empty", Exit: "exit status 1", Stderr: "oops", Output: "steps/0001", Received: "?", Millis: 900},
-		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 2, Command: "x"},
-		flow.AttemptStopped{Step: 1, Reason: "the run was stopped"},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 1}, Command: "x"},
+		flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: 1}, Reason: "empty", Exit: "exit status 1", Stderr: "oops", Output: "steps/0001", Received: "?", Millis: 900},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 2}, Command: "x"},
+		flow.AttemptStopped{AttemptRef: flow.AttemptRef{Step: 1}, Reason: "the run was stopped"},
 		flow.RunInterrupted{Outcome: flow.Interrupted},
 		flow.RunStarted{Workdir: "/w"},
 		flow.BoardEdited{Step: 1},
-		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Command: "x"},
-		flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Status: "blocked", Message: "no key", Millis: 800, Session: "s1", Spent: spent},
-		flow.AttemptStarted{Step: 1, Call: flow.ManagerCall, Role: "Manager", Attempt: 1, Command: "y"},
-		flow.ReplyAccepted{Step: 1, Call: flow.ManagerCall, Status: "ok", Message: "b is next", Millis: 700},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 3}, Command: "x"},
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall}, Status: "blocked", Message: "no key", Millis: 800, Session: "s1", Spent: spent},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Role: "Manager", Attempt: 1}, Command: "y"},
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall}, Status: "ok", Message: "b is next", Millis: 700},
 		flow.StepFinished{Step: 1, Status: "blocked", Manager: "ok", Message: "b is next", NextTask: &next, Warning: "the file stands"},
 		flow.SnapshotTaken{},
 		flow.StepStarted{Step: 2, Task: "b.md", Role: "Architect"},
@@ -76,16 +76,16 @@ func TestReviews(t *testing.T) {
 	var d digest.Digest
 	fold(&d,
 		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
-		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1},
-		flow.ReviewHeld{Step: 1, Attempt: 1, Round: 1, Feedback: "more", Session: "f1", Millis: 5, Spent: spent(3)},
-		flow.ReviewHeld{Step: 1, Attempt: 1, Round: 2, Completed: true, Feedback: "good", Session: "f2", Millis: 6, Spent: spent(7)},
-		flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Status: "ok", Session: "s", Spent: spent(8)},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}},
+		flow.ReviewHeld{AttemptRef: flow.AttemptRef{Step: 1, Attempt: 1, Round: 1}, Feedback: "more", Session: "f1", Millis: 5, Spent: spent(3)},
+		flow.ReviewHeld{AttemptRef: flow.AttemptRef{Step: 1, Attempt: 1, Round: 2}, Completed: true, Feedback: "good", Session: "f2", Millis: 6, Spent: spent(7)},
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall}, Status: "ok", Session: "s", Spent: spent(8)},
 		flow.StepFinished{Step: 1},
 		flow.StepStarted{Step: 2, Task: "b.md", Role: "Implementor"},
-		flow.AttemptStarted{Step: 2, Call: flow.TaskCall, Attempt: 1},
-		flow.ReviewHeld{Step: 2, Attempt: 1, Round: 1, Feedback: "no", Spent: spent(4)},
-		flow.VerdictMissed{Step: 2, Attempt: 1, Round: 2, Try: 1, Of: 1, Reason: "API Error", Spent: spent(5)},
-		flow.ReviewFailed{Step: 2, Attempt: 1, Rounds: 0, Reason: "never content", Session: "s2", Millis: 9, Spent: spent(5)})
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.TaskCall, Attempt: 1}},
+		flow.ReviewHeld{AttemptRef: flow.AttemptRef{Step: 2, Attempt: 1, Round: 1}, Feedback: "no", Spent: spent(4)},
+		flow.VerdictMissed{AttemptRef: flow.AttemptRef{Step: 2, Attempt: 1, Round: 2}, Try: 1, Of: 1, Reason: "API Error", Spent: spent(5)},
+		flow.ReviewFailed{AttemptRef: flow.AttemptRef{Step: 2, Attempt: 1}, Rounds: 0, Reason: "never content", Session: "s2", Millis: 9, Spent: spent(5)})
 	want := []digest.Review{{Round: 1, Feedback: "more", Session: "f1", Millis: 5}, {Round: 2, Completed: true, Feedback: "good", Session: "f2", Millis: 6}}
 	one, two := d.Steps[0], d.Steps[1]
 	if diff := cmp.Diff(want, one.Attempts[0].Reviews); diff != "" || one.SentBack() != 1 || one.Used.Cost != 8 {
@@ -104,14 +104,14 @@ func TestCountOpen(t *testing.T) {
 	d.CountOpen()
 	fold(&d,
 		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
-		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1},
-		flow.WorkFinished{Step: 1, Attempt: 1, Round: 1, Worked: 70, Spent: &flow.Spending{Input: 3, Cost: &cost}})
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}},
+		flow.WorkFinished{AttemptRef: flow.AttemptRef{Step: 1, Attempt: 1, Round: 1}, Worked: 70, Spent: &flow.Spending{Input: 3, Cost: &cost}})
 	d.CountOpen()
 	want := flow.Used{Attempts: 1, Told: 1, Input: 3, Cost: cost, Millis: 70}
 	if a := d.Steps[0].Attempts[0]; d.Used.Used != want || d.Steps[0].Used.Used != want || a.Millis != 70 || !a.Spent.Partial {
 		t.Errorf("used %+v, step 1 %+v, its attempt %+v, want %+v", d.Used.Used, d.Steps[0].Used.Used, a, want)
 	}
-	fold(&d, flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Status: "ok"})
+	fold(&d, flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall}, Status: "ok"})
 	was := d.Used
 	if d.CountOpen(); d.Used != was {
 		t.Errorf("used %+v with an attempt that has ended, want %+v", d.Used, was)

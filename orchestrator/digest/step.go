@@ -11,7 +11,7 @@ func (s *Step) add(e flow.Entry) {
 	count(&s.Used.Used, e.Event)
 	switch ev := e.Event.(type) {
 	case flow.AttemptStarted:
-		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Command: ev.Command, Began: e.Time, Result: Pending})
+		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round, Command: ev.Command, Began: e.Time, Result: Pending})
 	case flow.ReplyAccepted:
 		s.accept(ev)
 	case flow.ReplyRejected:
@@ -28,13 +28,17 @@ func (s *Step) add(e flow.Entry) {
 				a.Millis = e.Time.Sub(a.Began).Milliseconds()
 			}
 		})
-	case flow.WorkFinished, flow.ReviewHeld, flow.VerdictMissed, flow.ReviewFailed:
-		s.review(ev)
+	case flow.ReviewHeld:
+		s.hold(ev)
+	case flow.WorkFinished, flow.VerdictMissed, flow.ReviewFailed:
+		s.addPart(ev)
 	case flow.StateDiverged:
 		s.Notes = append(s.Notes, ev.Text)
 	case flow.BoardEdited:
 		s.Notes = append(s.Notes, "the board was edited between two runs; the call started afresh")
 	case flow.InputLost:
+		s.Notes = append(s.Notes, ev.Reason+"; the call started afresh")
+	case flow.CallRestarted:
 		s.Notes = append(s.Notes, ev.Reason+"; the call started afresh")
 	case flow.StepFinished:
 		s.finish(ev)
@@ -50,17 +54,24 @@ func (s *Step) add(e flow.Entry) {
 	}
 }
 
-// review folds an event of a review into the attempt that is reviewed.
-func (s *Step) review(e flow.Event) {
+// hold folds a verdict in: it ends the attempt of a review, or is a part of an attempt of the work.
+func (s *Step) hold(e flow.ReviewHeld) {
+	s.update(func(a *Attempt) {
+		if e.Call == flow.ReviewCall {
+			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, e.Millis, e.Feedback, !e.Completed, e.Session, e.Spent
+			return
+		}
+		a.Reviews = append(a.Reviews, Review{e.Round, e.Completed, e.Feedback, e.Session, e.Millis})
+		a.soFar(e.Worked, e.Spent)
+	})
+}
+
+// addPart folds in a part of the running attempt, or the end of one that had such parts.
+func (s *Step) addPart(e flow.Event) {
 	switch e := e.(type) {
 	case flow.WorkFinished:
 		s.update(func(a *Attempt) {
 			a.Session = e.Session
-			a.soFar(e.Worked, e.Spent)
-		})
-	case flow.ReviewHeld:
-		s.update(func(a *Attempt) {
-			a.Reviews = append(a.Reviews, Review{e.Round, e.Completed, e.Feedback, e.Session, e.Millis})
 			a.soFar(e.Worked, e.Spent)
 		})
 	case flow.VerdictMissed:
@@ -119,6 +130,9 @@ func (s *Step) Rejections() int {
 func (s *Step) SentBack() int {
 	n := 0
 	for _, a := range s.Attempts {
+		if a.SentBack {
+			n++
+		}
 		for _, r := range a.Reviews {
 			if !r.Completed {
 				n++

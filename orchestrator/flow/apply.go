@@ -18,13 +18,18 @@ func (e RunStarted) apply(s *State) error {
 	return nil
 }
 
-// freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh ones". What was accepted
-// stays accepted.
+// freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh ones".
+// What was accepted stays accepted; work that its reviews never accepted begins again.
 func (s *State) freshen() {
 	s.Steps, s.Repeat, s.Used, s.Tasks = 0, Repeat{}, Used{}, nil
-	if s.Step != nil {
-		s.Step.Rejected, s.Step.Disagreed, s.Step.Unsettled = 0, false, ""
+	step := s.Step
+	if step == nil {
+		return
 	}
+	if step.Unsettled != "" && step.Work != nil {
+		step.beginWork()
+	}
+	step.Rejected, step.Lost, step.Disagreed, step.Unsettled = 0, 0, false, ""
 }
 
 func (e StepStarted) apply(s *State) error {
@@ -66,63 +71,127 @@ func (e AttemptStarted) apply(s *State) error {
 	}
 	step.Started, step.Running = e.Attempt, e.Attempt
 	if e.Input != nil {
-		step.Input, step.InputSHA = e.Input, e.SHA
+		step.Input, step.InputSHA, step.Stored = e.Input, e.SHA, e.Stored
 	}
 	if e.Before != nil {
 		step.Before = e.Before
 	}
-	return nil
-}
-
-// running checks that an outcome belongs to the attempt that has none yet, and takes it off.
-func (s *State) running(e Event, number int, call Call, attempt int) error {
-	step := s.Step
-	if step == nil || step.Number != number || step.Call != call || step.Running != attempt || attempt == 0 {
-		return refuse(e, "attempt %d of the %s call of step %d is not running", attempt, call, number)
+	if e.Plan != nil {
+		step.Plan = e.Plan
 	}
-	step.Running = 0
 	return nil
 }
 
+// isRunning says whether the attempt is the one whose outcome is not known.
+func (s *State) isRunning(r AttemptRef) bool {
+	step := s.Step
+	return step != nil && step.Number == r.Step && step.Call == r.Call && step.Running == r.Attempt && r.Attempt != 0
+}
+
+// endAttempt counts what the running attempt came to. It refuses the outcome of any other.
+func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending, session string) error {
+	if !s.isRunning(r) {
+		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
+	}
+	s.Step.Running = 0
+	if r.Call == ReviewCall {
+		session = "" // a person goes on in the session of the work
+	}
+	s.charge(millis, spent, session)
+	return nil
+}
+
+// A Manager's reply is written onto the board next; a task agent's work is reviewed first where the
+// plan says so.
 func (e ReplyAccepted) apply(s *State) error {
-	if err := s.running(e, e.Step, e.Call, e.Attempt); err != nil {
+	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
-	s.charge(e.Millis, e.Spent, e.Session)
 	step := s.Step
 	if e.Call == ManagerCall {
 		step.Reply = &e
 		return nil
 	}
-	step.TaskStatus = e.Status
 	if e.Left != "" { // journals of earlier versions do not say, and their snapshots keep what was known before
 		step.Left = e.Left
 	}
-	step.Call, step.Input, step.InputSHA, step.Started, step.Rejected, step.LastReason = ManagerCall, nil, "", 0, 0, ""
+	if step.Plan == nil {
+		step.TaskStatus = e.Status
+		step.callManager()
+		return nil
+	}
+	step.Work, step.Round = &e, max(step.Round, 1)
+	step.begin(ReviewCall)
 	return nil
 }
 
+// begin makes a call due, with an input and retries of its own.
+func (s *Step) begin(c Call) {
+	s.Call, s.Input, s.InputSHA, s.Stored, s.Rejected, s.LastReason = c, nil, "", "", 0, ""
+}
+
+func (s *Step) callManager() {
+	s.begin(ManagerCall)
+	s.Started = 0
+}
+
+// beginWork makes the task call due from its beginning, in a new session.
+func (s *Step) beginWork() {
+	s.begin(TaskCall)
+	s.Work, s.Round, s.Feedback = nil, 0, ""
+}
+
 func (e ReplyRejected) apply(s *State) error {
-	if err := s.running(e, e.Step, e.Call, e.Attempt); err != nil {
+	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
-	s.charge(e.Millis, e.Spent, e.Session)
-	s.Step.Rejected++
-	s.Step.Left = e.Left
-	s.Step.LastReason, s.Step.Disagreed = e.Reason, e.Disagreed
+	step := s.Step
+	step.Left, step.Disagreed = e.Left, e.Disagreed
+	if e.Lost {
+		step.Lost++
+		step.beginWork()
+	} else {
+		step.Rejected++
+	}
+	step.LastReason = e.Reason
 	return nil
 }
 
 func (e AttemptStopped) apply(s *State) error {
-	if err := s.running(e, e.Step, e.Call, e.Attempt); err != nil {
+	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
-	s.charge(e.Millis, e.Spent, e.Session)
 	s.Step.Left = e.Left
 	return nil
 }
 
-func (e BoardEdited) apply(s *State) error {
+// A review that is content lets the Manager be called; else the work goes on in its session, as often as
+// the plan has rounds: seed 003, "Supervisor Phase → Agent Phase".
+func (e ReviewHeld) apply(s *State) error {
+	if e.Call != ReviewCall {
+		return s.addPart(e, e.AttemptRef, e.Worked, e.Spent)
+	}
+	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
+		return err
+	}
+	step := s.Step
+	step.Left = e.Left
+	switch {
+	case e.Completed:
+		step.TaskStatus = step.Work.Status
+		step.callManager()
+	case step.Round > step.Plan.Rounds:
+		step.Unsettled = fmt.Sprintf("the supervisor of %s is not content after %s: %s (the next run starts the task afresh; review_rounds of "+
+			"the role says how often work may be sent back)", step.Role, Count(step.Round, "round"), e.Feedback)
+	default:
+		step.Round++
+		step.Feedback = e.Feedback
+		step.begin(TaskCall)
+	}
+	return nil
+}
+
+func (e CallRestarted) apply(s *State) error {
 	if s.Step == nil || s.Step.Number != e.Step || s.Step.Running != 0 || s.Step.Reply != nil {
 		return refuse(e, "step %d has no call that could start afresh", e.Step)
 	}
@@ -130,19 +199,14 @@ func (e BoardEdited) apply(s *State) error {
 	return nil
 }
 
-func (e InputLost) apply(s *State) error {
-	if s.Step == nil || s.Step.Number != e.Step || s.Step.Running != 0 || s.Step.Reply != nil || s.Step.InputSHA == "" {
-		return refuse(e, "step %d has no call whose input could be lost", e.Step)
-	}
-	s.Step.restart(e.BoardSHA)
-	return nil
-}
-
-// restart makes the open call a new series of attempts on the board as it is now: what a Manager attempt may have done to it
-// is part of it.
+// restart makes the open call a new series of attempts on the board as it is now: what a Manager attempt
+// may have done to it is part of it. Work that is under review stays done.
 func (s *Step) restart(sha string) {
-	s.Before, s.Input, s.InputSHA = nil, nil, ""
-	s.Started, s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, 0, false, "", sha
+	s.Before, s.Input, s.InputSHA, s.Stored = nil, nil, "", ""
+	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
+	if s.Work == nil {
+		s.Started = 0
+	}
 }
 
 func (e StateDiverged) apply(s *State) error {

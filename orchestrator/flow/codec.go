@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
-	"sync"
 )
 
 // ErrUnknownKind is matched by the error of [Decode] for a record of a kind that this version does not know.
@@ -26,6 +24,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"STATE_DIVERGENCE":        decoderOf[StateDiverged](),
 	"BOARD_EDITED":            decoderOf[BoardEdited](),
 	"INPUT_LOST":              decoderOf[InputLost](),
+	"CALL_RESTARTED":          decoderOf[CallRestarted](),
 	"BOARD_WRITE_STARTED":     decoderOf[BoardWriteStarted](),
 	"BOARD_WRITTEN":           decoderOf[BoardWritten](),
 	"STEP_FINISHED":           decoderOf[StepFinished](),
@@ -55,22 +54,12 @@ func Decode(kind string, data []byte) (Event, error) {
 	return decode(data)
 }
 
-// decoderOf is encoding/json, behind what is faster for all that Marshal writes.
 func decoderOf[E Event]() func(data []byte) (Event, error) {
-	spelled := sync.OnceValue(func() form { return formOf(reflect.TypeFor[E]()) })
 	return func(data []byte) (Event, error) {
 		var e E
-		if spelled().decode(data, reflect.ValueOf(&e).Elem()) {
-			return e, nil
+		if err := json.Unmarshal(data, &e); err != nil {
+			return nil, fmt.Errorf("decode %s: %w", e.Kind(), err)
 		}
-		return decodeAs[E](data)
+		return e, nil
 	}
-}
-
-func decodeAs[E Event](data []byte) (Event, error) {
-	var e E
-	if err := json.Unmarshal(data, &e); err != nil {
-		return nil, fmt.Errorf("decode %s: %w", e.Kind(), err)
-	}
-	return e, nil
 }

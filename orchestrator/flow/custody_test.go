@@ -47,8 +47,8 @@ func (b *book) own(owner string) *book {
 // step is a whole step whose reply wrote nothing.
 func (b *book) step(n int) *book {
 	return b.write(flow.StepStarted{Step: n, Task: "t1", Role: "Implementor", BoardSHA: "a"}, attempt(n, flow.TaskCall, 1),
-		flow.ReplyAccepted{Step: n, Call: flow.TaskCall, Task: "t1", Attempt: 1, Status: "ok"}, attempt(n, flow.ManagerCall, 1),
-		flow.ReplyAccepted{Step: n, Call: flow.ManagerCall, Task: "t1", Attempt: 1, Status: "ok"}, flow.StepFinished{Step: n, Task: "t1"})
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Task: "t1", Attempt: 1}, Status: "ok"}, attempt(n, flow.ManagerCall, 1),
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Task: "t1", Attempt: 1}, Status: "ok"}, flow.StepFinished{Step: n, Task: "t1"})
 }
 
 func (b *book) snapshot() *book { return b.write(b.Snapshot("b")) }

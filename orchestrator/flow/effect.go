@@ -3,17 +3,16 @@ package flow
 // Effect is one thing to do next; see [Next].
 type Effect interface{ effect() }
 
-// StartAgent starts one attempt of one call of a step. Attempt counts from 1 within the call and includes attempts that were
+// Spawn starts one program: an attempt of a call of a step. Its Attempt includes attempts that were
 // interrupted.
-type StartAgent struct {
-	Step    int
-	Call    Call
-	Task    string
-	Role    string
-	Attempt int
+type Spawn struct {
+	AttemptRef
+	From string // the session to go on in; "": the program starts a new one
+	Fork bool   // it goes on in a copy of that session, which stays as it is
 }
 
-// WriteBoard records the Manager's accepted reply: it writes onto the board what the Manager did not write itself.
+// WriteBoard records the Manager's accepted reply: it writes onto the board what the Manager did not
+// write itself.
 type WriteBoard struct{ Step int }
 
 // Finish ends the run.
@@ -22,15 +21,17 @@ type Finish struct {
 	Text    string
 }
 
-func (StartAgent) effect() {}
+func (Spawn) effect()      {}
 func (WriteBoard) effect() {}
 func (Finish) effect()     {}
 
-// Call tells the two agent calls of a step apart.
+// Call tells the calls of a step apart. Each attempt of a call is one program that is started.
 type Call string
 
+// A task call and its reviews take turns until a review is content; then the Manager is called.
 const (
 	TaskCall    Call = "task"
+	ReviewCall  Call = "review" // a supervisor looks at the work: seed 003
 	ManagerCall Call = "manager"
 )
 
@@ -38,8 +39,8 @@ const (
 type Outcome string
 
 const (
-	Complete     Outcome = "complete"      // the board is terminal and nobody asked for help
-	NeedsPerson  Outcome = "needs_person"  // a person has to look: the Manager said so, or a loop is suspected
+	Complete     Outcome = "complete"      // the board is terminal, and its Manager asked for no help
+	NeedsPerson  Outcome = "needs_person"  // a person has to look: the Manager or a review said so, or a loop is suspected
 	Exhausted    Outcome = "exhausted"     // no valid reply within the retries
 	Frozen       Outcome = "frozen"        // the board and the journal cannot both be right
 	LimitReached Outcome = "limit_reached" // a limit of the run was reached

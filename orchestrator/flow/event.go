@@ -22,6 +22,20 @@ type Entry struct {
 	Event Event
 }
 
+// AttemptRef names one attempt: one start of one program for one call of a step. Attempts count from 1.
+// Its fields come first in the JSON of the events that embed it.
+type AttemptRef struct {
+	Step    int    `json:"step"`
+	Call    Call   `json:"call"`
+	Task    string `json:"task"`
+	Role    string `json:"role"` // of the step's agent, also in a review of its work
+	Attempt int    `json:"attempt"`
+	Round   int    `json:"round,omitempty"` // of work and review, from 1; 0: of the first work, or of no review
+}
+
+// Subject is the task.
+func (r AttemptRef) Subject() string { return r.Task }
+
 // RunStarted opens a run. After an interrupted run it goes on with that run's counters.
 type RunStarted struct {
 	Board        string   `json:"board" text:"free"`
@@ -46,21 +60,29 @@ type StepStarted struct {
 	Mark     string `json:"mark,omitempty"` // of the step's processes, by which they are found after a crash
 }
 
-// AttemptStarted is the intent to start an agent. Input is the JSON on its standard input; it is journaled with the first
-// attempt of a call and nil in the others, which get the same. With SHA, tasks are left out of it, a long list that is the very one of
-// the board that Before names: SHA is the SHA-256 of the whole input with the SHA-256 of the list in the list's place.
+// AttemptStarted is the intent to start a program. Input is what it is told: the JSON object of a call
+// that begins in a new session, a JSON string of one that goes on in another. It stands in the first
+// attempt of a call; the others get the same. With Stored it has only a part: see there.
 type AttemptStarted struct {
-	Step    int             `json:"step"`
-	Call    Call            `json:"call"`
-	Task    string          `json:"task"`
-	Role    string          `json:"role"`
-	Attempt int             `json:"attempt"`
+	AttemptRef
 	Adapter string          `json:"adapter"`
 	Command string          `json:"command" text:"free"`
 	Digest  string          `json:"digest"` // SHA-256 over argv, stdin, environment and folder
 	Input   json.RawMessage `json:"input,omitempty"`
-	SHA     string          `json:"input_sha256,omitempty"`
-	Before  *Baseline       `json:"before,omitempty"` // with the first attempt of a Manager call
+	SHA     string          `json:"input_sha256,omitempty"`     // of an input that was to be made again; before form 4 only
+	Before  *Baseline       `json:"before,omitempty"`           // with the first attempt of a Manager call
+	Plan    *Plan           `json:"plan,omitempty"`             // with an attempt of a task call whose work is reviewed
+	From    string          `json:"from,omitempty" text:"free"` // the session that it goes on in
+	Fork    bool            `json:"fork,omitempty"`             // in a copy of that session
+	// Stored names a file of the run, by the SHA-256 of its bytes in hex, that holds the rest of Input: the
+	// list of tasks of a Manager's, the whole of a string.
+	Stored string `json:"stored,omitempty"`
+}
+
+// Plan is how the work of a task call is reviewed before it counts: seed 003.
+type Plan struct {
+	Agent  bool `json:"agent"`  // by an agent, in a fork of the work's session
+	Rounds int  `json:"rounds"` // how often the work may be sent back
 }
 
 // Baseline is the board as it was before the first Manager attempt of a step: what the Manager's own changes are told from.
@@ -70,20 +92,17 @@ type Baseline struct {
 	Current  string `json:"current"` // "" when the board was terminal
 }
 
-// ReplyAccepted is the outcome of an attempt whose reply has the right format. SameTasks says that the Manager's tasks are
-// the very list that it was given; Tasks is empty then.
+// ReplyAccepted is the outcome of an attempt whose reply has the right format. A long list of tasks stands
+// in a file of the run, see AttemptStarted.Stored, which TasksSHA names; Tasks is empty then.
 type ReplyAccepted struct {
-	Step      int      `json:"step"`
-	Call      Call     `json:"call"`
-	Task      string   `json:"task"`
-	Role      string   `json:"role"`
-	Attempt   int      `json:"attempt"`
+	AttemptRef
 	Status    string   `json:"status"`
 	Message   string   `json:"message" text:"free"`
 	NextTask  *string  `json:"next_task,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"`
-	SameTasks bool     `json:"same_tasks,omitempty"`
-	Left      string   `json:"board_sha256,omitempty"` // the board as a task agent left it; "" when nobody knows
+	TasksSHA  string   `json:"tasks_sha256,omitempty"`
+	SameTasks bool     `json:"same_tasks,omitempty"`   // Tasks is the list in the Manager's input; before form 4 only
+	Left      string   `json:"board_sha256,omitempty"` // the board as a task agent left it; "" when it is not known
 	Millis    int64    `json:"millis"`
 
 	Session string    `json:"session,omitempty" text:"free"` // by which the tool would go on with the conversation
@@ -93,53 +112,50 @@ type ReplyAccepted struct {
 // ReplyRejected is the outcome of an attempt whose reply does not have the right format. Disagreed says that the reply was
 // well formed and contradicted what the Manager wrote onto the board.
 type ReplyRejected struct {
-	Step      int    `json:"step"`
-	Call      Call   `json:"call"`
-	Task      string `json:"task"`
-	Role      string `json:"role"`
-	Attempt   int    `json:"attempt"`
+	AttemptRef
 	Reason    string `json:"reason" text:"free"`
 	Exit      string `json:"exit" text:"free"`
 	Received  string `json:"received" text:"free"`
 	Stderr    string `json:"stderr,omitempty" text:"free"`
 	Output    string `json:"output,omitempty" text:"free"` // folder with the attempt's full streams; "" when it printed nothing
 	Disagreed bool   `json:"disagreed,omitempty"`
-	Left      string `json:"board_sha256"` // the board as the attempt left it; "" when it could not be read
-	Retries   int    `json:"retries"`      // retries used so far, and
-	Of        int    `json:"of"`           // the most there may be
+	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session that the attempt was to go on in
+	Left      string `json:"board_sha256"`   // the board as the attempt left it; "" when it could not be read
+	Retries   int    `json:"retries"`        // retries used so far, and
+	Of        int    `json:"of"`             // the most there may be
 	Millis    int64  `json:"millis"`
 
 	Session string    `json:"session,omitempty" text:"free"` // as of a ReplyAccepted
 	Spent   *Spending `json:"spent,omitempty"`
 }
 
-// AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was interrupted, or it died and
-// nobody knows. It costs no retry.
-type AttemptStopped struct {
-	Step    int    `json:"step"`
-	Call    Call   `json:"call"`
-	Task    string `json:"task"`
-	Role    string `json:"role"`
-	Attempt int    `json:"attempt"`
-	Reason  string `json:"reason" text:"free"`
-	Left    string `json:"board_sha256,omitempty"` // the board as the attempt left it; "" when nobody knows
+// ReviewHeld is the outcome of a review that came to a verdict: seed 003, "Supervisor Feedback". With
+// call "task" it is, in journals before form 4, a part of the running attempt.
+type ReviewHeld struct {
+	AttemptRef
+	Completed bool      `json:"completed"`
+	Feedback  string    `json:"feedback" text:"free"`   // the supervisor's final message
+	Session   string    `json:"session" text:"free"`    // the fork that it looked at the work in
+	Left      string    `json:"board_sha256,omitempty"` // the board as the review left it; "" when it is not known
+	Millis    int64     `json:"millis"`
+	Worked    int64     `json:"worked_millis,omitempty"` // by the attempt that it is a part of
+	Spent     *Spending `json:"spent,omitempty"`
+}
 
-	Millis  int64     `json:"millis,omitempty"`              // 0: nobody knows
+// AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was
+// interrupted, a limit of time was reached, or the run died. It costs no retry.
+type AttemptStopped struct {
+	AttemptRef
+	Reason string `json:"reason" text:"free"`
+	Left   string `json:"board_sha256,omitempty"` // the board as the attempt left it; "" when it is not known
+
+	Millis  int64     `json:"millis,omitempty"`              // 0: not known
 	Session string    `json:"session,omitempty" text:"free"` // as of a ReplyAccepted
 	Spent   *Spending `json:"spent,omitempty"`
 }
 
-// BoardEdited says that a person changed the board between two runs while a step was open. The open call starts afresh, with
-// the board as it is now.
-type BoardEdited struct {
-	Step     int    `json:"step"`
-	Task     string `json:"task"`
-	BoardSHA string `json:"board_sha256"`
-}
-
-// InputLost says that the input of the open call was not journaled and cannot be made again, most likely because a power cut took
-// the bytes that the board had. The call starts afresh, with the board as it is now.
-type InputLost struct {
+// CallRestarted says that the open call starts afresh, on the board as it is now.
+type CallRestarted struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`
 	BoardSHA string `json:"board_sha256"`
@@ -232,8 +248,8 @@ func (ReplyAccepted) Kind() string     { return "REPLY_ACCEPTED" }
 func (ReplyRejected) Kind() string     { return "REPLY_REJECTED" }
 func (AttemptStopped) Kind() string    { return "ATTEMPT_STOPPED" }
 func (StateDiverged) Kind() string     { return "STATE_DIVERGENCE" }
-func (BoardEdited) Kind() string       { return "BOARD_EDITED" }
-func (InputLost) Kind() string         { return "INPUT_LOST" }
+func (ReviewHeld) Kind() string        { return "REVIEW_HELD" }
+func (CallRestarted) Kind() string     { return "CALL_RESTARTED" }
 func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
 func (BoardWritten) Kind() string      { return "BOARD_WRITTEN" }
 func (StepFinished) Kind() string      { return "STEP_FINISHED" }
@@ -244,13 +260,8 @@ func (Acknowledged) Kind() string      { return "LEAD_ACK" }
 
 func (e RunStarted) Subject() string        { return e.Board }
 func (e StepStarted) Subject() string       { return e.Task }
-func (e AttemptStarted) Subject() string    { return e.Task }
-func (e ReplyAccepted) Subject() string     { return e.Task }
-func (e ReplyRejected) Subject() string     { return e.Task }
-func (e AttemptStopped) Subject() string    { return e.Task }
 func (e StateDiverged) Subject() string     { return e.Task }
-func (e BoardEdited) Subject() string       { return e.Task }
-func (e InputLost) Subject() string         { return e.Task }
+func (e CallRestarted) Subject() string     { return e.Task }
 func (e BoardWriteStarted) Subject() string { return e.Task }
 func (e BoardWritten) Subject() string      { return e.Task }
 func (e StepFinished) Subject() string      { return e.Task }

@@ -31,12 +31,12 @@ func after(t *testing.T, events ...flow.Event) flow.State {
 var (
 	start   = flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}}
 	one     = flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor", BoardSHA: "a"}
-	tasked  = flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Attempt: 1, Status: "ok"}
-	managed = flow.ReplyAccepted{Step: 1, Call: flow.ManagerCall, Attempt: 1, Status: "ok", NextTask: ptr("t2")}
+	tasked  = flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}, Status: "ok"}
+	managed = flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Attempt: 1}, Status: "ok", NextTask: ptr("t2")}
 )
 
 func attempt(step int, call flow.Call, n int) flow.AttemptStarted {
-	e := flow.AttemptStarted{Step: step, Call: call, Task: "t1", Attempt: n}
+	e := flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: step, Call: call, Task: "t1", Attempt: n}}
 	if n == 1 {
 		e.Input = json.RawMessage(`{}`)
 		if call == flow.ManagerCall {
@@ -47,7 +47,7 @@ func attempt(step int, call flow.Call, n int) flow.AttemptStarted {
 }
 
 func rejection(step int, call flow.Call, n int) flow.ReplyRejected {
-	return flow.ReplyRejected{Step: step, Call: call, Attempt: n, Reason: "stdout is empty"}
+	return flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: step, Call: call, Attempt: n}, Reason: "stdout is empty"}
 }
 
 // series is n attempts of a call that were all rejected.
@@ -75,29 +75,29 @@ func TestNext(t *testing.T) {
 		want   flow.Effect
 	}{
 		{"a new board starts its task's agent", []flow.Event{start}, open,
-			flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 1}},
+			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 1}}},
 		{"a Manager's task needs no other agent", []flow.Event{start}, flow.Board{Task: "t1", Role: "Manager", SHA: "a"},
-			flow.StartAgent{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}},
+			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}},
 		{"a terminal board is complete", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a"},
 			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
 		{"a rejected reply is asked for again", append([]flow.Event{start, one}, series(flow.TaskCall, 1)...), open,
-			flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 2}},
+			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 2}}},
 		{"also the third time", append([]flow.Event{start, one}, series(flow.TaskCall, 3)...), open,
-			flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 4}},
+			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 4}}},
 		{"MAX_RETRIES is 3", append([]flow.Event{start, one}, series(flow.TaskCall, 4)...), open,
 			flow.Finish{Outcome: flow.Exhausted, Text: "Implementor gave no valid reply in 4 attempts for t1; the last was rejected: stdout is empty"}},
 		{"an accepted reply goes to the Manager", accepted, open,
-			flow.StartAgent{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}},
+			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}},
 		{"a Manager that dies on a board it completed is started again",
-			append(accepted[:len(accepted):len(accepted)], attempt(1, flow.ManagerCall, 1), flow.AttemptStopped{Step: 1, Call: flow.ManagerCall, Attempt: 1}),
+			append(accepted[:len(accepted):len(accepted)], attempt(1, flow.ManagerCall, 1), flow.AttemptStopped{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Attempt: 1}}),
 			flow.Board{Terminal: true, SHA: "z"},
-			flow.StartAgent{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 2}},
+			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 2}}},
 		{"an interruption costs no retry", append(append([]flow.Event{start, one}, series(flow.TaskCall, 3)...), attempt(1, flow.TaskCall, 4),
-			flow.AttemptStopped{Step: 1, Call: flow.TaskCall, Attempt: 4}), open,
-			flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}},
+			flow.AttemptStopped{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 4}}), open,
+			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}}},
 		{"the Manager's reply goes onto the board", done, open, flow.WriteBoard{Step: 1}},
 		{"the next step has the next number", ran, flow.Board{Task: "t2", Role: "Architect", SHA: "b"},
-			flow.StartAgent{Step: 2, Call: flow.TaskCall, Task: "t2", Role: "Architect", Attempt: 1}},
+			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.TaskCall, Task: "t2", Role: "Architect", Attempt: 1}}},
 		{"a Manager that ends the board with blocked needs a person", ran, flow.Board{Terminal: true, SHA: "b"},
 			flow.Finish{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked: no licence"}},
 		{"an edit settles it", ran, flow.Board{Terminal: true, SHA: "c"},
@@ -126,13 +126,13 @@ func TestRepetitionGuard(t *testing.T) {
 	s := after(t, start)
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
 	for n := 1; n <= flow.RepeatLimit; n++ {
-		if got, ok := flow.Next(s, board).(flow.StartAgent); !ok || got.Step != n {
-			t.Fatalf("before step %d: Next = %+v, want StartAgent", n, got)
+		if got, ok := flow.Next(s, board).(flow.Spawn); !ok || got.Step != n {
+			t.Fatalf("before step %d: Next = %+v, want Spawn", n, got)
 		}
 		for _, e := range []flow.Event{
 			flow.StepStarted{Step: n, Task: "t1", Role: "Implementor", BoardSHA: "a"},
-			attempt(n, flow.TaskCall, 1), flow.ReplyAccepted{Step: n, Call: flow.TaskCall, Attempt: 1, Status: "ok"},
-			attempt(n, flow.ManagerCall, 1), flow.ReplyAccepted{Step: n, Call: flow.ManagerCall, Attempt: 1, Status: "ok"},
+			attempt(n, flow.TaskCall, 1), flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Attempt: 1}, Status: "ok"},
+			attempt(n, flow.ManagerCall, 1), flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Attempt: 1}, Status: "ok"},
 			flow.StepFinished{Step: n, Manager: "ok", BoardSHA: "a"},
 		} {
 			if err := s.Apply(e); err != nil {
@@ -144,7 +144,7 @@ func TestRepetitionGuard(t *testing.T) {
 		t.Errorf("after %d times: Next = %+v, want LOOP_SUSPECTED", flow.RepeatLimit, got)
 	}
 	for _, other := range []flow.Board{{Task: "t2", Role: "Implementor", SHA: "a"}, {Task: "t1", Role: "Architect", SHA: "a"}, {Task: "t1", Role: "Implementor", SHA: "b"}} {
-		if _, ok := flow.Next(s, other).(flow.StartAgent); !ok {
+		if _, ok := flow.Next(s, other).(flow.Spawn); !ok {
 			t.Errorf("Next on %+v does not start an agent; a task that comes back changed is no loop", other)
 		}
 	}
@@ -159,7 +159,7 @@ func TestFreshAfterFinish(t *testing.T) {
 		t.Errorf("after an interruption Next = %+v, want exhausted still", e)
 	}
 	finished := after(t, append(events, flow.RunFinished{Outcome: flow.Exhausted}, start)...)
-	want := flow.StartAgent{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}
+	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}}
 	if diff := cmp.Diff(flow.Effect(want), flow.Next(finished, board)); diff != "" {
 		t.Errorf("after a finish Next: -want +got\n%s", diff)
 	}
@@ -170,7 +170,7 @@ func TestFreshAfterFinish(t *testing.T) {
 	if err := frozen.Apply(flow.Acknowledged{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := flow.Next(frozen, board).(flow.StartAgent); !ok {
+	if _, ok := flow.Next(frozen, board).(flow.Spawn); !ok {
 		t.Error("an acknowledged board does not go on")
 	}
 }
@@ -186,7 +186,7 @@ func TestTransitionsAreChecked(t *testing.T) {
 		{"an attempt without a step", []flow.Event{start}, attempt(1, flow.TaskCall, 1)},
 		{"two attempts at once", []flow.Event{start, one, attempt(1, flow.TaskCall, 1)}, attempt(1, flow.TaskCall, 2)},
 		{"the Manager before the task's agent", []flow.Event{start, one}, attempt(1, flow.ManagerCall, 1)},
-		{"a first attempt without input", []flow.Event{start, one}, flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Attempt: 1}},
+		{"a first attempt without input", []flow.Event{start, one}, flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}}},
 		{"an outcome without an intent", []flow.Event{start, one}, tasked},
 		{"an outcome twice", []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}, tasked},
 		{"a step that ends without the Manager", []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}, flow.StepFinished{Step: 1}},
@@ -209,6 +209,25 @@ func TestTransitionsAreChecked(t *testing.T) {
 	}
 }
 
+// staleness is the reason for which a new run gives the open step up; "" when it goes on with it.
+func staleness(t *testing.T, s flow.State, b flow.Board) (reason string) {
+	t.Helper()
+	sha := b.SHA
+	if s.Step != nil && s.Step.Left != "" {
+		sha = s.Step.Left
+	}
+	err := flow.Reopen(&s, sha, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
+		if given, ok := e.(flow.StepAbandoned); ok {
+			reason = given.Reason
+		}
+		return s.Apply(e)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reason
+}
+
 // TestStale: a step survives a restart only while the board still names its task in its role.
 func TestStale(t *testing.T) {
 	open := after(t, start, one)
@@ -229,7 +248,7 @@ func TestStale(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := flow.Stale(tt.state, tt.board); got != tt.want {
+			if got := staleness(t, tt.state, tt.board); got != tt.want {
 				t.Errorf("Stale = %q, want %q", got, tt.want)
 			}
 		})
@@ -248,11 +267,11 @@ func TestEditBetweenRuns(t *testing.T) {
 	if err := s.Apply(flow.BoardEdited{Step: 1, Task: "t1", BoardSHA: "z"}); err != nil {
 		t.Fatal(err)
 	}
-	want := flow.StartAgent{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}
+	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
 	if diff := cmp.Diff(flow.Effect(want), flow.Next(s, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"})); diff != "" {
 		t.Errorf("on the same task: -want +got\n%s", diff)
 	}
-	if got := flow.Stale(s, flow.Board{Task: "t2", SHA: "z"}); got != "the board now names t2" {
+	if got := staleness(t, s, flow.Board{Task: "t2", SHA: "z"}); got != "the board now names t2" {
 		t.Errorf("Stale on another task = %q", got)
 	}
 }
@@ -261,7 +280,7 @@ func TestEditBetweenRuns(t *testing.T) {
 func TestInputLost(t *testing.T) {
 	long := attempt(1, flow.ManagerCall, 1)
 	long.SHA = "5a"
-	stopped := flow.AttemptStopped{Step: 1, Call: flow.ManagerCall, Attempt: 1, Left: "b"}
+	stopped := flow.AttemptStopped{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Attempt: 1}, Left: "b"}
 	lost := flow.InputLost{Step: 1, Task: "t1", BoardSHA: "z"}
 	s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, long, stopped)
 	if s.Step.Input == nil || s.Step.InputSHA != "5a" {

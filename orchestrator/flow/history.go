@@ -37,28 +37,13 @@ type Snapshot struct {
 }
 
 // snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it cannot be verified. Every state in
-// form 1 is one in form 2, which knows inputs that are not journaled; form 3 has what attempts came to.
+// form 1 is one in form 2, which knows inputs that are not journaled; form 3 has what attempts came to, form 4 the reviews of a step.
 const (
-	snapshotVersion    = 3
+	snapshotVersion    = 4
 	minSnapshotVersion = 1
 )
 
 func isReadable(version int) bool { return version >= minSnapshotVersion && version <= snapshotVersion }
-
-// inForm is s as a version of this program would have folded it that wrote states in that form.
-func inForm(version int, s State) State {
-	if version >= snapshotVersion {
-		return s
-	}
-	s.Until, s.Used, s.Total, s.Tasks, s.Session = "", Used{}, Used{}, nil, ""
-	s.Limits = Limits{MaxRetries: s.Limits.MaxRetries, MaxSteps: s.Limits.MaxSteps}
-	if s.Step != nil && s.Step.Reply != nil {
-		step, reply := *s.Step, *s.Step.Reply
-		reply.Session, reply.Spent = "", nil
-		step.Reply, s.Step = &reply, &step
-	}
-	return s
-}
 
 // Add makes a record part of the history. It never fails: what breaks a rule is the history's Breach.
 func (h *History) Add(e Entry) {
@@ -191,7 +176,7 @@ func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
 		return breach(Conflict, e, "%v", err)
 	case s.Epoch != h.Custody.Epoch || s.ReplayIndex >= e.Seq:
 		return breach(Conflict, e, "a snapshot of epoch %d and record %d cannot stand here", s.Epoch, s.ReplayIndex)
-	case fresh && s.Hash != hashOf(encodeState(inForm(s.Version, h.State))):
+	case fresh && s.Hash != hashOf(encodeState(inForm(s.Version, h.State, state))):
 		return breach(Conflict, e, "the snapshot is not what the records before it say")
 	}
 	if fresh {
@@ -228,9 +213,12 @@ func (h *History) unlock(e Entry, exit LockExited) {
 		}
 		return
 	}
-	if exit.Version < snapshotVersion { // which says nothing of what was used; the records did
-		was := h.State
-		state.Used, state.Total, state.Tasks, state.Session = was.Used, was.Total, was.Tasks, was.Session
+	was := h.State
+	if exit.Version < 3 { // which says nothing of what was used; the records did
+		state.Used, state.Total, state.Session = was.Used, was.Total, was.Session
+	}
+	if exit.Version < snapshotVersion {
+		state.Tasks = was.Tasks
 	}
 	h.State, h.Breach = state, nil
 	h.Points = []Snapshot{{Identity: Identity{h.Custody.Epoch, e.Seq, hashOf(exit.State)}, State: state, Owner: h.Custody.Owner}}

@@ -18,8 +18,6 @@ type Limits struct {
 	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"` // held by the agents themselves, as far as they can
 }
 
-func (l Limits) ofTasks() bool { return l.MaxTaskSteps > 0 || l.MaxTaskCost > 0 || l.MaxTaskMillis > 0 }
-
 // OfCost names the settings that only agents which tell their cost can keep to.
 func (l Limits) OfCost() []string {
 	var names []string
@@ -60,24 +58,16 @@ func (s *State) reached(task string) string {
 	l, t := s.Limits, s.task(task).Used
 	switch {
 	case l.MaxCost > 0 && s.Used.Cost >= l.MaxCost:
-		return fmt.Sprintf("the limit of %s (max_cost) is reached: %s used", Dollars(l.MaxCost), s.settled(s.Used).Money())
+		return fmt.Sprintf("the limit of %s (max_cost) is reached: %s used", Dollars(l.MaxCost), s.Used.Money())
 	case l.MaxMillis > 0 && s.Used.Millis >= l.MaxMillis:
 		return fmt.Sprintf("the limit of %s (max_duration) is reached: agents worked %s", Span(l.MaxMillis), Span(s.Used.Millis))
 	case l.MaxTaskCost > 0 && t.Cost >= l.MaxTaskCost:
-		return fmt.Sprintf("the limit of %s for a task (max_task_cost) is reached by %s: %s used", Dollars(l.MaxTaskCost), task, s.settled(t).Money())
+		return fmt.Sprintf("the limit of %s for a task (max_task_cost) is reached by %s: %s used", Dollars(l.MaxTaskCost), task, t.Money())
 	case l.MaxTaskMillis > 0 && t.Millis >= l.MaxTaskMillis:
 		return fmt.Sprintf("the limit of %s for a task (max_task_duration) is reached by %s: agents worked %s", Span(l.MaxTaskMillis), task, Span(t.Millis))
 	default:
 		return ""
 	}
-}
-
-// Reached says which limit lets no agent work on the open step any more, or "".
-func (s *State) Reached() string {
-	if s.Step == nil {
-		return ""
-	}
-	return s.reached(s.Step.Task)
 }
 
 // reachedSteps says which limit lets no other step begin with the task, or "".

@@ -30,21 +30,21 @@ func Next(s State, b Board) Effect {
 		return Finish{Outcome: Frozen, Text: s.Frozen.Text}
 
 	// 5. and 7. "if not validate_output(...): log_retry(...); continue": the same call again, MAX_RETRIES times.
-	case step != nil && step.Reply == nil && step.Rejected > s.Limits.MaxRetries:
-		return exhausted(step)
+	case step.isExhausted(s.Limits):
+		return step.exhausted()
 
-	// Seed 003's loop came to no end within its rounds: the work is there, and nobody may go on with it unseen.
+	// Seed 003's loop came to no end within its rounds: a person has to look at the work.
 	case step != nil && step.Unsettled != "":
 		return Finish{Outcome: NeedsPerson, Text: step.Unsettled}
 
-	// What was used is looked at before every attempt. The step stays open: the next run goes on with it, with limits of its own.
-	case step != nil && step.Reply == nil && s.reached(step.Task) != "":
+	// Limits are looked at before every spawn. The step stays open: the next run goes on with it, with limits of its own.
+	case step.isDue() && s.reached(step.Task) != "":
 		return Finish{Outcome: LimitReached, Text: s.reached(step.Task)}
 
-	// 4. "result = spawn_agent(agent_role, task_file)", and after its reply
+	// 4. "result = spawn_agent(agent_role, task_file)", the reviews of its work, and after them
 	// 6. "manager_result = spawn_agent("Manager", {...})".
-	case step != nil && step.Reply == nil:
-		return StartAgent{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1}
+	case step.isDue():
+		return step.spawn()
 
 	// 8. "Manager returns updated task list and next_task": what it left to us goes onto the board.
 	case step != nil:
@@ -62,36 +62,65 @@ func Next(s State, b Board) Effect {
 		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf(
 			"LOOP_SUSPECTED: %s was given to %s %d times in a row and the board never changed", b.Task, b.Role, s.Repeat.Count)}
 
-	// 3. "agent_role = determine_role(task_file)": whoever read the board did that. A task of the Manager's own has no other agent.
-	case b.Role == ManagerRole:
-		return StartAgent{Step: s.LastStep + 1, Call: ManagerCall, Task: b.Task, Role: b.Role, Attempt: 1}
+	// 3. "agent_role = determine_role(task_file)": b.Role. A task of the Manager's own has no other agent.
 	default:
-		return StartAgent{Step: s.LastStep + 1, Call: TaskCall, Task: b.Task, Role: b.Role, Attempt: 1}
+		call := TaskCall
+		if b.Role == ManagerRole {
+			call = ManagerCall
+		}
+		return Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: call, Task: b.Task, Role: b.Role, Attempt: 1}}
 	}
 }
 
-// GoesOn reports whether the next run of a board that needs a person works on, with fresh counts, without anybody's word: the
-// Manager has not ended it.
+// isDue says whether a call of the step is due: its Manager has not replied.
+func (s *Step) isDue() bool { return s != nil && s.Reply == nil }
+
+// isExhausted says whether the call that is due was rejected once more than it may be tried again, or the
+// session of the work was lost that often.
+func (s *Step) isExhausted(l Limits) bool {
+	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
+}
+
+// spawn is the next attempt of the call that is due. A review sees the work in a copy of its session; work
+// that was sent back goes on in the session itself.
+func (s *Step) spawn() Spawn {
+	e := Spawn{AttemptRef: AttemptRef{Step: s.Number, Call: s.Call, Task: s.Task, Role: s.CallRole(), Attempt: s.Started + 1}}
+	if s.Work != nil && s.Call != ManagerCall {
+		e.Round, e.From, e.Fork = s.Round, s.Work.Session, s.Call == ReviewCall
+	}
+	return e
+}
+
+// GoesOn reports whether the next run of a board that needs a person works on, with fresh counts, without
+// an acknowledgement: the Manager has not ended the board.
 func (s State) GoesOn() bool {
 	if s.Step != nil {
-		return s.Step.Unsettled != ""
+		return s.Step.Unsettled != "" || s.Step.Call == ReviewCall
 	}
 	return s.Repeat.Count >= RepeatLimit && s.Repeat.BoardSHA == s.Last.BoardSHA
 }
 
-// exhausted ends a run whose agent never answered in the right format. A Manager that kept contradicting its own board leaves
-// nothing that could be trusted, so the board is frozen.
-func exhausted(step *Step) Effect {
+// exhausted ends a run whose agent never answered in the right format. A Manager that kept contradicting
+// its own board leaves nothing that could be trusted, so the board is frozen; work that no supervisor gave
+// a verdict on is a person's to look at.
+func (s *Step) exhausted() Effect {
 	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last was rejected: %s",
-		step.CallRole(), Count(step.Rejected, "attempt"), step.Task, step.LastReason)
-	if step.Disagreed {
+		s.CallRole(), Count(s.Rejected, "attempt"), s.Task, s.LastReason)
+	switch {
+	case s.Rejected == 0:
+		return Finish{Outcome: Exhausted, Text: fmt.Sprintf("the session of %s was lost %s: %s", s.Role, Count(s.Lost, "time"), s.LastReason)}
+	case s.Call == ReviewCall:
+		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the supervisor of %s gave no verdict in %s; the last: %s",
+			s.Role, Count(s.Rejected, "attempt"), s.LastReason)}
+	case s.Disagreed:
 		return Finish{Outcome: Frozen, Text: text}
+	default:
+		return Finish{Outcome: Exhausted, Text: text}
 	}
-	return Finish{Outcome: Exhausted, Text: text}
 }
 
-// ended ends a run on a terminal board. The Manager's own last status decides nothing but this outcome, and only as long as
-// the board still has the bytes that it was left with.
+// ended ends a run on a terminal board. The Manager's own last status decides nothing but this outcome,
+// and only as long as the board still has the bytes that it was left with.
 func ended(s State, b Board) Effect {
 	if s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged {
 		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)}

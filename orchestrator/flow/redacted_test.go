@@ -12,7 +12,7 @@ import (
 // facts are the texts of events that no redaction changes, because a later run goes by them. Paths and roles are looked at before
 // they are journaled.
 var facts = []string{
-	"version", "on_divergence", "withheld", "step", "task", "role", "board_sha256", "mark", "call", "adapter", "digest", "input_sha256", "current", "status", "next_task", "tasks",
+	"version", "on_divergence", "withheld", "step", "task", "role", "board_sha256", "mark", "call", "adapter", "digest", "input_sha256", "stored", "tasks_sha256", "current", "status", "next_task", "tasks",
 	"source", "policy", "before_sha256", "after_sha256", "manager", "outcome", "file", "owner", "previous_owner", "owners", "snapshot_hash", "snapshot_hashes", "decision", "affected_tasks", "until",
 }
 

@@ -169,12 +169,9 @@ func (s *State) task(name string) TaskUse {
 	return TaskUse{Task: name}
 }
 
-// keepTask puts a task behind the others, as long as a limit asks for it. The list is copied: an event that is refused leaves the
-// state as it was.
+// keepTask puts a task behind the others. The list is copied: an event that is refused leaves the state
+// as it was.
 func (s *State) keepTask(t TaskUse) {
-	if !s.Limits.ofTasks() {
-		return
-	}
 	others := make([]TaskUse, 0, len(s.Tasks)+1)
 	for _, o := range s.Tasks {
 		if o.Task != t.Task {
@@ -205,15 +202,7 @@ func (s *State) Known() (used, total Used) {
 	return used, total
 }
 
-// settled is u as it will be if the open attempt ends now, at what is counted of it.
-func (s *State) settled(u Used) Used {
-	if s.Step != nil && s.Step.Running != 0 {
-		u.Add(0, s.Step.Paid.less(s.Step.Paid))
-	}
-	return u
-}
-
-// Unfinished is what an attempt came to that has ended in a way that nobody saw: nil, or this and something that nobody knows.
+// Unfinished is what an attempt came to whose end was not seen: nil, or this and something unknown.
 func (s *Spending) Unfinished() *Spending {
 	if s == nil {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// State is where a board's work stands: the fold of [State.Apply] over all events of its journal, in order. The zero value is
-// a board that nobody ever ran. Only Apply changes it.
+// State is where a board's work stands: the fold of [State.Apply] over all events of its journal, in
+// order. The zero value is a board that was never run. Only Apply changes it.
 //
 // Its JSON is what a snapshot holds: a change of it needs a new [snapshotVersion].
 type State struct {
@@ -22,15 +22,16 @@ type State struct {
 	Last     Ending  `json:"last"`
 	Spent    bool    `json:"spent"` // the last run finished, so the next one starts with fresh limits and attempts
 
-	// What form 3 has and the forms before it have not, see [inForm].
+	// The fields that form 3 has added, see [inForm].
 	Until   string    `json:"until,omitempty"`   // of the last ending, when the provider said: later
 	Used    Used      `json:"used,omitzero"`     // by attempts under these limits: kept and made fresh as the steps are
 	Total   Used      `json:"total,omitzero"`    // over all runs
-	Tasks   []TaskUse `json:"tasks,omitempty"`   // under these limits, where one is for tasks; the last of them, see [Recount]
-	Session string    `json:"session,omitempty"` // the last one that a tool told of
+	Tasks   []TaskUse `json:"tasks,omitempty"`   // under these limits, in the order of their last use; at most [mostTasks]
+	Session string    `json:"session,omitempty"` // the last one that the tool of a task agent or of the Manager named
 }
 
-// Step is the open step: one task agent's call and the Manager's call after it, or one Manager call.
+// Step is the open step: the calls of one task's agent, the reviews of its work and the Manager's call
+// after them, or one Manager call.
 type Step struct {
 	Number   int    `json:"number"`
 	Task     string `json:"task"`
@@ -39,25 +40,34 @@ type Step struct {
 	Mark     string `json:"mark"`         // of its processes
 
 	Call       Call            `json:"call"`                   // the call that is due or under way
-	Input      json.RawMessage `json:"input,omitempty"`        // its input once its first attempt was started; every attempt gets the same bytes
-	InputSHA   string          `json:"input_sha256,omitempty"` // of the whole input, where tasks are left out of Input
-	Started    int             `json:"started"`                // attempts of this call that were started
-	Rejected   int             `json:"rejected"`               // of these, replies that were rejected, since the attempts were last fresh
+	Input      json.RawMessage `json:"input,omitempty"`        // its input once its first attempt was started, see AttemptStarted
+	InputSHA   string          `json:"input_sha256,omitempty"` // see AttemptStarted.SHA; of journals before form 4 only
+	Started    int             `json:"started"`                // attempts that were started: of the Manager's call, or of all calls before it
+	Rejected   int             `json:"rejected"`               // of this call's, replies that were rejected, since the attempts were last fresh
 	Running    int             `json:"running"`                // the attempt whose outcome is not known; 0: none
-	Left       string          `json:"left"`                   // the board's SHA-256 as the last attempt left it; "" when nobody knows
+	Left       string          `json:"left"`                   // the board's SHA-256 as the last attempt left it; "" when it is not known
 	LastReason string          `json:"last_reason"`
-	Paid       *Spending       `json:"paid,omitempty"`          // what the running attempt came to so far, as far as that is counted
-	Worked     int64           `json:"worked_millis,omitempty"` // how long the running attempt has worked so far, as far as that is counted
-	Unsettled  string          `json:"unsettled,omitempty"`     // why the supervisor of the last attempt was not content; "" when it was
+	Paid       *Spending       `json:"paid,omitempty"`          // of the running attempt, as far as it is counted; before form 4 only
+	Worked     int64           `json:"worked_millis,omitempty"` // of the running attempt, as far as it is counted; before form 4 only
+	Unsettled  string          `json:"unsettled,omitempty"`     // why the reviews of the work ended without being content
 	Disagreed  bool            `json:"disagreed"`               // the last reply was rejected because the board said otherwise
 
 	TaskStatus string             `json:"task_status"` // status of the task agent's accepted reply
 	Before     *Baseline          `json:"before"`      // set once a Manager attempt was started: what the board was before it
 	Reply      *ReplyAccepted     `json:"reply"`
 	Writing    *BoardWriteStarted `json:"writing"` // a board write whose outcome is not known
+
+	// The fields that form 4 has added.
+	Stored   string         `json:"stored,omitempty"`   // see AttemptStarted.Stored
+	Plan     *Plan          `json:"plan,omitempty"`     // nil: the work is not reviewed
+	Round    int            `json:"round,omitempty"`    // of work and review, from 1 at the first review
+	Work     *ReplyAccepted `json:"work,omitempty"`     // the reply whose work is reviewed, or goes on
+	Feedback string         `json:"feedback,omitempty"` // of the review after which the work goes on
+	Lost     int            `json:"lost,omitempty"`     // sessions that their tool did not know any more
 }
 
-// CallRole is whose call is due or under way.
+// CallRole is the role of the call that is due or under way. A review bears the role whose work it is
+// about.
 func (s *Step) CallRole() string {
 	if s.Call == ManagerCall {
 		return ManagerRole
@@ -90,8 +100,8 @@ type Ending struct {
 	Acknowledged bool   `json:"acknowledged"`
 }
 
-// TransitionError says that an event cannot happen in the state that it was applied to: a journal that holds it was not
-// written by this program's rules.
+// TransitionError says that an event cannot happen in the state that it was applied to: a journal that
+// holds it was not written by this program's rules.
 type TransitionError struct {
 	Kind string
 	Text string
@@ -113,22 +123,4 @@ func (s *State) Apply(e Event) error {
 	}
 	*s = next
 	return nil
-}
-
-// Stale says why the open step is no longer true on board b, or "". A step survives a restart as long as the board still
-// names its task in its role; once a Manager attempt was started, the board may say something else by right.
-func Stale(s State, b Board) string {
-	step := s.Step
-	switch {
-	case step == nil || step.Before != nil:
-		return ""
-	case b.Terminal:
-		return "the board was completed by hand"
-	case b.Task != step.Task:
-		return "the board now names " + b.Task
-	case step.Call == TaskCall && b.Role != step.Role:
-		return step.Task + " is now a task for " + b.Role
-	default:
-		return ""
-	}
 }

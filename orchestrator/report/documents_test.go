@@ -37,8 +37,8 @@ func stuck() digest.Digest {
 	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
 	for _, e := range []flow.Event{
 		flow.StepStarted{Step: 2, Task: "tasks/b|1.md", Role: "Architect"},
-		flow.AttemptStarted{Step: 2, Call: flow.TaskCall, Task: "tasks/b|1.md", Role: "Architect", Attempt: 1},
-		flow.ReplyRejected{Step: 2, Role: "Architect", Attempt: 1, Reason: "the reply is no JSON", Exit: "exit status 1", Received: "gar]]>bage",
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.TaskCall, Task: "tasks/b|1.md", Role: "Architect", Attempt: 1}},
+		flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: 2, Role: "Architect", Attempt: 1}, Reason: "the reply is no JSON", Exit: "exit status 1", Received: "gar]]>bage",
 			Stderr: strings.Repeat("line\n", 30) + "the last", Output: ".kanban-run/runs/b.yaml/steps/2", Millis: 1500},
 	} {
 		d.Add(flow.Entry{Time: at, Event: e})

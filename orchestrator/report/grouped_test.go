@@ -87,7 +87,7 @@ func TestGroupedKeepsBoardsApart(t *testing.T) {
 // A run that goes on with an open step has journaled no start of it.
 func TestGroupedOpensAGroupForAStepThatGoesOn(t *testing.T) {
 	got := grouped(false, func(g *Grouped) {
-		g.Entry("k", flow.Entry{Event: flow.AttemptStarted{Step: 7, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}})
+		g.Entry("k", flow.Entry{Event: flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 7, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}}})
 		g.Activity("k", "at work")
 		g.Entry("k", flow.Entry{Event: flow.RunInterrupted{}})
 	})

@@ -168,9 +168,12 @@ func (j junit) log(d *digest.Digest) string {
 }
 
 func attemptLine(a *digest.Attempt) string {
-	line := fmt.Sprintf("%s attempt %d: %s", a.Role, a.Attempt, a.Result)
-	if a.Status != "" {
+	line := fmt.Sprintf("%s attempt %d: %s", player(flow.AttemptRef{Call: a.Call, Role: a.Role}), a.Attempt, a.Result)
+	switch {
+	case a.Status != "":
 		line += ", " + a.Status
+	case a.SentBack:
+		line += ", not content"
 	}
 	if a.Reason != "" {
 		line += ": " + a.Reason

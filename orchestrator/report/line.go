@@ -34,13 +34,13 @@ func describe(e flow.Event) []line {
 	case flow.StepStarted:
 		return []line{{begun, fmt.Sprintf("step %d: %s to %s%s", e.Step, e.Task, e.Role, place(e.Index, e.Of))}}
 	case flow.AttemptStarted:
-		return []line{{begun, fmt.Sprintf("step %d: %s started%s", e.Step, e.Role, again(e.Attempt))}}
+		return []line{{begun, begins(e)}}
 	case flow.ReplyAccepted:
 		return accepted(e)
 	case flow.ReplyRejected:
 		return rejected(e)
 	case flow.AttemptStopped:
-		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped%s: %s", e.Step, e.Role, e.Attempt, cost(e.Spent), e.Reason)}}
+		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped%s: %s", e.Step, player(e.AttemptRef), e.Attempt, cost(e.Spent), e.Reason)}}
 	case flow.WorkFinished:
 		return []line{{begun, fmt.Sprintf("step %d: the supervisor of %s looks at the work (round %d)", e.Step, e.Role, e.Round)}}
 	case flow.ReviewHeld:
@@ -55,6 +55,8 @@ func describe(e flow.Event) []line {
 	case flow.BoardEdited:
 		return []line{{warn, fmt.Sprintf("step %d: the board was edited since the last run; the call starts afresh", e.Step)}}
 	case flow.InputLost:
+		return []line{{warn, fmt.Sprintf("step %d: %s; the call starts afresh", e.Step, e.Reason)}}
+	case flow.CallRestarted:
 		return []line{{warn, fmt.Sprintf("step %d: %s; the call starts afresh", e.Step, e.Reason)}}
 	case flow.StepFinished:
 		return finished(e)
@@ -77,6 +79,25 @@ func started(e flow.RunStarted) []line {
 	return lines
 }
 
+func begins(e flow.AttemptStarted) string {
+	switch {
+	case e.Call == flow.ReviewCall:
+		return fmt.Sprintf("step %d: the supervisor of %s looks at the work (round %d)", e.Step, e.Role, e.Round)
+	case e.From != "":
+		return fmt.Sprintf("step %d: %s goes on with the work (round %d)", e.Step, e.Role, e.Round)
+	default:
+		return fmt.Sprintf("step %d: %s started%s", e.Step, e.Role, again(e.Attempt))
+	}
+}
+
+// player is the program that an attempt started, as a person would call it.
+func player(r flow.AttemptRef) string {
+	if r.Call == flow.ReviewCall {
+		return "the supervisor of " + r.Role
+	}
+	return r.Role
+}
+
 func accepted(e flow.ReplyAccepted) []line {
 	m := good
 	if e.Status != "ok" {
@@ -90,10 +111,14 @@ func accepted(e flow.ReplyAccepted) []line {
 }
 
 func reviewed(e flow.ReviewHeld) []line {
-	if e.Completed {
-		return []line{{good, fmt.Sprintf("step %d: the supervisor of %s accepts the work (round %d, %s)", e.Step, e.Role, e.Round, took(e.Millis))}}
+	spent := ""
+	if e.Call == flow.ReviewCall { // before form 4 it is what the attempt came to so far
+		spent = cost(e.Spent)
 	}
-	return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s is not content (round %d, %s): %s", e.Step, e.Role, e.Round, took(e.Millis), brief(e.Feedback))}}
+	if e.Completed {
+		return []line{{good, fmt.Sprintf("step %d: the supervisor of %s accepts the work (round %d, %s)%s", e.Step, e.Role, e.Round, took(e.Millis), spent)}}
+	}
+	return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s is not content (round %d, %s)%s: %s", e.Step, e.Role, e.Round, took(e.Millis), spent, brief(e.Feedback))}}
 }
 
 // cost is what an attempt came to, if its tool tells.
@@ -122,14 +147,17 @@ func session(e flow.Event) string {
 
 func rejected(e flow.ReplyRejected) []line {
 	then := "no retry is left"
-	if e.Retries < e.Of {
+	switch {
+	case e.Lost:
+		then = "the task starts from its beginning"
+	case e.Retries < e.Of:
 		then = fmt.Sprintf("retry %d of %d", e.Retries+1, e.Of)
 	}
 	exit := ""
 	if e.Exit != e.Reason {
 		exit = " (" + e.Exit + ")"
 	}
-	lines := []line{{bad, fmt.Sprintf("step %d: %s attempt %d rejected%s: %s%s; %s", e.Step, e.Role, e.Attempt, cost(e.Spent), e.Reason, exit, then)}}
+	lines := []line{{bad, fmt.Sprintf("step %d: %s attempt %d rejected%s: %s%s; %s", e.Step, player(e.AttemptRef), e.Attempt, cost(e.Spent), e.Reason, exit, then)}}
 	if said := lastLine(e.Stderr); said != "" {
 		lines = append(lines, line{bad, "it said on stderr: " + said})
 	}

@@ -181,6 +181,8 @@ func lastWord(s *digest.Step) string {
 	}
 	if last := s.Last(); last != nil && last.Reason != "" {
 		text = last.Reason
+	} else if last != nil && last.SentBack {
+		text = last.Message
 	}
 	if text == "" {
 		return strings.Join(s.Notes, "; ")

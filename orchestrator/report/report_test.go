@@ -19,12 +19,12 @@ func story() []flow.Entry {
 	events := []flow.Event{
 		flow.RunStarted{Board: "kanban.yaml", Workdir: "/w", Tasks: 2, Withheld: []string{"A_TOKEN"}},
 		flow.StepStarted{Step: 1, Task: "tasks/a.md", Role: "Implementor", Index: 1, Of: 2},
-		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 1, Command: "claude"},
-		flow.ReplyRejected{Step: 1, Role: "Implementor", Attempt: 1, Reason: "stdout is empty", Exit: "exit status 1", Of: 3},
-		flow.AttemptStarted{Step: 1, Call: flow.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 2, Command: "claude"},
-		flow.ReplyAccepted{Step: 1, Call: flow.TaskCall, Role: "Implementor", Status: "blocked", Message: "no \x1b[2J key", Millis: 125000},
-		flow.AttemptStarted{Step: 1, Call: flow.ManagerCall, Task: "tasks/a.md", Role: "Manager", Attempt: 1, Command: "claude"},
-		flow.ReplyAccepted{Step: 1, Call: flow.ManagerCall, Role: "Manager", Status: "ok", Millis: 40},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 1}, Command: "claude"},
+		flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: 1, Role: "Implementor", Attempt: 1}, Reason: "stdout is empty", Exit: "exit status 1", Of: 3},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}, Command: "claude"},
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Role: "Implementor"}, Status: "blocked", Message: "no \x1b[2J key", Millis: 125000},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "tasks/a.md", Role: "Manager", Attempt: 1}, Command: "claude"},
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Role: "Manager"}, Status: "ok", Millis: 40},
 		flow.StepFinished{Step: 1, Task: "tasks/a.md", Role: "Implementor", Status: "blocked", Millis: 125000, NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
 		flow.RunFinished{Outcome: flow.Complete},
 	}

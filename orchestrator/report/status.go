@@ -71,7 +71,7 @@ func next(running bool, e flow.Effect, refused error) string {
 		return "a run would refuse: " + refused.Error()
 	}
 	switch e := e.(type) {
-	case flow.StartAgent:
+	case flow.Spawn:
 		return starting(e)
 	case flow.WriteBoard:
 		return fmt.Sprintf("step %d: record the Manager's reply on the board", e.Step)
@@ -82,9 +82,12 @@ func next(running bool, e flow.Effect, refused error) string {
 	}
 }
 
-func starting(e flow.StartAgent) string {
+func starting(e flow.Spawn) string {
 	if e.Call == flow.ManagerCall {
 		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, again(e.Attempt))
+	}
+	if e.Call == flow.ReviewCall {
+		return fmt.Sprintf("step %d: have the work of %s on %s reviewed%s", e.Step, e.Role, e.Task, again(e.Attempt))
 	}
 	return fmt.Sprintf("step %d: give %s to %s%s", e.Step, e.Task, e.Role, again(e.Attempt))
 }

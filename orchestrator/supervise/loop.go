@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/review"
 )
 
@@ -33,7 +34,7 @@ type Supervision struct {
 	Supervisor agent.Assignment // its Prompt is SUPERVISOR.md
 	Worker     agent.Assignment
 	Rounds     int // how often the supervisor may send the work back before it is the person's turn
-	Sinks      agent.Sinks
+	Sinks      attempt.Sinks
 	Screen     Screen
 	Keyboard   Keyboard
 	Resize     <-chan struct{}
@@ -223,7 +224,7 @@ func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*agent.Rep
 }
 
 // runSupervisor runs the supervisor. Ctrl-C asks it to end, a second one kills it.
-func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invocation) (*agent.Outcome, error) {
+func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invocation) (*attempt.Outcome, error) {
 	here, ask := context.WithCancelCause(stop)
 	defer ask(nil)
 	hard, end := context.WithCancelCause(kill)
@@ -241,7 +242,7 @@ func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invoc
 			end(errInterrupted)
 		}
 	}()
-	return agent.Converse(here, hard, s.Agent, inv, agent.ReviewContract, s.Sinks, s.Screen.Supervisor)
+	return attempt.Run(here, hard, attempt.Call{Adapter: s.Agent, Invocation: *inv, Contract: agent.ReviewContract, Sinks: s.Sinks, Emit: s.Screen.Supervisor})
 }
 
 // waitForInterrupt returns false when over is closed before Ctrl-C.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -177,7 +178,7 @@ func (h Harness) misbehaviours(t *testing.T) {
 }
 
 // wantFailure checks the reason, and that the beginning of the reply is shown.
-func (h Harness) wantFailure(t *testing.T, c *conversation, out *agent.Outcome, do, reason string) {
+func (h Harness) wantFailure(t *testing.T, c *conversation, out *attempt.Outcome, do, reason string) {
 	t.Helper()
 	if out.Failure == nil || out.Reply != nil || out.Stopped {
 		t.Fatalf("Converse = %+v, want a failure", out)
@@ -260,7 +261,7 @@ func (h Harness) kill(t *testing.T) {
 	wantStopped(t, c.run(t))
 }
 
-func wantStopped(t *testing.T, out *agent.Outcome) {
+func wantStopped(t *testing.T, out *attempt.Outcome) {
 	t.Helper()
 	if !out.Stopped || out.Reply != nil || out.Failure != nil {
 		t.Errorf("Converse = %+v, want it to be stopped, neither accepted nor rejected", out)
@@ -275,7 +276,7 @@ func (h Harness) stoppedBefore(t *testing.T) {
 	}
 	stop, cancel := context.WithCancel(context.Background())
 	cancel()
-	out, err := agent.Converse(stop, context.Background(), adapter, &inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
+	out, err := attempt.Run(stop, context.Background(), attempt.Call{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +334,7 @@ func (h Harness) huge(t *testing.T) {
 	}
 	highest := watchHeap()
 	ctx := context.Background()
-	out, err := agent.Converse(ctx, ctx, adapter, &inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
+	out, err := attempt.Run(ctx, ctx, attempt.Call{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
 	held := highest() >> 20
 	want, most := "larger than 16 MiB", uint64(96)
 	if h.Stream {
@@ -385,9 +386,6 @@ func (h Harness) sinks(t *testing.T) {
 	if out.Failure != nil {
 		t.Fatalf("Converse = %v, want a reply", out.Failure)
 	}
-	if err := out.Rest(); err != nil {
-		t.Errorf("Rest: %v", err)
-	}
 	if got := c.stdout.String(); !strings.Contains(got, "seen") {
 		t.Errorf("the sink of stdout got %q, want the reply in it", got)
 	}
@@ -409,7 +407,7 @@ func (h Harness) vanished(t *testing.T) {
 	inv.Argv = slices.Clone(inv.Argv)
 	inv.Argv[0] = filepath.Join(t.TempDir(), "gone")
 	ctx := context.Background()
-	_, err = agent.Converse(ctx, ctx, adapter, &inv, assignment.Contract, agent.Sinks{}, func(agent.Event) {})
+	_, err = attempt.Run(ctx, ctx, attempt.Call{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
 	if c, ok := err.(*agent.ConfigError); !ok || !strings.Contains(c.Text, inv.Argv[0]) {
 		t.Errorf("Converse = %v, want a *ConfigError that names the command", err)
 	}

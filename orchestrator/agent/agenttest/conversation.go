@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
 )
 
 // conversation is one attempt and its circumstances.
@@ -41,7 +42,7 @@ func (w *watcher) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *conversation) run(t *testing.T) *agent.Outcome {
+func (c *conversation) run(t *testing.T) *attempt.Outcome {
 	t.Helper()
 	if err := c.adapter.Check(c.assignment); err != nil {
 		t.Fatalf("Check = %v, want nil", err)
@@ -60,8 +61,8 @@ func (c *conversation) run(t *testing.T) *agent.Outcome {
 			cancelKill()
 		}
 	}}
-	sinks := agent.Sinks{Stdout: &c.stdout, Stderr: c.stderr}
-	out, err := agent.Converse(stop, kill, c.adapter, &inv, c.assignment.Contract, sinks, c.note)
+	sinks := attempt.Sinks{Stdout: &c.stdout, Stderr: c.stderr}
+	out, err := attempt.Run(stop, kill, attempt.Call{Adapter: c.adapter, Invocation: inv, Contract: c.assignment.Contract, Sinks: sinks, Emit: c.note})
 	if err != nil {
 		t.Fatalf("Converse = %v, want nil", err)
 	}

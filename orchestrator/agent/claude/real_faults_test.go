@@ -16,6 +16,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/modeltest"
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -226,7 +227,7 @@ func TestRealFollow(t *testing.T) {
 // copyRun returns another run with the same model.
 func copyRun(r *real) *real { return &real{server: r.server, assignment: r.assignment} }
 
-func wantOwn(t *testing.T, out *agent.Outcome) {
+func wantOwn(t *testing.T, out *attempt.Outcome) {
 	t.Helper()
 	if s := out.Spent; s == nil || s.Input != 1000 || s.Cost == nil || *s.Cost != 5000 || out.Cumulative {
 		t.Errorf("Spent = %+v, cumulative %t, want one answer's tokens and price", out.Spent, out.Cumulative)

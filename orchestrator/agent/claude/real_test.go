@@ -18,6 +18,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/claude"
 	"kanban-run/orchestrator/agent/modeltest"
+	"kanban-run/orchestrator/attempt"
 )
 
 // real is the real claude with a scripted model.
@@ -68,12 +69,12 @@ func (r *real) said(kind agent.Kind) string {
 	return strings.Join(all, "\n")
 }
 
-func (r *real) run(t *testing.T) (*agent.Outcome, error) {
+func (r *real) run(t *testing.T) (*attempt.Outcome, error) {
 	t.Helper()
 	return r.runUntil(t, t.Context())
 }
 
-func (r *real) runUntil(t *testing.T, stop context.Context) (*agent.Outcome, error) {
+func (r *real) runUntil(t *testing.T, stop context.Context) (*attempt.Outcome, error) {
 	t.Helper()
 	if err := claude.New().Check(r.assignment); err != nil {
 		t.Fatalf("Check = %v", err)
@@ -82,7 +83,7 @@ func (r *real) runUntil(t *testing.T, stop context.Context) (*agent.Outcome, err
 	if err != nil {
 		t.Fatalf("Invoke = %v", err)
 	}
-	return agent.Converse(stop, t.Context(), claude.New(), &inv, r.assignment.Contract, agent.Sinks{Stdout: &r.stdout}, r.note)
+	return attempt.Run(stop, t.Context(), attempt.Call{Adapter: claude.New(), Invocation: inv, Contract: r.assignment.Contract, Sinks: attempt.Sinks{Stdout: &r.stdout}, Emit: r.note})
 }
 
 // last returns the model's last request.
@@ -101,7 +102,7 @@ func structured(status, message string) modeltest.Step {
 	return modeltest.Structured(map[string]string{"status": status, "message": message})
 }
 
-func wantReply(t *testing.T, out *agent.Outcome, err error, status agent.Status, message string) {
+func wantReply(t *testing.T, out *attempt.Outcome, err error, status agent.Status, message string) {
 	t.Helper()
 	if err != nil || out.Reply == nil {
 		t.Fatalf("Converse = %+v, %v, %v, want a reply", out, out.Failure, err)
@@ -111,7 +112,7 @@ func wantReply(t *testing.T, out *agent.Outcome, err error, status agent.Status,
 	}
 }
 
-func wantFailure(t *testing.T, out *agent.Outcome, err error, reasons ...string) {
+func wantFailure(t *testing.T, out *attempt.Outcome, err error, reasons ...string) {
 	t.Helper()
 	if err != nil || out.Failure == nil || out.Reply != nil || out.Stopped {
 		t.Fatalf("Converse = %+v, %v, want a failure", out, err)

@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/agent/modeltest"
 	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/attempt"
 )
 
 // TestRealReply: the first reply fits, the work is done, and the role's prompt reached the model.
@@ -187,7 +188,7 @@ func TestRealStopped(t *testing.T) {
 // its own cost. Seed 003, "Supervisor Feedback".
 func TestRealThreads(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	accounts := agent.Accounts{}
+	accounts := attempt.Accounts{}
 	first := c.Play(t, streamtest.GoodReply("worked"))
 	first.WantReply(t, "worked")
 	wantCharge(t, accounts.Charge(first.Outcome, ""), 1000)

@@ -14,6 +14,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/modeltest"
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -42,7 +43,7 @@ func Start(t *testing.T, name string, a agent.Adapter) *Real {
 
 // Conversation is an ended conversation.
 type Conversation struct {
-	*agent.Outcome
+	*attempt.Outcome
 	Err    error
 	Events []agent.Event
 	Stdout string
@@ -82,14 +83,12 @@ func Converse(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.In
 	t.Helper()
 	var mu sync.Mutex
 	var stdout bytes.Buffer
-	h.Outcome, h.Err = agent.Converse(stop, t.Context(), a, inv, c, agent.Sinks{Stdout: &stdout}, func(e agent.Event) {
+	h.Outcome, h.Err = attempt.Run(stop, t.Context(), attempt.Call{Adapter: a, Invocation: *inv, Contract: c, Sinks: attempt.Sinks{Stdout: &stdout}, Emit: func(e agent.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		h.Events = append(h.Events, e)
-	})
-	if h.Rest != nil {
-		h.Err = h.Rest()
-	}
+	}})
+
 	h.Stdout = stdout.String()
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -1,0 +1,261 @@
+// Package attempt is one running agent, from its start to its outcome: its process, its streams, its
+// deadline and its reply.
+package attempt
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/proc"
+)
+
+// Call is what an attempt starts.
+type Call struct {
+	Adapter    agent.Adapter
+	Invocation agent.Invocation
+	Contract   agent.Contract
+	Tasks      *contract.TaskList // that a Manager is given; nil for all others
+	Sinks      Sinks
+	Emit       func(agent.Event) // hears redacted texts, from the goroutines of both streams; nil: not wanted
+	TimeLimit  time.Duration     // what a limit of the run leaves; 0: no limit. The agent's own timeout is the Invocation's
+}
+
+// Outcome is how an attempt ended: with a Reply, with a Failure, or with neither because it was ended from
+// here. All but the Reply is redacted.
+type Outcome struct {
+	Reply     *agent.Reply
+	Failure   *agent.Failure
+	Exit      proc.Exit
+	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB of it
+	Stderr    string // the last lines of standard error, at most 2 KiB of them
+	Stopped   bool   // by Stop or Kill, or by its TimeLimit
+	OutOfTime bool   // by its TimeLimit
+
+	Session    string
+	Spent      *agent.Spending // nil: the tool does not tell
+	Cumulative bool            // see [agent.Report.Cumulative]
+}
+
+// Attempt is a running agent. Three goroutines serve its process, see [proc.Process]; one waits for it and
+// judges its reply. Its methods are safe for concurrent use.
+type Attempt struct {
+	call   Call
+	reader agent.Reader
+	tail   *tail
+	stdout io.WriteCloser // redacts, and keeps
+	stderr io.WriteCloser
+	meter  *meter
+	ctx    context.Context // ends the patience with a system that has no process to give
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu        sync.Mutex
+	process   *proc.Process // nil: not started yet
+	stopped   bool          // Stop or Kill was called
+	killed    bool
+	outOfTime bool
+	reason    error // for which the reader gave up; the first counts
+
+	outcome *Outcome // set before done is closed
+	err     error
+}
+
+// Start starts an agent. That it could not be started is its outcome.
+func Start(c Call) *Attempt {
+	a := &Attempt{call: c, tail: &tail{}, done: make(chan struct{})}
+	if a.call.Emit == nil {
+		a.call.Emit = func(agent.Event) {}
+	}
+	a.ctx, a.cancel = context.WithCancel(context.Background())
+	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.call.Emit, a.giveUp))
+	a.stdout = c.Sinks.entrance(c.Sinks.Stdout)
+	a.stderr = c.Sinks.entrance(a.tail, &lines{emit: a.call.Emit}, c.Sinks.Stderr)
+	a.meter = &meter{max: c.Invocation.MaxOutput, exceed: a.giveUp}
+	go a.run()
+	return a
+}
+
+// Run starts an agent and waits for its outcome, which is never nil. The end of stop asks it to end, the
+// end of kill kills it. Errors: those of [Attempt.Outcome].
+func Run(stop, kill context.Context, c Call) (*Outcome, error) {
+	if stop.Err() != nil || kill.Err() != nil {
+		return &Outcome{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
+	}
+	a := Start(c)
+	for stopped, killed := stop.Done(), kill.Done(); ; {
+		select {
+		case <-a.Done():
+			return a.Outcome()
+		case <-stopped:
+			a.Stop()
+			stopped = nil
+		case <-killed:
+			a.Kill()
+			killed = nil
+		}
+	}
+}
+
+// Done is closed when the agent has ended, nothing of it is left and its reply was judged.
+func (a *Attempt) Done() <-chan struct{} { return a.done }
+
+// Outcome is how the attempt ended; Done is closed before. Errors: *agent.ConfigError, *agent.LaterError
+// and *agent.LimitError, which no retry can mend, or one of this system's own.
+func (a *Attempt) Outcome() (*Outcome, error) { return a.outcome, a.err }
+
+// Stop asks the agent to end, and kills it after its grace. It returns at once.
+func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
+
+// Kill kills the agent. It returns at once.
+func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
+
+// giveUp ends an attempt for a reason that its reader or its meter has found.
+func (a *Attempt) giveUp(reason error) {
+	a.end(func() {
+		if a.reason == nil {
+			a.reason = reason
+		}
+	})
+}
+
+// end notes why the attempt is to end, and ends its process; one that is about to start is ended by adopt.
+func (a *Attempt) end(note func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	note()
+	a.cancel()
+	a.endProcess()
+}
+
+func (a *Attempt) endProcess() {
+	switch {
+	case a.process == nil:
+	case a.killed:
+		a.process.Kill()
+	default:
+		a.process.Stop()
+	}
+}
+
+// adopt makes a process that has just started the attempt's own.
+func (a *Attempt) adopt(p *proc.Process) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.process = p
+	if a.ctx.Err() != nil {
+		a.endProcess()
+	}
+}
+
+func (a *Attempt) run() {
+	defer close(a.done)
+	defer a.cancel()
+	if a.call.TimeLimit > 0 {
+		timer := time.AfterFunc(a.call.TimeLimit, func() { a.end(func() { a.outOfTime = true }) })
+		defer timer.Stop()
+	}
+	exit, err := a.runProcess()
+	a.outcome, a.err = a.conclude(exit, err)
+}
+
+// runProcess returns when the process has ended and nothing of it is left.
+func (a *Attempt) runProcess() (proc.Exit, error) {
+	inv := &a.call.Invocation
+	if err := writeFiles(inv.Files); err != nil {
+		return proc.Exit{Code: -1}, err
+	}
+	p, err := proc.Start(a.ctx, &proc.Spec{
+		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
+		Stdout: a.meter.writer(io.MultiWriter(a.reader, a.stdout)), Stderr: a.meter.writer(a.stderr),
+	})
+	if err != nil && a.ctx.Err() != nil {
+		return proc.Exit{Code: -1, Stopped: true}, nil
+	}
+	if err != nil {
+		return proc.Exit{Code: -1}, err
+	}
+	a.call.Invocation = agent.Invocation{} // a long input is not kept while the agent works
+	a.adopt(p)
+	<-p.Done()
+	return p.Exit()
+}
+
+// conclude closes the streams and makes the outcome. err is what went wrong so far.
+func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
+	excess := a.meter.exceeded()
+	if excess == nil { // else the end of what the streams hold back may be half a secret
+		err = errors.Join(err, a.stdout.Close(), a.stderr.Close())
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := &Outcome{Exit: exit, Stderr: a.tail.String()}
+	out.OutOfTime = exit.Stopped && a.outOfTime && !a.stopped
+	out.Stopped = exit.Stopped && a.stopped || out.OutOfTime
+	var start *proc.StartError
+	if errors.As(err, &start) {
+		return out, &agent.ConfigError{Text: start.Error(), Fix: start.Hint()}
+	}
+	if err != nil {
+		return out, err
+	}
+	if r, ok := a.reader.(agent.StderrReader); ok {
+		r.ReadStderr(out.Stderr)
+	}
+	report := a.reader.End(exit)
+	if !out.Stopped {
+		overrule(&report, a.reason)
+	}
+	out.note(report, a.call.Sinks)
+	if out.Stopped {
+		return out, nil
+	}
+	if excess != nil {
+		report.Failure = excess
+	}
+	return out, a.judge(out, report)
+}
+
+// overrule puts the reason for which the reader gave up in the place of what the stopped program left.
+func overrule(r *agent.Report, reason error) {
+	var failure *agent.Failure
+	switch {
+	case reason == nil:
+	case errors.As(reason, &failure):
+		copied := *failure
+		r.Failure = &copied
+	case !errors.Is(reason, errTooMuch):
+		r.Err = reason
+	}
+}
+
+// judge finds the reply in a report, or why there is none.
+func (a *Attempt) judge(out *Outcome, report agent.Report) (err error) {
+	if report.Err != nil {
+		return a.call.Sinks.redactError(report.Err)
+	}
+	failure := report.Failure
+	if failure == nil {
+		out.Reply, failure = a.call.Sinks.parse(a.call.Contract, report.Reply, a.call.Tasks)
+	}
+	if failure != nil {
+		failure.Reason = a.call.Sinks.text(failure.Reason)
+		out.Failure = failure
+		out.Received, err = a.call.Sinks.excerpt(report.Reply)
+	}
+	return err
+}
+
+// note keeps what the tool tells beside the reply. A session whose name could be an option is none: it
+// goes onto a command line.
+func (o *Outcome) note(r agent.Report, s Sinks) {
+	o.Session, o.Spent, o.Cumulative = s.text(r.Session), r.Spent, r.Cumulative
+	if strings.HasPrefix(o.Session, "-") || strings.ContainsFunc(o.Session, func(c rune) bool { return c <= ' ' || c == 0x7F }) {
+		o.Session = ""
+	}
+}

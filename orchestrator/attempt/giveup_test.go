@@ -1,0 +1,158 @@
+//go:build unix
+
+package attempt_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
+)
+
+// impatient is an adapter that gives up with each of its reasons when the program has said something.
+type impatient struct {
+	agent.Adapter
+	reasons []error
+}
+
+func (i impatient) Reader(_ agent.Contract, h agent.Host) agent.Reader {
+	return impatientReader{h: h, reasons: i.reasons}
+}
+
+type impatientReader struct {
+	io.Writer
+	h       agent.Host
+	reasons []error
+}
+
+func (r impatientReader) Write(p []byte) (int, error) {
+	for _, reason := range r.reasons {
+		r.h.GiveUp(reason)
+	}
+	return len(p), nil
+}
+
+func (impatientReader) End(proc.Exit) agent.Report {
+	return agent.Report{Reply: []byte(`{"status":"ok","message":"an old one"}`), Session: "s", Spent: &agent.Spending{Input: 7}}
+}
+
+func giveUp(t *testing.T, stop context.Context, reasons ...error) (*attempt.Outcome, error) {
+	t.Helper()
+	if err := proc.Adopt(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", "echo; exec sleep 600"}, Dir: t.TempDir(), Grace: time.Minute}
+	out, err := attempt.Run(stop, context.Background(), attempt.Call{Adapter: impatient{agent.Exec(), reasons}, Invocation: inv, Contract: agent.TaskContract, Sinks: attempt.Sinks{Redactor: redact.New([]string{"hunter2hunter2"})}})
+
+	if time.Since(began) > 30*time.Second {
+		t.Errorf("it took %v, want an end at once", time.Since(began))
+	}
+	return out, err
+}
+
+// TestGiveUp: an adapter that sees that an attempt is in vain ends it, and its reason is the outcome, whatever the program left. The
+// first reason counts.
+func TestGiveUp(t *testing.T) {
+	setup := &agent.ConfigError{Text: "the key hunter2hunter2 is refused", Fix: "not hunter2hunter2"}
+	later := &agent.LaterError{Text: "later, hunter2hunter2", Reset: time.Unix(1e9, 0)}
+	failure := agent.Failed("no progress with hunter2hunter2")
+	for _, tt := range []struct {
+		name     string
+		reasons  []error
+		err      string
+		failure  string
+		hopeless bool
+	}{
+		{"a set-up", []error{setup, later}, "the key " + redact.Mark + " is refused", "", true},
+		{"a limit", []error{fmt.Errorf("wrapped: %w", later), failure}, "later, " + redact.Mark + " (until 2001-09-09T01:46:40Z)", "", true},
+		{"a failure", []error{failure, setup}, "", "no progress with " + redact.Mark, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := giveUp(t, context.Background(), tt.reasons...)
+			if out.Reply != nil || out.Stopped || out.Session != "s" || out.Spent == nil || out.Spent.Input != 7 {
+				t.Errorf("Converse = %+v, want no reply, but what it came to", out)
+			}
+			if got := fmt.Sprint(err); tt.err != "" && got != tt.err || tt.err == "" && err != nil {
+				t.Errorf("Converse = %v, want %s", err, tt.err)
+			}
+			if got := out.Failure; tt.failure != "" && (got == nil || got.Reason != tt.failure) || tt.failure == "" && got != nil {
+				t.Errorf("Failure = %v, want %s", got, tt.failure)
+			}
+			if agent.IsHopeless(err) != tt.hopeless {
+				t.Errorf("IsHopeless(%v) = %t, want %t", err, !tt.hopeless, tt.hopeless)
+			}
+		})
+	}
+	var config *agent.ConfigError
+	if _, err := giveUp(t, context.Background(), setup); !errors.As(err, &config) || config.Fix != "not "+redact.Mark {
+		t.Errorf("Converse = %+v, want a *ConfigError with a redacted hint", err)
+	}
+}
+
+// TestStoppedReport: of an attempt that was stopped it is still told which session it had, and what it came to.
+func TestStoppedReport(t *testing.T) {
+	stop, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	out, err := giveUp(t, stop)
+	if err != nil || !out.Stopped || out.Reply != nil || out.Failure != nil || out.Session != "s" || out.Spent == nil {
+		t.Errorf("Converse = %+v, %v, want it to be stopped, with its session and what it came to", out, err)
+	}
+}
+
+// TestFiles: they are there when the program starts, private, in place of whatever an earlier attempt left, and count in the digest.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	path, elsewhere := filepath.Join(dir, "handed", "a.md"), writeFile(t, filepath.Join(dir, "elsewhere"), "untouched")
+	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", `cat "$0"; rm "$0"; ln -s "$1" "$0"`, path, elsewhere}, Dir: dir,
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Files: []agent.File{{Path: path, Data: []byte(`{"status":"ok","message":"handed"}`)}}}
+	for range 2 {
+		out, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: agent.TaskContract, Sinks: attempt.Sinks{}})
+		if err != nil || out.Reply == nil || out.Reply.Message != "handed" {
+			t.Fatalf("Converse = %+v, %v, want the file's bytes", out, err)
+		}
+	}
+	if data, err := os.ReadFile(elsewhere); err != nil || string(data) != "untouched" {
+		t.Errorf("the file behind the link has %q, %v, want it left alone", data, err)
+	}
+	first := inv.Digest()
+	inv.Files[0].Data = bytes.ToUpper(inv.Files[0].Data)
+	if inv.Digest() == first {
+		t.Error("Digest() is the same for another file")
+	}
+	inv.Files[0].Path = filepath.Join(elsewhere, "a")
+	if _, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: agent.TaskContract, Sinks: attempt.Sinks{}}); err == nil ||
+		agent.IsHopeless(err) || !strings.Contains(err.Error(), "write a file for the agent") {
+		t.Errorf("Converse = %v, want the error of writing the file", err)
+	}
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "handed", "a.md")
+	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", `ls -l "$0" | cut -c1-10`, path}, Dir: t.TempDir(),
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Files: []agent.File{{Path: path, Data: []byte("x")}}}
+	var stdout bytes.Buffer
+	_, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: agent.TaskContract, Sinks: attempt.Sinks{Stdout: &stdout}})
+	if err != nil || strings.TrimSpace(stdout.String()) != "-rw-------" {
+		t.Errorf("the file has %q, %v, want it to be nobody else's", stdout.String(), err)
+	}
+}
+
+func writeFile(t testing.TB, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

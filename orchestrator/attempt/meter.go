@@ -1,0 +1,55 @@
+package attempt
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// errTooMuch ends an attempt whose agent prints without end.
+var errTooMuch = errors.New("the agent printed too much")
+
+// meter bounds what an attempt may print, both streams together: what is over the bound is dropped, and
+// the agent is stopped.
+type meter struct {
+	max    int64 // in bytes; 0 is no bound
+	used   atomic.Int64
+	exceed func(error)
+}
+
+// writer passes on to w what is within the bound.
+func (m *meter) writer(w io.Writer) io.Writer {
+	if m.max <= 0 {
+		return w
+	}
+	return &metered{m, w}
+}
+
+// exceeded is the failure of an attempt that printed too much, else nil.
+func (m *meter) exceeded() *agent.Failure {
+	if m.max <= 0 || m.used.Load() <= m.max {
+		return nil
+	}
+	return agent.Failed("it printed more than %s and was stopped", agent.Size(m.max))
+}
+
+type metered struct {
+	meter *meter
+	to    io.Writer
+}
+
+func (w *metered) Write(p []byte) (int, error) {
+	over := w.meter.used.Add(int64(len(p))) - w.meter.max
+	if over <= 0 {
+		return w.to.Write(p)
+	}
+	w.meter.exceed(errTooMuch)
+	if within := int64(len(p)) - over; within > 0 {
+		if _, err := w.to.Write(p[:within]); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil // the command must not see a broken pipe
+}

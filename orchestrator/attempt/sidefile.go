@@ -1,0 +1,37 @@
+package attempt
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// writeFiles puts the files of an invocation where its command line says. They are the same in every attempt, and an agent may have
+// changed them since the last.
+func writeFiles(files []agent.File) error {
+	for _, f := range files {
+		if err := writeFile(f); err != nil {
+			return fmt.Errorf("write a file for the agent: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeFile replaces whatever is there, and follows no link.
+func writeFile(f agent.File) error {
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
+		return err
+	}
+	if err := os.Remove(f.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	w, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(f.Data)
+	return errors.Join(err, w.Close())
+}

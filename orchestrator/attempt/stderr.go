@@ -1,0 +1,83 @@
+package attempt
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+
+	"kanban-run/orchestrator/agent"
+)
+
+const (
+	maxReceived = 4 << 10
+	maxStderr   = 2 << 10
+	maxLine     = 1 << 10
+	maxTold     = 20 // lines of one write
+)
+
+// tail keeps the last lines of a stream.
+type tail struct {
+	buf []byte
+	cut bool
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	n := len(p)
+	if len(p) > maxStderr {
+		p, t.cut = p[len(p)-maxStderr:], true
+	}
+	if t.buf = append(t.buf, p...); len(t.buf) > 2*maxStderr {
+		t.buf, t.cut = append(t.buf[:0], t.buf[len(t.buf)-maxStderr:]...), true
+	}
+	return n, nil
+}
+
+// String begins with a whole line, or at least a whole word.
+func (t *tail) String() string {
+	b, cut := t.buf, t.cut
+	if len(b) > maxStderr {
+		b, cut = b[len(b)-maxStderr:], true
+	}
+	if at := bytes.IndexByte(b, '\n'); cut && at >= 0 && at < len(b)-1 {
+		b = b[at+1:]
+	} else if at := bytes.IndexAny(b, " \t\r"); cut && at >= 0 {
+		b = b[at+1:]
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+// lines tells of what an agent says on standard error, for somebody who watches: of the last whole lines of each write, and of
+// none that is too long for one.
+type lines struct {
+	emit    func(agent.Event)
+	partial []byte
+	long    bool // the line at hand is
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	n := len(p)
+	var last []string
+	for {
+		line, rest, whole := bytes.Cut(p, []byte("\n"))
+		if len(l.partial)+len(line) > maxLine {
+			l.partial, l.long = l.partial[:0], true
+		} else if !l.long {
+			l.partial = append(l.partial, line...)
+		}
+		if !whole {
+			break
+		}
+		if text := visible(l.partial); text != "" && !l.long {
+			last = append(last[max(0, len(last)+1-maxTold):], text)
+		}
+		l.partial, l.long, p = l.partial[:0], false, rest
+	}
+	for _, text := range last {
+		l.emit(agent.Event{Kind: agent.Text, Text: text})
+	}
+	return n, nil
+}
+
+func visible(line []byte) string {
+	return strings.TrimFunc(strings.ToValidUTF8(string(line), "\uFFFD"), unicode.IsSpace)
+}

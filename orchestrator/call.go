@@ -1,0 +1,223 @@
+package orchestrator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/review"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
+)
+
+// call is one attempt of a call with all that it needs.
+type call struct {
+	flow.Spawn
+	player  *roster.Player
+	input   contract.Input
+	intent  flow.AttemptStarted
+	spec    attempt.Call
+	streams []*rundir.Stream
+	began   time.Time
+}
+
+// prepareCall says exactly what will be started. Nothing is started, and nothing but the step's beginning is in
+// the journal.
+func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
+	player, err := r.Player(e.Role)
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	if e.Call == flow.ReviewCall && player.Supervisor == "" {
+		return nil, &failure.Invalid{Err: fmt.Errorf("the work of %s on %s waits for a review, and the role asks for none any more", e.Role, e.Task),
+			Fix: "put review: supervisor back into the role file"}
+	}
+	if r.ledger.State().Step == nil {
+		if err := r.openStep(e, b); err != nil {
+			return nil, err
+		}
+	}
+	step := r.ledger.State().Step
+	if step.Before == nil {
+		if err := r.Workspace.KeepBefore(b); err != nil {
+			return nil, err
+		}
+	}
+	c := &call{Spawn: e, player: player}
+	c.intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: player.Adapter.Name(), Command: player.Shown, From: e.From, Fork: e.Fork}
+	if e.Call == flow.TaskCall && !r.DryRun {
+		c.intent.Plan = player.Plan()
+	}
+	if e.Call == flow.ManagerCall && step.Before == nil {
+		c.intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.Workspace.Seen(b.Current.Path)}
+	}
+	if err := r.setInput(c, b); err != nil {
+		return nil, err
+	}
+	return c, r.setSpec(c)
+}
+
+func (r *run) openStep(e flow.Spawn, b *board.Board) error {
+	r.opened = r.Now()
+	r.accounts = attempt.Accounts{} // no session outlives its step
+	index, of := r.Workspace.Position(b, e.Task)
+	return r.ledger.Append(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()})
+}
+
+// setInput gives the first attempt of a call an input, of which the intent then tells, and all others the same:
+// seed 004, "Retry Rule (CRITICAL)".
+func (r *run) setInput(c *call, b *board.Board) (err error) {
+	step := r.ledger.State().Step
+	if step.Input != nil {
+		c.input, err = r.restoreInput(step)
+		return err
+	}
+	if c.input, err = r.newInput(c.Spawn, b); err != nil {
+		return err
+	}
+	inline, rest, err := c.input.Journaled()
+	if err != nil {
+		return err
+	}
+	if c.intent.Input = inline; rest != nil {
+		if c.intent.Stored, err = r.dir.Store(rest); err != nil {
+			return err
+		}
+		failpoint.At("input-stored")
+	}
+	r.input, r.inputOf = c.input, inputKey(step)
+	return nil
+}
+
+// newInput is the input of a call that starts afresh, on the board as it is. It holds no secret: it is
+// journaled, and a retry must get the same bytes.
+func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
+	kanban := r.Workspace.KanbanFile()
+	if err := workspace.CheckSecrets(r.Redactor, e.Task, kanban); err != nil {
+		return contract.Input{}, err
+	}
+	switch {
+	case e.Call == flow.ReviewCall:
+		return r.reviewInput(e.Task, kanban)
+	case e.From != "":
+		return contract.Input{Text: r.Redactor.String(review.Feedback(r.ledger.State().Step.Feedback))}, nil
+	case e.Call == flow.TaskCall:
+		return contract.ForTask(e.Task, kanban)
+	}
+	tasks := r.Workspace.Tasks(b)
+	if secret := tasks.FindSecret(r.Redactor.Changes); secret != "" {
+		return contract.Input{}, workspace.CheckSecrets(r.Redactor, secret)
+	}
+	return contract.ForManager(kanban, e.Task, tasks)
+}
+
+// reviewInput tells a supervisor what the agent was asked for: its input, and the task in it as it stands now.
+// A task that cannot be read is no reason to review nothing: the supervisor has the session.
+func (r *run) reviewInput(task, kanban string) (contract.Input, error) {
+	in, err := contract.ForTask(task, kanban)
+	if err != nil {
+		return in, err
+	}
+	asked := []string{string(in.JSON)}
+	if text, err := r.Workspace.Place.ReadText(task); err == nil {
+		asked = append(asked, task+" is now:\n\n"+text)
+	}
+	return contract.Input{Text: r.Redactor.String(review.Ask(asked))}, nil
+}
+
+// inputKey names the call that a step's input is for.
+func inputKey(s *flow.Step) flow.AttemptRef {
+	return flow.AttemptRef{Step: s.Number, Call: s.Call, Round: s.Round}
+}
+
+// restoreInput is the input that the attempts of the open call got before, from memory or from the journal.
+// Errors: [rundir.ErrNotStored].
+func (r *run) restoreInput(step *flow.Step) (contract.Input, error) {
+	if r.inputOf == inputKey(step) {
+		return r.input, nil
+	}
+	in, err := r.readInput(step.Input, step.Stored)
+	if err == nil {
+		r.input, r.inputOf = in, inputKey(step)
+	}
+	return in, err
+}
+
+func (r *run) readInput(inline json.RawMessage, stored string) (contract.Input, error) {
+	if stored == "" {
+		return contract.Restore(inline, nil)
+	}
+	rest, err := r.dir.Stored(stored)
+	if err != nil {
+		return contract.Input{}, err
+	}
+	return contract.Restore(inline, rest)
+}
+
+// setSpec says what is started, to the byte.
+func (r *run) setSpec(c *call) error {
+	a := c.player.Assignment
+	a.Contract, a.Input, a.Scratch = agent.ContractOf(c.Call), c.input.JSON, r.dir.Scratch()
+	if c.input.Text != "" {
+		a.Follow = &agent.Follow{Session: c.From, Fork: c.Fork, Text: c.input.Text}
+	}
+	if c.Call == flow.ReviewCall {
+		a.Prompt = c.player.Supervisor
+	}
+	inv, err := c.player.Adapter.Invoke(a)
+	if err != nil {
+		return &failure.Invalid{Err: err}
+	}
+	c.intent.Digest = inv.Digest()
+	inv.Mark, inv.MaxOutput = agent.ParseMark(r.ledger.State().Step.Mark), r.MaxOutput
+	name := fmt.Sprintf("%s-%d", c.Call, c.Attempt)
+	stdout, stderr := r.dir.NewStream(c.Step, name, "stdout"), r.dir.NewStream(c.Step, name, "stderr")
+	c.streams = []*rundir.Stream{stdout, stderr}
+	left, _ := r.ledger.State().TimeLeft()
+	c.spec = attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: a.Contract, Tasks: c.input.Tasks,
+		Sinks: attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.Redactor}, Emit: r.showActivity, TimeLimit: left}
+	return nil
+}
+
+// showActivity shows what an agent does. Its warnings are shown also where no activity is: seed 003, "解析错误处理".
+func (r *run) showActivity(ev agent.Event) {
+	if ev.Kind == agent.Warning {
+		r.Observer.Notice(r.Board, strings.TrimPrefix(ev.String(), ev.Kind.String()+": "))
+		return
+	}
+	r.Observer.Activity(r.Board, ev.String())
+}
+
+// sweep removes what the call before needed and this one does not: the streams of replies that are on disk by
+// now and, before the Manager is called, stored inputs.
+func (r *run) sweep(c *call) error {
+	err := r.dropStreams()
+	if c.Call == flow.ManagerCall && c.intent.Input != nil {
+		err = errors.Join(err, r.dir.SweepStored(c.intent.Stored))
+	}
+	return err
+}
+
+// dropStreams removes the streams of accepted replies, unless all are to be kept.
+func (r *run) dropStreams() error {
+	streams := r.streams
+	r.streams = nil
+	if r.KeepOutput {
+		return nil
+	}
+	var errs []error
+	for _, s := range streams {
+		errs = append(errs, s.Remove())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,106 @@
+// Package contract says what agents are told.
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Input is what a program is told: the JSON object of a call that begins in a new session, or the text of
+// one that goes on in another. Source: seed 004, "Input Specification (Supervisor → Agent)".
+type Input struct {
+	JSON  []byte
+	Text  string
+	Tasks *TaskList // in the JSON of a Manager; nil in others
+}
+
+// ForTask is the input of a task agent. Both are paths as agents see them.
+func ForTask(task, kanban string) (Input, error) {
+	text, err := json.Marshal(struct {
+		TaskFile   string `json:"task_file"`
+		KanbanFile string `json:"kanban_file"`
+	}{task, kanban})
+	return Input{JSON: text}, err
+}
+
+// ForInstruction is the input of a single shot.
+func ForInstruction(instruction string) (Input, error) {
+	text, err := json.Marshal(struct {
+		Instruction string `json:"instruction"`
+	}{instruction})
+	return Input{JSON: text}, err
+}
+
+// ForManager is the input of the Manager, which alone gets the list of tasks.
+func ForManager(kanban, done string, tasks *TaskList) (Input, error) {
+	head, err := json.Marshal(managerHead{kanban, done})
+	if err != nil {
+		return Input{}, err
+	}
+	return withTasks(head, tasks), nil
+}
+
+// managerHead is the Manager's input without the list.
+type managerHead struct {
+	KanbanFile string `json:"kanban_file"`
+	DoneTask   string `json:"done_task"`
+}
+
+func withTasks(head []byte, tasks *TaskList) Input {
+	list := tasks.JSON()
+	text := make([]byte, 0, len(head)+len(list)+len(`,"tasks":}`))
+	text = append(text, head[:len(head)-1]...)
+	text = append(text, `,"tasks":`...)
+	text = append(text, list...)
+	return Input{JSON: append(text, '}'), Tasks: tasks}
+}
+
+// MaxInline is how long a text may be that the journal holds itself, in bytes.
+const MaxInline = 4 << 10
+
+// Journaled is the input as the journal holds it: all of it, or what is left where a part is too long,
+// which is to be stored beside the journal; stored is nil else.
+func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
+	switch {
+	case in.Text != "" && len(in.Text) > MaxInline:
+		return json.RawMessage(`""`), []byte(in.Text), nil
+	case in.Text != "":
+		inline, err = json.Marshal(in.Text)
+		return inline, nil, err
+	case in.Tasks != nil && len(in.JSON) > MaxInline:
+		head := in.JSON[:len(in.JSON)-len(in.Tasks.JSON())-len(`,"tasks":}`)]
+		return append(bytes.Clone(head), '}'), in.Tasks.JSON(), nil
+	default:
+		return in.JSON, nil, nil
+	}
+}
+
+// Restore is the reverse of Journaled.
+func Restore(inline json.RawMessage, stored []byte) (in Input, err error) {
+	switch {
+	case len(inline) > 0 && inline[0] == '"' && stored != nil:
+		return Input{Text: string(stored)}, nil
+	case len(inline) > 0 && inline[0] == '"':
+		err = json.Unmarshal(inline, &in.Text)
+	case stored != nil:
+		var paths []string
+		if err = json.Unmarshal(stored, &paths); err == nil {
+			return withTasks(inline, &TaskList{Paths: paths, Clean: cleanAll(paths), json: stored}), nil
+		}
+	default:
+		var manager struct {
+			Tasks []string `json:"tasks"`
+		}
+		if err = json.Unmarshal(inline, &manager); err == nil {
+			in = Input{JSON: inline}
+			if manager.Tasks != nil {
+				in.Tasks = NewTaskList(manager.Tasks)
+			}
+		}
+	}
+	if err != nil {
+		return Input{}, fmt.Errorf("decode a journaled input: %w", err)
+	}
+	return in, nil
+}

@@ -1,0 +1,72 @@
+package flow
+
+// lostRun is the reason of an attempt whose run died.
+const lostRun = "the run died before the attempt's end was known; it is started again with the same input"
+
+// Reopen closes what an earlier run left open and is no longer true of the board, whose bytes have the
+// given SHA-256. It applies the events by record; view reads the board in the state that they lead to.
+func Reopen(s *State, sha string, view func() (Board, error), record func(Event) error) error {
+	for _, event := range []func(*Step, string) Event{closeAttempt, restartCall} {
+		if s.Step == nil {
+			break
+		}
+		if e := event(s.Step, sha); e != nil {
+			if err := record(e); err != nil {
+				return err
+			}
+		}
+	}
+	b, err := view()
+	if err != nil {
+		return err
+	}
+	if reason := s.staleness(b); reason != "" {
+		return record(StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason})
+	}
+	return nil
+}
+
+// closeAttempt is the end of an attempt that died with its run; nil: none did.
+func closeAttempt(s *Step, _ string) Event {
+	if s.Running == 0 {
+		return nil
+	}
+	ref := AttemptRef{Step: s.Number, Call: s.Call, Task: s.Task, Role: s.CallRole(), Attempt: s.Running, Round: s.Round}
+	return AttemptStopped{AttemptRef: ref, Millis: s.Worked, Spent: s.Paid.Unfinished(), Reason: lostRun}
+}
+
+// restartCall starts the open call afresh where a person changed the board between two runs, or where
+// its input stands only in a form that this version does not read any more.
+func restartCall(s *Step, sha string) Event {
+	restarted := CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha}
+	switch {
+	case s.Reply != nil:
+		return nil
+	case s.Left != sha && (s.Left != "" || s.BoardSHA == ""):
+		restarted.Reason = "the board was edited since the last run"
+	case s.InputSHA != "":
+		restarted.Reason = "an earlier version of kanban-run did not journal its input"
+	default:
+		return nil
+	}
+	return restarted
+}
+
+// staleness says why the open step is no longer true on board b, or "". A step survives a restart as
+// long as the board still names its task in its role; once a Manager attempt was started, the board may
+// say something else by right.
+func (s *State) staleness(b Board) string {
+	step := s.Step
+	switch {
+	case step == nil || step.Before != nil:
+		return ""
+	case b.Terminal:
+		return "the board was completed by hand"
+	case b.Task != step.Task:
+		return "the board now names " + b.Task
+	case step.Call != ManagerCall && b.Role != step.Role:
+		return step.Task + " is now a task for " + b.Role
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,52 @@
+package flow_test
+
+import (
+	"fmt"
+	"testing"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// TestTasksAreCounted: what each task has used is kept for the last 256, also while no limit asks for it, and is fresh after a
+// finish.
+func TestTasksAreCounted(t *testing.T) {
+	b := newBook(t).own("one")
+	check := func(tasks int) {
+		t.Helper()
+		if len(b.State.Tasks) != tasks {
+			t.Fatalf("%d tasks are told apart, want %d", len(b.State.Tasks), tasks)
+		}
+	}
+	b.write(limited(flow.Limits{}))
+	n := 0
+	work := func(tasks int) {
+		for i := range tasks {
+			n++
+			b.write(stepOf(n, fmt.Sprintf("t%d", i), int64(i), 7)...)
+		}
+	}
+	work(3)
+	check(3)
+	if got := b.State.Tasks[2]; got.Task != "t2" || got.Steps != 1 || got.Used.Attempts != 2 {
+		t.Errorf("t2 has used %+v", got)
+	}
+	work(300)
+	check(256)
+	if got := b.State.Tasks[0].Task; got != "t44" {
+		t.Errorf("the oldest of 300 tasks is %s, want t44", got)
+	}
+	b.write(flow.RunFinished{Outcome: flow.LimitReached}, limited(flow.Limits{MaxTaskCost: 1 << 40}))
+	check(0)
+	work(2)
+	b.write(flow.RunInterrupted{Outcome: flow.Interrupted}, limited(flow.Limits{}))
+	check(2)
+}
+
+// TestUsesOfAnOlderRun: journals before form 4 count for tasks only under limits for them, and say what was used before.
+func TestUsesOfAnOlderRun(t *testing.T) {
+	s := after(t, events([]flow.Event{limited(flow.Limits{})}, stepOf(1, "t1", 5, 7))...)
+	apply(t, &s, flow.RunStarted{Limits: flow.Limits{MaxTaskCost: 5}, Uses: []flow.TaskUse{{Task: "t1", Used: flow.Used{Cost: 5}}}})
+	if end, ok := flow.Next(s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish); !ok || end.Outcome != flow.LimitReached {
+		t.Errorf("Next = %+v, want the limit to be reached by what was used before it", end)
+	}
+}

@@ -1,0 +1,145 @@
+// Package inspect answers questions about a board's runs without taking the board, also while a run works.
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
+)
+
+// Locate finds the folder of a board's runs, whether or not it exists. The board itself need not be readable,
+// but it must be there, because its links are resolved. Errors: *failure.Invalid.
+func Locate(boardPath string) (rundir.Dir, error) {
+	real, err := filepath.EvalSymlinks(boardPath)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		if _, explained := board.ReadFile(boardPath); explained != nil {
+			err = explained
+		}
+		return rundir.Dir{}, &failure.Invalid{Err: err}
+	}
+	if info, err := os.Stat(real); err == nil && info.IsDir() {
+		return rundir.Dir{}, &failure.Invalid{Err: fmt.Errorf("%s is a folder, not a board", boardPath)}
+	}
+	return rundir.Of(real), nil
+}
+
+// History replays a board's journal and returns its history. each sees every entry in order; nil is allowed.
+// Errors: *ledger.NoRunError, *journal.DamageError.
+func History(boardPath string, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
+	dir, err := Locate(boardPath)
+	if err != nil {
+		return flow.History{}, journal.Summary{}, err
+	}
+	h, sum, err := ledger.Fold(dir, each)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &ledger.NoRunError{Board: boardPath}
+	}
+	if err == nil {
+		err = ledger.CheckFile(dir, h)
+	}
+	return h, sum, err
+}
+
+// IsOwned says whether a run owns the board now.
+func IsOwned(boardPath string) (bool, error) {
+	dir, err := Locate(boardPath)
+	if err != nil {
+		return false, err
+	}
+	return durable.Held(dir.Lock())
+}
+
+// Foresee returns what a run of the board would do next, started now with the limits of the last one. workdir
+// is the folder that -C names, "" to choose one. Errors: *failure.Invalid, when a run would refuse the board.
+func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {
+	if text := h.Standstill(); text != "" {
+		return flow.Finish{Outcome: flow.Frozen, Text: text}, nil
+	}
+	b, _, err := ReadBoard(boardPath, true, func(string) {})
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	dir, err := board.ChooseWorkdir(workdir, boardPath, startDir, b)
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	place, err := board.OpenPlace(dir, boardPath)
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	defer place.Close()
+	return foresee(h.State, b, place)
+}
+
+func foresee(s flow.State, b *board.Board, place *board.Place) (flow.Effect, error) {
+	view := func() (flow.Board, error) {
+		return workspace.View(b, &s, place, func(role string) (string, error) { return role, nil })
+	}
+	if err := s.Apply(flow.RunStarted{Limits: s.Limits}); err != nil {
+		return nil, err
+	}
+	if err := flow.Reopen(&s, b.SHA, view, s.Apply); err != nil {
+		return nil, err
+	}
+	v, err := view()
+	if err != nil {
+		return nil, err
+	}
+	return flow.Next(s, v), nil
+}
+
+// ReadBoard reads a board and resolves its links. A board that is no board while a Manager's turn is open is
+// what a Manager left that died as it wrote: with recover the bytes from before its turn count, which the run
+// puts back as soon as it owns the board, and notice is told of it.
+func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *board.Board, path string, err error) {
+	path, err = filepath.EvalSymlinks(boardPath)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		_, err := board.ReadFile(boardPath) // which explains it
+		return nil, "", err
+	}
+	source, err := board.ReadFile(boardPath)
+	if err != nil {
+		return nil, path, err
+	}
+	if b, err = board.Parse(boardPath, source); err == nil || !recover {
+		return b, path, err
+	}
+	before := beforeManager(rundir.Of(path))
+	if before == nil {
+		return nil, path, err
+	}
+	notice(fmt.Sprintf("%v; this is how the Manager left it: the bytes from before its turn are put back", err))
+	b, err = board.Parse(boardPath, before)
+	return b, path, err
+}
+
+// beforeManager returns the board's bytes from before the Manager's turn that is open, nil when none is.
+func beforeManager(dir rundir.Dir) []byte {
+	h, _, err := ledger.Fold(dir, nil)
+	step := h.State.Step
+	if err != nil || step == nil || step.Before == nil || step.Reply != nil {
+		return nil
+	}
+	source, err := workspace.Before(dir, step.Before.BoardSHA)
+	if err != nil {
+		return nil
+	}
+	return source
+}

@@ -1,0 +1,36 @@
+package inspect
+
+import "kanban-run/orchestrator/flow"
+
+// Verdict is what there is to say about a board's journal, all of whose records were read and replayed.
+type Verdict struct {
+	Journal   string          `json:"journal"`
+	Records   uint64          `json:"records"`
+	Bytes     int64           `json:"bytes"`
+	TornBytes int64           `json:"torn_bytes"`            // behind the last whole record
+	Head      uint64          `json:"last_acknowledged_seq"` // 0: not known
+	Epoch     uint64          `json:"epoch"`
+	Owner     string          `json:"owner"`
+	Points    []flow.Identity `json:"rollback_points"` // one is right
+	Frozen    string          `json:"frozen"`          // why the board is frozen or will be, "" when it is not
+}
+
+// Verify reads a board's journal and changes nothing, also while a run writes it. Errors: *ledger.NoRunError, *journal.DamageError.
+func Verify(boardPath string) (Verdict, error) {
+	h, sum, err := History(boardPath, nil)
+	if err != nil {
+		return Verdict{}, err
+	}
+	dir, err := Locate(boardPath)
+	v := Verdict{Journal: dir.Journal(), Records: sum.Records, Bytes: sum.Bytes, TornBytes: sum.TornBytes, Head: sum.Head,
+		Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Points: points(h), Frozen: h.Standstill()}
+	return v, err
+}
+
+func points(h flow.History) []flow.Identity {
+	all := []flow.Identity{}
+	for _, p := range h.Points {
+		all = append(all, p.Identity)
+	}
+	return all
+}

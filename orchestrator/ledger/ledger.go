@@ -1,0 +1,246 @@
+// Package ledger journals what happens to a board, and settles who may: it is the only place where an event
+// is appended, applied to the history and told.
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Ledger is the journal of one board with the history that it tells. One goroutine uses it.
+type Ledger struct {
+	board    string
+	dir      rundir.Dir
+	observer Observer
+	redactor *redact.Redactor
+	now      func() time.Time
+	journal  *journal.Journal
+	epoch    uint64 // of the records that are written
+	history  flow.History
+	pending  []flow.Entry
+	logbook  *logbook
+}
+
+// New is the ledger of the board whose runs are in dir. Open reads it.
+func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func() time.Time) *Ledger {
+	return &Ledger{board: board, dir: dir, observer: o, redactor: r, now: now, logbook: newLogbook(dir, board)}
+}
+
+// Open replays the journal into the history; each hears every entry.
+func (l *Ledger) Open(each func(flow.Entry)) error {
+	j, err := journal.Open(l.dir.Journal(), l.now, func(rec journal.Record) error {
+		e, err := decode(rec)
+		if err != nil {
+			return err
+		}
+		l.logbook.remember(e)
+		each(e)
+		l.history.Add(e)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	l.journal = j
+	if err := CheckFile(l.dir, l.history); err != nil {
+		return err
+	}
+	if kept, n := j.Repaired(); n > 0 {
+		l.observer.Notice(l.board, fmt.Sprintf("the journal ended in a torn record; its %d bytes are kept in %s", n, kept))
+	}
+	return nil
+}
+
+// Own makes this run the owner of the board, and reconciles what was changed since the last run. Errors:
+// *failure.Frozen.
+func (l *Ledger) Own() error {
+	err := l.takeOver()
+	if err == nil {
+		err = l.reconcileChanges()
+	}
+	if err != nil {
+		return errors.Join(err, l.logbook.redraw(&l.history))
+	}
+	if len(l.history.Points) == 0 {
+		if err := l.TakeSnapshot(); err != nil {
+			return err
+		}
+	}
+	return l.logbook.catchUp(l.dir.Journal())
+}
+
+// State is where the board's work stands.
+func (l *Ledger) State() *flow.State { return &l.history.State }
+
+// Close gives the journal back. It may be called twice.
+func (l *Ledger) Close() error {
+	if l.journal == nil {
+		return nil
+	}
+	j := l.journal
+	l.journal = nil
+	return j.Close()
+}
+
+// Append appends an event and applies it. It is on disk after the next Commit.
+func (l *Ledger) Append(e flow.Event) error {
+	e, data, err := l.encode(e)
+	if err != nil {
+		return err
+	}
+	next := l.history
+	entry := flow.Entry{Seq: next.Seq + 1, Epoch: l.epoch, Rev: next.Rev + 1, Actor: flow.Actor(e), Event: e}
+	if err := next.Extend(entry); err != nil {
+		return err
+	}
+	r, err := l.journal.Append(journal.Draft{Type: e.Kind(), TaskID: e.Subject(), Rev: entry.Rev, Actor: entry.Actor, Data: data})
+	if err != nil {
+		return err
+	}
+	l.history, entry.Time = next, r.Time
+	l.pending = append(l.pending, entry)
+	return nil
+}
+
+// encode encodes an event without secrets, and returns it as a reader of the journal will see it.
+func (l *Ledger) encode(e flow.Event) (flow.Event, []byte, error) {
+	e = flow.Redacted(e, l.redactor.String)
+	data, err := json.Marshal(e)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode event %s: %w", e.Kind(), err)
+	}
+	return e, data, nil
+}
+
+// Commit makes all appended events durable and only then tells of them.
+func (l *Ledger) Commit() error {
+	if err := l.journal.Commit(); err != nil {
+		return err
+	}
+	failpoint.At("log-behind")
+	pending := l.pending
+	l.pending = nil // the next ones may be long in coming
+	for _, e := range pending {
+		if err := l.logbook.follow(e); err != nil {
+			return err
+		}
+		l.observer.Entry(l.board, e)
+	}
+	return nil
+}
+
+// Record is Append and Commit.
+func (l *Ledger) Record(e flow.Event) error {
+	if err := l.Append(e); err != nil {
+		return err
+	}
+	return l.Commit()
+}
+
+// snapshotEvery is how many steps may lie between two snapshots. Fewer make a longer journal, more a longer
+// rebuild.
+const snapshotEvery = 64
+
+// FinishStep appends the end of a step, with a snapshot now and then.
+func (l *Ledger) FinishStep(e flow.StepFinished) error {
+	if err := l.Append(e); err != nil || e.Step%snapshotEvery != 0 {
+		return err
+	}
+	return l.TakeSnapshot()
+}
+
+// TakeSnapshot keeps the present state as a rollback point. It is on disk after the next Commit.
+func (l *Ledger) TakeSnapshot() error { return l.Append(l.history.Snapshot(l.board)) }
+
+// DrawState brings state.md up to date, at most once a second.
+func (l *Ledger) DrawState() error {
+	if !l.logbook.isDue(l.now()) {
+		return nil
+	}
+	if err := l.reconcileState(); err != nil {
+		return err
+	}
+	return l.logbook.draw(&l.history)
+}
+
+// Finish records how the run ended. In RECONCILE_LOCK that would be an operational write; the lock says it
+// all.
+func (l *Ledger) Finish(e flow.Event) error {
+	failpoint.At("run-end")
+	err := l.reconcileState()
+	if l.history.Custody.Locked == "" {
+		err = errors.Join(err, l.finish(e))
+	}
+	return errors.Join(err, l.logbook.draw(&l.history))
+}
+
+func (l *Ledger) finish(e flow.Event) error {
+	if err := l.Append(e); err != nil {
+		return err
+	}
+	if err := l.TakeSnapshot(); err != nil {
+		return err
+	}
+	failpoint.At("snapshot-taken")
+	return l.Commit()
+}
+
+// Fold replays a board's journal without opening it, also while a run writes it. each hears every entry; nil
+// is allowed.
+func Fold(dir rundir.Dir, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
+	var h flow.History
+	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {
+		e, err := decode(r)
+		if err != nil {
+			return err
+		}
+		h.Add(e)
+		if each == nil {
+			return nil
+		}
+		return each(e)
+	})
+	return h, sum, err
+}
+
+// CheckFile makes sure that a journal is the board's own, and was not copied from another one: its steps and
+// its agents' inputs are of that board. Errors: *failure.Invalid.
+func CheckFile(dir rundir.Dir, h flow.History) error {
+	if own := dir.BoardFile(); h.File != "" && h.File != own {
+		return &failure.Invalid{Err: fmt.Errorf("journal %s is the one of a board %s, not of %s", dir.Journal(), h.File, own),
+			Fix: "give the folder " + dir.Path + " back to its board, or move it aside to begin a new run"}
+	}
+	return nil
+}
+
+// recordError is a whole record that this program cannot have written.
+type recordError struct{ err error }
+
+func (e *recordError) Error() string { return e.err.Error() }
+func (e *recordError) Unwrap() error { return e.err }
+
+// Hint says what to do about it.
+func (e *recordError) Hint() string {
+	return "if a newer version of kanban-run has run this board, use that one; else restore the run's folder from a backup, or move it aside to begin a new run"
+}
+
+// decode turns a record of the journal back into an entry.
+func decode(r journal.Record) (flow.Entry, error) {
+	e, err := flow.Decode(r.Type, r.Data)
+	if err != nil {
+		return flow.Entry{}, &recordError{fmt.Errorf("record %d: %w", r.Seq, err)}
+	}
+	if e.Subject() != r.TaskID {
+		return flow.Entry{}, &recordError{fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())}
+	}
+	return flow.Entry{Seq: r.Seq, Epoch: r.Epoch, Rev: r.Rev, Time: r.Time, Actor: r.Actor, Event: e}, nil
+}

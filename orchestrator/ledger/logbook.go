@@ -1,0 +1,179 @@
+package ledger
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/rundir"
+)
+
+// logbook keeps the two Markdown files of a run up with its journal: supervisor-log.md, with an entry for every rejected
+// reply, and state.md, the state at a glance. Both can be made from the journal at any time; neither is ever read.
+type logbook struct {
+	dir      rundir.Dir
+	board    string
+	rejected int // replies rejected according to the journal
+	recent   []happened
+	earlier  int       // entries before the recent ones
+	drawn    time.Time // when state.md was last written
+}
+
+const (
+	logHeading  = "## Supervisor Log\n"
+	recentLimit = 50
+	maxLog      = 256 << 20 // bytes of a supervisor log that are looked at
+	maxState    = 1 << 20   // bytes of a state.md; ours has a few hundred lines
+	drawEvery   = time.Second
+)
+
+// happened is what state.md tells of an entry. The whole of it would be kept for nothing.
+type happened struct {
+	at                   time.Time
+	epoch, rev           uint64
+	kind, actor, subject string
+}
+
+func newLogbook(dir rundir.Dir, board string) *logbook {
+	return &logbook{dir: dir, board: board}
+}
+
+// remember takes note of an entry.
+func (l *logbook) remember(e flow.Entry) {
+	if _, ok := e.Event.(flow.ReplyRejected); ok {
+		l.rejected++
+	}
+	if len(l.recent) == recentLimit {
+		l.earlier++
+		l.recent = append(l.recent[:0], l.recent[1:]...)
+	}
+	l.recent = append(l.recent, happened{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, e.Event.Subject()})
+}
+
+// catchUp makes supervisor-log.md anew when it has not as many entries as the journal, most likely because of a crash.
+func (l *logbook) catchUp(journalPath string) error {
+	if err := rundir.RemoveForeign(l.dir.Log()); err != nil {
+		return fmt.Errorf("look at the supervisor log: %w", err)
+	}
+	entries, err := countEntries(l.dir.Log())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the supervisor log: %w", err)
+	}
+	if entries == l.rejected {
+		return nil
+	}
+	var all bytes.Buffer
+	all.WriteString(logHeading)
+	_, err = journal.Read(journalPath, func(r journal.Record) error {
+		e, err := decode(r)
+		if rejected, ok := e.Event.(flow.ReplyRejected); ok {
+			all.WriteString(retryEntry(e.Time, rejected))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(l.dir.Log(), all.Bytes(), 0o600)
+}
+
+// countEntries counts the entries of a log, which an agent may have made of any size.
+func countEntries(path string) (n int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	lines := bufio.NewReader(io.LimitReader(f, maxLog))
+	for begins := true; err == nil; {
+		var line []byte
+		var rest bool
+		line, rest, err = lines.ReadLine()
+		if begins && bytes.HasPrefix(line, []byte("### [")) {
+			n++
+		}
+		begins = !rest
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// follow brings the files up to a committed event.
+func (l *logbook) follow(e flow.Entry) error {
+	l.remember(e)
+	if rejected, ok := e.Event.(flow.ReplyRejected); ok {
+		return AppendLog(l.dir, e.Time, rejected)
+	}
+	return nil
+}
+
+// AppendLog adds a rejected reply to supervisor-log.md.
+func AppendLog(dir rundir.Dir, at time.Time, e flow.ReplyRejected) error {
+	text := retryEntry(at, e)
+	if err := rundir.RemoveForeign(dir.Log()); err != nil {
+		return fmt.Errorf("look at the supervisor log: %w", err)
+	}
+	log, err := os.OpenFile(dir.Log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("append to the supervisor log: %w", err)
+	}
+	if at, err := log.Seek(0, io.SeekEnd); err == nil && at == 0 {
+		text = logHeading + text
+	}
+	_, err = log.WriteString(text)
+	return errors.Join(err, log.Close())
+}
+
+// retryEntry is one entry of the log: seed 004, "Retry Logging". When the retries are used up nothing is rescheduled, and the
+// entry says so.
+func retryEntry(at time.Time, e flow.ReplyRejected) string {
+	title, action := "Retry Event", "Rescheduling with exact same parameters"
+	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
+	if e.Retries >= e.Of {
+		title, action = "Retries Exhausted", fmt.Sprintf("Giving up: agent %s failed after %d retries", redact.Markdown(e.Role), e.Of)
+		attempt = fmt.Sprintf("%d, no retry is left", e.Retries+1)
+	}
+	if e.Lost {
+		action = "Starting the task from its beginning: its session is lost"
+	}
+	agentName, task := e.Role, e.Task
+	switch e.Call {
+	case flow.ManagerCall:
+		task = fmt.Sprintf("KANBAN (done_task: %s)", e.Task)
+	case flow.ReviewCall:
+		agentName = "Supervisor of " + e.Role
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n### [%s] %s\n\n", at.UTC().Format(time.RFC3339), title)
+	fmt.Fprintf(&b, "**Agent:** %s  \n**Task:** %s  \n**Attempt:** %s  \n", redact.Markdown(agentName), redact.Markdown(task), attempt)
+	fmt.Fprintf(&b, "**Issue:** Invalid output format: %s  \n**Exit:** %s\n\n", redact.Markdown(e.Reason), redact.Markdown(e.Exit))
+	fmt.Fprintf(&b, "**Expected:**\n%s\n", fenced("json", agent.ContractOf(e.Call).Expected()))
+	fmt.Fprintf(&b, "**Received:**\n%s\n", fenced("json", redact.InertLines(e.Received)))
+	if e.Stderr != "" {
+		fmt.Fprintf(&b, "**Standard error:**\n%s\n", fenced("", redact.InertLines(e.Stderr)))
+	}
+	fmt.Fprintf(&b, "**Action:** %s\n", action)
+	return b.String()
+}
+
+// fenced puts text into a fence that is longer than any in the text, so that an agent cannot end it.
+func fenced(language, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + strings.TrimRight(text, "\n") + "\n" + fence + "\n"
+}

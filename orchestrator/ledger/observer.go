@@ -1,0 +1,25 @@
+package ledger
+
+import "kanban-run/orchestrator/flow"
+
+// Observer is told what happens. Its methods are called from several goroutines when several boards run.
+type Observer interface {
+	// Entry is called for every journaled event, in order, after its commit.
+	Entry(board string, e flow.Entry)
+	// Activity is called when an agent shows a sign of life. It is not journaled and may be dropped.
+	Activity(board, text string)
+	// Notice is called for a warning that is not an event of the run.
+	Notice(board, text string)
+}
+
+// Silent is an observer that shows nothing.
+type Silent struct{}
+
+// Entry does nothing.
+func (Silent) Entry(string, flow.Entry) {}
+
+// Activity does nothing.
+func (Silent) Activity(string, string) {}
+
+// Notice does nothing.
+func (Silent) Notice(string, string) {}

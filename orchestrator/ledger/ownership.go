@@ -1,0 +1,124 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+)
+
+// foreignError is a journal that is not as this run left it.
+type foreignError struct {
+	err  error
+	kept string // folder where the output is that could not be recorded
+}
+
+func (e *foreignError) Error() string { return e.err.Error() }
+func (e *foreignError) Unwrap() error { return e.err }
+
+// Hint says what to do about it.
+func (e *foreignError) Hint() string {
+	return "the files of this run were changed, moved or removed while it was at work; a reply that could not be recorded is in " + e.kept +
+		"; find out by what, then the same command goes on"
+}
+
+// takeOver makes this run the owner of the board: seed 002, "Lead -> Supervisor handoff contract". The person
+// that started the run hands it over. It is on disk with the first commit, before anything else that the run
+// writes.
+func (l *Ledger) takeOver() error {
+	if l.history.Custody.Locked != "" && l.history.State.Frozen == nil {
+		// A run died while it reconciled: the procedure is the same however often it is begun.
+		if err := l.resumeReconciliation(); err != nil {
+			return err
+		}
+	}
+	if text := l.history.Frozen(); text != "" {
+		return &failure.Frozen{Text: text}
+	}
+	if b := l.history.Breach; b != nil && b.Kind != flow.Conflict {
+		return l.forbid(b.Kind, b.Text, nil)
+	}
+	was := l.history.Custody
+	epoch, err := l.journal.BeginEpoch()
+	if err != nil {
+		return err
+	}
+	l.epoch = epoch
+	owner := fmt.Sprintf("%s@%d-%08x", flow.ActorRun, epoch, rand.Uint32())
+	events := []flow.Event{
+		flow.HandoffOffered{Board: l.board, File: l.dir.BoardFile(), Epoch: epoch, Owner: owner, PreviousEpoch: was.Epoch, Previous: was.Owner},
+		flow.HandoffAcked{Board: l.board, Epoch: epoch, Owner: owner},
+	}
+	if was.Offers > 0 {
+		events = append(events, flow.HandoffDuplicate{Board: l.board, Epoch: was.Epoch, Owner: was.Owner, Count: was.Offers})
+	}
+	for _, e := range events {
+		if err := l.Append(e); err != nil {
+			return err
+		}
+	}
+	failpoint.At("ownership-taken")
+	return nil
+}
+
+// forbid says that the board has no owner that could go on, and locks it. The records belong to the epoch
+// that was: this run never became the owner.
+func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) error {
+	epoch, err := l.journal.ContinueEpoch()
+	if err != nil {
+		return err
+	}
+	l.epoch = epoch
+	text = fmt.Sprintf("%s: %s", kind, text)
+	var said flow.Event = flow.HandoffMissing{Board: l.board, Epoch: l.history.Custody.Epoch, Text: text}
+	if kind == flow.TwoOwners {
+		said = flow.SplitBrain{Board: l.board, Owners: owners, Text: text}
+	}
+	err = l.Append(said)
+	if err == nil {
+		err = l.Record(flow.LockEntered{Board: l.board, Reason: text})
+	}
+	if err != nil {
+		return err
+	}
+	return &failure.Frozen{Text: text}
+}
+
+// ResolveForeignWrite finds out why the journal is not as this run left it. When another run has written to
+// it, both believe that the board is theirs: this one says so in the journal, which stops the other at its
+// next record, and ends.
+func (l *Ledger) ResolveForeignWrite(cause error) error {
+	mine := l.history.Custody.Owner
+	if err := l.Close(); err != nil {
+		return errors.Join(cause, err)
+	}
+	cause = &foreignError{err: cause, kept: l.dir.Steps()}
+	if _, err := os.Lstat(l.dir.Journal()); err != nil {
+		return cause // removed, and there is no other
+	}
+	now := New(l.board, l.dir, l.observer, l.redactor, l.now)
+	err := now.Open(func(flow.Entry) {})
+	var held *durable.HeldError
+	switch {
+	case errors.As(err, &held):
+		return &failure.Frozen{Text: fmt.Sprintf("%s: another run took %s over while this one was at work on it", flow.TwoOwners, l.board)}
+	case err != nil:
+		return errors.Join(cause, err)
+	}
+	*l = *now
+	theirs := l.history.Custody
+	switch {
+	case theirs.Locked != "":
+		return &failure.Frozen{Text: l.history.Frozen()}
+	case theirs.Owner == mine:
+		return cause
+	default:
+		text := fmt.Sprintf("%s and %s both own %s", mine, theirs.Owner, l.board)
+		return l.forbid(flow.TwoOwners, text, []string{mine, theirs.Owner})
+	}
+}

@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/journal"
+)
+
+// reconcile is seed 002's "Deterministic reconcile procedure"; the numbers are its steps. It returns nil when the run may go
+// on, and a *failure.Frozen when the Lead has to decide.
+func (l *Ledger) reconcile(d flow.StateDiverged) error {
+	// 1. and 2.: from here on only the events of this procedure may be written, 3.
+	if err := l.Append(d); err != nil {
+		return err
+	}
+	if err := l.Record(flow.LockEntered{Board: l.board, Reason: d.Text}); err != nil {
+		return err
+	}
+	return l.settle(d.Text)
+}
+
+// resumeReconciliation goes on with a reconciliation whose run died: in its epoch, since nothing may change hands in RECONCILE_LOCK.
+func (l *Ledger) resumeReconciliation() (err error) {
+	if l.epoch, err = l.journal.ContinueEpoch(); err != nil {
+		return err
+	}
+	return l.settle(l.history.Custody.Locked)
+}
+
+// settle is what follows in RECONCILE_LOCK.
+func (l *Ledger) settle(reason string) error {
+	// 4. and 5.
+	point, why := l.history.RollbackPoint(l.board, reason)
+	if why != nil {
+		return l.freeze(why)
+	}
+	// 6. and 7.
+	rebuilt, err := l.rebuild(point)
+	if err != nil {
+		return err
+	}
+	switch {
+	case rebuilt.Conflict != "": // 10.
+		return l.freeze(flow.ReconcileConflict{Board: l.board, Findings: rebuilt.Findings, Text: "RECONCILE_CONFLICT: " + rebuilt.Conflict})
+	case !rebuilt.Same(&l.history): // 9. "if rollback affects active tasks, require explicit Lead ACK before applying it"
+		return &failure.Frozen{Text: reason}
+	default: // 8. and 11., "explicit no-impact determination"
+		return l.Record(rebuilt.Exit(l.board, flow.DecisionNoImpact, reason, point))
+	}
+}
+
+func (l *Ledger) freeze(e flow.Event) error {
+	if err := l.Record(e); err != nil {
+		return err
+	}
+	return &failure.Frozen{Text: l.history.Frozen()}
+}
+
+// rebuild reads the records after the rollback point again and replays them.
+func (l *Ledger) rebuild(point flow.Snapshot) (flow.Rebuilt, error) {
+	var after []flow.Entry
+	_, err := journal.Read(l.dir.Journal(), func(rec journal.Record) error {
+		if rec.Seq <= point.ReplayIndex {
+			return nil
+		}
+		e, err := decode(rec)
+		after = append(after, e)
+		return err
+	})
+	if err != nil {
+		return flow.Rebuilt{}, err
+	}
+	return flow.Rebuild(point, after), nil
+}
+
+// reconcileChanges reconciles what was changed since the last run by anything but a run.
+func (l *Ledger) reconcileChanges() error {
+	if text := l.history.Contradiction(); text != "" {
+		task := l.board
+		if b := l.history.Breach; b != nil {
+			task, text = b.Task, b.Text
+		}
+		return l.reconcile(flow.StateDiverged{Source: flow.SourceJournal, Task: task, Text: "STATE_DIVERGENCE: the journal contradicts itself: " + text})
+	}
+	return l.reconcileState()
+}
+
+// reconcileState reconciles a state.md that was edited. The edited text is kept aside.
+func (l *Ledger) reconcileState() error {
+	kept, err := l.logbook.findEdit()
+	if err != nil || kept == "" {
+		return err
+	}
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s was edited by hand; it is made anew from the journal (the edited text: %s)", l.dir.State(), kept)
+	err = l.reconcile(flow.StateDiverged{Source: flow.SourceState, Task: l.board, Text: text})
+	return errors.Join(err, os.Rename(l.dir.State(), kept)) // only now: a crash before it must not hide the edit
+}

@@ -1,0 +1,146 @@
+// Package once is a single agent call without a board: seed 004, "Input Specification", the instruction for
+// single-shot tasks.
+package once
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Call is one instruction for one role.
+type Call struct {
+	Role        string
+	Instruction string
+	Dir         string
+	MaxRetries  int
+	MaxOutput   int64 // of an attempt, in bytes; 0 is no bound
+	Roster      *roster.Roster
+	Redactor    *redact.Redactor
+	Notice      func(text string) // told of variables that are withheld, of rejected replies, and of what the call came to
+	Now         func() time.Time
+
+	player  *roster.Player
+	used    flow.Used
+	session string
+}
+
+// ExhaustedError says that an agent gave no valid reply within its retries.
+type ExhaustedError struct {
+	Role     string
+	Attempts int
+	Reason   string
+}
+
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role, flow.Count(e.Attempts, "attempt"), e.Reason)
+}
+
+// Do makes the call, with the same retries as in a run. Errors: *failure.Invalid, *ExhaustedError, or the cause
+// of stop.
+func (c Call) Do(stop, kill context.Context) (*agent.Reply, error) {
+	var err error
+	if c.player, err = c.Roster.Player(c.Role, c.Dir); err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	if len(c.player.Withheld) > 0 {
+		c.Notice(flow.WithheldText(c.player.Withheld, ".kanban-run.yaml or in a role"))
+	}
+	if c.player.Role.Review {
+		c.Notice("a single call is not reviewed: review of role " + c.player.Role.Name + " is left out")
+	}
+	in, err := contract.ForInstruction(c.Instruction)
+	if err != nil {
+		return nil, err
+	}
+	a := c.player.Assignment
+	a.Contract, a.Input, a.Scratch = agent.InstructionContract, in.JSON, c.files().Scratch()
+	inv, err := c.player.Adapter.Invoke(a)
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	inv.MaxOutput = c.MaxOutput
+	inv.Mark = agent.ParseMark(agent.NewMark()) // the same in every attempt: agents see it in their environment
+	defer c.tellCost()                          // however it ends: the money is spent
+	return c.retry(stop, kill, inv, in)
+}
+
+// files is where a call without a board can be looked up.
+func (c *Call) files() rundir.Dir { return rundir.Of(filepath.Join(c.Dir, "once")) }
+
+// tellCost says what the call came to, if the agent's tool tells.
+func (c *Call) tellCost() {
+	text := c.used.String()
+	if c.session != "" && text != "" {
+		text += ", session " + c.session
+	}
+	if text != "" {
+		c.Notice(text)
+	}
+}
+
+// retry asks flow whether there is another attempt, as a run does, so that the rule stands in one place; the
+// events live in memory only.
+func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*agent.Reply, error) {
+	state := flow.State{Limits: flow.Limits{MaxRetries: c.MaxRetries}}
+	if err := state.Apply(flow.StepStarted{Step: 1, Task: "the instruction", Role: c.player.Role.Name}); err != nil {
+		return nil, err
+	}
+	accounts := attempt.Accounts{}
+	for {
+		e, ok := flow.Next(state, flow.Board{}).(flow.Spawn)
+		if !ok {
+			return nil, &ExhaustedError{Role: c.player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason}
+		}
+		if err := state.Apply(flow.AttemptStarted{AttemptRef: e.AttemptRef, Input: in.JSON}); err != nil {
+			return nil, err
+		}
+		out, err := attempt.Run(stop, kill, attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: agent.InstructionContract,
+			Sinks: attempt.Sinks{Redactor: c.Redactor}})
+		c.used.Add(0, accounts.Charge(out, "").Journaled())
+		c.session = cmp.Or(out.Session, c.session)
+		switch {
+		case err != nil:
+			return nil, c.player.Explain(err)
+		case out.Stopped:
+			return nil, context.Cause(stop)
+		case out.Failure == nil:
+			out.Reply.Message = c.Redactor.String(out.Reply.Message)
+			return out.Reply, nil
+		}
+		if err := c.reject(&state, e.AttemptRef, out); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// reject applies a rejected reply, and keeps it in the log: seed 004, "Retry Logging" (task_file or instruction).
+func (c *Call) reject(state *flow.State, ref flow.AttemptRef, out *attempt.Outcome) error {
+	ref.Task, ref.Role = c.Redactor.String(c.Instruction), c.player.Role.Name
+	rejected := flow.ReplyRejected{AttemptRef: ref, Reason: out.Failure.Reason, Exit: out.Exit.String(), Received: out.Received, Stderr: out.Stderr,
+		Retries: state.Step.Rejected, Of: c.MaxRetries}
+	if err := state.Apply(rejected); err != nil {
+		return err
+	}
+	dir := c.files()
+	if err := dir.Ensure(); err != nil {
+		return err
+	}
+	if err := ledger.AppendLog(dir, c.Now(), rejected); err != nil {
+		return err
+	}
+	c.Notice(fmt.Sprintf("attempt %d of %d was rejected: %s; what it said is in %s", ref.Attempt, c.MaxRetries+1, rejected.Reason, dir.Log()))
+	return nil
+}

@@ -1,0 +1,34 @@
+package orchestrator
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/preflight"
+)
+
+// TestRestoreAccounts: the accounts of an open step are what the journal says of its sessions, and of no step before it.
+func TestRestoreAccounts(t *testing.T) {
+	cents := func(n int64) *flow.Spending { return &flow.Spending{Input: n, Cost: &n} }
+	r := run{Prepared: &preflight.Prepared{Setup: &preflight.Setup{}}, accounts: attempt.Accounts{}}
+	for _, e := range []flow.Event{
+		flow.StepStarted{Step: 1}, flow.ReplyAccepted{Session: "old", Spent: cents(1)},
+		flow.StepStarted{Step: 2}, flow.ReplyRejected{Session: "s", Spent: cents(10)}, flow.AttemptStopped{Session: "s", Spent: cents(5)},
+		flow.AttemptStopped{Session: "s"}, flow.ReplyRejected{Spent: cents(100)}, flow.RunStarted{},
+	} {
+		r.restoreAccounts(e)
+	}
+	cost := int64(15)
+	if diff := cmp.Diff(attempt.Accounts{"s": {Input: 15, Cost: &cost}}, r.accounts); diff != "" {
+		t.Fatalf("-want +got\n%s", diff)
+	}
+	total := int64(22)
+	out := &attempt.Outcome{Session: "s", Cumulative: true, Stopped: true, Spent: &agent.Spending{Input: 16, Cost: &total}}
+	if got := r.charge(&call{}, out, 0); got.Input != 1 || *got.Cost != 7 {
+		t.Errorf("a session that goes on is charged %+v, want what came after the earlier run", got)
+	}
+}

@@ -1,0 +1,188 @@
+// Package preflight checks all of a run that needs no agent, before anything is started, locked or written.
+package preflight
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
+)
+
+// Job is one board's run as it was asked for.
+type Job struct {
+	Board     string // the board's path as the user wrote it; also its name in messages
+	StartDir  string // the current folder
+	Workdir   string // -C; "" chooses (see board.ChooseWorkdir)
+	Version   string // of kanban-run
+	DryRun    bool
+	Observer  ledger.Observer
+	Now       func() time.Time
+	Configure func(workdir string) (*Setup, error) // called once, when the work directory is known
+
+	// HoldLock has another process hold the board's lock too, until the returned function is called or, when
+	// this process dies, until its agents are gone. nil: the lock ends with this process.
+	HoldLock func(lock *os.File) (letGo func() error, err error)
+}
+
+// Setup is what the settings and roles of a work directory say about a run there.
+type Setup struct {
+	Limits       flow.Limits
+	OnDivergence string // "accept" or "freeze"
+	KeepOutput   bool
+	MaxOutput    int64 // of an attempt, in bytes; 0 is no bound
+	Roster       *roster.Roster
+	Redactor     *redact.Redactor
+}
+
+// Prepared is a job whose board, tasks, roles and commands were checked.
+type Prepared struct {
+	*Job
+	*Setup
+	Workspace *workspace.Workspace
+
+	file    fs.FileInfo      // of the board
+	players map[string]error // roles that were looked at
+}
+
+// PrepareAll prepares every job; one invalid board, or a board named twice, means that none is run.
+func PrepareAll(jobs []Job) ([]*Prepared, []error) {
+	var prepared []*Prepared
+	var errs []error
+	for _, job := range jobs {
+		p, err := Prepare(job)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, other := range prepared {
+			if os.SameFile(p.file, other.file) {
+				errs = append(errs, &failure.Invalid{Err: fmt.Errorf("%s: the board is named twice (also as %s)", p.Board, other.Board), Fix: "name each board once"})
+				break
+			}
+		}
+		prepared = append(prepared, p)
+	}
+	if len(errs) == 0 {
+		return prepared, nil
+	}
+	for _, p := range prepared {
+		if err := p.Close(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return nil, errs
+}
+
+// Prepare checks all that can be checked without an agent: the board, the work directory, the current task,
+// the roles of the tasks and the command of every role that the board will need. Every error is a
+// *failure.Invalid.
+func Prepare(job Job) (*Prepared, error) {
+	p, err := prepare(&job)
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	return p, nil
+}
+
+func prepare(job *Job) (*Prepared, error) {
+	b, path, err := inspect.ReadBoard(job.Board, !job.DryRun, job.notice)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWritable(job, path); err != nil {
+		return nil, err
+	}
+	dir, err := board.ChooseWorkdir(job.Workdir, job.Board, job.StartDir, b)
+	if err != nil {
+		return nil, err
+	}
+	setup, err := job.Configure(dir)
+	if err != nil {
+		return nil, err
+	}
+	place, err := board.OpenPlace(dir, job.Board)
+	if err != nil {
+		return nil, err
+	}
+	p := &Prepared{Job: job, Setup: setup, Workspace: workspace.New(job.Board, path, place, b, setup.Redactor), players: map[string]error{}}
+	if p.file, err = os.Stat(path); err == nil {
+		err = p.check(b)
+	}
+	if err != nil {
+		return nil, errors.Join(err, place.Close())
+	}
+	return p, nil
+}
+
+func (j *Job) notice(text string) { j.Observer.Notice(j.Board, text) }
+
+// checkWritable finds out before any agent has worked that the board could not be written afterwards.
+func checkWritable(job *Job, path string) error {
+	if job.DryRun || job.Observer == (ledger.Silent{}) {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return &board.FileError{Op: "write board", File: job.Board, Err: errors.Unwrap(err), Fix: "make the file writable, or try the board with --dry-run"}
+	}
+	return f.Close()
+}
+
+// Close releases the work directory of a job that is not run.
+func (p *Prepared) Close() error { return p.Workspace.Close() }
+
+// Dir is the work directory.
+func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
+
+// Player finds the program that plays a role in the work directory.
+func (p *Prepared) Player(role string) (*roster.Player, error) { return p.Roster.Player(role, p.Dir()) }
+
+// check looks at every task that has a file and is not done: its role must be known and the role's command
+// must exist.
+func (p *Prepared) check(b *board.Board) error {
+	for _, w := range b.Warnings {
+		p.notice(w.Error())
+	}
+	secret := p.Workspace.Tasks(b).FindSecret(p.Redactor.Changes)
+	if err := workspace.CheckSecrets(p.Redactor, filepath.Base(p.Workspace.Path), b.Current.Path, secret); err != nil {
+		return err
+	}
+	if b.Terminal() {
+		p.checkEnding(b)
+		return nil
+	}
+	if !b.Current.Set {
+		return b.MissingCurrent()
+	}
+	current, err := p.Workspace.Place.ReadTask(b.Current.Path)
+	if err != nil {
+		return b.CurrentProblem(err)
+	}
+	if err := p.checkRoleOf(b, current); err != nil {
+		return err
+	}
+	if err := p.checkTasks(b); err != nil {
+		return err
+	}
+	return p.checkRole(flow.ManagerRole)
+}
+
+// checkEnding warns of a board that is over without a trace of how: one that ended with blocked looks like one
+// that is complete.
+func (p *Prepared) checkEnding(b *board.Board) {
+	if _, err := os.Lstat(rundir.Of(p.Workspace.Path).Journal()); errors.Is(err, fs.ErrNotExist) && b.Len() > 0 {
+		p.notice("the board is over, and no journal of a run is here to tell how it ended")
+	}
+}

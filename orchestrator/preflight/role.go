@@ -1,0 +1,69 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/workspace"
+	"kanban-run/roles"
+)
+
+func (p *Prepared) checkRoleOf(b *board.Board, t *board.Task) error {
+	if err := p.checkRole(board.RoleFor(b, t)); err != nil {
+		return t.RoleProblem(err)
+	}
+	return nil
+}
+
+// checkRole looks once at each role: a program must play it, and the journal must be able to name it.
+func (p *Prepared) checkRole(role string) error {
+	if err, known := p.players[role]; known {
+		return err
+	}
+	player, err := p.Player(role)
+	if err == nil && !roles.Embedded(player.Role.Name) {
+		err = workspace.CheckSecrets(p.Redactor, player.Role.Name)
+	}
+	if err == nil {
+		p.warnOfSecret(player)
+		p.warnOfIgnored(player)
+		if player.Refusal != nil {
+			p.notice(fmt.Sprintf("a run would refuse role %s: %v", player.Role.Name, player.Refusal))
+		}
+	}
+	p.players[role] = err
+	return err
+}
+
+// warnOfSecret tells of a secret in a command: every user of the machine can read it.
+func (p *Prepared) warnOfSecret(player *roster.Player) {
+	if p.Redactor.Changes(player.Shown) {
+		p.notice(fmt.Sprintf("the command of role %s holds a secret, which every user of this machine can see there: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
+			player.Role.Name, p.Redactor.String(player.Shown)))
+	}
+}
+
+// warnOfIgnored tells which options of a role its agent does not know: a list of tools that restricts nothing
+// must not look like one that does.
+func (p *Prepared) warnOfIgnored(player *roster.Player) {
+	role := player.Role
+	if role.IsBuiltIn() || p.DryRun {
+		return
+	}
+	ignores := player.Adapter.Tool().Ignores
+	tools, model := slices.Contains(ignores, "tools") && role.Tools != nil, slices.Contains(ignores, "model") && role.Model != ""
+	format := ""
+	switch {
+	case tools && model:
+		format = "%s knows neither tools nor models: those of role %s restrict and choose nothing"
+	case tools:
+		format = "%s knows no list of tools: that of role %s restricts nothing"
+	case model:
+		format = "%s knows no model: that of role %s chooses nothing"
+	default:
+		return
+	}
+	p.notice(fmt.Sprintf(format, player.Adapter.Name(), role.Name))
+}

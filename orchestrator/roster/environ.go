@@ -1,0 +1,89 @@
+package roster
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"kanban-run/orchestrator/redact"
+)
+
+// EnvRule says which variables an agent gets. Patterns may hold `*`.
+type EnvRule struct {
+	Pass []string          // passed although they look secret
+	Set  map[string]string // set to these values
+	Only []string          // when not empty: nothing else is passed
+}
+
+// merge adds another rule, of a role to the one of the settings; on conflict the role's wins.
+func (r EnvRule) merge(o EnvRule) EnvRule {
+	set := map[string]string{}
+	for _, m := range []map[string]string{r.Set, o.Set} {
+		for k, v := range m {
+			set[k] = v
+		}
+	}
+	only := r.Only
+	if len(o.Only) > 0 {
+		only = o.Only
+	}
+	return EnvRule{Pass: slices.Concat(r.Pass, o.Pass), Set: set, Only: only}
+}
+
+// outerMark is the variable by which an outer kanban-run finds this one. It is added again when an agent is started, and must not
+// make two runs of a call look different.
+const outerMark = "KANBAN_RUN_MARK"
+
+// environment is what an agent gets of base, sorted by name, and the names that it does not get because they look secret or
+// steer the CI job. The same base and rule always give the same bytes: retries must be identical.
+func environment(base []string, rule EnvRule) (env, withheld []string) {
+	entries := map[string]string{}
+	for _, entry := range base {
+		name, value, ok := strings.Cut(entry, "=")
+		switch {
+		case !ok || name == "" || name == outerMark:
+		case len(rule.Only) > 0:
+			if matchAny(rule.Only, name) {
+				entries[name] = entry
+			}
+		case !matchAny(rule.Pass, name) && (controlsCI(name) || redact.SecretName(name) || redact.SecretValue(value)):
+			withheld = append(withheld, name)
+		default:
+			entries[name] = entry
+		}
+	}
+	for name, value := range rule.Set {
+		entries[name] = name + "=" + value
+	}
+	env = slices.AppendSeq(make([]string, 0, len(entries)), maps.Values(entries))
+	sort.Strings(env)
+	sort.Strings(withheld)
+	return env, slices.DeleteFunc(withheld, func(name string) bool { _, set := rule.Set[name]; return set })
+}
+
+// controlsCI names the variables through which a process steers a GitHub Actions job, or acts in its name.
+func controlsCI(name string) bool {
+	return matchAny([]string{"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY",
+		"GITHUB_TOKEN", "ACTIONS_*"}, name)
+}
+
+func matchAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return err == nil && ok
+	})
+}
+
+// Secrets are the variables of the environment that must never be shown: those whose name or shape looks secret.
+func Secrets(environ []string) []redact.Secret {
+	var secrets []redact.Secret
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if redact.SecretName(name) || redact.SecretValue(value) {
+			secrets = append(secrets, redact.Secret{Name: name, Value: value})
+		}
+	}
+	return secrets
+}

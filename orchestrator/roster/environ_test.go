@@ -1,0 +1,48 @@
+package roster
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEnvironment(t *testing.T) {
+	base := []string{"KANBAN_RUN_MARK=4000000000000001", "PATH=/bin", "HOME=/h", "MY_TOKEN=t0ken-value", "DB_PASSWORD=hunter2", "AWS_SECRET_ACCESS_KEY=k", "MONKEY=banana",
+		"GITHUB_ENV=/e", "GITHUB_TOKEN=g", "ACTIONS_RUNTIME_URL=u", "RUNNER_TRACKING_ID=r", "INNOCENT=ghp_0123456789abcdefghijABCDEFGHIJ012345", "=odd", "EMPTY="}
+	tests := []struct {
+		name     string
+		rule     EnvRule
+		env      []string
+		withheld []string
+	}{
+		{"what looks secret or steers the CI job stays", EnvRule{},
+			[]string{"EMPTY=", "HOME=/h", "MONKEY=banana", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
+			[]string{"ACTIONS_RUNTIME_URL", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "GITHUB_ENV", "GITHUB_TOKEN", "INNOCENT", "MY_TOKEN"}},
+		{"pass, by name and by pattern", EnvRule{Pass: []string{"MY_TOKEN", "AWS_*"}},
+			[]string{"AWS_SECRET_ACCESS_KEY=k", "EMPTY=", "HOME=/h", "MONKEY=banana", "MY_TOKEN=t0ken-value", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
+			[]string{"ACTIONS_RUNTIME_URL", "DB_PASSWORD", "GITHUB_ENV", "GITHUB_TOKEN", "INNOCENT"}},
+		{"only is the whole list", EnvRule{Only: []string{"PATH", "MY_TOKEN"}}, []string{"MY_TOKEN=t0ken-value", "PATH=/bin"}, nil},
+		{"set wins and is not withheld", EnvRule{Only: []string{"PATH"}, Set: map[string]string{"PATH": "/usr/bin", "DB_PASSWORD": "x"}},
+			[]string{"DB_PASSWORD=x", "PATH=/usr/bin"}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			env, withheld := environment(base, tt.rule)
+			if diff := cmp.Diff(tt.env, env); diff != "" {
+				t.Errorf("environment: -want +got\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.withheld, withheld); diff != "" {
+				t.Errorf("withheld: -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEnvRulesMerge(t *testing.T) {
+	settings := EnvRule{Pass: []string{"A"}, Set: map[string]string{"X": "1", "Y": "1"}, Only: []string{"PATH"}}
+	got := settings.merge(EnvRule{Pass: []string{"B"}, Set: map[string]string{"Y": "2"}})
+	want := EnvRule{Pass: []string{"A", "B"}, Set: map[string]string{"X": "1", "Y": "2"}, Only: []string{"PATH"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("merge: -want +got\n%s", diff)
+	}
+}

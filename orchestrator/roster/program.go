@@ -1,0 +1,139 @@
+package roster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/acp"
+	"kanban-run/orchestrator/agent/claude"
+	"kanban-run/orchestrator/agent/codex"
+	"kanban-run/orchestrator/agent/gemini"
+	"kanban-run/orchestrator/agent/opencode"
+	"kanban-run/orchestrator/config"
+	"kanban-run/roles"
+)
+
+// program is what flags, role file and settings choose for a role.
+type program struct {
+	name    string // of the adapter
+	command []string
+	args    []string
+	adapter agent.Adapter // nil: this version has none of that name
+}
+
+// choose: a role's own flag beats the general one, which beats the role file, which beats what the settings
+// file says of all roles, which beats the default.
+func (r *Roster) choose(role roles.Role, dir string) (program, error) {
+	said := r.Settings.Choose(role.Name)
+	inRole := role.Agent != "" || len(role.Command) > 0
+	if inRole && !r.saysOf(role.Name) && !r.Settings.Given("agent") && !r.Settings.Given("exec") {
+		said = config.Choice{Agent: role.Agent}
+	}
+	if said.Agent == "" && len(role.Command) > 0 {
+		said.Agent = "exec"
+	}
+	p := program{name: said.Agent, args: role.Args}
+	if p.name == "" {
+		p.name = config.DefaultAgent
+	}
+	var err error
+	switch {
+	case said.Command != "":
+		p.args = nil
+		if p.command, err = agent.SplitCommand(said.Command); err == nil {
+			p.command[0] = resolveCommand(p.command[0], said.Dir)
+		}
+	case len(role.Command) > 0 && (p.name == "exec" || p.name == role.Agent):
+		p.command = slices.Clone(role.Command)
+		p.command[0] = resolveCommand(p.command[0], dir)
+	}
+	p.adapter = r.adapter(p.name)
+	return p, err
+}
+
+// saysOf reports whether the settings name the role itself.
+func (r *Roster) saysOf(role string) bool {
+	key := strings.ToLower(role)
+	_, agent := r.Settings.Agents[key]
+	_, exec := r.Settings.Execs[key]
+	return agent || exec
+}
+
+// resolveCommand makes a relative command with a slash absolute, so that it means the same in every work
+// directory.
+func resolveCommand(command, dir string) string {
+	if !strings.ContainsRune(command, '/') {
+		return command
+	}
+	return resolvePath(dir, command)
+}
+
+// tool is what is known of the program; of one without an adapter nothing is.
+func (p program) tool() agent.Tool {
+	if p.adapter == nil {
+		return agent.Tool{}
+	}
+	return p.adapter.Tool()
+}
+
+// shown is the command as a person would type it.
+func (p program) shown() string {
+	if len(p.command) == 0 {
+		return p.name
+	}
+	words := make([]string, 0, len(p.command)+len(p.args))
+	for _, w := range slices.Concat(p.command, p.args) {
+		words = append(words, quote(w))
+	}
+	return strings.Join(words, " ")
+}
+
+func quote(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func (r *Roster) adapter(name string) agent.Adapter {
+	if name == "stub" {
+		return r.stub()
+	}
+	for _, a := range r.Adapters {
+		if a.Name() == name {
+			return a
+		}
+	}
+	return adapters(r.Executable)[name]
+}
+
+func (r *Roster) stub() agent.Adapter {
+	return agent.Stub(r.Executable, agent.StubOptions{File: r.Settings.Stub, StateDir: r.StubState})
+}
+
+// adapters are all but the stub. executable is kanban-run's own path.
+func adapters(executable string) map[string]agent.Adapter {
+	return map[string]agent.Adapter{
+		"acp":      acp.New(executable),
+		"claude":   claude.New(),
+		"codex":    codex.New(),
+		"exec":     agent.Exec(),
+		"gemini":   gemini.New(),
+		"opencode": opencode.New(),
+	}
+}
+
+// Adapters lists the names of all adapters, sorted.
+func Adapters() []string {
+	return slices.Sorted(maps.Keys(adapters("")))
+}
+
+func unknownAdapter(name string) error {
+	return &agent.ConfigError{
+		Text: fmt.Sprintf("this version has no adapter for the agent %q (it has: %s)", name, strings.Join(append(Adapters(), "stub"), ", ")),
+		Fix:  "give a command with --exec 'COMMAND ARGS', or try the board with --dry-run",
+	}
+}

@@ -1,0 +1,256 @@
+// Package roster says which program plays a role: with what command and environment, and whether it is there.
+package roster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/review"
+	"kanban-run/roles"
+)
+
+// Roster finds the program that plays a role. It is safe for concurrent use: nothing that is set in it
+// changes.
+type Roster struct {
+	Settings   *config.Settings
+	Roles      *roles.Set
+	Environ    []string        // of kanban-run itself
+	Executable string          // kanban-run's own path, for the stub
+	StubState  string          // folder in which stubs count their calls
+	DryRun     bool            // every role is played by a stub
+	Single     bool            // for one call without a board: its work is not reviewed
+	MaxGrace   time.Duration   // over what settings and roles say; 0: no limit
+	Adapters   []agent.Adapter // beside those that this program has
+
+	mu      sync.Mutex
+	players map[[2]string]*Player // by role and work directory
+}
+
+// Player is the program that plays a role.
+type Player struct {
+	Role       roles.Role
+	Adapter    agent.Adapter
+	Shown      string   // the command as a person would type it
+	Withheld   []string // names of variables that it does not get
+	Supervisor string   // the prompt of the supervisor that reviews its work; "": it is not reviewed
+	Refusal    error    // of a dry run: why a run would not start the program
+
+	Assignment agent.Assignment // what it is asked to do, but for the Contract, the input and the session of one call
+}
+
+// Player finds the program that plays a role in the work directory dir, and checks that its command exists.
+// Once found it is the same for as long as the Roster lives: every attempt of a call has the same command.
+// Errors: *roles.UnknownError, *agent.ConfigError.
+func (r *Roster) Player(role, dir string) (*Player, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := [2]string{role, dir}
+	if p := r.players[key]; p != nil {
+		return p, nil
+	}
+	p, err := r.find(role, dir)
+	if err != nil {
+		return nil, err
+	}
+	if r.players == nil {
+		r.players = map[[2]string]*Player{}
+	}
+	r.players[key] = p
+	return p, nil
+}
+
+func (r *Roster) find(name, dir string) (*Player, error) {
+	role, err := r.Roles.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.newPlayer(role, dir)
+	if err != nil {
+		return nil, fmt.Errorf("role %s: %w", role.Name, err)
+	}
+	return p, nil
+}
+
+func (r *Roster) newPlayer(role roles.Role, dir string) (*Player, error) {
+	program, err := r.choose(role, dir)
+	if err != nil {
+		return nil, err
+	}
+	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
+	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown()}
+	p.Assignment = agent.Assignment{
+		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Model: role.Model,
+		Tools: role.Tools, Denied: role.Denied, Dir: dir,
+		Permission: agent.Permission(role.Permission), MaxTurns: role.MaxTurns, MaxCost: r.maxCost(role.MaxCost),
+		Review: role.Review && !r.Single, MCP: resolvePath(dir, role.MCPConfig),
+		Env: env, Timeout: r.duration("timeout", role.Timeout, r.Settings.Timeout), Grace: r.grace(role),
+	}
+	p.Assignment.MCPText = agent.ReadMCP(p.Assignment.MCP)
+	if r.DryRun {
+		r.replaceByStub(p)
+	}
+	if p.Adapter == nil {
+		return nil, unknownAdapter(program.name)
+	}
+	if p.Supervisor, err = r.supervisor(role, dir); err != nil {
+		return nil, err
+	}
+	return p, p.Adapter.Check(p.Assignment)
+}
+
+// replaceByStub has a stub play a role in a dry run, and keeps why a run would refuse the program itself. A
+// program that is not there is no reason: a dry run needs none.
+func (r *Roster) replaceByStub(p *Player) {
+	if p.Adapter == nil {
+		p.Shown += " (not in this version)"
+	} else if err := p.Adapter.Check(p.Assignment); err != nil {
+		if setup, ok := errors.AsType[*agent.ConfigError](err); !ok || !setup.Missing {
+			p.Refusal = err
+		}
+	}
+	p.Adapter, p.Assignment.Command, p.Assignment.Args = r.stub(), nil, nil
+}
+
+// supervisor is the prompt of the supervisor that reviews a role's work. The Manager's is not reviewed: what
+// it decides is on the board, not in its session.
+func (r *Roster) supervisor(role roles.Role, dir string) (string, error) {
+	switch {
+	case !role.Review || r.Single:
+		return "", nil
+	case role.Name == flow.ManagerRole:
+		return "", &agent.ConfigError{Text: "review: supervisor is for roles that work on tasks", Fix: "remove it from the Manager's role file"}
+	}
+	return r.SupervisorPrompt(dir)
+}
+
+// SupervisorPrompt is that of a supervisor in the work directory. Errors: those of [review.Prompt].
+func (r *Roster) SupervisorPrompt(dir string) (string, error) {
+	home := ""
+	for _, entry := range r.Environ {
+		if value, ok := strings.CutPrefix(entry, "HOME="); ok {
+			home = value
+		}
+	}
+	return review.Prompt(dir, home)
+}
+
+// defaultRounds is how often a supervisor may send work back unless the role says otherwise.
+const defaultRounds = 5
+
+// Plan is how the work of the role is reviewed; nil: it is not.
+func (p *Player) Plan() *flow.Plan {
+	if p.Supervisor == "" {
+		return nil
+	}
+	return &flow.Plan{Agent: true, Rounds: cmp.Or(p.Role.Rounds, defaultRounds)}
+}
+
+// Explain marks what no retry can mend as invalid input: a command that does not exist, a login that
+// expired. Where the agent lacks a variable that was withheld from it, passing that is what to do.
+func (p *Player) Explain(err error) error {
+	var c *agent.ConfigError
+	if !errors.As(err, &c) {
+		return err
+	}
+	for _, name := range p.Withheld {
+		if strings.Contains(c.Text, name) {
+			return &failure.Invalid{Err: err, Fix: fmt.Sprintf("kanban-run withholds %s from agents; env: {pass: [%s]} in .kanban-run.yaml passes it", name, name)}
+		}
+	}
+	return &failure.Invalid{Err: err}
+}
+
+// Talker finds the agent that a person can talk to, and gives the assignment what it needs to be started.
+// withheld are the names of variables that it does not get. Errors: *agent.ConfigError.
+func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withheld []string, err error) {
+	name := cmp.Or(r.Settings.Agent, config.DefaultAgent)
+	talker, ok := r.adapter(name).(agent.Talker)
+	if !ok {
+		return nil, nil, &agent.ConfigError{Text: fmt.Sprintf("nobody can talk to the agent %q", name), Fix: "claude is one that reads messages while it works"}
+	}
+	role := roles.Role{Name: a.Role}
+	a.Dir, a.Grace = dir, r.grace(role)
+	a.Env, withheld = environment(r.Environ, r.envRule(role, talker.Tool()))
+	return talker, withheld, talker.Check(*a)
+}
+
+// maxCost is what one attempt may cost: a flag or a variable beats the role file, which beats the settings
+// file.
+func (r *Roster) maxCost(inRole int64) int64 {
+	if inRole == 0 || r.Settings.Given("max_attempt_cost") {
+		return r.Settings.Limits.AttemptCost
+	}
+	return inRole
+}
+
+// grace is how long an agent may take to end. Where the whole program has little time itself, no agent gets
+// more.
+func (r *Roster) grace(role roles.Role) time.Duration {
+	d := r.duration("grace", role.Grace, r.Settings.Grace)
+	if r.MaxGrace > 0 {
+		d = min(d, r.MaxGrace)
+	}
+	return d
+}
+
+// duration: a flag or a variable beats the role file, which beats the settings file.
+func (r *Roster) duration(name string, inRole *time.Duration, settings time.Duration) time.Duration {
+	if inRole == nil || r.Settings.Given(name) {
+		return settings
+	}
+	return *inRole
+}
+
+// Secrets are what no output may show: of the environment, of what the settings and the role files set for
+// agents, and what the settings list.
+func (r *Roster) Secrets() []redact.Secret {
+	secrets := Secrets(r.Environ)
+	sets := []map[string]string{r.Settings.Env.Set}
+	for _, role := range r.Roles.All() {
+		sets = append(sets, role.Env.Set)
+	}
+	for _, set := range sets {
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			secrets = append(secrets, Secrets([]string{name + "=" + set[name]})...)
+		}
+	}
+	for _, h := range r.Settings.Redact {
+		secrets = append(secrets, redact.Secret{Name: h.Name, Value: h.Text})
+	}
+	return secrets
+}
+
+// envRule is the settings' and the role's; what the adapter's tool needs passes, unless they list all that
+// does.
+func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
+	s := r.Settings.Env
+	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only})
+	rule.Pass = slices.Concat(rule.Pass, tool.Keys)
+	for name, value := range tool.Env {
+		if _, set := rule.Set[name]; !set && !slices.ContainsFunc(r.Environ, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+			rule.Set[name] = value
+		}
+	}
+	rule.Set["KANBAN_RUN_ROLE"] = role.Name
+	return rule
+}
+
+// resolvePath is where a file is that is named from dir; "" stays "".
+func resolvePath(dir, name string) string {
+	if dir == "" || name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}

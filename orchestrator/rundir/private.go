@@ -1,0 +1,97 @@
+package rundir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"kanban-run/orchestrator/durable"
+)
+
+// WriteFile writes a file that only its owner may read and that may be lost in a power cut. What stands
+// under the name is replaced, never written to: an agent could have put a link or a FIFO there.
+func WriteFile(path string, data []byte) error {
+	f, err := createFile(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+func createFile(path string) (*os.File, error) {
+	if err := clear(path); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// OverwriteFile is WriteFile for a file that is written in every step: it writes into the file that is
+// there, if that is a private one. A new inode in every step is the dearest part of a short step.
+func OverwriteFile(path string, data []byte) error {
+	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return WriteFile(path, data)
+	}
+	info, err := f.Stat()
+	if err == nil && info.Mode().Perm() != 0o600 {
+		return errors.Join(f.Close(), WriteFile(path, data))
+	}
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	if err == nil && info.Size() > int64(len(data)) {
+		err = f.Truncate(int64(len(data)))
+	}
+	return errors.Join(err, f.Close())
+}
+
+// ReplaceFile is WriteFile for a file that a person may be reading: it is old or new, never half.
+func ReplaceFile(path string, data []byte) error {
+	temp := path + ".new"
+	if err := WriteFile(temp, data); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		if err := clear(path); err != nil {
+			return err
+		}
+	}
+	return os.Rename(temp, path)
+}
+
+// RemoveForeign removes what stands under the name of a run's file and is no regular file: to read it
+// could wait for ever, and to write to it could change another file.
+func RemoveForeign(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return clear(path)
+}
+
+// clear makes a name free. A folder that is not empty holds work of others: it is set aside.
+func clear(path string) error {
+	err := os.Remove(path)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if info, look := os.Lstat(path); look != nil || !info.IsDir() {
+		return err
+	}
+	return os.Rename(path, FreeName(path, "aside"))
+}
+
+// FreeName is a name beside path that no file has: PATH.WHY-1, -2, …
+func FreeName(path, why string) string {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.%s-%d", path, why, n)
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package rundir
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestIgnore: the runs stay out of git also after a power cut, which may empty a file that was never synced; what a person wrote
+// into it stays.
+func TestIgnore(t *testing.T) {
+	for _, c := range []struct{ name, before, want string }{{"none", "absent", "*\n"}, {"emptied", "", "*\n"}, {"a person's", "# nothing\n", "# nothing\n"}} {
+		t.Run(c.name, func(t *testing.T) {
+			f := Of(filepath.Join(t.TempDir(), "kanban.yaml"))
+			path := filepath.Join(filepath.Dir(f.Path), ".gitignore")
+			if c.before != "absent" {
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(c.before), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := f.Ensure(); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
+				t.Errorf(".gitignore = %q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+// TestStream: a stream is in its file as it is written, for a person that watches, and leaves no file when it is empty or removed.
+func TestStream(t *testing.T) {
+	long := bytes.Repeat([]byte("0123456789abcdef"), 4096)
+	for name, tt := range map[string]struct {
+		write  []byte
+		remove bool
+	}{
+		"a short stream that is kept":    {[]byte("short"), false},
+		"a long stream that is kept":     {long, false},
+		"an empty stream":                {nil, false},
+		"a short stream that is removed": {[]byte("short"), true},
+		"a long stream that is removed":  {long, true},
+		"an empty stream, removed":       {nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := Dir{t.TempDir()}
+			path := filepath.Join(d.Steps(), "0007", "task-1.stdout")
+			s := d.NewStream(7, "task-1", "stdout")
+			for i := 0; i < len(tt.write); i += 1000 {
+				part := tt.write[i:min(i+1000, len(tt.write))]
+				if n, err := s.Write(part); n != len(part) || err != nil {
+					t.Fatal(n, err)
+				}
+				if got, err := os.ReadFile(path); !bytes.Equal(got, tt.write[:i+len(part)]) {
+					t.Fatalf("after %d bytes the file has %d, %v", i+len(part), len(got), err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if tt.remove {
+				if err := s.Remove(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := os.ReadFile(path)
+			if kept := tt.write != nil && !tt.remove; kept != (err == nil) || kept && !bytes.Equal(got, tt.write) {
+				t.Errorf("the file has %d bytes, %v", len(got), err)
+			}
+			if output := d.Output(7); (output != "") != (err == nil) {
+				t.Errorf("Output = %q", output)
+			}
+		})
+	}
+}
+
+// TestStreamOnAFullDisk: the agent is not disturbed, and the error is not lost.
+func TestStreamOnAFullDisk(t *testing.T) {
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := Dir{blocked}.NewStream(1, "task-1", "stdout")
+	for range 2 {
+		if n, err := s.Write([]byte("text")); n != 4 || err != nil {
+			t.Errorf("Write = %d, %v, want the agent undisturbed", n, err)
+		}
+	}
+	if err := s.Close(); err == nil {
+		t.Error("Close says nothing of the stream that could not be kept")
+	}
+}
+
+// TestStreamFollowsNoLink: an agent that puts a link in the place of a folder does not lead its output out of the run's folder.
+func TestStreamFollowsNoLink(t *testing.T) {
+	elsewhere, d := t.TempDir(), Dir{t.TempDir()}
+	if err := os.Symlink(elsewhere, d.Steps()); err != nil {
+		t.Skip(err)
+	}
+	s := d.NewStream(1, "task-1", "stdout")
+	if _, err := s.Write([]byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err == nil {
+		t.Error("the stream was written through a link")
+	}
+	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) > 0 {
+		t.Errorf("the other folder holds %v, %v", entries, err)
+	}
+}
+
+// TestStored: a stored text comes back as it was, or not at all, and is swept once it is not needed any more.
+func TestStored(t *testing.T) {
+	d := Of(filepath.Join(t.TempDir(), "kanban.yaml"))
+	if err := d.SweepStored(""); err != nil {
+		t.Errorf("SweepStored of nothing: %v", err)
+	}
+	one, err := d.Store([]byte("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := d.Store([]byte("two"))
+	if err != nil || one == two {
+		t.Fatal(one, two, err)
+	}
+	if again, err := d.Store([]byte("one")); err != nil || again != one {
+		t.Errorf("Store of the same = %s, %v, want %s", again, err, one)
+	}
+	if text, err := d.Stored(one); err != nil || string(text) != "one" {
+		t.Errorf("Stored = %q, %v", text, err)
+	}
+	path := filepath.Join(d.inputs(), one)
+	for name, spoil := range map[string]func() error{
+		"it is gone":           func() error { return os.Remove(path) },
+		"it holds other bytes": func() error { return os.WriteFile(path, []byte("eno"), 0o600) },
+		"it is a folder":       func() error { return errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "x"), 0o700)) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(name, err)
+		}
+		if text, err := d.Stored(one); !errors.Is(err, ErrNotStored) {
+			t.Errorf("%s: Stored = %q, %v, want it missing", name, text, err)
+		}
+		if _, err := d.Store([]byte("one")); err != nil {
+			t.Errorf("%s: Store: %v", name, err)
+		}
+		if text, err := d.Stored(one); err != nil || string(text) != "one" {
+			t.Errorf("%s: stored again it is %q, %v", name, text, err)
+		}
+	}
+	if err := d.SweepStored(two); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Stored(one); !errors.Is(err, ErrNotStored) {
+		t.Errorf("what was swept is there: %v", err)
+	}
+	if text, err := d.Stored(two); err != nil || string(text) != "two" {
+		t.Errorf("what was to stay is %q, %v", text, err)
+	}
+}

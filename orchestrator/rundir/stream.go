@@ -1,0 +1,96 @@
+package rundir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Stream keeps what a program prints in a file, which is made with the first byte. It is safe for
+// concurrent use.
+type Stream struct {
+	dir  Dir
+	name string // of the file in the run's folder
+
+	mu      sync.Mutex
+	file    *os.File
+	made    bool
+	removed bool
+	err     error
+}
+
+// NewStream is a stream of an attempt in a step; kind is stdout or stderr.
+func (d Dir) NewStream(step int, attempt, kind string) *Stream {
+	return &Stream{dir: d, name: filepath.Join("steps", stepName(step), attempt+"."+kind)}
+}
+
+// Write never fails: a full disk must not look like a closed pipe to the program. Keep returns the error.
+func (s *Stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil || s.removed || len(p) == 0 {
+		return len(p), nil
+	}
+	if !s.made {
+		s.file, s.err = s.create()
+		s.made = s.err == nil
+	}
+	if s.err == nil {
+		_, s.err = s.file.Write(p)
+	}
+	return len(p), nil
+}
+
+// create makes the file inside of the run's folder: a link that an agent put in the place of a folder on
+// the way is not followed out of it.
+func (s *Stream) create() (*os.File, error) {
+	if err := os.MkdirAll(s.dir.Path, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(s.dir.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(s.name), 0o700); err != nil {
+		return nil, err
+	}
+	if err := root.RemoveAll(s.name); err != nil {
+		return nil, err
+	}
+	return root.OpenFile(s.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// Close ends the stream; its file stays. Errors: of this or of any write.
+func (s *Stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file != nil {
+		s.err = errors.Join(s.err, s.file.Close())
+		s.file = nil
+	}
+	if s.err != nil {
+		return fmt.Errorf("keep the agent's output: %w", s.err)
+	}
+	return nil
+}
+
+// Remove takes the file of a closed stream away, and its folder unless that holds something else.
+func (s *Stream) Remove() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removed = true
+	if !s.made {
+		return nil
+	}
+	root, err := os.OpenRoot(s.dir.Path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	err = root.Remove(s.name)
+	_ = root.Remove(filepath.Dir(s.name))
+	return err
+}

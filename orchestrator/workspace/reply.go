@@ -1,0 +1,151 @@
+package workspace
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/flow"
+)
+
+// Decision is what a Manager's reply says of the board.
+type Decision struct {
+	Given *contract.TaskList // the list that it was given
+	Next  *string            // next_task
+	Tasks *contract.TaskList
+}
+
+// Judge looks at a Manager's reply whose JSON is valid: it must name things that exist, agree with the board
+// that the Manager of the step left, and be one that the board can hold. disagreed says that the reply
+// contradicts the board. An error is a shortage of this machine, because of which the reply cannot be judged.
+func (w *Workspace) Judge(step *flow.Step, d Decision) (f *agent.Failure, disagreed bool, err error) {
+	if f, err := w.checkPaths(d); f != nil || err != nil {
+		return f, false, err
+	}
+	b, err := w.Look()
+	if err != nil {
+		f, err = w.rejectUnreadable(step, err)
+		return f, false, err
+	}
+	verdict := w.Compare(b, step, d)
+	if verdict.Disagreement != "" {
+		return &agent.Failure{Reason: verdict.Disagreement}, true, nil
+	}
+	if _, err := w.Splice(b, verdict, d); err != nil {
+		return &agent.Failure{Reason: "the reply cannot be written onto the board: " + err.Error()}, false, nil
+	}
+	return nil, false, nil
+}
+
+// checkPaths looks at what next_task and tasks name. A secret in them would be journaled and written onto the
+// board, and a redacted path is no path. The list that was given was looked at before.
+func (w *Workspace) checkPaths(d Decision) (*agent.Failure, error) {
+	if !d.Given.Is(d.Tasks.Paths) && slices.ContainsFunc(d.Tasks.Paths, w.Redactor.Changes) {
+		return &agent.Failure{Reason: "tasks holds a secret"}, nil
+	}
+	if d.Next == nil {
+		return nil, nil
+	}
+	if w.Redactor.Changes(*d.Next) {
+		return &agent.Failure{Reason: "next_task holds a secret"}, nil
+	}
+	if _, err := w.Place.Resolve(*d.Next); err != nil {
+		if durable.IsShortage(err) {
+			return nil, err
+		}
+		return &agent.Failure{Reason: "next_task: " + err.Error()}, nil
+	}
+	return nil, nil
+}
+
+// rejectUnreadable puts a board back that the Manager left unreadable. One that could not be opened for want
+// of files is as good as it was.
+func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*agent.Failure, error) {
+	if durable.IsShortage(err) {
+		return nil, err
+	}
+	before := w.Dir().Before()
+	reason := fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes were put back from %s", err, before)
+	if back := w.PutBack(step); back != nil {
+		reason = fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes are in %s and could not be put back: %v", err, before, back)
+	}
+	return &agent.Failure{Reason: reason}, nil
+}
+
+// Compare says what remains to be written of a Manager's decision, and whether it contradicts the board.
+func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
+	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given.Clean}
+	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks.Clean)
+}
+
+func (w *Workspace) fields(b *board.Board) flow.Fields {
+	f := flow.Fields{Terminal: b.Terminal(), Tasks: w.Tasks(b).Clean}
+	if b.Current.Set && !b.Current.Null {
+		f.Current = w.Seen(b.Current.Path)
+	}
+	return f
+}
+
+// next is the next task in the spelling in which paths are compared; "" at the end of the work.
+func (w *Workspace) next(d Decision) string {
+	if d.Next == nil {
+		return ""
+	}
+	return w.Seen(*d.Next)
+}
+
+// Splice is the board as the verdict wants it; nil when there is nothing to write. Errors: the board cannot
+// hold what the decision says.
+func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) ([]byte, error) {
+	if !v.WriteCurrent && !v.WriteTasks {
+		return nil, nil
+	}
+	return b.Splice(w.edit(b, v, d))
+}
+
+// edit is the change to make. Paths are written as the author wrote them wherever the author wrote them.
+func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit {
+	written := w.authorsSpelling(b)
+	var e board.Edit
+	if next := w.next(d); v.WriteCurrent && next == "" {
+		e.Null = true
+	} else if v.WriteCurrent {
+		current := written(next)
+		e.Current = &current
+	}
+	if v.WriteTasks {
+		e.SetTasks = true
+		for _, t := range d.Tasks.Paths {
+			e.Tasks = append(e.Tasks, written(t))
+		}
+	}
+	return e
+}
+
+// authorsSpelling turns a path as agents see it into what the board's author wrote.
+func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
+	if w.Place.Flat() {
+		return func(p string) string { return p }
+	}
+	authors := map[string]string{}
+	spelled := b.TaskPaths()
+	for i, seen := range w.Tasks(b).Clean {
+		authors[seen] = spelled[i]
+	}
+	return func(p string) string {
+		if own, ok := authors[path.Clean(p)]; ok {
+			return own
+		}
+		return p
+	}
+}
+
+// Save replaces the board's file.
+func (w *Workspace) Save(data []byte) error {
+	w.Forget()
+	return board.Save(w.Path, data)
+}

@@ -1,0 +1,236 @@
+// Package workspace is the board and the tasks of one run: it reads them, looks at them as package flow does,
+// keeps and puts back the board's bytes, and writes onto the board what a Manager's reply says.
+package workspace
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Workspace is the board of one run and the work directory around it. One goroutine uses it.
+type Workspace struct {
+	Name     string // the board's path as the user wrote it, which names it in messages
+	Path     string // of the file that is read and written: without links; of a dry run its private copy
+	Place    *board.Place
+	Redactor *redact.Redactor
+
+	dryRun  bool
+	reader  *board.Reader
+	fresh   *board.Board       // as it was read since the last turn; nil: it is to be read
+	tasks   *contract.TaskList // of the board that was read last
+	keptSHA string             // of the bytes in the copy of the board
+}
+
+// New is the workspace of a board that was just read. path is its file without links.
+func New(name, path string, place *board.Place, b *board.Board, r *redact.Redactor) *Workspace {
+	w := &Workspace{Name: name, Path: path, Place: place, Redactor: r, reader: board.NewReader(path, name)}
+	w.reader.Know(b)
+	return w
+}
+
+// Dir is the folder of the board's runs.
+func (w *Workspace) Dir() rundir.Dir { return rundir.Of(w.Path) }
+
+// CopyAside moves a dry run's board and the folder of its runs into a folder of their own, so that nothing of
+// the project is touched. remove is never nil.
+func (w *Workspace) CopyAside() (remove func() error, err error) {
+	dir, err := os.MkdirTemp("", "kanban-run-dry-")
+	if err != nil {
+		return func() error { return nil }, err
+	}
+	remove = func() error { return os.RemoveAll(dir) }
+	source, err := board.ReadFile(w.Path)
+	if err != nil {
+		return remove, err
+	}
+	w.Path, w.dryRun = filepath.Join(dir, filepath.Base(w.Path)), true
+	w.reader = board.NewReader(w.Path, w.Name)
+	return remove, os.WriteFile(w.Path, source, 0o600)
+}
+
+// Close releases the work directory.
+func (w *Workspace) Close() error { return w.Place.Close() }
+
+// KanbanFile is the board's path as agents see it.
+func (w *Workspace) KanbanFile() string {
+	if w.dryRun {
+		return w.Path
+	}
+	return w.Place.KanbanFile()
+}
+
+// Read is the board as it is on disk, read once after every turn: between turns only a person could change
+// it, which the next round sees. A board that the Manager of the open step left unreadable is put back first.
+// step is nil where none is open. Errors: *failure.Invalid.
+func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
+	b, err := w.Look()
+	if err != nil && !durable.IsShortage(err) && step != nil && step.Before != nil && step.Reply == nil {
+		if back := w.PutBack(step); back == nil {
+			b, err = w.Look()
+		}
+	}
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	return b, nil
+}
+
+// Look is Read for a board that is taken as it is. The board must still be the file that it was when the run
+// was prepared: agents and the runner would speak of different files otherwise, and the runner would write to
+// one outside.
+func (w *Workspace) Look() (*board.Board, error) {
+	if w.fresh != nil {
+		return w.fresh, nil
+	}
+	if err := w.checkPath(); err != nil {
+		return nil, err
+	}
+	b, err := w.reader.Read()
+	w.fresh = b
+	return b, err
+}
+
+// Forget has the board read again: an agent or the runner may have changed it.
+func (w *Workspace) Forget() { w.fresh = nil }
+
+// SHA names the board's bytes as they are, also when they make no board; "" when there is no file in its
+// place, or another one.
+func (w *Workspace) SHA() string {
+	source, err := board.ReadFile(w.Path)
+	if err != nil || w.checkPath() != nil {
+		return ""
+	}
+	return board.SHA(source)
+}
+
+// Left names the board's bytes as an attempt left them: what a person does to them later is not the agent's
+// doing. What a Manager left unreadable is put back now.
+func (w *Workspace) Left(step *flow.Step) string {
+	w.Forget()
+	if b, err := w.Read(step); err == nil {
+		return b.SHA
+	}
+	return w.SHA() // why the board cannot be read is said when it is needed
+}
+
+// checkPath is an error when the user's name of the board leads to another file now. Links are followed only
+// where the name itself is one, or does not plainly mean the same file.
+func (w *Workspace) checkPath() error {
+	if w.dryRun {
+		return nil
+	}
+	if named, err := os.Lstat(w.Name); err == nil && named.Mode().IsRegular() {
+		if known, err := os.Lstat(w.Path); err == nil && os.SameFile(named, known) {
+			return nil
+		}
+	}
+	real, err := filepath.EvalSymlinks(w.Name)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err == nil && real != w.Path {
+		return &board.FileError{Op: "read board", File: w.Name, Err: fmt.Errorf("it leads to %s now", real), Fix: "put the file back in the link's place"}
+	}
+	return nil
+}
+
+// View is the board as flow looks at it. Once a Manager attempt was started, only bytes and ending count:
+// which task is next is the Manager's to say. roleOf names the role that a task, or the phase, spells in its
+// own way. Errors: *failure.Invalid.
+func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (string, error)) (flow.Board, error) {
+	if err := CheckSecrets(w.Redactor, b.Current.Path); err != nil {
+		return flow.Board{}, err
+	}
+	return View(b, s, w.Place, roleOf)
+}
+
+// View is [Workspace.View] of a board that no run works on.
+func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string) (string, error)) (flow.Board, error) {
+	v := flow.Board{Terminal: b.Terminal(), SHA: b.SHA}
+	if v.Terminal || s.Step != nil && (s.Step.Before != nil || s.Step.Reply != nil) {
+		return v, nil
+	}
+	if !b.Current.Set {
+		return v, &failure.Invalid{Err: b.MissingCurrent()}
+	}
+	task, err := place.ReadTask(b.Current.Path)
+	if err != nil {
+		return v, &failure.Invalid{Err: b.CurrentProblem(err)}
+	}
+	v.Task = task.Ref.Path
+	if v.Role, err = roleOf(board.RoleFor(b, task)); err != nil {
+		return v, &failure.Invalid{Err: task.RoleProblem(err)}
+	}
+	return v, nil
+}
+
+// CheckSecrets refuses paths that cannot be journaled as they are. Errors: *failure.Invalid.
+func CheckSecrets(r *redact.Redactor, paths ...string) error {
+	for _, p := range paths {
+		if shown := r.String(p); shown != p {
+			return &failure.Invalid{Err: fmt.Errorf("a path holds a secret: %s", shown),
+				Fix: "rename the file; a word that is no secret must not be the value of a variable whose name looks secret, nor stand under redact: in the settings"}
+		}
+	}
+	return nil
+}
+
+// Tasks is the board's list as agents see it. Where the board does not lie in the work directory itself, it
+// depends on which files there are, and is made anew.
+func (w *Workspace) Tasks(b *board.Board) *contract.TaskList {
+	paths := b.TaskPaths()
+	if w.tasks == nil || !w.Place.Flat() || !w.tasks.Is(paths) {
+		w.tasks = contract.NewTaskList(w.seeAll(paths))
+	}
+	return w.tasks
+}
+
+// Seen is a path as agents see it: as the board writes it when that resolves from the work directory, else
+// rewritten so that it does. A path without a file stays as it is.
+func (w *Workspace) Seen(p string) string {
+	if w.Place.Flat() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
+		return p // the two spellings are one, and no file has to be looked at
+	}
+	ref, err := w.Place.Resolve(p)
+	if err != nil {
+		return path.Clean(p)
+	}
+	return ref.Path
+}
+
+// seeAll is Seen for a list. Where the board lies in the work directory itself, it is the list itself: no
+// file has to be looked at, which matters for lists of a hundred thousand.
+func (w *Workspace) seeAll(paths []string) []string {
+	if w.Place.Flat() {
+		return paths
+	}
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = p
+		if ref, err := w.Place.Resolve(p); err == nil {
+			out[i] = ref.Path
+		}
+	}
+	return out
+}
+
+// Position is the task's place in the board's list, from 1, and the list's length; 0 when it is not listed.
+func (w *Workspace) Position(b *board.Board, task string) (index, of int) {
+	l := w.Tasks(b)
+	i := slices.Index(l.Paths, task)
+	if i < 0 {
+		i = slices.Index(l.Clean, path.Clean(task))
+	}
+	return i + 1, len(l.Paths)
+}
