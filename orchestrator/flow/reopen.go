@@ -31,7 +31,8 @@ func closeAttempt(s *Step, _ string) Event {
 	if s.Running == 0 {
 		return nil
 	}
-	ref := AttemptRef{Step: s.Number, Call: s.Call, Task: s.Task, Role: s.CallRole(), Attempt: s.Running, Round: s.Round}
+	ref := s.spawn().AttemptRef
+	ref.Attempt = s.Running
 	return AttemptStopped{AttemptRef: ref, Millis: s.Worked, Spent: s.Paid.Unfinished(), Reason: lostRun}
 }
 
