@@ -110,10 +110,15 @@ func (e InputLost) apply(s *State) error {
 // inForm is s as a version of this program folded it that wrote states in that form. What a form 3 says
 // of tasks it kept under limits for tasks only: it is taken over from the snapshot's own state.
 func inForm(version int, s, own State) State {
-	switch {
-	case version >= snapshotVersion:
+	if version >= snapshotVersion {
 		return s
-	case version == 3:
+	}
+	if s.Step != nil {
+		step := *s.Step
+		step.Stored, step.Plan, step.Round, step.Work, step.Feedback, step.Lost = "", nil, 0, nil, "", 0
+		s.Step = &step
+	}
+	if version == 3 {
 		s.Tasks = own.Tasks
 		return s
 	}
