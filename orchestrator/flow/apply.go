@@ -104,6 +104,9 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 // A Manager's reply is written onto the board next; a task agent's work is reviewed first where the
 // plan says so.
 func (e ReplyAccepted) apply(s *State) error {
+	if e.Call == ReviewCall {
+		return refuse(e, "a review ends with a verdict")
+	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
@@ -141,13 +144,14 @@ func (s *Step) beginWork() {
 	s.Work, s.Round, s.Feedback = nil, 0, ""
 }
 
+// Only a review or work that goes on has a session to lose: what else says so is rejected as any reply.
 func (e ReplyRejected) apply(s *State) error {
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
 	step := s.Step
 	step.Left, step.Disagreed = e.Left, e.Disagreed
-	if e.Lost {
+	if e.Lost && step.Work != nil && e.Call != ManagerCall {
 		step.Lost++
 		step.beginWork()
 	} else {
