@@ -136,7 +136,9 @@ func ref(call flow.Call, attempt, round int) flow.AttemptRef {
 }
 
 // fresh is work, or the Manager, in a new session.
-func fresh(call flow.Call, attempt int) flow.Effect { return flow.Spawn{AttemptRef: ref(call, attempt, 0)} }
+func fresh(call flow.Call, attempt int) flow.Effect {
+	return flow.Spawn{AttemptRef: ref(call, attempt, 0)}
+}
 
 // sentBack is work that goes on in its session with the feedback.
 func sentBack(attempt, round int, from string) flow.Effect {

@@ -1,0 +1,192 @@
+package flow_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// reopen is what a new run records first, and on which board's bytes it finds the step.
+func (p *play) reopen(sha string) (recorded []flow.Event) {
+	p.t.Helper()
+	err := flow.Reopen(&p.State, sha, func() (flow.Board, error) { return p.board, nil }, func(e flow.Event) error {
+		recorded = append(recorded, e)
+		p.record(e)
+		return nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return recorded
+}
+
+const (
+	died   = "the run died before the attempt's end was known; it is started again with the same input"
+	edited = "the board was edited since the last run"
+)
+
+// TestCrashInEveryPhase: DESIGN, "What must hold, always", 1: a call without an outcome is run again with the
+// same input, in a new attempt that costs no retry; and a review, not the work before it.
+func TestCrashInEveryPhase(t *testing.T) {
+	tests := []struct {
+		name     string
+		outcomes []outcome
+		want     flow.Spawn
+	}{
+		{"work", []outcome{rejected}, fresh(flow.TaskCall, 2).(flow.Spawn)},
+		{"review", []outcome{accepted, rejected}, review(3, 1, "task-1").(flow.Spawn)},
+		{"continuation", []outcome{accepted, notContent, rejected}, sentBack(4, 2, "task-1").(flow.Spawn)},
+		{"second review", []outcome{accepted, notContent, accepted, rejected}, review(5, 2, "task-3").(flow.Spawn)},
+		{"Manager", []outcome{accepted, content, rejected}, fresh(flow.ManagerCall, 2).(flow.Spawn)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(tt.outcomes...)
+			p.begin()
+			used := p.Used
+			used.AddOpen(false)
+			got := p.reopen("a")
+			want := []flow.Event{flow.AttemptStopped{AttemptRef: tt.want.AttemptRef, Reason: died}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("recorded: -want +got\n%s", diff)
+			}
+			if p.Step.Rejected != 1 || p.Step.Input == nil || p.Used != used {
+				t.Errorf("step = %+v, used %+v, want the retries, the input and one unknown attempt more", p.Step, p.Used)
+			}
+			again := tt.want
+			again.Attempt++
+			if diff := cmp.Diff(flow.Effect(again), p.next()); diff != "" {
+				t.Errorf("Next: -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestEditInEveryPhase: a person may edit the board between two runs: the open call starts afresh, and what was
+// accepted and is under review stays so.
+func TestEditInEveryPhase(t *testing.T) {
+	tests := []struct {
+		name     string
+		outcomes []outcome
+		want     flow.Effect
+	}{
+		{"work", []outcome{rejected, rejected}, fresh(flow.TaskCall, 1)},
+		{"review", []outcome{accepted, rejected}, review(3, 1, "task-1")},
+		{"continuation", []outcome{accepted, notContent, rejected}, sentBack(4, 2, "task-1")},
+		{"Manager", []outcome{accepted, content, rejected}, fresh(flow.ManagerCall, 2)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(tt.outcomes...)
+			if got := p.reopen("a"); len(got) != 0 {
+				t.Errorf("on the board as it was left: recorded %+v", got)
+			}
+			want := []flow.Event{flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z", Reason: edited}}
+			if diff := cmp.Diff(want, p.reopen("z")); diff != "" {
+				t.Errorf("recorded: -want +got\n%s", diff)
+			}
+			if s := p.Step; s.Rejected != 0 || s.Input != nil || s.Before != nil || s.Left != "" || s.BoardSHA != "z" {
+				t.Errorf("step = %+v, want a new series of attempts on the new board", s)
+			}
+			if diff := cmp.Diff(tt.want, p.next()); diff != "" {
+				t.Errorf("Next: -want +got\n%s", diff)
+			}
+			if got := p.reopen("z"); len(got) != 0 {
+				t.Errorf("once more: recorded %+v", got)
+			}
+		})
+	}
+}
+
+// TestReopen: what a new run closes of a step whose board, input or task is another by now.
+func TestReopen(t *testing.T) {
+	managing := []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}
+	long := attempt(1, flow.ManagerCall, 1)
+	long.SHA = "5a"
+	left := rejection(1, flow.ManagerCall, 1)
+	left.Left = "b"
+	restarted := func(sha, reason string) flow.Event {
+		return flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: sha, Reason: reason}
+	}
+	abandoned := func(reason string) flow.Event { return flow.StepAbandoned{Step: 1, Task: "t1", Reason: reason} }
+	const unread = "an earlier version of kanban-run did not journal its input"
+	crashed := flow.AttemptStopped{AttemptRef: ref(flow.ManagerCall, 1, 0), Reason: died}
+	same, gone := flow.Board{Task: "t1", Role: "Implementor"}, flow.Board{Task: "t2", Role: "Implementor"}
+	reviewing := newPlay(t, &flow.Plan{Rounds: 1}, flow.Limits{}).attempts(accepted).events
+	tests := []struct {
+		name   string
+		events []flow.Event
+		board  flow.Board // with its bytes' SHA-256
+		want   []flow.Event
+	}{
+		{"no step is open", []flow.Event{start}, gone, nil},
+		{"a step that was never begun, on another board", []flow.Event{start, one}, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"}, nil},
+		{"a step that began while there was no board", []flow.Event{start, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"}},
+			flow.Board{Task: "t1", Role: "Implementor", SHA: "z"}, []flow.Event{restarted("z", edited)}},
+		{"the input of an earlier version", append(managing[:4:4], long, left), flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}, []flow.Event{restarted("b", unread)}},
+		{"a crash, and then the same", append(managing[:4:4], long), same, []flow.Event{crashed, restarted("", unread)}},
+		{"the Manager moved the board", append(managing[:4:4], attempt(1, flow.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "b"}, nil},
+		{"a person moved it after the Manager", append(managing[:4:4], attempt(1, flow.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "z"},
+			[]flow.Event{restarted("z", edited), abandoned("the board now names t2")}},
+		{"an accepted reply of the Manager stands on any board", append(managing[:4:4], attempt(1, flow.ManagerCall, 1), managed), flow.Board{Task: "t2", SHA: "z"}, nil},
+		{"the board names another task before the Manager's call", managing, gone, []flow.Event{abandoned("the board now names t2")}},
+		{"and another role, which is the Manager's affair by then", managing, flow.Board{Task: "t1", Role: "Architect"}, nil},
+		{"another role while its work is reviewed", reviewing, flow.Board{Task: "t1", Role: "Architect", SHA: "a"}, []flow.Event{abandoned("t1 is now a task for Architect")}},
+		{"another task while its work is reviewed", reviewing, flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}, []flow.Event{abandoned("the board now names t2")}},
+		{"completed by hand while its work is reviewed", reviewing, flow.Board{Terminal: true, SHA: "a"}, []flow.Event{abandoned("the board was completed by hand")}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &play{t: t, State: after(t, tt.events...), board: tt.board}
+			if diff := cmp.Diff(tt.want, p.reopen(tt.board.SHA)); diff != "" {
+				t.Errorf("recorded: -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCrashOfAnOlderRun: what the parts of a running attempt came to was counted, and its end adds nothing.
+func TestCrashOfAnOlderRun(t *testing.T) {
+	p := newPlay(t, nil, flow.Limits{})
+	p.record(flow.WorkFinished{AttemptRef: p.begin(), Worked: 1000, Spent: dollars(60)})
+	got := p.reopen("a")
+	want := []flow.Event{flow.AttemptStopped{AttemptRef: ref(flow.TaskCall, 1, 0), Millis: 1000, Spent: dollars(60).Unfinished(), Reason: died}}
+	if diff := cmp.Diff(want, got); diff != "" || p.Used.Cost != 60 || p.Used.Millis != 1000 || p.Used.Money() != "at least $0.0001" {
+		t.Errorf("used %+v, %s; recorded: -want +got\n%s", p.Used, p.Used.Money(), diff)
+	}
+}
+
+// TestReopenFails: "Errors are returned or handled, never logged and passed over" (DESIGN, 7.7).
+func TestReopenFails(t *testing.T) {
+	broken := errors.New("no space left on device")
+	view := func() (flow.Board, error) { return flow.Board{Task: "t2"}, nil }
+	open := after(t, start, one, attempt(1, flow.TaskCall, 1))
+	if err := flow.Reopen(&open, "a", view, func(flow.Event) error { return broken }); err != broken {
+		t.Errorf("with a journal that cannot be written: %v", err)
+	}
+	recorded := 0
+	closed := after(t, start, one)
+	count := func(flow.Event) error { recorded++; return nil }
+	if err := flow.Reopen(&closed, "a", func() (flow.Board, error) { return flow.Board{}, broken }, count); err != broken || recorded != 0 {
+		t.Errorf("with a board that cannot be read: %v, and %d events", err, recorded)
+	}
+	if err := flow.Reopen(&closed, "a", view, func(flow.Event) error { return broken }); err != broken {
+		t.Errorf("with a step that cannot be closed: %v", err)
+	}
+}
+
+// TestRestartIsRefused: a call starts afresh only where one is due and none of its attempts runs.
+func TestRestartIsRefused(t *testing.T) {
+	e := flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z"}
+	for name, events := range map[string][]flow.Event{
+		"no step is open":                  {start},
+		"another step is open":             append([]flow.Event{start}, append(stepOf(1, "t1", 1, 1), flow.StepStarted{Step: 2, Task: "t1"})...),
+		"an attempt is running":            {start, one, attempt(1, flow.TaskCall, 1)},
+		"the Manager's reply was accepted": {start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed},
+	} {
+		refused(t, name, after(t, events...), e)
+	}
+}
