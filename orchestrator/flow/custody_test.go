@@ -214,3 +214,40 @@ func TestBreachStopsTheState(t *testing.T) {
 		t.Errorf("STATE_DIVERGENCE behind a breach = %v", err)
 	}
 }
+
+// TestFileOfTheBoard: the journal is about the file that the last valid handoff names.
+func TestFileOfTheBoard(t *testing.T) {
+	b := newBook(t)
+	offer := func(epoch uint64, file string) {
+		b.epoch = epoch
+		b.write(flow.HandoffOffered{Epoch: epoch, Owner: "r", File: file}, flow.HandoffAcked{Epoch: epoch, Owner: "r"})
+	}
+	for _, tt := range []struct {
+		epoch uint64
+		file  string
+		want  string
+	}{{1, "kanban.md", "kanban.md"}, {2, "", "kanban.md"}, {3, "board.md", "board.md"}, {1, "stale.md", "board.md"}} {
+		if offer(tt.epoch, tt.file); b.File != tt.want {
+			t.Errorf("after the handoff of epoch %d the file is %q, want %q", tt.epoch, b.File, tt.want)
+		}
+	}
+}
+
+// TestFrozenByCustody: seed 002's STATE_FROZEN: a board of which the owner is in doubt stands still, also behind a
+// breach, until the Lead's word.
+func TestFrozenByCustody(t *testing.T) {
+	for _, freeze := range []flow.Event{flow.HandoffMissing{Text: "why"}, flow.SplitBrain{Text: "why"}, flow.SnapshotNotFound{Text: "why"},
+		flow.SnapshotConflict{Text: "why"}, flow.ReconcileConflict{Text: "why"}} {
+		b := newBook(t).own("r1").write(start, freeze)
+		if b.Breach != nil || b.Frozen() != "why" || b.State.Running {
+			t.Errorf("%s: breach %v, frozen %q", freeze.Kind(), b.Breach, b.Frozen())
+		}
+		if b.write(flow.Acknowledged{}); b.Frozen() != "" {
+			t.Errorf("%s: frozen %q after the Lead's word", freeze.Kind(), b.Frozen())
+		}
+		b = newBook(t).own("r1").write(start, flow.StepFinished{Step: 9}, freeze)
+		if b.Breach == nil || b.Breach.Seq != 4 || b.Frozen() != "why" {
+			t.Errorf("%s behind a breach: %v, frozen %q", freeze.Kind(), b.Breach, b.Frozen())
+		}
+	}
+}

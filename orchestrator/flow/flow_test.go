@@ -139,9 +139,19 @@ func TestRepetitionGuard(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if n < flow.RepeatLimit && s.GoesOn() {
+			t.Fatalf("GoesOn() = true after %d times", n)
+		}
 	}
 	if got, ok := flow.Next(s, board).(flow.Finish); !ok || got.Outcome != flow.NeedsPerson || !strings.HasPrefix(got.Text, "LOOP_SUSPECTED") {
 		t.Errorf("after %d times: Next = %+v, want LOOP_SUSPECTED", flow.RepeatLimit, got)
+	}
+	if !s.GoesOn() {
+		t.Error("GoesOn() = false, want that the next run counts anew")
+	}
+	ended := s
+	if ended.Last.BoardSHA = "b"; ended.GoesOn() {
+		t.Error("GoesOn() = true, and the Manager has ended the board since")
 	}
 	for _, other := range []flow.Board{{Task: "t2", Role: "Implementor", SHA: "a"}, {Task: "t1", Role: "Architect", SHA: "a"}, {Task: "t1", Role: "Implementor", SHA: "b"}} {
 		if _, ok := flow.Next(s, other).(flow.Spawn); !ok {
@@ -354,7 +364,7 @@ func TestReconcile(t *testing.T) {
 // TestEveryKindDecodes finds the kinds of events in the source, so that a new one cannot be forgotten in Decode.
 func TestEveryKindDecodes(t *testing.T) {
 	kinds := 0
-	for _, name := range []string{"event.go", "ownership.go"} {
+	for _, name := range []string{"event.go", "ownership.go", "legacy.go"} {
 		kinds += decodeKinds(t, name)
 	}
 	if kinds < 20 {

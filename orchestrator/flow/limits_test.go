@@ -264,3 +264,49 @@ func TestDollars(t *testing.T) {
 		}
 	}
 }
+
+// TestSpending: what one attempt came to, as far as its tool tells.
+func TestSpending(t *testing.T) {
+	for want, s := range map[string]*flow.Spending{
+		"$0.01, 1.0k in/100 out":          spending(10_000),
+		"at least $0.01, 1.0k in/100 out": spending(10_000).Unfinished(),
+		"1.0k in/100 out":                 {Input: 1000, Output: 100},
+		"999 in/0 out":                    {Input: 999, Partial: true},
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// TestLimitsOfCost names what only an agent that tells its cost can keep to.
+func TestLimitsOfCost(t *testing.T) {
+	for _, tt := range []struct {
+		limits flow.Limits
+		want   []string
+	}{
+		{flow.Limits{MaxMillis: 1, MaxSteps: 1, MaxTaskMillis: 1, MaxTaskSteps: 1}, nil},
+		{flow.Limits{MaxCost: 1}, []string{"max_cost"}},
+		{flow.Limits{MaxTaskCost: 1}, []string{"max_task_cost"}},
+		{flow.Limits{MaxCost: 1, MaxTaskCost: 1}, []string{"max_cost", "max_task_cost"}},
+	} {
+		if got := tt.limits.OfCost(); !slices.Equal(got, tt.want) {
+			t.Errorf("%+v: %q, want %q", tt.limits, got, tt.want)
+		}
+	}
+}
+
+// TestTimeLeftWithoutAStep: there is no agent whose time could end.
+func TestTimeLeftWithoutAStep(t *testing.T) {
+	s := after(t, limited(flow.Limits{MaxMillis: 5000}))
+	if left, is := s.TimeLeft(); left != 0 || is {
+		t.Errorf("%v, %v", left, is)
+	}
+}
+
+// TestWithheldText names the variables and the setting that passes them (DESIGN, "The contract").
+func TestWithheldText(t *testing.T) {
+	if got, want := flow.WithheldText([]string{"A_TOKEN", "B_KEY"}, "x.yaml"), "withheld from the agents: A_TOKEN, B_KEY (env.pass in x.yaml passes a variable)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

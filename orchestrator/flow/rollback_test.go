@@ -264,3 +264,89 @@ func TestOlderVersionWentOn(t *testing.T) {
 		t.Errorf("breach %v, used %+v, points %+v, want the cost still", b.Breach, b.State.Used, b.Points)
 	}
 }
+
+// TestStandstill: seed 002, "Deterministic reconcile procedure": what a run stops at before it starts anything.
+func TestStandstill(t *testing.T) {
+	rival := func(b *book, state string) flow.SnapshotTaken {
+		sum := sha256.Sum256([]byte(state))
+		return flow.SnapshotTaken{Board: "b", Epoch: 1, ReplayIndex: b.Points[0].ReplayIndex, Hash: hex.EncodeToString(sum[:]), Version: 4, State: json.RawMessage(state)}
+	}
+	tests := []struct {
+		name   string
+		write  func(b *book)
+		want   string
+		points string // RollbackPoint's event; "": there is one point
+	}{
+		{"nothing is wrong", func(b *book) { b.write(b.Snapshot("b")) }, "", ""},
+		{"4. no snapshot is no contradiction", func(*book) {}, "", "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after a test"},
+		{"a broken rule", func(b *book) { b.snapshot().write(flow.StepFinished{Step: 9}) },
+			"STATE_DIVERGENCE: record 5 (STEP_FINISHED): event STEP_FINISHED cannot happen here: step 9 has no accepted Manager reply", ""},
+		{"5. rivals", func(b *book) { b.snapshot().write(rival(b, `{"steps":7}`)) },
+			"SNAPSHOT_CONFLICT: 2 snapshots claim to be the state at record 3", "SNAPSHOT_CONFLICT: 2 snapshots claim to be the state at record 3"},
+		{"RECONCILE_LOCK", func(b *book) { b.snapshot().write(flow.LockEntered{Reason: "why"}) }, "why", ""},
+		{"a frozen board, whatever else is wrong", func(b *book) {
+			b.snapshot().write(flow.SnapshotNotFound{Text: "gone"}, flow.StepFinished{Step: 9})
+		}, "gone", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBook(t).own("r1").write(start)
+			tt.write(b)
+			if got := b.Standstill(); got != tt.want {
+				t.Errorf("Standstill = %q, want %q", got, tt.want)
+			}
+			point, event := b.RollbackPoint("b", "a test")
+			text := ""
+			switch e := event.(type) {
+			case flow.SnapshotNotFound:
+				text = e.Text
+			case flow.SnapshotConflict:
+				text = e.Text
+				if e.ReplayIndex != 3 || len(e.Hashes) != 2 {
+					t.Errorf("the conflict is %+v", e)
+				}
+			case nil:
+				if point.ReplayIndex != 3 || point.Owner != "r1" {
+					t.Errorf("the rollback point is %+v", point)
+				}
+			}
+			if text != tt.points {
+				t.Errorf("RollbackPoint says %q, want %q", text, tt.points)
+			}
+		})
+	}
+}
+
+// TestUnreadableAcknowledgement: a rebuilt state that this version cannot read ends nothing.
+func TestUnreadableAcknowledgement(t *testing.T) {
+	for name, exit := range map[string]flow.LockExited{
+		"a newer form":   {Version: 5, State: json.RawMessage(`{"steps":7}`)},
+		"no form at all": {State: json.RawMessage(`{"steps":7}`)},
+		"no state":       {Version: 4, State: json.RawMessage(`[]`)},
+	} {
+		b := newBook(t).own("r1").write(start, flow.LockEntered{Reason: "why"}, exit)
+		if b.Breach == nil || b.Breach.Seq != 5 || !strings.HasSuffix(b.Breach.Text, "the rebuilt state cannot be read") || b.State.Steps != 0 {
+			t.Errorf("%s: breach %v, %d steps", name, b.Breach, b.State.Steps)
+		}
+		b = newBook(t).own("r1").write(start, flow.StepFinished{Step: 9}, flow.LockEntered{Reason: "why"}, exit)
+		if b.Breach == nil || b.Breach.Seq != 4 {
+			t.Errorf("%s, behind a breach: %v, want the first", name, b.Breach)
+		}
+	}
+}
+
+// TestThirdFormOfAnAcknowledgement: it says what was used, but of tasks only where a limit asked for it.
+func TestThirdFormOfAnAcknowledgement(t *testing.T) {
+	for version, want := range map[int]int64{2: 14, 3: 5} {
+		b := newBook(t).own("r1").write(start).write(stepOf(1, "t1", 7, 1)...).write(flow.LockEntered{Reason: "why"})
+		b.write(flow.LockExited{Decision: flow.DecisionLead, Version: version, State: json.RawMessage(`{"steps":7,"used":{"cost_microusd":5}}`)})
+		if b.Breach != nil || b.State.Steps != 7 || b.State.Used.Cost != want || len(b.State.Tasks) != 1 {
+			t.Errorf("form %d: breach %v, state %+v, want a cost of %d and the task", version, b.Breach, b.State, want)
+		}
+	}
+	b := newBook(t).own("r1").write(start).write(stepOf(1, "t1", 7, 1)...).write(flow.LockEntered{Reason: "why"})
+	b.write(flow.LockExited{Decision: flow.DecisionLead, Version: 4, State: json.RawMessage(`{"steps":7}`)})
+	if len(b.State.Tasks) != 0 {
+		t.Errorf("form 4: tasks %+v, want those of the rebuilt state", b.State.Tasks)
+	}
+}
