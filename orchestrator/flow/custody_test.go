@@ -109,6 +109,16 @@ func TestCustody(t *testing.T) {
 			b.epoch = 2
 			b.write(flow.HandoffOffered{Epoch: 2, Owner: "r2"}, start)
 		}, flow.NoHandoff, "epoch 2 was never handed over, epoch 1 is active"},
+		{"5. nor may a run without the ACK tell of a divergence", func(b *book) {
+			b.own("r1")
+			b.epoch = 2
+			b.write(flow.StateDiverged{Source: flow.SourceJournal})
+		}, flow.NoHandoff, "epoch 2 was never handed over, epoch 1 is active"},
+		{"but in RECONCILE_LOCK it may", func(b *book) {
+			b.own("r1").write(flow.LockEntered{Reason: "why"})
+			b.epoch = 2
+			b.write(flow.StateDiverged{Source: flow.SourceJournal})
+		}, "", ""},
 		{"10. a write without any handoff", func(b *book) { b.epoch = 1; b.write(start) }, flow.NoHandoff, "epoch 1"},
 		{"10. an ACK for somebody else", func(b *book) {
 			b.epoch = 1

@@ -351,6 +351,8 @@ func TestReconcile(t *testing.T) {
 		{"wrote another list, replied with the old", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1", before.Tasks, flow.Verdict{}},
 		{"wrote one list, replied with another", flow.Fields{Current: "t1", Tasks: []string{"t3"}}, "t1", []string{"t4"},
 			flow.Verdict{Warning: "the Manager changed the board's tasks and replied with another list; the board's list stands"}},
+		{"replied with the head of the very list", before, "t1", before.Tasks[:1], flow.Verdict{WriteTasks: true}},
+		{"took the list off, and replied with none", flow.Fields{Current: "t1", Tasks: []string{}}, "t1", nil, flow.Verdict{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -413,4 +415,20 @@ func TestEventsSurviveTheJournal(t *testing.T) {
 			t.Errorf("%s: -written +read\n%s", e.Kind(), diff)
 		}
 	}
+}
+
+// TestDivergence: seed 002, "If external mutation is detected": work goes on, on the board as it is by now; what is
+// told of state.md or of the journal is not about the board.
+func TestDivergence(t *testing.T) {
+	for source, want := range map[string]string{flow.SourceBoard: "b", flow.SourceState: "a", flow.SourceJournal: "a"} {
+		s := after(t, start, one, flow.StateDiverged{Source: source, Task: "t1", Before: "a", After: "b", Policy: "accept", Text: "changed"})
+		if s.Step.BoardSHA != want || s.Frozen != nil {
+			t.Errorf("%s: the step works on board %q, frozen %v, want %q", source, s.Step.BoardSHA, s.Frozen, want)
+		}
+	}
+	between := after(t, start, flow.StateDiverged{Source: flow.SourceBoard, Policy: "freeze", Text: "changed"})
+	if between.Frozen == nil {
+		t.Error("a divergence between two steps does not freeze the board")
+	}
+	refused(t, "a step on a frozen board", between, one)
 }

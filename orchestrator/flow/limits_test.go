@@ -272,6 +272,7 @@ func TestSpending(t *testing.T) {
 		"at least $0.01, 1.0k in/100 out": spending(10_000).Unfinished(),
 		"1.0k in/100 out":                 {Input: 1000, Output: 100},
 		"999 in/0 out":                    {Input: 999, Partial: true},
+		"999.9k in/1.0M out":              {Input: 999_949, Output: 999_950},
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)
@@ -308,5 +309,20 @@ func TestTimeLeftWithoutAStep(t *testing.T) {
 func TestWithheldText(t *testing.T) {
 	if got, want := flow.WithheldText([]string{"A_TOKEN", "B_KEY"}, "x.yaml"), "withheld from the agents: A_TOKEN, B_KEY (env.pass in x.yaml passes a variable)"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestTally: what is not known is not there, rather than nothing.
+func TestTally(t *testing.T) {
+	for want, u := range map[string]flow.Used{
+		`{"cost":"$0.00","cost_microusd":0,"attempts":0,"attempts_without_cost":0,"millis":0}`:                                                                    {},
+		`{"cost":"unknown","attempts":2,"attempts_without_cost":2,"millis":9}`:                                                                                    {Attempts: 2, Millis: 9},
+		`{"cost":"$0.00","cost_microusd":0,"attempts":1,"attempts_without_cost":0,"millis":9}`:                                                                    {Attempts: 1, Priced: 1, Millis: 9},
+		`{"cost":"at least $0.50","cost_microusd":500000,"input_tokens":7,"cached_tokens":0,"output_tokens":3,"attempts":3,"attempts_without_cost":2,"millis":9}`: {Attempts: 3, Told: 1, Priced: 1, Input: 7, Output: 3, Cost: 500_000, Millis: 9},
+		`{"cost":"at least $0.50","cost_microusd":500000,"attempts":1,"attempts_without_cost":1,"millis":9}`:                                                      {Attempts: 1, Cost: 500_000, Millis: 9},
+	} {
+		if got := encode(t, flow.Tally{Used: u}); got != want {
+			t.Errorf("%+v:\n%s, want\n%s", u, got, want)
+		}
 	}
 }

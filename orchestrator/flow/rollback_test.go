@@ -58,6 +58,8 @@ func TestUnverifiableSnapshots(t *testing.T) {
 		{"the hash of another state, of earlier records", func(s *flow.SnapshotTaken) { s.ReplayIndex, s.Hash = 1, strings.Repeat("0", 64) }, true},
 		{"another epoch", func(s *flow.SnapshotTaken) { s.Epoch = 9 }, true},
 		{"a record that is yet to come", func(s *flow.SnapshotTaken) { s.ReplayIndex = 9 }, true},
+		{"its own record", func(s *flow.SnapshotTaken) { s.ReplayIndex = 4 }, true},
+		{"no record at all", func(s *flow.SnapshotTaken) { s.ReplayIndex = 0 }, false},
 		{"no tuple", func(s *flow.SnapshotTaken) { s.Epoch, s.ReplayIndex, s.Hash = 0, 0, "" }, true},
 		{"the form of another version of this program", func(s *flow.SnapshotTaken) { s.Version = 99; s.State = json.RawMessage(`{"new":1}`) }, false},
 	}
@@ -331,6 +333,18 @@ func TestUnreadableAcknowledgement(t *testing.T) {
 		b = newBook(t).own("r1").write(start, flow.StepFinished{Step: 9}, flow.LockEntered{Reason: "why"}, exit)
 		if b.Breach == nil || b.Breach.Seq != 4 {
 			t.Errorf("%s, behind a breach: %v, want the first", name, b.Breach)
+		}
+	}
+}
+
+// TestRivalOfAnAcknowledgement: seed 002, "Single rollback point rule": the rebuilt state is the rollback point, and
+// a snapshot right behind it is either the same or its rival.
+func TestRivalOfAnAcknowledgement(t *testing.T) {
+	for state, want := range map[string]int{string(newBook(t).Snapshot("b").State): 1, `{"steps":0}`: 2} {
+		b := newBook(t).own("r1").write(start, flow.LockEntered{Reason: "why"})
+		b.write(flow.LockExited{Decision: flow.DecisionLead, Version: 4, State: json.RawMessage(state)}).snapshot()
+		if b.Breach != nil || len(b.Points) != want || b.Points[0].ReplayIndex != 5 || b.Points[0].Owner != "r1" {
+			t.Errorf("after %s: breach %v, points %+v, want %d at record 5", state, b.Breach, b.Points, want)
 		}
 	}
 }
