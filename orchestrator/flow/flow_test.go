@@ -173,6 +173,11 @@ func TestFreshAfterFinish(t *testing.T) {
 	if diff := cmp.Diff(flow.Effect(want), flow.Next(finished, board)); diff != "" {
 		t.Errorf("after a finish Next: -want +got\n%s", diff)
 	}
+	disagreed := rejection(1, flow.TaskCall, 1)
+	disagreed.Disagreed = true
+	if s := after(t, start, one, attempt(1, flow.TaskCall, 1), disagreed, flow.RunFinished{Outcome: flow.LimitReached}, start); s.Step.Disagreed || s.Step.Rejected != 0 {
+		t.Errorf("step = %+v, want nothing held against its agent", s.Step)
+	}
 	frozen := after(t, start, flow.RunFinished{Outcome: flow.Frozen, Text: "x"}, start)
 	if e, ok := flow.Next(frozen, board).(flow.Finish); !ok || e.Outcome != flow.Frozen {
 		t.Errorf("a frozen board: Next = %+v, want frozen until the Lead's word", e)
@@ -431,4 +436,22 @@ func TestDivergence(t *testing.T) {
 		t.Error("a divergence between two steps does not freeze the board")
 	}
 	refused(t, "a step on a frozen board", between, one)
+}
+
+// TestEndingOfARun: what the last run said at its end stands until the next one starts.
+func TestEndingOfARun(t *testing.T) {
+	later := after(t, start, flow.RunInterrupted{Outcome: flow.Later, Reason: "usage limit", Until: "2026-11-22T00:00:00Z"})
+	if later.Running || later.Spent || later.Outcome != flow.Later || later.Text != "usage limit" || later.Until != "2026-11-22T00:00:00Z" {
+		t.Errorf("interrupted: %+v", later)
+	}
+	finished := after(t, start, flow.RunFinished{Outcome: flow.Complete, Text: "the board is complete"})
+	if finished.Running || !finished.Spent || finished.Outcome != flow.Complete || finished.Text != "the board is complete" {
+		t.Errorf("finished: %+v", finished)
+	}
+	for _, s := range []flow.State{later, finished} {
+		apply(t, &s, start)
+		if !s.Running || s.Spent || s.Outcome != "" || s.Text != "" || s.Until != "" {
+			t.Errorf("started again: %+v", s)
+		}
+	}
 }

@@ -297,12 +297,34 @@ func TestInputOfACall(t *testing.T) {
 			t.Errorf("after %s %d the next call has an input that it did not name", r.Call, r.Attempt)
 		}
 	}
-	p = newPlay(t, nil, flow.Limits{})
-	p.begin()
-	e := flow.AttemptStarted{AttemptRef: ref(flow.ManagerCall, 1, 0), Input: json.RawMessage(`{"tasks":[]}`), Stored: "5a"}
-	p.record(accepted(ref(flow.TaskCall, 1, 0)), e)
-	if p.Step.Stored != "5a" {
-		t.Errorf("step = %+v, want the file of its input", p.Step)
+	p = newPlay(t, &flow.Plan{Agent: true}, flow.Limits{})
+	stored := flow.AttemptStarted{AttemptRef: ref(flow.TaskCall, 1, 0), Input: json.RawMessage(`{"tasks":[]}`), Plan: p.plan, Stored: "5a", SHA: "5b"}
+	p.record(one, stored)
+	if p.Step.Stored != "5a" || p.Step.InputSHA != "5b" {
+		t.Errorf("step = %+v, want the file of its input, and its hash", p.Step)
+	}
+	restarted := p.State
+	apply(t, &restarted, stopped(stored.AttemptRef), flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: "b"})
+	p.record(accepted(stored.AttemptRef))
+	for _, s := range []*flow.Step{p.Step, restarted.Step} {
+		if s.Stored != "" || s.InputSHA != "" || s.Input != nil {
+			t.Errorf("step = %+v, want nothing of another call's input", s)
+		}
+	}
+}
+
+// TestTaskOfTheManager: DESIGN, "The contract": when the role is Manager, the step is one Manager call.
+func TestTaskOfTheManager(t *testing.T) {
+	p := newPlay(t, nil, flow.Limits{})
+	p.board.Role = "Manager"
+	for n, end := range []outcome{rejected, stopped, accepted} {
+		if diff := cmp.Diff(fresh(flow.ManagerCall, n+1), p.next()); diff != "" {
+			t.Errorf("Next: -want +got\n%s", diff)
+		}
+		p.attempts(end)
+	}
+	if diff := cmp.Diff(flow.Effect(flow.WriteBoard{Step: 1}), p.next()); diff != "" {
+		t.Errorf("Next: -want +got\n%s", diff)
 	}
 }
 

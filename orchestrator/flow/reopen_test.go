@@ -101,6 +101,52 @@ func TestEditInEveryPhase(t *testing.T) {
 	}
 }
 
+// TestBoardAsItWasLeft: each outcome says how its attempt left the board, and only another one was edited since.
+func TestBoardAsItWasLeft(t *testing.T) {
+	for name, outcomes := range map[string][]outcome{
+		"accepted": {accepted}, "rejected": {rejected}, "stopped": {stopped}, "lost": {accepted, lost}, "not content": {accepted, notContent},
+		"content": {accepted, content}, "the Manager's": {accepted, content, rejected}, "review failed": {failed},
+	} {
+		p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(outcomes[:len(outcomes)-1]...)
+		p.record(leaving("b", outcomes[len(outcomes)-1](p.begin())))
+		if p.Step.Left != "b" {
+			t.Errorf("%s: the board was left as %q, want b", name, p.Step.Left)
+		}
+		if got := p.reopen("b"); len(got) != 0 {
+			t.Errorf("%s: on the board as it was left, %+v was recorded", name, got)
+		}
+		if got := p.reopen("a"); len(got) != 1 {
+			t.Errorf("%s: on the board as it was before, %+v was recorded", name, got)
+		}
+	}
+}
+
+func failed(r flow.AttemptRef) flow.Event {
+	return flow.ReviewFailed{AttemptRef: r, Reason: "never content"}
+}
+
+// leaving is e of an attempt that left the board with the given SHA-256.
+func leaving(sha string, e flow.Event) flow.Event {
+	switch e := e.(type) {
+	case flow.ReplyAccepted:
+		e.Left = sha
+		return e
+	case flow.ReplyRejected:
+		e.Left = sha
+		return e
+	case flow.AttemptStopped:
+		e.Left = sha
+		return e
+	case flow.ReviewHeld:
+		e.Left = sha
+		return e
+	case flow.ReviewFailed:
+		e.Left = sha
+		return e
+	}
+	panic(e.Kind() + " leaves no board")
+}
+
 // TestReopen: what a new run closes of a step whose board, input or task is another by now.
 func TestReopen(t *testing.T) {
 	managing := []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}
@@ -141,8 +187,14 @@ func TestReopen(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &play{t: t, State: after(t, tt.events...), board: tt.board}
-			if diff := cmp.Diff(tt.want, p.reopen(tt.board.SHA)); diff != "" {
+			got := p.reopen(tt.board.SHA)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("recorded: -want +got\n%s", diff)
+			}
+			for _, e := range got {
+				if _, ok := e.(flow.StepAbandoned); ok && p.Step != nil {
+					t.Errorf("step = %+v, want none after %s", p.Step, e.Kind())
+				}
 			}
 		})
 	}
