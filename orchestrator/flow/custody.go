@@ -95,7 +95,7 @@ func (c *Custody) owner(epoch uint64) string {
 
 // acknowledge activates an owner. 4. "State ownership becomes active only after STATE_OWNERSHIP_ACK(epoch)".
 func (c *Custody) acknowledge(e Entry, a HandoffAcked) *Breach {
-	if a.Epoch != c.Offered || a.Owner != c.OfferedTo || a.Epoch != e.Epoch {
+	if c.Offered == 0 || a.Epoch != c.Offered || a.Owner != c.OfferedTo || a.Epoch != e.Epoch {
 		return breach(NoHandoff, e, "epoch %d was not handed over to %s", a.Epoch, a.Owner)
 	}
 	c.Epoch, c.Owner, c.Offered, c.OfferedTo = a.Epoch, a.Owner, 0, ""
