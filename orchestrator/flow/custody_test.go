@@ -124,6 +124,19 @@ func TestCustody(t *testing.T) {
 			b.epoch = 1
 			b.write(flow.HandoffOffered{Epoch: 1, Owner: "r1"}, flow.HandoffAcked{Epoch: 1, Owner: "r2"})
 		}, flow.NoHandoff, "r2"},
+		{"10. an ACK again", func(b *book) {
+			b.own("r1").write(flow.HandoffAcked{Epoch: 1, Owner: "r1"})
+		}, flow.NoHandoff, "epoch 1 was not handed over to r1"},
+		{"10. an ACK of no epoch by the last owner", func(b *book) {
+			b.own("r1")
+			b.epoch = 0
+			b.write(flow.HandoffAcked{Owner: "r1"})
+		}, flow.NoHandoff, "epoch 0 was not handed over to r1"},
+		{"10. an ACK of no epoch by no owner", func(b *book) {
+			b.own("r1")
+			b.epoch = 0
+			b.write(flow.HandoffAcked{})
+		}, flow.NoHandoff, "epoch 0 was not handed over to "},
 		{"9. the active handoff again is a no-op", func(b *book) {
 			b.own("r1").write(flow.HandoffOffered{Epoch: 1, Owner: "r1"}, start)
 		}, "", ""},

@@ -211,6 +211,28 @@ func TestCrashOfAnOlderRun(t *testing.T) {
 	}
 }
 
+// TestAcknowledgedStep: "An acknowledged board is right as it stands": the open call starts afresh on it, in every phase.
+func TestAcknowledgedStep(t *testing.T) {
+	for _, tt := range []struct {
+		outcomes []outcome
+		want     flow.Effect
+	}{
+		{[]outcome{rejected}, fresh(flow.TaskCall, 1)},
+		{[]outcome{accepted, rejected}, review(3, 1, "task-1")},
+		{[]outcome{accepted, notContent, rejected}, sentBack(4, 2, "task-1")},
+		{[]outcome{accepted, content, rejected}, fresh(flow.ManagerCall, 2)},
+	} {
+		p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(tt.outcomes...)
+		p.record(flow.StateDiverged{Source: flow.SourceBoard, After: "y", Policy: "freeze", Text: "changed"}, flow.Acknowledged{BoardSHA: "z"})
+		if s := p.Step; s.BoardSHA != "z" || s.Left != "" || s.Input != nil || s.Before != nil || s.Rejected != 0 {
+			t.Errorf("step = %+v, want a new series of attempts on the acknowledged board", s)
+		}
+		if diff := cmp.Diff(tt.want, p.next()); diff != "" {
+			t.Errorf("Next: -want +got\n%s", diff)
+		}
+	}
+}
+
 // TestReopenFails: "Errors are returned or handled, never logged and passed over" (DESIGN, 7.7).
 func TestReopenFails(t *testing.T) {
 	broken := errors.New("no space left on device")

@@ -351,11 +351,18 @@ func TestRivalOfAnAcknowledgement(t *testing.T) {
 
 // TestThirdFormOfAnAcknowledgement: it says what was used, but of tasks only where a limit asked for it.
 func TestThirdFormOfAnAcknowledgement(t *testing.T) {
-	for version, want := range map[int]int64{2: 14, 3: 5} {
-		b := newBook(t).own("r1").write(start).write(stepOf(1, "t1", 7, 1)...).write(flow.LockEntered{Reason: "why"})
-		b.write(flow.LockExited{Decision: flow.DecisionLead, Version: version, State: json.RawMessage(`{"steps":7,"used":{"cost_microusd":5}}`)})
-		if b.Breach != nil || b.State.Steps != 7 || b.State.Used.Cost != want || len(b.State.Tasks) != 1 {
-			t.Errorf("form %d: breach %v, state %+v, want a cost of %d and the task", version, b.Breach, b.State, want)
+	told := flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.TaskCall, Attempt: 1}, Session: "s1"}
+	for _, tt := range []struct {
+		version int
+		cost    int64
+		session string
+	}{{2, 14, "s1"}, {3, 5, ""}} {
+		b := newBook(t).own("r1").write(start).write(stepOf(1, "t1", 7, 1)...)
+		b.write(flow.StepStarted{Step: 2, Task: "t1"}, attempt(2, flow.TaskCall, 1), told, flow.LockEntered{Reason: "why"})
+		b.write(flow.LockExited{Decision: flow.DecisionLead, Version: tt.version, State: json.RawMessage(`{"steps":7,"used":{"cost_microusd":5},"total":{"cost_microusd":5}}`)})
+		s := b.State
+		if b.Breach != nil || s.Steps != 7 || s.Used.Cost != tt.cost || s.Total.Cost != tt.cost || s.Session != tt.session || len(s.Tasks) != 1 {
+			t.Errorf("form %d: breach %v, state %+v, want a cost of %d, session %q and the task", tt.version, b.Breach, s, tt.cost, tt.session)
 		}
 	}
 	b := newBook(t).own("r1").write(start).write(stepOf(1, "t1", 7, 1)...).write(flow.LockEntered{Reason: "why"})
