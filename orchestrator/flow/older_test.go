@@ -101,18 +101,25 @@ func TestOlderJournals(t *testing.T) {
 	}
 }
 
-// TestOlderVersionGoesOn: a version that knows no form 4 goes on with a step that one began which does: it sees
-// no plan and no stored input, and its snapshot is one of the same work.
+// TestOlderVersionGoesOn: a version that knows no later form goes on with a step that one began which does: it
+// sees nothing of what the later form added, and its snapshot is one of the same work.
 func TestOlderVersionGoesOn(t *testing.T) {
-	p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{MaxTaskSteps: 9}).attempts(accepted, lost, accepted, notContent)
+	p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{MaxCost: 1 << 40, MaxTaskSteps: 9}).attempts(accepted, lost, accepted, notContent)
+	p.record(flow.AttemptStarted{AttemptRef: p.next().(flow.Spawn).AttemptRef, Input: []byte(`"more"`), Stored: "5a"},
+		flow.RunInterrupted{Outcome: flow.Later, Until: "2026-11-22T00:00:00Z"})
 	step := *p.Step
 	step.Stored, step.Plan, step.Round, step.Work, step.Feedback, step.Lost = "", nil, 0, nil, "", 0
-	seen := p.State
-	seen.Step = &step
-	b := newBook(t).own("r1").write(p.events...)
-	sum := sha256.Sum256([]byte(encode(t, seen)))
-	b.write(older(b, 3, encode(t, seen), hex.EncodeToString(sum[:])))
-	if b.Breach != nil || len(b.Points) != 1 || b.Points[0].State.Step.Plan == nil || b.State.Step.Work == nil {
-		t.Errorf("breach %v, points %+v, want the rollback point, with the plan still", b.Breach, b.Points)
+	third := p.State
+	third.Step = &step
+	second := third
+	second.Until, second.Used, second.Total, second.Tasks, second.Session = "", flow.Used{}, flow.Used{}, nil, ""
+	second.Limits = flow.Limits{MaxRetries: 3}
+	for version, seen := range map[int]flow.State{1: second, 2: second, 3: third} {
+		b := newBook(t).own("r1").write(p.events...)
+		sum := sha256.Sum256([]byte(encode(t, seen)))
+		b.write(older(b, version, encode(t, seen), hex.EncodeToString(sum[:])))
+		if b.Breach != nil || len(b.Points) != 1 || encode(t, b.Points[0].State) != encode(t, p.State) {
+			t.Errorf("form %d: breach %v, points %+v, want the rollback point, with all that is known", version, b.Breach, b.Points)
+		}
 	}
 }
