@@ -49,6 +49,8 @@ func TestRedacted(t *testing.T) {
 				t.Errorf("%s: %s is a fact and was changed", kind, name)
 			case strings.Contains(value, "secret") && !fact:
 				t.Errorf("%s: %s shows a secret", kind, name)
+			case strings.Count(fmt.Sprint(v.Field(i).Interface()), "secret") != strings.Count(value, "hidden") && !fact && !f.Anonymous:
+				t.Errorf("%s: %s lost its text: %q", kind, name, value)
 			}
 		}
 		if after, err := json.Marshal(full); err != nil || string(after) != string(before) {
