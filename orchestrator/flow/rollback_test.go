@@ -150,6 +150,36 @@ func TestRebuildChecks(t *testing.T) {
 	}
 }
 
+// TestFindings: seed 002, "Rollback trail": each check says what it found, in the order of the checks, and the
+// affected tasks are sorted.
+func TestFindings(t *testing.T) {
+	b := newBook(t).own("r1").write(start).snapshot().step(1)
+	again := b.entry(b.entries[len(b.entries)-1].Event)
+	again.Rev--
+	b.put(again)
+	b.epoch = 5
+	b.write(flow.StepStarted{Step: 2, Task: "t9", Role: "Implementor"}, flow.StepStarted{Step: 2, Task: "t2", Role: "Implementor"})
+	b.epoch = 1
+	b.write(flow.StepFinished{Step: 7, Task: "t5"})
+	r := flow.Rebuild(b.Points[0], b.after())
+	want := []string{
+		"record 12 (STEP_STARTED): somebody wrote who does not own the board: epoch 5 was never handed over, epoch 1 is active",
+		"record 13 (STEP_STARTED): somebody wrote who does not own the board: epoch 5 was never handed over, epoch 1 is active",
+		"record 11 repeats record 10",
+		"record 14: event STEP_FINISHED cannot happen here: step 7 has no accepted Manager reply",
+	}
+	if diff := cmp.Diff(want, r.Findings); diff != "" {
+		t.Errorf("Findings: -want +got\n%s", diff)
+	}
+	if !slices.Equal(r.Affected, []string{"t2", "t5", "t9"}) || r.Conflict != want[3] {
+		t.Errorf("affected %v, conflict %q", r.Affected, r.Conflict)
+	}
+	exit := r.Exit("b", flow.DecisionLead, "why", b.Points[0])
+	if !slices.Equal(exit.Findings, want) || !slices.Equal(exit.Affected, r.Affected) || exit.Hash != b.Points[0].Hash || exit.ReplayIndex != 3 || exit.Reason != "why" {
+		t.Errorf("the entry of the trail is %+v", exit)
+	}
+}
+
 // TestLeadEndsABreach: after the Lead's word the rebuilt state stands, and the next run goes on from it.
 func TestLeadEndsABreach(t *testing.T) {
 	b := newBook(t).own("r1").write(start).snapshot().step(1).write(flow.StepFinished{Step: 9, Task: "t9"})
