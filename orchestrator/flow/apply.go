@@ -18,8 +18,8 @@ func (e RunStarted) apply(s *State) error {
 	return nil
 }
 
-// freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh ones".
-// What was accepted stays accepted; work that its reviews never accepted begins again.
+// freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh
+// ones". What was accepted stays accepted; work that its reviews never accepted begins again.
 func (s *State) freshen() {
 	s.Steps, s.Repeat, s.Used, s.Tasks = 0, Repeat{}, Used{}, nil
 	step := s.Step
@@ -115,7 +115,7 @@ func (e ReplyAccepted) apply(s *State) error {
 		step.Reply = &e
 		return nil
 	}
-	if e.Left != "" { // journals of earlier versions do not say, and their snapshots keep what was known before
+	if e.Left != "" { // older journals do not say, and their snapshots keep the one before
 		step.Left = e.Left
 	}
 	if step.Plan == nil {
@@ -144,7 +144,7 @@ func (s *Step) beginWork() {
 	s.Work, s.Round, s.Feedback = nil, 0, ""
 }
 
-// Only a review or work that goes on has a session to lose: what else says so is rejected as any reply.
+// Only a review, or work that goes on, has a session to lose; any other rejection is a plain one.
 func (e ReplyRejected) apply(s *State) error {
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
@@ -169,8 +169,8 @@ func (e AttemptStopped) apply(s *State) error {
 	return nil
 }
 
-// A review that is content lets the Manager be called; else the work goes on in its session, as often as
-// the plan has rounds: seed 003, "Supervisor Phase → Agent Phase".
+// A review that is content lets the Manager be called; else the work goes on in its session, as
+// often as the plan has rounds: seed 003, "Supervisor Phase → Agent Phase".
 func (e ReviewHeld) apply(s *State) error {
 	if e.Call != ReviewCall {
 		return s.addPart(e, e.AttemptRef, e.Worked, e.Spent)
@@ -203,8 +203,8 @@ func (e CallRestarted) apply(s *State) error {
 	return nil
 }
 
-// restart makes the open call a new series of attempts on the board as it is now: what a Manager attempt
-// may have done to it is part of it. Work that is under review stays done.
+// restart makes the open call a new series of attempts on the board as it is now: what a Manager
+// attempt may have done to it is part of it. Work that is under review stays done.
 func (s *Step) restart(sha string) {
 	s.Before, s.Input, s.InputSHA, s.Stored = nil, nil, "", ""
 	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ErrUnknownKind is matched by the error of [Decode] for a record of a kind that this version does not know.
+// ErrUnknownKind is matched by [Decode]'s error for a kind that this version does not know.
 var ErrUnknownKind = errors.New("unknown kind of event")
 
 // decoders has every kind of event; a test holds it against the source.

@@ -2,11 +2,12 @@ package flow
 
 import "fmt"
 
-// Custody is who owns a board's operational state and whether anybody may write it: the fold of seed 002's "Lead ->
-// Supervisor handoff contract". The Lead is whoever starts a run, the Supervisor is the run; an epoch is one run's ownership.
+// Custody says which run owns a board's operational state and may write it: the fold of seed 002's
+// "Lead -> Supervisor handoff contract". The Lead is the person that starts a run, the Supervisor
+// is the run; an epoch is one run's ownership.
 type Custody struct {
-	Epoch uint64 // of the active owner; 0: nobody ever owned the board
-	Owner string // who that is; a run's own name, which no other run has
+	Epoch uint64 // of the active owner; 0: the board was never owned
+	Owner string // the active owner's name, which no other run has
 
 	Offered   uint64 // the epoch of a handoff that is not acknowledged; 0: none
 	OfferedTo string
@@ -15,7 +16,8 @@ type Custody struct {
 	Locked string // why RECONCILE_LOCK is on; "" when it is not
 }
 
-// Breach is a record that should not stand where it stands: nothing after it can be believed before it is reconciled.
+// Breach is a record that should not stand where it stands: nothing after it can be believed before
+// it is reconciled.
 type Breach struct {
 	Kind BreachKind
 	Seq  uint64
@@ -37,8 +39,8 @@ func breach(kind BreachKind, e Entry, format string, args ...any) *Breach {
 	return &Breach{Kind: kind, Seq: e.Seq, Task: e.Event.Subject(), Text: text}
 }
 
-// admit says whether e may be written by whoever wrote it, and makes it part of the custody. The numbers are those of the
-// rules in seed 002.
+// admit says whether e's author may write it, and makes it part of the custody. The numbers are
+// those of the rules in seed 002.
 func (c *Custody) admit(e Entry) *Breach {
 	if want := Actor(e.Event); e.Actor != want {
 		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)
@@ -59,7 +61,7 @@ func (c *Custody) admit(e Entry) *Breach {
 		}
 		c.Locked = ""
 	case HandoffMissing, SplitBrain, Acknowledged:
-		// The first two are said by somebody who is not the owner, the third by the Lead.
+		// The first two are written by a run that is not the owner, the third by the Lead.
 	default:
 		return c.operational(e)
 	}
@@ -93,7 +95,7 @@ func (c *Custody) owner(epoch uint64) string {
 	return c.OfferedTo
 }
 
-// acknowledge activates an owner. 4. "State ownership becomes active only after STATE_OWNERSHIP_ACK(epoch)".
+// acknowledge activates an owner: 4. "active only after STATE_OWNERSHIP_ACK(epoch)".
 func (c *Custody) acknowledge(e Entry, a HandoffAcked) *Breach {
 	if c.Offered == 0 || a.Epoch != c.Offered || a.Owner != c.OfferedTo || a.Epoch != e.Epoch {
 		return breach(NoHandoff, e, "epoch %d was not handed over to %s", a.Epoch, a.Owner)
@@ -102,8 +104,8 @@ func (c *Custody) acknowledge(e Entry, a HandoffAcked) *Breach {
 	return nil
 }
 
-// operational admits everything else: 5. "no operational writes are valid before ACK activation", 11. "block all operational
-// writes except reconcile lifecycle/audit events".
+// operational admits everything else: 5. "no operational writes are valid before ACK activation",
+// 11. "block all operational writes except reconcile lifecycle/audit events".
 func (c *Custody) operational(e Entry) *Breach {
 	switch {
 	case (e.Epoch != c.Epoch || e.Epoch == 0) && (c.Locked == "" || !AllowedInLock(e.Event)):
@@ -115,14 +117,14 @@ func (c *Custody) operational(e Entry) *Breach {
 	}
 }
 
-// Who writes the records: the run, an agent's reply on behalf of its role, and the person who starts runs and acknowledges how
-// they ended.
+// The authors of records beside the agents, whose replies bear their roles: the run, and the person
+// that starts runs and acknowledges how they ended.
 const (
 	ActorRun  = "kanban-run"
 	ActorLead = "Lead"
 )
 
-// Actor is who an event is by (seed 002: a record without an actor is rejected).
+// Actor names the author of an event (seed 002: a record without an actor is rejected).
 func Actor(e Event) string {
 	switch e := e.(type) {
 	case ReplyAccepted:
@@ -134,8 +136,8 @@ func Actor(e Event) string {
 	}
 }
 
-// AllowedInLock says whether an event may be written in RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", step 3.
-// The Lead's word is no operational write: it is what the lock waits for.
+// AllowedInLock says whether an event may be written in RECONCILE_LOCK: seed 002, "Deterministic
+// reconcile procedure", step 3. The Lead's word, for which the lock waits, is no operational write.
 func AllowedInLock(e Event) bool {
 	switch e.(type) {
 	case StateDiverged, SnapshotNotFound, SnapshotConflict, ReconcileConflict, LockEntered, LockExited, Acknowledged:

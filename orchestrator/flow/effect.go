@@ -11,8 +11,8 @@ type Spawn struct {
 	Fork bool   // it goes on in a copy of that session, which stays as it is
 }
 
-// WriteBoard records the Manager's accepted reply: it writes onto the board what the Manager did not
-// write itself.
+// WriteBoard records the Manager's accepted reply: it writes onto the board what the Manager did
+// not write itself.
 type WriteBoard struct{ Step int }
 
 // Finish ends the run.
@@ -40,7 +40,7 @@ type Outcome string
 
 const (
 	Complete     Outcome = "complete"      // the board is terminal, and its Manager asked for no help
-	NeedsPerson  Outcome = "needs_person"  // a person has to look: the Manager or a review said so, or a loop is suspected
+	NeedsPerson  Outcome = "needs_person"  // the Manager or a review said so, or a loop is suspected
 	Exhausted    Outcome = "exhausted"     // no valid reply within the retries
 	Frozen       Outcome = "frozen"        // the board and the journal cannot both be right
 	LimitReached Outcome = "limit_reached" // a limit of the run was reached

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Event is something that happened to a run, as the journal keeps it. The events of seed 002 bear that seed's names.
+// Event is something that happened to a run, as the journal keeps it. The events of seed 002 bear
+// that seed's names.
 type Event interface {
 	Kind() string         // the record's type in the journal
 	Subject() string      // the task that it is about, or the board
@@ -22,8 +23,8 @@ type Entry struct {
 	Event Event
 }
 
-// AttemptRef names one attempt: one start of one program for one call of a step. Attempts count from 1.
-// Its fields come first in the JSON of the events that embed it.
+// AttemptRef names one attempt: one start of one program for one call of a step. Attempts count
+// from 1. Its fields come first in the JSON of the events that embed it.
 type AttemptRef struct {
 	Step    int    `json:"step"`
 	Call    Call   `json:"call"`
@@ -46,7 +47,7 @@ type RunStarted struct {
 	Tasks        int      `json:"tasks"`
 	Withheld     []string `json:"withheld,omitempty"` // names of environment variables that agents do not get
 
-	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used so far, when these limits ask for it and those before did not
+	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used before limits asked for it; before form 4 only
 }
 
 // StepStarted opens a step: a task is about to be given to a role.
@@ -60,9 +61,9 @@ type StepStarted struct {
 	Mark     string `json:"mark,omitempty"` // of the step's processes, by which they are found after a crash
 }
 
-// AttemptStarted is the intent to start a program. Input is what it is told: the JSON object of a call
-// that begins in a new session, a JSON string of one that goes on in another. It stands in the first
-// attempt of a call; the others get the same. With Stored it has only a part: see there.
+// AttemptStarted is the intent to start a program. Input is what it is told: the JSON object of a
+// call that begins in a new session, a JSON string of one that goes on in another. It stands in the
+// first attempt of a call; the others get the same. With Stored it has only a part: see there.
 type AttemptStarted struct {
 	AttemptRef
 	Adapter string          `json:"adapter"`
@@ -74,8 +75,8 @@ type AttemptStarted struct {
 	Plan    *Plan           `json:"plan,omitempty"`             // with an attempt of a task call whose work is reviewed
 	From    string          `json:"from,omitempty" text:"free"` // the session that it goes on in
 	Fork    bool            `json:"fork,omitempty"`             // in a copy of that session
-	// Stored names a file of the run, by the SHA-256 of its bytes in hex, that holds the rest of Input: the
-	// list of tasks of a Manager's, the whole of a string.
+	// Stored names a file of the run, by the SHA-256 of its bytes in hex, that holds the rest of
+	// Input: the list of tasks of a Manager's, the whole of a string.
 	Stored string `json:"stored,omitempty"`
 }
 
@@ -85,15 +86,15 @@ type Plan struct {
 	Rounds int  `json:"rounds"` // how often the work may be sent back
 }
 
-// Baseline is the board as it was before the first Manager attempt of a step: what the Manager's own changes are told from.
-// The list of tasks is the one in the Manager's input.
+// Baseline is the board as it was before the first Manager attempt of a step: what the Manager's
+// own changes are told from. The list of tasks is the one in the Manager's input.
 type Baseline struct {
 	BoardSHA string `json:"board_sha256"`
 	Current  string `json:"current"` // "" when the board was terminal
 }
 
-// ReplyAccepted is the outcome of an attempt whose reply has the right format. A long list of tasks stands
-// in a file of the run, see AttemptStarted.Stored, which TasksSHA names; Tasks is empty then.
+// ReplyAccepted is the outcome of an attempt whose reply has the right format. A long list of tasks
+// stands in a file that TasksSHA names, see AttemptStarted.Stored, and Tasks is empty.
 type ReplyAccepted struct {
 	AttemptRef
 	Status    string   `json:"status"`
@@ -109,8 +110,8 @@ type ReplyAccepted struct {
 	Spent   *Spending `json:"spent,omitempty"`               // nil: the tool does not tell
 }
 
-// ReplyRejected is the outcome of an attempt whose reply does not have the right format. Disagreed says that the reply was
-// well formed and contradicted what the Manager wrote onto the board.
+// ReplyRejected is the outcome of an attempt whose reply does not have the right format. Disagreed
+// says that the reply was well formed and contradicted what the Manager wrote onto the board.
 type ReplyRejected struct {
 	AttemptRef
 	Reason    string `json:"reason" text:"free"`
@@ -129,8 +130,8 @@ type ReplyRejected struct {
 	Spent   *Spending `json:"spent,omitempty"`
 }
 
-// ReviewHeld is the outcome of a review that came to a verdict: seed 003, "Supervisor Feedback". With
-// call "task" it is, in journals before form 4, a part of the running attempt.
+// ReviewHeld is the outcome of a review that came to a verdict: seed 003, "Supervisor Feedback".
+// With call "task" it is, in journals before form 4, a part of the running attempt.
 type ReviewHeld struct {
 	AttemptRef
 	Completed bool      `json:"completed"`
@@ -162,8 +163,9 @@ type CallRestarted struct {
 	Reason   string `json:"reason" text:"free"`
 }
 
-// StateDiverged says that something changed that only its owner may change (seed 002, "If external mutation is detected",
-// step 1): the board in another turn than the Manager's, state.md, or the journal. With Policy "freeze" it freezes the board.
+// StateDiverged says that something changed that only its owner may change (seed 002, "If external
+// mutation is detected", step 1): the board in another turn than the Manager's, state.md, or the
+// journal. With Policy "freeze" it freezes the board.
 type StateDiverged struct {
 	Source string `json:"source"` // what was changed: one of the Source constants
 	Step   int    `json:"step,omitempty"`
@@ -222,7 +224,7 @@ type RunInterrupted struct {
 	Board   string  `json:"board" text:"free"`
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason" text:"free"`
-	Until   string  `json:"until,omitempty"` // with outcome later: when the provider wants to be asked again, in RFC 3339; "": it does not say
+	Until   string  `json:"until,omitempty"` // with outcome later: when to ask the provider again, in RFC 3339; "": not said
 }
 
 // RunFinished ends a run; the next one has fresh attempts and limits.
@@ -233,8 +235,8 @@ type RunFinished struct {
 	Steps   int     `json:"steps"`
 }
 
-// Acknowledged is the Lead's word that a frozen board may go on as it is, or that an ending with blocked, error or escalate
-// was seen.
+// Acknowledged is the Lead's word that a frozen board may go on as it is, or that an ending with
+// blocked, error or escalate was seen.
 type Acknowledged struct {
 	Board    string `json:"board" text:"free"`
 	BoardSHA string `json:"board_sha256"`

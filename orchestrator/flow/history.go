@@ -10,8 +10,9 @@ import (
 	"slices"
 )
 
-// History is the fold of a board's whole journal: where its work stands, who may write, and whether the records keep the
-// rules. Behind a [Breach] the state of the work stays as it was, until a LockExited brings a rebuilt one.
+// History is the fold of a board's whole journal: where its work stands, which run may write, and
+// whether the records keep the rules. Behind a [Breach] the state of the work stays as it was,
+// until a LockExited brings a rebuilt one.
 type History struct {
 	State   State
 	Custody Custody
@@ -36,8 +37,9 @@ type Snapshot struct {
 	Owner string
 }
 
-// snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it cannot be verified. Every state in
-// form 1 is one in form 2, which knows inputs that are not journaled; form 3 has what attempts came to, form 4 the reviews of a step.
+// snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it
+// cannot be verified. Every state in form 1 is one in form 2, which knows inputs that are not
+// journaled; form 3 has what attempts came to, form 4 the reviews of a step.
 const (
 	snapshotVersion    = 4
 	minSnapshotVersion = 1
@@ -45,7 +47,7 @@ const (
 
 func isReadable(version int) bool { return version >= minSnapshotVersion && version <= snapshotVersion }
 
-// Add makes a record part of the history. It never fails: what breaks a rule is the history's Breach.
+// Add makes a record part of the history. It never fails: a broken rule is the history's Breach.
 func (h *History) Add(e Entry) {
 	was, rev, locked := h.Breach, h.Rev, h.Custody.Locked != ""
 	h.Seq, h.Rev = e.Seq, max(h.Rev, e.Rev)
@@ -70,8 +72,9 @@ func (h *History) Add(e Entry) {
 	}
 }
 
-// Extend is Add for a record that is about to be written: one that would be a breach, or that follows one and is no part of
-// its repair, is refused with a *TransitionError and leaves the history as it was.
+// Extend is Add for a record that is about to be written: one that would be a breach, or that
+// follows one and is no part of its repair, is refused with a *TransitionError and leaves the
+// history as it was.
 func (h *History) Extend(e Entry) error {
 	if h.Breach != nil && !isRepair(e.Event) {
 		return &TransitionError{Kind: e.Event.Kind(), Text: "the journal is to be reconciled first: " + h.Breach.Text}
@@ -86,7 +89,8 @@ func (h *History) Extend(e Entry) error {
 	return nil
 }
 
-// isRepair names what may follow a breach: the next owner takes the board and reconciles it, or says that nobody may.
+// isRepair names what may follow a breach: the next owner takes the board and reconciles it, or
+// says that no run may.
 func isRepair(e Event) bool {
 	switch e.(type) {
 	case HandoffOffered, HandoffAcked, HandoffMissing, SplitBrain:
@@ -105,7 +109,7 @@ func isFreeze(e Event) bool {
 	}
 }
 
-// Frozen says why nobody may go on, or "".
+// Frozen says why no run may go on, or "".
 func (h *History) Frozen() string {
 	switch {
 	case h.State.Frozen != nil:
@@ -115,7 +119,7 @@ func (h *History) Frozen() string {
 	}
 }
 
-// Contradiction says why the records cannot all be believed, or "": the next run has to reconcile them.
+// Contradiction says why the next run has to reconcile the records, or "".
 func (h *History) Contradiction() string {
 	switch {
 	case h.Breach != nil:
@@ -137,8 +141,8 @@ func (h *History) conflict(board string) SnapshotConflict {
 	return e
 }
 
-// RollbackPoint is the one snapshot to roll back to, for a reason. Where there is none, or more than one, it returns the event
-// that says so: seed 002, "Deterministic reconcile procedure", 4 and 5.
+// RollbackPoint is the one snapshot to roll back to, for a reason, or the event which says that
+// there is none or more than one: seed 002, "Deterministic reconcile procedure", 4 and 5.
 func (h *History) RollbackPoint(board, reason string) (Snapshot, Event) {
 	switch len(h.Points) {
 	case 0:
@@ -163,8 +167,9 @@ func (h *History) apply(e Entry) *Breach {
 	return nil
 }
 
-// verify makes a snapshot a candidate for the rollback point when it meets all criteria of seed 002's "last verifiable
-// operational snapshot". All records before it were admitted and applied, else there would be a breach already.
+// verify makes a snapshot a candidate for the rollback point when it meets all criteria of seed
+// 002's "last verifiable operational snapshot". All records before it were admitted and applied,
+// else there would be a breach already.
 func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
 	if !isReadable(s.Version) {
 		return nil
@@ -186,8 +191,8 @@ func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
 	return nil
 }
 
-// consider keeps the snapshots with the greatest replay index. One that is about earlier records than the last can only be
-// a rival of the one that is kept: it was not compared with a fold of its own.
+// consider keeps the snapshots with the greatest replay index. One that is about earlier records
+// than the last was not compared with a fold, and can only be a rival of the one that is kept.
 func (h *History) consider(s Snapshot, seq uint64) {
 	kept := uint64(0)
 	if len(h.Points) > 0 {

@@ -1,10 +1,10 @@
 package flow
 
-// The events in this file are read and no longer written. Before form 4 of the state an attempt of the
-// task call held its reviews in itself, and told in parts what it came to.
+// The events in this file are read and no longer written. Before form 4 of the state an attempt of
+// the task call held its reviews in itself, and told in parts what it came to.
 
-// WorkFinished says that an agent was done with its part of the running attempt, and that a supervisor
-// looked at it next.
+// WorkFinished says that an agent was done with its part of the running attempt, and that a
+// supervisor looked at it next.
 type WorkFinished struct {
 	AttemptRef
 	Session string    `json:"session" text:"free"` // that the agent worked in
@@ -37,16 +37,16 @@ type ReviewFailed struct {
 	Spent   *Spending `json:"spent,omitempty"`
 }
 
-// BoardEdited says that a person changed the board between two runs while a step was open. The open call
-// starts afresh, with the board as it is now.
+// BoardEdited says that a person changed the board between two runs while a step was open. The open
+// call starts afresh, with the board as it is now.
 type BoardEdited struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`
 	BoardSHA string `json:"board_sha256"`
 }
 
-// InputLost says that the input of the open call was not journaled and could not be made again. The call
-// starts afresh, with the board as it is now.
+// InputLost says that the input of the open call was not journaled and could not be made again. The
+// call starts afresh, with the board as it is now.
 type InputLost struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`
@@ -107,8 +107,8 @@ func (e InputLost) apply(s *State) error {
 	return CallRestarted{Step: e.Step, Task: e.Task, BoardSHA: e.BoardSHA}.apply(s)
 }
 
-// inForm is s as a version of this program folded it that wrote states in that form. What a form 3 says
-// of tasks it kept under limits for tasks only: it is taken over from the snapshot's own state.
+// inForm is s as a version of this program folded it that wrote states in that form. Form 3 kept
+// tasks under limits for tasks only: they are taken from the snapshot's own state.
 func inForm(version int, s, own State) State {
 	if version >= snapshotVersion {
 		return s

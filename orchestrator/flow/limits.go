@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Limits are what a run may use. They are journaled when the run starts. Zero is no limit, but for MaxRetries.
+// Limits are what a run may use, as journaled when it starts. Zero is no limit, but for MaxRetries.
 type Limits struct {
 	MaxRetries     int   `json:"max_retries"` // attempts after the first one, for each call; seed 004: 3
 	MaxSteps       int   `json:"max_steps"`
@@ -30,7 +30,8 @@ func (l Limits) OfCost() []string {
 	return names
 }
 
-// String names the limits of what a run and its tasks may use: "$5.00, 1h, 10 steps; of a task $1.00". "" when there are none.
+// String names the limits of what a run and its tasks may use: "$5.00, 1h, 10 steps; of a task
+// $1.00". "" when there are none.
 func (l Limits) String() string {
 	run := listed(l.MaxCost, l.MaxMillis, l.MaxSteps)
 	if task := listed(l.MaxTaskCost, l.MaxTaskMillis, l.MaxTaskSteps); task != "" {
@@ -53,7 +54,8 @@ func listed(cost, millis int64, steps int) string {
 	return strings.Join(said, ", ")
 }
 
-// reached says which limit lets no agent work on the task any more, or "". Steps are not asked for: an open step is finished.
+// reached says which limit lets no agent work on the task any more, or "". Steps are not asked for:
+// an open step is finished.
 func (s *State) reached(task string) string {
 	l, t := s.Limits, s.task(task).Used
 	switch {
@@ -83,7 +85,8 @@ func (s *State) reachedSteps(task string) string {
 	}
 }
 
-// TimeLeft is how long an agent may work on the open step until a limit is reached; limited is false where none is set.
+// TimeLeft is how long an agent may work on the open step until a limit is reached; limited is
+// false where none is set.
 func (s *State) TimeLeft() (left time.Duration, limited bool) {
 	if s.Step == nil {
 		return 0, false

@@ -17,11 +17,12 @@ type Board struct {
 // ManagerRole is the one role whose reply moves the board.
 const ManagerRole = "Manager"
 
-// RepeatLimit is how often in a row the same task may be started in the same role on the same board bytes.
+// RepeatLimit is how often in a row a task may be started in the same role on the same board bytes.
 const RepeatLimit = 20
 
-// Next returns what the run does next. It is seed 004's supervisor_loop, "State Machine", turned inside out: the loop there
-// holds its place in the program counter, here the place is s, which survives a crash. The numbers are the seed's.
+// Next returns what the run does next. It is seed 004's supervisor_loop, "State Machine", turned
+// inside out: the loop there holds its place in the program counter, here the place is s, which
+// survives a crash. The numbers are the seed's.
 func Next(s State, b Board) Effect {
 	step := s.Step
 	switch {
@@ -29,7 +30,8 @@ func Next(s State, b Board) Effect {
 	case s.Frozen != nil:
 		return Finish{Outcome: Frozen, Text: s.Frozen.Text}
 
-	// 5. and 7. "if not validate_output(...): log_retry(...); continue": the same call again, MAX_RETRIES times.
+	// 5. and 7. "if not validate_output(...): log_retry(...); continue": the same call again,
+	// MAX_RETRIES times.
 	case step.isExhausted(s.Limits):
 		return step.exhausted()
 
@@ -37,7 +39,8 @@ func Next(s State, b Board) Effect {
 	case step != nil && step.Unsettled != "":
 		return Finish{Outcome: NeedsPerson, Text: step.Unsettled}
 
-	// Limits are looked at before every spawn. The step stays open: the next run goes on with it, with limits of its own.
+	// Limits are looked at before every spawn. The step stays open: the next run goes on with it,
+	// with limits of its own.
 	case step.isDue() && s.reached(step.Task) != "":
 		return Finish{Outcome: LimitReached, Text: s.reached(step.Task)}
 
@@ -51,7 +54,7 @@ func Next(s State, b Board) Effect {
 		return WriteBoard{Step: step.Number}
 
 	// 2. "if kanban.current is None or kanban.phase == "complete": break".
-	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard left `current: null`.
+	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard left null.
 	case b.Terminal:
 		return ended(s, b)
 
@@ -62,7 +65,7 @@ func Next(s State, b Board) Effect {
 		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf(
 			"LOOP_SUSPECTED: %s was given to %s %d times in a row and the board never changed", b.Task, b.Role, s.Repeat.Count)}
 
-	// 3. "agent_role = determine_role(task_file)": b.Role. A task of the Manager's own has no other agent.
+	// 3. "agent_role = determine_role(task_file)": b.Role. The Manager's own task has no other.
 	default:
 		call := TaskCall
 		if b.Role == ManagerRole {
@@ -75,14 +78,14 @@ func Next(s State, b Board) Effect {
 // isDue says whether a call of the step is due: its Manager has not replied.
 func (s *Step) isDue() bool { return s != nil && s.Reply == nil }
 
-// isExhausted says whether the call that is due was rejected once more than it may be tried again, or the
-// session of the work was lost that often.
+// isExhausted says whether the call that is due was rejected once more than it may be tried again,
+// or the session of the work was lost that often.
 func (s *Step) isExhausted(l Limits) bool {
 	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
 }
 
-// spawn is the next attempt of the call that is due. A review sees the work in a copy of its session; work
-// that was sent back goes on in the session itself.
+// spawn is the next attempt of the call that is due. A review sees the work in a copy of its
+// session; work that was sent back goes on in the session itself.
 func (s *Step) spawn() Spawn {
 	e := Spawn{AttemptRef: AttemptRef{Step: s.Number, Call: s.Call, Task: s.Task, Role: s.CallRole(), Attempt: s.Started + 1}}
 	if s.Work != nil && s.Call != ManagerCall {
@@ -91,8 +94,8 @@ func (s *Step) spawn() Spawn {
 	return e
 }
 
-// GoesOn reports whether the next run of a board that needs a person works on, with fresh counts, without
-// an acknowledgement: the Manager has not ended the board.
+// GoesOn reports whether the next run of a board that needs a person works on, with fresh counts,
+// without an acknowledgement: the Manager has not ended the board.
 func (s State) GoesOn() bool {
 	if s.Step != nil {
 		return s.Step.Unsettled != "" || s.Step.Call == ReviewCall
@@ -100,9 +103,8 @@ func (s State) GoesOn() bool {
 	return s.Repeat.Count >= RepeatLimit && s.Repeat.BoardSHA == s.Last.BoardSHA
 }
 
-// exhausted ends a run whose agent never answered in the right format. A Manager that kept contradicting
-// its own board leaves nothing that could be trusted, so the board is frozen; work that no supervisor gave
-// a verdict on is a person's to look at.
+// exhausted ends a run after the last retry. A Manager that kept contradicting its own board leaves
+// nothing to trust, so the board is frozen; work without a verdict is a person's to look at.
 func (s *Step) exhausted() Effect {
 	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last was rejected: %s",
 		s.CallRole(), Count(s.Rejected, "attempt"), s.Task, s.LastReason)
@@ -119,8 +121,8 @@ func (s *Step) exhausted() Effect {
 	}
 }
 
-// ended ends a run on a terminal board. The Manager's own last status decides nothing but this outcome,
-// and only as long as the board still has the bytes that it was left with.
+// ended ends a run on a terminal board. The Manager's own last status decides nothing but this
+// outcome, and only as long as the board still has the bytes that it was left with.
 func ended(s State, b Board) Effect {
 	if s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged {
 		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)}

@@ -2,9 +2,10 @@ package flow
 
 import "encoding/json"
 
-// The events of ownership, snapshots and reconciliation, with the names of seed 002. Their subject is the board.
+// The events of ownership, snapshots and reconciliation, named as in seed 002, about the board.
 
-// HandoffOffered gives a board to a run (seed 002, "STATE_OWNERSHIP_HANDOFF"). Whoever starts the run is the Lead who offers.
+// HandoffOffered gives a board to a run (seed 002, "STATE_OWNERSHIP_HANDOFF"). The Lead, which
+// starts the run, offers it.
 type HandoffOffered struct {
 	Board         string `json:"board" text:"free"`
 	File          string `json:"file"` // the name of the board's file, which the journal is about
@@ -29,8 +30,8 @@ type HandoffDuplicate struct {
 	Count int    `json:"count"`
 }
 
-// HandoffMissing says that somebody wrote who was never made the owner (rule 10). The previous owner stays, and the board is
-// frozen.
+// HandoffMissing says that a run wrote which was never made the owner (rule 10). The previous owner
+// stays, and the board is frozen.
 type HandoffMissing struct {
 	Board string `json:"board" text:"free"`
 	Epoch uint64 `json:"epoch"` // of the owner that stays
@@ -44,7 +45,7 @@ type SplitBrain struct {
 	Text   string   `json:"text" text:"free"`
 }
 
-// SnapshotTaken is a state that a later reconcile may roll back to: seed 002, "snapshot identity tuple".
+// SnapshotTaken is a state that a reconcile may roll back to: seed 002, "snapshot identity tuple".
 type SnapshotTaken struct {
 	Board       string          `json:"board" text:"free"`
 	Epoch       uint64          `json:"epoch"`
@@ -60,7 +61,8 @@ type SnapshotNotFound struct {
 	Text  string `json:"text" text:"free"`
 }
 
-// SnapshotConflict says that there are several states to roll back to with the same replay index. The board is frozen.
+// SnapshotConflict says that there are several states to roll back to with the same replay index.
+// The board is frozen.
 type SnapshotConflict struct {
 	Board       string   `json:"board" text:"free"`
 	ReplayIndex uint64   `json:"replay_index"`
@@ -74,8 +76,9 @@ type LockEntered struct {
 	Reason string `json:"reason" text:"free"`
 }
 
-// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: what was rolled back to, why, and which tasks
-// that affects. State replaces the state of the work when records were passed over; it is absent when there was no impact.
+// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: what was rolled back
+// to, why, and which tasks that affects. State replaces the state of the work when records were
+// passed over; it is absent when there was no impact.
 type LockExited struct {
 	Board       string          `json:"board" text:"free"`
 	Reason      string          `json:"reason" text:"free"`

@@ -2,8 +2,8 @@ package flow
 
 import "slices"
 
-// Fields are the two fields of a board that the Manager's reply speaks of, with every path in the one spelling in which
-// paths are compared.
+// Fields are the two fields of a board that the Manager's reply speaks of, with every path in the
+// one spelling in which paths are compared.
 type Fields struct {
 	Terminal bool
 	Current  string // "" when there is none
@@ -18,9 +18,10 @@ type Verdict struct {
 	Warning      string // the Manager changed both the list and its reply, and the file wins
 }
 
-// Reconcile compares a Manager's reply with what the Manager did to the board: before is the board before its first attempt
-// in this step, after the board now. next is the reply's next_task, "" for null. Seed 004 names the Manager as the one who
-// updates the board *and* lets it return the list and the next task; where the two differ, this decides.
+// Reconcile compares a Manager's reply with what the Manager did to the board: before is the board
+// before its first attempt in this step, after the board now. next is the reply's next_task, "" for
+// null. In seed 004 the Manager updates the board *and* returns the list and the next task; where
+// the two differ, this decides.
 func Reconcile(before, after Fields, next string, tasks []string) Verdict {
 	var v Verdict
 	switch {

@@ -5,9 +5,10 @@ import (
 	"sync"
 )
 
-// Redacted returns e with its free texts passed through clean: the fields that are tagged so, which hold what agents, people and
-// the system have said. All else is the program's own, hashes, numbers, names that were looked at before, and stays as it is
-// whatever a secret may happen to be: a journal whose facts were redacted could not be replayed.
+// Redacted returns e with its free texts passed through clean: the fields tagged so, which hold the
+// words of agents, people and the system. All else, hashes, numbers and names that were checked
+// before, stays as it is, whatever a secret may be: a journal whose facts were redacted could not
+// be replayed.
 func Redacted(e Event, clean func(string) string) Event {
 	given := reflect.ValueOf(e)
 	cleaned, copied := given, false // few events have a text that changes
@@ -41,7 +42,8 @@ func cleanAll(texts []string, clean func(string) string) []string {
 
 var freeFields sync.Map // of a reflect.Type: []int
 
-// freeTexts are the fields of a kind of event that are tagged as free text. They are strings and lists of strings.
+// freeTexts are the fields of a kind of event that are tagged as free text. They are strings and
+// lists of strings.
 func freeTexts(t reflect.Type) []int {
 	if known, ok := freeFields.Load(t); ok {
 		return known.([]int)

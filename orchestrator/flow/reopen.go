@@ -3,8 +3,9 @@ package flow
 // lostRun is the reason of an attempt whose run died.
 const lostRun = "the run died before the attempt's end was known; it is started again with the same input"
 
-// Reopen closes what an earlier run left open and is no longer true of the board, whose bytes have the
-// given SHA-256. It applies the events by record; view reads the board in the state that they lead to.
+// Reopen closes what an earlier run left open and is no longer true of the board, whose bytes have
+// the given SHA-256. It applies the events by record; view reads the board in the state that they
+// lead to.
 func Reopen(s *State, sha string, view func() (Board, error), record func(Event) error) error {
 	for _, event := range []func(*Step, string) Event{closeAttempt, restartCall} {
 		if s.Step == nil {
@@ -36,8 +37,8 @@ func closeAttempt(s *Step, _ string) Event {
 	return AttemptStopped{AttemptRef: ref, Millis: s.Worked, Spent: s.Paid.Unfinished(), Reason: lostRun}
 }
 
-// restartCall starts the open call afresh where a person changed the board between two runs, or where
-// its input stands only in a form that this version does not read any more.
+// restartCall starts the open call afresh where a person changed the board between two runs, or
+// where its input stands only in a form that this version does not read any more.
 func restartCall(s *Step, sha string) Event {
 	restarted := CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha}
 	switch {
@@ -53,9 +54,9 @@ func restartCall(s *Step, sha string) Event {
 	return restarted
 }
 
-// staleness says why the open step is no longer true on board b, or "". A step survives a restart as
-// long as the board still names its task in its role; once a Manager attempt was started, the board may
-// say something else by right.
+// staleness says why the open step is no longer true on board b, or "". A step survives a restart
+// as long as the board still names its task in its role; once a Manager attempt was started, the
+// board may say something else by right.
 func (s *State) staleness(b Board) string {
 	step := s.Step
 	switch {

@@ -16,8 +16,9 @@ type Rebuilt struct {
 	Conflict string   // why the replay does not go through, or ""; State then is what it led to before
 }
 
-// Rebuild is seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks in a fixed order on the records
-// after the rollback point, and a replay of those that stand. after holds all records with a greater seq, in order.
+// Rebuild is seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks in a
+// fixed order on the records after the rollback point, and a replay of those that stand. after
+// holds all records with a greater seq, in order.
 func Rebuild(point Snapshot, after []Entry) Rebuilt {
 	r := rebuilding{Rebuilt: Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}}, affected: map[string]bool{}}
 	standing := r.owned(point, after)
@@ -48,8 +49,8 @@ func (r *rebuilding) conflict(text string) {
 	}
 }
 
-// owned is the first check, owner/epoch validity: who was not the owner wrote nothing that counts. It also takes out what says
-// nothing about the work.
+// owned is the first check, owner/epoch validity: only the owner's records count. It also takes out
+// what says nothing about the work.
 func (r *rebuilding) owned(point Snapshot, after []Entry) []Entry {
 	custody := Custody{Epoch: point.Epoch, Owner: point.Owner}
 	var standing []Entry
@@ -79,7 +80,8 @@ func isWork(e Event) bool {
 	}
 }
 
-// monotonic is the second check: records and revisions without a gap. A revision that is made again is the next checks'.
+// monotonic is the second check: records and revisions without a gap. A revision that is made again
+// is the next checks'.
 func (r *rebuilding) monotonic(point Snapshot, after []Entry) {
 	seq, rev := point.ReplayIndex, uint64(0)
 	for _, e := range after {
@@ -94,8 +96,9 @@ func (r *rebuilding) monotonic(point Snapshot, after []Entry) {
 	}
 }
 
-// unique is the third and the fourth check. Two records with the same idempotency key (task_id, rev, event_type) and the same
-// contents are one; any others with the same task and rev contradict each other, and the first stands until the Lead decides.
+// unique is the third and the fourth check. Two records with the same idempotency key (task_id,
+// rev, event_type) and the same contents are one; any others with the same task and rev contradict
+// each other, and the first stands until the Lead decides.
 func (r *rebuilding) unique(events []Entry) []Entry {
 	type revision struct {
 		task string
@@ -127,7 +130,8 @@ func sameEvent(a, b Event) bool {
 	return err1 == nil && err2 == nil && a.Kind() == b.Kind() && bytes.Equal(one, two)
 }
 
-// replay is step 7, "Rebuild operational state by canonical replay order". It ends at the first record that cannot follow.
+// replay is step 7, "Rebuild operational state by canonical replay order". It ends at the first
+// record that cannot follow.
 func (r *rebuilding) replay(events []Entry) {
 	slices.SortStableFunc(events, func(a, b Entry) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Event.Kind(), b.Event.Kind()), cmp.Compare(a.Actor, b.Actor))
@@ -143,13 +147,13 @@ func (r *rebuilding) replay(events []Entry) {
 	}
 }
 
-// Same says whether the rebuilt state is the one that the history holds: then nothing changes for anybody.
+// Same says whether the rebuilt state is the one that the history holds: then nothing changes.
 func (r Rebuilt) Same(h *History) bool {
 	return h.Breach == nil && r.Conflict == "" && hashOf(encodeState(r.State)) == hashOf(encodeState(h.State))
 }
 
-// Exit is the end of a reconciliation, with its entry of the rollback trail. What the Lead decided replaces the state of the
-// work; where nothing changes for anybody the state stays.
+// Exit is the end of a reconciliation, with its entry of the rollback trail. What the Lead decided
+// replaces the state of the work; where nothing changes the state stays.
 func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) LockExited {
 	exit := LockExited{Board: board, Reason: reason, Decision: decision, Epoch: point.Epoch, ReplayIndex: point.ReplayIndex,
 		Hash: point.Hash, Affected: r.Affected, Findings: r.Findings}

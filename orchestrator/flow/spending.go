@@ -7,17 +7,18 @@ import (
 	"slices"
 )
 
-// Spending is what one attempt came to, as its tool tells it: never what a session came to over several.
+// Spending is what one attempt came to, never its session over several, as its tool tells it.
 type Spending struct {
 	Input  int64  `json:"input_tokens"`
 	Cached int64  `json:"cached_tokens"` // of the input, what was read from a cache
 	Output int64  `json:"output_tokens"`
-	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil: nobody knows, which is not nothing
+	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil: not known
 
-	Partial bool `json:"partial,omitempty"` // of a part of it nobody knows what it came to
+	Partial bool `json:"partial,omitempty"` // what a part of it came to is not known
 }
 
-// Used is what attempts came to together. What the tools of some do not tell is counted as untold, and not as nothing.
+// Used is what attempts came to together. What the tools of some do not tell is counted as untold,
+// not as zero.
 type Used struct {
 	Attempts int   `json:"attempts"` // whose outcome is known, see [State.Known], and of these
 	Told     int   `json:"told"`     // those whose tokens are known
@@ -53,7 +54,8 @@ func (u *Used) AddPart(millis int64, spent *Spending) {
 	}
 }
 
-// AddOpen counts an attempt in whose end is not known, when all that it has told so far is counted: what it comes to, nobody knows.
+// AddOpen counts in an attempt whose end, and so whose cost, is not known; what it has told so far
+// is counted already.
 func (u *Used) AddOpen(told bool) {
 	u.Attempts++
 	if told {
@@ -67,7 +69,7 @@ func (u Used) Plus(o Used) Used {
 		Cached: sum(u.Cached, o.Cached), Output: sum(u.Output, o.Output), Cost: sum(u.Cost, o.Cost), Millis: sum(u.Millis, o.Millis)}
 }
 
-// sum holds at the greatest number, and counts nothing below zero: a journal that somebody else wrote must not make a debt.
+// sum holds at the greatest number, and counts nothing below zero: a forged journal makes no debt.
 func sum(a, b int64) int64 {
 	if b = max(b, 0); a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -75,8 +77,8 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// Money is the cost as a bill would say it: "$0.0123", "at least $0.12" when the cost of some attempts is not known, "unknown" when
-// that of all is not.
+// Money is the cost as a bill would say it: "$0.0123", "at least $0.12" when the cost of some
+// attempts is not known, "unknown" when that of all is not.
 func (u Used) Money() string {
 	switch {
 	case u.Attempts > 0 && u.Priced == 0 && u.Cost == 0:
@@ -88,7 +90,7 @@ func (u Used) Money() string {
 	}
 }
 
-// Tokens says what went in and came out: "12.3k in/1.2k out". "" when nobody knows.
+// Tokens says what went in and came out: "12.3k in/1.2k out". "" when it is not known.
 func (u Used) Tokens() string {
 	if u.Told == 0 {
 		return ""
@@ -96,7 +98,8 @@ func (u Used) Tokens() string {
 	return tokens(u.Input, u.Output)
 }
 
-// String is cost and tokens, as far as anything was told: "$0.0123, 12.3k in/1.2k out". "" when nothing was.
+// String is cost and tokens, as far as anything was told: "$0.0123, 12.3k in/1.2k out". "" when
+// nothing was.
 func (u Used) String() string {
 	switch {
 	case u.Told == 0:
@@ -132,7 +135,8 @@ func thousands(n int64) string {
 	}
 }
 
-// Dollars renders millionths of a US dollar: whole cents, and under a dollar up to four decimals, because most attempts cost cents.
+// Dollars renders millionths of a US dollar: whole cents, and under a dollar up to four decimals,
+// because most attempts cost cents.
 func Dollars(micros int64) string {
 	switch {
 	case micros > 0 && micros < 50:
@@ -156,7 +160,8 @@ type TaskUse struct {
 	Used  Used   `json:"used"`
 }
 
-// mostTasks bounds how many tasks are told apart: those that an agent had last. A task that comes back again and again is among them.
+// mostTasks bounds how many tasks are told apart: those that an agent had last. A task that comes
+// back again and again is among them.
 const mostTasks = 256
 
 // task is what is known of a task.
@@ -169,8 +174,8 @@ func (s *State) task(name string) TaskUse {
 	return TaskUse{Task: name}
 }
 
-// keepTask puts a task behind the others. The list is copied: an event that is refused leaves the state
-// as it was.
+// keepTask puts a task behind the others. The list is copied: an event that is refused leaves the
+// state as it was.
 func (s *State) keepTask(t TaskUse) {
 	others := make([]TaskUse, 0, len(s.Tasks)+1)
 	for _, o := range s.Tasks {
@@ -181,7 +186,7 @@ func (s *State) keepTask(t TaskUse) {
 	s.Tasks = append(others[max(0, len(others)-mostTasks+1):], t)
 }
 
-// chargePart counts what an attempt of the open step came to so far, as far as it is not counted yet.
+// chargePart counts what an attempt of the open step came to since it was last counted.
 func (s *State) chargePart(worked int64, spent *Spending) {
 	spent, worked = spent.less(s.Step.Paid), worked-s.Step.Worked
 	s.Used.AddPart(worked, spent)
@@ -191,8 +196,8 @@ func (s *State) chargePart(worked int64, spent *Spending) {
 	s.keepTask(t)
 }
 
-// Known is what attempts came to, under the limits of now and over all runs, as far as it is known: one that has no outcome yet is counted
-// in as one whose cost nobody knows.
+// Known is what attempts came to, under the limits of now and over all runs: one without an outcome
+// yet is counted in as one whose cost is not known.
 func (s *State) Known() (used, total Used) {
 	used, total = s.Used, s.Total
 	if s.Step != nil && s.Step.Running != 0 {
@@ -239,7 +244,7 @@ func (s *State) charge(millis int64, spent *Spending, session string) {
 	}
 }
 
-// Tally is Used as programs read it: what nobody knows is not there, rather than nothing.
+// Tally is Used as programs read it: what is not known is absent, rather than zero.
 type Tally struct{ Used }
 
 // MarshalJSON also says the cost in words.

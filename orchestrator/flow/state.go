@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// State is where a board's work stands: the fold of [State.Apply] over all events of its journal, in
-// order. The zero value is a board that was never run. Only Apply changes it.
+// State is where a board's work stands: the fold of [State.Apply] over all events of its journal,
+// in order. The zero value is a board that was never run. Only Apply changes it.
 //
 // Its JSON is what a snapshot holds: a change of it needs a new [snapshotVersion].
 type State struct {
@@ -14,7 +14,7 @@ type State struct {
 	Outcome  Outcome `json:"outcome"`
 	Text     string  `json:"text"` // of the last ending
 	Limits   Limits  `json:"limits"`
-	Steps    int     `json:"steps"`     // steps finished under these limits: an interruption keeps them, a finish makes them fresh
+	Steps    int     `json:"steps"`     // finished under these limits: kept by an interruption, fresh after a finish
 	LastStep int     `json:"last_step"` // number of the last step that was started, over all runs
 	Step     *Step   `json:"step"`
 	Repeat   Repeat  `json:"repeat"`
@@ -30,8 +30,8 @@ type State struct {
 	Session string    `json:"session,omitempty"` // the last one that the tool of a task agent or of the Manager named
 }
 
-// Step is the open step: the calls of one task's agent, the reviews of its work and the Manager's call
-// after them, or one Manager call.
+// Step is the open step: the calls of one task's agent, the reviews of its work and the Manager's
+// call after them, or one Manager call.
 type Step struct {
 	Number   int    `json:"number"`
 	Task     string `json:"task"`
@@ -42,10 +42,10 @@ type Step struct {
 	Call       Call            `json:"call"`                   // the call that is due or under way
 	Input      json.RawMessage `json:"input,omitempty"`        // its input once its first attempt was started, see AttemptStarted
 	InputSHA   string          `json:"input_sha256,omitempty"` // see AttemptStarted.SHA; of journals before form 4 only
-	Started    int             `json:"started"`                // attempts that were started: of the Manager's call, or of all calls before it
-	Rejected   int             `json:"rejected"`               // of this call's, replies that were rejected, since the attempts were last fresh
+	Started    int             `json:"started"`                // attempts that were started: of the Manager's call, or of all before it
+	Rejected   int             `json:"rejected"`               // replies to this call that were rejected, since retries were fresh
 	Running    int             `json:"running"`                // the attempt whose outcome is not known; 0: none
-	Left       string          `json:"left"`                   // the board's SHA-256 as the last attempt left it; "" when it is not known
+	Left       string          `json:"left"`                   // the board's SHA-256 as the last attempt left it; "": not known
 	LastReason string          `json:"last_reason"`
 	Paid       *Spending       `json:"paid,omitempty"`          // of the running attempt, as far as it is counted; before form 4 only
 	Worked     int64           `json:"worked_millis,omitempty"` // of the running attempt, as far as it is counted; before form 4 only
@@ -66,8 +66,8 @@ type Step struct {
 	Lost     int            `json:"lost,omitempty"`     // sessions that their tool did not know any more
 }
 
-// CallRole is the role of the call that is due or under way. A review bears the role whose work it is
-// about.
+// CallRole is the role of the call that is due or under way. A review bears the role whose work it
+// is about.
 func (s *Step) CallRole() string {
 	if s.Call == ManagerCall {
 		return ManagerRole
@@ -100,8 +100,8 @@ type Ending struct {
 	Acknowledged bool   `json:"acknowledged"`
 }
 
-// TransitionError says that an event cannot happen in the state that it was applied to: a journal that
-// holds it was not written by this program's rules.
+// TransitionError says that an event cannot happen in the state that it was applied to: a journal
+// that holds it was not written by this program's rules.
 type TransitionError struct {
 	Kind string
 	Text string
