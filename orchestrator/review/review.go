@@ -38,7 +38,8 @@ func (e *MissingError) Error() string {
 
 // Hint returns how to create it. Seed 003, "SUPERVISOR.md 不存在".
 func (e *MissingError) Hint() string {
-	return fmt.Sprintf("create %s: say in it what makes work complete, that the supervisor replies with %s on a line of its own once it is, and with what is missing until then; "+
+	return fmt.Sprintf("create %s: say in it what makes work complete, that the supervisor replies with %s on a line "+
+		"of its own once it is, and with what is missing until then; "+
 		"kanban-run supervise --example > %s makes one to start from", e.Looked[0], Completed, FileName)
 }
 
@@ -165,7 +166,8 @@ func Ask(asked []string) string {
 	}
 	fmt.Fprintf(&b, "\nIf the work is complete, end your final message with a line that holds nothing but\n\n%s\n\n",
 		Completed)
-	b.WriteString("If it is not, do not write that line: your final message then says what is missing or wrong, to the agent, which goes on with it.\n")
+	b.WriteString("If it is not, do not write that line: your final message then says what is missing or wrong, ")
+	b.WriteString("to the agent, which goes on with it.\n")
 	return b.String()
 }
 
