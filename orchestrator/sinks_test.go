@@ -30,7 +30,7 @@ var sinks = map[string]string{
 	"attempt.metered.Write":      "what an agent prints",
 	"attempt.Sinks.excerpt":      "the beginning of a reply, through the redactor into memory",
 	"attempt.writeFile":          "a schema or a role's prompt, for a tool that wants it as a file",
-	"redact.Writer.pass":         "what is left of it, to a stream",
+	"redact.Writer.forward":      "what is left of it, to a stream",
 	"rundir.Stream.Write":        "files of a run: an agent's output",
 
 	"journal.Journal.writePending":   "files of a run: the journal",

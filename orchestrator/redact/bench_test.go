@@ -33,7 +33,7 @@ func benchValues(n int) (values []string) {
 	return values
 }
 
-// benchTexts are ordinary output of agents, and the worst that a redactor can get.
+// benchTexts are ordinary output of agents, and the worst input of a redactor.
 func benchTexts(t testing.TB) (texts []struct{ name, text string }) {
 	t.Helper()
 	source, err := os.ReadFile("redact.go")
@@ -141,7 +141,7 @@ func BenchmarkInert(b *testing.B) {
 	}
 }
 
-// BenchmarkJSON is over events as agents print them, and one string of each text.
+// BenchmarkJSON redacts events as agents print them, and one string of each text.
 func BenchmarkJSON(b *testing.B) {
 	r := New(benchValues(20))
 	event := []byte(`{"type":"assistant","message":{"id":"msg_01","content":[{"type":"text","text":"Reading tasks/a.md, then editing it.\n\nIt's 42% done."}],"usage":{"in":1234,"out":56}}}`)
@@ -174,7 +174,7 @@ func BenchmarkJSON(b *testing.B) {
 	}
 }
 
-// BenchmarkShapes is what every start takes.
+// BenchmarkShapes is the cost of every start.
 func BenchmarkShapes(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -16,8 +16,8 @@ type builder struct {
 // usualKeys are the first four bytes of all shapes.
 const usualKeys = 2400
 
-// add registers a pattern that begins with one of the spellings, each of up to
-// four bytes: less where an escape or a line end may follow.
+// add registers a pattern that begins with one of the spellings, each of two to four bytes: fewer
+// than four where an escape or a line end may follow.
 func (x *builder) add(spellings []string, to func(*group)) {
 	if x.byKey == nil {
 		x.byKey, x.groups = make(map[uint32]uint32, usualKeys), make([]group, 1, usualKeys)
@@ -93,8 +93,8 @@ func (x *builder) build() *index {
 	return &x.index
 }
 
-// escapes marks the pairs of bytes with which an encoded literal may begin: an
-// opener behind its first byte, or an escape that can mean its first byte.
+// escapes marks the pairs of bytes with which an escaped literal may begin: an opener behind its
+// first byte, or an escape that can mean its first byte.
 func (x *builder) escapes() {
 	if !x.anything {
 		return

@@ -31,8 +31,8 @@ func not(c *class) *class {
 	return &n
 }
 
-// flagsOf is classOf for arithmetic: 1 for a member.
-func flagsOf(chars string) *[256]byte {
+// bitsOf is classOf for arithmetic: 1 for a member.
+func bitsOf(chars string) *[256]byte {
 	var c [256]byte
 	for i := range len(chars) {
 		c[chars[i]] = 1

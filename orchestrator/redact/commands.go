@@ -6,16 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// A command is a line of a CI job's log that its runner obeys: ::name::data of
-// GitHub Actions behind white space, and ##[name]data of those before it,
-// ##vso[name]data of Azure Pipelines and ##teamcity[name] of TeamCity anywhere.
+// A command is a line of a CI job's log that its runner obeys: ::name::data of GitHub Actions
+// behind white space, and ##[name]data of the older form, ##vso[name]data of Azure Pipelines and
+// ##teamcity[name] of TeamCity anywhere.
 //
-// Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. They
-// compare by the rules of a language, in which a character may have no weight: it
-// does not count.
+// Source: ActionCommand.TryParseV2 and TryParse of github.com/actions/runner. They compare by the
+// rules of a language, which ignore weightless characters.
 
-// breakCommands puts a backslash before the :: that begins a line and before the
-// bracket of ##[, whatever follows: it may come with the next text.
+// breakCommands puts a backslash before the :: that begins a line and before the bracket of ##[,
+// even with nothing behind them: the rest may come with the next text.
 func breakCommands(s string) string {
 	var at []int
 	for start := 0; start < len(s); {
@@ -24,10 +23,10 @@ func breakCommands(s string) string {
 			end = start + n
 		}
 		line := s[start:end]
-		if i := colons(line); i >= 0 {
+		if i := commandColons(line); i >= 0 {
 			at = append(at, start+i)
 		}
-		for h := hashes(line, 0); h.last >= 0; h = hashes(line, h.bracket) {
+		for h := nextHashCommand(line, 0); h.last >= 0; h = nextHashCommand(line, h.bracket) {
 			at = append(at, start+h.bracket)
 		}
 		start = end + 1
@@ -35,38 +34,37 @@ func breakCommands(s string) string {
 	return replaceAt(s, at, 0, `\`)
 }
 
-// breakJSONCommands escapes the last # before a bracket. A line of JSON begins
-// with :: nowhere: colons side by side are in a string, and before them is its
-// quote.
+// breakJSONCommands escapes the last # before a bracket. No line of JSON begins with ::, since
+// adjacent colons stand in a string, behind its quote.
 func breakJSONCommands(s string) string {
 	var at []int
-	for h := hashes(s, 0); h.last >= 0; h = hashes(s, h.bracket) {
+	for h := nextHashCommand(s, 0); h.last >= 0; h = nextHashCommand(s, h.bracket) {
 		at = append(at, h.last)
 	}
 	return replaceAt(s, at, 1, `\u0023`)
 }
 
-// colons returns where the :: is that line begins with; -1 for nowhere.
-func colons(line string) int {
+// commandColons returns the offset of the :: that begins line; -1 without one.
+func commandColons(line string) int {
 	i := 0
 	for i < len(line) {
 		r, size := utf8.DecodeRuneInString(line[i:])
-		if !unicode.IsSpace(r) && !weightless(r) {
+		if !unicode.IsSpace(r) && !isWeightless(r) {
 			break
 		}
 		i += size
 	}
-	if i < len(line) && line[i] == ':' && strings.HasPrefix(line[weight(line, i+1):], ":") {
+	if i < len(line) && line[i] == ':' && strings.HasPrefix(line[skipWeightless(line, i+1):], ":") {
 		return i
 	}
 	return -1
 }
 
-// hashCommand is a ## and the bracket behind it.
+// hashCommand is the last # of a ## and the bracket behind it.
 type hashCommand struct{ last, bracket int }
 
-// hashes returns the next one from i on; last is -1 for none.
-func hashes(s string, i int) hashCommand {
+// nextHashCommand returns the next command from i on; last is -1 for none.
+func nextHashCommand(s string, i int) hashCommand {
 	for {
 		n := strings.IndexByte(s[i:], '#')
 		if n < 0 {
@@ -74,11 +72,11 @@ func hashes(s string, i int) hashCommand {
 		}
 		first := i + n
 		last := first
-		for i = first; i < len(s) && s[i] == '#'; i = weight(s, i+1) {
+		for i = first; i < len(s) && s[i] == '#'; i = skipWeightless(s, i+1) {
 			last = i
 		}
 		for last > first && i < len(s) && 'a' <= s[i] && s[i] <= 'z' {
-			i = weight(s, i+1)
+			i = skipWeightless(s, i+1)
 		}
 		if last > first && i < len(s) && s[i] == '[' {
 			return hashCommand{last, i}
@@ -86,11 +84,11 @@ func hashes(s string, i int) hashCommand {
 	}
 }
 
-// weight returns the next position from i on that counts.
-func weight(s string, i int) int {
+// skipWeightless returns the next position from i on that counts.
+func skipWeightless(s string, i int) int {
 	for i < len(s) && s[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if !weightless(r) {
+		if !isWeightless(r) {
 			break
 		}
 		i += size
@@ -98,13 +96,12 @@ func weight(s string, i int) int {
 	return i
 }
 
-// weightless reports whether a comparison may pass over r: marks, and what is
-// nothing that can be seen.
-func weightless(r rune) bool {
+// isWeightless reports whether a comparison may ignore r: marks and invisible characters.
+func isWeightless(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.IsMark(r) || !unicode.IsGraphic(r))
 }
 
-// replaceAt puts text in the place of n bytes at each position.
+// replaceAt replaces n bytes at each position by text.
 func replaceAt(s string, at []int, n int, text string) string {
 	if len(at) == 0 {
 		return s

@@ -6,10 +6,9 @@ import (
 	"unicode"
 )
 
-// command is a port of what the runner of GitHub Actions takes for a command.
-// Source: src/Runner.Common/ActionCommand.cs of github.com/actions/runner. It asks
-// whether the name is a registered one; here any name is, and what may have no
-// weight in comparisons by the rules of a language does not count.
+// command is a port of how the runner of GitHub Actions recognises a command, for any name;
+// weightless characters do not count. Source: src/Runner.Common/ActionCommand.cs of
+// github.com/actions/runner.
 func command(line string) bool {
 	line = strings.Map(func(r rune) rune {
 		if !unicode.IsSpace(r) && !unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) {
@@ -45,8 +44,8 @@ func TestCommandIsSeen(t *testing.T) {
 	}
 }
 
-// checkCommands: a text has none, also where its lines begin within it, and where
-// another one stands before or behind it.
+// checkCommands: a text holds no command, also where its lines begin within it, and beside another
+// text.
 func checkCommands(t *testing.T, name, s string) {
 	t.Helper()
 	for _, line := range strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }) {
@@ -105,7 +104,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// The parts of a command are none, and what a printer puts together of them is.
+// The parts of a command are harmless, and so is what a printer joins of them.
 func TestCommandsOfTwoTexts(t *testing.T) {
 	parts := append([]string{":", "::", "#", "##", "###", "[x]", "vso[x]", "x::", ":x::", "\u0591", " ", "\n", `\`, "##v", "so[x]", "❤\ufe0f"}, hostile...)
 	for _, a := range parts {

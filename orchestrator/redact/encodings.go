@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// literals returns what must not be shown of a value: itself and its encodings
-// in base64, base32, hex, decimal numbers and UTF-16. In a text, each may be
-// escaped beyond that.
+// literals returns a value and its encodings in base64, base32, hex, decimal numbers and UTF-16. In
+// a text, each may be escaped beyond that.
 func literals(value string) (all []*literal) {
 	add := func(k kind, forms ...string) {
 		for _, f := range forms {
@@ -47,7 +46,7 @@ func hexForms(value string) []string {
 	return []string{digits, strings.ToUpper(digits)}
 }
 
-// decimals are the bytes as Go, Python and Node print them.
+// decimals returns the bytes as Go, Python and Node print them.
 func decimals(value string) string {
 	var b []byte
 	for i := range len(value) {
@@ -56,8 +55,8 @@ func decimals(value string) string {
 	return string(b[:len(b)-1])
 }
 
-// base64Forms returns, for each of the three shifts, the characters that depend
-// on the value alone, whatever stands before and after it.
+// base64Forms returns, for each of the three shifts, the characters that depend on the value alone
+// and not on its neighbours.
 func base64Forms(value string) (forms []string) {
 	for shift := range 3 {
 		padded := append(make([]byte, shift), value...)
@@ -78,8 +77,8 @@ func base32Forms(value string) (forms []string) {
 	return forms
 }
 
-// utf16Forms returns the value in UTF-16. Without the first zero byte of the big
-// end a value is found behind any character.
+// utf16Forms returns the value in UTF-16. big lacks its first zero byte, so that it is found behind
+// any character.
 func utf16Forms(value string) (little, big string) {
 	var l, b []byte
 	for _, unit := range utf16.Encode([]rune(value)) {

@@ -15,7 +15,7 @@ import (
 	"unicode/utf16"
 )
 
-// encoder is what a program does to a text with a secret in it.
+// encoder writes a text with a secret in it as a program does.
 type encoder struct {
 	name   string
 	encode func(string) string
@@ -64,7 +64,7 @@ func eachRune(format string) func(string) string {
 	}
 }
 
-// some spells every second character with encode.
+// some encodes every second character.
 func some(encode func(string) string) func(string) string {
 	return func(s string) string {
 		var b strings.Builder
@@ -154,8 +154,7 @@ func replaced(from, to string) func(string) string {
 func utf16le(s string) string { l, _ := utf16Forms(s); return l }
 func utf16be(s string) string { _, b := utf16Forms(s); return b }
 
-// shifted puts so many bytes before a secret, and some behind it, before it is
-// encoded: the encoding of the secret then begins within a character.
+// shifted surrounds a secret before it is encoded: its encoding then begins within a character.
 func shifted(n int, encode func(string) string) func(string) string {
 	return func(s string) string { return encode("xyzuv"[:n] + s + "zz") }
 }
@@ -289,8 +288,8 @@ func trickySecrets() []string {
 	}
 }
 
-// What encoders produce is found and gone, whatever the value is; at the most
-// some characters are left that also belong to what stood beside it.
+// The output of encoders is redacted for any value; at most a few characters are left that also
+// belong to the neighbours.
 func TestEveryEncoding(t *testing.T) {
 	for _, value := range trickySecrets() {
 		r := New([]string{value})

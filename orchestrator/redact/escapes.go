@@ -11,7 +11,7 @@ const (
 	maxReadings    = 6
 )
 
-// reading is what an escape of in bytes can mean.
+// reading is a possible meaning of an escape of in bytes.
 type reading struct {
 	in   uint16
 	n    uint8 // bytes of text
@@ -26,14 +26,14 @@ type readings struct {
 
 func (r *readings) list() []reading { return r.all[:r.n] }
 
-func (r *readings) octet(in int, c byte) {
+func (r *readings) addByte(in int, c byte) {
 	if r.n < maxReadings {
 		r.all[r.n] = reading{in: uint16(in), n: 1, text: [utf8.UTFMax]byte{c}}
 		r.n++
 	}
 }
 
-func (r *readings) char(in int, c rune) {
+func (r *readings) addRune(in int, c rune) {
 	if r.n < maxReadings && utf8.ValidRune(c) {
 		one := reading{in: uint16(in)}
 		one.n = uint8(utf8.EncodeRune(one.text[:], c))
@@ -42,23 +42,22 @@ func (r *readings) char(in int, c rune) {
 	}
 }
 
-// latin is for escapes of bytes that some languages read as characters.
-func (r *readings) latin(in int, c rune) {
+// addLatin adds an escaped byte as the character that some languages read.
+func (r *readings) addLatin(in int, c rune) {
 	if c >= utf8.RuneSelf {
-		r.char(in, c)
+		r.addRune(in, c)
 	}
 }
 
-// read notes what the escape at b[p] can mean; short when b ends too early to
-// tell.
+// read adds the meanings of the escape at b[p]; short when b ends too early to tell.
 func (r *readings) read(b []byte, p int) (short bool) {
 	switch b[p] {
 	case '\\':
-		return r.backslash(b, p)
+		return r.readBackslash(b, p)
 	case '%':
-		return r.percent(b, p)
+		return r.readPercent(b, p)
 	case '&':
-		return r.entity(b, p, p+1)
+		return r.readEntity(b, p, p+1)
 	}
 	return false
 }
@@ -71,9 +70,8 @@ func backslashRun(b []byte, p int) int {
 	return n
 }
 
-// backslash reads the escapes of JSON, Go, Python, C and the shell, in strings
-// within strings.
-func (r *readings) backslash(b []byte, p int) (short bool) {
+// readBackslash reads the escapes of JSON, Go, Python, C and the shell, in strings within strings.
+func (r *readings) readBackslash(b []byte, p int) (short bool) {
 	run := backslashRun(b, p)
 	q := p + run
 	if run > maxBackslashes {
@@ -84,41 +82,41 @@ func (r *readings) backslash(b []byte, p int) (short bool) {
 	}
 	c := b[q]
 	if d, ok := letterEscape(c); ok {
-		r.octet(q+1-p, d)
+		r.addByte(q+1-p, d)
 		return false
 	}
 	switch {
 	case c == 'x' && q+1 < len(b) && b[q+1] == '{': // Perl, PHP
-		return r.braced(b, p, q+2)
+		return r.readBraced(b, p, q+2)
 	case c == 'x':
 		v, short := hexNumber(b, q+1, 2)
 		if v >= 0 {
-			r.octet(q+3-p, byte(v))
-			r.latin(q+3-p, v)
+			r.addByte(q+3-p, byte(v))
+			r.addLatin(q+3-p, v)
 		}
 		return short
 	case c == 'U':
 		v, short := hexNumber(b, q+1, 8)
-		r.number(q+9-p, v)
+		r.addNumber(q+9-p, v)
 		return short
 	case c == 'u':
-		return r.unicode(b, p, q+1, run)
+		return r.readUnicode(b, p, q+1, run)
 	case '0' <= c && c <= '7':
-		return r.octal(b, p, q)
+		return r.readOctal(b, p, q)
 	case !isAlnum[c]:
-		r.octet(q+1-p, c)
+		r.addByte(q+1-p, c)
 	}
 	return false
 }
 
-func (r *readings) number(in int, v rune) {
+func (r *readings) addNumber(in int, v rune) {
 	if v >= 0 {
-		r.char(in, v)
+		r.addRune(in, v)
 	}
 }
 
-// octal adds the longest reading first.
-func (r *readings) octal(b []byte, p, q int) (short bool) {
+// readOctal adds the longest reading first.
+func (r *readings) readOctal(b []byte, p, q int) (short bool) {
 	v, k := 0, q
 	var values [3]int
 	for ; k < q+3 && k < len(b) && '0' <= b[k] && b[k] <= '7'; k++ {
@@ -127,31 +125,31 @@ func (r *readings) octal(b []byte, p, q int) (short bool) {
 	}
 	for i := k - q - 1; i >= 0; i-- {
 		if values[i] <= 0xff {
-			r.octet(q+i+1-p, byte(values[i]))
-			r.latin(q+i+1-p, rune(values[i]))
+			r.addByte(q+i+1-p, byte(values[i]))
+			r.addLatin(q+i+1-p, rune(values[i]))
 		}
 	}
 	return k == len(b) && k < q+3
 }
 
-// unicode reads the XXXX of \uXXXX at q, or {X…}.
-func (r *readings) unicode(b []byte, p, q, run int) (short bool) {
+// readUnicode reads the XXXX of \uXXXX at q, or {X…}.
+func (r *readings) readUnicode(b []byte, p, q, run int) (short bool) {
 	if q < len(b) && b[q] == '{' {
-		return r.braced(b, p, q+1)
+		return r.readBraced(b, p, q+1)
 	}
 	if v, _ := hexNumber(b, q, 4); v == '&' { // of an HTML entity in JSON that Go wrote
-		r.char(q+4-p, v)
-		return r.entity(b, p, q+4)
+		r.addRune(q+4-p, v)
+		return r.readEntity(b, p, q+4)
 	}
-	return r.unit(b, p, q, `\\\\\\\\u`[maxBackslashes-run:])
+	return r.readUnit(b, p, q, `\\\\\\\\u`[maxBackslashes-run:])
 }
 
-// unit reads a unit of UTF-16 in four digits at q; where the first of two stands,
-// mark and the second one must follow.
-func (r *readings) unit(b []byte, p, q int, mark string) (short bool) {
+// readUnit reads a unit of UTF-16 in four digits at q. Behind the first of a pair, mark and the
+// second must follow.
+func (r *readings) readUnit(b []byte, p, q int, mark string) (short bool) {
 	v, short := hexNumber(b, q, 4)
 	if v < 0xd800 || v > 0xdbff {
-		r.number(q+4-p, v)
+		r.addNumber(q+4-p, v)
 		return short
 	}
 	rest := b[q+4:]
@@ -163,15 +161,15 @@ func (r *readings) unit(b []byte, p, q int, mark string) (short bool) {
 	q += 4 + len(mark)
 	low, short := hexNumber(b, q, 4)
 	if 0xdc00 <= low && low <= 0xdfff {
-		r.char(q+4-p, 0x10000+(v-0xd800)<<10+(low-0xdc00))
+		r.addRune(q+4-p, 0x10000+(v-0xd800)<<10+(low-0xdc00))
 	}
 	return short
 }
 
-func (r *readings) braced(b []byte, p, q int) (short bool) {
+func (r *readings) readBraced(b []byte, p, q int) (short bool) {
 	for n := 8; n > 0; n-- {
 		if v, _ := hexNumber(b, q, n); v >= 0 && q+n < len(b) && b[q+n] == '}' {
-			r.char(q+n+1-p, v)
+			r.addRune(q+n+1-p, v)
 			return false
 		}
 	}
@@ -186,18 +184,18 @@ func (r *readings) braced(b []byte, p, q int) (short bool) {
 	return q+8 >= len(b)
 }
 
-// percent reads %XX, %uXXXX, and the same with %25 for the mark.
-func (r *readings) percent(b []byte, p int) (short bool) {
+// readPercent reads %XX, %uXXXX, and the same with %25 for the mark.
+func (r *readings) readPercent(b []byte, p int) (short bool) {
 	q := p + 1
 	for range maxNested + 1 {
 		if q < len(b) && b[q] == 'u' {
-			return r.unit(b, p, q+1, "%u")
+			return r.readUnit(b, p, q+1, "%u")
 		}
 		v, short := hexNumber(b, q, 2)
 		if v < 0 {
 			return short
 		}
-		r.octet(q+2-p, byte(v))
+		r.addByte(q+2-p, byte(v))
 		if v != '%' {
 			return false
 		}
@@ -206,9 +204,9 @@ func (r *readings) percent(b []byte, p int) (short bool) {
 	return false
 }
 
-// entity reads an HTML or XML entity whose mark ends at q, and the same with
-// &amp; for the mark.
-func (r *readings) entity(b []byte, p, q int) (short bool) {
+// readEntity reads an HTML or XML entity whose mark ends at q, and the same with &amp; for the
+// mark.
+func (r *readings) readEntity(b []byte, p, q int) (short bool) {
 	for range maxNested + 1 {
 		const amp = "amp;"
 		end, short := entityEnd(b, q)
@@ -216,9 +214,9 @@ func (r *readings) entity(b []byte, p, q int) (short bool) {
 			return short
 		}
 		if body := b[q:end]; body[0] == '#' {
-			r.numeric(end+1-p, body[1:])
+			r.readNumeric(end+1-p, body[1:])
 		} else {
-			r.named(end+1-p, string(body))
+			r.readNamed(end+1-p, string(body))
 		}
 		if string(b[q:end+1]) != amp {
 			return false
@@ -244,7 +242,7 @@ func entityEnd(b []byte, q int) (end int, short bool) {
 	return -1, false
 }
 
-func (r *readings) numeric(in int, body []byte) {
+func (r *readings) readNumeric(in int, body []byte) {
 	v, base := 0, 10
 	if len(body) > 0 && body[0]|0x20 == 'x' {
 		body, base = body[1:], 16
@@ -258,30 +256,30 @@ func (r *readings) numeric(in int, body []byte) {
 		}
 		v = v*base + hexValue(c)
 	}
-	r.char(in, rune(min(v, utf8.MaxRune+1)))
+	r.addRune(in, rune(min(v, utf8.MaxRune+1)))
 }
 
-func (r *readings) named(in int, name string) {
+func (r *readings) readNamed(in int, name string) {
 	switch name {
 	case "amp":
-		r.octet(in, '&')
+		r.addByte(in, '&')
 	case "lt":
-		r.octet(in, '<')
+		r.addByte(in, '<')
 	case "gt":
-		r.octet(in, '>')
+		r.addByte(in, '>')
 	case "quot":
-		r.octet(in, '"')
+		r.addByte(in, '"')
 	case "apos":
-		r.octet(in, '\'')
+		r.addByte(in, '\'')
 	default:
 		text := html.UnescapeString("&" + name + ";")
 		if c, size := utf8.DecodeRuneInString(text); size == len(text) {
-			r.char(in, c)
+			r.addRune(in, c)
 		}
 	}
 }
 
-// letterEscape returns what \n and its like stand for.
+// letterEscape returns the meaning of \n and the like.
 func letterEscape(c byte) (byte, bool) {
 	switch c {
 	case 'n':

@@ -7,8 +7,8 @@ import (
 
 // formats are the shapes that have a structure.
 func formats(slot *slotCount) []*shape {
-	sk, header, claims, signature := slot.next(), slot.next(), slot.next(), slot.next()
-	id, end, key, keys := slot.next(), slot.next(), slot.next(), slot.next()
+	sk, header, claims, signature := slot.take(), slot.take(), slot.take(), slot.take()
+	id, end, key, keys := slot.take(), slot.take(), slot.take(), slot.take()
 	return []*shape{
 		{prefix: "sk-", keys: keysWith("sk-", wordChars), word: true, length: func(r *reader) int { return skKey(r, sk) }},
 		{prefix: "eyJ", keys: keysWith("eyJ", wordChars), length: func(r *reader) int { return jwt(r, header, claims, signature) }},
@@ -23,15 +23,15 @@ func formats(slot *slotCount) []*shape {
 	}
 }
 
-// skKey is a key of OpenAI, Anthropic, OpenRouter and those that took over the
-// form: sk- and a random text, with a vendor's name in front of it or without.
+// skKey measures a key of OpenAI, Anthropic, OpenRouter and others of that form: sk-, perhaps a
+// vendor's name, and a random text.
 func skKey(r *reader, slot int) int {
-	end := r.token(3, wordChars, 20, slot)
+	end := r.tokenEnd(3, wordChars, 20, slot)
 	if end == 0 {
 		return 0
 	}
 	text := r.b[3:min(end, 200)]
-	if bytes.ContainsAny(text, "_-") && !vendor(text) {
+	if bytes.ContainsAny(text, "_-") && !hasVendor(text) {
 		return 0 // a slug
 	}
 	if !bytes.ContainsAny(text, digits) || !bytes.ContainsAny(text, upper+lower) {
@@ -40,7 +40,7 @@ func skKey(r *reader, slot int) int {
 	return end
 }
 
-func vendor(text []byte) bool {
+func hasVendor(text []byte) bool {
 	for _, v := range []string{"ant-", "proj-", "svcacct-", "admin-", "or-v1-", "lf-"} {
 		if bytes.HasPrefix(text, []byte(v)) {
 			return true
@@ -49,20 +49,20 @@ func vendor(text []byte) bool {
 	return false
 }
 
-// jwt is header.claims.signature, the first two of which are JSON objects.
+// jwt measures header.claims.signature, the first two of which are JSON objects.
 func jwt(r *reader, slot1, slot2, slot3 int) int {
-	header := r.token(0, wordChars, 10, slot1)
-	if header == 0 || !r.is(header, ".eyJ") {
+	header := r.tokenEnd(0, wordChars, 10, slot1)
+	if header == 0 || !r.hasAt(header, ".eyJ") {
 		return 0
 	}
-	claims := r.token(header+1, wordChars, 10, slot2)
-	if claims == 0 || !r.is(claims, ".") {
+	claims := r.tokenEnd(header+1, wordChars, 10, slot2)
+	if claims == 0 || !r.hasAt(claims, ".") {
 		return 0
 	}
-	return r.token(claims+1, wordChars, 10, slot3)
+	return r.tokenEnd(claims+1, wordChars, 10, slot3)
 }
 
-// maxURL bounds, in bytes, how far from :// the @ of a password may be.
+// maxURL bounds the distance from :// to the @ behind a password, in bytes.
 const maxURL = 512
 
 var (
@@ -77,22 +77,22 @@ func (r *reader) limit(most int) {
 	}
 }
 
-// userinfo is the password in user:password of a URL.
+// userinfo finds the password in user:password of a URL.
 func userinfo(r *reader) int {
 	r.limit(maxURL)
-	user := r.few(3, userChars)
-	if !r.is(user, ":") {
+	user := r.shortRun(3, userChars)
+	if !r.hasAt(user, ":") {
 		return 0
 	}
-	end := r.few(user+1, passChars)
-	if end == user+1 || !r.is(end, "@") || placeholder(r.b[user+1:end]) {
+	end := r.shortRun(user+1, passChars)
+	if end == user+1 || !r.hasAt(end, "@") || isPlaceholder(r.b[user+1:end]) {
 		return 0
 	}
 	r.ahead = user + 1
 	return end
 }
 
-// encodedUserinfo is the same in a URL that is part of another.
+// encodedUserinfo finds the same in a URL within another.
 func encodedUserinfo(r *reader, colon, at string) int {
 	r.limit(maxURL)
 	in := classOf(dotted + "~%!$&*+=")
@@ -101,22 +101,21 @@ func encodedUserinfo(r *reader, colon, at string) int {
 		end := i == len(r.b) || !in[r.b[i]]
 		switch {
 		case end:
-			r.reached(i)
+			r.noteEnd(i)
 			return 0
-		case user == 0 && r.is(i, colon):
+		case user == 0 && r.hasAt(i, colon):
 			user = i + len(colon)
-		case r.is(i, "%2F") || r.is(i, "%2f"):
+		case r.hasAt(i, "%2F") || r.hasAt(i, "%2f"):
 			return 0
-		case user > 0 && i > user && r.is(i, at):
+		case user > 0 && i > user && r.hasAt(i, at):
 			r.ahead = user
 			return i
 		}
 	}
 }
 
-// placeholder reports whether a text stands for a password: $NAME, ${…}, %s,
-// {…}.
-func placeholder(b []byte) bool {
+// isPlaceholder reports whether a text only stands for a password: $NAME, ${…}, %s, {…}.
+func isPlaceholder(b []byte) bool {
 	s := string(b)
 	switch {
 	case s[0] == '{', strings.HasPrefix(s, "${"), strings.HasPrefix(s, "$("):
@@ -129,14 +128,14 @@ func placeholder(b []byte) bool {
 	return strings.Trim(s, "*") == ""
 }
 
-// telegram is the random part of a bot's token, behind its number.
+// telegram measures the random part of a bot's token, behind its number.
 func telegram(r *reader, slot int) int {
 	var buf [context]byte
-	number := r.t.behind(r.base, 8, &buf)
+	number := r.t.before(r.base, 8, &buf)
 	if len(number) < 8 || strings.Trim(string(number), digits) != "" {
 		return 0
 	}
-	return r.token(1, wordChars, 33, slot)
+	return r.tokenEnd(1, wordChars, 33, slot)
 }
 
 func twilioKeys() (all []string) {
@@ -165,7 +164,7 @@ func isHexDigits(b []byte, in *class) bool {
 	return true
 }
 
-// discordKeys are the first four characters of base64 of a decimal number.
+// discordKeys returns the first four characters of base64 of decimal numbers.
 func discordKeys() (all []string) {
 	for n := range 1000 {
 		all = append(all, discordStart(n))
@@ -173,15 +172,15 @@ func discordKeys() (all []string) {
 	return all
 }
 
-// discord is base64 of a bot's number, a time and a signature.
+// discord measures base64 of a bot's number, a time and a signature.
 func discord(r *reader, slot int) int {
 	id := r.count(0, 29, wordChars)
-	if r.short || id < 23 || id > 28 || !r.is(id, ".") {
+	if r.short || id < 23 || id > 28 || !r.hasAt(id, ".") {
 		return 0
 	}
 	time := r.count(id+1, 7, wordChars)
-	if time != id+7 || !r.is(time, ".") {
+	if time != id+7 || !r.hasAt(time, ".") {
 		return 0
 	}
-	return r.token(time+1, wordChars, 27, slot)
+	return r.tokenEnd(time+1, wordChars, 27, slot)
 }

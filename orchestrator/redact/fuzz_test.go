@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// covered is the plain way to say what a redactor of literals does: it marks
-// every byte of every occurrence of every form, and joins what overlaps.
+// covered is the plain twin of a redactor of literals: it marks every byte of every occurrence of
+// every form, and joins what overlaps.
 func covered(text string, forms []string) string {
 	hit := make([]int, len(text)+1) // furthest end of an occurrence that begins here
 	for _, f := range forms {
@@ -55,8 +55,7 @@ func stream(t testing.TB, r *Redactor, text string, cuts []byte) string {
 	return out.String()
 }
 
-// No registered secret, in none of its forms, shows between the marks, in
-// whatever pieces the stream comes; and the pieces make no difference.
+// No registered secret, in any form, shows between the marks, and the chunks make no difference.
 func FuzzNoSecretEscapes(f *testing.F) {
 	f.Add("hunter2-hunter2", "s3cr3t/+\"\\ü\n<x>", "user=", "\n", []byte{0})
 	f.Add("aaaaaa", "aaaaaaaa", "aaa", "aaaaaaa", []byte{2, 0, 5})
@@ -127,7 +126,7 @@ func ofTwoLetters(bits []byte) string {
 	return string(b)
 }
 
-// What encoders produce is found, whatever stands around it.
+// The output of encoders is found in any surroundings.
 func FuzzEncodersAreCovered(f *testing.F) {
 	for _, s := range trickySecrets() {
 		f.Add(s, "a", "bc")
@@ -139,7 +138,7 @@ func FuzzEncodersAreCovered(f *testing.F) {
 			return
 		}
 		if strings.HasSuffix(secret, `\`) && strings.HasPrefix(after, `\`) {
-			return // who could say which of the backslashes are the secret's: see TestBackslashesBehindASecret
+			return // the secret's backslashes cannot be told from the others: see TestBackslashesBehindASecret
 		}
 		r := New([]string{secret})
 		for _, e := range encoders() {

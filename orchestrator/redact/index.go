@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// index finds the places where a secret may begin. A place with no opener in its
-// first four bytes is one only if a pattern has exactly these; a table with a
-// bit for each hash of four bytes passes over most text. Elsewhere the first two
-// bytes decide, and all patterns with that first byte are tried.
+// index finds the positions where a secret may begin. Without an opener in its first four bytes a
+// position counts only if a pattern has exactly these; a table with a bit for each hash of four
+// bytes skips most text. Elsewhere the first two bytes decide, and all patterns with that first
+// byte are tried.
 type index struct {
 	hashes   [1 << hashBits / 64]uint64 // of the first four bytes
-	pairs    pairSet                    // of the first two bytes, as they may stand in a text
+	pairs    pairSet                    // of the first two bytes, escaped or not
 	spelled  pairSet                    // of literals alone, without escapes
-	odd      []*shape                   // those with openers in their first four bytes
+	odd      []*shape                   // shapes with openers in their first four bytes
 	shaped   pairSet                    // of odd alone
-	table    []entry                    // by four bytes; a power of two of them
+	table    []entry                    // by four bytes; its length is a power of two
 	shift    int                        // of a hash, to a place in table
 	groups   []group                    // the first is empty
 	first    [256]group                 // by the first byte
@@ -24,7 +24,7 @@ type index struct {
 	inKeys   class                      // openers among their first four bytes
 }
 
-// group is what may begin at the same place.
+// group holds the patterns that may begin at the same position.
 type group struct {
 	literals []*literal
 	shapes   []*shape
@@ -52,11 +52,10 @@ func (p *pairSet) has(a, b byte) bool { return p.hasWord(uint16(a) | uint16(b)<<
 
 func (p *pairSet) hasWord(k uint16) bool { return p[k/64]&(1<<(k%64)) != 0 }
 
-// next returns the next position from i on where a secret may begin, or the last
-// one of b.
-func (ix *index) next(b []byte, i int, o *openers) int {
+// nextCandidate returns the next position from i on where a secret may begin, or the last one of b.
+func (ix *index) nextCandidate(b []byte, i int, o *openers) int {
 	for i+keySize <= len(b) {
-		open := o.from(i)
+		open := o.nextFrom(i)
 		if n := ix.plain(b[i:min(open, len(b))]); n >= 0 {
 			return i + n
 		}
@@ -74,39 +73,39 @@ func (ix *index) next(b []byte, i int, o *openers) int {
 	return i
 }
 
-// inRun reports whether i is in a run of backslashes so far from its end that no
-// escape begins there.
+// inRun reports whether i is so far from the end of a run of backslashes that no escape begins
+// there.
 func (ix *index) inRun(b []byte, i int) bool {
 	const eight = 0x5c5c5c5c5c5c5c5c
 	return b[i] == '\\' && i+8 < len(b) && binary.LittleEndian.Uint64(b[i:]) == eight && b[i+8] == '\\' &&
 		!ix.begins['\\']
 }
 
-// plain returns where in b, which has no openers, four bytes look like the first
-// of a pattern; -1 for nowhere.
+// plain returns the first position in b, which has no openers, whose four bytes may begin a
+// pattern; else -1.
 func (ix *index) plain(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 4 { // four at once from one load
 		word := binary.LittleEndian.Uint64(b[i:])
-		if ix.looks(uint32(word))|ix.looks(uint32(word>>8))|ix.looks(uint32(word>>16))|ix.looks(uint32(word>>24)) == 0 {
+		if ix.mayBegin(uint32(word))|ix.mayBegin(uint32(word>>8))|ix.mayBegin(uint32(word>>16))|ix.mayBegin(uint32(word>>24)) == 0 {
 			continue
 		}
 		for k := range 4 {
-			if key := uint32(word >> (8 * k)); ix.looks(key) != 0 && ix.group(key).plausible(b[i+k:]) {
+			if key := uint32(word >> (8 * k)); ix.mayBegin(key) != 0 && ix.group(key).plausible(b[i+k:]) {
 				return i + k
 			}
 		}
 	}
 	for ; i+keySize <= len(b); i++ {
 		key := binary.LittleEndian.Uint32(b[i:])
-		if ix.looks(key) != 0 && ix.group(key).plausible(b[i:]) {
+		if ix.mayBegin(key) != 0 && ix.group(key).plausible(b[i:]) {
 			return i
 		}
 	}
 	return -1
 }
 
-// plausible reports whether b, as far as it goes, may begin what is in the group.
+// plausible reports whether b, as far as it goes, may begin a pattern of the group.
 func (g *group) plausible(b []byte) bool {
 	if len(g.literals) > 0 {
 		return true
@@ -119,8 +118,8 @@ func (g *group) plausible(b []byte) bool {
 	return false
 }
 
-// looks returns 1 if a pattern may begin with the four bytes.
-func (ix *index) looks(word uint32) uint64 {
+// mayBegin returns 1 if a pattern may begin with the four bytes.
+func (ix *index) mayBegin(word uint32) uint64 {
 	h := word * hashFactor >> (32 - hashBits)
 	return ix.hashes[h/64] >> (h % 64) & 1
 }
@@ -135,9 +134,8 @@ func (ix *index) group(key uint32) *group {
 	}
 }
 
-// found is what begins at a position: n bytes of a secret, and a secret that
-// begins only later, counted from there; or more, when the bytes so far do not
-// tell.
+// found is what begins at a position: n bytes of a secret, or a secret further ahead, counted from
+// there; or more, when the bytes so far do not tell.
 type found struct {
 	n     int
 	ahead span
@@ -146,7 +144,7 @@ type found struct {
 
 func (f *found) shapes(list []*shape, t *text, i int) {
 	for _, s := range list {
-		m := s.at(t, i)
+		m := s.match(t, i)
 		f.more = f.more || m.more
 		f.n = max(f.n, m.n)
 		if m.ahead.to > 0 {
@@ -157,22 +155,22 @@ func (f *found) shapes(list []*shape, t *text, i int) {
 
 func (f *found) literals(list []*literal, t *text, i int, second *seconds) {
 	for _, l := range list {
-		if second != nil && !second.suit(l) {
+		if second != nil && !second.allows(l) {
 			continue
 		}
-		n, more := l.at(t, i)
+		n, more := l.match(t, i)
 		f.more = f.more || more
 		f.n = max(f.n, n)
 	}
 }
 
-// at returns what begins at i.
-func (ix *index) at(t *text, i int, o *openers) (f found) {
+// match returns what begins at i.
+func (ix *index) match(t *text, i int, o *openers) (f found) {
 	rest := t.b[i:]
 	if len(rest) == 0 {
 		return f
 	}
-	if len(rest) >= keySize && o.from(i) >= i+keySize {
+	if len(rest) >= keySize && o.nextFrom(i) >= i+keySize {
 		g := ix.group(binary.LittleEndian.Uint32(rest))
 		f.shapes(g.shapes, t, i)
 		f.literals(g.literals, t, i, nil)
@@ -215,11 +213,11 @@ func (ix *index) literals(f *found, t *text, i int, r reading) {
 	}
 }
 
-// seconds are what the second character can be.
+// seconds are the possible second characters.
 type seconds struct {
 	n    int
 	list [maxReadings + 2]byte
-	open bool // it can be anything: more must be read
+	open bool // any character is possible: more must be read
 }
 
 func secondsAt(t *text, i, p int) (s seconds) {
@@ -238,13 +236,13 @@ func secondsAt(t *text, i, p int) (s seconds) {
 	for _, r := range all.list() {
 		s.add(r.text[0])
 	}
-	if s.any(isLineEnd) && (t.dense(p, encoded) || t.dense(p, hexed)) {
+	if s.any(isLineEnd) && (t.isDense(p, encoded) || t.isDense(p, hexed)) {
 		s.wrapped(t, i, p)
 	}
 	return s
 }
 
-// wrapped adds what stands behind a line end at p.
+// wrapped adds the character behind a line end at p.
 func (s *seconds) wrapped(t *text, i, p int) {
 	w := walk{t: t}
 	w.b, w.whole = t.window(i)
@@ -272,4 +270,4 @@ func (s *seconds) any(is func(byte) bool) bool {
 	return false
 }
 
-func (s *seconds) suit(l *literal) bool { return s.open || s.any(l.second.has) }
+func (s *seconds) allows(l *literal) bool { return s.open || s.any(l.second.has) }

@@ -9,24 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// Inert returns s as one line that does nothing but show itself, on a terminal and
-// in the log of a CI job: control characters, escape sequences, line ends,
-// invisible characters and those that turn the direction of writing appear as Go
-// escapes (\n, \x1b, \u202e), bytes that are not UTF-8 as \xff, and a backslash
-// breaks what would be a command: \::error::, ##\[error]. It may stand anywhere in
-// a line. Two such texts side by side may be a command that neither is alone: what
-// is put together goes through InertLines once more.
+// Inert returns s as one line that only shows itself, on a terminal and in the log of a CI job.
+// Control characters, escape sequences, line ends, invisible characters and those that change the
+// direction of writing appear as Go escapes (\n, \x1b, \u202e), invalid UTF-8 as \xff, and a
+// backslash breaks a command: \::error::, ##\[error]. The result may stand anywhere in a line. Two
+// of them side by side may form a command: a joined text goes through InertLines once more.
 func Inert(s string) string { return breakCommands(escape(s, inLine)) }
 
-// InertLines does the same to a text of several lines: \n and \t stay, and the
-// \r before a \n is dropped. A second time changes nothing.
+// InertLines does the same for several lines: \n and \t stay, and the \r before a \n is dropped. A
+// second pass changes nothing.
 func InertLines(s string) string {
 	return breakCommands(escape(strings.ReplaceAll(s, "\r\n", "\n"), inLines))
 }
 
-// InertJSON returns the JSON text b with everything escaped that InertLines would
-// not let stand: it means the same, and its bytes do nothing on a terminal or in
-// the log of a CI job. It returns b itself when nothing is to do.
+// InertJSON returns the JSON text b with everything escaped that InertLines would change: it means
+// the same and only shows itself. Without such text it returns b itself.
 func InertJSON(b []byte) []byte {
 	s := string(b)
 	if out := breakJSONCommands(escape(s, inJSON)); out != s {
@@ -35,14 +32,14 @@ func InertJSON(b []byte) []byte {
 	return b
 }
 
-// What a byte needs.
+// The treatment of a byte.
 const (
-	shown   = iota // nothing
-	escaped        // an escape
-	wide           // a look at the whole character
+	shown   = iota // as it is
+	escaped        // by an escape
+	wide           // by its whole character
 )
 
-// place is where a text goes.
+// place is the destination of a text.
 type place struct {
 	needs [256]byte
 	write func(out *strings.Builder, first byte, r rune, size int)
@@ -68,7 +65,7 @@ func placeOf(keep string, write func(*strings.Builder, byte, rune, int)) *place 
 }
 
 func escape(s string, p *place) string {
-	i := harmless(s, 0, p)
+	i := nextRisk(s, 0, p)
 	if i == len(s) {
 		return s
 	}
@@ -79,66 +76,65 @@ func escape(s string, p *place) string {
 		r, size, bad := rune(s[i]), 1, true
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(s[i:])
-			bad = r == utf8.RuneError && size == 1 || active(s[done:i], r, s[i+size:])
+			bad = r == utf8.RuneError && size == 1 || isActive(s[done:i], r, s[i+size:])
 		}
 		if bad {
 			out.WriteString(s[done:i])
 			p.write(&out, s[i], r, size)
 			done = i + size
 		}
-		i = harmless(s, i+size, p)
+		i = nextRisk(s, i+size, p)
 	}
 	out.WriteString(s[done:])
 	return out.String()
 }
 
-// harmless returns the next position from i on that needs a look.
-func harmless(s string, i int, p *place) int {
+// nextRisk returns the next position from i on that is not shown as it is.
+func nextRisk(s string, i int, p *place) int {
 	for i < len(s) && p.needs[s[i]] == shown {
 		i++
 	}
 	return i
 }
 
-// active reports whether r, which is not ASCII, may do something else than show
-// itself, or show nothing, between what was shown before and what follows.
-func active(before string, r rune, after string) bool {
+// isActive reports whether r, which is not ASCII, may do more than show itself, or show nothing,
+// between before and after.
+func isActive(before string, r rune, after string) bool {
 	switch {
 	case 0xa0 <= r && r < 0x300, 0x370 <= r && r < 0x600, 0x3040 <= r && r < 0x3130, 0x3190 <= r && r < 0xd800, 0x1f300 <= r && r < 0x1fb00:
 		return r == '\u00ad' // most text
 	case r == '\u200c' || r == '\u200d':
-		return !joins(before, after)
+		return !isJoiner(before, after)
 	case r == '\ufe0e' || r == '\ufe0f':
 		last, _ := utf8.DecodeLastRuneInString(before)
-		return !looks(last)
+		return !canBeEmoji(last)
 	}
-	return hidden(r)
+	return isHidden(r)
 }
 
-// hidden reports whether r does something or shows nothing wherever it stands;
-// texts are hidden in letters and marks that show nothing.
-func hidden(r rune) bool {
+// isHidden reports whether r does something or shows nothing wherever it stands; texts are hidden
+// in invisible letters and marks.
+func isHidden(r rune) bool {
 	const blankBraille = '\u2800'
 	return r == blankBraille || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
 }
 
-// joins reports whether a joiner is part of a word or an emoji, where it has a
-// meaning: between two characters that are not Latin. What follows must be shown
-// as it is, so that a second look comes to the same.
-func joins(before, after string) bool {
+// isJoiner reports whether a joiner is part of a word or an emoji: between two characters that are
+// not Latin. The second must be shown as it is, so that a second pass decides the same.
+func isJoiner(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
-	return joinable(last) && joinable(next) && !hidden(next)
+	return joinable(last) && joinable(next) && !isHidden(next)
 }
 
 func joinable(r rune) bool {
 	return r >= 0x370 && r != utf8.RuneError && (r < 0x2000 || r > 0x206f) && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r))
 }
 
-// looks reports whether r can look like a sign or like an emoji. Of ASCII digits
-// keycaps are made; * and # too, but they stand in commands.
-func looks(r rune) bool {
+// canBeEmoji reports whether r can look like a sign or like an emoji. ASCII digits make keycaps; *
+// and # do, too, but stand in commands.
+func canBeEmoji(r rune) bool {
 	switch r {
 	case '‼', '⁉', 'ℹ', '〰', '〽':
 		return true
@@ -146,7 +142,7 @@ func looks(r rune) bool {
 	return '0' <= r && r <= '9' || r >= utf8.RuneSelf && r != utf8.RuneError && unicode.IsSymbol(r)
 }
 
-// byteEscapes are those of single bytes.
+// byteEscapes are the escapes of single bytes.
 var byteEscapes = sync.OnceValue(func() *[256]string {
 	var all [256]string
 	for c := range all {
@@ -171,8 +167,8 @@ func writeEscape(out *strings.Builder, first byte, r rune, size int) {
 	}
 }
 
-// writeJSONEscape is for the bytes of JSON: a control character is white space
-// there, since no string has one.
+// writeJSONEscape writes a control character as a space: it is white space there, since no string
+// has one.
 func writeJSONEscape(out *strings.Builder, first byte, r rune, _ int) {
 	if first < ' ' {
 		out.WriteByte(' ')

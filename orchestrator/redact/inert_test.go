@@ -31,8 +31,8 @@ func TestInert(t *testing.T) {
 	}
 }
 
-// checkInert: whatever f returns shows itself and does nothing else, on a terminal
-// and in the log of a CI job.
+// checkInert: the result of f shows itself and does nothing else, on a terminal and in the log of a
+// CI job.
 func checkInert(t *testing.T, s string) {
 	t.Helper()
 	for name, out := range map[string]string{"Inert": Inert(s), "InertLines": InertLines(s), "Markdown": Markdown(s)} {
@@ -87,7 +87,7 @@ func checkByte(t *testing.T, s string) {
 	}
 }
 
-// What is shown is still what a reader needs.
+// The text stays readable.
 func TestInertIsReadable(t *testing.T) {
 	for text, want := range map[string]string{
 		"Größe ✓ 日本 한국 עברית עִבְרִית हिन्दी":                  "Größe ✓ 日本 한국 עברית עִבְרִית हिन्दी",
@@ -105,8 +105,8 @@ func TestInertIsReadable(t *testing.T) {
 	}
 }
 
-// nothingToSee are the characters that show nothing, turn the writing round, or
-// are none, beside controls.
+// nothingToSee are the characters, beside controls, that are invisible, turn the writing round, or
+// are not assigned.
 var nothingToSee = []rune{ // from, to
 	0xad, 0xad, 0x34f, 0x34f, 0x600, 0x605, 0x61c, 0x61c, 0x6dd, 0x6dd, 0x70f, 0x70f, 0x890, 0x891, 0x8e2, 0x8e2, 0x115f, 0x1160, 0x17b4, 0x17b5,
 	0x180b, 0x180f, 0x200b, 0x200f, 0x2028, 0x202e, 0x2060, 0x206f, 0x2800, 0x2800, 0x3164, 0x3164, 0xfdd0, 0xfdef, 0xfe00, 0xfe0f, 0xfeff, 0xfeff,

@@ -7,20 +7,19 @@ import (
 	"iter"
 )
 
-// JSON returns the JSON text b with Mark for every secret in its strings, also in
-// keys: in the text as it stands, and in what a string means. A number in a secret
-// becomes the string Mark. All else stays as it is written, so that what comes out
-// is JSON of the same shape. The error says that b is no JSON.
+// JSON returns the JSON text b with Mark for every secret in its strings and keys, as written and
+// as decoded. A number in a secret becomes the string Mark. All else stays, so that the result is
+// JSON of the same shape. The error says that b is no JSON.
 func (r *Redactor) JSON(b []byte) ([]byte, error) {
 	if !json.Valid(b) {
 		return nil, fmt.Errorf("read JSON: %w", json.Unmarshal(b, new(json.RawMessage)))
 	}
-	// In this order, because what the first one writes is a text too.
-	return r.written(r.meant(b)), nil
+	// In this order, because the first one writes text that the second must see.
+	return r.redactText(r.redactMeanings(b)), nil
 }
 
-// meant redacts what strings mean; one without escapes means what is written.
-func (r *Redactor) meant(b []byte) []byte {
+// redactMeanings redacts decoded strings; one without escapes is its own meaning.
+func (r *Redactor) redactMeanings(b []byte) []byte {
 	var out []byte
 	done := 0
 	for s := range scalars(b) {
@@ -39,10 +38,10 @@ func (r *Redactor) meant(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// written redacts the text as it stands. A secret that goes over the ends of a
-// string is gone from each string it touches.
-func (r *Redactor) written(b []byte) []byte {
-	secrets := r.secrets(b)
+// redactText redacts the text as written. A secret across the ends of a string is removed from each
+// string it touches.
+func (r *Redactor) redactText(b []byte) []byte {
+	secrets := r.findAll(b)
 	if len(secrets) == 0 {
 		return b
 	}
@@ -69,8 +68,8 @@ func (r *Redactor) written(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// appendString appends the body s of a string, with Mark for the secrets. An
-// escape that belongs to one in part goes as a whole.
+// appendString appends the body s of a string, with Mark for the secrets. An escape that is partly
+// a secret goes whole.
 func appendString(out, b []byte, s span, secrets []span) []byte {
 	marked := false
 	for i := s.from; i < s.to; {
@@ -98,8 +97,7 @@ func appendString(out, b []byte, s span, secrets []span) []byte {
 // quoted reports whether the scalar is a string.
 func quoted(b []byte, s span) bool { return s.from > 0 && b[s.from-1] == '"' }
 
-// jsonBody is s as JSON without its quotes; html says whether <, > and & are
-// escaped.
+// jsonBody returns s as JSON without quotes; html escapes <, > and &.
 func jsonBody(s string, html bool) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -108,8 +106,7 @@ func jsonBody(s string, html bool) []byte {
 	return b.Bytes()[1 : b.Len()-len("\"\n")]
 }
 
-// scalars are the numbers, and what is between the quotes of each string, in the
-// JSON text b.
+// scalars yields the numbers, and the bodies of the strings, of the JSON text b.
 func scalars(b []byte) iter.Seq[span] {
 	return func(yield func(span) bool) {
 		for i := 0; i < len(b); i++ {

@@ -143,7 +143,7 @@ func TestRedactJSON(t *testing.T) {
 	}
 }
 
-// tokens are the parts of a JSON text, keys with what they stand for, in order.
+// tokens are the parts of a JSON text, in order, keys with their meaning.
 func tokens(t *testing.T, b []byte) (all []json.Token) {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(b))
@@ -182,7 +182,7 @@ func checkRedactedJSON(t *testing.T, r *Redactor, b []byte) {
 		}
 	}
 	for s := range scalars(out) {
-		for _, secret := range r.secrets(out) {
+		for _, secret := range r.findAll(out) {
 			if max(secret.from, s.from) < min(secret.to, s.to) {
 				t.Fatalf("JSON(%q) = %q shows %q", b, out, out[secret.from:secret.to])
 			}

@@ -2,16 +2,16 @@ package redact
 
 import "encoding/binary"
 
-// likely reports whether a secret may begin at i, beside an opener, where the
-// pair of bytes allows it. It reads the first characters the way they are mostly
-// meant, and says yes whenever they may mean something else.
+// likely reports whether a secret may begin at i, beside an opener, where the pair of bytes allows
+// it. It reads the first characters in their usual meaning, and returns true whenever another is
+// possible.
 func (ix *index) likely(b []byte, i int) bool {
 	if i+keySize > len(b) || ix.shaped.has(b[i], b[i+1]) {
 		return true
 	}
 	var word [keySize]byte
 	for k := range word {
-		c, n := ix.char(b, i)
+		c, n := ix.readChar(b, i)
 		if n == 0 {
 			return true
 		}
@@ -21,11 +21,11 @@ func (ix *index) likely(b []byte, i int) bool {
 		i += n
 	}
 	key := binary.LittleEndian.Uint32(word[:])
-	return ix.looks(key) != 0 && ix.group(key) != &ix.groups[0]
+	return ix.mayBegin(key) != 0 && ix.group(key) != &ix.groups[0]
 }
 
-// char reads one character; n is 0 where it is not sure which it is.
-func (ix *index) char(b []byte, i int) (c byte, n int) {
+// readChar reads one character; n is 0 where its meaning is uncertain.
+func (ix *index) readChar(b []byte, i int) (c byte, n int) {
 	if i >= len(b) {
 		return 0, 0
 	}
@@ -90,7 +90,7 @@ func charEscape(b []byte, i int) (c byte, n int) {
 	return c, run + 1
 }
 
-// wrapPossible is dense without the bytes before b.
+// wrapPossible is isDense without the bytes before b.
 func wrapPossible(b []byte, i int) bool {
 	base64, hex := true, true
 	for k := i - 1; k >= i-context && k >= 0 && (base64 || hex); k-- {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind is how a literal may be written.
+// kind is the encoding of a literal.
 type kind byte
 
 const (
@@ -17,23 +17,22 @@ const (
 	decimal  kind = 'd' // decimal numbers with commas, that may be other separators
 )
 
-// literal is a text that must not be shown: a value, or an encoding of it as a
-// whole. Any of its characters may be escaped where it stands.
+// literal is a value, or one whole encoding of it. Any of its characters may be escaped in a text.
 type literal struct {
 	text   []byte
 	kind   kind
 	canon  *[256]byte
-	simple bool    // no character has another spelling that begins with it
-	second byteSet // what may stand behind the first byte, but for openers
+	simple bool    // no character begins another of its spellings
+	second byteSet // bytes that may follow the first one, but for openers
 }
 
-// separators stand between the bytes of a hex dump, the longest first.
+// separators stand between the bytes of a hex dump, longest first.
 var separators = []string{", 0x", ",0x", " 0x", ", ", "  ", ":", " ", "-", ","}
 
 // commas stand between decimal numbers: Node pads them to columns.
 var commas = []string{",   ", ",  ", ", ", ",", " "}
 
-// doubled are what quoting writes twice: in SQL, CSV and YAML, in make, in printf.
+// doubled are the characters that quoting writes twice: in SQL, CSV and YAML, in make, in printf.
 const doubled = "'\"$%"
 
 var (
@@ -42,7 +41,7 @@ var (
 	separated = canonical(",", "\x00") // no comma is just one
 )
 
-// canonical is the table that spells the characters of from like those of to.
+// canonical returns the table that maps the characters of from to those of to.
 func canonical(from, to string) *[256]byte {
 	var c [256]byte
 	for i := range c {
@@ -64,8 +63,8 @@ func (k kind) canonical() *[256]byte {
 	return identity
 }
 
-// starts returns the spellings of the first characters, at least two bytes and
-// up to four. Escapes and line ends are no part of them: opener stands for them.
+// starts returns the spellings of the first characters, two to four bytes long. Escapes and line
+// ends are left out: openers stand for them.
 func (l *literal) starts() []string {
 	all := []string{""}
 	for j := 0; j < min(len(l.text), keySize); j++ {
@@ -85,7 +84,7 @@ func (l *literal) starts() []string {
 	return slices.Compact(all)
 }
 
-// spellings returns what may stand for the character at j, but for escapes.
+// spellings returns the forms of the character at j, but for escapes.
 func (l *literal) spellings(j int) []string {
 	c := string(l.text[j : j+1])
 	switch {
@@ -113,26 +112,27 @@ func (l *literal) spellings(j int) []string {
 	return []string{c}
 }
 
-// at returns the length of the literal at i, 0 for none; or more, when what
+// match returns the length of the literal at i, 0 for none; or more, when what
 // follows t must be known.
-func (l *literal) at(t *text, i int) (n int, more bool) {
-	if n, sure := l.asItIs(t, i); sure {
+func (l *literal) match(t *text, i int) (n int, more bool) {
+	if n, sure := l.matchPlain(t, i); sure {
 		return n, false
 	}
 	w := walk{literal: l, t: t, work: maxWork}
 	w.b, w.whole = t.window(i)
-	end := w.from(i, 0, 0)
+	end := w.match(i, 0, 0)
 	if w.short && !w.whole {
 		return 0, true
 	}
 	if end < 0 {
-		return l.exact(w.b[i:], w.whole)
+		return l.matchExact(w.b[i:], w.whole)
 	}
 	return max(end-i, 0), false
 }
 
-// exact is for a text in which there are more ways to read an escape than the walk takes: a long run of backslashes.
-func (l *literal) exact(rest []byte, whole bool) (n int, more bool) {
+// matchExact compares byte by byte where an escape has more readings than a walk may try, as in a
+// long run of backslashes.
+func (l *literal) matchExact(rest []byte, whole bool) (n int, more bool) {
 	rest = rest[:min(len(rest), len(l.text))]
 	switch {
 	case !bytes.Equal(rest, l.text[:len(rest)]):
@@ -143,8 +143,8 @@ func (l *literal) exact(rest []byte, whole bool) (n int, more bool) {
 	return len(rest), false
 }
 
-// asItIs compares without escapes, and says whether that settles it.
-func (l *literal) asItIs(t *text, i int) (n int, sure bool) {
+// matchPlain compares without escapes, and reports whether that decides.
+func (l *literal) matchPlain(t *text, i int) (n int, sure bool) {
 	if !l.simple {
 		return 0, false
 	}

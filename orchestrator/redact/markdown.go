@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown returns what Inert does for a line of GitHub's Markdown: it shows the
-// same text, and is nothing but text, at the start of a line, in a paragraph, a
-// heading, a list and a table. What means nothing where it stands stays as it is.
+// Markdown is Inert for a line of GitHub's Markdown: it shows the same text and is nothing but
+// text, at the start of a line, in a paragraph, a heading, a list and a table. Characters without a
+// meaning where they stand stay.
 func Markdown(s string) string {
 	s = Inert(s)
 	start, end := startMark(s), closingHashes(s)
@@ -34,13 +34,13 @@ func Markdown(s string) string {
 
 var markdownMarks = classOf("\\`*_[]<>()&|~$@#:.+-= ")
 
-// pause ends a text for what GitHub looks for in it after the Markdown is gone, and
-// shows nothing. A backslash or an entity would not hold: \@name still tells name.
+// pause ends what GitHub looks for once the Markdown is gone, and shows nothing. A backslash or an
+// entity would not do: \@name still notifies name.
 //
 // Source: issues 181 and 278 of github.com/github/cmark-gfm.
 const pause = "<!-- -->"
 
-// markdownText returns what must stand for s[i], "" for itself.
+// markdownText returns the replacement of s[i], "" to keep it.
 func markdownText(s string, i int) string {
 	switch c, before, after := s[i], s[:i], s[i+1:]; {
 	case strings.IndexByte("`*[]|~$", c) >= 0,
@@ -55,8 +55,8 @@ func markdownText(s string, i int) string {
 		return "&amp;"
 	case c == ' ' && (before == "" || after == ""): // four begin code, two end a line
 		return "&#32;"
-	case c == '@' && (mention(before, after) || email(before, after)),
-		c == ':' && shortcode(after),
+	case c == '@' && (isMention(before, after) || isEmail(before, after)),
+		c == ':' && isShortcode(after),
 		c == '#' && startsWith(after, digitChars),
 		c == '-' && endsGH(before) && startsWith(after, digitChars):
 		return string(rune(c)) + pause
@@ -66,7 +66,7 @@ func markdownText(s string, i int) string {
 
 var (
 	digitChars = classOf(digits)
-	// plainChars are those that a backslash before them leaves alone, and itself.
+	// plainChars are the characters that a backslash does not escape.
 	plainChars = func() *class {
 		c := *isAlnum
 		for i := utf8.RuneSelf; i < len(c); i++ {
@@ -81,7 +81,7 @@ var (
 
 func startsWith(s string, in *class) bool { return s != "" && in[s[0]] }
 
-// leading returns the characters of the class that s begins with.
+// leading returns the longest prefix of s in the class.
 func leading(s string, in *class) string {
 	n := 0
 	for n < len(s) && in[s[n]] {
@@ -90,9 +90,8 @@ func leading(s string, in *class) string {
 	return s[:n]
 }
 
-// withinWord reports whether the run of _ around s[i] has letters or digits on both
-// sides, where it emphasizes nothing. A long one has not: its ends would be looked
-// for from each _ of it.
+// withinWord reports whether letters or digits stand on both sides of the run of _ around s[i],
+// where it emphasizes nothing. A long run counts as none: its ends would be searched from each _.
 func withinWord(s string, i int) bool {
 	const long = 8
 	from, to := i, i+1
@@ -109,25 +108,24 @@ func withinWord(s string, i int) bool {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// mayBeEntity reports whether &after can be one, also with a ; that is to come.
+// mayBeEntity reports whether &after can be an entity, also with a ; still to come.
 func mayBeEntity(after string) bool {
 	rest := after[len(leading(after, entityChars)):]
 	return rest == "" || rest[0] == ';'
 }
 
-// mention reports whether the @ between may name a person or a team.
-func mention(before, after string) bool {
+// isMention reports whether the @ between may name a person or a team.
+func isMention(before, after string) bool {
 	return startsWith(after, isAlnum) && (before == "" || !isAlnum[before[len(before)-1]])
 }
 
-func email(before, after string) bool {
+func isEmail(before, after string) bool {
 	return before != "" && emailChars[before[len(before)-1]] && strings.Contains(leading(after, emailChars), ".")
 }
 
-// shortcode reports whether a colon and what follows is the name of an emoji: by
-// its look, because there are many. The only ones of digits are 100 and 1234, so
-// that times stay as they are.
-func shortcode(after string) bool {
+// isShortcode reports whether a colon and after look like the name of an emoji. Of digits there are
+// only 100 and 1234, so times stay.
+func isShortcode(after string) bool {
 	name := leading(after, emojiChars)
 	if !strings.HasPrefix(after[len(name):], ":") {
 		return false
@@ -139,14 +137,14 @@ func shortcode(after string) bool {
 	return strings.ContainsAny(name, lower)
 }
 
-// endsGH reports whether a reference to an issue begins like this: GH-1.
+// endsGH reports whether s ends like the start of a reference to an issue, GH-1.
 func endsGH(s string) bool {
 	n := len(s) - len("GH")
 	return n >= 0 && strings.EqualFold(s[n:], "GH") && (n == 0 || !isAlnum[s[n-1]])
 }
 
-// startMark returns where s would begin more than a paragraph, or change the line
-// above it; -1 for nowhere.
+// startMark returns the offset at which s would begin more than a paragraph, or change the line
+// above; -1 for none.
 func startMark(s string) int {
 	hashes, digits := len(leading(s, hashChars)), len(leading(s, digitChars))
 	switch {
@@ -168,8 +166,7 @@ var hashChars = classOf("#")
 // endsItem reports whether a mark of a block may end before s.
 func endsItem(s string) bool { return s == "" || s[0] == ' ' }
 
-// closingHashes returns where the hashes begin that would end a heading and not be
-// shown; -1 for nowhere.
+// closingHashes returns the start of the hashes that would end a heading unseen; -1 for none.
 func closingHashes(s string) int {
 	text := strings.TrimRight(s, "#")
 	if text == "" || text[len(text)-1] == ' ' {

@@ -12,8 +12,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 )
 
-// markdownPlaces are where a text is put, as a format; what shows there beside it,
-// as a format; and the elements it stands in.
+// markdownPlaces are formats that place a text, formats of what shows beside it, and the elements
+// around it.
 var markdownPlaces = []struct{ name, source, shows, elements string }{
 	{"a paragraph", "%", "%", "p"},
 	{"below a line", "line\n%", "line %", "p"},
@@ -69,7 +69,7 @@ func checkMarkdown(t *testing.T, s string) {
 	}
 }
 
-// What means nothing where it stands stays: people read the source too.
+// Characters without a meaning stay: people read the source, too.
 func TestMarkdownLeavesProse(t *testing.T) {
 	for _, s := range []string{
 		"tasks/task-1_a.md: done (3 of 4).", "plain text, 3 of 4", "a-b a+b a=b, -v --flag +x =y", "v1.2.3 of 1.5, 2.x", `say "it's" {x} ^2!`,
@@ -143,8 +143,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// What GitHub finds in the text when the Markdown is gone, where a backslash and
-// an entity are gone too.
+// GitHub's references and mentions are found behind the Markdown, where a backslash or an entity no
+// longer counts.
 func TestMarkdownOnGitHub(t *testing.T) {
 	const p = pause
 	for text, want := range map[string]string{
@@ -177,7 +177,7 @@ func FuzzMarkdown(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) { checkMarkdown(t, s) })
 }
 
-// What a fuzzer seldom finds: texts that are made of marks.
+// Texts of nothing but marks, which a fuzzer seldom finds.
 func TestMarkdownOfMarks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	bits := strings.Fields("a b 1 9 é 日 “ \\ ` * _ { } [ ] ( ) # + - . ! | ~ $ = ^ \" ' < > & ; : / @ ? , % amp lt #35 http https ftp :// www. .com x.de mailto: " +

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// SecretName reports whether an environment variable of this name must be
-// expected to hold a secret, in any case of letters.
+// SecretName reports whether an environment variable of this name, in any case of letters, may hold
+// a secret.
 func SecretName(name string) bool {
 	name = strings.ToUpper(name)
 	if countsTokens(name) {
@@ -27,9 +27,9 @@ func SecretName(name string) bool {
 	return false
 }
 
-// countsTokens reports whether the name is about the tokens of a language model:
-// to withhold MAX_OUTPUT_TOKENS would change how an agent works, and to redact
-// its value would tear numbers out of every text.
+// countsTokens reports whether the name is about a language model's tokens: without
+// MAX_OUTPUT_TOKENS an agent works differently, and redacting its value would remove numbers from
+// every text.
 func countsTokens(name string) bool {
 	if strings.HasPrefix(name, "TOKENIZERS_") {
 		return true

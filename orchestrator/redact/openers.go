@@ -2,51 +2,49 @@ package redact
 
 import "bytes"
 
-// openerBytes begin an escape, or end a line. Around them a secret need not look
-// like itself.
+// openerBytes begin an escape, or end a line. Around them a secret may be spelled differently.
 const openerBytes = "\\%&\n\r"
 
-var opener = flagsOf(openerBytes)
+var opener = bitsOf(openerBytes)
 
-// openers knows where the next opener of each kind is: most bytes are none.
+// openers finds the next opener; most bytes are none.
 type openers struct {
-	b    []byte
-	at   [len(openerBytes)]int
-	next int
+	b       []byte
+	places  [len(openerBytes)]int
+	nearest int
 }
 
 func newOpeners(b []byte) openers {
-	o := openers{b: b, next: -1}
-	for k := range o.at {
-		o.at[k] = -1
+	o := openers{b: b, nearest: -1}
+	for k := range o.places {
+		o.places[k] = -1
 	}
 	return o
 }
 
-// near is how far, in bytes, one is looked for before the search for each kind of
-// them: they come in swarms.
+// near is the distance, in bytes, that is searched byte by byte first: openers come in swarms.
 const near = 16
 
-func (o *openers) from(i int) int {
-	if i <= o.next {
-		return o.next
+func (o *openers) nextFrom(i int) int {
+	if i <= o.nearest {
+		return o.nearest
 	}
 	for k := i; k < min(i+near, len(o.b)); k++ {
 		if opener[o.b[k]] != 0 {
-			o.next = k
+			o.nearest = k
 			return k
 		}
 	}
-	o.next = len(o.b)
-	for k := range o.at {
-		if o.at[k] < i {
+	o.nearest = len(o.b)
+	for k := range o.places {
+		if o.places[k] < i {
 			n := bytes.IndexByte(o.b[min(i, len(o.b)):], openerBytes[k])
 			if n < 0 {
 				n = len(o.b)
 			}
-			o.at[k] = i + n
+			o.places[k] = i + n
 		}
-		o.next = min(o.next, o.at[k])
+		o.nearest = min(o.nearest, o.places[k])
 	}
-	return o.next
+	return o.nearest
 }

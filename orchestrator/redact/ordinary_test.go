@@ -43,7 +43,7 @@ func TestOrdinaryTextStays(t *testing.T) {
 	}
 }
 
-// Random data in the clothes that it has in logs: hashes, images, lock files.
+// Random data as logs hold it: hashes, images, lock files.
 func TestRandomDataStays(t *testing.T) {
 	r := New(append(benchValues(20), "hunter2-hunter2"))
 	rng := rand.New(rand.NewPCG(5, 6))

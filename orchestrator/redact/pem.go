@@ -11,26 +11,25 @@ var (
 	dashes    = classOf("-")
 	indent    = classOf(" \t")
 	padding   = classOf("=")
-	// keyText is what may stand in a PEM block but - and spaces: base64, line ends
-	// also as escapes of any kind, headers.
+	// keyText are the bytes of a PEM block but - and spaces: base64, line ends also as escapes of
+	// any kind, headers.
 	keyText = classOf(alnum + "+/=\r\n\t\\:,.%&#;")
 )
 
-// privateKey is a PEM block up to its end line; without one, up to what cannot
-// be part of a key. Its lines may be indented, or within a string.
+// privateKey measures a PEM block up to its end line; without one, up to what cannot be part of a
+// key. Its lines may be indented, or within a string.
 func privateKey(r *reader, slot, keys int) int {
-	if end := r.claimed(keys); end > 0 {
+	if end := r.claimedEnd(keys); end > 0 {
 		return end
 	}
 	header := r.count(10, 64, pemHeader)
-	if !bytes.Contains(r.b[:header], []byte("PRIVATE")) || !bytes.Contains(r.b[:header], []byte("KEY")) || !r.is(header, "-----") {
+	if !bytes.Contains(r.b[:header], []byte("PRIVATE")) || !bytes.Contains(r.b[:header], []byte("KEY")) || !r.hasAt(header, "-----") {
 		return 0
 	}
 	return r.claim(keyBody(r, header+5, slot), keys)
 }
 
-// keyBody returns the end of the key that begins at from; 0 if nothing like one
-// does: a header alone is no secret.
+// keyBody returns the end of the key that begins at from; 0 for none: a header alone is no secret.
 func keyBody(r *reader, from, slot int) int {
 	const least = 16
 	i := from
@@ -39,10 +38,10 @@ func keyBody(r *reader, from, slot int) int {
 		switch {
 		case i == len(r.b):
 			return r.atLeast(i, from+least)
-		case r.is(i, "-----END"):
+		case r.hasAt(i, "-----END"):
 			end := r.count(i+8, 64, pemHeader)
 			return r.count(end, 5, dashes)
-		case r.b[i] == '-' || r.b[i] == ' ' && indents(r.b, i):
+		case r.b[i] == '-' || r.b[i] == ' ' && isIndent(r.b, i):
 			i++
 		default:
 			return r.atLeast(i, from+least)
@@ -50,10 +49,10 @@ func keyBody(r *reader, from, slot int) int {
 	}
 }
 
-// claimed returns the end of a key that began before and goes on here; 0 for
-// none. What begins within it is part of it, and not measured again: a text of
-// nothing but headers is one key, up to the limit of its length.
-func (r *reader) claimed(slot int) int {
+// claimedEnd returns the end of a key that began before and reaches here; 0 for none. A key within
+// it is not measured again: a text of nothing but headers is one key, up to the limit of its
+// length.
+func (r *reader) claimedEnd(slot int) int {
 	if known := r.t.state.runs[slot]; known.from <= r.base && r.base < known.to {
 		return known.to - r.base
 	}
@@ -74,9 +73,9 @@ func (r *reader) atLeast(end, least int) int {
 	return end
 }
 
-// indents reports whether the space at i indents a line, or ends the name of a
-// header, so that prose below a lone first line survives.
-func indents(b []byte, i int) bool {
+// isIndent reports whether the space at i indents a line, or follows the name of a header, so that
+// prose below a lone first line survives.
+func isIndent(b []byte, i int) bool {
 	switch b[i-1] {
 	case ' ', '\t', '\r', '\n', ':':
 		return true
@@ -84,10 +83,9 @@ func indents(b []byte, i int) bool {
 	return b[i-1] == 'n' && b[i-2] == '\\'
 }
 
-// base64Key is a PEM block in base64, over lines that are as long as wrapped
-// ones are.
+// base64Key measures a PEM block in base64, over lines of the length of wrapped ones.
 func base64Key(r *reader, shift, keys int) int {
-	if end := r.claimed(keys); end > 0 {
+	if end := r.claimedEnd(keys); end > 0 {
 		return end
 	}
 	const header, line = 64, 60
@@ -98,21 +96,21 @@ func base64Key(r *reader, shift, keys int) int {
 		return 0
 	}
 	for i := 0; ; {
-		end := r.few(i, base64Any)
+		end := r.shortRun(i, base64Any)
 		next := r.lineEnd(end)
 		if next == end || end-i < line || r.short {
-			return r.claim(r.few(end, padding), keys)
+			return r.claim(r.shortRun(end, padding), keys)
 		}
 		i = next
 	}
 }
 
-// lineEnd returns where the next line begins, behind its indentation; i if none
-// ends at i.
+// lineEnd returns the start of the next line's text, behind its indentation; i if no line ends at
+// i.
 func (r *reader) lineEnd(i int) int {
 	start := i
 	for _, end := range []string{"\r", `\r`, "\n", `\n`} {
-		if r.is(i, end) {
+		if r.hasAt(i, end) {
 			i += len(end)
 		}
 	}

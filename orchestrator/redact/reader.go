@@ -2,23 +2,22 @@ package redact
 
 import "strings"
 
-// shape is a known kind of credential: with what it begins, and how to find its
-// end.
+// shape is a known kind of credential.
 type shape struct {
-	// prefix begins each; an empty one leaves that to length, and to keys.
+	// prefix begins each credential; if empty, keys and length decide alone.
 	prefix string
-	// keys are the first four bytes, where the prefix has fewer.
+	// keys are the possible first four bytes, where the prefix has fewer.
 	keys []string
-	// word: only at the start of a word, because the prefix also ends words
-	// (task-…). A letter of an escape such as \n does not count as one.
+	// word restricts matches to the start of a word, because the prefix also ends words (task-…). A
+	// letter of an escape such as \n does not count as a word.
 	word bool
-	// length returns the length of a whole credential at the start of the text,
-	// which begins with the prefix; 0 for none. It sets r.ahead when the secret
-	// begins later, and r.short where it would have to read on behind the end.
+	// length returns the length of a whole credential at the start of the text, which begins with
+	// the prefix; 0 for none. It sets r.ahead when the secret begins later, and r.short when the
+	// end is not in sight.
 	length func(r *reader) int
 }
 
-// starts are what may stand at the beginning, up to four bytes of it.
+// starts returns the possible first bytes, at most four.
 func (s *shape) starts() []string {
 	if len(s.prefix) >= keySize {
 		return []string{s.prefix[:keySize]}
@@ -26,7 +25,7 @@ func (s *shape) starts() []string {
 	return s.keys
 }
 
-// keysWith are the keys of a prefix of three bytes before one of a class. A longer one needs none.
+// keysWith returns the keys of a prefix of three bytes before a byte of the class.
 func keysWith(prefix string, in *class) (all []string) {
 	if len(prefix) >= keySize {
 		return nil
@@ -39,15 +38,15 @@ func keysWith(prefix string, in *class) (all []string) {
 	return all
 }
 
-// at returns what of the shape begins at i.
-func (s *shape) at(t *text, i int) found {
+// match returns what of the shape begins at i.
+func (s *shape) match(t *text, i int) found {
 	if rest := t.b[i:]; len(rest) < len(s.prefix) {
 		return found{more: !t.final && s.prefix[:len(rest)] == string(rest)}
 	} else if string(rest[:len(s.prefix)]) != s.prefix || s.word && !startsWord(t, i) {
 		return found{}
 	}
 	b, whole := t.window(i)
-	r := &t.reader // its own would be on the heap
+	r := &t.reader // a new one would be on the heap
 	*r = reader{b: b[i:], t: t, base: i, whole: whole}
 	n := s.length(r)
 	if r.short {
@@ -59,23 +58,21 @@ func (s *shape) at(t *text, i int) found {
 	return found{ahead: span{r.ahead, n}}
 }
 
-// slots is the number of places where runs of characters are remembered.
+// slots bounds the places at which the length of a run of characters is remembered.
 const slots = 48
 
-// reader looks at the text of a credential and notes when its end is not in
-// sight yet.
+// reader measures a credential and notes when its end is not in sight yet.
 type reader struct {
-	b     []byte // from where the credential begins
+	b     []byte // begins with the credential
 	t     *text
-	base  int  // where that is in t
+	base  int  // offset of b in t
 	whole bool // nothing that matters follows b
 	ahead int
 	short bool
 }
 
-// run returns the end of the characters of the class from i on. The slot, one
-// for each place that asks, remembers it: else a run of nothing but prefixes
-// would be measured again from each of them.
+// run returns the end of the characters of the class from i on. The slot, one for each caller,
+// remembers it: else a text of nothing but prefixes would be measured again from each of them.
 func (r *reader) run(i int, in *class, slot int) int {
 	at, known := r.base+i, &r.t.state.runs[slot]
 	if known.from <= at && at < known.to {
@@ -83,17 +80,17 @@ func (r *reader) run(i int, in *class, slot int) int {
 	} else {
 		*known = span{at, at}
 	}
-	i = r.few(i, in)
+	i = r.shortRun(i, in)
 	known.to = max(known.to, r.base+i)
 	return i
 }
 
-// few is run where there cannot be many of them.
-func (r *reader) few(i int, in *class) int {
+// shortRun is run for few characters, without a slot.
+func (r *reader) shortRun(i int, in *class) int {
 	for i < len(r.b) && in[r.b[i]] {
 		i++
 	}
-	r.reached(i)
+	r.noteEnd(i)
 	return i
 }
 
@@ -104,31 +101,31 @@ func (r *reader) count(i, most int, in *class) int {
 		i++
 	}
 	if i < end || i == len(r.b) && end < i+most {
-		r.reached(i)
+		r.noteEnd(i)
 	}
 	return i
 }
 
-// is reports whether text stands at i.
-func (r *reader) is(i int, text string) bool {
+// hasAt reports whether text stands at i.
+func (r *reader) hasAt(i int, text string) bool {
 	have := r.b[min(i, len(r.b)):]
 	if len(have) < len(text) {
 		if strings.HasPrefix(text, string(have)) {
-			r.reached(len(r.b))
+			r.noteEnd(len(r.b))
 		}
 		return false
 	}
 	return string(have[:len(text)]) == text
 }
 
-func (r *reader) reached(i int) {
+func (r *reader) noteEnd(i int) {
 	if i >= len(r.b) && !r.whole {
 		r.short = true
 	}
 }
 
-// token returns the end of a run of at least least characters; 0 for none.
-func (r *reader) token(from int, in *class, least, slot int) int {
+// tokenEnd returns the end of a run of at least least characters; 0 for none.
+func (r *reader) tokenEnd(from int, in *class, least, slot int) int {
 	end := r.run(from, in, slot)
 	if end-from < least {
 		return 0
@@ -136,11 +133,11 @@ func (r *reader) token(from int, in *class, least, slot int) int {
 	return end
 }
 
-// startsWord reports whether a word can begin at i: not behind a letter, unless
-// it belongs to an escape (\n, \u003d, %3D, a colour's ESC[1m).
+// startsWord reports whether a word can begin at i: not behind a letter, unless that belongs to an
+// escape (\n, \u003d, %3D, a colour's ESC[1m).
 func startsWord(t *text, i int) bool {
 	var buf [context]byte
-	before := t.behind(i, context, &buf)
+	before := t.before(i, context, &buf)
 	n := len(before)
 	if n == 0 || !wordChars[before[n-1]] {
 		return true
@@ -158,8 +155,8 @@ func startsWord(t *text, i int) bool {
 	return before[n-1] == 'm' && endsColor(before[:n-1])
 }
 
-// endsColor reports whether b ends in an escape sequence that only its m lacks;
-// the escape character may itself be escaped.
+// endsColor reports whether b ends in a colour's escape sequence without its m. The escape
+// character may itself be escaped.
 func endsColor(b []byte) bool {
 	n := len(b)
 	for n > 0 && (b[n-1] == ';' || '0' <= b[n-1] && b[n-1] <= '9') {

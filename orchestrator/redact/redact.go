@@ -1,10 +1,9 @@
-// Package redact removes secrets from text and streams: no registered value, in
-// none of the forms that encoders give it, leaves a Redactor, however the stream
-// is cut into writes; and it makes foreign text harmless for the place where it
-// is shown.
+// Package redact removes secrets from text and streams, and makes foreign text harmless where it is
+// shown. No registered value, in none of the forms that encoders give it, leaves a Redactor,
+// however the stream is cut into writes.
 //
-// Beside the registered values it knows the shapes of common credentials. The
-// shapes are a net for what nobody registered; only the values are a promise.
+// It also knows the shapes of common credentials, as a net for values that were not registered;
+// only the registered values are a promise.
 package redact
 
 import (
@@ -14,36 +13,32 @@ import (
 	"sync"
 )
 
-// Mark stands in the place of every secret.
+// Mark replaces every secret.
 const Mark = "[REDACTED_SECRET]"
 
-// minValue is the length, in bytes, under which a value is not registered: it
-// would tear ordinary words apart.
+// minValue is the least length of a registered value, in bytes: a shorter one would tear words
+// apart.
 const minValue = 6
 
-// Redactor replaces what New was given by Mark. It never changes and may be
-// used by several goroutines.
+// Redactor replaces the values given to New by Mark. It is immutable and safe for concurrent use.
 type Redactor struct{ index *index }
 
-// Secret is a value and the name under which its owner knows it: that of a
-// variable, or of a setting.
+// Secret is a value and its name: that of a variable, or of a setting.
 type Secret struct{ Name, Value string }
 
-// New returns a redactor for values in all the forms that programs give them,
-// and for the known shapes of credentials. Space around a value does not count;
-// values shorter than 6 bytes, and those that Mark itself would show, are
-// ignored: see NewNamed. Each line of a value, of 8 bytes or more, counts as a
-// value of its own, and so do the password within a URL, the credential of an
-// Authorization header, and in a JSON document what stands under a key that
-// looks secret.
+// New returns a redactor for values in all the forms that programs give them, and for the known
+// shapes of credentials. Space around a value does not count; values shorter than 6 bytes, and
+// those that occur in Mark, are ignored: see NewNamed. Each line of a value, of 8 bytes or more, is
+// a value of its own, and so are a URL's password, the credential of an Authorization header, and
+// the values of a JSON document under keys that look secret.
 func New(values []string) *Redactor {
 	var all []string
 	seen := map[string]bool{}
 	for _, value := range values {
-		for _, part := range parts(value) {
+		for _, part := range secretParts(value) {
 			if redactable(part) && !seen[part] {
 				seen[part] = true
-				all = append(all, pieces(part)...)
+				all = append(all, splitLong(part)...)
 			}
 		}
 	}
@@ -53,11 +48,11 @@ func New(values []string) *Redactor {
 	return compile(all)
 }
 
-// shapesOnly is a Redactor for the shapes of credentials alone.
+// shapesOnly is the Redactor without values.
 var shapesOnly = sync.OnceValue(func() *Redactor { return compile(nil) })
 
-// Warm makes what every Redactor is made from. Whoever needs it waits for whoever makes it; so a program that will need it, and has
-// something else to do first, calls Warm on another goroutine.
+// Warm builds the table that every Redactor needs. A program that has something else to do first
+// calls it on another goroutine.
 func Warm() { shapesOnly() }
 
 func compile(pieces []string) *Redactor {
@@ -71,9 +66,8 @@ func compile(pieces []string) *Redactor {
 	return &Redactor{ix.build()}
 }
 
-// NewNamed is New for values with names. It also returns the names, sorted, of
-// those that are not redacted because they are too short, or part of Mark, so
-// that the caller can warn of them. Empty values are nobody's secret.
+// NewNamed is New for named values. It also returns the sorted names of those that are too short or
+// part of Mark, so that the caller can warn of them. Empty values are ignored.
 func NewNamed(secrets []Secret) (r *Redactor, ignored []string) {
 	values := make([]string, len(secrets))
 	for i, s := range secrets {
@@ -93,7 +87,7 @@ func redactable(value string) bool {
 // String returns s with Mark for every secret in it.
 func (r *Redactor) String(s string) string {
 	b := []byte(s)
-	if !r.finds(b) {
+	if !r.hasSecret(b) {
 		return s
 	}
 	return string(r.Bytes(b))
@@ -106,23 +100,23 @@ func (r *Redactor) Bytes(b []byte) []byte {
 	return out
 }
 
-// finds reports whether there is a secret in a whole text.
-func (r *Redactor) finds(b []byte) (found bool) {
+// hasSecret reports whether a whole text holds a secret.
+func (r *Redactor) hasSecret(b []byte) (found bool) {
 	r.find(b, &state{}, true, func(span, bool) { found = true })
 	return found
 }
 
-// Changes reports whether String would return something else than s.
+// Changes reports whether String would change s.
 func (r *Redactor) Changes(s string) bool { return r.ChangesBytes([]byte(s)) }
 
-// ChangesBytes is Changes for bytes, of which it makes no copy unless there are secrets.
+// ChangesBytes is Changes for bytes, which are copied only if they hold a secret.
 func (r *Redactor) ChangesBytes(b []byte) bool {
-	return r.finds(b) && !bytes.Equal(r.Bytes(b), b) // Mark may stand for itself
+	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // Mark may stand for itself
 }
 
-// scan appends to dst what may be shown of b and returns how many bytes of b
-// it has decided on. The rest begins something that may yet become a secret,
-// and must be given again with what follows it; if final, nothing follows.
+// scan appends the part of b that may be shown to dst, and returns the number of bytes of b that
+// are decided. The rest may begin a secret and must be given again with what follows; if final,
+// nothing follows.
 func (r *Redactor) scan(dst, b []byte, st *state, final bool) ([]byte, int) {
 	shown := max(st.covered-1, 0)
 	used := r.find(b, st, final, func(s span, more bool) {
@@ -137,27 +131,25 @@ func (r *Redactor) scan(dst, b []byte, st *state, final bool) ([]byte, int) {
 	return dst, used
 }
 
-// secrets are the places of all that scan hides of a whole text; one may go on in
-// the next.
-func (r *Redactor) secrets(b []byte) (all []span) {
+// findAll returns the spans that scan would hide of a whole text; the last one may go on in the
+// next text.
+func (r *Redactor) findAll(b []byte) (all []span) {
 	r.find(b, &state{}, true, func(s span, _ bool) { all = append(all, s) })
 	return all
 }
 
-// find calls hide for every secret in b, in order, and returns how many bytes of b
-// it has decided on. More says that this is not another one than the last: secrets
-// that overlap or touch are one, so that nothing of the second shows behind the
-// first.
+// find calls hide for every secret in b, in order, and returns the number of bytes of b that are
+// decided. more says that the span extends the last one: overlapping and adjacent secrets are one,
+// so that nothing of the second shows behind the first.
 //
-// Whether a position begins a secret depends on the bytes from there on, and on
-// at most context bytes before, never on where a write ended, so the result is
-// the same for every chunking.
+// Whether a secret begins at a position depends on the bytes from there on and on at most context
+// bytes before it, never on where a write ended: every chunking gives the same result.
 func (r *Redactor) find(b []byte, st *state, final bool, hide func(s span, more bool)) (used int) {
 	t, o := text{b: b, state: st, final: final}, newOpeners(b)
 	end, i := st.covered-1, 0 // b[:end] is hidden
 	for ; i < len(b); i++ {
-		i = min(r.index.next(b, i, &o), st.nextAhead())
-		m := r.index.at(&t, i, &o)
+		i = min(r.index.nextCandidate(b, i, &o), st.nextAhead())
+		m := r.index.match(&t, i, &o)
 		if m.more {
 			break
 		}
@@ -171,6 +163,6 @@ func (r *Redactor) find(b []byte, st *state, final bool, hide func(s span, more 
 		hide(span{i, i + m.n}, i <= end)
 		end = i + m.n
 	}
-	st.pass(i, end, b)
+	st.advance(i, end, b)
 	return i
 }

@@ -38,7 +38,7 @@ func TestString(t *testing.T) {
 	}
 }
 
-// TestWriterEveryCut: whatever the chunks are, the stream is redacted like the whole.
+// TestWriterEveryCut: a stream is redacted like the whole, in any chunks.
 func TestWriterEveryCut(t *testing.T) {
 	r := New([]string{secret, "tok-123456", "two words\nand lines"})
 	text := "a tok-123456 b " + secret + " ghp_0123456789abcdefghijABCDEFGHIJ012345\ntwo words\nand lines https://me:hunter22@host end"

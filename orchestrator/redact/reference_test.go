@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// reference is the redactor without an index: at every place everything is
-// tried, and nothing is cut into writes.
+// reference is the redactor without an index: it tries everything at every place, in one piece.
 func reference(r *Redactor, s string) string {
 	var all group
 	for i := range r.index.first {
@@ -49,7 +48,7 @@ func reference(r *Redactor, s string) string {
 	return b.String()
 }
 
-// The index, the runs that are remembered and the cuts change nothing.
+// The index, the remembered runs and the chunks change nothing.
 func FuzzIndexMissesNothing(f *testing.F) {
 	f.Add("hunter2-hunter2", `a \u0068unter2%2Dhunter2 `, []byte{0, 3})
 	f.Add("it's a secret", `it'\''s a s\x65cret`, []byte{9})
@@ -82,7 +81,7 @@ func checkAgainstReference(t *testing.T, r *Redactor, text string, cuts []byte) 
 	}
 }
 
-// The same over texts that are made of what matters.
+// The same for texts made of significant parts.
 func TestIndexMissesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	values := trickySecrets()

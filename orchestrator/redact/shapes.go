@@ -2,7 +2,7 @@ package redact
 
 import "sync"
 
-// shapes is read only. It is made for the first Redactor: not every command of the program has one.
+// shapes is read-only, and made for the first Redactor: not every command has one.
 var shapes = sync.OnceValue(shapeTable)
 
 var (
@@ -11,16 +11,16 @@ var (
 	hexDigits = classOf(digits + "abcdef")
 )
 
-// rule is a prefix and at least so many characters of one class.
+// rule is a prefix followed by at least least characters of a class.
 type rule struct {
 	least    int
 	class    string
 	prefixes []string
 }
 
-// anywhere are the tokens that no other text looks like. Sources: the providers'
-// own pages on their tokens, and the patterns of GitHub's secret scanning.
-var anywhere = []rule{
+// anywhereRules are the tokens that no other text resembles. Sources: the providers' own pages, and
+// the patterns of GitHub's secret scanning.
+var anywhereRules = []rule{
 	// forges and registries
 	{36, alnum, []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_"}},
 	{40, alnum + "_", []string{"github_pat_"}},
@@ -48,9 +48,9 @@ var anywhere = []rule{
 	{24, alnum + "_-", []string{"shpat_", "shpss_", "glsa_", "lin_api_", "sntrys_", "sntryu_", "PMAK-", "NRAK-", "sq0atp-", "sq0csp-"}},
 }
 
-// alone are those that stand in base64 or in names by chance, but not often at
-// the start of a word.
-var alone = []rule{
+// wordStartRules are the tokens that also occur in base64 or in names, but seldom at the start of a
+// word.
+var wordStartRules = []rule{
 	{35, alnum + "_-", []string{"AIza"}},
 	{32, alnum + "_-=", []string{"ATBB"}},
 	{40, dotted, []string{"1//0"}},
@@ -59,10 +59,10 @@ var alone = []rule{
 	{32, digits + "abcdef", []string{"dapi"}},
 }
 
-// slotCount hands out the slots of readers while the table is made.
+// slotCount assigns the slots of readers while the table is made.
 type slotCount int
 
-func (s *slotCount) next() int {
+func (s *slotCount) take() int {
 	if *s++; *s > slots {
 		panic("redact: more slots are used than a state has")
 	}
@@ -71,7 +71,7 @@ func (s *slotCount) next() int {
 
 func shapeTable() []*shape {
 	var slot slotCount
-	tokens := append(ruleShapes(anywhere, false, &slot), ruleShapes(alone, true, &slot)...)
+	tokens := append(ruleShapes(anywhereRules, false, &slot), ruleShapes(wordStartRules, true, &slot)...)
 	all := append(tokens, formats(&slot)...)
 	all = append(all, assignments(&slot)...)
 	return append(all, wrappedShapes(tokens, &slot)...)
@@ -79,10 +79,10 @@ func shapeTable() []*shape {
 
 func ruleShapes(rules []rule, word bool, slot *slotCount) (all []*shape) {
 	for _, u := range rules {
-		in, place := classOf(u.class), slot.next()
+		in, place := classOf(u.class), slot.take()
 		for _, p := range u.prefixes {
 			all = append(all, &shape{prefix: p, keys: keysWith(p, in), word: word, length: func(r *reader) int {
-				return r.token(len(p), in, u.least, place)
+				return r.tokenEnd(len(p), in, u.least, place)
 			}})
 		}
 	}

@@ -129,7 +129,7 @@ func TestProviderTokens(t *testing.T) {
 	}
 }
 
-// longestShown is how much of a secret can be read in one place.
+// longestShown is the length of a secret's longest part that shows.
 func longestShown(s, secret string) (most int) {
 	for _, part := range strings.Split(s, Mark) {
 		for i := range secret {
@@ -162,8 +162,8 @@ func TestProviderTokensEncoded(t *testing.T) {
 	}
 }
 
-// prefixes are all of the tables, each with the least length of what follows: a
-// rule that is lost or weakened shows here.
+// prefixes are those of all tables, each with the least length of the rest: a lost or weakened rule
+// shows here.
 const prefixes = `1//0 40, 7Q~ 31, 8Q~ 31, ABIA 16, ACCA 16, AGE-SECRET-KEY-1 24, AIza 35, AIzaSy 33, AKIA 16, ASIA 16, ATATT3 60, ATBB 32, ATCTT3 60,
 CCIPAT_ 20, GOCSPX- 24, NRAK- 24, PMAK- 24, SG. 50, api_org_ 30, bkua_ 20, dapi 32, dckr_oat_ 20, dckr_pat_ 20, discord.com/api/webhooks/ 60,
 discordapp.com/api/webhooks/ 60, doo_v1_ 24, dop_v1_ 24, gho_ 36, ghp_ 36, ghr_ 36, ghs_ 36, ghu_ 36, github_pat_ 40, glagent- 20, glcbt- 20,
@@ -176,7 +176,7 @@ xoxd- 10, xoxe- 10, xoxe. 10, xoxp- 10, xoxr- 10, xoxs- 10, ya29. 30`
 // Each rule finds the shortest token of its kind, and no shorter one.
 func TestEveryPrefix(t *testing.T) {
 	r, known := New(nil), map[string]bool{}
-	for _, u := range append(anywhere, alone...) {
+	for _, u := range append(anywhereRules, wordStartRules...) {
 		for _, p := range u.prefixes {
 			known[p] = true
 		}
@@ -233,7 +233,7 @@ func TestEveryName(t *testing.T) {
 	}
 }
 
-// What stands behind a token in base64 is not part of it.
+// The text behind a token in base64 is not part of it.
 func TestTokenWithinBase64(t *testing.T) {
 	for shift := range 3 {
 		const token = "ghp" + "_0123456789abcdefghijABCDEFGHIJ012345"
@@ -247,7 +247,7 @@ func TestTokenWithinBase64(t *testing.T) {
 
 // rulePrefix is the prefix of the rule that finds s.
 func rulePrefix(s string) string {
-	for _, u := range append(anywhere, alone...) {
+	for _, u := range append(anywhereRules, wordStartRules...) {
 		for _, p := range u.prefixes {
 			if strings.HasPrefix(s, p) {
 				return p

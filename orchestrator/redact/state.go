@@ -2,28 +2,25 @@ package redact
 
 import "math"
 
-// context is how many bytes before a position are looked at: to tell the start
-// of a word from its middle, behind an escape such as \u003d; and to tell a
-// wrapped line of base64 from a word at the end of a line.
+// context is the number of bytes before a position that count: to find the start of a word behind
+// an escape such as \u003d, and to tell a wrapped line of base64 from a word at the end of a line.
 const context = 16
 
-// maxToken is how long, in bytes, a secret can be in a text: more than the PEM
-// text of any private key, and than any form of a piece of a value. So much of a
-// stream may be held back.
+// maxToken bounds a secret in a text, in bytes: more than the PEM text of any private key, and than
+// any form of a piece of a value. That much of a stream may be held back.
 const maxToken = 16 << 10
 
 type span struct{ from, to int }
 
-// state is what scan must know about the bytes before the ones it is given.
-// Places count from the first of those.
+// state is what scan knows about the bytes before its text. Offsets count from the text's start.
 type state struct {
-	covered int         // one more than the bytes that belong to a secret already marked
-	ahead   []span      // secrets that were found before their first byte
-	before  []byte      // the last bytes that were used up, at most context
-	runs    [slots]span // for each slot the last run of characters that was measured
+	covered int         // 1 + the bytes that belong to a secret already marked
+	ahead   []span      // secrets found before their first byte
+	before  []byte      // the last consumed bytes, at most context
+	runs    [slots]span // for each slot the last measured run of characters
 }
 
-// nextAhead is where the next of the secrets begins that were found ahead.
+// nextAhead returns the start of the next secret that was found ahead.
 func (st *state) nextAhead() int {
 	next := math.MaxInt
 	for _, s := range st.ahead {
@@ -32,8 +29,7 @@ func (st *state) nextAhead() int {
 	return next
 }
 
-// takeAhead removes the secrets that were found ahead of i and begin there, and
-// returns where the longest of them ends.
+// takeAhead removes the secrets found ahead that begin at i, and returns the end of the longest.
 func (st *state) takeAhead(i int) (end int) {
 	kept := st.ahead[:0]
 	for _, s := range st.ahead {
@@ -47,8 +43,8 @@ func (st *state) takeAhead(i int) (end int) {
 	return end
 }
 
-// pass moves the state on by the n bytes of b that are used up.
-func (st *state) pass(n, end int, b []byte) {
+// advance moves the state behind the n consumed bytes of b.
+func (st *state) advance(n, end int, b []byte) {
 	st.covered = max(end-n+1, 0)
 	for i, s := range st.ahead {
 		st.ahead[i] = span{s.from - n, s.to - n}
@@ -64,7 +60,7 @@ func (st *state) pass(n, end int, b []byte) {
 	}
 }
 
-// text is what scan looks at: b, and what it knows of the bytes before.
+// text is the text of a scan and what is known of the bytes before.
 type text struct {
 	b      []byte
 	state  *state
@@ -72,16 +68,16 @@ type text struct {
 	reader reader
 }
 
-// window returns the bytes from i on that a secret at i may take, and whether
-// nothing that matters follows them.
+// window returns the bytes that a secret at i may take, with those before i, and whether nothing
+// that matters follows them.
 func (t *text) window(i int) (b []byte, whole bool) {
 	end := min(len(t.b), i+maxToken)
 	return t.b[:end], t.final || end == i+maxToken
 }
 
-// behind returns the last k bytes before i, or all there are; k is at most
-// context. The bytes are only borrowed.
-func (t *text) behind(i, k int, buf *[context]byte) []byte {
+// before returns the last k bytes before i, or all there are; k is at most context. The bytes are
+// borrowed.
+func (t *text) before(i, k int, buf *[context]byte) []byte {
 	if i >= k {
 		return t.b[i-k : i]
 	}

@@ -56,7 +56,7 @@ func TestRedactedTextStays(t *testing.T) {
 	}
 }
 
-// People wait for the lines of a terminal: what cannot become a secret goes at once.
+// A terminal shows a line at once unless it may become a secret.
 func TestWriterPassesOnAtOnce(t *testing.T) {
 	var out bytes.Buffer
 	w := New([]string{"hunter2-hunter2"}).Writer(&out)
@@ -84,8 +84,8 @@ func floods(size int) []string {
 	}
 }
 
-// Whatever never ends, no more is held back than the longest thing known, and
-// what comes out is what String returns.
+// No flood makes the writer hold back more than the longest known secret, and the output is that of
+// String.
 func TestWriterHoldsBounded(t *testing.T) {
 	r := New([]string{"hunter2-hunter2"})
 	for _, flood := range floods(100 << 10) {
@@ -119,7 +119,7 @@ func TestWriterNeedsLittleMemory(t *testing.T) {
 	}
 }
 
-// People who follow a log see each line when it is written: only what can begin a
+// A person that follows a log sees each line when it is written: only what can begin a
 // secret waits, and that is never the end of an ordinary line.
 func TestLinesPassAtOnce(t *testing.T) {
 	var out bytes.Buffer
@@ -147,7 +147,7 @@ func (c *counting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What is held back alone makes no write.
+// Held bytes alone cause no write.
 func TestWriterWritesNothingForNothing(t *testing.T) {
 	to := &counting{}
 	w := New([]string{"hunter2-hunter2"}).Writer(to)

@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// minPart is the length, in bytes, from which a line of a value, or a string
-	// of a JSON document, is a secret by itself.
+	// minPart is the length, in bytes, from which a line of a value, or a string of a JSON
+	// document, is a secret by itself.
 	minPart = 8
-	// pieceSize and overlap, in bytes: a longer value is registered in pieces, so
-	// that a part of it shows as little as the whole, and no pattern is long. They
-	// overlap so that base64 of the one covers what it shares with the next.
+	// pieceSize and overlap, in bytes: a longer value is registered in pieces, so that no part of
+	// it shows and no pattern is long. They overlap so that base64 of one covers what it shares
+	// with the next.
 	pieceSize = 256
 	overlap   = 16
-	// maxDepth ends the search of values within values.
+	// maxDepth bounds values within values.
 	maxDepth = 4
 )
 
-// parts returns the value, and what in it is a secret by itself.
-func parts(value string) []string { return appendParts(nil, value, 0) }
+// secretParts returns the value and the parts of it that are secrets by themselves.
+func secretParts(value string) []string { return appendParts(nil, value, 0) }
 
 func appendParts(all []string, value string, depth int) []string {
 	value = strings.TrimSpace(value)
@@ -32,20 +32,19 @@ func appendParts(all []string, value string, depth int) []string {
 	if depth == maxDepth {
 		return all
 	}
-	inner := append(lines(value), credentials(value)...)
-	inner = append(inner, unwrapped(value)...)
+	inner := append(longLines(value), credentials(value)...)
+	inner = append(inner, decodedForms(value)...)
 	for _, v := range append(inner, documentSecrets(value)...) {
 		all = appendParts(all, v, depth+1)
 	}
 	return all
 }
 
-// armor is the first or last line of a PEM block, which is no secret.
+// armor matches the first or last line of a PEM block, which is no secret.
 var armor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-----(BEGIN|END) [A-Z0-9 ]+-----$`) })
 
-// lines returns each long line of a value of several, because programs print
-// line by line.
-func lines(value string) (all []string) {
+// longLines returns each long line of a value of several, because programs print line by line.
+func longLines(value string) (all []string) {
 	found := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
 	if len(found) < 2 {
 		return nil
@@ -58,9 +57,9 @@ func lines(value string) (all []string) {
 	return all
 }
 
-// unwrapped returns what a value means that is itself written for some syntax: a
-// key with \n for its line ends, as variables hold it, or a document in base64.
-func unwrapped(value string) (all []string) {
+// decodedForms returns the meaning of a value that is written for some syntax: a key with \n for
+// its line ends, as variables hold it, or a document in base64.
+func decodedForms(value string) (all []string) {
 	if strings.Contains(value, `\n`) && !strings.HasPrefix(value, "{") {
 		all = append(all, strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(value))
 	}
@@ -75,8 +74,7 @@ func unwrapped(value string) (all []string) {
 	return all
 }
 
-// credentials returns the credential of an Authorization header, and the
-// password of a URL.
+// credentials returns the credential of an Authorization header, and the password of a URL.
 func credentials(value string) (all []string) {
 	for _, scheme := range []string{"Bearer ", "Basic ", "token "} {
 		if len(value) > len(scheme) && strings.EqualFold(value[:len(scheme)], scheme) {
@@ -129,8 +127,8 @@ func secretStrings(all []string, v any, secret bool) []string {
 	return all
 }
 
-// secretKey is SecretName for the keys of documents, which are also written
-// privateKey and private-key, and say less.
+// secretKey is SecretName for the keys of documents, which are shorter and may be written
+// privateKey or private-key.
 func secretKey(key string) bool {
 	var b strings.Builder
 	for i, r := range key {
@@ -147,8 +145,8 @@ func secretKey(key string) bool {
 	return SecretName(name) || SecretName(key)
 }
 
-// pieces cuts a long value, never within a character.
-func pieces(value string) (all []string) {
+// splitLong cuts a long value into pieces, never within a character.
+func splitLong(value string) (all []string) {
 	for len(value) > pieceSize {
 		all = append(all, value[:charStart(value, pieceSize)])
 		value = value[charStart(value, min(pieceSize-overlap, len(value)-pieceSize/2)):]
@@ -156,7 +154,7 @@ func pieces(value string) (all []string) {
 	return append(all, value)
 }
 
-// charStart returns where the character begins to which s[i] belongs.
+// charStart returns the start of the character that s[i] belongs to.
 func charStart(s string, i int) int {
 	for k := i; k > i-utf8.UTFMax; k-- {
 		if utf8.RuneStart(s[k]) {

@@ -91,7 +91,7 @@ func TestPiecesCoverAValue(t *testing.T) {
 	for size := 6; size < 1200; size += 7 {
 		value := strings.ToValidUTF8(strings.Repeat("aé\U0001f600", size)[:size], "x")
 		rest := value
-		for i, p := range pieces(value) {
+		for i, p := range splitLong(value) {
 			if i > 0 && len(p) < pieceSize/2-4 || len(p) > pieceSize || !strings.Contains(value, p) || !utf8.ValidString(p) {
 				t.Fatalf("piece %d of %d bytes has %d", i, size, len(p))
 			}
@@ -103,7 +103,7 @@ func TestPiecesCoverAValue(t *testing.T) {
 	}
 }
 
-// A hundred values are no work.
+// A hundred values cost little.
 func TestNewIsQuick(t *testing.T) {
 	values := benchValues(100)
 	best := time.Hour
@@ -117,7 +117,7 @@ func TestNewIsQuick(t *testing.T) {
 	}
 }
 
-// A secret as it is, before more backslashes than there are ways to read.
+// A plain secret before more backslashes than have readings.
 func TestBackslashesBehindASecret(t *testing.T) {
 	const secret = `st-pl\`
 	for n := range 60 {
@@ -128,7 +128,8 @@ func TestBackslashesBehindASecret(t *testing.T) {
 	}
 }
 
-// TestLineEndsInARow: a text of nothing but escaped line ends is gone through once, not from each of its letters n again.
+// TestLineEndsInARow: a text of nothing but escaped line ends is walked once, not from each of its
+// letters n again.
 func TestLineEndsInARow(t *testing.T) {
 	r := New(benchValues(20))
 	text := strings.Repeat(`\n`, 8000)
@@ -141,7 +142,7 @@ func TestLineEndsInARow(t *testing.T) {
 	}
 }
 
-// TestSpacedHex: the bytes of a hex dump may stand as far apart as they like.
+// TestSpacedHex: the bytes of a hex dump may be any distance apart.
 func TestSpacedHex(t *testing.T) {
 	secret := "Sw0rdfishTr0mbone77Q"
 	r := New([]string{secret})

@@ -10,8 +10,7 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-// terminal is a small VT: it knows what a byte stream makes a terminal do, and
-// keeps a record of all that is not the printing of a character.
+// terminal is a small VT that records everything but the printing of characters.
 type terminal struct {
 	did   []string
 	text  strings.Builder
@@ -23,7 +22,7 @@ func (v *terminal) note(format string, args ...any) {
 	v.did = append(v.did, fmt.Sprintf(format, args...))
 }
 
-// feed reads b as UTF-8, and bytes that are none of it as an 8-bit terminal does.
+// feed reads b as UTF-8, and invalid bytes as an 8-bit terminal does.
 func (v *terminal) feed(b []byte) {
 	if v.state == nil {
 		v.state = ground
@@ -90,7 +89,7 @@ func stringState(v *terminal, r rune) {
 	v.args.WriteRune(r)
 }
 
-// hostile are texts that each do something to a terminal or a log.
+// hostile are texts that each affect a terminal or a log.
 var hostile = []string{
 	"\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]52;c;ZXZpbA==\x07", "\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\", "\x9b2J", "\u009b2J", "\x1bP+q\x1b\\",
 	"\x1bc", "\x1b[?1049h", "\x1b[6n", "\x1b[1;31mred", "\x08\x08\x08gone", "ok\r::error::x", "\a", "\x0e", "\x7f", "\x00", "\v", "\f", "\u0085", "\u2028",
@@ -108,8 +107,8 @@ func TestVTSeesHostileText(t *testing.T) {
 	}
 }
 
-// checkScreen writes what is to be inert to a terminal that is large enough, and
-// wants the text on it, the cursor behind it and nothing else.
+// checkScreen writes an inert text to a large enough terminal, and requires the text on it, the
+// cursor behind it and nothing else.
 func checkScreen(t *testing.T, text string) {
 	t.Helper()
 	lines := strings.Split(text, "\n")

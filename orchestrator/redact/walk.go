@@ -2,28 +2,26 @@ package redact
 
 import "strings"
 
-// walk compares a text with a literal.
+// walk compares a text with a literal, through all escapes that may stand in it.
 type walk struct {
 	*literal
 	t     *text
 	b     []byte
 	whole bool
-	short bool // the end of b was met
-	work  int  // how many steps may still lead nowhere: a bound on time
+	short bool // the end of b was reached
+	work  int  // steps left that may lead nowhere: a bound on time
 }
 
-// maxWork is enough for a piece of a value that is nothing but the marks of
-// escapes, and was escaped four times.
+// maxWork is enough for a piece of a value of nothing but escape characters, escaped four times.
 const maxWork = 2000
 
-// maxIdle is how many line ends may follow one another within base64 and base32,
-// of which the letter n of an escaped line end may be the beginning: without a
-// bound, a run of nothing but those would be gone through from each n again.
+// maxIdle bounds consecutive line ends within base64 and base32. The n of an escaped one may begin
+// the literal: without a bound a run of line ends would be walked again from each n.
 const maxIdle = 3
 
-// from returns the end of the literal's rest from j on, if it stands at p; -1 if
-// not. idle is how many steps before took none of the literal.
-func (w *walk) from(p, j, idle int) int {
+// match returns the end of the literal's rest from j on, if it stands at p, else -1. idle counts
+// the last steps that took none of the literal.
+func (w *walk) match(p, j, idle int) int {
 	for j < len(w.text) {
 		if p >= len(w.b) {
 			w.short = true
@@ -36,41 +34,41 @@ func (w *walk) from(p, j, idle int) int {
 		}
 		w.work--
 		var s steps
-		w.steps(&s, p, j)
+		w.addSteps(&s, p, j)
 		if s.n == 0 || idle > maxIdle && (w.kind == encoded || w.kind == encoded6) {
 			return -1
 		}
 		if s.n > 1 {
-			return w.any(&s, p, j, idle)
+			return w.tryEach(&s, p, j, idle)
 		}
 		p, j, idle = s.list[0].after(p, j, idle)
 	}
 	return p
 }
 
-// any goes on in the first way that leads to the end.
-func (w *walk) any(s *steps, p, j, idle int) int {
+// tryEach takes the first step that leads to the end.
+func (w *walk) tryEach(s *steps, p, j, idle int) int {
 	for k, way := range s.list[:s.n] {
 		if k > 0 && w.work <= 0 {
 			break
 		}
-		if end := w.from(way.after(p, j, idle)); end >= 0 {
+		if end := w.match(way.after(p, j, idle)); end >= 0 {
 			return end
 		}
 	}
 	return -1
 }
 
-// steps are ways to go on.
+// steps are the possible next steps.
 type steps struct {
 	n    int
 	list [2*maxReadings + 6]step
 }
 
-// step is so many bytes in the text for so many of the literal.
+// step covers in bytes of the text and of bytes of the literal.
 type step struct{ in, of int32 }
 
-// after is where the arguments of from stand behind a step.
+// after returns the arguments of match behind a step.
 func (s step) after(p, j, idle int) (int, int, int) {
 	if idle++; s.of > 0 {
 		idle = 0
@@ -83,35 +81,35 @@ func (s *steps) add(in, of int) {
 	s.n++
 }
 
-func (w *walk) steps(s *steps, p, j int) {
+func (w *walk) addSteps(s *steps, p, j int) {
 	c, want := w.b[p], w.text[j]
 	if c == '\'' && want == '\'' { // first: what it begins with is also a quote by itself
-		w.shell(s, p)
+		w.addShellQuotes(s, p)
 	}
 	if w.kind == plain && (c == want || c == '\\') && strings.IndexByte(doubled, want) >= 0 {
-		w.doubles(s, p, j)
+		w.addDoubled(s, p, j)
 	}
 	switch {
 	case c == '\\' && want == '\\':
-		w.backslashes(s, p, j)
+		w.addBackslashes(s, p, j)
 	case w.canon[c] == want:
 		s.add(1, 1)
 	case c == '+' && want == ' ' && w.kind == plain:
 		s.add(1, 1)
-	case c == '\r' && want == '\n' && w.is(p+1, "\n"):
+	case c == '\r' && want == '\n' && w.hasAt(p+1, "\n"):
 		s.add(2, 1)
 	}
 	if opener[c] != 0 {
-		w.escape(s, p, j, 0, 0)
+		w.addEscapes(s, p, j, 0, 0)
 	}
 	if w.kind == hexed && j > 0 && j%2 == 0 {
-		w.separator(s, p, separators, 0)
+		w.addSeparator(s, p, separators, 0)
 	} else if w.kind == decimal && want == ',' {
-		w.separator(s, p, commas, 1)
+		w.addSeparator(s, p, commas, 1)
 	}
 	if w.kind != plain && j > 0 {
-		if n := w.wrap(p); n > 0 {
-			if w.kind == hexed && w.is(p+n, "0x") {
+		if n := w.wrapLength(p); n > 0 {
+			if w.kind == hexed && w.hasAt(p+n, "0x") {
 				n += len("0x")
 			}
 			s.add(n, 0)
@@ -119,9 +117,9 @@ func (w *walk) steps(s *steps, p, j int) {
 	}
 }
 
-// escape adds the readings of an escape at p that mean what the literal has at
-// j; in and of were gone already.
-func (w *walk) escape(s *steps, p, j, in, of int) {
+// addEscapes adds the readings of an escape at p that mean the literal's bytes at j; in and of were
+// covered already.
+func (w *walk) addEscapes(s *steps, p, j, in, of int) {
 	var all readings
 	if all.read(w.b, p) {
 		w.short = true
@@ -134,14 +132,14 @@ func (w *walk) escape(s *steps, p, j, in, of int) {
 	}
 }
 
-// backslashes goes over a run of them in both: each level of strings within
-// strings doubles them, and the last may belong to an escape that follows.
-func (w *walk) backslashes(s *steps, p, j int) {
+// addBackslashes covers a run of backslashes in both: each level of strings within strings doubles
+// them, and the last may belong to an escape that follows.
+func (w *walk) addBackslashes(s *steps, p, j int) {
 	of, in := 1, 1
 	for j+of < len(w.text) && w.text[j+of] == '\\' {
 		of++
 	}
-	for in <= of*maxBackslashes+maxBackslashes && w.is(p+in, `\`) {
+	for in <= of*maxBackslashes+maxBackslashes && w.hasAt(p+in, `\`) {
 		in++
 	}
 	if in < of || in >= of*maxBackslashes+maxBackslashes {
@@ -149,36 +147,36 @@ func (w *walk) backslashes(s *steps, p, j int) {
 	}
 	s.add(in, of)
 	if in > of && j+of < len(w.text) {
-		w.escape(s, p+in-1, j+of, in-1, of)
+		w.addEscapes(s, p+in-1, j+of, in-1, of)
 	}
 }
 
-// shell adds the two ways to write ' within a shell's quotes: '\” and '"'"'. In
-// a string, backslashes stand before what is quoted.
-func (w *walk) shell(s *steps, p int) {
-	run := w.run(p + 1)
-	if q := p + 1 + run; run > 0 && w.is(q, "''") {
+// addShellQuotes adds the two ways to write ' within a shell's quotes: '\” and '"'"'. In a string,
+// backslashes stand before what is quoted.
+func (w *walk) addShellQuotes(s *steps, p int) {
+	run := w.backslashes(p + 1)
+	if q := p + 1 + run; run > 0 && w.hasAt(q, "''") {
 		s.add(q+2-p, 1)
 	}
 	q := p + 1 + run
-	if !w.is(q, `"'`) {
+	if !w.hasAt(q, `"'`) {
 		return
 	}
-	if q += 2 + w.run(q+2); w.is(q, `"'`) {
+	if q += 2 + w.backslashes(q+2); w.hasAt(q, `"'`) {
 		s.add(q+2-p, 1)
 	}
 }
 
-// run returns the number of backslashes at p.
-func (w *walk) run(p int) int {
+// backslashes returns the number of backslashes at p.
+func (w *walk) backslashes(p int) int {
 	n := backslashRun(w.b, p)
 	w.short = w.short || p+n == len(w.b)
 	return min(n, maxBackslashes)
 }
 
-// doubles goes over a whole run of a character that is written twice, because each
-// one could else be read in two ways. In a string, backslashes stand before them.
-func (w *walk) doubles(s *steps, p, j int) {
+// addDoubled covers a whole run of a character that is written twice, because each one could be
+// read in two ways. In a string, backslashes stand before them.
+func (w *walk) addDoubled(s *steps, p, j int) {
 	c := string(w.text[j : j+1])
 	if j > 0 && w.text[j-1] == c[0] {
 		return
@@ -188,7 +186,7 @@ func (w *walk) doubles(s *steps, p, j int) {
 		of++
 	}
 	for range 2 * of {
-		if q += w.run(q); !w.is(q, c) {
+		if q += w.backslashes(q); !w.hasAt(q, c) {
 			return
 		}
 		q++
@@ -196,17 +194,17 @@ func (w *walk) doubles(s *steps, p, j int) {
 	s.add(q-p, of)
 }
 
-func (w *walk) separator(s *steps, p int, list []string, of int) {
+func (w *walk) addSeparator(s *steps, p int, list []string, of int) {
 	for _, sep := range list {
-		if w.is(p, sep) {
+		if w.hasAt(p, sep) {
 			s.add(len(sep), of)
 			return
 		}
 	}
 }
 
-// is reports whether want stands at p, and notes when the end of b comes first.
-func (w *walk) is(p int, want string) bool {
+// hasAt reports whether want stands at p, and notes when the end of b comes first.
+func (w *walk) hasAt(p int, want string) bool {
 	have := w.b[min(p, len(w.b)):]
 	if len(have) < len(want) {
 		w.short = w.short || string(have) == want[:len(have)]
@@ -215,19 +213,18 @@ func (w *walk) is(p int, want string) bool {
 	return string(have[:len(want)]) == want
 }
 
-// maxIndent is how far a wrapped line may be indented.
+// maxIndent bounds the indentation of a wrapped line.
 const maxIndent = 32
 
-// wrap returns the length of a line end at p, escaped or not, with the
-// indentation behind it, within encoded bytes; 0 for none. In front of it there
-// must be so much of them that no word is taken for them: the last word of each
-// line would wait for the next line.
-func (w *walk) wrap(p int) int {
+// wrapLength returns the length of a line end at p, escaped or not, with the indentation behind it,
+// within encoded bytes; 0 for none. Enough encoded bytes must stand before it that it is no word:
+// else the last word of each line would wait for the next line.
+func (w *walk) wrapLength(p int) int {
 	if c := w.b[p]; c != '\n' && c != '\r' && c != '\\' {
 		return 0
 	}
 	short := w.short
-	if q := w.wrapEnd(p); q > p && w.t.dense(p, w.kind) {
+	if q := w.wrapEnd(p); q > p && w.t.isDense(p, w.kind) {
 		return q - p
 	} else if q == p {
 		return 0
@@ -238,7 +235,7 @@ func (w *walk) wrap(p int) int {
 
 func (w *walk) wrapEnd(p int) int {
 	q := w.lineEnd(w.lineEnd(p)) // \r\n
-	for start := q; q > p && q-start < maxIndent && (w.is(q, " ") || w.is(q, "\t")); {
+	for start := q; q > p && q-start < maxIndent && (w.hasAt(q, " ") || w.hasAt(q, "\t")); {
 		q++
 	}
 	return q
@@ -256,25 +253,25 @@ func (w *walk) lineEnd(q int) int {
 	if n == 0 || n > maxBackslashes {
 		return q
 	}
-	if w.is(q+n, "n") || w.is(q+n, "r") {
+	if w.hasAt(q+n, "n") || w.hasAt(q+n, "r") {
 		return q + n + 1
 	}
 	return q
 }
 
 var (
-	base64Text = flagsOf(alnum + "+/=-_\\%")
-	hexText    = flagsOf(digits + "abcdefABCDEFx:-, \t")
+	base64Text = bitsOf(alnum + "+/=-_\\%")
+	hexText    = bitsOf(digits + "abcdefABCDEFx:-, \t")
 )
 
-// dense reports whether only bytes of the encoding stand before p.
-func (t *text) dense(p int, k kind) bool {
+// isDense reports whether only bytes of the encoding stand before p.
+func (t *text) isDense(p int, k kind) bool {
 	var buf [context]byte
 	of := base64Text
 	if k == hexed || k == decimal {
 		of = hexText
 	}
-	before := t.behind(p, context, &buf)
+	before := t.before(p, context, &buf)
 	for _, c := range before {
 		if of[c] == 0 {
 			return false

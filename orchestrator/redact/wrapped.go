@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 )
 
-// wrappedShapes are the tokens in base64 and hex, and private keys in base64, as
-// Kubernetes and CI systems keep them.
+// wrappedShapes returns the tokens in base64 and hex, and private keys in base64, as Kubernetes and
+// CI systems keep them.
 func wrappedShapes(tokens []*shape, slot *slotCount) (all []*shape) {
-	long64, longHex, keys := slot.next(), slot.next(), slot.next()
+	long64, longHex, keys := slot.take(), slot.take(), slot.take()
 	for _, s := range tokens {
 		if len(s.prefix) < 4 {
 			continue
@@ -26,12 +26,12 @@ func wrappedShapes(tokens []*shape, slot *slotCount) (all []*shape) {
 	return all
 }
 
-// maxWrapped is how much of a token, in bytes of base64, is looked at.
+// maxWrapped bounds the part of a token that is decoded, in bytes of base64.
 const maxWrapped = 256
 
 var base64Any = classOf(alnum + "+/-_")
 
-// base64Shape finds s in base64, shifted by so many bytes.
+// base64Shape returns the shape of s in base64, shifted by so many bytes.
 func base64Shape(s *shape, shift, slot int) *shape {
 	first := (shift*8 + 5) / 6 // characters before those that the prefix decides
 	head := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s.prefix...))[:first]
@@ -52,7 +52,7 @@ func base64Shape(s *shape, shift, slot int) *shape {
 	}}
 }
 
-// hexShape finds s in hex.
+// hexShape returns the shape of s in hex.
 func hexShape(s *shape, prefix string, slot int) *shape {
 	return &shape{prefix: prefix, length: func(r *reader) int {
 		end := r.count(0, maxWrapped, isHexDigit)
@@ -68,12 +68,12 @@ func hexShape(s *shape, prefix string, slot int) *shape {
 	}}
 }
 
-// lengthOf is the length of s at b[i], with nothing behind b.
+// lengthOf returns the length of s at b[i], the end of b being final.
 func lengthOf(s *shape, b []byte, i int) int {
-	return s.at(&text{b: b, state: &state{}, final: true}, i).n
+	return s.match(&text{b: b, state: &state{}, final: true}, i).n
 }
 
-// decodeBase64 reads as much as is complete.
+// decodeBase64 decodes the complete groups behind head.
 func decodeBase64(head string, b []byte) []byte {
 	all := append([]byte(head), b...)
 	for i, c := range all {

@@ -6,17 +6,14 @@ import (
 	"io/fs"
 )
 
-// piece is how much of a write is looked at in one go, so that a huge one needs
-// no copy of its size.
+// piece is the part of a write that is scanned at once, so that a huge one is not copied whole.
 const piece = 64 << 10
 
-// Writer redacts a stream on its way to another writer. It holds back only what
-// may be the beginning of a secret, and never more than 16 KiB; in ordinary text
-// that is nothing behind a line end, and else at most three bytes: more where a
-// token, a URL or a key has begun, or a line ends in sixteen or more characters of
-// base64 or hex, as wrapped lines do. What is held waits for the next write or for
-// Close. Whatever comes, a writer keeps less than 512 KiB of memory. Not safe for
-// use by several goroutines.
+// Writer redacts a stream on its way to another writer. It holds back only what may begin a secret,
+// at most 16 KiB: in ordinary text nothing behind a line end, and else at most three bytes; more
+// behind the start of a token, a URL or a key, or behind a line that ends in sixteen or more
+// characters of base64 or hex, as wrapped lines do. What is held waits for the next write or for
+// Close. A writer keeps less than 512 KiB of memory. It is not safe for concurrent use.
 type Writer struct {
 	redactor *Redactor
 	to       io.Writer
@@ -29,12 +26,12 @@ type Writer struct {
 // Writer returns a redacting writer to w. Close it to write what it holds back.
 func (r *Redactor) Writer(w io.Writer) *Writer { return &Writer{redactor: r, to: w} }
 
-// Write takes all of p or returns the error of the writer behind, which then
-// every later call returns too: a gap would show what stands on its two sides.
+// Write takes all of p or returns the error of the writer behind, as every later call does: a gap
+// would join the texts on its two sides.
 func (w *Writer) Write(p []byte) (int, error) {
 	for n := 0; n < len(p); {
 		next := min(n+piece, len(p))
-		if err := w.pass(p[n:next], false); err != nil {
+		if err := w.forward(p[n:next], false); err != nil {
 			return n, err
 		}
 		n = next
@@ -44,14 +41,14 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // Close writes what was held back. It does not close the writer behind.
 func (w *Writer) Close() error {
-	err := w.pass(nil, true)
+	err := w.forward(nil, true)
 	if w.failed == nil {
 		w.failed = fmt.Errorf("write to redactor: %w", fs.ErrClosed)
 	}
 	return err
 }
 
-func (w *Writer) pass(p []byte, final bool) error {
+func (w *Writer) forward(p []byte, final bool) error {
 	if w.failed != nil {
 		return w.failed
 	}
