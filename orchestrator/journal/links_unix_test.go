@@ -97,7 +97,7 @@ func withTimeLimit(t *testing.T, do func() error) error {
 	}
 }
 
-// A torn tail is kept in a new file, whatever stands under the first name.
+// A torn tail is kept in a new file, also when the first name is taken.
 func TestRepairFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	path, foreign := filepath.Join(dir, "journal.jsonl"), filepath.Join(dir, "foreign")

@@ -196,7 +196,7 @@ func filled(t *testing.T) (*memory, []Record) {
 	return m, all
 }
 
-// lineOf is a line with a sound checksum, whatever its JSON is.
+// lineOf is a line with a sound checksum around any JSON.
 func lineOf(json []byte) []byte {
 	return slices.Concat([]byte(header(len(json), checksum(json))), json, []byte("\n"))
 }

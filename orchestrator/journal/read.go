@@ -35,8 +35,8 @@ func ReadFrom(path string, from Place, each func(Record, Place) error) (Summary,
 }
 
 func read(sys system, path string, from Place, each func(Record, Place) error) (Summary, error) {
-	// Read the head before the size: the record that it names is then within the size, whatever a
-	// writer adds meanwhile.
+	// Read the head before the size: the record that it names is then within the size, even if a
+	// writer adds more.
 	known, err := readHead(sys, headName(path))
 	if err != nil {
 		return Summary{}, err

@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Bounds of what is kept, whatever a stream brings.
+// Bounds of what is kept of any stream.
 const (
 	maxDenials = 8
 	maxTools   = 256

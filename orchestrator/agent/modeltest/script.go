@@ -65,10 +65,10 @@ func Say(text string) Step { return Step{Kind: say, Text: text} }
 // freeform tool takes a string.
 func Tool(name string, input any) Step { return Step{Kind: tool, Name: name, Input: encode(input)} }
 
-// WriteFile writes a file with whatever tool the agent has for that.
+// WriteFile writes a file with the tool that the agent has for it.
 func WriteFile(path, text string) Step { return Step{Kind: writeFile, Name: path, Text: text} }
 
-// Shell runs a command with whatever tool the agent has for that.
+// Shell runs a command with the tool that the agent has for it.
 func Shell(command string) Step { return Step{Kind: shell, Text: command} }
 
 // Structured ends the agent's work with a reply in JSON: through the StructuredOutput tool if there

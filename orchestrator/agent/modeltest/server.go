@@ -158,7 +158,7 @@ func (m *Model) record(q *Request, change func()) {
 	m.answered = make(chan struct{})
 }
 
-// route finds the API by the end of the path, whatever an agent's base address. side is the answer
+// route finds the API by the end of the path, behind any base address. side is the answer
 // to a request that is no conversation.
 func route(r *http.Request) (d *dialect, side any) {
 	p := r.URL.Path

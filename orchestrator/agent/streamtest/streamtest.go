@@ -1,5 +1,5 @@
 // Package streamtest checks that a reader reports the same of a recording however the stream is
-// cut, and whatever a newer tool adds to it.
+// cut, and with additions of a newer tool.
 package streamtest
 
 import (
