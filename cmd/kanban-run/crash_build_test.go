@@ -55,9 +55,13 @@ func builder(name string, args ...string) func() (string, error) {
 	})
 }
 
-// built is the path of a binary.
+// built is the path of a binary. The race detector does not look into other programs: its run leaves out
+// the tests that need one.
 func built(t testing.TB, build func() (string, error)) string {
 	t.Helper()
+	if raceEnabled {
+		t.Skip("the program is built without the race detector")
+	}
 	binary, err := build()
 	if err != nil {
 		t.Fatal(err)

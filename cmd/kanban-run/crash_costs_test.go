@@ -32,7 +32,7 @@ func TestLimitsOutliveEveryKill(t *testing.T) {
 				if n == 1 && !killed {
 					t.Fatal("the place was never reached")
 				}
-				if !killed || testing.Short() {
+				if !killed || !exhaustive() {
 					return
 				}
 			}

@@ -98,11 +98,14 @@ func placesInSource(t *testing.T) map[string]bool {
 	return found
 }
 
-// TestEveryFailpoint kills the runner, its guardian or both at every place, each time that it is reached, and goes on.
+// TestEveryFailpoint kills the runner, its guardian or both at every place, and goes on: the first time that the place is
+// reached, or each time if the test is exhaustive.
 func TestEveryFailpoint(t *testing.T) {
+	t.Parallel()
 	binary := built(t, buildFailpoints)
 	for _, p := range places() {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			victims := []string{"self", "parent", "both"}
 			if p.alone {
 				victims = victims[:1]
@@ -123,7 +126,7 @@ func (p place) killEveryTime(t *testing.T, binary, v string) {
 		if !killed && n == 1 {
 			t.Fatal("the place was never reached")
 		}
-		if !killed || testing.Short() {
+		if !killed || !exhaustive() {
 			t.Logf("tried %d times", n)
 			return
 		}

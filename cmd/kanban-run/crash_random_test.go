@@ -18,9 +18,9 @@ const (
 // TestRandomKills kills the runner, its guardian or both at any moment, again and again, and looks whether anything was lost,
 // done twice or left behind. KANBAN_RUN_SOAK is the number of kills, KANBAN_RUN_SEED repeats the choice of a failed run.
 func TestRandomKills(t *testing.T) {
-	kills := 300
-	if testing.Short() {
-		kills = 30
+	kills := 30
+	if exhaustive() {
+		kills = 300
 	}
 	kills = int(number(t, "KANBAN_RUN_SOAK", int64(kills)))
 	seed := number(t, "KANBAN_RUN_SEED", time.Now().UnixNano())

@@ -27,6 +27,7 @@ func FuzzNoSecretInAnyFileOrStream(f *testing.F) {
 		f.Add([]byte(s.variable), []byte(s.setting), s.script)
 	}
 	f.Fuzz(func(t *testing.T, variable, setting, script []byte) {
+		t.Parallel()
 		s := newLeakScript(variable, setting, script)
 		if !s.usable() {
 			t.Skip("a settings file cannot hold this secret")

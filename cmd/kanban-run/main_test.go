@@ -162,13 +162,13 @@ func makeFIFO(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
 }
 
-// manytasks N: a board of N tasks, and their files; a tenth of that when the race detector makes each agent slow.
+// manytasks N: a board of N tasks, and their files; a tenth of that unless the test is exhaustive.
 func manyTasks(ts *testscript.TestScript, _ bool, args []string) {
 	var n int
 	if _, err := fmt.Sscan(args[0], &n); err != nil {
 		ts.Fatalf("%v", err)
 	}
-	if raceEnabled {
+	if !exhaustive() {
 		n /= 10
 	}
 	var board, order strings.Builder
