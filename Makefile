@@ -10,8 +10,13 @@ SOURCES := $(shell find cmd orchestrator roles schema -name '*.go' -not -name '*
            $(wildcard roles/*.md schema/*.json) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint lint-ci cross fuzz soak bench test-actions test-agents clean
-SCRIPTS := $(shell find .ci cmd examples -name '*.sh') .ci/agents/install .ci/run .ci/run-example .ci/tools/shellcheck
+.PHONY: help run build test check lint lint-ci cross race exhaustive bench-once fuzz soak kills bench test-actions test-agents clean
+SCRIPTS := $(shell find .ci cmd examples -name '*.sh') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
+
+# Many tests wait for a process most of their time: four at once keep two processors busy.
+# Real agents have a target of their own.
+GO_TEST := KANBAN_RUN_REQUIRE_AGENTS=none $(GO) test -parallel 4
+BENCHES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' orchestrator))))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,14 +29,22 @@ build: $(BIN) ## build bin/kanban-run
 $(BIN): $(SOURCES)
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/kanban-run
 
-test: ## run the tests: packages, and scripts against the built binary
-	$(GO) test ./...
+test: ## run the tests: packages, scripts, and a sample of the crash tests
+	$(GO_TEST) ./...
 
-# The tests with real agents are left out: the race detector does not look into other programs, and make test has run them.
-check: lint lint-ci cross ## what CI runs: format, vet, staticcheck, tests with the race detector, short fuzzing, each benchmark once
-	KANBAN_RUN_REQUIRE_AGENTS=none $(GO) test -race ./...
+check: lint lint-ci cross race exhaustive ## format, vet, staticcheck, all crash tests, the race detector, short fuzzing, each benchmark once
 	$(MAKE) --no-print-directory fuzz FUZZTIME=3000x
-	$(GO) test -run '^$$' -bench . -benchtime 1x ./orchestrator/... >bin/bench.log || { cat bin/bench.log; exit 1; }
+	$(MAKE) --no-print-directory bench-once
+
+race: ## run the tests with the race detector, but for those of a program that is built without it
+	$(GO_TEST) -race ./...
+
+exhaustive: ## run the crash tests and the scripts whole: every failpoint, 300 random kills, boards of thousands of tasks
+	KANBAN_RUN_EXHAUSTIVE=1 $(GO_TEST) ./cmd/kanban-run
+
+bench-once: ## run each benchmark once
+	@mkdir -p bin
+	$(GO) test -run '^$$' -bench . -benchtime 1x $(BENCHES) >bin/bench.log || { cat bin/bench.log; exit 1; }
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l cmd orchestrator roles schema .ci)" || { gofmt -d cmd orchestrator roles schema .ci; exit 1; }
@@ -46,22 +59,22 @@ cross: ## the code builds and vets on the other systems
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 
-# A number of executions, not a time: a target that is minimizing an input when the time is over counts as failed.
 FUZZTIME ?= 100000x
 fuzz: ## fuzz every target, FUZZTIME executions each
-	@mkdir -p bin; set -e; grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z]+' -H orchestrator roles | sed 's#/[^/]*_test.go:func # #' | sort -u | \
-	while read -r dir target; do echo "$$target ($$dir)"; \
-	  $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x >bin/fuzz.log 2>&1 || { cat bin/fuzz.log; exit 1; }; done
+	.ci/fuzz $(FUZZTIME)
+
+soak: kills fuzz ## what takes hours: random kills, long fuzzing
 
 # 10,000 take about a quarter of an hour. KANBAN_RUN_SEED=N repeats the choices of a run.
 KILLS ?= 10000
-soak: ## kill real runs KILLS times at random, and look whether anything was lost
+kills: ## kill real runs KILLS times at random, and look whether anything was lost
 	KANBAN_RUN_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandomKills$$' -timeout 60m -v
 
-test-agents: ## install all real agents into a cache, and test the adapters with them against a fake model
-	.ci/agents/install claude-codex
-	.ci/agents/install gemini-opencode
-	KANBAN_RUN_REQUIRE_AGENTS=all $(GO) test -count=1 -timeout 30m ./orchestrator/agent/... ./cmd/kanban-run -run 'Real|Claude|Codex|Gemini|Opencode|ACP'
+AGENTS ?= claude-codex gemini-opencode
+test-agents: ## install the real agents into a cache, and test the adapters with them against a fake model: [AGENTS=claude-codex]
+	set -e; for group in $(AGENTS); do .ci/agents/install $$group; done
+	KANBAN_RUN_REQUIRE_AGENTS=$(if $(filter gemini-opencode,$(AGENTS)),all,1) \
+	  $(GO) test -count=1 -timeout 30m ./orchestrator/agent/... ./cmd/kanban-run -run 'Real|Claude|Codex|Others'
 
 bench: build ## the cost of a step beside a bare C loop that does the same work
 	$(GO) run ./.ci/bench -binary $(BIN)
