@@ -135,7 +135,7 @@ func outcomeOf(err error) flow.Outcome {
 	switch {
 	case errors.As(err, new(*agent.LimitError)):
 		return flow.LimitReached
-	case durable.IsShortage(err):
+	case durable.IsOutOfResources(err):
 		return flow.Failed // the machine's fault, whatever could not be read because of it
 	case errors.As(err, new(*durable.HeldError)):
 		return flow.Owned

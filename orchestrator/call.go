@@ -110,7 +110,7 @@ func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 	case e.Call == flow.ReviewCall:
 		return r.reviewInput(e.Task, kanban)
 	case e.From != "":
-		return contract.Input{Text: r.Redactor.String(review.Feedback(r.ledger.State().Step.Feedback))}, nil
+		return contract.Input{Text: r.Redactor.String(review.FormatFeedback(r.ledger.State().Step.Feedback))}, nil
 	case e.Call == flow.TaskCall:
 		return contract.ForTask(e.Task, kanban)
 	}
@@ -132,7 +132,7 @@ func (r *run) reviewInput(task, kanban string) (contract.Input, error) {
 	if text, err := r.Workspace.Place.ReadText(task); err == nil {
 		asked = append(asked, task+" is now:\n\n"+text)
 	}
-	return contract.Input{Text: r.Redactor.String(review.Ask(asked))}, nil
+	return contract.Input{Text: r.Redactor.String(review.FormatRequest(asked))}, nil
 }
 
 // inputKey names the call that a step's input is for.

@@ -66,7 +66,7 @@ func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err err
 	}
 	letGo, err := job.HoldLock(lock.File())
 	if err == nil {
-		err = lock.Describe(os.Getppid()) // the process that takes signals
+		err = lock.SetHolder(os.Getppid()) // the process that takes signals
 	}
 	if err != nil {
 		return lock.Release, fmt.Errorf("share the lock with the guardian: %w", err)

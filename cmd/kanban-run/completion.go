@@ -23,7 +23,7 @@ fish: kanban-run completion fish > ~/.config/fish/completions/kanban-run.fish`,
 				if !ok {
 					return 0, &usageError{text: "no completion for " + args[0], hint: "kanban-run completion bash, zsh or fish"}
 				}
-				return exitComplete, t.stdout.Own(script())
+				return exitComplete, t.stdout.PrintTrusted(script())
 			}
 		},
 	}

@@ -32,7 +32,7 @@ func openDesk(t *terminal) (*desk, error) {
 	keys, isFile := t.stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(keys.Fd())) || !term.IsTerminal(int(t.screen.Fd())) {
 		lines, err := readLines(t.stdin)
-		return &desk{out: t.stdout, screen: t.screen, keyboard: supervise.Keyboard{Lines: lines, Patient: true, Err: err}, restore: func() error { return nil }}, nil
+		return &desk{out: t.stdout, screen: t.screen, keyboard: supervise.Keyboard{Lines: lines, Unattended: true, Err: err}, restore: func() error { return nil }}, nil
 	}
 	fd := int(keys.Fd())
 	old, err := term.MakeRaw(fd)

@@ -41,7 +41,7 @@ func keepTerminal() (giveBack func()) {
 // unpaste ends the mode in which a terminal marks what is pasted: a runner that was killed has left it on.
 func (t *terminal) unpaste() {
 	if term.IsTerminal(int(t.screen.Fd())) {
-		_ = t.stdout.Own("\x1b[?2004l")
+		_ = t.stdout.PrintTrusted("\x1b[?2004l")
 	}
 }
 

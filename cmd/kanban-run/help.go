@@ -26,7 +26,7 @@ func writeHelp(t *terminal) error {
 		fmt.Fprintf(&b, "  %-4d %s\n", row.code, row.meaning)
 	}
 	b.WriteString("\nkanban-run COMMAND --help says more about a command.\nTry it: kanban-run init demo && cd demo && kanban-run --dry-run kanban.yaml\n")
-	return t.stdout.Own(b.String())
+	return t.stdout.PrintTrusted(b.String())
 }
 
 // writeHelp is `kanban-run COMMAND --help`.
@@ -39,5 +39,5 @@ func (c command) writeHelp(t *terminal, flags *pflag.FlagSet) error {
 	if flags.HasAvailableFlags() {
 		b.WriteString("\nflags:\n" + flags.FlagUsagesWrapped(110))
 	}
-	return t.stdout.Own(b.String())
+	return t.stdout.PrintTrusted(b.String())
 }

@@ -207,7 +207,7 @@ func (j *job) explain(err error, hint string) {
 	}
 	j.error(text, "kanban-run", file, line)
 	if j.summary != "" {
-		_ = appendTo(j.summary, "**kanban-run**: "+redact.Markdown(j.out.Hide(text))+"\n\n") // that the log has it too must do
+		_ = appendTo(j.summary, "**kanban-run**: "+redact.EscapeMarkdown(j.out.Hide(text))+"\n\n") // that the log has it too must do
 	}
 }
 

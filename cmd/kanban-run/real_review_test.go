@@ -18,7 +18,7 @@ const feedback = "A supervisor has looked at your work"
 
 // supervised has the model play an agent and its supervisor, who is content the third time.
 func (s *realSite) supervised(verdicts ...string) {
-	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		rounds := 0
 		for _, m := range q.Messages {
 			if m.Role == "user" {
@@ -166,7 +166,7 @@ func TestRealReviewKilled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
 		s := reviewedSite(t, name)
-		s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 			if strings.Contains(said, "You are now the supervisor") {
 				return modeltest.Play(modeltest.Shell("touch " + s.path("busy") + "; sleep 600")), true
 			}
@@ -191,7 +191,7 @@ func TestRealReviewAgain(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
 	const fails = 2 // claude itself asks twice
-	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		if strings.Contains(said, "You are now the supervisor") {
 			return modeltest.Play(modeltest.Status(500).Times(fails), modeltest.Say("[TASK_COMPLETED]")), true
 		}
@@ -210,7 +210,7 @@ func TestRealReviewAgain(t *testing.T) {
 	}
 
 	s = reviewedSite(t, "claude")
-	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		if strings.Contains(said, "You are now the supervisor") {
 			return modeltest.Play(modeltest.Status(500)), true
 		}
@@ -224,7 +224,7 @@ func TestRealReviewAgain(t *testing.T) {
 func TestRealReviewTimeout(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
-	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		if strings.Contains(said, "You are now the supervisor") {
 			return modeltest.Play(modeltest.Hang()), true
 		}
@@ -242,7 +242,7 @@ func TestRealReviewTimeout(t *testing.T) {
 func TestRealReviewOfPipe(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
-	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		switch {
 		case strings.Contains(said, "You are now the supervisor"):
 			return modeltest.Play(modeltest.Say("[TASK_COMPLETED]")), true

@@ -53,7 +53,7 @@ func newReal(t *testing.T, name string, n int) *realSite {
 			s.write(".kanban-run/roles/"+role+".md", "---\nname: "+role+"\nagent: acp\ncommand: [gemini, --acp]\n---\nWork.\n")
 		}
 	}
-	s.model.Otherwise(s.work)
+	s.model.SetFallback(s.work)
 	return s
 }
 
@@ -91,7 +91,7 @@ func reply(status, message string) map[string]string {
 
 // plays has the model do these steps for every task, and walk the list as the Manager.
 func (s *realSite) plays(steps ...modeltest.Step) {
-	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		if taskOf(said) != "" {
 			return modeltest.Play(steps...), true
 		}

@@ -43,7 +43,7 @@ func newSeat(t *testing.T, verdicts ...string) *seat {
 
 // converses has the model write a file for whatever it is told.
 func (s *seat) converses(verdicts ...string) {
-	s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		rounds := 0
 		for _, m := range q.Messages {
 			if m.Role == "user" {
@@ -343,7 +343,7 @@ func TestRealSuperviseKeys(t *testing.T) {
 	})
 	t.Run("behind a line", func(t *testing.T) {
 		s := newSeat(t, "")
-		s.model.Otherwise(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 			switch {
 			case strings.Contains(said, "You are now the supervisor"):
 				return modeltest.Play(modeltest.Shell("touch " + s.path("busy") + "; sleep 600")), true
@@ -396,7 +396,7 @@ func TestRealSuperviseUnfinished(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSeat(t, "")
-			s.model.Otherwise(func(*modeltest.Request, string) (modeltest.Script, bool) { return modeltest.Play(tt.step), true })
+			s.model.SetFallback(func(*modeltest.Request, string) (modeltest.Script, bool) { return modeltest.Play(tt.step), true })
 			cmd := s.command(nil, "supervise", "--rounds", "1")
 			cmd.Stdin = strings.NewReader("please write a parser\n")
 			if code := s.launch(cmd).wait(); code != exitNeedsPerson {
@@ -480,7 +480,7 @@ func TestSuperviseHidesSecrets(t *testing.T) {
 func TestRealSuperviseLogin(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t, "")
-	s.model.Otherwise(func(*modeltest.Request, string) (modeltest.Script, bool) {
+	s.model.SetFallback(func(*modeltest.Request, string) (modeltest.Script, bool) {
 		return modeltest.Play(modeltest.Status(401)), true
 	})
 	s.sits()

@@ -162,7 +162,7 @@ func TestRealLogin(t *testing.T) {
 			t.Errorf("the log is %s, want one attempt", log)
 		}
 		// With a key that works the same command goes on.
-		s.model.Otherwise(s.work)
+		s.model.SetFallback(s.work)
 		s.run(exitComplete)
 	})
 }
@@ -178,7 +178,7 @@ func TestRealLater(t *testing.T) {
 		s.plays(modeltest.Limited(reset, 0))
 		s.run(exitLater)
 		s.says(reset.UTC().Format("2006-01-02T15:04"))
-		s.model.Otherwise(s.work)
+		s.model.SetFallback(s.work)
 		s.run(exitComplete)
 	}, "gemini", "opencode", "acp") // gemini waits in silence, and the fake model has no limit of opencode's
 }
@@ -203,7 +203,7 @@ func TestRealTerminated(t *testing.T) {
 			t.Errorf("exit code %d, want %d\n%s", code, exitTerminated, s.read("output"))
 		}
 		s.nobodyIsLeft()
-		s.model.Otherwise(s.work)
+		s.model.SetFallback(s.work)
 		s.run(exitComplete)
 	})
 }
@@ -219,7 +219,7 @@ func TestRealKilled(t *testing.T) {
 					r.wait()
 					s.nobodyIsLeft()
 				}
-				s.model.Otherwise(s.work)
+				s.model.SetFallback(s.work)
 				s.run(exitComplete)
 				if got := s.read("out/1.txt"); got != "written by "+name {
 					t.Errorf("the task's file is %q, want it to be written after all", got)

@@ -92,8 +92,8 @@ func (t *terminal) report(boards []digest.Digest, form string) error {
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
-		return t.stdout.Own(string(text))
+		return t.stdout.PrintTrusted(string(text))
 	default:
-		return t.stdout.Own(report.Markdown(boards, t.secrets.Hide, 0))
+		return t.stdout.PrintTrusted(report.Markdown(boards, t.secrets.Hide, 0))
 	}
 }

@@ -14,13 +14,13 @@ func schemaCommand() command {
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				if len(args) == 0 {
-					return exitComplete, t.stdout.Own(strings.Join(schema.Names(), "\n") + "\n")
+					return exitComplete, t.stdout.PrintTrusted(strings.Join(schema.Names(), "\n") + "\n")
 				}
 				source, err := schema.Source(args[0])
 				if err != nil {
 					return 0, &usageError{text: err.Error(), hint: "the schemas: " + strings.Join(schema.Names(), ", ")}
 				}
-				return exitComplete, t.stdout.Own(string(source))
+				return exitComplete, t.stdout.PrintTrusted(string(source))
 			}
 		},
 	}

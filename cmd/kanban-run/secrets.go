@@ -16,7 +16,7 @@ import (
 func (t *terminal) redactor() *redact.Redactor {
 	secrets := roster.Secrets(t.environ)
 	for _, dir := range t.folders {
-		hidden, set := config.HiddenIn(filepath.Join(dir, config.FileName), t.environ)
+		hidden, set := config.ReadHidden(filepath.Join(dir, config.FileName), t.environ)
 		for _, h := range hidden {
 			secrets = append(secrets, redact.Secret{Name: h.Name, Value: h.Text})
 		}

@@ -35,7 +35,7 @@ its first start, and the conversation goes on in that session. Without a termina
 			example := flags.Bool("example", false, "print a SUPERVISOR.md to start from")
 			return func(t *terminal, args []string) (int, error) {
 				if *example {
-					return exitComplete, t.stdout.Own(review.Example)
+					return exitComplete, t.stdout.PrintTrusted(review.Example)
 				}
 				if n := flags.ArgsLenAtDash(); len(args) > 0 && n != 0 {
 					return 0, &usageError{text: fmt.Sprintf("supervise takes no message on its command line: %q", args[0]),

@@ -17,7 +17,7 @@ func versionCommand() command {
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, _ []string) (int, error) {
 				text := fmt.Sprintf("kanban-run %s (%s, %s/%s)\n", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-				return exitComplete, t.stdout.Own(text)
+				return exitComplete, t.stdout.PrintTrusted(text)
 			}
 		},
 	}

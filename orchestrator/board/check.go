@@ -131,7 +131,7 @@ func (c *checker) lists(current *Task) bool {
 	paths, path := c.board.TaskPaths(), c.board.Current.Path
 	return slices.ContainsFunc(paths, func(p string) bool {
 		return cleanPath(p) == cleanPath(current.Ref.Path) || cleanPath(p) == cleanPath(path)
-	}) || slices.ContainsFunc(paths, func(p string) bool { return c.place.Same(p, path) })
+	}) || slices.ContainsFunc(paths, func(p string) bool { return c.place.SameTask(p, path) })
 }
 
 func (c *checker) checkRole(t *Task, over bool) {

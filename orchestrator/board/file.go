@@ -107,8 +107,8 @@ type Reader struct {
 // NewReader returns a Reader of the board at path, called name in messages.
 func NewReader(path, name string) *Reader { return &Reader{path: path, name: name} }
 
-// Know makes b the version that the first Read compares with.
-func (r *Reader) Know(b *Board) { r.last = b }
+// SetLast makes b the version that the first Read compares with.
+func (r *Reader) SetLast(b *Board) { r.last = b }
 
 // Forget drops the last version: the next Read parses the file in any case.
 func (r *Reader) Forget() { r.last, r.piece = nil, nil }

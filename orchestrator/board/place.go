@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 
 	"kanban-run/orchestrator/durable"
@@ -130,9 +129,9 @@ func (p *Place) Close() error { return nil }
 // Dir returns the absolute path of the work directory.
 func (p *Place) Dir() string { return p.dir }
 
-// Flat reports whether the board lies in the work directory itself: a path means the same from
+// HoldsBoard reports whether the board lies in the work directory itself: a path means the same from
 // both.
-func (p *Place) Flat() bool { return p.folder == "." }
+func (p *Place) HoldsBoard() bool { return p.folder == "." }
 
 // KanbanFile returns the board's path as agents see it: from the work directory when it lies
 // inside, else absolute.
@@ -175,22 +174,10 @@ func (p *Place) resolve(r workdir, name string) (Ref, fs.FileInfo, error) {
 // candidates returns the paths to try: from the work directory, and from the board's folder, ""
 // when that cannot differ. slashed is the path as agents see it.
 func (p *Place) candidates(name, slashed string) (fromDir, fromBoard string) {
-	if p.folder != "" && !p.Flat() && !filepath.IsAbs(name) {
+	if p.folder != "" && !p.HoldsBoard() && !filepath.IsAbs(name) {
 		fromBoard = path.Join(p.folder, slashed)
 	}
-	return Clean(slashed), fromBoard
-}
-
-// Clean is path.Clean with a fast check for clean paths.
-func Clean(p string) string {
-	for rest := p; rest != "" && rest[0] != '.' && rest[0] != '/'; {
-		i := strings.IndexByte(rest, '/')
-		if i < 0 {
-			return p
-		}
-		rest = rest[i+1:]
-	}
-	return path.Clean(p)
+	return path.Clean(slashed), fromBoard
 }
 
 // choose returns the one candidate that exists; two different files are an error.
@@ -244,7 +231,7 @@ func (p *Place) lookUp(r workdir, name, candidate string) (fs.FileInfo, error) {
 		return f, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
-	case durable.IsShortage(err): // os.Stat needs no descriptor, and would find the file
+	case durable.IsOutOfResources(err): // os.Stat needs no descriptor, and would find the file
 		return nil, &PathError{Path: name, Text: cause(err).Error(), Err: err}
 	}
 	// os.Root has no error of its own for a link that leads out: it does if os.Stat finds the file.
@@ -262,7 +249,7 @@ func (p *Place) outsideError(name string) error {
 
 func (p *Place) missingError(name string) error {
 	text := "there is no such file in " + p.dir
-	if p.folder != "" && !p.Flat() {
+	if p.folder != "" && !p.HoldsBoard() {
 		text += " or in " + path.Join(filepath.ToSlash(p.dir), p.folder)
 	}
 	return &PathError{Path: name, Text: text, Err: fs.ErrNotExist,
@@ -298,8 +285,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// Same reports whether two paths mean the same task. Paths without a file are compared as text.
-func (p *Place) Same(a, b string) bool {
+// SameTask reports whether two paths mean the same task. Paths without a file are compared as text.
+func (p *Place) SameTask(a, b string) bool {
 	if a == b || path.Clean(filepath.ToSlash(a)) == path.Clean(filepath.ToSlash(b)) {
 		return true
 	}

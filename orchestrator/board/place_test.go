@@ -206,8 +206,8 @@ func TestPlaceNames(t *testing.T) {
 			if got := p.KanbanFile(); got != c.kanban {
 				t.Errorf("KanbanFile() = %q, want %q", got, c.kanban)
 			}
-			if p.Flat() != c.flat {
-				t.Errorf("Flat() = %v, want %v", p.Flat(), c.flat)
+			if p.HoldsBoard() != c.flat {
+				t.Errorf("Flat() = %v, want %v", p.HoldsBoard(), c.flat)
 			}
 			if want := filepath.Join(top, filepath.FromSlash(c.dir)); p.Dir() != want {
 				t.Errorf("Dir() = %q, want %q", p.Dir(), want)
@@ -232,7 +232,7 @@ func TestSame(t *testing.T) {
 		{"x.md", "y.md", false},
 		{"x.md", "tasks/x.md", false}, {"a.md", "x.md", false}, {"../a", "../a", true},
 	} {
-		if got := p.Same(c.a, c.b); got != c.want {
+		if got := p.SameTask(c.a, c.b); got != c.want {
 			t.Errorf("Same(%q, %q) = %v, want %v", c.a, c.b, got, c.want)
 		}
 	}

@@ -2,6 +2,7 @@ package board
 
 import (
 	"bytes"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -258,7 +259,7 @@ func samePaths(a []string, b []Entry) bool {
 
 func meansSame(a, b string) bool { return a == b || cleanPath(a) == cleanPath(b) }
 
-func cleanPath(p string) string { return Clean(filepath.ToSlash(p)) }
+func cleanPath(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
 // sameUntouched reports whether the keys and values that no edit touches are the same.
 func sameUntouched(a, b *frontmatter.Document) bool {

@@ -51,8 +51,8 @@ func (p *Place) ReadTask(name string) (*Task, error) {
 	return t, err
 }
 
-// TaskRead is the result of ReadTask for one of several paths.
-type TaskRead struct {
+// TaskResult is the result of ReadTask for one of several paths.
+type TaskResult struct {
 	Task *Task
 	Err  error
 }
@@ -61,8 +61,8 @@ type TaskRead struct {
 const perReader = 16
 
 // ReadTasks is ReadTask for several paths, on all processors.
-func (p *Place) ReadTasks(names []string) []TaskRead {
-	all := make([]TaskRead, len(names))
+func (p *Place) ReadTasks(names []string) []TaskResult {
+	all := make([]TaskResult, len(names))
 	readers := min(runtime.GOMAXPROCS(0), (len(names)+perReader-1)/perReader)
 	var wg sync.WaitGroup
 	for first := range readers {

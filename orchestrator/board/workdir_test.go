@@ -29,7 +29,7 @@ func checkReach(t *testing.T, p *Place, name string) {
 		(readErr == nil || readErr.Error() != err.Error()) {
 		t.Fatalf("ReadTask(%q) = %+v, %v, Resolve = %+v, %v", name, task, readErr, ref, err)
 	}
-	if !p.Same(name, name) {
+	if !p.SameTask(name, name) {
 		t.Fatalf("Same(%q, %[1]q) = false", name)
 	}
 }
@@ -139,7 +139,7 @@ func TestReachRefusesAnotherFolder(t *testing.T) {
 	if _, err := p.ReadTask("a.md"); !errors.Is(err, errMoved) {
 		t.Errorf("ReadTask in another folder = %v, want %v", err, errMoved)
 	}
-	if p.Same("a.md", "k.md") {
+	if p.SameTask("a.md", "k.md") {
 		t.Error("two files of another folder are the same")
 	}
 	if err := os.RemoveAll(work); err != nil {
@@ -171,7 +171,7 @@ func TestPlacesHoldNoDescriptors(t *testing.T) {
 			_, _ = q.Resolve(name)
 			_, _ = q.ReadTask(name)
 			_, _ = r.Read()
-			_ = q.Same(name, "a.md")
+			_ = q.SameTask(name, "a.md")
 		}
 	}
 	if after := count(); after != before {

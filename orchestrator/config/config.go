@@ -112,8 +112,8 @@ func Load(in Input) (*Settings, []Origin, error) {
 	return s, r.listOrigins(), nil
 }
 
-// Given reports whether a flag or a variable gave the setting: such a value wins over a role file.
-func (s *Settings) Given(name string) bool { return s.given[name] }
+// IsExplicit reports whether a flag or a variable gave the setting: such a value wins over a role file.
+func (s *Settings) IsExplicit(name string) bool { return s.given[name] }
 
 // Choose returns what the settings say about a role, in any case: within a source its own value
 // beats the general one, and the general value of a stronger source beats both.

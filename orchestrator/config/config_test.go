@@ -132,8 +132,8 @@ func TestPrecedence(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			input := in(t, tt.file, tt.environ, tt.flags)
 			s, origins := load(t, input)
-			if s.Timeout != tt.timeout || s.Jobs != tt.otherJobs || s.Given("timeout") != tt.given {
-				t.Errorf("timeout = %v (given %v), jobs = %d, want %v (%v) and %d", s.Timeout, s.Given("timeout"),
+			if s.Timeout != tt.timeout || s.Jobs != tt.otherJobs || s.IsExplicit("timeout") != tt.given {
+				t.Errorf("timeout = %v (given %v), jobs = %d, want %v (%v) and %d", s.Timeout, s.IsExplicit("timeout"),
 					s.Jobs, tt.timeout, tt.given, tt.otherJobs)
 			}
 			at := slices.IndexFunc(origins, func(o Origin) bool { return o.Name == "timeout" })

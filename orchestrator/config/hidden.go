@@ -7,10 +7,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// HiddenIn returns the texts of a settings file that must not be shown, as far as it can be read:
+// ReadHidden returns the texts of a settings file that must not be shown, as far as it can be read:
 // the entries of redact and the values of env.set. It serves messages printed before the settings
 // are known, or because they are wrong.
-func HiddenIn(file string, environ []string) (hidden []Hidden, set map[string]string) {
+func ReadHidden(file string, environ []string) (hidden []Hidden, set map[string]string) {
 	var s struct {
 		Redact yaml.Node `yaml:"redact"`
 		Env    struct {

@@ -71,7 +71,7 @@ type Lines string
 // numbers and booleans are printed as with %v.
 func (p *Printer) Printf(format string, args ...any) error {
 	// Once more over the whole: two adjacent arguments may together be a command of a CI job.
-	return p.write(redact.InertLines(p.Sprintf(format, args...)))
+	return p.write(redact.EscapeLines(p.Sprintf(format, args...)))
 }
 
 // Sprintf returns what Printf would print, for pictures of the program's own; see Own.
@@ -88,9 +88,9 @@ func (p *Printer) makeSafe(arg any) any {
 	case int, int64, uint64, float64, bool:
 		return arg
 	case Lines:
-		return redact.InertLines(p.secrets.Hide(string(arg)))
+		return redact.EscapeLines(p.secrets.Hide(string(arg)))
 	default:
-		return redact.Inert(p.secrets.Hide(fmt.Sprint(arg)))
+		return redact.EscapeLine(p.secrets.Hide(fmt.Sprint(arg)))
 	}
 }
 
@@ -111,15 +111,15 @@ func (p *Printer) JSON(v any, indent string) error {
 			return fmt.Errorf("redact JSON: %w", err)
 		}
 	}
-	return p.write(string(redact.InertJSON(text)))
+	return p.write(string(redact.EscapeJSON(text)))
 }
 
 // Hide returns text without secrets, for a file.
 func (p *Printer) Hide(text string) string { return p.secrets.Hide(text) }
 
-// Own prints a text of the program as it is: a help text, or a picture with escape sequences.
+// PrintTrusted prints a text of the program as it is: a help text, or a picture with escape sequences.
 // Foreign text in it must come from Sprintf.
-func (p *Printer) Own(text string) error { return p.write(text) }
+func (p *Printer) PrintTrusted(text string) error { return p.write(text) }
 
 func (p *Printer) write(text string) error {
 	p.mu.Lock()

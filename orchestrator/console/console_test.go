@@ -91,7 +91,7 @@ func TestOwnTextsNeedNoRedactor(t *testing.T) {
 	var b bytes.Buffer
 	p := console.New(&b,
 		console.NewSecrets(func() *redact.Redactor { t.Error("a redactor was made"); return redact.New(nil) }))
-	if err := p.Own("\x1b[A"); err != nil || b.String() != "\x1b[A" {
+	if err := p.PrintTrusted("\x1b[A"); err != nil || b.String() != "\x1b[A" {
 		t.Errorf("Own wrote %q (%v)", b.String(), err)
 	}
 }

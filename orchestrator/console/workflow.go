@@ -20,9 +20,9 @@ func (p *Printer) Command(name, message string, properties ...Property) error {
 	b.WriteString("::" + name)
 	for i, prop := range dropEmpty(properties) {
 		b.WriteString([]string{" ", ","}[min(i, 1)])
-		b.WriteString(prop.Name + "=" + escapeProperty.Replace(redact.InertLines(p.secrets.Hide(prop.Value))))
+		b.WriteString(prop.Name + "=" + escapeProperty.Replace(redact.EscapeLines(p.secrets.Hide(prop.Value))))
 	}
-	b.WriteString("::" + escapeData.Replace(redact.InertLines(p.secrets.Hide(message))) + "\n")
+	b.WriteString("::" + escapeData.Replace(redact.EscapeLines(p.secrets.Hide(message))) + "\n")
 	return p.write(b.String())
 }
 

@@ -42,7 +42,7 @@ func mkdirAll(sys system, dir string, perm fs.FileMode) error {
 func mayBeUnsynced(dir string) bool {
 	d, err := os.Open(dir)
 	if err != nil {
-		return errors.Is(err, fs.ErrNotExist) || IsShortage(err)
+		return errors.Is(err, fs.ErrNotExist) || IsOutOfResources(err)
 	}
 	defer d.Close()
 	_, err = d.Readdirnames(1)

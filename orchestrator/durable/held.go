@@ -14,9 +14,9 @@ const (
 	heldPause = 10 * time.Millisecond
 )
 
-// Held reports whether a process holds the lock at path. It changes nothing; a missing lock file is
+// IsHeld reports whether a process holds the lock at path. It changes nothing; a missing lock file is
 // not held.
-func Held(path string) (bool, error) {
+func IsHeld(path string) (bool, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -128,8 +128,8 @@ func lockInfo(pid int) string {
 // or until both processes have ended. Do not close it.
 func (l *Lock) File() *os.File { return l.file }
 
-// Describe names another process in the lock file as the holder.
-func (l *Lock) Describe(pid int) error {
+// SetHolder names another process in the lock file as the holder.
+func (l *Lock) SetHolder(pid int) error {
 	if err := l.file.Truncate(0); err != nil {
 		return err
 	}

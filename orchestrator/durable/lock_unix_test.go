@@ -35,7 +35,7 @@ func TestLockRefusesWhatIsNotItsOwn(t *testing.T) {
 			if l != nil {
 				l.Release()
 			}
-			_, err = Held(path)
+			_, err = IsHeld(path)
 			wantNotPlain(t, "Held", path, err)
 			wantFile(t, path+".target", "precious")
 			wantNames(t, filepath.Dir(path), "lock", "lock.target")
@@ -88,7 +88,7 @@ func TestAcquireNeedsAFolder(t *testing.T) {
 		l.Release()
 		t.Error("Acquire in a missing folder = nil, want an error")
 	}
-	if held, err := Held(path); held || err != nil {
+	if held, err := IsHeld(path); held || err != nil {
 		t.Errorf("Held in a missing folder = %t, %v, want false", held, err)
 	}
 }
@@ -176,7 +176,7 @@ func TestHeldChangesNothing(t *testing.T) {
 
 func wantHeld(t *testing.T, path string, want bool) {
 	t.Helper()
-	if got, err := Held(path); got != want || err != nil {
+	if got, err := IsHeld(path); got != want || err != nil {
 		t.Errorf("Held(%s) = %t, %v, want %t", path, got, err, want)
 	}
 }

@@ -72,7 +72,7 @@ var steps = map[string]func(path string) error{
 		return err
 	},
 	"Held": func(path string) error {
-		held, err := Held(path)
+		held, err := IsHeld(path)
 		if held {
 			return errors.New("held")
 		}

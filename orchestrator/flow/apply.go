@@ -76,7 +76,7 @@ func (e AttemptStarted) apply(s *State) error {
 	if e.Before != nil {
 		step.Before = e.Before
 	}
-	if e.Plan != nil {
+	if e.Call == TaskCall {
 		step.Plan = e.Plan
 	}
 	return nil

@@ -109,7 +109,7 @@ func (c *Custody) acknowledge(e Entry, a HandoffAcked) *Breach {
 func (c *Custody) operational(e Entry) *Breach {
 	switch {
 	case (e.Epoch != c.Epoch || e.Epoch == 0) && (c.Locked == "" || !AllowedInLock(e.Event)):
-		return breach(NoHandoff, e, "somebody wrote who does not own the board: epoch %d was never handed over, epoch %d is active", e.Epoch, c.Epoch)
+		return breach(NoHandoff, e, "its writer does not own the board: epoch %d was never handed over, epoch %d is active", e.Epoch, c.Epoch)
 	case c.Locked != "" && !AllowedInLock(e.Event):
 		return breach(Conflict, e, "an operational write in RECONCILE_LOCK")
 	default:

@@ -163,8 +163,8 @@ func TestFindings(t *testing.T) {
 	b.write(flow.StepFinished{Step: 7, Task: "t5"})
 	r := flow.Rebuild(b.Points[0], b.after())
 	want := []string{
-		"record 12 (STEP_STARTED): somebody wrote who does not own the board: epoch 5 was never handed over, epoch 1 is active",
-		"record 13 (STEP_STARTED): somebody wrote who does not own the board: epoch 5 was never handed over, epoch 1 is active",
+		"record 12 (STEP_STARTED): its writer does not own the board: epoch 5 was never handed over, epoch 1 is active",
+		"record 13 (STEP_STARTED): its writer does not own the board: epoch 5 was never handed over, epoch 1 is active",
 		"record 11 repeats record 10",
 		"record 14: event STEP_FINISHED cannot happen here: step 7 has no accepted Manager reply",
 	}

@@ -60,7 +60,7 @@ func IsOwned(boardPath string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return durable.Held(dir.Lock())
+	return durable.IsHeld(dir.Lock())
 }
 
 // Foresee returns what a run of the board would do next, started now with the limits of the last one. workdir

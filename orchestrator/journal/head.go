@@ -47,13 +47,11 @@ func readHead(sys system, path string) (head, error) {
 	return h, nil
 }
 
-// walk passes the records behind from to each, and fails when the head's record is not among them.
-// It returns also the position behind that record.
-func (h head) walk(r io.ReaderAt, size int64, from position, each func(Record, Place) error) (
-	end, acked position, err error,
-) {
-	before := from
-	end, err = walk(r, size, from, func(rec *Record, at *position) error {
+// walk passes the records to each, and fails when the head's record is not among them. It returns
+// also the position behind that record.
+func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked position, err error) {
+	var before position
+	end, err = walk(r, size, func(rec *Record, at *position) error {
 		if at.seq == h.seq && at.crc != h.crc {
 			return damagef(before.offset, "record %d is not the one that was written", at.seq)
 		}
@@ -61,7 +59,7 @@ func (h head) walk(r io.ReaderAt, size int64, from position, each func(Record, P
 			acked = *at
 		}
 		before = *at
-		if err := each(*rec, Place{*at}); err != nil {
+		if err := each(*rec); err != nil {
 			return fmt.Errorf("replay record %d (%s): %w", rec.Seq, rec.Type, err)
 		}
 		return nil

@@ -100,8 +100,7 @@ func (j *Journal) replay(sys system, known head, replay func(Record) error) erro
 	if err != nil {
 		return err
 	}
-	each := func(r Record, _ Place) error { return replay(r) }
-	end, acked, err := known.walk(j.file, size, position{}, each)
+	end, acked, err := known.walk(j.file, size, replay)
 	if err == nil && end.offset < size {
 		err = j.repairTail(sys, end.offset, size)
 	}

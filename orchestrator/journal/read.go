@@ -21,20 +21,11 @@ type Summary struct {
 // valid until each returns. It may run beside the writer. Errors: fs.ErrNotExist for a missing
 // journal, *DamageError after the records before the damage, *durable.NotPlainError for a link.
 func Read(path string, each func(Record) error) (Summary, error) {
-	return ReadFrom(path, Place{}, func(r Record, _ Place) error { return each(r) })
-}
-
-// Place is a position behind a record; the zero Place is the journal's beginning.
-type Place struct{ position position }
-
-// ReadFrom is Read of the records behind from, and passes each one's Place. A journal to which from
-// does not belong is a *DamageError.
-func ReadFrom(path string, from Place, each func(Record, Place) error) (Summary, error) {
-	s, err := read(disk{}, path, from, each)
+	s, err := read(disk{}, path, each)
 	return s, wrap("read", path, err)
 }
 
-func read(sys system, path string, from Place, each func(Record, Place) error) (Summary, error) {
+func read(sys system, path string, each func(Record) error) (Summary, error) {
 	// Read the head before the size: the record that it names is then within the size, even if a
 	// writer adds more.
 	known, err := readHead(sys, headName(path))
@@ -53,10 +44,7 @@ func read(sys system, path string, from Place, each func(Record, Place) error) (
 	if err != nil {
 		return Summary{}, err
 	}
-	if info.Size() < from.position.offset {
-		return Summary{}, damagef(info.Size(), "it became shorter while it was read")
-	}
-	end, _, err := known.walk(f, info.Size(), from.position, each)
+	end, _, err := known.walk(f, info.Size(), each)
 	return Summary{
 		Records: end.seq, Bytes: end.offset, TornBytes: info.Size() - end.offset,
 		Epoch: end.epoch, Head: known.seq,

@@ -26,9 +26,9 @@ type scanner struct {
 	buf    []byte
 }
 
-func newScanner(in io.ReaderAt, offset, size int64) *scanner {
-	section := io.NewSectionReader(in, offset, size-offset)
-	return &scanner{in: bufio.NewReaderSize(section, int(min(readSize, section.Size()))), offset: offset, size: size}
+func newScanner(in io.ReaderAt, size int64) *scanner {
+	section := io.NewSectionReader(in, 0, size)
+	return &scanner{in: bufio.NewReaderSize(section, int(min(readSize, size))), size: size}
 }
 
 // next returns the JSON of the next record, valid until the next call, and its checksum. Errors:

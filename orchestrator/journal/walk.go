@@ -67,13 +67,13 @@ func (m *position) decodeNext(d *decoder, json []byte, crc uint32, r *Record) er
 	return nil
 }
 
-// walk passes every record behind from to each and returns the position behind the last sound one.
-// Without an error, bytes behind that position are torn.
-func walk(r io.ReaderAt, size int64, from position, each func(*Record, *position) error) (position, error) {
-	at := from
+// walk passes every record to each and returns the position behind the last sound one. Without an
+// error, bytes behind that position are torn.
+func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (position, error) {
+	var at position
 	var rec Record
 	var bad *badRecord
-	d, in := newDecoder(), newScanner(r, from.offset, size)
+	d, in := newDecoder(), newScanner(r, size)
 	for {
 		json, crc, err := in.next()
 		switch {

@@ -75,9 +75,9 @@ func (l *logbook) findEdit() (kept string, err error) {
 
 func (l *logbook) stateMarkdown(h *flow.History) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is set aside.\n\n", redact.Markdown(l.board))
+	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is set aside.\n\n", redact.EscapeMarkdown(l.board))
 	for _, line := range stateLines(h) {
-		fmt.Fprintf(&b, "- %s\n", redact.Markdown(line))
+		fmt.Fprintf(&b, "- %s\n", redact.EscapeMarkdown(line))
 	}
 	fmt.Fprintf(&b, "\n## Event Log\n\n")
 	if l.earlier > 0 {
@@ -86,7 +86,7 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 	b.WriteString("| time | epoch | rev | event | actor | about |\n|---|---|---|---|---|---|\n")
 	for _, e := range l.recent {
 		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n", e.at.UTC().Format(time.RFC3339Nano), e.epoch, e.rev, e.kind,
-			redact.Markdown(e.actor), redact.Markdown(e.subject))
+			redact.EscapeMarkdown(e.actor), redact.EscapeMarkdown(e.subject))
 	}
 	return b.String()
 }

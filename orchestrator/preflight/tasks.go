@@ -47,7 +47,7 @@ func (p *Prepared) checkEntries(b *board.Board, entries []board.Entry, missing *
 	return nil
 }
 
-func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskRead, missing *nameList) error {
+func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskResult, missing *nameList) error {
 	switch {
 	case errors.Is(read.Err, fs.ErrNotExist):
 		missing.add(entry.Path)

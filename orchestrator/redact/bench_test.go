@@ -129,7 +129,7 @@ func BenchmarkInert(b *testing.B) {
 	for _, f := range []struct {
 		name string
 		of   func(string) string
-	}{{"InertLines", InertLines}, {"Markdown", Markdown}} {
+	}{{"EscapeLines", EscapeLines}, {"Markdown", EscapeMarkdown}} {
 		for _, tt := range texts {
 			b.Run(f.name+" "+tt.name, func(b *testing.B) {
 				b.SetBytes(int64(len(tt.text)))
@@ -157,10 +157,10 @@ func BenchmarkJSON(b *testing.B) {
 		}{tt.name, mustJSON(tt.text)})
 	}
 	for _, tt := range docs {
-		b.Run("InertJSON "+tt.name, func(b *testing.B) {
+		b.Run("EscapeJSON "+tt.name, func(b *testing.B) {
 			b.SetBytes(int64(len(tt.text)))
 			for b.Loop() {
-				InertJSON(tt.text)
+				EscapeJSON(tt.text)
 			}
 		})
 		b.Run("Redactor "+tt.name, func(b *testing.B) {

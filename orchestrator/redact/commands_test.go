@@ -85,7 +85,7 @@ func TestCommands(t *testing.T) {
 		{`\::a \##\[`, `\::a \##\[`},
 	}
 	for _, tt := range tests {
-		for name, f := range map[string]func(string) string{"Inert": Inert, "InertLines": InertLines} {
+		for name, f := range map[string]func(string) string{"EscapeLine": EscapeLine, "EscapeLines": EscapeLines} {
 			if got := f(tt.text); got != tt.want {
 				t.Errorf("%s(%q) = %q, want %q", name, tt.text, got, tt.want)
 			}
@@ -98,8 +98,8 @@ func TestCommands(t *testing.T) {
 		{":\n:a::", ":\n:a::"},
 		{"##\n[a]", "##\n[a]"},
 	} {
-		if got := InertLines(tt.text); got != tt.want {
-			t.Errorf("InertLines(%q) = %q, want %q", tt.text, got, tt.want)
+		if got := EscapeLines(tt.text); got != tt.want {
+			t.Errorf("EscapeLines(%q) = %q, want %q", tt.text, got, tt.want)
 		}
 	}
 }
@@ -109,13 +109,13 @@ func TestCommandsOfTwoTexts(t *testing.T) {
 	parts := append([]string{":", "::", "#", "##", "###", "[x]", "vso[x]", "x::", ":x::", "\u0591", " ", "\n", `\`, "##v", "so[x]", "❤\ufe0f"}, hostile...)
 	for _, a := range parts {
 		for _, b := range parts {
-			one := Inert(a) + Inert(b)
-			line := InertLines(one)
-			checkCommands(t, "InertLines", line)
-			if again := InertLines(line); again != line {
-				t.Fatalf("InertLines(%q) = %q", line, again)
+			one := EscapeLine(a) + EscapeLine(b)
+			line := EscapeLines(one)
+			checkCommands(t, "EscapeLines", line)
+			if again := EscapeLines(line); again != line {
+				t.Fatalf("EscapeLines(%q) = %q", line, again)
 			}
-			checkCommands(t, "InertLines", InertLines(InertLines(a)+InertLines(b)))
+			checkCommands(t, "EscapeLines", EscapeLines(EscapeLines(a)+EscapeLines(b)))
 		}
 	}
 }

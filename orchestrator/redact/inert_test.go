@@ -21,11 +21,11 @@ func TestInert(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Inert(tt.text); got != tt.one {
-				t.Errorf("Inert(%q) = %q, want %q", tt.text, got, tt.one)
+			if got := EscapeLine(tt.text); got != tt.one {
+				t.Errorf("EscapeLine(%q) = %q, want %q", tt.text, got, tt.one)
 			}
-			if got := InertLines(tt.text); got != tt.many {
-				t.Errorf("InertLines(%q) = %q, want %q", tt.text, got, tt.many)
+			if got := EscapeLines(tt.text); got != tt.many {
+				t.Errorf("EscapeLines(%q) = %q, want %q", tt.text, got, tt.many)
 			}
 		})
 	}
@@ -35,18 +35,18 @@ func TestInert(t *testing.T) {
 // CI job.
 func checkInert(t *testing.T, s string) {
 	t.Helper()
-	for name, out := range map[string]string{"Inert": Inert(s), "InertLines": InertLines(s), "Markdown": Markdown(s)} {
+	for name, out := range map[string]string{"EscapeLine": EscapeLine(s), "EscapeLines": EscapeLines(s), "EscapeMarkdown": EscapeMarkdown(s)} {
 		checkHarmless(t, name, out)
 		checkScreen(t, out)
-		if name != "InertLines" && strings.ContainsAny(out, "\n\t") {
+		if name != "EscapeLines" && strings.ContainsAny(out, "\n\t") {
 			t.Fatalf("%s(%q) = %q is not one line", name, s, out)
 		}
 	}
-	if once := InertLines(s); InertLines(once) != once {
-		t.Fatalf("InertLines(%q) = %q", once, InertLines(once))
+	if once := EscapeLines(s); EscapeLines(once) != once {
+		t.Fatalf("EscapeLines(%q) = %q", once, EscapeLines(once))
 	}
-	if once := Inert(s); Inert(once) != once || InertLines(once) != once {
-		t.Fatalf("of %q is made %q and %q", once, Inert(once), InertLines(once))
+	if once := EscapeLine(s); EscapeLine(once) != once || EscapeLines(once) != once {
+		t.Fatalf("of %q is made %q and %q", once, EscapeLine(once), EscapeLines(once))
 	}
 }
 
@@ -81,9 +81,9 @@ func TestInertOnATerminal(t *testing.T) {
 func checkByte(t *testing.T, s string) {
 	t.Helper()
 	var v terminal
-	v.feed([]byte(InertLines("a" + s + "b")))
+	v.feed([]byte(EscapeLines("a" + s + "b")))
 	if len(v.did) > 0 {
-		t.Fatalf("InertLines(%q) does %q", s, v.did)
+		t.Fatalf("EscapeLines(%q) does %q", s, v.did)
 	}
 }
 
@@ -99,8 +99,8 @@ func TestInertIsReadable(t *testing.T) {
 		"variation \ufe00":       `variation \ufe00`,
 		"C:\\dir\\new & <b>'\"'": "C:\\dir\\new & <b>'\"'",
 	} {
-		if got := Inert(text); got != want {
-			t.Errorf("Inert(%q) = %q, want %q", text, got, want)
+		if got := EscapeLine(text); got != want {
+			t.Errorf("EscapeLine(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
@@ -123,14 +123,14 @@ func TestInertEveryCharacter(t *testing.T) {
 			nothing = nothing || nothingToSee[i] <= r && r <= nothingToSee[i+1]
 		}
 		text := "a" + string(r) + "b"
-		if got := Inert(text); (got != text) != nothing || nothing && !isPrintableASCII(got) {
-			t.Errorf("Inert of U+%04X = %q", r, got)
+		if got := EscapeLine(text); (got != text) != nothing || nothing && !isPrintableASCII(got) {
+			t.Errorf("EscapeLine of U+%04X = %q", r, got)
 		}
 		if r > 0xff {
 			continue
 		}
-		if got := InertLines(text); (got != text) != (nothing && r != '\n' && r != '\t') {
-			t.Errorf("InertLines of U+%04X = %q", r, got)
+		if got := EscapeLines(text); (got != text) != (nothing && r != '\n' && r != '\t') {
+			t.Errorf("EscapeLines of U+%04X = %q", r, got)
 		}
 	}
 }
@@ -145,8 +145,8 @@ func TestJoiners(t *testing.T) {
 		"\U0001f468\u200d\U0001f469\u200d\U0001f467", "❤\ufe0f", "❤\ufe0f\u200d\U0001f525", "1\ufe0f\u20e3 9\ufe0e", "©\ufe0f ™\ufe0f ☎\ufe0e",
 		"‼\ufe0f⁉\ufe0fℹ\ufe0f〰\ufe0f〽\ufe0f", "क\u094d\u200dष", "می\u200cخواهم", "\U0001f9d1\U0001f3fd\u200d\U0001f4bb",
 	} {
-		if got := Inert(text); got != text {
-			t.Errorf("Inert(%q) = %q, want it unchanged", text, got)
+		if got := EscapeLine(text); got != text {
+			t.Errorf("EscapeLine(%q) = %q, want it unchanged", text, got)
 		}
 	}
 	for text, want := range map[string]string{
@@ -176,8 +176,8 @@ func TestJoiners(t *testing.T) {
 		"\xff1\ufe0f":            "\\xff1\ufe0f",
 		"\x001\u2028\ufe0f":      `\x001\u2028\ufe0f`,
 	} {
-		if got := Inert(text); got != want {
-			t.Errorf("Inert(%q) = %q, want %q", text, got, want)
+		if got := EscapeLine(text); got != want {
+			t.Errorf("EscapeLine(%q) = %q, want %q", text, got, want)
 		}
 		checkInert(t, text)
 	}

@@ -22,7 +22,7 @@ func decoded(t *testing.T, b []byte) (v any) {
 	return v
 }
 
-func TestInertJSON(t *testing.T) {
+func TestEscapeJSON(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"nothing to do", `{"a":[1,"b\n\u001b ü ✓ 日本 ❤️"]}`, `{"a":[1,"b\n\u001b ü ✓ 日本 ❤️"]}`},
 		{"DEL and C1", "\"\x7f\u009b2J\"", `"\u007f\u009b2J"`},
@@ -41,27 +41,27 @@ func TestInertJSON(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(InertJSON([]byte(tt.text))); got != tt.want {
-				t.Errorf("InertJSON(%q) = %q, want %q", tt.text, got, tt.want)
+			if got := string(EscapeJSON([]byte(tt.text))); got != tt.want {
+				t.Errorf("EscapeJSON(%q) = %q, want %q", tt.text, got, tt.want)
 			}
-			checkInertJSON(t, []byte(tt.text))
+			checkEscapeJSON(t, []byte(tt.text))
 		})
 	}
 }
 
-func checkInertJSON(t *testing.T, b []byte) {
+func checkEscapeJSON(t *testing.T, b []byte) {
 	t.Helper()
-	out := InertJSON(b)
+	out := EscapeJSON(b)
 	if got, want := decoded(t, out), decoded(t, b); !reflect.DeepEqual(got, want) {
-		t.Fatalf("InertJSON(%q) = %q", b, out)
+		t.Fatalf("EscapeJSON(%q) = %q", b, out)
 	}
-	checkHarmless(t, "InertJSON", string(out))
+	checkHarmless(t, "EscapeJSON", string(out))
 	checkScreen(t, string(out))
-	if again := InertLines(string(out)); again != string(out) || strings.ContainsAny(again, "\t") {
-		t.Fatalf("InertJSON(%q) = %q, which is not inert", b, out)
+	if again := EscapeLines(string(out)); again != string(out) || strings.ContainsAny(again, "\t") {
+		t.Fatalf("EscapeJSON(%q) = %q, which is not inert", b, out)
 	}
-	if again := InertJSON(out); unsafe.SliceData(again) != unsafe.SliceData(out) {
-		t.Fatalf("InertJSON(%q) is not what it was given", out)
+	if again := EscapeJSON(out); unsafe.SliceData(again) != unsafe.SliceData(out) {
+		t.Fatalf("EscapeJSON(%q) is not what it was given", out)
 	}
 }
 
@@ -87,14 +87,14 @@ func documents(a, b string) (all [][]byte) {
 	return all
 }
 
-func FuzzInertJSON(f *testing.F) {
+func FuzzEscapeJSON(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s, "[\"##[\"\r\n,\t\"::\"]")
 	}
 	f.Add("##[command]x ##vso[a] ::b::", "{\"\x7f\u0591::\":\n\n\n1}")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, doc := range documents(a, b) {
-			checkInertJSON(t, doc)
+			checkEscapeJSON(t, doc)
 		}
 	})
 }

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown is Inert for a line of GitHub's Markdown: it shows the same text and is nothing but
+// EscapeMarkdown is EscapeLine for a line of GitHub's Markdown: it shows the same text and is nothing but
 // text, at the start of a line, in a paragraph, a heading, a list and a table. Characters without a
 // meaning where they stand stay.
-func Markdown(s string) string {
-	s = Inert(s)
+func EscapeMarkdown(s string) string {
+	s = EscapeLine(s)
 	start, end := startMark(s), closingHashes(s)
 	var out strings.Builder
 	done := 0

@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// SecretName reports whether an environment variable of this name, in any case of letters, may hold
+// IsSecretName reports whether an environment variable of this name, in any case of letters, may hold
 // a secret.
-func SecretName(name string) bool {
+func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	if countsTokens(name) {
 		return false
@@ -46,6 +46,6 @@ func countsTokens(name string) bool {
 	return false
 }
 
-// SecretValue reports whether value holds a credential of a known shape: a
+// IsSecretValue reports whether value holds a credential of a known shape: a
 // provider's token, a JWT, a private key, a URL with a password.
-func SecretValue(value string) bool { return shapesOnly().Changes(value) }
+func IsSecretValue(value string) bool { return shapesOnly().Changes(value) }

@@ -87,7 +87,7 @@ func TestSecretName(t *testing.T) {
 		"GH_PAT": true, "NPM_CONFIG__AUTH": true, "PATH": false, "MONKEY": false, "KEYBOARD": false, "TOKENIZERS_PARALLELISM": false,
 		"MAX_OUTPUT_TOKENS": false, "MAX_API_TOKEN": true, "SSH_AUTH_SOCK": false, "HOME": false, "AUTHOR": false,
 	} {
-		if got := SecretName(name); got != want {
+		if got := IsSecretName(name); got != want {
 			t.Errorf("SecretName(%s) = %v, want %v", name, got, want)
 		}
 	}
@@ -99,12 +99,12 @@ func TestSecretWords(t *testing.T) {
 		"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "APIKEY", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "AUTHORIZATION", "COOKIE",
 		"BEARER", "CONNECTION_STRING", "WEBHOOK",
 	} {
-		if !SecretName("X_"+word+"_Y") || !SecretName(strings.ToLower(word)) || !secretKey("my-"+strings.ToLower(strings.ReplaceAll(word, "_", "-"))) {
+		if !IsSecretName("X_"+word+"_Y") || !IsSecretName(strings.ToLower(word)) || !secretKey("my-"+strings.ToLower(strings.ReplaceAll(word, "_", "-"))) {
 			t.Errorf("%s makes no name secret", word)
 		}
 	}
 	for _, end := range []string{"KEY", "PASS", "PWD", "PAT", "AUTH", "JWT", "DSN"} {
-		if !SecretName("MY_"+end) || SecretName("MY"+end) || SecretName(end+"_X") || SecretName(end) || !secretKey(strings.ToLower(end)) {
+		if !IsSecretName("MY_"+end) || IsSecretName("MY"+end) || IsSecretName(end+"_X") || IsSecretName(end) || !secretKey(strings.ToLower(end)) {
 			t.Errorf("%s does not make a name secret at its end alone", end)
 		}
 	}
@@ -120,7 +120,7 @@ func TestSecretValue(t *testing.T) {
 		"ghp_0123456789abcdefghijABCDEFGHIJ012345": true, "postgres://u:passw0rd@h/db": true, "/usr/local/bin": false, "1": false, "": false,
 		"https://example.com/a:b": false, "-----BEGIN EC PRIVATE KEY-----\nxx\n-----END EC PRIVATE KEY-----": true,
 	} {
-		if got := SecretValue(value); got != want {
+		if got := IsSecretValue(value); got != want {
 			t.Errorf("SecretValue(%q) = %v, want %v", value, got, want)
 		}
 	}

@@ -123,7 +123,7 @@ func TestProviderTokens(t *testing.T) {
 				t.Errorf("%s: in pieces %q", f[0], got)
 			}
 		}
-		if !SecretValue(fmt.Sprintf(f[1], f[2])) {
+		if !IsSecretValue(fmt.Sprintf(f[1], f[2])) {
 			t.Errorf("SecretValue(%s) = false", f[0])
 		}
 	}

@@ -142,7 +142,7 @@ func secretKey(key string) bool {
 	case "KEY", "PASS", "PWD", "AUTH", "PAT", "JWT", "DSN":
 		return true
 	}
-	return SecretName(name) || SecretName(key)
+	return IsSecretName(name) || IsSecretName(key)
 }
 
 // splitLong cuts a long value into pieces, never within a character.

@@ -15,7 +15,7 @@ import (
 // complete has exactly one failure, or one error where the program and not the work has failed, so that what CI shows is what
 // the exit code says. hide redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
-	j := junit{func(text string) string { return redact.InertLines(hide(text)) }}
+	j := junit{func(text string) string { return redact.EscapeLines(hide(text)) }}
 	var all suites
 	for i := range boards {
 		s := j.suite(&boards[i])

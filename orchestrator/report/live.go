@@ -180,7 +180,7 @@ func (l *Live) draw(stay []string) {
 	}
 	l.drawn, l.last = len(l.boards), l.now()
 	if b.Len() > 0 {
-		_ = l.out.Own(b.String())
+		_ = l.out.PrintTrusted(b.String())
 	}
 }
 

@@ -44,7 +44,7 @@ type markdown struct {
 func (m *markdown) line(format string, args ...any) {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {
-			args[i] = redact.Markdown(m.hide(text))
+			args[i] = redact.EscapeMarkdown(m.hide(text))
 		}
 	}
 	fmt.Fprintf(&m.b, format+"\n", args...)

@@ -58,9 +58,9 @@ func (e *UnusableError) Hint() string {
 	return "mend the file or move it away; kanban-run supervise --example prints one to start from"
 }
 
-// Prompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's in ~/.claude.
+// ReadPrompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's in ~/.claude.
 // Seed 003, "SUPERVISOR.md 提示词". Errors: *MissingError, *UnusableError.
-func Prompt(project, home string) (string, error) {
+func ReadPrompt(project, home string) (string, error) {
 	paths := []string{filepath.Join(project, FileName)}
 	if home != "" {
 		paths = append(paths, filepath.Join(home, ".claude", FileName))
@@ -155,9 +155,9 @@ func closesFence(line, fence string) bool {
 // maxAsked bounds each request; the supervisor has the whole conversation in its session.
 const maxAsked = 64 << 10
 
-// Ask returns the supervisor's first message in a fork of the agent's session: the user's requests,
+// FormatRequest returns the supervisor's first message in a fork of the agent's session: the user's requests,
 // and how to answer. Seed 003, "Fork session 调用 Supervisor": the user's input is the context.
-func Ask(asked []string) string {
+func FormatRequest(asked []string) string {
 	var b strings.Builder
 	b.WriteString("You are now the supervisor of the work above, and no longer the agent that did it. ")
 	b.WriteString("Check whether the work is complete; change nothing yourself.\n\nThis is what the user asked for:\n")
@@ -178,7 +178,7 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxAsked], "") + "\n… (cut)"
 }
 
-// Feedback returns the agent's next message when its work is not accepted.
-func Feedback(message string) string {
+// FormatFeedback returns the agent's next message when its work is not accepted.
+func FormatFeedback(message string) string {
 	return "A supervisor has looked at your work. It is not complete yet:\n\n" + strings.TrimSpace(message)
 }

@@ -24,22 +24,22 @@ func put(t *testing.T, path, text string) {
 // that says how to create one.
 func TestPrompt(t *testing.T) {
 	project, home := t.TempDir(), t.TempDir()
-	_, err := review.Prompt(project, home)
+	_, err := review.ReadPrompt(project, home)
 	missing, ok := errors.AsType[*review.MissingError](err)
 	if !ok || len(missing.Looked) != 2 || !strings.Contains(missing.Hint(),
 		"create "+filepath.Join(project, "SUPERVISOR.md")) ||
 		!strings.Contains(missing.Hint(), review.Completed) {
 		t.Fatalf("Prompt = %v, want an error that says where it looked and how to create one", err)
 	}
-	if _, err := review.Prompt(project, ""); !errors.As(err, &missing) || len(missing.Looked) != 1 {
+	if _, err := review.ReadPrompt(project, ""); !errors.As(err, &missing) || len(missing.Looked) != 1 {
 		t.Errorf("Prompt without a home = %v, want one place that was looked at", err)
 	}
 	put(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "the user's")
-	if got, err := review.Prompt(project, home); err != nil || got != "the user's" {
+	if got, err := review.ReadPrompt(project, home); err != nil || got != "the user's" {
 		t.Errorf("Prompt = %q, %v, want the user's", got, err)
 	}
 	put(t, filepath.Join(project, "SUPERVISOR.md"), "\ufeffthe project's")
-	if got, err := review.Prompt(project, home); err != nil || got != "the project's" {
+	if got, err := review.ReadPrompt(project, home); err != nil || got != "the project's" {
 		t.Errorf("Prompt = %q, %v, want the project's", got, err)
 	}
 }
@@ -56,7 +56,7 @@ func TestPromptRefuses(t *testing.T) {
 			project, home := t.TempDir(), t.TempDir()
 			put(t, filepath.Join(project, "SUPERVISOR.md"), tt.text)
 			put(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "good")
-			_, err := review.Prompt(project, home)
+			_, err := review.ReadPrompt(project, home)
 			unusable, ok := errors.AsType[*review.UnusableError](err)
 			if !ok || !strings.Contains(err.Error(), tt.want) || !strings.Contains(unusable.Hint(), "--example") {
 				t.Errorf("Prompt = %v, want %q, and a hint", err, tt.want)
@@ -67,7 +67,7 @@ func TestPromptRefuses(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(project, "SUPERVISOR.md"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := review.Prompt(project, ""); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := review.ReadPrompt(project, ""); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("Prompt of a folder = %v, want an error", err)
 	}
 }
@@ -106,14 +106,14 @@ func TestIsCompleted(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	text := review.Ask([]string{"write the parser", "and its tests", strings.Repeat("é", 64<<10)})
+	text := review.FormatRequest([]string{"write the parser", "and its tests", strings.Repeat("é", 64<<10)})
 	for _, want := range []string{"<input>\nwrite the parser\n</input>", "<input>\nand its tests\n</input>",
 		"é\n… (cut)", "\n\n[TASK_COMPLETED]\n\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("Ask lacks %q", want)
 		}
 	}
-	if review.IsCompleted(review.Feedback(" more ")) || !strings.HasSuffix(review.Feedback(" more "), "\n\nmore") {
-		t.Errorf("Feedback = %q", review.Feedback(" more "))
+	if review.IsCompleted(review.FormatFeedback(" more ")) || !strings.HasSuffix(review.FormatFeedback(" more "), "\n\nmore") {
+		t.Errorf("Feedback = %q", review.FormatFeedback(" more "))
 	}
 }

@@ -48,7 +48,7 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 			if matchAny(rule.Only, name) {
 				entries[name] = entry
 			}
-		case !matchAny(rule.Pass, name) && (controlsCI(name) || redact.SecretName(name) || redact.SecretValue(value)):
+		case !matchAny(rule.Pass, name) && (controlsCI(name) || redact.IsSecretName(name) || redact.IsSecretValue(value)):
 			withheld = append(withheld, name)
 		default:
 			entries[name] = entry
@@ -81,7 +81,7 @@ func Secrets(environ []string) []redact.Secret {
 	var secrets []redact.Secret
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if redact.SecretName(name) || redact.SecretValue(value) {
+		if redact.IsSecretName(name) || redact.IsSecretValue(value) {
 			secrets = append(secrets, redact.Secret{Name: name, Value: value})
 		}
 	}

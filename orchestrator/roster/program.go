@@ -29,7 +29,7 @@ type program struct {
 func (r *Roster) choose(role roles.Role, dir string) (program, error) {
 	said := r.Settings.Choose(role.Name)
 	inRole := role.Agent != "" || len(role.Command) > 0
-	if inRole && !r.saysOf(role.Name) && !r.Settings.Given("agent") && !r.Settings.Given("exec") {
+	if inRole && !r.saysOf(role.Name) && !r.Settings.IsExplicit("agent") && !r.Settings.IsExplicit("exec") {
 		said = config.Choice{Agent: role.Agent}
 	}
 	if said.Agent == "" && len(role.Command) > 0 {

@@ -135,7 +135,7 @@ func (r *Roster) supervisor(role roles.Role, dir string) (string, error) {
 	return r.SupervisorPrompt(dir)
 }
 
-// SupervisorPrompt is that of a supervisor in the work directory. Errors: those of [review.Prompt].
+// SupervisorPrompt is that of a supervisor in the work directory. Errors: those of [review.ReadPrompt].
 func (r *Roster) SupervisorPrompt(dir string) (string, error) {
 	home := ""
 	for _, entry := range r.Environ {
@@ -143,7 +143,7 @@ func (r *Roster) SupervisorPrompt(dir string) (string, error) {
 			home = value
 		}
 	}
-	return review.Prompt(dir, home)
+	return review.ReadPrompt(dir, home)
 }
 
 // defaultRounds is how often a supervisor may send work back unless the role says otherwise.
@@ -189,7 +189,7 @@ func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withhe
 // maxCost is what one attempt may cost: a flag or a variable beats the role file, which beats the settings
 // file.
 func (r *Roster) maxCost(inRole int64) int64 {
-	if inRole == 0 || r.Settings.Given("max_attempt_cost") {
+	if inRole == 0 || r.Settings.IsExplicit("max_attempt_cost") {
 		return r.Settings.Limits.AttemptCost
 	}
 	return inRole
@@ -207,7 +207,7 @@ func (r *Roster) grace(role roles.Role) time.Duration {
 
 // duration: a flag or a variable beats the role file, which beats the settings file.
 func (r *Roster) duration(name string, inRole *time.Duration, settings time.Duration) time.Duration {
-	if inRole == nil || r.Settings.Given(name) {
+	if inRole == nil || r.Settings.IsExplicit(name) {
 		return settings
 	}
 	return *inRole

@@ -24,7 +24,7 @@ type Screen interface {
 type Keyboard struct {
 	Lines      <-chan string
 	Interrupts <-chan struct{}
-	Patient    bool         // no person answers: a line is read only when it is the person's turn
+	Unattended bool         // no person answers: a line is read only when it is the person's turn
 	Err        func() error // the reason why Lines was closed, nil for the end of the input; may be nil
 }
 
@@ -82,7 +82,7 @@ func (s *Supervision) Run(stop, kill context.Context) error {
 	switch {
 	case !errors.Is(err, errLeft):
 		return err
-	case s.Keyboard.Patient && s.unfinished != "":
+	case s.Keyboard.Unattended && s.unfinished != "":
 		return &UnfinishedError{Text: s.unfinished, Session: s.session}
 	default:
 		return nil
@@ -144,7 +144,7 @@ func (s *Supervision) applyVerdict(verdict *agent.Reply, round int) (rounds int)
 		return 0
 	default:
 		s.Screen.Notice(fmt.Sprintf("The supervisor sends the work back (%d of at most %d).", round+1, s.Rounds))
-		s.next = append(s.next, review.Feedback(verdict.Message))
+		s.next = append(s.next, review.FormatFeedback(verdict.Message))
 		return round + 1
 	}
 }
@@ -202,7 +202,7 @@ func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*agent.Rep
 	s.Screen.Notice("Supervisor phase")
 	a := s.Supervisor
 	a.Contract = agent.ReviewContract
-	a.Follow = &agent.Follow{Session: s.session, Fork: true, Text: review.Ask(s.asked)}
+	a.Follow = &agent.Follow{Session: s.session, Fork: true, Text: review.FormatRequest(s.asked)}
 	inv, err := s.Agent.Invoke(a)
 	if err != nil {
 		return nil, err

@@ -257,7 +257,7 @@ func (p *phase) tell(text string) {
 func (p *phase) waitForAgent(stop context.Context) (ending, error) {
 	for {
 		lines := p.Keyboard.Lines
-		if p.Keyboard.Patient && p.working {
+		if p.Keyboard.Unattended && p.working {
 			lines = nil
 		}
 		select {
@@ -360,7 +360,7 @@ func (p *phase) leave() error {
 	if err == nil && !p.working {
 		err = errLeft
 	}
-	if err == nil && !p.Keyboard.Patient {
+	if err == nil && !p.Keyboard.Unattended {
 		p.Screen.Notice("Leaving once the work is done. Ctrl-C stops the agent.")
 	}
 	return err

@@ -54,7 +54,7 @@ func (w *Workspace) checkPaths(d Decision) (*agent.Failure, error) {
 		return &agent.Failure{Reason: "next_task holds a secret"}, nil
 	}
 	if _, err := w.Place.Resolve(*d.Next); err != nil {
-		if durable.IsShortage(err) {
+		if durable.IsOutOfResources(err) {
 			return nil, err
 		}
 		return &agent.Failure{Reason: "next_task: " + err.Error()}, nil
@@ -65,7 +65,7 @@ func (w *Workspace) checkPaths(d Decision) (*agent.Failure, error) {
 // rejectUnreadable puts a board back that the Manager left unreadable. One that could not be opened for want
 // of files is as good as it was.
 func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*agent.Failure, error) {
-	if durable.IsShortage(err) {
+	if durable.IsOutOfResources(err) {
 		return nil, err
 	}
 	before := w.Dir().Before()
@@ -128,7 +128,7 @@ func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit 
 
 // authorsSpelling turns a path as agents see it into what the board's author wrote.
 func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
-	if w.Place.Flat() {
+	if w.Place.HoldsBoard() {
 		return func(p string) string { return p }
 	}
 	authors := map[string]string{}

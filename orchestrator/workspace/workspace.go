@@ -35,7 +35,7 @@ type Workspace struct {
 // New is the workspace of a board that was just read. path is its file without links.
 func New(name, path string, place *board.Place, b *board.Board, r *redact.Redactor) *Workspace {
 	w := &Workspace{Name: name, Path: path, Place: place, Redactor: r, reader: board.NewReader(path, name)}
-	w.reader.Know(b)
+	w.reader.SetLast(b)
 	return w
 }
 
@@ -75,7 +75,7 @@ func (w *Workspace) KanbanFile() string {
 // step is nil where none is open. Errors: *failure.Invalid.
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
-	if err != nil && !durable.IsShortage(err) && step != nil && step.Before != nil && step.Reply == nil {
+	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
 		if back := w.PutBack(step); back == nil {
 			b, err = w.Look()
 		}
@@ -190,7 +190,7 @@ func CheckSecrets(r *redact.Redactor, paths ...string) error {
 // depends on which files there are, and is made anew.
 func (w *Workspace) Tasks(b *board.Board) *contract.TaskList {
 	paths := b.TaskPaths()
-	if w.tasks == nil || !w.Place.Flat() || !w.tasks.Is(paths) {
+	if w.tasks == nil || !w.Place.HoldsBoard() || !w.tasks.Is(paths) {
 		w.tasks = contract.NewTaskList(w.seeAll(paths))
 	}
 	return w.tasks
@@ -199,7 +199,7 @@ func (w *Workspace) Tasks(b *board.Board) *contract.TaskList {
 // Seen is a path as agents see it: as the board writes it when that resolves from the work directory, else
 // rewritten so that it does. A path without a file stays as it is.
 func (w *Workspace) Seen(p string) string {
-	if w.Place.Flat() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
+	if w.Place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
 		return p // the two spellings are one, and no file has to be looked at
 	}
 	ref, err := w.Place.Resolve(p)
@@ -212,7 +212,7 @@ func (w *Workspace) Seen(p string) string {
 // seeAll is Seen for a list. Where the board lies in the work directory itself, it is the list itself: no
 // file has to be looked at, which matters for lists of a hundred thousand.
 func (w *Workspace) seeAll(paths []string) []string {
-	if w.Place.Flat() {
+	if w.Place.HoldsBoard() {
 		return paths
 	}
 	out := make([]string, len(paths))

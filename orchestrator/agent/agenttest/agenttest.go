@@ -33,8 +33,8 @@ type Harness struct {
 	// Reasons replaces the suite's expected reasons, by `do`, for programs whose output is more
 	// than the reply.
 	Reasons map[string]string
-	// Takes lists each `do` that is a good reply of this program, though not of a plain one.
-	Takes []string
+	// Accepts lists each `do` that is a good reply of this program, though not of a plain one.
+	Accepts []string
 	// Stream says that the reply is a part of the program's standard output.
 	Stream bool
 }
@@ -162,7 +162,7 @@ func (h Harness) misbehaviours(t *testing.T) {
 				c := &conversation{}
 				c.adapter, c.assignment = h.assign(t, contract, tt.do, "stderr: in a bad mood")
 				out := c.run(t)
-				if slices.Contains(h.Takes, tt.do) {
+				if slices.Contains(h.Accepts, tt.do) {
 					if out.Reply == nil {
 						t.Errorf("Converse = %+v, %v, want a reply", out, out.Failure)
 					}

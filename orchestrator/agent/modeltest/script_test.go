@@ -145,7 +145,7 @@ func TestTranslation(t *testing.T) {
 // TestOtherwise: without a script the fallback decides; a script wins.
 func TestOtherwise(t *testing.T) {
 	m := New()
-	m.Otherwise(func(q *Request, said string) (Script, bool) { return Play(Say("to " + said)), said == "hello" })
+	m.SetFallback(func(q *Request, said string) (Script, bool) { return Play(Say("to " + said)), said == "hello" })
 	q := &Request{Messages: []Message{{"user", "hello"}, {"assistant", "a"}, {"tool", "hello"}, {"assistant", "b"}, {"user", "mm"}}}
 	if s, turn, found := m.findScript(q); !found || turn != 2 || s.Steps[0].Text != "to hello" || s.ID == "" {
 		t.Errorf("find = %+v, %d, %t, want what the test thinks of, since hello", s, turn, found)

@@ -44,10 +44,10 @@ type Model struct {
 // New makes a model without requests.
 func New() *Model { return &Model{played: map[string]int{}, answered: make(chan struct{})} }
 
-// Otherwise sets what the model does where a prompt has no script: it passes the users' messages,
+// SetFallback sets what the model does where a prompt has no script: it passes the users' messages,
 // the last one first, to think until think returns a script. think is called from several
 // goroutines.
-func (m *Model) Otherwise(think func(q *Request, said string) (Script, bool)) {
+func (m *Model) SetFallback(think func(q *Request, said string) (Script, bool)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.think = think
