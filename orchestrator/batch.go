@@ -38,12 +38,12 @@ type Result struct {
 // the agents at once.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []Result {
 	results := make([]Result, len(boards))
-	next := make(chan int)
+	next, work := make(chan int), make(slots, maxAtWork)
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = runBoard(stop, kill, boards[i])
+				results[i] = runBoard(stop, kill, boards[i], work)
 			}
 		})
 	}
@@ -55,8 +55,20 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []R
 	return results
 }
 
-// runBoard runs one board until it ends, and releases it.
-func runBoard(stop, kill context.Context, p *preflight.Prepared) Result {
+// maxAtWork is how many runs work at the same time while the agents of all others do. A run that waits for
+// the disk takes a thread of the system: a thousand runs would take a thousand.
+const maxAtWork = 2
+
+// slots bound how many runs work at the same time.
+type slots chan struct{}
+
+func (s slots) acquire() { s <- struct{}{} }
+func (s slots) release() { <-s }
+
+// runBoard runs one board until it ends, and releases it. It holds a slot but while it waits for an agent.
+func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots) Result {
+	work.acquire()
+	defer work.release()
 	res := Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = flow.Interrupted, "not started", context.Cause(stop)
@@ -65,7 +77,7 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared) Result {
 		}
 		return res
 	}
-	r, release, err := open(stop, kill, p)
+	r, release, err := open(stop, kill, p, work)
 	if err == nil {
 		var end flow.Finish
 		if err = r.start(); err == nil {

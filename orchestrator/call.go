@@ -89,14 +89,40 @@ func (r *run) setInput(c *call, b *board.Board) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.intent.Input = inline; rest != nil {
-		if c.intent.Stored, err = r.dir.Store(rest); err != nil {
-			return err
-		}
+	c.intent.Input = inline
+	switch {
+	case rest == nil:
+	case c.input.Tasks != nil:
+		c.intent.Stored, err = r.storeTasks(c.input.Tasks)
+	default:
+		c.intent.Stored, err = r.dir.Store(rest)
+	}
+	if err != nil {
+		return err
+	}
+	if rest != nil {
 		failpoint.At("input-stored")
 	}
 	r.input, r.inputOf = c.input, inputKey(step)
 	return nil
+}
+
+// storedTasks is a list of tasks that is stored under its SHA-256.
+type storedTasks struct {
+	tasks *contract.TaskList
+	sha   string
+}
+
+// storeTasks stores a list once for as long as it stays the same: a long one takes longer than the rest of a
+// step.
+func (r *run) storeTasks(tasks *contract.TaskList) (sha string, err error) {
+	if r.stored.tasks != tasks {
+		if sha, err = r.dir.Store(tasks.JSON()); err != nil {
+			return "", err
+		}
+		r.stored = storedTasks{tasks, sha}
+	}
+	return r.stored.sha, nil
 }
 
 // newInput is the input of a call that starts afresh, on the board as it is. It holds no secret: it is

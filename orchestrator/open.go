@@ -17,8 +17,8 @@ import (
 )
 
 // open takes the board: its folder, its lock, its journal. release gives all of it back and is never nil.
-func open(stop, kill context.Context, p *preflight.Prepared) (r *run, release func() error, err error) {
-	r = &run{Prepared: p, stop: stop, kill: kill, accounts: attempt.Accounts{}}
+func open(stop, kill context.Context, p *preflight.Prepared, work slots) (r *run, release func() error, err error) {
+	r = &run{Prepared: p, stop: stop, kill: kill, slots: work, accounts: attempt.Accounts{}}
 	undo := []func() error{p.Close}
 	release = func() error {
 		var errs []error

@@ -119,7 +119,7 @@ func (r *run) recordDecision(e ending) error {
 	accepted.NextTask = reply.NextTask
 	if len(tasks.JSON()) <= contract.MaxInline {
 		accepted.Tasks = tasks.Paths
-	} else if accepted.TasksSHA, err = r.dir.Store(tasks.JSON()); err != nil {
+	} else if accepted.TasksSHA, err = r.storeTasks(tasks); err != nil {
 		return err
 	}
 	return r.accept(e, accepted)

@@ -25,11 +25,13 @@ type run struct {
 	dir    rundir.Dir
 	stop   context.Context
 	kill   context.Context
+	slots  slots
 
 	accounts attempt.Accounts // of the open step's sessions
 	input    contract.Input   // of the call that inputOf names
 	inputOf  flow.AttemptRef
 	streams  []*rundir.Stream // of replies that are not on disk yet
+	stored   storedTasks      // the list of tasks that was stored last
 	opened   time.Time        // when the open step began; zero: in an earlier run
 
 	steps  int       // finished in this run
@@ -133,6 +135,8 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 
 // waitForAgent returns when the agent has ended. The end of stop asks it to end, the end of kill kills it.
 func (r *run) waitForAgent(a *attempt.Attempt) {
+	r.slots.release()
+	defer r.slots.acquire()
 	for stop, kill := r.stop.Done(), r.kill.Done(); ; {
 		select {
 		case <-a.Done():

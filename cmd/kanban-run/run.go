@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -77,6 +78,10 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	return code, errors.Join(err, remove())
 }
 
+// gcPercent is how much garbage a run may have beside what it uses: what a board takes stays in use for long,
+// and is large where there are many boards, or many tasks.
+const gcPercent = 40
+
 // play prepares all boards and runs them.
 func (s *screen) play(t *terminal, jobs []preflight.Job, n int) (int, error) {
 	prepared, errs := preflight.PrepareAll(jobs)
@@ -87,6 +92,9 @@ func (s *screen) play(t *terminal, jobs []preflight.Job, n int) (int, error) {
 	stop, kill, release := t.contexts(func(first bool) { s.signalled(t, first) })
 	defer release()
 	defer outlivePipes()()
+	if os.Getenv("GOGC") == "" { // an explicit one wins
+		debug.SetGCPercent(gcPercent)
+	}
 	results := orchestrator.RunAll(stop, kill, prepared, n)
 	s.close()
 	return s.summary(t, results)
