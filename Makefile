@@ -13,9 +13,8 @@ SOURCES := $(shell find cmd orchestrator roles schema -name '*.go' -not -name '*
 .PHONY: help run build test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents clean
 SCRIPTS := $(shell find .ci cmd examples -name '*.sh') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
 
-# Many tests wait for a process most of their time: four at once keep two processors busy.
 # Real agents have a target of their own.
-GO_TEST := KANBAN_RUN_REQUIRE_AGENTS=none $(GO) test -parallel 4
+GO_TEST := KANBAN_RUN_REQUIRE_AGENTS=none $(GO) test
 BENCHES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' orchestrator))))
 
 help: ## list the targets
@@ -29,8 +28,9 @@ build: $(BIN) ## build bin/kanban-run
 $(BIN): $(SOURCES)
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/kanban-run
 
+# Many scripts wait for a process most of their time: four at once keep two processors busy.
 test: ## run the tests: packages, scripts, and a sample of the crash tests
-	$(GO_TEST) ./...
+	$(GO_TEST) -parallel 4 ./...
 
 check: lint lint-ci cross race exhaustive ## format, vet, staticcheck, all crash tests, the race detector, short fuzzing, each benchmark once
 	$(MAKE) --no-print-directory fuzz FUZZTIME=3000x
@@ -40,7 +40,7 @@ race: ## run the tests with the race detector, but for those of a program that i
 	$(GO_TEST) -race ./...
 
 exhaustive: ## run the crash tests and the scripts whole: every failpoint, 300 random kills, boards of thousands of tasks
-	KANBAN_RUN_EXHAUSTIVE=1 $(GO_TEST) ./cmd/kanban-run
+	KANBAN_RUN_EXHAUSTIVE=1 $(GO_TEST) -parallel 4 ./cmd/kanban-run
 
 bench-once: ## run each benchmark once
 	@mkdir -p bin
