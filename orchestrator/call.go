@@ -193,7 +193,7 @@ func (r *run) readInput(inline json.RawMessage, stored string) (contract.Input, 
 // setSpec says what is started, to the byte.
 func (r *run) setSpec(c *call) error {
 	a := c.player.Assignment
-	a.Contract, a.Input, a.Scratch = agent.ContractOf(c.Call), c.input.JSON, r.dir.Scratch()
+	a.Contract, a.Input, a.Scratch = contract.Of(c.Call), c.input.JSON, r.dir.Scratch()
 	if c.input.Text != "" {
 		a.Follow = &agent.Follow{Session: c.From, Fork: c.Fork, Text: c.input.Text}
 	}

@@ -19,7 +19,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent":     "it hands an adapter what is asked of its agent",
 		"orchestrator/attempt":   "it starts agents and waits for them",
 		"orchestrator/board":     "it hashes and names the board",
-		"orchestrator/contract":  "it gives calls their inputs",
+		"orchestrator/contract":  "it gives calls their inputs, and gets their replies",
 		"orchestrator/durable":   "it locks the board, and tells a shortage from a fault",
 		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/failure":   "it sorts the errors that end a run",
@@ -57,7 +57,7 @@ var arrows = map[string]map[string]string{
 	"orchestrator/once": {
 		"orchestrator/agent":    "it talks to one",
 		"orchestrator/attempt":  "and waits for it",
-		"orchestrator/contract": "the agent gets an instruction",
+		"orchestrator/contract": "the agent gets an instruction, and replies",
 		"orchestrator/failure":  "a role may not be playable",
 		"orchestrator/flow":     "the rule of retries stands there",
 		"orchestrator/ledger":   "rejected replies stand in its log",
@@ -66,8 +66,8 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":   "the log has a folder",
 	},
 	"orchestrator/ledger": {
-		"orchestrator/agent":     "the log says what a reply should have been",
 		"orchestrator/board":     "the Lead acknowledges a board as it stands",
+		"orchestrator/contract":  "the log says what a reply should have been",
 		"orchestrator/durable":   "an acknowledgement takes the board's lock",
 		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/failure":   "a board may be frozen",
@@ -77,9 +77,8 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":    "it writes files of a run",
 	},
 	"orchestrator/workspace": {
-		"orchestrator/agent":    "a Manager's reply may be no failure of its format alone",
 		"orchestrator/board":    "it reads and writes one",
-		"orchestrator/contract": "agents see its list of tasks",
+		"orchestrator/contract": "agents see its list of tasks, and a Manager's reply may fail by more than its format",
 		"orchestrator/durable":  "a board is put back whole",
 		"orchestrator/failure":  "a board may be unreadable",
 		"orchestrator/flow":     "it looks at the board as flow does",
@@ -102,7 +101,7 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/attempt": {
 		"orchestrator/agent":    "it runs one",
-		"orchestrator/contract": "a reply may repeat the list that was given",
+		"orchestrator/contract": "a reply is judged by it",
 		"orchestrator/proc":     "an agent is a process",
 		"orchestrator/redact":   "what it prints is redacted where it enters",
 	},
@@ -112,21 +111,27 @@ var arrows = map[string]map[string]string{
 		"orchestrator/durable":     "a board is old or new, never half",
 		"schema":                   "a board has a schema",
 	},
+	"orchestrator/contract": {
+		"orchestrator/flow": "each call of a step has a contract",
+		"schema":            "a reply has a schema",
+	},
 	"orchestrator/agent": {
 		"orchestrator/contract": "agents are told what it says",
-		"orchestrator/flow":     "each call of a step has a contract, each attempt a cost",
+		"orchestrator/flow":     "each attempt has a cost",
 		"orchestrator/proc":     "an agent is a process",
-		"schema":                "a reply has a schema",
+		"schema":                "the rules of a stub have a schema",
 	},
 	"orchestrator/supervise": {
-		"orchestrator/agent":   "it talks to an agent",
-		"orchestrator/attempt": "and has a supervisor look at its work",
-		"orchestrator/proc":    "the agent is a process on a pty",
-		"orchestrator/review":  "what the supervisor is told, and its verdict",
+		"orchestrator/agent":    "it talks to an agent",
+		"orchestrator/attempt":  "and has a supervisor look at its work",
+		"orchestrator/contract": "a review replies with a text",
+		"orchestrator/proc":     "the agent is a process on a pty",
+		"orchestrator/review":   "what the supervisor is told, and its verdict",
 	},
 	"orchestrator/agent/claude": {
-		"orchestrator/agent": "it is an adapter",
-		"orchestrator/proc":  "and looks at how the program ended",
+		"orchestrator/agent":    "it is an adapter",
+		"orchestrator/contract": "and finds the reply to a call",
+		"orchestrator/proc":     "and looks at how the program ended",
 	},
 	"orchestrator/journal": {
 		"orchestrator/durable":   "the journal is locked and its folder synced",
@@ -154,26 +159,30 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent":           "it reads streams as Converse does, and plays tools as stubs",
 		"orchestrator/agent/agenttest": "adapters of tools pass the same suite",
 		"orchestrator/agent/modeltest": "and work with the real tools",
+		"orchestrator/contract":        "a stream holds a reply",
 		"orchestrator/proc":            "a stream has an end",
 	},
 	"orchestrator/agent/agenttest": {
-		"orchestrator/attempt": "it runs them as attempts",
-		"orchestrator/agent":   "the suite tests adapters",
-		"orchestrator/proc":    "and looks at how their processes ended",
+		"orchestrator/attempt":  "it runs them as attempts",
+		"orchestrator/agent":    "the suite tests adapters",
+		"orchestrator/contract": "and how they reply",
+		"orchestrator/proc":     "and looks at how their processes ended",
 	},
 }
 
 // adapter is what an adapter may import.
 var adapter = map[string]string{
-	"orchestrator/agent": "it is an adapter",
-	"orchestrator/proc":  "it judges how its program ended",
+	"orchestrator/agent":    "it is an adapter",
+	"orchestrator/contract": "it finds the reply to a call",
+	"orchestrator/proc":     "it judges how its program ended",
 }
 
 // forbidden are imports of the standard library that would make a pure package impure.
 var forbidden = map[string][]string{
-	"orchestrator/flow":   {"os", "os/exec", "io", "io/fs", "net", "syscall", "time.Now"},
-	"orchestrator/digest": {"os", "os/exec", "io", "io/fs", "net", "syscall"},
-	"orchestrator/report": {"os", "os/exec"},
+	"orchestrator/flow":     {"os", "os/exec", "io", "io/fs", "net", "syscall"},
+	"orchestrator/contract": {"os", "os/exec", "io", "io/fs", "net", "syscall", "time"},
+	"orchestrator/digest":   {"os", "os/exec", "io", "io/fs", "net", "syscall"},
+	"orchestrator/report":   {"os", "os/exec"},
 }
 
 func TestImports(t *testing.T) {
@@ -194,22 +203,24 @@ func TestImports(t *testing.T) {
 	for pkg, targets := range arrows {
 		for target := range targets {
 			if arrow := pkg + " -> " + target; !used[arrow] {
-				t.Errorf("the arrow %s is allowed and nobody uses it", arrow)
+				t.Errorf("the arrow %s is allowed and not used", arrow)
 			}
 		}
 	}
 }
 
-// TestFlowReadsNoClock: flow may speak of times, and reads no clock.
-func TestFlowReadsNoClock(t *testing.T) {
-	files, err := filepath.Glob("flow/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files of flow: %v", err)
-	}
-	for _, name := range files {
-		text := readFile(t, name)
-		if strings.Contains(text, "time.Now(") || strings.Contains(text, "time.Since(") {
-			t.Errorf("%s reads the clock", name)
+// TestPureReadsNoClock: flow and digest may speak of times, and read no clock.
+func TestPureReadsNoClock(t *testing.T) {
+	for _, pkg := range []string{"flow", "contract", "digest"} {
+		files, err := filepath.Glob(pkg + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no files of %s: %v", pkg, err)
+		}
+		for _, name := range files {
+			text := readFile(t, name)
+			if strings.Contains(text, "time.Now(") || strings.Contains(text, "time.Since(") {
+				t.Errorf("%s reads the clock", name)
+			}
 		}
 	}
 }

@@ -36,16 +36,16 @@
 //
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go
-//	orchestrator   ─► attempt, roster ─► agent ─► contract, flow   batch.go runs boards side by side, open.go takes one
-//	workspace      ─► board, contract          ledger ─► journal, flow
+//	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
+//	workspace      ─► board, contract          ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
 //	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable, compact
-//	agent/NAME     ─► agent, proc              an adapter; roster knows them all
+//	agent/NAME     ─► agent, contract, proc    an adapter; roster knows them all
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
 //	report         ─► flow, digest, console, redact
 //
 //	flow       decides what a run does next; pure
-//	contract   says what agents are told; pure
+//	contract   says what agents are told and what a valid reply is; pure
 //	preflight  checks all of a run that needs no agent
 //	roster     says which program plays a role
 //	attempt    is one running agent, from its start to its outcome

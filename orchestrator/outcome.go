@@ -74,7 +74,7 @@ func (r *run) recordStop(e ending, reason string) error {
 // left names the board's bytes as the attempt left them.
 func (r *run) left() string { return r.Workspace.Left(r.ledger.State().Step) }
 
-func (r *run) recordRejection(e ending, f agent.Failure, disagreed bool) error {
+func (r *run) recordRejection(e ending, f contract.Failure, disagreed bool) error {
 	rejected := flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: f.Reason, Exit: e.out.Exit.String(), Left: r.left(),
 		Received: e.out.Received, Stderr: e.out.Stderr, Output: r.dir.Output(e.Step), Disagreed: disagreed, Lost: f.Lost && e.From != "",
 		Retries: r.ledger.State().Step.Rejected, Of: r.Limits.MaxRetries, Millis: e.millis, Session: e.out.Session, Spent: e.spent}
@@ -85,7 +85,7 @@ func (r *run) recordRejection(e ending, f agent.Failure, disagreed bool) error {
 // never interpret agent output content). Work that is to be reviewed needs a session to review it in.
 func (r *run) recordWork(e ending) error {
 	if r.ledger.State().Step.Plan != nil && e.out.Session == "" {
-		return r.recordRejection(e, agent.Failure{Reason: "the agent named no session, in which its work could be reviewed"}, false)
+		return r.recordRejection(e, contract.Failure{Reason: "the agent named no session, in which its work could be reviewed"}, false)
 	}
 	accepted := r.acceptance(e)
 	accepted.Left = r.left()

@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
@@ -49,21 +50,21 @@ func (p actors) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return agent.Invocation{Argv: []string{p.program, "hello"}, Dir: a.Dir, Timeout: a.Timeout}, nil
 }
 
-func (p actors) Reader(c agent.Contract, _ agent.Host) agent.Reader { return reciter{p, c} }
+func (p actors) Reader(c contract.Kind, _ agent.Host) agent.Reader { return reciter{p, c} }
 
 type reciter struct {
 	actors
-	contract agent.Contract
+	kind contract.Kind
 }
 
 func (reciter) Write(p []byte) (int, error) { return len(p), nil }
 
 func (r reciter) End(proc.Exit) agent.Report {
-	if r.contract == agent.ManagerContract {
+	if r.kind == contract.Manager {
 		return agent.Report{Reply: []byte(`{"status":"ok","message":"over","next_task":null,"tasks":["a.md"]}`), Session: "m"}
 	}
 	if len(*r.parts) == 0 {
-		return agent.Report{Failure: agent.Failed("there is no part left to play")}
+		return agent.Report{Failure: contract.Failed("there is no part left to play")}
 	}
 	p := (*r.parts)[0]
 	*r.parts = (*r.parts)[1:]
@@ -72,7 +73,7 @@ func (r reciter) End(proc.Exit) agent.Report {
 		report.Spent = &agent.Spending{Input: p.cost, Cost: &p.cost}
 	}
 	if p.fails != "" {
-		report.Failure = &agent.Failure{Reason: p.fails, Lost: p.lost}
+		report.Failure = &contract.Failure{Reason: p.fails, Lost: p.lost}
 	}
 	return report
 }
@@ -160,11 +161,11 @@ func TestReviewLoop(t *testing.T) {
 		t.Fatalf("the run ended with %s: %s, and %d parts were not played", s.result.Outcome, s.result.Text, len(s.left))
 	}
 	supervisor, again := s.asked[1], s.asked[2]
-	if f := supervisor.Follow; supervisor.Prompt != "the supervisor" || supervisor.Contract != agent.ReviewContract || f == nil || !f.Fork || f.Session != "s" ||
+	if f := supervisor.Follow; supervisor.Prompt != "the supervisor" || supervisor.Contract != contract.Review || f == nil || !f.Fork || f.Session != "s" ||
 		!strings.Contains(f.Text, `"task_file":"a.md"`) || !strings.Contains(f.Text, "Write a parser.") {
 		t.Errorf("the supervisor is asked %+v, %+v, want its prompt, a fork of the session, the input and the task", supervisor, supervisor.Follow)
 	}
-	if f := again.Follow; again.Prompt != "the role" || again.Contract != agent.TaskContract || f == nil || f.Fork || f.Session != "s" || !strings.Contains(f.Text, "Add a test.") {
+	if f := again.Follow; again.Prompt != "the role" || again.Contract != contract.Task || f == nil || f.Fork || f.Session != "s" || !strings.Contains(f.Text, "Add a test.") {
 		t.Errorf("the agent is asked %+v, %+v, want its role, its session and the feedback", again, again.Follow)
 	}
 	accepted, held := eventsOf[flow.ReplyAccepted](s), eventsOf[flow.ReviewHeld](s)

@@ -39,7 +39,7 @@ var sinks = map[string]string{
 	"journal.copyTail":               "what was torn off it",
 	"durable.fill":                   "files that are replaced: the board, files of a run",
 	"durable.confirmName":            "an empty lock",
-	"durable.Lock.Describe":          "a lock: whose it is",
+	"durable.Lock.SetHolder":         "a lock: whose it is",
 	"rundir.WriteFile":               "files of a run",
 	"rundir.OverwriteFile":           "the board's bytes from before a turn",
 	"ledger.AppendLog":               "the supervisor log",

@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
@@ -37,7 +38,7 @@ func (teller) Tool() agent.Tool             { return agent.Tool{} }
 func (w teller) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return agent.Invocation{Argv: w.argv, Stdin: a.Input, Env: a.Env, Dir: a.Dir, Grace: time.Second}, nil
 }
-func (w teller) Reader(_ agent.Contract, host agent.Host) agent.Reader { return &telling{w, host} }
+func (w teller) Reader(_ contract.Kind, host agent.Host) agent.Reader { return &telling{w, host} }
 
 type telling struct {
 	teller
@@ -52,7 +53,7 @@ func (r *telling) Write(p []byte) (int, error) {
 }
 
 func (r *telling) End(proc.Exit) agent.Report {
-	return agent.Report{Failure: agent.Failed("no reply"), Session: "s1", Spent: r.spent}
+	return agent.Report{Failure: contract.Failed("no reply"), Session: "s1", Spent: r.spent}
 }
 
 // played is how a run ends in which the adapter plays all roles, and what its journal says of the attempts.

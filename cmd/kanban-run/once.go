@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/proc"
 )
@@ -80,11 +80,11 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 		return 0, err
 	}
 	code = exitNeedsPerson
-	if reply.Status == agent.OK {
+	if reply.Status == contract.OK {
 		code = exitComplete
 	}
 	return code, t.stdout.JSON(struct {
-		Status  agent.Status `json:"status"`
-		Message string       `json:"message"`
+		Status  contract.Status `json:"status"`
+		Message string          `json:"message"`
 	}{reply.Status, reply.Message}, "  ")
 }

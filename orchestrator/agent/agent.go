@@ -11,95 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
-
-// Contract says how a reply is judged.
-type Contract int
-
-// A single instruction is judged like a task; only the Manager's reply says what comes next. A review's reply is any text at all:
-// seed 003, "Supervisor Feedback".
-const (
-	TaskContract Contract = iota
-	ManagerContract
-	InstructionContract
-	ReviewContract
-)
-
-// ContractOf is the contract of a call of a step.
-func ContractOf(c flow.Call) Contract {
-	switch c {
-	case flow.ManagerCall:
-		return ManagerContract
-	case flow.ReviewCall:
-		return ReviewContract
-	default:
-		return TaskContract
-	}
-}
-
-func (c Contract) String() string {
-	switch c {
-	case TaskContract:
-		return "task"
-	case ManagerContract:
-		return "manager"
-	case InstructionContract:
-		return "instruction"
-	case ReviewContract:
-		return "review"
-	default:
-		return "contract " + strconv.Itoa(int(c))
-	}
-}
-
-// Schema names the JSON Schema of the contract's replies; "" where they are text.
-func (c Contract) Schema() string {
-	switch c {
-	case ManagerContract:
-		return "manager-reply"
-	case ReviewContract:
-		return ""
-	default:
-		return "reply"
-	}
-}
-
-// Status is what an agent says of its work. All four are valid: seed 004, "Status Values".
-type Status string
-
-// The values of Status.
-const (
-	OK       Status = "ok"
-	Blocked  Status = "blocked"
-	Error    Status = "error"
-	Escalate Status = "escalate"
-)
-
-// Reply is an agent's reply in the right format; of a review there is a Message only. NextTask, which is nil
-// at the end of the work, and Tasks are the Manager's.
-type Reply struct {
-	Status   Status
-	Message  string
-	NextTask *string
-	Tasks    []string
-}
-
-// Failure is the reason why a reply is not in the right format. The agent is started again with the same input.
-type Failure struct {
-	Reason string
-	Lost   bool // the tool no longer knows the session that the call was to go on in, see [Assignment.Follow]
-}
-
-func (f *Failure) Error() string { return f.Reason }
-
-// Failed makes a Failure.
-func Failed(format string, args ...any) *Failure { return failed(format, args...) }
-
-func failed(format string, args ...any) *Failure {
-	return &Failure{Reason: fmt.Sprintf(format, args...)}
-}
 
 // ConfigError is a mistake that no retry can mend: a command that does not exist, a login that is missing.
 type ConfigError struct {
@@ -162,7 +76,7 @@ const (
 // Assignment is what an agent is asked to do, before any adapter has put it into its own form.
 type Assignment struct {
 	Role       string
-	Contract   Contract
+	Contract   contract.Kind
 	Input      []byte   // one JSON object
 	Prompt     string   // the role's system prompt
 	Command    []string // of an exec agent; of any other the program to start in place of the adapter's own
@@ -264,7 +178,7 @@ type Adapter interface {
 	// Invoke gives the program's command line and input. It is a function of the assignment alone. Errors: *ConfigError.
 	Invoke(Assignment) (Invocation, error)
 	// Reader reads the standard output of one attempt, whose reply is to fit the contract, and passes on what happens.
-	Reader(Contract, Host) Reader
+	Reader(contract.Kind, Host) Reader
 	// Tool is what the rest of the program must know of the program behind the adapter.
 	Tool() Tool
 }
@@ -272,7 +186,7 @@ type Adapter interface {
 // Host hears of what happens while an attempt runs. Its functions are safe for concurrent use.
 type Host struct {
 	Emit   func(Event)
-	GiveUp func(error) // ends the attempt at once: the *ConfigError, *LaterError, *LimitError or *Failure is its outcome
+	GiveUp func(error) // ends the attempt at once: the *ConfigError, *LaterError, *LimitError or *contract.Failure is its outcome
 }
 
 // Reader is given an agent's standard output, in bounded memory, and says in the end what there was in it.
@@ -291,12 +205,12 @@ type StderrReader interface {
 
 // Report is what a Reader makes of an attempt that has ended.
 type Report struct {
-	Reply      []byte    // its text; with a Failure, what there is of it
-	Failure    *Failure  // why there is none
-	Err        error     // *ConfigError, *LaterError or *LimitError: why another attempt would fail, too
-	Session    string    // "" where the tool has none
-	Spent      *Spending // nil: the tool does not say
-	Cumulative bool      // Spent is of the whole session, and of the one that it was forked from, and not only of this attempt
+	Reply      []byte            // its text; with a Failure, what there is of it
+	Failure    *contract.Failure // why there is none
+	Err        error             // *ConfigError, *LaterError or *LimitError: why another attempt would fail, too
+	Session    string            // "" where the tool has none
+	Spent      *Spending         // nil: the tool does not say
+	Cumulative bool              // Spent is of the whole session, and of the one that it was forked from, and not only of this attempt
 }
 
 // Tool is what is to be known of the program behind an adapter. The zero value is that of a program that nothing is known of.

@@ -2,10 +2,12 @@ package agent
 
 import (
 	"bytes"
+
+	"kanban-run/orchestrator/contract"
 )
 
 const (
-	maxReply    = 16 << 20
+	space       = " \t\r\n"
 	maxReceived = 4 << 10
 	maxJunk     = 2 * maxReceived // more than is shown, so that a secret that was cut in two is not
 	maxLine     = 1 << 10
@@ -22,7 +24,7 @@ type capture struct {
 
 func (c *capture) Write(p []byte) (int, error) {
 	c.size += int64(len(p))
-	if !c.junk && len(c.buf)+len(p) <= maxReply {
+	if !c.junk && len(c.buf)+len(p) <= contract.MaxReply {
 		c.grow(len(p))
 		c.buf = append(c.buf, p...)
 		c.look()
@@ -38,7 +40,7 @@ func (c *capture) Write(p []byte) (int, error) {
 // grow keeps append from reserving more than a reply may be long.
 func (c *capture) grow(n int) {
 	if need := len(c.buf) + n; need > cap(c.buf) {
-		bigger := make([]byte, len(c.buf), min(max(2*cap(c.buf), need), maxReply))
+		bigger := make([]byte, len(c.buf), min(max(2*cap(c.buf), need), contract.MaxReply))
 		copy(bigger, c.buf)
 		c.buf = bigger
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -29,7 +30,7 @@ func TestObjectReader(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, size := range []int{1, 3, 1000, 1 << 20} {
-				r := Exec().Reader(TaskContract, Host{})
+				r := Exec().Reader(contract.Task, Host{})
 				for rest := tt.text; rest != ""; {
 					n := min(size, len(rest))
 					if got, err := r.Write([]byte(rest[:n])); got != n || err != nil {
@@ -58,7 +59,7 @@ func TestObjectReaderLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 15 {
-			if raw, failure := replyOf(r); failure != nil || len(raw) != maxReply || cap(r.buf) > maxReply {
+			if raw, failure := replyOf(r); failure != nil || len(raw) != contract.MaxReply || cap(r.buf) > contract.MaxReply {
 				t.Errorf("Reply(16 MiB) = %d bytes (of %d), %v, want them all", len(raw), cap(r.buf), failure)
 			}
 		}
@@ -79,7 +80,7 @@ func TestWholeRunes(t *testing.T) {
 	}
 }
 
-func replyOf(r Reader) ([]byte, *Failure) {
+func replyOf(r Reader) ([]byte, *contract.Failure) {
 	report := r.End(proc.Exit{})
 	return report.Reply, report.Failure
 }

@@ -140,7 +140,4 @@ func TestEventString(t *testing.T) {
 			t.Errorf("String(%+v) = %q, want %q", tt.event, got, tt.want)
 		}
 	}
-	if got := agent.Contract(9).String(); got != "contract 9" {
-		t.Errorf("Contract(9).String() = %q", got)
-	}
 }

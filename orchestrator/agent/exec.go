@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -31,7 +32,7 @@ func (execAdapter) Invoke(a Assignment) (Invocation, error) {
 	return invocation(a, slices.Concat([]string{path}, a.Command[1:], a.Args)), nil
 }
 
-func (execAdapter) Reader(Contract, Host) Reader { return &objectReader{} }
+func (execAdapter) Reader(contract.Kind, Host) Reader { return &objectReader{} }
 
 func (execAdapter) Tool() Tool { return Tool{Ignores: []string{"tools", "model"}} }
 
@@ -67,11 +68,11 @@ func (r *objectReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.text()}
 	switch {
 	case exit.Code != 0 || exit.Signal != "" || exit.TimedOut:
-		report.Failure = &Failure{Reason: exit.String()}
-	case r.size > maxReply:
-		report.Failure = failed("stdout is larger than 16 MiB")
+		report.Failure = &contract.Failure{Reason: exit.String()}
+	case r.size > contract.MaxReply:
+		report.Failure = contract.Failed("stdout is larger than 16 MiB")
 	case r.isEmpty():
-		report.Failure = failed("stdout is empty")
+		report.Failure = contract.Failed("stdout is empty")
 	}
 	return report
 }

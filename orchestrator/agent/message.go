@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"kanban-run/orchestrator/contract"
 )
 
 // Messages reads the output of a tool that speaks in lines of JSON, as far as all such tools are alike: the last message is the reply,
@@ -68,7 +70,7 @@ func (m *Messages) Say(text string) {
 // Add takes a part of a message. More of one than a reply may have is not kept.
 func (m *Messages) Add(text string) {
 	m.broken, m.why, m.said = nil, nil, true
-	if room := maxReply + 1 - len(m.text); room > 0 {
+	if room := contract.MaxReply + 1 - len(m.text); room > 0 {
 		m.text = append(m.text, text[:min(room, len(text))]...)
 	}
 }
@@ -84,24 +86,24 @@ func (m *Messages) Tell() {
 func (m *Messages) Forget() { m.text, m.said = nil, false }
 
 // Reply is that of the contract in the last message; where there is none, the line that may have been it.
-func (m *Messages) Reply(c Contract) []byte {
+func (m *Messages) Reply(c contract.Kind) []byte {
 	switch {
 	case !m.said:
 		return m.broken
-	case c == ReviewContract:
+	case c == contract.Review:
 		return m.text
 	default:
-		return FindReply(string(m.text))
+		return contract.FindReply(string(m.text))
 	}
 }
 
 // Missing is why there is no reply, nil where there is one.
-func (m *Messages) Missing() *Failure {
+func (m *Messages) Missing() *contract.Failure {
 	switch {
 	case m.why != nil:
-		return failed("a line of its output cannot be read: %v", m.why)
+		return contract.Failed("a line of its output cannot be read: %v", m.why)
 	case !m.said:
-		return failed("it ended without a message")
+		return contract.Failed("it ended without a message")
 	default:
 		return nil
 	}

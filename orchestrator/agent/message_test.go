@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 // TestMessages: the last message is the reply, unless something that cannot be read, or a tool, came behind it.
@@ -44,10 +45,10 @@ func TestMessages(t *testing.T) {
 			if f := m.Missing(); f != nil {
 				missing = f.Reason
 			}
-			if got := string(m.Reply(agent.TaskContract)); got != tt.reply {
+			if got := string(m.Reply(contract.Task)); got != tt.reply {
 				t.Errorf("Reply = %q, want %q", got, tt.reply)
 			}
-			if got := string(m.Reply(agent.ReviewContract)); got != tt.review {
+			if got := string(m.Reply(contract.Review)); got != tt.review {
 				t.Errorf("Reply to a review = %q, want %q", got, tt.review)
 			}
 			if (missing == "") != (tt.missing == "") || !strings.Contains(missing, tt.missing) {
@@ -66,7 +67,7 @@ func TestLongMessage(t *testing.T) {
 	for range 40 {
 		m.Add(strings.Repeat("x", 1<<20))
 	}
-	if n := len(m.Reply(agent.ReviewContract)); n != 16<<20+1 {
+	if n := len(m.Reply(contract.Review)); n != 16<<20+1 {
 		t.Errorf("%d bytes are kept of 40 MiB, want 16 MiB and one", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -55,7 +56,7 @@ func (s stub) Invoke(a Assignment) (Invocation, error) {
 }
 
 // Reader looks for more than a reply only where a rule may have told it.
-func (s stub) Reader(Contract, Host) Reader {
+func (s stub) Reader(contract.Kind, Host) Reader {
 	if s.opts.File == "" {
 		return &objectReader{}
 	}

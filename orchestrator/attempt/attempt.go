@@ -19,7 +19,7 @@ import (
 type Call struct {
 	Adapter    agent.Adapter
 	Invocation agent.Invocation
-	Contract   agent.Contract
+	Contract   contract.Kind
 	Tasks      *contract.TaskList // that a Manager is given; nil for all others
 	Sinks      Sinks
 	Emit       func(agent.Event) // hears redacted texts, from the goroutines of both streams; nil: not wanted
@@ -29,8 +29,8 @@ type Call struct {
 // Outcome is how an attempt ended: with a Reply, with a Failure, or with neither because it was ended from
 // here. All but the Reply is redacted.
 type Outcome struct {
-	Reply     *agent.Reply
-	Failure   *agent.Failure
+	Reply     *contract.Reply
+	Failure   *contract.Failure
 	Exit      proc.Exit
 	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB of it
 	Stderr    string // the last lines of standard error, at most 2 KiB of them
@@ -223,7 +223,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 
 // overrule puts the reason for which the reader gave up in the place of what the stopped program left.
 func overrule(r *agent.Report, reason error) {
-	var failure *agent.Failure
+	var failure *contract.Failure
 	switch {
 	case reason == nil:
 	case errors.As(reason, &failure):

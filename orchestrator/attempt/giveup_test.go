@@ -16,6 +16,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
 )
@@ -26,7 +27,7 @@ type impatient struct {
 	reasons []error
 }
 
-func (i impatient) Reader(_ agent.Contract, h agent.Host) agent.Reader {
+func (i impatient) Reader(_ contract.Kind, h agent.Host) agent.Reader {
 	return impatientReader{h: h, reasons: i.reasons}
 }
 
@@ -54,7 +55,7 @@ func giveUp(t *testing.T, stop context.Context, reasons ...error) (*attempt.Outc
 	}
 	began := time.Now()
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", "echo; exec sleep 600"}, Dir: t.TempDir(), Grace: time.Minute}
-	out, err := attempt.Run(stop, context.Background(), attempt.Call{Adapter: impatient{agent.Exec(), reasons}, Invocation: inv, Contract: agent.TaskContract, Sinks: attempt.Sinks{Redactor: redact.New([]string{"hunter2hunter2"})}})
+	out, err := attempt.Run(stop, context.Background(), attempt.Call{Adapter: impatient{agent.Exec(), reasons}, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New([]string{"hunter2hunter2"})}})
 
 	if time.Since(began) > 30*time.Second {
 		t.Errorf("it took %v, want an end at once", time.Since(began))
@@ -67,7 +68,7 @@ func giveUp(t *testing.T, stop context.Context, reasons ...error) (*attempt.Outc
 func TestGiveUp(t *testing.T) {
 	setup := &agent.ConfigError{Text: "the key hunter2hunter2 is refused", Fix: "not hunter2hunter2"}
 	later := &agent.LaterError{Text: "later, hunter2hunter2", Reset: time.Unix(1e9, 0)}
-	failure := agent.Failed("no progress with hunter2hunter2")
+	failure := contract.Failed("no progress with hunter2hunter2")
 	for _, tt := range []struct {
 		name     string
 		reasons  []error
@@ -118,7 +119,7 @@ func TestFiles(t *testing.T) {
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", `cat "$0"; rm "$0"; ln -s "$1" "$0"`, path, elsewhere}, Dir: dir,
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Files: []agent.File{{Path: path, Data: []byte(`{"status":"ok","message":"handed"}`)}}}
 	for range 2 {
-		out, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: agent.TaskContract, Sinks: attempt.Sinks{}})
+		out, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}})
 		if err != nil || out.Reply == nil || out.Reply.Message != "handed" {
 			t.Fatalf("Converse = %+v, %v, want the file's bytes", out, err)
 		}
@@ -132,7 +133,7 @@ func TestFiles(t *testing.T) {
 		t.Error("Digest() is the same for another file")
 	}
 	inv.Files[0].Path = filepath.Join(elsewhere, "a")
-	if _, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: agent.TaskContract, Sinks: attempt.Sinks{}}); err == nil ||
+	if _, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}}); err == nil ||
 		agent.IsHopeless(err) || !strings.Contains(err.Error(), "write a file for the agent") {
 		t.Errorf("Converse = %v, want the error of writing the file", err)
 	}
@@ -143,7 +144,7 @@ func TestFilesArePrivate(t *testing.T) {
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", `ls -l "$0" | cut -c1-10`, path}, Dir: t.TempDir(),
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Files: []agent.File{{Path: path, Data: []byte("x")}}}
 	var stdout bytes.Buffer
-	_, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: agent.TaskContract, Sinks: attempt.Sinks{Stdout: &stdout}})
+	_, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &stdout}})
 	if err != nil || strings.TrimSpace(stdout.String()) != "-rw-------" {
 		t.Errorf("the file has %q, %v, want it to be nobody else's", stdout.String(), err)
 	}

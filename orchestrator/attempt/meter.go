@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 // errTooMuch ends an attempt whose agent prints without end.
@@ -28,11 +29,11 @@ func (m *meter) writer(w io.Writer) io.Writer {
 }
 
 // exceeded is the failure of an attempt that printed too much, else nil.
-func (m *meter) exceeded() *agent.Failure {
+func (m *meter) exceeded() *contract.Failure {
 	if m.max <= 0 || m.used.Load() <= m.max {
 		return nil
 	}
-	return agent.Failed("it printed more than %s and was stopped", agent.Size(m.max))
+	return contract.Failed("it printed more than %s and was stopped", agent.Size(m.max))
 }
 
 type metered struct {

@@ -76,15 +76,15 @@ func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 
 // parse judges the format of a reply. Why one is refused is found once more in the redacted text where that
 // is another: a reason quotes the reply in pieces, in which a secret would not be recognised any more.
-func (s Sinks) parse(c agent.Contract, raw []byte, given *contract.TaskList) (*agent.Reply, *agent.Failure) {
-	reply, failure := agent.ParseReply(c, raw, given)
+func (s Sinks) parse(c contract.Kind, raw []byte, given *contract.TaskList) (*contract.Reply, *contract.Failure) {
+	reply, failure := contract.Parse(c, raw, given)
 	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(string(raw)) {
 		return reply, failure
 	}
-	if _, again := agent.ParseReply(c, s.Redactor.Bytes(raw), nil); again != nil {
+	if _, again := contract.Parse(c, s.Redactor.Bytes(raw), nil); again != nil {
 		return nil, again
 	}
-	return nil, agent.Failed("the reply is badly formatted where it holds a secret")
+	return nil, contract.Failed("the reply is badly formatted where it holds a secret")
 }
 
 // excerpt is the beginning of a reply's text, for people. Of a long text not all was kept, so its end is not shown: half a secret

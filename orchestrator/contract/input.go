@@ -1,4 +1,4 @@
-// Package contract says what agents are told.
+// Package contract says what agents are told and what a valid reply is. It reads and writes no files.
 package contract
 
 import (

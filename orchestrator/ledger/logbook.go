@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
@@ -160,7 +160,7 @@ func retryEntry(at time.Time, e flow.ReplyRejected) string {
 	fmt.Fprintf(&b, "\n### [%s] %s\n\n", at.UTC().Format(time.RFC3339), title)
 	fmt.Fprintf(&b, "**Agent:** %s  \n**Task:** %s  \n**Attempt:** %s  \n", redact.EscapeMarkdown(agentName), redact.EscapeMarkdown(task), attempt)
 	fmt.Fprintf(&b, "**Issue:** Invalid output format: %s  \n**Exit:** %s\n\n", redact.EscapeMarkdown(e.Reason), redact.EscapeMarkdown(e.Exit))
-	fmt.Fprintf(&b, "**Expected:**\n%s\n", fenced("json", agent.ContractOf(e.Call).Expected()))
+	fmt.Fprintf(&b, "**Expected:**\n%s\n", fenced("json", contract.Of(e.Call).Expected()))
 	fmt.Fprintf(&b, "**Received:**\n%s\n", fenced("json", redact.EscapeLines(e.Received)))
 	if e.Stderr != "" {
 		fmt.Fprintf(&b, "**Standard error:**\n%s\n", fenced("", redact.EscapeLines(e.Stderr)))

@@ -50,7 +50,7 @@ func (e *ExhaustedError) Error() string {
 
 // Do makes the call, with the same retries as in a run. Errors: *failure.Invalid, *ExhaustedError, or the cause
 // of stop.
-func (c Call) Do(stop, kill context.Context) (*agent.Reply, error) {
+func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 	var err error
 	if c.player, err = c.Roster.Player(c.Role, c.Dir); err != nil {
 		return nil, &failure.Invalid{Err: err}
@@ -66,7 +66,7 @@ func (c Call) Do(stop, kill context.Context) (*agent.Reply, error) {
 		return nil, err
 	}
 	a := c.player.Assignment
-	a.Contract, a.Input, a.Scratch = agent.InstructionContract, in.JSON, c.files().Scratch()
+	a.Contract, a.Input, a.Scratch = contract.Instruction, in.JSON, c.files().Scratch()
 	inv, err := c.player.Adapter.Invoke(a)
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
@@ -93,7 +93,7 @@ func (c *Call) tellCost() {
 
 // retry asks flow whether there is another attempt, as a run does, so that the rule stands in one place; the
 // events live in memory only.
-func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*agent.Reply, error) {
+func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*contract.Reply, error) {
 	state := flow.State{Limits: flow.Limits{MaxRetries: c.MaxRetries}}
 	if err := state.Apply(flow.StepStarted{Step: 1, Task: "the instruction", Role: c.player.Role.Name}); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 		if err := state.Apply(flow.AttemptStarted{AttemptRef: e.AttemptRef, Input: in.JSON}); err != nil {
 			return nil, err
 		}
-		out, err := attempt.Run(stop, kill, attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: agent.InstructionContract,
+		out, err := attempt.Run(stop, kill, attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: contract.Instruction,
 			Sinks: attempt.Sinks{Redactor: c.Redactor}})
 		c.used.Add(0, accounts.Charge(out, "").Journaled())
 		c.session = cmp.Or(out.Session, c.session)

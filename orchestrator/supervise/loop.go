@@ -10,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/review"
 )
 
@@ -131,7 +132,7 @@ func (s *Supervision) converse(stop, kill context.Context) error {
 
 // applyVerdict queues the feedback for the agent or passes the turn to the person. It returns how
 // often the current work was sent back.
-func (s *Supervision) applyVerdict(verdict *agent.Reply, round int) (rounds int) {
+func (s *Supervision) applyVerdict(verdict *contract.Reply, round int) (rounds int) {
 	switch {
 	case verdict == nil:
 		return 0
@@ -194,14 +195,14 @@ const (
 
 // runSupervisorPhase makes the supervisor check the work in a fork of the session. Seed 003, "Fork
 // session 调用 Supervisor". The reply is nil without a verdict.
-func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*agent.Reply, error) {
+func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*contract.Reply, error) {
 	if s.session == "" {
 		s.passTurn("The agent named no session, so no supervisor can look at its work.")
 		return nil, nil
 	}
 	s.Screen.Notice("Supervisor phase")
 	a := s.Supervisor
-	a.Contract = agent.ReviewContract
+	a.Contract = contract.Review
 	a.Follow = &agent.Follow{Session: s.session, Fork: true, Text: review.FormatRequest(s.asked)}
 	inv, err := s.Agent.Invoke(a)
 	if err != nil {
@@ -242,7 +243,7 @@ func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invoc
 			end(errInterrupted)
 		}
 	}()
-	return attempt.Run(here, hard, attempt.Call{Adapter: s.Agent, Invocation: *inv, Contract: agent.ReviewContract, Sinks: s.Sinks, Emit: s.Screen.Supervisor})
+	return attempt.Run(here, hard, attempt.Call{Adapter: s.Agent, Invocation: *inv, Contract: contract.Review, Sinks: s.Sinks, Emit: s.Screen.Supervisor})
 }
 
 // waitForInterrupt returns false when over is closed before Ctrl-C.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -45,7 +46,7 @@ var errPhaseOver = errors.New("the phase is over")
 // not text.
 func (s *Supervision) startProgram(stop, kill context.Context) (*program, error) {
 	a := s.Worker
-	a.Contract = agent.ReviewContract
+	a.Contract = contract.Review
 	if s.session != "" {
 		a.Follow = &agent.Follow{Session: s.session}
 	}

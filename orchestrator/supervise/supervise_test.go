@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/supervise"
 )
@@ -142,7 +143,7 @@ func (f fakeTool) Talk(a agent.Assignment) (agent.Invocation, error) {
 
 func (f fakeTool) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if a.Follow == nil || !a.Follow.Fork || a.Prompt != "the supervisor's prompt" ||
-		a.Contract != agent.ReviewContract {
+		a.Contract != contract.Review {
 		f.t.Errorf("the supervisor gets %+v, want its prompt and a fork of the session", a)
 	}
 	inv := f.argv("supervisor", f.dir)
@@ -158,7 +159,7 @@ func encode(kind, text string) []byte {
 	return append(data, '\n')
 }
 
-func (f fakeTool) Reader(_ agent.Contract, h agent.Host) agent.Reader {
+func (f fakeTool) Reader(_ contract.Kind, h agent.Host) agent.Reader {
 	r := &fakeReader{host: h}
 	r.lines.Each = r.line
 	return r
@@ -195,7 +196,7 @@ func (r *fakeReader) line(data []byte) {
 func (r *fakeReader) End(exit proc.Exit) agent.Report {
 	report := agent.Report{Reply: []byte(r.text)}
 	if exit.Code != 0 {
-		report.Failure = agent.Failed("%s", exit.String())
+		report.Failure = contract.Failed("%s", exit.String())
 	}
 	return report
 }

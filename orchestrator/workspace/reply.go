@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 
-	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/durable"
@@ -22,7 +21,7 @@ type Decision struct {
 // Judge looks at a Manager's reply whose JSON is valid: it must name things that exist, agree with the board
 // that the Manager of the step left, and be one that the board can hold. disagreed says that the reply
 // contradicts the board. An error is a shortage of this machine, because of which the reply cannot be judged.
-func (w *Workspace) Judge(step *flow.Step, d Decision) (f *agent.Failure, disagreed bool, err error) {
+func (w *Workspace) Judge(step *flow.Step, d Decision) (f *contract.Failure, disagreed bool, err error) {
 	if f, err := w.checkPaths(d); f != nil || err != nil {
 		return f, false, err
 	}
@@ -33,38 +32,38 @@ func (w *Workspace) Judge(step *flow.Step, d Decision) (f *agent.Failure, disagr
 	}
 	verdict := w.Compare(b, step, d)
 	if verdict.Disagreement != "" {
-		return &agent.Failure{Reason: verdict.Disagreement}, true, nil
+		return &contract.Failure{Reason: verdict.Disagreement}, true, nil
 	}
 	if _, err := w.Splice(b, verdict, d); err != nil {
-		return &agent.Failure{Reason: "the reply cannot be written onto the board: " + err.Error()}, false, nil
+		return &contract.Failure{Reason: "the reply cannot be written onto the board: " + err.Error()}, false, nil
 	}
 	return nil, false, nil
 }
 
 // checkPaths looks at what next_task and tasks name. A secret in them would be journaled and written onto the
 // board, and a redacted path is no path. The list that was given was looked at before.
-func (w *Workspace) checkPaths(d Decision) (*agent.Failure, error) {
+func (w *Workspace) checkPaths(d Decision) (*contract.Failure, error) {
 	if !d.Given.Is(d.Tasks.Paths) && slices.ContainsFunc(d.Tasks.Paths, w.Redactor.Changes) {
-		return &agent.Failure{Reason: "tasks holds a secret"}, nil
+		return &contract.Failure{Reason: "tasks holds a secret"}, nil
 	}
 	if d.Next == nil {
 		return nil, nil
 	}
 	if w.Redactor.Changes(*d.Next) {
-		return &agent.Failure{Reason: "next_task holds a secret"}, nil
+		return &contract.Failure{Reason: "next_task holds a secret"}, nil
 	}
 	if _, err := w.Place.Resolve(*d.Next); err != nil {
 		if durable.IsOutOfResources(err) {
 			return nil, err
 		}
-		return &agent.Failure{Reason: "next_task: " + err.Error()}, nil
+		return &contract.Failure{Reason: "next_task: " + err.Error()}, nil
 	}
 	return nil, nil
 }
 
 // rejectUnreadable puts a board back that the Manager left unreadable. One that could not be opened for want
 // of files is as good as it was.
-func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*agent.Failure, error) {
+func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Failure, error) {
 	if durable.IsOutOfResources(err) {
 		return nil, err
 	}
@@ -73,7 +72,7 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*agent.Failure
 	if back := w.PutBack(step); back != nil {
 		reason = fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes are in %s and could not be put back: %v", err, before, back)
 	}
-	return &agent.Failure{Reason: reason}, nil
+	return &contract.Failure{Reason: reason}, nil
 }
 
 // Compare says what remains to be written of a Manager's decision, and whether it contradicts the board.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -50,8 +51,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
-func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
-	r := &reader{contract: contract}
+func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
+	r := &reader{kind: kind}
 	r.Init(host.Emit, r.readEvent)
 	return r
 }

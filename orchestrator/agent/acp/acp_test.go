@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 
 	"kanban-run/orchestrator/agent/acp"
 	"kanban-run/orchestrator/agent/streamtest"
@@ -59,7 +60,7 @@ func converse(t *testing.T, stop context.Context, a agent.Assignment) (streamtes
 }
 
 func act(lines ...string) agent.Assignment {
-	return agent.Assignment{Command: []string{"actor"}, Contract: agent.ReviewContract, Input: []byte(strings.Join(lines, "\n"))}
+	return agent.Assignment{Command: []string{"actor"}, Contract: contract.Review, Input: []byte(strings.Join(lines, "\n"))}
 }
 
 // TestTurn: the reply is the agent's text since its last tool, within the turn.
@@ -203,7 +204,7 @@ func TestCancelled(t *testing.T) {
 // TestHasty: an answer counts although its agent has ended.
 func TestHasty(t *testing.T) {
 	for range 10 {
-		h, _ := converse(t, t.Context(), agent.Assignment{Command: []string{"hasty"}, Contract: agent.TaskContract})
+		h, _ := converse(t, t.Context(), agent.Assignment{Command: []string{"hasty"}, Contract: contract.Task})
 		h.WantReply(t, "bye")
 	}
 }
@@ -275,7 +276,7 @@ func TestEnd(t *testing.T) {
 		{"invalid UTF-8", textLine("\xff") + turnEnd, proc.Exit{}, strings.TrimSpace(textLine("\xff")), "invalid UTF-8"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := streamtest.Read(acp.New("x"), agent.ReviewContract, []byte(tt.stream), 100, tt.exit).Report
+			got := streamtest.Read(acp.New("x"), contract.Review, []byte(tt.stream), 100, tt.exit).Report
 			reason := ""
 			if got.Failure != nil {
 				reason = got.Failure.Reason
@@ -289,7 +290,7 @@ func TestEnd(t *testing.T) {
 
 // TestRecorded: the client's output of a session with gemini 0.61.0.
 func TestRecorded(t *testing.T) {
-	streamtest.CheckRecording(t, acp.New("x"), agent.TaskContract, "testdata/gemini.jsonl", proc.Exit{})
+	streamtest.CheckRecording(t, acp.New("x"), contract.Task, "testdata/gemini.jsonl", proc.Exit{})
 }
 
 func FuzzReader(f *testing.F) { streamtest.FuzzReader(f, acp.New("x"), "end_turn") }

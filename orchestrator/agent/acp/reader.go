@@ -4,18 +4,19 @@ import (
 	"fmt"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
 // reader reads the client's events.
 type reader struct {
 	agent.Messages
-	contract agent.Contract
-	session  string
-	stop     string // why the turn ended
-	failed   *event
-	denied   string // the first denied tool
-	spent    *agent.Spending
+	kind    contract.Kind
+	session string
+	stop    string // why the turn ended
+	failed  *event
+	denied  string // the first denied tool
+	spent   *agent.Spending
 }
 
 func (r *reader) readEvent(line []byte) error {
@@ -71,7 +72,7 @@ func (r *reader) recordUsage(u *usage) {
 // End takes a reply only from a turn that the agent ended.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
-	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.contract), Failure: r.failure(exit)}
+	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind), Failure: r.failure(exit)}
 	if r.failed != nil && len(report.Reply) == 0 {
 		report.Reply = []byte(r.failed.Text)
 	}
@@ -81,20 +82,20 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	return report
 }
 
-func (r *reader) failure(exit proc.Exit) *agent.Failure {
+func (r *reader) failure(exit proc.Exit) *contract.Failure {
 	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
 	case exit.TimedOut:
-		return agent.Failed("%s", exit)
+		return contract.Failed("%s", exit)
 	case r.failed != nil:
-		return agent.Failed("%s", r.failed.Text)
+		return contract.Failed("%s", r.failed.Text)
 	case bad:
-		return agent.Failed("%s", exit)
+		return contract.Failed("%s", exit)
 	case r.stop == "":
-		return agent.Failed("it ended without an end of its turn")
+		return contract.Failed("it ended without an end of its turn")
 	case r.stop != "end_turn":
-		return agent.Failed("its turn ended with %s, want end_turn", r.stop)
+		return contract.Failed("its turn ended with %s, want end_turn", r.stop)
 	case r.denied != "":
-		return agent.Failed("permission denied: %s; "+
+		return contract.Failed("permission denied: %s; "+
 			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	default:
 		return r.Missing()

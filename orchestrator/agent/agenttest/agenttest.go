@@ -20,6 +20,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -65,27 +66,27 @@ func Conformance(t *testing.T, h Harness) {
 	}
 }
 
-var contracts = [...]agent.Contract{agent.TaskContract, agent.ManagerContract, agent.InstructionContract}
+var contracts = [...]contract.Kind{contract.Task, contract.Manager, contract.Instruction}
 
 // input returns a valid input of the contract.
-func input(c agent.Contract) []byte {
+func input(c contract.Kind) []byte {
 	switch c {
-	case agent.TaskContract:
+	case contract.Task:
 		return []byte(`{"task_file":"tasks/a.md","kanban_file":"kanban.yaml"}`)
-	case agent.ManagerContract:
+	case contract.Manager:
 		return []byte(`{"kanban_file":"kanban.yaml","done_task":"tasks/a.md","tasks":["tasks/a.md","tasks/b.md"]}`)
 	default:
 		return []byte(`{"instruction":"count to three"}`)
 	}
 }
 
-func (h Harness) assign(t *testing.T, c agent.Contract, do string, more ...string) (agent.Adapter, agent.Assignment) {
+func (h Harness) assign(t *testing.T, c contract.Kind, do string, more ...string) (agent.Adapter, agent.Assignment) {
 	t.Helper()
 	a, assignment := h.Agent(t, do, more...)
 	return a, complete(t, assignment, c)
 }
 
-func complete(t *testing.T, a agent.Assignment, c agent.Contract) agent.Assignment {
+func complete(t *testing.T, a agent.Assignment, c contract.Kind) agent.Assignment {
 	t.Helper()
 	a.Contract, a.Input = c, input(c)
 	a.Timeout, a.Grace = never, never
@@ -111,18 +112,18 @@ func workdir(t *testing.T) string {
 }
 
 func (h Harness) validReplies(t *testing.T) {
-	for _, contract := range contracts {
-		t.Run(contract.String(), func(t *testing.T) {
+	for _, kind := range contracts {
+		t.Run(kind.String(), func(t *testing.T) {
 			c := &conversation{}
-			c.adapter, c.assignment = h.assign(t, contract, "reply", "status: blocked", "message: 'said ✓'")
+			c.adapter, c.assignment = h.assign(t, kind, "reply", "status: blocked", "message: 'said ✓'")
 			out := c.run(t)
 			if out.Failure != nil || out.Stopped || out.Reply == nil {
 				t.Fatalf("Converse = %+v, %v, want a reply", out, out.Failure)
 			}
-			if out.Reply.Status != agent.Blocked || out.Reply.Message != "said ✓" {
+			if out.Reply.Status != contract.Blocked || out.Reply.Message != "said ✓" {
 				t.Errorf("Reply = %+v, want what the agent said", out.Reply)
 			}
-			isManagers := contract == agent.ManagerContract
+			isManagers := kind == contract.Manager
 			if got := out.Reply.NextTask != nil && *out.Reply.NextTask == "tasks/b.md"; got != isManagers {
 				t.Errorf("NextTask = %v, want tasks/b.md: %t", out.Reply.NextTask, isManagers)
 			}
@@ -157,10 +158,10 @@ func (h Harness) misbehaviours(t *testing.T) {
 		{"exit", "exit status 1"},
 		{"crash", killed()},
 	} {
-		for _, contract := range []agent.Contract{agent.TaskContract, agent.ManagerContract} {
-			t.Run(tt.do+", "+contract.String(), func(t *testing.T) {
+		for _, kind := range []contract.Kind{contract.Task, contract.Manager} {
+			t.Run(tt.do+", "+kind.String(), func(t *testing.T) {
 				c := &conversation{}
-				c.adapter, c.assignment = h.assign(t, contract, tt.do, "stderr: in a bad mood")
+				c.adapter, c.assignment = h.assign(t, kind, tt.do, "stderr: in a bad mood")
 				out := c.run(t)
 				if slices.Contains(h.Accepts, tt.do) {
 					if out.Reply == nil {
@@ -197,13 +198,13 @@ func (h Harness) wantFailure(t *testing.T, c *conversation, out *attempt.Outcome
 // review: any text is a reviewer's reply. Seed 003, "捕获 Supervisor 反馈".
 func (h Harness) review(t *testing.T) {
 	c := &conversation{}
-	c.adapter, c.assignment = h.assign(t, agent.ReviewContract, "garbage")
+	c.adapter, c.assignment = h.assign(t, contract.Review, "garbage")
 	out := c.run(t)
 	const said = "I have finished the task. All tests pass!"
 	if out.Failure != nil || out.Reply == nil || strings.TrimSpace(out.Reply.Message) != said {
 		t.Errorf("Converse = %+v, %v, want the text that the agent said", out.Reply, out.Failure)
 	}
-	c.adapter, c.assignment = h.assign(t, agent.ReviewContract, "empty")
+	c.adapter, c.assignment = h.assign(t, contract.Review, "empty")
 	if out = c.run(t); out.Failure == nil {
 		t.Errorf("Converse = %+v, want no review of an agent that says nothing", out.Reply)
 	}
@@ -220,7 +221,7 @@ func killed() string {
 // identical: a retry starts the same agent with the same parameters: seed 004, "Retry Rule
 // (CRITICAL)".
 func (h Harness) identical(t *testing.T) {
-	adapter, assignment := h.assign(t, agent.TaskContract, "reply")
+	adapter, assignment := h.assign(t, contract.Task, "reply")
 	first, err := adapter.Invoke(assignment)
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +240,7 @@ func (h Harness) identical(t *testing.T) {
 	if first.Dir != assignment.Dir || !slices.Equal(first.Env, assignment.Env) {
 		t.Errorf("Invoke = %+v, want the folder and environment of the assignment", first)
 	}
-	assignment.Input = input(agent.InstructionContract)
+	assignment.Input = input(contract.Instruction)
 	other, err := adapter.Invoke(assignment)
 	if err != nil {
 		t.Fatal(err)
@@ -251,13 +252,13 @@ func (h Harness) identical(t *testing.T) {
 
 func (h Harness) stop(t *testing.T) {
 	c := &conversation{stopAt: "hanging"}
-	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "hang")
+	c.adapter, c.assignment = h.assign(t, contract.Task, "hang")
 	wantStopped(t, c.run(t))
 }
 
 func (h Harness) kill(t *testing.T) {
 	c := &conversation{stopAt: "ignoring SIGTERM", killToo: true}
-	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "ignore-term")
+	c.adapter, c.assignment = h.assign(t, contract.Task, "ignore-term")
 	wantStopped(t, c.run(t))
 }
 
@@ -269,7 +270,7 @@ func wantStopped(t *testing.T, out *attempt.Outcome) {
 }
 
 func (h Harness) stoppedBefore(t *testing.T) {
-	adapter, assignment := h.assign(t, agent.TaskContract, "reply")
+	adapter, assignment := h.assign(t, contract.Task, "reply")
 	inv, err := adapter.Invoke(assignment)
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +287,7 @@ func (h Harness) stoppedBefore(t *testing.T) {
 func (h Harness) timeout(t *testing.T) {
 	for _, do := range []string{"hang", "ignore-term"} {
 		c := &conversation{}
-		c.adapter, c.assignment = h.assign(t, agent.TaskContract, do)
+		c.adapter, c.assignment = h.assign(t, contract.Task, do)
 		c.assignment.Timeout, c.assignment.Grace = 300*time.Millisecond, 20*time.Millisecond
 		out := c.run(t)
 		if out.Failure == nil || !strings.Contains(out.Failure.Reason, "timed out after 300ms") || out.Stopped {
@@ -298,7 +299,7 @@ func (h Harness) timeout(t *testing.T) {
 // closedStdout: an agent that closed its output has not ended.
 func (h Harness) closedStdout(t *testing.T) {
 	c := &conversation{stopAt: "closed stdout"}
-	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "close-stdout")
+	c.adapter, c.assignment = h.assign(t, contract.Task, "close-stdout")
 	wantStopped(t, c.run(t))
 }
 
@@ -307,7 +308,7 @@ var leftBehind = regexp.MustCompile(`left process (\d+) behind`)
 // leakedChild: the reply is good, and a process left behind neither delays it nor survives.
 func (h Harness) leakedChild(t *testing.T) {
 	c := &conversation{}
-	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "leak-child")
+	c.adapter, c.assignment = h.assign(t, contract.Task, "leak-child")
 	out := c.run(t)
 	if out.Failure != nil || out.Reply == nil {
 		t.Fatalf("Converse = %+v, %v, want a reply", out, out.Failure)
@@ -327,7 +328,7 @@ func (h Harness) leakedChild(t *testing.T) {
 
 // huge: 64 MiB are refused and not kept. A stream may have lines longer than a reply.
 func (h Harness) huge(t *testing.T) {
-	adapter, assignment := h.assign(t, agent.ManagerContract, "huge")
+	adapter, assignment := h.assign(t, contract.Manager, "huge")
 	inv, err := adapter.Invoke(assignment)
 	if err != nil {
 		t.Fatal(err)
@@ -381,7 +382,7 @@ func watchHeap() (highest func() uint64) {
 // sinks: all output passes the sinks, and standard error is reported at once.
 func (h Harness) sinks(t *testing.T) {
 	c := &conversation{}
-	c.adapter, c.assignment = h.assign(t, agent.TaskContract, "reply", "message: seen", "stderr: reading the task")
+	c.adapter, c.assignment = h.assign(t, contract.Task, "reply", "message: seen", "stderr: reading the task")
 	out := c.run(t)
 	if out.Failure != nil {
 		t.Fatalf("Converse = %v, want a reply", out.Failure)
@@ -399,7 +400,7 @@ func (h Harness) sinks(t *testing.T) {
 
 // vanished: a program removed between check and start is a mistake that no retry mends.
 func (h Harness) vanished(t *testing.T) {
-	adapter, assignment := h.assign(t, agent.TaskContract, "reply")
+	adapter, assignment := h.assign(t, contract.Task, "reply")
 	inv, err := adapter.Invoke(assignment)
 	if err != nil {
 		t.Fatal(err)
@@ -416,7 +417,7 @@ func (h Harness) vanished(t *testing.T) {
 func (h Harness) deaf(t *testing.T) {
 	c := &conversation{}
 	c.adapter, c.assignment = h.Deaf(t)
-	c.assignment = complete(t, c.assignment, agent.InstructionContract)
+	c.assignment = complete(t, c.assignment, contract.Instruction)
 	c.assignment.Input = []byte(`{"instruction":"` + strings.Repeat("x", 10<<20) + `"}`)
 	if out := c.run(t); out.Failure != nil || out.Reply == nil {
 		t.Errorf("Converse = %+v, %v, want a reply although 10 MiB of input are not read", out, out.Failure)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 // New makes the adapter.
@@ -99,4 +100,4 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		Timeout: a.Timeout, Grace: a.Grace, Files: l.files}, nil
 }
 
-func (adapter) Reader(c agent.Contract, h agent.Host) agent.Reader { return newReader(c, h) }
+func (adapter) Reader(c contract.Kind, h agent.Host) agent.Reader { return newReader(c, h) }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 // maxArgument bounds a prompt on the command line, in bytes. Linux takes 128 KiB in one argument,
@@ -58,8 +59,8 @@ func (l *commandLine) text(option, text string) {
 	l.add(option+"-file", path)
 }
 
-func (l *commandLine) schema(c agent.Contract) {
-	if c == agent.ReviewContract {
+func (l *commandLine) schema(c contract.Kind) {
+	if c == contract.Review {
 		return
 	}
 	source, err := c.ReplySchema()

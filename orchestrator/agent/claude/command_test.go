@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 func self(t testing.TB) string {
@@ -25,7 +26,7 @@ func self(t testing.TB) string {
 var plain = []string{"-p", "--output-format", "stream-json", "--verbose"}
 
 func TestInvoke(t *testing.T) {
-	schema, err := agent.TaskContract.ReplySchema()
+	schema, err := contract.Task.ReplySchema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestInvoke(t *testing.T) {
 		{"the smallest limit", agent.Assignment{MaxCost: 1}, slices.Concat(skip, form, []string{"--max-budget-usd", "0.000001"})},
 		{"a session that goes on", agent.Assignment{Prompt: "p", Follow: &agent.Follow{Session: "s1"}},
 			slices.Concat(skip, []string{"--append-system-prompt", "p"}, form, []string{"--resume", "s1"})},
-		{"a review", agent.Assignment{Contract: agent.ReviewContract, Permission: agent.ReadOnly, Prompt: "p", Follow: &agent.Follow{Session: "s1", Fork: true}},
+		{"a review", agent.Assignment{Contract: contract.Review, Permission: agent.ReadOnly, Prompt: "p", Follow: &agent.Follow{Session: "s1", Fork: true}},
 			[]string{"--permission-mode", "dontAsk", "--system-prompt", "p", "--system-prompt-snapshot", "off", "--resume", "s1", "--fork-session", "--no-session-persistence"}},
 		{"servers", agent.Assignment{MCP: "m.json"}, slices.Concat(skip, form, []string{"--mcp-config", "m.json", "--strict-mcp-config"})},
 		{"servers and tools", agent.Assignment{MCP: "m.json", Tools: []string{"Read", "mcp__lab__one"}},
@@ -89,7 +90,7 @@ func TestSessionIsChosenOnce(t *testing.T) {
 		{[]string{"--verbose", "--", "-c"}, []string{"--verbose", "--", "-c"}},
 	} {
 		for _, follow := range []*agent.Follow{nil, {Session: "s1"}, {Session: "s1", Fork: true}} {
-			a := agent.Assignment{Command: []string{self(t)}, Contract: agent.ReviewContract, Args: tt.args, Follow: follow}
+			a := agent.Assignment{Command: []string{self(t)}, Contract: contract.Review, Args: tt.args, Follow: follow}
 			want := tt.args
 			if follow != nil {
 				want = tt.want
@@ -123,7 +124,7 @@ func TestLongPrompt(t *testing.T) {
 	if err != nil || again.Digest() != first.Digest() {
 		t.Errorf("Digest() = %s, %v, and before %s", again.Digest(), err, first.Digest())
 	}
-	a.Contract, a.Follow = agent.ReviewContract, &agent.Follow{Session: "s", Fork: true}
+	a.Contract, a.Follow = contract.Review, &agent.Follow{Session: "s", Fork: true}
 	if inv, err := New().Invoke(a); err != nil || !slices.Contains(inv.Argv, "--system-prompt-file") || len(inv.Files) != 1 {
 		t.Errorf("Argv = %.300q, %v, want the reviewer's prompt as a file", inv.Argv, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -84,7 +85,7 @@ func TestLostSession(t *testing.T) {
 		{"no words", "", "boom\n", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newReader(agent.TaskContract, agent.Host{})
+			r := newReader(contract.Task, agent.Host{})
 			_, _ = r.Write([]byte(tt.stdout))
 			r.ReadStderr(tt.stderr)
 			got := r.End(proc.Exit{Code: 1})
@@ -165,11 +166,11 @@ func TestImpatience(t *testing.T) {
 // TestReviewIsAllOfIt: a review may quote a reply.
 func TestReviewIsAllOfIt(t *testing.T) {
 	const words = "Wrong:\n\n```json\n{\"status\":\"ok\"}\n```"
-	for contract, want := range map[agent.Contract]string{agent.ReviewContract: words, agent.TaskContract: `{"status":"ok"}`} {
-		r := New().Reader(contract, agent.Host{})
+	for kind, want := range map[contract.Kind]string{contract.Review: words, contract.Task: `{"status":"ok"}`} {
+		r := New().Reader(kind, agent.Host{})
 		fmt.Fprintf(r, `{"type":"result","result":%q}`, words)
 		if got := string(r.End(proc.Exit{}).Reply); got != want {
-			t.Errorf("%s: Reply = %q, want %q", contract, got, want)
+			t.Errorf("%s: Reply = %q, want %q", kind, got, want)
 		}
 	}
 }
@@ -224,7 +225,7 @@ func TestSpent(t *testing.T) {
 
 // TestBoundedMemory: memory does not grow with the stream.
 func TestBoundedMemory(t *testing.T) {
-	r := newReader(agent.TaskContract, agent.Host{})
+	r := newReader(contract.Task, agent.Host{})
 	blob := strings.Repeat("x", 64<<10)
 	var before, after runtime.MemStats
 	runtime.GC()

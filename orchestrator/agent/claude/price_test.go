@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -26,7 +27,7 @@ func TestPrices(t *testing.T) {
 		{"nothing at all", `"num_turns":1`, "nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newReader(agent.TaskContract, agent.Host{})
+			r := newReader(contract.Task, agent.Host{})
 			_, _ = r.Write([]byte(`{"type":"result","subtype":"success","result":"x",` + tt.fields + "}\n"))
 			got := "nothing"
 			if s := r.End(proc.Exit{}).Spent; s != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -20,7 +21,7 @@ const (
 // reader follows claude's stream. It is used by one goroutine at a time.
 type reader struct {
 	agent.Lines
-	contract agent.Contract
+	kind     contract.Kind
 	host     agent.Host
 	session  string
 	lost     bool   // standard error says that the session to resume is unknown
@@ -50,8 +51,8 @@ var resultType = []byte(`"type":"result"`)
 // denied is a tool call that claude was not allowed.
 type denied struct{ id, tool, about string }
 
-func newReader(c agent.Contract, h agent.Host) *reader {
-	r := &reader{contract: c, host: h, tools: map[string]string{}}
+func newReader(c contract.Kind, h agent.Host) *reader {
+	r := &reader{kind: c, host: h, tools: map[string]string{}}
 	r.Each = r.readLine
 	r.Long = func([]byte) { r.warn("a line of claude's output cannot be read (it is too long)") }
 	return r

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -37,7 +38,7 @@ type readout struct {
 // play passes a stream to a reader in pieces of a size; 0 is all at once.
 func play(stream []byte, size int, exit proc.Exit) readout {
 	var h readout
-	r := newReader(agent.TaskContract, agent.Host{
+	r := newReader(contract.Task, agent.Host{
 		Emit: func(e agent.Event) {
 			h.events = append(h.events, fmt.Sprintf("%s %s", e.Kind, strings.Join(strings.Fields(e.Tool+" "+e.Text), " ")))
 		},

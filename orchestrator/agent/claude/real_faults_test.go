@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/modeltest"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -62,7 +63,7 @@ func TestRealRefusedOnce(t *testing.T) {
 	r := start(t)
 	r.play(modeltest.Status(401).Times(1), structured("ok", "m"))
 	out, err := r.run(t)
-	wantReply(t, out, err, agent.OK, "m")
+	wantReply(t, out, err, contract.OK, "m")
 	if got := r.said(agent.Retry); !strings.HasPrefix(got, "retry: 401 authentication_failed, again in ") {
 		t.Errorf("retries = %q, want the one", got)
 	}
@@ -121,7 +122,7 @@ func TestRealFaultThatPasses(t *testing.T) {
 	r := start(t)
 	r.play(modeltest.Status(529).Times(1), modeltest.Shell("true"), modeltest.Cut().Times(1), structured("ok", "m"))
 	out, err := r.run(t)
-	wantReply(t, out, err, agent.OK, "m")
+	wantReply(t, out, err, contract.OK, "m")
 }
 
 func TestRealTimeout(t *testing.T) {
@@ -190,11 +191,11 @@ func TestRealFollow(t *testing.T) {
 	r.assignment.Prompt, r.assignment.Review = "You are the Implementor.", true
 	r.assignment.Input = []byte(`{"instruction":"` + modeltest.Play(structured("ok", "one")).String() + `"}`)
 	first, err := r.run(t)
-	wantReply(t, first, err, agent.OK, "one")
+	wantReply(t, first, err, contract.OK, "one")
 
 	const words = "Tests are missing. This was the reply:\n\n```json\n{\"status\":\"ok\"}\n```"
 	review := copyRun(r)
-	review.assignment.Contract, review.assignment.Prompt, review.assignment.Permission = agent.ReviewContract, "You are the Supervisor.", agent.ReadOnly
+	review.assignment.Contract, review.assignment.Prompt, review.assignment.Permission = contract.Review, "You are the Supervisor.", agent.ReadOnly
 	review.assignment.Follow = &agent.Follow{Session: first.Session, Fork: true, Text: "Review it. " + modeltest.Play(modeltest.Say(words)).String()}
 	second, err := review.run(t)
 	if err != nil || second.Reply == nil || second.Reply.Message != words {
@@ -212,7 +213,7 @@ func TestRealFollow(t *testing.T) {
 	again := copyRun(r)
 	again.assignment.Follow = &agent.Follow{Session: first.Session, Text: "Feedback. " + modeltest.Play(structured("ok", "two")).String()}
 	third, err := again.run(t)
-	wantReply(t, third, err, agent.OK, "two")
+	wantReply(t, third, err, contract.OK, "two")
 	q = again.last(t)
 	said := ""
 	for _, m := range q.Messages {

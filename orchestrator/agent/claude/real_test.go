@@ -19,6 +19,7 @@ import (
 	"kanban-run/orchestrator/agent/claude"
 	"kanban-run/orchestrator/agent/modeltest"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
 )
 
 // real is the real claude with a scripted model.
@@ -40,7 +41,7 @@ func start(t *testing.T) *real {
 	path := modeltest.Find(t, "claude")
 	t.Parallel()
 	s := modeltest.Start(t)
-	r := &real{server: s, assignment: agent.Assignment{Role: "Implementor", Contract: agent.TaskContract, Input: []byte(task), Command: []string{path},
+	r := &real{server: s, assignment: agent.Assignment{Role: "Implementor", Contract: contract.Task, Input: []byte(task), Command: []string{path},
 		Dir: filepath.Join(t.TempDir(), "work"), Scratch: t.TempDir(), Env: s.Env(t, "claude"), Timeout: never, Grace: 5 * time.Second}}
 	if err := os.Mkdir(r.assignment.Dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func structured(status, message string) modeltest.Step {
 	return modeltest.Structured(map[string]string{"status": status, "message": message})
 }
 
-func wantReply(t *testing.T, out *attempt.Outcome, err error, status agent.Status, message string) {
+func wantReply(t *testing.T, out *attempt.Outcome, err error, status contract.Status, message string) {
 	t.Helper()
 	if err != nil || out.Reply == nil {
 		t.Fatalf("Converse = %+v, %v, %v, want a reply", out, out.Failure, err)
@@ -149,7 +150,7 @@ func TestRealReply(t *testing.T) {
 	r := start(t)
 	r.play(modeltest.WriteFile(r.path("out.txt"), "hello\n"), structured("blocked", "said ✓"))
 	out, err := r.run(t)
-	wantReply(t, out, err, agent.Blocked, "said ✓")
+	wantReply(t, out, err, contract.Blocked, "said ✓")
 	if data, err := os.ReadFile(r.path("out.txt")); err != nil || string(data) != "hello\n" {
 		t.Errorf("out.txt = %q, %v, want what the tool wrote", data, err)
 	}
@@ -170,11 +171,11 @@ func TestRealReply(t *testing.T) {
 // TestRealManager: claude takes the schema with a list and a nullable path.
 func TestRealManager(t *testing.T) {
 	r := start(t)
-	r.assignment.Contract = agent.ManagerContract
+	r.assignment.Contract = contract.Manager
 	r.assignment.Input = []byte(`{"kanban_file":"kanban.yaml","done_task":"tasks/a.md","tasks":["tasks/a.md","tasks/b.md"]}`)
 	r.play(modeltest.Walk())
 	out, err := r.run(t)
-	wantReply(t, out, err, agent.OK, "Next is tasks/b.md.")
+	wantReply(t, out, err, contract.OK, "Next is tasks/b.md.")
 	if out.Reply.NextTask == nil || *out.Reply.NextTask != "tasks/b.md" || len(out.Reply.Tasks) != 2 {
 		t.Errorf("Reply = %+v, want tasks/b.md next and both tasks", out.Reply)
 	}
@@ -195,7 +196,7 @@ func TestRealWords(t *testing.T) {
 			r.play(modeltest.Say(tt.said))
 			out, err := r.run(t)
 			if tt.reason == "" {
-				wantReply(t, out, err, agent.OK, "m")
+				wantReply(t, out, err, contract.OK, "m")
 				return
 			}
 			wantFailure(t, out, err, tt.reason)
@@ -253,7 +254,7 @@ func TestRealPermissions(t *testing.T) {
 			r.play(tt.step, structured("ok", "m"))
 			out, err := r.run(t)
 			if tt.denied == "" {
-				wantReply(t, out, err, agent.OK, "m")
+				wantReply(t, out, err, contract.OK, "m")
 				return
 			}
 			wantFailure(t, out, err, "permission denied: "+tt.denied, "permission: edit or full")
@@ -276,7 +277,7 @@ func TestRealTools(t *testing.T) {
 			r.assignment.Tools = tt.tools
 			r.play(structured("ok", "m"))
 			out, err := r.run(t)
-			wantReply(t, out, err, agent.OK, "m")
+			wantReply(t, out, err, contract.OK, "m")
 			got := slices.DeleteFunc(slices.Sorted(slices.Values(r.last(t).Tools)), func(name string) bool { return name == "DeferredToolPlaceholder" })
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("tools = %q, want %q", got, tt.want)
@@ -294,7 +295,7 @@ func TestRealArrives(t *testing.T) {
 			r.play(structured("ok", "m"))
 			r.assignment.Prompt += "\n\n- You are the Implementor. " + strings.Repeat("x", length)
 			out, err := r.run(t)
-			wantReply(t, out, err, agent.OK, "m")
+			wantReply(t, out, err, contract.OK, "m")
 			q := r.last(t)
 			if q.Model != "claude-sonnet-4-5" || !strings.Contains(q.System, r.assignment.Prompt) || !q.Schema {
 				t.Errorf("model %q, prompt of %d bytes, schema %t, want what the role says", q.Model, len(q.System), q.Schema)
@@ -346,7 +347,7 @@ func TestRealMCP(t *testing.T) {
 	}
 	r.play(structured("ok", "m"))
 	out, err := r.run(t)
-	wantReply(t, out, err, agent.OK, "m")
+	wantReply(t, out, err, contract.OK, "m")
 	if got := r.said(agent.Warning); got != "warning: MCP server lab: failed" {
 		t.Errorf("warnings = %q, want the server that could not be started", got)
 	}

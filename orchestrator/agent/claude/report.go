@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -21,7 +22,7 @@ const (
 
 // outcome takes a reply only from a result without an error, with exit status 0 and nothing denied:
 // claude calls a refusal by the API "success", and exits with 0 after a denial or an interrupt.
-func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *agent.Failure, err error) {
+func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *contract.Failure, err error) {
 	if r.last == nil {
 		return []byte(r.text), r.describeEnd(exit), nil
 	}
@@ -30,9 +31,9 @@ func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *agent.Failure, 
 	case r.last.IsError || strings.HasPrefix(r.subtype, "error_"):
 		failure, err = r.classify()
 	case !succeeded(exit):
-		failure = agent.Failed("%s", exit)
+		failure = contract.Failed("%s", exit)
 	case len(r.denials) > 0:
-		failure = agent.Failed("permission denied: %s; "+
+		failure = contract.Failed("permission denied: %s; "+
 			"give the role permission: edit or full, or take the tool away from it", r.listDenials())
 	case len(r.last.Structured) > 0 && string(r.last.Structured) != "null":
 		reply = r.last.Structured
@@ -43,16 +44,16 @@ func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *agent.Failure, 
 // replyText finds the reply in the last message. A review is the whole message, which may quote an
 // object.
 func (r *reader) replyText() []byte {
-	if r.contract == agent.ReviewContract {
+	if r.kind == contract.Review {
 		return []byte(r.last.Result)
 	}
-	return agent.FindReply(r.last.Result)
+	return contract.FindReply(r.last.Result)
 }
 
 func succeeded(e proc.Exit) bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut }
 
 // describeEnd says why there is no result.
-func (r *reader) describeEnd(exit proc.Exit) *agent.Failure {
+func (r *reader) describeEnd(exit proc.Exit) *contract.Failure {
 	reason := exit.String()
 	if succeeded(exit) {
 		reason = "it ended without a result"
@@ -66,7 +67,7 @@ func (r *reader) describeEnd(exit proc.Exit) *agent.Failure {
 	if r.broken > 0 {
 		reason += fmt.Sprintf("; lines of its output that could not be read: %d", r.broken)
 	}
-	return &agent.Failure{Reason: reason, Lost: r.lost && exit.Code == 1}
+	return &contract.Failure{Reason: reason, Lost: r.lost && exit.Code == 1}
 }
 
 func (r *reader) listDenials() string {
@@ -82,7 +83,7 @@ func (r *reader) listDenials() string {
 }
 
 // classify tells a mistake of the set-up and a limit from a failure that may pass.
-func (r *reader) classify() (*agent.Failure, error) {
+func (r *reader) classify() (*contract.Failure, error) {
 	words, status := r.describeError(), r.last.APIErrorStatus
 	switch {
 	case r.fault == "authentication_failed" || r.fault == "oauth_org_not_allowed",
@@ -99,7 +100,7 @@ func (r *reader) classify() (*agent.Failure, error) {
 	case r.subtype == "error_max_turns" || r.subtype == "error_max_budget_usd":
 		return nil, &agent.LimitError{Text: "claude: " + words}
 	default:
-		return &agent.Failure{Reason: words, Lost: r.lostSession()}, nil
+		return &contract.Failure{Reason: words, Lost: r.lostSession()}, nil
 	}
 }
 

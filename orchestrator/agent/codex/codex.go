@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 // New makes the adapter.
@@ -71,8 +72,8 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		Timeout: a.Timeout, Grace: a.Grace, Files: files}, nil
 }
 
-func (c adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
-	return newReader(contract, host, c.patience)
+func (c adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
+	return newReader(kind, host, c.patience)
 }
 
 func (adapter) Tool() agent.Tool { return tool() }

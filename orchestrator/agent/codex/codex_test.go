@@ -10,25 +10,26 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
 // TestRecorded: runs recorded with codex 0.169.0.
 func TestRecorded(t *testing.T) {
 	for _, tt := range []struct {
-		name     string
-		contract agent.Contract
-		code     int
+		name string
+		kind contract.Kind
+		code int
 	}{
-		{"tools", agent.ReviewContract, 0},
-		{"schema", agent.ManagerContract, 0},
-		{"mcp", agent.ReviewContract, 0},
-		{"400", agent.TaskContract, 1},
-		{"401", agent.TaskContract, 1},
-		{"500", agent.TaskContract, 1},
+		{"tools", contract.Review, 0},
+		{"schema", contract.Manager, 0},
+		{"mcp", contract.Review, 0},
+		{"400", contract.Task, 1},
+		{"401", contract.Task, 1},
+		{"500", contract.Task, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			streamtest.CheckRecording(t, codex.New(), tt.contract, "testdata/"+tt.name+".jsonl", proc.Exit{Code: tt.code})
+			streamtest.CheckRecording(t, codex.New(), tt.kind, "testdata/"+tt.name+".jsonl", proc.Exit{Code: tt.code})
 		})
 	}
 }
@@ -54,7 +55,7 @@ func message(text string) string {
 	return fmt.Sprintf(`{"type":"item.completed","item":{"id":"i","type":"agent_message","text":%s}}`+"\n", streamtest.Quote([]byte(text)))
 }
 
-func read(c agent.Contract, exit proc.Exit, stream string) streamtest.Transcript {
+func read(c contract.Kind, exit proc.Exit, stream string) streamtest.Transcript {
 	return streamtest.Read(codex.New(), c, []byte(stream), 100, exit)
 }
 
@@ -91,7 +92,7 @@ func TestEnd(t *testing.T) {
 		{"half a line, and a message after it", `{"type":"item.compl` + "\n" + message(reply) + completed, proc.Exit{}, reply, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := read(agent.TaskContract, tt.exit, tt.stream).Report
+			got := read(contract.Task, tt.exit, tt.stream).Report
 			reason := ""
 			if got.Failure != nil {
 				reason = got.Failure.Reason
@@ -115,7 +116,7 @@ func TestWarns(t *testing.T) {
 			"before": line + "\n" + message("m") + completed,
 			"behind": message("m") + completed + line,
 		} {
-			got := read(agent.ReviewContract, proc.Exit{}, stream)
+			got := read(contract.Review, proc.Exit{}, stream)
 			if !slices.ContainsFunc(got.Events, func(e agent.Event) bool { return e.String() == want }) || got.Report.Failure != nil || string(got.Report.Reply) != "m" {
 				t.Errorf("%s %s the rest: heard %s, want %q and the reply", line, where, got, want)
 			}
@@ -127,7 +128,7 @@ func TestWarns(t *testing.T) {
 // Feedback".
 func TestReview(t *testing.T) {
 	const text = "Fix it:\n```json\n{}\n```\n"
-	if got := read(agent.ReviewContract, proc.Exit{}, message(text)+completed).Report; got.Failure != nil || string(got.Reply) != text {
+	if got := read(contract.Review, proc.Exit{}, message(text)+completed).Report; got.Failure != nil || string(got.Reply) != text {
 		t.Errorf("End = %q, %v, want %q", got.Reply, got.Failure, text)
 	}
 }

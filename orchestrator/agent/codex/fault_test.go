@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -41,7 +42,7 @@ func TestHopeless(t *testing.T) {
 		"stream disconnected before completion: error sending request":                          "",
 		`{"type":"error","error":{"message":"fake 400"}}`:                                       "",
 	} {
-		got := read(agent.TaskContract, proc.Exit{Code: 1}, failedTurn(text)).Report
+		got := read(contract.Task, proc.Exit{Code: 1}, failedTurn(text)).Report
 		var hint interface{ Hint() string }
 		switch kind := strings.ReplaceAll(fmt.Sprintf("%T", got.Err), "<nil>", ""); {
 		case got.Failure == nil || !strings.HasPrefix(got.Failure.Reason, "exit status 1: "):
@@ -83,14 +84,14 @@ const reconnecting401 = `{"type":"error","message":"Reconnecting... 1/5 (unexpec
 
 // TestGivesUp: codex retries a bad key five times; the first refusal ends the attempt.
 func TestGivesUp(t *testing.T) {
-	got := read(agent.TaskContract, proc.Exit{}, reconnecting401)
+	got := read(contract.Task, proc.Exit{}, reconnecting401)
 	var config *agent.ConfigError
 	if len(got.GaveUp) != 1 || !errors.As(got.GaveUp[0], &config) || !strings.Contains(config.Text, "401 Unauthorized: bad key") ||
 		strings.Contains(config.Text, "Reconnecting") {
 		t.Errorf("given up: %v, want a *ConfigError in the provider's words", got.GaveUp)
 	}
 	for _, text := range []string{"We’re currently experiencing high demand", "stream disconnected before completion"} {
-		got := read(agent.TaskContract, proc.Exit{}, `{"type":"error","message":"Reconnecting... 1/5 (`+text+`)"}`)
+		got := read(contract.Task, proc.Exit{}, `{"type":"error","message":"Reconnecting... 1/5 (`+text+`)"}`)
 		if len(got.GaveUp) != 0 || len(got.Events) != 1 || got.Events[0].Kind != agent.Retry {
 			t.Errorf("given up: %v, events %v, want a retry alone", got.GaveUp, got.Events)
 		}
@@ -117,7 +118,7 @@ func TestPatience(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var gaveUp []error
-				r := codex.New().Reader(agent.TaskContract, agent.Host{Emit: func(agent.Event) {}, GiveUp: func(err error) { gaveUp = append(gaveUp, err) }})
+				r := codex.New().Reader(contract.Task, agent.Host{Emit: func(agent.Event) {}, GiveUp: func(err error) { gaveUp = append(gaveUp, err) }})
 				if _, err := r.Write([]byte(reconnecting429)); err != nil {
 					t.Fatal(err)
 				}

@@ -11,6 +11,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/codex"
+	"kanban-run/orchestrator/contract"
 )
 
 func self(t *testing.T) string {
@@ -52,7 +53,7 @@ func TestInvoke(t *testing.T) {
 		{"edit", agent.Assignment{Permission: agent.Edit}, []string{"exec", "--json", "--skip-git-repo-check", "-s", "workspace-write", "-"}, "Your input:"},
 		{"a thread that goes on", agent.Assignment{Prompt: "Be good.", Follow: &agent.Follow{Session: "id", Text: "Go on."}},
 			[]string{"exec", "--json", "--skip-git-repo-check", "-s", "workspace-write", "resume", "id", "-"}, "Be good.\n\nGo on.\n"},
-		{"a review in a copy of a thread", agent.Assignment{Contract: agent.ReviewContract, Scratch: scratch, Prompt: "You are the Supervisor.",
+		{"a review in a copy of a thread", agent.Assignment{Contract: contract.Review, Scratch: scratch, Prompt: "You are the Supervisor.",
 			Follow: &agent.Follow{Session: "id", Fork: true, Text: "Review it."}},
 			[]string{"exec", "--json", "--skip-git-repo-check", "-s", "workspace-write", "fork", "id", "-"}, "You are the Supervisor.\n\nReview it.\n"},
 		{"a role too long for an argument", agent.Assignment{Prompt: strings.Repeat("x", 30<<10)},
@@ -75,11 +76,11 @@ func TestInvoke(t *testing.T) {
 
 // TestStrictSchema: OpenAI refuses open objects, optional or untyped properties, and bounds.
 func TestStrictSchema(t *testing.T) {
-	for contract, want := range map[agent.Contract][]string{
-		agent.TaskContract:    {"message", "status"},
-		agent.ManagerContract: {"message", "next_task", "status", "tasks"},
+	for kind, want := range map[contract.Kind][]string{
+		contract.Task:    {"message", "status"},
+		contract.Manager: {"message", "next_task", "status", "tasks"},
 	} {
-		inv := invoke(t, agent.Assignment{Contract: contract, Scratch: t.TempDir()})
+		inv := invoke(t, agent.Assignment{Contract: kind, Scratch: t.TempDir()})
 		var s struct {
 			Type       string
 			Required   []string
@@ -90,11 +91,11 @@ func TestStrictSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.Type != "object" || s.Additional == nil || *s.Additional || !slices.Equal(s.Required, want) || len(s.Properties) != len(want) {
-			t.Errorf("schema of %v = %s", contract, inv.Files[0].Data)
+			t.Errorf("schema of %v = %s", kind, inv.Files[0].Data)
 		}
 		for name, p := range s.Properties {
 			if p["type"] == nil || p["minLength"] != nil {
-				t.Errorf("%v: property %s = %v, want a type and no bound", contract, name, p)
+				t.Errorf("%v: property %s = %v, want a type and no bound", kind, name, p)
 			}
 		}
 	}

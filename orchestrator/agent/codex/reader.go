@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
 // reader reads the events of one `codex exec --json`, as recorded in testdata from codex 0.169.0.
 type reader struct {
 	agent.Messages
-	contract agent.Contract
+	kind     contract.Kind
 	host     agent.Host
 	patience time.Duration
 	timer    *time.Timer // runs while codex waits until a limit is over
@@ -42,8 +43,8 @@ type usage struct {
 	Output int64 `json:"output_tokens"`
 }
 
-func newReader(c agent.Contract, host agent.Host, patience time.Duration) *reader {
-	r := &reader{contract: c, host: host, patience: patience}
+func newReader(c contract.Kind, host agent.Host, patience time.Duration) *reader {
+	r := &reader{kind: c, host: host, patience: patience}
 	r.Init(host.Emit, r.readEvent)
 	r.Strict = true
 	return r
@@ -148,7 +149,7 @@ func (r *reader) completeTurn(u *usage) {
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	r.stopWaiting()
-	report := agent.Report{Session: r.session, Spent: r.spent, Cumulative: true, Reply: r.Reply(r.contract)}
+	report := agent.Report{Session: r.session, Spent: r.spent, Cumulative: true, Reply: r.Reply(r.kind)}
 	if report.Failure = r.failure(exit); report.Failure != nil && r.failed != "" && !exit.TimedOut {
 		report.Err = classify(r.failed, time.Now())
 	}
@@ -161,18 +162,18 @@ func (r *reader) ReadStderr(tail string) {
 	r.lost = strings.Contains(tail, "no rollout found for thread id ")
 }
 
-func (r *reader) failure(exit proc.Exit) *agent.Failure {
+func (r *reader) failure(exit proc.Exit) *contract.Failure {
 	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
 	case bad && r.lost && r.session == "":
-		return &agent.Failure{Reason: exit.String() + ": codex does not know the thread to resume", Lost: true}
+		return &contract.Failure{Reason: exit.String() + ": codex does not know the thread to resume", Lost: true}
 	case bad && r.failed != "":
-		return agent.Failed("%s: %s", exit, r.failed)
+		return contract.Failed("%s: %s", exit, r.failed)
 	case bad:
-		return agent.Failed("%s", exit)
+		return contract.Failed("%s", exit)
 	case r.failed != "":
-		return agent.Failed("the turn failed: %s", r.failed)
+		return contract.Failed("the turn failed: %s", r.failed)
 	case !r.Completed:
-		return agent.Failed("it ended without an end of its turn")
+		return contract.Failed("it ended without an end of its turn")
 	default:
 		return r.Missing()
 	}

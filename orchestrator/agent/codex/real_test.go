@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 	"kanban-run/orchestrator/agent/streamtest"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
 )
 
 // TestRealReply: the first reply fits, the work is done, and the role's prompt reached the model.
@@ -62,7 +63,7 @@ func wantStrict(t *testing.T, body []byte) {
 // TestRealManager: the Manager's list comes back unchanged.
 func TestRealManager(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	c.Contract = agent.ManagerContract
+	c.Contract = contract.Manager
 	h := c.Play(t, modeltest.Structured(map[string]any{"status": "ok", "message": "m", "next_task": nil, "tasks": []string{"a", "b"}}))
 	h.WantReply(t, "m")
 	if h.Reply.NextTask != nil || !slices.Equal(h.Reply.Tasks, []string{"a", "b"}) {
@@ -192,7 +193,7 @@ func TestRealThreads(t *testing.T) {
 	first := c.Play(t, streamtest.GoodReply("worked"))
 	first.WantReply(t, "worked")
 	wantCharge(t, accounts.Charge(first.Outcome, ""), 1000)
-	c.Contract, c.Prompt, c.Follow = agent.ReviewContract, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
+	c.Contract, c.Prompt, c.Follow = contract.Review, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
 	review := c.Play(t, modeltest.Shell("true"), modeltest.Say("Mend it."))
 	review.WantReply(t, "Mend it.")
 	if review.Session == first.Session || review.Session == "" {
@@ -204,7 +205,7 @@ func TestRealThreads(t *testing.T) {
 	if q[1].Schema || !strings.HasPrefix(asked, "You are the Supervisor.") || len(q[1].Messages) <= len(q[0].Messages) {
 		t.Errorf("the review was asked with %q, a schema: %t, want its role, the thread's history and no schema", asked, q[1].Schema)
 	}
-	c.Contract, c.Prompt, c.Follow = agent.InstructionContract, "You are the Implementor.", &agent.Follow{Session: first.Session}
+	c.Contract, c.Prompt, c.Follow = contract.Instruction, "You are the Implementor.", &agent.Follow{Session: first.Session}
 	again := c.Play(t, streamtest.GoodReply("mended"))
 	again.WantReply(t, "mended")
 	if again.Session != first.Session {

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 // strictSchema returns the contract's schema for OpenAI's strict mode: objects are closed, every
 // property is required and typed, and there are no bounds. The reply itself is still judged by the
 // full schema. Source: OpenAI, "Structured Outputs", supported schemas.
-func strictSchema(c agent.Contract) ([]byte, error) {
+func strictSchema(c contract.Kind) ([]byte, error) {
 	source, err := c.ReplySchema()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 // New makes the adapter.
@@ -46,8 +47,8 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
-func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
-	r := &reader{contract: contract, tools: map[string]string{}}
+func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
+	r := &reader{kind: kind, tools: map[string]string{}}
 	r.Init(host.Emit, r.readEvent)
 	return r
 }

@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/gemini"
 	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestRecorded(t *testing.T) {
 	for _, name := range []string{"tools", "mcp"} {
 		t.Run(name, func(t *testing.T) {
-			streamtest.CheckRecording(t, gemini.New(), agent.ReviewContract, "testdata/"+name+".jsonl", proc.Exit{})
+			streamtest.CheckRecording(t, gemini.New(), contract.Review, "testdata/"+name+".jsonl", proc.Exit{})
 		})
 	}
 }
@@ -35,7 +36,7 @@ func TestLongLine(t *testing.T) {
 func FuzzReader(f *testing.F) { streamtest.FuzzReader(f, gemini.New(), "success") }
 
 func read(exit proc.Exit, stream string) agent.Report {
-	return streamtest.Read(gemini.New(), agent.TaskContract, []byte(stream), 100, exit).Report
+	return streamtest.Read(gemini.New(), contract.Task, []byte(stream), 100, exit).Report
 }
 
 const (
@@ -82,7 +83,7 @@ func TestEnd(t *testing.T) {
 
 // TestTold: the text before two tools is reported once.
 func TestTold(t *testing.T) {
-	h := streamtest.Read(gemini.New(), agent.TaskContract, []byte(message("I be")+message("gin.")+use+use+used+used+message("Done.")+success), 100, proc.Exit{})
+	h := streamtest.Read(gemini.New(), contract.Task, []byte(message("I be")+message("gin.")+use+use+used+used+message("Done.")+success), 100, proc.Exit{})
 	var told []string
 	for _, e := range h.Events {
 		if e.Kind == agent.Text {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -13,13 +14,13 @@ import (
 // 0.61.0.
 type reader struct {
 	agent.Messages
-	contract agent.Contract
-	tools    map[string]string // names of running tools, by call
-	session  string
-	status   string // of the result, which ends the stream
-	failed   string // in the provider's words
-	denied   string // the first denied tool
-	spent    *agent.Spending
+	kind    contract.Kind
+	tools   map[string]string // names of running tools, by call
+	session string
+	status  string // of the result, which ends the stream
+	failed  string // in the provider's words
+	denied  string // the first denied tool
+	spent   *agent.Spending
 }
 
 // event is any line.
@@ -111,25 +112,25 @@ func (r *reader) readResult(e event) {
 // End trusts neither the exit status, 0 after a cut stream or a signal, nor the result alone.
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
-	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.contract)}
+	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind)}
 	if report.Failure = r.failure(exit); report.Failure != nil && !exit.TimedOut && exit.Signal == "" {
 		report.Err = classify(r.failed, exit.Code, time.Now())
 	}
 	return report
 }
 
-func (r *reader) failure(exit proc.Exit) *agent.Failure {
+func (r *reader) failure(exit proc.Exit) *contract.Failure {
 	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
 	case bad && r.failed != "":
-		return agent.Failed("%s: %s", exit, r.failed)
+		return contract.Failed("%s: %s", exit, r.failed)
 	case bad:
-		return agent.Failed("%s", exit)
+		return contract.Failed("%s", exit)
 	case r.status == "":
-		return agent.Failed("it ended without a result")
+		return contract.Failed("it ended without a result")
 	case r.status != "success":
-		return agent.Failed("the result is %s: %s", r.status, r.failed)
+		return contract.Failed("the result is %s: %s", r.status, r.failed)
 	case r.denied != "":
-		return agent.Failed("permission denied: %s; "+
+		return contract.Failed("permission denied: %s; "+
 			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	default:
 		return r.Missing()

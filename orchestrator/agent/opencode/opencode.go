@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 // New makes the adapter.
@@ -54,8 +55,8 @@ func (adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 
-func (adapter) Reader(contract agent.Contract, host agent.Host) agent.Reader {
-	r := &reader{contract: contract}
+func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
+	r := &reader{kind: kind}
 	r.Init(host.Emit, r.readEvent)
 	return r
 }

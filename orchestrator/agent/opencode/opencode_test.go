@@ -12,12 +12,13 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/opencode"
 	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
 // TestRecorded: a run recorded with opencode 1.18.33.
 func TestRecorded(t *testing.T) {
-	streamtest.CheckRecording(t, opencode.New(), agent.ReviewContract, "testdata/tools.jsonl", proc.Exit{})
+	streamtest.CheckRecording(t, opencode.New(), contract.Review, "testdata/tools.jsonl", proc.Exit{})
 }
 
 func TestConformance(t *testing.T) {
@@ -36,7 +37,7 @@ func TestLongLine(t *testing.T) {
 func FuzzReader(f *testing.F) { streamtest.FuzzReader(f, opencode.New(), "stop") }
 
 func read(exit proc.Exit, stream string) agent.Report {
-	return streamtest.Read(opencode.New(), agent.TaskContract, []byte(stream), 100, exit).Report
+	return streamtest.Read(opencode.New(), contract.Task, []byte(stream), 100, exit).Report
 }
 
 // TestEnd: a reply needs a step marked as the last, a text behind all tools, and exit status 0.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -13,14 +14,14 @@ import (
 // opencode 1.18.33.
 type reader struct {
 	agent.Messages
-	contract agent.Contract
-	session  string
-	lost     bool   // opencode does not know the session that it was to go on in
-	reason   string // why the last step ended
-	fault    *fault
-	denied   string // the first denied tool
-	spent    *agent.Spending
-	cost     float64 // in US dollars; also 0 for a model whose price opencode does not know
+	kind    contract.Kind
+	session string
+	lost    bool   // opencode does not know the session that it was to go on in
+	reason  string // why the last step ended
+	fault   *fault
+	denied  string // the first denied tool
+	spent   *agent.Spending
+	cost    float64 // in US dollars; also 0 for a model whose price opencode does not know
 }
 
 // event is any line.
@@ -126,7 +127,7 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 	if r.spent != nil && r.cost > 0 {
 		r.spent.Cost = agent.Micros(r.cost)
 	}
-	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.contract)}
+	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind)}
 	if report.Failure = r.failure(exit); report.Failure != nil && r.fault != nil && !exit.TimedOut && exit.Signal == "" {
 		report.Err = r.fault.classify()
 	}
@@ -137,23 +138,23 @@ func (r *reader) End(exit proc.Exit) agent.Report {
 // Source: opencode 1.18.33.
 func (r *reader) ReadStderr(tail string) { r.lost = strings.Contains(tail, "Session not found") }
 
-func (r *reader) failure(exit proc.Exit) *agent.Failure {
+func (r *reader) failure(exit proc.Exit) *contract.Failure {
 	switch bad := exit.Code != 0 || exit.Signal != "" || exit.TimedOut; {
 	case bad && r.lost && r.session == "":
-		return &agent.Failure{Reason: exit.String() + ": opencode does not know the session to go on in", Lost: true}
+		return &contract.Failure{Reason: exit.String() + ": opencode does not know the session to go on in", Lost: true}
 	case bad && r.fault != nil:
-		return agent.Failed("%s: %s", exit, r.fault)
+		return contract.Failed("%s: %s", exit, r.fault)
 	case bad:
-		return agent.Failed("%s", exit)
+		return contract.Failed("%s", exit)
 	case r.fault != nil:
-		return agent.Failed("%s", r.fault)
+		return contract.Failed("%s", r.fault)
 	case r.denied != "":
-		return agent.Failed("permission denied: %s; "+
+		return contract.Failed("permission denied: %s; "+
 			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	case r.reason == "":
-		return agent.Failed("it ended without an end of its last step")
+		return contract.Failed("it ended without an end of its last step")
 	case r.reason != "stop":
-		return agent.Failed("its last step ended with %s, want stop", r.reason)
+		return contract.Failed("its last step ended with %s, want stop", r.reason)
 	default:
 		return r.Missing()
 	}

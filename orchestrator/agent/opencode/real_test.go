@@ -10,6 +10,7 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 	"kanban-run/orchestrator/agent/opencode"
 	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/contract"
 )
 
 func start(t *testing.T) *streamtest.Real {
@@ -96,13 +97,13 @@ func TestRealSessions(t *testing.T) {
 	o := start(t)
 	first := o.Play(t, streamtest.GoodReply("worked"))
 	first.WantReply(t, "worked")
-	o.Contract, o.Prompt, o.Follow = agent.ReviewContract, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
+	o.Contract, o.Prompt, o.Follow = contract.Review, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
 	review := o.Play(t, modeltest.Say("Mend it."))
 	review.WantReply(t, "Mend it.")
 	if review.Session == first.Session || review.Session == "" || review.Spent == nil || review.Spent.Input != 1000 {
 		t.Errorf("session %q, spent %+v, want another session than %q and the work of one step", review.Session, review.Spent, first.Session)
 	}
-	o.Contract, o.Prompt, o.Follow = agent.InstructionContract, "You are the Implementor.", &agent.Follow{Session: first.Session}
+	o.Contract, o.Prompt, o.Follow = contract.Instruction, "You are the Implementor.", &agent.Follow{Session: first.Session}
 	again := o.Play(t, streamtest.GoodReply("mended"))
 	again.WantReply(t, "mended")
 	q := o.Server.Requests()

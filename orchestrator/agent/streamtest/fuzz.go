@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -28,13 +29,13 @@ func FuzzReader(f *testing.F, a agent.Adapter, end string) {
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, size, code int) {
 		exit := proc.Exit{Code: code}
-		whole := Read(a, agent.TaskContract, stream, len(stream)+1, exit)
+		whole := Read(a, contract.Task, stream, len(stream)+1, exit)
 		// A line may spell a word with escapes.
 		hasEnd := bytes.Contains(stream, []byte(end)) || bytes.Contains(stream, []byte(`\u`))
 		if r := whole.Report; r.Failure == nil && (code != 0 || !hasEnd) {
 			t.Errorf("End = %+v of %q", r, stream)
 		}
-		if got := Read(a, agent.TaskContract, stream, max(1, size), exit); got.String() != whole.String() {
+		if got := Read(a, contract.Task, stream, max(1, size), exit); got.String() != whole.String() {
 			t.Errorf("in pieces of %d bytes:\n%s\nin one:\n%s", size, got, whole)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/agenttest"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -90,7 +91,7 @@ func Quote(text []byte) []byte {
 // argument that selects the tool, and reasons are the adapter's own words.
 //
 // Two rules are for agents whose whole output is the reply. A tool's reply stands in a message,
-// where a fence is stripped (see agent.FindReply), and in one line, of which a long one is dropped
+// where a fence is stripped (see contract.FindReply), and in one line, of which a long one is dropped
 // (see agent.Lines): the adapters' own tests cover both. skip names what else has no form in the
 // tool's output.
 func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
@@ -128,7 +129,7 @@ func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 	t.Helper()
 	for text, want := range map[string]bool{stderr: true, "out of memory": false} {
 		call := stubAssignment(t, command, "exit", fmt.Sprintf("stderr: %q", text))
-		call.Contract, call.Dir, call.Grace = agent.InstructionContract, t.TempDir(), time.Second
+		call.Contract, call.Dir, call.Grace = contract.Instruction, t.TempDir(), time.Second
 		call.Follow = &agent.Follow{Session: "s-1", Text: "Your input:\n\n" + `{"instruction":"x"}`}
 		inv, err := a.Invoke(call)
 		if err != nil {
@@ -154,7 +155,7 @@ func QuietEnv(t testing.TB) []string {
 func CheckLongLine(t *testing.T, a agent.Adapter, before, begin, after string) {
 	t.Helper()
 	stream := io.MultiReader(strings.NewReader(before+begin), io.LimitReader(endless{}, 40<<20), strings.NewReader(after))
-	r := a.Reader(agent.TaskContract, agent.Host{Emit: func(agent.Event) {}, GiveUp: func(error) {}})
+	r := a.Reader(contract.Task, agent.Host{Emit: func(agent.Event) {}, GiveUp: func(error) {}})
 	if _, err := io.CopyBuffer(struct{ io.Writer }{r}, stream, make([]byte, 32<<10)); err != nil {
 		t.Fatal(err)
 	}

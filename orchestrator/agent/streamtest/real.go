@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/modeltest"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -36,7 +37,7 @@ func Start(t *testing.T, name string, a agent.Adapter) *Real {
 	}
 	s := modeltest.Start(t)
 	return &Real{Adapter: a, Server: s, Assignment: agent.Assignment{
-		Role: "Implementor", Prompt: "You are the Implementor.", Command: []string{path}, Contract: agent.InstructionContract,
+		Role: "Implementor", Prompt: "You are the Implementor.", Command: []string{path}, Contract: contract.Instruction,
 		Dir: t.TempDir(), Scratch: t.TempDir(), Env: s.Env(t, name), Timeout: 2 * time.Minute, Grace: 5 * time.Second,
 	}}
 }
@@ -79,7 +80,7 @@ func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Con
 }
 
 // Converse runs a conversation.
-func Converse(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.Invocation, c agent.Contract) (h Conversation) {
+func Converse(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.Invocation, c contract.Kind) (h Conversation) {
 	t.Helper()
 	var mu sync.Mutex
 	var stdout bytes.Buffer
@@ -121,7 +122,7 @@ func (h Conversation) HasEvent(kind agent.Kind, text string) bool {
 // WantReply checks the reply and its message.
 func (h Conversation) WantReply(t *testing.T, message string) {
 	t.Helper()
-	if h.Err != nil || h.Failure != nil || h.Reply == nil || h.Reply.Status != agent.OK || h.Reply.Message != message {
+	if h.Err != nil || h.Failure != nil || h.Reply == nil || h.Reply.Status != contract.OK || h.Reply.Message != message {
 		t.Fatalf("Reply = %+v, %v, %v, want ok and %q", h.Reply, h.Failure, h.Err, message)
 	}
 }

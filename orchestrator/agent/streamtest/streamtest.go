@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -53,7 +54,7 @@ func (h Transcript) String() string {
 func DescribeError(err error) string { return fmt.Sprintf("%T: %v", err, err) }
 
 // Read passes a stream to a reader, size bytes at a time.
-func Read(a agent.Adapter, c agent.Contract, stream []byte, size int, exit proc.Exit) Transcript {
+func Read(a agent.Adapter, c contract.Kind, stream []byte, size int, exit proc.Exit) Transcript {
 	var h Transcript
 	r := a.Reader(c, agent.Host{
 		Emit:   func(e agent.Event) { h.Events = append(h.Events, e) },
@@ -84,7 +85,7 @@ func chunks(stream []byte, size int) func(func([]byte) bool) {
 // CheckRecording reads a recording and compares the transcript with the file of that name that ends
 // in .golden, then again with the stream in pieces of every size, with a terminal's line ends, and
 // with unknown events and fields. KANBAN_RUN_GOLDEN=1 writes the file.
-func CheckRecording(t *testing.T, a agent.Adapter, c agent.Contract, path string, exit proc.Exit) {
+func CheckRecording(t *testing.T, a agent.Adapter, c contract.Kind, path string, exit proc.Exit) {
 	t.Helper()
 	stream, err := os.ReadFile(path)
 	if err != nil {

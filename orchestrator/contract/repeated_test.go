@@ -1,4 +1,4 @@
-package agent
+package contract
 
 import (
 	"bytes"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
-
-	"kanban-run/orchestrator/contract"
 )
 
 func longList(n int) (paths []string, text []byte) {
@@ -33,8 +31,8 @@ func FuzzRepeating(f *testing.F) {
 	paths, given := longList(60)
 	f.Fuzz(func(t *testing.T, raw []byte, c byte) {
 		raw = bytes.ReplaceAll(raw, []byte("@"), given)
-		want, refused := ParseReply(Contract(c%3), raw, nil)
-		got, failure := ParseReply(Contract(c%3), raw, contract.NewTaskList(paths))
+		want, refused := Parse(Kind(c%3), raw, nil)
+		got, failure := Parse(Kind(c%3), raw, NewTaskList(paths))
 		if (failure == nil) != (refused == nil) || failure != nil && *failure != *refused {
 			t.Fatalf("%q: failure %v, want %v", raw, failure, refused)
 		}
@@ -51,7 +49,7 @@ func FuzzRepeating(f *testing.F) {
 func TestRepeatedListIsShared(t *testing.T) {
 	paths, given := longList(60)
 	for _, reply := range []string{`{"status":"ok","message":"m","next_task":null,"tasks":@}`, ` {"tasks":@ , "status":"ok","message":"m","next_task":null}`} {
-		got, failure := ParseReply(ManagerContract, bytes.ReplaceAll([]byte(reply), []byte("@"), given), contract.NewTaskList(paths))
+		got, failure := Parse(Manager, bytes.ReplaceAll([]byte(reply), []byte("@"), given), NewTaskList(paths))
 		if failure != nil || len(got.Tasks) != 60 || &got.Tasks[0] != &paths[0] {
 			t.Errorf("%s: %+v, %v, want the given list", reply, got, failure)
 		}
@@ -61,12 +59,12 @@ func TestRepeatedListIsShared(t *testing.T) {
 func BenchmarkRepeating(b *testing.B) {
 	paths, given := longList(100_000)
 	raw := bytes.ReplaceAll([]byte(`{"status":"ok","message":"m","next_task":null,"tasks":@}`), []byte("@"), given)
-	for name, list := range map[string]*contract.TaskList{"same": contract.NewTaskList(paths), "plain": nil} {
+	for name, list := range map[string]*TaskList{"same": NewTaskList(paths), "plain": nil} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(raw)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, failure := ParseReply(ManagerContract, raw, list); failure != nil {
+				if _, failure := Parse(Manager, raw, list); failure != nil {
 					b.Fatal(failure)
 				}
 			}

@@ -1,4 +1,4 @@
-package agent
+package contract
 
 import (
 	"strconv"
@@ -6,6 +6,9 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 )
+
+// MaxReply is how long a reply may be, in bytes.
+const MaxReply = 16 << 20
 
 const (
 	space    = " \t\r\n"
@@ -24,8 +27,8 @@ type member struct {
 // readObject reads a text that must be one JSON object and nothing else, as strictly as RFC 8259 puts it, and refuses what the
 // RFC only advises against: duplicate keys at any depth, unpaired surrogates, numbers and depths that no decoder can hold.
 func readObject(text string) ([]member, *Failure) {
-	if len(text) > maxReply {
-		return nil, failed("the reply is larger than 16 MiB")
+	if len(text) > MaxReply {
+		return nil, Failed("the reply is larger than 16 MiB")
 	}
 	s := &scanner{text: text}
 	s.skipSpace()
@@ -33,7 +36,7 @@ func readObject(text string) ([]member, *Failure) {
 		return nil, failure
 	}
 	if at := invalidUTF8(text); at >= 0 {
-		return nil, failed("invalid UTF-8 at byte %d", at+1)
+		return nil, Failed("invalid UTF-8 at byte %d", at+1)
 	}
 	var members []member
 	failure := s.object(1, func(m member) { members = append(members, m) })
@@ -45,28 +48,28 @@ func readObject(text string) ([]member, *Failure) {
 		return members, nil
 	}
 	if text[s.pos] == '{' {
-		return nil, failed("a second JSON object at byte %d", s.pos+1)
+		return nil, Failed("a second JSON object at byte %d", s.pos+1)
 	}
-	return nil, failed("text after the JSON object at byte %d: %s", s.pos+1, shownText(text[s.pos:]))
+	return nil, Failed("text after the JSON object at byte %d: %s", s.pos+1, shownText(text[s.pos:]))
 }
 
 // notAnObject names what stands where the object should begin.
 func notAnObject(text string) *Failure {
 	switch {
 	case text == "":
-		return failed("the reply is empty")
+		return Failed("the reply is empty")
 	case text[0] == '{':
 		return nil
 	case strings.HasPrefix(text, "\uFEFF"):
-		return failed("a byte order mark before the JSON object")
+		return Failed("a byte order mark before the JSON object")
 	case strings.HasPrefix(text, "```"):
-		return failed("the reply is in a Markdown fence, want nothing but a JSON object")
+		return Failed("the reply is in a Markdown fence, want nothing but a JSON object")
 	}
 	s := &scanner{text: text}
 	if kind := kindOf(text[0]); kind != "" && s.value(1) == nil && s.next() == 0 {
-		return failed("the reply is %s, want a JSON object", kind)
+		return Failed("the reply is %s, want a JSON object", kind)
 	}
-	return failed("not a JSON object: it begins with %s", shownText(text))
+	return Failed("not a JSON object: it begins with %s", shownText(text))
 }
 
 func kindOf(first byte) string {
@@ -143,9 +146,9 @@ func (s *scanner) next() byte {
 
 func (s *scanner) unexpected(want string) *Failure {
 	if s.pos >= len(s.text) {
-		return failed("half a JSON object: it ends after %d bytes, want %s", len(s.text), want)
+		return Failed("half a JSON object: it ends after %d bytes, want %s", len(s.text), want)
 	}
-	return failed("not JSON: %s at byte %d, want %s", shownText(s.text[s.pos:]), s.pos+1, want)
+	return Failed("not JSON: %s at byte %d, want %s", shownText(s.text[s.pos:]), s.pos+1, want)
 }
 
 func (s *scanner) value(depth int) *Failure {
@@ -179,7 +182,7 @@ func (s *scanner) literal() *Failure {
 
 func (s *scanner) list(depth int) *Failure {
 	if depth > maxDepth {
-		return failed("nested deeper than %d", maxDepth)
+		return Failed("nested deeper than %d", maxDepth)
 	}
 	s.pos++
 	if s.next() == ']' {
@@ -205,7 +208,7 @@ func (s *scanner) list(depth int) *Failure {
 // object passes its members to each, if that is not nil.
 func (s *scanner) object(depth int, each func(member)) *Failure {
 	if depth > maxDepth {
-		return failed("nested deeper than %d", maxDepth)
+		return Failed("nested deeper than %d", maxDepth)
 	}
 	s.pos++
 	if s.next() == '}' {
@@ -242,10 +245,10 @@ func (s *scanner) member(depth int, seen map[string]struct{}) (m member, failure
 	}
 	// Compared after decoding: "st\u0061tus" is status.
 	if _, twice := seen[m.key]; twice {
-		return m, failed("duplicate key %s", shownKey(m.key))
+		return m, Failed("duplicate key %s", shownKey(m.key))
 	}
 	if s.keys++; s.keys > maxKeys {
-		return m, failed("more than %d keys", maxKeys)
+		return m, Failed("more than %d keys", maxKeys)
 	}
 	seen[m.key] = struct{}{}
 	if s.next() != ':' {
@@ -271,7 +274,7 @@ func (s *scanner) string() (string, *Failure) {
 		case c == '\\':
 			return s.escaped(from)
 		case c < ' ':
-			return "", failed("not JSON: a control character (%#02x) in a string at byte %d", c, s.pos+1)
+			return "", Failed("not JSON: a control character (%#02x) in a string at byte %d", c, s.pos+1)
 		}
 	}
 	return "", s.unexpected(`"`)
@@ -292,7 +295,7 @@ func (s *scanner) escaped(from int) (string, *Failure) {
 			}
 			b.WriteRune(r)
 		case c < ' ':
-			return "", failed("not JSON: a control character (%#02x) in a string at byte %d", c, s.pos+1)
+			return "", Failed("not JSON: a control character (%#02x) in a string at byte %d", c, s.pos+1)
 		default:
 			b.WriteByte(c)
 			s.pos++
@@ -336,7 +339,7 @@ func (s *scanner) codePoint(at int) (rune, *Failure) {
 			return r, nil
 		}
 	}
-	return 0, failed("unpaired surrogate at byte %d", at+1)
+	return 0, Failed("unpaired surrogate at byte %d", at+1)
 }
 
 func (s *scanner) hex() (rune, *Failure) {
@@ -377,7 +380,7 @@ func (s *scanner) number() *Failure {
 	}
 	literal := s.text[from:s.pos]
 	if _, err := strconv.ParseFloat(literal[:min(len(literal), maxNumber+1)], 64); err != nil || len(literal) > maxNumber {
-		return failed("a number that no one can hold at byte %d: %s", from+1, shownText(literal))
+		return Failed("a number that no one can hold at byte %d: %s", from+1, shownText(literal))
 	}
 	return nil
 }
@@ -413,7 +416,7 @@ func readStrings(text string) ([]string, *Failure) {
 		}
 	}
 	if s.next() != ']' {
-		return nil, failed("tasks[%d] is %s, want string", len(list), strings.Replace(kindOf(s.text[s.pos]), " JSON", "", 1))
+		return nil, Failed("tasks[%d] is %s, want string", len(list), strings.Replace(kindOf(s.text[s.pos]), " JSON", "", 1))
 	}
 	return list, nil
 }

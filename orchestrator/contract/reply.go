@@ -1,43 +1,77 @@
-package agent
+package contract
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"kanban-run/orchestrator/contract"
 	"kanban-run/schema"
 )
 
-// ParseReply judges the format of a reply, never its content: exactly one JSON object, read more strictly than most parsers
+// Status is what an agent says of its work. All four are valid: seed 004, "Status Values".
+type Status string
+
+// The values of Status.
+const (
+	OK       Status = "ok"
+	Blocked  Status = "blocked"
+	Error    Status = "error"
+	Escalate Status = "escalate"
+)
+
+// Reply is an agent's reply in the right format. A review has a Message only. NextTask, which is nil
+// at the end of the work, and Tasks are the Manager's.
+type Reply struct {
+	Status   Status
+	Message  string
+	NextTask *string
+	Tasks    []string
+}
+
+// Failure is the reason why a reply is not in the right format. The agent is started again with the
+// same input: seed 004, "Retry Rule (CRITICAL)".
+type Failure struct {
+	Reason string
+	Lost   bool // the tool no longer knows the session that the call was to go on in
+}
+
+func (f *Failure) Error() string { return f.Reason }
+
+// Failed makes a Failure.
+func Failed(format string, args ...any) *Failure {
+	return &Failure{Reason: fmt.Sprintf(format, args...)}
+}
+
+// Parse judges the format of a reply, never its content: exactly one JSON object, read more strictly than most parsers
 // read, that fits the contract's schema. Everything that two parsers could read differently is refused with a reason of its own.
 // given is the list of tasks that a Manager got, nil for all others: a reply that repeats it byte for byte shares its Paths.
 // Source: seed 004, "Output Specification (Agent → Supervisor)".
-func ParseReply(c Contract, raw []byte, given *contract.TaskList) (*Reply, *Failure) {
+func Parse(k Kind, raw []byte, given *TaskList) (*Reply, *Failure) {
 	text := string(raw)
-	if c == ReviewContract {
+	if k == Review {
 		return parseReview(text)
 	}
 	members, failure := readObject(text)
 	if failure != nil {
 		return nil, failure
 	}
-	if failure := exactKeys(c, members); failure != nil {
+	if failure := exactKeys(k, members); failure != nil {
 		return nil, failure
 	}
-	envelope, tasks, failure := pick(c, text, members, given)
+	envelope, tasks, failure := pick(k, text, members, given)
 	if failure != nil {
 		return nil, failure
 	}
-	if !plainlyFits(c, envelope) {
-		if failure := fits(c, envelope); failure != nil {
+	if !plainlyFits(k, envelope) {
+		if failure := fits(k, envelope); failure != nil {
 			return nil, failure
 		}
 	}
 	reply := &Reply{Status: Status(envelope["status"].(string)), Message: envelope["message"].(string)}
-	if c == ManagerContract {
+	if k == Manager {
 		reply.Tasks = tasks
 		if next, ok := envelope["next_task"].(string); ok {
 			reply.NextTask = &next
@@ -53,27 +87,27 @@ func ParseReply(c Contract, raw []byte, given *contract.TaskList) (*Reply, *Fail
 func parseReview(text string) (*Reply, *Failure) {
 	switch {
 	case !utf8.ValidString(text):
-		return nil, failed("invalid UTF-8")
+		return nil, Failed("invalid UTF-8")
 	case strings.TrimSpace(text) == "":
-		return nil, failed("it says nothing")
+		return nil, Failed("it says nothing")
 	default:
 		return &Reply{Status: OK, Message: text}, nil
 	}
 }
 
-func contractKeys(c Contract) []string {
-	if c == ManagerContract {
+func contractKeys(k Kind) []string {
+	if k == Manager {
 		return []string{"status", "message", "next_task", "tasks"}
 	}
 	return []string{"status", "message"}
 }
 
 // exactKeys refuses Status beside or in place of status: many decoders take the one for the other.
-func exactKeys(c Contract, members []member) *Failure {
+func exactKeys(k Kind, members []member) *Failure {
 	for _, m := range members {
-		for _, key := range contractKeys(c) {
+		for _, key := range contractKeys(k) {
 			if m.key != key && strings.EqualFold(m.key, key) {
-				return failed("key %s instead of %s", shownKey(m.key), key)
+				return Failed("key %s instead of %s", shownKey(m.key), key)
 			}
 		}
 	}
@@ -85,15 +119,15 @@ const maxTasks = 500_000
 
 // pick decodes the keys of the contract and leaves the others be. A list of strings, which may be long, is read in one pass and
 // does not trouble the schema.
-func pick(c Contract, text string, members []member, given *contract.TaskList) (envelope map[string]any, tasks []string, failure *Failure) {
+func pick(k Kind, text string, members []member, given *TaskList) (envelope map[string]any, tasks []string, failure *Failure) {
 	envelope = map[string]any{}
 	for _, m := range members {
-		if !slices.Contains(contractKeys(c), m.key) {
+		if !slices.Contains(contractKeys(k), m.key) {
 			continue
 		}
 		span := text[m.from:m.to]
 		if m.key == "tasks" && strings.Count(span, ",") >= maxTasks {
-			return nil, nil, failed("tasks has more than %d entries", maxTasks)
+			return nil, nil, Failed("tasks has more than %d entries", maxTasks)
 		}
 		if m.key == "tasks" && given != nil && span == string(given.JSON()) {
 			tasks, span = given.Paths, "[]"
@@ -106,7 +140,7 @@ func pick(c Contract, text string, members []member, given *contract.TaskList) (
 		}
 		v, err := outline(span)
 		if err != nil {
-			return nil, nil, failed("%s cannot be decoded: %v", m.key, err)
+			return nil, nil, Failed("%s cannot be decoded: %v", m.key, err)
 		}
 		envelope[m.key] = v
 	}
@@ -128,13 +162,13 @@ func outline(span string) (v any, err error) {
 
 // plainlyFits says what fits would say of nearly every reply. The schema takes longer than all the rest of reading a short one; it
 // decides what is not beyond doubt, and a test compares the two.
-func plainlyFits(c Contract, envelope map[string]any) bool {
+func plainlyFits(k Kind, envelope map[string]any) bool {
 	status, _ := envelope["status"].(string)
 	_, spoken := envelope["message"].(string)
 	if !spoken || !slices.Contains([]Status{OK, Blocked, Error, Escalate}, Status(status)) {
 		return false
 	}
-	if c != ManagerContract {
+	if k != Manager {
 		return true
 	}
 	next, given := envelope["next_task"]
@@ -143,10 +177,10 @@ func plainlyFits(c Contract, envelope map[string]any) bool {
 	return listed && given && (next == nil || isPath && path != "")
 }
 
-func fits(c Contract, envelope map[string]any) *Failure {
-	violations, err := schema.Validate(c.Schema(), envelope)
+func fits(k Kind, envelope map[string]any) *Failure {
+	violations, err := schema.Validate(k.Schema(), envelope)
 	if err != nil {
-		return failed("the reply cannot be judged: %v", err)
+		return Failed("the reply cannot be judged: %v", err)
 	}
 	if len(violations) == 0 {
 		return nil
@@ -160,19 +194,19 @@ func fits(c Contract, envelope map[string]any) *Failure {
 }
 
 // nameable refuses paths that no board can hold. Those of the given list are a board's.
-func nameable(r *Reply, given *contract.TaskList) *Failure {
+func nameable(r *Reply, given *TaskList) *Failure {
 	if r.NextTask != nil && strings.ContainsFunc(*r.NextTask, unicode.IsControl) {
-		return failed("next_task holds a control character")
+		return Failed("next_task holds a control character")
 	}
 	if given != nil && given.Is(r.Tasks) {
 		return nil
 	}
 	for i, t := range r.Tasks {
 		if t == "" {
-			return failed("tasks[%d] is empty", i)
+			return Failed("tasks[%d] is empty", i)
 		}
 		if strings.ContainsFunc(t, unicode.IsControl) {
-			return failed("tasks[%d] holds a control character", i)
+			return Failed("tasks[%d] holds a control character", i)
 		}
 	}
 	return nil

@@ -1,0 +1,104 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/schema"
+)
+
+// Kind says which contract a call is under: what its reply has to look like.
+type Kind int
+
+// An instruction is judged like a task; only the Manager's reply says what comes next. A review's reply
+// is any text: seed 003, "Supervisor Feedback".
+const (
+	Task Kind = iota
+	Manager
+	Instruction
+	Review
+)
+
+// Of is the contract of a call of a step.
+func Of(c flow.Call) Kind {
+	switch c {
+	case flow.ManagerCall:
+		return Manager
+	case flow.ReviewCall:
+		return Review
+	default:
+		return Task
+	}
+}
+
+func (k Kind) String() string {
+	switch k {
+	case Task:
+		return "task"
+	case Manager:
+		return "manager"
+	case Instruction:
+		return "instruction"
+	case Review:
+		return "review"
+	default:
+		return "contract " + strconv.Itoa(int(k))
+	}
+}
+
+// Schema names the JSON Schema that replies must fit; "" where they are text.
+func (k Kind) Schema() string {
+	switch k {
+	case Manager:
+		return "manager-reply"
+	case Review:
+		return ""
+	default:
+		return "reply"
+	}
+}
+
+// Expected is that JSON Schema, as text for people.
+func (k Kind) Expected() string {
+	if k == Review {
+		return "any text"
+	}
+	source, err := schema.Source(k.Schema())
+	if err != nil {
+		return fmt.Sprintf("schema %s: %v", k.Schema(), err) // cannot happen: the schemas are embedded
+	}
+	return string(source)
+}
+
+// ReplySchema is that JSON Schema as tools take it: in one line, without the name of its dialect, which
+// some refuse, and without what is only for people. It is an error for a review, which has none.
+func (k Kind) ReplySchema() ([]byte, error) {
+	source, err := schema.Source(k.Schema())
+	if err != nil {
+		return nil, err
+	}
+	var s map[string]any
+	if err := json.Unmarshal(source, &s); err != nil {
+		return nil, err
+	}
+	for _, key := range []string{"$schema", "$id", "title", "examples"} {
+		delete(s, key)
+	}
+	return json.Marshal(s)
+}
+
+// ReplyForm tells an agent in words what its reply has to look like; "" for a review.
+// Source: seed 004, "Output Specification (Agent → Supervisor)".
+func (k Kind) ReplyForm() string {
+	if k == Review {
+		return ""
+	}
+	source, err := k.ReplySchema()
+	if err != nil {
+		return "" // cannot happen: the schemas are embedded
+	}
+	return "When your work is done, your final message is one JSON object and nothing else: no text around it, no Markdown fence.\n" +
+		"It fits this JSON Schema:\n\n" + string(source)
+}

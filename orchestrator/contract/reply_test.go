@@ -1,0 +1,321 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+
+func ptr(s string) *string { return &s }
+
+func TestParseReplyAccepts(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		kind Kind
+		raw  string
+		want Reply
+	}{
+		{"plain", Task, `{"status":"ok","message":"done"}`, Reply{Status: OK, Message: "done"}},
+		{"white space around", Task, "\r\n\t {\"status\" :\n\"blocked\" , \"message\":\"\"} \n\n", Reply{Status: Blocked}},
+		{"an instruction's", Instruction, `{"message":"m","status":"escalate"}`, Reply{Status: Escalate, Message: "m"}},
+		{"escapes", Task, `{"st\u0061tus":"error","message":"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00 é"}`, Reply{Status: Error, Message: "\"\\/\b\f\n\r\té😀 é"}},
+		{"NUL in the message", Task, `{"status":"ok","message":"\u0000"}`, Reply{Status: OK, Message: "\x00"}},
+		{"keys of its own", Task, `{"status":"ok","message":"m","next_task":7,"Tasks":0,"x":[{"a":{"a":null}},-1.5e+3,true]}`, Reply{Status: OK, Message: "m"}},
+		{"empty key", Task, `{"":0,"status":"ok","message":"m"}`, Reply{Status: OK, Message: "m"}},
+		{"depth 64", Task, `{"status":"ok","message":"m","x":` + nested(63) + `}`, Reply{Status: OK, Message: "m"}},
+		{"the largest number", Task, `{"status":"ok","message":"m","x":1.7976931348623157e308,"y":1e-999}`, Reply{Status: OK, Message: "m"}},
+		{"the Manager's", Manager, `{"status":"ok","message":"m","next_task":"b.md","tasks":["a.md","b.md"]}`,
+			Reply{Status: OK, Message: "m", NextTask: ptr("b.md"), Tasks: []string{"a.md", "b.md"}}},
+		{"the Manager's last", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":[ ]}`, Reply{Status: OK, Message: "m", Tasks: []string{}}},
+		{"escapes in tasks", Manager, `{"tasks":["\u0061.md" , "b\/c.md"],"status":"ok","message":"m","next_task":"d\u00e9.md"}`,
+			Reply{Status: OK, Message: "m", NextTask: ptr("dé.md"), Tasks: []string{"a.md", "b/c.md"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, failure := Parse(tt.kind, []byte(tt.raw), nil)
+			if failure != nil {
+				t.Fatalf("Parse(%s) = %v, want a reply", tt.raw, failure)
+			}
+			if diff := cmp.Diff(&tt.want, got); diff != "" {
+				t.Errorf("Parse(%s) differs (-want +got):\n%s", tt.raw, diff)
+			}
+		})
+	}
+}
+
+func TestParseReplyRefuses(t *testing.T) {
+	const good = `{"status":"ok","message":"m"}`
+	for _, tt := range []struct {
+		name string
+		kind Kind
+		raw  string
+		want string
+	}{
+		{"empty", Task, "", "the reply is empty"},
+		{"white space", Task, " \n\t", "the reply is empty"},
+		{"prose", Task, "I am done.", `not a JSON object: it begins with "I am done."`},
+		{"prose before", Task, "Here it is, as you wished: " + good, `not a JSON object: it begins with "Here it is, as you wishe"…`},
+		{"prose with a number", Task, "3 tests pass", `not a JSON object: it begins with "3 tests pass"`},
+		{"prose that begins like a literal", Task, "nothing to do", `not a JSON object: it begins with "nothing to do"`},
+		{"fence", Task, "```json\n" + good + "\n```", "the reply is in a Markdown fence, want nothing but a JSON object"},
+		{"byte order mark", Task, "\uFEFF" + good, "a byte order mark before the JSON object"},
+		{"UTF-16", Task, "\xff\xfe{\x00", `not a JSON object: it begins with "\xff\xfe{\x00"`},
+		{"list", Task, "[" + good + "]", "the reply is a JSON list, want a JSON object"},
+		{"a log line", Task, "[INFO] done", `not a JSON object: it begins with "[INFO] done"`},
+		{"null", Task, "null", "the reply is null, want a JSON object"},
+		{"boolean", Task, "true", "the reply is a JSON boolean, want a JSON object"},
+		{"string", Task, `"ok"`, "the reply is a JSON string, want a JSON object"},
+		{"number", Task, "-1", "the reply is a JSON number, want a JSON object"},
+
+		{"half", Task, `{"status":"ok","mess`, `half a JSON object: it ends after 20 bytes, want "`},
+		{"cut after the colon", Task, `{"status":`, "half a JSON object: it ends after 10 bytes, want a value"},
+		{"cut in a literal", Task, `{"status":nu`, "half a JSON object: it ends after 12 bytes, want a value"},
+		{"cut in an escape", Task, `{"a":"\`, "half a JSON object: it ends after 7 bytes, want the rest of an escape"},
+		{"cut in \\u", Task, `{"a":"\u00`, "half a JSON object: it ends after 10 bytes, want four hexadecimal digits"},
+		{"cut in a number", Task, `{"a":-`, "half a JSON object: it ends after 6 bytes, want a digit"},
+		{"only a brace", Task, "{", "half a JSON object: it ends after 1 bytes, want a key in double quotes"},
+		{"comma at the end", Task, `{"status":"ok",}`, `not JSON: "}" at byte 16, want a key in double quotes`},
+		{"comma at a list's end", Task, `{"a":[1,]}`, `not JSON: "]}" at byte 9, want a value`},
+		{"single quotes", Task, `{'status':'ok'}`, `not JSON: "'status':'ok'}" at byte 2, want a key in double quotes`},
+		{"comment", Task, `{"status":"ok",/* */"message":"m"}`, `not JSON: "/* */\"message\":\"m\"}" at byte 16, want a key in double quotes`},
+		{"no colon", Task, `{"status" "ok"}`, `not JSON: "\"ok\"}" at byte 11, want a colon`},
+		{"no comma", Task, `{"status":"ok" "message":"m"}`, `not JSON: "\"message\":\"m\"}" at byte 16, want a comma or }`},
+		{"no comma in a list", Task, `{"a":[1 2]}`, `not JSON: "2]}" at byte 9, want a comma or ]`},
+		{"NaN", Task, `{"a":NaN}`, `not JSON: "NaN}" at byte 6, want a value`},
+		{"leading zero", Task, `{"a":01}`, `not JSON: "01}" at byte 6, want a number without leading zeros`},
+		{"bare point", Task, `{"a":1.}`, `not JSON: "}" at byte 8, want a digit`},
+		{"bare exponent", Task, `{"a":1e+}`, `not JSON: "}" at byte 9, want a digit`},
+		{"plus sign", Task, `{"a":+1}`, `not JSON: "+1}" at byte 6, want a value`},
+		{"newline in a string", Task, "{\"a\":\"x\ny\"}", "not JSON: a control character (0x0a) in a string at byte 8"},
+		{"control after an escape", Task, "{\"a\":\"\\n\x1b\"}", "not JSON: a control character (0x1b) in a string at byte 9"},
+		{"escape of another language", Task, `{"a":"\x41"}`, `not JSON: "\\x41\"}" at byte 7, want an escape of JSON`},
+		{"bad hex", Task, `{"a":"\u00g0"}`, `not JSON: "00g0\"}" at byte 9, want four hexadecimal digits`},
+		{"signed hex", Task, `{"a":"\u+123"}`, `not JSON: "+123\"}" at byte 9, want four hexadecimal digits`},
+
+		{"trailing prose", Task, good + "\nThat is all, and it took me long.", `text after the JSON object at byte 31: "That is all, and it took"…`},
+		{"trailing brace", Task, good + "}", `text after the JSON object at byte 30: "}"`},
+		{"two objects", Task, good + "\n" + good, "a second JSON object at byte 31"},
+		{"NUL behind it", Task, good + "\x00", `text after the JSON object at byte 30: "\x00"`},
+
+		{"duplicate key", Task, `{"status":"ok","message":"m","status":"ok"}`, "duplicate key status"},
+		{"duplicate key, escaped", Task, `{"status":"ok","message":"m","st\u0061tus":"error"}`, "duplicate key status"},
+		{"duplicate key of the agent's own", Task, `{"status":"ok","message":"m","x":[{"a b":1,"a b":1}]}`, `duplicate key "a b"`},
+		{"case variant beside it", Task, `{"status":"ok","message":"m","Status":"error"}`, "key Status instead of status"},
+		{"case variant alone", Task, `{"STATUS":"ok","message":"m"}`, "key STATUS instead of status"},
+		{"folding variant", Task, `{"ſtatus":"ok","message":"m"}`, `key "\u017ftatus" instead of status`},
+		{"case variant of the Manager's", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":[],"Next_Task":"x"}`, "key Next_Task instead of next_task"},
+		{"invalid UTF-8", Task, "{\"status\":\"ok\",\"message\":\"\xff\"}", "invalid UTF-8 at byte 27"},
+		{"half a character", Task, "{\"status\":\"ok\",\"message\":\"\xc3\"}", "invalid UTF-8 at byte 27"},
+		{"surrogate in UTF-8", Task, "{\"status\":\"ok\",\"message\":\"\xed\xa0\x80\"}", "invalid UTF-8 at byte 27"},
+		{"unpaired surrogate", Task, `{"status":"ok","message":"\ud83d"}`, "unpaired surrogate at byte 27"},
+		{"second half first", Task, `{"status":"ok","message":"\ude00\ud83d"}`, "unpaired surrogate at byte 27"},
+		{"surrogate and a letter", Task, `{"status":"ok","message":"\ud83d\u0041"}`, "unpaired surrogate at byte 27"},
+		{"number no one can hold", Task, `{"status":"ok","message":"m","x":1e1000000000}`, `a number that no one can hold at byte 34: "1e1000000000"`},
+		{"negative one", Task, `{"status":"ok","message":"m","x":-1e309}`, `a number that no one can hold at byte 34: "-1e309"`},
+		{"endless digits", Task, `{"x":0.` + strings.Repeat("1", 100000) + `}`, `a number that no one can hold at byte 6: "0.1111111111111111111111"…`},
+		{"depth 65", Task, `{"status":"ok","message":"m","x":` + nested(64) + `}`, "nested deeper than 64"},
+		{"depth 9990", Task, strings.Repeat(`{"a":`, 9990), "nested deeper than 64"},
+		{"endless list", Task, strings.Repeat(`[`, 100000), `not a JSON object: it begins with "[[[[[[[[[[[[[[[[[[[[[[[["…`},
+
+		{"no status", Task, `{"message":"m"}`, "status is missing"},
+		{"nothing", Task, `{}`, "message is missing; status is missing"},
+		{"status with a space", Task, `{"status":"ok ","message":"m"}`, `status is "ok ", want ok, blocked, error or escalate`},
+		{"a Cyrillic o", Task, `{"status":"оk","message":"m"}`, `status is "\u043ek", want ok, blocked, error or escalate`},
+		{"upper case", Task, `{"status":"OK","message":"m"}`, `status is "OK", want ok, blocked, error or escalate`},
+		{"status is an object", Task, `{"status":{"ok":true},"message":"m"}`, "status is an object, want ok, blocked, error or escalate"},
+		{"message is null", Task, `{"status":"ok","message":null}`, "message is null, want string"},
+		{"message is a number", Task, `{"status":"ok","message":12}`, "message is the number 12, want string"},
+		{"the Manager's without its part", Manager, good, "next_task is missing; tasks is missing"},
+		{"next_task is a list", Manager, `{"status":"ok","message":"m","next_task":["a"],"tasks":[]}`, "next_task is a list, want string or null"},
+		{"next_task is empty", Manager, `{"status":"ok","message":"m","next_task":"","tasks":[]}`, "next_task is empty"},
+		{"tasks is null", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":null}`, "tasks is null, want list"},
+		{"tasks holds null", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":["a",null]}`, "tasks[1] is null, want string"},
+		{"tasks holds maps", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":[{"file":"a"}]}`, "tasks[0] is an object, want string"},
+		{"many wrong tasks", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":[1,1,1,1,1,1,1]}`,
+			"tasks[0] is a number, want string"},
+		{"NUL in next_task", Manager, `{"status":"ok","message":"m","next_task":"a\u0000.md","tasks":[]}`, "next_task holds a control character"},
+		{"escape in tasks", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":["a","\u001b[2J"]}`, "tasks[1] holds a control character"},
+		{"an empty task", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":["a",""]}`, "tasks[1] is empty"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			reply, failure := Parse(tt.kind, []byte(tt.raw), nil)
+			if failure == nil || reply != nil {
+				t.Fatalf("Parse(%.200q) = %+v, %v, want it to be refused", tt.raw, reply, failure)
+			}
+			if failure.Reason != tt.want || failure.Error() != tt.want {
+				t.Errorf("Parse(%.200q) = %q, want %q", tt.raw, failure.Reason, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseReplySize(t *testing.T) {
+	frame := len(`{"status":"ok","message":""}`)
+	for _, size := range []int{MaxReply, MaxReply + 1} {
+		raw := []byte(`{"status":"ok","message":"` + strings.Repeat("x", size-frame) + `"}`)
+		_, failure := Parse(Task, raw, nil)
+		if got, want := failure != nil, size > MaxReply; got != want {
+			t.Errorf("Parse(%d bytes) = %v, want it to be refused: %t", size, failure, want)
+		}
+	}
+}
+
+// TestParseReplyKeys: the search for duplicate keys must not cost more than the reply is worth.
+func TestParseReplyKeys(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(`{"status":"ok","message":"m"`)
+	for i := range 1_200_000 {
+		fmt.Fprintf(&b, `,"%d":0`, i)
+	}
+	b.WriteString("}")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, failure := Parse(Task, b.Bytes(), nil)
+	runtime.ReadMemStats(&after)
+	if failure == nil || failure.Reason != "more than 100000 keys" {
+		t.Errorf("Parse(1.2 million keys) = %v, want it to be refused", failure)
+	}
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 64 {
+		t.Errorf("%d MiB were allocated for it, want 64 at most", used)
+	}
+}
+
+// TestParseReplyLongList: the Manager of a large board sends a large list back every time.
+func TestParseReplyLongList(t *testing.T) {
+	raw, want := longReply(t, 100_000)
+	got, failure := Parse(Manager, raw, nil)
+	if failure != nil || !slices.Equal(got.Tasks, want) {
+		t.Errorf("Parse(100000 tasks) = %v, want them all", failure)
+	}
+}
+
+func longReply(t testing.TB, n int) (raw []byte, tasks []string) {
+	t.Helper()
+	for i := range n {
+		tasks = append(tasks, fmt.Sprintf("tasks/%05d-a-task.md", i))
+	}
+	list, err := json.Marshal(tasks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Appendf(nil, `{"status":"ok","message":"m","next_task":null,"tasks":%s}`, list), tasks
+}
+
+func BenchmarkParseReply(b *testing.B) {
+	for _, n := range []int{10, 1000, 100_000} {
+		raw, _ := longReply(b, n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, failure := Parse(Manager, raw, nil); failure != nil {
+					b.Fatal(failure)
+				}
+			}
+		})
+	}
+}
+
+// FuzzParseReply holds that nothing panics, that what is accepted means the same to encoding/json and says everything the
+// contract asks for, that nothing may be added to it, and that a reason can be shown to people as it is.
+func FuzzParseReply(f *testing.F) {
+	for _, seed := range []string{
+		`{"status":"ok","message":"m"}`, `{"status":"blocked","message":"\ud83d\ude00","next_task":"a","tasks":["a","b\n"]}`,
+		`{"status":"ok","message":"m","next_task":null,"tasks":[],"x":[1e5,-0.1,{"a":[true,null]}]}`, "```json\n{}\n```", "{\"a\":\"\xff\"}",
+		`{"Status":"ok"}`, `{"status":"ok","status":"ok"}`, `{"x":1e1000000000}`, `{"a":"\ud800"}`, "[[[[", `{"status":"оk","message":""} {}`,
+	} {
+		for c := range 3 {
+			f.Add(c, []byte(seed))
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind int, raw []byte) {
+		c := Kind((kind%3 + 3) % 3)
+		reply, failure := Parse(c, raw, nil)
+		if (reply == nil) == (failure == nil) {
+			t.Fatalf("Parse = %v, %v, want one of them", reply, failure)
+		}
+		if failure != nil {
+			if failure.Reason == "" || strings.ContainsFunc(failure.Reason, unicode.IsControl) {
+				t.Errorf("Reason = %q, want a line for people", failure.Reason)
+			}
+			return
+		}
+		checkAccepted(t, c, raw, reply)
+		if _, failure := Parse(c, append(bytes.Clone(raw), "\nx"...), nil); failure == nil {
+			t.Error("text behind the object is accepted")
+		}
+	})
+}
+
+func checkAccepted(t *testing.T, c Kind, raw []byte, reply *Reply) {
+	t.Helper()
+	var other struct {
+		Status  *Status `json:"status"`
+		Message *string `json:"message"`
+	}
+	if err := json.Unmarshal(raw, &other); err != nil {
+		t.Fatalf("encoding/json refuses it: %v", err)
+	}
+	if other.Status == nil || *other.Status != reply.Status || other.Message == nil || *other.Message != reply.Message {
+		t.Errorf("Parse = %+v, encoding/json reads %+v", reply, other)
+	}
+	if !slices.Contains([]Status{OK, Blocked, Error, Escalate}, reply.Status) {
+		t.Errorf("Status = %q", reply.Status)
+	}
+	if c != Manager {
+		return
+	}
+	var managers struct {
+		NextTask *string  `json:"next_task"`
+		Tasks    []string `json:"tasks"`
+	}
+	if err := json.Unmarshal(raw, &managers); err != nil {
+		t.Fatalf("encoding/json refuses it: %v", err)
+	}
+	if diff := cmp.Diff(managers.NextTask, reply.NextTask) + cmp.Diff(managers.Tasks, reply.Tasks); diff != "" || reply.Tasks == nil {
+		t.Errorf("encoding/json reads it in another way (-other +got):\n%s", diff)
+	}
+}
+
+// TestPlainlyFits: what fits plainly fits the schema, and all that is usual fits plainly.
+func TestPlainlyFits(t *testing.T) {
+	values := []any{nil, "", "ok", "blocked", "error", "escalate", "OK", "tasks/a.md", true, 1.5, []any{}, map[string]any{}}
+	keys := []string{"status", "message", "next_task", "tasks"}
+	plain := map[Kind]int{}
+	envelope := map[string]any{}
+	var try func(key int)
+	try = func(key int) {
+		if key == len(keys) {
+			for _, c := range []Kind{Task, Manager, Instruction} {
+				if plainlyFits(c, envelope) {
+					plain[c]++
+					if failure := fits(c, envelope); failure != nil {
+						t.Errorf("%v: %v fits plainly, and the schema says %v", c, envelope, failure)
+					}
+				} else if fits(c, envelope) == nil {
+					t.Errorf("%v: %v fits the schema, and not plainly", c, envelope)
+				}
+			}
+			return
+		}
+		delete(envelope, keys[key])
+		try(key + 1)
+		for _, v := range values {
+			envelope[keys[key]] = v
+			try(key + 1)
+		}
+		delete(envelope, keys[key])
+	}
+	try(0)
+	if len(plain) != 3 || plain[Manager] == 0 {
+		t.Errorf("plain: %v, want some of each contract", plain)
+	}
+}
