@@ -92,6 +92,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent/codex":    "Codex is another",
 		"orchestrator/agent/gemini":   "so are the others",
 		"orchestrator/agent/opencode": "so are the others",
+		"orchestrator/agent/stub":     "a dry run has no other",
 		"orchestrator/config":         "the settings say what plays a role",
 		"orchestrator/failure":        "a player may be set up wrongly",
 		"orchestrator/flow":           "a player's work may be reviewed by a plan",
@@ -119,7 +120,12 @@ var arrows = map[string]map[string]string{
 		"orchestrator/contract": "agents are told what it says",
 		"orchestrator/flow":     "each attempt has a cost",
 		"orchestrator/proc":     "an agent is a process",
-		"schema":                "the rules of a stub have a schema",
+	},
+	"orchestrator/agent/stub": {
+		"orchestrator/agent":    "it is an adapter",
+		"orchestrator/contract": "and replies to calls",
+		"orchestrator/proc":     "and looks at how its program ended",
+		"schema":                "its rules have a schema",
 	},
 	"orchestrator/supervise": {
 		"orchestrator/agent":    "it talks to an agent",
@@ -156,9 +162,10 @@ var arrows = map[string]map[string]string{
 	"orchestrator/agent/opencode": adapter,
 	"orchestrator/agent/streamtest": {
 		"orchestrator/attempt":         "it runs the real tools",
-		"orchestrator/agent":           "it reads streams as Converse does, and plays tools as stubs",
+		"orchestrator/agent":           "it reads streams as an attempt does",
 		"orchestrator/agent/agenttest": "adapters of tools pass the same suite",
 		"orchestrator/agent/modeltest": "and work with the real tools",
+		"orchestrator/agent/stub":      "and are played by stubs",
 		"orchestrator/contract":        "a stream holds a reply",
 		"orchestrator/proc":            "a stream has an end",
 	},

@@ -40,7 +40,7 @@
 //	workspace      ─► board, contract          ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
 //	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable, compact
-//	agent/NAME     ─► agent, contract, proc    an adapter; roster knows them all
+//	agent/NAME     ─► agent, contract, proc    an adapter, or the stub of a dry run; roster knows them all
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
 //	report         ─► flow, digest, console, redact
 //

@@ -54,14 +54,14 @@ var sinks = map[string]string{
 	"supervise.program.readOutput": "what an agent prints, to its reader",
 	"supervise.program.writeInput": "what a person says, to an agent",
 
-	"agent.StubMain":       "the stub is an agent, and prints for kanban-run",
-	"agent.call.act":       "the stub",
-	"agent.call.say":       "the stub",
-	"agent.call.next":      "the stub",
-	"agent.call.misbehave": "the stub",
-	"agent.call.flood":     "the stub",
-	"agent.rewrite":        "the stub as a Manager: the board",
-	"agent.count":          "the stub's memory",
+	"stub.Main":           "the stub is an agent, and prints for kanban-run",
+	"stub.call.act":       "the stub",
+	"stub.call.say":       "the stub",
+	"stub.call.nextTask":  "the stub",
+	"stub.call.misbehave": "the stub",
+	"stub.call.flood":     "the stub",
+	"stub.rewrite":        "the stub as a Manager: the board",
+	"stub.countCall":      "the stub's memory",
 }
 
 // own are the functions that print a text of the program itself as it is.
@@ -81,7 +81,7 @@ var own = map[string]string{
 var outlets = map[string]string{
 	"kanban-run.main":          "hands them to the printers",
 	"proc.guardian.forkRunner": "the runner's are its guardian's",
-	"agent.call.leak":          "what a stub leaves behind holds on to the stub's",
+	"stub.call.leak":           "what a stub leaves behind holds on to the stub's",
 }
 
 // TestOneFunctionPrints looks for every call that writes, and for every mention of the streams of the process.

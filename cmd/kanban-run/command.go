@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/acp"
+	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
@@ -67,8 +67,8 @@ func commands() []command {
 
 // run is the whole program: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
-	if len(args) > 0 && args[0] == agent.StubCommand { // an agent, which talks to a program
-		return agent.StubMain(args[1:], stdin, stdout, stderr)
+	if len(args) > 0 && args[0] == stub.Command { // an agent, which talks to a program
+		return stub.Main(args[1:], stdin, stdout, stderr)
 	}
 	if len(args) > 0 && args[0] == acp.ClientCommand { // the agent's client, which does too
 		return acp.ClientMain(args[1:], stdin, stdout, stderr)

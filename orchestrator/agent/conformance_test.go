@@ -9,6 +9,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/agenttest"
+	"kanban-run/orchestrator/agent/stub"
 )
 
 // quiet keeps the race detector's second of waiting and the coverage tool's warning out of the agents.
@@ -37,7 +38,7 @@ func writeFile(t testing.TB, path, text string) string {
 func TestExecConformance(t *testing.T) {
 	agenttest.Conformance(t, agenttest.Harness{
 		Agent: func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment) {
-			return agent.Exec(), agent.Assignment{Role: "Implementor", Env: quiet(t), Command: []string{self(t), agent.StubCommand},
+			return agent.Exec(), agent.Assignment{Role: "Implementor", Env: quiet(t), Command: []string{self(t), stub.Command},
 				Args: []string{"--role", "Implementor", "--file", ruleFile(t, do, more...)}}
 		},
 		Deaf: func(t *testing.T) (agent.Adapter, agent.Assignment) {
@@ -46,39 +47,22 @@ func TestExecConformance(t *testing.T) {
 	})
 }
 
-func TestStubConformance(t *testing.T) {
-	agenttest.Conformance(t, agenttest.Harness{
-		Agent: func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment) {
-			file := ruleFile(t, do, more...)
-			return agent.Stub(self(t), agent.StubOptions{File: file}), agent.Assignment{Role: "Implementor", Env: quiet(t)}
-		},
-	})
-}
-
 // TestCheck: what can be wrong is found before anything is started.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "script"), "#!/bin/sh\n")
-	bad := writeFile(t, filepath.Join(dir, "bad.yaml"), "- {do: dance}\n")
-	stub := func(executable, file string) agent.Adapter {
-		return agent.Stub(executable, agent.StubOptions{File: file})
-	}
 	for _, tt := range []struct {
 		name       string
-		adapter    agent.Adapter
 		command    []string
 		text, hint string
 	}{
-		{"no command", agent.Exec(), nil, "no command is set", "--exec"},
-		{"an empty command", agent.Exec(), []string{""}, "no command is set", "--exec"},
-		{"a command that is nowhere", agent.Exec(), []string{"no-such-agent"}, "cannot start no-such-agent", "install it"},
-		{"a script that is not executable", agent.Exec(), []string{"./script"}, "cannot start ./script: permission denied", "chmod +x ./script"},
-		{"no stub", stub(filepath.Join(dir, "gone"), ""), nil, "cannot start", ""},
-		{"no rules", stub(self(t), filepath.Join(dir, "gone")), nil, "stub file", "schema stub"},
-		{"bad rules", stub(self(t), bad), nil, `[0].do is "dance", want reply`, "schema stub"},
+		{"no command", nil, "no command is set", "--exec"},
+		{"an empty command", []string{""}, "no command is set", "--exec"},
+		{"a command that is nowhere", []string{"no-such-agent"}, "cannot start no-such-agent", "install it"},
+		{"a script that is not executable", []string{"./script"}, "cannot start ./script: permission denied", "chmod +x ./script"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := tt.adapter.Check(agent.Assignment{Command: tt.command, Dir: dir})
+			err := agent.Exec().Check(agent.Assignment{Command: tt.command, Dir: dir})
 			config, ok := err.(*agent.ConfigError)
 			if !ok || !strings.Contains(err.Error(), tt.text) || !strings.Contains(config.Hint(), tt.hint) {
 				t.Errorf("Check = %v (%T), want a *ConfigError with %q and the hint %q", err, err, tt.text, tt.hint)

@@ -29,10 +29,10 @@ func (execAdapter) Invoke(a Assignment) (Invocation, error) {
 	if err != nil {
 		return Invocation{}, err
 	}
-	return invocation(a, slices.Concat([]string{path}, a.Command[1:], a.Args)), nil
+	return a.Invocation(slices.Concat([]string{path}, a.Command[1:], a.Args)), nil
 }
 
-func (execAdapter) Reader(contract.Kind, Host) Reader { return &objectReader{} }
+func (execAdapter) Reader(contract.Kind, Host) Reader { return NewObjectReader() }
 
 func (execAdapter) Tool() Tool { return Tool{Ignores: []string{"tools", "model"}} }
 
@@ -40,7 +40,12 @@ func program(a Assignment) (string, error) {
 	if len(a.Command) == 0 || a.Command[0] == "" {
 		return "", &ConfigError{Text: "no command is set for the exec agent", Fix: "give one with --exec 'COMMAND ARGS', or as command in the role file"}
 	}
-	path, err := proc.LookPath(a.Command[0], a.Dir)
+	return LookPath(a.Command[0], a.Dir)
+}
+
+// LookPath finds a program as its start would: in PATH, or from dir. Errors: *ConfigError.
+func LookPath(name, dir string) (string, error) {
+	path, err := proc.LookPath(name, dir)
 	if err != nil {
 		return "", startProblem(err)
 	}
@@ -56,14 +61,17 @@ func startProblem(err error) error {
 	return err
 }
 
-func invocation(a Assignment, argv []string) Invocation {
+// Invocation is the assignment for a program that reads the input as it is.
+func (a Assignment) Invocation(argv []string) Invocation {
 	return Invocation{Argv: argv, Stdin: a.Input, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}
 }
 
-// objectReader is for agents whose whole standard output is the reply.
+// NewObjectReader is the reader for an agent whose whole standard output is the reply.
+func NewObjectReader() Reader { return &objectReader{} }
+
 type objectReader struct{ capture }
 
-// End takes nothing from an agent that ended badly: what it printed may be an old answer, or half of one.
+// End rejects what an agent printed that ended badly: it may be an old answer, or half of one.
 func (r *objectReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.text()}
 	switch {

@@ -7,15 +7,15 @@ import (
 
 	"go.uber.org/goleak"
 
-	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/stub"
 )
 
 // TestMain plays the agents: stub agents as kanban-run itself does, and one that is deaf.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case agent.StubCommand:
-			os.Exit(agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case stub.Command:
+			os.Exit(stub.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 		case "deaf-agent":
 			fmt.Println(`{"status":"ok","message":"not listening"}`)
 			os.Exit(0)

@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/agent/gemini"
 	"kanban-run/orchestrator/agent/opencode"
+	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/config"
 	"kanban-run/roles"
 )
@@ -111,7 +112,7 @@ func (r *Roster) adapter(name string) agent.Adapter {
 }
 
 func (r *Roster) stub() agent.Adapter {
-	return agent.Stub(r.Executable, agent.StubOptions{File: r.Settings.Stub, StateDir: r.StubState})
+	return stub.New(r.Executable, stub.Options{File: r.Settings.Stub, StateDir: r.StubState})
 }
 
 // adapters are all but the stub. executable is kanban-run's own path.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/contract"
 
 	"kanban-run/orchestrator/agent/acp"
@@ -219,7 +220,7 @@ func TestLingers(t *testing.T) {
 
 // TestNoAgent: a program that does not speak the protocol ends.
 func TestNoAgent(t *testing.T) {
-	h, _ := converse(t, t.Context(), agent.Assignment{Command: []string{self(t), agent.StubCommand, "--no-such-flag"}})
+	h, _ := converse(t, t.Context(), agent.Assignment{Command: []string{self(t), stub.Command, "--no-such-flag"}})
 	h.WantFailure(t, "the agent ended before its turn did (exit status 2)")
 }
 

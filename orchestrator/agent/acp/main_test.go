@@ -15,9 +15,9 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 
-	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/acp"
 	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/agent/stub"
 )
 
 // TestMain also plays the client, a stub, an agent that prints a stub's reply, and one that follows
@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case acp.ClientCommand:
 			os.Exit(acp.ClientMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
-		case agent.StubCommand:
-			os.Exit(agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case stub.Command:
+			os.Exit(stub.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 		case "fake-acp":
 			serve(&fake{prompt: saysAsStub(os.Args[2:])})
 		case "actor":

@@ -43,7 +43,7 @@ type Harness struct {
 // never is longer than any test that does not hang.
 const never = time.Hour
 
-// Conformance runs the suite. The test binary must play stub agents: see agent.StubMain.
+// Conformance runs the suite. The test binary must play stub agents: see stub.Main.
 func Conformance(t *testing.T, h Harness) {
 	if err := proc.Adopt(); err != nil {
 		t.Fatal(err)

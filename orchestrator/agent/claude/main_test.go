@@ -11,15 +11,15 @@ import (
 
 	"go.uber.org/goleak"
 
-	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/stub"
 )
 
 // TestMain plays the agents: stubs, and claude around a stub.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case agent.StubCommand:
-			os.Exit(agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case stub.Command:
+			os.Exit(stub.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 		case "fake-claude":
 			os.Exit(fakeClaude(os.Args[2]))
 		case "deaf-claude":
@@ -46,7 +46,7 @@ func fakeClaude(rules string) int {
 	_, input, _ := strings.Cut(string(prompt), "Your input:\n\n")
 	input, _, _ = strings.Cut(input, "\n\nWhen your work is done")
 	e := &envelope{to: os.Stdout}
-	code := agent.StubMain([]string{"--role", "Implementor", "--file", rules}, strings.NewReader(input), e, os.Stderr)
+	code := stub.Main([]string{"--role", "Implementor", "--file", rules}, strings.NewReader(input), e, os.Stderr)
 	if e.open || code == 0 {
 		e.begin()
 		fmt.Println(end)

@@ -13,6 +13,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/agenttest"
+	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
@@ -22,8 +23,8 @@ import (
 func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) int {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case agent.StubCommand:
-			return agent.StubMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+		case stub.Command:
+			return stub.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
 		case command:
 			return Play(os.Args[2:], first, wrap)
 		}
@@ -55,7 +56,7 @@ func Play(args []string, first string, wrap func(reply []byte) []byte) int {
 // Stub returns a stub agent's reply to a prompt and its exit status.
 func Stub(args []string, asked string) (reply []byte, code int) {
 	var s stubOutput
-	code = agent.StubMain(args, strings.NewReader(inputOf(asked)), &s, os.Stderr)
+	code = stub.Main(args, strings.NewReader(inputOf(asked)), &s, os.Stderr)
 	return bytes.TrimSuffix(s.Bytes(), []byte("\n")), code
 }
 

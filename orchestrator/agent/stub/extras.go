@@ -1,14 +1,16 @@
-package agent
+package stub
 
 import (
 	"encoding/json"
 	"time"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/proc"
 )
 
-// tale is what a stub tells beside its reply, as the tools behind other adapters do; schema/stub.schema.json says what the fields mean.
-type tale struct {
+// extras is what a stub reports beside its reply, as the tools behind other adapters do;
+// schema/stub.schema.json says what the fields mean.
+type extras struct {
 	Input   int64      `yaml:"input" json:"input"`
 	Cached  int64      `yaml:"cached" json:"cached"`
 	Output  int64      `yaml:"output" json:"output"`
@@ -19,25 +21,26 @@ type tale struct {
 	Until   *time.Time `yaml:"until" json:"until,omitempty"`
 }
 
-// taleReader finds what a stub tells in a key of its reply that means nothing to anybody else. A reply that is no JSON tells nothing.
-type taleReader struct{ objectReader }
+// extrasReader finds the extras in a key of the reply that no other reader knows. A reply that is no JSON
+// has none.
+type extrasReader struct{ agent.Reader }
 
-func (r *taleReader) End(exit proc.Exit) Report {
-	report := r.objectReader.End(exit)
+func (r *extrasReader) End(exit proc.Exit) agent.Report {
+	report := r.Reader.End(exit)
 	var said struct {
-		Told *tale `json:"told"`
+		Told *extras `json:"told"`
 	}
 	if json.Unmarshal(report.Reply, &said) != nil || said.Told == nil {
 		return report
 	}
 	t := said.Told
 	report.Session, report.Cumulative = t.Session, t.Whole
-	report.Spent = &Spending{Input: t.Input, Cached: t.Cached, Output: t.Output}
+	report.Spent = &agent.Spending{Input: t.Input, Cached: t.Cached, Output: t.Output}
 	if t.Cost != nil {
-		report.Spent.Cost = Micros(*t.Cost)
+		report.Spent.Cost = agent.Micros(*t.Cost)
 	}
 	if t.Later != "" {
-		later := &LaterError{Text: t.Later}
+		later := &agent.LaterError{Text: t.Later}
 		if t.Until != nil {
 			later.Reset = *t.Until
 		}

@@ -1,4 +1,4 @@
-package agent
+package stub
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 
 const defaultHuge = 64 << 20
 
-// act replies, well or in one of the ways that a text can be wrong, or does something else altogether.
+// act replies, well or in one of the ways that a text can be wrong, or misbehaves otherwise.
 func (c *call) act() (code int, err error) {
 	if c.rule.Stderr != "" {
 		fmt.Fprintln(c.stderr, c.rule.Stderr)
@@ -36,7 +36,7 @@ func (c *call) act() (code int, err error) {
 	return c.misbehave(reply)
 }
 
-// garble returns the reply, or what a bad agent makes of it; false when the mischief is not in the text.
+// garble returns the reply, or what a bad agent makes of it; false when the fault is not in the text.
 func garble(do string, reply []byte) ([]byte, bool) {
 	const message = `"message":"`
 	switch do {
@@ -67,14 +67,14 @@ func garble(do string, reply []byte) ([]byte, bool) {
 	}
 }
 
-// misbehave says on standard error when it has come to the point, for whoever waits for that.
+// misbehave says on standard error when it has come to the point, for a test that waits for that.
 func (c *call) misbehave(reply []byte) (code int, err error) {
 	code = 0
 	switch c.rule.Do {
 	case "ok-exit-1":
 		code = 1
 	case "exit":
-		return c.code(), nil
+		return c.exitCode(), nil
 	case "crash":
 		_, _ = c.stdout.Write(reply[:len(reply)/2])
 		c.crash()
@@ -92,7 +92,7 @@ func (c *call) misbehave(reply []byte) (code int, err error) {
 		c.say("closed stdout, hanging")
 		hang()
 	case "slow":
-		time.Sleep(c.slowness())
+		time.Sleep(c.delay())
 	case "leak-child":
 		err = c.leak()
 	case "write-board":
@@ -110,28 +110,28 @@ func (c *call) misbehave(reply []byte) (code int, err error) {
 
 func (c *call) say(text string) { fmt.Fprintln(c.stderr, text) }
 
-// hang waits for ever. A channel that nobody sends on would be found out by the runtime.
+// hang waits for ever. It sleeps, since the runtime reports a wait for a channel without a sender.
 func hang() {
 	for {
 		time.Sleep(math.MaxInt64)
 	}
 }
 
-func (c *call) code() int {
+func (c *call) exitCode() int {
 	if c.rule.Code != nil {
 		return *c.rule.Code
 	}
 	return 1
 }
 
-func (c *call) slowness() time.Duration {
+func (c *call) delay() time.Duration {
 	if c.rule.For != nil {
 		return time.Duration(*c.rule.For)
 	}
 	return time.Second
 }
 
-// crash ends the process as a fault does, by a signal where there are such.
+// crash ends the process as a fault does, by a signal where the system has them.
 func (c *call) crash() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Kill() == nil {
 		hang()
@@ -144,7 +144,7 @@ func (c *call) leak() error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(self, StubCommand, "--leaked")
+	cmd := exec.Command(self, Command, "--leaked")
 	cmd.Stdout, cmd.SysProcAttr = os.Stdout, detached()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("leave a process behind: %w", err)
@@ -153,7 +153,7 @@ func (c *call) leak() error {
 	return nil
 }
 
-// flood prints a reply that is right in all but its length.
+// flood prints a reply that is right but for its length.
 func (c *call) flood() error {
 	left := int64(defaultHuge)
 	if c.rule.Bytes != nil {

@@ -1,4 +1,4 @@
-package agent
+package stub
 
 import (
 	"crypto/sha256"
@@ -34,7 +34,7 @@ type rule struct {
 	Stderr  string    `yaml:"stderr"`
 	Write   bool      `yaml:"write"`
 	Board   *string   `yaml:"board"`
-	Tell    *tale     `yaml:"tell"`
+	Tell    *extras   `yaml:"tell"`
 }
 
 // attempts is one number or a list of them.
@@ -48,7 +48,7 @@ func (a *attempts) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode(&(*a)[0])
 }
 
-// nextTask tells null, which ends the work, from a key that is absent.
+// nextTask tells null, which ends the work, from an absent key.
 type nextTask struct {
 	set  bool
 	path *string
@@ -63,7 +63,7 @@ func (d *duration) UnmarshalYAML(n *yaml.Node) error {
 	return err
 }
 
-// loadRules returns none for no file.
+// loadRules reads the rules of a file; none for "".
 func loadRules(file string) ([]rule, error) {
 	if file == "" {
 		return nil, nil
@@ -97,7 +97,22 @@ func loadRules(file string) ([]rule, error) {
 	return rules, nil
 }
 
-// findNext looks at the node: a decoder leaves a field alone whose value is null, as if the key were not there.
+// readSmall reads a file of at most limit bytes. It looks before it opens: opening a pipe would wait for its writer.
+func readSmall(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s is larger than %d KiB", path, limit>>10)
+	}
+	return os.ReadFile(path)
+}
+
+// findNext looks at the node: a decoder takes a value of null for an absent key.
 func findNext(n *yaml.Node) nextTask {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value != "next_task" {
@@ -111,8 +126,8 @@ func findNext(n *yaml.Node) nextTask {
 	return nextTask{}
 }
 
-// fits says whether the rule is about a call. attempt counts the calls with the same role and input.
-func (r rule) fits(role, task string, attempt int) bool {
+// matches says whether the rule is for a call. attempt counts the calls with the same role and input.
+func (r rule) matches(role, task string, attempt int) bool {
 	switch {
 	case r.Role != "" && !strings.EqualFold(r.Role, role):
 		return false
@@ -123,9 +138,9 @@ func (r rule) fits(role, task string, attempt int) bool {
 	}
 }
 
-// count says for how manieth time the role is called with this input. Attempts look alike to an agent, so the stub notes its
-// calls itself, one byte each.
-func count(dir, role string, input []byte) (int, error) {
+// countCall returns how often the role was called with this input, this call included. Attempts look
+// alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub notes its calls itself, one byte each.
+func countCall(dir, role string, input []byte) (int, error) {
 	if dir == "" {
 		return 1, nil
 	}

@@ -1,4 +1,4 @@
-package agent_test
+package stub_test
 
 import (
 	"bytes"
@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/stub"
 )
 
 // play calls a stub agent in this process.
 func play(t *testing.T, role, input string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = agent.StubMain(append([]string{"--role", role}, args...), strings.NewReader(input), &out, &errs)
+	code = stub.Main(append([]string{"--role", role}, args...), strings.NewReader(input), &out, &errs)
 	return code, out.String(), errs.String()
 }
 
@@ -31,7 +32,7 @@ func project(t *testing.T, files map[string]string) {
 
 const taskInput = `{"task_file":"tasks/a.md","kanban_file":"kanban.yaml"}`
 
-func TestStubReplies(t *testing.T) {
+func TestReplies(t *testing.T) {
 	project(t, map[string]string{"a.md": "", "b.md": ""})
 	for _, tt := range []struct{ name, role, input, rules, want string }{
 		{"a task", "Implementor", taskInput, "", `{"status":"ok","message":"stub Implementor: tasks/a.md"}`},
@@ -63,14 +64,14 @@ func TestStubReplies(t *testing.T) {
 			}
 			code, stdout, stderr := play(t, tt.role, tt.input, args...)
 			if want := tt.want + "\n"; code != 0 || stdout != want || stderr != "" {
-				t.Errorf("StubMain = %d, %q, %q, want 0, %q", code, stdout, stderr, want)
+				t.Errorf("Main = %d, %q, %q, want 0, %q", code, stdout, stderr, want)
 			}
 		})
 	}
 }
 
-// TestStubManagerWalks: the next entry behind the done task that is there and not done.
-func TestStubManagerWalks(t *testing.T) {
+// TestManagerWalks: the next entry behind the done task that is there and not done.
+func TestManagerWalks(t *testing.T) {
 	project(t, map[string]string{
 		"a.md": "", "b.md": "", "c.md": "---\nrole: x\nstate: todo\n---\nstate: done\n",
 		"done.md": "---\r\nrole: x\r\nstate: 'Done'  # yes\r\n---\r\n", "complete.md": "---\nstatus: completed\n---\n",
@@ -96,7 +97,7 @@ func TestStubManagerWalks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := play(t, "Manager", `{"kanban_file":"k","done_task":"`+tt.done+`","tasks":[`+tt.tasks+`]}`)
 			if want := `"next_task":` + tt.want + `,"tasks":[` + tt.tasks + `]}`; code != 0 || !strings.Contains(stdout, want) {
-				t.Errorf("StubMain = %d, %s, want %s in it", code, stdout, want)
+				t.Errorf("Main = %d, %s, want %s in it", code, stdout, want)
 			}
 			if !strings.Contains(stderr, tt.warning) || tt.warning == "" && stderr != "" {
 				t.Errorf("stderr = %q, want %q in it", stderr, tt.warning)
@@ -105,8 +106,8 @@ func TestStubManagerWalks(t *testing.T) {
 	}
 }
 
-// TestStubCountsCalls: attempts look alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub counts for itself.
-func TestStubCountsCalls(t *testing.T) {
+// TestCountsCalls: attempts look alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub counts for itself.
+func TestCountsCalls(t *testing.T) {
 	rules := writeFile(t, filepath.Join(t.TempDir(), "stub.yaml"), "- {role: Implementor, attempt: 2, message: two}\n- {attempt: [1, 3], message: odd}\n")
 	state := filepath.Join(t.TempDir(), "new", "state")
 	other := strings.Replace(taskInput, "a.md", "b.md", 1)
@@ -131,7 +132,7 @@ func TestStubCountsCalls(t *testing.T) {
 	}
 }
 
-func TestStubWritesBoards(t *testing.T) {
+func TestWritesBoards(t *testing.T) {
 	const input = `{"kanban_file":"kanban.md","done_task":"a.md","tasks":["a.md","b.md"]}`
 	const before = "---\r\ncurrent: a.md # now\r\ntasks: [a.md, b.md]\r\n---\r\nText\r\n"
 	for _, tt := range []struct{ name, role, input, rule, want string }{
@@ -147,7 +148,7 @@ func TestStubWritesBoards(t *testing.T) {
 			project(t, map[string]string{"kanban.md": before, "b.md": ""})
 			rules := writeFile(t, "stub.yaml", "- "+tt.rule+"\n")
 			if code, _, stderr := play(t, tt.role, tt.input, "--file", rules); code != 0 {
-				t.Fatalf("StubMain = %d, %s", code, stderr)
+				t.Fatalf("Main = %d, %s", code, stderr)
 			}
 			got, err := os.ReadFile("kanban.md")
 			if err != nil || string(got) != tt.want {
@@ -157,7 +158,7 @@ func TestStubWritesBoards(t *testing.T) {
 	}
 }
 
-func TestStubErrors(t *testing.T) {
+func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	rules := func(text string) []string {
 		return []string{"--file", writeFile(t, filepath.Join(t.TempDir(), "stub.yaml"), text)}
@@ -186,17 +187,17 @@ func TestStubErrors(t *testing.T) {
 			t.Chdir(dir)
 			code, stdout, stderr := play(t, "Implementor", tt.input, tt.args...)
 			if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.want) {
-				t.Errorf("StubMain = %d, %q, %q, want %d and %q", code, stdout, stderr, tt.code, tt.want)
+				t.Errorf("Main = %d, %q, %q, want %d and %q", code, stdout, stderr, tt.code, tt.want)
 			}
 		})
 	}
 }
 
-// TestStubPaths: the stub runs in the work directory, and its files are named from the current one.
-func TestStubPaths(t *testing.T) {
+// TestPaths: the stub runs in the work directory, and its files are named from the current one.
+func TestPaths(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	inv, err := agent.Stub("/kanban-run", agent.StubOptions{File: "stub.yaml", StateDir: "state"}).Invoke(agent.Assignment{Role: "R", Dir: "/"})
+	inv, err := stub.New("/kanban-run", stub.Options{File: "stub.yaml", StateDir: "state"}).Invoke(agent.Assignment{Role: "R", Dir: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func TestStubPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"/kanban-run", agent.StubCommand, "--role", "R", "--file", filepath.Join(here, "stub.yaml"), "--state", filepath.Join(here, "state")}
+	want := []string{"/kanban-run", stub.Command, "--role", "R", "--file", filepath.Join(here, "stub.yaml"), "--state", filepath.Join(here, "state")}
 	if !slices.Equal(inv.Argv, want) {
 		t.Errorf("Argv = %q, want %q", inv.Argv, want)
 	}

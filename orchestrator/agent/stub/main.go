@@ -1,4 +1,4 @@
-package agent
+package stub
 
 import (
 	"bytes"
@@ -13,13 +13,13 @@ import (
 // call is what a stub agent was started with.
 type call struct {
 	role           string
-	input          stubInput
+	input          input
 	rule           rule
 	stdout, stderr io.Writer
 }
 
-// stubInput is any of the three inputs.
-type stubInput struct {
+// input is any of the three inputs: seed 004, "Input Specification (Supervisor → Agent)".
+type input struct {
 	Instruction *string  `json:"instruction"`
 	TaskFile    *string  `json:"task_file"`
 	KanbanFile  string   `json:"kanban_file"`
@@ -27,7 +27,7 @@ type stubInput struct {
 	Tasks       []string `json:"tasks"`
 }
 
-func (in stubInput) task() string {
+func (in input) task() string {
 	for _, p := range []*string{in.DoneTask, in.TaskFile} {
 		if p != nil {
 			return *p
@@ -36,10 +36,10 @@ func (in stubInput) task() string {
 	return ""
 }
 
-// StubMain is the hidden subcommand that plays a stub agent: it reads the input from stdin, and prints a reply to stdout or does
-// what its rules say instead. It returns the exit status: 2 when it was started wrongly.
-func StubMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet(StubCommand, flag.ContinueOnError)
+// Main plays a stub agent: it reads the input from stdin, and prints a reply to stdout or does what its
+// rules say instead. It returns the exit status: 2 when it was started wrongly.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet(Command, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	role := flags.String("role", "", "the `role` to play")
 	file := flags.String("file", "", "`file` with rules")
@@ -53,12 +53,12 @@ func StubMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	c := &call{role: *role, stdout: stdout, stderr: stderr}
 	if err := c.prepare(stdin, *file, *state); err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", StubCommand, err)
+		fmt.Fprintf(stderr, "%s: %v\n", Command, err)
 		return 2
 	}
 	code, err := c.act()
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", StubCommand, err)
+		fmt.Fprintf(stderr, "%s: %v\n", Command, err)
 		return 1
 	}
 	return code
@@ -81,17 +81,17 @@ func (c *call) prepare(stdin io.Reader, file, state string) error {
 	}
 	attempt := 1
 	if slices.ContainsFunc(rules, func(r rule) bool { return r.Attempt != nil }) {
-		if attempt, err = count(state, c.role, raw); err != nil {
+		if attempt, err = countCall(state, c.role, raw); err != nil {
 			return fmt.Errorf("count calls: %w", err)
 		}
 	}
-	if i := slices.IndexFunc(rules, func(r rule) bool { return r.fits(c.role, c.input.task(), attempt) }); i >= 0 {
+	if i := slices.IndexFunc(rules, func(r rule) bool { return r.matches(c.role, c.input.task(), attempt) }); i >= 0 {
 		c.rule = rules[i]
 	}
 	return nil
 }
 
-// reply is what a well-behaved agent would print here, with what the rule says instead.
+// reply is what a well-behaved agent would print, changed as the rule says.
 func (c *call) reply() ([]byte, error) {
 	status, message := "ok", fmt.Sprintf("stub %s: %s", c.role, c.subject())
 	if c.rule.Status != "" {
@@ -102,12 +102,12 @@ func (c *call) reply() ([]byte, error) {
 	}
 	if c.input.DoneTask == nil {
 		return encode(struct {
-			Status  string `json:"status"`
-			Message string `json:"message"`
-			Told    *tale  `json:"told,omitempty"`
+			Status  string  `json:"status"`
+			Message string  `json:"message"`
+			Told    *extras `json:"told,omitempty"`
 		}{status, message, c.rule.Tell})
 	}
-	next, tasks := c.next(), c.input.Tasks
+	next, tasks := c.nextTask(), c.input.Tasks
 	if c.rule.Tasks != nil {
 		tasks = *c.rule.Tasks
 	}
@@ -119,7 +119,7 @@ func (c *call) reply() ([]byte, error) {
 		Message  string   `json:"message"`
 		NextTask *string  `json:"next_task"`
 		Tasks    []string `json:"tasks"`
-		Told     *tale    `json:"told,omitempty"`
+		Told     *extras  `json:"told,omitempty"`
 	}{status, message, next, tasks, c.rule.Tell})
 }
 

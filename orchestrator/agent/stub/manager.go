@@ -1,4 +1,4 @@
-package agent
+package stub
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 	"sync"
 )
 
-// next is the Manager's next task: the first entry behind the done task that is there and is not done. Without the done task in
-// the list it is the first such entry of all.
-func (c *call) next() *string {
+// nextTask is the Manager's next task: the first entry behind the done task whose file exists and is
+// not done. Where the done task is not in the list, it is the first such entry of all.
+func (c *call) nextTask() *string {
 	if c.rule.Next.set {
 		return c.rule.Next.path
 	}
@@ -52,7 +52,7 @@ var stateLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:state|status):[ \t]*["']?([A-Za-z]+)["']?[ \t]*(?:#.*)?\r?$`)
 })
 
-// isDone reads the state in a task's frontmatter. It is a glance: the stub is no judge of task files.
+// isDone reads the state in a task's frontmatter. The stub does not validate task files.
 func isDone(file string) (bool, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -85,7 +85,8 @@ func isDone(file string) (bool, error) {
 
 var currentLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^current:[^\r\n]*`) })
 
-// writeCurrent does what a Manager does that keeps the board itself. It knows plain boards only, with `current:` on one line.
+// writeCurrent writes the board as a Manager does that keeps it itself. It knows plain boards only,
+// with `current:` on one line.
 func (c *call) writeCurrent() error {
 	source, err := os.ReadFile(c.input.KanbanFile)
 	if err != nil {
@@ -95,14 +96,14 @@ func (c *call) writeCurrent() error {
 	if at == nil {
 		return fmt.Errorf("board %s has no line that begins with current", c.input.KanbanFile)
 	}
-	value, err := json.Marshal(c.next())
+	value, err := json.Marshal(c.nextTask())
 	if err != nil {
 		return err
 	}
 	return rewrite(c.input.KanbanFile, slices.Concat(source[:at[0]], []byte("current: "), value, source[at[1]:]))
 }
 
-// writeBoard is what no other agent may do.
+// writeBoard changes the board, which only the Manager may do.
 func (c *call) writeBoard() error {
 	if c.rule.Board != nil {
 		return rewrite(c.input.KanbanFile, []byte(*c.rule.Board))

@@ -1,0 +1,67 @@
+// Package stub plays agents that do no work, for dry runs and tests: they reply at once, always the
+// same, or misbehave by a file of rules.
+package stub
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
+)
+
+// Command is the hidden subcommand of kanban-run that plays a stub agent; see [Main].
+const Command = "stub-agent"
+
+// Options say how stub agents behave. Relative paths start in the current directory.
+type Options struct {
+	File     string // rules by which they misbehave, in the schema "stub"; "" for none
+	StateDir string // folder in which they count their calls; "" when no rule asks for an attempt
+}
+
+// New is the adapter for stub agents. The Manager among them goes through the list of tasks. executable
+// is kanban-run's own path, so that a real process is started and spoken to.
+func New(executable string, opts Options) agent.Adapter { return adapter{executable, opts} }
+
+type adapter struct {
+	executable string
+	opts       Options
+}
+
+func (adapter) Name() string { return "stub" }
+
+func (a adapter) Check(call agent.Assignment) error {
+	if _, err := agent.LookPath(a.executable, call.Dir); err != nil {
+		return err
+	}
+	if _, err := loadRules(a.opts.File); err != nil {
+		return &agent.ConfigError{Text: fmt.Sprintf("stub file %s", a.opts.File), Fix: "kanban-run schema stub says what such a file may hold", Err: err}
+	}
+	return nil
+}
+
+// Invoke makes paths absolute, because the stub is started in the work directory.
+func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
+	argv := []string{a.executable, Command, "--role", call.Role}
+	for _, opt := range [...]struct{ flag, path string }{{"--file", a.opts.File}, {"--state", a.opts.StateDir}} {
+		if opt.path == "" {
+			continue
+		}
+		path, err := filepath.Abs(opt.path)
+		if err != nil {
+			return agent.Invocation{}, fmt.Errorf("find %s: %w", opt.path, err)
+		}
+		argv = append(argv, opt.flag, path)
+	}
+	return call.Invocation(argv), nil
+}
+
+// Reader looks for more than a reply only where a rule may have added it.
+func (a adapter) Reader(contract.Kind, agent.Host) agent.Reader {
+	if a.opts.File == "" {
+		return agent.NewObjectReader()
+	}
+	return &extrasReader{agent.NewObjectReader()}
+}
+
+func (adapter) Tool() agent.Tool { return agent.Tool{} }
