@@ -106,6 +106,18 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// TestInlineBound: a Manager's list is stored beside the journal where the input is longer than the bound, and not before.
+func TestInlineBound(t *testing.T) {
+	for _, more := range []int{0, 1} {
+		_, frame := managerInput(t, "a.md", []string{""})
+		in, text := managerInput(t, "a.md", []string{strings.Repeat("x", contract.MaxInline-len(frame)+more)})
+		inline, stored, err := in.Journaled()
+		if err != nil || len(text) != contract.MaxInline+more || (stored != nil) != (more > 0) {
+			t.Errorf("Journaled of %d bytes = %.80s, %d bytes, %v", len(text), inline, len(stored), err)
+		}
+	}
+}
+
 // TestRestoreDamaged: what is no input is an error, and no empty input.
 func TestRestoreDamaged(t *testing.T) {
 	for name, tt := range map[string]struct{ inline, stored string }{

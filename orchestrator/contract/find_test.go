@@ -32,6 +32,8 @@ func TestFindReply(t *testing.T) {
 		{"no valid object", "See {this} and {that}", "See {this} and {that}"},
 		{"nothing", " \n", ""},
 		{"half an object", `{"status":"ok`, `{"status":"ok`},
+		{"before many braces", "So: " + other + strings.Repeat(" {", 63), other},
+		{"before too many", "So: " + other + strings.Repeat(" {", 64), "So: " + other + strings.Repeat(" {", 64)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := string(contract.FindReply(tt.message)); got != tt.want {

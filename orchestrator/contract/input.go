@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Input is what a program is told: the JSON object of a call that begins in a new session, or the text of
-// one that goes on in another. Source: seed 004, "Input Specification (Supervisor → Agent)".
+// Input is what an agent is told: the JSON object of a call that begins a session, or the text of one
+// that continues a session. Source: seed 004, "Input Specification (Supervisor → Agent)".
 type Input struct {
 	JSON  []byte
 	Text  string
@@ -32,7 +32,7 @@ func ForInstruction(instruction string) (Input, error) {
 	return Input{JSON: text}, err
 }
 
-// ForManager is the input of the Manager, which alone gets the list of tasks.
+// ForManager is the input of the Manager. No other agent gets the list of tasks.
 func ForManager(kanban, done string, tasks *TaskList) (Input, error) {
 	head, err := json.Marshal(managerHead{kanban, done})
 	if err != nil {
@@ -59,48 +59,62 @@ func withTasks(head []byte, tasks *TaskList) Input {
 // MaxInline is how long a text may be that the journal holds itself, in bytes.
 const MaxInline = 4 << 10
 
-// Journaled is the input as the journal holds it: all of it, or what is left where a part is too long,
-// which is to be stored beside the journal; stored is nil else.
+// Journaled is the input as the journal holds it: all of it, or what remains where a part is too long.
+// That part is to be stored beside the journal; stored is nil where there is none.
 func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
-	switch {
-	case in.Text != "" && len(in.Text) > MaxInline:
-		return json.RawMessage(`""`), []byte(in.Text), nil
-	case in.Text != "":
+	if in.Text != "" {
+		if len(in.Text) > MaxInline {
+			return json.RawMessage(`""`), []byte(in.Text), nil
+		}
 		inline, err = json.Marshal(in.Text)
 		return inline, nil, err
-	case in.Tasks != nil && len(in.JSON) > MaxInline:
-		head := in.JSON[:len(in.JSON)-len(in.Tasks.JSON())-len(`,"tasks":}`)]
-		return append(bytes.Clone(head), '}'), in.Tasks.JSON(), nil
-	default:
+	}
+	if in.Tasks == nil || len(in.JSON) <= MaxInline {
 		return in.JSON, nil, nil
 	}
+	head := in.JSON[:len(in.JSON)-len(in.Tasks.JSON())-len(`,"tasks":}`)]
+	return append(bytes.Clone(head), '}'), in.Tasks.JSON(), nil
 }
 
 // Restore is the reverse of Journaled.
-func Restore(inline json.RawMessage, stored []byte) (in Input, err error) {
-	switch {
-	case len(inline) > 0 && inline[0] == '"' && stored != nil:
-		return Input{Text: string(stored)}, nil
-	case len(inline) > 0 && inline[0] == '"':
-		err = json.Unmarshal(inline, &in.Text)
-	case stored != nil:
-		var paths []string
-		if err = json.Unmarshal(stored, &paths); err == nil {
-			return withTasks(inline, &TaskList{Paths: paths, Clean: cleanAll(paths), json: stored}), nil
-		}
-	default:
-		var manager struct {
-			Tasks []string `json:"tasks"`
-		}
-		if err = json.Unmarshal(inline, &manager); err == nil {
-			in = Input{JSON: inline}
-			if manager.Tasks != nil {
-				in.Tasks = NewTaskList(manager.Tasks)
-			}
-		}
+func Restore(inline json.RawMessage, stored []byte) (Input, error) {
+	restore := restoreJSON
+	if bytes.HasPrefix(inline, []byte(`"`)) {
+		restore = restoreText
 	}
+	in, err := restore(inline, stored)
 	if err != nil {
 		return Input{}, fmt.Errorf("decode a journaled input: %w", err)
+	}
+	return in, nil
+}
+
+func restoreText(inline json.RawMessage, stored []byte) (in Input, err error) {
+	if stored != nil {
+		return Input{Text: string(stored)}, nil
+	}
+	err = json.Unmarshal(inline, &in.Text)
+	return in, err
+}
+
+func restoreJSON(inline json.RawMessage, stored []byte) (Input, error) {
+	if stored != nil {
+		var paths []string
+		err := json.Unmarshal(stored, &paths)
+		if err != nil {
+			return Input{}, err
+		}
+		return withTasks(inline, &TaskList{Paths: paths, Clean: cleanAll(paths), json: stored}), nil
+	}
+	var manager struct {
+		Tasks []string `json:"tasks"`
+	}
+	if err := json.Unmarshal(inline, &manager); err != nil {
+		return Input{}, err
+	}
+	in := Input{JSON: inline}
+	if manager.Tasks != nil {
+		in.Tasks = NewTaskList(manager.Tasks)
 	}
 	return in, nil
 }

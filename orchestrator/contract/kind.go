@@ -2,7 +2,6 @@ package contract
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"kanban-run/orchestrator/flow"
@@ -65,10 +64,7 @@ func (k Kind) Expected() string {
 	if k == Review {
 		return "any text"
 	}
-	source, err := schema.Source(k.Schema())
-	if err != nil {
-		return fmt.Sprintf("schema %s: %v", k.Schema(), err) // cannot happen: the schemas are embedded
-	}
+	source, _ := schema.Source(k.Schema()) // no error: the schemas are embedded
 	return string(source)
 }
 
@@ -95,10 +91,11 @@ func (k Kind) ReplyForm() string {
 	if k == Review {
 		return ""
 	}
-	source, err := k.ReplySchema()
-	if err != nil {
-		return "" // cannot happen: the schemas are embedded
-	}
-	return "When your work is done, your final message is one JSON object and nothing else: no text around it, no Markdown fence.\n" +
-		"It fits this JSON Schema:\n\n" + string(source)
+	source, _ := k.ReplySchema() // no error: the schemas are embedded
+	return replyForm + string(source)
 }
+
+const replyForm = `When your work is done, your final message is one JSON object and nothing else: no text around it, no Markdown fence.
+It fits this JSON Schema:
+
+`

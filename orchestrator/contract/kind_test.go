@@ -3,11 +3,67 @@ package contract_test
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/schema"
 )
+
+// TestKinds: seed 004, "Output Specification (Agent → Supervisor)": task agents reply with two keys, the
+// Manager with four; an instruction's reply is judged like a task's. Seed 003, "Supervisor Feedback": a
+// review's reply is a text.
+func TestKinds(t *testing.T) {
+	for _, tt := range []struct {
+		kind         contract.Kind
+		name, schema string
+		keys         []string // of the reply, as the agent is told and a person is shown
+	}{
+		{contract.Task, "task", "reply", []string{"status", "message"}},
+		{contract.Manager, "manager", "manager-reply", []string{"status", "message", "next_task", "tasks"}},
+		{contract.Instruction, "instruction", "reply", []string{"status", "message"}},
+		{contract.Review, "review", "", nil},
+		{contract.Kind(9), "contract 9", "reply", []string{"status", "message"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.kind.String(); got != tt.name {
+				t.Errorf("String() = %q, want %q", got, tt.name)
+			}
+			if got := tt.kind.Schema(); got != tt.schema {
+				t.Errorf("Schema() = %q, want %q", got, tt.schema)
+			}
+			expected, form := tt.kind.Expected(), tt.kind.ReplyForm()
+			if tt.schema == "" {
+				if expected != "any text" || form != "" {
+					t.Errorf("Expected() = %q, ReplyForm() = %q, want any text and no form", expected, form)
+				}
+				return
+			}
+			if whole, err := schema.Source(tt.schema); err != nil || expected != string(whole) {
+				t.Errorf("Expected() = %q, %v, want the schema %s", expected, err, tt.schema)
+			}
+			words, object, _ := strings.Cut(form, "\n\n")
+			if !strings.Contains(words, "one JSON object and nothing else") {
+				t.Errorf("ReplyForm() = %q, want it to ask for one object", words)
+			}
+			var told struct{ Required []string }
+			if err := json.Unmarshal([]byte(object), &told); err != nil || !slices.Equal(told.Required, tt.keys) {
+				t.Errorf("ReplyForm() requires %q, %v, want %q", told.Required, err, tt.keys)
+			}
+		})
+	}
+}
+
+// TestOf: only the Manager's reply says what comes next: seed 004, "Output Specification (Agent → Supervisor)".
+func TestOf(t *testing.T) {
+	for call, want := range map[flow.Call]contract.Kind{flow.TaskCall: contract.Task, flow.ManagerCall: contract.Manager, flow.ReviewCall: contract.Review} {
+		if got := contract.Of(call); got != want {
+			t.Errorf("Of(%v) = %v, want %v", call, got, want)
+		}
+	}
+}
 
 // TestReplySchema: it is the schema of the contract, in one line, without what tools refuse.
 func TestReplySchema(t *testing.T) {

@@ -83,16 +83,15 @@ func Parse(k Kind, raw []byte, given *TaskList) (*Reply, *Failure) {
 	return reply, nil
 }
 
-// parseReview takes any text: what it says is for who was reviewed.
+// parseReview takes any text: it is feedback for the agent under review.
 func parseReview(text string) (*Reply, *Failure) {
-	switch {
-	case !utf8.ValidString(text):
+	if !utf8.ValidString(text) {
 		return nil, Failed("invalid UTF-8")
-	case strings.TrimSpace(text) == "":
-		return nil, Failed("it says nothing")
-	default:
-		return &Reply{Status: OK, Message: text}, nil
 	}
+	if strings.TrimSpace(text) == "" {
+		return nil, Failed("it says nothing")
+	}
+	return &Reply{Status: OK, Message: text}, nil
 }
 
 func contractKeys(k Kind) []string {

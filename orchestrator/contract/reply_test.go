@@ -17,7 +17,7 @@ func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", 
 
 func ptr(s string) *string { return &s }
 
-func TestParseReplyAccepts(t *testing.T) {
+func TestParseAccepts(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		kind Kind
@@ -33,6 +33,11 @@ func TestParseReplyAccepts(t *testing.T) {
 		{"empty key", Task, `{"":0,"status":"ok","message":"m"}`, Reply{Status: OK, Message: "m"}},
 		{"depth 64", Task, `{"status":"ok","message":"m","x":` + nested(63) + `}`, Reply{Status: OK, Message: "m"}},
 		{"the largest number", Task, `{"status":"ok","message":"m","x":1.7976931348623157e308,"y":1e-999}`, Reply{Status: OK, Message: "m"}},
+		{"depth 64 of objects", Task, `{"status":"ok","message":"m","x":` + strings.Repeat(`{"x":`, 62) + "{}" + strings.Repeat("}", 63), Reply{Status: OK, Message: "m"}},
+		{"digits", Task, `{"status":"ok","message":"m","x":[0,9,-0,10,0e0,9.09]}`, Reply{Status: OK, Message: "m"}},
+		{"a long number", Task, `{"status":"ok","message":"m","x":0.` + strings.Repeat("1", maxNumber-2) + `}`, Reply{Status: OK, Message: "m"}},
+		{"the bounds of a plain character", Task, "{\"status\":\"ok\",\"message\":\" ~\x7f\\n ~\"}", Reply{Status: OK, Message: " ~\x7f\n ~"}},
+		{"a review's text", Review, " {} is what I miss\n", Reply{Status: OK, Message: " {} is what I miss\n"}},
 		{"the Manager's", Manager, `{"status":"ok","message":"m","next_task":"b.md","tasks":["a.md","b.md"]}`,
 			Reply{Status: OK, Message: "m", NextTask: ptr("b.md"), Tasks: []string{"a.md", "b.md"}}},
 		{"the Manager's last", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":[ ]}`, Reply{Status: OK, Message: "m", Tasks: []string{}}},
@@ -51,7 +56,7 @@ func TestParseReplyAccepts(t *testing.T) {
 	}
 }
 
-func TestParseReplyRefuses(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	const good = `{"status":"ok","message":"m"}`
 	for _, tt := range []struct {
 		name string
@@ -75,11 +80,23 @@ func TestParseReplyRefuses(t *testing.T) {
 		{"string", Task, `"ok"`, "the reply is a JSON string, want a JSON object"},
 		{"number", Task, "-1", "the reply is a JSON number, want a JSON object"},
 
+		{"a zero", Task, "0", "the reply is a JSON number, want a JSON object"},
+		{"a nine", Task, "9", "the reply is a JSON number, want a JSON object"},
+		{"a list, cut", Task, "[1", `not a JSON object: it begins with "[1"`},
+		{"prose that is shown whole", Task, strings.Repeat("x", 24), `not a JSON object: it begins with "` + strings.Repeat("x", 24) + `"`},
+		{"prose that is not", Task, strings.Repeat("x", 25), `not a JSON object: it begins with "` + strings.Repeat("x", 24) + `"…`},
+		{"a review that says nothing", Review, " \n", "it says nothing"},
+		{"a review that is no UTF-8", Review, "x\xff", "invalid UTF-8"},
+
 		{"half", Task, `{"status":"ok","mess`, `half a JSON object: it ends after 20 bytes, want "`},
 		{"cut after the colon", Task, `{"status":`, "half a JSON object: it ends after 10 bytes, want a value"},
 		{"cut in a literal", Task, `{"status":nu`, "half a JSON object: it ends after 12 bytes, want a value"},
 		{"cut in an escape", Task, `{"a":"\`, "half a JSON object: it ends after 7 bytes, want the rest of an escape"},
 		{"cut in \\u", Task, `{"a":"\u00`, "half a JSON object: it ends after 10 bytes, want four hexadecimal digits"},
+		{"cut behind \\u", Task, `{"a":"\u0041`, `half a JSON object: it ends after 12 bytes, want "`},
+		{"cut behind an escape", Task, `{"a":"\n`, `half a JSON object: it ends after 8 bytes, want "`},
+		{"cut in the second half of a pair", Task, `{"a":"\ud83d\ude`, "half a JSON object: it ends after 16 bytes, want four hexadecimal digits"},
+		{"cut in a list", Task, `{"a":[1`, "half a JSON object: it ends after 7 bytes, want a comma or ]"},
 		{"cut in a number", Task, `{"a":-`, "half a JSON object: it ends after 6 bytes, want a digit"},
 		{"only a brace", Task, "{", "half a JSON object: it ends after 1 bytes, want a key in double quotes"},
 		{"comma at the end", Task, `{"status":"ok",}`, `not JSON: "}" at byte 16, want a key in double quotes`},
@@ -94,6 +111,10 @@ func TestParseReplyRefuses(t *testing.T) {
 		{"bare point", Task, `{"a":1.}`, `not JSON: "}" at byte 8, want a digit`},
 		{"bare exponent", Task, `{"a":1e+}`, `not JSON: "}" at byte 9, want a digit`},
 		{"plus sign", Task, `{"a":+1}`, `not JSON: "+1}" at byte 6, want a value`},
+		{"the last control character", Task, "{\"a\":\"\x1f\"}", "not JSON: a control character (0x1f) in a string at byte 7"},
+		{"a slash for a digit", Task, `{"a":1/}`, `not JSON: "/}" at byte 7, want a comma or }`},
+		{"a colon for a digit", Task, `{"a":1:}`, `not JSON: ":}" at byte 7, want a comma or }`},
+		{"a slash for a number", Task, `{"a":/}`, `not JSON: "/}" at byte 6, want a value`},
 		{"newline in a string", Task, "{\"a\":\"x\ny\"}", "not JSON: a control character (0x0a) in a string at byte 8"},
 		{"control after an escape", Task, "{\"a\":\"\\n\x1b\"}", "not JSON: a control character (0x1b) in a string at byte 9"},
 		{"escape of another language", Task, `{"a":"\x41"}`, `not JSON: "\\x41\"}" at byte 7, want an escape of JSON`},
@@ -108,6 +129,9 @@ func TestParseReplyRefuses(t *testing.T) {
 		{"duplicate key", Task, `{"status":"ok","message":"m","status":"ok"}`, "duplicate key status"},
 		{"duplicate key, escaped", Task, `{"status":"ok","message":"m","st\u0061tus":"error"}`, "duplicate key status"},
 		{"duplicate key of the agent's own", Task, `{"status":"ok","message":"m","x":[{"a b":1,"a b":1}]}`, `duplicate key "a b"`},
+		{"duplicate key that is shown whole", Task, `{"` + strings.Repeat("k", 59) + `":1,"` + strings.Repeat("k", 59) + `":1}`, "duplicate key " + strings.Repeat("k", 59)},
+		{"duplicate key that is not", Task, `{"` + strings.Repeat("k", 60) + `":1,"` + strings.Repeat("k", 60) + `":1}`, `duplicate key "` + strings.Repeat("k", 24) + `"…`},
+		{"duplicate empty key", Task, `{"":1,"":1}`, `duplicate key ""`},
 		{"case variant beside it", Task, `{"status":"ok","message":"m","Status":"error"}`, "key Status instead of status"},
 		{"case variant alone", Task, `{"STATUS":"ok","message":"m"}`, "key STATUS instead of status"},
 		{"folding variant", Task, `{"ſtatus":"ok","message":"m"}`, `key "\u017ftatus" instead of status`},
@@ -118,9 +142,11 @@ func TestParseReplyRefuses(t *testing.T) {
 		{"unpaired surrogate", Task, `{"status":"ok","message":"\ud83d"}`, "unpaired surrogate at byte 27"},
 		{"second half first", Task, `{"status":"ok","message":"\ude00\ud83d"}`, "unpaired surrogate at byte 27"},
 		{"surrogate and a letter", Task, `{"status":"ok","message":"\ud83d\u0041"}`, "unpaired surrogate at byte 27"},
-		{"number no one can hold", Task, `{"status":"ok","message":"m","x":1e1000000000}`, `a number that no one can hold at byte 34: "1e1000000000"`},
-		{"negative one", Task, `{"status":"ok","message":"m","x":-1e309}`, `a number that no one can hold at byte 34: "-1e309"`},
-		{"endless digits", Task, `{"x":0.` + strings.Repeat("1", 100000) + `}`, `a number that no one can hold at byte 6: "0.1111111111111111111111"…`},
+		{"number out of range", Task, `{"status":"ok","message":"m","x":1e1000000000}`, `a number out of range at byte 34: "1e1000000000"`},
+		{"negative one", Task, `{"status":"ok","message":"m","x":-1e309}`, `a number out of range at byte 34: "-1e309"`},
+		{"endless digits", Task, `{"x":0.` + strings.Repeat("1", 100000) + `}`, `a number out of range at byte 6: "0.1111111111111111111111"…`},
+		{"one digit too many", Task, `{"x":0.` + strings.Repeat("1", maxNumber-1) + `}`, `a number out of range at byte 6: "0.1111111111111111111111"…`},
+		{"depth 65 of objects", Task, `{"status":"ok","message":"m","x":` + strings.Repeat(`{"x":`, 63) + "{}" + strings.Repeat("}", 64), "nested deeper than 64"},
 		{"depth 65", Task, `{"status":"ok","message":"m","x":` + nested(64) + `}`, "nested deeper than 64"},
 		{"depth 9990", Task, strings.Repeat(`{"a":`, 9990), "nested deeper than 64"},
 		{"endless list", Task, strings.Repeat(`[`, 100000), `not a JSON object: it begins with "[[[[[[[[[[[[[[[[[[[[[[[["…`},
@@ -157,7 +183,7 @@ func TestParseReplyRefuses(t *testing.T) {
 	}
 }
 
-func TestParseReplySize(t *testing.T) {
+func TestParseSize(t *testing.T) {
 	frame := len(`{"status":"ok","message":""}`)
 	for _, size := range []int{MaxReply, MaxReply + 1} {
 		raw := []byte(`{"status":"ok","message":"` + strings.Repeat("x", size-frame) + `"}`)
@@ -168,8 +194,8 @@ func TestParseReplySize(t *testing.T) {
 	}
 }
 
-// TestParseReplyKeys: the search for duplicate keys must not cost more than the reply is worth.
-func TestParseReplyKeys(t *testing.T) {
+// TestParseKeys: the search for duplicate keys must not cost more than the reply is worth.
+func TestParseKeys(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`{"status":"ok","message":"m"`)
 	for i := range 1_200_000 {
@@ -188,12 +214,64 @@ func TestParseReplyKeys(t *testing.T) {
 	}
 }
 
-// TestParseReplyLongList: the Manager of a large board sends a large list back every time.
-func TestParseReplyLongList(t *testing.T) {
+// TestParseLongList: the Manager of a large board sends a large list back every time.
+func TestParseLongList(t *testing.T) {
 	raw, want := longReply(t, 100_000)
 	got, failure := Parse(Manager, raw, nil)
 	if failure != nil || !slices.Equal(got.Tasks, want) {
 		t.Errorf("Parse(100000 tasks) = %v, want them all", failure)
+	}
+}
+
+// TestParseBounds: a reply may have so many keys, and the Manager's list so many entries, and not one more.
+func TestParseBounds(t *testing.T) {
+	keys := func(n int) string {
+		var b strings.Builder
+		b.WriteString(`{"status":"ok","message":"m"`)
+		for i := range n - 2 {
+			fmt.Fprintf(&b, `,"%d":0`, i)
+		}
+		return b.String() + "}"
+	}
+	tasks := func(n int) string {
+		return `{"status":"ok","message":"m","next_task":null,"tasks":["a"` + strings.Repeat(`,"a"`, n-1) + "]}"
+	}
+	for _, tt := range []struct {
+		name string
+		kind Kind
+		raw  string
+		want string // "": it is accepted
+	}{
+		{"all keys", Task, keys(maxKeys), ""},
+		{"a key too many", Task, keys(maxKeys + 1), "more than 100000 keys"},
+		{"all tasks", Manager, tasks(maxTasks), ""},
+		{"a task too many", Manager, tasks(maxTasks + 1), "tasks has more than 500000 entries"},
+	} {
+		_, failure := Parse(tt.kind, []byte(tt.raw), nil)
+		if got := reasonOf(failure); got != tt.want {
+			t.Errorf("%s: Parse = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func reasonOf(f *Failure) string {
+	if f == nil {
+		return ""
+	}
+	return f.Reason
+}
+
+// TestGivenList: only the paths of the given list are not looked at again, and next_task always is.
+func TestGivenList(t *testing.T) {
+	given := NewTaskList([]string{"a.md", "b\n.md"})
+	for raw, want := range map[string]string{
+		`{"status":"ok","message":"m","next_task":null,"tasks":["a.md","b\n.md"]}`:     "",
+		`{"status":"ok","message":"m","next_task":"a\n.md","tasks":["a.md","b\n.md"]}`: "next_task holds a control character",
+		`{"status":"ok","message":"m","next_task":null,"tasks":["b\n.md"]}`:            "tasks[0] holds a control character",
+	} {
+		if _, failure := Parse(Manager, []byte(raw), given); reasonOf(failure) != want {
+			t.Errorf("Parse(%s) = %q, want %q", raw, reasonOf(failure), want)
+		}
 	}
 }
 
@@ -209,7 +287,7 @@ func longReply(t testing.TB, n int) (raw []byte, tasks []string) {
 	return fmt.Appendf(nil, `{"status":"ok","message":"m","next_task":null,"tasks":%s}`, list), tasks
 }
 
-func BenchmarkParseReply(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	for _, n := range []int{10, 1000, 100_000} {
 		raw, _ := longReply(b, n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -224,9 +302,9 @@ func BenchmarkParseReply(b *testing.B) {
 	}
 }
 
-// FuzzParseReply holds that nothing panics, that what is accepted means the same to encoding/json and says everything the
+// FuzzParse holds that nothing panics, that what is accepted means the same to encoding/json and says everything the
 // contract asks for, that nothing may be added to it, and that a reason can be shown to people as it is.
-func FuzzParseReply(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"status":"ok","message":"m"}`, `{"status":"blocked","message":"\ud83d\ude00","next_task":"a","tasks":["a","b\n"]}`,
 		`{"status":"ok","message":"m","next_task":null,"tasks":[],"x":[1e5,-0.1,{"a":[true,null]}]}`, "```json\n{}\n```", "{\"a\":\"\xff\"}",

@@ -55,10 +55,11 @@ func readObject(text string) ([]member, *Failure) {
 
 // notAnObject names what stands where the object should begin.
 func notAnObject(text string) *Failure {
-	switch {
-	case text == "":
+	if text == "" {
 		return Failed("the reply is empty")
-	case text[0] == '{':
+	}
+	switch {
+	case strings.HasPrefix(text, "{"):
 		return nil
 	case strings.HasPrefix(text, "\uFEFF"):
 		return Failed("a byte order mark before the JSON object")
@@ -73,35 +74,42 @@ func notAnObject(text string) *Failure {
 }
 
 func kindOf(first byte) string {
-	switch {
-	case first == '[':
+	switch first {
+	case '[':
 		return "a JSON list"
-	case first == '{':
+	case '{':
 		return "an object"
-	case first == '"':
+	case '"':
 		return "a JSON string"
-	case first == 't' || first == 'f':
+	case 't', 'f':
 		return "a JSON boolean"
-	case first == 'n':
+	case 'n':
 		return "null"
-	case first == '-' || first >= '0' && first <= '9':
-		return "a JSON number"
-	default:
-		return ""
 	}
+	if beginsNumber(first) {
+		return "a JSON number"
+	}
+	return ""
 }
 
-// invalidUTF8 returns the place of the first bad byte, or -1. encoding/json would put a replacement there and say nothing.
+func beginsNumber(b byte) bool { return b == '-' || isDigit(b) }
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
+// invalidUTF8 returns the place of the first bad byte, or -1. encoding/json would put a replacement in
+// its place without a word.
 func invalidUTF8(text string) int {
 	if utf8.ValidString(text) {
 		return -1
 	}
-	for i, r := range text {
-		if _, n := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && n == 1 {
-			return i
+	at := 0
+	for {
+		r, n := utf8.DecodeRuneInString(text[at:])
+		if r == utf8.RuneError && n == 1 {
+			return at
 		}
+		at += n
 	}
-	return -1
 }
 
 // shownText is the beginning of a text in which nothing can pass for something else.
@@ -152,19 +160,20 @@ func (s *scanner) unexpected(want string) *Failure {
 }
 
 func (s *scanner) value(depth int) *Failure {
-	switch c := s.next(); {
-	case c == '{':
+	first := s.next()
+	switch first {
+	case '{':
 		return s.object(depth, nil)
-	case c == '[':
+	case '[':
 		return s.list(depth)
-	case c == '"':
+	case '"':
 		_, failure := s.string()
 		return failure
-	case c == '-' || c >= '0' && c <= '9':
-		return s.number()
-	default:
-		return s.literal()
 	}
+	if beginsNumber(first) {
+		return s.number()
+	}
+	return s.literal()
 }
 
 func (s *scanner) literal() *Failure {
@@ -267,14 +276,16 @@ func (s *scanner) string() (string, *Failure) {
 	s.pos++
 	from := s.pos
 	for ; s.pos < len(s.text); s.pos++ {
-		switch c := s.text[s.pos]; {
-		case c == '"':
+		c := s.text[s.pos]
+		switch c {
+		case '"':
 			s.pos++
 			return s.text[from : s.pos-1], nil
-		case c == '\\':
+		case '\\':
 			return s.escaped(from)
-		case c < ' ':
-			return "", Failed("not JSON: a control character (%#02x) in a string at byte %d", c, s.pos+1)
+		}
+		if c < ' ' {
+			return "", s.controlCharacter()
 		}
 	}
 	return "", s.unexpected(`"`)
@@ -284,24 +295,30 @@ func (s *scanner) escaped(from int) (string, *Failure) {
 	var b strings.Builder
 	b.WriteString(s.text[from:s.pos])
 	for s.pos < len(s.text) {
-		switch c := s.text[s.pos]; {
-		case c == '"':
+		c := s.text[s.pos]
+		switch c {
+		case '"':
 			s.pos++
 			return b.String(), nil
-		case c == '\\':
+		case '\\':
 			r, failure := s.escape()
 			if failure != nil {
 				return "", failure
 			}
 			b.WriteRune(r)
-		case c < ' ':
-			return "", Failed("not JSON: a control character (%#02x) in a string at byte %d", c, s.pos+1)
-		default:
-			b.WriteByte(c)
-			s.pos++
+			continue
 		}
+		if c < ' ' {
+			return "", s.controlCharacter()
+		}
+		b.WriteByte(c)
+		s.pos++
 	}
 	return "", s.unexpected(`"`)
+}
+
+func (s *scanner) controlCharacter() *Failure {
+	return Failed("not JSON: a control character (%#02x) in a string at byte %d", s.text[s.pos], s.pos+1)
 }
 
 func (s *scanner) escape() (rune, *Failure) {
@@ -380,14 +397,14 @@ func (s *scanner) number() *Failure {
 	}
 	literal := s.text[from:s.pos]
 	if _, err := strconv.ParseFloat(literal[:min(len(literal), maxNumber+1)], 64); err != nil || len(literal) > maxNumber {
-		return Failed("a number that no one can hold at byte %d: %s", from+1, shownText(literal))
+		return Failed("a number out of range at byte %d: %s", from+1, shownText(literal))
 	}
 	return nil
 }
 
 func (s *scanner) digits() bool {
 	from := s.pos
-	for s.pos < len(s.text) && s.text[s.pos] >= '0' && s.text[s.pos] <= '9' {
+	for s.pos < len(s.text) && isDigit(s.text[s.pos]) {
 		s.pos++
 	}
 	return s.pos > from
