@@ -42,32 +42,6 @@ func (l *lab) makeBoard(n int) (string, error) {
 
 func taskName(i int) string { return fmt.Sprintf("tasks/%06d-implement-thing.md", i) }
 
-// makeCrowd makes n small boards in new folders and returns the folders.
-func (l *lab) makeCrowd(n int) (folders []string, err error) {
-	parent := l.path("crowd-boards")
-	if err := os.RemoveAll(parent); err != nil {
-		return nil, err
-	}
-	for i := range n {
-		dir := filepath.Join(parent, fmt.Sprintf("b%03d", i))
-		if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o755); err != nil {
-			return nil, err
-		}
-		board := "phase: execute\ncurrent: " + taskName(1) + "\ntasks:\n"
-		for k := 1; k <= crowdSteps+2; k++ {
-			board += "  - " + taskName(k) + "\n"
-			if err := os.WriteFile(filepath.Join(dir, taskName(k)), []byte("---\nrole: Implementor\n---\n"), 0o644); err != nil {
-				return nil, err
-			}
-		}
-		if err := os.WriteFile(filepath.Join(dir, "kanban.yaml"), []byte(board), 0o644); err != nil {
-			return nil, err
-		}
-		folders = append(folders, dir)
-	}
-	return folders, nil
-}
-
 // resetBoard restores a board's start and removes a run's files.
 func resetBoard(dir string) error {
 	source, err := os.ReadFile(filepath.Join(dir, "kanban.source"))

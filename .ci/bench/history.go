@@ -33,7 +33,7 @@ func writeLongHistory(path, board string) error {
 	const owner = "kanban-run@1-0badcafe"
 	err = s.write(flow.HandoffOffered{Board: board, File: board, Epoch: s.epoch, Owner: owner}, flow.HandoffAcked{Board: board, Epoch: s.epoch, Owner: owner})
 	if err == nil {
-		err = s.write(s.history.Snapshot(board), flow.RunStarted{Board: board, Workdir: "/home/somebody/project", Version: "dev",
+		err = s.write(s.history.Snapshot(board), flow.RunStarted{Board: board, Workdir: "/home/dev/project", Version: "dev",
 			Limits: flow.Limits{MaxRetries: 3}, OnDivergence: "accept", Tasks: longTasks})
 	}
 	for n := 1; err == nil && s.history.Seq < million; n++ {

@@ -119,7 +119,7 @@ func newLab(binary string) (*lab, error) {
 	}
 	l := &lab{dir: dir, binary: binary, source: source}
 	for name, flags := range map[string]string{
-		"floor": "-O2", "crowd": "-O2", "agent": "-O2 -nostdlib -static -fno-stack-protector",
+		"floor": "-O2", "agent": "-O2 -nostdlib -static -fno-stack-protector", "first": "-O2 -nostdlib -static -fno-stack-protector",
 		"manager": "-O2 -nostdlib -static -fno-stack-protector -fno-builtin",
 	} {
 		args := append(strings.Fields(flags), "-w", "-o", l.path(name), filepath.Join(source, name+".c"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -13,12 +14,12 @@ import (
 	"time"
 )
 
-// usage is the kernel's account of the runner, which does the work, and the guardian, which waits
-// for it. Agents are not counted.
+// usage is the kernel's account of the runner, which does the work. Its guardian and the agents are
+// not counted.
 type usage struct {
-	peakKB, guardianKB int // VmHWM, because a child inherits ru_maxrss over exec
-	threads            int // the runner's
-	fds                int // the runner's at last: a starting board has a few more
+	peakKB  int // VmHWM, because a child inherits ru_maxrss over exec
+	threads int
+	fds     int // at last: a starting board has a few more
 }
 
 func (u usage) peakMB() float64 { return float64(u.peakKB) / 1024 }
@@ -35,7 +36,7 @@ func watchUsage(cmd *exec.Cmd, limit time.Duration) usage {
 		if now.fds == 0 {
 			now.fds = most.fds
 		}
-		most = usage{max(most.peakKB, now.peakKB), max(most.guardianKB, now.guardianKB), max(most.threads, now.threads), now.fds}
+		most = usage{max(most.peakKB, now.peakKB), max(most.threads, now.threads), now.fds}
 		select {
 		case <-ended:
 			return most
@@ -49,13 +50,12 @@ func watchUsage(cmd *exec.Cmd, limit time.Duration) usage {
 }
 
 func readUsage(pid int, program string) usage {
-	u := usage{guardianKB: readStatus(pid, "VmHWM:")}
 	processes := processesOf(pid, filepath.Base(program))
 	if len(processes) < 2 {
-		return u
+		return usage{}
 	}
 	runner := processes[1]
-	u.peakKB, u.threads = readStatus(runner, "VmHWM:"), readStatus(runner, "Threads:")
+	u := usage{peakKB: readStatus(runner, "VmHWM:"), threads: readStatus(runner, "Threads:")}
 	// Only root may read the descriptors of a process that hides its memory.
 	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", runner)); err == nil {
 		u.fds = len(entries)
@@ -107,9 +107,9 @@ func runAndWatch(cmd *exec.Cmd, limit time.Duration) (usage, error) {
 	return watchUsage(cmd, limit), nil
 }
 
-// countWakeups counts how often a command's threads ran within five seconds, once all its agents
-// sleep.
-func countWakeups(cmd *exec.Cmd, agents int) (float64, error) {
+// measureProcessor returns the share of a core, in percent, that a command's own processes take once
+// all its agents sleep.
+func measureProcessor(cmd *exec.Cmd, agents int) (float64, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
@@ -122,28 +122,28 @@ func countWakeups(cmd *exec.Cmd, agents int) (float64, error) {
 		processes = processesOf(cmd.Process.Pid, filepath.Base(cmd.Path))
 	}
 	time.Sleep(3 * time.Second)
-	before := countSwitches(processes)
-	time.Sleep(5 * time.Second)
-	count := countSwitches(processes) - before
+	const seconds = 10
+	before := countTicks(processes)
+	time.Sleep(seconds * time.Second)
+	ticks := countTicks(processes) - before
 	err := cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait() // it ends with 130
-	return float64(count), err
+	return float64(ticks) / seconds, err
 }
 
-func countSwitches(processes []int) int {
+// countTicks returns the time that processes have run, in hundredths of a second: proc(5), utime and
+// stime. Their children are not counted.
+func countTicks(processes []int) int {
 	sum := 0
-	var tasks []string
 	for _, pid := range processes {
-		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
-		tasks = append(tasks, threads...)
-	}
-	for _, t := range tasks {
-		text, _ := os.ReadFile(filepath.Join(t, "status"))
-		for line := range strings.Lines(string(text)) {
-			if rest, ok := strings.CutPrefix(line, "voluntary_ctxt_switches:"); ok {
-				n, _ := strconv.Atoi(strings.TrimSpace(rest))
-				sum += n
-			}
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third, state
+		if len(fields) < 13 {
+			continue
+		}
+		for _, field := range fields[11:13] {
+			n, _ := strconv.Atoi(field)
+			sum += n
 		}
 	}
 	return sum
@@ -197,8 +197,8 @@ func asleepRow(figure string) func(*lab) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if figure == "wakeups" {
-			return countWakeups(cmd, boards)
+		if figure == "processor" {
+			return measureProcessor(cmd, boards)
 		}
 		u, err := runAndWatch(cmd, 8*time.Second)
 		switch {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"kanban-run/orchestrator/journal"
@@ -34,33 +35,24 @@ func rows() []row {
 		}
 	}
 	return []row{
-		{"step, 1k tasks, to the C floor", "x", 1.25, false, floor(1000)},
-		{"step, 10k tasks, to the C floor", "x", 1.25, false, floor(10000)},
-		{"step, 100k tasks, to the C floor", "x", 1.25, false, floor(100000)},
-		{"step, 10k tasks, to 1k", "x", 2, false, growth(10000)},
-		{"step, 100k tasks, to 1k", "x", 12, false, growth(100000)},
+		{"step, 1k tasks, to the C floor", "x", 1.8, false, floor(1000)},
+		{"step, 10k tasks, to the C floor", "x", 2, false, floor(10000)},
+		{"step, 100k tasks, to the C floor", "x", 3, false, floor(100000)},
+		{"step, 10k tasks, to 1k", "x", 2.2, false, growth(10000)},
+		{"step, 100k tasks, to 1k", "x", 20, false, growth(100000)},
 		{"step, 1k tasks, to the plain Python", "x", 0.15, false, func(l *lab) (float64, error) {
 			return ratio(func() (float64, error) { return l.step(1000, 200) }, func() (float64, error) { return l.python(1000, 40) })
 		}},
-		{"100 boards at -j 8, to C loops, 8 at once", "x", 1.3, false, func(l *lab) (float64, error) {
-			return ratio(func() (float64, error) { return l.crowdStep(l.sideBySide) }, func() (float64, error) { return l.crowdStep(l.crowdFloor) })
-		}},
-		{"peak memory, 1k tasks", "MB", 16, true, memory(1000)},
 		{"peak memory, 10k tasks", "MB", 24, true, memory(10000)},
 		{"peak memory, 100k tasks", "MB", 64, true, memory(100000)},
-		{"peak memory of the guardian", "MB", 16, true, func(l *lab) (float64, error) {
-			u, err := l.usageOfRun(100000, steps[100000])
-			return float64(u.guardianKB) / 1024, err
-		}},
 		{"peak memory over idle, 5 GB stdout", "MB", 4, true, floodRow(100, "")},
 		{"peak memory over idle, 2 GB stderr", "MB", 4, true, floodRow(40, ">&2")},
-		{"version, to a Go hello world", "x", 5, false, (*lab).version},
 		{"1000 boards asleep: threads", "", 10, true, asleepRow("threads")},
-		{"1000 boards asleep: fds a board", "", 4, true, asleepRow("fds")},
-		{"1000 boards asleep: peak memory", "MB", 25, true, asleepRow("memory")},
-		{"1000 boards asleep: wake-ups in 5 s", "", 10, true, asleepRow("wakeups")},
+		{"1000 boards asleep: fds a board", "", 6, true, asleepRow("fds")},
+		{"1000 boards asleep: peak memory", "MB", 64, true, asleepRow("memory")},
+		{"1000 boards asleep: of a core", "%", 2, true, asleepRow("processor")},
+		{"start to the first spawn, to a Go hello world", "x", 6, false, (*lab).firstSpawn},
 		{"a journal of 1M records verified", "s", 0.5, false, (*lab).journal},
-		{"status, a journal of 1M records", "s", 0.5, false, (*lab).status},
 	}
 }
 
@@ -108,33 +100,6 @@ func (l *lab) floor(n, steps int) (float64, error) {
 	return timePerStep(steps, cmd, 0)
 }
 
-// crowdSteps is the number of steps of each board of a crowd, which has more tasks.
-const crowdSteps = 20
-
-// crowdStep returns the time of one step of a hundred boards.
-func (l *lab) crowdStep(run func(folders []string) (*exec.Cmd, int)) (float64, error) {
-	folders, err := l.makeCrowd(100)
-	if err != nil {
-		return 0, err
-	}
-	cmd, code := run(folders)
-	return timePerStep(crowdSteps*len(folders), cmd, code)
-}
-
-func (l *lab) sideBySide(folders []string) (*exec.Cmd, int) {
-	cmd := l.command(filepath.Dir(folders[0]), crowdSteps, "-j", "8")
-	cmd.Args = cmd.Args[:len(cmd.Args)-1]
-	for _, dir := range folders {
-		cmd.Args = append(cmd.Args, filepath.Join(filepath.Base(dir), "kanban.yaml"))
-	}
-	return cmd, exitLimit
-}
-
-func (l *lab) crowdFloor(folders []string) (*exec.Cmd, int) {
-	args := append([]string{"8", strconv.Itoa(crowdSteps), l.path("agent"), l.path("manager")}, folders...)
-	return exec.Command(l.path("crowd"), args...), 0
-}
-
 // python returns the time of a step of the specification's pseudo code, written plainly.
 func (l *lab) python(n, steps int) (float64, error) {
 	if exec.Command("python3", "-c", "import yaml, jsonschema").Run() != nil {
@@ -165,25 +130,18 @@ func timePerStep(steps int, cmd *exec.Cmd, code int) (float64, error) {
 	return took.Seconds() / float64(steps), nil
 }
 
-// longBoard returns a board with a journal of a million records, made at the first call.
-func (l *lab) longBoard() (board, path string, err error) {
-	dir := l.path("long")
-	board, path = filepath.Join(dir, "kanban.yaml"), filepath.Join(dir, ".kanban-run", "runs", "kanban.yaml", "journal.jsonl")
-	if _, err := os.Stat(board); err == nil {
-		return board, path, nil
+// longJournal returns the path of a journal of a million records, made at the first call.
+func (l *lab) longJournal() (string, error) {
+	path := l.path("journal.jsonl")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", "", err
-	}
-	if err := writeLongHistory(path, filepath.Base(board)); err != nil {
-		return "", "", err
-	}
-	return board, path, os.WriteFile(board, []byte("phase: complete\ncurrent: null\ntasks: []\n"), 0o644)
+	return path, writeLongHistory(path, "kanban.yaml")
 }
 
 // journal returns the time to verify a journal of a million records.
 func (l *lab) journal() (float64, error) {
-	_, path, err := l.longBoard()
+	path, err := l.longJournal()
 	if err != nil {
 		return 0, err
 	}
@@ -195,38 +153,69 @@ func (l *lab) journal() (float64, error) {
 	return time.Since(began).Seconds(), err
 }
 
-// status returns the time of kanban-run status on a board with a million records.
-func (l *lab) status() (float64, error) {
-	board, _, err := l.longBoard()
+// firstSpawn compares the time from the start of a run to that of its first agent with the time
+// that a Go hello world takes from its start to its end.
+func (l *lab) firstSpawn() (float64, error) {
+	hello, err := l.buildHello()
 	if err != nil {
 		return 0, err
 	}
-	return timePerStep(1, exec.Command(l.binary, "status", board), 0)
+	return ratio(many(l.timeToSpawn), many(func() (float64, error) { return timePerStep(1, exec.Command(hello), 0) }))
 }
 
-// version compares the start of the program with that of a Go hello world.
-func (l *lab) version() (float64, error) {
-	hello := l.path("hello")
-	if _, err := os.Stat(hello); errors.Is(err, os.ErrNotExist) {
-		source := l.path("hello.go")
-		if err := os.WriteFile(source, []byte("package main\n\nfunc main() { println(\"hello\") }\n"), 0o644); err != nil {
-			return 0, err
-		}
-		if out, err := exec.Command("go", "build", "-o", hello, source).CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("%w\n%s", err, out)
-		}
-	}
-	many := func(path string, args ...string) func() (float64, error) {
-		return func() (total float64, err error) {
-			for range 50 {
-				t, err := timePerStep(50, exec.Command(path, args...), 0)
-				if err != nil {
-					return 0, err
-				}
-				total += t
+// many returns the sum of fifty measurements.
+func many(measure func() (float64, error)) func() (float64, error) {
+	return func() (total float64, err error) {
+		for range 50 {
+			t, err := measure()
+			if err != nil {
+				return 0, err
 			}
-			return total, nil
+			total += t
 		}
+		return total, nil
 	}
-	return ratio(many(l.binary, "version"), many(hello))
+}
+
+func (l *lab) buildHello() (path string, err error) {
+	path = l.path("hello")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	source := l.path("hello.go")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() { println(\"hello\") }\n"), 0o644); err != nil {
+		return "", err
+	}
+	if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// timeToSpawn returns the seconds until the agent of a run opens its end of a pipe.
+func (l *lab) timeToSpawn() (float64, error) {
+	dir, err := l.makeBoard(1000)
+	if err == nil {
+		err = resetBoard(dir)
+	}
+	if err != nil {
+		return 0, err
+	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil && !errors.Is(err, os.ErrExist) {
+		return 0, err
+	}
+	cmd := exec.Command(l.binary, "--quiet", "--max-retries", "0", "--exec", l.path("first"), "kanban.yaml")
+	cmd.Dir = dir
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	opened, err := os.Open(pipe)
+	took := time.Since(began)
+	if err != nil {
+		return 0, errors.Join(err, cmd.Process.Kill())
+	}
+	_ = cmd.Wait() // an agent that replies nothing makes it end with 4
+	return took.Seconds(), opened.Close()
 }
