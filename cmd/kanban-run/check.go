@@ -61,7 +61,7 @@ version and its help, which costs nothing.`,
 	}
 }
 
-// check tells what it finds about one board and returns its exit code.
+// check prints what it finds about one board, and returns its exit code.
 func (u *setup) check(t *terminal, name string, fix bool) int {
 	if fix {
 		if err := u.fix(t, name); err != nil {
@@ -91,7 +91,7 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 	return exitComplete
 }
 
-// problems are what is wrong or odd about a board that can be read; an error is why it cannot.
+// problems are what is wrong or odd about a board. Errors: the board cannot be read.
 func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	source, err := board.ReadFile(name)
 	if err != nil {
@@ -118,7 +118,8 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	return append(found, u.refusal(name, found)...), place.Close()
 }
 
-// refusal is what else a run would refuse: a command that is missing here is no fault of the board.
+// refusal is what else a run would refuse. A command that is missing on this machine is a warning:
+// it is no fault of the board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {
@@ -138,13 +139,13 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
 }
 
-// fix repairs a board and says what it did.
+// fix repairs a board and prints what it did.
 func (u *setup) fix(t *terminal, name string) error {
 	source, err := board.ReadFile(name)
 	if err != nil {
 		return &invalidSettings{err}
 	}
-	fixed, notes, err := board.Fix(name, source, u.withFolder(name))
+	fixed, notes, err := board.Fix(name, source, u.findFolder(name))
 	if err != nil {
 		return &invalidSettings{err}
 	}
@@ -162,9 +163,9 @@ func (u *setup) fix(t *terminal, name string) error {
 	return nil
 }
 
-// withFolder finds the folder that a bare `current` lacks: the way from the current folder to the board's, if the file is there
-// and not here.
-func (u *setup) withFolder(name string) func(string) (string, bool) {
+// findFolder returns a function that gives a bare `current` the folder that it lacks: the board's,
+// seen from the current folder, if the file is there and not here.
+func (u *setup) findFolder(name string) func(string) (string, bool) {
 	abs, absErr := filepath.Abs(name)
 	folder, relErr := filepath.Rel(u.dir, filepath.Dir(abs))
 	return func(bare string) (string, bool) {

@@ -19,21 +19,22 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// terminal is what a command may use of the outside world.
+// terminal is what a command has of the process around it: its streams, its environment, its
+// secrets.
 type terminal struct {
 	stdin          io.Reader
 	stdout, stderr *console.Printer
-	live           *os.File // stderr, if a picture can be drawn there
-	screen         *os.File // stdout, for the size of it
+	live           *os.File // stderr, for the live view
+	screen         *os.File // stdout, for its size
 	secrets        *console.Secrets
 	environ        []string
-	startDir       string     // where kanban-run was started, before -C
-	guardian       *proc.Link // nil when this process was started by somebody else
-	folders        []string   // where settings may be that say what is not to be shown
+	startDir       string     // the current folder before -C
+	guardian       *proc.Link // nil in a process without a guardian
+	folders        []string   // whose settings may name secrets
 	job            *job       // nil outside of one
-	reports        bool       // this process tells the job how the run ended
+	reports        bool       // this process writes the outputs of the job
 	guards         bool       // this process was a guardian
-	goesOn         string     // see command
+	resumeHint     string     // see command
 }
 
 func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
@@ -47,17 +48,17 @@ func newTerminal(stdin io.Reader, stdout, stderr *os.File) *terminal {
 	return t
 }
 
-// command is one subcommand. run gets the arguments that are left after its flags and returns the exit code; an error is
-// explained by report, which also finds its code.
+// command is one subcommand. setup declares its flags and returns the function that acts: it gets
+// the other arguments and returns the exit code, or an error, from which explain finds it.
 type command struct {
-	name    string
-	args    string // its arguments in the usage line
-	summary string
-	long    string
-	agents  bool   // it starts agents, and so runs under a guardian
-	goesOn  string // what to do when it was killed
-	keys    bool   // it takes the terminal for itself
-	setup   func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
+	name       string
+	args       string // its arguments in the usage line
+	summary    string
+	long       string
+	agents     bool   // it starts agents, so it runs under a guardian
+	resumeHint string // what a person does after it was killed
+	keys       bool   // it takes the terminal for itself
+	setup      func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
 
 func commands() []command {
@@ -67,10 +68,10 @@ func commands() []command {
 
 // run is the whole program: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
-	if len(args) > 0 && args[0] == stub.Command { // an agent, which talks to a program
+	if len(args) > 0 && args[0] == stub.Command { // its output is for a program
 		return stub.Main(args[1:], stdin, stdout, stderr)
 	}
-	if len(args) > 0 && args[0] == acp.ClientCommand { // the agent's client, which does too
+	if len(args) > 0 && args[0] == acp.ClientCommand { // the same
 		return acp.ClientMain(args[1:], stdin, stdout, stderr)
 	}
 	t := newTerminal(stdin, stdout, stderr)
@@ -86,7 +87,7 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if link == nil {
 		return code
 	}
-	if err := link.Leave(code); err != nil && !errors.Is(err, syscall.EPIPE) { // without a guardian nobody wants to know
+	if err := link.Leave(code); err != nil && !errors.Is(err, syscall.EPIPE) { // a guardian that is gone needs no code
 		return t.explain(err)
 	}
 	return code
@@ -99,7 +100,7 @@ func (t *terminal) perform(args []string) int {
 	}
 	t.startDir = dir
 	code, err := dispatch(t, args)
-	// A reader that had enough and went away misses nothing.
+	// A reader that closed its pipe has what it wanted.
 	lost := t.stdout.Err()
 	cut := errors.Is(lost, syscall.EPIPE)
 	if code == exitComplete && err == nil && lost != nil && !cut {
@@ -110,7 +111,7 @@ func (t *terminal) perform(args []string) int {
 	}
 	if err != nil {
 		code = codeOfError(err)
-		t.say(func() { t.explain(err) })
+		t.withTimeout(func() { t.explain(err) })
 	}
 	if t.reports {
 		if err := t.job.close(code); err != nil {
@@ -120,26 +121,29 @@ func (t *terminal) perform(args []string) int {
 	return code
 }
 
-// lastWords is how long a guardian tries to say why it ends: its runner may have been killed because nobody reads what it prints.
-const lastWords = 2 * time.Second
+// explainTimeout bounds how long a guardian tries to print why it ends: its runner may have been
+// killed because its output is not read.
+const explainTimeout = 2 * time.Second
 
-func (t *terminal) say(words func()) {
+// withTimeout prints. A guardian gives up after explainTimeout.
+func (t *terminal) withTimeout(print func()) {
 	if !t.guards {
-		words()
+		print()
 		return
 	}
-	said := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(said)
-		words()
+		defer close(done)
+		print()
 	}()
 	select {
-	case <-said:
-	case <-time.After(lastWords):
+	case <-done:
+	case <-time.After(explainTimeout):
 	}
 }
 
-// dispatch finds the subcommand. Without one the arguments are those of `run`, so that `kanban-run kanban.yaml` works.
+// dispatch finds the subcommand. Without one the arguments are those of `run`, so that `kanban-run
+// kanban.yaml` works.
 func dispatch(t *terminal, args []string) (int, error) {
 	if len(args) == 0 {
 		return 0, &usageError{text: "which board?", hint: "kanban-run kanban.yaml; kanban-run --help says more"}
@@ -158,14 +162,15 @@ func dispatch(t *terminal, args []string) (int, error) {
 			return c.call(t, args[1:])
 		}
 	}
-	if err := notACommand(args[0]); err != nil {
+	if err := checkCommandWord(args[0]); err != nil {
 		return 0, err
 	}
 	return runCommand().call(t, args)
 }
 
-// notACommand tells a misspelt command from a board: a board has a file or at least an ending.
-func notACommand(word string) error {
+// checkCommandWord refuses a word that is neither a command nor a board: a board is a file, or has
+// a dot or a slash in its name.
+func checkCommandWord(word string) error {
 	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, "./\\") {
 		return nil
 	}
@@ -184,13 +189,13 @@ func notACommand(word string) error {
 }
 
 func (c command) call(t *terminal, args []string) (int, error) {
-	t.reports, t.goesOn = c.name == "run", c.goesOn
+	t.reports, t.resumeHint = c.name == "run", c.resumeHint
 	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.SortFlags = false
 	act := c.setup(flags)
 	err := flags.Parse(args)
-	t.settingsMayBeIn(flags)
+	t.noteSettingsFolders(flags)
 	if errors.Is(err, pflag.ErrHelp) {
 		t.reports = false
 		return exitComplete, c.writeHelp(t, flags)
@@ -207,11 +212,11 @@ func (c command) call(t *terminal, args []string) (int, error) {
 		}
 		code, told, err := c.guard(args)
 		if c.keys {
-			t.unpaste()
+			t.endPasteMode()
 		}
 		t.guards = true
 		if t.reports = t.reports && !told; t.reports {
-			t.job.outlive(flags.Args())
+			t.job.concludeKilled(flags.Args())
 		}
 		return code, err
 	}
@@ -233,7 +238,7 @@ func (c command) flagHint(err error, flags *pflag.FlagSet) string {
 	return "kanban-run " + c.name + " --help lists the flags"
 }
 
-// usageError is a command line that cannot be obeyed.
+// usageError is a command line that cannot be carried out.
 type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }

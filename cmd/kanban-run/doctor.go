@@ -10,7 +10,7 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// examine tells what it finds about the programs of all roles, and returns the exit code.
+// examine prints what it finds about the programs of all roles, and returns the exit code.
 func (u *setup) examine(t *terminal) (int, error) {
 	r, err := u.resolve(u.dir)
 	if err != nil {
@@ -32,7 +32,7 @@ func (u *setup) examine(t *terminal) (int, error) {
 		if stop.Err() != nil {
 			return 0, e.Err
 		}
-		bad, odd := t.diagnose(e)
+		bad, odd := t.printExamination(e)
 		errs, warnings = errs+bad, warnings+odd
 	}
 	_ = t.stdout.Printf("agents: %s, %s\n", flow.Count(errs, "error"), flow.Count(warnings, "warning"))
@@ -42,28 +42,28 @@ func (u *setup) examine(t *terminal) (int, error) {
 	return exitComplete, nil
 }
 
-// diagnose prints what was found about one program.
-func (t *terminal) diagnose(e roster.Examination) (errs, warnings int) {
-	who := strings.Join(e.Roles, ", ")
+// printExamination prints what was found about one program.
+func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
+	names := strings.Join(e.Roles, ", ")
 	switch {
 	case e.Err != nil:
-		_ = t.stdout.Printf("error: %s: %s\n", who, e.Err.Error())
+		_ = t.stdout.Printf("error: %s: %s\n", names, e.Err.Error())
 		if hint := hintOf(e.Err); hint != "" {
 			_ = t.stdout.Printf("  hint: %s\n", hint)
 		}
 		return 1, 0
 	case !e.Known():
-		_ = t.stdout.Printf("%s: %s: %s; nothing is known of its version\n", who, e.Agent, e.Shown)
+		_ = t.stdout.Printf("%s: %s: %s; nothing is known of its version\n", names, e.Agent, e.Shown)
 		return 0, 0
 	case len(e.Missing) > 0:
-		_ = t.stdout.Printf("error: %s: %s %s at %s has no %s\n", who, e.Agent, e.Version, e.Shown, strings.Join(e.Missing, ", "))
+		_ = t.stdout.Printf("error: %s: %s %s at %s has no %s\n", names, e.Agent, e.Version, e.Shown, strings.Join(e.Missing, ", "))
 		_ = t.stdout.Printf("  hint: install the version that kanban-run was tested with, %s\n", e.Tested)
 		return 1, 0
 	case !e.SameVersion():
-		_ = t.stdout.Printf("warning: %s: %s %s at %s; kanban-run was tested with %s\n", who, e.Agent, e.Version, e.Shown, e.Tested)
+		_ = t.stdout.Printf("warning: %s: %s %s at %s; kanban-run was tested with %s\n", names, e.Agent, e.Version, e.Shown, e.Tested)
 		return 0, 1
 	default:
-		_ = t.stdout.Printf("%s: %s %s at %s, the version that kanban-run was tested with\n", who, e.Agent, e.Version, e.Shown)
+		_ = t.stdout.Printf("%s: %s %s at %s, the version that kanban-run was tested with\n", names, e.Agent, e.Version, e.Shown)
 		return 0, 0
 	}
 }

@@ -39,7 +39,7 @@ type exitRow struct {
 	meaning string
 }
 
-// exitTable is in the order of the codes.
+// exitTable is sorted by code.
 func exitTable() []exitRow {
 	return []exitRow{
 		{exitComplete, "the board is complete"},
@@ -142,7 +142,7 @@ func codeOfError(err error) int {
 	}
 }
 
-// hintOf is what an error, or any that it wraps, advises.
+// hintOf is the hint of an error, or of the first with one that it wraps.
 func hintOf(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
@@ -151,7 +151,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// explain tells a person what went wrong and what to do next, and returns the exit code.
+// explain prints what went wrong and what to do next, and returns the exit code.
 func (t *terminal) explain(err error) int {
 	said := map[string]bool{}
 	for _, e := range flatten(err) {
@@ -172,12 +172,12 @@ func (t *terminal) explain(err error) int {
 	return codeOfError(err)
 }
 
-// indented keeps what a text says in its further lines from looking like lines of this program.
+// indented indents the further lines of a text, which would look like messages of kanban-run.
 func indented(text string) console.Lines {
 	return console.Lines(strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "))
 }
 
-// flatten takes joined errors apart, so that each is told on a line of its own with its own hint.
+// flatten takes joined errors apart: each gets a line and a hint of its own.
 func flatten(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || strings.Count(err.Error(), "\n") == 0 {

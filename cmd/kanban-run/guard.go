@@ -11,8 +11,9 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// guard is the life of the process that the user started, when its command starts agents: the command itself runs in a child
-// of it, the runner. See package proc. told says that the runner has said itself how it ended.
+// guard runs the command in a child, the runner, and returns its end: this process, which the user
+// started, is the guardian. See package proc. told means that the runner has reported its end
+// itself.
 func (c command) guard(args []string) (code int, told bool, err error) {
 	if c.keys {
 		defer keepTerminal()()
@@ -23,46 +24,47 @@ func (c command) guard(args []string) (code int, told bool, err error) {
 		return 0, false, fmt.Errorf("guard the run: %w", err)
 	}
 	if err == nil {
-		err = errorOf(fate, c.goesOn)
+		err = fateError(fate, c.resumeHint)
 	}
 	return fate.Code, fate.Told, err
 }
 
-// keepTerminal gives the terminal back as it is now, even if the runner is killed while it has it for itself.
-func keepTerminal() (giveBack func()) {
+// keepTerminal returns a function that restores the terminal to its present mode, also after the
+// runner was killed in raw mode.
+func keepTerminal() (restore func()) {
 	fd := int(os.Stdin.Fd())
 	state, err := term.GetState(fd)
 	if err != nil {
-		return func() {} // there is none
+		return func() {} // no terminal
 	}
 	return func() { _ = term.Restore(fd, state) }
 }
 
-// unpaste ends the mode in which a terminal marks what is pasted: a runner that was killed has left it on.
-func (t *terminal) unpaste() {
+// endPasteMode ends bracketed paste, which a killed runner has left on.
+func (t *terminal) endPasteMode() {
 	if term.IsTerminal(int(t.screen.Fd())) {
 		_ = t.stdout.PrintTrusted("\x1b[?2004l")
 	}
 }
 
-// errorOf is what there is to say about the runner's end that it could not say itself, and how it goes on.
-func errorOf(fate proc.Fate, goesOn string) error {
+// fateError is the error of a runner that could not report its end itself; nil when it did.
+func fateError(fate proc.Fate, resumeHint string) error {
 	switch {
 	case fate.Told:
 		return nil
 	case fate.Asked != 0 && (fate.Signal == fate.Asked || fate.Asked == syscall.SIGQUIT):
 		return &signalError{fate.Asked} // before it listened to the guardian
 	case fate.Signal != 0:
-		return &killedError{fate.Signal, goesOn}
+		return &killedError{fate.Signal, resumeHint}
 	default:
 		return fmt.Errorf("the runner crashed (exit status %d)", fate.Code)
 	}
 }
 
-// killedError is a runner that was killed by somebody else than its guardian.
+// killedError is a runner that was killed, and not by its guardian.
 type killedError struct {
-	signal syscall.Signal
-	goesOn string // see command
+	signal     syscall.Signal
+	resumeHint string // see command
 }
 
 func (e *killedError) Error() string {
@@ -71,20 +73,22 @@ func (e *killedError) Error() string {
 
 // Hint says what to do about it.
 func (e *killedError) Hint() string {
-	return e.goesOn + "; signal this process instead, which stops the agent first. If nobody did it, look whether memory ran out"
+	return e.resumeHint + "; signal this process instead, which stops the agent first. If no signal was sent, memory may have run out"
 }
 
-// guardianLost stops a runner whose guardian was killed: nobody would be there to end its agents.
-func (t *terminal) guardianLost() error { return &killedError{syscall.SIGKILL, t.goesOn} }
+// guardianLost is why a runner stops whose guardian was killed: its agents would outlive it if it
+// were killed too.
+func (t *terminal) guardianLost() error { return &killedError{syscall.SIGKILL, t.resumeHint} }
 
-// join returns the runner's side of the link to its guardian, nil when this process has none.
+// join connects a runner to its guardian and returns the arguments of its command; the link is nil
+// in any other process.
 func join(args []string) (*proc.Link, []string, error) {
 	if len(args) == 0 || args[0] != proc.RunnerCommand {
 		return nil, args, nil
 	}
 	link, err := proc.Join()
 	if err != nil {
-		return nil, nil, &usageError{text: args[0] + " is not for people", hint: "kanban-run run does the same"}
+		return nil, nil, &usageError{text: args[0] + " is for kanban-run itself", hint: "kanban-run run does the same"}
 	}
 	return link, args[1:], nil
 }

@@ -35,8 +35,8 @@ exists is touched.`,
 	}
 }
 
-// writeStart copies the start files into dir. It looks first and writes then, so that a board that is there already is found
-// before anything was written.
+// writeStart copies the start files into dir. It checks all names before it writes: a file that
+// exists leaves the folder as it is.
 func writeStart(t *terminal, dir string) error {
 	files := map[string][]byte{}
 	var names []string

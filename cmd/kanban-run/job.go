@@ -23,17 +23,17 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// job is the GitHub Actions job that a run is part of. What a run leaves there: one error annotation for each board that is not
-// complete, a summary, and the outputs of its step.
+// job is the GitHub Actions job that a run is part of. What a run leaves there: one error
+// annotation for each board that is not complete, a summary, and the outputs of its step.
 type job struct {
 	out       *console.Printer
 	workspace string // files in annotations are named from here
 	output    string // files that the runner of the job reads after the step; "" where it has none
 	summary   string
-	token     string // of stop-commands; nobody can guess it
-	masks     bool   // the runner reads what is printed, and nobody else
+	token     string // of stop-commands; it cannot be guessed
+	masks     bool   // only the runner of the job reads what is printed
 	errors    int    // annotated so far
-	told      result
+	result    result
 }
 
 // dryRun is the outcome of a dry run that reached the end: nothing is complete.
@@ -43,14 +43,16 @@ const dryRun flow.Outcome = "dry_run"
 type result struct {
 	outcome  flow.Outcome
 	steps    int
-	cost     string // "": nothing came to be known of it
+	cost     string // "": not known
 	journals []string
 }
 
-// ownStep is set by the action's script, whose output goes to the runner of the job and nowhere else.
+// ownStep is set by the action's script, whose output goes to the runner of the job and nowhere
+// else.
 const ownStep = "KANBAN_RUN_ACTION"
 
-// jobToken tells the runner the token of its guardian, who has to end what it stopped if it is killed.
+// jobToken passes the token of the guardian to its runner: if the runner is killed, the guardian
+// ends what it stopped.
 const jobToken = "KANBAN_RUN_JOB_TOKEN"
 
 // newJob is nil outside of GitHub Actions.
@@ -62,7 +64,7 @@ func newJob(environ []string, out *console.Printer) *job {
 		summary: lookup(environ, "GITHUB_STEP_SUMMARY"), masks: lookup(environ, ownStep) != "", token: cmp.Or(lookup(environ, jobToken), rand.Text())}
 }
 
-// shareToken has the process that is started next use the same token.
+// shareToken has the runner use the same token.
 func (j *job) shareToken() error {
 	if j == nil {
 		return nil
@@ -70,8 +72,9 @@ func (j *job) shareToken() error {
 	return os.Setenv(jobToken, j.token)
 }
 
-// outlive is for a guardian whose runner was killed: it ends the group that may be open, and tells of the boards what their journals say.
-func (j *job) outlive(boards []string) {
+// concludeKilled is for a guardian whose runner was killed: it ends the group that may be open, and
+// reports the boards from their journals.
+func (j *job) concludeKilled(boards []string) {
 	if j == nil {
 		return
 	}
@@ -81,16 +84,16 @@ func (j *job) outlive(boards []string) {
 	for _, name := range boards {
 		if d, err := digestOf(name); err == nil {
 			found = append(found, d)
-			j.keep(name)
+			j.noteJournal(name)
 		}
 	}
 	_ = j.summarize(found)
 }
 
-// keep notes the journal of a board for the outputs.
-func (j *job) keep(board string) {
+// noteJournal keeps the path of a board's journal for the outputs.
+func (j *job) noteJournal(board string) {
 	if dir, err := inspect.Locate(board); err == nil && exists(dir.Journal()) {
-		j.told.journals = append(j.told.journals, dir.Journal())
+		j.result.journals = append(j.result.journals, dir.Journal())
 	}
 }
 
@@ -104,7 +107,8 @@ func lookup(environ []string, name string) string {
 	return value
 }
 
-// maxGrace leaves time to end in order: a job that is cancelled gets SIGINT, 7.5 s later SIGTERM, and 2.5 s later it is killed.
+// maxGrace bounds the grace of agents, 0 outside of a job. A job that is cancelled gets SIGINT, 7.5
+// s later SIGTERM, and 2.5 s later SIGKILL.
 func (j *job) maxGrace() time.Duration {
 	if j == nil {
 		return 0
@@ -112,8 +116,8 @@ func (j *job) maxGrace() time.Duration {
 	return 4 * time.Second
 }
 
-// mask hides secrets also from what other steps of the job log, but for those that are too short to be redacted: they would tear
-// every log apart.
+// mask has the runner of the job redact secrets in the logs of all steps, except those that are too
+// short: they would tear every log apart.
 func (j *job) mask(secrets []redact.Secret, short []string) {
 	if j == nil || !j.masks {
 		return
@@ -127,9 +131,9 @@ func (j *job) mask(secrets []redact.Secret, short []string) {
 
 // The runner of a job shows ten errors of a step, and drops a summary of more than 1 MiB whole.
 const (
-	mostErrors  = 10
-	mostSummary = 1<<20 - 1<<10
-	keptSteps   = 200 // of each board, for the summary
+	maxErrors  = 10
+	maxSummary = 1<<20 - 1<<10
+	keptSteps  = 200 // of each board, for the summary
 )
 
 // conclude annotates what is not complete, writes the summary and keeps what the outputs will say.
@@ -139,28 +143,28 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 	var used flow.Used
 	for i, e := range endings {
 		if boards[i] = r.Digest(e); len(boards[i].Steps) == 0 {
-			boards[i].Steps = lastStep(e.Board) // it had ended before this run
+			boards[i].Steps = lastStep(e.Board) // the board ended in an earlier run
 		}
-		j.told.steps += e.Steps
+		j.result.steps += e.Steps
 		used = used.Plus(e.Used.Used)
 		if e.Code != exitComplete {
 			failed = append(failed, i)
 		}
-		if e.Code == code && j.told.outcome == "" {
-			j.told.outcome = e.Outcome
+		if e.Code == code && j.result.outcome == "" {
+			j.result.outcome = e.Outcome
 		}
-		j.keep(e.Board)
+		j.noteJournal(e.Board)
 	}
-	j.told.cost = used.Money()
+	j.result.cost = used.Money()
 	for n, i := range failed {
-		if n == mostErrors-1 && len(failed) > mostErrors {
+		if n == maxErrors-1 && len(failed) > maxErrors {
 			j.error(fmt.Sprintf("%d more boards are not complete (exit code %d)", len(failed)-n, code), "kanban-run", "", "")
 			break
 		}
 		j.annotate(endings[i], results[i].Err, &boards[i])
 	}
 	if err := j.summarize(boards); err != nil {
-		j.told.outcome = flow.Failed
+		j.result.outcome = flow.Failed
 		return err
 	}
 	return nil
@@ -175,9 +179,9 @@ func lastStep(board string) []digest.Step {
 	return d.Steps[len(d.Steps)-1:]
 }
 
-// error annotates while there is room, and then only says it.
+// error writes an annotation, or a plain line when the job has no room for another.
 func (j *job) error(text, title, file, line string) {
-	if j.errors++; j.errors > mostErrors {
+	if j.errors++; j.errors > maxErrors {
 		_ = j.out.Printf("kanban-run: %s\n", console.Lines(text))
 		return
 	}
@@ -185,7 +189,8 @@ func (j *job) error(text, title, file, line string) {
 		console.Property{Name: "title", Value: title})
 }
 
-// annotate says at the task's file, or where else the fault is known to be, why a board is not complete.
+// annotate says why a board is not complete, at the place of the fault, else at the file of the
+// task.
 func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 	file, line := j.place(err)
 	if culprit := d.Culprit(); file == "" && culprit != nil {
@@ -207,7 +212,7 @@ func (j *job) explain(err error, hint string) {
 	}
 	j.error(text, "kanban-run", file, line)
 	if j.summary != "" {
-		_ = appendTo(j.summary, "**kanban-run**: "+redact.EscapeMarkdown(j.out.Hide(text))+"\n\n") // that the log has it too must do
+		_ = appendTo(j.summary, "**kanban-run**: "+redact.EscapeMarkdown(j.out.Hide(text))+"\n\n") // without a summary the log has it
 	}
 }
 
@@ -250,7 +255,7 @@ func (j *job) summarize(boards []digest.Digest) error {
 	if info, err := os.Stat(j.summary); err == nil {
 		used = info.Size()
 	}
-	return appendTo(j.summary, report.Markdown(boards, j.out.Hide, max(1, mostSummary-int(used))))
+	return appendTo(j.summary, report.Markdown(boards, j.out.Hide, max(1, maxSummary-int(used))))
 }
 
 // close writes the outputs of the step. They must be there however the run ended.
@@ -258,16 +263,16 @@ func (j *job) close(code int) error {
 	if j == nil || j.output == "" {
 		return nil
 	}
-	if good := j.told.outcome == flow.Complete || j.told.outcome == dryRun; j.told.outcome == "" || good != (code == exitComplete) {
-		j.told.outcome = outcomeOf(code)
+	if good := j.result.outcome == flow.Complete || j.result.outcome == dryRun; j.result.outcome == "" || good != (code == exitComplete) {
+		j.result.outcome = outcomeOf(code)
 	}
-	end := rand.Text() // what a path holds cannot end the value before
-	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\njournal<<%s\n%s\n%s\n", j.told.outcome, code, j.told.steps, cmp.Or(j.told.cost, "unknown"),
-		end, j.out.Hide(strings.Join(j.told.journals, "\n")), end)
+	end := rand.Text() // no path can hold it and end the value early
+	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\njournal<<%s\n%s\n%s\n", j.result.outcome, code, j.result.steps, cmp.Or(j.result.cost, "unknown"),
+		end, j.out.Hide(strings.Join(j.result.journals, "\n")), end)
 	return appendTo(j.output, text)
 }
 
-// outcomeOf is the outcome of a run that came to none, by its exit code.
+// outcomeOf is the outcome of a run that reported none, by its exit code.
 func outcomeOf(code int) flow.Outcome {
 	all := []flow.Outcome{flow.Complete, flow.Invalid, flow.Owned, flow.Later}
 	codes := []int{exitComplete, exitInvalid, exitOwned, exitLater}

@@ -1,4 +1,5 @@
-// Command kanban-run runs a board of tasks through AI coding agents, unattended, and tells the truth about what happened.
+// Command kanban-run runs a board of tasks through AI coding agents, unattended, and tells the
+// truth about what happened.
 package main
 
 import "os"

@@ -18,7 +18,7 @@ import (
 func onceCommand() command {
 	return command{
 		name: "once", args: "--role ROLE INSTRUCTION", summary: "one single-shot agent call, without a board", agents: true,
-		goesOn: "the same command asks afresh",
+		resumeHint: "the same command asks afresh",
 		long: `
 The agent gets {"instruction": INSTRUCTION} and its reply is printed as JSON. INSTRUCTION may be - for standard input. The
 exit code is 0 for status ok, 3 for any other status, 4 when no reply was valid.`,

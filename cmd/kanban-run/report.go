@@ -51,7 +51,7 @@ programs. Everything is read from the journals, also while a run is at work. The
 	}
 }
 
-// oneOf is the form that was asked for.
+// oneOf is the form that was asked for, "" for the default. Errors: *usageError for several.
 func oneOf(forms map[string]*bool) (chosen string, err error) {
 	for name, yes := range forms {
 		if *yes && chosen != "" {

@@ -1,4 +1,4 @@
 package main
 
-// onResize tells of nothing: this system has no signal for it.
+// onResize returns nil: this system has no signal for it.
 func onResize() (resized <-chan struct{}, stop func()) { return nil, func() {} }

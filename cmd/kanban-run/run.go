@@ -19,14 +19,14 @@ import (
 
 func runCommand() command {
 	return command{
-		name: "run", args: "[flags] BOARD...", summary: "run boards", agents: true, goesOn: "a board goes on with the same command",
+		name: "run", args: "[flags] BOARD...", summary: "run boards", agents: true, resumeHint: "a board goes on with the same command",
 		long: `
 A board is kanban.yaml, or Markdown with YAML frontmatter. Its fields: phase, sub_phase, current (the path of the current
 task, or null), tasks (a list), and any that you add. Each round gives the current task to the agent of its role, and then
 asks the Manager for the next one. The run ends when current is null or phase is complete. Run the same command again after
 an interruption: it goes on where it was.
 
-Who plays a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else --exec or --agent, which is for every role, the Manager
+The program of a role: --exec ROLE='COMMAND' or --agent ROLE=ADAPTER, else --exec or --agent, which is for every role, the Manager
 too, else the role file, else .kanban-run.yaml, else claude.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
@@ -57,7 +57,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		return 0, err
 	}
 	stubs, remove := stubFolder()
-	// What agents leave behind must fall to this process, or nobody could end it.
+	// Orphans of agents become children of this process, which ends them.
 	if err := proc.Adopt(); err != nil {
 		return 0, errors.Join(err, remove())
 	}
@@ -73,7 +73,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 			Observer: screen.observer, Now: time.Now, Configure: configure, HoldLock: t.holdLock()}
 	}
 	screen.dry = dry
-	code, err := screen.play(t, jobs, general.settings.Jobs)
+	code, err := screen.runJobs(t, jobs, general.settings.Jobs)
 	screen.close()
 	return code, errors.Join(err, remove())
 }
@@ -82,16 +82,16 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 // and is large where there are many boards, or many tasks.
 const gcPercent = 40
 
-// play prepares all boards and runs them.
-func (s *screen) play(t *terminal, jobs []preflight.Job, n int) (int, error) {
+// runJobs prepares all boards and runs them; one that cannot be prepared means that none is run.
+func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) {
 	prepared, errs := preflight.PrepareAll(jobs)
 	if len(errs) > 0 {
 		s.close()
 		return s.refuse(t, errs), nil
 	}
-	stop, kill, release := t.contexts(func(first bool) { s.signalled(t, first) })
+	stop, kill, release := t.contexts(func(first bool) { s.noticeSignal(t, first) })
 	defer release()
-	defer outlivePipes()()
+	defer surviveClosedPipes()()
 	if os.Getenv("GOGC") == "" { // an explicit one wins
 		debug.SetGCPercent(gcPercent)
 	}
@@ -100,7 +100,7 @@ func (s *screen) play(t *terminal, jobs []preflight.Job, n int) (int, error) {
 	return s.summary(t, results)
 }
 
-// summary tells how each board ended and returns the exit code.
+// summary prints how each board ended, and returns the exit code.
 func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error) {
 	endings := make([]report.Ending, len(results))
 	codes := make([]int, len(results))
@@ -125,12 +125,12 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error
 				complete++
 			}
 		}
-		_ = t.stdout.Printf("%d of %d boards complete%s\n", complete, len(endings), after(used))
+		_ = t.stdout.Printf("%d of %d boards complete%s\n", complete, len(endings), usedSuffix(used))
 	}
 	return code, s.conclude(t, endings, results, code)
 }
 
-// conclude tells the job, if there is one.
+// conclude writes what a CI job shows, if this run is part of one.
 func (s *screen) conclude(t *terminal, endings []report.Ending, results []orchestrator.Result, code int) error {
 	if t.job == nil {
 		return nil
@@ -147,7 +147,7 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []orches
 
 // ending writes a board's last line: to stdout what is a result, to stderr what is an error.
 func (s *screen) ending(t *terminal, e report.Ending) {
-	steps := flow.Count(e.Steps, "step") + after(e.Used.Used)
+	steps := flow.Count(e.Steps, "step") + usedSuffix(e.Used.Used)
 	text := fmt.Sprintf("%s, %s", e.Text, steps)
 	if s.dry {
 		text += " (dry run: nothing was changed)"
@@ -160,13 +160,13 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 		out = t.stderr
 	}
 	_ = out.Printf("%s: %s\n", e.Board, indented(text))
-	if e.Hint != "" && t.job == nil { // whose annotation says it
+	if e.Hint != "" && t.job == nil { // a job's annotation has it
 		_ = t.stderr.Printf("hint: %s\n", indented(e.Hint))
 	}
 }
 
-// after is what something came to, behind what it was, where anybody tells.
-func after(u flow.Used) string {
+// usedSuffix is cost and tokens behind a comma, "" where they are not known.
+func usedSuffix(u flow.Used) string {
 	if text := u.String(); text != "" {
 		return ", " + text
 	}
@@ -182,19 +182,19 @@ func hintFor(r orchestrator.Result, dry bool) string {
 		return "free some space; the same command goes on"
 	}
 	advice := report.Advice(r.Outcome, r.Board, r.Log, r.GoesOn)
-	if dry && advice != "" { // which would be about a journal and a log that are gone
+	if dry && advice != "" { // the advice names a journal and a log that are removed
 		return "this was a dry run: nothing was changed, and nothing of it is kept"
 	}
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
-	if hint := hintOf(r.Err); hint != "" && r.Outcome != flow.Owned { // where the board's name is said too
+	if hint := hintOf(r.Err); hint != "" && r.Outcome != flow.Owned { // advice names the board too
 		return hint
 	}
 	return advice
 }
 
-// refuse tells why nothing was started.
+// refuse explains why nothing was started, and returns the exit code.
 func (s *screen) refuse(t *terminal, errs []error) int {
 	codes := make([]int, len(errs))
 	for i, err := range errs {
@@ -209,7 +209,8 @@ func (s *screen) refuse(t *terminal, errs []error) int {
 	return worst(codes)
 }
 
-func (s *screen) signalled(t *terminal, first bool) {
+// noticeSignal says what a signal does.
+func (s *screen) noticeSignal(t *terminal, first bool) {
 	text := "stopping: waiting for the agent to end; once more stops at once"
 	if !first {
 		text = "stopping at once"

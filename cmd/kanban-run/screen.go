@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/report"
 )
 
-// output is how a run is shown: stdout is for results, stderr for people.
+// output are the flags that say how a run is shown.
 type output struct{ json, quiet *bool }
 
 func outputFlags(flags *pflag.FlagSet) *output {
@@ -21,7 +21,7 @@ func outputFlags(flags *pflag.FlagSet) *output {
 	}
 }
 
-// screen is the observer of a run and what it needs at the end.
+// screen is how a run is shown, and what its end needs.
 type screen struct {
 	observer ledger.Observer
 	json     *report.JSON
@@ -67,7 +67,7 @@ func progress(t *terminal, several bool) (ledger.Observer, func()) {
 	return live, func() { once.Do(live.Close) }
 }
 
-// colored follows no-color.org: NO_COLOR set to anything but nothing means no colour.
+// colored follows no-color.org: NO_COLOR with any value means no colour.
 func colored(t *terminal) bool {
 	return !slices.ContainsFunc(t.environ, func(e string) bool { return len(e) > len("NO_COLOR=") && e[:len("NO_COLOR=")] == "NO_COLOR=" })
 }

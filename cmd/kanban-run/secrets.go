@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// redactor hides the secrets of the environment, and of the settings as far as they can be read: it serves what is printed before
-// they are known, or because they are wrong.
+// redactor hides the secrets of the environment, and of the settings as far as they can be read. It
+// is for what is printed before the settings are loaded, or because they are wrong.
 func (t *terminal) redactor() *redact.Redactor {
 	secrets := roster.Secrets(t.environ)
 	for _, dir := range t.folders {
@@ -28,9 +28,9 @@ func (t *terminal) redactor() *redact.Redactor {
 	return r
 }
 
-// settingsMayBeIn notes the folders in which settings of a command can be: the one of -C, else the current one, and those of its
-// boards.
-func (t *terminal) settingsMayBeIn(flags *pflag.FlagSet) {
+// noteSettingsFolders notes the folders whose settings a command may use: that of -C, else the
+// current one, and those of its boards.
+func (t *terminal) noteSettingsFolders(flags *pflag.FlagSet) {
 	dir := t.startDir
 	if f := flags.Lookup("workdir"); f != nil {
 		if given, ok := f.Value.(*valueFlag); ok && len(given.values) > 0 {

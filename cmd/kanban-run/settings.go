@@ -22,7 +22,8 @@ import (
 	"kanban-run/roles"
 )
 
-// settingFlags are the flags of a command that are settings: the rest of the table is in the settings file and the variables.
+// settingFlags are the flags of a command that are settings: the rest of the table is in the
+// settings file and the variables.
 type settingFlags struct{ flags *pflag.FlagSet }
 
 // addSettings declares the flags of the named settings, or of all.
@@ -47,8 +48,8 @@ func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 	return &settingFlags{flags}
 }
 
-// valueFlag keeps a flag's values as they were written; config says what they mean. Values are never split at commas, because
-// commands hold them.
+// valueFlag keeps a flag's values as they were written; config says what they mean. Values are
+// never split at commas, because commands hold them.
 type valueFlag struct {
 	kind     string // what the help calls the value
 	repeated bool
@@ -75,8 +76,8 @@ func agentSettings() []string {
 	return []string{"workdir", "roles", "agent", "exec", "stub", "timeout", "max_retries", "max_attempt_cost"}
 }
 
-// given are the flags that were set, by setting name.
-func (s *settingFlags) given() map[string][]string {
+// values are the flags that were set, by setting name.
+func (s *settingFlags) values() map[string][]string {
 	given := map[string][]string{}
 	for _, setting := range config.Table() {
 		f := s.flags.Lookup(setting.Flag)
@@ -92,7 +93,8 @@ func (s *settingFlags) given() map[string][]string {
 	return given
 }
 
-// setup makes the settings of a work directory. Boards in different folders may have different ones.
+// setup resolves the settings and roles of work directories: boards in different folders may have
+// different ones.
 type setup struct {
 	term    *terminal
 	flags   map[string][]string
@@ -104,7 +106,7 @@ type setup struct {
 
 // load reads flags and variables and changes into -C first, as git and make do.
 func (s *settingFlags) load(t *terminal) (*setup, error) {
-	u := &setup{term: t, flags: s.given(), dir: t.startDir, redactors: map[string]*redact.Redactor{}}
+	u := &setup{term: t, flags: s.values(), dir: t.startDir, redactors: map[string]*redact.Redactor{}}
 	first, _, err := config.Load(config.Input{Flags: u.flags, Environ: t.environ, StartDir: t.startDir})
 	if err != nil {
 		return nil, &invalidSettings{err}
@@ -119,7 +121,8 @@ func (s *settingFlags) load(t *terminal) (*setup, error) {
 	return u, nil
 }
 
-// invalidSettings marks what is wrong with settings or role files as the user's to mend.
+// invalidSettings is an error in settings, role files or boards, which the user has to mend: exit
+// code 2.
 type invalidSettings struct{ err error }
 
 func (e *invalidSettings) Error() string { return e.err.Error() }
@@ -132,8 +135,9 @@ type resolved struct {
 	roles    *roles.Set
 }
 
-// resolve reads the settings file and the role files of a work directory. The settings say where role files are, and the role
-// files say which roles the settings may name, so the settings are looked at twice.
+// resolve reads the settings file and the role files of a work directory. The settings say where
+// role files are, and the role files say which roles the settings may name, so the settings are
+// looked at twice.
 func (u *setup) resolve(dir string) (*resolved, error) {
 	in := config.Input{Flags: u.flags, Environ: u.term.environ, File: filepath.Join(dir, config.FileName), StartDir: u.term.startDir}
 	first, _, err := config.Load(in)
@@ -167,7 +171,7 @@ func roleFolders(named, workdir string) ([]string, error) {
 	return []string{named, project}, nil
 }
 
-// configure gives an preflight.Job what the settings of its work directory say. Boards of one directory share it: roles and
+// configure is [preflight.Job.Configure]. Boards of one work directory share a setup: the roles and
 // prompts of a thousand would take much memory.
 func (u *setup) configure(executable, stubState string, dry bool) func(string) (*preflight.Setup, error) {
 	made := map[string]*preflight.Setup{}
@@ -211,8 +215,8 @@ func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *ros
 		MaxGrace: u.term.job.maxGrace()}
 }
 
-// redactor hides the secrets that the roster knows of, from now on also in what this process prints, and warns of those that it
-// cannot hide.
+// redactor hides the secrets that the roster knows of, from now on also in what this process
+// prints. It warns of those that are too short.
 func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	secrets := c.Secrets()
 	key := fmt.Sprintf("%q", secrets)
@@ -229,8 +233,8 @@ func (u *setup) redactor(c *roster.Roster) *redact.Redactor {
 	return made
 }
 
-// stubFolder names the folder in which stubs count their calls. The first stub makes it, so that a run without one leaves nothing
-// behind however it ends.
+// stubFolder names the folder in which stubs count their calls. The first stub makes it, so that a
+// run without one leaves nothing behind however it ends.
 func stubFolder() (dir string, remove func() error) {
 	dir = filepath.Join(os.TempDir(), "kanban-run-stub-"+rand.Text())
 	return dir, func() error { return os.RemoveAll(dir) }

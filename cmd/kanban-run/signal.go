@@ -24,13 +24,14 @@ func (e *signalError) code() int {
 	}
 }
 
-// oneRequest is the time within which several signals are one request: timeout(1) signals the group as well as the process,
-// and some send another kind soon after.
-const oneRequest = 300 * time.Millisecond
+// Signals within oneRequestWithin are one request: timeout(1) signals the group as well as the
+// process, and some programs send another kind soon after.
+const oneRequestWithin = 300 * time.Millisecond
 
-// contexts gives the two contexts of a run: the first signal ends stop, the second ends kill too, SIGQUIT and the guardian's
-// death end both. said is told of each signal. release ends the goroutine that listens.
-func (t *terminal) contexts(said func(first bool)) (stop, kill context.Context, release func()) {
+// contexts gives the two contexts of a run: the first signal ends stop, the second ends kill too,
+// SIGQUIT and the guardian's death end both. onSignal is called for each signal. release ends the
+// goroutine that listens.
+func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Context, release func()) {
 	stop, cancelStop := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancelCause(context.Background())
 	signals, lost, stopSignals := t.signals()
@@ -43,11 +44,11 @@ func (t *terminal) contexts(said func(first bool)) (stop, kill context.Context, 
 			select {
 			case s := <-signals:
 				first, now := stop.Err() == nil, s == syscall.SIGQUIT
-				if !first && !now && time.Since(asked) < oneRequest {
+				if !first && !now && time.Since(asked) < oneRequestWithin {
 					continue
 				}
 				asked = time.Now()
-				said(first && !now)
+				onSignal(first && !now)
 				cancelStop(&signalError{s})
 				if !first || now {
 					cancelKill(&signalError{s})
@@ -68,21 +69,22 @@ func (t *terminal) contexts(said func(first bool)) (stop, kill context.Context, 
 	}
 }
 
-// signals come from the guardian, if there is one: what this process gets itself is then the same signal again.
+// signals come from the guardian, if there is one. A terminal sends them to this process too, which
+// would count them twice.
 func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, stop func()) {
 	if t.guardian != nil {
 		return t.guardian.Signals(), t.guardian.Lost(), func() {}
 	}
 	own := make(chan os.Signal, 8)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) { // who started it with nohup or in the background wants none
+		if !signal.Ignored(s) { // nohup and a background job ignore it on purpose
 			signal.Notify(own, s)
 		}
 	}
 	return own, nil, func() { signal.Stop(own) }
 }
 
-// holdLock has the guardian hold the locks of boards too; nil without one.
+// holdLock is how the guardian holds the lock of a board too; nil without one.
 func (t *terminal) holdLock() func(*os.File) (func() error, error) {
 	if t.guardian == nil {
 		return nil
@@ -90,9 +92,10 @@ func (t *terminal) holdLock() func(*os.File) (func() error, error) {
 	return t.guardian.Hold
 }
 
-// outlivePipes keeps a run alive when the reader of its output goes away (`kanban-run board | head`): the write fails and the
-// run goes on. The signal is taken, not ignored, because ignoring it would be inherited by the agents.
-func outlivePipes() (release func()) {
+// surviveClosedPipes keeps a run alive when the reader of its output closes the pipe (`kanban-run
+// board | head`): the write fails and the run goes on. SIGPIPE is caught, not ignored: agents would
+// inherit that.
+func surviveClosedPipes() (release func()) {
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	return func() { signal.Stop(pipes) }

@@ -92,10 +92,10 @@ func logCommand() command {
 	}
 }
 
-// pollEvery is how often log --follow looks for news.
-const pollEvery = 300 * time.Millisecond
+// pollInterval is the time between two looks of log --follow.
+const pollInterval = 300 * time.Millisecond
 
-// printLog shows the journal, and with follow also what is added to it until a signal comes.
+// printLog shows the journal, and with follow also what is appended until a signal comes.
 func printLog(t *terminal, board string, show func(string, flow.Entry), follow bool) error {
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
@@ -121,7 +121,7 @@ func printLog(t *terminal, board string, show func(string, flow.Entry), follow b
 		select {
 		case <-stop.Done():
 			return nil
-		case <-time.After(pollEvery):
+		case <-time.After(pollInterval):
 		}
 	}
 }
@@ -132,13 +132,13 @@ func ackCommand() command {
 		long: `
 A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
 when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
-and when two runs took one board. -n shows what changed and what your word would change, and writes nothing. A board
+and when two runs took one board. -n shows what changed and what your decision would change, and writes nothing. A board
 that the Manager ended with blocked, error or escalate (exit code 3) is complete once you acknowledge it or edit it. What
-changed, or what your word changes, is shown as a diff; your word is journaled.`,
+changed, or what your decision changes, is shown as a diff; the decision is journaled.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			note := flags.StringP("message", "m", "", "a note for the journal")
-			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your word and what it would change")
+			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your decision and what it would change")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("ack", args, true); err != nil {
 					return 0, err
@@ -154,22 +154,22 @@ changed, or what your word changes, is shown as a diff; your word is journaled.`
 				if err != nil {
 					return 0, err
 				}
-				return exitComplete, tellDecision(t, args[0], q, *ask)
+				return exitComplete, printDecision(t, args[0], q, *ask)
 			}
 		},
 	}
 }
 
-// tellDecision shows what was decided: seed 002, "concise diff summary".
-func tellDecision(t *terminal, board string, q ledger.Question, ask bool) error {
+// printDecision shows what was decided: seed 002, "concise diff summary".
+func printDecision(t *terminal, board string, q ledger.Question, ask bool) error {
 	text := "acknowledged: "
 	switch {
 	case q.Text == "":
-		return t.stdout.Printf("%s waits for nobody\n", board)
+		return t.stdout.Printf("%s waits for no decision\n", board)
 	case ask && q.GoesOn:
-		text = "may go on without your word: "
+		text = "may go on without your decision: "
 	case ask:
-		text = "waits for your word: "
+		text = "waits for your decision: "
 	}
 	return t.stdout.Printf("%s%s\n", console.Lines(q.Diff), text+q.Text)
 }

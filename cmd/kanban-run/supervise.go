@@ -19,7 +19,7 @@ import (
 func superviseCommand() command {
 	return command{
 		name: "supervise", args: "[-- ARGS]", summary: "talk to an agent whose work a supervisor looks at until it is complete", agents: true, keys: true,
-		goesOn: "kanban-run supervise -- --continue goes on in the last session of this folder",
+		resumeHint: "kanban-run supervise -- --continue goes on in the last session of this folder",
 		long: `
 Type what is to be done. When the agent stops, a supervisor with the prompt of SUPERVISOR.md (in the current folder, else in
 ~/.claude) looks at its work in a fork of the session. What it finds missing is the agent's next message; when its final message
@@ -60,7 +60,7 @@ its first start, and the conversation goes on in that session. Without a termina
 
 const defaultRounds = 10
 
-// supervise holds the conversation. a is the agent's part of it.
+// supervise runs the conversation. a is the agent's assignment.
 func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, error) {
 	r, err := u.resolve(u.dir)
 	if err != nil {
@@ -80,23 +80,23 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	}
 	stop, kill, release := t.contexts(func(bool) {})
 	defer release()
-	defer outlivePipes()()
+	defer surviveClosedPipes()()
 	redactor := u.redactor(agents)
 	if len(withheld) > 0 {
 		_ = t.stderr.Printf("kanban-run: %s\n", flow.WithheldText(withheld, ".kanban-run.yaml"))
 	}
-	desk, err := openDesk(t)
+	talk, err := openConversation(t)
 	if err != nil {
 		return 0, err
 	}
 	if a.Scratch, err = os.MkdirTemp("", "kanban-run-supervise-"); err != nil {
-		return 0, errors.Join(fmt.Errorf("make a folder for a long prompt: %w", err), desk.close())
+		return 0, errors.Join(fmt.Errorf("make a folder for a long prompt: %w", err), talk.close())
 	}
 	supervisor := a
 	supervisor.Prompt = prompt
 	loop := supervise.Supervision{Agent: talker, Worker: a, Supervisor: supervisor, Rounds: rounds, Sinks: attempt.Sinks{Redactor: redactor},
-		Screen: desk, Keyboard: desk.keyboard, Resize: desk.resize, Size: desk.size}
-	err = errors.Join(loop.Run(stop, kill), desk.close(), os.RemoveAll(a.Scratch))
+		Screen: talk, Keyboard: talk.keyboard, Resize: talk.resize, Size: talk.size}
+	err = errors.Join(loop.Run(stop, kill), talk.close(), os.RemoveAll(a.Scratch))
 	if err != nil {
 		return 0, err
 	}

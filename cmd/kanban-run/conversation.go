@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/supervise"
 )
 
-// desk is where a person sits: the keyboard and the screen of a conversation.
-type desk struct {
+// conversation is the keyboard and the screen of a person who talks with an agent.
+type conversation struct {
 	out      *console.Printer
 	keyboard supervise.Keyboard
 	resize   <-chan struct{}
@@ -26,13 +26,13 @@ type desk struct {
 	restore  func() error // of the terminal
 }
 
-// openDesk takes the terminal, if there is one: it is raw then, so that the agent's words and the person's do not mix, and close gives it
-// back as it was.
-func openDesk(t *terminal) (*desk, error) {
+// openConversation takes the terminal, if there is one. It is raw then, so that output does not mix
+// with what is typed; close restores it.
+func openConversation(t *terminal) (*conversation, error) {
 	keys, isFile := t.stdin.(*os.File)
 	if !isFile || !term.IsTerminal(int(keys.Fd())) || !term.IsTerminal(int(t.screen.Fd())) {
 		lines, err := readLines(t.stdin)
-		return &desk{out: t.stdout, screen: t.screen, keyboard: supervise.Keyboard{Lines: lines, Unattended: true, Err: err}, restore: func() error { return nil }}, nil
+		return &conversation{out: t.stdout, screen: t.screen, keyboard: supervise.Keyboard{Lines: lines, Unattended: true, Err: err}, restore: func() error { return nil }}, nil
 	}
 	fd := int(keys.Fd())
 	old, err := term.MakeRaw(fd)
@@ -47,32 +47,32 @@ func openDesk(t *terminal) (*desk, error) {
 	}{typed, t.screen}, "> ")
 	line.SetBracketedPasteMode(true)
 	line.AutoCompleteCallback = grow
-	d := &desk{out: console.New(line, t.secrets), screen: t.screen}
+	c := &conversation{out: console.New(line, t.secrets), screen: t.screen}
 	resized, stop := onResize()
-	d.resize = resized
-	d.fit(line)
-	d.keyboard = supervise.Keyboard{Lines: editLines(line, typed, func() { d.fit(line) }), Interrupts: interrupts}
-	d.restore = func() error {
+	c.resize = resized
+	c.fit(line)
+	c.keyboard = supervise.Keyboard{Lines: editLines(line, typed, func() { c.fit(line) }), Interrupts: interrupts}
+	c.restore = func() error {
 		stop()
 		line.SetBracketedPasteMode(false)
 		_, err := io.WriteString(t.screen, "\r\n")
 		return errors.Join(err, term.Restore(fd, old))
 	}
-	return d, nil
+	return c, nil
 }
 
-func (d *desk) close() error { return d.restore() }
+func (c *conversation) close() error { return c.restore() }
 
-// fit tells the editor of lines how wide the screen is.
-func (d *desk) fit(line *term.Terminal) {
-	if rows, columns := d.size(); columns > 0 {
+// fit sets the width of the line editor to that of the screen.
+func (c *conversation) fit(line *term.Terminal) {
+	if rows, columns := c.size(); columns > 0 {
 		_ = line.SetSize(int(columns), int(rows))
 	}
 }
 
-// size is that of the screen; without one the size that terminals have by custom.
-func (d *desk) size() (rows, columns uint16) {
-	w, h, err := term.GetSize(int(d.screen.Fd()))
+// size is the size of the screen, or 24 by 80 where it is not known.
+func (c *conversation) size() (rows, columns uint16) {
+	w, h, err := term.GetSize(int(c.screen.Fd()))
 	if err != nil || w <= 0 || h <= 0 || w > 1<<15 || h > 1<<15 {
 		return 24, 80
 	}
@@ -81,7 +81,7 @@ func (d *desk) size() (rows, columns uint16) {
 
 const ctrlC = 3
 
-// keysReader takes Ctrl-C out of what is typed: the editor of lines could not tell it from Ctrl-D.
+// keysReader takes Ctrl-C out of what is typed: the line editor could not tell it from Ctrl-D.
 type keysReader struct {
 	keys       io.Reader
 	interrupts chan<- struct{}
@@ -94,7 +94,7 @@ func (k *keysReader) Read(p []byte) (int, error) {
 		if len(kept) < n {
 			select {
 			case k.interrupts <- struct{}{}:
-			default: // one is waiting to be heard
+			default: // one is pending
 			}
 		}
 		copy(p, kept)
@@ -104,24 +104,25 @@ func (k *keysReader) Read(p []byte) (int, error) {
 	}
 }
 
-// mostEdited is the length at which the editor of lines drops what is typed, without a word. One that is longer already grows on.
-const mostEdited = 4096
+// maxEdited is the length, in characters, at which the line editor silently drops what is typed. A
+// line that is longer already is not bound by it.
+const maxEdited = 4096
 
-// grow brings a line over that length: what terminals paste without saying so is typed, too.
+// grow brings a line over that length: a paste that the terminal does not mark looks typed.
 func grow(line string, at int, key rune) (longer string, next int, ok bool) {
-	if len(line) < mostEdited || key < ' ' || !utf8.ValidRune(key) || utf8.RuneCountInString(line) != mostEdited {
+	if len(line) < maxEdited || key < ' ' || !utf8.ValidRune(key) || utf8.RuneCountInString(line) != maxEdited {
 		return "", 0, false
 	}
 	return line[:at] + string(key) + line[at:], at + utf8.RuneLen(key), true
 }
 
-// mostTyped is how many messages may wait for their turn; what is typed after them is lost.
-const mostTyped = 1000
+// maxTyped is how many messages may wait; what is typed after them is lost.
+const maxTyped = 1000
 
-// editLines reads what is typed. What was pasted is one message, however many lines it has. Keys are read on after Ctrl-D, and while nobody
-// wants to hear: Ctrl-C is among them.
+// editLines reads what is typed. A paste is one message, however many lines it has. Keys are read
+// on after Ctrl-D, and while no message is taken, because Ctrl-C is among them.
 func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan string {
-	lines := make(chan string, mostTyped)
+	lines := make(chan string, maxTyped)
 	go func() {
 		var pasted []string
 		for {
@@ -146,10 +147,10 @@ func editLines(line *term.Terminal, typed *keysReader, before func()) <-chan str
 	return lines
 }
 
-// maxMessage is how long a line of standard input may be that is a message.
+// maxMessage bounds a message, which is a line of standard input, in bytes.
 const maxMessage = 8 << 20
 
-// readLines reads messages; failed says, once there are no more, why there should have been.
+// readLines reads messages. failed returns the error that ended them, nil at the end of the input.
 func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	lines := make(chan string)
 	scan := bufio.NewScanner(from)
@@ -173,25 +174,25 @@ func readLines(from io.Reader) (messages <-chan string, failed func() error) {
 	}
 }
 
-// Notice shows a word of the program itself.
-func (d *desk) Notice(text string) { _ = d.out.Printf("== %s\n", text) }
+// Notice shows a line of kanban-run itself.
+func (c *conversation) Notice(text string) { _ = c.out.Printf("== %s\n", text) }
 
 // Agent shows what the agent does.
-func (d *desk) Agent(e agent.Event) { d.show("", e) }
+func (c *conversation) Agent(e agent.Event) { c.show("", e) }
 
 // Supervisor shows what the supervisor does.
-func (d *desk) Supervisor(e agent.Event) { d.show("supervisor: ", e) }
+func (c *conversation) Supervisor(e agent.Event) { c.show("supervisor: ", e) }
 
-func (d *desk) show(who string, e agent.Event) {
+func (c *conversation) show(speaker string, e agent.Event) {
 	switch e.Kind {
 	case agent.Text:
 		text := strings.TrimSpace(e.Text)
 		if text != "" {
-			_ = d.out.Printf("%s%s\n", console.Lines(who), console.Lines(text))
+			_ = c.out.Printf("%s%s\n", console.Lines(speaker), console.Lines(text))
 		}
 	case agent.ToolStarted:
-		_ = d.out.Printf("%s[%s] %s\n", console.Lines(who), e.Tool, e.Text)
+		_ = c.out.Printf("%s[%s] %s\n", console.Lines(speaker), e.Tool, e.Text)
 	case agent.Retry, agent.Warning:
-		_ = d.out.Printf("%s%s\n", console.Lines(who), e.String())
+		_ = c.out.Printf("%s%s\n", console.Lines(speaker), e.String())
 	}
 }
