@@ -142,7 +142,7 @@ func TestNoGraceForTheLeft(t *testing.T) {
 	}
 }
 
-// TestBoardIsHeldUntilSwept: as long as agents of a runner that was killed may live, nobody else gets the board.
+// TestBoardIsHeldUntilSwept: as long as agents of a killed runner may live, no other run gets the board.
 func TestBoardIsHeldUntilSwept(t *testing.T) {
 	s := newSite(t, built(t, buildPlain), 1)
 	s.env = []string{"CRASH_DEAF=Implementor tasks/1.md"}

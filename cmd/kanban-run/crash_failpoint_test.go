@@ -180,7 +180,7 @@ func killedAtWork(t *testing.T, s *site) {
 	s.settle(bothHalves, history{})
 }
 
-// longList: the Manager's input is too long for the journal, because of tasks that nobody has written yet.
+// longList: the Manager's input is too long for the journal, because of tasks that are not written yet.
 func longList(_ *testing.T, s *site) {
 	for i := range 30 {
 		s.listed += fmt.Sprintf("  - planned/%s/%d.md\n", strings.Repeat("x", 200), i)

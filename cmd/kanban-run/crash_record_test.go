@@ -196,7 +196,7 @@ func (s *site) checkComplete(n int) {
 	s.checkLogs(h)
 }
 
-// checkUndisturbed: no crash is taken for somebody's tampering, and each run owned the board before it did anything.
+// checkUndisturbed: no crash is taken for tampering, and each run owned the board before it did anything.
 func (s *site) checkUndisturbed(h history) {
 	s.t.Helper()
 	acked, latest := map[uint64]bool{}, uint64(0)
@@ -204,7 +204,7 @@ func (s *site) checkUndisturbed(h history) {
 		switch r.Type {
 		case "STEP_ABANDONED", "CALL_RESTARTED", "STATE_DIVERGENCE", "SPLIT_BRAIN_DETECTED", "RECONCILE_LOCK_ENTER", "SNAPSHOT_CONFLICT",
 			"SNAPSHOT_NOT_FOUND":
-			s.t.Fatalf("nobody disturbed the board, and the journal has %s\n%s", r.Type, s.story())
+			s.t.Fatalf("the board was not disturbed, and the journal has %s\n%s", r.Type, s.story())
 		case "STATE_OWNERSHIP_ACK":
 			acked[r.Epoch] = true
 		case "RUN_STARTED":

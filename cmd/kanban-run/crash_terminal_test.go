@@ -105,6 +105,6 @@ func openTerminal(t *testing.T) (keyboard, screen *os.File) {
 	must(t, err)
 	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	must(t, err)
-	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // ends when nobody has the screen open
+	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // ends when the screen is closed everywhere
 	return keyboard, screen
 }

@@ -16,7 +16,7 @@ import (
 // feedback is how an agent's prompt begins that has a supervisor's verdict in it.
 const feedback = "A supervisor has looked at your work"
 
-// supervised has the model play an agent and its supervisor, who is content the third time.
+// supervised has the model play an agent and its supervisor, which is content the third time.
 func (s *realSite) supervised(verdicts ...string) {
 	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 		rounds := 0
@@ -161,7 +161,7 @@ func TestRealReviewLimit(t *testing.T) {
 	s.run(exitComplete)
 }
 
-// TestRealReviewKilled: SIGKILL while the supervisor looks at the work leaves nobody, and the call is made again.
+// TestRealReviewKilled: SIGKILL while the supervisor looks at the work leaves no process, and the call is made again.
 func TestRealReviewKilled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
@@ -238,7 +238,7 @@ func TestRealReviewTimeout(t *testing.T) {
 	}
 }
 
-// TestRealReviewOfPipe: an agent that puts a pipe in its task's place hangs nobody.
+// TestRealReviewOfPipe: an agent that puts a pipe in its task's place hangs no program.
 func TestRealReviewOfPipe(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")

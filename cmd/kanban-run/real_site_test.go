@@ -57,7 +57,7 @@ func newReal(t *testing.T, name string, n int) *realSite {
 	return s
 }
 
-// work is what the model does for an agent that got a task or is the Manager, and nobody said otherwise: it writes out/N.txt, or walks the
+// work is what the model does for an agent that got a task or is the Manager, and no other answer was set: it writes out/N.txt, or walks the
 // list.
 func (s *realSite) work(_ *modeltest.Request, said string) (modeltest.Script, bool) {
 	switch task := taskOf(said); {

@@ -215,7 +215,7 @@ while read -r line; do :; done
 	return s
 }
 
-// TestSuperviseKills: Ctrl-C once more ends at once who does not end when asked to.
+// TestSuperviseKills: a second Ctrl-C kills an agent that does not end when asked to.
 func TestSuperviseKills(t *testing.T) {
 	t.Parallel()
 	for name, supervisor := range map[string]bool{"agent": false, "supervisor": true} {
@@ -301,7 +301,7 @@ func TestSuperviseSaysWhatToDo(t *testing.T) {
 	})
 }
 
-// TestRealSuperviseEnds: whatever ends it, the terminal is given back and nobody is left.
+// TestRealSuperviseEnds: whatever ends it, the terminal is restored and no process is left.
 func TestRealSuperviseEnds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -507,7 +507,7 @@ func TestRealSupervisePiped(t *testing.T) {
 	s.nobodyIsLeft()
 }
 
-// TestSuperviseTakesNoMessage: a message on the command line is not handed to claude, who would not hear it.
+// TestSuperviseTakesNoMessage: a message on the command line is not handed to claude, which would ignore it.
 func TestSuperviseTakesNoMessage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, built(t, buildPlain), 0)

@@ -126,7 +126,7 @@ func TestRealMCP(t *testing.T) {
 	}
 }
 
-// TestRealWithheld: who lacks a variable that was withheld is told what passes it.
+// TestRealWithheld: an agent that lacks a withheld variable leads to a hint of what passes it.
 func TestRealWithheld(t *testing.T) {
 	s := newReal(t, "codex", 1)
 	s.write(".kanban-run.yaml", "")
