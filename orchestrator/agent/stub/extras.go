@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -19,21 +20,32 @@ type extras struct {
 	Whole   bool       `yaml:"whole_session" json:"whole_session,omitempty"`
 	Later   string     `yaml:"later" json:"later,omitempty"`
 	Until   *time.Time `yaml:"until" json:"until,omitempty"`
+	Lost    bool       `yaml:"lost" json:"lost,omitempty"`
 }
 
 // extrasReader finds the extras in a key of the reply that no other reader knows. A reply that is no JSON
-// has none.
-type extrasReader struct{ agent.Reader }
+// has none. Of a review, whose reply is a text, it reports the message.
+type extrasReader struct {
+	agent.Reader
+	review bool
+}
 
 func (r *extrasReader) End(exit proc.Exit) agent.Report {
 	report := r.Reader.End(exit)
 	var said struct {
-		Told *extras `json:"told"`
+		Message string  `json:"message"`
+		Told    *extras `json:"told"`
 	}
 	if json.Unmarshal(report.Reply, &said) != nil || said.Told == nil {
 		return report
 	}
 	t := said.Told
+	if r.review {
+		report.Reply = []byte(said.Message)
+	}
+	if t.Lost {
+		report.Failure = &contract.Failure{Reason: "the session is not known", Lost: true}
+	}
 	report.Session, report.Cumulative = t.Session, t.Whole
 	report.Spent = &agent.Spending{Input: t.Input, Cached: t.Cached, Output: t.Output}
 	if t.Cost != nil {

@@ -13,6 +13,7 @@ import (
 // call is what a stub agent was started with.
 type call struct {
 	role           string
+	kind           string // callTask, callReview or callResume
 	input          input
 	rule           rule
 	stdout, stderr io.Writer
@@ -44,6 +45,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	role := flags.String("role", "", "the `role` to play")
 	file := flags.String("file", "", "`file` with rules")
 	state := flags.String("state", "", "`folder` in which calls are counted")
+	kind := flags.String("call", callTask, "the `call` of a session that goes on")
 	leaked := flags.Bool("leaked", false, "be a process that an agent left behind")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -51,7 +53,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if *leaked {
 		hang()
 	}
-	c := &call{role: *role, stdout: stdout, stderr: stderr}
+	c := &call{role: *role, kind: *kind, stdout: stdout, stderr: stderr}
 	if err := c.prepare(stdin, *file, *state); err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", Command, err)
 		return 2
@@ -85,7 +87,7 @@ func (c *call) prepare(stdin io.Reader, file, state string) error {
 			return fmt.Errorf("count calls: %w", err)
 		}
 	}
-	if i := slices.IndexFunc(rules, func(r rule) bool { return r.matches(c.role, c.input.task(), attempt) }); i >= 0 {
+	if i := slices.IndexFunc(rules, func(r rule) bool { return r.matches(c, attempt) }); i >= 0 {
 		c.rule = rules[i]
 	}
 	return nil

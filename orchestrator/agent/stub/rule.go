@@ -22,6 +22,7 @@ const maxRules = 256 << 10
 type rule struct {
 	Role    string    `yaml:"role"`
 	Task    string    `yaml:"task"`
+	Call    string    `yaml:"call"`
 	Attempt attempts  `yaml:"attempt"`
 	Do      string    `yaml:"do"`
 	Status  string    `yaml:"status"`
@@ -127,9 +128,12 @@ func findNext(n *yaml.Node) nextTask {
 }
 
 // matches says whether the rule is for a call. attempt counts the calls with the same role and input.
-func (r rule) matches(role, task string, attempt int) bool {
+func (r rule) matches(c *call, attempt int) bool {
+	task := c.input.task()
 	switch {
-	case r.Role != "" && !strings.EqualFold(r.Role, role):
+	case r.Role != "" && !strings.EqualFold(r.Role, c.role):
+		return false
+	case r.Call != "" && r.Call != c.kind:
 		return false
 	case r.Task != "" && path.Clean(r.Task) != path.Clean(task) && r.Task != path.Base(task):
 		return false

@@ -3,6 +3,7 @@
 package stub
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 
@@ -53,15 +54,39 @@ func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
 		}
 		argv = append(argv, opt.flag, path)
 	}
-	return call.Invocation(argv), nil
+	if call.Follow == nil {
+		return call.Invocation(argv), nil
+	}
+	text, err := json.Marshal(struct {
+		Instruction string `json:"instruction"`
+	}{call.Follow.Text})
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	call.Input = text
+	return call.Invocation(append(argv, "--call", followed(call.Contract))), nil
+}
+
+// The calls that a rule may be for: one that begins, the review of its work, and work that goes on after it.
+const (
+	callTask   = "task"
+	callReview = "review"
+	callResume = "resume"
+)
+
+func followed(k contract.Kind) string {
+	if k == contract.Review {
+		return callReview
+	}
+	return callResume
 }
 
 // Reader looks for more than a reply only where a rule may have added it.
-func (a adapter) Reader(contract.Kind, agent.Host) agent.Reader {
+func (a adapter) Reader(k contract.Kind, _ agent.Host) agent.Reader {
 	if a.opts.File == "" {
 		return agent.NewObjectReader()
 	}
-	return &extrasReader{agent.NewObjectReader()}
+	return &extrasReader{agent.NewObjectReader(), k == contract.Review}
 }
 
 func (adapter) Tool() agent.Tool { return agent.Tool{} }
