@@ -161,7 +161,7 @@ func TestRealReviewLimit(t *testing.T) {
 	s.run(exitComplete)
 }
 
-// TestRealReviewKilled: SIGKILL while the supervisor looks at the work leaves no process, and the call is made again.
+// TestRealReviewKilled: SIGKILL while the supervisor looks at the work leaves no process, and the review is held again.
 func TestRealReviewKilled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
@@ -181,7 +181,7 @@ func TestRealReviewKilled(t *testing.T) {
 		s.supervised("[TASK_COMPLETED]")
 		s.run(exitComplete)
 		if log := s.ask("log", "kanban.yaml"); !strings.Contains(log, "accepts the work (round 1") || !strings.Contains(log, "the run died before") {
-			t.Errorf("the log is %s, want the call to be made again", log)
+			t.Errorf("the log is %s, want the review to be held again", log)
 		}
 	}, "gemini", "acp")
 }
@@ -198,7 +198,7 @@ func TestRealReviewAgain(t *testing.T) {
 		return s.work(q, said)
 	})
 	s.run(exitComplete)
-	s.says("the supervisor of Implementor gave no verdict (API Error: 500", "accepts the work (round 1")
+	s.says("the supervisor of Implementor, attempt 2, gave no verdict", "API Error: 500", "accepts the work (round 1")
 	wrote := 0
 	for _, q := range s.model.Requests() {
 		if q.Answer == "write" {
@@ -220,7 +220,7 @@ func TestRealReviewAgain(t *testing.T) {
 	s.says("the supervisor of Implementor gave no verdict in 2 attempts; the last: API Error: 500")
 }
 
-// TestRealReviewTimeout: the timeout is that of the attempt, reviews included.
+// TestRealReviewTimeout: a review has a timeout of its own, and one that is over is no verdict.
 func TestRealReviewTimeout(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
@@ -231,8 +231,8 @@ func TestRealReviewTimeout(t *testing.T) {
 		return s.work(q, said)
 	})
 	began := time.Now()
-	s.run(exitExhausted, "--max-retries", "0", "--timeout", "8s")
-	s.says("timed out after 8s, reviews included", "at least $0.01")
+	s.run(exitNeedsPerson, "--max-retries", "0", "--timeout", "8s")
+	s.says("the supervisor of Implementor gave no verdict in 1 attempt", "timed out after 8s", "at least $0.01")
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %v to end", took)
 	}

@@ -5,7 +5,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// DryRun writes who would have got which task, and the command that would have run. It is safe for concurrent use.
+// DryRun writes which role would get which task, and the command that would run. It is safe for
+// concurrent use.
 type DryRun struct {
 	out *console.Printer
 	*Plain
@@ -30,7 +31,7 @@ func (d *DryRun) Entry(board string, e flow.Entry) {
 		}
 		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s\n", name, ev.Step, ev.Role, subject, ev.Command)
 	case flow.ReplyRejected:
-		ev.Output = "" // it goes with the private copy
+		ev.Output = "" // its folder is removed with the private copy
 		e.Event = ev
 		d.Plain.Entry(board, e)
 	}

@@ -8,11 +8,12 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Grouped writes the log of a GitHub Actions job: a group that can be folded for each step, with what its agents do, and a
-// line after it that says what became of it. Whatever stands in a group is wrapped in stop-commands with a token that nobody
-// can guess. It is safe for concurrent use.
+// Grouped writes the log of a GitHub Actions job: for each step a group that can be folded, with
+// what its agents do, and a line after it with the result. The text in a group is wrapped in
+// stop-commands with a token that cannot be guessed. It is safe for concurrent use.
 //
-// Groups do not nest. With one board its lines come as they happen; with several, a step's group comes when the step ends.
+// Groups do not nest. With one board its lines come as they happen; with several, a step's group
+// comes when the step ends.
 type Grouped struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -25,20 +26,20 @@ type Grouped struct {
 // group is the open step of a board.
 type group struct {
 	title   string
-	open    bool     // its head is written, and what is said now is too
-	told    int      // lines of its agents
+	open    bool     // its head is written, and lines are written at once
+	shown   int      // lines of its agents
 	message string   // of the task agent
-	lines   []string // what was said while it was not
+	lines   []string // held back while it is not open
 	bytes   int
-	dropped int // lines before these
+	dropped int // lines, before those that are held back
 }
 
-// How much an agent may say in a step, what a group holds back at most, and how many warnings a job may show: the runner keeps
-// ten of a step.
+// Bounds of what agents show in a step, of what a group holds back, and of the warnings of a job:
+// its runner keeps ten of a step.
 const (
-	mostTold     = 2000 // lines
-	mostBytes    = 32 << 10
-	mostWarnings = 9
+	maxLines    = 2000 // lines
+	maxHeld     = 32 << 10
+	maxWarnings = 9
 )
 
 // NewGrouped writes to out, which the runner of the job reads.
@@ -46,14 +47,14 @@ func NewGrouped(out *console.Printer, token string, names bool) *Grouped {
 	return &Grouped{out: out, token: token, names: names, boards: map[string]*group{}}
 }
 
-// Entry writes what a person wants to know of a journaled event.
+// Entry writes the lines of a journaled event.
 func (g *Grouped) Entry(board string, e flow.Entry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch ev := e.Event.(type) {
 	case flow.StepStarted:
 		g.close(board)
-		g.begin(board, fmt.Sprintf("step %d: %s to %s%s", ev.Step, ev.Task, ev.Role, place(ev.Index, ev.Of)))
+		g.begin(board, fmt.Sprintf("step %d: %s to %s%s", ev.Step, ev.Task, ev.Role, placeSuffix(ev.Index, ev.Of)))
 		return
 	case flow.AttemptStarted:
 		if g.boards[board] == nil {
@@ -74,21 +75,21 @@ func (g *Grouped) Entry(board string, e flow.Entry) {
 			message = b.message
 		}
 		g.close(board)
-		g.print(board, fmt.Sprintf("step %d: %s %s%s%s", ev.Step, ev.Role, ev.Status, within(ev.Millis), about(message)))
+		g.print(board, fmt.Sprintf("step %d: %s %s%s%s", ev.Step, ev.Role, ev.Status, durationSuffix(ev.Millis), messageSuffix(message)))
 	case flow.StepAbandoned, flow.RunFinished, flow.RunInterrupted:
 		g.close(board)
 	}
 }
 
-// within says how long a step took, if that is known: of one that went on it is not.
-func within(millis int64) string {
+// durationSuffix is how long a step took, "" for a step that began in an earlier run.
+func durationSuffix(millis int64) string {
 	if millis == 0 {
 		return ""
 	}
 	return " in " + took(millis)
 }
 
-func about(message string) string {
+func messageSuffix(message string) string {
 	if message == "" {
 		return ""
 	}
@@ -100,27 +101,27 @@ func (g *Grouped) Activity(board, text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if b := g.boards[board]; b != nil {
-		if b.told++; b.told > mostTold {
+		if b.shown++; b.shown > maxLines {
 			return
 		}
-		if b.told == mostTold {
-			text = "… what it says next is not shown"
+		if b.shown == maxLines {
+			text = "… further output of this step is not shown"
 		}
 	}
 	g.say(board, "  "+text)
 }
 
-// Notice is a warning of the job, as long as it has room for one.
+// Notice writes a warning annotation, or a plain line where there is no room for one.
 func (g *Grouped) Notice(board, text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for name, b := range g.boards {
-		if b.open { // there, commands are stopped
+		if b.open { // commands are stopped there
 			g.say(name, "warning: "+text)
 			return
 		}
 	}
-	if g.warned++; g.warned > mostWarnings {
+	if g.warned++; g.warned > maxWarnings {
 		g.say(board, "warning: "+text)
 		return
 	}
@@ -152,7 +153,7 @@ func (g *Grouped) head(board string, b *group) {
 	_ = g.out.Command("stop-commands", g.token)
 }
 
-// say writes a line into the open group, or keeps it for when the group is written.
+// say writes a line into the open group, or holds it back until the group is written.
 func (g *Grouped) say(board, text string) {
 	b := g.boards[board]
 	switch {
@@ -165,10 +166,10 @@ func (g *Grouped) say(board, text string) {
 	}
 }
 
-// keep adds a line, and forgets the oldest for which there is no room.
+// keep holds a line back, and drops the oldest where there is no room.
 func (b *group) keep(text string) {
 	b.lines, b.bytes = append(b.lines, text), b.bytes+len(text)
-	for b.bytes > mostBytes && len(b.lines) > 1 {
+	for b.bytes > maxHeld && len(b.lines) > 1 {
 		b.bytes -= len(b.lines[0])
 		b.lines = b.lines[1:]
 		b.dropped++
@@ -202,7 +203,7 @@ func (g *Grouped) print(board, text string) {
 	_ = g.out.Printf("%s\n", text)
 }
 
-// Close ends the groups of runs that ended without a word.
+// Close ends the groups of runs that reported no end.
 func (g *Grouped) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -107,10 +107,10 @@ func TestGroupedIsBounded(t *testing.T) {
 			g.Activity("k", fmt.Sprintf("line %d %s", i, strings.Repeat("x", 40)))
 		}
 	}
-	if got := grouped(false, flood); strings.Count(got, "line ") != mostTold-1 || !strings.Contains(got, "what it says next is not shown") || strings.Count(got, "::warning") != mostWarnings {
+	if got := grouped(false, flood); strings.Count(got, "line ") != maxLines-1 || !strings.Contains(got, "further output of this step is not shown") || strings.Count(got, "::warning") != maxWarnings {
 		t.Errorf("%d lines of the agent and %d warnings", strings.Count(got, "line "), strings.Count(got, "::warning"))
 	}
-	if got := grouped(true, flood); len(got) > 2*mostBytes || !strings.Contains(got, "lines before these") {
+	if got := grouped(true, flood); len(got) > 2*maxHeld || !strings.Contains(got, "lines before these") {
 		t.Errorf("%d bytes were held back", len(got))
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// JSON writes one JSON object a line: every journaled event, as it is in the journal, and notices. It is safe for concurrent
-// use.
+// JSON writes one JSON object a line: every journaled event, as it is in the journal, and notices.
+// It is safe for concurrent use.
 type JSON struct{ out *console.Printer }
 
 // NewJSON writes to out.

@@ -11,9 +11,9 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each step. A board that is not
-// complete has exactly one failure, or one error where the program and not the work has failed, so that what CI shows is what
-// the exit code says. hide redacts a text.
+// JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
+// step. A board that is not complete has exactly one failure, or one error where the program and
+// not the work has failed, so that what CI shows is what the exit code says. hide redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	j := junit{func(text string) string { return redact.EscapeLines(hide(text)) }}
 	var all suites
@@ -29,8 +29,9 @@ func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
 	return append(append([]byte(xml.Header), text...), '\n'), nil
 }
 
-// Elements, their order and attributes are valid by the schema of Apache Ant's JUnit task (windyroad/JUnit-Schema), which is the
-// narrowest, and by that of Jenkins (junit-10.xsd of its xunit plugin).
+// Elements, their order and attributes are valid by the schema of Apache Ant's JUnit task
+// (windyroad/JUnit-Schema), which is the narrowest, and by that of Jenkins (junit-10.xsd of its
+// xunit plugin).
 type suites struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Suites  []suite  `xml:"testsuite"`
@@ -117,7 +118,8 @@ func count(p *problem) int {
 	return 1
 }
 
-// fail says why the board is not complete. What the work did not achieve is a failure, what kept it from being done an error.
+// fail says why the board is not complete. What the work did not achieve is a failure, what kept it
+// from being done an error.
 func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	if d.Advice != "" {
 		text += "\nnext: " + d.Advice + "\n"
@@ -131,7 +133,7 @@ func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	}
 }
 
-// failureText is what the last attempt of a step left: why it was not accepted, and its last lines.
+// failureText is the last attempt of a step: why it was not accepted, and its last lines.
 func failureText(s *digest.Step) string {
 	last := s.Last()
 	if last == nil {
@@ -168,12 +170,13 @@ func (j junit) log(d *digest.Digest) string {
 }
 
 func attemptLine(a *digest.Attempt) string {
-	line := fmt.Sprintf("%s attempt %d: %s", player(flow.AttemptRef{Call: a.Call, Role: a.Role}), a.Attempt, a.Result)
+	name := strings.TrimSuffix(attemptName(flow.AttemptRef{Call: a.Call, Role: a.Role, Attempt: a.Attempt}), ",")
+	line := fmt.Sprintf("%s: %s", name, a.Result)
 	switch {
 	case a.Status != "":
 		line += ", " + a.Status
 	case a.SentBack:
-		line += ", not content"
+		line = name + ": sent the work back"
 	}
 	if a.Reason != "" {
 		line += ": " + a.Reason

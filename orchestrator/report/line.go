@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// mark is what a line is about, for a colour or a sign in front of it.
+// mark is how a line is shown: its sign and colour.
 type mark int
 
 const (
@@ -17,7 +17,7 @@ const (
 	good
 	warn
 	bad
-	begun // said where no live line shows it
+	begun // left out where a live line shows it
 )
 
 // line is one line about an event.
@@ -26,32 +26,32 @@ type line struct {
 	text string
 }
 
-// describe renders an event; events that nobody needs to see give no line.
+// describe renders an event for a person. What needs no attention gives no line.
 func describe(e flow.Event) []line {
 	switch e := e.(type) {
 	case flow.RunStarted:
-		return started(e)
+		return describeRun(e)
 	case flow.StepStarted:
-		return []line{{begun, fmt.Sprintf("step %d: %s to %s%s", e.Step, e.Task, e.Role, place(e.Index, e.Of))}}
+		return []line{{begun, fmt.Sprintf("step %d: %s to %s%s", e.Step, e.Task, e.Role, placeSuffix(e.Index, e.Of))}}
 	case flow.AttemptStarted:
-		return []line{{begun, begins(e)}}
+		return []line{{begun, describeAttempt(e)}}
 	case flow.ReplyAccepted:
-		return accepted(e)
+		return describeAcceptance(e)
 	case flow.ReplyRejected:
-		return rejected(e)
+		return describeRejection(e)
 	case flow.AttemptStopped:
-		return []line{{warn, fmt.Sprintf("step %d: %s attempt %d stopped%s: %s", e.Step, player(e.AttemptRef), e.Attempt, cost(e.Spent), e.Reason)}}
+		return []line{{warn, fmt.Sprintf("step %d: %s stopped%s: %s", e.Step, attemptName(e.AttemptRef), spentSuffix(e.Spent), e.Reason)}}
 	case flow.WorkFinished:
 		return []line{{begun, fmt.Sprintf("step %d: the supervisor of %s looks at the work (round %d)", e.Step, e.Role, e.Round)}}
 	case flow.ReviewHeld:
-		return reviewed(e)
+		return describeReview(e)
 	case flow.VerdictMissed:
 		return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s gave no verdict (%s; round %d, attempt %d of %d, %s)", e.Step, e.Role, brief(e.Reason),
 			e.Round, e.Try, e.Of, took(e.Millis))}}
 	case flow.ReviewFailed:
 		return []line{{bad, fmt.Sprintf("step %d: %s", e.Step, brief(e.Reason))}}
 	case flow.StateDiverged:
-		return []line{{warn, e.Text + diverged(e)}}
+		return []line{{warn, e.Text + divergedSuffix(e)}}
 	case flow.BoardEdited:
 		return []line{{warn, fmt.Sprintf("step %d: the board was edited since the last run; the call starts afresh", e.Step)}}
 	case flow.InputLost:
@@ -59,19 +59,19 @@ func describe(e flow.Event) []line {
 	case flow.CallRestarted:
 		return []line{{warn, fmt.Sprintf("step %d: %s; the call starts afresh", e.Step, e.Reason)}}
 	case flow.StepFinished:
-		return finished(e)
+		return describeStepEnd(e)
 	case flow.StepAbandoned:
 		return []line{{warn, fmt.Sprintf("step %d: given up, %s", e.Step, e.Reason)}}
 	case flow.BoardWriteStarted, flow.BoardWritten, flow.RunInterrupted, flow.RunFinished:
 		return nil
 	case flow.Acknowledged:
-		return []line{{calm, "acknowledged by the Lead" + because(e.Note)}}
+		return []line{{calm, "acknowledged by the Lead" + noteSuffix(e.Note)}}
 	default:
-		return custody(e)
+		return describeCustody(e)
 	}
 }
 
-func started(e flow.RunStarted) []line {
+func describeRun(e flow.RunStarted) []line {
 	lines := []line{{calm, fmt.Sprintf("%s in %s", flow.Count(e.Tasks, "task"), e.Workdir)}}
 	if len(e.Withheld) > 0 {
 		lines = append(lines, line{calm, flow.WithheldText(e.Withheld, ".kanban-run.yaml or in a role")})
@@ -79,18 +79,18 @@ func started(e flow.RunStarted) []line {
 	return lines
 }
 
-func begins(e flow.AttemptStarted) string {
+func describeAttempt(e flow.AttemptStarted) string {
 	switch {
 	case e.Call == flow.ReviewCall:
 		return fmt.Sprintf("step %d: the supervisor of %s looks at the work (round %d)", e.Step, e.Role, e.Round)
 	case e.From != "":
 		return fmt.Sprintf("step %d: %s goes on with the work (round %d)", e.Step, e.Role, e.Round)
 	default:
-		return fmt.Sprintf("step %d: %s started%s", e.Step, e.Role, again(e.Attempt))
+		return fmt.Sprintf("step %d: %s started%s", e.Step, e.Role, attemptSuffix(e.Attempt))
 	}
 }
 
-// player is the program that an attempt started, as a person would call it.
+// player is the program of an attempt, as a person would call it.
 func player(r flow.AttemptRef) string {
 	if r.Call == flow.ReviewCall {
 		return "the supervisor of " + r.Role
@@ -98,22 +98,30 @@ func player(r flow.AttemptRef) string {
 	return r.Role
 }
 
-func accepted(e flow.ReplyAccepted) []line {
+// attemptName names an attempt at the beginning of a sentence about it.
+func attemptName(r flow.AttemptRef) string {
+	if r.Call == flow.ReviewCall {
+		return fmt.Sprintf("%s, attempt %d,", player(r), r.Attempt)
+	}
+	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
+}
+
+func describeAcceptance(e flow.ReplyAccepted) []line {
 	m := good
 	if e.Status != "ok" {
 		m = warn
 	}
-	text := fmt.Sprintf("step %d: %s %s in %s%s", e.Step, e.Role, e.Status, took(e.Millis), cost(e.Spent))
+	text := fmt.Sprintf("step %d: %s %s in %s%s", e.Step, e.Role, e.Status, took(e.Millis), spentSuffix(e.Spent))
 	if e.Message != "" {
 		text += ": " + brief(e.Message)
 	}
 	return []line{{m, text}}
 }
 
-func reviewed(e flow.ReviewHeld) []line {
+func describeReview(e flow.ReviewHeld) []line {
 	spent := ""
-	if e.Call == flow.ReviewCall { // before form 4 it is what the attempt came to so far
-		spent = cost(e.Spent)
+	if e.Call == flow.ReviewCall { // before form 4 it was the sum of the attempt so far
+		spent = spentSuffix(e.Spent)
 	}
 	if e.Completed {
 		return []line{{good, fmt.Sprintf("step %d: the supervisor of %s accepts the work (round %d, %s)%s", e.Step, e.Role, e.Round, took(e.Millis), spent)}}
@@ -121,15 +129,15 @@ func reviewed(e flow.ReviewHeld) []line {
 	return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s is not content (round %d, %s)%s: %s", e.Step, e.Role, e.Round, took(e.Millis), spent, brief(e.Feedback))}}
 }
 
-// cost is what an attempt came to, if its tool tells.
-func cost(s *flow.Spending) string {
+// spentSuffix is what an attempt came to, "" where its tool does not tell.
+func spentSuffix(s *flow.Spending) string {
 	if s == nil {
 		return ""
 	}
 	return " (" + s.String() + ")"
 }
 
-// session is by which an agent's tool would go on with the conversation, if it told.
+// session names the session in which the agent's tool would go on, "" where it does not tell.
 func session(e flow.Event) string {
 	switch e := e.(type) {
 	case flow.ReplyAccepted:
@@ -145,7 +153,7 @@ func session(e flow.Event) string {
 	}
 }
 
-func rejected(e flow.ReplyRejected) []line {
+func describeRejection(e flow.ReplyRejected) []line {
 	then := "no retry is left"
 	switch {
 	case e.Lost:
@@ -153,11 +161,14 @@ func rejected(e flow.ReplyRejected) []line {
 	case e.Retries < e.Of:
 		then = fmt.Sprintf("retry %d of %d", e.Retries+1, e.Of)
 	}
-	exit := ""
+	exit, what := "", "rejected"
 	if e.Exit != e.Reason {
 		exit = " (" + e.Exit + ")"
 	}
-	lines := []line{{bad, fmt.Sprintf("step %d: %s attempt %d rejected%s: %s%s; %s", e.Step, player(e.AttemptRef), e.Attempt, cost(e.Spent), e.Reason, exit, then)}}
+	if e.Call == flow.ReviewCall {
+		what = "gave no verdict"
+	}
+	lines := []line{{bad, fmt.Sprintf("step %d: %s %s%s: %s%s; %s", e.Step, attemptName(e.AttemptRef), what, spentSuffix(e.Spent), e.Reason, exit, then)}}
 	if said := lastLine(e.Stderr); said != "" {
 		lines = append(lines, line{bad, "it said on stderr: " + said})
 	}
@@ -167,7 +178,7 @@ func rejected(e flow.ReplyRejected) []line {
 	return lines
 }
 
-// brief keeps a message to a few lines of a terminal; the journal has it whole.
+// brief cuts a message to a few lines of a terminal; the journal has it whole.
 func brief(message string) string {
 	const most = 400
 	if utf8.RuneCountInString(message) <= most {
@@ -176,13 +187,13 @@ func brief(message string) string {
 	return string([]rune(message)[:most]) + "…"
 }
 
-// lastLine is where programs say why they ended.
+// lastLine is the line in which programs say why they ended.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-func finished(e flow.StepFinished) []line {
+func describeStepEnd(e flow.StepFinished) []line {
 	next := "the board is complete"
 	switch {
 	case e.NextTask != nil:
@@ -197,7 +208,7 @@ func finished(e flow.StepFinished) []line {
 	return lines
 }
 
-func diverged(e flow.StateDiverged) string {
+func divergedSuffix(e flow.StateDiverged) string {
 	switch {
 	case e.Source != flow.SourceBoard:
 		return ""
@@ -208,9 +219,9 @@ func diverged(e flow.StateDiverged) string {
 	}
 }
 
-// custody renders the events of seed 002 about who owns a board and what is believed of its journal. What goes as it should
-// gives no line.
-func custody(e flow.Event) []line {
+// describeCustody renders the events of seed 002 about the owner of a board and the soundness of
+// its journal. What goes as it should gives no line.
+func describeCustody(e flow.Event) []line {
 	switch e := e.(type) {
 	case flow.HandoffDuplicate:
 		return []line{{warn, fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing", e.Epoch, e.Owner)}}
@@ -231,21 +242,21 @@ func custody(e flow.Event) []line {
 	}
 }
 
-func because(note string) string {
+func noteSuffix(note string) string {
 	if note == "" {
 		return ""
 	}
 	return ": " + note
 }
 
-func place(index, of int) string {
+func placeSuffix(index, of int) string {
 	if index == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (%d of %d)", index, of)
 }
 
-func again(attempt int) string {
+func attemptSuffix(attempt int) string {
 	if attempt == 1 {
 		return ""
 	}

@@ -12,8 +12,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Live shows one line for every running board at the bottom of a terminal, and calm permanent lines above. It is safe for
-// concurrent use; Close removes the live lines.
+// Live shows one line for every running board at the bottom of a terminal, and calm permanent lines
+// above. It is safe for concurrent use; Close removes the live lines.
 type Live struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -30,17 +30,18 @@ type Live struct {
 
 // liveBoard is what the live line of a board shows.
 type liveBoard struct {
-	name, role, task string
-	index, of        int
-	since            time.Time
-	activity         string
-	active           time.Time
+	name, player, task string
+	index, of          int
+	since              time.Time
+	activity           string
+	active             time.Time
 }
 
 // redrawEvery bounds how often activity redraws the screen.
 const redrawEvery = 100 * time.Millisecond
 
-// NewLive draws on the terminal out, whose width in columns the function tells, and starts a clock that redraws once a second.
+// NewLive draws on the terminal out, which is width() columns wide, and starts a clock that redraws
+// once a second.
 func NewLive(out *console.Printer, width func() int, color, names bool) *Live {
 	l := &Live{out: out, width: width, now: time.Now, color: color, names: names, done: make(chan struct{})}
 	l.idle.Go(l.tick)
@@ -86,7 +87,7 @@ func (l *Live) Entry(board string, e flow.Entry) {
 	l.draw(stay)
 }
 
-// Activity shows the agent's last sign of life in the live line.
+// Activity shows what the agent does in the live line.
 func (l *Live) Activity(board, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,7 +128,7 @@ func (l *Live) update(board string, e flow.Entry) {
 		}
 	case flow.AttemptStarted:
 		if b != nil {
-			b.role, b.task, b.since, b.activity = ev.Role, ev.Task, l.now(), ""
+			b.player, b.task, b.since, b.activity = player(ev.AttemptRef), ev.Task, l.now(), ""
 		}
 	case flow.RunFinished, flow.RunInterrupted:
 		for i := range l.boards {
@@ -139,7 +140,7 @@ func (l *Live) update(board string, e flow.Entry) {
 	}
 }
 
-// sign is what stands before a permanent line, and its colour.
+// sign is the character before a permanent line, and its colour.
 func (m mark) sign() (text, color string) {
 	switch m {
 	case good:
@@ -165,8 +166,8 @@ func (l *Live) permanent(board string, m line) string {
 	return sign + l.out.Sprintf(" %s%s", name, m.text)
 }
 
-// draw replaces the live lines by the lines that stay and the live lines of now, in one write. A terminal that is gone must
-// not stop a run, so its errors are not looked at.
+// draw replaces the live lines by the lines that stay and the present live lines, in one write.
+// Errors are ignored: a terminal that is gone must not stop a run.
 func (l *Live) draw(stay []string) {
 	var b strings.Builder
 	if l.drawn > 0 {
@@ -187,8 +188,8 @@ func (l *Live) draw(stay []string) {
 func (l *Live) liveLine(b *liveBoard) string {
 	now := l.now()
 	parts := []string{"▸ " + b.name}
-	if b.role != "" {
-		parts = append(parts, b.role, b.task)
+	if b.player != "" {
+		parts = append(parts, b.player, b.task)
 	}
 	if b.index > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d", b.index, b.of))
@@ -200,7 +201,8 @@ func (l *Live) liveLine(b *liveBoard) string {
 	return l.out.Sprintf("%s", strings.Join(parts, "  "))
 }
 
-// cut keeps a line within the terminal's width, so that it stays one line. Characters may be two columns wide.
+// cut keeps a line within the terminal's width, so that it stays one line. Characters may be two
+// columns wide.
 func cut(s string, width int) string {
 	if width < 1 {
 		return s

@@ -11,8 +11,9 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Markdown renders boards for a person, in at most limit bytes: where it would be longer, the oldest steps are left out first, then
-// boards that are complete, then others, and it says how many. hide redacts a text. 0 is no limit.
+// Markdown renders boards for a person, in at most limit bytes: where it would be longer, the
+// oldest steps are left out first, then boards that are complete, then others, and it says how
+// many. hide redacts a text. 0 is no limit.
 func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
 	steps := 0
 	for i := range boards {
@@ -40,7 +41,7 @@ type markdown struct {
 	steps, boards int // the most rows of the tables
 }
 
-// line writes a line of the program's own Markdown, into which foreign texts are put as text.
+// line writes a line of Markdown; string arguments are put into it as text.
 func (m *markdown) line(format string, args ...any) {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {
@@ -95,7 +96,7 @@ func (m *markdown) overview(boards []digest.Digest) {
 	}
 	for i := range boards {
 		if d := &boards[i]; d.Outcome != flow.Complete {
-			m.line("\n**%s**: %s%s", d.Board, d.Text, advised(d.Advice))
+			m.line("\n**%s**: %s%s", d.Board, d.Text, adviceSuffix(d.Advice))
 		}
 	}
 }
@@ -108,7 +109,7 @@ func priced(u flow.Tally) string {
 	return u.Money()
 }
 
-func advised(advice string) string {
+func adviceSuffix(advice string) string {
 	if advice == "" {
 		return ""
 	}
@@ -163,13 +164,13 @@ func stepResult(s *digest.Step) string {
 		words = append(words, fmt.Sprintf("%d rejected", n))
 	}
 	if n := s.SentBack(); n > 0 {
-		words = append(words, fmt.Sprintf("%d times not accepted by a supervisor", n))
+		words = append(words, "sent back "+flow.Count(n, "time"))
 	}
 	return strings.Join(words, ", ")
 }
 
-// lastWord is the last that was heard of the work in a step: the task agent's message, unless the Manager asks for help or a reply
-// was rejected.
+// lastWord is the last message about the work in a step: the task agent's, unless the Manager asks
+// for help or a reply was rejected.
 func lastWord(s *digest.Step) string {
 	text := s.Message
 	if s.Manager == "" || s.Manager == "ok" {
@@ -190,12 +191,12 @@ func lastWord(s *digest.Step) string {
 	return strings.Join(append([]string{text}, s.Notes...), "; ")
 }
 
-// mostBars keeps a timeline readable, and within what Mermaid draws.
-const mostBars = 60
+// maxBars keeps a timeline readable, and within what Mermaid draws.
+const maxBars = 60
 
 // timeline is a Mermaid diagram of the last steps.
 func (m *markdown) timeline(d *digest.Digest) {
-	first := max(0, len(d.Steps)-min(mostBars, m.steps))
+	first := max(0, len(d.Steps)-min(maxBars, m.steps))
 	if first == len(d.Steps) {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Plain writes one stable line for each thing that happens, for logs and pipes. It is safe for concurrent use.
+// Plain writes one stable line for each event, for logs and pipes. It is safe for concurrent use.
 type Plain struct {
 	out   *console.Printer
 	names bool
@@ -24,7 +24,7 @@ func (p *Plain) Entry(board string, e flow.Entry) {
 	}
 }
 
-// Activity is not shown: it would be most of the log.
+// Activity writes nothing: it would be most of the log.
 func (p *Plain) Activity(string, string) {}
 
 // Notice writes a warning.
@@ -44,7 +44,7 @@ type Quiet struct{ *Plain }
 // Entry shows nothing.
 func (Quiet) Entry(string, flow.Entry) {}
 
-// Log writes the lines of a journal that is read after the fact, with the date and the number of each record.
+// Log writes the lines of a journal, with the date and the number of each record.
 type Log struct{ *Plain }
 
 // NewLog writes to out.
@@ -54,7 +54,7 @@ func NewLog(out *console.Printer) Log { return Log{NewPlain(out, false)} }
 func (l Log) Entry(board string, e flow.Entry) {
 	lines := describe(e.Event)
 	if len(lines) == 0 {
-		lines = []line{{calm, ending(e.Event)}}
+		lines = []line{{calm, describeRecord(e.Event)}}
 	}
 	if id := session(e.Event); id != "" {
 		lines = append(lines, line{calm, "session " + id})
@@ -64,7 +64,7 @@ func (l Log) Entry(board string, e flow.Entry) {
 	}
 }
 
-func ending(e flow.Event) string {
+func describeRecord(e flow.Event) string {
 	switch e := e.(type) {
 	case flow.RunFinished:
 		return fmt.Sprintf("run finished: %s: %s", e.Outcome, e.Text)

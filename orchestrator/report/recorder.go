@@ -7,14 +7,15 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Watcher is told what happens to boards.
+// Watcher is the observer behind a Recorder.
 type Watcher interface {
 	Entry(board string, e flow.Entry)
 	Activity(board, text string)
 	Notice(board, text string)
 }
 
-// Recorder folds what happens to each board into a digest, and tells the Watcher too. It is safe for concurrent use.
+// Recorder folds the events of each board into a digest, and passes everything on to the Watcher.
+// It is safe for concurrent use.
 type Recorder struct {
 	Watcher
 	keep   int

@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Conclude fills in where a board stands by its whole history: its outcome and what a person does next. owned says that a run
-// is at work.
+// Conclude completes a digest by the whole history of its board: the outcome, and what a person
+// does next. owned says that a run is at work.
 func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	s := h.State
 	d.CountOpen()
@@ -28,10 +28,10 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	}
 }
 
-// Advice is what a person does next about a board that is not complete; log is its supervisor log. goesOn says that the next run
-// works on without anybody's word.
+// Advice is what a person does next about a board that is not complete; log is its supervisor
+// log. goesOn says that the next run needs no acknowledgement.
 func Advice(o flow.Outcome, board, log string, goesOn bool) string {
-	if quoted, err := syntax.Quote(board, syntax.LangPOSIX); err == nil { // it will be pasted into a shell
+	if quoted, err := syntax.Quote(board, syntax.LangPOSIX); err == nil { // for a shell
 		board = quoted
 	}
 	switch o {
@@ -41,7 +41,7 @@ func Advice(o flow.Outcome, board, log string, goesOn bool) string {
 		}
 		return "kanban-run log " + board + " shows what happened; edit the board, or kanban-run ack " + board + " when it may go on as it stands"
 	case flow.Frozen:
-		return "kanban-run ack -n " + board + " shows what changed and what your word would change; look at it, mend the board if need be, then kanban-run ack " + board
+		return "kanban-run ack -n " + board + " shows what changed and what your decision would change; look at it, mend the board if need be, then kanban-run ack " + board
 	case flow.Owned:
 		return "another run owns this board; kanban-run status " + board + " shows where it stands"
 	case flow.Exhausted:

@@ -18,12 +18,12 @@ type Status struct {
 	Steps    int            `json:"steps"`             // finished under the current limits
 	LastStep int            `json:"last_step"`         // steps ever started
 	Until    string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
-	Used     flow.Tally     `json:"used"`              // under the current limits, with the attempt at work, whose cost is not known
+	Used     flow.Tally     `json:"used"`              // under the current limits, with the attempt at work, of which the cost is not known
 	Total    flow.Tally     `json:"total"`             // by all runs
 	Limits   flow.Limits    `json:"limits"`            // of the last run
-	Session  string         `json:"session,omitempty"` // the last one that an agent's tool told of
+	Session  string         `json:"session,omitempty"` // the last one of an agent's work
 	Open     *OpenStep      `json:"open_step,omitempty"`
-	Next     string         `json:"next"` // what a run that is started now does first
+	Next     string         `json:"next"` // what a run started now would do first
 	Journal  string         `json:"journal"`
 	Records  uint64         `json:"records"`
 	Epoch    uint64         `json:"epoch"` // of the last owner
@@ -43,12 +43,13 @@ type OpenStep struct {
 	Reason   string    `json:"last_reason,omitempty"`
 }
 
-// NewStatus renders a history. foreseen is what a run would do next, as far as refused does not say why it would not.
+// NewStatus renders a history. foreseen is what a run would do next; refused, if not nil, is why
+// it would refuse to.
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()
 	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Steps: s.Steps,
-		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: next(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
+		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: describeNext(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
 	if text := h.Standstill(); text != "" {
 		st.Frozen, st.Outcome, st.Text = true, flow.Frozen, text
 	}
@@ -62,8 +63,8 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 	return st
 }
 
-// next says what the next run would do.
-func next(running bool, e flow.Effect, refused error) string {
+// describeNext says what the next run would do.
+func describeNext(running bool, e flow.Effect, refused error) string {
 	if running {
 		return "a run is at work"
 	}
@@ -72,30 +73,30 @@ func next(running bool, e flow.Effect, refused error) string {
 	}
 	switch e := e.(type) {
 	case flow.Spawn:
-		return starting(e)
+		return describeSpawn(e)
 	case flow.WriteBoard:
 		return fmt.Sprintf("step %d: record the Manager's reply on the board", e.Step)
 	case flow.Finish:
-		return standstill(e)
+		return describeFinish(e)
 	default:
 		return "unknown"
 	}
 }
 
-func starting(e flow.Spawn) string {
+func describeSpawn(e flow.Spawn) string {
 	if e.Call == flow.ManagerCall {
-		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, again(e.Attempt))
+		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, attemptSuffix(e.Attempt))
 	}
 	if e.Call == flow.ReviewCall {
-		return fmt.Sprintf("step %d: have the work of %s on %s reviewed%s", e.Step, e.Role, e.Task, again(e.Attempt))
+		return fmt.Sprintf("step %d: have the work of %s on %s reviewed%s", e.Step, e.Role, e.Task, attemptSuffix(e.Attempt))
 	}
-	return fmt.Sprintf("step %d: give %s to %s%s", e.Step, e.Task, e.Role, again(e.Attempt))
+	return fmt.Sprintf("step %d: give %s to %s%s", e.Step, e.Task, e.Role, attemptSuffix(e.Attempt))
 }
 
-func standstill(e flow.Finish) string {
+func describeFinish(e flow.Finish) string {
 	switch e.Outcome {
 	case flow.Frozen:
-		return "nothing before kanban-run ack: the board is frozen"
+		return "nothing until kanban-run ack: the board is frozen"
 	case flow.NeedsPerson:
 		return "the same ending, until the board is edited or acknowledged with kanban-run ack"
 	default:
@@ -103,7 +104,7 @@ func standstill(e flow.Finish) string {
 	}
 }
 
-// cost is what the last run came to, and all of them where that is more.
+// cost is what the last run came to, and all runs where that is more.
 func (s Status) cost() string {
 	text := priced(s.Used)
 	if s.Total.Used != s.Used.Used {
