@@ -70,13 +70,10 @@ KILLS ?= 10000
 kills: ## kill real runs KILLS times at random, and look whether anything was lost
 	KANBAN_RUN_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandomKills$$' -timeout 60m -v
 
-# The tests of a pure package have to notice 95 % of the changes, and to reach 95 % of the places of a change. With --test-cpu gremlins
-# gives go test a flag that it does not know, and takes the failure for a noticed change.
 PURE := orchestrator/flow
 mutate: ## change the pure packages a little, again and again, and look whether their tests notice
 	@set -e; for package in $(PURE); do \
-	  $(GO) tool -modfile=.ci/tools/gremlins/go.mod gremlins unleash --workers 2 --timeout-coefficient 20 \
-	    --threshold-efficacy 95 --threshold-mcover 95 --output-statuses lct ./$$package; done
+	  $(GO) tool -modfile=.ci/tools/gremlins/go.mod gremlins unleash --config .ci/tools/gremlins/gremlins.yaml --output-statuses lct ./$$package; done
 
 AGENTS ?= claude-codex gemini-opencode
 test-agents: ## install the real agents into a cache, and test the adapters with them against a fake model: [AGENTS=claude-codex]
