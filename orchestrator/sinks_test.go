@@ -66,15 +66,15 @@ var sinks = map[string]string{
 
 // own are the functions that print a text of the program itself as it is.
 var own = map[string]string{
-	"kanban-run.writeHelp":         "the help, from the tables of commands and exit codes",
-	"kanban-run.command.writeHelp": "the help, from the table of flags",
-	"kanban-run.completionCommand": "scripts made from the same tables",
-	"kanban-run.schemaCommand":     "schemas are part of the program",
-	"kanban-run.versionCommand":    "so is its version",
-	"kanban-run.terminal.unpaste":  "one escape sequence",
-	"kanban-run.superviseCommand":  "the example of a SUPERVISOR.md is part of the program",
-	"kanban-run.terminal.report":   "documents, whose texts are made harmless for XML and Markdown",
-	"report.Live.draw":             "a picture, whose texts come from Sprintf",
+	"kanban-run.writeHelp":             "the help, from the tables of commands and exit codes",
+	"kanban-run.command.writeHelp":     "the help, from the table of flags",
+	"kanban-run.completionCommand":     "scripts made from the same tables",
+	"kanban-run.schemaCommand":         "schemas are part of the program",
+	"kanban-run.versionCommand":        "so is its version",
+	"kanban-run.terminal.endPasteMode": "one escape sequence",
+	"kanban-run.superviseCommand":      "the example of a SUPERVISOR.md is part of the program",
+	"kanban-run.terminal.report":       "documents, whose texts are made harmless for XML and Markdown",
+	"report.Live.draw":                 "a picture, whose texts come from Sprintf",
 }
 
 // outlets are the functions that may name the streams of the process.
