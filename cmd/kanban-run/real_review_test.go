@@ -123,7 +123,7 @@ func TestRealReviewRefused(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "gemini")
 	s.run(exitInvalid)
-	s.says("gemini has nothing that would obey review")
+	s.says("gemini does not support review")
 	if n := len(s.model.Requests()); n != 0 {
 		t.Errorf("the model was asked %d times", n)
 	}

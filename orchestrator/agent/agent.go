@@ -1,5 +1,5 @@
-// Package agent holds one conversation with one agent: it starts the agent by way of an adapter, sees it to its end, and
-// returns a reply whose format is right or the reason why it is not.
+// Package agent is what adapters of agent programs have in common: what an agent is asked, how its
+// program is started, and what its output says. An agent runs in package attempt.
 package agent
 
 import (
@@ -15,13 +15,13 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// ConfigError is a mistake that no retry can mend: a command that does not exist, a login that is missing.
+// ConfigError is a mistake that no retry can mend: a command that does not exist, a missing login.
 type ConfigError struct {
 	Text string
 	Fix  string // what to do about it
 	Err  error  // what the system said, or nil
 
-	Missing bool // the program is not there: all else may be right
+	Missing bool // only the program is missing
 }
 
 func (e *ConfigError) Error() string {
@@ -37,10 +37,10 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // Hint says what to do about it.
 func (e *ConfigError) Hint() string { return e.Fix }
 
-// LaterError says that the provider wants nothing more to do for now: a usage limit is reached.
+// LaterError says that the provider refuses work for now: a usage limit is reached.
 type LaterError struct {
 	Text  string    // in the provider's words
-	Reset time.Time // when it is over; zero when the provider does not say
+	Reset time.Time // when the limit ends; zero when the provider does not say
 }
 
 func (e *LaterError) Error() string {
@@ -53,7 +53,8 @@ func (e *LaterError) Error() string {
 // Hint says when to try again.
 func (e *LaterError) Hint() string { return "the same command goes on once the limit is over" }
 
-// LimitError says that an agent has reached a limit of its attempt, which the same attempt would reach again.
+// LimitError says that an agent has reached a limit of its attempt. Another attempt would reach it,
+// too.
 type LimitError struct{ Text string }
 
 func (e *LimitError) Error() string { return e.Text }
@@ -63,7 +64,7 @@ func (e *LimitError) Hint() string {
 	return "raise max_turns or max_cost of the role, or --max-attempt-cost, or make the task smaller; the same command starts the attempt afresh"
 }
 
-// Permission says what an agent may do without asking, since there is nobody to ask.
+// Permission says what an agent may do without asking: a run is unattended.
 type Permission string
 
 // The values of Permission; "" is what the adapter does unless it is told.
@@ -73,7 +74,7 @@ const (
 	Full     Permission = "full"      // whatever the user could do
 )
 
-// Assignment is what an agent is asked to do, before any adapter has put it into its own form.
+// Assignment is what an agent is asked to do, in no adapter's own form.
 type Assignment struct {
 	Role       string
 	Contract   contract.Kind
@@ -87,26 +88,26 @@ type Assignment struct {
 	Permission Permission
 	MaxTurns   int    // of the model in one attempt; 0: no limit
 	MaxCost    int64  // of one attempt, in millionths of a US dollar; 0: no limit
-	MCP        string // path of a file that names MCP servers, in the tool's own form; "": none but those that the tool is set to
-	MCPText    []byte // what stands in that file; nil: it has not been read, see [ReadMCP]
-	Review     bool   // the session is going to be forked and resumed
+	MCP        string // path of a file that names MCP servers, in the tool's own form; "": only those of the tool's settings
+	MCPText    []byte // the file's content; nil: not read yet, see [ReadMCP]
+	Review     bool   // a review will fork and resume the session
 	Follow     *Follow
 	Dir        string // work directory
-	Scratch    string // folder for files that an adapter has to hand over by name, see [Invocation.Files]
+	Scratch    string // folder for [Invocation.Files]
 	Env        []string
 	Timeout    time.Duration
 	Grace      time.Duration
 }
 
-// Follow says that a call goes on in a session that an earlier one has opened.
+// Follow says that a call continues the session of an earlier one.
 type Follow struct {
 	Session string
 	Fork    bool   // in a copy of the session, which stays as it is
-	Text    string // what the agent is told; Input is not told again
+	Text    string // what the agent is told in place of Input
 }
 
-// Invocation is an assignment in the form in which a program is started. It is the same, to the byte, in every attempt: seed
-// 004, "Retry Rule (CRITICAL)".
+// Invocation is how a program is started. It is the same, to the byte, in every attempt: seed 004,
+// "Retry Rule (CRITICAL)".
 type Invocation struct {
 	Argv    []string // Argv[0] is the program's path
 	Stdin   []byte
@@ -115,20 +116,21 @@ type Invocation struct {
 	Timeout time.Duration
 	Grace   time.Duration
 
-	Files []File // which must be there before the program starts
+	Files []File // written before the program starts
 
 	MaxOutput int64     // in bytes, of both streams together; 0 is no bound
-	Mark      proc.Mark // by which EndLeftovers finds its processes; no part of what the agent can see
+	Mark      proc.Mark // by which EndLeftovers finds its processes; not part of the Digest
 }
 
-// File is one that an agent is given by its name.
+// File is one that a command line names.
 type File struct {
 	Path string
 	Data []byte
 }
 
-// Digest is the SHA-256, in hex, of all that the agent can see: argv, the SHA-256 of stdin, environment, folder and files.
-// Every part goes in with its length before it, so that no two different invocations read the same.
+// Digest is the SHA-256, in hex, of what the agent can see: argv, the SHA-256 of stdin,
+// environment, folder and files. Each part follows its length, so that two invocations never make
+// the same bytes.
 func (i Invocation) Digest() string {
 	stdin := sha256.Sum256(i.Stdin)
 	all := make([]byte, 0, 8<<10)
@@ -167,43 +169,43 @@ func ParseMark(s string) proc.Mark {
 	return proc.Mark(mark)
 }
 
-// EndLeftovers ends what agents with the mark left behind when the run that started them died.
+// EndLeftovers ends the processes with the mark, which outlived the run that started them.
 func EndLeftovers(mark string) error { return proc.EndMarked(ParseMark(mark)) }
 
 // Adapter knows one kind of agent program.
 type Adapter interface {
 	Name() string
-	// Check finds what can be wrong before anything is started. Errors: *ConfigError.
+	// Check finds the faults that a start would meet. Errors: *ConfigError.
 	Check(Assignment) error
-	// Invoke gives the program's command line and input. It is a function of the assignment alone. Errors: *ConfigError.
+	// Invoke depends on the assignment alone. Errors: *ConfigError.
 	Invoke(Assignment) (Invocation, error)
-	// Reader reads the standard output of one attempt, whose reply is to fit the contract, and passes on what happens.
+	// Reader reads the standard output of one attempt, and tells the host what happens.
 	Reader(contract.Kind, Host) Reader
-	// Tool is what the rest of the program must know of the program behind the adapter.
+	// Tool describes the program behind the adapter.
 	Tool() Tool
 }
 
-// Host hears of what happens while an attempt runs. Its functions are safe for concurrent use.
+// Host is told what happens while an attempt runs. Its functions are safe for concurrent use.
 type Host struct {
 	Emit   func(Event)
 	GiveUp func(error) // ends the attempt at once: the *ConfigError, *LaterError, *LimitError or *contract.Failure is its outcome
 }
 
-// Reader is given an agent's standard output, in bounded memory, and says in the end what there was in it.
+// Reader reads an agent's standard output, in bounded memory.
 type Reader interface {
 	io.Writer
 	// End is called once, after the last byte.
 	End(proc.Exit) Report
 }
 
-// StderrReader is a Reader of a tool that says some failures on standard error alone.
+// StderrReader is a Reader for a tool that reports some failures on standard error only.
 type StderrReader interface {
 	Reader
 	// ReadStderr is called once, before End, with the last lines of standard error.
 	ReadStderr(tail string)
 }
 
-// Report is what a Reader makes of an attempt that has ended.
+// Report is what a Reader found in the output of an attempt that has ended.
 type Report struct {
 	Reply      []byte            // its text; with a Failure, what there is of it
 	Failure    *contract.Failure // why there is none
@@ -213,14 +215,14 @@ type Report struct {
 	Cumulative bool              // Spent is of the whole session, and of the one that it was forked from, and not only of this attempt
 }
 
-// Tool is what is to be known of the program behind an adapter. The zero value is that of a program that nothing is known of.
+// Tool describes the program behind an adapter. The zero value is that of an unknown program.
 type Tool struct {
 	Program string            // its name in PATH
 	Install string            // how it is installed
 	Tested  string            // the version that the adapter was tested with
-	Options []string          // which the adapter needs, as they stand in the program's help
+	Options []string          // which the adapter needs, as the program's help spells them
 	Help    []string          // arguments that print that help; its version is printed by --version
-	Ignores []string          // options of a role that say nothing to it: tools, where it names another's, and model
-	Keys    []string          // variables that it needs although they look secret; * stands for any letters
+	Ignores []string          // options of a role that it ignores: tools, where it has other names for them, and model
+	Keys    []string          // variables that it needs although they look secret; * matches any text
 	Env     map[string]string // variables that it is given unless they are set
 }

@@ -2,7 +2,7 @@ package agent
 
 import "bytes"
 
-// Ask is what an agent that is spoken to in words is told: the input, and the form of its reply. It is
+// Ask is the prompt of a call: the input, and the form of the reply. It is
 // the same in every attempt. Source: seed 004, "Input Specification (Supervisor → Agent)".
 func (a Assignment) Ask() []byte {
 	var b bytes.Buffer
@@ -19,7 +19,7 @@ func (a Assignment) Ask() []byte {
 	return b.Bytes()
 }
 
-// AskWithRole is Ask with the role's prompt before it, for a tool that has no place of its own for one.
+// AskWithRole is Ask with the role's prompt before it, for a tool that takes it nowhere else.
 func (a Assignment) AskWithRole() []byte {
 	if a.Prompt == "" {
 		return a.Ask()

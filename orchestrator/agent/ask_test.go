@@ -8,7 +8,8 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// TestAsk: seed 004, "Input Specification (Supervisor → Agent)": the input as it is, and then the form of the reply.
+// TestAsk: seed 004, "Input Specification (Supervisor → Agent)": the input as it is, and then the
+// form of the reply.
 func TestAsk(t *testing.T) {
 	const input = `{"task_file":"tasks/a.md","kanban_file":"kanban.yaml"}`
 	for _, c := range []contract.Kind{contract.Task, contract.Manager, contract.Instruction, contract.Review} {
@@ -27,7 +28,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskFollow: who is told to go on is not given the input again.
+// TestAskFollow: an agent that continues a session is not given the input again.
 func TestAskFollow(t *testing.T) {
 	a := agent.Assignment{Contract: contract.Task, Input: []byte(`{"instruction":"x"}`), Follow: &agent.Follow{Text: "Tests are missing."}}
 	asked := string(a.Ask())

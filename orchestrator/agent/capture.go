@@ -9,13 +9,13 @@ import (
 const (
 	space       = " \t\r\n"
 	maxReceived = 4 << 10
-	maxJunk     = 2 * maxReceived // more than is shown, so that a secret that was cut in two is not
+	maxJunk     = 2 * maxReceived // more than is shown, so that no part of a secret at the cut is shown
 	maxLine     = 1 << 10
-	maxTold     = 20 // warnings of one stream
+	maxWarnings = 20 // of one stream
 )
 
-// capture keeps a reply while it may still become one. What does not begin like an object cannot, and is not worth more than
-// its first lines, however much follows.
+// capture keeps a reply. Of an output that does not begin like an object it keeps only the first
+// bytes.
 type capture struct {
 	buf  []byte
 	size int64
@@ -27,7 +27,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	if !c.junk && len(c.buf)+len(p) <= contract.MaxReply {
 		c.grow(len(p))
 		c.buf = append(c.buf, p...)
-		c.look()
+		c.checkBegin()
 		return len(p), nil
 	}
 	c.drop()
@@ -46,8 +46,8 @@ func (c *capture) grow(n int) {
 	}
 }
 
-// look judges the first byte that is not white space, once it is there.
-func (c *capture) look() {
+// checkBegin judges the first byte that is not white space.
+func (c *capture) checkBegin() {
 	if begin := bytes.TrimLeft(c.buf[:min(len(c.buf), maxJunk)], space); len(begin) > 0 && begin[0] != '{' {
 		c.drop()
 	}
@@ -62,7 +62,7 @@ func (c *capture) drop() {
 
 func (c *capture) isEmpty() bool { return len(bytes.Trim(c.buf, space)) == 0 }
 
-// text is what was kept, without the half of a character at its end.
+// text is what was kept, without an incomplete character at its end.
 func (c *capture) text() []byte {
 	if c.junk {
 		return WholeRunes(c.buf)
@@ -70,7 +70,7 @@ func (c *capture) text() []byte {
 	return c.buf
 }
 
-// WholeRunes is b without the half of a character at its end.
+// WholeRunes is b without an incomplete character at its end.
 func WholeRunes(b []byte) []byte {
 	for i := 1; i <= min(3, len(b)); i++ {
 		switch c := b[len(b)-i]; {

@@ -12,7 +12,8 @@ import (
 	"kanban-run/orchestrator/agent/stub"
 )
 
-// quiet keeps the race detector's second of waiting and the coverage tool's warning out of the agents.
+// quiet keeps the race detector's second of waiting and the coverage tool's warning out of the
+// agents.
 func quiet(t testing.TB) []string {
 	t.Helper()
 	return []string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}

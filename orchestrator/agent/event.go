@@ -8,7 +8,7 @@ import (
 // Kind says what an event is about.
 type Kind int
 
-// The kinds of events. Heartbeat and Retry are no progress: the agent lives, and waits.
+// The kinds of events. Heartbeat and Retry are no progress: the agent is alive, and waits.
 const (
 	Text Kind = iota
 	ToolStarted
@@ -18,7 +18,7 @@ const (
 	Usage
 	Session
 	Result
-	Warning // something that the tool printed could not be understood
+	Warning // a part of the output could not be understood
 )
 
 func (k Kind) String() string {
@@ -46,8 +46,8 @@ func (k Kind) String() string {
 	}
 }
 
-// Event is something that happened within an agent, in the same few words for all adapters. Its texts are the agent's own:
-// whoever shows them makes them harmless.
+// Event is something that happened within an agent, in terms that all adapters share. Its texts are
+// the agent's own: the code that shows them makes them harmless.
 type Event struct {
 	Kind Kind
 	Tool string // name of the tool
@@ -57,8 +57,8 @@ type Event struct {
 	Failed bool // of a result: it is an error
 }
 
-// String is one short line for people. It is made of texts that are redacted by now: a secret may have several lines, and half of one would
-// not be recognised.
+// String is one short line for people. Its texts have to be redacted before: a secret may have
+// several lines, and the redactor would not recognise one of them.
 func (e Event) String() string {
 	line := e.Kind.String()
 	switch e.Kind {

@@ -8,8 +8,9 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Exec is the adapter for any program that reads the input, one JSON object, from standard input and prints the reply, one JSON
-// object, on standard output. It exits with 0; what it says on standard error is for people.
+// Exec is the adapter for any program that reads the input, one JSON object, from standard input,
+// prints the reply, one JSON object, on standard output, and exits with 0. Its standard error is
+// for people.
 func Exec() Adapter { return execAdapter{} }
 
 type execAdapter struct{}
@@ -52,7 +53,7 @@ func LookPath(name, dir string) (string, error) {
 	return path, nil
 }
 
-// startProblem says the same at the check as at the start.
+// startProblem words a fault at the check as at the start.
 func startProblem(err error) error {
 	var start *proc.StartError
 	if errors.As(err, &start) {

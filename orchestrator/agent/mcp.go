@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// ReadMCP is what stands in a file of MCP servers. It is read once for all attempts: what an
-// agent writes into it must not change how it is started again. It is nil where there is none, or none that can be read, of which the
-// check of an adapter says why, if it takes servers at all.
+// ReadMCP is the content of a file of MCP servers, nil where it cannot be read: the adapter's check
+// says why. It is read once for all attempts, so that an agent cannot change how it is started
+// again.
 func ReadMCP(path string) []byte {
 	if path == "" {
 		return nil
@@ -24,7 +24,7 @@ func ReadMCP(path string) []byte {
 	return data
 }
 
-// readMCP opens a file only: a pipe would be waited for.
+// readMCP opens regular files only: opening a pipe would wait for its writer.
 func readMCP(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -37,7 +37,8 @@ func readMCP(path string) ([]byte, error) {
 	}
 }
 
-// Servers are the MCP servers that the assignment's file names, each in the form in which it stands there. Errors: *ConfigError.
+// Servers are the MCP servers in the assignment's file, as they are written there. Errors:
+// *ConfigError.
 func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	if a.MCP == "" {
 		return nil, nil
@@ -56,8 +57,8 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	return servers, nil
 }
 
-// parseMCP takes an object of servers, which may be empty: then there are none. A file without one is another file than was meant. Keys are
-// looked for as they are spelled, as the tools do it.
+// parseMCP reads an object of servers, which may be empty. It has to be there: without it, the file
+// is another than was meant. Keys are case-sensitive, as for the tools.
 func parseMCP(text []byte) (map[string]json.RawMessage, error) {
 	file, err := object(bytes.TrimPrefix(text, []byte("\ufeff")), "it")
 	if err != nil {

@@ -8,23 +8,24 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// Messages reads the output of a tool that speaks in lines of JSON, as far as all such tools are alike: the last message is the reply,
-// unless there is something that cannot be read where it should be.
+// Messages reads the output of a tool that prints lines of JSON: the last message is the reply,
+// unless an unreadable line follows it.
 type Messages struct {
 	Lines
 	Emit func(Event)
 
-	Strict    bool // the tool says nothing but JSON, so that a line of anything else is one that cannot be read
-	Completed bool // the tool has said that its turn came to its end: no message follows
+	Strict    bool // the tool prints only JSON: any other line is unreadable
+	Completed bool // the tool has ended its turn: no message follows
 
-	text   []byte
-	said   bool
-	broken []byte // the beginning of the last line that could not be read, unless a message came after it
-	why    error  // what was wrong with it
-	warned Warnings
+	text     []byte
+	whole    bool   // text is a message
+	broken   []byte // the beginning of the last unreadable line, unless a message follows it
+	fault    error  // of that line
+	warnings Warnings
 }
 
-// Init sets who reads a line, whose error says that it cannot be read. Other lines than those of JSON are for people.
+// Init sets the function that reads a line; its error says that the line is unreadable. A line that
+// is not JSON is for people.
 func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 	m.Emit = emit
 	m.Each = func(line []byte) {
@@ -32,63 +33,64 @@ func (m *Messages) Init(emit func(Event), each func(line []byte) error) {
 			return
 		}
 		if line[0] != '{' {
-			m.prose(line)
+			m.emitProse(line)
 		} else if err := each(line); err != nil {
-			m.distrust(line, err)
+			m.rejectLine(line, err)
 		}
 	}
-	m.Long = func(begin []byte) { m.distrust(begin, errors.New("it is too long")) }
+	m.Long = func(begin []byte) { m.rejectLine(begin, errors.New("it is too long")) }
 }
 
-// prose tells of a line that is no event, not even half of one: the last message stays the last.
-func (m *Messages) prose(line []byte) {
+// emitProse emits a line that is no part of an event: the last message stays the last.
+func (m *Messages) emitProse(line []byte) {
 	if m.Strict {
-		m.warned.Warn(m.Emit, "a line of its output cannot be read (not a JSON object): "+Told(string(line)))
+		m.warnings.Warn(m.Emit, "a line of its output cannot be read (not a JSON object): "+EventText(string(line)))
 		return
 	}
-	m.Emit(Event{Kind: Text, Text: Told(string(line))})
+	m.Emit(Event{Kind: Text, Text: EventText(string(line))})
 }
 
-// distrust tells of a line that cannot be read, and reading goes on. Before the turn's end it may have been the reply, so that no earlier
-// message is.
-func (m *Messages) distrust(line []byte, err error) {
-	m.warned.Warn(m.Emit, fmt.Sprintf("a line of its output cannot be read (%v)", err))
+// rejectLine warns of an unreadable line. Before the end of the turn it may have been the reply, so
+// that no earlier message is one.
+func (m *Messages) rejectLine(line []byte, err error) {
+	m.warnings.Warn(m.Emit, fmt.Sprintf("a line of its output cannot be read (%v)", err))
 	if m.Completed {
 		return
 	}
-	m.Forget()
-	m.broken, m.why = append([]byte(nil), line[:min(len(line), maxJunk)]...), err
+	m.Discard()
+	m.broken, m.fault = append([]byte(nil), line[:min(len(line), maxJunk)]...), err
 }
 
-// Say takes a message.
-func (m *Messages) Say(text string) {
-	m.Forget()
+// Set makes the text the last message.
+func (m *Messages) Set(text string) {
+	m.Discard()
 	m.Add(text)
-	m.Tell()
+	m.EmitText()
 }
 
-// Add takes a part of a message. More of one than a reply may have is not kept.
+// Add appends a part of a message. It keeps one byte more than a reply may have.
 func (m *Messages) Add(text string) {
-	m.broken, m.why, m.said = nil, nil, true
+	m.broken, m.fault, m.whole = nil, nil, true
 	if room := contract.MaxReply + 1 - len(m.text); room > 0 {
 		m.text = append(m.text, text[:min(room, len(text))]...)
 	}
 }
 
-// Tell tells of the message that is whole now.
-func (m *Messages) Tell() {
-	if text := Told(string(m.text)); text != "" {
+// EmitText emits the message as text.
+func (m *Messages) EmitText() {
+	if text := EventText(string(m.text)); text != "" {
 		m.Emit(Event{Kind: Text, Text: text})
 	}
 }
 
-// Forget says that the last message was not the reply: something came after it.
-func (m *Messages) Forget() { m.text, m.said = nil, false }
+// Discard drops the last message: what follows it shows that it was not the reply.
+func (m *Messages) Discard() { m.text, m.whole = nil, false }
 
-// Reply is that of the contract in the last message; where there is none, the line that may have been it.
+// Reply is the reply in the last message; without a message, the unreadable line that may have been
+// it.
 func (m *Messages) Reply(c contract.Kind) []byte {
 	switch {
-	case !m.said:
+	case !m.whole:
 		return m.broken
 	case c == contract.Review:
 		return m.text
@@ -97,12 +99,12 @@ func (m *Messages) Reply(c contract.Kind) []byte {
 	}
 }
 
-// Missing is why there is no reply, nil where there is one.
+// Missing is why there is no reply, or nil.
 func (m *Messages) Missing() *contract.Failure {
 	switch {
-	case m.why != nil:
-		return contract.Failed("a line of its output cannot be read: %v", m.why)
-	case !m.said:
+	case m.fault != nil:
+		return contract.Failed("a line of its output cannot be read: %v", m.fault)
+	case !m.whole:
 		return contract.Failed("it ended without a message")
 	default:
 		return nil

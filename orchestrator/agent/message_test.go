@@ -9,7 +9,8 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// TestMessages: the last message is the reply, unless something that cannot be read, or a tool, came behind it.
+// TestMessages: the last message is the reply, unless something that cannot be read, or a tool,
+// came behind it.
 func TestMessages(t *testing.T) {
 	for _, tt := range []struct {
 		name, stream, reply, review, missing, told string
@@ -33,7 +34,7 @@ func TestMessages(t *testing.T) {
 				var v map[string]string
 				err := json.Unmarshal(line, &v)
 				for kind, text := range v {
-					map[string]func(string){"say": m.Say, "add": m.Add, "tool": func(string) { m.Forget() }}[kind](text)
+					map[string]func(string){"say": m.Set, "add": m.Add, "tool": func(string) { m.Discard() }}[kind](text)
 				}
 				return err
 			})
@@ -61,7 +62,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestLongMessage: of a message in parts that is longer than a reply may be, as much is kept as shows that.
+// TestLongMessage: of a message in parts that is longer than a reply may be, as much is kept as
+// shows that.
 func TestLongMessage(t *testing.T) {
 	var m agent.Messages
 	for range 40 {

@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Start is the beginning of a tool's command line: the path of the program, and what a role's own command has behind it. Errors:
-// *ConfigError.
+// Start is the beginning of a tool's command line: the path of its program, or the role's own
+// command. Errors: *ConfigError.
 func (t Tool) Start(a Assignment) ([]string, error) {
 	words := []string{t.Program}
 	if len(a.Command) > 0 && a.Command[0] != "" {
@@ -30,9 +30,10 @@ func (t Tool) Start(a Assignment) ([]string, error) {
 	return words, nil
 }
 
-// Refuse says which of the named options of a role the assignment has, because who cannot obey one must not pass over it: a limit
-// or a permission that is not obeyed is worse than none. Errors: *ConfigError.
-func (a Assignment) Refuse(who string, options ...string) error {
+// Refuse is an error where the assignment has any of the named options of a role: an agent that
+// ignored a limit or a permission would be worse than one that is not started. Errors:
+// *ConfigError.
+func (a Assignment) Refuse(program string, options ...string) error {
 	set := map[string]bool{"review": a.Review, "max_turns": a.MaxTurns > 0, "max_cost": a.MaxCost > 0, "mcp_config": a.MCP != "",
 		"permission": a.Permission != "", "model": a.Model != "", "tools": a.Tools != nil, "disallowedTools": len(a.Denied) > 0}
 	var refused []string
@@ -44,11 +45,11 @@ func (a Assignment) Refuse(who string, options ...string) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	return &ConfigError{Text: fmt.Sprintf("%s has nothing that would obey %s", who, strings.Join(refused, ", ")),
-		Fix: "remove it from the role or the settings (max_cost is --max-attempt-cost, too), or give the role another agent; the README's table of agents says who obeys what"}
+	return &ConfigError{Text: fmt.Sprintf("%s does not support %s", program, strings.Join(refused, ", ")),
+		Fix: "remove it from the role or the settings (max_cost is --max-attempt-cost, too), or give the role another agent; the README's table of agents says which of them supports what"}
 }
 
-// IsHopeless says whether an error of Converse is one that no retry can mend.
+// IsHopeless says whether an error of an attempt is one that no retry can mend.
 func IsHopeless(err error) bool {
 	return errors.As(err, new(*ConfigError)) || errors.As(err, new(*LaterError)) || errors.As(err, new(*LimitError))
 }

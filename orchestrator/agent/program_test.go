@@ -43,26 +43,27 @@ func TestToolStart(t *testing.T) {
 	}
 }
 
-// TestRefuse: each option is refused that a program would not obey, by the name that it has in a role file, and no other.
+// TestRefuse: each option is refused that a program does not support, by the name that it has in a
+// role file, and no other.
 func TestRefuse(t *testing.T) {
 	full := agent.Assignment{Review: true, MaxTurns: 1, MaxCost: 1, MCP: "m", Permission: agent.Edit, Model: "m", Tools: []string{}}
 	all := []string{"review", "max_turns", "max_cost", "mcp_config", "permission", "model", "tools"}
 	var config *agent.ConfigError
-	if err := full.Refuse("a stone", all...); !errors.As(err, &config) || config.Text != "a stone has nothing that would obey "+strings.Join(all, ", ") {
+	if err := full.Refuse("a stone", all...); !errors.As(err, &config) || config.Text != "a stone does not support "+strings.Join(all, ", ") {
 		t.Errorf("Refuse = %v, want all of %q", err, all)
 	}
-	if err := full.Refuse("a stone", "model"); err == nil || !strings.HasSuffix(err.Error(), "obey model") {
+	if err := full.Refuse("a stone", "model"); err == nil || !strings.HasSuffix(err.Error(), "support model") {
 		t.Errorf("Refuse = %v, want the model only", err)
 	}
 	if err := (agent.Assignment{}).Refuse("a stone", all...); err != nil {
 		t.Errorf("Refuse = %v, want nil of an assignment without options", err)
 	}
 	if err := full.Refuse("a person"); err != nil {
-		t.Errorf("Refuse = %v, want nil where all is obeyed", err)
+		t.Errorf("Refuse = %v, want nil where all is supported", err)
 	}
 }
 
-// TestExecRefuses: a limit that nobody obeys is no limit.
+// TestExecRefuses: a limit that an agent would ignore is an error.
 func TestExecRefuses(t *testing.T) {
 	a := agent.Assignment{Command: []string{"/bin/true"}, Dir: t.TempDir()}
 	if err := agent.Exec().Check(a); err != nil {

@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// questionTime bounds one question: programs that open a browser or wait for a terminal would never answer.
+	// questionTime bounds one question: a program that opens a browser or waits for a terminal
+	// never answers.
 	questionTime = 30 * time.Second
 	maxAnswer    = 1 << 20
 )
 
-// Question starts the tool's program with arguments that have it say something about itself, such as --version, and returns what it prints.
+// Query starts the tool's program with arguments like --version, and returns what it prints.
 // Errors: *ConfigError, or the cause of stop.
-func (t Tool) Question(stop context.Context, a Assignment, args ...string) (string, error) {
+func (t Tool) Query(stop context.Context, a Assignment, args ...string) (string, error) {
 	argv, err := t.Start(a)
 	if err != nil {
 		return "", err
 	}
-	var said, besides answer // some print their help on standard error
-	exit, err := proc.Run(stop, stop, &proc.Spec{Argv: append(argv, args...), Dir: a.Dir, Env: a.Env, Stdout: &said, Stderr: &besides, Timeout: questionTime})
+	var stdout, stderr answer // some print their help on standard error
+	exit, err := proc.Run(stop, stop, &proc.Spec{Argv: append(argv, args...), Dir: a.Dir, Env: a.Env, Stdout: &stdout, Stderr: &stderr, Timeout: questionTime})
 	switch {
 	case exit.Stopped:
 		return "", context.Cause(stop)
@@ -31,13 +32,13 @@ func (t Tool) Question(stop context.Context, a Assignment, args ...string) (stri
 		return "", startProblem(err)
 	case exit.TimedOut || exit.Code != 0:
 		text := fmt.Sprintf("%s %s: %s", t.Program, strings.Join(args, " "), exit)
-		if last := OneLine(LastLine(string(besides))); last != "" {
+		if last := OneLine(LastLine(string(stderr))); last != "" {
 			text += ": " + last
 		}
 		return "", &ConfigError{Text: text,
 			Fix: "start it by hand and see what it says; it is installed anew by " + t.Install}
 	}
-	return string(said) + "\n" + string(besides), nil
+	return string(stdout) + "\n" + string(stderr), nil
 }
 
 // LastLine is where programs say why they ended.
@@ -46,7 +47,7 @@ func LastLine(text string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// answer keeps the beginning of what a program says.
+// answer keeps the beginning of what a program prints.
 type answer []byte
 
 func (a *answer) Write(p []byte) (int, error) {

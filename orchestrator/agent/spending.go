@@ -2,11 +2,11 @@ package agent
 
 import "kanban-run/orchestrator/flow"
 
-// Spending is what work of a model came to. Input counts what was read from a cache, too.
+// Spending is what work of a model came to. Input includes what was read from a cache.
 type Spending struct {
 	Input, Cached, Output int64  // in tokens
 	Cost                  *int64 // in millionths of a US dollar; nil: the tool names no price
-	Partial               bool   // of a part of it nobody knows what it came to
+	Partial               bool   // a part of the work is not counted
 }
 
 // Micros makes a Cost of an amount in US dollars; nil of what is no price.
@@ -18,7 +18,7 @@ func Micros(dollars float64) *int64 {
 	return &n
 }
 
-// Add adds what something else came to. A price that is known counts, also where another is not.
+// Add adds o. A known price counts even where the other is not known.
 func (u *Spending) Add(o Spending) {
 	u.Input, u.Cached, u.Output, u.Partial = u.Input+o.Input, u.Cached+o.Cached, u.Output+o.Output, u.Partial || o.Partial
 	if o.Cost == nil {
@@ -31,7 +31,7 @@ func (u *Spending) Add(o Spending) {
 	u.Cost = &cost
 }
 
-// Minus is what came after o, never less than nothing: a tool that begins to count anew has no debts.
+// Minus is what came after o, never less than 0: a tool may start its count again.
 func (u Spending) Minus(o Spending) Spending {
 	d := Spending{Partial: u.Partial, Input: max(0, u.Input-o.Input), Cached: max(0, u.Cached-o.Cached), Output: max(0, u.Output-o.Output)}
 	if u.Cost != nil {
@@ -44,7 +44,7 @@ func (u Spending) Minus(o Spending) Spending {
 	return d
 }
 
-// mostSpent is more than any attempt can come to: a tool that tells of more has lost count.
+// mostSpent is more than any attempt can come to.
 const mostSpent = 1e15
 
 // Journaled is what the journal says of it; nil of nil.

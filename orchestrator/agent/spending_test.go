@@ -40,7 +40,8 @@ func TestSpendingAdd(t *testing.T) {
 	}
 }
 
-// TestSpendingHasBounds: what a tool says of itself is kept within what a journal can hold and a sum can bear.
+// TestSpendingHasBounds: what a tool says of itself is kept within what a journal can hold and a
+// sum can bear.
 func TestSpendingHasBounds(t *testing.T) {
 	var none *agent.Spending
 	if none.Journaled() != nil {

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// SplitCommand splits a command line into words as a POSIX shell does, and expands nothing: what a shell would expand, or act
-// upon, is refused unless it is quoted. Errors: *ConfigError.
+// SplitCommand splits a command line into words as a POSIX shell does. It expands nothing: what a
+// shell would expand, or act on, is refused unless it is quoted. Errors: *ConfigError.
 func SplitCommand(line string) ([]string, error) {
 	words, err := split(line)
 	if err != nil {
@@ -112,7 +112,8 @@ func plainWord(w *syntax.Word) (string, error) {
 	return b.String(), nil
 }
 
-// literal takes unquoted text: a backslash quotes what follows, and on a line's end joins the lines.
+// literal reads unquoted text: a backslash quotes the next character, and joins lines at a line's
+// end.
 func literal(b *strings.Builder, text string, first bool) error {
 	if first && strings.HasPrefix(text, "~") {
 		return &notPlain{"~"}
@@ -133,7 +134,8 @@ func literal(b *strings.Builder, text string, first bool) error {
 	return nil
 }
 
-// quoted takes text in double quotes, where a backslash quotes only what would mean something there.
+// quoted reads text in double quotes, where a backslash quotes only characters that have a meaning
+// there.
 func quoted(b *strings.Builder, q *syntax.DblQuoted) error {
 	for _, part := range q.Parts {
 		lit, ok := part.(*syntax.Lit)

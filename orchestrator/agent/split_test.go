@@ -31,7 +31,8 @@ func TestSplitCommand(t *testing.T) {
 	}
 }
 
-// TestSplitCommandRefuses: nothing is expanded, and what a user may expect to be expanded is not passed on silently either.
+// TestSplitCommandRefuses: nothing is expanded, and what a user may expect to be expanded is not
+// passed on silently either.
 func TestSplitCommandRefuses(t *testing.T) {
 	for _, tt := range []struct{ line, text, hint string }{
 		{"", "it is empty", "COMMAND ARGS"},

@@ -2,18 +2,17 @@ package agent
 
 import "bytes"
 
-// maxStreamLine is how long one line of a tool's stream may be: a reply of the largest size fits, also when many of its
-// bytes are escaped.
+// maxStreamLine is how long one line of a tool's stream may be: the longest reply fits, even with
+// many escapes.
 const maxStreamLine = 32 << 20
 
-// Lines cuts a stream into lines and keeps no more than one. A line that is too long is left out; tools that speak in lines of
-// JSON are understood without it.
+// Lines cuts a stream into lines and holds one at most. It drops a line that is too long.
 type Lines struct {
 	Each    func(line []byte)  // without its end; it must not be kept
-	Long    func(begin []byte) // hears of a line that is left out, once, with the first bytes of it; nil: nobody does
-	Dropped int                // lines that were left out
+	Long    func(begin []byte) // is called once for a dropped line, with its first bytes; may be nil
+	Dropped int                // number of dropped lines
 	partial []byte
-	long    bool // the line at hand is too long
+	long    bool // the current line is too long
 }
 
 func (l *Lines) Write(p []byte) (int, error) {
@@ -26,7 +25,7 @@ func (l *Lines) Write(p []byte) (int, error) {
 			break
 		}
 		if len(l.partial) == 0 && !l.long && len(line) <= maxStreamLine {
-			l.tell(line)
+			l.pass(line)
 			continue
 		}
 		l.add(line)
@@ -55,10 +54,10 @@ func (l *Lines) add(part []byte) {
 	l.partial = append(l.partial, part...)
 }
 
-// Flush takes what has come as a whole line.
+// Flush treats the partial line as a whole one.
 func (l *Lines) Flush() {
 	if !l.long {
-		l.tell(l.partial)
+		l.pass(l.partial)
 	}
 	if l.long = false; cap(l.partial) > 1<<20 {
 		l.partial = nil
@@ -66,7 +65,7 @@ func (l *Lines) Flush() {
 	l.partial = l.partial[:0]
 }
 
-func (l *Lines) tell(line []byte) {
+func (l *Lines) pass(line []byte) {
 	if line = bytes.TrimRight(line, "\r"); len(line) > 0 {
 		l.Each(line)
 	}

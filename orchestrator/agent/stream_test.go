@@ -41,7 +41,8 @@ func TestStreamLines(t *testing.T) {
 	}
 }
 
-// TestLongLines: a line that is too long is left out and counted, and no more of it is kept than may be one.
+// TestLongLines: a line that is too long is left out and counted, and no more of it is kept than
+// may be one.
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat("x", maxStreamLine+1)
 	for _, size := range []int{1 << 16, maxStreamLine, 2 * maxStreamLine} {

@@ -18,7 +18,8 @@ func spent(input, cached, output int64, dollars float64) *agent.Spending {
 
 const unknown = -1
 
-// TestCharge: a tool that counts by the session, as codex does, and says in a fork what its parent came to, too.
+// TestCharge: a tool that counts by the session, as codex does, and says in a fork what its parent
+// came to, too.
 func TestCharge(t *testing.T) {
 	accounts := attempt.Accounts{}
 	for _, tt := range []struct {
@@ -28,7 +29,7 @@ func TestCharge(t *testing.T) {
 		cumulative bool
 		told, want *agent.Spending
 	}{
-		{"nobody knows", "a", "", true, nil, nil},
+		{"unknown", "a", "", true, nil, nil},
 		{"the first attempt", "a", "", true, spent(1000, 100, 10, 0.01), spent(1000, 100, 10, 0.01)},
 		{"the session goes on", "a", "a", true, spent(1500, 150, 15, 0.03), spent(500, 50, 5, 0.02)},
 		{"a fork", "b", "a", true, spent(2500, 150, 20, 0.04), spent(1000, 0, 5, 0.01)},

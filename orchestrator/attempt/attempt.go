@@ -1,5 +1,5 @@
-// Package attempt is one running agent, from its start to its outcome: its process, its streams, its
-// deadline and its reply.
+// Package attempt is one running agent, from its start to its outcome: its process, its streams,
+// its deadline and its reply.
 package attempt
 
 import (
@@ -20,14 +20,14 @@ type Call struct {
 	Adapter    agent.Adapter
 	Invocation agent.Invocation
 	Contract   contract.Kind
-	Tasks      *contract.TaskList // that a Manager is given; nil for all others
+	Tasks      *contract.TaskList // in a Manager's input; nil for all others
 	Sinks      Sinks
-	Emit       func(agent.Event) // hears redacted texts, from the goroutines of both streams; nil: not wanted
-	TimeLimit  time.Duration     // what a limit of the run leaves; 0: no limit. The agent's own timeout is the Invocation's
+	Emit       func(agent.Event) // gets redacted texts, from the goroutines of both streams; may be nil
+	TimeLimit  time.Duration     // what remains of the run's; 0: no limit. The agent's own timeout is the Invocation's
 }
 
-// Outcome is how an attempt ended: with a Reply, with a Failure, or with neither because it was ended from
-// here. All but the Reply is redacted.
+// Outcome is how an attempt ended: with a Reply, with a Failure, or with neither because it was
+// stopped. All but the Reply is redacted.
 type Outcome struct {
 	Reply     *contract.Reply
 	Failure   *contract.Failure
@@ -38,12 +38,12 @@ type Outcome struct {
 	OutOfTime bool   // by its TimeLimit
 
 	Session    string
-	Spent      *agent.Spending // nil: the tool does not tell
+	Spent      *agent.Spending // nil: the tool does not say
 	Cumulative bool            // see [agent.Report.Cumulative]
 }
 
-// Attempt is a running agent. Three goroutines serve its process, see [proc.Process]; one waits for it and
-// judges its reply. Its methods are safe for concurrent use.
+// Attempt is a running agent. Three goroutines serve its process, see [proc.Process]; one waits for
+// it and judges its reply. Its methods are safe for concurrent use.
 type Attempt struct {
 	call   Call
 	reader agent.Reader
@@ -51,7 +51,7 @@ type Attempt struct {
 	stdout io.WriteCloser // redacts, and keeps
 	stderr io.WriteCloser
 	meter  *meter
-	ctx    context.Context // ends the patience with a system that has no process to give
+	ctx    context.Context // ends the wait for a system that cannot start a process
 	cancel context.CancelFunc
 	done   chan struct{}
 
@@ -60,13 +60,13 @@ type Attempt struct {
 	stopped   bool          // Stop or Kill was called
 	killed    bool
 	outOfTime bool
-	reason    error // for which the reader gave up; the first counts
+	reason    error // why the reader gave up; the first one
 
 	outcome *Outcome // set before done is closed
 	err     error
 }
 
-// Start starts an agent. That it could not be started is its outcome.
+// Start starts an agent. A failure to start is its outcome.
 func Start(c Call) *Attempt {
 	a := &Attempt{call: c, tail: &tail{}, done: make(chan struct{})}
 	if a.call.Emit == nil {
@@ -74,15 +74,15 @@ func Start(c Call) *Attempt {
 	}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.call.Emit, a.giveUp))
-	a.stdout = c.Sinks.entrance(c.Sinks.Stdout)
-	a.stderr = c.Sinks.entrance(a.tail, &lines{emit: a.call.Emit}, c.Sinks.Stderr)
+	a.stdout = c.Sinks.redacting(c.Sinks.Stdout)
+	a.stderr = c.Sinks.redacting(a.tail, &lines{emit: a.call.Emit}, c.Sinks.Stderr)
 	a.meter = &meter{max: c.Invocation.MaxOutput, exceed: a.giveUp}
 	go a.run()
 	return a
 }
 
-// Run starts an agent and waits for its outcome, which is never nil. The end of stop asks it to end, the
-// end of kill kills it. Errors: those of [Attempt.Outcome].
+// Run starts an agent and waits for its outcome, which is never nil. The end of stop asks it to
+// end, the end of kill kills it. Errors: those of [Attempt.Outcome].
 func Run(stop, kill context.Context, c Call) (*Outcome, error) {
 	if stop.Err() != nil || kill.Err() != nil {
 		return &Outcome{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
@@ -102,11 +102,11 @@ func Run(stop, kill context.Context, c Call) (*Outcome, error) {
 	}
 }
 
-// Done is closed when the agent has ended, nothing of it is left and its reply was judged.
+// Done is closed when all processes of the agent have ended and its reply is judged.
 func (a *Attempt) Done() <-chan struct{} { return a.done }
 
-// Outcome is how the attempt ended; Done is closed before. Errors: *agent.ConfigError, *agent.LaterError
-// and *agent.LimitError, which no retry can mend, or one of this system's own.
+// Outcome is how the attempt ended; Done is closed before. Errors: *agent.ConfigError,
+// *agent.LaterError and *agent.LimitError, which no retry can mend, or one of this system's own.
 func (a *Attempt) Outcome() (*Outcome, error) { return a.outcome, a.err }
 
 // Stop asks the agent to end, and kills it after its grace. It returns at once.
@@ -115,7 +115,7 @@ func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
 // Kill kills the agent. It returns at once.
 func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 
-// giveUp ends an attempt for a reason that its reader or its meter has found.
+// giveUp ends the attempt for a reason of its reader or its meter.
 func (a *Attempt) giveUp(reason error) {
 	a.end(func() {
 		if a.reason == nil {
@@ -124,7 +124,7 @@ func (a *Attempt) giveUp(reason error) {
 	})
 }
 
-// end notes why the attempt is to end, and ends its process; one that is about to start is ended by adopt.
+// end notes the reason and ends the process. If the process is about to start, adopt ends it.
 func (a *Attempt) end(note func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -143,7 +143,7 @@ func (a *Attempt) endProcess() {
 	}
 }
 
-// adopt makes a process that has just started the attempt's own.
+// adopt takes over the process that has just started.
 func (a *Attempt) adopt(p *proc.Process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -164,7 +164,7 @@ func (a *Attempt) run() {
 	a.outcome, a.err = a.conclude(exit, err)
 }
 
-// runProcess returns when the process has ended and nothing of it is left.
+// runProcess returns when the process and its descendants have ended.
 func (a *Attempt) runProcess() (proc.Exit, error) {
 	inv := &a.call.Invocation
 	if err := writeFiles(inv.Files); err != nil {
@@ -186,10 +186,10 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	return p.Exit()
 }
 
-// conclude closes the streams and makes the outcome. err is what went wrong so far.
+// conclude closes the streams and makes the outcome. err is that of runProcess.
 func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 	excess := a.meter.exceeded()
-	if excess == nil { // else the end of what the streams hold back may be half a secret
+	if excess == nil { // otherwise the streams may hold back a part of a secret
 		err = errors.Join(err, a.stdout.Close(), a.stderr.Close())
 	}
 	a.mu.Lock()
@@ -209,9 +209,9 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 	}
 	report := a.reader.End(exit)
 	if !out.Stopped {
-		overrule(&report, a.reason)
+		applyReason(&report, a.reason)
 	}
-	out.note(report, a.call.Sinks)
+	out.recordSession(report, a.call.Sinks)
 	if out.Stopped {
 		return out, nil
 	}
@@ -221,40 +221,40 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 	return out, a.judge(out, report)
 }
 
-// overrule puts the reason for which the reader gave up in the place of what the stopped program left.
-func overrule(r *agent.Report, reason error) {
+// applyReason replaces the report of the stopped program by the reason why the reader gave up.
+func applyReason(r *agent.Report, reason error) {
 	var failure *contract.Failure
 	switch {
 	case reason == nil:
 	case errors.As(reason, &failure):
 		copied := *failure
 		r.Failure = &copied
-	case !errors.Is(reason, errTooMuch):
+	case !errors.Is(reason, errOutputLimit):
 		r.Err = reason
 	}
 }
 
-// judge finds the reply in a report, or why there is none.
+// judge sets the reply of a report, or why there is none.
 func (a *Attempt) judge(out *Outcome, report agent.Report) (err error) {
 	if report.Err != nil {
 		return a.call.Sinks.redactError(report.Err)
 	}
 	failure := report.Failure
 	if failure == nil {
-		out.Reply, failure = a.call.Sinks.parse(a.call.Contract, report.Reply, a.call.Tasks)
+		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply, a.call.Tasks)
 	}
 	if failure != nil {
-		failure.Reason = a.call.Sinks.text(failure.Reason)
+		failure.Reason = a.call.Sinks.Redact(failure.Reason)
 		out.Failure = failure
 		out.Received, err = a.call.Sinks.excerpt(report.Reply)
 	}
 	return err
 }
 
-// note keeps what the tool tells beside the reply. A session whose name could be an option is none: it
-// goes onto a command line.
-func (o *Outcome) note(r agent.Report, s Sinks) {
-	o.Session, o.Spent, o.Cumulative = s.text(r.Session), r.Spent, r.Cumulative
+// recordSession sets the session and what it cost. It drops a session ID that could be an option,
+// since the ID becomes part of a command line.
+func (o *Outcome) recordSession(r agent.Report, s Sinks) {
+	o.Session, o.Spent, o.Cumulative = s.Redact(r.Session), r.Spent, r.Cumulative
 	if strings.HasPrefix(o.Session, "-") || strings.ContainsFunc(o.Session, func(c rune) bool { return c <= ' ' || c == 0x7F }) {
 		o.Session = ""
 	}

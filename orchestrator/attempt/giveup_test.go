@@ -21,7 +21,8 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// impatient is an adapter that gives up with each of its reasons when the program has said something.
+// impatient is an adapter that gives up with each of its reasons when the program has said
+// something.
 type impatient struct {
 	agent.Adapter
 	reasons []error
@@ -63,8 +64,8 @@ func giveUp(t *testing.T, stop context.Context, reasons ...error) (*attempt.Outc
 	return out, err
 }
 
-// TestGiveUp: an adapter that sees that an attempt is in vain ends it, and its reason is the outcome, whatever the program left. The
-// first reason counts.
+// TestGiveUp: an adapter that sees that an attempt is in vain ends it, and its reason is the
+// outcome, whatever the program left. The first reason counts.
 func TestGiveUp(t *testing.T) {
 	setup := &agent.ConfigError{Text: "the key hunter2hunter2 is refused", Fix: "not hunter2hunter2"}
 	later := &agent.LaterError{Text: "later, hunter2hunter2", Reset: time.Unix(1e9, 0)}
@@ -102,7 +103,8 @@ func TestGiveUp(t *testing.T) {
 	}
 }
 
-// TestStoppedReport: of an attempt that was stopped it is still told which session it had, and what it came to.
+// TestStoppedReport: the outcome of an attempt that was stopped names its session and what it came
+// to.
 func TestStoppedReport(t *testing.T) {
 	stop, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(50*time.Millisecond, cancel)
@@ -112,7 +114,8 @@ func TestStoppedReport(t *testing.T) {
 	}
 }
 
-// TestFiles: they are there when the program starts, private, in place of whatever an earlier attempt left, and count in the digest.
+// TestFiles: they are there when the program starts, private, in place of whatever an earlier
+// attempt left, and count in the digest.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	path, elsewhere := filepath.Join(dir, "handed", "a.md"), writeFile(t, filepath.Join(dir, "elsewhere"), "untouched")
@@ -146,7 +149,7 @@ func TestFilesArePrivate(t *testing.T) {
 	var stdout bytes.Buffer
 	_, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &stdout}})
 	if err != nil || strings.TrimSpace(stdout.String()) != "-rw-------" {
-		t.Errorf("the file has %q, %v, want it to be nobody else's", stdout.String(), err)
+		t.Errorf("the file has %q, %v, want only its owner to read it", stdout.String(), err)
 	}
 }
 

@@ -9,18 +9,18 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// errTooMuch ends an attempt whose agent prints without end.
-var errTooMuch = errors.New("the agent printed too much")
+// errOutputLimit ends an attempt whose agent prints too much.
+var errOutputLimit = errors.New("the agent printed too much")
 
-// meter bounds what an attempt may print, both streams together: what is over the bound is dropped, and
-// the agent is stopped.
+// meter bounds what an attempt may print on both streams together. It drops what is over the bound,
+// and stops the agent.
 type meter struct {
 	max    int64 // in bytes; 0 is no bound
 	used   atomic.Int64
 	exceed func(error)
 }
 
-// writer passes on to w what is within the bound.
+// writer forwards to w what is within the bound.
 func (m *meter) writer(w io.Writer) io.Writer {
 	if m.max <= 0 {
 		return w
@@ -28,7 +28,7 @@ func (m *meter) writer(w io.Writer) io.Writer {
 	return &metered{m, w}
 }
 
-// exceeded is the failure of an attempt that printed too much, else nil.
+// exceeded is the failure of an attempt that printed too much, or nil.
 func (m *meter) exceeded() *contract.Failure {
 	if m.max <= 0 || m.used.Load() <= m.max {
 		return nil
@@ -46,7 +46,7 @@ func (w *metered) Write(p []byte) (int, error) {
 	if over <= 0 {
 		return w.to.Write(p)
 	}
-	w.meter.exceed(errTooMuch)
+	w.meter.exceed(errOutputLimit)
 	if within := int64(len(p)) - over; within > 0 {
 		if _, err := w.to.Write(p[:within]); err != nil {
 			return 0, err

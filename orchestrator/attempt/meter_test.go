@@ -17,8 +17,8 @@ type count struct{ n atomic.Int64 }
 
 func (c *count) Write(p []byte) (int, error) { c.n.Add(int64(len(p))); return len(p), nil }
 
-// TestOutputIsBounded: an agent that prints without end is stopped, and the attempt failed for that reason; nothing over the
-// bound reaches the sinks.
+// TestOutputIsBounded: an agent that prints without end is stopped, and the attempt failed for that
+// reason; nothing over the bound reaches the sinks.
 func TestOutputIsBounded(t *testing.T) {
 	for _, stream := range []string{"", " >&2"} {
 		var out, errs count

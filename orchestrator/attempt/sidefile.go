@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/agent"
 )
 
-// writeFiles puts the files of an invocation where its command line says. They are the same in every attempt, and an agent may have
-// changed them since the last.
+// writeFiles writes the files of an invocation before each attempt: the agent may have changed them
+// in the last one.
 func writeFiles(files []agent.File) error {
 	for _, f := range files {
 		if err := writeFile(f); err != nil {
@@ -20,7 +20,7 @@ func writeFiles(files []agent.File) error {
 	return nil
 }
 
-// writeFile replaces whatever is there, and follows no link.
+// writeFile replaces the file, and follows no link.
 func writeFile(f agent.File) error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// TestOutputIsRedactedBeforeItIsCut: the tail of stderr, the beginning of a reply and single lines hold parts of a key in which
-// nobody would see a key any more.
+// TestOutputIsRedactedBeforeItIsCut: the tail of stderr, the beginning of a reply and single lines
+// hold parts of a key in which a redactor would not recognise it.
 func TestOutputIsRedactedBeforeItIsCut(t *testing.T) {
 	var key strings.Builder
 	key.WriteString("-----BEGIN PRIVATE KEY-----\n")
@@ -49,7 +49,8 @@ func TestOutputIsRedactedBeforeItIsCut(t *testing.T) {
 	}
 }
 
-// TestReasonsQuoteNoSecret: a reason quotes the beginning of what it is about, in which nobody would see a secret any more.
+// TestReasonsQuoteNoSecret: a reason quotes the beginning of what it is about, in which a redactor
+// would not recognise a secret.
 func TestReasonsQuoteNoSecret(t *testing.T) {
 	const secret = "Zq8vT1mLw93KxY7bNc5RdF2hJ6pG4sA0uE9wQ3tBZq8vT1mLw93KxY7bNc5RdF2hJ6pG4sA0uE9wQ3tB"
 	for name, reply := range map[string]string{
@@ -73,7 +74,7 @@ func TestReasonsQuoteNoSecret(t *testing.T) {
 	}
 }
 
-// talkative is an adapter that tells an event with a text as it is.
+// talkative is an adapter that emits an event with a text as it is.
 type talkative struct {
 	agent.Adapter
 	text string
@@ -84,7 +85,8 @@ func (a talkative) Reader(c contract.Kind, h agent.Host) agent.Reader {
 	return a.Adapter.Reader(c, h)
 }
 
-// TestEventsAreRedactedBeforeTheyAreShortened: an event is a short line for people, and a secret of many lines is none in pieces.
+// TestEventsAreRedactedBeforeTheyAreShortened: an event is a short line for people, and a secret of
+// many lines is none in pieces.
 func TestEventsAreRedactedBeforeTheyAreShortened(t *testing.T) {
 	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("kEy+", 15)+"\n", 40) + "-----END PRIVATE KEY-----"
 	for _, tt := range []struct{ name, text, want string }{

@@ -12,7 +12,7 @@ const (
 	maxReceived = 4 << 10
 	maxStderr   = 2 << 10
 	maxLine     = 1 << 10
-	maxTold     = 20 // lines of one write
+	maxLines    = 20 // of one write
 )
 
 // tail keeps the last lines of a stream.
@@ -32,7 +32,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String begins with a whole line, or at least a whole word.
+// String begins with a whole line, or where there is none with a whole word.
 func (t *tail) String() string {
 	b, cut := t.buf, t.cut
 	if len(b) > maxStderr {
@@ -46,12 +46,12 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// lines tells of what an agent says on standard error, for somebody who watches: of the last whole lines of each write, and of
-// none that is too long for one.
+// lines emits the last whole lines of each write to standard error. It drops lines that are too
+// long.
 type lines struct {
 	emit    func(agent.Event)
 	partial []byte
-	long    bool // the line at hand is
+	long    bool // the current line is too long
 }
 
 func (l *lines) Write(p []byte) (int, error) {
@@ -68,7 +68,7 @@ func (l *lines) Write(p []byte) (int, error) {
 			break
 		}
 		if text := visible(l.partial); text != "" && !l.long {
-			last = append(last[max(0, len(last)+1-maxTold):], text)
+			last = append(last[max(0, len(last)+1-maxLines):], text)
 		}
 		l.partial, l.long, p = l.partial[:0], false, rest
 	}

@@ -62,7 +62,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestLines: a line is told of whole or not at all, since half of one may hold half a secret.
+// TestLines: a line is emitted whole or not at all, since a part of one may hold a part of a
+// secret.
 func TestLines(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -70,7 +71,7 @@ func TestLines(t *testing.T) {
 		want   []string
 	}{
 		{"whole ones", []string{"one\ntwo\nthr"}, []string{"one", "two"}},
-		{"the last of a write", []string{strings.Repeat("one\n", 50) + "two\n"}, append(slices.Repeat([]string{"one"}, maxTold-1), "two")},
+		{"the last of a write", []string{strings.Repeat("one\n", 50) + "two\n"}, append(slices.Repeat([]string{"one"}, maxLines-1), "two")},
 		{"over writes", []string{"on", "e", "\n"}, []string{"one"}},
 		{"empty ones are not told of", []string{"one\n\n \r\n", "\n"}, []string{"one"}},
 		{"the longest", []string{strings.Repeat("x", maxLine) + "\n"}, []string{strings.Repeat("x", maxLine)}},

@@ -11,7 +11,8 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// input is a Manager's input as encoding/json writes it: seed 004, "Input Specification (Supervisor → Agent)".
+// input is a Manager's input as encoding/json writes it: seed 004, "Input Specification (Supervisor
+// → Agent)".
 type input struct {
 	KanbanFile string   `json:"kanban_file"`
 	DoneTask   string   `json:"done_task"`
@@ -30,8 +31,9 @@ func managerInput(t *testing.T, done string, paths []string) (in contract.Input,
 	return in, string(text)
 }
 
-// FuzzList: the list that goes into a Manager's input is what json.Marshal makes of it, and its paths are compared as path.Clean
-// makes them. What the journal holds of the input, with what is stored beside it, is the input again.
+// FuzzList: the list that goes into a Manager's input is what json.Marshal makes of it, and its
+// paths are compared as path.Clean makes them. What the journal holds of the input, with what is
+// stored beside it, is the input again.
 func FuzzList(f *testing.F) {
 	for _, seed := range []string{"", "tasks/a.md", "tasks/a.md\ntasks/b.md", "./a.md\nb//c.md\n../d", "<a>&\u2028\n\"q\"\\\nüñí\n\xff\x00", strings.Repeat("tasks/a.md\n", 100), strings.Repeat("tasks/a.md\n", 500), strings.Repeat("<\n", 800)} {
 		f.Add(seed)
@@ -65,7 +67,8 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// TestRestore: an input comes back from the journal as it was given, to the byte: seed 004, "Retry Rule (CRITICAL)".
+// TestRestore: an input comes back from the journal as it was given, to the byte: seed 004, "Retry
+// Rule (CRITICAL)".
 func TestRestore(t *testing.T) {
 	task, err := contract.ForTask("tasks/a.md", "kanban.yaml")
 	if err != nil || string(task.JSON) != `{"task_file":"tasks/a.md","kanban_file":"kanban.yaml"}` {
@@ -106,7 +109,8 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestInlineBound: a Manager's list is stored beside the journal where the input is longer than the bound, and not before.
+// TestInlineBound: a Manager's list is stored beside the journal where the input is longer than the
+// bound, and not before.
 func TestInlineBound(t *testing.T) {
 	for _, more := range []int{0, 1} {
 		_, frame := managerInput(t, "a.md", []string{""})

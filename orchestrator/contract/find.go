@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// FindReply is the text of the reply in an agent's last message: the whole of it, else the last JSON object in a Markdown fence,
-// else the last that stands in it. Where there is none it is the message itself, so that what is wrong with it can be said.
+// FindReply is the reply in an agent's last message: the message if it begins with a brace,
+// otherwise the last JSON object in a Markdown fence, otherwise the last one in the text. Without
+// an object it is the message, so that Parse says what is wrong with it.
 func FindReply(message string) []byte {
 	text := strings.TrimSpace(message)
 	if strings.HasPrefix(text, "{") {
@@ -21,7 +22,7 @@ func FindReply(message string) []byte {
 	return []byte(text)
 }
 
-// lastFenced is the last object that a fence holds alone.
+// lastFenced is the last object that is alone in a fence.
 func lastFenced(text string) string {
 	found := ""
 	for _, part := range strings.Split(text, "```") {
@@ -34,13 +35,13 @@ func lastFenced(text string) string {
 	return found
 }
 
-// maxLook bounds the search for an object in a text: each brace may begin one.
-const maxLook = 64
+// maxLooks bounds the search for an object in a text: each brace may begin one.
+const maxLooks = 64
 
-// lastObject is the object that ends last in the text, and of those the one that begins first.
+// lastObject is the object that ends last in the text; of several, the one that begins first.
 func lastObject(text string) string {
 	from, to := 0, 0
-	for at, looks := len(text), 0; looks < maxLook; looks++ {
+	for at, looks := len(text), 0; looks < maxLooks; looks++ {
 		if at = strings.LastIndexByte(text[:at], '{'); at < 0 {
 			break
 		}
@@ -51,7 +52,7 @@ func lastObject(text string) string {
 	return text[from:to]
 }
 
-// objectLength is how much of the text is an object, from its beginning; 0 where none begins there.
+// objectLength is the length of the object at the beginning of the text; 0 where there is none.
 func objectLength(text string) int {
 	var object json.RawMessage
 	decoder := json.NewDecoder(strings.NewReader(text))

@@ -1,4 +1,5 @@
-// Package contract says what agents are told and what a valid reply is. It reads and writes no files.
+// Package contract says what agents are told and what a valid reply is. It reads and writes no
+// files.
 package contract
 
 import (
@@ -7,8 +8,8 @@ import (
 	"fmt"
 )
 
-// Input is what an agent is told: the JSON object of a call that begins a session, or the text of one
-// that continues a session. Source: seed 004, "Input Specification (Supervisor → Agent)".
+// Input is what an agent is told: the JSON object of a call that begins a session, or the text of
+// one that continues a session. Source: seed 004, "Input Specification (Supervisor → Agent)".
 type Input struct {
 	JSON  []byte
 	Text  string
@@ -59,8 +60,8 @@ func withTasks(head []byte, tasks *TaskList) Input {
 // MaxInline is how long a text may be that the journal holds itself, in bytes.
 const MaxInline = 4 << 10
 
-// Journaled is the input as the journal holds it: all of it, or what remains where a part is too long.
-// That part is to be stored beside the journal; stored is nil where there is none.
+// Journaled is the input as the journal holds it: all of it, or what remains where a part is too
+// long. That part is to be stored beside the journal; stored is nil where there is none.
 func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
 	if in.Text != "" {
 		if len(in.Text) > MaxInline {

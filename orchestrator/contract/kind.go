@@ -11,8 +11,8 @@ import (
 // Kind says which contract a call is under: what its reply has to look like.
 type Kind int
 
-// An instruction is judged like a task; only the Manager's reply says what comes next. A review's reply
-// is any text: seed 003, "Supervisor Feedback".
+// An instruction is judged like a task; only the Manager's reply says what comes next. A review's
+// reply is any text: seed 003, "Supervisor Feedback".
 const (
 	Task Kind = iota
 	Manager
@@ -68,8 +68,9 @@ func (k Kind) Expected() string {
 	return string(source)
 }
 
-// ReplySchema is that JSON Schema as tools take it: in one line, without the name of its dialect, which
-// some refuse, and without what is only for people. It is an error for a review, which has none.
+// ReplySchema is that JSON Schema as tools take it: in one line, without the name of its dialect,
+// which some refuse, and without what is only for people. It is an error for a review, which has
+// none.
 func (k Kind) ReplySchema() ([]byte, error) {
 	source, err := schema.Source(k.Schema())
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"kanban-run/schema"
 )
 
-// TestKinds: seed 004, "Output Specification (Agent → Supervisor)": task agents reply with two keys, the
-// Manager with four; an instruction's reply is judged like a task's. Seed 003, "Supervisor Feedback": a
-// review's reply is a text.
+// TestKinds: seed 004, "Output Specification (Agent → Supervisor)": task agents reply with two
+// keys, the Manager with four; an instruction's reply is judged like a task's. Seed 003,
+// "Supervisor Feedback": a review's reply is a text.
 func TestKinds(t *testing.T) {
 	for _, tt := range []struct {
 		kind         contract.Kind
@@ -56,7 +56,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestOf: only the Manager's reply says what comes next: seed 004, "Output Specification (Agent → Supervisor)".
+// TestOf: only the Manager's reply says what comes next: seed 004, "Output Specification (Agent →
+// Supervisor)".
 func TestOf(t *testing.T) {
 	for call, want := range map[flow.Call]contract.Kind{flow.TaskCall: contract.Task, flow.ManagerCall: contract.Manager, flow.ReviewCall: contract.Review} {
 		if got := contract.Of(call); got != want {

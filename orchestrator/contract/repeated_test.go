@@ -45,7 +45,8 @@ func FuzzRepeating(f *testing.F) {
 	})
 }
 
-// TestRepeatedListIsShared: a list that comes back as it was given takes no memory of its own, also when it stands first.
+// TestRepeatedListIsShared: a list that comes back as it was given takes no memory of its own, also
+// when it stands first.
 func TestRepeatedListIsShared(t *testing.T) {
 	paths, given := longList(60)
 	for _, reply := range []string{`{"status":"ok","message":"m","next_task":null,"tasks":@}`, ` {"tasks":@ , "status":"ok","message":"m","next_task":null}`} {

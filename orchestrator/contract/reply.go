@@ -22,8 +22,8 @@ const (
 	Escalate Status = "escalate"
 )
 
-// Reply is an agent's reply in the right format. A review has a Message only. NextTask, which is nil
-// at the end of the work, and Tasks are the Manager's.
+// Reply is an agent's reply in the right format. A review has a Message only. NextTask, which is
+// nil at the end of the work, and Tasks are the Manager's.
 type Reply struct {
 	Status   Status
 	Message  string
@@ -35,7 +35,7 @@ type Reply struct {
 // same input: seed 004, "Retry Rule (CRITICAL)".
 type Failure struct {
 	Reason string
-	Lost   bool // the tool no longer knows the session that the call was to go on in
+	Lost   bool // the tool no longer knows the session that the call continues
 }
 
 func (f *Failure) Error() string { return f.Reason }
@@ -45,9 +45,9 @@ func Failed(format string, args ...any) *Failure {
 	return &Failure{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Parse judges the format of a reply, never its content: exactly one JSON object, read more strictly than most parsers
-// read, that fits the contract's schema. Everything that two parsers could read differently is refused with a reason of its own.
-// given is the list of tasks that a Manager got, nil for all others: a reply that repeats it byte for byte shares its Paths.
+// Parse judges the format of a reply, never its content: it has to be one JSON object that fits the
+// schema. Parse refuses what two parsers could read differently. given is the list of tasks in a
+// Manager's input, nil for all others: a reply that repeats it byte for byte shares its Paths.
 // Source: seed 004, "Output Specification (Agent → Supervisor)".
 func Parse(k Kind, raw []byte, given *TaskList) (*Reply, *Failure) {
 	text := string(raw)
@@ -58,15 +58,15 @@ func Parse(k Kind, raw []byte, given *TaskList) (*Reply, *Failure) {
 	if failure != nil {
 		return nil, failure
 	}
-	if failure := exactKeys(k, members); failure != nil {
+	if failure := checkKeys(k, members); failure != nil {
 		return nil, failure
 	}
-	envelope, tasks, failure := pick(k, text, members, given)
+	envelope, tasks, failure := decode(k, text, members, given)
 	if failure != nil {
 		return nil, failure
 	}
 	if !plainlyFits(k, envelope) {
-		if failure := fits(k, envelope); failure != nil {
+		if failure := checkSchema(k, envelope); failure != nil {
 			return nil, failure
 		}
 	}
@@ -77,7 +77,7 @@ func Parse(k Kind, raw []byte, given *TaskList) (*Reply, *Failure) {
 			reply.NextTask = &next
 		}
 	}
-	if failure := nameable(reply, given); failure != nil {
+	if failure := checkPaths(reply, given); failure != nil {
 		return nil, failure
 	}
 	return reply, nil
@@ -94,17 +94,17 @@ func parseReview(text string) (*Reply, *Failure) {
 	return &Reply{Status: OK, Message: text}, nil
 }
 
-func contractKeys(k Kind) []string {
+func replyKeys(k Kind) []string {
 	if k == Manager {
 		return []string{"status", "message", "next_task", "tasks"}
 	}
 	return []string{"status", "message"}
 }
 
-// exactKeys refuses Status beside or in place of status: many decoders take the one for the other.
-func exactKeys(k Kind, members []member) *Failure {
+// checkKeys refuses Status beside or in place of status: many decoders treat them as the same key.
+func checkKeys(k Kind, members []member) *Failure {
 	for _, m := range members {
-		for _, key := range contractKeys(k) {
+		for _, key := range replyKeys(k) {
 			if m.key != key && strings.EqualFold(m.key, key) {
 				return Failed("key %s instead of %s", shownKey(m.key), key)
 			}
@@ -116,12 +116,12 @@ func exactKeys(k Kind, members []member) *Failure {
 // maxTasks bounds the Manager's list: no board that can be read holds more.
 const maxTasks = 500_000
 
-// pick decodes the keys of the contract and leaves the others be. A list of strings, which may be long, is read in one pass and
-// does not trouble the schema.
-func pick(k Kind, text string, members []member, given *TaskList) (envelope map[string]any, tasks []string, failure *Failure) {
+// decode decodes the keys of the contract. Their list of strings, which may be long, is read in one
+// pass, and is empty in the envelope.
+func decode(k Kind, text string, members []member, given *TaskList) (envelope map[string]any, tasks []string, failure *Failure) {
 	envelope = map[string]any{}
 	for _, m := range members {
-		if !slices.Contains(contractKeys(k), m.key) {
+		if !slices.Contains(replyKeys(k), m.key) {
 			continue
 		}
 		span := text[m.from:m.to]
@@ -146,8 +146,8 @@ func pick(k Kind, text string, members []member, given *TaskList) (envelope map[
 	return envelope, tasks, nil
 }
 
-// outline is a value as the schema has to see it. Lists and objects, of which the contract knows no other, are empty: decoded, a
-// reply of 16 MiB may take a gigabyte.
+// outline is a value as the schema has to see it. Lists and objects are empty, since the schema has
+// no other: decoded, a reply of 16 MiB may take a gigabyte.
 func outline(span string) (v any, err error) {
 	switch span[0] {
 	case '[':
@@ -159,8 +159,8 @@ func outline(span string) (v any, err error) {
 	return v, err
 }
 
-// plainlyFits says what fits would say of nearly every reply. The schema takes longer than all the rest of reading a short one; it
-// decides what is not beyond doubt, and a test compares the two.
+// plainlyFits says whether a reply fits the schema without asking it, which would take longer than
+// all else. TestPlainlyFits compares the two.
 func plainlyFits(k Kind, envelope map[string]any) bool {
 	status, _ := envelope["status"].(string)
 	_, spoken := envelope["message"].(string)
@@ -176,7 +176,7 @@ func plainlyFits(k Kind, envelope map[string]any) bool {
 	return listed && given && (next == nil || isPath && path != "")
 }
 
-func fits(k Kind, envelope map[string]any) *Failure {
+func checkSchema(k Kind, envelope map[string]any) *Failure {
 	violations, err := schema.Validate(k.Schema(), envelope)
 	if err != nil {
 		return Failed("the reply cannot be judged: %v", err)
@@ -192,8 +192,8 @@ func fits(k Kind, envelope map[string]any) *Failure {
 	return &Failure{Reason: strings.Join(reasons, "; ")}
 }
 
-// nameable refuses paths that no board can hold. Those of the given list are a board's.
-func nameable(r *Reply, given *TaskList) *Failure {
+// checkPaths refuses paths that no board can hold. Those of the given list are a board's.
+func checkPaths(r *Reply, given *TaskList) *Failure {
 	if r.NextTask != nil && strings.ContainsFunc(*r.NextTask, unicode.IsControl) {
 		return Failed("next_task holds a control character")
 	}

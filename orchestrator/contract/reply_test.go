@@ -223,7 +223,8 @@ func TestParseLongList(t *testing.T) {
 	}
 }
 
-// TestParseBounds: a reply may have so many keys, and the Manager's list so many entries, and not one more.
+// TestParseBounds: a reply may have so many keys, and the Manager's list so many entries, and not
+// one more.
 func TestParseBounds(t *testing.T) {
 	keys := func(n int) string {
 		var b strings.Builder
@@ -302,8 +303,9 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// FuzzParse holds that nothing panics, that what is accepted means the same to encoding/json and says everything the
-// contract asks for, that nothing may be added to it, and that a reason can be shown to people as it is.
+// FuzzParse holds that nothing panics, that what is accepted means the same to encoding/json and
+// says everything the contract asks for, that nothing may be added to it, and that a reason can be
+// shown to people as it is.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"status":"ok","message":"m"}`, `{"status":"blocked","message":"\ud83d\ude00","next_task":"a","tasks":["a","b\n"]}`,
@@ -375,10 +377,10 @@ func TestPlainlyFits(t *testing.T) {
 			for _, c := range []Kind{Task, Manager, Instruction} {
 				if plainlyFits(c, envelope) {
 					plain[c]++
-					if failure := fits(c, envelope); failure != nil {
+					if failure := checkSchema(c, envelope); failure != nil {
 						t.Errorf("%v: %v fits plainly, and the schema says %v", c, envelope, failure)
 					}
-				} else if fits(c, envelope) == nil {
+				} else if checkSchema(c, envelope) == nil {
 					t.Errorf("%v: %v fits the schema, and not plainly", c, envelope)
 				}
 			}

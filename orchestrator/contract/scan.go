@@ -24,8 +24,9 @@ type member struct {
 	from, to int
 }
 
-// readObject reads a text that must be one JSON object and nothing else, as strictly as RFC 8259 puts it, and refuses what the
-// RFC only advises against: duplicate keys at any depth, unpaired surrogates, numbers and depths that no decoder can hold.
+// readObject reads a text that must be one JSON object by RFC 8259. It refuses what the RFC only
+// advises against: duplicate keys at any depth, unpaired surrogates, numbers and depths that no
+// decoder can hold.
 func readObject(text string) ([]member, *Failure) {
 	if len(text) > MaxReply {
 		return nil, Failed("the reply is larger than 16 MiB")
@@ -53,7 +54,7 @@ func readObject(text string) ([]member, *Failure) {
 	return nil, Failed("text after the JSON object at byte %d: %s", s.pos+1, shownText(text[s.pos:]))
 }
 
-// notAnObject names what stands where the object should begin.
+// notAnObject says what the text begins with in place of an object; nil where it begins with one.
 func notAnObject(text string) *Failure {
 	if text == "" {
 		return Failed("the reply is empty")
@@ -96,8 +97,8 @@ func beginsNumber(b byte) bool { return b == '-' || isDigit(b) }
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
-// invalidUTF8 returns the place of the first bad byte, or -1. encoding/json would put a replacement in
-// its place without a word.
+// invalidUTF8 returns the place of the first bad byte, or -1. encoding/json would put a replacement
+// in its place without a word.
 func invalidUTF8(text string) int {
 	if utf8.ValidString(text) {
 		return -1
@@ -112,7 +113,7 @@ func invalidUTF8(text string) int {
 	}
 }
 
-// shownText is the beginning of a text in which nothing can pass for something else.
+// shownText is the beginning of a text, quoted in ASCII so that no character can pass for another.
 func shownText(text string) string {
 	const most = 24
 	if len(text) > most {
@@ -130,7 +131,7 @@ func shownKey(key string) string {
 	return shownText(key)
 }
 
-// scanner reads JSON. pos is the next byte; every method leaves it behind what it has read.
+// scanner reads JSON. pos is the next byte; each method leaves it behind what it has read.
 type scanner struct {
 	text string
 	pos  int
@@ -143,7 +144,7 @@ func (s *scanner) skipSpace() {
 	}
 }
 
-// next returns the next byte that is not white space, without taking it; 0 at the end.
+// next skips white space and returns the byte at pos; 0 at the end.
 func (s *scanner) next() byte {
 	s.skipSpace()
 	if s.pos == len(s.text) {
@@ -271,7 +272,8 @@ func (s *scanner) member(depth int, seen map[string]struct{}) (m member, failure
 	return m, failure
 }
 
-// string returns the decoded text. A string without escapes is a part of the reply's text and takes no memory of its own.
+// string returns the decoded text. Without escapes it is a part of the reply's text, and allocates
+// nothing.
 func (s *scanner) string() (string, *Failure) {
 	s.pos++
 	from := s.pos
@@ -418,7 +420,7 @@ func (s *scanner) take(any string) bool {
 	return false
 }
 
-// readStrings decodes a list that was read before, as far as it is one of strings.
+// readStrings decodes a list that was scanned before. It refuses one that holds more than strings.
 func readStrings(text string) ([]string, *Failure) {
 	s := &scanner{text: text, pos: 1}
 	list := []string{}

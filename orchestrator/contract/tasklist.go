@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// TaskList is the list of tasks as a Manager gets it. It is made once for as long as the board's list
-// stays the same: what is made of 100,000 tasks takes longer than the rest of a step.
+// TaskList is the list of tasks in a Manager's input. It is made once for as long as the board's
+// list stays the same: for 100,000 tasks that takes longer than the rest of a step.
 type TaskList struct {
 	Paths []string // as agents see them
 	Clean []string // as they are compared; Paths itself where that is the same
 	json  []byte
-	safe  bool // it was searched for secrets and holds none
+	safe  bool // FindSecret found none
 }
 
-// NewTaskList is the list of these paths, which must not change any more.
+// NewTaskList keeps the paths, which must not change afterwards.
 func NewTaskList(paths []string) *TaskList {
 	if paths == nil {
 		paths = []string{}

@@ -1,4 +1,5 @@
-// Package digest condenses a board's journal to what a report tells: its runs, its steps, and the attempts of each.
+// Package digest condenses a board's journal to what a report shows: its runs, its steps, and the
+// attempts of each.
 package digest
 
 import (
@@ -7,8 +8,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Digest is what happened to a board. Its steps are folded from the entries of the journal by Add; where the board stands is for
-// the caller to fill in, who has its whole history or has just run it. Its JSON is that of `kanban-run report --json`.
+// Digest is what happened to a board. Add folds the journal's entries into it; the caller sets
+// Board, Outcome, Text and Advice. Its JSON is that of `kanban-run report --json`.
 type Digest struct {
 	Board   string       `json:"board"`
 	Workdir string       `json:"workdir"` // of the last run: the folder in which the paths of tasks are
@@ -25,19 +26,19 @@ type Digest struct {
 	Keep int `json:"-"` // how many of the last steps are kept; 0: all
 }
 
-// Step is a task on its way through the hands of an agent and the Manager.
+// Step is the work of an agent on a task, and what the Manager made of it.
 type Step struct {
 	Step     int        `json:"step"`
 	Task     string     `json:"task"`
 	Role     string     `json:"role"`
 	Began    time.Time  `json:"began"`
-	Ended    time.Time  `json:"ended"` // of the last that was heard of it
+	Ended    time.Time  `json:"ended"` // of its last entry
 	State    State      `json:"state"`
 	Status   string     `json:"status,omitempty"`  // of the task agent
 	Manager  string     `json:"manager,omitempty"` // status of the Manager
 	Message  string     `json:"message,omitempty"` // the Manager's, before it has replied the task agent's
 	NextTask *string    `json:"next_task"`
-	Notes    []string   `json:"notes,omitempty"` // what a reader should know: divergences, warnings, why it was given up
+	Notes    []string   `json:"notes,omitempty"` // divergences, warnings, why it was given up
 	Used     flow.Tally `json:"used"`
 	Attempts []Attempt  `json:"attempts"`
 }
@@ -70,12 +71,12 @@ type Attempt struct {
 	Received string         `json:"received,omitempty"`
 	Stderr   string         `json:"stderr,omitempty"`
 	Output   string         `json:"output,omitempty"`  // folder with its full streams
-	Session  string         `json:"session,omitempty"` // by which its tool would go on with the conversation
-	Spent    *flow.Spending `json:"spent,omitempty"`   // nil: its tool does not tell
-	Reviews  []Review       `json:"reviews,omitempty"` // in journals of before reviews were attempts
+	Session  string         `json:"session,omitempty"` // by which its tool continues the conversation
+	Spent    *flow.Spending `json:"spent,omitempty"`   // nil: its tool does not say
+	Reviews  []Review       `json:"reviews,omitempty"` // in journals from before reviews were attempts
 }
 
-// Review is what a supervisor said of the work of an attempt that its review was a part of.
+// Review is what a supervisor said of the work, where the review is a part of the attempt.
 type Review struct {
 	Round     int    `json:"round"`
 	Completed bool   `json:"completed"`
@@ -107,7 +108,7 @@ func (d *Digest) Add(e flow.Entry) {
 		d.Workdir = ev.Workdir
 	case flow.StepStarted:
 		d.begin(Step{Step: ev.Step, Task: ev.Task, Role: ev.Role, Began: e.Time, State: Open, Attempts: []Attempt{}})
-	case flow.AttemptStarted: // of a step that an earlier run has started, when only this one is folded
+	case flow.AttemptStarted: // of a step of an earlier run, when only this run is folded
 		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
 	case flow.StepFinished:
 		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
@@ -118,7 +119,7 @@ func (d *Digest) Add(e flow.Entry) {
 	count(&d.Used.Used, e.Event)
 }
 
-// count adds the attempt whose outcome e is.
+// count adds the attempt that e ends.
 func count(u *flow.Used, e flow.Event) {
 	switch ev := e.(type) {
 	case flow.ReplyAccepted:
@@ -136,7 +137,7 @@ func count(u *flow.Used, e flow.Event) {
 	}
 }
 
-// CountOpen counts in what an attempt came to so far whose end is not known, after the last entry.
+// CountOpen counts the attempt that is still open after the last entry, as far as it is known.
 func (d *Digest) CountOpen() {
 	if len(d.Steps) == 0 {
 		return
@@ -164,7 +165,7 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Culprit is the step in which a board that is not complete came to its end, nil where that was between two steps.
+// Culprit is the step in which an incomplete board stopped, nil where it stopped between two steps.
 func (d *Digest) Culprit() *Step {
 	if len(d.Steps) == 0 || d.Outcome == flow.Complete {
 		return nil
@@ -176,7 +177,7 @@ func (d *Digest) Culprit() *Step {
 	return nil
 }
 
-// Attempts counts the attempts of the steps that were kept, and those of them whose reply was rejected.
+// Attempts counts the attempts of the kept steps, and those whose reply was rejected.
 func (d *Digest) Attempts() (all, rejected int) {
 	for i := range d.Steps {
 		all += len(d.Steps[i].Attempts)

@@ -70,7 +70,8 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 	}
 }
 
-// TestReviews: seed 003 in a batch. What an attempt with reviews came to is that of its outcome, or what was known when the run died.
+// TestReviews: seed 003 in a batch. What an attempt with reviews came to is that of its outcome, or
+// what was known when the run died.
 func TestReviews(t *testing.T) {
 	spent := func(n int64) *flow.Spending { return &flow.Spending{Input: n, Cost: &n} }
 	var d digest.Digest
@@ -97,7 +98,8 @@ func TestReviews(t *testing.T) {
 	}
 }
 
-// TestCountOpen: what an attempt has told counts before its end is known, and that something is missing is seen.
+// TestCountOpen: what an attempt has told counts before its end is known, and that something is
+// missing is seen.
 func TestCountOpen(t *testing.T) {
 	cost := int64(40_000)
 	var d digest.Digest
@@ -161,7 +163,8 @@ func TestKeepForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// A journal of a board that was never run through, or an entry that is about no step, changes nothing else.
+// A journal of a board that was never run through, or an entry that is about no step, changes
+// nothing else.
 func TestEntriesWithoutAStep(t *testing.T) {
 	var d digest.Digest
 	fold(&d, flow.ReplyAccepted{}, flow.AttemptStopped{}, flow.HandoffOffered{})

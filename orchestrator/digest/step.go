@@ -6,7 +6,7 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// add folds an entry into the step that it is about; others than those of a step change nothing.
+// add folds an entry into its step. An entry that is not of a step changes nothing.
 func (s *Step) add(e flow.Entry) {
 	count(&s.Used.Used, e.Event)
 	switch ev := e.Event.(type) {
@@ -29,7 +29,7 @@ func (s *Step) add(e flow.Entry) {
 			}
 		})
 	case flow.ReviewHeld:
-		s.hold(ev)
+		s.addVerdict(ev)
 	case flow.WorkFinished, flow.VerdictMissed, flow.ReviewFailed:
 		s.addPart(ev)
 	case flow.StateDiverged:
@@ -54,28 +54,28 @@ func (s *Step) add(e flow.Entry) {
 	}
 }
 
-// hold folds a verdict in: it ends the attempt of a review, or is a part of an attempt of the work.
-func (s *Step) hold(e flow.ReviewHeld) {
+// addVerdict ends the attempt of a review, or is a part of an attempt of the work.
+func (s *Step) addVerdict(e flow.ReviewHeld) {
 	s.update(func(a *Attempt) {
 		if e.Call == flow.ReviewCall {
 			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, e.Millis, e.Feedback, !e.Completed, e.Session, e.Spent
 			return
 		}
 		a.Reviews = append(a.Reviews, Review{e.Round, e.Completed, e.Feedback, e.Session, e.Millis})
-		a.soFar(e.Worked, e.Spent)
+		a.addProgress(e.Worked, e.Spent)
 	})
 }
 
-// addPart folds in a part of the running attempt, or the end of one that had such parts.
+// addPart adds a part of the running attempt, or ends one that had such parts.
 func (s *Step) addPart(e flow.Event) {
 	switch e := e.(type) {
 	case flow.WorkFinished:
 		s.update(func(a *Attempt) {
 			a.Session = e.Session
-			a.soFar(e.Worked, e.Spent)
+			a.addProgress(e.Worked, e.Spent)
 		})
 	case flow.VerdictMissed:
-		s.update(func(a *Attempt) { a.soFar(e.Worked, e.Spent) })
+		s.update(func(a *Attempt) { a.addProgress(e.Worked, e.Spent) })
 		s.Notes = append(s.Notes, fmt.Sprintf("the supervisor gave no verdict in attempt %d of %d: %s", e.Try, e.Of, e.Reason))
 	case flow.ReviewFailed:
 		s.update(func(a *Attempt) {
@@ -84,15 +84,15 @@ func (s *Step) addPart(e flow.Event) {
 	}
 }
 
-// update changes the attempt that was started last.
+// update changes the last attempt.
 func (s *Step) update(change func(*Attempt)) {
 	if n := len(s.Attempts); n > 0 {
 		change(&s.Attempts[n-1])
 	}
 }
 
-// soFar is what an attempt has told before its end.
-func (a *Attempt) soFar(worked int64, spent *flow.Spending) {
+// addProgress sets what an attempt came to before its end.
+func (a *Attempt) addProgress(worked int64, spent *flow.Spending) {
 	a.Millis, a.Spent = worked, spent.Unfinished()
 }
 
@@ -115,7 +115,7 @@ func (s *Step) finish(e flow.StepFinished) {
 	}
 }
 
-// Rejections are how many replies did not have the right format.
+// Rejections counts the replies that did not have the right format.
 func (s *Step) Rejections() int {
 	n := 0
 	for _, a := range s.Attempts {
@@ -126,7 +126,7 @@ func (s *Step) Rejections() int {
 	return n
 }
 
-// SentBack is how often a supervisor was not content with the work.
+// SentBack counts how often a supervisor was not content with the work.
 func (s *Step) SentBack() int {
 	n := 0
 	for _, a := range s.Attempts {
@@ -142,7 +142,7 @@ func (s *Step) SentBack() int {
 	return n
 }
 
-// Last is the attempt that was started last, nil before the first.
+// Last is the last attempt, nil before the first.
 func (s *Step) Last() *Attempt {
 	if len(s.Attempts) == 0 {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// EnvRule says which variables an agent gets. Patterns may hold `*`.
+// EnvRule says which variables an agent gets. Names are patterns, in which * matches any text.
 type EnvRule struct {
 	Pass []string          // passed although they look secret
 	Set  map[string]string // set to these values
 	Only []string          // when not empty: nothing else is passed
 }
 
-// merge adds another rule, of a role to the one of the settings; on conflict the role's wins.
+// merge adds a role's rule o to that of the settings. On conflict the role's wins.
 func (r EnvRule) merge(o EnvRule) EnvRule {
 	set := map[string]string{}
 	for _, m := range []map[string]string{r.Set, o.Set} {
@@ -32,12 +32,13 @@ func (r EnvRule) merge(o EnvRule) EnvRule {
 	return EnvRule{Pass: slices.Concat(r.Pass, o.Pass), Set: set, Only: only}
 }
 
-// outerMark is the variable by which an outer kanban-run finds this one. It is added again when an agent is started, and must not
-// make two runs of a call look different.
+// outerMark is the variable by which an outer kanban-run finds this one. proc adds it when it
+// starts an agent; here it would make two runs of a call differ.
 const outerMark = "KANBAN_RUN_MARK"
 
-// environment is what an agent gets of base, sorted by name, and the names that it does not get because they look secret or
-// steer the CI job. The same base and rule always give the same bytes: retries must be identical.
+// environment is what an agent gets of base, sorted by name, and the names that are withheld
+// because they look secret or control the CI job. It depends on base and rule alone: seed 004,
+// "Retry Rule (CRITICAL)".
 func environment(base []string, rule EnvRule) (env, withheld []string) {
 	entries := map[string]string{}
 	for _, entry := range base {
@@ -63,7 +64,8 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 	return env, slices.DeleteFunc(withheld, func(name string) bool { _, set := rule.Set[name]; return set })
 }
 
-// controlsCI names the variables through which a process steers a GitHub Actions job, or acts in its name.
+// controlsCI says whether a process controls a GitHub Actions job through the variable, or acts in
+// its name.
 func controlsCI(name string) bool {
 	return matchAny([]string{"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY",
 		"GITHUB_TOKEN", "ACTIONS_*"}, name)
@@ -76,7 +78,7 @@ func matchAny(patterns []string, name string) bool {
 	})
 }
 
-// Secrets are the variables of the environment that must never be shown: those whose name or shape looks secret.
+// Secrets are the variables whose name or value looks secret. They are never shown.
 func Secrets(environ []string) []redact.Secret {
 	var secrets []redact.Secret
 	for _, entry := range environ {

@@ -178,7 +178,7 @@ func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withhe
 	name := cmp.Or(r.Settings.Agent, config.DefaultAgent)
 	talker, ok := r.adapter(name).(agent.Talker)
 	if !ok {
-		return nil, nil, &agent.ConfigError{Text: fmt.Sprintf("nobody can talk to the agent %q", name), Fix: "claude is one that reads messages while it works"}
+		return nil, nil, &agent.ConfigError{Text: fmt.Sprintf("the agent %q takes no messages while it works", name), Fix: "use claude, which does"}
 	}
 	role := roles.Role{Name: a.Role}
 	a.Dir, a.Grace = dir, r.grace(role)

@@ -111,7 +111,7 @@ func (t *program) drain() {
 }
 
 func (s *Supervision) describeFailure(reason, lastWord string) string {
-	reason = s.Sinks.Hide(reason)
+	reason = s.Sinks.Redact(reason)
 	if lastWord != "" {
 		reason += " (" + lastWord + ")"
 	}

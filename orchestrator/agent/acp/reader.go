@@ -29,13 +29,13 @@ func (r *reader) readEvent(line []byte) error {
 		r.session = e.ID
 		r.Emit(agent.Event{Kind: agent.Session, ID: e.ID})
 	case text:
-		r.Say(e.Text)
+		r.Set(e.Text)
 	case toolStarted:
-		r.Forget()
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, ID: e.ID, Text: agent.Told(e.Text)})
+		r.Discard()
+		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, ID: e.ID, Text: agent.EventText(e.Text)})
 	case toolEnded:
-		r.Forget()
-		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, ID: e.ID, Text: agent.Told(e.Text)})
+		r.Discard()
+		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, ID: e.ID, Text: agent.EventText(e.Text)})
 	case denied:
 		r.recordDenial(e)
 	case spent:
@@ -45,13 +45,13 @@ func (r *reader) readEvent(line []byte) error {
 		r.Emit(agent.Event{Kind: agent.Result, Text: e.Text})
 	case failure:
 		r.failed = &e
-		r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(e.Text)})
+		r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(e.Text)})
 	}
 	return nil
 }
 
 func (r *reader) recordDenial(e event) {
-	what := fmt.Sprintf("%s (%s)", e.Tool, agent.Told(e.Text))
+	what := fmt.Sprintf("%s (%s)", e.Tool, agent.EventText(e.Text))
 	if r.denied == "" {
 		r.denied = what
 	}

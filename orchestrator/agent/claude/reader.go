@@ -139,7 +139,7 @@ func (r *reader) onAssistant(l *line) {
 			if len(r.tools) < maxTools {
 				r.tools[id] = name
 			}
-			r.emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: id, Text: agent.About(b.Input)})
+			r.emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: id, Text: agent.ToolSubject(b.Input)})
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (r *reader) noteLimit(l rateLimit) {
 func (r *reader) result(l *line) {
 	r.subtype = agent.Clip(l.Subtype, maxName)
 	for _, d := range l.Denials {
-		now := denied{id: agent.Clip(d.ID, maxName), tool: agent.Clip(d.Tool, maxName), about: agent.About(d.Input)}
+		now := denied{id: agent.Clip(d.ID, maxName), tool: agent.Clip(d.Tool, maxName), about: agent.ToolSubject(d.Input)}
 		if len(r.denials) < maxDenials && !slices.Contains(r.denials, now) {
 			r.denials = append(r.denials, now)
 		}

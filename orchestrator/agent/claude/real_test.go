@@ -129,7 +129,7 @@ func wantFailure(t *testing.T, out *attempt.Outcome, err error, reasons ...strin
 func TestRealOptions(t *testing.T) {
 	r, tool := start(t), claude.New().Tool()
 	said := func(args ...string) string {
-		text, err := tool.Question(t.Context(), r.assignment, args...)
+		text, err := tool.Query(t.Context(), r.assignment, args...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func (r *reader) readEvent(line []byte) error {
 
 func (r *reader) startItem(i item) {
 	if name, what := i.tool(); name != "" {
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: i.ID, Text: agent.Told(what)})
+		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: i.ID, Text: agent.EventText(what)})
 	}
 }
 
@@ -88,10 +88,10 @@ func (r *reader) endItem(i item) {
 	case name != "":
 		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, ID: i.ID, Text: i.outcome()})
 	case i.Type == "agent_message":
-		r.Say(i.Text)
+		r.Set(i.Text)
 	case i.Type == "error":
 		// No fault of the turn: an unknown model's name is said in this way.
-		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Told("warning: " + i.Message)})
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + i.Message)})
 	}
 }
 
@@ -102,7 +102,7 @@ func (r *reader) onError(text string) {
 		r.failed = providerText(text)
 		return
 	}
-	r.Emit(agent.Event{Kind: agent.Retry, Text: agent.Told(text)})
+	r.Emit(agent.Event{Kind: agent.Retry, Text: agent.EventText(text)})
 	if cause, ok := retryCause(text); ok {
 		text = cause
 	}
@@ -132,7 +132,7 @@ func (r *reader) failTurn(text string) {
 		r.failed = "the turn failed"
 	}
 	r.Completed = false
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(r.failed)})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(r.failed)})
 }
 
 func (r *reader) completeTurn(u *usage) {

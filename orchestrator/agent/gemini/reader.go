@@ -66,7 +66,7 @@ func (r *reader) readEvent(line []byte) error {
 	case "tool_result":
 		r.endTool(e)
 	case "error":
-		r.Emit(agent.Event{Kind: agent.Text, Text: agent.Told("warning: " + e.Message)}) // a fatal one is in the result
+		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + e.Message)}) // a fatal one is in the result
 	case "result":
 		r.readResult(e)
 	}
@@ -77,21 +77,21 @@ func (r *reader) readEvent(line []byte) error {
 const maxTools = 1000
 
 func (r *reader) startTool(e event) {
-	r.Tell()
-	r.Forget() // the text so far led to the tool
+	r.EmitText()
+	r.Discard() // the text so far led to the tool
 	if len(r.tools) < maxTools {
 		r.tools[e.ToolID] = e.ToolName
 	}
-	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.ToolName, ID: e.ToolID, Text: agent.About(e.Parameters)})
+	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.ToolName, ID: e.ToolID, Text: agent.ToolSubject(e.Parameters)})
 }
 
 // endTool notes a denial: a tool that would need a person's consent is refused by a policy.
 func (r *reader) endTool(e event) {
 	name, text := r.tools[e.ToolID], ""
 	delete(r.tools, e.ToolID)
-	r.Forget()
+	r.Discard()
 	if e.Status != "success" {
-		text = agent.Told(e.Error.Message)
+		text = agent.EventText(e.Error.Message)
 	}
 	if e.Error.Type == "policy_violation" && r.denied == "" {
 		r.denied = name + " (" + text + ")"
@@ -100,13 +100,13 @@ func (r *reader) endTool(e event) {
 }
 
 func (r *reader) readResult(e event) {
-	r.Tell()
+	r.EmitText()
 	r.status, r.failed = e.Status, providerText(e.Error.Message)
 	if s := e.Stats; s != nil {
 		r.spent = &agent.Spending{Input: s.Input, Cached: s.Cached, Output: s.Output}
 		r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", s.Input, s.Output)})
 	}
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(e.Status + " " + r.failed)})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(e.Status + " " + r.failed)})
 }
 
 // End trusts neither the exit status, 0 after a cut stream or a signal, nor the result alone.

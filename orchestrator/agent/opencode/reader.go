@@ -69,7 +69,7 @@ func (r *reader) readEvent(line []byte) error {
 	}
 	switch e.Type {
 	case "text":
-		r.Say(e.Part.Text)
+		r.Set(e.Part.Text)
 	case "tool_use":
 		r.reportTool(e.Part)
 	case "step_start":
@@ -84,10 +84,10 @@ func (r *reader) readEvent(line []byte) error {
 
 // reportTool reports a call at its end: opencode prints nothing at its start.
 func (r *reader) reportTool(p part) {
-	r.Forget()
-	what := agent.About(p.State.Input)
+	r.Discard()
+	what := agent.ToolSubject(p.State.Input)
 	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: p.Tool, ID: p.CallID, Text: what})
-	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, ID: p.CallID, Text: agent.Told(p.State.Error)})
+	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, ID: p.CallID, Text: agent.EventText(p.State.Error)})
 	refused := strings.Contains(p.State.Error, "rejected permission") || strings.Contains(p.State.Error, "a rule which prevents you")
 	if refused && r.denied == "" {
 		r.denied = p.Tool
@@ -118,7 +118,7 @@ func (r *reader) readFault(f *fault) {
 		f = &fault{}
 	}
 	r.fault = f
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.Told(f.String())})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(f.String())})
 }
 
 // End takes a reply only from the last step, and only if opencode marks it as the last.

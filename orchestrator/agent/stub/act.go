@@ -36,7 +36,8 @@ func (c *call) act() (code int, err error) {
 	return c.misbehave(reply)
 }
 
-// garble returns the reply, or what a bad agent makes of it; false when the fault is not in the text.
+// garble returns the reply, or what a bad agent makes of it; false when the fault is not in the
+// text.
 func garble(do string, reply []byte) ([]byte, bool) {
 	const message = `"message":"`
 	switch do {

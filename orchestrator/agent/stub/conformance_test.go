@@ -52,7 +52,8 @@ func TestConformance(t *testing.T) {
 		Agent: func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment) {
 			rules := strings.Join(append([]string{"- do: " + do}, more...), "\n  ") + "\n"
 			file := writeFile(t, filepath.Join(t.TempDir(), "stub.yaml"), rules)
-			// The race detector's second of waiting and the coverage tool's warning stay out of the agents.
+			// The race detector's second of waiting and the coverage tool's warning stay out of the
+			// agents.
 			env := []string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}
 			return stub.New(self(t), stub.Options{File: file}), agent.Assignment{Role: "Implementor", Env: env}
 		},

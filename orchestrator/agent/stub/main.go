@@ -37,8 +37,8 @@ func (in input) task() string {
 	return ""
 }
 
-// Main plays a stub agent: it reads the input from stdin, and prints a reply to stdout or does what its
-// rules say instead. It returns the exit status: 2 when it was started wrongly.
+// Main plays a stub agent: it reads the input from stdin, and prints a reply to stdout or does what
+// its rules say instead. It returns the exit status: 2 when it was started wrongly.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(Command, flag.ContinueOnError)
 	flags.SetOutput(stderr)

@@ -14,8 +14,8 @@ import (
 	"sync"
 )
 
-// nextTask is the Manager's next task: the first entry behind the done task whose file exists and is
-// not done. Where the done task is not in the list, it is the first such entry of all.
+// nextTask is the Manager's next task: the first entry behind the done task whose file exists and
+// is not done. Where the done task is not in the list, it is the first such entry of all.
 func (c *call) nextTask() *string {
 	if c.rule.Next.set {
 		return c.rule.Next.path

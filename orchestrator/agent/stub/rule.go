@@ -49,7 +49,7 @@ func (a *attempts) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode(&(*a)[0])
 }
 
-// nextTask tells null, which ends the work, from an absent key.
+// nextTask distinguishes null, which ends the work, from an absent key.
 type nextTask struct {
 	set  bool
 	path *string
@@ -98,7 +98,8 @@ func loadRules(file string) ([]rule, error) {
 	return rules, nil
 }
 
-// readSmall reads a file of at most limit bytes. It looks before it opens: opening a pipe would wait for its writer.
+// readSmall reads a file of at most limit bytes. It looks before it opens: opening a pipe would
+// wait for its writer.
 func readSmall(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -142,8 +143,9 @@ func (r rule) matches(c *call, attempt int) bool {
 	}
 }
 
-// countCall returns how often the role was called with this input, this call included. Attempts look
-// alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub notes its calls itself, one byte each.
+// countCall returns how often the role was called with this input, this call included. Attempts
+// look alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub notes its calls itself,
+// one byte each.
 func countCall(dir, role string, input []byte) (int, error) {
 	if dir == "" {
 		return 1, nil

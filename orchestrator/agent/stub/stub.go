@@ -20,8 +20,8 @@ type Options struct {
 	StateDir string // folder in which they count their calls; "" when no rule asks for an attempt
 }
 
-// New is the adapter for stub agents. The Manager among them goes through the list of tasks. executable
-// is kanban-run's own path, so that a real process is started and spoken to.
+// New is the adapter for stub agents. The Manager among them goes through the list of tasks.
+// executable is kanban-run's own path, so that a real process is started and spoken to.
 func New(executable string, opts Options) agent.Adapter { return adapter{executable, opts} }
 
 type adapter struct {

@@ -106,7 +106,8 @@ func TestManagerWalks(t *testing.T) {
 	}
 }
 
-// TestCountsCalls: attempts look alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub counts for itself.
+// TestCountsCalls: attempts look alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub
+// counts for itself.
 func TestCountsCalls(t *testing.T) {
 	rules := writeFile(t, filepath.Join(t.TempDir(), "stub.yaml"), "- {role: Implementor, attempt: 2, message: two}\n- {attempt: [1, 3], message: odd}\n")
 	state := filepath.Join(t.TempDir(), "new", "state")

@@ -26,8 +26,8 @@ func TestClip(t *testing.T) {
 			t.Errorf("Clip(%q, %d) = %q, want %q", tt.text, tt.most, got, tt.want)
 		}
 	}
-	if got := agent.Told(strings.Repeat("x", 16<<10) + secret); got != "…" {
-		t.Errorf("Told(a word of more than 16 KiB) = %.40q", got)
+	if got := agent.EventText(strings.Repeat("x", 16<<10) + secret); got != "…" {
+		t.Errorf("EventText(a word of more than 16 KiB) = %.40q", got)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestLongLine: a line that is left out is told of once, with what it begins with.
+// TestLongLine: a dropped line is reported once, with its beginning.
 func TestLongLine(t *testing.T) {
 	var heard []string
 	l := agent.Lines{
@@ -77,7 +77,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-func TestAbout(t *testing.T) {
+func TestToolSubject(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"description":"d","command":"go  test"}`: "go  test", // as it is: a secret may have blanks in it
 		`{"content":"x","file_path":"a.go"}`:       "a.go",
@@ -86,8 +86,8 @@ func TestAbout(t *testing.T) {
 		`[]`:                                       "",
 		``:                                         "",
 	} {
-		if got := agent.About([]byte(input)); got != want {
-			t.Errorf("About(%s) = %q, want %q", input, got, want)
+		if got := agent.ToolSubject([]byte(input)); got != want {
+			t.Errorf("ToolSubject(%s) = %q, want %q", input, got, want)
 		}
 	}
 }

@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxText bounds the text of an event, in bytes.
+const maxText = 16 << 10
+
+// EventText is a text as an event holds it: the beginning of a very long one.
+func EventText(text string) string { return Clip(text, maxText) }
+
+// Clip is the text, or its beginning up to a space: the redactor would not recognise a secret that
+// was cut. It is a copy, so that a long text is not kept in memory.
+func Clip(text string, most int) string {
+	if len(text) <= most {
+		return strings.Clone(text)
+	}
+	return strings.Clone(text[:max(0, strings.LastIndexAny(text[:most], " \t\r\n"))]) + "…"
+}
+
+// Decode reads one line of JSON from a tool that may be newer than its adapter: it skips values of
+// an unexpected type. A line that is not UTF-8 is an error, since the decoder would replace bytes
+// silently.
+func Decode(line []byte, into any) error {
+	if !utf8.Valid(line) {
+		return errors.New("invalid UTF-8")
+	}
+	if err := json.Unmarshal(line, into); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+		return err
+	}
+	return nil
+}
+
+// subjectKeys are the names that tools have for what a call is about, by precedence.
+var subjectKeys = []string{"command", "file_path", "filePath", "notebook_path", "path", "absolute_path", "pattern", "url", "query", "skill",
+	"description", "prompt"}
+
+// ToolSubject is what a call of a tool is about, such as its command or file; "" where its input
+// has no such key.
+func ToolSubject(input json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil {
+		return ""
+	}
+	for _, name := range subjectKeys {
+		var text string
+		if json.Unmarshal(fields[name], &text) == nil && text != "" {
+			return EventText(text)
+		}
+	}
+	return ""
+}
