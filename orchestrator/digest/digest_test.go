@@ -2,6 +2,7 @@ package digest_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -95,6 +96,48 @@ func TestReviews(t *testing.T) {
 	if a := two.Attempts[0]; a.Result != digest.Rejected || a.Reason != "never content" || a.Session != "s2" || two.Used.Cost != 5 || two.Rejections() != 1 ||
 		len(two.Notes) != 1 || two.Notes[0] != "the supervisor gave no verdict in attempt 1 of 1: API Error" {
 		t.Errorf("step 2 is %+v, want its only attempt to have failed", two)
+	}
+}
+
+// TestReviewCalls: a review is an attempt of its own, and its verdict does not end the step: seed 003, "Supervisor Feedback".
+func TestReviewCalls(t *testing.T) {
+	var d digest.Digest
+	review := func(n int) flow.AttemptRef {
+		return flow.AttemptRef{Step: 1, Call: flow.ReviewCall, Attempt: 1, Round: n}
+	}
+	fold(&d,
+		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
+		flow.AttemptStarted{AttemptRef: review(1)},
+		flow.ReviewHeld{AttemptRef: review(1), Feedback: "more", Session: "f1", Millis: 5, Spent: &flow.Spending{Input: 3}},
+		flow.AttemptStarted{AttemptRef: review(2)},
+		flow.ReviewHeld{AttemptRef: review(2), Completed: true, Feedback: "good", Session: "f2", Millis: 6, Spent: &flow.Spending{Input: 4}})
+	s := d.Steps[0]
+	want := []digest.Attempt{
+		{Call: flow.ReviewCall, Attempt: 1, Round: 1, Began: start.Add(time.Second), Millis: 5, Result: digest.Accepted, Message: "more", SentBack: true,
+			Session: "f1", Spent: &flow.Spending{Input: 3}},
+		{Call: flow.ReviewCall, Attempt: 1, Round: 2, Began: start.Add(3 * time.Second), Millis: 6, Result: digest.Accepted, Message: "good",
+			Session: "f2", Spent: &flow.Spending{Input: 4}},
+	}
+	if diff := cmp.Diff(want, s.Attempts); diff != "" {
+		t.Errorf("the attempts differ (-want +got):\n%s", diff)
+	}
+	if s.SentBack() != 1 || s.Used.Attempts != 2 || s.Used.Input != 7 || s.State != digest.Open || s.Millis() != 4000 {
+		t.Errorf("step %+v was sent back %d times in %d ms, want once in 4000 ms, and two attempts of 7 tokens", s, s.SentBack(), s.Millis())
+	}
+}
+
+// TestRestarts: a call that starts afresh says why. An entry that is of no step does not move the step's end.
+func TestRestarts(t *testing.T) {
+	var d digest.Digest
+	fold(&d,
+		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
+		flow.InputLost{Reason: "its input is gone"},
+		flow.CallRestarted{Reason: "the session is gone"},
+		flow.StateDiverged{Text: "the board differs"},
+		flow.RunInterrupted{})
+	want := []string{"its input is gone; the call started afresh", "the session is gone; the call started afresh", "the board differs"}
+	if s := d.Steps[0]; !slices.Equal(s.Notes, want) || s.Ended != start.Add(3*time.Second) {
+		t.Errorf("notes %q, ended %v, want %q and three seconds after the start", s.Notes, s.Ended, want)
 	}
 }
 
