@@ -70,7 +70,7 @@ KILLS ?= 10000
 kills: ## kill real runs KILLS times at random, and look whether anything was lost
 	KANBAN_RUN_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandomKills$$' -timeout 60m -v
 
-PURE := orchestrator/flow
+PURE := orchestrator/flow orchestrator/contract orchestrator/digest
 mutate: ## change the pure packages a little, again and again, and look whether their tests notice
 	@set -e; for package in $(PURE); do \
 	  $(GO) tool -modfile=.ci/tools/gremlins/go.mod gremlins unleash --config .ci/tools/gremlins/gremlins.yaml --output-statuses lct ./$$package; done

@@ -398,7 +398,7 @@ func (s *scanner) number() *Failure {
 		}
 	}
 	literal := s.text[from:s.pos]
-	if _, err := strconv.ParseFloat(literal[:min(len(literal), maxNumber+1)], 64); err != nil || len(literal) > maxNumber {
+	if _, err := strconv.ParseFloat(literal[:min(len(literal), maxNumber)], 64); err != nil || len(literal) > maxNumber {
 		return Failed("a number out of range at byte %d: %s", from+1, shownText(literal))
 	}
 	return nil

@@ -141,6 +141,42 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
+// TestStatuses: a step that is not finished has the status of each agent that has replied.
+func TestStatuses(t *testing.T) {
+	var d digest.Digest
+	accept := func(call flow.Call, status string) {
+		ref := flow.AttemptRef{Step: 1, Call: call}
+		fold(&d, flow.AttemptStarted{AttemptRef: ref}, flow.ReplyAccepted{AttemptRef: ref, Status: status, Message: status})
+	}
+	fold(&d, flow.StepStarted{Step: 1})
+	accept(flow.TaskCall, "blocked")
+	if s := d.Steps[0]; s.Status != "blocked" || s.Manager != "" || s.Message != "blocked" {
+		t.Errorf("step %+v, want the status of the task agent only", s)
+	}
+	accept(flow.ManagerCall, "ok")
+	if s := d.Steps[0]; s.Status != "blocked" || s.Manager != "ok" || s.Message != "ok" {
+		t.Errorf("step %+v, want both statuses", s)
+	}
+}
+
+// TestClockGoesBack: an open step ends with its last entry, and the end of one that is done is not moved back.
+func TestClockGoesBack(t *testing.T) {
+	var d digest.Digest
+	add := func(second int, e flow.Event) {
+		d.Add(flow.Entry{Time: start.Add(time.Duration(second) * time.Second), Event: e})
+	}
+	add(9, flow.StepStarted{Step: 1})
+	add(5, flow.StateDiverged{Text: "the board differs"})
+	if got := d.Steps[0].Ended; got != start.Add(5*time.Second) {
+		t.Errorf("the open step ended at %v, want second 5", got)
+	}
+	add(7, flow.StepFinished{Step: 1})
+	add(6, flow.BoardWritten{})
+	if got := d.Steps[0].Ended; got != start.Add(7*time.Second) {
+		t.Errorf("the step that is done ended at %v, want second 7", got)
+	}
+}
+
 // TestCountOpen: what an attempt has told counts before its end is known, and that something is
 // missing is seen.
 func TestCountOpen(t *testing.T) {
