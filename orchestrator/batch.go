@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Result is how a run of one board ended. Err is set for the outcomes invalid, owned, later and failed, and says
-// why.
+// Result is how a run of one board ended. Err is set for the outcomes invalid, owned, later and
+// failed, and says why.
 type Result struct {
 	Board   string
 	Outcome flow.Outcome
@@ -32,10 +32,10 @@ type Result struct {
 	GoesOn  bool  // with outcome needs_person: the next run works on without an acknowledgement
 }
 
-// RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results in the
-// boards' order. The end of stop ends the runs at their next safe point: running agents are asked to end, and
-// the boards can go on later; a board whose turn had not come is reported as interrupted. The end of kill ends
-// the agents at once.
+// RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results
+// in the boards' order. The end of stop ends the runs at their next safe point: running agents are
+// asked to end, and the boards can go on later; a board that was not started yet is reported as
+// interrupted. The end of kill kills the agents.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []Result {
 	results := make([]Result, len(boards))
 	next, work := make(chan int), make(slots, maxAtWork)
@@ -90,7 +90,7 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots) Res
 	return res
 }
 
-// explain says how the run ended when there was an error.
+// explain sets the outcome of a run that ended with an error.
 func (res *Result) explain(stop context.Context, err error) {
 	switch {
 	case err == nil:
@@ -102,7 +102,7 @@ func (res *Result) explain(stop context.Context, err error) {
 	}
 }
 
-// oneLine says each of several joined errors once: a full disk fails whatever is tried.
+// oneLine joins the texts of joined errors, each once: a full disk fails several acts alike.
 func oneLine(err error) string {
 	var said []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -113,10 +113,10 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// conclude records how the loop ended. An error of the loop leaves the run resumable.
+// conclude journals how the loop ended. After an error of the loop the run stays resumable.
 func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error) {
 	if err != nil {
-		// A reply that was appended is not lost because something after it failed.
+		// An appended reply must not be lost to a later failure.
 		err = errors.Join(err, r.ledger.Commit())
 	}
 	if errors.Is(err, journal.ErrForeignWrite) {
@@ -134,7 +134,7 @@ func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error)
 	return outcome, err.Error(), errors.Join(err, note)
 }
 
-// finish records the end of the run. The streams of replies that could not be recorded stay.
+// finish journals the end of the run. The streams of replies that could not be journaled stay.
 func (r *run) finish(e flow.Event) error {
 	if err := r.ledger.Finish(e); err != nil {
 		return err
@@ -142,13 +142,13 @@ func (r *run) finish(e flow.Event) error {
 	return r.dropStreams()
 }
 
-// outcomeOf sorts the errors that end a run.
+// outcomeOf is the outcome of a run that an error ended.
 func outcomeOf(err error) flow.Outcome {
 	switch {
 	case errors.As(err, new(*agent.LimitError)):
 		return flow.LimitReached
 	case durable.IsOutOfResources(err):
-		return flow.Failed // the machine's fault, whatever could not be read because of it
+		return flow.Failed // first: a lack of files or memory makes other errors
 	case errors.As(err, new(*durable.HeldError)):
 		return flow.Owned
 	case errors.As(err, new(*failure.Frozen)):
@@ -162,7 +162,8 @@ func outcomeOf(err error) flow.Outcome {
 	}
 }
 
-// until is when the provider wants to be asked again, "" where it does not say or was not what ended the run.
+// until is the time from which the provider accepts calls again, in RFC 3339; "" where it names
+// none or did not end the run.
 func until(o flow.Outcome, err error) string {
 	var later *agent.LaterError
 	if o != flow.Later || !errors.As(err, &later) || later.Reset.IsZero() {

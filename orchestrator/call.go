@@ -20,7 +20,7 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// call is one attempt of a call with all that it needs.
+// call is one attempt: the effect that asks for it, and what its program is started with.
 type call struct {
 	flow.Spawn
 	player  *roster.Player
@@ -31,8 +31,7 @@ type call struct {
 	began   time.Time
 }
 
-// prepareCall says exactly what will be started. Nothing is started, and nothing but the step's beginning is in
-// the journal.
+// prepareCall makes an attempt ready to start. It journals nothing but the beginning of a step.
 func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 	player, err := r.Player(e.Role)
 	if err != nil {
@@ -74,8 +73,8 @@ func (r *run) openStep(e flow.Spawn, b *board.Board) error {
 	return r.ledger.Append(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()})
 }
 
-// setInput gives the first attempt of a call an input, of which the intent then tells, and all others the same:
-// seed 004, "Retry Rule (CRITICAL)".
+// setInput gives the first attempt of a call a new input, which the intent records, and each later
+// attempt the same bytes: seed 004, "Retry Rule (CRITICAL)".
 func (r *run) setInput(c *call, b *board.Board) (err error) {
 	step := r.ledger.State().Step
 	if step.Input != nil {
@@ -125,8 +124,8 @@ func (r *run) storeTasks(tasks *contract.TaskList) (sha string, err error) {
 	return r.stored.sha, nil
 }
 
-// newInput is the input of a call that starts afresh, on the board as it is. It holds no secret: it is
-// journaled, and a retry must get the same bytes.
+// newInput is the input of a call's first attempt, on the board as it is. It holds no secret: it is
+// journaled, and a redacted retry would get other bytes.
 func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 	kanban := r.Workspace.KanbanFile()
 	if err := workspace.CheckSecrets(r.Redactor, e.Task, kanban); err != nil {
@@ -147,8 +146,8 @@ func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 	return contract.ForManager(kanban, e.Task, tasks)
 }
 
-// reviewInput tells a supervisor what the agent was asked for: its input, and the task in it as it stands now.
-// A task that cannot be read is no reason to review nothing: the supervisor has the session.
+// reviewInput tells a supervisor what the agent was asked for: its input, and the text of the task
+// as it is now. Without a readable task the supervisor still has the session.
 func (r *run) reviewInput(task, kanban string) (contract.Input, error) {
 	in, err := contract.ForTask(task, kanban)
 	if err != nil {
@@ -161,12 +160,12 @@ func (r *run) reviewInput(task, kanban string) (contract.Input, error) {
 	return contract.Input{Text: r.Redactor.String(review.FormatRequest(asked))}, nil
 }
 
-// inputKey names the call that a step's input is for.
+// inputKey names the open call of a step, to which its input belongs.
 func inputKey(s *flow.Step) flow.AttemptRef {
 	return flow.AttemptRef{Step: s.Number, Call: s.Call, Round: s.Round}
 }
 
-// restoreInput is the input that the attempts of the open call got before, from memory or from the journal.
+// restoreInput is the input that earlier attempts of the open call got, from memory or from disk.
 // Errors: [rundir.ErrNotStored].
 func (r *run) restoreInput(step *flow.Step) (contract.Input, error) {
 	if r.inputOf == inputKey(step) {
@@ -190,7 +189,7 @@ func (r *run) readInput(inline json.RawMessage, stored string) (contract.Input, 
 	return contract.Restore(inline, rest)
 }
 
-// setSpec says what is started, to the byte.
+// setSpec builds the invocation of the attempt, with its streams and its limit of time.
 func (r *run) setSpec(c *call) error {
 	a := c.player.Assignment
 	a.Contract, a.Input, a.Scratch = contract.Of(c.Call), c.input.JSON, r.dir.Scratch()
@@ -215,7 +214,8 @@ func (r *run) setSpec(c *call) error {
 	return nil
 }
 
-// showActivity shows what an agent does. Its warnings are shown also where no activity is: seed 003, "解析错误处理".
+// showActivity passes what an agent does to the observer. A warning is a notice, which is shown
+// also where activity is not: seed 003, "解析错误处理".
 func (r *run) showActivity(ev agent.Event) {
 	if ev.Kind == agent.Warning {
 		r.Observer.Notice(r.Board, strings.TrimPrefix(ev.String(), ev.Kind.String()+": "))
@@ -224,8 +224,8 @@ func (r *run) showActivity(ev agent.Event) {
 	r.Observer.Activity(r.Board, ev.String())
 }
 
-// sweep removes what the call before needed and this one does not: the streams of replies that are on disk by
-// now and, before the Manager is called, stored inputs.
+// sweep removes what this attempt does not need any more: the streams of replies that are on disk
+// by now and, with a Manager's first attempt, stored inputs.
 func (r *run) sweep(c *call) error {
 	err := r.dropStreams()
 	if c.Call == flow.ManagerCall && c.intent.Input != nil {
@@ -234,7 +234,7 @@ func (r *run) sweep(c *call) error {
 	return err
 }
 
-// dropStreams removes the streams of accepted replies, unless all are to be kept.
+// dropStreams removes the streams of accepted replies, unless all are kept.
 func (r *run) dropStreams() error {
 	streams := r.streams
 	r.streams = nil

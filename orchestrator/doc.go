@@ -50,7 +50,7 @@
 //	roster     says which program plays a role
 //	attempt    is one running agent, from its start to its outcome
 //	workspace  is the board and the tasks of one run
-//	ledger     journals events, and settles who may
+//	ledger     is the journal of a board, its history and its owner
 //	inspect    answers questions about a run without taking the board
 //	rundir     is the folder of a board's runs
 //	failure    names the faults that a person has to mend

@@ -16,7 +16,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// open takes the board: its folder, its lock, its journal. release gives all of it back and is never nil.
+// open takes the folder, the lock and the journal of the board. release undoes that and is never
+// nil.
 func open(stop, kill context.Context, p *preflight.Prepared, work slots) (r *run, release func() error, err error) {
 	r = &run{Prepared: p, stop: stop, kill: kill, slots: work, accounts: attempt.Accounts{}}
 	undo := []func() error{p.Close}
@@ -54,8 +55,8 @@ func open(stop, kill context.Context, p *preflight.Prepared, work slots) (r *run
 	return r, release, r.takeBoard()
 }
 
-// lockBoard takes the board's lock, and has it held for as long as anything that this run starts may live. The
-// returned function gives it back and is never nil.
+// lockBoard takes the board's lock. The guardian holds it too, as long as a process of this run may
+// live. unlock is never nil.
 func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err error) {
 	lock, err := durable.Acquire(dir.Lock())
 	if err != nil {
@@ -66,7 +67,7 @@ func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err err
 	}
 	letGo, err := job.HoldLock(lock.File())
 	if err == nil {
-		err = lock.SetHolder(os.Getppid()) // the process that takes signals
+		err = lock.SetHolder(os.Getppid()) // the guardian, which a person signals
 	}
 	if err != nil {
 		return lock.Release, fmt.Errorf("share the lock with the guardian: %w", err)
@@ -74,14 +75,15 @@ func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err err
 	return func() error { return errors.Join(lock.Release(), letGo()) }, nil
 }
 
-// takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's owner.
+// takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's
+// owner.
 func (r *run) takeBoard() error {
 	if err := r.ledger.Open(func(e flow.Entry) { r.restoreAccounts(e.Event) }); err != nil {
 		return err
 	}
 	failpoint.At("journal-open")
 	if step := r.ledger.State().Step; step != nil && step.Running != 0 {
-		// Its agent may be at work still, and two would do the same task.
+		// Its agent may still be at work, and two would do the same task.
 		failpoint.At("reaping")
 		if err := agent.EndLeftovers(step.Mark); err != nil {
 			return err

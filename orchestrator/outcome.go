@@ -16,11 +16,11 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// recordOutcome journals how an attempt ended. An accepted reply is on disk with the next commit, everything
-// else at once.
+// recordOutcome journals how an attempt ended. An accepted reply is on disk with the next commit,
+// everything else at once.
 func (r *run) recordOutcome(c *call, a *attempt.Attempt) error {
 	out, err := a.Outcome()
-	e := r.measure(c, out)
+	e := r.measureAttempt(c, out)
 	switch {
 	case err != nil:
 		return errors.Join(r.recordStop(e, err.Error()), c.player.Explain(err))
@@ -42,18 +42,19 @@ func (r *run) recordOutcome(c *call, a *attempt.Attempt) error {
 // ending is an attempt that has ended, and what it came to.
 type ending struct {
 	*call
-	out    *attempt.Outcome
-	millis int64
-	spent  *flow.Spending
-	unkept error // why its streams could not be kept
+	out       *attempt.Outcome
+	millis    int64
+	spent     *flow.Spending
+	streamErr error // its streams could not be kept
 }
 
-func (r *run) measure(c *call, out *attempt.Outcome) ending {
+// measureAttempt closes the streams of an attempt and accounts for its time and cost.
+func (r *run) measureAttempt(c *call, out *attempt.Outcome) ending {
 	took := r.Now().Sub(c.began)
 	if out.OutOfTime {
-		took = max(took, c.spec.TimeLimit) // never less than what the limit left, by whatever clock
+		took = max(took, c.spec.TimeLimit) // the run's clock may have measured less
 	}
-	return ending{call: c, out: out, millis: took.Milliseconds(), spent: r.charge(c, out, took), unkept: closeStreams(c)}
+	return ending{call: c, out: out, millis: took.Milliseconds(), spent: r.charge(c, out, took), streamErr: closeStreams(c)}
 }
 
 func closeStreams(c *call) error {
@@ -64,43 +65,44 @@ func closeStreams(c *call) error {
 	return errors.Join(errs...)
 }
 
-// recordStop journals an attempt that was ended from here, or by an error that no retry mends.
+// recordStop journals an attempt that the run ended, or that failed in a way that no retry mends.
 func (r *run) recordStop(e ending, reason string) error {
-	stopped := flow.AttemptStopped{AttemptRef: e.AttemptRef, Reason: reason, Left: r.left(), Millis: e.millis,
+	stopped := flow.AttemptStopped{AttemptRef: e.AttemptRef, Reason: reason, Left: r.boardLeft(), Millis: e.millis,
 		Session: e.out.Session, Spent: e.spent}
-	return errors.Join(r.ledger.Record(stopped), e.unkept)
+	return errors.Join(r.ledger.Record(stopped), e.streamErr)
 }
 
-// left names the board's bytes as the attempt left them.
-func (r *run) left() string { return r.Workspace.Left(r.ledger.State().Step) }
+// boardLeft is the SHA-256 of the board as the attempt left it.
+func (r *run) boardLeft() string { return r.Workspace.Left(r.ledger.State().Step) }
 
 func (r *run) recordRejection(e ending, f contract.Failure, disagreed bool) error {
-	rejected := flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: f.Reason, Exit: e.out.Exit.String(), Left: r.left(),
+	rejected := flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: f.Reason, Exit: e.out.Exit.String(), Left: r.boardLeft(),
 		Received: e.out.Received, Stderr: e.out.Stderr, Output: r.dir.Output(e.Step), Disagreed: disagreed, Lost: f.Lost && e.From != "",
 		Retries: r.ledger.State().Step.Rejected, Of: r.Limits.MaxRetries, Millis: e.millis, Session: e.out.Session, Spent: e.spent}
-	return errors.Join(r.ledger.Record(rejected), e.unkept)
+	return errors.Join(r.ledger.Record(rejected), e.streamErr)
 }
 
-// recordWork journals a task agent's reply as it is: its content is not judged here (seed 004, "Constraints":
-// never interpret agent output content). Work that is to be reviewed needs a session to review it in.
+// recordWork journals a task agent's reply. Its content is not judged: seed 004, "Constraints",
+// never interpret agent output content. Work that is to be reviewed needs a session to be reviewed
+// in.
 func (r *run) recordWork(e ending) error {
 	if r.ledger.State().Step.Plan != nil && e.out.Session == "" {
 		return r.recordRejection(e, contract.Failure{Reason: "the agent named no session, in which its work could be reviewed"}, false)
 	}
-	accepted := r.acceptance(e)
-	accepted.Left = r.left()
-	return r.accept(e, accepted)
+	accepted := r.replyAccepted(e)
+	accepted.Left = r.boardLeft()
+	return r.appendAcceptance(e, accepted)
 }
 
-// recordVerdict journals what a supervisor said of the work: seed 003, "检测完成标记".
+// recordVerdict journals a supervisor's verdict on the work: seed 003, "检测完成标记".
 func (r *run) recordVerdict(e ending) error {
 	said := e.out.Reply.Message
-	return r.accept(e, flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: review.IsCompleted(said), Feedback: clip(r.Redactor.String(said)),
-		Session: e.out.Session, Left: r.left(), Millis: e.millis, Spent: e.spent})
+	return r.appendAcceptance(e, flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: review.IsCompleted(said), Feedback: clip(r.Redactor.String(said)),
+		Session: e.out.Session, Left: r.boardLeft(), Millis: e.millis, Spent: e.spent})
 }
 
-// recordDecision journals a Manager's reply, if it names things that exist and agrees with the board that the
-// Manager left.
+// recordDecision journals a Manager's reply, if it names things that exist and agrees with the
+// board that the Manager left.
 func (r *run) recordDecision(e ending) error {
 	reply := e.out.Reply
 	tasks := e.input.Tasks
@@ -115,35 +117,35 @@ func (r *run) recordDecision(e ending) error {
 	if f != nil {
 		return r.recordRejection(e, *f, disagreed)
 	}
-	accepted := r.acceptance(e)
+	accepted := r.replyAccepted(e)
 	accepted.NextTask = reply.NextTask
 	if len(tasks.JSON()) <= contract.MaxInline {
 		accepted.Tasks = tasks.Paths
 	} else if accepted.TasksSHA, err = r.storeTasks(tasks); err != nil {
 		return err
 	}
-	return r.accept(e, accepted)
+	return r.appendAcceptance(e, accepted)
 }
 
-func (r *run) acceptance(e ending) flow.ReplyAccepted {
+func (r *run) replyAccepted(e ending) flow.ReplyAccepted {
 	return flow.ReplyAccepted{AttemptRef: e.AttemptRef, Status: string(e.out.Reply.Status), Message: clip(r.Redactor.String(e.out.Reply.Message)),
 		Millis: e.millis, Session: e.out.Session, Spent: e.spent}
 }
 
-// accept appends an event that is on disk with the next commit; the streams are kept until then. That they
-// could not be kept matters only where they are to stay.
-func (r *run) accept(e ending, event flow.Event) error {
+// appendAcceptance appends an accepted reply. It is on disk with the next commit; the streams are
+// kept until then. An error of theirs counts only where they are to stay.
+func (r *run) appendAcceptance(e ending, event flow.Event) error {
 	r.streams = append(r.streams, e.streams...)
 	err := r.ledger.Append(event)
 	failpoint.At("reply-noted")
 	if r.KeepOutput {
-		err = errors.Join(err, e.unkept)
+		err = errors.Join(err, e.streamErr)
 	}
 	return err
 }
 
-// maxMessage is how much of a message is journaled, in bytes: it is a summary, and the work log is in the task
-// file.
+// maxMessage bounds the part of a message that is journaled, in bytes. A message is a summary: the
+// work log is in the task file.
 const maxMessage = 32 << 10
 
 func clip(message string) string {
@@ -153,7 +155,7 @@ func clip(message string) string {
 	return fmt.Sprintf("%s… (%d bytes in all)", strings.ToValidUTF8(message[:maxMessage], ""), len(message))
 }
 
-// charge is what an attempt alone came to, nil where it is not known.
+// charge accounts for an attempt and returns what it alone came to, nil where that is not known.
 func (r *run) charge(c *call, out *attempt.Outcome, took time.Duration) *flow.Spending {
 	spent := r.accounts.Charge(out, c.From).Journaled()
 	r.used.Add(took.Milliseconds(), spent)
@@ -163,20 +165,19 @@ func (r *run) charge(c *call, out *attempt.Outcome, took time.Duration) *flow.Sp
 	return spent
 }
 
-// warnOfCost says once that a limit of cost does not hold an agent that tells no cost: it must not look like a
-// limit that is kept.
+// warnOfCost warns once that a limit of cost cannot hold an agent whose tool tells no cost.
 func (r *run) warnOfCost(c *call) {
 	limits := r.Limits.OfCost()
 	if len(limits) == 0 || r.warned || r.DryRun {
 		return
 	}
 	r.warned = true
-	r.Observer.Notice(r.Board, fmt.Sprintf("%s cannot hold: %s (%s) told no cost of attempt %d in step %d; what nobody tells is not counted",
+	r.Observer.Notice(r.Board, fmt.Sprintf("%s cannot hold: %s (%s) told no cost of attempt %d in step %d; an unknown cost is not counted",
 		strings.Join(limits, " and "), c.Role, c.player.Adapter.Name(), c.Attempt, c.Step))
 }
 
-// restoreAccounts makes what an earlier run has journaled of the open step's sessions part of the accounts: a
-// tool that counts by the session would charge it again.
+// restoreAccounts adds what earlier runs journaled of the open step's sessions. Without it a tool
+// that counts by the session would be charged for them again.
 func (r *run) restoreAccounts(e flow.Event) {
 	var session string
 	var spent *flow.Spending

@@ -250,7 +250,7 @@ func TestReviewOfALostSession(t *testing.T) {
 	}
 }
 
-// TestReviewOfNoSession: work that nobody can look at is not accepted.
+// TestReviewOfNoSession: work that no supervisor can look at is not accepted.
 func TestReviewOfNoSession(t *testing.T) {
 	s := stage(t, flow.Limits{}, "", part{good, "", 1, "", false})
 	if s.result.Outcome != flow.Exhausted || !strings.Contains(s.result.Text, "the agent named no session") {

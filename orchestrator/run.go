@@ -30,17 +30,17 @@ type run struct {
 	accounts attempt.Accounts // of the open step's sessions
 	input    contract.Input   // of the call that inputOf names
 	inputOf  flow.AttemptRef
-	streams  []*rundir.Stream // of replies that are not on disk yet
+	streams  []*rundir.Stream // of accepted replies, until they are on disk
 	stored   storedTasks      // the list of tasks that was stored last
-	opened   time.Time        // when the open step began; zero: in an earlier run
+	opened   time.Time        // when the open step began; zero if in an earlier run
 
 	steps  int       // finished in this run
 	used   flow.Used // by the attempts of this run
-	warned bool      // that a limit of cost cannot be held
+	warned bool      // a limit of cost cannot hold; see warnOfCost
 }
 
-// loop is seed 004's supervisor_loop, "State Machine": read the board, decide, act, again. Package flow decides;
-// an error leaves the run resumable.
+// loop is seed 004's supervisor_loop, "State Machine": read the board, decide, act, again. Package
+// flow decides; an error leaves the run resumable.
 func (r *run) loop() (flow.Finish, error) {
 	for {
 		b, view, err := r.readBoard()
@@ -64,8 +64,9 @@ func (r *run) loop() (flow.Finish, error) {
 	}
 }
 
-// readBoard reads the board, the source of truth in every round (seed 004, "Communication Model"), and records
-// a change that was made in another turn than the Manager's. The board is nil where the run is frozen.
+// readBoard reads the board, the source of truth in every round (seed 004, "Communication Model"),
+// and journals a change that was made in another turn than the Manager's. The board is nil when it
+// is frozen.
 func (r *run) readBoard() (b *board.Board, view flow.Board, err error) {
 	step := r.ledger.State().Step
 	b, err = r.Workspace.Read(step)
@@ -75,7 +76,7 @@ func (r *run) readBoard() (b *board.Board, view flow.Board, err error) {
 	} else {
 		sha = r.Workspace.SHA()
 	}
-	known := sha != "" || outcomeOf(err) == flow.Invalid // else the machine could not even look
+	known := sha != "" || outcomeOf(err) == flow.Invalid // otherwise this machine could not read it
 	if step != nil && step.Before == nil && known && sha != step.BoardSHA {
 		if err := r.ledger.Record(r.divergence(step, sha, err)); err != nil {
 			return nil, view, err
@@ -100,7 +101,7 @@ func (r *run) divergence(step *flow.Step, sha string, unreadable error) flow.Sta
 	return flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: r.OnDivergence, Text: text}
 }
 
-// view is the board as flow looks at it, with the roles of this run.
+// view is the part of the board that flow decides by, with the roles of this run.
 func (r *run) view(b *board.Board) (flow.Board, error) {
 	return r.Workspace.View(b, r.ledger.State(), func(role string) (string, error) {
 		p, err := r.Player(role)
@@ -111,8 +112,8 @@ func (r *run) view(b *board.Board) (flow.Board, error) {
 	})
 }
 
-// spawn starts one program and waits for its end. The intent is on disk before the program starts, the outcome
-// before anything follows from it.
+// spawn starts one program and waits for its end. The intent is on disk before the program starts,
+// the outcome before anything follows from it.
 func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 	c, err := r.prepareCall(e, b)
 	if err != nil {
@@ -133,7 +134,8 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 	return r.recordOutcome(c, a)
 }
 
-// waitForAgent returns when the agent has ended. The end of stop asks it to end, the end of kill kills it.
+// waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills
+// it.
 func (r *run) waitForAgent(a *attempt.Attempt) {
 	r.slots.release()
 	defer r.slots.acquire()
@@ -151,8 +153,8 @@ func (r *run) waitForAgent(a *attempt.Attempt) {
 	}
 }
 
-// start opens the run in the journal and closes what an earlier run left open and is no longer true. It is on
-// disk with the first intent: nothing is done before that.
+// start opens the run in the journal, and closes what an earlier run left open that no longer fits
+// the board. All of it is on disk with the first intent, before any act.
 func (r *run) start() error {
 	state := r.ledger.State()
 	if reply := stepReply(state); reply != nil && reply.SameTasks && state.Step.InputSHA != "" {
@@ -185,7 +187,7 @@ func stepReply(s *flow.State) *flow.ReplyAccepted {
 	return s.Step.Reply
 }
 
-// restartWithoutInput starts the open call afresh where its stored input is gone.
+// restartWithoutInput starts the open call afresh if its stored input is missing or changed.
 func (r *run) restartWithoutInput(b *board.Board) error {
 	step := r.ledger.State().Step
 	if step == nil || step.Reply != nil || step.Input == nil {
@@ -198,8 +200,8 @@ func (r *run) restartWithoutInput(b *board.Board) error {
 	return r.ledger.Append(flow.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: err.Error()})
 }
 
-// withheld names the variables that agents do not get. A board that is over needs no agent, so it does not
-// matter whether there is one.
+// withheld names the variables that agents do not get. A board that is over needs no agent: a
+// Manager that cannot be started is no error then.
 func (r *run) withheld(b *board.Board) ([]string, error) {
 	p, err := r.Player(flow.ManagerRole)
 	if err != nil && b.Terminal() && r.ledger.State().Step == nil {

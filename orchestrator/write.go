@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// writeBoard puts onto the board what the Manager's reply says and the Manager did not write itself. Then the
-// step is over.
+// writeBoard writes onto the board what the Manager's reply says and the Manager has not written
+// itself, and finishes the step.
 func (r *run) writeBoard(b *board.Board) error {
 	step := r.ledger.State().Step
 	d, err := r.decision(step)
@@ -32,19 +32,19 @@ func (r *run) writeBoard(b *board.Board) error {
 			return err
 		}
 		if now.SHA != b.SHA {
-			return r.writeBoard(now) // it was written to since it was read
+			return r.writeBoard(now) // it was changed since it was read
 		}
 		if sha, err = r.replaceBoard(step, b, data); err != nil {
 			return err
 		}
 	}
 	if verdict.Warning == "" {
-		verdict.Warning = verdict.Disagreement // the board was changed after the reply was accepted; the file stands
+		verdict.Warning = verdict.Disagreement // a change after the acceptance: the file stands
 	}
 	return r.finishStep(step, sha, verdict.Warning)
 }
 
-// decision is the accepted reply of the step's Manager, with the list that it was given.
+// decision is the accepted reply of the step's Manager, with the list in its input.
 func (r *run) decision(step *flow.Step) (d workspace.Decision, err error) {
 	in, err := r.restoreInput(step)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *run) replaceBoard(step *flow.Step, b *board.Board, data []byte) (sha st
 	return sha, r.ledger.Append(flow.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: sha})
 }
 
-// finishStep appends the end of a step; warning says where file and reply differed.
+// finishStep appends the end of a step; warning says where board and reply differ.
 func (r *run) finishStep(step *flow.Step, sha, warning string) error {
 	r.steps++
 	e := flow.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus, Manager: step.Reply.Status,
