@@ -23,18 +23,18 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Question is what a board waits for its Lead to decide.
+// Question is what the Lead of a board has to decide.
 type Question struct {
-	Text string // why it stopped; "" when it waits for nothing
+	Text string // why the board stopped; "" when there is nothing to decide
 	Diff string // what changed, or what the decision will change, as a unified diff; "" when nothing did
 
 	GoesOn bool // the next run works on without an acknowledgement
 }
 
-// Acknowledge journals the Lead's word that a board may go on as it stands: it thaws a frozen board, applies what a
-// reconciliation found, and takes note of an ending with blocked, error or escalate. With ask it only returns the question and
-// writes nothing. Errors: *NoRunError, *durable.HeldError while a run owns the board, *InvalidError for a board that cannot be
-// read.
+// Acknowledge journals the Lead's decision that a board may go on as it stands. It thaws a frozen
+// board, applies what a reconciliation found, and acknowledges an ending with blocked, error or
+// escalate. With ask it returns the question and writes nothing. Errors: *NoRunError,
+// *durable.HeldError while a run owns the board, *failure.Invalid for a board that cannot be read.
 func Acknowledge(boardPath string, dir rundir.Dir, note string, ask bool, r *redact.Redactor, now func() time.Time) (q Question, err error) {
 	if _, err := os.Stat(dir.Journal()); err != nil {
 		return q, &NoRunError{boardPath}
@@ -64,7 +64,8 @@ func Acknowledge(boardPath string, dir rundir.Dir, note string, ask bool, r *red
 	return q, errors.Join(err, l.Close())
 }
 
-// read replays the journal. Only a decision opens it: to open it sets an unfinished record aside.
+// read replays the journal. With ask it does not open it, which would set an unfinished record
+// aside.
 func (l *Ledger) read(ask bool) (err error) {
 	if !ask {
 		return l.Open(func(flow.Entry) {})
@@ -102,11 +103,11 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 	if a.ask {
 		return q, nil
 	}
-	return q, a.say(e)
+	return q, a.recordDecision(e)
 }
 
-// say journals the Lead's word. It is no run's, so it takes no epoch of its own.
-func (a *arbitration) say(events ...flow.Event) (err error) {
+// recordDecision journals the Lead's decision. It is no run's, so it takes no epoch of its own.
+func (a *arbitration) recordDecision(events ...flow.Event) (err error) {
 	a.epoch, err = a.journal.ContinueEpoch()
 	if errors.Is(err, journal.ErrNoEpoch) {
 		a.epoch, err = a.journal.BeginEpoch()
@@ -122,8 +123,8 @@ func (a *arbitration) say(events ...flow.Event) (err error) {
 	return a.Commit()
 }
 
-// arbitrate ends a RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", steps 8, 9 and 11. The Lead sees what the
-// decision does to the state of the work.
+// arbitrate ends a RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", steps 8, 9 and
+// 11. The diff shows what the decision does to the state of the work.
 func (a *arbitration) arbitrate(e flow.Acknowledged, text string) (Question, error) {
 	was := a.history.State
 	rebuilt, point, err := a.outcome()
@@ -142,10 +143,11 @@ func (a *arbitration) arbitrate(e flow.Acknowledged, text string) (Question, err
 		events = slices.Insert(events, 0, flow.Event(flow.StateDiverged{Source: flow.SourceJournal, Task: a.board, Text: text}),
 			flow.Event(flow.LockEntered{Board: a.board, Reason: text}))
 	}
-	return q, a.say(events...)
+	return q, a.recordDecision(events...)
 }
 
-// outcome is what the reconciliation comes to. Without a rollback point the state stands as far as it could be followed.
+// outcome is the result of the reconciliation. Without a rollback point the state stands as far as
+// the records could be applied.
 func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
 	if len(a.history.Points) != 1 {
 		return flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}, flow.Snapshot{}, nil
@@ -178,7 +180,7 @@ func stateJSON(s flow.State) []byte {
 	return append(data, '\n')
 }
 
-// boardDiff is what happened to the board since its bytes were last kept aside.
+// boardDiff is the change of the board since its bytes were last kept.
 func (a *arbitration) boardDiff() string {
 	before, err := board.ReadFile(a.dir.Before())
 	if errors.Is(err, fs.ErrNotExist) || err != nil || bytes.Equal(before, a.source) {
@@ -187,7 +189,7 @@ func (a *arbitration) boardDiff() string {
 	return unified("before", before, a.board, a.source)
 }
 
-// maxDiff is how many lines of a diff a person is shown.
+// maxDiff bounds the lines of a diff that is shown.
 const maxDiff = 60
 
 func unified(oldName string, old []byte, newName string, new []byte) string {
@@ -201,7 +203,7 @@ func unified(oldName string, old []byte, newName string, new []byte) string {
 	return strings.Join(lines, "")
 }
 
-// waitsFor says what a board waits for its Lead to see, or "".
+// waitsFor is why a board waits for its Lead, "" if it does not.
 func waitsFor(h *flow.History) string {
 	switch s := h.State; {
 	case h.Standstill() != "":

@@ -1,5 +1,5 @@
-// Package ledger journals what happens to a board, and settles who may: it is the only place where an event
-// is appended, applied to the history and told.
+// Package ledger is the journal of one board, its history and its owner. Only here is an event
+// appended, applied to the history and passed to the observer.
 package ledger
 
 import (
@@ -16,7 +16,7 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Ledger is the journal of one board with the history that it tells. One goroutine uses it.
+// Ledger is the journal of one board and the history that follows from it. One goroutine uses it.
 type Ledger struct {
 	board    string
 	dir      rundir.Dir
@@ -24,7 +24,7 @@ type Ledger struct {
 	redactor *redact.Redactor
 	now      func() time.Time
 	journal  *journal.Journal
-	epoch    uint64 // of the records that are written
+	epoch    uint64 // of the records that this process writes
 	history  flow.History
 	pending  []flow.Entry
 	logbook  *logbook
@@ -35,7 +35,7 @@ func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func(
 	return &Ledger{board: board, dir: dir, observer: o, redactor: r, now: now, logbook: newLogbook(dir, board)}
 }
 
-// Open replays the journal into the history; each hears every entry.
+// Open replays the journal into the history, and calls each for every entry.
 func (l *Ledger) Open(each func(flow.Entry)) error {
 	j, err := journal.Open(l.dir.Journal(), l.now, func(rec journal.Record) error {
 		e, err := decode(rec)
@@ -60,7 +60,7 @@ func (l *Ledger) Open(each func(flow.Entry)) error {
 	return nil
 }
 
-// Own makes this run the owner of the board, and reconciles what was changed since the last run. Errors:
+// Own makes this run the owner of the board, and reconciles changes that no run has made. Errors:
 // *failure.Frozen.
 func (l *Ledger) Own() error {
 	err := l.takeOver()
@@ -78,10 +78,10 @@ func (l *Ledger) Own() error {
 	return l.logbook.catchUp(l.dir.Journal())
 }
 
-// State is where the board's work stands.
+// State is the state of the board's work.
 func (l *Ledger) State() *flow.State { return &l.history.State }
 
-// Close gives the journal back. It may be called twice.
+// Close closes the journal. It may be called twice.
 func (l *Ledger) Close() error {
 	if l.journal == nil {
 		return nil
@@ -111,7 +111,7 @@ func (l *Ledger) Append(e flow.Event) error {
 	return nil
 }
 
-// encode encodes an event without secrets, and returns it as a reader of the journal will see it.
+// encode redacts and encodes an event. It returns the redacted event too: that is what is applied.
 func (l *Ledger) encode(e flow.Event) (flow.Event, []byte, error) {
 	e = flow.Redacted(e, l.redactor.String)
 	data, err := json.Marshal(e)
@@ -121,14 +121,14 @@ func (l *Ledger) encode(e flow.Event) (flow.Event, []byte, error) {
 	return e, data, nil
 }
 
-// Commit makes all appended events durable and only then tells of them.
+// Commit makes all appended events durable, and only then passes them to the observer.
 func (l *Ledger) Commit() error {
 	if err := l.journal.Commit(); err != nil {
 		return err
 	}
 	failpoint.At("log-behind")
 	pending := l.pending
-	l.pending = nil // the next ones may be long in coming
+	l.pending = nil // a long wait may follow: release the memory
 	for _, e := range pending {
 		if err := l.logbook.follow(e); err != nil {
 			return err
@@ -146,11 +146,11 @@ func (l *Ledger) Record(e flow.Event) error {
 	return l.Commit()
 }
 
-// snapshotEvery is how many steps may lie between two snapshots. Fewer make a longer journal, more a longer
-// rebuild.
+// snapshotEvery is how many steps may lie between two snapshots. Fewer make a longer journal, more
+// a longer rebuild.
 const snapshotEvery = 64
 
-// FinishStep appends the end of a step, with a snapshot now and then.
+// FinishStep appends the end of a step, and a snapshot after every snapshotEvery steps.
 func (l *Ledger) FinishStep(e flow.StepFinished) error {
 	if err := l.Append(e); err != nil || e.Step%snapshotEvery != 0 {
 		return err
@@ -172,8 +172,8 @@ func (l *Ledger) DrawState() error {
 	return l.logbook.draw(&l.history)
 }
 
-// Finish records how the run ended. In RECONCILE_LOCK that would be an operational write; the lock says it
-// all.
+// Finish journals how the run ended. In RECONCILE_LOCK it does not: that would be an operational
+// write.
 func (l *Ledger) Finish(e flow.Event) error {
 	failpoint.At("run-end")
 	err := l.reconcileState()
@@ -194,8 +194,8 @@ func (l *Ledger) finish(e flow.Event) error {
 	return l.Commit()
 }
 
-// Fold replays a board's journal without opening it, also while a run writes it. each hears every entry; nil
-// is allowed.
+// Fold replays a board's journal without opening it, also while a run writes it. It calls each,
+// which may be nil, for every entry.
 func Fold(dir rundir.Dir, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
 	var h flow.History
 	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {
@@ -212,8 +212,8 @@ func Fold(dir rundir.Dir, each func(flow.Entry) error) (flow.History, journal.Su
 	return h, sum, err
 }
 
-// CheckFile makes sure that a journal is the board's own, and was not copied from another one: its steps and
-// its agents' inputs are of that board. Errors: *failure.Invalid.
+// CheckFile refuses a journal that was copied from another board: its steps and inputs are of that
+// one. Errors: *failure.Invalid.
 func CheckFile(dir rundir.Dir, h flow.History) error {
 	if own := dir.BoardFile(); h.File != "" && h.File != own {
 		return &failure.Invalid{Err: fmt.Errorf("journal %s is the one of a board %s, not of %s", dir.Journal(), h.File, own),
@@ -222,7 +222,7 @@ func CheckFile(dir rundir.Dir, h flow.History) error {
 	return nil
 }
 
-// recordError is a whole record that this program cannot have written.
+// recordError is an intact record that this version cannot have written.
 type recordError struct{ err error }
 
 func (e *recordError) Error() string { return e.err.Error() }

@@ -19,13 +19,14 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// logbook keeps the two Markdown files of a run up with its journal: supervisor-log.md, with an entry for every rejected
-// reply, and state.md, the state at a glance. Both can be made from the journal at any time; neither is ever read.
+// logbook keeps the two Markdown files of a run up with its journal: supervisor-log.md, with an
+// entry for every rejected reply, and state.md, the state at a glance. Both can be made from the
+// journal at any time; neither is ever read.
 type logbook struct {
 	dir      rundir.Dir
 	board    string
 	rejected int // replies rejected according to the journal
-	recent   []happened
+	recent   []eventRow
 	earlier  int       // entries before the recent ones
 	drawn    time.Time // when state.md was last written
 }
@@ -38,8 +39,8 @@ const (
 	drawEvery   = time.Second
 )
 
-// happened is what state.md tells of an entry. The whole of it would be kept for nothing.
-type happened struct {
+// eventRow is the part of an entry that state.md shows; a whole entry may be long.
+type eventRow struct {
 	at                   time.Time
 	epoch, rev           uint64
 	kind, actor, subject string
@@ -49,7 +50,7 @@ func newLogbook(dir rundir.Dir, board string) *logbook {
 	return &logbook{dir: dir, board: board}
 }
 
-// remember takes note of an entry.
+// remember adds an entry to the recent ones, and counts rejected replies.
 func (l *logbook) remember(e flow.Entry) {
 	if _, ok := e.Event.(flow.ReplyRejected); ok {
 		l.rejected++
@@ -58,10 +59,11 @@ func (l *logbook) remember(e flow.Entry) {
 		l.earlier++
 		l.recent = append(l.recent[:0], l.recent[1:]...)
 	}
-	l.recent = append(l.recent, happened{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, e.Event.Subject()})
+	l.recent = append(l.recent, eventRow{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, e.Event.Subject()})
 }
 
-// catchUp makes supervisor-log.md anew when it has not as many entries as the journal, most likely because of a crash.
+// catchUp makes supervisor-log.md anew when its number of entries is not the journal's, most likely
+// because of a crash.
 func (l *logbook) catchUp(journalPath string) error {
 	if err := rundir.RemoveForeign(l.dir.Log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)
@@ -88,7 +90,7 @@ func (l *logbook) catchUp(journalPath string) error {
 	return durable.WriteFile(l.dir.Log(), all.Bytes(), 0o600)
 }
 
-// countEntries counts the entries of a log, which an agent may have made of any size.
+// countEntries counts the entries of a log. An agent may have made the file of any size.
 func countEntries(path string) (n int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -111,7 +113,7 @@ func countEntries(path string) (n int, err error) {
 	return n, err
 }
 
-// follow brings the files up to a committed event.
+// follow adds a committed event to the files.
 func (l *logbook) follow(e flow.Entry) error {
 	l.remember(e)
 	if rejected, ok := e.Event.(flow.ReplyRejected); ok {
@@ -137,8 +139,8 @@ func AppendLog(dir rundir.Dir, at time.Time, e flow.ReplyRejected) error {
 	return errors.Join(err, log.Close())
 }
 
-// retryEntry is one entry of the log: seed 004, "Retry Logging". When the retries are used up nothing is rescheduled, and the
-// entry says so.
+// retryEntry is one entry of the log: seed 004, "Retry Logging". The entry of the last attempt says
+// that nothing is rescheduled.
 func retryEntry(at time.Time, e flow.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
@@ -169,7 +171,8 @@ func retryEntry(at time.Time, e flow.ReplyRejected) string {
 	return b.String()
 }
 
-// fenced puts text into a fence that is longer than any in the text, so that an agent cannot end it.
+// fenced puts text into a fence that is longer than any in the text, so that the text cannot end
+// it.
 func fenced(language, text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

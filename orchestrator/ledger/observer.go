@@ -2,11 +2,12 @@ package ledger
 
 import "kanban-run/orchestrator/flow"
 
-// Observer is told what happens. Its methods are called from several goroutines when several boards run.
+// Observer receives what happens to boards. Several runs call it at once, each from its own
+// goroutine.
 type Observer interface {
 	// Entry is called for every journaled event, in order, after its commit.
 	Entry(board string, e flow.Entry)
-	// Activity is called when an agent shows a sign of life. It is not journaled and may be dropped.
+	// Activity is called for what an agent does. It is not journaled and may be dropped.
 	Activity(board, text string)
 	// Notice is called for a warning that is not an event of the run.
 	Notice(board, text string)

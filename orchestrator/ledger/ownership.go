@@ -12,10 +12,10 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// foreignError is a journal that is not as this run left it.
+// foreignError says that the journal was changed, moved or removed by something else than this run.
 type foreignError struct {
 	err  error
-	kept string // folder where the output is that could not be recorded
+	kept string // folder of the output that could not be journaled
 }
 
 func (e *foreignError) Error() string { return e.err.Error() }
@@ -27,12 +27,12 @@ func (e *foreignError) Hint() string {
 		"; find out by what, then the same command goes on"
 }
 
-// takeOver makes this run the owner of the board: seed 002, "Lead -> Supervisor handoff contract". The person
-// that started the run hands it over. It is on disk with the first commit, before anything else that the run
-// writes.
+// takeOver makes this run the owner of the board: seed 002, "Lead -> Supervisor handoff contract".
+// The person who starts a run hands the board over. The handoff is on disk with the first commit,
+// before anything else that the run writes.
 func (l *Ledger) takeOver() error {
 	if l.history.Custody.Locked != "" && l.history.State.Frozen == nil {
-		// A run died while it reconciled: the procedure is the same however often it is begun.
+		// A run died while it reconciled. The procedure may be repeated.
 		if err := l.resumeReconciliation(); err != nil {
 			return err
 		}
@@ -66,8 +66,8 @@ func (l *Ledger) takeOver() error {
 	return nil
 }
 
-// forbid says that the board has no owner that could go on, and locks it. The records belong to the epoch
-// that was: this run never became the owner.
+// forbid journals that no run may own the board, and locks it. The records are of the last epoch:
+// this run never became the owner.
 func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) error {
 	epoch, err := l.journal.ContinueEpoch()
 	if err != nil {
@@ -75,11 +75,11 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 	}
 	l.epoch = epoch
 	text = fmt.Sprintf("%s: %s", kind, text)
-	var said flow.Event = flow.HandoffMissing{Board: l.board, Epoch: l.history.Custody.Epoch, Text: text}
+	var breach flow.Event = flow.HandoffMissing{Board: l.board, Epoch: l.history.Custody.Epoch, Text: text}
 	if kind == flow.TwoOwners {
-		said = flow.SplitBrain{Board: l.board, Owners: owners, Text: text}
+		breach = flow.SplitBrain{Board: l.board, Owners: owners, Text: text}
 	}
-	err = l.Append(said)
+	err = l.Append(breach)
 	if err == nil {
 		err = l.Record(flow.LockEntered{Board: l.board, Reason: text})
 	}
@@ -89,9 +89,9 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 	return &failure.Frozen{Text: text}
 }
 
-// ResolveForeignWrite finds out why the journal is not as this run left it. When another run has written to
-// it, both believe that the board is theirs: this one says so in the journal, which stops the other at its
-// next record, and ends.
+// ResolveForeignWrite finds out why the journal is not as this run left it. When another run has
+// written to it, both believe that they own the board. This run journals so, which stops the other
+// at its next record, and ends.
 func (l *Ledger) ResolveForeignWrite(cause error) error {
 	mine := l.history.Custody.Owner
 	if err := l.Close(); err != nil {

@@ -10,10 +10,10 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// reconcile is seed 002's "Deterministic reconcile procedure"; the numbers are its steps. It returns nil when the run may go
-// on, and a *failure.Frozen when the Lead has to decide.
+// reconcile is seed 002's "Deterministic reconcile procedure"; the numbers are its steps. Errors:
+// *failure.Frozen when the Lead has to decide; after nil the run may go on.
 func (l *Ledger) reconcile(d flow.StateDiverged) error {
-	// 1. and 2.: from here on only the events of this procedure may be written, 3.
+	// 1. and 2. From here on only events of this procedure may be written: 3.
 	if err := l.Append(d); err != nil {
 		return err
 	}
@@ -23,7 +23,8 @@ func (l *Ledger) reconcile(d flow.StateDiverged) error {
 	return l.settle(d.Text)
 }
 
-// resumeReconciliation goes on with a reconciliation whose run died: in its epoch, since nothing may change hands in RECONCILE_LOCK.
+// resumeReconciliation goes on with a reconciliation whose run died. It stays in that epoch: in
+// RECONCILE_LOCK the board must not change its owner.
 func (l *Ledger) resumeReconciliation() (err error) {
 	if l.epoch, err = l.journal.ContinueEpoch(); err != nil {
 		return err
@@ -31,7 +32,7 @@ func (l *Ledger) resumeReconciliation() (err error) {
 	return l.settle(l.history.Custody.Locked)
 }
 
-// settle is what follows in RECONCILE_LOCK.
+// settle is the procedure from step 4 on, in RECONCILE_LOCK.
 func (l *Ledger) settle(reason string) error {
 	// 4. and 5.
 	point, why := l.history.RollbackPoint(l.board, reason)
@@ -77,7 +78,7 @@ func (l *Ledger) rebuild(point flow.Snapshot) (flow.Rebuilt, error) {
 	return flow.Rebuild(point, after), nil
 }
 
-// reconcileChanges reconciles what was changed since the last run by anything but a run.
+// reconcileChanges reconciles a journal that contradicts itself, or a state.md that was edited.
 func (l *Ledger) reconcileChanges() error {
 	if text := l.history.Contradiction(); text != "" {
 		task := l.board
@@ -97,5 +98,5 @@ func (l *Ledger) reconcileState() error {
 	}
 	text := fmt.Sprintf("STATE_DIVERGENCE: %s was edited by hand; it is made anew from the journal (the edited text: %s)", l.dir.State(), kept)
 	err = l.reconcile(flow.StateDiverged{Source: flow.SourceState, Task: l.board, Text: text})
-	return errors.Join(err, os.Rename(l.dir.State(), kept)) // only now: a crash before it must not hide the edit
+	return errors.Join(err, os.Rename(l.dir.State(), kept)) // last: a crash before the record must not hide the edit
 }

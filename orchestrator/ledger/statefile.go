@@ -15,8 +15,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// state.md is drawn from the journal and never believed: seed 002, "Single-Writer Operational State Rule". Its last line is a
-// checksum of the others, by which an edit is told from what the runner wrote.
+// state.md is drawn from the journal and never believed: seed 002, "Single-Writer Operational State
+// Rule". Its last line is a checksum of the others, which shows an edit.
 
 // isDue says whether it is time to draw state.md again.
 func (l *logbook) isDue(now time.Time) bool {
@@ -27,7 +27,8 @@ func (l *logbook) isDue(now time.Time) bool {
 	return true
 }
 
-// draw writes state.md now. It is made from the journal and never read, so it is replaced without a sync.
+// draw writes state.md now. It is made from the journal and never read, so it is replaced without a
+// sync.
 func (l *logbook) draw(h *flow.History) error {
 	return rundir.ReplaceFile(l.dir.State(), sealed(l.stateMarkdown(h)))
 }
@@ -38,8 +39,8 @@ func seal(text string) string {
 	return fmt.Sprintf("\n<!-- sha256 %x -->\n", sha256.Sum256([]byte(text)))
 }
 
-// unsealed says whether a text is not as the runner wrote it. Nothing, or nothing but zeros, is what a power cut leaves of a file
-// that was never synced.
+// unsealed says whether a text is not as the runner wrote it. Nothing, or nothing but zeros, is
+// what a power cut leaves of a file that was never synced.
 func unsealed(text []byte) bool {
 	if len(bytes.Trim(text, "\x00")) == 0 {
 		return false
@@ -48,7 +49,7 @@ func unsealed(text []byte) bool {
 	return at < 0 || !bytes.Equal(text[at:], []byte(seal(string(text[:at]))))
 }
 
-// redraw writes state.md where it is not reconciled; an edited text is kept all the same.
+// redraw writes state.md without a reconciliation; an edited text is kept all the same.
 func (l *logbook) redraw(h *flow.History) error {
 	kept, err := l.findEdit()
 	if err == nil && kept != "" {
@@ -57,8 +58,8 @@ func (l *logbook) redraw(h *flow.History) error {
 	return errors.Join(err, l.draw(h))
 }
 
-// findEdit looks whether state.md was written to, and returns the name under which that is to be kept. An older state.md, or
-// one whose checksum was made anew, is not noticed, and is drawn over.
+// findEdit returns the name under which an edited state.md is to be kept, "" if it was not edited.
+// An older state.md, or one with a checksum made anew, is not noticed and is drawn over.
 func (l *logbook) findEdit() (kept string, err error) {
 	if info, err := os.Lstat(l.dir.State()); err == nil && (!info.Mode().IsRegular() || info.Size() > maxState) {
 		return rundir.FreeName(l.dir.State(), "edited"), nil
@@ -91,7 +92,7 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 	return b.String()
 }
 
-// used is what attempts came to, in a line.
+// used is what attempts came to, in a line of state.md.
 func used(u flow.Used) string {
 	text := fmt.Sprintf("cost %s", u.Money())
 	if tokens := u.Tokens(); tokens != "" {
