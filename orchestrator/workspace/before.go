@@ -12,8 +12,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// KeepBefore copies the board's bytes before an agent may touch them. The copy needs no sync: it is for an
-// agent that breaks the board, not for a power cut.
+// KeepBefore copies the board's bytes before a turn. The copy needs no sync: it is for a board that
+// an agent breaks, not for a power cut.
 func (w *Workspace) KeepBefore(b *board.Board) error {
 	if w.keptSHA == b.SHA {
 		return nil
@@ -34,15 +34,15 @@ func Before(dir rundir.Dir, sha string) ([]byte, error) {
 	return source, err
 }
 
-// PutBack replaces a board that the Manager of a step left unreadable by the bytes that it had before the
-// Manager's turn.
+// PutBack replaces a board that the Manager of a step left unreadable by the bytes that it had
+// before the Manager's turn.
 func (w *Workspace) PutBack(step *flow.Step) error {
 	w.Forget()
 	source, err := Before(w.Dir(), step.Before.BoardSHA)
 	if err != nil {
 		return err
 	}
-	// What the Manager put in the board's place may be a link: it is replaced, not followed.
+	// A link that the Manager put in the board's place is replaced, not followed.
 	for _, path := range []string{w.Path, w.Name} {
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && !w.isOwnLink(path) {
 			if err := os.Remove(path); err != nil {

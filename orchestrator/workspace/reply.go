@@ -11,16 +11,17 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Decision is what a Manager's reply says of the board.
+// Decision is the part of a Manager's reply that is about the board.
 type Decision struct {
 	Given *contract.TaskList // the list that it was given
 	Next  *string            // next_task
 	Tasks *contract.TaskList
 }
 
-// Judge looks at a Manager's reply whose JSON is valid: it must name things that exist, agree with the board
-// that the Manager of the step left, and be one that the board can hold. disagreed says that the reply
-// contradicts the board. An error is a shortage of this machine, because of which the reply cannot be judged.
+// Judge checks a Manager's reply whose JSON is valid. next_task must exist, the reply must agree
+// with the board that the Manager left, and the board must be able to hold it; else f says why not.
+// disagreed: the reply contradicts the board. Errors: a shortage of this machine, such as of open
+// files.
 func (w *Workspace) Judge(step *flow.Step, d Decision) (f *contract.Failure, disagreed bool, err error) {
 	if f, err := w.checkPaths(d); f != nil || err != nil {
 		return f, false, err
@@ -40,8 +41,8 @@ func (w *Workspace) Judge(step *flow.Step, d Decision) (f *contract.Failure, dis
 	return nil, false, nil
 }
 
-// checkPaths looks at what next_task and tasks name. A secret in them would be journaled and written onto the
-// board, and a redacted path is no path. The list that was given was looked at before.
+// checkPaths refuses a next_task that does not exist, and secrets in paths: they would be journaled
+// and written onto the board. The list that the Manager was given was checked before.
 func (w *Workspace) checkPaths(d Decision) (*contract.Failure, error) {
 	if !d.Given.Is(d.Tasks.Paths) && slices.ContainsFunc(d.Tasks.Paths, w.Redactor.Changes) {
 		return &contract.Failure{Reason: "tasks holds a secret"}, nil
@@ -61,8 +62,8 @@ func (w *Workspace) checkPaths(d Decision) (*contract.Failure, error) {
 	return nil, nil
 }
 
-// rejectUnreadable puts a board back that the Manager left unreadable. One that could not be opened for want
-// of files is as good as it was.
+// rejectUnreadable puts back a board that the Manager left unreadable. A lack of open files says
+// nothing about the board: it is returned as the error.
 func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Failure, error) {
 	if durable.IsOutOfResources(err) {
 		return nil, err
@@ -75,7 +76,7 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Fail
 	return &contract.Failure{Reason: reason}, nil
 }
 
-// Compare says what remains to be written of a Manager's decision, and whether it contradicts the board.
+// Compare says what is left to write of a Manager's decision, and whether it contradicts the board.
 func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
 	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given.Clean}
 	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks.Clean)
@@ -97,8 +98,8 @@ func (w *Workspace) next(d Decision) string {
 	return w.Seen(*d.Next)
 }
 
-// Splice is the board as the verdict wants it; nil when there is nothing to write. Errors: the board cannot
-// hold what the decision says.
+// Splice is the board's new bytes, nil when there is nothing to write. Errors: the board cannot
+// hold the decision.
 func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) ([]byte, error) {
 	if !v.WriteCurrent && !v.WriteTasks {
 		return nil, nil
@@ -106,7 +107,7 @@ func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) ([]byte, 
 	return b.Splice(w.edit(b, v, d))
 }
 
-// edit is the change to make. Paths are written as the author wrote them wherever the author wrote them.
+// edit is the change to make. A path that is on the board keeps its author's spelling.
 func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit {
 	written := w.authorsSpelling(b)
 	var e board.Edit

@@ -1,5 +1,6 @@
-// Package workspace is the board and the tasks of one run: it reads them, looks at them as package flow does,
-// keeps and puts back the board's bytes, and writes onto the board what a Manager's reply says.
+// Package workspace is the board and the tasks of one run. It reads them, reduces them to what
+// package flow decides by, keeps and restores the board's bytes, and writes a Manager's reply onto
+// the board.
 package workspace
 
 import (
@@ -27,7 +28,7 @@ type Workspace struct {
 
 	dryRun  bool
 	reader  *board.Reader
-	fresh   *board.Board       // as it was read since the last turn; nil: it is to be read
+	fresh   *board.Board       // the board as read since the last turn; nil: read it again
 	tasks   *contract.TaskList // of the board that was read last
 	keptSHA string             // of the bytes in the copy of the board
 }
@@ -42,8 +43,8 @@ func New(name, path string, place *board.Place, b *board.Board, r *redact.Redact
 // Dir is the folder of the board's runs.
 func (w *Workspace) Dir() rundir.Dir { return rundir.Of(w.Path) }
 
-// CopyAside moves a dry run's board and the folder of its runs into a folder of their own, so that nothing of
-// the project is touched. remove is never nil.
+// CopyAside makes a dry run work on a private copy of the board, with a folder of runs of its own,
+// so that nothing of the project is touched. remove is never nil.
 func (w *Workspace) CopyAside() (remove func() error, err error) {
 	dir, err := os.MkdirTemp("", "kanban-run-dry-")
 	if err != nil {
@@ -70,9 +71,9 @@ func (w *Workspace) KanbanFile() string {
 	return w.Place.KanbanFile()
 }
 
-// Read is the board as it is on disk, read once after every turn: between turns only a person could change
-// it, which the next round sees. A board that the Manager of the open step left unreadable is put back first.
-// step is nil where none is open. Errors: *failure.Invalid.
+// Read is the board on disk, read once after every turn: in between only a person could change it,
+// which the next turn shows. A board that the Manager of the open step left unreadable is put back
+// first. step is nil if none is open. Errors: *failure.Invalid.
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
 	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
@@ -86,9 +87,9 @@ func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	return b, nil
 }
 
-// Look is Read for a board that is taken as it is. The board must still be the file that it was when the run
-// was prepared: agents and the runner would speak of different files otherwise, and the runner would write to
-// one outside.
+// Look is Read without putting anything back. The board must still be the file that it was when the
+// run was prepared: agents and the runner would otherwise use different files, and the runner could
+// write outside of the project.
 func (w *Workspace) Look() (*board.Board, error) {
 	if w.fresh != nil {
 		return w.fresh, nil
@@ -101,11 +102,11 @@ func (w *Workspace) Look() (*board.Board, error) {
 	return b, err
 }
 
-// Forget has the board read again: an agent or the runner may have changed it.
+// Forget makes the next Look read the file: an agent or the runner may have changed it.
 func (w *Workspace) Forget() { w.fresh = nil }
 
-// SHA names the board's bytes as they are, also when they make no board; "" when there is no file in its
-// place, or another one.
+// SHA is the SHA-256 of the board's bytes, also when they make no board; "" when the file is
+// missing or another one.
 func (w *Workspace) SHA() string {
 	source, err := board.ReadFile(w.Path)
 	if err != nil || w.checkPath() != nil {
@@ -114,18 +115,18 @@ func (w *Workspace) SHA() string {
 	return board.SHA(source)
 }
 
-// Left names the board's bytes as an attempt left them: what a person does to them later is not the agent's
-// doing. What a Manager left unreadable is put back now.
+// Left is the SHA-256 of the board as an attempt left it, which tells the agent's change from a
+// later one by a person. What a Manager left unreadable is put back first.
 func (w *Workspace) Left(step *flow.Step) string {
 	w.Forget()
 	if b, err := w.Read(step); err == nil {
 		return b.SHA
 	}
-	return w.SHA() // why the board cannot be read is said when it is needed
+	return w.SHA() // Read reports the error when the board is needed
 }
 
-// checkPath is an error when the user's name of the board leads to another file now. Links are followed only
-// where the name itself is one, or does not plainly mean the same file.
+// checkPath refuses a board whose name leads to another file by now. Links are resolved only if the
+// name is not plainly the same file.
 func (w *Workspace) checkPath() error {
 	if w.dryRun {
 		return nil
@@ -145,9 +146,9 @@ func (w *Workspace) checkPath() error {
 	return nil
 }
 
-// View is the board as flow looks at it. Once a Manager attempt was started, only bytes and ending count:
-// which task is next is the Manager's to say. roleOf names the role that a task, or the phase, spells in its
-// own way. Errors: *failure.Invalid.
+// View is the part of the board that flow decides by. Once a Manager attempt was started, that is
+// its bytes and its ending: the Manager decides the next task. roleOf returns a role's name as its
+// role file spells it. Errors: *failure.Invalid.
 func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (string, error)) (flow.Board, error) {
 	if err := CheckSecrets(w.Redactor, b.Current.Path); err != nil {
 		return flow.Board{}, err
@@ -155,7 +156,7 @@ func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (str
 	return View(b, s, w.Place, roleOf)
 }
 
-// View is [Workspace.View] of a board that no run works on.
+// View is [Workspace.View] for a board without a run.
 func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string) (string, error)) (flow.Board, error) {
 	v := flow.Board{Terminal: b.Terminal(), SHA: b.SHA}
 	if v.Terminal || s.Step != nil && (s.Step.Before != nil || s.Step.Reply != nil) {
@@ -175,7 +176,8 @@ func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string)
 	return v, nil
 }
 
-// CheckSecrets refuses paths that cannot be journaled as they are. Errors: *failure.Invalid.
+// CheckSecrets refuses paths that redaction would change: they could not be journaled. Errors:
+// *failure.Invalid.
 func CheckSecrets(r *redact.Redactor, paths ...string) error {
 	for _, p := range paths {
 		if shown := r.String(p); shown != p {
@@ -186,8 +188,8 @@ func CheckSecrets(r *redact.Redactor, paths ...string) error {
 	return nil
 }
 
-// Tasks is the board's list as agents see it. Where the board does not lie in the work directory itself, it
-// depends on which files there are, and is made anew.
+// Tasks is the board's list as agents see it. If the board does not lie in the work directory
+// itself, the list depends on the files there, and is made anew each time.
 func (w *Workspace) Tasks(b *board.Board) *contract.TaskList {
 	paths := b.TaskPaths()
 	if w.tasks == nil || !w.Place.HoldsBoard() || !w.tasks.Is(paths) {
@@ -196,11 +198,11 @@ func (w *Workspace) Tasks(b *board.Board) *contract.TaskList {
 	return w.tasks
 }
 
-// Seen is a path as agents see it: as the board writes it when that resolves from the work directory, else
-// rewritten so that it does. A path without a file stays as it is.
+// Seen is a path as agents see it: as the board writes it when that resolves from the work
+// directory, else rewritten so that it does. A path without a file stays as it is.
 func (w *Workspace) Seen(p string) string {
 	if w.Place.HoldsBoard() && filepath.IsLocal(p) && path.Clean(p) == p && filepath.ToSlash(p) == p {
-		return p // the two spellings are one, and no file has to be looked at
+		return p // both spellings are the same; no file is looked at
 	}
 	ref, err := w.Place.Resolve(p)
 	if err != nil {
@@ -209,8 +211,8 @@ func (w *Workspace) Seen(p string) string {
 	return ref.Path
 }
 
-// seeAll is Seen for a list. Where the board lies in the work directory itself, it is the list itself: no
-// file has to be looked at, which matters for lists of a hundred thousand.
+// seeAll is Seen for a list. Where the board lies in the work directory itself, it is the list
+// itself: no file has to be looked at, which matters for lists of a hundred thousand.
 func (w *Workspace) seeAll(paths []string) []string {
 	if w.Place.HoldsBoard() {
 		return paths
@@ -225,7 +227,8 @@ func (w *Workspace) seeAll(paths []string) []string {
 	return out
 }
 
-// Position is the task's place in the board's list, from 1, and the list's length; 0 when it is not listed.
+// Position is the task's place in the board's list, from 1, and the list's length; 0 when it is not
+// listed.
 func (w *Workspace) Position(b *board.Board, task string) (index, of int) {
 	l := w.Tasks(b)
 	i := slices.Index(l.Paths, task)
