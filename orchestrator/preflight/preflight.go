@@ -1,4 +1,5 @@
-// Package preflight checks all of a run that needs no agent, before anything is started, locked or written.
+// Package preflight checks all of a run that needs no agent, before anything is started, locked or
+// written.
 package preflight
 
 import (
@@ -31,9 +32,9 @@ type Job struct {
 	Now       func() time.Time
 	Configure func(workdir string) (*Setup, error) // called once, when the work directory is known
 
-	// HoldLock has another process hold the board's lock too, until the returned function is called or, when
-	// this process dies, until its agents are gone. nil: the lock ends with this process.
-	HoldLock func(lock *os.File) (letGo func() error, err error)
+	// HoldLock has another process hold the board's lock too, until the returned function is called
+	// or, when this process dies, until its agents are gone. nil: the lock ends with this process.
+	HoldLock func(lock *os.File) (release func() error, err error)
 }
 
 // Setup is what the settings and roles of a work directory say about a run there.
@@ -53,10 +54,10 @@ type Prepared struct {
 	Workspace *workspace.Workspace
 
 	file    fs.FileInfo      // of the board
-	players map[string]error // roles that were looked at
+	players map[string]error // the roles checked so far, with their errors
 }
 
-// PrepareAll prepares every job; one invalid board, or a board named twice, means that none is run.
+// PrepareAll prepares every job. If one is invalid, or a board is named twice, none is prepared.
 func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 	var prepared []*Prepared
 	var errs []error
@@ -128,7 +129,7 @@ func prepare(job *Job) (*Prepared, error) {
 
 func (j *Job) notice(text string) { j.Observer.Notice(j.Board, text) }
 
-// checkWritable finds out before any agent has worked that the board could not be written afterwards.
+// checkWritable refuses a board that is read-only, before an agent works for nothing.
 func checkWritable(job *Job, path string) error {
 	if job.DryRun || job.Observer == (ledger.Silent{}) {
 		return nil
@@ -149,8 +150,8 @@ func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
 // Player finds the program that plays a role in the work directory.
 func (p *Prepared) Player(role string) (*roster.Player, error) { return p.Roster.Player(role, p.Dir()) }
 
-// check looks at every task that has a file and is not done: its role must be known and the role's command
-// must exist.
+// check checks the current task and all listed tasks that have a file and are not done: the role
+// must be known and its command must exist.
 func (p *Prepared) check(b *board.Board) error {
 	for _, w := range b.Warnings {
 		p.notice(w.Error())
@@ -179,8 +180,8 @@ func (p *Prepared) check(b *board.Board) error {
 	return p.checkRole(flow.ManagerRole)
 }
 
-// checkEnding warns of a board that is over without a trace of how: one that ended with blocked looks like one
-// that is complete.
+// checkEnding warns of a board that is over and has no journal: one that ended with blocked looks
+// like one that is complete.
 func (p *Prepared) checkEnding(b *board.Board) {
 	if _, err := os.Lstat(rundir.Of(p.Workspace.Path).Journal()); errors.Is(err, fs.ErrNotExist) && b.Len() > 0 {
 		p.notice("the board is over, and no journal of a run is here to tell how it ended")

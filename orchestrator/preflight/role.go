@@ -17,7 +17,7 @@ func (p *Prepared) checkRoleOf(b *board.Board, t *board.Task) error {
 	return nil
 }
 
-// checkRole looks once at each role: a program must play it, and the journal must be able to name it.
+// checkRole checks each role once: it must have a program, and a name without a secret.
 func (p *Prepared) checkRole(role string) error {
 	if err, known := p.players[role]; known {
 		return err
@@ -37,7 +37,7 @@ func (p *Prepared) checkRole(role string) error {
 	return err
 }
 
-// warnOfSecret tells of a secret in a command: every user of the machine can read it.
+// warnOfSecret warns of a secret in a command, which every user of the machine can read.
 func (p *Prepared) warnOfSecret(player *roster.Player) {
 	if p.Redactor.Changes(player.Shown) {
 		p.notice(fmt.Sprintf("the command of role %s holds a secret, which every user of this machine can see there: %s (env.pass in .kanban-run.yaml or in a role passes a variable)",
@@ -45,8 +45,8 @@ func (p *Prepared) warnOfSecret(player *roster.Player) {
 	}
 }
 
-// warnOfIgnored tells which options of a role its agent does not know: a list of tools that restricts nothing
-// must not look like one that does.
+// warnOfIgnored warns of options of a role that its agent does not know: a list of tools that
+// restricts nothing must not look like one that does.
 func (p *Prepared) warnOfIgnored(player *roster.Player) {
 	role := player.Role
 	if role.IsBuiltIn() || p.DryRun {

@@ -9,11 +9,12 @@ import (
 	"kanban-run/orchestrator/board"
 )
 
-// tasksAtOnce is how many tasks are read at a time: enough for all processors, and few enough for the memory.
+// tasksAtOnce is how many tasks are read at a time: enough to use all processors, without all in
+// memory.
 const tasksAtOnce = 512
 
-// checkTasks looks at the listed tasks that are not done. One without a file is a task that is yet to be
-// written.
+// checkTasks checks the listed tasks that are not done. One without a file may be written later: a
+// notice names it.
 func (p *Prepared) checkTasks(b *board.Board) error {
 	var missing nameList
 	for from := 0; from < b.Len(); from += tasksAtOnce {
@@ -33,7 +34,7 @@ func (p *Prepared) checkTasks(b *board.Board) error {
 	return nil
 }
 
-// checkEntries speaks in the order of the entries.
+// checkEntries reads some tasks side by side, and reports them in the order of the list.
 func (p *Prepared) checkEntries(b *board.Board, entries []board.Entry, missing *nameList) error {
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -63,7 +64,7 @@ func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskR
 	return p.checkRoleOf(b, read.Task)
 }
 
-// nameList names the first few of many.
+// nameList keeps the first five names, and counts all.
 type nameList struct {
 	names []string
 	count int
