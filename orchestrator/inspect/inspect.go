@@ -1,4 +1,5 @@
-// Package inspect answers questions about a board's runs without taking the board, also while a run works.
+// Package inspect answers questions about a board's runs. It takes no lock and writes nothing, so
+// it works also beside a run.
 package inspect
 
 import (
@@ -18,8 +19,8 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Locate finds the folder of a board's runs, whether or not it exists. The board itself need not be readable,
-// but it must be there, because its links are resolved. Errors: *failure.Invalid.
+// Locate finds the folder of a board's runs, whether or not it exists. The board itself need not be
+// readable, but it must be there, because its links are resolved. Errors: *failure.Invalid.
 func Locate(boardPath string) (rundir.Dir, error) {
 	real, err := filepath.EvalSymlinks(boardPath)
 	if err == nil {
@@ -37,8 +38,8 @@ func Locate(boardPath string) (rundir.Dir, error) {
 	return rundir.Of(real), nil
 }
 
-// History replays a board's journal and returns its history. each sees every entry in order; nil is allowed.
-// Errors: *ledger.NoRunError, *journal.DamageError.
+// History replays a board's journal and returns its history. It calls each, which may be nil, for
+// every entry in order. Errors: *ledger.NoRunError, *journal.DamageError.
 func History(boardPath string, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
 	dir, err := Locate(boardPath)
 	if err != nil {
@@ -63,8 +64,9 @@ func IsOwned(boardPath string) (bool, error) {
 	return durable.IsHeld(dir.Lock())
 }
 
-// Foresee returns what a run of the board would do next, started now with the limits of the last one. workdir
-// is the folder that -C names, "" to choose one. Errors: *failure.Invalid, when a run would refuse the board.
+// Foresee returns what a run of the board would do next, started now with the limits of the last
+// one. workdir is the folder that -C names, "" to choose one. Errors: *failure.Invalid, when a run
+// would refuse the board.
 func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {
 	if text := h.Standstill(); text != "" {
 		return flow.Finish{Outcome: flow.Frozen, Text: text}, nil
@@ -102,16 +104,16 @@ func foresee(s flow.State, b *board.Board, place *board.Place) (flow.Effect, err
 	return flow.Next(s, v), nil
 }
 
-// ReadBoard reads a board and resolves its links. A board that is no board while a Manager's turn is open is
-// what a Manager left that died as it wrote: with recover the bytes from before its turn count, which the run
-// puts back as soon as it owns the board, and notice is told of it.
+// ReadBoard reads a board and resolves its links. If the board cannot be parsed and a Manager's
+// turn is open, the Manager died as it wrote. With recover, ReadBoard returns the board from before
+// that turn, which the run puts back once it owns the board, and calls notice.
 func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *board.Board, path string, err error) {
 	path, err = filepath.EvalSymlinks(boardPath)
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		_, err := board.ReadFile(boardPath) // which explains it
+		_, err := board.ReadFile(boardPath) // its error explains more
 		return nil, "", err
 	}
 	source, err := board.ReadFile(boardPath)
@@ -130,7 +132,8 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 	return b, path, err
 }
 
-// beforeManager returns the board's bytes from before the Manager's turn that is open, nil when none is.
+// beforeManager returns the board's bytes from before the Manager's turn that is open, nil when
+// none is.
 func beforeManager(dir rundir.Dir) []byte {
 	h, _, err := ledger.Fold(dir, nil)
 	step := h.State.Step

@@ -2,7 +2,7 @@ package inspect
 
 import "kanban-run/orchestrator/flow"
 
-// Verdict is what there is to say about a board's journal, all of whose records were read and replayed.
+// Verdict is the result of reading and replaying all records of a board's journal.
 type Verdict struct {
 	Journal   string          `json:"journal"`
 	Records   uint64          `json:"records"`
@@ -11,11 +11,12 @@ type Verdict struct {
 	Head      uint64          `json:"last_acknowledged_seq"` // 0: not known
 	Epoch     uint64          `json:"epoch"`
 	Owner     string          `json:"owner"`
-	Points    []flow.Identity `json:"rollback_points"` // one is right
+	Points    []flow.Identity `json:"rollback_points"` // exactly one is sound
 	Frozen    string          `json:"frozen"`          // why the board is frozen or will be, "" when it is not
 }
 
-// Verify reads a board's journal and changes nothing, also while a run writes it. Errors: *ledger.NoRunError, *journal.DamageError.
+// Verify reads a board's journal and changes nothing, also while a run writes it. Errors:
+// *ledger.NoRunError, *journal.DamageError.
 func Verify(boardPath string) (Verdict, error) {
 	h, sum, err := History(boardPath, nil)
 	if err != nil {
