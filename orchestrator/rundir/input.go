@@ -16,8 +16,8 @@ import (
 // inputs is the folder of stored texts, each under the SHA-256 of its bytes.
 func (d Dir) inputs() string { return filepath.Join(d.Path, "inputs") }
 
-// Store keeps a text that is too long for the journal, durably, and returns its SHA-256 in hex. A text
-// that is stored already is not written again.
+// Store durably stores a text that is too long for the journal, and returns its SHA-256 in hex. A
+// text that is stored already is not written again.
 func (d Dir) Store(text []byte) (sha string, err error) {
 	sum := sha256.Sum256(text)
 	sha = hex.EncodeToString(sum[:])
@@ -50,7 +50,7 @@ func (d Dir) Stored(sha string) ([]byte, error) {
 	return text, nil
 }
 
-// read looks before it opens: an agent could have put a FIFO there.
+// read checks the kind of file before it opens it: an agent could have put a FIFO there.
 func (d Dir) read(sha string) ([]byte, error) {
 	path := filepath.Join(d.inputs(), sha)
 	info, err := os.Lstat(path)
@@ -63,7 +63,8 @@ func (d Dir) read(sha string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// ErrNotStored is matched by the error of [Dir.Stored] for a text that is not there as it was stored.
+// ErrNotStored is matched by the error of [Dir.Stored] for a text that is not there as it was
+// stored.
 var ErrNotStored = errors.New("a stored input is missing")
 
 // SweepStored removes all stored texts but one; "" keeps none.

@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// WriteFile writes a file that only its owner may read and that may be lost in a power cut. What stands
-// under the name is replaced, never written to: an agent could have put a link or a FIFO there.
+// WriteFile writes a file that only its owner may read, without a sync. A file of that name is
+// replaced, never written to: an agent could have put a link or a FIFO there.
 func WriteFile(path string, data []byte) error {
 	f, err := createFile(path)
 	if err != nil {
@@ -27,8 +27,8 @@ func createFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// OverwriteFile is WriteFile for a file that is written in every step: it writes into the file that is
-// there, if that is a private one. A new inode in every step is the dearest part of a short step.
+// OverwriteFile is WriteFile for a file that is written in every step. It writes into the present
+// file if that is private: a new inode is the most expensive part of a short step.
 func OverwriteFile(path string, data []byte) error {
 	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -47,7 +47,7 @@ func OverwriteFile(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// ReplaceFile is WriteFile for a file that a person may be reading: it is old or new, never half.
+// ReplaceFile is WriteFile for a file that a person may be reading: it is the old or the new one.
 func ReplaceFile(path string, data []byte) error {
 	temp := path + ".new"
 	if err := WriteFile(temp, data); err != nil {
@@ -61,8 +61,8 @@ func ReplaceFile(path string, data []byte) error {
 	return os.Rename(temp, path)
 }
 
-// RemoveForeign removes what stands under the name of a run's file and is no regular file: to read it
-// could wait for ever, and to write to it could change another file.
+// RemoveForeign removes what is not a regular file from the name of a run's file: reading it could
+// wait for ever, and writing to it could change another file.
 func RemoveForeign(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
@@ -74,7 +74,7 @@ func RemoveForeign(path string) error {
 	return clear(path)
 }
 
-// clear makes a name free. A folder that is not empty holds work of others: it is set aside.
+// clear frees a name. A folder that is not empty is not of the run's making: it is renamed.
 func clear(path string) error {
 	err := os.Remove(path)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +86,7 @@ func clear(path string) error {
 	return os.Rename(path, FreeName(path, "aside"))
 }
 
-// FreeName is a name beside path that no file has: PATH.WHY-1, -2, …
+// FreeName is an unused name beside path: PATH.WHY-1, PATH.WHY-2, …
 func FreeName(path, why string) string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.%s-%d", path, why, n)

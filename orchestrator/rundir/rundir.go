@@ -40,7 +40,7 @@ func (d Dir) Before() string { return filepath.Join(d.Path, "board.before") }
 // Steps is the folder of the streams of all steps.
 func (d Dir) Steps() string { return filepath.Join(d.Path, "steps") }
 
-// Scratch is the folder of files that tools are given by their names.
+// Scratch is the folder of files whose names are given to agents' programs.
 func (d Dir) Scratch() string { return filepath.Join(d.Path, "handed") }
 
 // Output is the folder with the streams of a step, or "" if its programs have printed nothing.
@@ -54,8 +54,8 @@ func (d Dir) Output(step int) string {
 
 func stepName(n int) string { return fmt.Sprintf("%04d", n) }
 
-// Ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of git:
-// what agents said is for the owner alone.
+// Ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of
+// git: what agents said is for the owner alone.
 func (d Dir) Ensure() error {
 	for _, dir := range []string{filepath.Dir(d.Path), d.Path, d.Steps()} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode().Type() == fs.ModeSymlink {
@@ -74,8 +74,8 @@ func (d Dir) Ensure() error {
 	return d.ignore()
 }
 
-// ignore writes .gitignore unless it holds something: its author may want the runs in git. It needs no
-// sync: a power cut leaves no file or an empty one, which the next run writes anew.
+// ignore writes .gitignore, unless it has content: its author may want the runs in git. It needs no
+// sync: after a power cut it is missing or empty, and the next run writes it.
 func (d Dir) ignore() error {
 	path := filepath.Join(filepath.Dir(d.Path), ".gitignore")
 	info, err := os.Lstat(path)
@@ -88,13 +88,13 @@ func (d Dir) ignore() error {
 	return OverwriteFile(path, []byte("*\n"))
 }
 
-// linkError is a link where the folder of a run should be: two boards could share one journal, or a run
-// write elsewhere.
+// linkError is a link in the place of a run's folder: through it two boards could share one
+// journal, or a run could write elsewhere.
 type linkError struct{ path string }
 
 func (e *linkError) Error() string { return e.path + " is a link, not a folder" }
 
-// Hint says how the files of runs can be elsewhere all the same.
+// Hint says how to keep the files of runs elsewhere.
 func (e *linkError) Hint() string {
 	return "remove the link; to keep the files of runs elsewhere, make .kanban-run itself a link"
 }

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Stream keeps what a program prints in a file, which is made with the first byte. It is safe for
-// concurrent use.
+// Stream writes what a program prints to a file, which it creates with the first byte. It is safe
+// for concurrent use.
 type Stream struct {
 	dir  Dir
 	name string // of the file in the run's folder
@@ -26,7 +26,8 @@ func (d Dir) NewStream(step int, attempt, kind string) *Stream {
 	return &Stream{dir: d, name: filepath.Join("steps", stepName(step), attempt+"."+kind)}
 }
 
-// Write never fails: a full disk must not look like a closed pipe to the program. Keep returns the error.
+// Write never fails: a full disk must not look like a closed pipe to the program. Close returns the
+// error.
 func (s *Stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,8 +44,8 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// create makes the file inside of the run's folder: a link that an agent put in the place of a folder on
-// the way is not followed out of it.
+// create creates the file inside the run's folder. A link that an agent put in the place of a
+// folder is not followed out of it.
 func (s *Stream) create() (*os.File, error) {
 	if err := os.MkdirAll(s.dir.Path, 0o700); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// Remove takes the file of a closed stream away, and its folder unless that holds something else.
+// Remove removes the file of a closed stream, and its folder if that is empty then.
 func (s *Stream) Remove() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
