@@ -1,5 +1,5 @@
-// Package once is a single agent call without a board: seed 004, "Input Specification", the instruction for
-// single-shot tasks.
+// Package once is a single agent call without a board: seed 004, "Input Specification", the
+// instruction for single-shot tasks.
 package once
 
 import (
@@ -29,7 +29,7 @@ type Call struct {
 	MaxOutput   int64 // of an attempt, in bytes; 0 is no bound
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
-	Notice      func(text string) // told of variables that are withheld, of rejected replies, and of what the call came to
+	Notice      func(text string) // is called for withheld variables, rejected replies, and the cost of the call
 	Now         func() time.Time
 
 	player  *roster.Player
@@ -48,8 +48,8 @@ func (e *ExhaustedError) Error() string {
 	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role, flow.Count(e.Attempts, "attempt"), e.Reason)
 }
 
-// Do makes the call, with the same retries as in a run. Errors: *failure.Invalid, *ExhaustedError, or the cause
-// of stop.
+// Do makes the call, with the same retries as in a run. Errors: *failure.Invalid, *ExhaustedError,
+// or the cause of stop.
 func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 	var err error
 	if c.player, err = c.Roster.Player(c.Role, c.Dir); err != nil {
@@ -72,16 +72,16 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 		return nil, &failure.Invalid{Err: err}
 	}
 	inv.MaxOutput = c.MaxOutput
-	inv.Mark = agent.ParseMark(agent.NewMark()) // the same in every attempt: agents see it in their environment
-	defer c.tellCost()                          // however it ends: the money is spent
+	inv.Mark = agent.ParseMark(agent.NewMark()) // one for all attempts: it is in their environment
+	defer c.noticeCost()                        // also after an error: the money is spent
 	return c.retry(stop, kill, inv, in)
 }
 
-// files is where a call without a board can be looked up.
+// files is the folder of calls without a board: its supervisor log has rejected replies.
 func (c *Call) files() rundir.Dir { return rundir.Of(filepath.Join(c.Dir, "once")) }
 
-// tellCost says what the call came to, if the agent's tool tells.
-func (c *Call) tellCost() {
+// noticeCost says what the call came to, if the agent's tool tells.
+func (c *Call) noticeCost() {
 	text := c.used.String()
 	if c.session != "" && text != "" {
 		text += ", session " + c.session
@@ -91,8 +91,8 @@ func (c *Call) tellCost() {
 	}
 }
 
-// retry asks flow whether there is another attempt, as a run does, so that the rule stands in one place; the
-// events live in memory only.
+// retry makes attempts until flow allows no other, so that the rule of retries is in one place. Its
+// events are not journaled.
 func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*contract.Reply, error) {
 	state := flow.State{Limits: flow.Limits{MaxRetries: c.MaxRetries}}
 	if err := state.Apply(flow.StepStarted{Step: 1, Task: "the instruction", Role: c.player.Role.Name}); err != nil {
@@ -126,7 +126,8 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 	}
 }
 
-// reject applies a rejected reply, and keeps it in the log: seed 004, "Retry Logging" (task_file or instruction).
+// reject applies a rejected reply and adds it to the supervisor log: seed 004, "Retry Logging"
+// (task_file or instruction).
 func (c *Call) reject(state *flow.State, ref flow.AttemptRef, out *attempt.Outcome) error {
 	ref.Task, ref.Role = c.Redactor.String(c.Instruction), c.player.Role.Name
 	rejected := flow.ReplyRejected{AttemptRef: ref, Reason: out.Failure.Reason, Exit: out.Exit.String(), Received: out.Received, Stderr: out.Stderr,
