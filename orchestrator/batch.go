@@ -136,10 +136,11 @@ func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error)
 
 // finish journals the end of the run. The streams of replies that could not be journaled stay.
 func (r *run) finish(e flow.Event) error {
-	if err := r.ledger.Finish(e); err != nil {
-		return err
+	err := r.ledger.Finish(e)
+	if err == nil {
+		r.dropStreams()
 	}
-	return r.dropStreams()
+	return err
 }
 
 // outcomeOf is the outcome of a run that an error ended.

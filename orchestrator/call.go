@@ -2,8 +2,8 @@ package orchestrator
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +39,7 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 	}
 	if e.Call == flow.ReviewCall && player.Supervisor == "" {
 		return nil, &failure.Invalid{Err: fmt.Errorf("the work of %s on %s waits for a review, and the role asks for none any more", e.Role, e.Task),
-			Fix: "put review: supervisor back into the role file"}
+			Fix: "put review: supervisor back into the role file, or give the step up: name another task as current"}
 	}
 	if r.ledger.State().Step == nil {
 		if err := r.openStep(e, b); err != nil {
@@ -205,8 +205,8 @@ func (r *run) setSpec(c *call) error {
 	}
 	c.intent.Digest = inv.Digest()
 	inv.Mark, inv.MaxOutput = agent.ParseMark(r.ledger.State().Step.Mark), r.MaxOutput
-	name := fmt.Sprintf("%s-%d", c.Call, c.Attempt)
-	stdout, stderr := r.dir.NewStream(c.Step, name, "stdout"), r.dir.NewStream(c.Step, name, "stderr")
+	name := attemptName(c.AttemptRef)
+	stdout, stderr := r.dir.NewStream(c.Step, name, rundir.Stdout), r.dir.NewStream(c.Step, name, rundir.Stderr)
 	c.streams = []*rundir.Stream{stdout, stderr}
 	left, _ := r.ledger.State().TimeLeft()
 	c.spec = attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: a.Contract, Tasks: c.input.Tasks,
@@ -226,24 +226,38 @@ func (r *run) showActivity(ev agent.Event) {
 
 // sweep removes what this attempt does not need any more: the streams of replies that are on disk
 // by now and, with a Manager's first attempt, stored inputs.
-func (r *run) sweep(c *call) error {
-	err := r.dropStreams()
+func (r *run) sweep(c *call) {
+	r.dropStreams()
 	if c.Call == flow.ManagerCall && c.intent.Input != nil {
-		err = errors.Join(err, r.dir.SweepStored(c.intent.Stored))
+		r.dir.SweepStored(c.intent.Stored)
 	}
-	return err
 }
 
 // dropStreams removes the streams of accepted replies, unless all are kept.
-func (r *run) dropStreams() error {
-	streams := r.streams
-	r.streams = nil
+func (r *run) dropStreams() {
+	accepted := r.accepted
+	r.accepted = nil
 	if r.KeepOutput {
-		return nil
+		return
 	}
-	var errs []error
-	for _, s := range streams {
-		errs = append(errs, s.Remove())
+	for _, ref := range accepted {
+		r.dir.RemoveStreams(ref.Step, attemptName(ref))
 	}
-	return errors.Join(errs...)
+}
+
+// attemptName names the streams of an attempt in the folder of its step.
+func attemptName(ref flow.AttemptRef) string { return fmt.Sprintf("%s-%d", ref.Call, ref.Attempt) }
+
+// restoreAccepted finds the streams that a run left which died before it removed them.
+func (r *run) restoreAccepted(e flow.Event) {
+	switch e := e.(type) {
+	case flow.ReplyAccepted:
+		r.accepted = append(r.accepted, e.AttemptRef)
+	case flow.ReviewHeld:
+		r.accepted = append(r.accepted, e.AttemptRef)
+	case flow.StepStarted: // by its first intent only the streams of the step before can be left
+		r.accepted = slices.DeleteFunc(r.accepted, func(ref flow.AttemptRef) bool { return ref.Step < e.Step-1 })
+	case flow.RunFinished, flow.RunInterrupted:
+		r.accepted = nil
+	}
 }

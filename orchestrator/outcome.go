@@ -135,7 +135,7 @@ func (r *run) replyAccepted(e ending) flow.ReplyAccepted {
 // appendAcceptance appends an accepted reply. It is on disk with the next commit; the streams are
 // kept until then. An error of theirs counts only where they are to stay.
 func (r *run) appendAcceptance(e ending, event flow.Event) error {
-	r.streams = append(r.streams, e.streams...)
+	r.accepted = append(r.accepted, e.AttemptRef)
 	err := r.ledger.Append(event)
 	failpoint.At("reply-noted")
 	if r.KeepOutput {

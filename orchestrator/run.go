@@ -30,9 +30,9 @@ type run struct {
 	accounts attempt.Accounts // of the open step's sessions
 	input    contract.Input   // of the call that inputOf names
 	inputOf  flow.AttemptRef
-	streams  []*rundir.Stream // of accepted replies, until they are on disk
-	stored   storedTasks      // the list of tasks that was stored last
-	opened   time.Time        // when the open step began; zero if in an earlier run
+	accepted []flow.AttemptRef // whose streams are removed once their replies are on disk
+	stored   storedTasks       // the list of tasks that was stored last
+	opened   time.Time         // when the open step began; zero if in an earlier run
 
 	steps  int       // finished in this run
 	used   flow.Used // by the attempts of this run
@@ -123,9 +123,7 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 		return err
 	}
 	failpoint.At("intent-durable")
-	if err := r.sweep(c); err != nil {
-		return err
-	}
+	r.sweep(c)
 	c.began = r.Now()
 	a := attempt.Start(c.spec)
 	r.waitForAgent(a)
@@ -157,10 +155,6 @@ func (r *run) waitForAgent(a *attempt.Attempt) {
 // the board. All of it is on disk with the first intent, before any act.
 func (r *run) start() error {
 	state := r.ledger.State()
-	if reply := stepReply(state); reply != nil && reply.SameTasks && state.Step.InputSHA != "" {
-		return &failure.Invalid{Err: errors.New("the Manager's accepted reply can only be written by the version of kanban-run that journaled it"),
-			Fix: "finish the step with that version; kanban-run log --json names it in RUN_STARTED"}
-	}
 	b, err := r.Workspace.Read(state.Step)
 	if err != nil {
 		return err
@@ -178,13 +172,6 @@ func (r *run) start() error {
 		return err
 	}
 	return r.restartWithoutInput(b)
-}
-
-func stepReply(s *flow.State) *flow.ReplyAccepted {
-	if s.Step == nil {
-		return nil
-	}
-	return s.Step.Reply
 }
 
 // restartWithoutInput starts the open call afresh if its stored input is missing or changed.

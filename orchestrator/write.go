@@ -2,12 +2,14 @@ package orchestrator
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -15,7 +17,7 @@ import (
 // itself, and finishes the step.
 func (r *run) writeBoard(b *board.Board) error {
 	step := r.ledger.State().Step
-	d, err := r.decision(step)
+	d, lost, err := r.decision(step, b)
 	if err != nil {
 		return err
 	}
@@ -38,36 +40,61 @@ func (r *run) writeBoard(b *board.Board) error {
 			return err
 		}
 	}
+	if lost && !d.Tasks.Is(r.Workspace.Tasks(b).Paths) {
+		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, and not the one in the reply"
+	}
 	if verdict.Warning == "" {
 		verdict.Warning = verdict.Disagreement // a change after the acceptance: the file stands
 	}
 	return r.finishStep(step, sha, verdict.Warning)
 }
 
-// decision is the accepted reply of the step's Manager, with the list in its input.
-func (r *run) decision(step *flow.Step) (d workspace.Decision, err error) {
-	in, err := r.restoreInput(step)
-	if err != nil {
-		return d, err
-	}
+// decision is the accepted reply of the step's Manager, with the list that it was given. Where that list is
+// lost it is taken to be the one in the reply, and where that is lost the board's: then the board's own list
+// stands, with all that the Manager did to it.
+func (r *run) decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
-	d = workspace.Decision{Given: in.Tasks, Next: reply.NextTask, Tasks: in.Tasks}
+	d.Next = reply.NextTask
+	in, err := r.restoreInput(step)
+	lost = errors.Is(err, rundir.ErrNotStored) || err == nil && in.Tasks == nil
+	switch {
+	case err != nil && !lost:
+		return d, false, err
+	case !lost && (reply.SameTasks || reply.TasksSHA != "" && reply.TasksSHA == step.Stored):
+		d.Given, d.Tasks = in.Tasks, in.Tasks
+		return d, false, nil
+	}
+	d.Tasks, err = r.repliedTasks(reply)
+	switch {
+	case errors.Is(err, rundir.ErrNotStored) || err == nil && d.Tasks == nil:
+		lost, d.Tasks = true, r.Workspace.Tasks(b)
+	case err != nil:
+		return d, false, err
+	}
+	if d.Given = in.Tasks; lost {
+		d.Given = d.Tasks
+	}
+	return d, lost, nil
+}
+
+// repliedTasks is the list in an accepted reply; nil where it stands in the Manager's input alone. Errors:
+// [rundir.ErrNotStored].
+func (r *run) repliedTasks(reply *flow.ReplyAccepted) (*contract.TaskList, error) {
 	switch {
 	case reply.SameTasks:
+		return nil, nil
 	case reply.TasksSHA == "":
-		d.Tasks = contract.NewTaskList(reply.Tasks)
-	case reply.TasksSHA != step.Stored:
-		text, err := r.dir.Stored(reply.TasksSHA)
-		if err != nil {
-			return d, err
-		}
-		var paths []string
-		if err := json.Unmarshal(text, &paths); err != nil {
-			return d, fmt.Errorf("decode the tasks of the Manager's reply: %w", err)
-		}
-		d.Tasks = contract.NewTaskList(paths)
+		return contract.NewTaskList(reply.Tasks), nil
 	}
-	return d, nil
+	text, err := r.dir.Stored(reply.TasksSHA)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	if err := json.Unmarshal(text, &paths); err != nil {
+		return nil, fmt.Errorf("decode the tasks of the Manager's reply: %w", err)
+	}
+	return contract.NewTaskList(paths), nil
 }
 
 // replaceBoard writes the board, with the intent journaled before and the outcome after.

@@ -26,6 +26,7 @@ type record struct {
 		Role    string `json:"role"`
 		Task    string `json:"task"`
 		Outcome string `json:"outcome"`
+		Attempt int    `json:"attempt"`
 	} `json:"data"`
 }
 
@@ -189,11 +190,23 @@ func (s *site) checkComplete(n int) {
 		s.t.Fatalf("the board is\n%s\nwant\n%s\n%s", got, want, s.story())
 	}
 	s.checkReplies(h, n)
+	s.checkStreams(h)
 	s.checkUndisturbed(h)
 	if outcome := h.outcome(); outcome != "complete" {
 		s.t.Fatalf("the last run ended with %q\n%s", outcome, s.story())
 	}
 	s.checkLogs(h)
+}
+
+// checkStreams: the streams of accepted replies are gone, also where the run died before it removed them.
+func (s *site) checkStreams(h history) {
+	s.t.Helper()
+	for _, r := range h.records {
+		name := fmt.Sprintf(".kanban-run/runs/kanban.yaml/steps/%04d/%s-%d.stdout", r.Data.Step, r.Data.Call, r.Data.Attempt)
+		if r.Type == "REPLY_ACCEPTED" && exists(s.path(name)) {
+			s.t.Fatalf("%s is left, and its reply was accepted\n%s", name, s.story())
+		}
+	}
 }
 
 // checkUndisturbed: no crash is taken for tampering, and each run owned the board before it did anything.

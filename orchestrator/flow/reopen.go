@@ -7,15 +7,17 @@ const lostRun = "the run died before the attempt's end was known; it is started 
 // the given SHA-256. It applies the events by record; view reads the board in the state that they
 // lead to.
 func Reopen(s *State, sha string, view func() (Board, error), record func(Event) error) error {
-	for _, event := range []func(*Step, string) Event{closeAttempt, restartCall} {
-		if s.Step == nil {
-			break
+	apply := func(e Event) error {
+		if e == nil {
+			return nil
 		}
-		if e := event(s.Step, sha); e != nil {
-			if err := record(e); err != nil {
-				return err
-			}
-		}
+		return record(e)
+	}
+	if err := apply(s.Step.closeAttempt()); err != nil {
+		return err
+	}
+	if err := apply(s.Step.restartEdited(sha)); err != nil {
+		return err
 	}
 	b, err := view()
 	if err != nil {
@@ -24,12 +26,12 @@ func Reopen(s *State, sha string, view func() (Board, error), record func(Event)
 	if reason := s.staleness(b); reason != "" {
 		return record(StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason})
 	}
-	return nil
+	return apply(s.Step.restartUnjournaled(sha))
 }
 
 // closeAttempt is the end of an attempt that died with its run; nil: none did.
-func closeAttempt(s *Step, _ string) Event {
-	if s.Running == 0 {
+func (s *Step) closeAttempt() Event {
+	if s == nil || s.Running == 0 {
 		return nil
 	}
 	ref := s.spawn().AttemptRef
@@ -37,21 +39,23 @@ func closeAttempt(s *Step, _ string) Event {
 	return AttemptStopped{AttemptRef: ref, Millis: s.Worked, Spent: s.Paid.Unfinished(), Reason: lostRun}
 }
 
-// restartCall starts the open call afresh where a person changed the board between two runs, or
-// where its input stands only in a form that this version does not read any more.
-func restartCall(s *Step, sha string) Event {
-	restarted := CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha}
-	switch {
-	case s.Reply != nil:
-		return nil
-	case s.Left != sha && (s.Left != "" || s.BoardSHA == ""):
-		restarted.Reason = "the board was edited since the last run"
-	case s.InputSHA != "":
-		restarted.Reason = "an earlier version of kanban-run did not journal its input"
-	default:
+// restartEdited starts the open call afresh where a person changed the board between two runs; nil: no
+// person did.
+func (s *Step) restartEdited(sha string) Event {
+	if !s.isDue() || s.Left == sha || s.Left == "" && s.BoardSHA != "" {
 		return nil
 	}
-	return restarted
+	return CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha, Reason: "the board was edited since the last run"}
+}
+
+// restartUnjournaled starts the open call afresh where its input stands only in a form that this version
+// does not read any more. It comes behind the look at the board: what the Manager wrote before its run died
+// is no edit of a person.
+func (s *Step) restartUnjournaled(sha string) Event {
+	if !s.isDue() || s.InputSHA == "" {
+		return nil
+	}
+	return CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha, Reason: "an earlier version of kanban-run did not journal its input"}
 }
 
 // staleness says why the open step is no longer true on board b, or "". A step survives a restart

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -262,5 +263,26 @@ func TestRestartIsRefused(t *testing.T) {
 		"the Manager's reply was accepted": {start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed},
 	} {
 		refused(t, name, after(t, events...), e)
+	}
+}
+
+// TestManagersWriteIsNoEdit: a Manager that moved the board before its run died is asked again, also where an earlier version did not
+// journal its input: what it wrote is not taken for the edit of a person, which would give the step up.
+func TestManagersWriteIsNoEdit(t *testing.T) {
+	long := attempt(1, flow.ManagerCall, 1)
+	long.SHA = "5a"
+	for name, b := range map[string]flow.Board{"moved on": {Task: "t2", Role: "Implementor", SHA: "z"}, "ended": {Terminal: true, SHA: "z"}} {
+		s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, long)
+		var kinds []string
+		err := flow.Reopen(&s, b.SHA, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
+			kinds = append(kinds, e.Kind())
+			return s.Apply(e)
+		})
+		if err != nil || strings.Join(kinds, " ") != "ATTEMPT_STOPPED CALL_RESTARTED" {
+			t.Errorf("%s: a new run says %v, %v, want the call to start afresh", name, kinds, err)
+		}
+		if e, ok := flow.Next(s, b).(flow.Spawn); !ok || e.Call != flow.ManagerCall {
+			t.Errorf("%s: Next = %+v, want the Manager to be asked again", name, e)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"kanban-run/orchestrator/durable"
 )
@@ -25,7 +26,7 @@ func (d Dir) Store(text []byte) (sha string, err error) {
 	if old, err := d.read(sha); err == nil && bytes.Equal(old, text) {
 		return sha, nil
 	}
-	err = durable.MkdirAll(d.inputs(), 0o700)
+	err = d.makeInputs()
 	if err == nil {
 		err = RemoveForeign(path)
 	}
@@ -36,6 +37,16 @@ func (d Dir) Store(text []byte) (sha string, err error) {
 		return "", fmt.Errorf("store an input: %w", err)
 	}
 	return sha, nil
+}
+
+// makeInputs makes the folder. What an agent put in its place is removed, and a link never followed.
+func (d Dir) makeInputs() error {
+	if info, err := os.Lstat(d.inputs()); err == nil && !info.IsDir() {
+		if err := clear(d.inputs()); err != nil {
+			return err
+		}
+	}
+	return durable.MkdirAll(d.inputs(), 0o700)
 }
 
 // Stored returns the text with the given SHA-256. Errors: [ErrNotStored].
@@ -50,37 +61,45 @@ func (d Dir) Stored(sha string) ([]byte, error) {
 	return text, nil
 }
 
-// read checks the kind of file before it opens it: an agent could have put a FIFO there.
+// read checks the kinds of folder and file before it opens them: an agent could have put a link or a
+// FIFO there.
 func (d Dir) read(sha string) ([]byte, error) {
 	path := filepath.Join(d.inputs(), sha)
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s", ErrNotStored, path)
+	folder, err := os.Lstat(d.inputs())
+	if err == nil && folder.IsDir() {
+		var file fs.FileInfo
+		if file, err = os.Lstat(path); err == nil && file.Mode().IsRegular() {
+			return os.ReadFile(path)
+		}
 	}
-	if err != nil {
-		return nil, err
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %s", ErrNotStored, path)
 	}
-	return os.ReadFile(path)
+	return nil, err
 }
 
 // ErrNotStored is matched by the error of [Dir.Stored] for a text that is not there as it was
 // stored.
 var ErrNotStored = errors.New("a stored input is missing")
 
-// SweepStored removes all stored texts but one; "" keeps none.
-func (d Dir) SweepStored(keep string) error {
-	entries, err := os.ReadDir(d.inputs())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+// isStored matches the names of stored texts.
+var isStored = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
+
+// SweepStored removes all stored texts but one; "" keeps none. A text that cannot be removed stays: it
+// harms nothing.
+func (d Dir) SweepStored(keep string) {
+	root, err := os.OpenRoot(d.Path)
 	if err != nil {
-		return err
+		return
 	}
-	var errs []error
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), "inputs")
+	if err != nil {
+		return
+	}
 	for _, e := range entries {
-		if e.Name() != keep {
-			errs = append(errs, os.RemoveAll(filepath.Join(d.inputs(), e.Name())))
+		if e.Type().IsRegular() && e.Name() != keep && isStored(e.Name()) {
+			_ = root.Remove(filepath.Join("inputs", e.Name()))
 		}
 	}
-	return errors.Join(errs...)
 }

@@ -57,7 +57,7 @@ func stepName(n int) string { return fmt.Sprintf("%04d", n) }
 // Ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of
 // git: what agents said is for the owner alone.
 func (d Dir) Ensure() error {
-	for _, dir := range []string{filepath.Dir(d.Path), d.Path, d.Steps()} {
+	for _, dir := range []string{filepath.Dir(d.Path), d.Path, d.Steps(), d.inputs()} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode().Type() == fs.ModeSymlink {
 			return &linkError{dir}
 		}

@@ -50,7 +50,7 @@ func TestStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := Dir{t.TempDir()}
 			path := filepath.Join(d.Steps(), "0007", "task-1.stdout")
-			s := d.NewStream(7, "task-1", "stdout")
+			s := d.NewStream(7, "task-1", Stdout)
 			for i := 0; i < len(tt.write); i += 1000 {
 				part := tt.write[i:min(i+1000, len(tt.write))]
 				if n, err := s.Write(part); n != len(part) || err != nil {
@@ -64,9 +64,7 @@ func TestStream(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.remove {
-				if err := s.Remove(); err != nil {
-					t.Fatal(err)
-				}
+				d.RemoveStreams(7, "task-1")
 			}
 			got, err := os.ReadFile(path)
 			if kept := tt.write != nil && !tt.remove; kept != (err == nil) || kept && !bytes.Equal(got, tt.write) {
@@ -117,9 +115,7 @@ func TestStreamFollowsNoLink(t *testing.T) {
 // TestStored: a stored text comes back as it was, or not at all, and is swept once it is not needed any more.
 func TestStored(t *testing.T) {
 	d := Of(filepath.Join(t.TempDir(), "kanban.yaml"))
-	if err := d.SweepStored(""); err != nil {
-		t.Errorf("SweepStored of nothing: %v", err)
-	}
+	d.SweepStored("")
 	one, err := d.Store([]byte("one"))
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +134,10 @@ func TestStored(t *testing.T) {
 	for name, spoil := range map[string]func() error{
 		"it is gone":           func() error { return os.Remove(path) },
 		"it holds other bytes": func() error { return os.WriteFile(path, []byte("eno"), 0o600) },
-		"it is a folder":       func() error { return errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "x"), 0o700)) },
+		"its folder is a file": func() error {
+			return errors.Join(os.RemoveAll(d.inputs()), os.WriteFile(d.inputs(), nil, 0o600))
+		},
+		"it is a folder": func() error { return errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "x"), 0o700)) },
 	} {
 		if err := spoil(); err != nil {
 			t.Fatal(name, err)
@@ -153,13 +152,58 @@ func TestStored(t *testing.T) {
 			t.Errorf("%s: stored again it is %q, %v", name, text, err)
 		}
 	}
-	if err := d.SweepStored(two); err != nil {
+	if two, err = d.Store([]byte("two")); err != nil {
 		t.Fatal(err)
 	}
+	d.SweepStored(two)
 	if _, err := d.Stored(one); !errors.Is(err, ErrNotStored) {
 		t.Errorf("what was swept is there: %v", err)
 	}
 	if text, err := d.Stored(two); err != nil || string(text) != "two" {
 		t.Errorf("what was to stay is %q, %v", text, err)
+	}
+}
+
+// TestSweepFollowsNoLink: an agent that puts a link in the place of inputs/ must not have the runner empty what it leads to.
+func TestSweepFollowsNoLink(t *testing.T) {
+	d := Dir{filepath.Join(t.TempDir(), "run")}
+	precious := t.TempDir()
+	kept := filepath.Join(precious, "gold.txt")
+	if err := os.WriteFile(kept, []byte("gold"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(d.Path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(precious, d.inputs()); err != nil {
+		t.Skip(err)
+	}
+	d.SweepStored("")
+	if sha, err := d.Store([]byte("a list")); err != nil || len(sha) != 64 {
+		t.Errorf("Store = %q, %v", sha, err)
+	}
+	d.SweepStored("")
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("the sweep went through the link: %v", err)
+	}
+	if entries, _ := os.ReadDir(precious); len(entries) != 1 {
+		t.Errorf("%d files beside the link's end, want the one that was there", len(entries))
+	}
+}
+
+// TestRemoveStreamsFollowsNoLink: what an agent did to the folder of its streams ends no run, and leads nowhere.
+func TestRemoveStreamsFollowsNoLink(t *testing.T) {
+	elsewhere := t.TempDir()
+	kept := filepath.Join(elsewhere, "0001", "task-1.stdout")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(kept), 0o700), os.WriteFile(kept, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d := Dir{filepath.Join(t.TempDir(), "run")}
+	if err := errors.Join(os.MkdirAll(d.Path, 0o700), os.Symlink(elsewhere, d.Steps())); err != nil {
+		t.Skip(err)
+	}
+	d.RemoveStreams(1, "task-1")
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("the file behind the link: %v", err)
 	}
 }

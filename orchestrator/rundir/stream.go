@@ -14,14 +14,18 @@ type Stream struct {
 	dir  Dir
 	name string // of the file in the run's folder
 
-	mu      sync.Mutex
-	file    *os.File
-	made    bool
-	removed bool
-	err     error
+	mu   sync.Mutex
+	file *os.File
+	err  error
 }
 
-// NewStream is a stream of an attempt in a step; kind is stdout or stderr.
+// The kinds of a program's streams.
+const (
+	Stdout = "stdout"
+	Stderr = "stderr"
+)
+
+// NewStream is a stream of an attempt in a step.
 func (d Dir) NewStream(step int, attempt, kind string) *Stream {
 	return &Stream{dir: d, name: filepath.Join("steps", stepName(step), attempt+"."+kind)}
 }
@@ -31,12 +35,11 @@ func (d Dir) NewStream(step int, attempt, kind string) *Stream {
 func (s *Stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil || s.removed || len(p) == 0 {
+	if s.err != nil || len(p) == 0 {
 		return len(p), nil
 	}
-	if !s.made {
+	if s.file == nil {
 		s.file, s.err = s.create()
-		s.made = s.err == nil
 	}
 	if s.err == nil {
 		_, s.err = s.file.Write(p)
@@ -78,20 +81,17 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// Remove removes the file of a closed stream, and its folder if that is empty then.
-func (s *Stream) Remove() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.removed = true
-	if !s.made {
-		return nil
-	}
-	root, err := os.OpenRoot(s.dir.Path)
+// RemoveStreams removes the streams of an attempt in a step, and the step's folder if that is empty
+// then. A file that cannot be removed, or that its agent removed itself, harms nothing.
+func (d Dir) RemoveStreams(step int, attempt string) {
+	root, err := os.OpenRoot(d.Path)
 	if err != nil {
-		return err
+		return
 	}
 	defer root.Close()
-	err = root.Remove(s.name)
-	_ = root.Remove(filepath.Dir(s.name))
-	return err
+	folder := filepath.Join("steps", stepName(step))
+	for _, kind := range []string{Stdout, Stderr} {
+		_ = root.Remove(filepath.Join(folder, attempt+"."+kind))
+	}
+	_ = root.Remove(folder)
 }

@@ -1,0 +1,108 @@
+package orchestrator
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
+)
+
+// decided is a run with an accepted reply of the Manager, whose long list was stored beside the journal, on a board of b.md and c.md.
+func decided(t *testing.T) (r *run, b *board.Board, step *flow.Step, given *contract.TaskList) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "k.yaml")
+	source := []byte("current: b.md\ntasks: [b.md, c.md]\n")
+	if err := os.WriteFile(path, source, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := board.Parse(path, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := board.OpenPlace(dir, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := redact.New(nil)
+	r = &run{Prepared: &preflight.Prepared{Job: &preflight.Job{Board: path}, Setup: &preflight.Setup{Redactor: made},
+		Workspace: workspace.New(path, path, place, b, made)}, dir: rundir.Of(path)}
+	given = contract.NewTaskList(slices.Repeat([]string{"tasks/a-task-of-many.md"}, 400))
+	in, err := contract.ForManager("k.yaml", "a.md", given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inline, rest, err := in.Journaled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	step = &flow.Step{Number: 1, Task: "a.md", Call: flow.ManagerCall, Input: inline, Before: &flow.Baseline{Current: "a.md"}}
+	if step.Stored, err = r.dir.Store(rest); err != nil {
+		t.Fatal(err)
+	}
+	return r, b, step, given
+}
+
+// TestDecision: an accepted reply is written by what was journaled and stored. Where a list is lost, what the Manager did to the board
+// stands: it could not be told from what was there before.
+func TestDecision(t *testing.T) {
+	next := "b.md"
+	other := contract.NewTaskList(slices.Repeat([]string{"tasks/another-task.md"}, 400))
+	for name, tt := range map[string]struct {
+		reply   flow.ReplyAccepted
+		earlier bool // the input stands in the form of an earlier version
+		gone    bool // all that was stored is gone
+		tasks   string
+		lost    bool
+	}{
+		"the given list":                            {flow.ReplyAccepted{TasksSHA: "given"}, false, false, "given", false},
+		"another long list":                         {flow.ReplyAccepted{TasksSHA: "other"}, false, false, "other", false},
+		"a short list":                              {flow.ReplyAccepted{Tasks: []string{"x.md"}}, false, false, "short", false},
+		"the given list, gone":                      {flow.ReplyAccepted{TasksSHA: "given"}, false, true, "board", true},
+		"another long list, gone":                   {flow.ReplyAccepted{TasksSHA: "other"}, false, true, "board", true},
+		"a short list, the given one gone":          {flow.ReplyAccepted{Tasks: []string{"x.md"}}, false, true, "short", true},
+		"an earlier version's short list":           {flow.ReplyAccepted{Tasks: []string{"x.md"}}, true, false, "short", true},
+		"an earlier version's reply, the same list": {flow.ReplyAccepted{SameTasks: true}, true, false, "board", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, b, step, given := decided(t)
+			otherSHA, err := r.dir.Store(other.JSON())
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply := tt.reply
+			reply.NextTask = &next
+			switch reply.TasksSHA {
+			case "given":
+				reply.TasksSHA = step.Stored
+			case "other":
+				reply.TasksSHA = otherSHA
+			}
+			if step.Reply = &reply; tt.earlier {
+				step.Stored, step.InputSHA = "", "5a"
+			}
+			if tt.gone {
+				r.dir.SweepStored("")
+			}
+			d, lost, err := r.decision(step, b)
+			if err != nil || lost != tt.lost || d.Next == nil {
+				t.Fatalf("decision = %+v, lost %v, %v", d, lost, err)
+			}
+			want := map[string][]string{"given": given.Paths, "other": other.Paths, "short": {"x.md"}, "board": {"b.md", "c.md"}}[tt.tasks]
+			if !slices.Equal(d.Tasks.Paths, want) || !lost && !slices.Equal(d.Given.Paths, given.Paths) {
+				t.Errorf("the lists are %.60q and %.60q, want %.60q", d.Given.Paths, d.Tasks.Paths, want)
+			}
+			if v := r.Workspace.Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
+				t.Errorf("the verdict is %+v, want the board's list to stand", v)
+			}
+		})
+	}
+}
