@@ -134,13 +134,17 @@ func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error)
 	return outcome, err.Error(), errors.Join(err, note)
 }
 
-// finish journals the end of the run. The streams of replies that could not be journaled stay.
+// finish journals the end of the run. The streams of accepted replies go first, once the replies are
+// on disk: after a journaled end, no later run looks for them.
 func (r *run) finish(e flow.Event) error {
-	err := r.ledger.Finish(e)
-	if err == nil {
+	uncommitted := r.ledger.Commit()
+	if uncommitted == nil {
 		r.dropStreams()
 	}
-	return err
+	if err := r.ledger.Finish(e); err != nil {
+		return err // a failed commit makes every later one fail
+	}
+	return uncommitted
 }
 
 // outcomeOf is the outcome of a run that an error ended.
