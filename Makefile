@@ -48,7 +48,7 @@ bench-once: ## run each benchmark once
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l cmd orchestrator roles schema .ci)" || { gofmt -d cmd orchestrator roles schema .ci; exit 1; }
-	$(GO) vet ./... ./.ci/bench ./.ci/acttest
+	$(GO) vet ./... ./.ci/bench ./.ci/acttest ./.ci/casecov
 	$(TOOL) staticcheck ./...
 
 lint-ci: ## shellcheck over the scripts, actionlint over the workflows
@@ -72,8 +72,10 @@ kills: ## kill real runs KILLS times at random, and look whether anything was lo
 
 PURE := orchestrator/flow orchestrator/contract orchestrator/digest
 mutate: ## change the pure packages a little, again and again, and look whether their tests notice
-	@set -e; for package in $(PURE); do \
-	  $(GO) tool -modfile=.ci/tools/gremlins/go.mod gremlins unleash --config .ci/tools/gremlins/gremlins.yaml --output-statuses lct ./$$package; done
+	@mkdir -p bin/casecov && $(GO) build -o bin/casecov/go ./.ci/casecov
+	@set -e; gremlins=$$($(GO) tool -n -modfile=.ci/tools/gremlins/go.mod gremlins); \
+	export GO="$$(command -v $(GO))" PATH="$(CURDIR)/bin/casecov:$$PATH"; for package in $(PURE); do \
+	  $$gremlins unleash --config .ci/tools/gremlins/gremlins.yaml --output-statuses lct ./$$package; done
 
 AGENTS ?= claude-codex gemini-opencode
 test-agents: ## install the real agents into a cache, and test the adapters with them against a fake model: [AGENTS=claude-codex]
