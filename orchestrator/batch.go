@@ -113,38 +113,28 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// conclude journals how the loop ended. After an error of the loop the run stays resumable.
+// conclude journals how the loop ended. After an error of the loop the run stays resumable. What was
+// appended is committed first: an accepted reply must not be lost to a later failure. Its streams go
+// before the end is journaled, because after that no later run looks for them.
 func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error) {
-	if err != nil {
-		// An appended reply must not be lost to a later failure.
-		err = errors.Join(err, r.ledger.Commit())
+	uncommitted := r.ledger.Commit()
+	if uncommitted == nil {
+		r.dropStreams()
 	}
+	err = errors.Join(err, uncommitted)
 	if errors.Is(err, journal.ErrForeignWrite) {
-		return "", "", r.ledger.ResolveForeignWrite(err) // the streams stay
+		return "", "", r.ledger.ResolveForeignWrite(err)
 	}
 	if err == nil {
-		err = r.finish(flow.RunFinished{Board: r.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps})
+		err = r.ledger.Finish(flow.RunFinished{Board: r.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps})
 		return end.Outcome, end.Text, err
 	}
 	outcome := outcomeOf(err)
 	if r.stop.Err() != nil && errors.Is(err, context.Cause(r.stop)) {
 		outcome = flow.Interrupted
 	}
-	note := r.finish(flow.RunInterrupted{Board: r.Board, Outcome: outcome, Reason: err.Error(), Until: until(outcome, err)})
+	note := r.ledger.Finish(flow.RunInterrupted{Board: r.Board, Outcome: outcome, Reason: err.Error(), Until: until(outcome, err)})
 	return outcome, err.Error(), errors.Join(err, note)
-}
-
-// finish journals the end of the run. The streams of accepted replies go first, once the replies are
-// on disk: after a journaled end, no later run looks for them.
-func (r *run) finish(e flow.Event) error {
-	uncommitted := r.ledger.Commit()
-	if uncommitted == nil {
-		r.dropStreams()
-	}
-	if err := r.ledger.Finish(e); err != nil {
-		return err // a failed commit makes every later one fail
-	}
-	return uncommitted
 }
 
 // outcomeOf is the outcome of a run that an error ended.
