@@ -71,7 +71,7 @@ type Permission string
 const (
 	ReadOnly Permission = "read-only" // look at the work directory, and change nothing
 	Edit     Permission = "edit"      // change files in the work directory, too
-	Full     Permission = "full"      // whatever the user could do
+	Full     Permission = "full"      // all that the user could do
 )
 
 // Assignment is what an agent is asked to do, in no adapter's own form.

@@ -26,7 +26,7 @@ const RepeatLimit = 20
 func Next(s State, b Board) Effect {
 	step := s.Step
 	switch {
-	// A frozen board waits for its Lead, whatever it says by now.
+	// A frozen board waits for its Lead, also if it was mended since.
 	case s.Frozen != nil:
 		return Finish{Outcome: Frozen, Text: s.Frozen.Text}
 

@@ -7,7 +7,7 @@ import (
 
 // Redacted returns e with its free texts passed through clean: the fields tagged so, which hold the
 // words of agents, people and the system. All else, hashes, numbers and names that were checked
-// before, stays as it is, whatever a secret may be: a journal whose facts were redacted could not
+// before, stays as it is, also if it looks like a secret: a journal whose facts were redacted could not
 // be replayed.
 func Redacted(e Event, clean func(string) string) Event {
 	given := reflect.ValueOf(e)

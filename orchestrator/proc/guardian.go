@@ -3,7 +3,7 @@ package proc
 import "syscall"
 
 // The guardian is a small process above the one that does the work, the runner. It has one task:
-// when the runner ends, in whatever way, the guardian ends all that the runner started, and only then
+// when the runner ends, also by a kill, the guardian ends all that the runner started, and only then
 // releases the files that the runner had locked.
 //
 //	guardian ── the link, a socket ── runner ── agents

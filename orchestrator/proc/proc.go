@@ -36,8 +36,8 @@ type Spec struct {
 // read in far less.
 const drainTime = 5 * time.Second
 
-// Mark tells the processes of one command from all others for as long as they live, whatever they
-// do to their group, session or environment. Only Linux has a place for it.
+// Mark tells the processes of one command from all others for as long as they live, also if they
+// change their group, session or environment. Only Linux has a place for it.
 type Mark uint64
 
 // NewMark makes a mark that no other command has.
