@@ -114,12 +114,11 @@ func oneLine(err error) string {
 }
 
 // conclude journals how the loop ended. After an error of the loop the run stays resumable. What was
-// appended is committed first: an accepted reply must not be lost to a later failure. Its streams go
-// before the end is journaled, because after that no later run looks for them.
+// appended is committed first: an accepted reply must not be lost to a later failure.
 func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error) {
 	uncommitted := r.ledger.Commit()
 	if uncommitted == nil {
-		r.dropStreams()
+		r.emptyStreams()
 	}
 	err = errors.Join(err, uncommitted)
 	if errors.Is(err, journal.ErrForeignWrite) {

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -205,8 +204,7 @@ func (r *run) setSpec(c *call) error {
 	}
 	c.intent.Digest = inv.Digest()
 	inv.Mark, inv.MaxOutput = agent.ParseMark(r.ledger.State().Step.Mark), r.MaxOutput
-	name := attemptName(c.AttemptRef)
-	stdout, stderr := r.dir.NewStream(c.Step, name, rundir.Stdout), r.dir.NewStream(c.Step, name, rundir.Stderr)
+	stdout, stderr := r.dir.NewStream(string(c.Call), rundir.Stdout), r.dir.NewStream(string(c.Call), rundir.Stderr)
 	c.streams = []*rundir.Stream{stdout, stderr}
 	left, _ := r.ledger.State().TimeLeft()
 	c.spec = attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: a.Contract, Tasks: c.input.Tasks,
@@ -227,37 +225,21 @@ func (r *run) showActivity(ev agent.Event) {
 // sweep removes what this attempt does not need any more: the streams of replies that are on disk
 // by now and, with a Manager's first attempt, stored inputs.
 func (r *run) sweep(c *call) {
-	r.dropStreams()
+	r.emptyStreams()
 	if c.Call == flow.ManagerCall && c.intent.Input != nil {
 		r.dir.SweepStored(c.intent.Stored)
 	}
 }
 
-// dropStreams removes the streams of accepted replies, unless all are kept.
-func (r *run) dropStreams() {
-	accepted := r.accepted
+// emptyStreams forgets the streams of accepted replies.
+func (r *run) emptyStreams() {
+	for _, call := range r.accepted {
+		r.dir.EmptyStreams(string(call))
+	}
 	r.accepted = nil
-	if r.KeepOutput {
-		return
-	}
-	for _, ref := range accepted {
-		r.dir.RemoveStreams(ref.Step, attemptName(ref))
-	}
 }
 
-// attemptName names the streams of an attempt in the folder of its step.
-func attemptName(ref flow.AttemptRef) string { return fmt.Sprintf("%s-%d", ref.Call, ref.Attempt) }
-
-// restoreAccepted finds the streams that a run left which died before it removed them.
-func (r *run) restoreAccepted(e flow.Event) {
-	switch e := e.(type) {
-	case flow.ReplyAccepted:
-		r.accepted = append(r.accepted, e.AttemptRef)
-	case flow.ReviewHeld:
-		r.accepted = append(r.accepted, e.AttemptRef)
-	case flow.StepStarted: // by its first intent only the streams of the step before can be left
-		r.accepted = slices.DeleteFunc(r.accepted, func(ref flow.AttemptRef) bool { return ref.Step < e.Step-1 })
-	case flow.RunFinished, flow.RunInterrupted:
-		r.accepted = nil
-	}
+// keepStreams keeps what an attempt has printed.
+func (r *run) keepStreams(ref flow.AttemptRef) error {
+	return r.dir.KeepStreams(ref.Step, string(ref.Call), ref.Attempt)
 }

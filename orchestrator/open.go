@@ -78,10 +78,7 @@ func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err err
 // takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's
 // owner.
 func (r *run) takeBoard() error {
-	err := r.ledger.Open(func(e flow.Entry) {
-		r.restoreAccounts(e.Event)
-		r.restoreAccepted(e.Event)
-	})
+	err := r.ledger.Open(func(e flow.Entry) { r.restoreAccounts(e.Event) })
 	if err != nil {
 		return err
 	}
@@ -92,6 +89,10 @@ func (r *run) takeBoard() error {
 		if err := agent.EndLeftovers(step.Mark); err != nil {
 			return err
 		}
+		if err := r.keepStreams(flow.AttemptRef{Step: step.Number, Call: step.Call, Attempt: step.Running}); err != nil {
+			return err
+		}
 	}
+	r.accepted = []flow.Call{flow.TaskCall, flow.ReviewCall, flow.ManagerCall}
 	return r.ledger.Own()
 }

@@ -69,17 +69,18 @@ func closeStreams(c *call) error {
 func (r *run) recordStop(e ending, reason string) error {
 	stopped := flow.AttemptStopped{AttemptRef: e.AttemptRef, Reason: reason, Left: r.boardLeft(), Millis: e.millis,
 		Session: e.out.Session, Spent: e.spent}
-	return errors.Join(r.ledger.Record(stopped), e.streamErr)
+	return errors.Join(r.ledger.Record(stopped), e.streamErr, r.keepStreams(e.AttemptRef))
 }
 
 // boardLeft is the SHA-256 of the board as the attempt left it.
 func (r *run) boardLeft() string { return r.Workspace.Left(r.ledger.State().Step) }
 
 func (r *run) recordRejection(e ending, f contract.Failure, disagreed bool) error {
+	kept := errors.Join(e.streamErr, r.keepStreams(e.AttemptRef))
 	rejected := flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: f.Reason, Exit: e.out.Exit.String(), Left: r.boardLeft(),
 		Received: e.out.Received, Stderr: e.out.Stderr, Output: r.dir.Output(e.Step), Disagreed: disagreed, Lost: f.Lost && e.From != "",
 		Retries: r.ledger.State().Step.Rejected, Of: r.Limits.MaxRetries, Millis: e.millis, Session: e.out.Session, Spent: e.spent}
-	return errors.Join(r.ledger.Record(rejected), e.streamErr)
+	return errors.Join(r.ledger.Record(rejected), kept)
 }
 
 // recordWork journals a task agent's reply. Its content is not judged: seed 004, "Constraints",
@@ -133,13 +134,13 @@ func (r *run) replyAccepted(e ending) flow.ReplyAccepted {
 }
 
 // appendAcceptance appends an accepted reply. It is on disk with the next commit; the streams are
-// kept until then. An error of theirs counts only where they are to stay.
+// not emptied before. An error of theirs counts only where they are to stay.
 func (r *run) appendAcceptance(e ending, event flow.Event) error {
-	r.accepted = append(r.accepted, e.AttemptRef)
+	r.accepted = append(r.accepted, e.Call)
 	err := r.ledger.Append(event)
 	failpoint.At("reply-noted")
 	if r.KeepOutput {
-		err = errors.Join(err, e.streamErr)
+		err = errors.Join(err, e.streamErr, r.keepStreams(e.AttemptRef))
 	}
 	return err
 }

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -198,7 +200,7 @@ func (s *site) checkComplete(n int) {
 	s.checkLogs(h)
 }
 
-// checkStreams: the streams of accepted replies are gone, also where the run died before it removed them.
+// checkStreams: the streams of accepted replies are gone, also where the run died before it emptied them.
 func (s *site) checkStreams(h history) {
 	s.t.Helper()
 	for _, r := range h.records {
@@ -206,6 +208,15 @@ func (s *site) checkStreams(h history) {
 		if r.Type == "REPLY_ACCEPTED" && exists(s.path(name)) {
 			s.t.Fatalf("%s is left, and its reply was accepted\n%s", name, s.story())
 		}
+	}
+	files, err := filepath.Glob(s.path(".kanban-run/runs/kanban.yaml/output/*"))
+	for _, name := range files {
+		if info, err := os.Stat(name); err != nil || info.Size() != 0 {
+			s.t.Fatalf("%s is left at the end, %v\n%s", name, err, s.story())
+		}
+	}
+	if err != nil {
+		s.t.Fatal(err)
 	}
 }
 

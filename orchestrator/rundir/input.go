@@ -26,7 +26,7 @@ func (d Dir) Store(text []byte) (sha string, err error) {
 	if old, err := d.read(sha); err == nil && bytes.Equal(old, text) {
 		return sha, nil
 	}
-	err = d.makeInputs()
+	err = makeFolder(d.inputs())
 	if err == nil {
 		err = RemoveForeign(path)
 	}
@@ -37,16 +37,6 @@ func (d Dir) Store(text []byte) (sha string, err error) {
 		return "", fmt.Errorf("store an input: %w", err)
 	}
 	return sha, nil
-}
-
-// makeInputs makes the folder. What an agent put in its place is removed, and a link never followed.
-func (d Dir) makeInputs() error {
-	if info, err := os.Lstat(d.inputs()); err == nil && !info.IsDir() {
-		if err := clear(d.inputs()); err != nil {
-			return err
-		}
-	}
-	return durable.MkdirAll(d.inputs(), 0o700)
 }
 
 // Stored returns the text with the given SHA-256. Errors: [ErrNotStored].

@@ -30,14 +30,11 @@ func createFile(path string) (*os.File, error) {
 // OverwriteFile is WriteFile for a file that is written in every step. It writes into the present
 // file if that is private: a new inode is the most expensive part of a short step.
 func OverwriteFile(path string, data []byte) error {
-	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := openPrivate(path)
 	if err != nil {
-		return WriteFile(path, data)
+		return err
 	}
 	info, err := f.Stat()
-	if err == nil && info.Mode().Perm() != 0o600 {
-		return errors.Join(f.Close(), WriteFile(path, data))
-	}
 	if err == nil {
 		_, err = f.Write(data)
 	}
@@ -45,6 +42,19 @@ func OverwriteFile(path string, data []byte) error {
 		err = f.Truncate(int64(len(data)))
 	}
 	return errors.Join(err, f.Close())
+}
+
+// openPrivate opens a file at its beginning. What is no file of the run's own is replaced.
+func openPrivate(path string) (*os.File, error) {
+	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return createFile(path)
+	}
+	if info, err := f.Stat(); err != nil || info.Mode().Perm() != 0o600 {
+		_ = f.Close()
+		return createFile(path)
+	}
+	return f, nil
 }
 
 // ReplaceFile is WriteFile for a file that a person may be reading: it is the old or the new one.
@@ -72,6 +82,23 @@ func RemoveForeign(path string) error {
 		return err
 	}
 	return clear(path)
+}
+
+// makeFolder makes a folder of the run's, if there is none. What an agent put in its place is
+// removed, and a link never followed.
+func makeFolder(path string) error {
+	if isFolder(path) {
+		return nil
+	}
+	if err := clear(path); err != nil {
+		return err
+	}
+	return durable.MkdirAll(path, 0o700)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
 }
 
 // clear frees a name. A folder that is not empty is not of the run's making: it is renamed.

@@ -37,13 +37,16 @@ func (d Dir) Log() string { return filepath.Join(d.Path, "supervisor-log.md") }
 // Before is the path of the copy of the board that was made before the last turn.
 func (d Dir) Before() string { return filepath.Join(d.Path, "board.before") }
 
-// Steps is the folder of the streams of all steps.
+// output is the folder of what the program at work prints.
+func (d Dir) output() string { return filepath.Join(d.Path, "output") }
+
+// Steps is the folder of the streams that were kept.
 func (d Dir) Steps() string { return filepath.Join(d.Path, "steps") }
 
 // Scratch is the folder of files whose names are given to agents' programs.
 func (d Dir) Scratch() string { return filepath.Join(d.Path, "handed") }
 
-// Output is the folder with the streams of a step, or "" if its programs have printed nothing.
+// Output is the folder with the streams that were kept of a step, or "" if there are none.
 func (d Dir) Output(step int) string {
 	path := filepath.Join(d.Steps(), stepName(step))
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +60,7 @@ func stepName(n int) string { return fmt.Sprintf("%04d", n) }
 // Ensure creates the folder, readable by its owner only, and keeps the folder of all runs out of
 // git: what agents said is for the owner alone.
 func (d Dir) Ensure() error {
-	for _, dir := range []string{filepath.Dir(d.Path), d.Path, d.Steps(), d.inputs()} {
+	for _, dir := range []string{filepath.Dir(d.Path), d.Path, d.Steps(), d.output(), d.inputs()} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode().Type() == fs.ModeSymlink {
 			return &linkError{dir}
 		}

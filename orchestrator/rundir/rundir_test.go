@@ -33,42 +33,50 @@ func TestIgnore(t *testing.T) {
 	}
 }
 
-// TestStream: a stream is in its file as it is written, for a person that watches, and leaves no file when it is empty or removed.
+// TestStream: a stream is in its file as it is written, for a person that watches; it is kept in the folder of its step, or forgotten.
 func TestStream(t *testing.T) {
 	long := bytes.Repeat([]byte("0123456789abcdef"), 4096)
 	for name, tt := range map[string]struct {
-		write  []byte
-		remove bool
+		write []byte
+		keep  bool
 	}{
-		"a short stream that is kept":    {[]byte("short"), false},
-		"a long stream that is kept":     {long, false},
-		"an empty stream":                {nil, false},
-		"a short stream that is removed": {[]byte("short"), true},
-		"a long stream that is removed":  {long, true},
-		"an empty stream, removed":       {nil, true},
+		"a short stream that is kept":      {[]byte("short"), true},
+		"a long stream that is kept":       {long, true},
+		"an empty stream that is kept":     {nil, true},
+		"a short stream that is forgotten": {[]byte("short"), false},
+		"a long stream that is forgotten":  {long, false},
+		"an empty stream, forgotten":       {nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := Dir{t.TempDir()}
-			path := filepath.Join(d.Steps(), "0007", "task-1.stdout")
-			s := d.NewStream(7, "task-1", Stdout)
-			for i := 0; i < len(tt.write); i += 1000 {
-				part := tt.write[i:min(i+1000, len(tt.write))]
-				if n, err := s.Write(part); n != len(part) || err != nil {
-					t.Fatal(n, err)
+			now, kept := filepath.Join(d.output(), "task.stdout"), filepath.Join(d.Steps(), "0007", "task-2.stdout")
+			for attempt := 1; attempt <= 2; attempt++ {
+				s := d.NewStream("task", Stdout)
+				for i := 0; i < len(tt.write); i += 1000 {
+					part := tt.write[i:min(i+1000, len(tt.write))]
+					if n, err := s.Write(part); n != len(part) || err != nil {
+						t.Fatal(n, err)
+					}
+					if got, err := os.ReadFile(now); !bytes.Equal(got, tt.write[:i+len(part)]) {
+						t.Fatalf("after %d bytes the file has %d, %v", i+len(part), len(got), err)
+					}
 				}
-				if got, err := os.ReadFile(path); !bytes.Equal(got, tt.write[:i+len(part)]) {
-					t.Fatalf("after %d bytes the file has %d, %v", i+len(part), len(got), err)
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
 				}
+				if attempt == 2 && tt.keep {
+					if err := d.KeepStreams(7, "task", attempt); err != nil {
+						t.Fatal(err)
+					}
+				}
+				d.EmptyStreams("task")
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
+			if got, _ := os.ReadFile(now); len(got) != 0 {
+				t.Errorf("%d bytes are left for the next attempt", len(got))
 			}
-			if tt.remove {
-				d.RemoveStreams(7, "task-1")
-			}
-			got, err := os.ReadFile(path)
-			if kept := tt.write != nil && !tt.remove; kept != (err == nil) || kept && !bytes.Equal(got, tt.write) {
-				t.Errorf("the file has %d bytes, %v", len(got), err)
+			got, err := os.ReadFile(kept)
+			if want := tt.write != nil && tt.keep; want != (err == nil) || want && !bytes.Equal(got, tt.write) {
+				t.Errorf("the kept file has %d bytes, %v", len(got), err)
 			}
 			if output := d.Output(7); (output != "") != (err == nil) {
 				t.Errorf("Output = %q", output)
@@ -83,7 +91,7 @@ func TestStreamOnAFullDisk(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := Dir{blocked}.NewStream(1, "task-1", "stdout")
+	s := Dir{blocked}.NewStream("task", Stdout)
 	for range 2 {
 		if n, err := s.Write([]byte("text")); n != 4 || err != nil {
 			t.Errorf("Write = %d, %v, want the agent undisturbed", n, err)
@@ -94,21 +102,40 @@ func TestStreamOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestStreamFollowsNoLink: an agent that puts a link in the place of a folder does not lead its output out of the run's folder.
+// TestStreamFollowsNoLink: an agent that puts a link in the place of a folder or a file of its streams leads nothing out of the run's
+// folder, and has nothing elsewhere emptied.
 func TestStreamFollowsNoLink(t *testing.T) {
-	elsewhere, d := t.TempDir(), Dir{t.TempDir()}
-	if err := os.Symlink(elsewhere, d.Steps()); err != nil {
-		t.Skip(err)
-	}
-	s := d.NewStream(1, "task-1", "stdout")
-	if _, err := s.Write([]byte("text")); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err == nil {
-		t.Error("the stream was written through a link")
-	}
-	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) > 0 {
-		t.Errorf("the other folder holds %v, %v", entries, err)
+	for _, tt := range []string{"output", "steps", "output/task.stdout"} {
+		t.Run(tt, func(t *testing.T) {
+			elsewhere, d := t.TempDir(), Dir{t.TempDir()}
+			precious := filepath.Join(elsewhere, "task.stdout")
+			if err := os.WriteFile(precious, []byte("gold"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			link, target := filepath.Join(d.Path, tt), elsewhere
+			if tt == "output/task.stdout" {
+				target = precious
+			}
+			if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink(target, link)); err != nil {
+				t.Skip(err)
+			}
+			d.EmptyStreams("task")
+			s := d.NewStream("task", Stdout)
+			if _, err := s.Write([]byte("text")); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.KeepStreams(1, "task", 1); (err != nil) != (tt == "steps") {
+				t.Errorf("KeepStreams: %v", err)
+			}
+			text, err := os.ReadFile(precious)
+			entries, _ := os.ReadDir(elsewhere)
+			if string(text) != "gold" || err != nil || len(entries) != 1 {
+				t.Errorf("elsewhere are %v with %q, %v, want nothing touched", entries, text, err)
+			}
+		})
 	}
 }
 
@@ -188,22 +215,5 @@ func TestSweepFollowsNoLink(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(precious); len(entries) != 1 {
 		t.Errorf("%d files beside the link's end, want the one that was there", len(entries))
-	}
-}
-
-// TestRemoveStreamsFollowsNoLink: what an agent did to the folder of its streams ends no run, and leads nowhere.
-func TestRemoveStreamsFollowsNoLink(t *testing.T) {
-	elsewhere := t.TempDir()
-	kept := filepath.Join(elsewhere, "0001", "task-1.stdout")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(kept), 0o700), os.WriteFile(kept, nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	d := Dir{filepath.Join(t.TempDir(), "run")}
-	if err := errors.Join(os.MkdirAll(d.Path, 0o700), os.Symlink(elsewhere, d.Steps())); err != nil {
-		t.Skip(err)
-	}
-	d.RemoveStreams(1, "task-1")
-	if _, err := os.Stat(kept); err != nil {
-		t.Errorf("the file behind the link: %v", err)
 	}
 }

@@ -8,11 +8,10 @@ import (
 	"sync"
 )
 
-// Stream writes what a program prints to a file, which it creates with the first byte. It is safe
-// for concurrent use.
+// Stream writes what a program prints to a file, which it opens with the first byte. It is safe for
+// concurrent use.
 type Stream struct {
-	dir  Dir
-	name string // of the file in the run's folder
+	path string
 
 	mu   sync.Mutex
 	file *os.File
@@ -25,10 +24,12 @@ const (
 	Stderr = "stderr"
 )
 
-// NewStream is a stream of an attempt in a step.
-func (d Dir) NewStream(step int, attempt, kind string) *Stream {
-	return &Stream{dir: d, name: filepath.Join("steps", stepName(step), attempt+"."+kind)}
-}
+// NewStream is a stream of the attempt that a call of this name makes now. Its file is empty: each
+// attempt writes to the files of the one before, because a new file costs more than the rest of a
+// short step.
+func (d Dir) NewStream(call, kind string) *Stream { return &Stream{path: d.stream(call, kind)} }
+
+func (d Dir) stream(call, kind string) string { return filepath.Join(d.output(), call+"."+kind) }
 
 // Write never fails: a full disk must not look like a closed pipe to the program. Close returns the
 // error.
@@ -39,32 +40,14 @@ func (s *Stream) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	if s.file == nil {
-		s.file, s.err = s.create()
+		if s.err = makeFolder(filepath.Dir(s.path)); s.err == nil {
+			s.file, s.err = openPrivate(s.path)
+		}
 	}
 	if s.err == nil {
 		_, s.err = s.file.Write(p)
 	}
 	return len(p), nil
-}
-
-// create creates the file inside the run's folder. A link that an agent put in the place of a
-// folder is not followed out of it.
-func (s *Stream) create() (*os.File, error) {
-	if err := os.MkdirAll(s.dir.Path, 0o700); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(s.dir.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	if err := root.MkdirAll(filepath.Dir(s.name), 0o700); err != nil {
-		return nil, err
-	}
-	if err := root.RemoveAll(s.name); err != nil {
-		return nil, err
-	}
-	return root.OpenFile(s.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // Close ends the stream; its file stays. Errors: of this or of any write.
@@ -81,17 +64,41 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// RemoveStreams removes the streams of an attempt in a step, and the step's folder if that is empty
-// then. A file that cannot be removed, or that its agent removed itself, harms nothing.
-func (d Dir) RemoveStreams(step int, attempt string) {
+// KeepStreams moves what the last attempt of a call has printed to the folder of its step. A link
+// that an agent put in the place of a folder is not followed out of the run's folder.
+func (d Dir) KeepStreams(step int, call string, attempt int) error {
 	root, err := os.OpenRoot(d.Path)
 	if err != nil {
-		return
+		return fmt.Errorf("keep the agent's output: %w", err)
 	}
 	defer root.Close()
 	folder := filepath.Join("steps", stepName(step))
 	for _, kind := range []string{Stdout, Stderr} {
-		_ = root.Remove(filepath.Join(folder, attempt+"."+kind))
+		from := filepath.Join("output", call+"."+kind)
+		if info, err := root.Lstat(from); err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
+			continue
+		}
+		err := root.MkdirAll(folder, 0o700)
+		if err == nil {
+			err = root.Rename(from, filepath.Join(folder, fmt.Sprintf("%s-%d.%s", call, attempt, kind)))
+		}
+		if err != nil {
+			return fmt.Errorf("keep the agent's output: %w", err)
+		}
 	}
-	_ = root.Remove(folder)
+	return nil
+}
+
+// EmptyStreams forgets what the last attempt of a call has printed. A file that cannot be emptied,
+// or that its agent removed itself, harms nothing.
+func (d Dir) EmptyStreams(call string) {
+	if !isFolder(d.output()) {
+		return
+	}
+	for _, kind := range []string{Stdout, Stderr} {
+		path := d.stream(call, kind)
+		if info, err := os.Lstat(path); err == nil && info.Size() > 0 {
+			_ = OverwriteFile(path, nil)
+		}
+	}
 }
