@@ -61,14 +61,14 @@ func (reciter) Write(p []byte) (int, error) { return len(p), nil }
 
 func (r reciter) End(proc.Exit) agent.Report {
 	if r.kind == contract.Manager {
-		return agent.Report{Reply: []byte(`{"status":"ok","message":"over","next_task":null,"tasks":["a.md"]}`), Session: "m"}
+		return agent.Report{Reply: `{"status":"ok","message":"over","next_task":null,"tasks":["a.md"]}`, Session: "m"}
 	}
 	if len(*r.parts) == 0 {
 		return agent.Report{Failure: contract.Failed("there is no part left to play")}
 	}
 	p := (*r.parts)[0]
 	*r.parts = (*r.parts)[1:]
-	report := agent.Report{Reply: []byte(p.says), Session: p.session, Cumulative: true}
+	report := agent.Report{Reply: p.says, Session: p.session, Cumulative: true}
 	if p.cost >= 0 {
 		report.Spent = &agent.Spending{Input: p.cost, Cost: &p.cost}
 	}

@@ -207,7 +207,7 @@ type StderrReader interface {
 
 // Report is what a Reader found in the output of an attempt that has ended.
 type Report struct {
-	Reply      []byte            // its text; with a Failure, what there is of it
+	Reply      string            // its text; with a Failure, what there is of it
 	Failure    *contract.Failure // why there is none
 	Err        error             // *ConfigError, *LaterError or *LimitError: why another attempt would fail, too
 	Session    string            // "" where the tool has none

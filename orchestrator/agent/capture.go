@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"sync"
 
 	"kanban-run/orchestrator/contract"
 )
@@ -14,60 +15,73 @@ const (
 	maxWarnings = 20 // of one stream
 )
 
+// buffers are lent to a capture from its first byte to its end: a board's list of tasks, and so the
+// reply, is as long in every step.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // capture keeps a reply. Of an output that does not begin like an object it keeps only the first
 // bytes.
 type capture struct {
-	buf  []byte
+	buf  *[]byte // nil before the first byte
 	size int64
 	junk bool
 }
 
 func (c *capture) Write(p []byte) (int, error) {
+	if c.buf == nil {
+		c.buf = buffers.Get().(*[]byte)
+	}
 	c.size += int64(len(p))
-	if !c.junk && len(c.buf)+len(p) <= contract.MaxReply {
+	if !c.junk && len(*c.buf)+len(p) <= contract.MaxReply {
 		c.grow(len(p))
-		c.buf = append(c.buf, p...)
+		*c.buf = append(*c.buf, p...)
 		c.checkBegin()
 		return len(p), nil
 	}
 	c.drop()
-	if room := maxJunk - len(c.buf); room > 0 {
-		c.buf = append(c.buf, p[:min(room, len(p))]...)
+	if room := maxJunk - len(*c.buf); room > 0 {
+		*c.buf = append(*c.buf, p[:min(room, len(p))]...)
 	}
 	return len(p), nil
 }
 
 // grow keeps append from reserving more than a reply may be long.
 func (c *capture) grow(n int) {
-	if need := len(c.buf) + n; need > cap(c.buf) {
-		bigger := make([]byte, len(c.buf), min(max(2*cap(c.buf), need), contract.MaxReply))
-		copy(bigger, c.buf)
-		c.buf = bigger
+	if need := len(*c.buf) + n; need > cap(*c.buf) {
+		bigger := make([]byte, len(*c.buf), min(max(2*cap(*c.buf), need), contract.MaxReply))
+		copy(bigger, *c.buf)
+		*c.buf = bigger
 	}
 }
 
 // checkBegin judges the first byte that is not white space.
 func (c *capture) checkBegin() {
-	if begin := bytes.TrimLeft(c.buf[:min(len(c.buf), maxJunk)], space); len(begin) > 0 && begin[0] != '{' {
+	if begin := bytes.TrimLeft((*c.buf)[:min(len(*c.buf), maxJunk)], space); len(begin) > 0 && begin[0] != '{' {
 		c.drop()
 	}
 }
 
 func (c *capture) drop() {
 	c.junk = true
-	if len(c.buf) > maxJunk || cap(c.buf) > 2*maxJunk {
-		c.buf = bytes.Clone(c.buf[:min(len(c.buf), maxJunk)])
+	if len(*c.buf) > maxJunk || cap(*c.buf) > 2*maxJunk {
+		*c.buf = bytes.Clone((*c.buf)[:min(len(*c.buf), maxJunk)])
 	}
 }
 
-func (c *capture) isEmpty() bool { return len(bytes.Trim(c.buf, space)) == 0 }
-
-// text is what was kept, without an incomplete character at its end.
-func (c *capture) text() []byte {
-	if c.junk {
-		return WholeRunes(c.buf)
+// take returns what was kept, without an incomplete character at its end, and gives back the buffer.
+func (c *capture) take() string {
+	if c.buf == nil {
+		return ""
 	}
-	return c.buf
+	kept := *c.buf
+	if c.junk {
+		kept = WholeRunes(kept)
+	}
+	text := string(kept)
+	*c.buf = kept[:0]
+	buffers.Put(c.buf)
+	c.buf = nil
+	return text
 }
 
 // WholeRunes is b without an incomplete character at its end.

@@ -51,21 +51,28 @@ func TestObjectReader(t *testing.T) {
 	}
 }
 
+// TestObjectReaderLimit: a reply of 16 MiB is kept whole, of a longer output only the beginning, and never more memory than that.
 func TestObjectReaderLimit(t *testing.T) {
 	block := []byte("{" + strings.Repeat(" ", 1<<20-1))
-	r := &objectReader{}
-	for i := range 17 {
-		if _, err := r.Write(block); err != nil {
-			t.Fatal(err)
-		}
-		if i == 15 {
-			if raw, failure := replyOf(r); failure != nil || len(raw) != contract.MaxReply || cap(r.buf) > contract.MaxReply {
-				t.Errorf("Reply(16 MiB) = %d bytes (of %d), %v, want them all", len(raw), cap(r.buf), failure)
+	for _, tt := range []struct {
+		blocks, kept, most int
+		reason             string
+	}{{16, contract.MaxReply, contract.MaxReply, ""}, {17, maxJunk, 2 * maxJunk, "stdout is larger than 16 MiB"}} {
+		r := &objectReader{}
+		for range tt.blocks {
+			if _, err := r.Write(block); err != nil {
+				t.Fatal(err)
 			}
 		}
-	}
-	if raw, failure := replyOf(r); failure == nil || failure.Reason != "stdout is larger than 16 MiB" || len(raw) != maxJunk || cap(r.buf) > 2*maxJunk {
-		t.Errorf("Reply(17 MiB) = %d bytes (of %d), %v, want 8 KiB and a failure", len(raw), cap(r.buf), failure)
+		took := cap(*r.buf)
+		report := r.End(proc.Exit{})
+		reason := ""
+		if report.Failure != nil {
+			reason = report.Failure.Reason
+		}
+		if len(report.Reply) != tt.kept || took > tt.most || reason != tt.reason {
+			t.Errorf("Reply(%d MiB) = %d bytes (of %d), %q, want %d and %q", tt.blocks, len(report.Reply), took, reason, tt.kept, tt.reason)
+		}
 	}
 }
 
@@ -78,9 +85,4 @@ func TestWholeRunes(t *testing.T) {
 			}
 		}
 	}
-}
-
-func replyOf(r Reader) ([]byte, *contract.Failure) {
-	report := r.End(proc.Exit{})
-	return report.Reply, report.Failure
 }

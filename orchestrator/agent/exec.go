@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
@@ -74,13 +75,13 @@ type objectReader struct{ capture }
 
 // End rejects what an agent printed that ended badly: it may be an old answer, or half of one.
 func (r *objectReader) End(exit proc.Exit) Report {
-	report := Report{Reply: r.text()}
+	report := Report{Reply: r.take()}
 	switch {
 	case exit.Code != 0 || exit.Signal != "" || exit.TimedOut:
 		report.Failure = &contract.Failure{Reason: exit.String()}
 	case r.size > contract.MaxReply:
 		report.Failure = contract.Failed("stdout is larger than 16 MiB")
-	case r.isEmpty():
+	case strings.Trim(report.Reply, space) == "":
 		report.Failure = contract.Failed("stdout is empty")
 	}
 	return report

@@ -88,12 +88,12 @@ func (m *Messages) Discard() { m.text, m.whole = nil, false }
 
 // Reply is the reply in the last message; without a message, the unreadable line that may have been
 // it.
-func (m *Messages) Reply(c contract.Kind) []byte {
+func (m *Messages) Reply(c contract.Kind) string {
 	switch {
 	case !m.whole:
-		return m.broken
+		return string(m.broken)
 	case c == contract.Review:
-		return m.text
+		return string(m.text)
 	default:
 		return contract.FindReply(string(m.text))
 	}

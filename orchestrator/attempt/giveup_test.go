@@ -46,7 +46,7 @@ func (r impatientReader) Write(p []byte) (int, error) {
 }
 
 func (impatientReader) End(proc.Exit) agent.Report {
-	return agent.Report{Reply: []byte(`{"status":"ok","message":"an old one"}`), Session: "s", Spent: &agent.Spending{Input: 7}}
+	return agent.Report{Reply: `{"status":"ok","message":"an old one"}`, Session: "s", Spent: &agent.Spending{Input: 7}}
 }
 
 func giveUp(t *testing.T, stop context.Context, reasons ...error) (*attempt.Outcome, error) {

@@ -76,12 +76,12 @@ func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 
 // parseReply judges the format of a reply. It judges the redacted text again where that differs: a
 // reason quotes parts of the reply, and the redactor would not recognise a part of a secret.
-func (s Sinks) parseReply(c contract.Kind, raw []byte, given *contract.TaskList) (*contract.Reply, *contract.Failure) {
+func (s Sinks) parseReply(c contract.Kind, raw string, given *contract.TaskList) (*contract.Reply, *contract.Failure) {
 	reply, failure := contract.Parse(c, raw, given)
-	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(string(raw)) {
+	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(raw) {
 		return reply, failure
 	}
-	if _, again := contract.Parse(c, s.Redactor.Bytes(raw), nil); again != nil {
+	if _, again := contract.Parse(c, s.Redactor.String(raw), nil); again != nil {
 		return nil, again
 	}
 	return nil, contract.Failed("the reply is badly formatted where it holds a secret")
@@ -89,10 +89,10 @@ func (s Sinks) parseReply(c contract.Kind, raw []byte, given *contract.TaskList)
 
 // excerpt is the beginning of a reply's text, for people. The redactor's rest is dropped where the
 // text was cut, since it may end in a part of a secret.
-func (s Sinks) excerpt(raw []byte) (string, error) {
+func (s Sinks) excerpt(raw string) (string, error) {
 	var b bytes.Buffer
 	w := s.redacting(&b)
-	_, err := w.Write(raw)
+	_, err := io.WriteString(w, raw)
 	if len(raw) <= maxReceived {
 		err = errors.Join(err, w.Close())
 	}

@@ -8,18 +8,18 @@ import (
 // FindReply is the reply in an agent's last message: the message if it begins with a brace,
 // otherwise the last JSON object in a Markdown fence, otherwise the last one in the text. Without
 // an object it is the message, so that Parse says what is wrong with it.
-func FindReply(message string) []byte {
+func FindReply(message string) string {
 	text := strings.TrimSpace(message)
 	if strings.HasPrefix(text, "{") {
-		return []byte(text)
+		return text
 	}
 	if fenced := lastFenced(text); fenced != "" {
-		return []byte(fenced)
+		return fenced
 	}
 	if object := lastObject(text); object != "" {
-		return []byte(object)
+		return object
 	}
-	return []byte(text)
+	return text
 }
 
 // lastFenced is the last object that is alone in a fence.

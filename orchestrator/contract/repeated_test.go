@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -31,8 +32,8 @@ func FuzzRepeating(f *testing.F) {
 	paths, given := longList(60)
 	f.Fuzz(func(t *testing.T, raw []byte, c byte) {
 		raw = bytes.ReplaceAll(raw, []byte("@"), given)
-		want, refused := Parse(Kind(c%3), raw, nil)
-		got, failure := Parse(Kind(c%3), raw, NewTaskList(paths))
+		want, refused := Parse(Kind(c%3), string(raw), nil)
+		got, failure := Parse(Kind(c%3), string(raw), NewTaskList(paths))
 		if (failure == nil) != (refused == nil) || failure != nil && *failure != *refused {
 			t.Fatalf("%q: failure %v, want %v", raw, failure, refused)
 		}
@@ -50,7 +51,7 @@ func FuzzRepeating(f *testing.F) {
 func TestRepeatedListIsShared(t *testing.T) {
 	paths, given := longList(60)
 	for _, reply := range []string{`{"status":"ok","message":"m","next_task":null,"tasks":@}`, ` {"tasks":@ , "status":"ok","message":"m","next_task":null}`} {
-		got, failure := Parse(Manager, bytes.ReplaceAll([]byte(reply), []byte("@"), given), NewTaskList(paths))
+		got, failure := Parse(Manager, strings.ReplaceAll(reply, "@", string(given)), NewTaskList(paths))
 		if failure != nil || len(got.Tasks) != 60 || &got.Tasks[0] != &paths[0] {
 			t.Errorf("%s: %+v, %v, want the given list", reply, got, failure)
 		}
@@ -59,7 +60,7 @@ func TestRepeatedListIsShared(t *testing.T) {
 
 func BenchmarkRepeating(b *testing.B) {
 	paths, given := longList(100_000)
-	raw := bytes.ReplaceAll([]byte(`{"status":"ok","message":"m","next_task":null,"tasks":@}`), []byte("@"), given)
+	raw := strings.ReplaceAll(`{"status":"ok","message":"m","next_task":null,"tasks":@}`, "@", string(given))
 	for name, list := range map[string]*TaskList{"same": NewTaskList(paths), "plain": nil} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(raw)))

@@ -49,12 +49,15 @@ func Failed(format string, args ...any) *Failure {
 // schema. Parse refuses what two parsers could read differently. given is the list of tasks in a
 // Manager's input, nil for all others: a reply that repeats it byte for byte shares its Paths.
 // Source: seed 004, "Output Specification (Agent → Supervisor)".
-func Parse(k Kind, raw []byte, given *TaskList) (*Reply, *Failure) {
-	text := string(raw)
+func Parse(k Kind, text string, given *TaskList) (*Reply, *Failure) {
 	if k == Review {
 		return parseReview(text)
 	}
-	members, failure := readObject(text)
+	var known []byte
+	if given != nil {
+		known = given.JSON()
+	}
+	members, failure := readObject(text, known)
 	if failure != nil {
 		return nil, failure
 	}

@@ -45,7 +45,7 @@ func TestParseAccepts(t *testing.T) {
 			Reply{Status: OK, Message: "m", NextTask: ptr("dé.md"), Tasks: []string{"a.md", "b/c.md"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, failure := Parse(tt.kind, []byte(tt.raw), nil)
+			got, failure := Parse(tt.kind, tt.raw, nil)
 			if failure != nil {
 				t.Fatalf("Parse(%s) = %v, want a reply", tt.raw, failure)
 			}
@@ -172,7 +172,7 @@ func TestParseRefuses(t *testing.T) {
 		{"an empty task", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":["a",""]}`, "tasks[1] is empty"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			reply, failure := Parse(tt.kind, []byte(tt.raw), nil)
+			reply, failure := Parse(tt.kind, tt.raw, nil)
 			if failure == nil || reply != nil {
 				t.Fatalf("Parse(%.200q) = %+v, %v, want it to be refused", tt.raw, reply, failure)
 			}
@@ -187,7 +187,7 @@ func TestParseSize(t *testing.T) {
 	frame := len(`{"status":"ok","message":""}`)
 	for _, size := range []int{MaxReply, MaxReply + 1} {
 		raw := []byte(`{"status":"ok","message":"` + strings.Repeat("x", size-frame) + `"}`)
-		_, failure := Parse(Task, raw, nil)
+		_, failure := Parse(Task, string(raw), nil)
 		if got, want := failure != nil, size > MaxReply; got != want {
 			t.Errorf("Parse(%d bytes) = %v, want it to be refused: %t", size, failure, want)
 		}
@@ -204,7 +204,7 @@ func TestParseKeys(t *testing.T) {
 	b.WriteString("}")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, failure := Parse(Task, b.Bytes(), nil)
+	_, failure := Parse(Task, b.String(), nil)
 	runtime.ReadMemStats(&after)
 	if failure == nil || failure.Reason != "more than 100000 keys" {
 		t.Errorf("Parse(1.2 million keys) = %v, want it to be refused", failure)
@@ -217,7 +217,7 @@ func TestParseKeys(t *testing.T) {
 // TestParseLongList: the Manager of a large board sends a large list back every time.
 func TestParseLongList(t *testing.T) {
 	raw, want := longReply(t, 100_000)
-	got, failure := Parse(Manager, raw, nil)
+	got, failure := Parse(Manager, string(raw), nil)
 	if failure != nil || !slices.Equal(got.Tasks, want) {
 		t.Errorf("Parse(100000 tasks) = %v, want them all", failure)
 	}
@@ -248,7 +248,7 @@ func TestParseBounds(t *testing.T) {
 		{"all tasks", Manager, tasks(maxTasks), ""},
 		{"a task too many", Manager, tasks(maxTasks + 1), "tasks has more than 500000 entries"},
 	} {
-		_, failure := Parse(tt.kind, []byte(tt.raw), nil)
+		_, failure := Parse(tt.kind, tt.raw, nil)
 		if got := reasonOf(failure); got != tt.want {
 			t.Errorf("%s: Parse = %q, want %q", tt.name, got, tt.want)
 		}
@@ -270,7 +270,7 @@ func TestGivenList(t *testing.T) {
 		`{"status":"ok","message":"m","next_task":"a\n.md","tasks":["a.md","b\n.md"]}`: "next_task holds a control character",
 		`{"status":"ok","message":"m","next_task":null,"tasks":["b\n.md"]}`:            "tasks[0] holds a control character",
 	} {
-		if _, failure := Parse(Manager, []byte(raw), given); reasonOf(failure) != want {
+		if _, failure := Parse(Manager, raw, given); reasonOf(failure) != want {
 			t.Errorf("Parse(%s) = %q, want %q", raw, reasonOf(failure), want)
 		}
 	}
@@ -295,7 +295,7 @@ func BenchmarkParse(b *testing.B) {
 			b.SetBytes(int64(len(raw)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, failure := Parse(Manager, raw, nil); failure != nil {
+				if _, failure := Parse(Manager, string(raw), nil); failure != nil {
 					b.Fatal(failure)
 				}
 			}
@@ -318,7 +318,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind int, raw []byte) {
 		c := Kind((kind%3 + 3) % 3)
-		reply, failure := Parse(c, raw, nil)
+		reply, failure := Parse(c, string(raw), nil)
 		if (reply == nil) == (failure == nil) {
 			t.Fatalf("Parse = %v, %v, want one of them", reply, failure)
 		}
@@ -329,7 +329,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		checkAccepted(t, c, raw, reply)
-		if _, failure := Parse(c, append(bytes.Clone(raw), "\nx"...), nil); failure == nil {
+		if _, failure := Parse(c, string(raw)+"\nx", nil); failure == nil {
 			t.Error("text behind the object is accepted")
 		}
 	})

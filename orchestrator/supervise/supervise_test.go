@@ -194,7 +194,7 @@ func (r *fakeReader) line(data []byte) {
 }
 
 func (r *fakeReader) End(exit proc.Exit) agent.Report {
-	report := agent.Report{Reply: []byte(r.text)}
+	report := agent.Report{Reply: r.text}
 	if exit.Code != 0 {
 		report.Failure = contract.Failed("%s", exit.String())
 	}

@@ -73,8 +73,8 @@ func (r *reader) recordUsage(u *usage) {
 func (r *reader) End(exit proc.Exit) agent.Report {
 	r.Flush()
 	report := agent.Report{Session: r.session, Spent: r.spent, Reply: r.Reply(r.kind), Failure: r.failure(exit)}
-	if r.failed != nil && len(report.Reply) == 0 {
-		report.Reply = []byte(r.failed.Text)
+	if r.failed != nil && report.Reply == "" {
+		report.Reply = r.failed.Text
 	}
 	if report.Failure != nil && r.failed != nil && !exit.TimedOut {
 		report.Err = r.failed.classify()

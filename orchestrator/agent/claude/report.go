@@ -22,9 +22,9 @@ const (
 
 // outcome takes a reply only from a result without an error, with exit status 0 and nothing denied:
 // claude calls a refusal by the API "success", and exits with 0 after a denial or an interrupt.
-func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *contract.Failure, err error) {
+func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failure, err error) {
 	if r.last == nil {
-		return []byte(r.text), r.describeEnd(exit), nil
+		return r.text, r.describeEnd(exit), nil
 	}
 	reply = r.replyText()
 	switch {
@@ -36,16 +36,16 @@ func (r *reader) outcome(exit proc.Exit) (reply []byte, failure *contract.Failur
 		failure = contract.Failed("permission denied: %s; "+
 			"give the role permission: edit or full, or take the tool away from it", r.listDenials())
 	case len(r.last.Structured) > 0 && string(r.last.Structured) != "null":
-		reply = r.last.Structured
+		reply = string(r.last.Structured)
 	}
 	return reply, failure, err
 }
 
 // replyText finds the reply in the last message. A review is the whole message, which may quote an
 // object.
-func (r *reader) replyText() []byte {
+func (r *reader) replyText() string {
 	if r.kind == contract.Review {
-		return []byte(r.last.Result)
+		return r.last.Result
 	}
 	return contract.FindReply(r.last.Result)
 }

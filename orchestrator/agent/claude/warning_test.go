@@ -17,7 +17,7 @@ func TestLongLine(t *testing.T) {
 		if want := "warning a line of claude's output cannot be read (it is too long)"; !slices.Contains(got.events, want) {
 			t.Errorf("in pieces of %d: reported %q, want %q", size, got.events, want)
 		}
-		if got.report.Failure != nil || got.report.Reply == nil {
+		if got.report.Failure != nil || got.report.Reply == "" {
 			t.Errorf("in pieces of %d: %v, want the reply behind the line", size, got.report.Failure)
 		}
 	}

@@ -36,12 +36,12 @@ func (r *extrasReader) End(exit proc.Exit) agent.Report {
 		Message string  `json:"message"`
 		Told    *extras `json:"told"`
 	}
-	if json.Unmarshal(report.Reply, &said) != nil || said.Told == nil {
+	if json.Unmarshal([]byte(report.Reply), &said) != nil || said.Told == nil {
 		return report
 	}
 	t := said.Told
 	if r.review {
-		report.Reply = []byte(said.Message)
+		report.Reply = said.Message
 	}
 	if t.Lost {
 		report.Failure = &contract.Failure{Reason: "the session is not known", Lost: true}
