@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -78,10 +79,6 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	return code, errors.Join(err, remove())
 }
 
-// gcPercent is how much garbage a run may have beside what it uses: what a board takes stays in use for long,
-// and is large where there are many boards, or many tasks.
-const gcPercent = 40
-
 // runJobs prepares all boards and runs them; one that cannot be prepared means that none is run.
 func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) {
 	prepared, errs := preflight.PrepareAll(jobs)
@@ -92,12 +89,28 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 	stop, kill, release := t.contexts(func(first bool) { s.noticeSignal(t, first) })
 	defer release()
 	defer surviveClosedPipes()()
-	if os.Getenv("GOGC") == "" { // an explicit one wins
-		debug.SetGCPercent(gcPercent)
-	}
+	tuneRuntime(prepared)
 	results := orchestrator.RunAll(stop, kill, prepared, n)
 	s.close()
 	return s.summary(t, results)
+}
+
+// tuneRuntime fits Go's runtime to a run, which nearly always waits. One processor does its work: to
+// wake another thread for a part of it takes longer than that part. Garbage may be as much as what
+// is in use, but less where that is much: long boards, or many. The runtime's own variables win.
+func tuneRuntime(boards []*preflight.Prepared) {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
+	}
+	var size int64
+	for _, b := range boards {
+		if info, err := os.Stat(b.Workspace.Path); err == nil {
+			size += info.Size()
+		}
+	}
+	if os.Getenv("GOGC") == "" && (size > 1<<20 || len(boards) > 100) {
+		debug.SetGCPercent(40)
+	}
 }
 
 // summary prints how each board ended, and returns the exit code.
