@@ -93,11 +93,10 @@ func (r *Redactor) String(s string) string {
 	return string(r.Bytes(b))
 }
 
-// Bytes returns a copy of b with Mark for every secret in it.
+// Bytes returns b with Mark for every secret in it, and b itself where it holds none.
 func (r *Redactor) Bytes(b []byte) []byte {
-	var st state
-	out, _ := r.scan(make([]byte, 0, len(b)), b, &st, true)
-	return out
+	text, _ := r.scan(b, &state{}, true)
+	return text
 }
 
 // hasSecret reports whether a whole text holds a secret.
@@ -114,21 +113,22 @@ func (r *Redactor) ChangesBytes(b []byte) bool {
 	return r.hasSecret(b) && !bytes.Equal(r.Bytes(b), b) // Mark may stand for itself
 }
 
-// scan appends the part of b that may be shown to dst, and returns the number of bytes of b that
-// are decided. The rest may begin a secret and must be given again with what follows; if final,
-// nothing follows.
-func (r *Redactor) scan(dst, b []byte, st *state, final bool) ([]byte, int) {
+// scan returns what may be shown of b, which is a part of b where nothing is hidden, and the number
+// of bytes of b that are decided. The rest may begin a secret and must be given again with what
+// follows; if final, nothing follows.
+func (r *Redactor) scan(b []byte, st *state, final bool) (text []byte, used int) {
 	shown := max(st.covered-1, 0)
-	used := r.find(b, st, final, func(s span, more bool) {
+	used = r.find(b, st, final, func(s span, more bool) {
 		if !more {
-			dst = append(append(dst, b[shown:s.from]...), Mark...)
+			text = append(append(text, b[shown:s.from]...), Mark...)
 		}
 		shown = s.to
 	})
-	if shown < used {
-		dst = append(dst, b[shown:used]...)
+	rest := b[min(shown, used):used]
+	if text == nil {
+		return rest, used
 	}
-	return dst, used
+	return append(text, rest...), used
 }
 
 // findAll returns the spans that scan would hide of a whole text; the last one may go on in the

@@ -19,7 +19,6 @@ type Writer struct {
 	to       io.Writer
 	state    state
 	held     []byte
-	out      []byte
 	failed   error
 }
 
@@ -52,19 +51,19 @@ func (w *Writer) forward(p []byte, final bool) error {
 	if w.failed != nil {
 		return w.failed
 	}
-	w.held = append(w.held, p...)
-	out, used := w.redactor.scan(w.out[:0], w.held, &w.state, final)
-	w.out = out
-	if used > 0 {
-		w.held = append(w.held[:0], w.held[used:]...)
+	b := p
+	if len(w.held) > 0 {
+		w.held = append(w.held, p...)
+		b = w.held
 	}
-	if len(out) == 0 {
-		return nil
+	text, used := w.redactor.scan(b, &w.state, final)
+	if len(text) > 0 {
+		n, err := w.to.Write(text)
+		if err == nil && n < len(text) {
+			err = io.ErrShortWrite
+		}
+		w.failed = err
 	}
-	n, err := w.to.Write(out)
-	if err == nil && n < len(out) {
-		err = io.ErrShortWrite
-	}
-	w.failed = err
-	return err
+	w.held = append(w.held[:0], b[used:]...)
+	return w.failed
 }
