@@ -108,7 +108,11 @@ func tuneRuntime(boards []*preflight.Prepared) {
 			size += info.Size()
 		}
 	}
-	if os.Getenv("GOGC") == "" && (size > 1<<20 || len(boards) > 100) {
+	switch {
+	case os.Getenv("GOGC") != "":
+	case len(boards) > 100:
+		debug.SetGCPercent(25)
+	case size > 1<<20:
 		debug.SetGCPercent(40)
 	}
 }
