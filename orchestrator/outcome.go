@@ -111,7 +111,7 @@ func (r *run) recordDecision(e ending) error {
 		tasks = contract.NewTaskList(reply.Tasks)
 	}
 	step := r.ledger.State().Step
-	f, disagreed, err := r.Workspace.Judge(step, workspace.Decision{Given: e.input.Tasks, Next: reply.NextTask, Tasks: tasks})
+	f, disagreed, err := r.Workspace.Judge(step, workspace.Decision{Given: e.input.Tasks, Status: reply.Status, Next: reply.NextTask, Tasks: tasks})
 	if err != nil {
 		return errors.Join(r.recordStop(e, err.Error()), err)
 	}

@@ -164,7 +164,7 @@ func (r *run) start() error {
 		return err
 	}
 	err = r.ledger.Append(flow.RunStarted{Board: r.Board, Workdir: r.Dir(), Version: r.Version, Limits: r.Limits,
-		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld})
+		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict})
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (r *run) writeBoard(b *board.Board) error {
 // stands, with all that the Manager did to it.
 func (r *run) decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
-	d.Next = reply.NextTask
+	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)
 	in, err := r.restoreInput(step)
 	lost = errors.Is(err, rundir.ErrNotStored) || err == nil && in.Tasks == nil
 	switch {

@@ -125,7 +125,7 @@ func TestPromptsSayWhatMattersMost(t *testing.T) {
 		"Architect": {"Verdict: PASS", "Verdict: CHANGES REQUESTED", "work_items:", "only the Manager writes them",
 			"test contract"},
 		"Implementor": {"only the Manager writes them", "An earlier attempt of yours", "Partly done is not `ok`"},
-		"Manager": {"`phase: complete`", "`current: null`", "role: Implementor", "done_task", "**same file**",
+		"Manager": {"`phase: complete`", "written by the program, from your reply", "role: Implementor", "done_task", "**same file**",
 			"three rounds",
 			"An earlier attempt of yours", "## Acceptance Criteria"},
 		"Supervisor": {"pass", "warn", "block", "(score: 0.70)", "You do not code"},

@@ -4,7 +4,7 @@
 # refuse OUTCOME CODE MESSAGE ends the step in red. Its outputs say why, as those of kanban-run do.
 refuse() {
   local message="$3 (exit code $2)"
-  printf 'outcome=%s\nexit-code=%s\nsteps=0\ncost=unknown\njournal=\n' "$1" "$2" >>"$GITHUB_OUTPUT"
+  printf 'outcome=%s\ntext=%s\nexit-code=%s\nsteps=0\ncost=unknown\njournal=\n' "$1" "${3//$'\n'/ }" "$2" >>"$GITHUB_OUTPUT"
   printf '::error title=kanban-run::%s\n' "$(escape "$message")"
   exit "$2"
 }

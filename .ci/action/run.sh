@@ -31,6 +31,9 @@ set -- run
 agent=$(trim "$ACTION_AGENT")
 [[ -z $agent ]] || set -- "$@" --agent "$agent"
 
+strict=$(trim "$ACTION_STRICT")
+[[ -z $strict ]] || set -- "$@" "--strict=$strict"
+
 read_lines "$ACTION_ARGS"
 set -- "$@" ${lines[@]+"${lines[@]}"} -- # bash 3.2 takes an empty array for an unset variable
 
@@ -39,6 +42,6 @@ read_lines "$ACTION_BOARDS"
 set -- "$@" "${lines[@]}"
 
 program=$ACTION_PROGRAM
-unset ACTION_PROGRAM ACTION_BOARDS ACTION_WORKING_DIRECTORY ACTION_AGENT ACTION_ARGS
+unset ACTION_PROGRAM ACTION_BOARDS ACTION_WORKING_DIRECTORY ACTION_AGENT ACTION_STRICT ACTION_ARGS
 export KANBAN_RUN_ACTION=1
 exec "$program" "$@"

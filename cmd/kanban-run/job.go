@@ -43,7 +43,8 @@ const dryRun flow.Outcome = "dry_run"
 type result struct {
 	outcome  flow.Outcome
 	steps    int
-	cost     string // "": not known
+	cost     string   // "": not known
+	texts    []string // one for each board
 	journals []string
 }
 
@@ -147,6 +148,10 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		}
 		j.result.steps += e.Steps
 		used = used.Plus(e.Used.Used)
+		j.result.texts = append(j.result.texts, strings.Join(strings.Fields(e.Board+": "+e.Text), " "))
+		if e.Outcome == flow.Complete && e.Text != flow.CompleteText {
+			_ = j.out.Command("warning", e.Text, console.Property{Name: "title", Value: "kanban-run: " + e.Board})
+		}
 		if e.Code != exitComplete {
 			failed = append(failed, i)
 		}
@@ -267,8 +272,13 @@ func (j *job) close(code int) error {
 		j.result.outcome = outcomeOf(code)
 	}
 	end := rand.Text() // no path can hold it and end the value early
-	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\njournal<<%s\n%s\n%s\n", j.result.outcome, code, j.result.steps, cmp.Or(j.result.cost, "unknown"),
-		end, j.out.Hide(strings.Join(j.result.journals, "\n")), end)
+	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\n", j.result.outcome, code, j.result.steps, cmp.Or(j.result.cost, "unknown"))
+	for _, o := range []struct {
+		name  string
+		lines []string
+	}{{"text", j.result.texts}, {"journal", j.result.journals}} {
+		text += fmt.Sprintf("%s<<%s\n%s\n%s\n", o.name, end, j.out.Hide(strings.Join(o.lines, "\n")), end)
+	}
 	return appendTo(j.output, text)
 }
 

@@ -128,19 +128,24 @@ func printLog(t *terminal, board string, show func(string, flow.Entry), follow b
 
 func ackCommand() command {
 	return command{
-		name: "ack", args: "BOARD", summary: "say that you have seen why a board stopped, and that it may go on as it stands",
+		name: "ack", args: "BOARD [retry|accept]", summary: "decide about a board that stopped and waits for a person",
 		long: `
 A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
 when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
-and when two runs took one board. -n shows what changed and what your decision would change, and writes nothing. A board
-that the Manager ended with blocked, error or escalate (exit code 3) is complete once you acknowledge it or edit it. What
-changed, or what your decision changes, is shown as a diff; the decision is journaled.`,
+and when two runs took one board. -n shows what changed and what your decision would change, and writes nothing.
+
+A board that the Manager ended with blocked, error or escalate (exit code 3), or that is complete with tasks that are not ok,
+needs a choice: ack BOARD retry makes the task current again, so that the next run goes on with it; ack BOARD accept ends the
+board as it stands. Without a choice, ack shows it. Both take the field ended off the board.
+
+What changed, or what your decision changes, is shown as a diff; the decision is journaled.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			note := flags.StringP("message", "m", "", "a note for the journal")
 			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your decision and what it would change")
 			return func(t *terminal, args []string) (int, error) {
-				if err := boardArgs("ack", args, true); err != nil {
+				choice, args, err := choiceOf(args)
+				if err != nil {
 					return 0, err
 				}
 				if _, err := s.load(t); err != nil {
@@ -150,22 +155,60 @@ changed, or what your decision changes, is shown as a diff; the decision is jour
 				if err != nil {
 					return 0, err
 				}
-				q, err := ledger.Acknowledge(args[0], dir, *note, *ask, t.redactor(), time.Now)
+				answer := ledger.Answer{Choice: choice, Note: *note, Ask: *ask}
+				q, err := ledger.Acknowledge(args[0], dir, answer, t.redactor(), time.Now)
 				if err != nil {
 					return 0, err
 				}
-				return exitComplete, printDecision(t, args[0], q, *ask)
+				switch {
+				case q.Open && *ask:
+					return exitComplete, printChoice(t, args[0], q)
+				case q.Open:
+					return exitNeedsPerson, printChoice(t, args[0], q)
+				}
+				return exitComplete, printDecision(t, args[0], q, answer)
 			}
 		},
 	}
 }
 
+// choiceOf takes the choice off the arguments of ack.
+func choiceOf(args []string) (choice flow.Choice, board []string, err error) {
+	if len(args) == 2 {
+		choice, args = flow.Choice(args[1]), args[:1]
+	}
+	if err := boardArgs("ack", args, true); err != nil {
+		return "", nil, err
+	}
+	if choice != "" && choice != flow.Retry && choice != flow.Accept {
+		return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run ack BOARD retry, or kanban-run ack BOARD accept"}
+	}
+	return choice, args, nil
+}
+
+// printChoice shows what the Lead can choose for a board that ended.
+func printChoice(t *terminal, board string, q ledger.Question) error {
+	name := report.Quote(board)
+	text := fmt.Sprintf("%s waits for your decision: %s\n", board, q.Text)
+	if q.Undone != "" {
+		text += q.Undone + "\n"
+	}
+	if q.Task != "" {
+		text += fmt.Sprintf("  kanban-run ack %s retry   makes %s current again; the next run goes on with it\n", name, q.Task)
+	}
+	return t.stdout.Printf("%s", text+fmt.Sprintf("  kanban-run ack %s accept  ends the board as it stands\n", name))
+}
+
 // printDecision shows what was decided: seed 002, "concise diff summary".
-func printDecision(t *terminal, board string, q ledger.Question, ask bool) error {
-	text := "acknowledged: "
+func printDecision(t *terminal, board string, q ledger.Question, answer ledger.Answer) error {
+	text, ask := "acknowledged: ", answer.Ask
 	switch {
 	case q.Text == "":
 		return t.stdout.Printf("%s waits for no decision\n", board)
+	case answer.Choice == flow.Retry:
+		text = fmt.Sprintf("%s is current again; kanban-run %s goes on with it: ", q.Task, report.Quote(board))
+	case answer.Choice == flow.Accept && q.Undone != "":
+		text = "accepted with " + q.Undone + ": "
 	case ask && q.GoesOn:
 		text = "may go on without your decision: "
 	case ask:

@@ -20,6 +20,7 @@ type Board struct {
 	Phase    string // as written; "" when there is none
 	SubPhase string
 	Current  Current
+	Ended    string                 // the field ended: blocked, error or escalate; "" for any other value, which is the author's
 	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings
 
 	doc   *frontmatter.Document
@@ -64,6 +65,30 @@ func (b *Board) Terminal() bool {
 
 func isTerminal(phase string) bool {
 	return slices.Contains([]string{"complete", "completed", "done"}, fold(phase))
+}
+
+// EndedWith is the status with which the Manager ended the board, "" where it was ok or the board
+// goes on.
+func (b *Board) EndedWith() string {
+	if !b.Terminal() {
+		return ""
+	}
+	return b.Ended
+}
+
+// HoldsEnded reports whether the runner may write the field ended: it is missing, or the runner's.
+func (b *Board) HoldsEnded() bool {
+	_, value := b.doc.Field("ended")
+	return value == nil || b.Ended != ""
+}
+
+// Find is the place on the list, from 0, of a task as agents see its path, which may begin with the
+// board's folder; -1 if it is not listed.
+func (b *Board) Find(task string) int {
+	return slices.IndexFunc(b.TaskPaths(), func(p string) bool {
+		listed := cleanPath(p)
+		return listed == task || strings.HasSuffix(task, "/"+listed)
+	})
 }
 
 // MissingCurrent refuses a board that is not over and names no current task.

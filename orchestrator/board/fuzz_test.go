@@ -12,6 +12,8 @@ import (
 )
 
 var fuzzBoards = []string{
+	"current: null\nended: blocked\ntasks: [a.md]", "current: a.md # c\nended: 'error' # e\n", "{ended: escalate, current: a.md}", "ended: mine\ncurrent: a.md",
+	"{current: null, ended: error}", "phase: done\nended: >-\n  blocked\n\ntasks: []",
 	"phase: design\ncurrent: tasks/a.md\ntasks:\n  - tasks/a.md [done]\n\n  # c\n  - file: b.md\n    state: done\n",
 	"phase: 'x'\ncurrent: 'a.md'\ntasks: ['a.md', \"b.md\", {file: c.md}, ]\n",
 	"{phase: x, current: , tasks: [a.md]}\n", "current: ~\ntasks:\n",
@@ -103,6 +105,8 @@ func FuzzSplice(f *testing.F) {
 		if current != "" {
 			e.Current = &current
 		}
+		ended := []string{"", "blocked"}[len(tasks)%2]
+		e.Ended = &ended
 		checkPlain(t, fuzzName(source), source, e)
 		out, err := b.Splice(e)
 		if err != nil {
@@ -130,6 +134,9 @@ func checkResult(t *testing.T, b *Board, e Edit, out []byte) {
 	}
 	if after.Current.Null != e.Null || e.Current != nil && after.Current.Path != currentPath(*e.Current) {
 		t.Fatalf("Splice(%+v) of %q gives current %+v", e, b.Source, after.Current)
+	}
+	if after.Ended != *e.Ended && b.HoldsEnded() || !b.HoldsEnded() && !sameValue(after.doc, b.doc, "ended") {
+		t.Fatalf("Splice(%+v, ended %q) of %q gives ended %q", e, *e.Ended, b.Source, after.Ended)
 	}
 	if wanted, _ := e.parseEntries(); e.SetTasks && !samePaths(after.TaskPaths(), wanted) {
 		t.Fatalf("Splice(%+v) of %q gives tasks %+v", e, b.Source, after.TaskPaths())

@@ -49,6 +49,7 @@ func interpret(doc *frontmatter.Document, before *Board) (*Board, error) {
 	if err := b.readCurrent(); err != nil {
 		return nil, err
 	}
+	b.readEnded()
 	if !b.keepTasks(before) {
 		if err := b.readTasks(); err != nil {
 			return nil, err
@@ -172,6 +173,21 @@ func (b *Board) readCurrent() error {
 	}
 	b.Current.Path = path
 	return nil
+}
+
+// readEnded reads the field by which the runner says on the board that the Manager ended it with
+// another status than ok. Any other value is the author's.
+func (b *Board) readEnded() {
+	_, n := b.doc.Field("ended")
+	if n == nil {
+		return
+	}
+	if word := scalarText(n); slices.Contains([]string{"blocked", "error", "escalate"}, word) {
+		b.Ended = word
+		return
+	}
+	b.warn(n, "ended is none of blocked, error and escalate, so it says nothing here and stays as it is",
+		"rename the field: with it the board cannot say how the Manager ended it")
 }
 
 // isBoolean11 recognises booleans of YAML 1.1 that are text in 1.2.

@@ -16,6 +16,7 @@ import (
 type Edit struct {
 	Current  *string // nil leaves it
 	Null     bool    // set current to null
+	Ended    *string // the status with which the Manager ended the board, "" takes the field off; nil leaves it
 	Tasks    []string
 	SetTasks bool // replace the list by Tasks; entries that stay keep their map or suffix
 }
@@ -46,11 +47,24 @@ func (b *Board) Splice(e Edit) ([]byte, error) {
 		}
 		patches = append(patches, more...)
 	}
-	out := applyPatches(b.Source, patches)
-	if len(patches) == 0 {
-		return out, nil
+	out, err := b.spliceEnded(applyPatches(b.Source, patches), e.Ended)
+	if err != nil || len(patches) == 0 && bytes.Equal(out, b.Source) {
+		return out, err
 	}
 	return out, b.verify(out, e, wanted)
+}
+
+// spliceEnded edits the field ended of the board with its other edits made: their patches could
+// touch its line.
+func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
+	if status == nil || *status == b.Ended || !b.HoldsEnded() {
+		return source, nil
+	}
+	edited, err := b.reparse(source)
+	if err != nil {
+		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+	}
+	return applyPatches(source, []patch{edited.patchEnded(*status)}), nil
 }
 
 // parseEntries checks an edit's paths and splits the states off its tasks.
@@ -98,6 +112,39 @@ func (b *Board) patchCurrent(e Edit) (patch, bool) {
 		return b.patchScalar(value, b.doc.Root, "null"), true
 	}
 	return b.patchScalar(value, b.doc.Root, encode(*e.Current, value.Style, b.flowRoot())), true
+}
+
+// patchEnded writes the field ended below current, or takes it off.
+func (b *Board) patchEnded(status string) patch {
+	key, value := b.doc.Field("ended")
+	switch {
+	case status == "":
+		return b.removeField(key, value)
+	case value != nil:
+		return b.patchScalar(value, b.doc.Root, status)
+	}
+	line := "ended: " + status
+	if _, current := b.doc.Field("current"); current != nil && !b.flowRoot() {
+		return b.insertBelow(b.doc.End(current, b.doc.Root), b.rootIndent()+line)
+	}
+	return b.insertField(line)
+}
+
+// removeField takes a field with a scalar off: its line, or, between braces, the text up to the
+// next field. A board with no other field keeps it, without a value.
+func (b *Board) removeField(key, value *yaml.Node) patch {
+	fields := b.doc.Root.Content
+	i := slices.Index(fields, key)
+	from, to := b.doc.Offset(key), b.doc.End(value, b.doc.Root)
+	switch {
+	case len(fields) == 2:
+		return b.patchScalar(value, b.doc.Root, "null")
+	case !b.flowRoot():
+		return patch{b.lineStart(from), b.nextLine(to), ""}
+	case i+2 < len(fields):
+		return patch{from, b.doc.Offset(fields[i+2]), ""}
+	}
+	return patch{b.doc.End(fields[i-1], b.doc.Root), to, ""}
 }
 
 // patchScalar replaces a value. An empty one begins right behind its colon.
@@ -205,6 +252,10 @@ func (b *Board) verify(out []byte, e Edit, wanted []Entry) error {
 		e.Current == nil && !e.Null && !sameCurrent(after.Current, b.Current),
 		e.Current != nil && !e.Null && after.Current.Path != currentPath(*e.Current):
 		return &SpliceError{b.File, "current would not be what was meant"}
+	case e.Ended != nil && after.Ended != *e.Ended && b.HoldsEnded(), e.Ended == nil && after.Ended != b.Ended:
+		return &SpliceError{b.File, "ended would not be what was meant"}
+	case !b.HoldsEnded() && !sameValue(after.doc, b.doc, "ended"):
+		return &SpliceError{b.File, "a field of the author's would change"}
 	case e.SetTasks && !samePaths(after.TaskPaths(), wanted),
 		!e.SetTasks && !b.keepsAll(after):
 		return &SpliceError{b.File, "tasks would not be what was meant"}
@@ -275,11 +326,18 @@ func sameUntouched(a, b *frontmatter.Document) bool {
 	return true
 }
 
+// sameValue reports whether a field has the same value in both.
+func sameValue(a, b *frontmatter.Document, name string) bool {
+	_, m := a.Field(name)
+	_, n := b.Field(name)
+	return m == n || m != nil && n != nil && equalNodes(m, n)
+}
+
 // untouchedNodes returns the keys and values that no edit touches.
 func untouchedNodes(doc *frontmatter.Document) []*yaml.Node {
 	var rest []*yaml.Node
 	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
-		if name := doc.Root.Content[i].Value; name != "current" && name != "tasks" {
+		if name := doc.Root.Content[i].Value; name != "current" && name != "tasks" && name != "ended" {
 			rest = append(rest, doc.Root.Content[i], doc.Root.Content[i+1])
 		}
 	}

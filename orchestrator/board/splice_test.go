@@ -195,6 +195,78 @@ func TestSpliceFlowList(t *testing.T) {
 	}
 }
 
+// TestSpliceEnded: the field ended comes and goes with the Manager's ending, and a value of the author's stays.
+func TestSpliceEnded(t *testing.T) {
+	blocked, none := "blocked", ""
+	for _, c := range []struct {
+		name, file, source string
+		edit               Edit
+		want               string
+	}{
+		{"with current", "k.yaml", "phase: x\ncurrent: a.md # now\ntasks: []\n", Edit{Null: true, Ended: &blocked},
+			"phase: x\ncurrent: null # now\nended: blocked\ntasks: []\n"},
+		{"below a current that was written", "k.yaml", "current: null\r\ntasks: []\r\n", Edit{Ended: &blocked},
+			"current: null\r\nended: blocked\r\ntasks: []\r\n"},
+		{"without current", "k.yaml", "phase: done\ntasks: []\n", Edit{Ended: &blocked}, "phase: done\ntasks: []\nended: blocked\n"},
+		{"indented", "k.yaml", "  current: a.md\n  tasks: []\n", Edit{Null: true, Ended: &blocked}, "  current: null\n  ended: blocked\n  tasks: []\n"},
+		{"between braces", "k.yaml", "{current: a.md, tasks: []}\n", Edit{Null: true, Ended: &blocked}, "{ended: blocked, current: null, tasks: []}\n"},
+		{"in Markdown", "k.md", "---\ncurrent: a.md\n---\n# B\n", Edit{Null: true, Ended: &blocked}, "---\ncurrent: null\nended: blocked\n---\n# B\n"},
+		{"another status", "k.yaml", "current: null\nended: 'error' # e\n", Edit{Ended: &blocked}, "current: null\nended: blocked # e\n"},
+		{"as it is", "k.yaml", "current: null\nended: \"blocked\"\n", Edit{Ended: &blocked}, "current: null\nended: \"blocked\"\n"},
+		{"taken off", "k.yaml", "current: null\n# why\nended: blocked # e\ntasks: [a.md]\n", Edit{Current: ptr("a.md"), Ended: &none},
+			"current: a.md\n# why\ntasks: [a.md]\n"},
+		{"taken off at the end", "k.yaml", "current: null\nended: blocked", Edit{Ended: &none}, "current: null\n"},
+		{"taken off between braces", "k.yaml", "{ended: error, current: null}\n", Edit{Ended: &none}, "{current: null}\n"},
+		{"taken off before a brace", "k.yaml", "{current: null, ended: error}\n", Edit{Ended: &none}, "{current: null}\n"},
+		{"taken off at the beginning", "k.yaml", "ended: blocked\ncurrent: null\n", Edit{Ended: &none}, "current: null\n"},
+		{"no other field", "k.yaml", "ended: blocked\n", Edit{Ended: &none}, "ended: null\n"},
+		{"none to take off", "k.yaml", "current: null\n", Edit{Ended: &none}, "current: null\n"},
+		{"the author's", "k.yaml", "current: a.md\nended: 2026-01-01\n", Edit{Null: true, Ended: &blocked}, "current: null\nended: 2026-01-01\n"},
+		{"the author's is not taken off", "k.yaml", "current: null\nended: ok\n", Edit{Ended: &none}, "current: null\nended: ok\n"},
+		{"the author's list", "k.yaml", "current: a.md\nended: [blocked]\n", Edit{Null: true, Ended: &blocked}, "current: null\nended: [blocked]\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, err := Parse(c.file, []byte(c.source))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := b.Splice(c.edit)
+			if err != nil || string(got) != c.want {
+				t.Errorf("Splice = %q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+// TestEndedWith: only on a board that is over the field says how it ended, and only with a status that needs a person.
+func TestEndedWith(t *testing.T) {
+	for source, want := range map[string]string{
+		"current: null\nended: blocked\n":         "blocked",
+		"phase: complete\nended: escalate\n":      "escalate",
+		"current: null\nended: \"error\"\n":       "error",
+		"current: a.md\nended: blocked\n":         "",
+		"current: null\nended: ok\n":              "",
+		"current: null\nended: Blocked\n":         "",
+		"current: null\nended: true\n":            "",
+		"current: null\nended:\n":                 "",
+		"current: null\nended: {status: error}\n": "",
+		"current: null\nEnded: blocked\n":         "",
+	} {
+		b, err := Parse("k.yaml", []byte(source+"tasks: []\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.EndedWith(); got != want {
+			t.Errorf("EndedWith(%q) = %q, want %q", source, got, want)
+		}
+		if odd := strings.Contains(source, "\nended:") && b.Ended == ""; odd != (len(b.Warnings) > 0) {
+			t.Errorf("%q: warnings %v, want one: %t", source, b.Warnings, odd)
+		}
+	}
+}
+
+func ptr(s string) *string { return &s }
+
 func TestSpliceBothFields(t *testing.T) {
 	next := "b.md"
 	checkSplice(t, "k.md", "---\ntasks: [a.md, b.md]\nphase: x\ncurrent: a.md\n---\n",

@@ -35,6 +35,7 @@ type Settings struct {
 	MaxRetries     int           // after the first attempt
 	Limits         Limits
 	Jobs           int // boards side by side, at least 1
+	Strict         bool
 	KeepOutput     bool
 	MaxOutput      int64 // in bytes; 0: no limit
 	Redact         []Hidden

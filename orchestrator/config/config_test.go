@@ -253,6 +253,7 @@ func TestOrigins(t *testing.T) {
 		{"max_task_duration", "0", "default"},
 		{"max_attempt_cost", "0", "default"},
 		{"jobs", "2", "flag --jobs"},
+		{"strict", "false", "default"},
 		{"keep_output", "false", "default"},
 		{"max_output", "1GiB", "default"},
 		{"on_divergence", "accept", "default"},

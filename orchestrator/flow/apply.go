@@ -1,6 +1,9 @@
 package flow
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 func refuse(e Event, format string, args ...any) error {
 	return &TransitionError{Kind: e.Kind(), Text: fmt.Sprintf(format, args...)}
@@ -11,7 +14,7 @@ func (e RunStarted) apply(s *State) error {
 		s.freshen()
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
-	s.Limits = e.Limits
+	s.Limits, s.Strict = e.Limits, e.Strict
 	if e.Uses != nil {
 		s.Tasks = e.Uses
 	}
@@ -247,9 +250,26 @@ func (e StepFinished) apply(s *State) error {
 	t := s.task(s.Step.Task)
 	t.Steps++
 	s.keepTask(t)
+	s.keepStatus(s.Step.Task, s.Step.TaskStatus)
+	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
 	s.Step = nil
-	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA}
 	return nil
+}
+
+// keepStatus notes the status of a task's reply; "" is that of a step without one. The list is
+// copied: an event that is refused leaves the state as it was.
+func (s *State) keepStatus(task, status string) {
+	is := func(t TaskStatus) bool { return t.Task == task }
+	if status == "" || status == "ok" && !slices.ContainsFunc(s.NotOK, is) {
+		return
+	}
+	s.NotOK = slices.DeleteFunc(slices.Clone(s.NotOK), is)
+	if status != "ok" {
+		s.NotOK = append(s.NotOK, TaskStatus{task, status})
+	}
+	if len(s.NotOK) == 0 {
+		s.NotOK = nil // as a snapshot is read
+	}
 }
 
 func (e StepAbandoned) apply(s *State) error {
@@ -277,7 +297,14 @@ func (e RunFinished) apply(s *State) error {
 // An acknowledged board is right as it stands.
 func (e Acknowledged) apply(s *State) error {
 	s.Frozen = nil
-	s.Last.Acknowledged = true
+	s.Last.Acknowledged, s.Last.Accepted = true, ""
+	switch e.Choice {
+	case Accept:
+		s.Last.Accepted, s.Last.BoardSHA = e.Text, e.BoardSHA
+		s.Outcome, s.Text = Complete, e.Text
+	case Retry:
+		s.Outcome, s.Text = Interrupted, e.Text
+	}
 	if s.Step != nil {
 		s.Step.restart(e.BoardSHA)
 	}

@@ -46,6 +46,7 @@ type RunStarted struct {
 	OnDivergence string   `json:"on_divergence"`
 	Tasks        int      `json:"tasks"`
 	Withheld     []string `json:"withheld,omitempty"` // names of environment variables that agents do not get
+	Strict       bool     `json:"strict,omitempty"`   // a task that is not ok needs a person at the end
 
 	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used before limits asked for it; before form 4 only
 }
@@ -235,13 +236,24 @@ type RunFinished struct {
 	Steps   int     `json:"steps"`
 }
 
-// Acknowledged is the Lead's word that a frozen board may go on as it is, or that an ending with
-// blocked, error or escalate was seen.
+// Acknowledged is the Lead's word that a frozen board may go on as it is, or what is to become of
+// one that ended with tasks undone.
 type Acknowledged struct {
 	Board    string `json:"board" text:"free"`
-	BoardSHA string `json:"board_sha256"`
+	BoardSHA string `json:"board_sha256"` // of the board as the decision leaves it
 	Note     string `json:"note" text:"free"`
+	Choice   Choice `json:"choice,omitempty"`
+	Text     string `json:"text,omitempty" text:"free"` // of the choice: what was accepted, or is to be done again
 }
+
+// Choice is what the Lead decides about a board that ended with tasks undone.
+type Choice string
+
+// The values of Choice.
+const (
+	Accept Choice = "accept" // it ends as it stands
+	Retry  Choice = "retry"  // current names the task again, and the next run goes on
+)
 
 func (RunStarted) Kind() string        { return "RUN_STARTED" }
 func (StepStarted) Kind() string       { return "STEP_STARTED" }

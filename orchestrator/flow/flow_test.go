@@ -66,6 +66,9 @@ func TestNext(t *testing.T) {
 	done := append(accepted[:len(accepted):len(accepted)], attempt(1, flow.ManagerCall, 1), managed)
 	finish := flow.StepFinished{Step: 1, Manager: "blocked", Message: "no licence", BoardSHA: "b"}
 	ran := append(done[:len(done):len(done)], finish)
+	accept := flow.Acknowledged{BoardSHA: "c", Choice: flow.Accept, Text: "accepted by the Lead with 2 of 2 tasks undone"}
+	strict := start
+	strict.Strict = true
 	disagreed := rejection(1, flow.ManagerCall, 1)
 	disagreed.Disagreed = true
 	tests := []struct {
@@ -78,6 +81,29 @@ func TestNext(t *testing.T) {
 			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 1}}},
 		{"a Manager's task needs no other agent", []flow.Event{start}, flow.Board{Task: "t1", Role: "Manager", SHA: "a"},
 			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}},
+		{"a board says itself how the Manager ended it", []flow.Event{start}, flow.Board{Terminal: true, Ended: "blocked", SHA: "a"},
+			flow.Finish{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked, as the board says"}},
+		{"and the journal why", ran, flow.Board{Terminal: true, Ended: "blocked", SHA: "b"},
+			flow.Finish{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked: no licence"}},
+		{"an ended that was written since counts", ran, flow.Board{Terminal: true, Ended: "error", SHA: "c"},
+			flow.Finish{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status error, as the board says"}},
+		{"a decision that did not reach the board does not count", append(ran[:len(ran):len(ran)], accept), flow.Board{Terminal: true, Ended: "blocked", SHA: "b"},
+			flow.Finish{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked, as the board says"}},
+		{"what the Lead accepted is complete", append(ran[:len(ran):len(ran)], accept), flow.Board{Terminal: true, SHA: "c", Tasks: 2, NotOK: []flow.TaskStatus{{Task: "t1", Status: "error"}}},
+			flow.Finish{Outcome: flow.Complete, Text: "accepted by the Lead with 2 of 2 tasks undone"}},
+		{"as long as the board stands so", append(ran[:len(ran):len(ran)], accept), flow.Board{Terminal: true, SHA: "d"},
+			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
+		{"a task that is not ok is named", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}},
+			flow.Finish{Outcome: flow.Complete, Text: "the board is complete; 1 of 5 tasks is blocked: t4"}},
+		{"several are", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "error"}, {Task: "t5", Status: "error"}}},
+			flow.Finish{Outcome: flow.Complete, Text: "the board is complete; 2 of 5 tasks are in error: t4, t5"}},
+		{"with different statuses", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 9, NotOK: []flow.TaskStatus{
+			{Task: "t4", Status: "blocked"}, {Task: "t5", Status: "error"}, {Task: "t6", Status: "error"}, {Task: "t7", Status: "error"}}},
+			flow.Finish{Outcome: flow.Complete, Text: "the board is complete; 4 of 9 tasks are not ok: t4 (blocked), t5 (in error), t6 (in error) and 1 more"}},
+		{"strictly a person is needed", []flow.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}},
+			flow.Finish{Outcome: flow.NeedsPerson, Text: "the board is complete; 1 of 5 tasks is blocked: t4"}},
+		{"strictly, with all ok, none is", []flow.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5},
+			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
 		{"a terminal board is complete", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a"},
 			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
 		{"a rejected reply is asked for again", append([]flow.Event{start, one}, series(flow.TaskCall, 1)...), open,
@@ -361,10 +387,34 @@ func TestReconcile(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, flow.Reconcile(before, tt.after, tt.next, tt.tasks)); diff != "" {
+			if diff := cmp.Diff(tt.want, flow.Reconcile(before, tt.after, tt.next, tt.tasks, "")); diff != "" {
 				t.Errorf("Reconcile: -want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestReconcileEnded: the board says how the Manager ended it, no longer than that is so, and never in a field of the author's.
+func TestReconcileEnded(t *testing.T) {
+	before := flow.Fields{Current: "t1", Tasks: []string{"t1"}}
+	for name, tt := range map[string]struct {
+		after       flow.Fields
+		next, ended string
+		want        flow.Verdict
+	}{
+		"with current":           {before, "", "blocked", flow.Verdict{WriteCurrent: true, WriteEnded: true}},
+		"the Manager wrote null": {flow.Fields{Terminal: true, Tasks: before.Tasks}, "", "error", flow.Verdict{WriteEnded: true}},
+		"the Manager wrote all":  {flow.Fields{Terminal: true, Tasks: before.Tasks, Ended: "error"}, "", "error", flow.Verdict{}},
+		"another status":         {flow.Fields{Terminal: true, Tasks: before.Tasks, Ended: "error"}, "", "blocked", flow.Verdict{WriteEnded: true}},
+		"it ended well":          {flow.Fields{Terminal: true, Tasks: before.Tasks, Ended: "error"}, "", "", flow.Verdict{WriteEnded: true}},
+		"the board goes on":      {flow.Fields{Current: "t1", Tasks: before.Tasks, Ended: "error"}, "t1", "", flow.Verdict{WriteEnded: true}},
+		"the author's field":     {flow.Fields{Current: "t1", Tasks: before.Tasks, Taken: true}, "t1", "", flow.Verdict{}},
+		"the author's field at the end": {flow.Fields{Terminal: true, Tasks: before.Tasks, Taken: true}, "", "blocked", flow.Verdict{
+			Warning: "the board's field ended is its author's, so only the journal says that the Manager ended the board with blocked"}},
+	} {
+		if diff := cmp.Diff(tt.want, flow.Reconcile(before, tt.after, tt.next, before.Tasks, tt.ended)); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
 	}
 }
 

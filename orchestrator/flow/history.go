@@ -39,9 +39,10 @@ type Snapshot struct {
 
 // snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it
 // cannot be verified. Every state in form 1 is one in form 2, which knows inputs that are not
-// journaled; form 3 has what attempts came to, form 4 the reviews of a step.
+// journaled; form 3 has what attempts came to, form 4 the reviews of a step, form 5 the tasks that
+// are not ok.
 const (
-	snapshotVersion    = 4
+	snapshotVersion    = 5
 	minSnapshotVersion = 1
 )
 
@@ -222,8 +223,11 @@ func (h *History) unlock(e Entry, exit LockExited) {
 	if exit.Version < 3 { // which says nothing of what was used; the records did
 		state.Used, state.Total, state.Session = was.Used, was.Total, was.Session
 	}
-	if exit.Version < snapshotVersion {
+	if exit.Version < 4 {
 		state.Tasks = was.Tasks
+	}
+	if exit.Version < 5 {
+		state.Strict, state.NotOK = was.Strict, was.NotOK
 	}
 	h.State, h.Breach = state, nil
 	h.Points = []Snapshot{{Identity: Identity{h.Custody.Epoch, e.Seq, hashOf(exit.State)}, State: state, Owner: h.Custody.Owner}}

@@ -113,6 +113,10 @@ func inForm(version int, s, own State) State {
 	if version >= snapshotVersion {
 		return s
 	}
+	s.Strict, s.NotOK, s.Last.Task, s.Last.Accepted = false, nil, "", ""
+	if version == 4 {
+		return s
+	}
 	if s.Step != nil {
 		step := *s.Step
 		step.Stored, step.Plan, step.Round, step.Work, step.Feedback, step.Lost = "", nil, 0, nil, "", 0

@@ -3,15 +3,20 @@ package flow
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Board is what the decision needs to know of a board that was just read.
 type Board struct {
 	Terminal bool   // phase is complete, completed or done, or current is null
+	Ended    string // on a terminal board: the status, other than ok, with which the Manager ended it
 	Task     string // the current task as agents see its path; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
+
+	NotOK []TaskStatus // on a terminal board: tasks of its list whose last reply was not ok and that are not marked as done
+	Tasks int          // in its list
 }
 
 // ManagerRole is the one role whose reply moves the board.
@@ -121,14 +126,58 @@ func (s *Step) exhausted() Effect {
 	}
 }
 
+// CompleteText is all there is to say of a board whose tasks are ok.
+const CompleteText = "the board is complete"
+
 // ended ends a run on a terminal board. The Manager's own last status decides nothing but this
-// outcome, and only as long as the board still has the bytes that it was left with.
+// outcome. The board says it, so that a clone without the journal knows it too; where its author has
+// a field of that name, the journal does, as long as the board has the bytes that it was left with.
 func ended(s State, b Board) Effect {
-	if s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged {
+	left := s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged
+	switch {
+	case left && (b.Ended == "" || b.Ended == s.Last.Status):
 		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)}
+	case b.Ended != "":
+		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s, as the board says", b.Ended)}
+	case s.Last.Accepted != "" && s.Last.BoardSHA == b.SHA:
+		return Finish{Outcome: Complete, Text: s.Last.Accepted}
+	case len(b.NotOK) == 0:
+		return Finish{Outcome: Complete, Text: CompleteText}
 	}
-	return Finish{Outcome: Complete, Text: "the board is complete"}
+	end := Finish{Outcome: Complete, Text: CompleteText + "; " + b.undone()}
+	if s.Strict {
+		end.Outcome = NeedsPerson
+	}
+	return end
 }
+
+// undone says which tasks are not ok: "1 of 5 tasks is blocked: tasks/4.md".
+func (b Board) undone() string {
+	const most = 3
+	status := adjectives[b.NotOK[0].Status]
+	if slices.ContainsFunc(b.NotOK, func(t TaskStatus) bool { return t.Status != b.NotOK[0].Status }) {
+		status = "not ok"
+	}
+	var names []string
+	for _, t := range b.NotOK[:min(most, len(b.NotOK))] {
+		if status == "not ok" {
+			t.Task += " (" + adjectives[t.Status] + ")"
+		}
+		names = append(names, t.Task)
+	}
+	verb := "are"
+	if len(b.NotOK) == 1 {
+		verb = "is"
+	}
+	text := fmt.Sprintf("%d of %s %s %s: %s", len(b.NotOK), Count(b.Tasks, "task"), verb, status, strings.Join(names, ", "))
+	if more := len(b.NotOK) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// adjectives are the statuses of replies as they are said of a task.
+var adjectives = map[string]string{"blocked": "blocked", "error": "in error", "escalate": "escalated"}
 
 // WithheldText names the variables that agents do not get, and where they can be passed.
 func WithheldText(names []string, where string) string {

@@ -89,8 +89,10 @@ func TestOlderJournals(t *testing.T) {
 				e, _ := olderEvent(t, olderRecords[name])
 				b.write(e)
 			}
-			if b.Breach != nil || encode(t, b.State) != tt.state {
-				t.Fatalf("breach %v; the state is\n%s, was\n%s", b.Breach, encode(t, b.State), tt.state)
+			then := b.State
+			then.Last.Task = "" // form 5 has it
+			if b.Breach != nil || encode(t, then) != tt.state {
+				t.Fatalf("breach %v; the state is\n%s, was\n%s", b.Breach, encode(t, then), tt.state)
 			}
 			sum := sha256.Sum256([]byte(tt.state))
 			b.write(older(b, 3, tt.state, hex.EncodeToString(sum[:])))

@@ -2,12 +2,14 @@ package flow
 
 import "slices"
 
-// Fields are the two fields of a board that the Manager's reply speaks of, with every path in the
-// one spelling in which paths are compared.
+// Fields are the fields of a board that the Manager's reply speaks of, with every path in the one
+// spelling in which paths are compared.
 type Fields struct {
 	Terminal bool
 	Current  string // "" when there is none
 	Tasks    []string
+	Ended    string // the status with which the runner said that the Manager ended the board; "" if it does not
+	Taken    bool   // the field ended has a value of the author's
 }
 
 // Verdict is what is to be done about a Manager's reply.
@@ -15,14 +17,16 @@ type Verdict struct {
 	Disagreement string // why the reply contradicts the board that the Manager wrote; the reply is rejected then
 	WriteCurrent bool   // the Manager left `current` to the runner
 	WriteTasks   bool   // the Manager left `tasks` to the runner
-	Warning      string // the Manager changed both the list and its reply, and the file wins
+	WriteEnded   bool   // the board does not say how the Manager ended it, or says it still
+	Warning      string // the Manager changed both the list and its reply, and the file wins; or the board cannot say how it ended
 }
 
 // Reconcile compares a Manager's reply with what the Manager did to the board: before is the board
 // before its first attempt in this step, after the board now. next is the reply's next_task, "" for
-// null. In seed 004 the Manager updates the board *and* returns the list and the next task; where
-// the two differ, this decides.
-func Reconcile(before, after Fields, next string, tasks []string) Verdict {
+// null, and ended its status where that ends the board with another than ok, else "". In seed 004
+// the Manager updates the board *and* returns the list and the next task; where the two differ, this
+// decides.
+func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
 	switch {
 	case after.Terminal && next != "":
@@ -45,6 +49,10 @@ func Reconcile(before, after Fields, next string, tasks []string) Verdict {
 		v.WriteTasks = true
 	case !equal(tasks, before.Tasks):
 		v.Warning = "the Manager changed the board's tasks and replied with another list; the board's list stands"
+	}
+	v.WriteEnded = ended != after.Ended && !after.Taken
+	if v.Warning == "" && ended != "" && after.Taken {
+		v.Warning = "the board's field ended is its author's, so only the journal says that the Manager ended the board with " + ended
 	}
 	return v
 }

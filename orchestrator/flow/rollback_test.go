@@ -209,8 +209,8 @@ func TestSnapshotForm(t *testing.T) {
 		flow.BoardWriteStarted{Step: 1}, flow.RunInterrupted{Outcome: flow.Later, Until: "2026-11-22T00:00:00Z"})
 	form := func(b *book) string {
 		s := b.Snapshot("b")
-		if s.Version != 4 {
-			t.Errorf("version %d, want 4", s.Version)
+		if s.Version != 5 {
+			t.Errorf("version %d, want 5", s.Version)
 		}
 		return s.Hash
 	}
@@ -221,6 +221,13 @@ func TestSnapshotForm(t *testing.T) {
 	long.SHA = "5a"
 	b = newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, long)
 	if got, want := form(b), "8c3bfc4e48b2858b0cbd337b661a7544e070da53c72cc98ab3d676f4142fb0ed"; got != want {
+		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
+	}
+	strict, blocked := start, tasked
+	strict.Strict, blocked.Status = true, "blocked"
+	b = newBook(t).own("r1").write(strict, one, attempt(1, flow.TaskCall, 1), blocked, attempt(1, flow.ManagerCall, 1), managed,
+		flow.StepFinished{Step: 1, Manager: "ok", BoardSHA: "b"}, flow.Acknowledged{BoardSHA: "b", Choice: flow.Accept, Text: "accepted"})
+	if got, want := form(b), "f6d4b30d7519763559a57317390cb0a592ce794cbe06db28526ab271ef93d8d2"; got != want {
 		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
 	}
 }
@@ -264,7 +271,7 @@ func TestOlderSnapshots(t *testing.T) {
 			t.Errorf("version %d: a rollback leads to %+v, conflict %q, want the two attempts still", version, r.State.Total, r.Conflict)
 		}
 	}
-	for _, version := range []int{0, 5} {
+	for _, version := range []int{0, 6} {
 		b := newBook(t).own("r1").write(start, one)
 		other := b.Snapshot("b")
 		other.Version = version
@@ -352,7 +359,7 @@ func TestStandstill(t *testing.T) {
 // TestUnreadableAcknowledgement: a rebuilt state that this version cannot read ends nothing.
 func TestUnreadableAcknowledgement(t *testing.T) {
 	for name, exit := range map[string]flow.LockExited{
-		"a newer form":   {Version: 5, State: json.RawMessage(`{"steps":7}`)},
+		"a newer form":   {Version: 6, State: json.RawMessage(`{"steps":7}`)},
 		"no form at all": {State: json.RawMessage(`{"steps":7}`)},
 		"no state":       {Version: 4, State: json.RawMessage(`[]`)},
 	} {

@@ -28,6 +28,16 @@ type State struct {
 	Total   Used      `json:"total,omitzero"`    // over all runs
 	Tasks   []TaskUse `json:"tasks,omitempty"`   // under these limits, in the order of their last use; at most [mostTasks]
 	Session string    `json:"session,omitempty"` // the last one that the tool of a task agent or of the Manager named
+
+	// The fields that form 5 has added.
+	Strict bool         `json:"strict,omitempty"` // a task that is not ok needs a person at the end
+	NotOK  []TaskStatus `json:"not_ok,omitempty"` // tasks whose last reply was not ok, in the order of these replies
+}
+
+// TaskStatus is the status of a task's last reply.
+type TaskStatus struct {
+	Task   string `json:"task"`
+	Status string `json:"status"`
 }
 
 // Step is the open step: the calls of one task's agent, the reviews of its work and the Manager's
@@ -98,6 +108,10 @@ type Ending struct {
 	Message      string `json:"message"`
 	BoardSHA     string `json:"board_sha256"`
 	Acknowledged bool   `json:"acknowledged"`
+
+	// The fields that form 5 has added.
+	Task     string `json:"task,omitempty"`     // of that step
+	Accepted string `json:"accepted,omitempty"` // what the Lead accepted, as the board stands
 }
 
 // TransitionError says that an event cannot happen in the state that it was applied to: a journal

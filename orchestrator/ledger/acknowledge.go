@@ -26,54 +26,80 @@ import (
 // Question is what the Lead of a board has to decide.
 type Question struct {
 	Text string // why the board stopped; "" when there is nothing to decide
-	Diff string // what changed, or what the decision will change, as a unified diff; "" when nothing did
+	Diff string // what changed, or what the decision changes, as a unified diff; "" when nothing does
 
-	GoesOn bool // the next run works on without an acknowledgement
+	GoesOn bool   // the next run works on without an acknowledgement
+	Open   bool   // the Lead has to choose, and has not: nothing was written
+	Task   string // that Retry makes current again, as the board spells it; "" if none can be told
+	Undone string // the tasks that Accept leaves undone, in words; "" if the journal does not say
 }
 
-// Acknowledge journals the Lead's decision that a board may go on as it stands. It thaws a frozen
-// board, applies what a reconciliation found, and acknowledges an ending with blocked, error or
-// escalate. With ask it returns the question and writes nothing. Errors: *NoRunError,
-// *durable.HeldError while a run owns the board, *failure.Invalid for a board that cannot be read.
-func Acknowledge(boardPath string, dir rundir.Dir, note string, ask bool, r *redact.Redactor, now func() time.Time) (q Question, err error) {
-	if _, err := os.Stat(dir.Journal()); err != nil {
-		return q, &NoRunError{boardPath}
-	}
-	source, err := board.ReadFile(boardPath)
-	if err == nil {
-		_, err = board.Parse(boardPath, source)
-	}
+// Answer is what the Lead decides. With Ask nothing is decided and nothing is written.
+type Answer struct {
+	Choice flow.Choice // about a board that ended: Accept or Retry; "" shows the choice
+	Note   string
+	Ask    bool
+}
+
+// Acknowledge journals the Lead's decision. It thaws a frozen board, applies what a reconciliation
+// found, or decides what becomes of a board that ended with tasks undone: its field ended is taken
+// off, and with Retry the task is made current again. Errors: *NoRunError, *durable.HeldError while
+// a run owns the board, *failure.Invalid for a board that cannot be read or a choice that it does not
+// have.
+func Acknowledge(boardPath string, dir rundir.Dir, answer Answer, r *redact.Redactor, now func() time.Time) (q Question, err error) {
+	b, err := parseBoard(boardPath)
 	if err != nil {
-		return q, &failure.Invalid{Err: err}
+		return q, err
+	}
+	ask := answer
+	ask.Ask = true
+	if _, err := os.Stat(dir.Journal()); err != nil && b.EndedWith() == "" {
+		return q, &NoRunError{boardPath}
+	} else if err != nil && (answer.Ask || answer.Choice == "") {
+		return arbitrate(boardPath, dir, b, ask, r, now) // no folder is made for a question
+	}
+	if err := dir.Ensure(); err != nil {
+		return q, err
 	}
 	lock, err := durable.Acquire(dir.Lock())
 	if err != nil {
 		return q, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
-	if err := l.read(ask); err != nil {
-		return q, errors.Join(err, l.Close())
+	if b, err = parseBoard(boardPath); err != nil { // no run changes it any more
+		return q, err
 	}
-	a := &arbitration{Ledger: l, source: source, ask: ask}
-	q, err = a.decide(flow.Acknowledged{Board: l.board, BoardSHA: board.SHA(source), Note: note})
-	if err == nil && !ask && q.Text != "" {
+	q, err = arbitrate(boardPath, dir, b, ask, r, now)
+	if err != nil || answer.Ask || q.Open || q.Text == "" {
+		return q, err
+	}
+	return arbitrate(boardPath, dir, b, answer, r, now)
+}
+
+func parseBoard(path string) (*board.Board, error) {
+	source, err := board.ReadFile(path)
+	var b *board.Board
+	if err == nil {
+		b, err = board.Parse(path, source)
+	}
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	return b, nil
+}
+
+// arbitrate asks for a decision, or makes it.
+func arbitrate(boardPath string, dir rundir.Dir, b *board.Board, answer Answer, r *redact.Redactor, now func() time.Time) (q Question, err error) {
+	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
+	a := &arbitration{Ledger: l, path: boardPath, before: b, answer: answer, status: map[string]string{}}
+	if err = a.read(); err == nil {
+		q, err = a.decide(flow.Acknowledged{Board: l.board, BoardSHA: b.SHA, Note: answer.Note, Choice: answer.Choice})
+	}
+	if err == nil && a.decided {
 		err = l.logbook.redraw(&l.history)
 	}
 	q.Diff = r.String(q.Diff)
 	return q, errors.Join(err, l.Close())
-}
-
-// read replays the journal. With ask it does not open it, which would set an unfinished record
-// aside.
-func (l *Ledger) read(ask bool) (err error) {
-	if !ask {
-		return l.Open(func(flow.Entry) {})
-	}
-	if l.history, _, err = Fold(l.dir, nil); err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	return CheckFile(l.dir, l.history)
 }
 
 // NoRunError says that a board was never run.
@@ -87,23 +113,178 @@ func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
 // arbitration is one decision of the Lead about one board.
 type arbitration struct {
 	*Ledger
-	source []byte // of the board as it is now
-	ask    bool
+	path    string
+	before  *board.Board // the decision
+	answer  Answer
+	status  map[string]string // of the last reply to each task
+	decided bool
+}
+
+// read replays the journal. A question does not open it, which would set an unfinished record aside.
+func (a *arbitration) read() (err error) {
+	note := func(e flow.Entry) {
+		if finished, ok := e.Event.(flow.StepFinished); ok {
+			a.status[finished.Task] = finished.Status
+		}
+	}
+	if !a.answer.Ask {
+		return a.Open(note)
+	}
+	a.history, _, err = Fold(a.dir, func(e flow.Entry) error { note(e); return nil })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	return CheckFile(a.dir, a.history)
 }
 
 func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
-	text := waitsFor(&a.history)
-	if text == "" {
+	text := a.waitsFor()
+	switch {
+	case text == "":
 		return Question{}, nil
-	}
-	if a.history.Custody.Locked != "" || a.history.Contradiction() != "" {
-		return a.arbitrate(e, text)
+	case a.hasEnded():
+		return a.settle(e, text)
+	case a.answer.Choice == flow.Retry:
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no task to make current again: %s", a.board, text),
+			Fix: "kanban-run ack " + a.path}
+	case a.history.Custody.Locked != "" || a.history.Contradiction() != "":
+		return a.reconcile(e, text)
 	}
 	q := Question{Text: text, Diff: a.boardDiff(), GoesOn: a.history.Standstill() == "" && a.history.State.GoesOn()}
-	if a.ask {
+	if a.answer.Ask {
 		return q, nil
 	}
 	return q, a.recordDecision(e)
+}
+
+// waitsFor is why the board waits for its Lead, "" if it does not. One that is complete with tasks
+// undone waits only for a Lead that has something to say.
+func (a *arbitration) waitsFor() string {
+	s := a.history.State
+	switch {
+	case a.history.Standstill() != "":
+		return a.history.Standstill()
+	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged:
+		return s.Text
+	case a.before.EndedWith() != "":
+		return "the Manager ended the board with status " + a.before.Ended + ", as the board says"
+	case a.before.Terminal() && s.Step == nil && s.Last.Accepted == "" && a.firstNotOK() != "":
+		return s.Text
+	default:
+		return ""
+	}
+}
+
+// hasEnded says whether the board is over, so that the Lead has to choose what becomes of it.
+func (a *arbitration) hasEnded() bool {
+	return a.history.Standstill() == "" && a.history.State.Step == nil && a.before.Terminal()
+}
+
+// settle does what the Lead chose for a board that ended. The choice is journaled first: where the
+// board could not be written after it, the board still says that it waits.
+func (a *arbitration) settle(e flow.Acknowledged, text string) (Question, error) {
+	q := Question{Text: text, Open: a.answer.Choice == "", Task: a.again(), Undone: a.undone()}
+	edit := board.Edit{Ended: new(string)}
+	switch {
+	case q.Open:
+		return q, nil
+	case a.answer.Choice == flow.Retry && q.Task == "":
+		return q, &failure.Invalid{Err: fmt.Errorf("it cannot be told which task of %s to do again", a.board), Fix: "set current to its path, then kanban-run " + a.path}
+	case a.answer.Choice == flow.Retry:
+		edit.Current, e.Text = &q.Task, q.Task+" is to be done again, says the Lead"
+	default:
+		e.Text = "accepted by the Lead"
+		if q.Undone != "" {
+			e.Text += " with " + q.Undone
+		}
+	}
+	after, err := a.edited(edit)
+	if err != nil {
+		return q, &failure.Invalid{Err: err}
+	}
+	if e.BoardSHA = board.SHA(after); e.BoardSHA != a.before.SHA {
+		q.Diff = unified("before", a.before.Source, a.board, after)
+	}
+	if a.answer.Ask {
+		return q, nil
+	}
+	if err := a.recordDecision(e); err != nil || e.BoardSHA == a.before.SHA {
+		return q, err
+	}
+	path, err := filepath.EvalSymlinks(a.path)
+	if err != nil {
+		return q, err
+	}
+	return q, board.Save(path, after)
+}
+
+// edited is the board with an edit, which has to make it go on where it names a task.
+func (a *arbitration) edited(edit board.Edit) ([]byte, error) {
+	after, err := a.before.Splice(edit)
+	if err != nil || edit.Current == nil {
+		return after, err
+	}
+	b, err := board.Parse(a.path, after)
+	if err == nil && b.Terminal() {
+		err = fmt.Errorf("phase is %s, so the board stays over with a current task", b.Phase)
+	}
+	return after, err
+}
+
+// again is the task that the Lead can have done again, as the board spells it: the one that the
+// Manager ended the board on, or the first that is not ok. Without a journal it is the first that is
+// not marked as done.
+func (a *arbitration) again() string {
+	task := a.history.State.Last.Task
+	if a.before.EndedWith() == "" && a.history.State.Last.Status == "ok" {
+		task = a.firstNotOK()
+	}
+	if i := a.before.Find(task); task != "" && i >= 0 {
+		return a.before.TaskPaths()[i]
+	}
+	for i, p := range a.before.TaskPaths() {
+		if task == "" && !a.before.Entry(i).Done() {
+			return p
+		}
+	}
+	return task
+}
+
+// firstNotOK is the first task that stands on the board, is not marked as done and did not end well.
+func (a *arbitration) firstNotOK() string {
+	for _, t := range a.history.State.NotOK {
+		if i := a.before.Find(t.Task); i >= 0 && !a.before.Entry(i).Done() {
+			return t.Task
+		}
+	}
+	return ""
+}
+
+// undone counts the tasks that are not marked as done and whose last reply was not ok, or that were
+// never begun: "2 of 5 tasks undone".
+func (a *arbitration) undone() string {
+	if len(a.status) == 0 {
+		return ""
+	}
+	done := 0
+	for i := range a.before.TaskPaths() {
+		if a.before.Entry(i).Done() {
+			done++
+		}
+	}
+	for task, status := range a.status {
+		if i := a.before.Find(task); i >= 0 && status == "ok" && !a.before.Entry(i).Done() {
+			done++
+		}
+	}
+	left := a.before.Len() - done
+	if left <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s undone", left, flow.Count(a.before.Len(), "task"))
 }
 
 // recordDecision journals the Lead's decision. It is no run's, so it takes no epoch of its own.
@@ -120,12 +301,13 @@ func (a *arbitration) recordDecision(events ...flow.Event) (err error) {
 			return err
 		}
 	}
+	a.decided = true
 	return a.Commit()
 }
 
-// arbitrate ends a RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", steps 8, 9 and
+// reconcile ends a RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", steps 8, 9 and
 // 11. The diff shows what the decision does to the state of the work.
-func (a *arbitration) arbitrate(e flow.Acknowledged, text string) (Question, error) {
+func (a *arbitration) reconcile(e flow.Acknowledged, text string) (Question, error) {
 	was := a.history.State
 	rebuilt, point, err := a.outcome()
 	if err != nil {
@@ -135,7 +317,7 @@ func (a *arbitration) arbitrate(e flow.Acknowledged, text string) (Question, err
 		return Question{}, err
 	}
 	q := Question{Text: text, Diff: summary(rebuilt, point) + unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))}
-	if a.ask {
+	if a.answer.Ask {
 		return q, nil
 	}
 	events := []flow.Event{e, rebuilt.Exit(a.board, flow.DecisionLead, text, point)}
@@ -183,10 +365,10 @@ func stateJSON(s flow.State) []byte {
 // boardDiff is the change of the board since its bytes were last kept.
 func (a *arbitration) boardDiff() string {
 	before, err := board.ReadFile(a.dir.Before())
-	if errors.Is(err, fs.ErrNotExist) || err != nil || bytes.Equal(before, a.source) {
+	if errors.Is(err, fs.ErrNotExist) || err != nil || bytes.Equal(before, a.before.Source) {
 		return ""
 	}
-	return unified("before", before, a.board, a.source)
+	return unified("before", before, a.board, a.before.Source)
 }
 
 // maxDiff bounds the lines of a diff that is shown.
@@ -201,16 +383,4 @@ func unified(oldName string, old []byte, newName string, new []byte) string {
 		lines = append(lines[:maxDiff], fmt.Sprintf("… and %s more\n", flow.Count(len(lines)-maxDiff, "line")))
 	}
 	return strings.Join(lines, "")
-}
-
-// waitsFor is why a board waits for its Lead, "" if it does not.
-func waitsFor(h *flow.History) string {
-	switch s := h.State; {
-	case h.Standstill() != "":
-		return h.Standstill()
-	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged:
-		return s.Text
-	default:
-		return ""
-	}
 }

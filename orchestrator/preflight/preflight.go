@@ -41,6 +41,7 @@ type Job struct {
 type Setup struct {
 	Limits       flow.Limits
 	OnDivergence string // "accept" or "freeze"
+	Strict       bool   // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
 	MaxOutput    int64 // of an attempt, in bytes; 0 is no bound
 	Roster       *roster.Roster
@@ -180,10 +181,9 @@ func (p *Prepared) check(b *board.Board) error {
 	return p.checkRole(flow.ManagerRole)
 }
 
-// checkEnding warns of a board that is over and has no journal: one that ended with blocked looks
-// like one that is complete.
+// checkEnding warns of a board that is over and has no journal: tasks of it may not be ok.
 func (p *Prepared) checkEnding(b *board.Board) {
-	if _, err := os.Lstat(rundir.Of(p.Workspace.Path).Journal()); errors.Is(err, fs.ErrNotExist) && b.Len() > 0 {
+	if _, err := os.Lstat(rundir.Of(p.Workspace.Path).Journal()); errors.Is(err, fs.ErrNotExist) && b.Len() > 0 && b.EndedWith() == "" {
 		p.notice("the board is over, and no journal of a run is here to tell how it ended")
 	}
 }

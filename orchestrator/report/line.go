@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -65,7 +66,7 @@ func describe(e flow.Event) []line {
 	case flow.BoardWriteStarted, flow.BoardWritten, flow.RunInterrupted, flow.RunFinished:
 		return nil
 	case flow.Acknowledged:
-		return []line{{calm, "acknowledged by the Lead" + noteSuffix(e.Note)}}
+		return []line{{calm, cmp.Or(e.Text, "acknowledged by the Lead") + noteSuffix(e.Note)}}
 	default:
 		return describeCustody(e)
 	}

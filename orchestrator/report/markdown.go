@@ -91,11 +91,11 @@ func (m *markdown) overview(boards []digest.Digest) {
 		if rejected > 0 {
 			tries += fmt.Sprintf(" (%d rejected)", rejected)
 		}
-		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d.Outcome), d.Board, outcomeWords(d.Outcome), d.Earlier+len(d.Steps), tries,
+		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d), d.Board, outcomeWords(d.Outcome), d.Earlier+len(d.Steps), tries,
 			took(d.Ended.Sub(d.Began).Milliseconds()), priced(d.Used))
 	}
 	for i := range boards {
-		if d := &boards[i]; d.Outcome != flow.Complete {
+		if d := &boards[i]; !isPlainlyComplete(d) {
 			m.line("\n**%s**: %s%s", d.Board, d.Text, adviceSuffix(d.Advice))
 		}
 	}
@@ -116,9 +116,17 @@ func adviceSuffix(advice string) string {
 	return ". Next: " + advice
 }
 
-func outcomeSign(o flow.Outcome) string {
-	switch o {
+// isPlainlyComplete says whether there is nothing to say but that the board is complete.
+func isPlainlyComplete(d *digest.Digest) bool {
+	return d.Outcome == flow.Complete && d.Text == flow.CompleteText
+}
+
+func outcomeSign(d *digest.Digest) string {
+	switch d.Outcome {
 	case flow.Complete:
+		if !isPlainlyComplete(d) {
+			return "!"
+		}
 		return "✓"
 	case flow.NeedsPerson, flow.Exhausted, flow.Frozen, flow.Invalid, flow.Owned, flow.Failed:
 		return "✗"
@@ -205,7 +213,7 @@ func (m *markdown) timeline(d *digest.Digest) {
 		s := &d.Steps[i]
 		kind := "done"
 		switch {
-		case s == d.Culprit():
+		case s == d.Culprit() || s.Status != "" && s.Status != "ok":
 			kind = "crit"
 		case s.State == digest.Open:
 			kind = "active"

@@ -28,18 +28,24 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	}
 }
 
+// Quote quotes a path for a shell, where that is possible.
+func Quote(path string) string {
+	if quoted, err := syntax.Quote(path, syntax.LangPOSIX); err == nil {
+		return quoted
+	}
+	return path
+}
+
 // Advice is what a person does next about a board that is not complete; log is its supervisor
 // log. goesOn says that the next run needs no acknowledgement.
 func Advice(o flow.Outcome, board, log string, goesOn bool) string {
-	if quoted, err := syntax.Quote(board, syntax.LangPOSIX); err == nil { // for a shell
-		board = quoted
-	}
+	board = Quote(board)
 	switch o {
 	case flow.NeedsPerson:
 		if goesOn {
 			return "kanban-run log " + board + " shows what happened; mend the task, the board or the role if need be, then the same command goes on"
 		}
-		return "kanban-run log " + board + " shows what happened; edit the board, or kanban-run ack " + board + " when it may go on as it stands"
+		return "kanban-run log " + board + " shows what happened; kanban-run ack " + board + " shows what you can decide, or set current to the task to do again"
 	case flow.Frozen:
 		return "kanban-run ack -n " + board + " shows what changed and what your decision would change; look at it, mend the board if need be, then kanban-run ack " + board
 	case flow.Owned:

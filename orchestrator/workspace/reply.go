@@ -13,9 +13,18 @@ import (
 
 // Decision is the part of a Manager's reply that is about the board.
 type Decision struct {
-	Given *contract.TaskList // the list that it was given
-	Next  *string            // next_task
-	Tasks *contract.TaskList
+	Given  *contract.TaskList // the list that it was given
+	Status contract.Status
+	Next   *string // next_task
+	Tasks  *contract.TaskList
+}
+
+// ended is the status that the board has to show: one that needs a person, where it ends the board.
+func (d Decision) ended() string {
+	if d.Next != nil || d.Status == contract.OK {
+		return ""
+	}
+	return string(d.Status)
 }
 
 // Judge checks a Manager's reply whose JSON is valid. next_task must exist, the reply must agree
@@ -79,11 +88,11 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Fail
 // Compare says what is left to write of a Manager's decision, and whether it contradicts the board.
 func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
 	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given.Clean}
-	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks.Clean)
+	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks.Clean, d.ended())
 }
 
 func (w *Workspace) fields(b *board.Board) flow.Fields {
-	f := flow.Fields{Terminal: b.Terminal(), Tasks: w.Tasks(b).Clean}
+	f := flow.Fields{Terminal: b.Terminal(), Tasks: w.Tasks(b).Clean, Ended: b.Ended, Taken: !b.HoldsEnded()}
 	if b.Current.Set && !b.Current.Null {
 		f.Current = w.Seen(b.Current.Path)
 	}
@@ -101,7 +110,7 @@ func (w *Workspace) next(d Decision) string {
 // Splice is the board's new bytes, nil when there is nothing to write. Errors: the board cannot
 // hold the decision.
 func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) ([]byte, error) {
-	if !v.WriteCurrent && !v.WriteTasks {
+	if !v.WriteCurrent && !v.WriteTasks && !v.WriteEnded {
 		return nil, nil
 	}
 	return b.Splice(w.edit(b, v, d))
@@ -116,6 +125,10 @@ func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit 
 	} else if v.WriteCurrent {
 		current := written(next)
 		e.Current = &current
+	}
+	if v.WriteEnded {
+		ended := d.ended()
+		e.Ended = &ended
 	}
 	if v.WriteTasks {
 		e.SetTasks = true

@@ -158,8 +158,12 @@ func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (str
 
 // View is [Workspace.View] for a board without a run.
 func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string) (string, error)) (flow.Board, error) {
-	v := flow.Board{Terminal: b.Terminal(), SHA: b.SHA}
-	if v.Terminal || s.Step != nil && (s.Step.Before != nil || s.Step.Reply != nil) {
+	v := flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), SHA: b.SHA}
+	if v.Terminal {
+		v.NotOK, v.Tasks = undone(b, s.NotOK), b.Len()
+		return v, nil
+	}
+	if s.Step != nil && (s.Step.Before != nil || s.Step.Reply != nil) {
 		return v, nil
 	}
 	if !b.Current.Set {
@@ -174,6 +178,16 @@ func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string)
 		return v, &failure.Invalid{Err: task.RoleProblem(err)}
 	}
 	return v, nil
+}
+
+// undone are those of the tasks that stand on the board's list and are not marked as done there.
+func undone(b *board.Board, tasks []flow.TaskStatus) (left []flow.TaskStatus) {
+	for _, t := range tasks {
+		if i := b.Find(t.Task); i >= 0 && !b.Entry(i).Done() {
+			left = append(left, t)
+		}
+	}
+	return left
 }
 
 // CheckSecrets refuses paths that redaction would change: they could not be journaled. Errors:
