@@ -14,7 +14,7 @@ SOURCES := $(shell find cmd orchestrator roles schema -name '*.go' -not -name '*
 SCRIPTS := $(shell find .ci cmd examples -name '*.sh') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
 
 # Real agents have a target of their own.
-GO_TEST := KANBAN_RUN_REQUIRE_AGENTS=none $(GO) test
+GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none $(GO) test
 BENCHES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' orchestrator))))
 
 help: ## list the targets
@@ -40,7 +40,7 @@ race: ## run the tests with the race detector, but for those of a program that i
 	$(GO_TEST) -race ./...
 
 exhaustive: ## run the crash tests and the scripts whole: every failpoint, 300 random kills, boards of thousands of tasks
-	KANBAN_RUN_EXHAUSTIVE=1 $(GO_TEST) -parallel 4 ./cmd/kanban-run
+	KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) -parallel 4 ./cmd/kanban-run
 
 bench-once: ## run each benchmark once
 	@mkdir -p bin
@@ -65,10 +65,10 @@ fuzz: ## fuzz every target, FUZZTIME executions each
 
 soak: kills mutate fuzz ## what takes hours: random kills, mutation tests, long fuzzing
 
-# 10,000 take about a quarter of an hour. KANBAN_RUN_SEED=N repeats the choices of a run.
+# 10,000 take about a quarter of an hour. KANBAN_TEST_SEED=N repeats the choices of a run.
 KILLS ?= 10000
 kills: ## kill real runs KILLS times at random, and look whether anything was lost
-	KANBAN_RUN_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandomKills$$' -timeout 60m -v
+	KANBAN_TEST_SOAK=$(KILLS) $(GO) test ./cmd/kanban-run -count=1 -run '^TestRandomKills$$' -timeout 60m -v
 
 PURE := orchestrator/flow orchestrator/contract orchestrator/digest
 mutate: ## change the pure packages a little, again and again, and look whether their tests notice
@@ -80,7 +80,7 @@ mutate: ## change the pure packages a little, again and again, and look whether 
 AGENTS ?= claude-codex gemini-opencode
 test-agents: ## install the real agents into a cache, and test the adapters with them against a fake model: [AGENTS=claude-codex]
 	set -e; for group in $(AGENTS); do .ci/agents/install $$group; done
-	KANBAN_RUN_REQUIRE_AGENTS=$(if $(filter gemini-opencode,$(AGENTS)),all,1) \
+	KANBAN_TEST_REQUIRE_AGENTS=$(if $(filter gemini-opencode,$(AGENTS)),all,1) \
 	  $(GO) test -count=1 -timeout 30m ./orchestrator/agent/... ./cmd/kanban-run -run 'Real|Claude|Codex|Others'
 
 bench: build ## the cost of a step beside a bare C loop that does the same work

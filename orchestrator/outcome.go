@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,6 +176,16 @@ func (r *run) warnOfCost(c *call) {
 	r.warned = true
 	r.Observer.Notice(r.Board, fmt.Sprintf("%s cannot hold: %s (%s) told no cost of attempt %d in step %d; an unknown cost is not counted",
 		strings.Join(limits, " and "), c.Role, c.player.Adapter.Name(), c.Attempt, c.Step))
+}
+
+// warnOfLimits says once of each limit that it is nearly used.
+func (r *run) warnOfLimits() {
+	for _, text := range r.ledger.State().NearLimits() {
+		if !slices.Contains(r.near, text) {
+			r.near = append(r.near, text)
+			r.Observer.Notice(r.Board, text)
+		}
+	}
 }
 
 // restoreAccounts adds what earlier runs journaled of the open step's sessions. Without it a tool

@@ -37,6 +37,7 @@ type run struct {
 	steps  int       // finished in this run
 	used   flow.Used // by the attempts of this run
 	warned bool      // a limit of cost cannot hold; see warnOfCost
+	near   []string  // what was said of limits that are nearly used
 }
 
 // loop is seed 004's supervisor_loop, "State Machine": read the board, decide, act, again. Package
@@ -49,6 +50,7 @@ func (r *run) loop() (flow.Finish, error) {
 		}
 		switch e := flow.Next(*r.ledger.State(), view).(type) {
 		case flow.Spawn:
+			r.warnOfLimits()
 			err = r.spawn(e, b)
 		case flow.WriteBoard:
 			err = r.writeBoard(b)

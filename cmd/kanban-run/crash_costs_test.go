@@ -27,7 +27,7 @@ func TestLimitsOutliveEveryKill(t *testing.T) {
 				s.args = []string{"--agent", "stub", "--stub", "tell.yaml", "--max-cost", "0.03"}
 				s.shield = true
 				failpoint := fmt.Sprintf("%s@%d=self", name, n)
-				killed := s.start([]string{"KANBAN_RUN_FAILPOINT=" + failpoint}).wait() == 128+int(syscall.SIGKILL)
+				killed := s.start([]string{"KANBAN_TEST_FAILPOINT=" + failpoint}).wait() == 128+int(syscall.SIGKILL)
 				spendsTheRest(s, failpoint)
 				if n == 1 && !killed {
 					t.Fatal("the place was never reached")

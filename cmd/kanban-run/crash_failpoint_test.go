@@ -144,7 +144,7 @@ func (p place) killOnce(t *testing.T, binary, failpoint string) (killed bool) {
 		p.scene(t, s)
 	}
 	then := s.history()
-	run := s.start([]string{"KANBAN_RUN_FAILPOINT=" + failpoint})
+	run := s.start([]string{"KANBAN_TEST_FAILPOINT=" + failpoint})
 	if p.drive != nil {
 		p.drive(run)
 	}
@@ -176,7 +176,7 @@ func (s *site) goOn() {
 // killedAtWork: both halves were killed while an agent was at work.
 func killedAtWork(t *testing.T, s *site) {
 	t.Helper()
-	s.start([]string{"KANBAN_RUN_FAILPOINT=forked@1=both"}).wait()
+	s.start([]string{"KANBAN_TEST_FAILPOINT=forked@1=both"}).wait()
 	s.settle(bothHalves, history{})
 }
 

@@ -16,14 +16,14 @@ const (
 )
 
 // TestRandomKills kills the runner, its guardian or both at any moment, again and again, and looks whether anything was lost,
-// done twice or left behind. KANBAN_RUN_SOAK is the number of kills, KANBAN_RUN_SEED repeats the choice of a failed run.
+// done twice or left behind. KANBAN_TEST_SOAK is the number of kills, KANBAN_TEST_SEED repeats the choice of a failed run.
 func TestRandomKills(t *testing.T) {
 	kills := 30
 	if exhaustive() {
 		kills = 300
 	}
-	kills = int(number(t, "KANBAN_RUN_SOAK", int64(kills)))
-	seed := number(t, "KANBAN_RUN_SEED", time.Now().UnixNano())
+	kills = int(number(t, "KANBAN_TEST_SOAK", int64(kills)))
+	seed := number(t, "KANBAN_TEST_SEED", time.Now().UnixNano())
 	t.Logf("%d kills, seed %d", kills, seed)
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	binary := built(t, buildPlain)

@@ -32,7 +32,7 @@ func dieReconciling(t *testing.T, binary, failpoint string) (killed bool) {
 	}
 	state := strings.TrimSuffix(journalFile, "journal.jsonl") + "state.md"
 	s.write(state, s.read(state)+"hello\n")
-	run := s.start([]string{"KANBAN_RUN_FAILPOINT=" + failpoint})
+	run := s.start([]string{"KANBAN_TEST_FAILPOINT=" + failpoint})
 	killed = run.wait() != exitComplete
 	if code := s.start(nil).wait(); code != exitComplete {
 		t.Errorf("%s: the same command ended with exit code %d\n%s", failpoint, code, s.story())

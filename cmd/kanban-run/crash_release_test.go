@@ -26,7 +26,7 @@ func TestReleaseHasNoFailpoints(t *testing.T) {
 // compiler compares short texts without keeping them, and joins others with what stands beside them, but a name that is
 // passed to a function stays in one piece.
 func traces() []string {
-	found := []string{"KANBAN_RUN_FAILPOINT"}
+	found := []string{"KANBAN_TEST_FAILPOINT"}
 	for _, p := range places() {
 		if strings.Contains(p.name, "-") && len(p.name) >= len("agent-gone") {
 			found = append(found, p.name)

@@ -331,6 +331,8 @@ func TestRefusals(t *testing.T) {
 		{name: "number in a variable", environ: []string{"KANBAN_RUN_JOBS=0"},
 			want: `variable KANBAN_RUN_JOBS: "0" is no number of at least 1`,
 			hint: "write a whole number, 1 or more"},
+		{name: "a misspelt variable", environ: []string{"KANBAN_RUN_ROLE=x", "KANBAN_RUN_MARK=x", "KANBAN_RUN_TIMEUOT=", "KANBAN_RUN_MAXCOST=5"},
+			want: "variable KANBAN_RUN_MAXCOST: no such setting", hint: "did you mean KANBAN_RUN_MAX_COST?"},
 		{name: "number too large", flags: map[string][]string{"max_steps": {"99999999999999999999"}},
 			want: `flag --max-steps: "99999999999999999999" is no number of at least 0`,
 			hint: "write a whole number, 0 or more"},

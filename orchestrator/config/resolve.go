@@ -195,7 +195,33 @@ func (r *resolver) listOrigins() []Origin {
 	return all
 }
 
+// own are variables of this program's that are no settings: it sets them for its agents and its
+// other process.
+var own = []string{"KANBAN_RUN_ROLE", "KANBAN_RUN_MARK", "KANBAN_RUN_ACTION", "KANBAN_RUN_JOB_TOKEN"}
+
+// checkVariables refuses a variable that looks like a setting and is none: a limit of money that is
+// misspelt would be no limit.
+func checkVariables(environ []string) error {
+	var names []string
+	for _, row := range rows() {
+		if row.Variable != "" {
+			names = append(names, row.Variable)
+		}
+	}
+	for _, assignment := range environ {
+		name, value, _ := strings.Cut(assignment, "=")
+		if !strings.HasPrefix(name, "KANBAN_RUN_") || value == "" || slices.Contains(names, name) || slices.Contains(own, name) {
+			continue
+		}
+		return &Error{Text: "variable " + name + ": no such setting", Fix: suggest(name, names, "unset it; the variables are ")}
+	}
+	return nil
+}
+
 func (r *resolver) fromEnviron() ([]given, error) {
+	if err := checkVariables(r.in.Environ); err != nil {
+		return nil, err
+	}
 	var values []given
 	for _, row := range rows() {
 		value := ""

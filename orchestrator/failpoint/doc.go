@@ -3,7 +3,7 @@
 //
 // A test arms one place by the environment:
 //
-//	KANBAN_RUN_FAILPOINT=NAME@N=VICTIM
+//	KANBAN_TEST_FAILPOINT=NAME@N=VICTIM
 //
 // When NAME is reached for the N-th time, VICTIM gets SIGKILL: self, the process that reached it;
 // parent, the process that started it (a runner's guardian); both, the parent first.

@@ -12,7 +12,7 @@ import (
 )
 
 // variable is the environment variable that arms a place.
-const variable = "KANBAN_RUN_FAILPOINT"
+const variable = "KANBAN_TEST_FAILPOINT"
 
 type trap struct {
 	name   string

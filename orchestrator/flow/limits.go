@@ -72,6 +72,37 @@ func (s *State) reached(task string) string {
 	}
 }
 
+// NearLimits says of which limits at least 80 % is used, and not all: those of the run, and those of
+// a task for the open step's.
+func (s *State) NearLimits() (texts []string) {
+	l, task, t := s.Limits, "", TaskUse{}
+	if s.Step != nil {
+		task = s.Step.Task
+		t = s.task(task)
+	}
+	near := func(used, most int64) bool { return most > 0 && used < most && used >= most-most/5 }
+	note := func(format string, args ...any) { texts = append(texts, fmt.Sprintf(format, args...)) }
+	if near(s.Used.Cost, l.MaxCost) {
+		note("80 %% of the limit of %s (max_cost) is used", Dollars(l.MaxCost))
+	}
+	if near(s.Used.Millis, l.MaxMillis) {
+		note("80 %% of the limit of %s (max_duration) is used", Span(l.MaxMillis))
+	}
+	if near(int64(s.Steps), int64(l.MaxSteps)) {
+		note("80 %% of the limit of %s (max_steps) is used", Count(l.MaxSteps, "step"))
+	}
+	if near(t.Used.Cost, l.MaxTaskCost) {
+		note("80 %% of the limit of %s for a task (max_task_cost) is used by %s", Dollars(l.MaxTaskCost), task)
+	}
+	if near(t.Used.Millis, l.MaxTaskMillis) {
+		note("80 %% of the limit of %s for a task (max_task_duration) is used by %s", Span(l.MaxTaskMillis), task)
+	}
+	if near(int64(t.Steps), int64(l.MaxTaskSteps)) {
+		note("80 %% of the limit of %s for a task (max_task_steps) is used by %s", Count(l.MaxTaskSteps, "step"), task)
+	}
+	return texts
+}
+
 // reachedSteps says which limit lets no other step begin with the task, or "".
 func (s *State) reachedSteps(task string) string {
 	l := s.Limits

@@ -326,3 +326,32 @@ func TestTally(t *testing.T) {
 		}
 	}
 }
+
+// TestNearLimits: at 80 % of a limit, and no longer than it is not reached, the run says so.
+func TestNearLimits(t *testing.T) {
+	open := flow.StepStarted{Step: 5, Task: "t1", Role: "Implementor", BoardSHA: "x"}
+	four := events(stepOf(1, "t1", 1000, 100), stepOf(2, "t1", 1000, 100), stepOf(3, "t2", 1000, 100), stepOf(4, "t2", 1000, 100))
+	for name, tt := range map[string]struct {
+		limits flow.Limits
+		events []flow.Event
+		want   []string
+	}{
+		"none":                 {flow.Limits{}, four, nil},
+		"steps":                {flow.Limits{MaxSteps: 5}, four, []string{"80 % of the limit of 5 steps (max_steps) is used"}},
+		"not yet":              {flow.Limits{MaxSteps: 6, MaxCost: 10_001, MaxMillis: 1001}, four, nil},
+		"reached":              {flow.Limits{MaxSteps: 4, MaxCost: 8000, MaxMillis: 800}, four, nil},
+		"one step":             {flow.Limits{MaxSteps: 1}, nil, nil},
+		"cost":                 {flow.Limits{MaxCost: 10_000}, four, []string{"80 % of the limit of $0.01 (max_cost) is used"}},
+		"time":                 {flow.Limits{MaxMillis: 1000}, four, []string{"80 % of the limit of 1s (max_duration) is used"}},
+		"all but used up":      {flow.Limits{MaxCost: 8001}, four, []string{"80 % of the limit of $0.0080 (max_cost) is used"}},
+		"no bound to speak of": {flow.Limits{MaxSteps: math.MaxInt, MaxCost: math.MaxInt64}, four, nil},
+		"of another task":      {flow.Limits{MaxTaskSteps: 2, MaxTaskCost: 5000, MaxTaskMillis: 500}, four, nil},
+		"of the open step's task": {flow.Limits{MaxTaskSteps: 3, MaxTaskCost: 5000, MaxTaskMillis: 500}, append(four, open), []string{
+			"80 % of the limit of $0.0050 for a task (max_task_cost) is used by t1", "80 % of the limit of 500ms for a task (max_task_duration) is used by t1"}},
+	} {
+		s := after(t, append([]flow.Event{limited(tt.limits)}, tt.events...)...)
+		if diff := cmp.Diff(tt.want, s.NearLimits()); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}

@@ -28,7 +28,7 @@ func programs(name string) (program, bool) {
 
 // Find returns the path of claude, codex, gemini or opencode in its tested version: as installed by
 // .ci/agents/install, else from PATH. Without one the test is skipped, or fails where
-// KANBAN_RUN_REQUIRE_AGENTS is set. "none" there skips all such tests; gemini and opencode, which
+// KANBAN_TEST_REQUIRE_AGENTS is set. "none" there skips all such tests; gemini and opencode, which
 // are slow, run only with "all".
 func Find(t testing.TB, name string) string {
 	t.Helper()
@@ -36,7 +36,7 @@ func Find(t testing.TB, name string) string {
 	if !known {
 		t.Fatalf("there is no agent %q", name)
 	}
-	required := os.Getenv("KANBAN_RUN_REQUIRE_AGENTS")
+	required := os.Getenv("KANBAN_TEST_REQUIRE_AGENTS")
 	if required == "none" || p.group != "claude-codex" && required != "all" {
 		t.Skipf("SKIPPED, the real agent is not tested: make test-agents does")
 	}
@@ -56,7 +56,7 @@ func Find(t testing.TB, name string) string {
 
 // cacheFolder is where .ci/agents/install installs.
 func cacheFolder() string {
-	if dir := os.Getenv("KANBAN_RUN_AGENTS"); dir != "" {
+	if dir := os.Getenv("KANBAN_TEST_AGENTS"); dir != "" {
 		return dir
 	}
 	base := os.Getenv("XDG_CACHE_HOME")

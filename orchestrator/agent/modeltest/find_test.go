@@ -50,7 +50,7 @@ func read(t *testing.T, group, name string, into any) string {
 
 func TestCached(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("KANBAN_RUN_AGENTS", dir)
+	t.Setenv("KANBAN_TEST_AGENTS", dir)
 	p, _ := programs("claude")
 	if path, found := p.cached("claude"); found {
 		t.Errorf("cached = %s, want none in an empty cache", path)

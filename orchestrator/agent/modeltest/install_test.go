@@ -37,7 +37,7 @@ func TestInstalled(t *testing.T) {
 	for _, tt := range []struct{ name, env, cache string }{
 		{"home", "HOME=" + home, filepath.Join(home, ".cache", "kanban-run", "agents")},
 		{"cache", "XDG_CACHE_HOME=" + home, filepath.Join(home, "kanban-run", "agents")},
-		{"folder", "KANBAN_RUN_AGENTS=" + home, home},
+		{"folder", "KANBAN_TEST_AGENTS=" + home, home},
 	} {
 		for _, group := range []string{"claude-codex", "gemini-opencode"} {
 			for _, name := range []string{"package.json", "package-lock.json"} {
@@ -56,7 +56,7 @@ func TestInstalled(t *testing.T) {
 }
 
 func TestCannotInstall(t *testing.T) {
-	here := "KANBAN_RUN_AGENTS=" + t.TempDir()
+	here := "KANBAN_TEST_AGENTS=" + t.TempDir()
 	for _, tt := range []struct {
 		name string
 		env  []string
@@ -65,7 +65,7 @@ func TestCannotInstall(t *testing.T) {
 	}{
 		{"no node", []string{here}, nil, "install: node is not installed\nhint: install Node.js 20"},
 		{"no such group", []string{here}, []string{"crush"}, "install: no such group of agents: crush\nhint: claude-codex or"},
-		{"no home", nil, nil, "install: there is no HOME to keep a cache in\nhint: set KANBAN_RUN_AGENTS"},
+		{"no home", nil, nil, "install: there is no HOME to keep a cache in\nhint: set KANBAN_TEST_AGENTS"},
 	} {
 		stdout, stderr, code := install(t, tt.env, tt.args...)
 		if code != 1 || stdout != "" || !strings.HasPrefix(stderr, tt.want) {

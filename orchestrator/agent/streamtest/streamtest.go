@@ -84,7 +84,7 @@ func chunks(stream []byte, size int) func(func([]byte) bool) {
 
 // CheckRecording reads a recording and compares the transcript with the file of that name that ends
 // in .golden, then again with the stream in pieces of every size, with a terminal's line ends, and
-// with unknown events and fields. KANBAN_RUN_GOLDEN=1 writes the file.
+// with unknown events and fields. KANBAN_TEST_GOLDEN=1 writes the file.
 func CheckRecording(t *testing.T, a agent.Adapter, c contract.Kind, path string, exit proc.Exit) {
 	t.Helper()
 	stream, err := os.ReadFile(path)
@@ -108,7 +108,7 @@ func CheckRecording(t *testing.T, a agent.Adapter, c contract.Kind, path string,
 // CheckGolden compares a text with a file.
 func CheckGolden(t *testing.T, path, got string) {
 	t.Helper()
-	if os.Getenv("KANBAN_RUN_GOLDEN") != "" {
+	if os.Getenv("KANBAN_TEST_GOLDEN") != "" {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
