@@ -85,6 +85,7 @@ func (j *job) concludeKilled(boards []string) {
 	for _, name := range boards {
 		if d, err := digestOf(name); err == nil {
 			found = append(found, d)
+			j.result.steps += d.LastRun.Finished
 			j.noteJournal(name)
 		}
 	}

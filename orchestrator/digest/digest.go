@@ -19,11 +19,57 @@ type Digest struct {
 	Runs    int          `json:"runs"`
 	Began   time.Time    `json:"began"` // of the first entry, and of the last
 	Ended   time.Time    `json:"ended"`
+	Millis  int64        `json:"millis"`        // that its runs took, without the time between two runs
 	Earlier int          `json:"earlier_steps"` // that Keep left out
 	Used    flow.Tally   `json:"used"`          // by all attempts, also of the steps that Keep left out
-	Steps   []Step       `json:"steps"`
+	Counts
+	LastRun Counts `json:"last_run"`
+	Steps   []Step `json:"steps"`
 
 	Keep int `json:"-"` // how many of the last steps are kept; 0: all
+
+	clock
+}
+
+// Counts are how often something happened, also in the steps that Keep left out.
+type Counts struct {
+	Finished int `json:"finished_steps"`
+	Attempts int `json:"attempts"`
+	Rejected int `json:"rejected"` // attempts whose reply did not have the right format
+}
+
+func (c *Counts) add(e flow.Event) {
+	switch e.(type) {
+	case flow.StepFinished:
+		c.Finished++
+	case flow.AttemptStarted:
+		c.Attempts++
+	case flow.ReplyRejected, flow.ReviewFailed:
+		c.Rejected++
+	}
+}
+
+// clock measures the time of runs.
+type clock struct {
+	epoch uint64
+	idle  bool // no run is at work
+	took  time.Duration
+}
+
+// tick returns the time since the entry before, 0 if that is not of the same run.
+func (c *clock) tick(last time.Time, e flow.Entry) (since time.Duration) {
+	if !last.IsZero() && c.epoch == e.Epoch && !c.idle {
+		since = e.Time.Sub(last)
+	}
+	switch e.Event.(type) {
+	case flow.RunStarted:
+		c.idle = false
+	case flow.RunFinished, flow.RunInterrupted:
+		c.idle = true
+	}
+	c.epoch = e.Epoch
+	c.took += since
+	return since
 }
 
 // Step is the work of an agent on a task, and what the Manager made of it.
@@ -32,7 +78,8 @@ type Step struct {
 	Task     string     `json:"task"`
 	Role     string     `json:"role"`
 	Began    time.Time  `json:"began"`
-	Ended    time.Time  `json:"ended"` // of its last entry
+	Ended    time.Time  `json:"ended"`  // of its last entry
+	Millis   int64      `json:"millis"` // that it took, without the time between two runs
 	State    State      `json:"state"`
 	Status   string     `json:"status,omitempty"`  // of the task agent
 	Manager  string     `json:"manager,omitempty"` // status of the Manager
@@ -41,6 +88,8 @@ type Step struct {
 	Notes    []string   `json:"notes,omitempty"` // divergences, warnings, why it was given up
 	Used     flow.Tally `json:"used"`
 	Attempts []Attempt  `json:"attempts"`
+
+	took time.Duration
 }
 
 // State is how far a step came.
@@ -101,9 +150,16 @@ func (d *Digest) Add(e flow.Entry) {
 	if d.Began.IsZero() {
 		d.Began = e.Time
 	}
-	d.Ended = e.Time
+	since := d.tick(d.Ended, e)
+	d.Ended, d.Millis = e.Time, d.took.Milliseconds()
+	if n := len(d.Steps); n > 0 && d.Steps[n-1].State == Open {
+		s := &d.Steps[n-1]
+		s.took += since
+		s.Millis = s.took.Milliseconds()
+	}
 	switch ev := e.Event.(type) {
 	case flow.RunStarted:
+		d.LastRun = Counts{}
 		d.Runs++
 		d.Workdir = ev.Workdir
 	case flow.StepStarted:
@@ -117,6 +173,8 @@ func (d *Digest) Add(e flow.Entry) {
 		d.Steps[len(d.Steps)-1].add(e)
 	}
 	count(&d.Used.Used, e.Event)
+	d.Counts.add(e.Event)
+	d.LastRun.add(e.Event)
 }
 
 // count adds the attempt that e ends.
@@ -175,13 +233,4 @@ func (d *Digest) Culprit() *Step {
 		return last
 	}
 	return nil
-}
-
-// Attempts counts the attempts of the kept steps, and those whose reply was rejected.
-func (d *Digest) Attempts() (all, rejected int) {
-	for i := range d.Steps {
-		all += len(d.Steps[i].Attempts)
-		rejected += d.Steps[i].Rejections()
-	}
-	return all, rejected
 }

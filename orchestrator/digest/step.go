@@ -149,6 +149,3 @@ func (s *Step) Last() *Attempt {
 	}
 	return &s.Attempts[len(s.Attempts)-1]
 }
-
-// Millis is how long the step took, pauses of the program included.
-func (s *Step) Millis() int64 { return s.Ended.Sub(s.Began).Milliseconds() }

@@ -247,6 +247,7 @@ func (e StepFinished) apply(s *State) error {
 		return refuse(e, "step %d has no accepted Manager reply", e.Step)
 	}
 	s.Steps++
+	s.Finished++
 	t := s.task(s.Step.Task)
 	t.Steps++
 	s.keepTask(t)

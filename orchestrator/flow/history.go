@@ -227,7 +227,7 @@ func (h *History) unlock(e Entry, exit LockExited) {
 		state.Tasks = was.Tasks
 	}
 	if exit.Version < 5 {
-		state.Strict, state.NotOK = was.Strict, was.NotOK
+		state.Strict, state.Finished, state.NotOK = was.Strict, was.Finished, was.NotOK
 	}
 	h.State, h.Breach = state, nil
 	h.Points = []Snapshot{{Identity: Identity{h.Custody.Epoch, e.Seq, hashOf(exit.State)}, State: state, Owner: h.Custody.Owner}}

@@ -113,7 +113,7 @@ func inForm(version int, s, own State) State {
 	if version >= snapshotVersion {
 		return s
 	}
-	s.Strict, s.NotOK, s.Last.Task, s.Last.Accepted = false, nil, "", ""
+	s.Strict, s.Finished, s.NotOK, s.Last.Task, s.Last.Accepted = false, 0, nil, "", ""
 	if version == 4 {
 		return s
 	}

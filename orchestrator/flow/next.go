@@ -111,8 +111,12 @@ func (s State) GoesOn() bool {
 // exhausted ends a run after the last retry. A Manager that kept contradicting its own board leaves
 // nothing to trust, so the board is frozen; work without a verdict is a person's to look at.
 func (s *Step) exhausted() Effect {
-	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last was rejected: %s",
-		s.CallRole(), Count(s.Rejected, "attempt"), s.Task, s.LastReason)
+	last := ""
+	if s.Started != s.Rejected { // others were cut short, or came before
+		last = fmt.Sprintf(", attempt %d,", s.Started)
+	}
+	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last%s was rejected: %s",
+		s.CallRole(), Count(s.Rejected, "attempt"), s.Task, last, s.LastReason)
 	switch {
 	case s.Rejected == 0:
 		return Finish{Outcome: Exhausted, Text: fmt.Sprintf("the session of %s was lost %s: %s", s.Role, Count(s.Lost, "time"), s.LastReason)}

@@ -153,9 +153,10 @@ func review(attempt, round int, from string) flow.Effect {
 const (
 	notContentAfter = "the supervisor of Implementor is not content after %s: round %d: tests are missing " +
 		"(the next run starts the task afresh; review_rounds of the role says how often work may be sent back)"
-	noVerdict  = "the supervisor of Implementor gave no verdict in 4 attempts; the last: not JSON"
-	noReply    = "%s gave no valid reply in 4 attempts for t1; the last was rejected: not JSON"
-	lostTooOft = "the session of Implementor was lost 4 times: no such session"
+	noVerdict   = "the supervisor of Implementor gave no verdict in 4 attempts; the last: not JSON"
+	noReply     = "%s gave no valid reply in 4 attempts for t1; the last was rejected: not JSON"
+	noReplyLate = "%s gave no valid reply in 4 attempts for t1; the last, attempt 6, was rejected: not JSON"
+	lostTooOft  = "the session of Implementor was lost 4 times: no such session"
 )
 
 // TestPhases: the loop of seed 003, "Supervisor 主循环", between the agent and the Manager of seed 004, "State
@@ -188,7 +189,7 @@ func TestPhases(t *testing.T) {
 		{"and then a person looks at the work", plan(2), [][]outcome{{accepted}, times(4, rejected)}, finish(flow.NeedsPerson, noVerdict)},
 		{"a continuation without a valid reply is asked for again, in the same session", plan(2), [][]outcome{{accepted, notContent, rejected}}, sentBack(4, 2, "task-1")},
 		{"as often as a first reply", plan(2), [][]outcome{{accepted, notContent}, times(3, rejected)}, sentBack(6, 2, "task-1")},
-		{"and no oftener", plan(2), [][]outcome{{accepted, notContent}, times(4, rejected)}, finish(flow.Exhausted, noReply, "Implementor")},
+		{"and no oftener", plan(2), [][]outcome{{accepted, notContent}, times(4, rejected)}, finish(flow.Exhausted, noReplyLate, "Implementor")},
 		{"retries are fresh for the review", plan(2), [][]outcome{times(3, rejected), {accepted}, times(3, rejected)}, review(8, 1, "task-4")},
 		{"and for the continuation", plan(2), [][]outcome{{accepted}, times(3, rejected), {notContent}, times(3, rejected)}, sentBack(9, 2, "task-1")},
 		{"and for the Manager", plan(2), [][]outcome{{accepted}, times(3, rejected), {content}, times(3, rejected)}, fresh(flow.ManagerCall, 4)},

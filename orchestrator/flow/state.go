@@ -30,8 +30,9 @@ type State struct {
 	Session string    `json:"session,omitempty"` // the last one that the tool of a task agent or of the Manager named
 
 	// The fields that form 5 has added.
-	Strict bool         `json:"strict,omitempty"` // a task that is not ok needs a person at the end
-	NotOK  []TaskStatus `json:"not_ok,omitempty"` // tasks whose last reply was not ok, in the order of these replies
+	Strict   bool         `json:"strict,omitempty"`         // a task that is not ok needs a person at the end
+	Finished int          `json:"finished_steps,omitempty"` // by all runs
+	NotOK    []TaskStatus `json:"not_ok,omitempty"`         // tasks whose last reply was not ok, in the order of these replies
 }
 
 // TaskStatus is the status of a task's last reply.

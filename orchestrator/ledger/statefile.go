@@ -121,7 +121,7 @@ func stateLines(h *flow.History) []string {
 		lines = append(lines, fmt.Sprintf("rollback point: epoch %d, replay index %d, snapshot hash %s", p.Epoch, p.ReplayIndex, p.Hash))
 	}
 	now, ever := s.Known()
-	lines = append(lines, fmt.Sprintf("steps started: %d", s.LastStep), "used by this run: "+used(now), "by all runs: "+used(ever))
+	lines = append(lines, fmt.Sprintf("steps finished: %d", s.Finished), "used by this run: "+used(now), "by all runs: "+used(ever))
 	if step := s.Step; step != nil {
 		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
 			step.Number, step.Task, step.Role, step.Call, step.Started, step.Rejected))

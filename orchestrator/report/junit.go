@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"strings"
-	"time"
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/flow"
@@ -82,7 +81,7 @@ type junit struct{ clean func(string) string }
 func (j junit) suite(d *digest.Digest) suite {
 	name := j.clean(d.Board)
 	s := suite{Package: name, Name: name, Timestamp: d.Began.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
-		Time: seconds(d.Ended.Sub(d.Began)), Out: output{j.log(d)}}
+		Time: seconds(d.Millis), Out: output{j.log(d)}}
 	for _, p := range []property{{"outcome", string(d.Outcome)}, {"text", d.Text}, {"runs", fmt.Sprint(d.Runs)}, {"cost", d.Used.Money()}, {"tokens", d.Used.Tokens()}} {
 		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
 	}
@@ -90,7 +89,7 @@ func (j junit) suite(d *digest.Digest) suite {
 	for i := range d.Steps {
 		step := &d.Steps[i]
 		c := testCase{Name: j.clean(fmt.Sprintf("step %d: %s", step.Step, step.Task)), Class: j.clean(d.Board + "." + step.Role),
-			Time: seconds(step.Ended.Sub(step.Began))}
+			Time: seconds(step.Millis)}
 		if step == culprit {
 			j.fail(&c, d, failureText(step))
 		}
@@ -191,4 +190,4 @@ func attemptLine(a *digest.Attempt) string {
 	return line
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+func seconds(millis int64) string { return fmt.Sprintf("%.3f", float64(millis)/1000) }

@@ -86,13 +86,12 @@ func (m *markdown) overview(boards []digest.Digest) {
 	m.line("|  | board | outcome | steps | attempts | time | cost |\n|---|---|---|--:|--:|--:|--:|")
 	for i := range boards {
 		d := &boards[i]
-		attempts, rejected := d.Attempts()
-		tries := fmt.Sprint(attempts)
-		if rejected > 0 {
-			tries += fmt.Sprintf(" (%d rejected)", rejected)
+		tries := fmt.Sprint(d.Attempts)
+		if d.Rejected > 0 {
+			tries += fmt.Sprintf(" (%d rejected)", d.Rejected)
 		}
-		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d), d.Board, outcomeWords(d.Outcome), d.Earlier+len(d.Steps), tries,
-			took(d.Ended.Sub(d.Began).Milliseconds()), priced(d.Used))
+		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d), d.Board, outcomeWords(d.Outcome), d.Finished, tries,
+			took(d.Millis), priced(d.Used))
 	}
 	for i := range boards {
 		if d := &boards[i]; !isPlainlyComplete(d) {
@@ -152,7 +151,7 @@ func (m *markdown) board(d *digest.Digest) {
 	m.line("| step | task | role | attempts | time | cost | result | last message |\n|--:|---|---|--:|--:|--:|---|---|")
 	for i := first; i < len(d.Steps); i++ {
 		s := &d.Steps[i]
-		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), took(s.Millis()), priced(s.Used), stepResult(s), brief(lastWord(s)))
+		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), took(s.Millis), priced(s.Used), stepResult(s), brief(lastWord(s)))
 	}
 }
 

@@ -15,7 +15,7 @@ type Status struct {
 	Outcome  flow.Outcome   `json:"outcome,omitempty"`
 	Text     string         `json:"text,omitempty"`
 	Frozen   bool           `json:"frozen"`
-	Steps    int            `json:"steps"`             // finished under the current limits
+	Steps    int            `json:"steps"`             // finished by all runs
 	LastStep int            `json:"last_step"`         // steps ever started
 	Until    string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
 	Used     flow.Tally     `json:"used"`              // under the current limits, with the attempt at work, of which the cost is not known
@@ -48,7 +48,7 @@ type OpenStep struct {
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
 	s := h.State
 	used, total := s.Known()
-	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Steps: s.Steps,
+	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Steps: s.Finished,
 		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: describeNext(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
 	if text := h.Standstill(); text != "" {
 		st.Frozen, st.Outcome, st.Text = true, flow.Frozen, text
@@ -106,6 +106,9 @@ func describeFinish(e flow.Finish) string {
 
 // cost is what the last run came to, and all runs where that is more.
 func (s Status) cost() string {
+	if s.Used.Attempts == 0 && s.Total.Attempts > 0 {
+		return "of all runs " + priced(s.Total)
+	}
 	text := priced(s.Used)
 	if s.Total.Used != s.Used.Used {
 		text += ", of all runs " + priced(s.Total)
@@ -133,7 +136,7 @@ func (s Status) WriteText(out *console.Printer) error {
 	if s.Locked != "" {
 		row("lock", "RECONCILE_LOCK is on: only kanban-run ack ends it")
 	}
-	row("steps", "%d", s.LastStep)
+	row("steps", "%d", s.Steps)
 	row("cost", "%s", s.cost())
 	if limits := s.Limits.String(); limits != "" {
 		row("limits", "%s", limits)
