@@ -210,7 +210,11 @@ func (c command) call(t *terminal, args []string) (int, error) {
 		if err := t.job.shareToken(); err != nil {
 			return 0, err
 		}
+		t.job.rememberFiles(t.environ)
 		code, told, err := c.guard(args)
+		if !told {
+			err = errors.Join(err, t.job.restoreFiles())
+		}
 		if c.keys {
 			t.endPasteMode()
 		}
@@ -220,10 +224,13 @@ func (c command) call(t *terminal, args []string) (int, error) {
 		}
 		return code, err
 	}
-	if c.agents {
-		go redact.Warm()
+	if !c.agents {
+		return act(t, flags.Args())
 	}
-	return act(t, flags.Args())
+	go redact.Warm()
+	t.job.rememberFiles(t.environ)
+	code, err := act(t, flags.Args())
+	return code, errors.Join(err, t.job.restoreFiles())
 }
 
 func (c command) flagHint(err error, flags *pflag.FlagSet) string {

@@ -33,6 +33,7 @@ type job struct {
 	token     string // of stop-commands; it cannot be guessed
 	masks     bool   // only the runner of the job reads what is printed
 	errors    int    // annotated so far
+	files     []jobFile
 	result    result
 }
 
@@ -218,7 +219,7 @@ func (j *job) explain(err error, hint string) {
 	}
 	j.error(text, "kanban-run", file, line)
 	if j.summary != "" {
-		_ = appendTo(j.summary, "**kanban-run**: "+redact.EscapeMarkdown(j.out.Hide(text))+"\n\n") // without a summary the log has it
+		_ = j.appendTo(j.summary, "**kanban-run**: "+redact.EscapeMarkdown(j.out.Hide(text))+"\n\n") // without a summary the log has it
 	}
 }
 
@@ -257,11 +258,14 @@ func (j *job) summarize(boards []digest.Digest) error {
 	if j.summary == "" {
 		return nil
 	}
+	if err := j.restoreFiles(); err != nil {
+		return err
+	}
 	var used int64
 	if info, err := os.Stat(j.summary); err == nil {
 		used = info.Size()
 	}
-	return appendTo(j.summary, report.Markdown(boards, j.out.Hide, max(1, maxSummary-int(used))))
+	return j.appendTo(j.summary, report.Markdown(boards, j.out.Hide, max(1, maxSummary-int(used))))
 }
 
 // close writes the outputs of the step. They must be there however the run ended.
@@ -280,7 +284,7 @@ func (j *job) close(code int) error {
 	}{{"text", j.result.texts}, {"journal", j.result.journals}} {
 		text += fmt.Sprintf("%s<<%s\n%s\n%s\n", o.name, end, j.out.Hide(strings.Join(o.lines, "\n")), end)
 	}
-	return appendTo(j.output, text)
+	return j.appendTo(j.output, text)
 }
 
 // outcomeOf is the outcome of a run that reported none, by its exit code.
@@ -296,7 +300,11 @@ func outcomeOf(code int) flow.Outcome {
 	return flow.Failed
 }
 
-func appendTo(path, text string) error {
+// appendTo writes to a file that the runner of the job reads, without what agents have written to it.
+func (j *job) appendTo(path, text string) error {
+	if err := j.restoreFiles(); err != nil {
+		return err
+	}
 	f, err := durable.OpenPlain(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("tell the job: %w", err)
