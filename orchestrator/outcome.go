@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/review"
+	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -112,7 +113,7 @@ func (r *run) recordDecision(e ending) error {
 		tasks = contract.NewTaskList(reply.Tasks)
 	}
 	step := r.ledger.State().Step
-	f, disagreed, err := r.Workspace.Judge(step, workspace.Decision{Given: e.input.Tasks, Status: reply.Status, Next: reply.NextTask, Tasks: tasks})
+	f, disagreed, err := r.Workspace.Judge(step, workspace.Decision{Given: e.input.Tasks, Status: reply.Status, Next: reply.NextTask, Tasks: tasks}, r.isKnown)
 	if err != nil {
 		return errors.Join(r.recordStop(e, err.Error()), err)
 	}
@@ -127,6 +128,16 @@ func (r *run) recordDecision(e ending) error {
 		return err
 	}
 	return r.appendAcceptance(e, accepted)
+}
+
+// isKnown returns an error for a role that does not exist. One that is set up wrongly is no fault of
+// the Manager's.
+func (r *run) isKnown(role string) error {
+	_, err := r.Player(role)
+	if roster.IsUnknown(err) {
+		return err
+	}
+	return nil
 }
 
 func (r *run) replyAccepted(e ending) flow.ReplyAccepted {

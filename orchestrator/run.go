@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"kanban-run/orchestrator/attempt"
@@ -16,6 +17,7 @@ import (
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
 )
 
 // run is one board's run. One goroutine owns it, its ledger and its workspace.
@@ -72,6 +74,9 @@ func (r *run) loop() (flow.Finish, error) {
 func (r *run) readBoard() (b *board.Board, view flow.Board, err error) {
 	step := r.ledger.State().Step
 	b, err = r.Workspace.Read(step)
+	if step != nil && step.Before == nil && errors.Is(err, fs.ErrNotExist) && r.OnDivergence == "accept" {
+		b, err = r.putBackRemoved(step, err)
+	}
 	sha := ""
 	if err == nil {
 		sha = b.SHA
@@ -92,6 +97,25 @@ func (r *run) readBoard() (b *board.Board, view flow.Board, err error) {
 	}
 	view, err = r.view(b)
 	return b, view, err
+}
+
+// putBackRemoved puts a board back that an agent removed, and journals that. Without its earlier
+// bytes the board is missing.
+func (r *run) putBackRemoved(step *flow.Step, missing error) (*board.Board, error) {
+	if _, err := workspace.Before(r.dir, step.BoardSHA); err != nil {
+		return nil, missing
+	}
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s was removed while %s was at work on %s; its earlier bytes are put back from %s",
+		r.Board, step.Role, step.Task, r.dir.Before())
+	err := r.ledger.Record(flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: step.BoardSHA,
+		Policy: r.OnDivergence, Text: text})
+	if err == nil {
+		err = r.Workspace.PutBack(step.BoardSHA)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.Workspace.Read(step)
 }
 
 func (r *run) divergence(step *flow.Step, sha string, unreadable error) flow.StateDiverged {

@@ -45,7 +45,8 @@ var sinks = map[string]string{
 	"ledger.AppendLog":               "the supervisor log",
 	"workspace.Workspace.CopyAside":  "a dry run's copy of the board",
 	"kanban-run.writeStart":          "the files of `kanban-run init`",
-	"kanban-run.appendTo":            "the outputs and the summary of a CI job",
+	"kanban-run.job.appendTo":        "the outputs and the summary of a CI job",
+	"kanban-run.jobFile.putBack":     "what such a file held before the agents",
 
 	"acp.dialogue.run":             "it: what the protocol's library has to say goes to standard error",
 	"acp.newDialogue":              "the protocol's client is an agent to kanban-run, and prints for it",

@@ -53,18 +53,18 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 	want := digest.Digest{Workdir: "/w", Runs: 2, Began: at(0), Ended: at(16), Millis: 15_000, Used: used,
 		Counts: digest.Counts{Finished: 1, Attempts: 4, Rejected: 1}, LastRun: digest.Counts{Finished: 1, Attempts: 2}, Steps: []digest.Step{
-		{Step: 1, Task: "a.md", Role: "Implementor", Began: at(1), Ended: at(13), Millis: 11_000, State: digest.Done, Status: "blocked", Manager: "ok", Message: "b is next",
-			NextTask: &next, Used: used, Notes: []string{"the board was edited between two runs; the call started afresh", "the file stands"},
-			Attempts: []digest.Attempt{
-				{Call: flow.TaskCall, Role: "Implementor", Attempt: 1, Command: "x", Began: at(2), Millis: 900, Result: digest.Rejected, Reason: "empty",
-					Exit: "exit status 1", Received: "?", Stderr: "oops", Output: "steps/0001"},
-				{Call: flow.TaskCall, Role: "Implementor", Attempt: 2, Command: "x", Began: at(4), Millis: 1000, Result: digest.Stopped, Reason: "the run was stopped"},
-				{Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Command: "x", Began: at(9), Millis: 800, Result: digest.Accepted, Status: "blocked", Message: "no key",
-					Session: "s1", Spent: spent},
-				{Call: flow.ManagerCall, Role: "Manager", Attempt: 1, Command: "y", Began: at(11), Millis: 700, Result: digest.Accepted, Status: "ok", Message: "b is next"},
-			}},
-		{Step: 2, Task: "b.md", Role: "Architect", Began: at(15), Ended: at(16), Millis: 1000, State: digest.Abandoned, Notes: []string{"given up: the board was edited"}, Attempts: []digest.Attempt{}},
-	}}
+			{Step: 1, Task: "a.md", Role: "Implementor", Began: at(1), Ended: at(13), Millis: 11_000, State: digest.Done, Status: "blocked", Manager: "ok", Message: "b is next",
+				NextTask: &next, Used: used, Notes: []string{"the board was edited between two runs; the call started afresh", "the file stands"},
+				Attempts: []digest.Attempt{
+					{Call: flow.TaskCall, Role: "Implementor", Attempt: 1, Command: "x", Began: at(2), Millis: 900, Result: digest.Rejected, Reason: "empty",
+						Exit: "exit status 1", Received: "?", Stderr: "oops", Output: "steps/0001"},
+					{Call: flow.TaskCall, Role: "Implementor", Attempt: 2, Command: "x", Began: at(4), Millis: 1000, Result: digest.Stopped, Reason: "the run was stopped"},
+					{Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Command: "x", Began: at(9), Millis: 800, Result: digest.Accepted, Status: "blocked", Message: "no key",
+						Session: "s1", Spent: spent},
+					{Call: flow.ManagerCall, Role: "Manager", Attempt: 1, Command: "y", Began: at(11), Millis: 700, Result: digest.Accepted, Status: "ok", Message: "b is next"},
+				}},
+			{Step: 2, Task: "b.md", Role: "Architect", Began: at(15), Ended: at(16), Millis: 1000, State: digest.Abandoned, Notes: []string{"given up: the board was edited"}, Attempts: []digest.Attempt{}},
+		}}
 	if diff := cmp.Diff(want, d, cmpopts.IgnoreUnexported(digest.Digest{}, digest.Step{})); diff != "" {
 		t.Errorf("the digest differs (-want +got):\n%s", diff)
 	}

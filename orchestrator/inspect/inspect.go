@@ -113,8 +113,7 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		_, err := board.ReadFile(boardPath) // its error explains more
-		return nil, "", err
+		return nil, "", explainMissing(boardPath)
 	}
 	source, err := board.ReadFile(boardPath)
 	if err != nil {
@@ -130,6 +129,25 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 	notice(fmt.Sprintf("%v; this is how the Manager left it: the bytes from before its turn are put back", err))
 	b, err = board.Parse(boardPath, before)
 	return b, path, err
+}
+
+// explainMissing says why a board cannot be found, and where a run has kept its bytes.
+func explainMissing(boardPath string) error {
+	_, err := board.ReadFile(boardPath) // its error explains more
+	var missing *board.FileError
+	abs, failed := filepath.Abs(boardPath)
+	if failed != nil || !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &missing) {
+		return err
+	}
+	if before := rundir.Of(abs).Before(); isFile(before) {
+		missing.Fix = fmt.Sprintf("its bytes from before the last turn: cp %s %s", before, boardPath)
+	}
+	return err
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // beforeManager returns the board's bytes from before the Manager's turn that is open, nil when

@@ -211,7 +211,7 @@ func describeStepEnd(e flow.StepFinished) []line {
 
 func divergedSuffix(e flow.StateDiverged) string {
 	switch {
-	case e.Source != flow.SourceBoard:
+	case e.Source != flow.SourceBoard, e.Before == e.After: // which the text explains
 		return ""
 	case e.Policy == "freeze":
 		return "; the board is frozen"

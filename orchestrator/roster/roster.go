@@ -71,6 +71,9 @@ func (r *Roster) Player(role, dir string) (*Player, error) {
 	return p, nil
 }
 
+// IsUnknown says whether an error of [Roster.Player] is about a role that does not exist.
+func IsUnknown(err error) bool { return errors.As(err, new(*roles.UnknownError)) }
+
 func (r *Roster) find(name, dir string) (*Player, error) {
 	role, err := r.Roles.Lookup(name)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -34,15 +33,15 @@ func Before(dir rundir.Dir, sha string) ([]byte, error) {
 	return source, err
 }
 
-// PutBack replaces a board that the Manager of a step left unreadable by the bytes that it had
-// before the Manager's turn.
-func (w *Workspace) PutBack(step *flow.Step) error {
+// PutBack replaces a board that an agent left unreadable, or removed, by the bytes that it had
+// before the agent's turn, which have the given SHA-256.
+func (w *Workspace) PutBack(sha string) error {
 	w.Forget()
-	source, err := Before(w.Dir(), step.Before.BoardSHA)
+	source, err := Before(w.Dir(), sha)
 	if err != nil {
 		return err
 	}
-	// A link that the Manager put in the board's place is replaced, not followed.
+	// A link that the agent put in the board's place is replaced, not followed.
 	for _, path := range []string{w.Path, w.Name} {
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && !w.isOwnLink(path) {
 			if err := os.Remove(path); err != nil {

@@ -45,7 +45,7 @@ func TestJudgeWithoutAFileToOpen(t *testing.T) {
 		if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: was.Max}, nil); err != nil {
 			t.Fatal(err)
 		}
-		failure, _, err := w.Judge(step, Decision{Given: given, Next: tt, Tasks: given})
+		failure, _, err := w.Judge(step, Decision{Given: given, Next: tt, Tasks: given}, func(string) error { return nil })
 		if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &was, nil); err != nil {
 			t.Fatal(err)
 		}

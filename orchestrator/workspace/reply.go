@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
@@ -27,11 +28,11 @@ func (d Decision) ended() string {
 	return string(d.Status)
 }
 
-// Judge checks a Manager's reply whose JSON is valid. next_task must exist, the reply must agree
-// with the board that the Manager left, and the board must be able to hold it; else f says why not.
-// disagreed: the reply contradicts the board. Errors: a shortage of this machine, such as of open
-// files.
-func (w *Workspace) Judge(step *flow.Step, d Decision) (f *contract.Failure, disagreed bool, err error) {
+// Judge checks a Manager's reply whose JSON is valid. next_task must be a task that a known role can
+// be given, the reply must agree with the board that the Manager left, and the board must be able to
+// hold it; else f says why not. isKnown says whether there is such a role. disagreed: the reply
+// contradicts the board. Errors: a shortage of this machine, such as of open files.
+func (w *Workspace) Judge(step *flow.Step, d Decision, isKnown func(role string) error) (f *contract.Failure, disagreed bool, err error) {
 	if f, err := w.checkPaths(d); f != nil || err != nil {
 		return f, false, err
 	}
@@ -47,7 +48,26 @@ func (w *Workspace) Judge(step *flow.Step, d Decision) (f *contract.Failure, dis
 	if _, err := w.Splice(b, verdict, d); err != nil {
 		return &contract.Failure{Reason: "the reply cannot be written onto the board: " + err.Error()}, false, nil
 	}
-	return nil, false, nil
+	f, err = w.checkNext(b, d, isKnown)
+	return f, false, err
+}
+
+// checkNext refuses a next task whose header cannot be read, or that no known role can be given: the
+// run would end in the next round.
+func (w *Workspace) checkNext(b *board.Board, d Decision, isKnown func(role string) error) (*contract.Failure, error) {
+	if d.Next == nil {
+		return nil, nil
+	}
+	task, err := w.Place.ReadTask(*d.Next)
+	if err == nil {
+		if err = isKnown(board.RoleFor(b, task)); err != nil {
+			err = task.RoleProblem(err)
+		}
+	}
+	if err == nil || durable.IsOutOfResources(err) {
+		return nil, err
+	}
+	return &contract.Failure{Reason: "next_task: " + err.Error()}, nil
 }
 
 // checkPaths refuses a next_task that does not exist, and secrets in paths: they would be journaled
@@ -62,13 +82,21 @@ func (w *Workspace) checkPaths(d Decision) (*contract.Failure, error) {
 	if w.Redactor.Changes(*d.Next) {
 		return &contract.Failure{Reason: "next_task holds a secret"}, nil
 	}
-	if _, err := w.Place.Resolve(*d.Next); err != nil {
-		if durable.IsOutOfResources(err) {
-			return nil, err
-		}
+	ref, err := w.Place.Resolve(*d.Next)
+	switch {
+	case durable.IsOutOfResources(err):
+		return nil, err
+	case err != nil:
 		return &contract.Failure{Reason: "next_task: " + err.Error()}, nil
+	case isOwn(ref.Path) || ref.Abs == w.Path:
+		return &contract.Failure{Reason: "next_task: " + *d.Next + " is a file of kanban-run's own or the board, and no task"}, nil
 	}
 	return nil, nil
+}
+
+// isOwn says whether a path from the work directory leads to files of runs or settings.
+func isOwn(p string) bool {
+	return slices.Contains(strings.Split(path.Clean(p), "/"), ".kanban-run")
 }
 
 // rejectUnreadable puts back a board that the Manager left unreadable. A lack of open files says
@@ -79,7 +107,7 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Fail
 	}
 	before := w.Dir().Before()
 	reason := fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes were put back from %s", err, before)
-	if back := w.PutBack(step); back != nil {
+	if back := w.PutBack(step.Before.BoardSHA); back != nil {
 		reason = fmt.Sprintf("the Manager left the board unreadable: %v; its earlier bytes are in %s and could not be put back: %v", err, before, back)
 	}
 	return &contract.Failure{Reason: reason}, nil

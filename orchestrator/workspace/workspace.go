@@ -77,7 +77,7 @@ func (w *Workspace) KanbanFile() string {
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
 	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
-		if back := w.PutBack(step); back == nil {
+		if back := w.PutBack(step.Before.BoardSHA); back == nil {
 			b, err = w.Look()
 		}
 	}
