@@ -198,6 +198,9 @@ func (r *run) setSpec(c *call) error {
 	if c.Call == flow.ReviewCall {
 		a.Prompt = c.player.Supervisor
 	}
+	if c.Call == flow.ManagerCall {
+		a.Status = r.ledger.State().Step.TaskStatus
+	}
 	inv, err := c.player.Adapter.Invoke(a)
 	if err != nil {
 		return &failure.Invalid{Err: err}

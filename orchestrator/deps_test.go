@@ -93,6 +93,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent/gemini":   "so are the others",
 		"orchestrator/agent/opencode": "so are the others",
 		"orchestrator/agent/stub":     "a dry run has no other",
+		"orchestrator/agent/walk":     "a list needs no more",
 		"orchestrator/config":         "the settings say what plays a role",
 		"orchestrator/failure":        "a player may be set up wrongly",
 		"orchestrator/flow":           "a player's work may be reviewed by a plan",
@@ -120,6 +121,11 @@ var arrows = map[string]map[string]string{
 		"orchestrator/contract": "agents are told what it says",
 		"orchestrator/flow":     "each attempt has a cost",
 		"orchestrator/proc":     "an agent is a process",
+	},
+	"orchestrator/agent/walk": {
+		"orchestrator/agent":    "it is an adapter",
+		"orchestrator/board":    "and walks a board's list",
+		"orchestrator/contract": "it replies to calls",
 	},
 	"orchestrator/agent/stub": {
 		"orchestrator/agent":    "it is an adapter",

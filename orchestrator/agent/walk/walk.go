@@ -1,0 +1,165 @@
+// Package walk is the Manager without a model: it marks the finished task as done and names the next
+// one of the list.
+package walk
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+)
+
+// Command is the hidden subcommand of kanban-run that plays this Manager; see [Main].
+const Command = "walk-manager"
+
+// New is the adapter. executable is kanban-run's own path.
+func New(executable string) agent.Adapter { return adapter{executable} }
+
+type adapter struct{ executable string }
+
+func (adapter) Name() string { return "walk" }
+
+func (a adapter) Check(call agent.Assignment) error {
+	if call.Role != "Manager" {
+		return &agent.ConfigError{Text: "walk is a Manager, and cannot play " + call.Role, Fix: "write --agent Manager=walk, and another agent for the other roles"}
+	}
+	if err := call.Refuse("walk", "review", "max_turns", "max_cost", "mcp_config", "permission"); err != nil {
+		return err
+	}
+	_, err := agent.LookPath(a.executable, call.Dir)
+	return err
+}
+
+// Invoke tells the status of the task's reply, which is no part of a Manager's input.
+func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
+	return call.Invocation([]string{a.executable, Command, "--status", call.Status}), nil
+}
+
+func (adapter) Reader(contract.Kind, agent.Host) agent.Reader { return agent.NewObjectReader() }
+
+func (adapter) Tool() agent.Tool { return agent.Tool{Ignores: []string{"tools", "model"}} }
+
+// input is a Manager's: seed 004, "Input Specification (Supervisor → Agent)".
+type input struct {
+	KanbanFile string   `json:"kanban_file"`
+	DoneTask   string   `json:"done_task"`
+	Tasks      []string `json:"tasks"`
+}
+
+// reply is a Manager's: seed 004, "Output Specification (Agent → Supervisor)".
+type reply struct {
+	Status   string   `json:"status"`
+	Message  string   `json:"message"`
+	NextTask *string  `json:"next_task"`
+	Tasks    []string `json:"tasks"`
+}
+
+// Main reads the input from stdin, marks the task on the board and prints the reply to stdout. It
+// leaves current to the runner. It returns the exit status.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet(Command, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	status := flags.String("status", "", "the `status` of the task's reply")
+	if flags.Parse(args) != nil {
+		return 2
+	}
+	var in input
+	err := json.NewDecoder(stdin).Decode(&in)
+	if err == nil && in.KanbanFile == "" {
+		err = errors.New("the input names no kanban_file")
+	}
+	var out reply
+	if err == nil {
+		out, err = decide(in, *status)
+	}
+	if err == nil {
+		err = json.NewEncoder(stdout).Encode(out)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "walk:", err)
+		return 1
+	}
+	return 0
+}
+
+// decide ends the board with the status of a task that is not ok, and walks on behind one that is.
+func decide(in input, status string) (reply, error) {
+	out := reply{Status: "ok", Tasks: in.Tasks}
+	if out.Tasks == nil {
+		out.Tasks = []string{}
+	}
+	if status != "" && status != "ok" {
+		out.Status, out.Message = status, fmt.Sprintf("%s replied %s; its work log says why", in.DoneTask, status)
+		return out, nil
+	}
+	source, err := board.ReadFile(in.KanbanFile)
+	if err != nil {
+		return out, err
+	}
+	b, err := board.Parse(in.KanbanFile, source)
+	if err != nil {
+		return out, err
+	}
+	at := b.Find(in.DoneTask)
+	if at >= 0 {
+		if err := mark(b, at); err != nil {
+			return out, err
+		}
+	}
+	next, skipped, err := nextTask(b, at, in.DoneTask)
+	out.Message = strings.Join(append([]string{in.DoneTask + " is done"}, skipped...), "; ")
+	if next != "" {
+		out.NextTask = &next
+	}
+	return out, err
+}
+
+func mark(b *board.Board, i int) error {
+	marked, err := b.MarkDone(i)
+	if err != nil || bytes.Equal(marked, b.Source) {
+		return err
+	}
+	path, err := filepath.EvalSymlinks(b.File)
+	if err != nil {
+		return err
+	}
+	return board.Save(path, marked)
+}
+
+// nextTask is the first entry behind the done one that is marked as done neither on the list nor in
+// its file; of a done task that is not listed, the first of all; "" behind the last. A file that
+// cannot be read is skipped, in words.
+func nextTask(b *board.Board, at int, done string) (next string, skipped []string, err error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", nil, err
+	}
+	place, err := board.OpenPlace(dir, b.File)
+	if err != nil {
+		return "", nil, err
+	}
+	defer place.Close()
+	for i, p := range b.TaskPaths()[at+1:] {
+		if b.Entry(at + 1 + i).Done() {
+			continue
+		}
+		task, err := place.ReadTask(p)
+		if err != nil {
+			skipped = append(skipped, fmt.Sprintf("%s is skipped: %v", p, err))
+			continue
+		}
+		if !task.Done() && task.Ref.Path != done {
+			return task.Ref.Path, skipped, nil
+		}
+	}
+	return "", skipped, nil
+}

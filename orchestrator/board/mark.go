@@ -1,0 +1,56 @@
+package board
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// MarkDone returns the board's bytes with entry i marked as done, in the form that it has: [done]
+// behind a path, or state (status, where the author wrote that) in a map. All other bytes stay.
+// Errors: *SpliceError.
+func (b *Board) MarkDone(i int) ([]byte, error) {
+	if b.Entry(i).Done() {
+		return b.Source, nil
+	}
+	if b.isScalar(i) {
+		paths := slices.Clone(b.TaskPaths())
+		paths[i] += " [done]"
+		return b.Splice(Edit{Tasks: paths, SetTasks: true})
+	}
+	out := applyPatches(b.Source, b.patchState(b.node(i)))
+	after, err := b.reparse(out)
+	if err != nil {
+		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+	}
+	if !after.Entry(i).Done() || !sameCurrent(after.Current, b.Current) || !sameUntouched(after.doc, b.doc) || after.Len() != b.Len() {
+		return nil, &SpliceError{b.File, "the mark would change more than its entry"}
+	}
+	for j := range b.Len() {
+		if j != i && !b.keepsEntry(j, after, j) {
+			return nil, &SpliceError{b.File, "the mark would change another entry"}
+		}
+	}
+	return out, nil
+}
+
+// patchState sets the states in an entry that is a map, or adds one behind its last field.
+func (b *Board) patchState(entry *yaml.Node) (patches []patch) {
+	var last *yaml.Node
+	for k := 0; k+1 < len(entry.Content); k += 2 {
+		name, value := entry.Content[k].Value, entry.Content[k+1]
+		if name == "state" || name == "status" {
+			patches = append(patches, b.patchScalar(value, entry, "done"))
+		}
+		last = value
+	}
+	switch end := b.doc.End(last, entry); {
+	case len(patches) > 0:
+		return patches
+	case entry.Style&yaml.FlowStyle != 0:
+		return []patch{{end, end, ", state: done"}}
+	default:
+		return []patch{b.insertBelow(end, strings.Repeat(" ", entry.Content[0].Column-1)+"state: done")}
+	}
+}
