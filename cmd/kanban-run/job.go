@@ -150,7 +150,7 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		}
 		j.result.steps += e.Steps
 		used = used.Plus(e.Used.Used)
-		j.result.texts = append(j.result.texts, strings.Join(strings.Fields(e.Board+": "+e.Text), " "))
+		j.result.texts = append(j.result.texts, strings.Join(strings.Fields(j.out.Sprintf("%s: %s", e.Board, e.Text)), " "))
 		if e.Outcome == flow.Complete && e.Text != flow.CompleteText {
 			_ = j.out.Command("warning", e.Text, console.Property{Name: "title", Value: "kanban-run: " + e.Board})
 		}

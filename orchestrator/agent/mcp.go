@@ -24,6 +24,9 @@ func ReadMCP(path string) []byte {
 	return data
 }
 
+// maxMCP bounds a file of MCP servers, in bytes.
+const maxMCP = 1 << 20
+
 // readMCP opens regular files only: opening a pipe would wait for its writer.
 func readMCP(path string) ([]byte, error) {
 	info, err := os.Stat(path)
@@ -32,6 +35,8 @@ func readMCP(path string) ([]byte, error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, errors.New(path + " is no file")
+	case info.Size() > maxMCP:
+		return nil, errors.New(path + " is larger than 1 MiB")
 	default:
 		return os.ReadFile(path)
 	}

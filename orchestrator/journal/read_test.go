@@ -173,6 +173,25 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+// TestEndlessTail: a journal that something made a terabyte long is refused at once, by a run and by a reader.
+func TestEndlessTail(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := begun(t, path)
+	add(t, j, draft(0))
+	commit(t, j)
+	j.Close()
+	if err := os.Truncate(path, 1<<40); err != nil {
+		t.Skip(err) // no file system for sparse files
+	}
+	var damage *DamageError
+	if _, err := Read(path, ignore); !errors.As(err, &damage) || !strings.Contains(err.Error(), "more than a killed run leaves") {
+		t.Errorf("Read = %v, want *DamageError", err)
+	}
+	if _, err := Open(path, time.Now, ignore); !errors.As(err, &damage) {
+		t.Errorf("Open = %v, want *DamageError", err)
+	}
+}
+
 func TestReadStopsAtAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := begun(t, path)

@@ -93,9 +93,16 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 	}
 }
 
-// requireTornTail fails when a whole record stands behind the bad one at from. Else the writer
-// died, and nothing that was acknowledged is lost.
+// maxTail bounds the bytes behind the last whole record, in which another is looked for: a writer that
+// died leaves at most the records of one commit.
+const maxTail = 1 << 30
+
+// requireTornTail fails when a whole record stands behind the bad one at from, or more bytes than a
+// writer can have left. Else the writer died, and nothing that was acknowledged is lost.
 func requireTornTail(r io.ReaderAt, from, size int64, bad *badRecord) error {
+	if size-from > maxTail {
+		return damagef(from, "%s, and %d bytes behind it are more than a killed run leaves", bad.reason, size-from)
+	}
 	later, err := findRecord(r, from+1, size)
 	if err != nil || later < 0 {
 		return err

@@ -58,7 +58,7 @@ func (d Dir) read(sha string) ([]byte, error) {
 	folder, err := os.Lstat(d.inputs())
 	if err == nil && folder.IsDir() {
 		var file fs.FileInfo
-		if file, err = os.Lstat(path); err == nil && file.Mode().IsRegular() {
+		if file, err = os.Lstat(path); err == nil && file.Mode().IsRegular() && file.Size() <= maxStored {
 			return os.ReadFile(path)
 		}
 	}
@@ -71,6 +71,9 @@ func (d Dir) read(sha string) ([]byte, error) {
 // ErrNotStored is matched by the error of [Dir.Stored] for a text that is not there as it was
 // stored.
 var ErrNotStored = errors.New("a stored input is missing")
+
+// maxStored bounds a stored text, in bytes: no board and no reply is as long.
+const maxStored = 256 << 20
 
 // isStored matches the names of stored texts.
 var isStored = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
