@@ -200,6 +200,9 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	act := c.setup(flags)
 	err := flags.Parse(args)
 	t.noteSettingsFolders(flags)
+	if errors.Is(err, pflag.ErrHelp) && c.name == "run" && t.job != nil && t.job.masks {
+		return 0, &usageError{text: "--help runs no board", hint: "take it out of args"} // or the job would be green
+	}
 	if errors.Is(err, pflag.ErrHelp) {
 		t.reports = false
 		return exitComplete, c.writeHelp(t, flags)

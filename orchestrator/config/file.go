@@ -280,6 +280,10 @@ func (f *settingsFile) assignments(value *yaml.Node) {
 				key.Value)
 			return
 		}
+		if strings.ContainsRune(v.Value, 0) {
+			f.fail(v, "remove the character", "env.set: the value of %s holds a NUL character, which no variable can", key.Value)
+			return
+		}
 		set[key.Value] = v.Value
 		if v.Tag == "!!null" {
 			set[key.Value] = ""

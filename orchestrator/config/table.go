@@ -132,7 +132,7 @@ func (e *valueError) Error() string { return e.text }
 
 func parseDuration(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
-	if err != nil || d < 0 {
+	if err != nil || d < 0 || d == 0 && strings.ContainsAny(v, "123456789") { // less than a nanosecond
 		return 0, &valueError{fmt.Sprintf("%q is no duration", v),
 			"write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"}
 	}
