@@ -355,3 +355,34 @@ func TestNearLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestNotOK: a task is not ok as long as its last reply was not; a step of the Manager's own says nothing of it.
+func TestNotOK(t *testing.T) {
+	said := func(n int, task, status string) []flow.Event {
+		events := stepOf(n, task, 1, 1)
+		reply := events[2].(flow.ReplyAccepted)
+		reply.Status = status
+		events[2] = reply
+		return events
+	}
+	own := []flow.Event{flow.StepStarted{Step: 3, Task: "t2", Role: "Manager", BoardSHA: "3"}, attempt(3, flow.ManagerCall, 1),
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 3, Call: flow.ManagerCall, Attempt: 1}, Status: "error"}, flow.StepFinished{Step: 3, Manager: "error", BoardSHA: "4"}}
+	for name, tt := range map[string]struct {
+		events []flow.Event
+		want   []flow.TaskStatus
+	}{
+		"all ok":                    {events(said(1, "t1", "ok"), said(2, "t2", "ok")), nil},
+		"one is blocked":            {events(said(1, "t1", "blocked"), said(2, "t2", "ok")), []flow.TaskStatus{{Task: "t1", Status: "blocked"}}},
+		"the last reply counts":     {events(said(1, "t1", "blocked"), said(2, "t1", "error")), []flow.TaskStatus{{Task: "t1", Status: "error"}}},
+		"in the order of replies":   {events(said(1, "t1", "blocked"), said(2, "t2", "error"), said(3, "t1", "escalate")), []flow.TaskStatus{{Task: "t2", Status: "error"}, {Task: "t1", Status: "escalate"}}},
+		"it was done after all":     {events(said(1, "t1", "blocked"), said(2, "t1", "ok")), nil},
+		"another was":               {events(said(1, "t1", "blocked"), said(2, "t2", "error"), said(3, "t1", "ok")), []flow.TaskStatus{{Task: "t2", Status: "error"}}},
+		"the Manager's own stands":  {events(said(1, "t1", "ok"), said(2, "t2", "blocked"), own), []flow.TaskStatus{{Task: "t2", Status: "blocked"}}},
+		"the Manager's own is none": {events(said(1, "t1", "ok"), said(2, "t3", "ok"), own), nil},
+	} {
+		s := after(t, append([]flow.Event{limited(flow.Limits{})}, tt.events...)...)
+		if diff := cmp.Diff(tt.want, s.NotOK); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
