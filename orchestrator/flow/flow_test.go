@@ -100,6 +100,9 @@ func TestNext(t *testing.T) {
 		{"with different statuses", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 9, NotOK: []flow.TaskStatus{
 			{Task: "t4", Status: "blocked"}, {Task: "t5", Status: "error"}, {Task: "t6", Status: "error"}, {Task: "t7", Status: "error"}}},
 			flow.Finish{Outcome: flow.Complete, Text: "the board is complete; 4 of 9 tasks are not ok: t4 (blocked), t5 (in error), t6 (in error) and 1 more"}},
+		{"three are named", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 3, NotOK: []flow.TaskStatus{
+			{Task: "t1", Status: "escalate"}, {Task: "t2", Status: "escalate"}, {Task: "t3", Status: "escalate"}}},
+			flow.Finish{Outcome: flow.Complete, Text: "the board is complete; 3 of 3 tasks are escalated: t1, t2, t3"}},
 		{"strictly a person is needed", []flow.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}},
 			flow.Finish{Outcome: flow.NeedsPerson, Text: "the board is complete; 1 of 5 tasks is blocked: t4"}},
 		{"strictly, with all ok, none is", []flow.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5},

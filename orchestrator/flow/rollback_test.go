@@ -290,6 +290,20 @@ func TestOlderAcknowledgement(t *testing.T) {
 	}
 }
 
+// TestFourthForm: a state that was rebuilt by a version before form 5 says nothing of what that form has added; the records did.
+func TestFourthForm(t *testing.T) {
+	strict, blocked := start, tasked
+	strict.Strict, blocked.Status = true, "blocked"
+	for version, kept := range map[int]bool{4: true, 5: false} {
+		b := newBook(t).own("r1").write(strict, one, attempt(1, flow.TaskCall, 1), blocked, attempt(1, flow.ManagerCall, 1), managed,
+			flow.StepFinished{Step: 1, Manager: "ok", BoardSHA: "b"}, flow.LockEntered{Board: "b", Reason: "r"})
+		b.write(flow.LockExited{Board: "b", Decision: flow.DecisionLead, Version: version, State: json.RawMessage(recordedState)})
+		if s := b.State; b.Breach != nil || s.Strict != kept || (s.Finished == 1) != kept || (len(s.NotOK) == 1) != kept {
+			t.Errorf("form %d: breach %v, state %+v, want what the records said: %t", version, b.Breach, s, kept)
+		}
+	}
+}
+
 // TestOlderVersionWentOn: one that knows no form 3 has run a board after one that does, and did not see what attempts came to.
 func TestOlderVersionWentOn(t *testing.T) {
 	limited := start
