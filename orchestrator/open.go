@@ -78,8 +78,7 @@ func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err err
 // takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's
 // owner.
 func (r *run) takeBoard() error {
-	err := r.ledger.Open(func(e flow.Entry) { r.restoreAccounts(e.Event) })
-	if err != nil {
+	if err := r.ledger.Open(func(e flow.Entry) { r.restoreAccounts(e.Event) }); err != nil {
 		return err
 	}
 	failpoint.At("journal-open")

@@ -87,10 +87,16 @@ func (j *job) concludeKilled(boards []string) {
 		if d, err := digestOf(name); err == nil {
 			found = append(found, d)
 			j.result.steps += d.LastRun.Finished
+			j.noteText(name, d.Text)
 			j.noteJournal(name)
 		}
 	}
 	_ = j.summarize(found)
+}
+
+// noteText keeps, on one line, what there is to say of a board for the outputs.
+func (j *job) noteText(board, text string) {
+	j.result.texts = append(j.result.texts, strings.Join(strings.Fields(j.out.Sprintf("%s: %s", board, text)), " "))
 }
 
 // noteJournal keeps the path of a board's journal for the outputs.
@@ -150,7 +156,7 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		}
 		j.result.steps += e.Steps
 		used = used.Plus(e.Used.Used)
-		j.result.texts = append(j.result.texts, strings.Join(strings.Fields(j.out.Sprintf("%s: %s", e.Board, e.Text)), " "))
+		j.noteText(e.Board, e.Text)
 		if e.Outcome == flow.Complete && e.Text != flow.CompleteText {
 			_ = j.out.Command("warning", e.Text, console.Property{Name: "title", Value: "kanban-run: " + e.Board})
 		}

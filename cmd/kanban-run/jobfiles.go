@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
@@ -29,7 +28,7 @@ func (j *job) rememberFiles(environ []string) {
 	}
 	for _, name := range commandFiles {
 		path := lookup(environ, name)
-		if text, err := readPlain(path); path != "" && err == nil {
+		if text, err := readJobFile(path); path != "" && err == nil {
 			j.files = append(j.files, jobFile{name, path, text})
 		}
 	}
@@ -43,7 +42,7 @@ func (j *job) restoreFiles() error {
 	}
 	var errs []error
 	for _, f := range j.files {
-		if now, err := readPlain(f.path); err == nil && bytes.Equal(now, f.text) {
+		if now, err := readJobFile(f.path); err == nil && bytes.Equal(now, f.text) {
 			continue
 		}
 		_ = j.out.Command("warning", fmt.Sprintf("something wrote to the file of %s while agents were at work; it is put back", f.variable))
@@ -54,19 +53,9 @@ func (j *job) restoreFiles() error {
 }
 
 func (f jobFile) putBack() error {
-	file, err := durable.OpenPlain(f.path, os.O_WRONLY, 0)
-	if err != nil { // it is gone, a link or a folder
-		if err := os.RemoveAll(f.path); err != nil {
-			return fmt.Errorf("put back the file of %s: %w", f.variable, err)
-		}
-		file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	}
+	err := os.RemoveAll(f.path) // it may be a link, a folder or read-only by now
 	if err == nil {
-		err = file.Truncate(0)
-		if _, failed := file.Write(f.text); failed != nil {
-			err = failed
-		}
-		err = errors.Join(err, file.Close())
+		err = os.WriteFile(f.path, f.text, 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("put back the file of %s: %w", f.variable, err)
@@ -77,14 +66,10 @@ func (f jobFile) putBack() error {
 // maxJobFile bounds what is read of a file that an agent may have filled.
 const maxJobFile = 64 << 20
 
-func readPlain(path string) ([]byte, error) {
-	f, err := durable.OpenPlain(path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxJobFile+1))
+func readJobFile(path string) ([]byte, error) {
+	text, err := durable.ReadPlain(path, maxJobFile+1)
 	if err == nil && len(text) > maxJobFile {
 		err = fs.ErrInvalid
 	}
-	return text, errors.Join(err, f.Close())
+	return text, err
 }

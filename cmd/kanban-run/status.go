@@ -160,13 +160,14 @@ What changed, or what your decision changes, is shown as a diff; the decision is
 				if err != nil {
 					return 0, err
 				}
-				switch {
-				case q.Open && *ask:
-					return exitComplete, printChoice(t, args[0], q)
-				case q.Open:
-					return exitNeedsPerson, printChoice(t, args[0], q)
+				if !q.Open {
+					return exitComplete, printDecision(t, args[0], q, answer)
 				}
-				return exitComplete, printDecision(t, args[0], q, answer)
+				code := exitNeedsPerson
+				if *ask {
+					code = exitComplete
+				}
+				return code, printChoice(t, args[0], q)
 			}
 		},
 	}

@@ -82,13 +82,22 @@ func (b *Board) HoldsEnded() bool {
 	return value == nil || b.Ended != ""
 }
 
-// Find is the place on the list, from 0, of a task as agents see its path, which may begin with the
-// board's folder; -1 if it is not listed.
-func (b *Board) Find(task string) int {
-	return slices.IndexFunc(b.TaskPaths(), func(p string) bool {
-		listed := cleanPath(p)
-		return listed == task || strings.HasSuffix(task, "/"+listed)
-	})
+// Finder returns a function that finds the place on the list, from 0, of a task as agents see its
+// path: as it is listed, else behind folders, as the board's own. It returns -1 for a task that is
+// not listed.
+func (b *Board) Finder() func(task string) int {
+	places := make(map[string]int, b.Len())
+	for i, p := range slices.Backward(b.TaskPaths()) { // of a task that is listed twice the first counts
+		places[cleanPath(p)] = i
+	}
+	return func(task string) int {
+		for rest, more := cleanPath(task), true; more; _, rest, more = strings.Cut(rest, "/") {
+			if i, listed := places[rest]; listed {
+				return i
+			}
+		}
+		return -1
+	}
 }
 
 // MissingCurrent refuses a board that is not over and names no current task.

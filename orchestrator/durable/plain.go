@@ -3,6 +3,7 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -39,6 +40,16 @@ func OpenPlain(path string, flag int, perm fs.FileMode) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// ReadPlain reads at most so many bytes of a file of this program, see OpenPlain.
+func ReadPlain(path string, most int64) ([]byte, error) {
+	f, err := OpenPlain(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	return text, errors.Join(err, f.Close())
 }
 
 func checkPlain(f *os.File, path string) error {

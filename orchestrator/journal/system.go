@@ -48,14 +48,7 @@ func (disk) open(path string, make bool) (file, error) {
 	return wrapFile(durable.OpenPlain(path, os.O_RDWR, 0))
 }
 
-func (disk) read(path string, max int64) ([]byte, error) {
-	f, err := durable.OpenPlain(path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, max))
-}
+func (disk) read(path string, max int64) ([]byte, error) { return durable.ReadPlain(path, max) }
 
 type diskFile struct {
 	*os.File

@@ -91,7 +91,7 @@ func parseBoard(path string) (*board.Board, error) {
 // arbitrate asks for a decision, or makes it.
 func arbitrate(boardPath string, dir rundir.Dir, b *board.Board, answer Answer, r *redact.Redactor, now func() time.Time) (q Question, err error) {
 	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
-	a := &arbitration{Ledger: l, path: boardPath, before: b, answer: answer, status: map[string]string{}}
+	a := &arbitration{Ledger: l, path: boardPath, before: b, find: b.Finder(), answer: answer, status: map[string]string{}}
 	if err = a.read(); err == nil {
 		q, err = a.decide(flow.Acknowledged{Board: l.board, BoardSHA: b.SHA, Note: answer.Note, Choice: answer.Choice})
 	}
@@ -114,7 +114,8 @@ func (e *NoRunError) Hint() string { return "kanban-run " + e.Board }
 type arbitration struct {
 	*Ledger
 	path    string
-	before  *board.Board // the decision
+	before  *board.Board     // as it stands before the decision
+	find    func(string) int // a task on it, see [board.Board.Finder]
 	answer  Answer
 	status  map[string]string // of the last reply to each task
 	decided bool
@@ -203,7 +204,7 @@ func (a *arbitration) settle(e flow.Acknowledged, text string) (Question, error)
 	}
 	after, err := a.edited(edit)
 	if err != nil {
-		return q, &failure.Invalid{Err: err}
+		return q, err
 	}
 	if e.BoardSHA = board.SHA(after); e.BoardSHA != a.before.SHA {
 		q.Diff = unified("before", a.before.Source, a.board, after)
@@ -214,24 +215,25 @@ func (a *arbitration) settle(e flow.Acknowledged, text string) (Question, error)
 	if err := a.recordDecision(e); err != nil || e.BoardSHA == a.before.SHA {
 		return q, err
 	}
-	path, err := filepath.EvalSymlinks(a.path)
-	if err != nil {
-		return q, err
-	}
-	return q, board.Save(path, after)
+	return q, board.Save(a.path, after)
 }
 
-// edited is the board with an edit, which has to make it go on where it names a task.
+// edited is the board with an edit, which has to make it go on where it names a task. Errors:
+// *failure.Invalid.
 func (a *arbitration) edited(edit board.Edit) ([]byte, error) {
 	after, err := a.before.Splice(edit)
-	if err != nil || edit.Current == nil {
-		return after, err
+	var b *board.Board
+	if err == nil {
+		b, err = board.Parse(a.path, after)
 	}
-	b, err := board.Parse(a.path, after)
-	if err == nil && b.Terminal() {
-		err = fmt.Errorf("phase is %s, so the board stays over with a current task", b.Phase)
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
 	}
-	return after, err
+	if edit.Current != nil && b.Terminal() {
+		return nil, &failure.Invalid{Err: fmt.Errorf("phase is %s, so the board would stay over with a current task", b.Phase),
+			Fix: "set phase back to what the work is about, then kanban-run ack " + a.path + " retry"}
+	}
+	return after, nil
 }
 
 // again is the task that the Lead can have done again, as the board spells it: the one that the
@@ -242,21 +244,28 @@ func (a *arbitration) again() string {
 	if a.before.EndedWith() == "" && a.history.State.Last.Status == "ok" {
 		task = a.firstNotOK()
 	}
-	if i := a.before.Find(task); task != "" && i >= 0 {
+	if task == "" {
+		return a.firstNotDone()
+	}
+	if i := a.find(task); i >= 0 {
 		return a.before.TaskPaths()[i]
 	}
+	return task
+}
+
+func (a *arbitration) firstNotDone() string {
 	for i, p := range a.before.TaskPaths() {
-		if task == "" && !a.before.Entry(i).Done() {
+		if !a.before.Entry(i).Done() {
 			return p
 		}
 	}
-	return task
+	return ""
 }
 
 // firstNotOK is the first task that stands on the board, is not marked as done and did not end well.
 func (a *arbitration) firstNotOK() string {
 	for _, t := range a.history.State.NotOK {
-		if i := a.before.Find(t.Task); i >= 0 && !a.before.Entry(i).Done() {
+		if i := a.find(t.Task); i >= 0 && !a.before.Entry(i).Done() {
 			return t.Task
 		}
 	}
@@ -269,19 +278,17 @@ func (a *arbitration) undone() string {
 	if len(a.status) == 0 {
 		return ""
 	}
-	done := 0
-	for i := range a.before.TaskPaths() {
-		if a.before.Entry(i).Done() {
-			done++
-		}
-	}
+	ok := map[int]bool{}
 	for task, status := range a.status {
-		if i := a.before.Find(task); i >= 0 && status == "ok" && !a.before.Entry(i).Done() {
-			done++
+		ok[a.find(task)] = status == "ok"
+	}
+	left := 0
+	for i := range a.before.Len() {
+		if !ok[i] && !a.before.Entry(i).Done() {
+			left++
 		}
 	}
-	left := a.before.Len() - done
-	if left <= 0 {
+	if left == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d of %s undone", left, flow.Count(a.before.Len(), "task"))

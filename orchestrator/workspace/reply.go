@@ -3,6 +3,7 @@ package workspace
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,7 +34,8 @@ func (d Decision) ended() string {
 // hold it; else f says why not. isKnown says whether there is such a role. disagreed: the reply
 // contradicts the board. Errors: a shortage of this machine, such as of open files.
 func (w *Workspace) Judge(step *flow.Step, d Decision, isKnown func(role string) error) (f *contract.Failure, disagreed bool, err error) {
-	if f, err := w.checkPaths(d); f != nil || err != nil {
+	next, f, err := w.checkPaths(d)
+	if f != nil || err != nil {
 		return f, false, err
 	}
 	b, err := w.Look()
@@ -48,55 +50,46 @@ func (w *Workspace) Judge(step *flow.Step, d Decision, isKnown func(role string)
 	if _, err := w.Splice(b, verdict, d); err != nil {
 		return &contract.Failure{Reason: "the reply cannot be written onto the board: " + err.Error()}, false, nil
 	}
-	f, err = w.checkNext(b, d, isKnown)
-	return f, false, err
+	if next == nil {
+		return nil, false, nil
+	}
+	if err := isKnown(board.RoleFor(b, next)); err != nil {
+		return &contract.Failure{Reason: "next_task: " + next.RoleProblem(err).Error()}, false, nil
+	}
+	return nil, false, nil
 }
 
-// checkNext refuses a next task whose header cannot be read, or that no known role can be given: the
-// run would end in the next round.
-func (w *Workspace) checkNext(b *board.Board, d Decision, isKnown func(role string) error) (*contract.Failure, error) {
-	if d.Next == nil {
-		return nil, nil
-	}
-	task, err := w.Place.ReadTask(*d.Next)
-	if err == nil {
-		if err = isKnown(board.RoleFor(b, task)); err != nil {
-			err = task.RoleProblem(err)
-		}
-	}
-	if err == nil || durable.IsOutOfResources(err) {
-		return nil, err
-	}
-	return &contract.Failure{Reason: "next_task: " + err.Error()}, nil
-}
-
-// checkPaths refuses a next_task that does not exist, and secrets in paths: they would be journaled
-// and written onto the board. The list that the Manager was given was checked before.
-func (w *Workspace) checkPaths(d Decision) (*contract.Failure, error) {
+// checkPaths returns the next task, nil at the end of the work. It refuses one that does not exist,
+// or whose header cannot be read: the run would end in the next round. It refuses secrets in paths,
+// because they would be journaled and written onto the board. The list that the Manager was given
+// was checked before.
+func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, error) {
 	if !d.Given.Is(d.Tasks.Paths) && slices.ContainsFunc(d.Tasks.Paths, w.Redactor.Changes) {
-		return &contract.Failure{Reason: "tasks holds a secret"}, nil
+		return nil, &contract.Failure{Reason: "tasks holds a secret"}, nil
 	}
 	if d.Next == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if w.Redactor.Changes(*d.Next) {
-		return &contract.Failure{Reason: "next_task holds a secret"}, nil
+		return nil, &contract.Failure{Reason: "next_task holds a secret"}, nil
 	}
-	ref, err := w.Place.Resolve(*d.Next)
+	if w.isOwn(*d.Next) {
+		return nil, &contract.Failure{Reason: "next_task: " + *d.Next + " is a file of kanban-run's own or the board, and no task"}, nil
+	}
+	task, err := w.Place.ReadTask(*d.Next)
 	switch {
 	case durable.IsOutOfResources(err):
-		return nil, err
+		return nil, nil, err
 	case err != nil:
-		return &contract.Failure{Reason: "next_task: " + err.Error()}, nil
-	case isOwn(ref.Path) || ref.Abs == w.Path:
-		return &contract.Failure{Reason: "next_task: " + *d.Next + " is a file of kanban-run's own or the board, and no task"}, nil
+		return nil, &contract.Failure{Reason: "next_task: " + err.Error()}, nil
 	}
-	return nil, nil
+	return task, nil, nil
 }
 
-// isOwn says whether a path from the work directory leads to files of runs or settings.
-func isOwn(p string) bool {
-	return slices.Contains(strings.Split(path.Clean(p), "/"), ".kanban-run")
+// isOwn says whether a path leads to the board, or to files of runs or settings.
+func (w *Workspace) isOwn(p string) bool {
+	clean := path.Clean(filepath.ToSlash(p))
+	return clean == w.Place.KanbanFile() || slices.Contains(strings.Split(clean, "/"), ".kanban-run")
 }
 
 // rejectUnreadable puts back a board that the Manager left unreadable. A lack of open files says

@@ -182,8 +182,12 @@ func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string)
 
 // undone are those of the tasks that stand on the board's list and are not marked as done there.
 func undone(b *board.Board, tasks []flow.TaskStatus) (left []flow.TaskStatus) {
+	if len(tasks) == 0 {
+		return nil
+	}
+	find := b.Finder()
 	for _, t := range tasks {
-		if i := b.Find(t.Task); i >= 0 && !b.Entry(i).Done() {
+		if i := find(t.Task); i >= 0 && !b.Entry(i).Done() {
 			left = append(left, t)
 		}
 	}

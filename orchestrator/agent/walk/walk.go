@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"kanban-run/orchestrator/agent"
@@ -109,7 +108,7 @@ func decide(in input, status string) (reply, error) {
 	if err != nil {
 		return out, err
 	}
-	at := b.Find(in.DoneTask)
+	at := b.Finder()(in.DoneTask)
 	if at >= 0 {
 		if err := mark(b, at); err != nil {
 			return out, err
@@ -128,11 +127,7 @@ func mark(b *board.Board, i int) error {
 	if err != nil || bytes.Equal(marked, b.Source) {
 		return err
 	}
-	path, err := filepath.EvalSymlinks(b.File)
-	if err != nil {
-		return err
-	}
-	return board.Save(path, marked)
+	return board.Save(b.File, marked)
 }
 
 // nextTask is the first entry behind the done one that is marked as done neither on the list nor in
