@@ -36,9 +36,10 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}
-	if e.Call == flow.ReviewCall && player.Supervisor == "" {
+	plan := player.Plan()
+	if player = player.For(e.Call); player == nil {
 		return nil, &failure.Invalid{Err: fmt.Errorf("the work of %s on %s waits for a review, and the role asks for none any more", e.Role, e.Task),
-			Fix: "put review: supervisor back into the role file, or give the step up: name another task as current"}
+			Fix: "put review back into the role file, or give the step up: name another task as current"}
 	}
 	if r.ledger.State().Step == nil {
 		if err := r.openStep(e, b); err != nil {
@@ -54,7 +55,7 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 	c := &call{Spawn: e, player: player}
 	c.intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: player.Adapter.Name(), Command: player.Shown, From: e.From, Fork: e.Fork}
 	if e.Call == flow.TaskCall && !r.DryRun {
-		c.intent.Plan = player.Plan()
+		c.intent.Plan = plan
 	}
 	if e.Call == flow.ManagerCall && step.Before == nil {
 		c.intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.Workspace.Seen(b.Current.Path)}
@@ -135,8 +136,10 @@ func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 		return r.reviewInput(e.Task, kanban)
 	case e.From != "":
 		return contract.Input{Text: r.Redactor.String(review.FormatFeedback(r.ledger.State().Step.Feedback))}, nil
+	case e.Call == flow.CommandCall:
+		return contract.ForTask(e.Task, kanban, "")
 	case e.Call == flow.TaskCall:
-		return contract.ForTask(e.Task, kanban)
+		return contract.ForTask(e.Task, kanban, r.feedbackFor(e))
 	}
 	tasks := r.Workspace.Tasks(b)
 	if secret := tasks.FindSecret(r.Redactor.Changes); secret != "" {
@@ -145,10 +148,19 @@ func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 	return contract.ForManager(kanban, e.Task, tasks)
 }
 
+// feedbackFor is why the work of a task was sent back, for an agent that does not go on in its session.
+func (r *run) feedbackFor(e flow.Spawn) string {
+	player, err := r.Player(e.Role)
+	if step := r.ledger.State().Step; err == nil && e.Round > 0 && player.Role.Feedback {
+		return r.Redactor.String(step.Feedback)
+	}
+	return ""
+}
+
 // reviewInput tells a supervisor what the agent was asked for: its input, and the text of the task
 // as it is now. Without a readable task the supervisor still has the session.
 func (r *run) reviewInput(task, kanban string) (contract.Input, error) {
-	in, err := contract.ForTask(task, kanban)
+	in, err := contract.ForTask(task, kanban, "")
 	if err != nil {
 		return in, err
 	}
@@ -194,9 +206,6 @@ func (r *run) setSpec(c *call) error {
 	a.Contract, a.Input, a.Scratch = contract.Of(c.Call), c.input.JSON, r.dir.Scratch()
 	if c.input.Text != "" {
 		a.Follow = &agent.Follow{Session: c.From, Fork: c.Fork, Text: c.input.Text}
-	}
-	if c.Call == flow.ReviewCall {
-		a.Prompt = c.player.Supervisor
 	}
 	if c.Call == flow.ManagerCall {
 		a.Status = r.ledger.State().Step.TaskStatus

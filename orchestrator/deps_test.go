@@ -107,6 +107,10 @@ var arrows = map[string]map[string]string{
 		"orchestrator/proc":     "an agent is a process",
 		"orchestrator/redact":   "what it prints is redacted where it enters",
 	},
+	"orchestrator/review": {
+		"orchestrator/frontmatter": "SUPERVISOR.md may begin with one",
+		"roles":                    "it names a permission in their words",
+	},
 	"orchestrator/rundir": {"orchestrator/durable": "folders and stored inputs outlive a power cut"},
 	"orchestrator/board": {
 		"orchestrator/frontmatter": "boards and tasks bear YAML frontmatter",

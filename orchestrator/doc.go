@@ -13,13 +13,14 @@
 //	    │                  └─► Finish     ─► journal, leave                                               │
 //	    └─────────────────────────────────────────────────────────────────────────────────────────────────┘
 //
-// Every program that is started is a Spawn of its own: an agent's work, a supervisor's review of it (seed 003), the
-// Manager. The calls of a step follow each other like this; a rejected reply repeats its own call:
+// Every program that is started is a Spawn of its own: an agent's work, the reviews of it by a command and by a
+// supervisor (seed 003), the Manager. The calls of a step follow each other like this; a rejected reply repeats its
+// own call:
 //
-//	        ┌──────── not content: the same session goes on ────────┐
-//	        ▼                                                       │
-//	start ─ task ─ accepted ─► review (a fork of the session) ──────┴─ content ─► manager ─► WriteBoard
-//	        ▲   └── accepted, and the role asks for no review ──────────────────────▲
+//	        ┌────── not content: the work goes on, in its session where it has one ──────┐
+//	        ▼                                                                            │
+//	start ─ task ─ accepted ─► command ─ content ─► review (a fork of the session) ──────┴─ content ─► manager ─► WriteBoard
+//	        ▲   └── accepted, and the role asks for no review ──────────────────────────────────────────▲
 //	        └────── the tool does not know the session any more (a review, or work that goes on)
 //
 // # The states of an attempt

@@ -92,6 +92,6 @@ func (r *run) takeBoard() error {
 			return err
 		}
 	}
-	r.accepted = []flow.Call{flow.TaskCall, flow.ReviewCall, flow.ManagerCall}
+	r.accepted = []flow.Call{flow.TaskCall, flow.CommandCall, flow.ReviewCall, flow.ManagerCall}
 	return r.ledger.Own()
 }

@@ -30,6 +30,8 @@ func (r *run) recordOutcome(c *call, a *attempt.Attempt) error {
 		return r.recordStop(e, "the limit of time is reached")
 	case out.Stopped:
 		return errors.Join(r.recordStop(e, "the run was stopped"), context.Cause(r.stop))
+	case c.Call == flow.CommandCall:
+		return r.recordCommand(e)
 	case out.Failure != nil:
 		return r.recordRejection(e, *out.Failure, false)
 	case c.Call == flow.ReviewCall:
@@ -89,7 +91,7 @@ func (r *run) recordRejection(e ending, f contract.Failure, disagreed bool) erro
 // never interpret agent output content. Work that is to be reviewed needs a session to be reviewed
 // in.
 func (r *run) recordWork(e ending) error {
-	if r.ledger.State().Step.Plan != nil && e.out.Session == "" {
+	if plan := r.ledger.State().Step.Plan; plan != nil && plan.Agent && e.out.Session == "" {
 		return r.recordRejection(e, contract.Failure{Reason: "the agent named no session, in which its work could be reviewed"}, false)
 	}
 	accepted := r.replyAccepted(e)
@@ -102,6 +104,22 @@ func (r *run) recordVerdict(e ending) error {
 	said := e.out.Reply.Message
 	return r.appendAcceptance(e, flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: review.IsCompleted(said), Feedback: clip(r.Redactor.String(said)),
 		Session: e.out.Session, Left: r.boardLeft(), Millis: e.millis, Spent: e.spent})
+}
+
+// recordCommand journals what a review command came to. Also one that hangs or prints without end says
+// something of the work: it goes back to the agent.
+func (r *run) recordCommand(e ending) error {
+	end := e.out.Exit.String()
+	if e.out.Failure != nil {
+		end = e.out.Failure.Reason
+	}
+	held := flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: e.out.Failure == nil && e.out.Exit.Succeeded(), Left: r.boardLeft(), Millis: e.millis}
+	if held.Completed {
+		return r.appendAcceptance(e, held)
+	}
+	held.Feedback = clip(r.Redactor.String(review.FormatFailure(e.player.Shown, end, e.out.Stdout, e.out.Stderr)))
+	kept := errors.Join(e.streamErr, r.keepStreams(e.AttemptRef))
+	return errors.Join(r.ledger.Append(held), kept)
 }
 
 // recordDecision journals a Manager's reply, if it names things that exist and agrees with the

@@ -21,7 +21,7 @@ import (
 // knownKeys are the keys of a role file that kanban-run reads.
 var knownKeys = [...]string{"name", "description", "agent", "command", "args", "model", "tools", "timeout", "grace",
 	"env",
-	"disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds"}
+	"disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds", "accepts"}
 
 // foreignKeys are keys of other tools' agent files that look like misspelt keys of ours.
 var foreignKeys = [...]string{"mode", "agents", "maxTurns"}
@@ -77,6 +77,7 @@ func parse(file string, source []byte) (Role, error) {
 		MCPConfig:   f.readText("mcp_config"),
 		Review:      f.readReview(),
 		Rounds:      f.readCount("review_rounds"),
+		Feedback:    f.readAccepts(),
 		Prompt:      f.readPrompt(source[doc.Body:]),
 		File:        file,
 	}
@@ -190,12 +191,17 @@ func (f *fields) readModel() string {
 
 // readWords reads a list, or one line of plain words. A line with a meaning to a shell is refused:
 // nothing is expanded here, and a list is clear.
-func (f *fields) readWords(name string) []string {
-	value := f.lookUp(name)
+func (f *fields) readWords(name string) []string { return f.words(f.lookUp(name), name) }
+
+func (f *fields) words(value *yaml.Node, name string) []string {
 	if value == nil || value.Kind == yaml.SequenceNode {
 		return f.readList(value, name)
 	}
-	line := f.readText(name)
+	if value.Kind != yaml.ScalarNode {
+		f.fail(value, fmt.Sprintf("write it as a list: %s: [WORD, WORD]", name), "%s must be text or a list", name)
+		return nil
+	}
+	line := strings.TrimSpace(value.Value)
 	if !plainWords().MatchString(line) {
 		f.fail(value, fmt.Sprintf("write it as a list: %s: [WORD, WORD]", name),
 			"%s has quotes or characters of the shell in it", name)
@@ -286,6 +292,9 @@ var permissions = map[string]string{
 	"full": "full", "bypasspermissions": "full", "auto": "edit", "danger-full-access": "full",
 }
 
+// ParsePermission is one of these words as read-only, edit or full; "" for any other word.
+func ParsePermission(word string) string { return permissions[strings.ToLower(word)] }
+
 // readPermission also reads permissionMode, the key of a sub-agent's file.
 func (f *fields) readPermission() string {
 	name := "permission"
@@ -293,7 +302,7 @@ func (f *fields) readPermission() string {
 		name = "permissionMode"
 	}
 	said := f.readText(name)
-	meaning := permissions[strings.ToLower(said)]
+	meaning := ParsePermission(said)
 	if said != "" && meaning == "" && f.err == nil {
 		f.fail(f.lookUp(name), "write permission: read-only, edit or full", "%s: %q is no permission", name, said)
 	}
@@ -336,13 +345,57 @@ func (f *fields) readDollars(name string) int64 {
 	return n
 }
 
-// readReview knows one reviewer, that of seed 003.
-func (f *fields) readReview() bool {
-	said := f.readText("review")
-	if said != "" && said != "supervisor" && said != "none" {
-		f.fail(f.lookUp("review"), "write review: supervisor, or none", "review: %q reviews nothing", said)
+// readReview reads the word supervisor or none, or a mapping: {command: WORDS, supervisor: true}.
+func (f *fields) readReview() (review Review) {
+	const fix = "write review: supervisor, none, or {command: make test}"
+	value := f.lookUp("review")
+	if value == nil || value.Kind == yaml.ScalarNode {
+		said := f.readText("review")
+		if said != "" && said != "supervisor" && said != "none" {
+			f.fail(value, fix, "review: %q reviews nothing", said)
+		}
+		review.Supervisor = said == "supervisor"
+		return review
 	}
-	return said == "supervisor"
+	if value.Kind != yaml.MappingNode {
+		f.fail(value, fix, "review must be a word or a mapping")
+		return review
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		switch k, v := value.Content[i], value.Content[i+1]; k.Value {
+		case "command":
+			if review.Command = f.words(v, "review.command"); len(review.Command) == 0 || review.Command[0] == "" {
+				f.fail(v, fix, "review.command names no program")
+			}
+		case "permission":
+			if review.Permission = ParsePermission(v.Value); review.Permission == "" {
+				f.fail(v, "write permission: read-only, edit or full", "review.permission: %q is no permission", v.Value)
+			}
+		case "supervisor":
+			if err := v.Decode(&review.Supervisor); err != nil {
+				f.fail(v, "write supervisor: true or false", "review.supervisor: %q is neither true nor false", v.Value)
+			}
+		default:
+			f.fail(k, fix, "review has no key %q", k.Value)
+		}
+	}
+	return review
+}
+
+// readAccepts reads which optional fields of the input the role takes. There is one.
+func (f *fields) readAccepts() (feedback bool) {
+	value := f.lookUp("accepts")
+	if value != nil && value.Kind != yaml.SequenceNode {
+		f.fail(value, "write accepts: [feedback]", "accepts must be a list")
+		return false
+	}
+	for _, field := range f.readList(value, "accepts") {
+		if field != "feedback" {
+			f.fail(value, "write accepts: [feedback]", "no input has an optional field %q", field)
+		}
+		feedback = true
+	}
+	return feedback
 }
 
 func (f *fields) readEnv() Env {

@@ -37,14 +37,26 @@ type Role struct {
 	MaxTurns    int    // of the model in one attempt; 0: no limit
 	MaxCost     int64  // of one attempt, in millionths of a US dollar; 0: no limit
 	MCPConfig   string // a file that names MCP servers, from the work directory
-	Review      bool   // a supervisor reviews the work in a fork of the agent's session (seed 003)
-	Rounds      int    // how often the supervisor may send the work back; 0 leaves it to the program
+	Review      Review
+	Rounds      int    // how often a review may send the work back; 0 leaves it to the program
+	Feedback    bool   // accepts feedback: its input may say why its earlier work was sent back
 	Prompt      string // the file's body with LF line ends, without blank lines around it
 	File        string // the path that was read, or "embedded:manager.md"
 }
 
 // IsBuiltIn reports whether the role comes from the program and not from a file.
 func (r Role) IsBuiltIn() bool { return strings.HasPrefix(r.File, embeddedPrefix) }
+
+// Review says what looks at the work before the agent's reply counts: seed 003. The command comes
+// first.
+type Review struct {
+	Command    []string // accepts the work by its exit status 0; nil: none
+	Supervisor bool     // in a fork of the agent's session
+	Permission string   // of the supervisor; "" leaves it to its prompt's file
+}
+
+// IsSet reports whether the work is reviewed at all.
+func (r Review) IsSet() bool { return r.Supervisor || len(r.Command) > 0 }
 
 // Env says which variables an agent gets beyond the harmless ones.
 type Env struct {

@@ -49,7 +49,7 @@ func explain(schema, value any, invalid *jsonschema.ValidationError) []Violation
 		}
 		rule, _ := lookUp(schema, fragment[:at]).(map[string]any)
 		keyword := fragment[at+1:]
-		if keyword == "$ref" || rule == nil {
+		if keyword == "$ref" || keyword == "then" || rule == nil {
 			continue // a wrapper of later errors
 		}
 		path := unit.InstanceLocation

@@ -14,7 +14,7 @@ import (
 )
 
 // feedback is how an agent's prompt begins that has a supervisor's verdict in it.
-const feedback = "A supervisor has looked at your work"
+const feedback = "Your work was reviewed"
 
 // supervised has the model play an agent and its supervisor, which is content the third time.
 func (s *realSite) supervised(verdicts ...string) {
@@ -118,6 +118,68 @@ func (s *realSite) unchanged(name string) {
 	}
 }
 
+// TestRealReviewReadOnly: a supervisor may change nothing, unless its prompt's file or the role says that it may. Being refused, it still
+// gives its verdict.
+func TestRealReviewReadOnly(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, name string) {
+		for _, tt := range []struct {
+			role, prompt string
+			written      bool
+		}{
+			{"supervisor", "", false},
+			{"supervisor", "---\npermission: full\n---\n", true},
+			{"{supervisor: true, permission: full}", "---\npermission: read-only\n---\n", true},
+		} {
+			s := reviewedSite(t, name)
+			s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nreview: "+tt.role+"\npermission: full\n---\nYou implement.\n")
+			s.write("SUPERVISOR.md", tt.prompt+"You are strict.\n")
+			s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+				if strings.Contains(said, "You are now the supervisor") {
+					return modeltest.Play(modeltest.WriteFile(s.path("out/supervisor.txt"), "It was me."), modeltest.Say("[TASK_COMPLETED]")), true
+				}
+				return s.work(q, said)
+			})
+			s.run(exitComplete)
+			s.says("the supervisor of Implementor accepts the work (round 1")
+			if _, err := os.Stat(s.path("out/supervisor.txt")); (err == nil) != tt.written {
+				t.Errorf("review %s with %q: the supervisor wrote a file: %t", tt.role, tt.prompt, err == nil)
+			}
+		}
+	}, "gemini", "acp")
+}
+
+// TestRealReviewCommand is seed 003 with a program in the supervisor's place: what it printed goes to the agent, in its session, and the
+// reply counts once it is content.
+func TestRealReviewCommand(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, name string) {
+		s := reviewedSite(t, name)
+		s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nreview: {command: sh check.sh}\naccepts: [feedback]\n---\nYou implement.\n")
+		s.write("check.sh", "test -f out/round-1.txt && exit 0; echo there is no first round; exit 1\n")
+		s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+			if strings.Contains(said, "there is no first round") {
+				return modeltest.Play(modeltest.WriteFile(s.path("out/round-1.txt"), "x"), modeltest.Structured(reply("ok", "Round 1."))), true
+			}
+			return s.work(q, said)
+		})
+		s.run(exitComplete)
+		s.says("the review command of Implementor is not content (round 1", "there is no first round", "Implementor goes on with the work (round 2)",
+			"the review command of Implementor accepts the work (round 2")
+		continued := false
+		for _, q := range s.model.Requests() {
+			said := ""
+			for _, m := range q.Messages {
+				said += m.Text
+			}
+			continued = continued || strings.Contains(said, feedback) && taskOf(said) != ""
+		}
+		if resumes := name != "gemini" && name != "acp"; continued != resumes {
+			t.Errorf("%s: the feedback is a message in the session of the work: %t, want %t", name, continued, resumes)
+		}
+	})
+}
+
 // TestRealReviewRefused: a tool that cannot fork a session says so before anything starts.
 func TestRealReviewRefused(t *testing.T) {
 	t.Parallel()
@@ -166,6 +228,7 @@ func TestRealReviewKilled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
 		s := reviewedSite(t, name)
+		s.write("SUPERVISOR.md", "---\npermission: full\n---\nYou are strict.\n")
 		s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 			if strings.Contains(said, "You are now the supervisor") {
 				return modeltest.Play(modeltest.Shell("touch " + s.path("busy") + "; sleep 600")), true

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -93,7 +94,7 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 		return 0, errors.Join(fmt.Errorf("make a folder for a long prompt: %w", err), talk.close())
 	}
 	supervisor := a
-	supervisor.Prompt = prompt
+	supervisor.Prompt, supervisor.Permission = prompt.Text, agent.Permission(cmp.Or(prompt.Permission, string(agent.ReadOnly)))
 	loop := supervise.Supervision{Agent: talker, Worker: a, Supervisor: supervisor, Rounds: rounds, Sinks: attempt.Sinks{Redactor: redactor},
 		Screen: talk, Keyboard: talk.keyboard, Resize: talk.resize, Size: talk.size}
 	err = errors.Join(loop.Run(stop, kill), talk.close(), os.RemoveAll(a.Scratch))

@@ -226,4 +226,5 @@ type Tool struct {
 	Ignores []string          // options of a role that it ignores: tools, where it has other names for them, and model
 	Keys    []string          // variables that it needs although they look secret; * matches any text
 	Env     map[string]string // variables that it is given unless they are set
+	Resumes bool              // it goes on in a session that an earlier call has named
 }

@@ -33,7 +33,8 @@ type Outcome struct {
 	Failure   *contract.Failure
 	Exit      proc.Exit
 	Received  string // with a Failure: the beginning of the reply's text, at most 4 KiB of it
-	Stderr    string // the last lines of standard error, at most 2 KiB of them
+	Stdout    string // the last lines of standard output, at most 8 KiB of them; of a review command only
+	Stderr    string // the last lines of standard error, at most 2 KiB of them, or 8 KiB
 	Stopped   bool   // by Stop or Kill, or by its TimeLimit
 	OutOfTime bool   // by its TimeLimit
 
@@ -47,6 +48,7 @@ type Outcome struct {
 type Attempt struct {
 	call   Call
 	reader agent.Reader
+	out    *tail // of a review command, else nil
 	tail   *tail
 	stdout io.WriteCloser // redacts, and keeps
 	stderr io.WriteCloser
@@ -68,13 +70,17 @@ type Attempt struct {
 
 // Start starts an agent. A failure to start is its outcome.
 func Start(c Call) *Attempt {
-	a := &Attempt{call: c, tail: &tail{}, done: make(chan struct{})}
+	a := &Attempt{call: c, tail: &tail{max: maxStderr}, done: make(chan struct{})}
 	if a.call.Emit == nil {
 		a.call.Emit = func(agent.Event) {}
 	}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.call.Emit, a.giveUp))
 	a.stdout = c.Sinks.redacting(c.Sinks.Stdout)
+	if c.Contract == contract.Command {
+		a.out, a.tail = &tail{max: maxCommand}, &tail{max: maxCommand}
+		a.stdout = c.Sinks.redacting(a.out, &lines{emit: a.call.Emit}, c.Sinks.Stdout)
+	}
 	a.stderr = c.Sinks.redacting(a.tail, &lines{emit: a.call.Emit}, c.Sinks.Stderr)
 	a.meter = &meter{max: c.Invocation.MaxOutput, exceed: a.giveUp}
 	go a.run()
@@ -195,6 +201,9 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := &Outcome{Exit: exit, Stderr: a.tail.String()}
+	if a.out != nil {
+		out.Stdout = a.out.String()
+	}
 	out.OutOfTime = exit.Stopped && a.outOfTime && !a.stopped
 	out.Stopped = exit.Stopped && a.stopped || out.OutOfTime
 	var start *proc.StartError
@@ -240,6 +249,9 @@ func (a *Attempt) judge(out *Outcome, report agent.Report) (err error) {
 		return a.call.Sinks.redactError(report.Err)
 	}
 	failure := report.Failure
+	if failure == nil && a.call.Contract == contract.Command {
+		return nil
+	}
 	if failure == nil {
 		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply, a.call.Tasks)
 	}

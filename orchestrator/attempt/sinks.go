@@ -68,7 +68,7 @@ func (s Sinks) Host(emit func(agent.Event), giveUp func(error)) agent.Host {
 // Tail keeps the last lines that are written to it, redacted. Once w is closed, last returns the
 // last line.
 func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
-	kept := &tail{}
+	kept := &tail{max: maxStderr}
 	return s.redacting(kept), func() string {
 		return agent.OneLine(agent.LastLine(kept.String()))
 	}

@@ -11,23 +11,25 @@ import (
 const (
 	maxReceived = 4 << 10
 	maxStderr   = 2 << 10
+	maxCommand  = 8 << 10 // of each stream of a review command
 	maxLine     = 1 << 10
 	maxLines    = 20 // of one write
 )
 
 // tail keeps the last lines of a stream.
 type tail struct {
+	max int // in bytes
 	buf []byte
 	cut bool
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	n := len(p)
-	if len(p) > maxStderr {
-		p, t.cut = p[len(p)-maxStderr:], true
+	if len(p) > t.max {
+		p, t.cut = p[len(p)-t.max:], true
 	}
-	if t.buf = append(t.buf, p...); len(t.buf) > 2*maxStderr {
-		t.buf, t.cut = append(t.buf[:0], t.buf[len(t.buf)-maxStderr:]...), true
+	if t.buf = append(t.buf, p...); len(t.buf) > 2*t.max {
+		t.buf, t.cut = append(t.buf[:0], t.buf[len(t.buf)-t.max:]...), true
 	}
 	return n, nil
 }
@@ -35,8 +37,8 @@ func (t *tail) Write(p []byte) (int, error) {
 // String begins with a whole line, or where there is none with a whole word.
 func (t *tail) String() string {
 	b, cut := t.buf, t.cut
-	if len(b) > maxStderr {
-		b, cut = b[len(b)-maxStderr:], true
+	if len(b) > t.max {
+		b, cut = b[len(b)-t.max:], true
 	}
 	if at := bytes.IndexByte(b, '\n'); cut && at >= 0 && at < len(b)-1 {
 		b = b[at+1:]
@@ -46,7 +48,7 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// lines emits the last whole lines of each write to standard error. It drops lines that are too
+// lines emits the last whole lines of each write to a stream that is for people. It drops lines that are too
 // long.
 type lines struct {
 	emit    func(agent.Event)

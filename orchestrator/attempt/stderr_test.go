@@ -46,7 +46,7 @@ func TestTail(t *testing.T) {
 		{"half a character", []string{strings.Repeat("é", 5000) + "x"}, "\uFFFD" + strings.Repeat("é", maxStderr/2-1) + "x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := &tail{}
+			w := &tail{max: maxStderr}
 			for _, text := range tt.writes {
 				if n, err := w.Write([]byte(text)); n != len(text) || err != nil {
 					t.Fatalf("Write = %d, %v", n, err)

@@ -70,7 +70,7 @@ func FuzzList(f *testing.F) {
 // TestRestore: an input comes back from the journal as it was given, to the byte: seed 004, "Retry
 // Rule (CRITICAL)".
 func TestRestore(t *testing.T) {
-	task, err := contract.ForTask("tasks/a.md", "kanban.yaml")
+	task, err := contract.ForTask("tasks/a.md", "kanban.yaml", "")
 	if err != nil || string(task.JSON) != `{"task_file":"tasks/a.md","kanban_file":"kanban.yaml"}` {
 		t.Fatalf("ForTask = %s, %v", task.JSON, err)
 	}

@@ -16,12 +16,14 @@ type Input struct {
 	Tasks *TaskList // in the JSON of a Manager; nil in others
 }
 
-// ForTask is the input of a task agent. Both are paths as agents see them.
-func ForTask(task, kanban string) (Input, error) {
+// ForTask is the input of a task agent. Both are paths as agents see them. feedback says why its
+// earlier work on the task was sent back; "" leaves the field out.
+func ForTask(task, kanban, feedback string) (Input, error) {
 	text, err := json.Marshal(struct {
 		TaskFile   string `json:"task_file"`
 		KanbanFile string `json:"kanban_file"`
-	}{task, kanban})
+		Feedback   string `json:"feedback,omitempty"`
+	}{task, kanban, feedback})
 	return Input{JSON: text}, err
 }
 

@@ -12,12 +12,13 @@ import (
 type Kind int
 
 // An instruction is judged like a task; only the Manager's reply says what comes next. A review's
-// reply is any text: seed 003, "Supervisor Feedback".
+// reply is any text: seed 003, "Supervisor Feedback". A review command has no reply.
 const (
 	Task Kind = iota
 	Manager
 	Instruction
 	Review
+	Command
 )
 
 // Of is the contract of a call of a step.
@@ -27,6 +28,8 @@ func Of(c flow.Call) Kind {
 		return Manager
 	case flow.ReviewCall:
 		return Review
+	case flow.CommandCall:
+		return Command
 	default:
 		return Task
 	}
@@ -42,6 +45,8 @@ func (k Kind) String() string {
 		return "instruction"
 	case Review:
 		return "review"
+	case Command:
+		return "command"
 	default:
 		return "contract " + strconv.Itoa(int(k))
 	}
@@ -52,7 +57,7 @@ func (k Kind) Schema() string {
 	switch k {
 	case Manager:
 		return "manager-reply"
-	case Review:
+	case Review, Command:
 		return ""
 	default:
 		return "reply"

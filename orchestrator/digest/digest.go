@@ -189,7 +189,7 @@ func count(u *flow.Used, e flow.Event) {
 	case flow.ReviewFailed:
 		u.Add(ev.Millis, ev.Spent)
 	case flow.ReviewHeld:
-		if ev.Call == flow.ReviewCall {
+		if ev.Call.IsReview() {
 			u.Add(ev.Millis, ev.Spent)
 		}
 	}

@@ -57,7 +57,7 @@ func (s *Step) add(e flow.Entry) {
 // addVerdict ends the attempt of a review, or is a part of an attempt of the work.
 func (s *Step) addVerdict(e flow.ReviewHeld) {
 	s.update(func(a *Attempt) {
-		if e.Call == flow.ReviewCall {
+		if e.Call.IsReview() {
 			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, e.Millis, e.Feedback, !e.Completed, e.Session, e.Spent
 			return
 		}

@@ -97,7 +97,7 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
 	}
 	s.Step.Running = 0
-	if r.Call == ReviewCall {
+	if r.Call.IsReview() {
 		session = "" // a person goes on in the session of the work
 	}
 	s.charge(millis, spent, session)
@@ -107,7 +107,7 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 // A Manager's reply is written onto the board next; a task agent's work is reviewed first where the
 // plan says so.
 func (e ReplyAccepted) apply(s *State) error {
-	if e.Call == ReviewCall {
+	if e.Call.IsReview() {
 		return refuse(e, "a review ends with a verdict")
 	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
@@ -127,8 +127,16 @@ func (e ReplyAccepted) apply(s *State) error {
 		return nil
 	}
 	step.Work, step.Round = &e, max(step.Round, 1)
-	step.begin(ReviewCall)
+	step.begin(step.Plan.first())
 	return nil
+}
+
+// first is the review that sees the work first.
+func (p *Plan) first() Call {
+	if p.Command {
+		return CommandCall
+	}
+	return ReviewCall
 }
 
 // begin makes a call due, with an input and retries of its own.
@@ -149,6 +157,9 @@ func (s *Step) beginWork() {
 
 // Only a review, or work that goes on, has a session to lose; any other rejection is a plain one.
 func (e ReplyRejected) apply(s *State) error {
+	if e.Call == CommandCall {
+		return refuse(e, "a command ends with a verdict")
+	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
@@ -172,10 +183,10 @@ func (e AttemptStopped) apply(s *State) error {
 	return nil
 }
 
-// A review that is content lets the Manager be called; else the work goes on in its session, as
-// often as the plan has rounds: seed 003, "Supervisor Phase → Agent Phase".
+// A review that is content lets the next one see the work, the last one lets the Manager be called;
+// else the work goes on, in its session where it has one, as often as the plan has rounds: seed 003, "Supervisor Phase → Agent Phase".
 func (e ReviewHeld) apply(s *State) error {
-	if e.Call != ReviewCall {
+	if !e.Call.IsReview() {
 		return s.addPart(e, e.AttemptRef, e.Worked, e.Spent)
 	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
@@ -184,12 +195,14 @@ func (e ReviewHeld) apply(s *State) error {
 	step := s.Step
 	step.Left = e.Left
 	switch {
+	case e.Completed && e.Call == CommandCall && step.Plan.Agent:
+		step.begin(ReviewCall)
 	case e.Completed:
 		step.TaskStatus = step.Work.Status
 		step.callManager()
 	case step.Round > step.Plan.Rounds:
-		step.Unsettled = fmt.Sprintf("the supervisor of %s is not content after %s: %s (the next run starts the task afresh; review_rounds of "+
-			"the role says how often work may be sent back)", step.Role, Count(step.Round, "round"), e.Feedback)
+		step.Unsettled = fmt.Sprintf("the %s of %s is not content after %s: %s (the next run starts the task afresh; review_rounds of "+
+			"the role says how often work may be sent back)", e.Call.reviewer(), step.Role, Count(step.Round, "round"), e.Feedback)
 	default:
 		step.Round++
 		step.Feedback = e.Feedback

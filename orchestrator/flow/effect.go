@@ -28,12 +28,16 @@ func (Finish) effect()     {}
 // Call tells the calls of a step apart. Each attempt of a call is one program that is started.
 type Call string
 
-// A task call and its reviews take turns until a review is content; then the Manager is called.
+// A task call and its reviews take turns until all of them are content; then the Manager is called.
 const (
 	TaskCall    Call = "task"
-	ReviewCall  Call = "review" // a supervisor looks at the work: seed 003
+	CommandCall Call = "command" // a program looks at the work, before the supervisor does
+	ReviewCall  Call = "review"  // a supervisor looks at the work: seed 003
 	ManagerCall Call = "manager"
 )
+
+// IsReview says whether the call looks at the work of a task call.
+func (c Call) IsReview() bool { return c == CommandCall || c == ReviewCall }
 
 // Outcome is how a run of a board ended.
 type Outcome string

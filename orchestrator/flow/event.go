@@ -83,8 +83,9 @@ type AttemptStarted struct {
 
 // Plan is how the work of a task call is reviewed before it counts: seed 003.
 type Plan struct {
-	Agent  bool `json:"agent"`  // by an agent, in a fork of the work's session
-	Rounds int  `json:"rounds"` // how often the work may be sent back
+	Agent   bool `json:"agent"`             // by an agent, in a fork of the work's session
+	Rounds  int  `json:"rounds"`            // how often the work may be sent back
+	Command bool `json:"command,omitempty"` // by a command, before the agent
 }
 
 // Baseline is the board as it was before the first Manager attempt of a step: what the Manager's
@@ -131,12 +132,13 @@ type ReplyRejected struct {
 	Spent   *Spending `json:"spent,omitempty"`
 }
 
-// ReviewHeld is the outcome of a review that came to a verdict: seed 003, "Supervisor Feedback".
+// ReviewHeld is the outcome of a review that came to a verdict: seed 003, "Supervisor Feedback". A
+// command comes to one however it ends.
 // With call "task" it is, in journals before form 4, a part of the running attempt.
 type ReviewHeld struct {
 	AttemptRef
 	Completed bool      `json:"completed"`
-	Feedback  string    `json:"feedback" text:"free"`   // the supervisor's final message
+	Feedback  string    `json:"feedback" text:"free"`   // the supervisor's final message, or what the command came to
 	Session   string    `json:"session" text:"free"`    // the fork that it looked at the work in
 	Left      string    `json:"board_sha256,omitempty"` // the board as the review left it; "" when it is not known
 	Millis    int64     `json:"millis"`

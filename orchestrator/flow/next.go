@@ -89,12 +89,15 @@ func (s *Step) isExhausted(l Limits) bool {
 	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
 }
 
-// spawn is the next attempt of the call that is due. A review sees the work in a copy of its
-// session; work that was sent back goes on in the session itself.
+// spawn is the next attempt of the call that is due. A supervisor sees the work in a copy of its
+// session; work that was sent back goes on in the session itself, where it has one.
 func (s *Step) spawn() Spawn {
 	e := Spawn{AttemptRef: AttemptRef{Step: s.Number, Call: s.Call, Task: s.Task, Role: s.CallRole(), Attempt: s.Started + 1}}
 	if s.Work != nil && s.Call != ManagerCall {
-		e.Round, e.From, e.Fork = s.Round, s.Work.Session, s.Call == ReviewCall
+		e.Round = s.Round
+	}
+	if e.Round > 0 && s.Call != CommandCall {
+		e.From, e.Fork = s.Work.Session, s.Call == ReviewCall
 	}
 	return e
 }
@@ -128,6 +131,14 @@ func (s *Step) exhausted() Effect {
 	default:
 		return Finish{Outcome: Exhausted, Text: text}
 	}
+}
+
+// reviewer is what looks at the work, as it is said of a role.
+func (c Call) reviewer() string {
+	if c == CommandCall {
+		return "review command"
+	}
+	return "supervisor"
 }
 
 // CompleteText is all there is to say of a board whose tasks are ok.

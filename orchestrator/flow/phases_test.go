@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -150,6 +151,11 @@ func review(attempt, round int, from string) flow.Effect {
 	return flow.Spawn{AttemptRef: ref(flow.ReviewCall, attempt, round), From: from, Fork: true}
 }
 
+// command is a program that looks at the work, in no session.
+func command(attempt, round int) flow.Effect {
+	return flow.Spawn{AttemptRef: ref(flow.CommandCall, attempt, round)}
+}
+
 const (
 	notContentAfter = "the supervisor of Implementor is not content after %s: round %d: tests are missing " +
 		"(the next run starts the task afresh; review_rounds of the role says how often work may be sent back)"
@@ -163,6 +169,7 @@ const (
 // Machine", one outcome at a time; DESIGN's "One spawn, one effect".
 func TestPhases(t *testing.T) {
 	plan := func(rounds int) *flow.Plan { return &flow.Plan{Agent: true, Rounds: rounds} }
+	byCommand, byBoth := &flow.Plan{Command: true, Rounds: 2}, &flow.Plan{Command: true, Agent: true, Rounds: 2}
 	finish := func(o flow.Outcome, format string, args ...any) flow.Effect {
 		return flow.Finish{Outcome: o, Text: fmt.Sprintf(format, args...)}
 	}
@@ -205,6 +212,15 @@ func TestPhases(t *testing.T) {
 			finish(flow.Exhausted, "Implementor gave no valid reply in 4 attempts for t1; the last was rejected: no such session")},
 		{"nor has the Manager's, after whom no work begins again", plan(2), [][]outcome{{accepted, content, lost}}, fresh(flow.ManagerCall, 2)},
 
+		{"a command looks at the work before the supervisor, in no session", byBoth, [][]outcome{{accepted}}, command(2, 1)},
+		{"its content is not the last word", byBoth, [][]outcome{{accepted, content}}, review(3, 1, "task-1")},
+		{"unless there is no supervisor", byCommand, [][]outcome{{accepted, content}}, fresh(flow.ManagerCall, 1)},
+		{"what it sends back goes on in its session", byBoth, [][]outcome{{accepted, notContent}}, sentBack(3, 2, "task-1")},
+		{"and comes to the command again, also from the supervisor", byBoth, [][]outcome{{accepted, content, notContent, accepted}}, command(5, 2)},
+		{"rounds count both", byBoth, [][]outcome{{accepted, notContent, accepted, content, notContent, accepted, notContent}},
+			finish(flow.NeedsPerson, strings.Replace(notContentAfter, "supervisor", "review command", 1), "3 rounds", 3)},
+		{"a stopped command is started again", byCommand, [][]outcome{{accepted, stopped}}, command(3, 1)},
+
 		{"stopped work is started again, and costs no retry", plan(2), [][]outcome{times(3, rejected), times(2, stopped)}, fresh(flow.TaskCall, 6)},
 		{"so is a review", plan(2), [][]outcome{{accepted}, times(3, rejected), times(2, stopped)}, review(7, 1, "task-1")},
 		{"so is a continuation", plan(2), [][]outcome{{accepted, notContent}, times(3, rejected), times(2, stopped)}, sentBack(8, 2, "task-1")},
@@ -218,6 +234,30 @@ func TestPhases(t *testing.T) {
 				t.Errorf("Next: -want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestCommandHasNoReply: its verdict is all that it ends with, beside being stopped.
+func TestCommandHasNoReply(t *testing.T) {
+	for name, end := range map[string]outcome{"a reply": accepted, "a rejected one": rejected} {
+		p := newPlay(t, &flow.Plan{Command: true, Rounds: 2}, flow.Limits{}).attempts(accepted)
+		e := end(p.begin())
+		if err := p.Apply(e); err == nil {
+			t.Errorf("%s of a command is applied: %+v", name, p.Step)
+		}
+	}
+}
+
+// TestWorkWithoutASession: what is sent back is started in a new session, in its round.
+func TestWorkWithoutASession(t *testing.T) {
+	noSession := func(r flow.AttemptRef) flow.Event {
+		e := accepted(r).(flow.ReplyAccepted)
+		e.Session = ""
+		return e
+	}
+	p := newPlay(t, &flow.Plan{Command: true, Rounds: 2}, flow.Limits{}).attempts(noSession, notContent)
+	if diff := cmp.Diff(sentBack(3, 2, ""), p.next()); diff != "" || p.Step.Feedback == "" {
+		t.Errorf("Next: -want +got\n%s, feedback %q", diff, p.Step.Feedback)
 	}
 }
 

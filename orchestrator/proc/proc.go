@@ -53,6 +53,9 @@ type Exit struct {
 	Duration time.Duration
 }
 
+// Succeeded says whether it ended by itself, with the status 0.
+func (e Exit) Succeeded() bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut && !e.Stopped }
+
 // String is "exit status 1", "killed by signal: terminated" or "timed out after 1s (killed by
 // signal: killed)".
 func (e Exit) String() string {

@@ -82,9 +82,11 @@ func describeRun(e flow.RunStarted) []line {
 
 func describeAttempt(e flow.AttemptStarted) string {
 	switch {
+	case e.Call == flow.CommandCall:
+		return fmt.Sprintf("step %d: %s checks the work of %s (round %d)", e.Step, e.Command, e.Role, e.Round)
 	case e.Call == flow.ReviewCall:
 		return fmt.Sprintf("step %d: the supervisor of %s looks at the work (round %d)", e.Step, e.Role, e.Round)
-	case e.From != "":
+	case e.Round > 0:
 		return fmt.Sprintf("step %d: %s goes on with the work (round %d)", e.Step, e.Role, e.Round)
 	default:
 		return fmt.Sprintf("step %d: %s started%s", e.Step, e.Role, attemptSuffix(e.Attempt))
@@ -93,15 +95,19 @@ func describeAttempt(e flow.AttemptStarted) string {
 
 // player is the program of an attempt, as a person would call it.
 func player(r flow.AttemptRef) string {
-	if r.Call == flow.ReviewCall {
+	switch r.Call {
+	case flow.CommandCall:
+		return "the review command of " + r.Role
+	case flow.ReviewCall:
 		return "the supervisor of " + r.Role
+	default:
+		return r.Role
 	}
-	return r.Role
 }
 
 // attemptName names an attempt at the beginning of a sentence about it.
 func attemptName(r flow.AttemptRef) string {
-	if r.Call == flow.ReviewCall {
+	if r.Call.IsReview() {
 		return fmt.Sprintf("%s, attempt %d,", player(r), r.Attempt)
 	}
 	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
@@ -124,10 +130,27 @@ func describeReview(e flow.ReviewHeld) []line {
 	if e.Call == flow.ReviewCall { // before form 4 it was the sum of the attempt so far
 		spent = spentSuffix(e.Spent)
 	}
-	if e.Completed {
-		return []line{{good, fmt.Sprintf("step %d: the supervisor of %s accepts the work (round %d, %s)%s", e.Step, e.Role, e.Round, took(e.Millis), spent)}}
+	by := flow.AttemptRef{Call: flow.ReviewCall, Role: e.Role} // also in an older journal, where it is a part of the work
+	if e.Call == flow.CommandCall {
+		by.Call = flow.CommandCall
 	}
-	return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s is not content (round %d, %s)%s: %s", e.Step, e.Role, e.Round, took(e.Millis), spent, brief(e.Feedback))}}
+	if e.Completed {
+		return []line{{good, fmt.Sprintf("step %d: %s accepts the work (round %d, %s)%s", e.Step, player(by), e.Round, took(e.Millis), spent)}}
+	}
+	return []line{{warn, fmt.Sprintf("step %d: %s is not content (round %d, %s)%s: %s", e.Step, player(by), e.Round, took(e.Millis), spent, excerpt(e))}}
+}
+
+// excerpt is what an agent is told of its work, for a terminal: of a command how it ended, and the last line
+// that it printed.
+func excerpt(e flow.ReviewHeld) string {
+	if e.Call != flow.CommandCall {
+		return brief(e.Feedback)
+	}
+	end, printed, _ := strings.Cut(e.Feedback, "\n")
+	if last := lastLine(printed); last != "" {
+		end += ": " + last
+	}
+	return brief(end)
 }
 
 // spentSuffix is what an attempt came to, "" where its tool does not tell.

@@ -87,7 +87,7 @@ func describeSpawn(e flow.Spawn) string {
 	if e.Call == flow.ManagerCall {
 		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, attemptSuffix(e.Attempt))
 	}
-	if e.Call == flow.ReviewCall {
+	if e.Call.IsReview() {
 		return fmt.Sprintf("step %d: have the work of %s on %s reviewed%s", e.Step, e.Role, e.Task, attemptSuffix(e.Attempt))
 	}
 	return fmt.Sprintf("step %d: give %s to %s%s", e.Step, e.Task, e.Role, attemptSuffix(e.Attempt))

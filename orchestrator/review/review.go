@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/roles"
 )
 
 // Completed is the line with which a supervisor accepts the work. Seed 003, "检测完成标记".
@@ -58,27 +61,58 @@ func (e *UnusableError) Hint() string {
 	return "mend the file or move it away; kanban-run supervise --example prints one to start from"
 }
 
+// Prompt is the supervisor's, and what the frontmatter of its file says.
+type Prompt struct {
+	Text       string
+	Permission string // read-only, edit or full; "" where the file does not say
+}
+
 // ReadPrompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's in ~/.claude.
 // Seed 003, "SUPERVISOR.md 提示词". Errors: *MissingError, *UnusableError.
-func ReadPrompt(project, home string) (string, error) {
+func ReadPrompt(project, home string) (Prompt, error) {
 	paths := []string{filepath.Join(project, FileName)}
 	if home != "" {
 		paths = append(paths, filepath.Join(home, ".claude", FileName))
 	}
 	for _, path := range paths {
-		text, err := readPrompt(path)
+		text, err := readText(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var p Prompt
 		if err == nil {
-			return text, nil
+			p, err = parsePrompt(path, text)
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", &UnusableError{path, err}
+		if err != nil {
+			return Prompt{}, &UnusableError{path, err}
 		}
+		return p, nil
 	}
-	return "", &MissingError{paths}
+	return Prompt{}, &MissingError{paths}
 }
 
-// readPrompt checks before it opens: opening a FIFO would wait for its writer.
-func readPrompt(path string) (string, error) {
+// parsePrompt takes the frontmatter off the text. A key that it does not know is another tool's.
+func parsePrompt(path, text string) (Prompt, error) {
+	doc, err := frontmatter.Parse(path, []byte(text))
+	if err != nil || doc.Root == nil {
+		return Prompt{Text: text}, err
+	}
+	p := Prompt{Text: text[doc.Body:]}
+	if strings.TrimSpace(p.Text) == "" {
+		return p, errors.New("it is empty")
+	}
+	_, value := doc.Field("permission")
+	if value == nil || value.Value == "" {
+		return p, nil
+	}
+	if p.Permission = roles.ParsePermission(value.Value); p.Permission == "" {
+		return p, doc.Problem(value, fmt.Sprintf("permission: %q is no permission", value.Value), "write permission: read-only, edit or full")
+	}
+	return p, nil
+}
+
+// readText checks before it opens: opening a FIFO would wait for its writer.
+func readText(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
@@ -178,7 +212,19 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxAsked], "") + "\n… (cut)"
 }
 
+// FormatFailure says how a review command ended, and what it printed last.
+func FormatFailure(command, end, stdout, stderr string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", command, end)
+	for _, stream := range []struct{ name, text string }{{"stdout", stdout}, {"stderr", stderr}} {
+		if text := strings.TrimRight(stream.text, " \t\r\n"); text != "" {
+			fmt.Fprintf(&b, "\n\nIts last lines on %s:\n%s", stream.name, text)
+		}
+	}
+	return b.String()
+}
+
 // FormatFeedback returns the agent's next message when its work is not accepted.
 func FormatFeedback(message string) string {
-	return "A supervisor has looked at your work. It is not complete yet:\n\n" + strings.TrimSpace(message)
+	return "Your work was reviewed. It is not complete yet:\n\n" + strings.TrimSpace(message)
 }

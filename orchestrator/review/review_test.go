@@ -35,13 +35,38 @@ func TestPrompt(t *testing.T) {
 		t.Errorf("Prompt without a home = %v, want one place that was looked at", err)
 	}
 	put(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "the user's")
-	if got, err := review.ReadPrompt(project, home); err != nil || got != "the user's" {
+	if got, err := review.ReadPrompt(project, home); err != nil || got.Text != "the user's" {
 		t.Errorf("Prompt = %q, %v, want the user's", got, err)
 	}
 	put(t, filepath.Join(project, "SUPERVISOR.md"), "\ufeffthe project's")
-	if got, err := review.ReadPrompt(project, home); err != nil || got != "the project's" {
+	if got, err := review.ReadPrompt(project, home); err != nil || got.Text != "the project's" {
 		t.Errorf("Prompt = %q, %v, want the project's", got, err)
 	}
+}
+
+// TestPromptPermission: the frontmatter of the file says what the supervisor may do, and is no part of what it is told.
+func TestPromptPermission(t *testing.T) {
+	for text, want := range map[string]review.Prompt{
+		"Look at it.": {Text: "Look at it."},
+		"---\npermission: full\n---\nLook.":           {Text: "Look.", Permission: "full"},
+		"---\nname: x\npermission: plan\n---\nLook.":  {Text: "Look.", Permission: "read-only"},
+		"---\nname: x\n---\nLook.\n---\nOnce more.\n": {Text: "Look.\n---\nOnce more.\n"},
+	} {
+		project := t.TempDir()
+		put(t, filepath.Join(project, "SUPERVISOR.md"), text)
+		if got, err := review.ReadPrompt(project, ""); err != nil || got != want {
+			t.Errorf("ReadPrompt of %q = %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	if p, err := review.ReadPrompt(example(t), ""); err != nil || p.Permission != "read-only" || !strings.HasPrefix(strings.TrimSpace(p.Text), "# You are") {
+		t.Errorf("the example is %+v, %v, want a permission and a prompt", p, err)
+	}
+}
+
+func example(t *testing.T) string {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "SUPERVISOR.md"), review.Example)
+	return dir
 }
 
 // TestPromptRefuses: an unusable file does not make way for the other.
@@ -51,6 +76,8 @@ func TestPromptRefuses(t *testing.T) {
 		{"large", strings.Repeat("x", 97<<10), "larger than 96 KiB"},
 		{"binary", "a\x00b", "not a text"},
 		{"no UTF-8", "\xff", "not a text"},
+		{"unknown permission", "---\npermission: all\n---\nx", `permission: "all" is no permission`},
+		{"only frontmatter", "---\npermission: full\n---\n", "it is empty"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			project, home := t.TempDir(), t.TempDir()
@@ -115,5 +142,17 @@ func TestAsk(t *testing.T) {
 	}
 	if review.IsCompleted(review.FormatFeedback(" more ")) || !strings.HasSuffix(review.FormatFeedback(" more "), "\n\nmore") {
 		t.Errorf("Feedback = %q", review.FormatFeedback(" more "))
+	}
+}
+
+// TestFailure: an agent is told how the command ended, and what it printed last.
+func TestFailure(t *testing.T) {
+	got := review.FormatFailure("make test", "exit status 2", "--- FAIL: TestX\n", "make: *** [test] Error 1\n")
+	want := "make test: exit status 2\n\nIts last lines on stdout:\n--- FAIL: TestX\n\nIts last lines on stderr:\nmake: *** [test] Error 1"
+	if got != want {
+		t.Errorf("FormatFailure = %q, want %q", got, want)
+	}
+	if got := review.FormatFailure("false", "exit status 1", " \n", ""); got != "false: exit status 1" {
+		t.Errorf("FormatFailure of a silent command = %q", got)
 	}
 }

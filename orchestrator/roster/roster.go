@@ -44,7 +44,8 @@ type Player struct {
 	Adapter    agent.Adapter
 	Shown      string   // the command as a person would type it
 	Withheld   []string // names of variables that it does not get
-	Supervisor string   // the prompt of the supervisor that reviews its work; "": it is not reviewed
+	Supervisor *Player  // reviews its work in a fork of its session; nil: none does
+	Command    *Player  // the command that reviews its work before the supervisor; nil: none does
 	Refusal    error    // of a dry run: why a run would not start the program
 
 	Assignment agent.Assignment // what it is asked to do, but for the Contract, the input and the session of one call
@@ -97,7 +98,7 @@ func (r *Roster) newPlayer(role roles.Role, dir string) (*Player, error) {
 		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Model: role.Model,
 		Tools: role.Tools, Denied: role.Denied, Dir: dir,
 		Permission: agent.Permission(role.Permission), MaxTurns: role.MaxTurns, MaxCost: r.maxCost(role.MaxCost),
-		Review: role.Review && !r.Single, MCP: resolvePath(dir, role.MCPConfig),
+		Review: r.continues(role, program.tool()), MCP: resolvePath(dir, role.MCPConfig),
 		Env: env, Timeout: r.duration("timeout", role.Timeout, r.Settings.Timeout), Grace: r.grace(role),
 	}
 	p.Assignment.MCPText = agent.ReadMCP(p.Assignment.MCP)
@@ -107,10 +108,16 @@ func (r *Roster) newPlayer(role roles.Role, dir string) (*Player, error) {
 	if p.Adapter == nil {
 		return nil, unknownAdapter(program.name)
 	}
-	if p.Supervisor, err = r.supervisor(role, dir); err != nil {
+	if err := r.setReviewers(p); err != nil {
 		return nil, err
 	}
 	return p, p.Adapter.Check(p.Assignment)
+}
+
+// continues says whether a review is to go on in the session of a role's work, or the work itself after it.
+// A supervisor needs that.
+func (r *Roster) continues(role roles.Role, tool agent.Tool) bool {
+	return !r.Single && (role.Review.Supervisor || role.Review.IsSet() && tool.Resumes)
 }
 
 // replaceByStub has a stub play a role in a dry run, and keeps why a run would refuse the program itself. A
@@ -126,20 +133,51 @@ func (r *Roster) replaceByStub(p *Player) {
 	p.Adapter, p.Assignment.Command, p.Assignment.Args = r.stub(), nil, nil
 }
 
-// supervisor is the prompt of the supervisor that reviews a role's work. The Manager's is not reviewed: what
-// it decides is on the board, not in its session.
-func (r *Roster) supervisor(role roles.Role, dir string) (string, error) {
+// setReviewers finds what reviews a role's work. The Manager's is not reviewed: what it decides is on the
+// board, not in its session.
+func (r *Roster) setReviewers(p *Player) error {
+	review, dir := p.Role.Review, p.Assignment.Dir
 	switch {
-	case !role.Review || r.Single:
-		return "", nil
-	case role.Name == flow.ManagerRole:
-		return "", &agent.ConfigError{Text: "review: supervisor is for roles that work on tasks", Fix: "remove it from the Manager's role file"}
+	case !review.IsSet() || r.Single:
+		return nil
+	case p.Role.Name == flow.ManagerRole:
+		return &agent.ConfigError{Text: "review is for roles that work on tasks", Fix: "remove it from the Manager's role file"}
 	}
-	return r.SupervisorPrompt(dir)
+	if review.Supervisor {
+		prompt, err := r.SupervisorPrompt(dir)
+		if err != nil {
+			return err
+		}
+		supervisor := *p
+		supervisor.Assignment.Prompt = prompt.Text
+		supervisor.Assignment.Permission = agent.Permission(cmp.Or(review.Permission, prompt.Permission, string(agent.ReadOnly)))
+		p.Supervisor = &supervisor
+	}
+	if len(review.Command) > 0 && !r.DryRun {
+		return r.setCommand(p)
+	}
+	return nil
+}
+
+// setCommand has the role's command review its work. An agent that is told nothing of what the command
+// found would do the same work again.
+func (r *Roster) setCommand(p *Player) error {
+	if !p.Assignment.Review && !p.Role.Feedback {
+		return &agent.ConfigError{Text: fmt.Sprintf("review: command could not tell %s why its work is sent back: it goes on in no session, and the role accepts no feedback", p.Adapter.Name()),
+			Fix: "write accepts: [feedback] into the role file; the agent's input then has the field feedback when it is called again"}
+	}
+	a := p.Assignment
+	words := p.Role.Review.Command
+	a.Command, a.Args, a.Prompt, a.Review = words, nil, "", false
+	p.Command = &Player{Role: p.Role, Adapter: agent.ReviewCommand(), Shown: strings.Join(words, " "), Withheld: p.Withheld, Assignment: a}
+	if err := p.Command.Adapter.Check(a); err != nil {
+		return fmt.Errorf("review: command: %w", err)
+	}
+	return nil
 }
 
 // SupervisorPrompt is that of a supervisor in the work directory. Errors: those of [review.ReadPrompt].
-func (r *Roster) SupervisorPrompt(dir string) (string, error) {
+func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 	home := ""
 	for _, entry := range r.Environ {
 		if value, ok := strings.CutPrefix(entry, "HOME="); ok {
@@ -149,15 +187,27 @@ func (r *Roster) SupervisorPrompt(dir string) (string, error) {
 	return review.ReadPrompt(dir, home)
 }
 
-// defaultRounds is how often a supervisor may send work back unless the role says otherwise.
+// defaultRounds is how often a review may send work back unless the role says otherwise.
 const defaultRounds = 5
 
 // Plan is how the work of the role is reviewed; nil: it is not.
 func (p *Player) Plan() *flow.Plan {
-	if p.Supervisor == "" {
+	if p.Supervisor == nil && p.Command == nil {
 		return nil
 	}
-	return &flow.Plan{Agent: true, Rounds: cmp.Or(p.Role.Rounds, defaultRounds)}
+	return &flow.Plan{Agent: p.Supervisor != nil, Command: p.Command != nil, Rounds: cmp.Or(p.Role.Rounds, defaultRounds)}
+}
+
+// For is the program of a call on the role's tasks, nil where the role has none for it.
+func (p *Player) For(c flow.Call) *Player {
+	switch c {
+	case flow.ReviewCall:
+		return p.Supervisor
+	case flow.CommandCall:
+		return p.Command
+	default:
+		return p
+	}
 }
 
 // Explain marks what no retry can mend as invalid input: a command that does not exist, a login that

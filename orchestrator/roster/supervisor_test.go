@@ -12,10 +12,12 @@ import (
 // TestManagerIsNotReviewed: what it decides is on the board, not in its session.
 func TestManagerIsNotReviewed(t *testing.T) {
 	r := &Roster{Settings: &config.Settings{}}
-	if _, err := r.supervisor(roles.Role{Name: flow.ManagerRole, Review: true}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "for roles that work on tasks") {
+	reviewed := roles.Review{Supervisor: true}
+	if err := r.setReviewers(&Player{Role: roles.Role{Name: flow.ManagerRole, Review: reviewed}}); err == nil || !strings.Contains(err.Error(), "for roles that work on tasks") {
 		t.Errorf("supervisor of the Manager: %v", err)
 	}
-	if prompt, err := (&Roster{Single: true}).supervisor(roles.Role{Name: "x", Review: true}, t.TempDir()); prompt != "" || err != nil {
-		t.Errorf("supervisor of a single call: %q, %v, want none", prompt, err)
+	single := &Player{Role: roles.Role{Name: "x", Review: reviewed}}
+	if err := (&Roster{Single: true}).setReviewers(single); single.Supervisor != nil || err != nil {
+		t.Errorf("supervisor of a single call: %v, %v, want none", single.Supervisor, err)
 	}
 }

@@ -308,7 +308,7 @@ func TestTwoRoundsAndCompletion(t *testing.T) {
 	s.waitFor("== Supervisor phase")
 	s.waitFor("supervisor: add tests")
 	s.waitFor("== The supervisor sends the work back (1 of at most 5)")
-	s.waitFor("agent: did: A supervisor has looked at your work")
+	s.waitFor("agent: did: Your work was reviewed")
 	s.waitFor("== The supervisor sends the work back (2 of at most 5)")
 	s.waitFor("== The supervisor says that the task is completed")
 	s.lines <- "and a manual"

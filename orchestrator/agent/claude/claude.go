@@ -26,6 +26,7 @@ func (adapter) Name() string { return "claude" }
 func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",
+		Resumes: true,
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Tested:  "2.1.328",
 		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--model",

@@ -32,7 +32,7 @@ func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failur
 		failure, err = r.classify()
 	case !succeeded(exit):
 		failure = contract.Failed("%s", exit)
-	case len(r.denials) > 0:
+	case len(r.denials) > 0 && r.kind != contract.Review: // a supervisor gives its verdict without
 		failure = contract.Failed("permission denied: %s; "+
 			"give the role permission: edit or full, or take the tool away from it", r.listDenials())
 	case len(r.last.Structured) > 0 && string(r.last.Structured) != "null":

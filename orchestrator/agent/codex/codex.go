@@ -81,6 +81,7 @@ func (adapter) Tool() agent.Tool { return tool() }
 func tool() agent.Tool {
 	return agent.Tool{
 		Program: "codex",
+		Resumes: true,
 		Ignores: []string{"tools"},
 		Install: "npm install -g @openai/codex",
 		Tested:  "0.169.0",

@@ -66,6 +66,7 @@ func (adapter) Tool() agent.Tool { return tool() }
 func tool() agent.Tool {
 	return agent.Tool{
 		Program: "opencode",
+		Resumes: true,
 		Ignores: []string{"tools"},
 		Install: "npm install -g opencode-ai",
 		Tested:  "1.18.33",

@@ -148,7 +148,7 @@ func (r *reader) failure(exit proc.Exit) *contract.Failure {
 		return contract.Failed("%s", exit)
 	case r.fault != nil:
 		return contract.Failed("%s", r.fault)
-	case r.denied != "":
+	case r.denied != "" && r.kind != contract.Review: // a supervisor gives its verdict without
 		return contract.Failed("permission denied: %s; "+
 			"give the role permission: edit or full, or say in it that it has to do without", r.denied)
 	case r.reason == "":

@@ -1,0 +1,28 @@
+package agent
+
+import (
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/proc"
+)
+
+// ReviewCommand is the adapter for a program that looks at an agent's work. It reads the input of
+// the task from standard input, and its exit status is its verdict.
+func ReviewCommand() Adapter { return reviewCommand{} }
+
+type reviewCommand struct{ execAdapter }
+
+func (reviewCommand) Name() string { return "command" }
+
+func (reviewCommand) Check(a Assignment) error {
+	_, err := program(a)
+	return err
+}
+
+func (reviewCommand) Reader(contract.Kind, Host) Reader { return noReader{} }
+
+// noReader reads nothing: the output is for people and for the agent.
+type noReader struct{}
+
+func (noReader) Write(p []byte) (int, error) { return len(p), nil }
+
+func (noReader) End(proc.Exit) Report { return Report{} }
