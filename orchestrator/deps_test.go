@@ -33,6 +33,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace": "it reads and writes the board",
 	},
 	"orchestrator/preflight": {
+		"orchestrator/plainfile": "a board is opened to see if it is writable",
 		"orchestrator/board":     "boards and tasks are checked",
 		"orchestrator/failure":   "what it finds makes a run impossible",
 		"orchestrator/flow":      "the Manager's role has a name, runs have limits",
@@ -66,6 +67,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":   "the log has a folder",
 	},
 	"orchestrator/ledger": {
+		"orchestrator/plainfile": "an agent may have replaced its documents",
 		"orchestrator/board":     "the Lead acknowledges a board as it stands",
 		"orchestrator/contract":  "the log says what a reply should have been",
 		"orchestrator/durable":   "an acknowledgement takes the board's lock",
@@ -108,11 +110,16 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":   "what it prints is redacted where it enters",
 	},
 	"orchestrator/review": {
+		"orchestrator/plainfile":   "SUPERVISOR.md is the user's",
 		"orchestrator/frontmatter": "SUPERVISOR.md may begin with one",
 		"roles":                    "it names a permission in their words",
 	},
-	"orchestrator/rundir": {"orchestrator/durable": "folders and stored inputs outlive a power cut"},
+	"orchestrator/rundir": {
+		"orchestrator/durable":   "folders and stored inputs outlive a power cut",
+		"orchestrator/plainfile": "an agent may have put anything into the folder",
+	},
 	"orchestrator/board": {
+		"orchestrator/plainfile":   "a board or a task may be anything",
 		"orchestrator/frontmatter": "boards and tasks bear YAML frontmatter",
 		"orchestrator/durable":     "a board is old or new, never half",
 		"schema":                   "a board has a schema",
@@ -122,9 +129,10 @@ var arrows = map[string]map[string]string{
 		"schema":            "a reply has a schema",
 	},
 	"orchestrator/agent": {
-		"orchestrator/contract": "agents are told what it says",
-		"orchestrator/flow":     "each attempt has a cost",
-		"orchestrator/proc":     "an agent is a process",
+		"orchestrator/plainfile": "a role's file of MCP servers is the user's",
+		"orchestrator/contract":  "agents are told what it says",
+		"orchestrator/flow":      "each attempt has a cost",
+		"orchestrator/proc":      "an agent is a process",
 	},
 	"orchestrator/agent/walk": {
 		"orchestrator/agent":    "it is an adapter",
@@ -132,10 +140,11 @@ var arrows = map[string]map[string]string{
 		"orchestrator/contract": "it replies to calls",
 	},
 	"orchestrator/agent/stub": {
-		"orchestrator/agent":    "it is an adapter",
-		"orchestrator/contract": "and replies to calls",
-		"orchestrator/proc":     "and looks at how its program ended",
-		"schema":                "its rules have a schema",
+		"orchestrator/plainfile": "so is the file of rules",
+		"orchestrator/agent":     "it is an adapter",
+		"orchestrator/contract":  "and replies to calls",
+		"orchestrator/proc":      "and looks at how its program ended",
+		"schema":                 "its rules have a schema",
 	},
 	"orchestrator/supervise": {
 		"orchestrator/agent":    "it talks to an agent",
@@ -154,8 +163,14 @@ var arrows = map[string]map[string]string{
 		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/compact":   "the data of a record are one line",
 	},
-	"orchestrator/config":  {"orchestrator/frontmatter": "it knows where a text is no YAML"},
-	"orchestrator/durable": {"orchestrator/failpoint": "tests kill it between two acts"},
+	"orchestrator/config": {
+		"orchestrator/frontmatter": "it knows where a text is no YAML",
+		"orchestrator/plainfile":   "so may the settings",
+	},
+	"orchestrator/durable": {
+		"orchestrator/failpoint": "tests kill it between two acts",
+		"orchestrator/plainfile": "a folder is opened to be synced",
+	},
 	"orchestrator/proc":    {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/console": {"orchestrator/redact": "what is printed is redacted and inert"},
 	"orchestrator/digest":  {"orchestrator/flow": "it folds events into steps"},
@@ -165,7 +180,10 @@ var arrows = map[string]map[string]string{
 		"orchestrator/digest":  "and what they come to",
 		"orchestrator/redact":  "foreign text is text in XML and Markdown",
 	},
-	"roles":                       {"orchestrator/frontmatter": "role files bear YAML frontmatter"},
+	"roles": {
+		"orchestrator/frontmatter": "role files bear YAML frontmatter",
+		"orchestrator/plainfile":   "role files are the user's",
+	},
 	"orchestrator/agent/acp":      adapter,
 	"orchestrator/agent/codex":    adapter,
 	"orchestrator/agent/gemini":   adapter,

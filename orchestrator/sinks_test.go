@@ -17,7 +17,7 @@ import (
 // sinks are all functions that write to something else than memory, each with what it writes to. Text for people, pipes and CI
 // jobs has one way out, in package console; a new way needs a new reason.
 var sinks = map[string]string{
-	"console.Printer.write": "the streams of the process: the one function that prints",
+	"console.Printer.send": "the streams of the process: the one function that prints",
 
 	"proc.output.copy":           "what an agent prints, to the attempt that started it",
 	"proc.writeAvailable":        "an agent's standard input",
@@ -52,7 +52,7 @@ var sinks = map[string]string{
 	"acp.dialogue.run":             "it: what the protocol's library has to say goes to standard error",
 	"acp.newDialogue":              "the protocol's client is an agent to kanban-run, and prints for it",
 	"kanban-run.editLines":         "nowhere: keys that no reader takes any more",
-	"kanban-run.openConversation":  "the person's terminal: the end of a line, when it is given back; a console.Printer writes all else",
+	"kanban-run.openConversation":  "the person's terminal: the end of a line, when it is given back; a console.Printer.sends all else",
 	"supervise.program.readOutput": "what an agent prints, to its reader",
 	"supervise.program.writeInput": "what a person says, to an agent",
 

@@ -7,7 +7,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/plainfile"
 )
 
 // Role is the start and the prompt of one kind of agent.
@@ -150,7 +150,7 @@ func isRoleFile(name string) bool {
 }
 
 func (s *Set) addFile(path string, here map[string]string) error {
-	source, err := readFile(path)
+	source, err := plainfile.Read(path, maxFile)
 	if err != nil {
 		return fmt.Errorf("read role %s: %w", path, err)
 	}
@@ -203,27 +203,6 @@ func (s *Set) addEmbedded() error {
 		s.roles[key(role.Name)] = role
 	}
 	return err
-}
-
-// readFile checks before it opens: opening a FIFO would wait for its writer.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	source, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(source) > maxFile {
-		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
-	}
-	return source, err
 }
 
 func key(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -34,7 +33,6 @@ type terminal struct {
 	folders        []string   // whose settings may name secrets
 	job            *job       // nil outside of one
 	reports        bool       // this process writes the outputs of the job
-	guards         bool       // this process was a guardian
 	resumeHint     string     // see command
 }
 
@@ -115,7 +113,7 @@ func (t *terminal) perform(args []string) int {
 	}
 	if err != nil {
 		code = codeOfError(err)
-		t.withTimeout(func() { t.explain(err) })
+		t.explain(err)
 	}
 	if t.reports {
 		if err := t.job.close(code); err != nil {
@@ -123,27 +121,6 @@ func (t *terminal) perform(args []string) int {
 		}
 	}
 	return code
-}
-
-// explainTimeout bounds how long a guardian tries to print why it ends: its runner may have been
-// killed because its output is not read.
-const explainTimeout = 2 * time.Second
-
-// withTimeout prints. A guardian gives up after explainTimeout.
-func (t *terminal) withTimeout(print func()) {
-	if !t.guards {
-		print()
-		return
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		print()
-	}()
-	select {
-	case <-done:
-	case <-time.After(explainTimeout):
-	}
 }
 
 // dispatch finds the subcommand. Without one the arguments are those of `run`, so that `kanban-run
@@ -219,13 +196,13 @@ func (c command) call(t *terminal, args []string) (int, error) {
 		}
 		t.job.rememberFiles(t.environ)
 		code, told, err := c.guard(args)
+		t.hurry() // the runner may have been killed because its output is not read
 		if !told {
 			err = errors.Join(err, t.job.restoreFiles())
 		}
 		if c.keys {
 			t.endPasteMode()
 		}
-		t.guards = true
 		if t.reports = t.reports && !told; t.reports {
 			t.job.concludeKilled(flags.Args())
 		}

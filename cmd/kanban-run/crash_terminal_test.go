@@ -108,3 +108,39 @@ func openTerminal(t *testing.T) (keyboard, screen *os.File) {
 	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // ends when the screen is closed everywhere
 	return keyboard, screen
 }
+
+// TestUnreadOutput: output that nothing reads holds up a run, and no signal.
+func TestUnreadOutput(t *testing.T) {
+	for _, signals := range []int{1, 2} {
+		t.Run(fmt.Sprint(signals), func(t *testing.T) {
+			s := newSite(t, built(t, buildPlain), 40)
+			reader, writer, err := os.Pipe()
+			must(t, err)
+			defer reader.Close()
+			_, err = unix.FcntlInt(writer.Fd(), unix.F_SETPIPE_SZ, 4096)
+			must(t, err)
+			cmd := s.command(nil, append(s.args, "--json", "kanban.yaml")...)
+			cmd.Stdout = writer
+			run := s.launch(cmd)
+			must(t, writer.Close())
+			full := within(stuckAfter, func() bool {
+				queued, err := unix.IoctlGetInt(int(reader.Fd()), unix.TIOCINQ)
+				return err == nil && queued > 3000
+			})
+			if !full {
+				t.Fatal("the run prints too little to be held up")
+			}
+			time.Sleep(200 * time.Millisecond) // for a write that does not fit
+			began := time.Now()
+			for range signals {
+				signalTo(t, run.guardian.pid, syscall.SIGTERM)
+				time.Sleep(500 * time.Millisecond)
+			}
+			run.ends(t, exitTerminated)
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("it took %v to end", took)
+			}
+			s.nobodyIsLeft()
+		})
+	}
+}

@@ -343,6 +343,7 @@ func TestRealSuperviseKeys(t *testing.T) {
 	})
 	t.Run("behind a line", func(t *testing.T) {
 		s := newSeat(t, "")
+		s.write("SUPERVISOR.md", "---\npermission: full\n---\nYou are strict.\n")
 		s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 			switch {
 			case strings.Contains(said, "You are now the supervisor"):

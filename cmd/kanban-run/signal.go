@@ -48,12 +48,14 @@ func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Conte
 					continue
 				}
 				asked = time.Now()
+				t.hurry()
 				onSignal(first && !now)
 				cancelStop(&signalError{s})
 				if !first || now {
 					cancelKill(&signalError{s})
 				}
 			case <-lost:
+				t.hurry()
 				cancelStop(t.guardianLost())
 				cancelKill(t.guardianLost())
 				lost = nil
@@ -67,6 +69,12 @@ func (t *terminal) contexts(onSignal func(first bool)) (stop, kill context.Conte
 		close(done)
 		<-finished
 	}
+}
+
+// hurry has output that is not read given up: the process is to end.
+func (t *terminal) hurry() {
+	t.stdout.Hurry()
+	t.stderr.Hurry()
 }
 
 // signals come from the guardian, if there is one. A terminal sends them to this process too, which

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -97,8 +98,12 @@ const pollInterval = 300 * time.Millisecond
 
 // printLog shows the journal, and with follow also what is appended until a signal comes.
 func printLog(t *terminal, board string, show func(string, flow.Entry), follow bool) error {
-	stop, _, release := t.contexts(func(bool) {})
-	defer release()
+	stop := context.Background() // a signal ends the process, also while it reads a long journal
+	if follow {
+		asked, _, release := t.contexts(func(bool) {})
+		defer release()
+		stop = asked
+	}
 	var seen uint64
 	for {
 		_, sum, err := inspect.History(board, func(e flow.Entry) error {

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
+
+	"kanban-run/orchestrator/plainfile"
 )
 
 // ReadMCP is the content of a file of MCP servers, nil where it cannot be read: the adapter's check
@@ -17,7 +18,7 @@ func ReadMCP(path string) []byte {
 	if path == "" {
 		return nil
 	}
-	data, err := readMCP(path)
+	data, err := plainfile.Read(path, maxMCP)
 	if err != nil {
 		return nil
 	}
@@ -27,21 +28,6 @@ func ReadMCP(path string) []byte {
 // maxMCP bounds a file of MCP servers, in bytes.
 const maxMCP = 1 << 20
 
-// readMCP opens regular files only: opening a pipe would wait for its writer.
-func readMCP(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New(path + " is no file")
-	case info.Size() > maxMCP:
-		return nil, errors.New(path + " is larger than 1 MiB")
-	default:
-		return os.ReadFile(path)
-	}
-}
-
 // Servers are the MCP servers in the assignment's file, as they are written there. Errors:
 // *ConfigError.
 func (a Assignment) Servers() (map[string]json.RawMessage, error) {
@@ -50,7 +36,7 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	}
 	text, err := a.MCPText, error(nil)
 	if text == nil {
-		text, err = readMCP(a.MCP)
+		text, err = plainfile.Read(a.MCP, maxMCP)
 	}
 	var servers map[string]json.RawMessage
 	if err == nil {

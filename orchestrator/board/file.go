@@ -45,10 +45,6 @@ func openBoard(path string) (*file, error) {
 	if err != nil {
 		return nil, &FileError{"read board", path, err, hintForOpen(err)}
 	}
-	if err := f.regular(); err != nil {
-		return nil, errors.Join(&FileError{"read board", path, err,
-			"name the board's file: kanban.yaml, or Markdown with frontmatter"}, f.Close())
-	}
 	return f, nil
 }
 
@@ -62,10 +58,14 @@ func cause(err error) error {
 }
 
 func hintForOpen(err error) string {
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return "kanban-run init makes a board to start from"
+	case errors.Is(err, errFolder), errors.Is(err, errSpecial):
+		return "name the board's file: kanban.yaml, or Markdown with frontmatter"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // readRest reads a file of about size bytes behind its known beginning, at most so many bytes in

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"kanban-run/orchestrator/plainfile"
 )
 
 // file is open for reading.
@@ -12,12 +14,21 @@ type file struct {
 	info fs.FileInfo
 }
 
+// open opens a regular file. It looks before it opens: opening a device may do something. Errors:
+// errFolder, errSpecial, or the system's without the path.
 func open(path string) (*file, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if info, err := os.Stat(path); err == nil && regular(info.Mode()) != nil {
+		return nil, regular(info.Mode())
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|plainfile.NonBlock, 0)
 	if err != nil {
 		return nil, cause(err)
 	}
-	return newFile(f)
+	f, err := newFile(file)
+	if err == nil && f.regular() != nil {
+		return nil, errors.Join(f.regular(), f.Close())
+	}
+	return f, err
 }
 
 func newFile(f *os.File) (*file, error) {

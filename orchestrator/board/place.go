@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/plainfile"
 )
 
 // Place is the work directory, where agents run, and the board's place in it. It reads nothing
@@ -48,7 +49,7 @@ func ChooseWorkdir(explicit, boardFile, cwd string, b *Board) (dir string, err e
 	if _, inside := relativeTo(cwd, folder); !inside {
 		return folder, nil
 	}
-	root, err := os.OpenRoot(cwd)
+	root, err := plainfile.OpenRoot(cwd)
 	if err != nil {
 		return "", &FileError{"use work directory", cwd, cause(err), ""}
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"kanban-run/orchestrator/plainfile"
 )
 
 // workdir is the open work directory. Neither dots nor links lead out of it. Names are local slash
@@ -33,7 +35,7 @@ func (p *Place) openWorkdir() (workdir, error) {
 }
 
 func (p *Place) openRoot() (workdir, error) {
-	root, err := os.OpenRoot(p.dir)
+	root, err := plainfile.OpenRoot(p.dir)
 	if err != nil {
 		return workdir{}, err
 	}
@@ -52,7 +54,7 @@ func (r workdir) Close() error { return r.root.Close() }
 func (r workdir) stat(name string) (fs.FileInfo, error) { return r.root.Stat(filepath.FromSlash(name)) }
 
 func (r workdir) open(name string) (*file, error) {
-	f, err := r.root.OpenFile(filepath.FromSlash(path.Clean(name)), os.O_RDONLY|nonblock, 0)
+	f, err := r.root.OpenFile(filepath.FromSlash(path.Clean(name)), os.O_RDONLY|plainfile.NonBlock, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -409,7 +409,7 @@ func TestRefusals(t *testing.T) {
 		{name: "a quote without an end", file: "# x\nexec: \"a\njobs: 1\n", want: "F:2: found unexpected end of stream",
 			hint: "quote a value that contains a colon or begins with a special character"},
 		{name: "no UTF-8", file: "exec: \xff\n", want: "F: is not UTF-8 text", hint: "save the file as UTF-8"},
-		{name: "too large", file: strings.Repeat("# x\n", maxFile/4+1), want: "F: larger than 64 KiB",
+		{name: "too large", file: strings.Repeat("# x\n", maxFile/4+1), want: "F: it is larger than 64 KiB",
 			hint: "the settings are one small text file"},
 	}
 	for _, tt := range tests {
@@ -438,7 +438,7 @@ func TestRefusals(t *testing.T) {
 func TestAFolderIsNoSettingsFile(t *testing.T) {
 	dir := t.TempDir()
 	_, _, err := Load(Input{File: dir})
-	if want := dir + ": not a regular file"; err == nil || err.Error() != want {
+	if want := dir + ": it is not a regular file"; err == nil || err.Error() != want {
 		t.Errorf("Load = %v, want %s", err, want)
 	}
 }

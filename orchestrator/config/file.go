@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/plainfile"
 )
 
 // maxFile bounds the settings file: the parser's time grows faster than its input.
@@ -28,7 +28,7 @@ func (r *resolver) fromFile() ([]given, error) {
 	if path == "" {
 		return nil, nil
 	}
-	source, err := readFile(r.settings.fromDir(r.in.StartDir, path))
+	source, err := plainfile.Read(r.settings.fromDir(r.in.StartDir, path), maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -43,27 +43,6 @@ func (r *resolver) fromFile() ([]given, error) {
 	}
 	f.read(root)
 	return f.values, f.err
-}
-
-// readFile checks before it opens: opening a FIFO would wait for its writer.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	source, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(source) > maxFile {
-		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
-	}
-	return source, err
 }
 
 // settingsFile collects the values of one file and keeps the first error.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/plainfile"
 )
 
 // ReadHidden returns the texts of a settings file that must not be shown, as far as it can be read:
@@ -17,7 +19,7 @@ func ReadHidden(file string, environ []string) (hidden []Hidden, set map[string]
 			Set yaml.Node `yaml:"set"`
 		} `yaml:"env"`
 	}
-	if text, err := readFile(file); err != nil || yaml.Unmarshal(text, &s) != nil {
+	if text, err := plainfile.Read(file, maxFile); err != nil || yaml.Unmarshal(text, &s) != nil {
 		return nil, nil
 	}
 	for i, n := range s.Redact.Content {

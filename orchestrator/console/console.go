@@ -6,9 +6,11 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"kanban-run/orchestrator/redact"
 )
@@ -57,12 +59,28 @@ func (s *Secrets) Hide(text string) string {
 type Printer struct {
 	w       io.Writer
 	secrets *Secrets
+	hurried chan struct{} // closed by Hurry
+	hurry   sync.Once
 	mu      sync.Mutex
+	stalled bool // a write was given up
 	err     error
 }
 
 // New returns a printer to w.
-func New(w io.Writer, secrets *Secrets) *Printer { return &Printer{w: w, secrets: secrets} }
+func New(w io.Writer, secrets *Secrets) *Printer {
+	return &Printer{w: w, secrets: secrets, hurried: make(chan struct{})}
+}
+
+// ErrStalled is the error of a write that was given up: nothing reads what is printed.
+var ErrStalled = errors.New("its reader takes nothing")
+
+// patience is how long a write may take once there is a hurry.
+const patience = 2 * time.Second
+
+// Hurry gives up a write that takes longer than patience, and all that follow it: a process that is
+// to end cannot wait for a reader that sleeps. It is safe for concurrent use, also while a write
+// is under way.
+func (p *Printer) Hurry() { p.hurry.Do(func() { close(p.hurried) }) }
 
 // Lines is an argument that may have several lines. Any other argument stays on its line.
 type Lines string
@@ -124,11 +142,35 @@ func (p *Printer) PrintTrusted(text string) error { return p.write(text) }
 func (p *Printer) write(text string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, err := io.WriteString(p.w, text)
+	err := p.send(text)
 	if err != nil && p.err == nil {
 		p.err = err
 	}
 	return err
+}
+
+// send returns when the text is written, or was given up.
+func (p *Printer) send(text string) error {
+	if p.stalled {
+		return ErrStalled
+	}
+	written := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(p.w, text)
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		return err
+	case <-p.hurried:
+	}
+	select {
+	case err := <-written:
+		return err
+	case <-time.After(patience):
+		p.stalled = true
+		return ErrStalled
+	}
 }
 
 // Err returns the first error of a write: an unreadable output is no success.

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/redact"
@@ -137,4 +140,37 @@ func TestLinesOfSeveralBoardsDoNotMix(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// patience is that of a printer.
+const patience = 2 * time.Second
+
+// TestHurry: a write that nothing reads is given up once there is a hurry, also one that is under way, and none after it
+// waits. Before, it waits for its reader.
+func TestHurry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader, writer := io.Pipe()
+		p := console.New(writer, nil)
+		go func() { _, _ = io.CopyN(io.Discard, reader, 5) }()
+		if err := p.PrintTrusted("read\n"); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		time.AfterFunc(time.Hour, p.Hurry)
+		if err := p.PrintTrusted("not read\n"); err != console.ErrStalled || time.Since(began) != time.Hour+patience {
+			t.Errorf("a write without a reader = %v after %v", err, time.Since(began))
+		}
+		began = time.Now()
+		if err := p.PrintTrusted("nor this\n"); err != console.ErrStalled || time.Since(began) != 0 || p.Err() != console.ErrStalled {
+			t.Errorf("the write after it = %v after %v; Err = %v", err, time.Since(began), p.Err())
+		}
+		_ = reader.Close() // ends the write that was given up
+		slow, writer := io.Pipe()
+		p = console.New(writer, nil)
+		p.Hurry()
+		time.AfterFunc(patience/2, func() { _, _ = io.CopyN(io.Discard, slow, 5) })
+		if err := p.PrintTrusted("late\n"); err != nil {
+			t.Errorf("a write with a slow reader = %v", err)
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/plainfile"
 )
 
 // MkdirAll makes dir and the missing folders above it, with perm before umask, and syncs the parent
@@ -40,7 +41,7 @@ func mkdirAll(sys system, dir string, perm fs.FileMode) error {
 // mayBeUnsynced reports whether the name of dir may not be durable. A folder gets no content before
 // its name is durable.
 func mayBeUnsynced(dir string) bool {
-	d, err := os.Open(dir)
+	d, err := plainfile.OpenFolder(dir)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist) || IsOutOfResources(err)
 	}

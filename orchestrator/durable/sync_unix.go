@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"syscall"
+
+	"kanban-run/orchestrator/plainfile"
 )
 
 // SyncDir makes the names in dir durable after files were made, renamed or removed.
 func SyncDir(dir string) error {
-	d, err := os.Open(dir)
+	d, err := plainfile.OpenFolder(dir)
 	if err != nil {
 		return fmt.Errorf("sync folder: %w", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"kanban-run/orchestrator/plainfile"
 )
 
 // system is the disk as a write uses it. Tests replace it by one that fails operation k or forgets
@@ -100,7 +102,7 @@ func sweep(sys system, path string) error {
 // listTemps lists the temporary files with a prefix. It reads the names a few at a time: the folder
 // may be large, with a thousand boards in it.
 func listTemps(dir, prefix string) (temps []string, err error) {
-	d, err := os.Open(dir)
+	d, err := plainfile.OpenFolder(dir)
 	if err != nil {
 		return nil, err
 	}

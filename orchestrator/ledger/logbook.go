@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
@@ -92,7 +93,7 @@ func (l *logbook) catchUp(journalPath string) error {
 
 // countEntries counts the entries of a log. An agent may have made the file of any size.
 func countEntries(path string) (n int, err error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return 0, err
 	}
@@ -128,7 +129,7 @@ func AppendLog(dir rundir.Dir, at time.Time, e flow.ReplyRejected) error {
 	if err := rundir.RemoveForeign(dir.Log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)
 	}
-	log, err := os.OpenFile(dir.Log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	log, err := durable.OpenPlain(dir.Log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("append to the supervisor log: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
@@ -64,7 +65,7 @@ func (l *logbook) findEdit() (kept string, err error) {
 	if info, err := os.Lstat(l.dir.State()); err == nil && (!info.Mode().IsRegular() || info.Size() > maxState) {
 		return rundir.FreeName(l.dir.State(), "edited"), nil
 	}
-	text, err := os.ReadFile(l.dir.State())
+	text, err := plainfile.Read(l.dir.State(), maxState)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !unsealed(text) {
 		return "", nil
 	}

@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
@@ -135,7 +136,7 @@ func checkWritable(job *Job, path string) error {
 	if job.DryRun || job.Observer == (ledger.Silent{}) {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := os.OpenFile(path, os.O_WRONLY|plainfile.NonBlock, 0)
 	if err != nil {
 		return &board.FileError{Op: "write board", File: job.Board, Err: errors.Unwrap(err), Fix: "make the file writable, or try the board with --dry-run"}
 	}

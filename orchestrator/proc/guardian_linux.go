@@ -25,9 +25,9 @@ const (
 	// stoppedTime is how long a runner may be stopped: long enough for a terminal that stops the
 	// whole group to stop this process, too.
 	stoppedTime = 100 * time.Millisecond
-	// patienceTime is how long a runner may take to end at once: longer than it tries to kill what
-	// will not die.
-	patienceTime = 2 * sweepTime
+	// patienceTime is how long a runner may take to end at once. The guardian itself goes on to kill
+	// what will not die.
+	patienceTime = 5 * time.Second
 	// oneRequest is the time within which several signals count as one request, as in the runner.
 	oneRequest = 300 * time.Millisecond
 	// signalTime is how much later than the runner the guardian may get a signal to both.

@@ -6,14 +6,13 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/roles"
 )
 
@@ -111,26 +110,11 @@ func parsePrompt(path, text string) (Prompt, error) {
 	return p, nil
 }
 
-// readText checks before it opens: opening a FIFO would wait for its writer.
 func readText(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxPrompt+1))
+	data, err := plainfile.Read(path, maxPrompt)
 	switch {
 	case err != nil:
 		return "", err
-	case len(data) > maxPrompt:
-		return "", fmt.Errorf("it is larger than %d KiB", maxPrompt>>10)
 	case !utf8.Valid(data) || strings.ContainsRune(string(data), 0):
 		return "", errors.New("it is not a text in UTF-8")
 	case strings.TrimSpace(string(data)) == "":

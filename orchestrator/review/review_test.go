@@ -47,7 +47,7 @@ func TestPrompt(t *testing.T) {
 // TestPromptPermission: the frontmatter of the file says what the supervisor may do, and is no part of what it is told.
 func TestPromptPermission(t *testing.T) {
 	for text, want := range map[string]review.Prompt{
-		"Look at it.": {Text: "Look at it."},
+		"Look at it.":                                 {Text: "Look at it."},
 		"---\npermission: full\n---\nLook.":           {Text: "Look.", Permission: "full"},
 		"---\nname: x\npermission: plan\n---\nLook.":  {Text: "Look.", Permission: "read-only"},
 		"---\nname: x\n---\nLook.\n---\nOnce more.\n": {Text: "Look.\n---\nOnce more.\n"},

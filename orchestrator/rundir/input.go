@@ -12,6 +12,7 @@ import (
 	"regexp"
 
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/plainfile"
 )
 
 // inputs is the folder of stored texts, each under the SHA-256 of its bytes.
@@ -57,12 +58,13 @@ func (d Dir) read(sha string) ([]byte, error) {
 	path := filepath.Join(d.inputs(), sha)
 	folder, err := os.Lstat(d.inputs())
 	if err == nil && folder.IsDir() {
-		var file fs.FileInfo
-		if file, err = os.Lstat(path); err == nil && file.Mode().IsRegular() && file.Size() <= maxStored {
-			return os.ReadFile(path)
+		var text []byte
+		if text, err = durable.ReadPlain(path, maxStored); err == nil {
+			return text, nil
 		}
 	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	var kind *durable.NotPlainError
+	if err == nil || errors.As(err, &kind) || errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", ErrNotStored, path)
 	}
 	return nil, err
@@ -81,12 +83,17 @@ var isStored = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
 // SweepStored removes all stored texts but one; "" keeps none. A text that cannot be removed stays: it
 // harms nothing.
 func (d Dir) SweepStored(keep string) {
-	root, err := os.OpenRoot(d.Path)
+	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {
 		return
 	}
 	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), "inputs")
+	folder, err := root.OpenFile("inputs", os.O_RDONLY|plainfile.NonBlock, 0)
+	if err != nil {
+		return
+	}
+	defer folder.Close()
+	entries, err := folder.ReadDir(-1)
 	if err != nil {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"kanban-run/orchestrator/plainfile"
 )
 
 // Stream writes what a program prints to a file, which it opens with the first byte. It is safe for
@@ -67,7 +69,7 @@ func (s *Stream) Close() error {
 // KeepStreams moves what the last attempt of a call has printed to the folder of its step. A link
 // that an agent put in the place of a folder is not followed out of the run's folder.
 func (d Dir) KeepStreams(step int, call string, attempt int) error {
-	root, err := os.OpenRoot(d.Path)
+	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {
 		return fmt.Errorf("keep the agent's output: %w", err)
 	}

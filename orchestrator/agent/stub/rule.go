@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/schema"
 )
 
@@ -69,7 +70,7 @@ func loadRules(file string) ([]rule, error) {
 	if file == "" {
 		return nil, nil
 	}
-	source, err := readSmall(file, maxRules)
+	source, err := plainfile.Read(file, maxRules)
 	if err != nil {
 		return nil, err
 	}
@@ -96,22 +97,6 @@ func loadRules(file string) ([]rule, error) {
 		rules[i].Next = findNext(&n)
 	}
 	return rules, nil
-}
-
-// readSmall reads a file of at most limit bytes. It looks before it opens: opening a pipe would
-// wait for its writer.
-func readSmall(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("%s is larger than %d KiB", path, limit>>10)
-	}
-	return os.ReadFile(path)
 }
 
 // findNext looks at the node: a decoder takes a value of null for an absent key.

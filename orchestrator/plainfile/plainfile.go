@@ -1,0 +1,61 @@
+// Package plainfile opens files and folders by what they are. Anything else in their place, such as a
+// FIFO, is refused: opening it could wait for ever.
+package plainfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// ErrKind is the error for what is there and is no regular file.
+var ErrKind = errors.New("it is not a regular file")
+
+// Open opens a regular file for reading; links are followed. It looks at what is there before it
+// opens it, since opening a device may do something, and after it: it may have been replaced.
+func Open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, ErrKind
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|NonBlock, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = ErrKind
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Read reads a regular file of at most so many bytes.
+func Read(path string, most int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("it is larger than %d KiB", most>>10)
+	}
+	return data, err
+}
+
+// OpenFolder opens a folder. The system resolves the dot in a folder only.
+func OpenFolder(dir string) (*os.File, error) {
+	return os.Open(filepath.Clean(dir) + string(filepath.Separator) + ".")
+}
+
+// OpenRoot opens a folder as a root.
+func OpenRoot(dir string) (*os.Root, error) {
+	return os.OpenRoot(filepath.Clean(dir) + string(filepath.Separator) + ".")
+}
