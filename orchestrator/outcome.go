@@ -54,7 +54,7 @@ type ending struct {
 
 // measureAttempt closes the streams of an attempt and accounts for its time and cost.
 func (r *run) measureAttempt(c *call, out *attempt.Outcome) ending {
-	took := r.Now().Sub(c.began)
+	took := r.Now().Sub(c.began) - out.Paused
 	if out.OutOfTime {
 		took = max(took, c.spec.TimeLimit) // the run's clock may have measured less
 	}

@@ -43,6 +43,12 @@ func (p process) alive() bool {
 	return ok && now == p
 }
 
+// halted says whether it is stopped, until SIGCONT.
+func (p process) halted() bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	return err == nil && text[bytes.LastIndexByte(text, ')')+2] == 'T'
+}
+
 // kill sends SIGKILL to that very process.
 func (p process) kill() { p.signal(syscall.SIGKILL) }
 

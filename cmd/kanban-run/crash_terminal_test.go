@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -67,7 +68,57 @@ func TestClosedTerminal(t *testing.T) {
 	s.nobodyIsLeft()
 }
 
-// TestStoppedAndContinued: Ctrl-Z holds the run, not its agent, and fg goes on with it.
+// TestPaused: Ctrl-Z stops the run and its agent, whichever process it reaches, and fg goes on with both. The pause is no part of the
+// agent's time.
+func TestPaused(t *testing.T) {
+	for name, reaches := range map[string]func(r *launched) int{
+		"the group":    func(r *launched) int { return -r.guardian.pid },
+		"the guardian": func(r *launched) int { return r.guardian.pid },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, built(t, buildPlain), 1)
+			s.write("tick.sh", "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo $i >>ticks; sleep 0.05; done; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
+			s.args = append(s.args, "--exec", "Implementor=sh tick.sh", "--timeout", "4s", "--max-retries", "0")
+			run := s.start(nil)
+			s.await("ticks")
+			signalTo(t, reaches(run), syscall.SIGTSTP)
+			if !within(stuckAfter, func() bool { return run.guardian.halted() }) {
+				t.Fatal("the guardian is not stopped: the shell would wait for it")
+			}
+			runner, _ := runnerOf(run.guardian.pid)
+			if !within(stuckAfter, func() bool { return runner.halted() }) {
+				t.Fatal("the runner is not stopped")
+			}
+			before := s.read("ticks")
+			time.Sleep(4 * time.Second) // as long as the agent may take
+			if after := s.read("ticks"); after != before {
+				t.Errorf("the agent went on: %q, then %q", before, after)
+			}
+			signalTo(t, reaches(run), syscall.SIGCONT)
+			run.ends(t, exitComplete)
+			s.nobodyIsLeft()
+			if out := s.read("output"); strings.Contains(out, "timed out") || !strings.Contains(out, "Implementor ok in 2.") {
+				t.Errorf("the pause counts:\n%s", out)
+			}
+		})
+	}
+}
+
+// TestStoppedGuardian: an agent that stops the guardian does not keep the command from returning, nor from hearing a signal.
+func TestStoppedGuardian(t *testing.T) {
+	s := newSite(t, built(t, buildPlain), 1)
+	s.write("stop.sh", "while ! read pid <guardian; do sleep 0.05; done; kill -STOP $pid; touch stopped; sleep 3; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
+	s.args = append(s.args, "--exec", "Implementor=sh stop.sh")
+	s.write("guardian", "")
+	cmd := s.command(nil, append(s.args, "kanban.yaml")...)
+	run := s.launch(cmd)
+	s.write("guardian", fmt.Sprintln(run.guardian.pid))
+	s.await("stopped")
+	run.ends(t, exitComplete)
+	s.nobodyIsLeft()
+}
+
+// TestStoppedAndContinued: a stop that no process can take holds the run, not its agent, and the run goes on.
 func TestStoppedAndContinued(t *testing.T) {
 	s := newSite(t, built(t, buildPlain), 2)
 	s.env = []string{"CRASH_NAP=0.05"}

@@ -38,6 +38,8 @@ type Outcome struct {
 	Stopped   bool   // by Stop or Kill, or by its TimeLimit
 	OutOfTime bool   // by its TimeLimit
 
+	Paused time.Duration // for so long it was stopped together with this program
+
 	Session    string
 	Spent      *agent.Spending // nil: the tool does not say
 	Cumulative bool            // see [agent.Report.Cumulative]
@@ -53,6 +55,7 @@ type Attempt struct {
 	stdout io.WriteCloser // redacts, and keeps
 	stderr io.WriteCloser
 	meter  *meter
+	paused time.Duration   // before it started, see proc.Paused
 	ctx    context.Context // ends the wait for a system that cannot start a process
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -70,7 +73,7 @@ type Attempt struct {
 
 // Start starts an agent. A failure to start is its outcome.
 func Start(c Call) *Attempt {
-	a := &Attempt{call: c, tail: &tail{max: maxStderr}, done: make(chan struct{})}
+	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, done: make(chan struct{})}
 	if a.call.Emit == nil {
 		a.call.Emit = func(agent.Event) {}
 	}
@@ -163,7 +166,7 @@ func (a *Attempt) run() {
 	defer close(a.done)
 	defer a.cancel()
 	if a.call.TimeLimit > 0 {
-		timer := time.AfterFunc(a.call.TimeLimit, func() { a.end(func() { a.outOfTime = true }) })
+		timer := proc.AfterFunc(a.call.TimeLimit, func() { a.end(func() { a.outOfTime = true }) })
 		defer timer.Stop()
 	}
 	exit, err := a.runProcess()
@@ -200,7 +203,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	out := &Outcome{Exit: exit, Stderr: a.tail.String()}
+	out := &Outcome{Exit: exit, Stderr: a.tail.String(), Paused: proc.Paused() - a.paused}
 	if a.out != nil {
 		out.Stdout = a.out.String()
 	}

@@ -54,6 +54,9 @@ type guardian struct {
 func Guard(args []string) (Fate, error) {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, append(endSignals(), syscall.SIGPIPE, syscall.SIGCHLD)...)
+	if !signal.Ignored(syscall.SIGTSTP) {
+		signal.Notify(signals, syscall.SIGTSTP)
+	}
 	g := &guardian{fate: Fate{Code: -1}, files: map[uint32]*os.File{}}
 	if err := Adopt(); err != nil {
 		return g.fate, err
@@ -126,6 +129,9 @@ func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 	for {
 		select {
 		case s := <-signals:
+			if s == syscall.SIGTSTP {
+				g.pause()
+			}
 			if s == syscall.SIGCHLD {
 				time.AfterFunc(stoppedTime, g.resumeRunner)
 			}
@@ -145,10 +151,18 @@ func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 	}
 }
 
+// pause stops the runner, which stops what it has started, and this process; the shell then takes the
+// job for stopped. Once continued, both go on.
+func (g *guardian) pause() {
+	_ = unix.Kill(g.runner, unix.SIGTSTP)
+	stopSelf()
+	_ = unix.Kill(g.runner, unix.SIGCONT)
+}
+
 // isUrgent says whether the runner has to end at once: SIGQUIT says so, and so does a second
 // request. Several signals of one moment are one request.
 func (g *guardian) isUrgent(s os.Signal, now time.Time) bool {
-	if s == syscall.SIGPIPE || s == syscall.SIGCHLD {
+	if !isRequest(s) {
 		return false
 	}
 	if g.firstRequest.IsZero() {
@@ -172,9 +186,14 @@ func (g *guardian) forward(s os.Signal) {
 	}
 }
 
+// isRequest says whether a signal asks to end.
+func isRequest(s os.Signal) bool {
+	return s != syscall.SIGPIPE && s != syscall.SIGCHLD && s != syscall.SIGTSTP
+}
+
 // record says whether the signal is a request.
 func (g *guardian) record(s os.Signal) bool {
-	if s == syscall.SIGPIPE || s == syscall.SIGCHLD {
+	if !isRequest(s) {
 		return false
 	}
 	g.fate.Asked = s.(syscall.Signal)

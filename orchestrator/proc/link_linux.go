@@ -42,7 +42,11 @@ func Join() (*Link, error) {
 	}
 	// Taken and never read. They are not ignored, because children inherit what is ignored.
 	signal.Notify(make(chan os.Signal, 1), endSignals()...)
-	return newLink(linkFD)
+	l, err := newLink(linkFD)
+	if err == nil {
+		go l.watchTerminal()
+	}
+	return l, err
 }
 
 // endSignals are the signals that ask a program to end. Under nohup hangups are ignored, and in the

@@ -24,10 +24,10 @@ type Process struct {
 	err  error
 
 	mu     sync.Mutex
-	ended  bool        // the leader has, and may be reaped: its number may be used again
-	killed bool        // SIGKILL was sent
-	cause  cause       // why it was asked to end, or killed
-	timer  *time.Timer // of the timeout, then of the grace; nil: none
+	ended  bool   // the leader has, and may be reaped: its number may be used again
+	killed bool   // SIGKILL was sent
+	cause  cause  // why it was asked to end, or killed
+	timer  *Timer // of the timeout, then of the grace; nil: none
 }
 
 // cause is why a command was ended. The first one counts.
@@ -120,7 +120,7 @@ func (p *Process) hasEnded() bool { return p.ended || p.child.hasEnded() }
 
 func (p *Process) setTimer(d time.Duration, f func()) {
 	p.stopTimer()
-	p.timer = time.AfterFunc(d, f)
+	p.timer = AfterFunc(d, f)
 }
 
 func (p *Process) stopTimer() {

@@ -95,6 +95,12 @@ func (r *reaper) startLocked(name string, argv []string, attr *syscall.ProcAttr)
 	return pid, err
 }
 
+func (r *reaper) isForeign(pid int, of stat) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.foreign.known.has(pid, of)
+}
+
 // reap forgets the leader in the same moment as it frees its number for another process.
 func (r *reaper) reap(leader int) (syscall.WaitStatus, error) {
 	r.mu.Lock()

@@ -1,0 +1,84 @@
+package proc
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// stopSelf stops this process until it is continued.
+func stopSelf() {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
+	<-continued
+}
+
+// watchTerminal pauses the run when a terminal asks for it with Ctrl-Z, and lets the guardian go on
+// when it alone was stopped, perhaps by an agent: nothing would return to the shell.
+func (l *Link) watchTerminal() {
+	asked := make(chan os.Signal, 1)
+	if !signal.Ignored(syscall.SIGTSTP) {
+		signal.Notify(asked, syscall.SIGTSTP)
+	}
+	look := time.NewTicker(guardianLook)
+	defer look.Stop()
+	halted := false
+	for {
+		select {
+		case <-asked:
+			pause()
+			for len(asked) > 0 { // the guardian passes on what the terminal sends to both
+				<-asked
+			}
+			halted = false
+		case <-look.C:
+			halted = l.resumeGuardian(halted)
+		case <-l.lost:
+			return
+		}
+	}
+}
+
+// guardianLook is the time between two looks at the guardian.
+const guardianLook = time.Second
+
+// resumeGuardian lets a guardian go on that two looks found stopped: at the first this process may
+// be about to be stopped, too.
+func (l *Link) resumeGuardian(before bool) (halted bool) {
+	guardian := os.Getppid()
+	s, ok := readStat(guardian)
+	if ok && s.halted && before {
+		_ = unix.Kill(guardian, unix.SIGCONT)
+	}
+	return ok && s.halted
+}
+
+// pause stops all commands and this process, and lets them go on once this process is continued.
+func pause() {
+	paused.begin()
+	signalCommands(unix.SIGSTOP)
+	stopSelf()
+	signalCommands(unix.SIGCONT)
+	paused.end()
+}
+
+// signalCommands signals all that this process has started. What they start meanwhile is found by
+// the second look.
+func signalCommands(s unix.Signal) {
+	for range 2 {
+		children, _ := listChildren(os.Getpid())
+		for _, child := range children {
+			if of, ok := readStat(child); !ok || subreaper.isForeign(child, of) {
+				continue
+			}
+			for _, pid := range appendDescendants(nil, child) {
+				_ = unix.Kill(pid, s)
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package proc
+
+import (
+	"sync"
+	"time"
+)
+
+// pauses are the times for which this process was stopped together with its commands.
+type pauses struct {
+	mu    sync.Mutex
+	total time.Duration
+	since time.Time // the beginning of the present one; zero: there is none
+}
+
+var paused pauses
+
+func (p *pauses) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since = time.Now()
+}
+
+func (p *pauses) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total += time.Since(p.since)
+	p.since = time.Time{}
+}
+
+// Paused is for how long this process was stopped together with its commands so far.
+func Paused() time.Duration {
+	paused.mu.Lock()
+	defer paused.mu.Unlock()
+	if paused.since.IsZero() {
+		return paused.total
+	}
+	return paused.total + time.Since(paused.since)
+}
+
+// Timer calls a function once so much time has passed, without the pauses.
+type Timer struct {
+	mu      sync.Mutex
+	timer   *time.Timer
+	stopped bool
+}
+
+// AfterFunc is time.AfterFunc for a time that a pause prolongs.
+func AfterFunc(d time.Duration, f func()) *Timer {
+	t := &Timer{}
+	t.start(d, f)
+	return t
+}
+
+func (t *Timer) start(d time.Duration, f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped {
+		return
+	}
+	before := Paused()
+	t.timer = time.AfterFunc(d, func() {
+		if missed := Paused() - before; missed > 0 {
+			t.start(missed, f)
+			return
+		}
+		f()
+	})
+}
+
+// Stop keeps the function from being called, unless it was.
+func (t *Timer) Stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	t.timer.Stop()
+}
