@@ -33,6 +33,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace": "it reads and writes the board",
 	},
 	"orchestrator/preflight": {
+		"orchestrator/durable":   "a board has one name",
 		"orchestrator/plainfile": "a board is opened to see if it is writable",
 		"orchestrator/board":     "boards and tasks are checked",
 		"orchestrator/failure":   "what it finds makes a run impossible",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -20,7 +21,10 @@ func IsHeld(path string) (bool, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	f, err := openLock(path)
+	f, err := OpenPlain(path, os.O_RDWR, 0)
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) { // network file systems lock what can be written only
+		f, err = OpenPlain(path, os.O_RDONLY, 0)
+	}
 	if err != nil {
 		return false, fmt.Errorf("look at lock %s: %w", path, err)
 	}

@@ -52,6 +52,15 @@ func ReadPlain(path string, most int64) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
+// CountNames returns how many names (hard links) an open file has; 0: it was removed.
+func CountNames(f *os.File) (uint64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return countNames(f, info)
+}
+
 func checkPlain(f *os.File, path string) error {
 	info, err := f.Stat()
 	if err != nil {

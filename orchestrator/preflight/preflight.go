@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
@@ -131,7 +132,8 @@ func prepare(job *Job) (*Prepared, error) {
 
 func (j *Job) notice(text string) { j.Observer.Notice(j.Board, text) }
 
-// checkWritable refuses a board that is read-only, before an agent works for nothing.
+// checkWritable refuses a board that is read-only, before an agent works for nothing, and one that two runs
+// could take under two names.
 func checkWritable(job *Job, path string) error {
 	if job.DryRun || job.Observer == (ledger.Silent{}) {
 		return nil
@@ -140,7 +142,12 @@ func checkWritable(job *Job, path string) error {
 	if err != nil {
 		return &board.FileError{Op: "write board", File: job.Board, Err: errors.Unwrap(err), Fix: "make the file writable, or try the board with --dry-run"}
 	}
-	return f.Close()
+	names, err := durable.CountNames(f)
+	if err == nil && names > 1 {
+		err = &board.FileError{Op: "use board", File: job.Board, Err: fmt.Errorf("the file has %d names (hard links), and a run under another name would not see this one", names),
+			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", job.Board)}
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Close releases the work directory of a job that is not run.
