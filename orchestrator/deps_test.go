@@ -57,6 +57,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace": "it looks at the board as a run does",
 	},
 	"orchestrator/once": {
+		"orchestrator/durable":  "a call under way has a locked note",
 		"orchestrator/agent":    "it talks to one",
 		"orchestrator/attempt":  "and waits for it",
 		"orchestrator/contract": "the agent gets an instruction, and replies",

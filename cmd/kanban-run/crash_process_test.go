@@ -183,3 +183,38 @@ func signalTo(t testing.TB, pid int, s syscall.Signal) {
 		t.Fatalf("signal %v to %d: %v", s, pid, err)
 	}
 }
+
+// TestOnceKilled: what a single call has left, both halves of which were killed, is ended by the next start, with or without a board. A
+// call that is under way is left alone.
+func TestOnceKilled(t *testing.T) {
+	for _, next := range [][]string{{"once", "--role", "Architect", "x"}, {"kanban.yaml"}} {
+		t.Run(next[0], func(t *testing.T) {
+			s := newSite(t, built(t, buildPlain), 1)
+			s.write("hang.sh", "echo $$ >\"up-$1\"; exec sleep 1000\n")
+			call := func(name string) (*launched, int) {
+				run := s.launch(s.command(nil, "once", "--role", "Architect", "--exec", "sh hang.sh "+name, "x"))
+				s.await("up-" + name)
+				var pid int
+				within(stuckAfter, func() bool { n, _ := fmt.Sscan(s.read("up-"+name), &pid); return n == 1 })
+				return run, pid
+			}
+			killed, left := call("killed")
+			_, busy := call("busy")
+			killed.kill(bothHalves)
+			killed.wait()
+			if _, _, ok := look(left); !ok {
+				t.Skip("the agent has ended with its runner")
+			}
+			s.launch(s.command(nil, append(next, "--agent", "stub")...)).wait()
+			if _, _, ok := look(left); ok {
+				t.Errorf("the agent of the killed call is alive after the next start\n%s", s.read("output"))
+			}
+			if _, _, ok := look(busy); !ok {
+				t.Errorf("the agent of the other call was ended\n%s", s.read("output"))
+			}
+			if notes, _ := filepath.Glob(s.path(".kanban-run/runs/once/calls/*")); len(notes) != 1 {
+				t.Errorf("the notes of calls are %q, want that of the call under way", notes)
+			}
+		})
+	}
+}

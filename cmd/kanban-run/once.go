@@ -68,6 +68,9 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	if err := proc.Adopt(); err != nil {
 		return 0, err
 	}
+	if err := once.EndLeftovers(u.dir); err != nil {
+		return 0, err
+	}
 	stop, kill, release := t.contexts(func(bool) {})
 	defer release()
 	agents := u.roster(r, executable, stubs, false)

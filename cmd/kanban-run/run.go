@@ -13,6 +13,7 @@ import (
 
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
@@ -60,6 +61,9 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	stubs, remove := stubFolder()
 	// Orphans of agents become children of this process, which ends them.
 	if err := proc.Adopt(); err != nil {
+		return 0, errors.Join(err, remove())
+	}
+	if err := once.EndLeftovers(u.dir); err != nil {
 		return 0, errors.Join(err, remove())
 	}
 	screen := o.screen(t, len(boards) > 1, dry)

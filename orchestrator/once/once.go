@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -17,7 +16,6 @@ import (
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
-	"kanban-run/orchestrator/rundir"
 )
 
 // Call is one instruction for one role.
@@ -66,19 +64,23 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 		return nil, err
 	}
 	a := c.player.Assignment
-	a.Contract, a.Input, a.Scratch = contract.Instruction, in.JSON, c.files().Scratch()
+	a.Contract, a.Input, a.Scratch = contract.Instruction, in.JSON, files(c.Dir).Scratch()
 	inv, err := c.player.Adapter.Invoke(a)
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}
 	inv.MaxOutput = c.MaxOutput
-	inv.Mark = agent.ParseMark(agent.NewMark()) // one for all attempts: it is in their environment
-	defer c.noticeCost()                        // also after an error: the money is spent
+	mark := agent.NewMark() // one for all attempts: it is in their environment
+	inv.Mark = agent.ParseMark(mark)
+	done, err := noteCall(c.Dir, mark)
+	if err != nil {
+		c.Notice(fmt.Sprintf("%v; the agent may live on if this process is killed together with its guardian", err))
+	} else {
+		defer done()
+	}
+	defer c.noticeCost() // also after an error: the money is spent
 	return c.retry(stop, kill, inv, in)
 }
-
-// files is the folder of calls without a board: its supervisor log has rejected replies.
-func (c *Call) files() rundir.Dir { return rundir.Of(filepath.Join(c.Dir, "once")) }
 
 // noticeCost says what the call came to, if the agent's tool tells.
 func (c *Call) noticeCost() {
@@ -135,7 +137,7 @@ func (c *Call) reject(state *flow.State, ref flow.AttemptRef, out *attempt.Outco
 	if err := state.Apply(rejected); err != nil {
 		return err
 	}
-	dir := c.files()
+	dir := files(c.Dir)
 	if err := dir.Ensure(); err != nil {
 		return err
 	}

@@ -1,0 +1,66 @@
+package once
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/rundir"
+)
+
+// files is the folder of calls without a board: its supervisor log has rejected replies.
+func files(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
+
+// calls is the folder of the calls under way: a locked file each, named by the mark of its agent.
+func calls(dir string) string { return filepath.Join(files(dir).Path, "calls") }
+
+// noteCall notes the mark of a call that is about to start its agent, so that the next start can end
+// it if this process is killed together with its guardian. done removes the note.
+func noteCall(dir, mark string) (done func(), err error) {
+	if err := files(dir).Ensure(); err != nil {
+		return nil, err
+	}
+	if err := durable.MkdirAll(calls(dir), 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(calls(dir), mark)
+	lock, err := durable.Acquire(path)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		_ = os.Remove(path) // what stays is removed by the next start
+		_ = lock.Release()
+	}, nil
+}
+
+// EndLeftovers ends the agents of calls in the work directory that were killed together with their
+// guardians.
+func EndLeftovers(dir string) error {
+	entries, err := os.ReadDir(calls(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		err = errors.Join(err, endLeftover(filepath.Join(calls(dir), e.Name())))
+	}
+	return err
+}
+
+func endLeftover(path string) error {
+	lock, err := durable.Acquire(path)
+	if held := (*durable.HeldError)(nil); errors.As(err, &held) {
+		return nil // the call is under way
+	}
+	if err != nil {
+		return err
+	}
+	err = agent.EndLeftovers(filepath.Base(path))
+	if err == nil {
+		err = os.Remove(path)
+	}
+	return errors.Join(err, lock.Release())
+}
