@@ -152,21 +152,28 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 	r.sweep(c)
 	c.began = r.Now()
 	a := attempt.Start(c.spec)
-	r.waitForAgent(a)
+	drawErr := r.waitForAgent(a)
 	failpoint.At("agent-gone")
 	r.Workspace.Forget()
-	return r.recordOutcome(c, a)
+	return errors.Join(r.recordOutcome(c, a), drawErr)
 }
 
 // waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills
-// it.
-func (r *run) waitForAgent(a *attempt.Attempt) {
+// it. If the agent takes longer than a moment, state.md says that it is at work. The error is of
+// state.md.
+func (r *run) waitForAgent(a *attempt.Attempt) (err error) {
 	r.slots.release()
 	defer r.slots.acquire()
+	draw := r.drawTimer()
+	defer draw.Stop()
 	for stop, kill := r.stop.Done(), r.kill.Done(); ; {
 		select {
 		case <-a.Done():
-			return
+			return err
+		case <-draw.C:
+			r.slots.acquire()
+			err = r.ledger.DrawState()
+			r.slots.release()
 		case <-stop:
 			a.Stop()
 			stop = nil
@@ -175,6 +182,16 @@ func (r *run) waitForAgent(a *attempt.Attempt) {
 			kill = nil
 		}
 	}
+}
+
+// drawTimer says when state.md is to be drawn.
+func (r *run) drawTimer() *time.Timer {
+	wait, behind := r.ledger.DrawIn()
+	t := time.NewTimer(wait)
+	if !behind {
+		t.Stop()
+	}
+	return t
 }
 
 // start opens the run in the journal, and closes what an earlier run left open that no longer fits

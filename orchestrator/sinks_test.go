@@ -35,6 +35,7 @@ var sinks = map[string]string{
 
 	"journal.Journal.writePending":   "files of a run: the journal",
 	"journal.Journal.commitPending":  "its head",
+	"journal.Journal.SetNote":        "its head",
 	"journal.Journal.rewriteUnacked": "the journal",
 	"journal.copyTail":               "what was torn off it",
 	"durable.fill":                   "files that are replaced: the board, files of a run",
@@ -52,7 +53,7 @@ var sinks = map[string]string{
 	"acp.dialogue.run":             "it: what the protocol's library has to say goes to standard error",
 	"acp.newDialogue":              "the protocol's client is an agent to kanban-run, and prints for it",
 	"kanban-run.editLines":         "nowhere: keys that no reader takes any more",
-	"kanban-run.openConversation":  "the person's terminal: the end of a line, when it is given back; a console.Printer.sends all else",
+	"kanban-run.openConversation":  "the person's terminal: the end of a line, when it is given back; a console.Printer writes all else",
 	"supervise.program.readOutput": "what an agent prints, to its reader",
 	"supervise.program.writeInput": "what a person says, to an agent",
 

@@ -36,7 +36,9 @@ func (a Assignment) Servers() (map[string]json.RawMessage, error) {
 	}
 	text, err := a.MCPText, error(nil)
 	if text == nil {
-		text, err = plainfile.Read(a.MCP, maxMCP)
+		if text, err = plainfile.Read(a.MCP, maxMCP); err != nil {
+			err = fmt.Errorf("%s: %w", a.MCP, err)
+		}
 	}
 	var servers map[string]json.RawMessage
 	if err == nil {

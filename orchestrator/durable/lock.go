@@ -117,11 +117,17 @@ func confirmName(f *os.File, path string) error {
 
 func lockInfo(pid int) string {
 	info := fmt.Sprintf("pid %d, since %s", pid, time.Now().UTC().Format(time.RFC3339))
-	// Only Linux has a boot id.
-	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
-		info += ", boot " + strings.TrimSpace(string(id))
+	if id := BootID(); id != "" {
+		info += ", boot " + id
 	}
 	return info + "\n"
+}
+
+// BootID tells one start of the system from all others; "" where the system has none. Only Linux
+// has one.
+func BootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
 }
 
 // File returns the locked file, for a duplicate in another process: the lock is held until Release,

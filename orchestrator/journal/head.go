@@ -47,6 +47,27 @@ func readHead(sys system, path string) (head, error) {
 	return h, nil
 }
 
+// maxNote is how much of a note is read, in bytes.
+const maxNote = 512
+
+// Note returns what SetNote kept last, "" for nothing.
+func (j *Journal) Note() (string, error) {
+	b, err := j.sys.read(headName(j.path), headLen+maxNote)
+	if err != nil || len(b) <= headLen {
+		return "", j.wrap("read the note of", err)
+	}
+	return string(b[headLen:]), nil
+}
+
+// SetNote keeps a text beside the head, in the place of the one before. It is not synced: a power
+// cut may take it away.
+func (j *Journal) SetNote(text string) error {
+	return j.wrap("write the note of", j.openHead(func(f file) error {
+		_, err := f.WriteAt([]byte(text), headLen)
+		return err
+	}))
+}
+
 // walk passes the records to each, and fails when the head's record is not among them. It returns
 // also the position behind that record.
 func (h head) walk(r io.ReaderAt, size int64, each func(Record) error) (end, acked position, err error) {

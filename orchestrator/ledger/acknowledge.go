@@ -96,7 +96,7 @@ func arbitrate(boardPath string, dir rundir.Dir, b *board.Board, answer Answer, 
 		q, err = a.decide(flow.Acknowledged{Board: l.board, BoardSHA: b.SHA, Note: answer.Note, Choice: answer.Choice})
 	}
 	if err == nil && a.decided {
-		err = l.logbook.redraw(&l.history)
+		err = l.redraw()
 	}
 	q.Diff = r.String(q.Diff)
 	return q, errors.Join(err, l.Close())

@@ -68,7 +68,7 @@ func (l *Ledger) Own() error {
 		err = l.reconcileChanges()
 	}
 	if err != nil {
-		return errors.Join(err, l.logbook.redraw(&l.history))
+		return errors.Join(err, l.redraw())
 	}
 	if len(l.history.Points) == 0 {
 		if err := l.TakeSnapshot(); err != nil {
@@ -161,6 +161,11 @@ func (l *Ledger) FinishStep(e flow.StepFinished) error {
 // TakeSnapshot keeps the present state as a rollback point. It is on disk after the next Commit.
 func (l *Ledger) TakeSnapshot() error { return l.Append(l.history.Snapshot(l.board)) }
 
+// DrawIn is how long DrawState is to wait; false when state.md is up to date.
+func (l *Ledger) DrawIn() (time.Duration, bool) {
+	return max(0, drawEvery-l.now().Sub(l.logbook.drawn)), l.logbook.behind
+}
+
 // DrawState brings state.md up to date, at most once a second.
 func (l *Ledger) DrawState() error {
 	if !l.logbook.isDue(l.now()) {
@@ -169,7 +174,7 @@ func (l *Ledger) DrawState() error {
 	if err := l.reconcileState(); err != nil {
 		return err
 	}
-	return l.logbook.draw(&l.history)
+	return l.draw()
 }
 
 // Finish journals how the run ended. In RECONCILE_LOCK it does not: that would be an operational
@@ -180,7 +185,7 @@ func (l *Ledger) Finish(e flow.Event) error {
 	if l.history.Custody.Locked == "" {
 		err = errors.Join(err, l.finish(e))
 	}
-	return errors.Join(err, l.logbook.draw(&l.history))
+	return errors.Join(err, l.draw())
 }
 
 func (l *Ledger) finish(e flow.Event) error {

@@ -30,6 +30,8 @@ type logbook struct {
 	recent   []eventRow
 	earlier  int       // entries before the recent ones
 	drawn    time.Time // when state.md was last written
+	digest   string    // of that state.md; "": not by this process
+	behind   bool      // something was committed since
 }
 
 const (
@@ -117,6 +119,7 @@ func countEntries(path string) (n int, err error) {
 // follow adds a committed event to the files.
 func (l *logbook) follow(e flow.Entry) error {
 	l.remember(e)
+	l.behind = true
 	if rejected, ok := e.Event.(flow.ReplyRejected); ok {
 		return AppendLog(l.dir, e.Time, rejected)
 	}

@@ -36,9 +36,10 @@ func TestLargeFilesAreNotReadWhole(t *testing.T) {
 	if n, err := countEntries(f.Log()); n != 0 || err != nil {
 		t.Fatalf("countEntries = %d, %v", n, err)
 	}
-	kept, err := newLogbook(f, "kanban.yaml").findEdit()
-	if err != nil || kept == "" {
-		t.Fatalf("findEdit = %q, %v, want another's file", kept, err)
+	l := &Ledger{dir: f, logbook: newLogbook(f, "kanban.yaml")}
+	edit, err := l.findEdit()
+	if err != nil || edit.kept == "" {
+		t.Fatalf("findEdit = %+v, %v, want another's file", edit, err)
 	}
 	runtime.ReadMemStats(&after)
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 1<<20 {

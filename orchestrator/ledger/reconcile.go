@@ -92,11 +92,17 @@ func (l *Ledger) reconcileChanges() error {
 
 // reconcileState reconciles a state.md that was edited. The edited text is kept aside.
 func (l *Ledger) reconcileState() error {
-	kept, err := l.logbook.findEdit()
-	if err != nil || kept == "" {
+	edit, err := l.findEdit()
+	if err != nil || edit.what == "" {
 		return err
 	}
-	text := fmt.Sprintf("STATE_DIVERGENCE: %s was edited by hand; it is made anew from the journal (the edited text: %s)", l.dir.State(), kept)
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s was %s; it is made anew from the journal", l.dir.State(), edit.what)
+	if edit.kept != "" {
+		text += fmt.Sprintf(" (the edited text: %s)", edit.kept)
+	}
 	err = l.reconcile(flow.StateDiverged{Source: flow.SourceState, Task: l.board, Text: text})
-	return errors.Join(err, os.Rename(l.dir.State(), kept)) // last: a crash before the record must not hide the edit
+	if edit.kept == "" {
+		return errors.Join(err, l.draw())
+	}
+	return errors.Join(err, os.Rename(l.dir.State(), edit.kept), l.draw()) // last: a crash before the record must not hide the edit
 }

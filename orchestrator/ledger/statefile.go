@@ -2,14 +2,17 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/redact"
@@ -29,9 +32,40 @@ func (l *logbook) isDue(now time.Time) bool {
 }
 
 // draw writes state.md now. It is made from the journal and never read, so it is replaced without a
-// sync.
-func (l *logbook) draw(h *flow.History) error {
-	return rundir.ReplaceFile(l.dir.State(), sealed(l.stateMarkdown(h)))
+// sync. Its digest is noted first: whatever kills this process, the file is one of the two that the
+// note names.
+func (l *Ledger) draw() error {
+	data := sealed(l.logbook.stateMarkdown(&l.history))
+	last := digestOf(data)
+	if err := l.noteDigests(l.logbook.digest, last); err != nil {
+		return err
+	}
+	l.logbook.digest, l.logbook.behind = last, false
+	return rundir.ReplaceFile(l.dir.State(), data)
+}
+
+func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+
+// none stands for the digest of no file.
+var none = strings.Repeat("-", 2*sha256.Size)
+
+// noteDigests notes what state.md may be until it is drawn again. A power cut may lose the note or
+// the file: it counts as long as the system runs.
+func (l *Ledger) noteDigests(before, after string) error {
+	return l.journal.SetNote(fmt.Sprintf("%s %s %s\n", cmp.Or(before, none), after, durable.BootID()))
+}
+
+// digests are what state.md may be: what this process drew, else what the note says; nil when that
+// is not known.
+func (l *Ledger) digests() ([]string, error) {
+	if l.logbook.digest != "" {
+		return []string{l.logbook.digest}, nil
+	}
+	note, err := l.journal.Note()
+	if fields := strings.Fields(note); err == nil && len(fields) == 3 && fields[2] == durable.BootID() {
+		return fields[:2], nil
+	}
+	return nil, err
 }
 
 func sealed(text string) []byte { return []byte(text + seal(text)) }
@@ -51,28 +85,49 @@ func unsealed(text []byte) bool {
 }
 
 // redraw writes state.md without a reconciliation; an edited text is kept all the same.
-func (l *logbook) redraw(h *flow.History) error {
-	kept, err := l.findEdit()
-	if err == nil && kept != "" {
-		err = os.Rename(l.dir.State(), kept)
+func (l *Ledger) redraw() error {
+	edit, err := l.findEdit()
+	if err == nil && edit.kept != "" {
+		err = os.Rename(l.dir.State(), edit.kept)
 	}
-	return errors.Join(err, l.draw(h))
+	return errors.Join(err, l.draw())
 }
 
-// findEdit returns the name under which an edited state.md is to be kept, "" if it was not edited.
-// An older state.md, or one with a checksum made anew, is not noticed and is drawn over.
-func (l *logbook) findEdit() (kept string, err error) {
-	if info, err := os.Lstat(l.dir.State()); err == nil && (!info.Mode().IsRegular() || info.Size() > maxState) {
-		return rundir.FreeName(l.dir.State(), "edited"), nil
+// stateEdit is a change of state.md that this program has not made.
+type stateEdit struct {
+	what string // "edited by hand", "removed", "emptied"; "": it is as it was drawn
+	kept string // the name under which the text is to be kept; "": there is none
+}
+
+// findEdit compares state.md with what was drawn last. Where that is not known, its last line shows
+// an edit.
+func (l *Ledger) findEdit() (stateEdit, error) {
+	path := l.dir.State()
+	edited := func() (stateEdit, error) {
+		return stateEdit{"edited by hand", rundir.FreeName(path, "edited")}, nil
 	}
-	text, err := plainfile.Read(l.dir.State(), maxState)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !unsealed(text) {
-		return "", nil
+	if info, err := os.Lstat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > maxState) {
+		return edited()
 	}
+	known, err := l.digests()
 	if err != nil {
-		return "", fmt.Errorf("read state.md: %w", err)
+		return stateEdit{}, err
 	}
-	return rundir.FreeName(l.dir.State(), "edited"), nil
+	text, err := plainfile.Read(path, maxState)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && (known == nil || known[0] == none):
+		return stateEdit{}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return stateEdit{what: "removed"}, nil
+	case err != nil:
+		return stateEdit{}, fmt.Errorf("read state.md: %w", err)
+	case known == nil && !unsealed(text), slices.Contains(known, digestOf(text)):
+		return stateEdit{}, nil
+	case len(text) == 0:
+		return stateEdit{what: "emptied"}, nil
+	default:
+		return edited()
+	}
 }
 
 func (l *logbook) stateMarkdown(h *flow.History) string {

@@ -45,9 +45,16 @@ func Read(path string, most int64) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("it is larger than %d KiB", most>>10)
+		err = fmt.Errorf("it is larger than %s", size(most))
 	}
 	return data, err
+}
+
+func size(n int64) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
 }
 
 // OpenFolder opens a folder. The system resolves the dot in a folder only.
