@@ -70,7 +70,75 @@ func assignments(slot *slotCount) (all []*shape) {
 	for _, name := range []string{"Authorization", "authorization", "AUTHORIZATION"} {
 		all = append(all, &shape{prefix: name, length: func(r *reader) int { return authorization(r, len(name), place) }})
 	}
+	return append(append(all, passwords(slot)...), cookies(slot)...)
+}
+
+// passwords are what is assigned to a password: password=…, "password": "…".
+func passwords(slot *slotCount) (all []*shape) {
+	place := slot.take()
+	for _, name := range []string{"password", "Password", "PASSWORD", "passwd", "Passwd", "PASSWD", "passphrase", "Passphrase", "PASSPHRASE"} {
+		all = append(all, &shape{prefix: name, length: func(r *reader) int { return password(r, len(name), place) }})
+	}
 	return all
+}
+
+var assignedChars = not(classOf(" \t\r\n\x00\x1b\"'`\\<>,;&|"))
+
+// password finds what is assigned to a name. Program text assigns variables and calls to it, and a type or
+// a word stands behind a colon: there only a text with a digit counts.
+func password(r *reader, from, slot int) int {
+	start := r.count(from, maxBetween, between)
+	sign := string(r.b[from:start])
+	if !strings.ContainsAny(sign, "=:") || strings.Contains(sign, "(") {
+		return 0
+	}
+	end := r.run(start, assignedChars, slot)
+	text := r.b[start:end]
+	if len(text) < minValue || isPlaceholder(text) || isProgramText(text) || sign != "=" && !looksRandom(text) {
+		return 0
+	}
+	r.ahead = start
+	return end
+}
+
+// isProgramText reports whether b is a call, an element, or a name for the password itself.
+func isProgramText(b []byte) bool {
+	return bytes.ContainsAny(b, "()[]{}") || bytes.Contains(bytes.ToLower(b), []byte("pass"))
+}
+
+// cookies are the values of the headers Cookie and Set-Cookie.
+func cookies(slot *slotCount) (all []*shape) {
+	place := slot.take()
+	for _, name := range []string{"Cookie", "cookie", "COOKIE"} {
+		all = append(all, &shape{prefix: name, length: func(r *reader) int { return cookie(r, len(name), place) }})
+	}
+	return all
+}
+
+// maxHeader bounds a header, in bytes: servers take no longer ones.
+const maxHeader = 8 << 10
+
+var (
+	betweenCookie = classOf(" \t\"'\\:=>([")
+
+	cookieName  = classOf(dotted + "!#$%&*+^|~")
+	cookieChars = not(classOf("\r\n\x00\x1b\"'`\\<>"))
+)
+
+// cookie finds all NAME=VALUE of a header, to its end.
+func cookie(r *reader, from, slot int) int {
+	r.limit(maxHeader)
+	start := r.count(from, maxBetween, betweenCookie)
+	name := r.shortRun(start, cookieName)
+	if !bytes.ContainsAny(r.b[from:start], ":=") || name == start || !r.hasAt(name, "=") {
+		return 0
+	}
+	end := r.run(start, cookieChars, slot)
+	if end-name-1 < minValue || bytes.ContainsAny(r.b[start:end], "()[]{}") {
+		return 0
+	}
+	r.ahead = start
+	return end
 }
 
 var (

@@ -312,3 +312,24 @@ func TestEveryEncoding(t *testing.T) {
 }
 
 func isASCII(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r > 0x7f }) < 0 }
+
+// TestNested: SECURITY.md says which encodings of an encoding hold: one, base64 of some, and up to three escapes around.
+func TestNested(t *testing.T) {
+	const value = "hunter2-Secret/value+9"
+	quoted := func(s string) string { return string(mustJSON(s)) }
+	base := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	hexed := func(s string) string { return hex.EncodeToString([]byte(s)) }
+	escapes := map[string]func(string) string{"JSON": quoted, "Go": strconv.Quote, "percent": url.QueryEscape}
+	r := New([]string{value})
+	for inner, text := range map[string]string{"plain": value, "base64": base(value), "hex": hexed(value), "base64 of base64": base(base(value)), "base64 of JSON": base(quoted(value))} {
+		for a, first := range escapes {
+			for b, second := range escapes {
+				for c, third := range escapes {
+					if got := third(second(first(text))); !r.Changes(got) {
+						t.Errorf("%s of %s of %s of %s shows: %s", c, b, a, inner, got)
+					}
+				}
+			}
+		}
+	}
+}

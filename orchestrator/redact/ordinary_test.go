@@ -32,6 +32,9 @@ func TestOrdinaryTextStays(t *testing.T) {
 		"ghcr.io/org/image@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "https://example.com/a/b?c=d&e=f%20g#h",
 		"https://discord.com/api/v10/users", "foo_bar_npm_install", "half_open", "shelf_life_of_things", "10:AA:BB:CC:DD:EE:FF:00:11:22",
 		"uses: actions/checkout@08eba0b27e820071cde6df949e0beb9ba4906955 # v4.3.0", "tokens: 1234567890, cost: 0.0012345678901234567890",
+		"password=$PASSWORD", "password=${DB_PASSWORD}", "password: string", "password = os.Getenv(name)", "connect(password=args.password)",
+		"the password: it is not here", "password=***", "PASSWORD=%s", "passwords and passphrases", "password: {type: string}",
+		"Cookie: a small biscuit", "cookie = request.cookies[name]", "Set-Cookie: %s=%s", "cookies.txt: name=value", "a cookie: x=1",
 		"version = \"v0.0.0-20231108232855-2478ac86f678\"", "h1:1+M8Tn6ZGyHQpZ2DPq1q4dYLZSnMeFlCbGQXQYbJt/U=",
 	} {
 		if got := r.String(text); got != text {

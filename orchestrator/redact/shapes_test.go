@@ -91,6 +91,16 @@ func fakeTokens() (all [][3]string) {
 	add("API key header", "x-api-key: %s\n", any(32))
 	add("GitLab header", "PRIVATE-TOKEN: %s\n", url(20))
 	add("Bearer", "Bearer %s", any(32))
+	add("password, form", "user=me&password=%s&next=x", chars(rng, 12, lower))
+	add("password, variable", "DB_PASSWORD=%s\n", chars(rng, 12, alnum+"!#-_"))
+	add("password, connection string", "host=db password=%s dbname=x", any(14))
+	add("password, YAML", "password: %s\n", any(12))
+	add("password, JSON", `{"password": "%s"}`, any(12))
+	add("password, JSON in JSON", `"{\"password\":\"%s\"}"`, any(12))
+	add("cookie", "GET / HTTP/1.1\r\nCookie: %s\r\nAccept: x", "sid=", any(24), "; theme=", any(8))
+	add("cookie, curl", `curl -H "cookie: session=%s" https://example.com`, any(24))
+	add("cookie set", "< Set-Cookie: sid=%s; Path=/; HttpOnly", any(24))
+	add("cookie set, JSON", `{"set-cookie":["sid=%s; Path=/"]}`, any(24))
 	body := b64(48) + "\n" + b64(48) + "\n" + b64(20) + "\n"
 	for _, kind := range []string{"RSA ", "EC ", "OPENSSH ", "", "ENCRYPTED "} {
 		add("PEM "+kind, "%s", "-----BEGIN ", kind, "PRIVATE KEY-----\n", body, "-----END ", kind, "PRIVATE KEY-----")
