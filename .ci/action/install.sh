@@ -45,7 +45,7 @@ build() {
 
   cd "$source_folder"
   # The job may be set up for another system, or for a workspace of its own.
-  unset GOOS GOARCH
+  unset GOOS GOARCH GOFLAGS GOEXPERIMENT
   export GOWORK=off CGO_ENABLED=0
   need=$(sed -n 's/^go \([0-9.]*\).*/\1/p' go.mod)
   # An old Go fetches the one that go.mod asks for, if GOTOOLCHAIN lets it: then it is the new one that answers.

@@ -177,6 +177,9 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	act := c.setup(flags)
 	err := flags.Parse(args)
 	t.noteSettingsFolders(flags)
+	if t.reports && t.job != nil {
+		t.job.boards = flags.Args()
+	}
 	if errors.Is(err, pflag.ErrHelp) && c.name == "run" && t.job != nil && t.job.masks {
 		return 0, &usageError{text: "--help runs no board", hint: "take it out of args"} // or the job would be green
 	}

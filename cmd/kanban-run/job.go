@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
@@ -30,9 +32,10 @@ type job struct {
 	workspace string // files in annotations are named from here
 	output    string // files that the runner of the job reads after the step; "" where it has none
 	summary   string
-	token     string // of stop-commands; it cannot be guessed
-	masks     bool   // only the runner of the job reads what is printed
-	errors    int    // annotated so far
+	token     string   // of stop-commands; it cannot be guessed
+	masks     bool     // only the runner of the job reads what is printed
+	boards    []string // of the command line
+	errors    int      // annotated so far
 	files     []jobFile
 	result    result
 }
@@ -209,24 +212,57 @@ func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 	if culprit := d.Culprit(); file == "" && culprit != nil {
 		file = j.relative(filepath.Join(d.Workdir, culprit.Task))
 	}
-	text := fmt.Sprintf("%s (exit code %d)", e.Text, e.Code)
-	if e.Hint != "" {
-		text += "\n" + e.Hint
+	if n := len(d.Steps); file == "" && n > 0 && d.Steps[n-1].NextTask != nil {
+		file = j.relative(filepath.Join(d.Workdir, *d.Steps[n-1].NextTask))
 	}
-	j.error(text, "kanban-run: "+e.Board, file, line)
+	if file == "" {
+		file = j.relative(e.Board)
+	}
+	j.error(j.fitted(e.Text, e.Hint, e.Code), "kanban-run: "+e.Board, file, line)
+}
+
+// maxAnnotation is how many characters of an annotation are shown, less what the service may add.
+const maxAnnotation = 4096 - 64
+
+// fitted is the message of an annotation: what happened, the exit code, and what to do. What happened is
+// cut in its middle where it is too long.
+func (j *job) fitted(text, hint string, code int) string {
+	end := fmt.Sprintf(" (exit code %d)", code)
+	if hint != "" {
+		end += "\n" + agent.Clip(j.out.Hide(hint), maxAnnotation/2)
+	}
+	runes, room := []rune(j.out.Hide(text)), maxAnnotation-utf8.RuneCountInString(end)
+	if len(runes) > room {
+		half := (room - len("\n…\n")) / 2
+		runes = slices.Concat(runes[:half], []rune("\n…\n"), runes[len(runes)-half:])
+	}
+	return string(runes) + end
 }
 
 // explain annotates an error that kept everything from starting.
 func (j *job) explain(err error, hint string) {
 	file, line := j.place(err)
-	text := fmt.Sprintf("%s (exit code %d)", err, codeOfError(err))
-	if hint != "" {
-		text += "\n" + hint
+	if file == "" && len(j.boards) > 0 && exists(j.boards[0]) {
+		file = j.relative(j.boards[0])
 	}
-	j.error(text, "kanban-run", file, line)
-	if j.summary != "" {
-		_ = j.appendTo(j.summary, "**kanban-run**: "+redact.EscapeMarkdown(j.out.Hide(text))+"\n\n") // without a summary the log has it
+	code := codeOfError(err)
+	j.error(j.fitted(err.Error(), hint, code), "kanban-run", file, line)
+	if j.summary != "" { // without a summary the log has it
+		text := fmt.Sprintf("**kanban-run**: %s (exit code %d)\n\n", j.markdown(err.Error()), code)
+		if hint != "" {
+			text += "Hint: " + j.markdown(hint) + "\n\n"
+		}
+		_ = j.appendTo(j.summary, text)
 	}
+}
+
+// markdown is a text of several lines, which stay lines.
+func (j *job) markdown(text string) string {
+	lines := strings.Split(strings.TrimSpace(j.out.Hide(text)), "\n")
+	for i, line := range lines {
+		lines[i] = redact.EscapeMarkdown(line)
+	}
+	return strings.Join(lines, "<br>")
 }
 
 // place is where an error is known to be.
@@ -250,10 +286,22 @@ func (j *job) place(err error) (file, line string) {
 	return file, line
 }
 
-// relative names a file from the workspace; "" if it is not in there.
+// relative names a file from the top of its repository, which may be checked out into a folder of the
+// workspace; "" if it is not in the workspace.
 func (j *job) relative(path string) string {
-	rel, err := filepath.Rel(j.workspace, path)
-	if err != nil || !filepath.IsLocal(rel) {
+	path, err := filepath.Abs(path)
+	if err != nil || j.workspace == "" {
+		return ""
+	}
+	top := filepath.Dir(path)
+	for top != j.workspace && !exists(filepath.Join(top, ".git")) {
+		if top == filepath.Dir(top) {
+			return ""
+		}
+		top = filepath.Dir(top)
+	}
+	rel, err := filepath.Rel(top, path)
+	if in, inErr := filepath.Rel(j.workspace, path); err != nil || inErr != nil || !filepath.IsLocal(in) || rel == "." {
 		return ""
 	}
 	return filepath.ToSlash(rel)

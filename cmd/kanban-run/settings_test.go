@@ -2,13 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/console"
 	"kanban-run/schema"
 )
 
@@ -40,5 +43,17 @@ func TestShortestLimit(t *testing.T) {
 		if got := millis(d); got != want {
 			t.Errorf("millis(%v) = %d, want %d", d, got, want)
 		}
+	}
+}
+
+// TestAnnotationFits: a service shows 4,096 characters of an annotation. What happened is cut, never the exit code and the hint.
+func TestAnnotationFits(t *testing.T) {
+	j := &job{out: console.New(io.Discard, nil)}
+	text := j.fitted(strings.Repeat("é", 9000)+"end", "do it again", exitNeedsPerson)
+	if n := utf8.RuneCountInString(text); n > 4096 || n < 4000 || !strings.Contains(text, "é\n…\né") || !strings.HasSuffix(text, "end (exit code 3)\ndo it again") {
+		t.Errorf("%d characters: %s", n, text)
+	}
+	if got := j.fitted("short", "", exitFailed); got != "short (exit code 1)" {
+		t.Errorf("fitted = %q", got)
 	}
 }

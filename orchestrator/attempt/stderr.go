@@ -2,6 +2,7 @@ package attempt
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -48,7 +49,7 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// lines emits the last whole lines of each write to a stream that is for people. It drops lines that are too
+// lines emits the last whole lines of each write to a stream that is for people, and how many came before. It drops lines that are too
 // long.
 type lines struct {
 	emit    func(agent.Event)
@@ -59,6 +60,7 @@ type lines struct {
 func (l *lines) Write(p []byte) (int, error) {
 	n := len(p)
 	var last []string
+	seen := 0
 	for {
 		line, rest, whole := bytes.Cut(p, []byte("\n"))
 		if len(l.partial)+len(line) > maxLine {
@@ -70,9 +72,13 @@ func (l *lines) Write(p []byte) (int, error) {
 			break
 		}
 		if text := visible(l.partial); text != "" && !l.long {
+			seen++
 			last = append(last[max(0, len(last)+1-maxLines):], text)
 		}
 		l.partial, l.long, p = l.partial[:0], false, rest
+	}
+	if missed := seen - len(last); missed > 0 {
+		l.emit(agent.Event{Kind: agent.Text, Text: fmt.Sprintf("… %d more lines", missed)})
 	}
 	for _, text := range last {
 		l.emit(agent.Event{Kind: agent.Text, Text: text})

@@ -71,7 +71,7 @@ func TestLines(t *testing.T) {
 		want   []string
 	}{
 		{"whole ones", []string{"one\ntwo\nthr"}, []string{"one", "two"}},
-		{"the last of a write", []string{strings.Repeat("one\n", 50) + "two\n"}, append(slices.Repeat([]string{"one"}, maxLines-1), "two")},
+		{"the last of a write", []string{strings.Repeat("one\n", 50) + "two\n"}, slices.Concat([]string{"… 31 more lines"}, slices.Repeat([]string{"one"}, maxLines-1), []string{"two"})},
 		{"over writes", []string{"on", "e", "\n"}, []string{"one"}},
 		{"empty ones are not told of", []string{"one\n\n \r\n", "\n"}, []string{"one"}},
 		{"the longest", []string{strings.Repeat("x", maxLine) + "\n"}, []string{strings.Repeat("x", maxLine)}},

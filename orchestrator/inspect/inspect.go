@@ -20,7 +20,7 @@ import (
 )
 
 // Locate finds the folder of a board's runs, whether or not it exists. The board itself need not be
-// readable, but it must be there, because its links are resolved. Errors: *failure.Invalid.
+// readable, but it must be there, because its links are resolved. Its journal names it, too. Errors: *failure.Invalid.
 func Locate(boardPath string) (rundir.Dir, error) {
 	real, err := filepath.EvalSymlinks(boardPath)
 	if err == nil {
@@ -34,6 +34,9 @@ func Locate(boardPath string) (rundir.Dir, error) {
 	}
 	if info, err := os.Stat(real); err == nil && info.IsDir() {
 		return rundir.Dir{}, &failure.Invalid{Err: fmt.Errorf("%s is a folder, not a board", boardPath)}
+	}
+	if dir := (rundir.Dir{Path: filepath.Dir(real)}); real == dir.Journal() && filepath.Base(filepath.Dir(dir.Path)) == "runs" {
+		return dir, nil
 	}
 	return rundir.Of(real), nil
 }

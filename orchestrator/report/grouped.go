@@ -28,6 +28,7 @@ type group struct {
 	title   string
 	open    bool     // its head is written, and lines are written at once
 	shown   int      // lines of its agents
+	last    []string // of those that are not shown, at most [keptLines]
 	message string   // of the task agent
 	lines   []string // held back while it is not open
 	bytes   int
@@ -38,6 +39,7 @@ type group struct {
 // its runner keeps ten of a step.
 const (
 	maxLines    = 2000 // lines
+	keptLines   = 50   // of those behind maxLines, which are shown at the end
 	maxHeld     = 32 << 10
 	maxWarnings = 9
 )
@@ -102,10 +104,8 @@ func (g *Grouped) Activity(board, text string) {
 	defer g.mu.Unlock()
 	if b := g.boards[board]; b != nil {
 		if b.shown++; b.shown > maxLines {
+			b.last = append(b.last[max(0, len(b.last)+1-keptLines):], text)
 			return
-		}
-		if b.shown == maxLines {
-			text = "… further output of this step is not shown"
 		}
 	}
 	g.say(board, "  "+text)
@@ -181,6 +181,12 @@ func (g *Grouped) close(board string) {
 	b := g.boards[board]
 	if b == nil {
 		return
+	}
+	if missed := b.shown - maxLines - len(b.last); missed > 0 {
+		g.say(board, fmt.Sprintf("  … %s of this step not shown", flow.Count(missed, "line")))
+	}
+	for _, text := range b.last {
+		g.say(board, "  "+text)
 	}
 	delete(g.boards, board)
 	if !b.open {
