@@ -1,46 +1,37 @@
 #!/usr/bin/env bash
-# Installs kanban-run, for action.yml: builds it from the action's own source, or downloads a release whose checksum the action knows.
+# Installs kanban-run, for action.yml: takes an earlier build, or builds it from the action's own source.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/common.sh
 . "${BASH_SOURCE[0]%/*}/common.sh"
 
 main() {
-  local version
+  local built=false
   source_folder=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
-  version=$(trim "$ACTION_VERSION")
-  platform
-  folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/kanban-run.XXXXXX")
-  trap 'rm -rf "$folder"' EXIT # a refusal leaves nothing
-
-  if [[ -z $version ]]; then
+  folder=$ACTION_FOLDER
+  if ! "$folder/kanban-run" version 2>/dev/null; then
+    platform
+    mkdir -p "$folder"
+    trap 'rm -rf "$folder"' EXIT # a refusal leaves nothing
     build
-  else
-    download "$version"
+    "$folder/kanban-run" version || refuse failed 1 "the installed kanban-run does not start"
+    built=true
   fi
-  "$folder/kanban-run" version || refuse failed 1 "the installed kanban-run does not start"
-
-  printf 'program=%s\n' "$folder/kanban-run" >>"$GITHUB_OUTPUT"
+  printf 'program=%s\nbuilt=%s\n' "$folder/kanban-run" "$built" >>"$GITHUB_OUTPUT"
   printf '%s\n' "$folder" >>"$GITHUB_PATH" # later steps can say `kanban-run log`
   trap - EXIT
 }
 
-# platform names the runner's system as releases do.
+# platform refuses a system on which the action was not tried.
 platform() {
   case $(uname -s) in
-    Linux) os=linux ;;
-    Darwin) os=darwin ;;
+    Linux | Darwin) ;;
     *) refuse invalid 2 "this action runs on Linux and macOS, not on $(uname -s); hint: runs-on: ubuntu-latest" ;;
-  esac
-  case $(uname -m) in
-    x86_64 | amd64) arch=amd64 ;;
-    aarch64 | arm64) arch=arm64 ;;
-    *) arch=$(uname -m) ;;
   esac
 }
 
 build() {
   local need have label=${ACTION_REF:-dev}
-  local hint="add a step with \`uses: actions/setup-go@v6\` before this one, or name a release by \`version\`"
+  local hint="add a step with \`uses: actions/setup-go@v6\` before this one"
   command -v go >/dev/null || refuse invalid 2 "Go is needed to build kanban-run and is not installed on this runner; hint: $hint"
 
   cd "$source_folder"
@@ -64,46 +55,6 @@ older() {
   local major=${BASH_REMATCH[1]} minor=${BASH_REMATCH[2]}
   [[ $2 =~ ^([0-9]+)\.([0-9]+) ]] || return 1
   ((major < BASH_REMATCH[1] || (major == BASH_REMATCH[1] && minor < BASH_REMATCH[2])))
-}
-
-download() {
-  local version=v${1#v} repository=${ACTION_REPOSITORY:-$GITHUB_REPOSITORY} file want got url
-  [[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] ||
-    refuse invalid 2 "version: $1 is not the name of a release; hint: such as v1.2.3, or empty to build from source"
-  file=kanban-run_${version#v}_${os}_${arch}.tar.gz
-  want=$(checksum_of "$file")
-  [[ -n $want ]] ||
-    refuse invalid 2 "version: this version of the action has no checksum for $file, so it would not know what it gets; hint: use a newer version of the action, or leave version empty to build from source"
-  command -v curl >/dev/null || refuse invalid 2 "curl is needed to download a release and is not installed on this runner"
-
-  url=$GITHUB_SERVER_URL/$repository/releases/download/$version/$file
-  echo "Downloading $url"
-  curl --fail --silent --show-error --location --retry 3 --retry-all-errors --connect-timeout 20 --max-time 300 --output "$folder/$file" "$url" ||
-    refuse failed 1 "$url cannot be downloaded; what curl says stands above"
-  got=$(sha256 "$folder/$file")
-  [[ $got == "$want" ]] || refuse failed 1 "$url is not the file that was released: its SHA-256 is $got, and should be $want; it was not unpacked"
-  tar -xzf "$folder/$file" -C "$folder" kanban-run || refuse failed 1 "$file has no program kanban-run"
-  rm "$folder/$file"
-}
-
-# checksum_of FILE prints what checksums.txt says of it; nothing when it says nothing.
-checksum_of() {
-  local sum name
-  while read -r sum name; do
-    if [[ $name == "$1" ]]; then
-      printf '%s' "$sum"
-      return
-    fi
-  done <"$source_folder/.ci/action/checksums.txt"
-}
-
-# sha256 FILE: Linux has the one program, macOS the other.
-sha256() {
-  if command -v sha256sum >/dev/null; then
-    sha256sum <"$1"
-  else
-    shasum -a 256 <"$1"
-  fi | cut -d ' ' -f 1
 }
 
 main

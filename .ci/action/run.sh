@@ -34,14 +34,29 @@ agent=$(trim "$ACTION_AGENT")
 strict=$(trim "$ACTION_STRICT")
 [[ -z $strict ]] || set -- "$@" "--strict=$strict"
 
+results=$(trim "$ACTION_RESULTS")
+[[ -z $results ]] || set -- "$@" "--results=$results"
+
 read_lines "$ACTION_ARGS"
 set -- "$@" ${lines[@]+"${lines[@]}"} -- # bash 3.2 takes an empty array for an unset variable
 
 read_lines "$ACTION_BOARDS"
 [[ ${#lines[@]} -gt 0 ]] || refuse invalid 2 "boards: no board is named; hint: boards: path/to/kanban.yaml, one per line"
-set -- "$@" "${lines[@]}"
+for line in "${lines[@]}"; do
+  matches=("$line")
+  if [[ $line == *[*?[]* && ! -e $line ]]; then
+    IFS='' # a match may have blanks in it
+    shopt -s nullglob
+    # shellcheck disable=SC2206 # the line is a pattern
+    matches=($line)
+    shopt -u nullglob
+    unset IFS
+    [[ ${#matches[@]} -gt 0 ]] || refuse invalid 2 "boards: no file matches $line; hint: paths start at working-directory"
+  fi
+  set -- "$@" "${matches[@]}"
+done
 
 program=$ACTION_PROGRAM
-unset ACTION_PROGRAM ACTION_BOARDS ACTION_WORKING_DIRECTORY ACTION_AGENT ACTION_STRICT ACTION_ARGS
+unset ACTION_PROGRAM ACTION_BOARDS ACTION_WORKING_DIRECTORY ACTION_AGENT ACTION_STRICT ACTION_RESULTS ACTION_ARGS
 export KANBAN_RUN_ACTION=1
 exec "$program" "$@"

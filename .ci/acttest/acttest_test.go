@@ -49,7 +49,6 @@ func TestAction(t *testing.T) {
 			"waitfor": waitFor,
 			"cancel":  cancelStep,
 			"gone":    checkGone,
-			"serve":   serveFiles,
 		},
 	})
 }

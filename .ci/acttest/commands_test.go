@@ -6,13 +6,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -143,29 +140,4 @@ func (p process) file(name string) string { return filepath.Join("/proc", strcon
 func (p process) hasVariable(name, value string) bool {
 	environ, err := os.ReadFile(p.file("environ"))
 	return err == nil && bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+name+"="+value+"\x00"))
-}
-
-// serveFiles is the command serve DIR. It serves the files of DIR at $SERVER and writes the path of
-// each request to the file requests. The first answer is "busy", as from a server now and then.
-func serveFiles(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: serve DIR")
-	}
-	log, err := os.Create(ts.MkAbs("requests"))
-	ts.Check(err)
-	files := http.FileServer(http.Dir(ts.MkAbs(args[0])))
-	var answers atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintln(log, r.URL.Path)
-		if answers.Add(1) == 1 {
-			http.Error(w, "busy", http.StatusServiceUnavailable)
-			return
-		}
-		files.ServeHTTP(w, r)
-	}))
-	ts.Setenv("SERVER", server.URL)
-	ts.Defer(func() {
-		server.Close()
-		log.Close()
-	})
 }

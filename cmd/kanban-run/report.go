@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/pflag"
 
+	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
@@ -38,12 +42,9 @@ programs. Everything is read from the journals, also while a run is at work. The
 				if _, err := s.load(t); err != nil {
 					return 0, err
 				}
-				boards := make([]digest.Digest, len(args))
-				for i, name := range args {
-					var never *ledger.NoRunError
-					if boards[i], err = digestOf(name); err != nil && !(len(args) > 1 && errors.As(err, &never)) {
-						return 0, err
-					}
+				boards, err := digestsOf(args)
+				if err != nil {
+					return 0, err
 				}
 				return exitComplete, t.report(boards, form)
 			}
@@ -62,6 +63,19 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 		}
 	}
 	return chosen, nil
+}
+
+// digestsOf reads the journals of boards. Of several, one may never have been run.
+func digestsOf(names []string) ([]digest.Digest, error) {
+	boards := make([]digest.Digest, len(names))
+	for i, name := range names {
+		var err error
+		var never *ledger.NoRunError
+		if boards[i], err = digestOf(name); err != nil && !(len(names) > 1 && errors.As(err, &never)) {
+			return nil, err
+		}
+	}
+	return boards, nil
 }
 
 // digestOf reads a board's journal.
@@ -96,4 +110,28 @@ func (t *terminal) report(boards []digest.Digest, form string) error {
 	default:
 		return t.stdout.PrintTrusted(report.Markdown(boards, t.secrets.Hide, 0))
 	}
+}
+
+// writeResults writes what became of boards to a file, as report --json prints it. A board that was refused
+// has no journal.
+func (t *terminal) writeResults(path string, names []string) error {
+	boards := make([]digest.Digest, len(names))
+	for i, name := range names {
+		var err error
+		var never *ledger.NoRunError
+		if boards[i], err = digestOf(name); err != nil && !errors.As(err, &never) {
+			return fmt.Errorf("write the results: %w", err)
+		}
+	}
+	var text bytes.Buffer
+	if err := console.New(&text, t.secrets).JSON(boards, "  "); err != nil {
+		return fmt.Errorf("write the results: %w", err)
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(t.startDir, path)
+	}
+	if err := durable.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("write the results: %w", err)
+	}
+	return nil
 }

@@ -33,6 +33,7 @@ too, else the role file, else .kanban-run.yaml, else claude.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags)
 			o := outputFlags(flags)
+			results := flags.String("results", "", "write what became of the boards to `FILE`, as report --json prints it")
 			dry := flags.Bool("dry-run", false, "run the whole loop with stub agents on a private copy of the board; nothing is changed")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("run", args, false); err != nil {
@@ -42,7 +43,11 @@ too, else the role file, else .kanban-run.yaml, else claude.`,
 				if err != nil {
 					return 0, err
 				}
-				return u.run(t, args, o, *dry)
+				code, err := u.run(t, args, o, *dry)
+				if *results != "" && err == nil && !*dry {
+					err = t.writeResults(*results, args)
+				}
+				return code, err
 			}
 		},
 	}

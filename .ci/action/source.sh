@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Names the build of kanban-run, for action.yml: by the digest of its source, the system and the name of the version.
+set -euo pipefail
+cd "${BASH_SOURCE[0]%/*}/../.."
+
+# digest prints the SHA-256 of what it reads. Linux has the one program, macOS the other.
+digest() {
+  if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -d ' ' -f 1
+}
+
+source=$(find . \( -name '*.go' -o -name 'go.*' -o -path './roles/*' -o -path './schema/*' -o -path './cmd/*' \) -type f ! -path './.git/*' | LC_ALL=C sort | while IFS= read -r file; do
+  printf '%s ' "$file"
+  digest <"$file"
+done | digest)
+{
+  printf 'key=kanban-run-%s-%s-%s\n' "$(uname -s)-$(uname -m)" "$source" "$(printf '%s' "$ACTION_REF" | digest)"
+  printf 'folder=%s\n' "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/kanban-run-build"
+} >>"$GITHUB_OUTPUT"
