@@ -75,6 +75,7 @@ func arguments() []string {
 		"OWNER/kanban-run@v1":          os.Getenv("ACTION"),
 		"actions/cache@v5":             "cache",
 		"actions/setup-go@v6":          "setup-go",
+		"actions/setup-node@v6":        "setup-node",
 		"actions/upload-artifact@v7":   "upload-artifact",
 		"actions/download-artifact@v8": "download-artifact",
 	}
