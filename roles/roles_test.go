@@ -374,8 +374,8 @@ func TestLoadRefuses(t *testing.T) {
 	})
 	t.Run("too large", func(t *testing.T) {
 		dir := write(t, map[string]string{"a.md": "---\nname: T\n---\n" + strings.Repeat("x", maxFile)})
-		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "larger than 1024 KiB") {
-			t.Errorf("Load = %v, want: larger than 1024 KiB", err)
+		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+			t.Errorf("Load = %v, want: larger than 1 MiB", err)
 		}
 	})
 }

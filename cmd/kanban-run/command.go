@@ -15,6 +15,8 @@ import (
 	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/agent/walk"
 	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
 )
@@ -127,7 +129,7 @@ func (t *terminal) perform(args []string) int {
 // kanban.yaml` works.
 func dispatch(t *terminal, args []string) (int, error) {
 	if len(args) == 0 {
-		return 0, &usageError{text: "which board?", hint: "kanban-run kanban.yaml; kanban-run --help says more"}
+		return runCommand().call(t, nil)
 	}
 	if args[0] == "help" && len(args) == 1 || args[0] == "--help" || args[0] == "-h" {
 		return exitComplete, writeHelp(t)
@@ -177,9 +179,6 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	act := c.setup(flags)
 	err := flags.Parse(args)
 	t.noteSettingsFolders(flags)
-	if t.reports && t.job != nil {
-		t.job.boards = flags.Args()
-	}
 	if errors.Is(err, pflag.ErrHelp) && c.name == "run" && t.job != nil && t.job.masks {
 		return 0, &usageError{text: "--help runs no board", hint: "take it out of args"} // or the job would be green
 	}
@@ -193,31 +192,61 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	if extra := flags.Args(); c.args == "" && len(extra) > 0 {
 		return 0, &usageError{text: fmt.Sprintf("%s takes no argument: %q", c.name, extra[0]), hint: "kanban-run " + c.name + " --help says more"}
 	}
+	words, err := c.withBoard(flags)
+	if err != nil {
+		return 0, err
+	}
+	if t.reports && t.job != nil {
+		t.job.boards = words
+	}
 	if c.agents && proc.Guards && t.guardian == nil {
-		if err := t.job.shareToken(); err != nil {
-			return 0, err
-		}
-		t.job.rememberFiles(t.environ)
-		code, told, err := c.guard(args)
-		t.hurry() // the runner may have been killed because its output is not read
-		if !told {
-			err = errors.Join(err, t.job.restoreFiles())
-		}
-		if c.keys {
-			t.endPasteMode()
-		}
-		if t.reports = t.reports && !told; t.reports {
-			t.job.concludeKilled(flags.Args())
-		}
-		return code, err
+		return c.runGuarded(t, args, words)
 	}
 	if !c.agents {
-		return act(t, flags.Args())
+		return act(t, words)
 	}
 	go redact.Warm()
 	t.job.rememberFiles(t.environ)
-	code, err := act(t, flags.Args())
+	code, err := act(t, words)
 	return code, errors.Join(err, t.job.restoreFiles())
+}
+
+// runGuarded is the guardian's part of a command. words are its arguments without flags.
+func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
+	if err := t.job.shareToken(); err != nil {
+		return 0, err
+	}
+	t.job.rememberFiles(t.environ)
+	code, told, err := c.guard(args)
+	t.hurry() // the runner may have been killed because its output is not read
+	if !told {
+		err = errors.Join(err, t.job.restoreFiles())
+	}
+	if c.keys {
+		t.endPasteMode()
+	}
+	if t.reports = t.reports && !told; t.reports {
+		t.job.concludeKilled(words)
+	}
+	return code, err
+}
+
+// withBoard is the arguments, with the folder's own board where none is named.
+func (c command) withBoard(flags *pflag.FlagSet) ([]string, error) {
+	words := flags.Args()
+	named := slices.ContainsFunc(words, func(word string) bool { return word != string(flow.Retry) && word != string(flow.Accept) })
+	if !strings.Contains(c.args, "BOARD") || named {
+		return words, nil
+	}
+	dir := "."
+	if f := flags.Lookup("workdir"); f != nil && f.Value.String() != "" {
+		dir = f.Value.String()
+	}
+	found, err := inspect.FindBoard(dir)
+	if err != nil {
+		return nil, &usageError{text: "which board? " + err.Error(), hint: "kanban-run " + c.name + " kanban.yaml; kanban-run init makes one"}
+	}
+	return append([]string{found}, words...), nil
 }
 
 func (c command) flagHint(err error, flags *pflag.FlagSet) string {

@@ -43,7 +43,11 @@ func statusCommand() command {
 }
 
 func (u *setup) status(board string) (report.Status, error) {
-	h, sum, err := inspect.History(board, nil)
+	var tasks report.Tasks
+	h, sum, err := inspect.History(board, func(e flow.Entry) error {
+		tasks.Add(e.Event)
+		return nil
+	})
 	if err != nil {
 		return report.Status{}, err
 	}
@@ -54,9 +58,26 @@ func (u *setup) status(board string) (report.Status, error) {
 	next, refused := inspect.Foresee(board, u.workdir, u.dir, h)
 	status := report.NewStatus(board, h, running, next, refused)
 	status.Records = sum.Records
+	status.Tasks = listTasks(board, &tasks, h)
 	dir, err := inspect.Locate(board)
 	status.Journal = dir.Journal()
 	return status, err
+}
+
+// listTasks is where the tasks of a board stand; of one that cannot be read, none.
+func listTasks(name string, tasks *report.Tasks, h flow.History) []report.Task {
+	b, _, err := inspect.ReadBoard(name, true, func(string) {})
+	if err != nil {
+		return []report.Task{}
+	}
+	current := ""
+	switch {
+	case h.State.Step != nil:
+		current = h.State.Step.Task
+	case !b.Terminal():
+		current = b.Current.Path
+	}
+	return tasks.List(b.TaskPaths(), current, func(i int) bool { return b.Entry(i).Done() }, b.Finder())
 }
 
 func logCommand() command {
@@ -64,11 +85,17 @@ func logCommand() command {
 		name: "log", args: "BOARD", summary: "what happened to a board, from its journal",
 		long: `
 --verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged
-(with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason.`,
+(with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason.
+
+-f goes on with what happens next, and ends with the run. What kanban-run notes for itself, such as owners, snapshots and
+writes of the board, is shown with --verbose; --json has everything.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON event a line, as run --json does")
-			follow := flags.BoolP("follow", "f", false, "go on with what happens next, until interrupted")
+			follow := flags.BoolP("follow", "f", false, "go on with what happens next, until the run ends")
+			verbose := flags.BoolP("verbose", "v", false, "show also owners, snapshots and writes of the board")
+			failed := flags.Bool("failed", false, "show only what went wrong")
+			step := flags.Int("step", 0, "show only step `N`")
 			verify := flags.Bool("verify", false, "check the journal instead, and say what was found")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("log", args, true); err != nil {
@@ -83,7 +110,9 @@ func logCommand() command {
 				if *verify {
 					return verifyJournal(t, args[0], *asJSON)
 				}
-				show := report.NewLog(t.stdout).Entry
+				log := report.NewLog(t.stdout)
+				log.Verbose, log.Failed, log.Step = *verbose, *failed, *step
+				show := log.Entry
 				if *asJSON {
 					show = report.NewJSON(t.stdout).Entry
 				}
@@ -105,7 +134,12 @@ func printLog(t *terminal, board string, show func(string, flow.Entry), follow b
 		stop = asked
 	}
 	var seen uint64
+	var ran bool // a run was seen at work
 	for {
+		owned, err := inspect.IsOwned(board)
+		if err != nil {
+			return err
+		}
 		_, sum, err := inspect.History(board, func(e flow.Entry) error {
 			if e.Seq > seen {
 				seen = e.Seq
@@ -120,9 +154,10 @@ func printLog(t *terminal, board string, show func(string, flow.Entry), follow b
 		if err == nil && sum.Records < seen {
 			return fmt.Errorf("the journal of %s was replaced by another, of %s", board, flow.Count(int(sum.Records), "record"))
 		}
-		if !follow {
+		if !follow || ran && !owned {
 			return nil
 		}
+		ran = owned
 		select {
 		case <-stop.Done():
 			return nil

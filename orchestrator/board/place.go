@@ -257,9 +257,12 @@ func (p *Place) missingError(name string) error {
 		hint: func() string { return p.hintForMissing(name) }}
 }
 
-// hintForMissing looks for the file from the folders above, up to the top of the git repository:
+// hintForMissing looks for a file that was probably meant, and from the folders above, up to the top of the git repository:
 // boards are often written with paths from there.
 func (p *Place) hintForMissing(name string) string {
+	if near := p.findNear(name); near != "" {
+		return "there is " + apart(name, near)
+	}
 	beside := filepath.Dir(p.board)
 	if p.folder == "" && exists(filepath.Join(beside, filepath.FromSlash(name))) {
 		return "it is there beside the board: run with -C " + beside

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/console"
@@ -45,22 +46,72 @@ type Quiet struct{ *Plain }
 func (Quiet) Entry(string, flow.Entry) {}
 
 // Log writes the lines of a journal, with the date and the number of each record.
-type Log struct{ *Plain }
+type Log struct {
+	*Plain
+	Verbose bool // also what a run does not show: owners, snapshots, writes of the board
+	Failed  bool // only what went wrong
+	Step    int  // only what is of this step; 0: all
+}
 
 // NewLog writes to out.
-func NewLog(out *console.Printer) Log { return Log{NewPlain(out, false)} }
+func NewLog(out *console.Printer) Log { return Log{Plain: NewPlain(out, false)} }
 
 // Entry writes the lines of one event; an event that a run does not show is named by its kind.
 func (l Log) Entry(board string, e flow.Entry) {
 	lines := describe(e.Event)
-	if len(lines) == 0 {
+	if len(lines) == 0 && (l.Verbose || isEnding(e.Event)) {
 		lines = []line{{calm, describeRecord(e.Event)}}
+	}
+	wrong := slices.ContainsFunc(lines, func(l line) bool { return l.mark == warn || l.mark == bad })
+	if l.Failed && !wrong || l.Step != 0 && stepOf(e.Event) != l.Step {
+		return
 	}
 	if id := session(e.Event); id != "" {
 		lines = append(lines, line{calm, "session " + id})
 	}
 	for _, line := range lines {
 		l.print(board, fmt.Sprintf("%5d %s", e.Seq, e.Time.Local().Format("2006-01-02 15:04:05")), line.text)
+	}
+}
+
+func isEnding(e flow.Event) bool {
+	switch e.(type) {
+	case flow.RunFinished, flow.RunInterrupted:
+		return true
+	default:
+		return false
+	}
+}
+
+// stepOf is the step that an event is of; 0: none.
+func stepOf(e flow.Event) int {
+	switch e := e.(type) {
+	case flow.StepStarted:
+		return e.Step
+	case flow.AttemptStarted:
+		return e.Step
+	case flow.ReplyAccepted:
+		return e.Step
+	case flow.ReplyRejected:
+		return e.Step
+	case flow.AttemptStopped:
+		return e.Step
+	case flow.ReviewHeld:
+		return e.Step
+	case flow.CallRestarted:
+		return e.Step
+	case flow.StateDiverged:
+		return e.Step
+	case flow.BoardWriteStarted:
+		return e.Step
+	case flow.BoardWritten:
+		return e.Step
+	case flow.StepFinished:
+		return e.Step
+	case flow.StepAbandoned:
+		return e.Step
+	default:
+		return 0
 	}
 }
 

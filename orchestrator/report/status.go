@@ -30,6 +30,7 @@ type Status struct {
 	Owner    string         `json:"owner,omitempty"`
 	Locked   string         `json:"reconcile_lock,omitempty"` // why it is on
 	Rollback *flow.Identity `json:"rollback_point,omitempty"`
+	Tasks    []Task         `json:"tasks"` // of the board's list, in its order
 }
 
 // OpenStep is a step that was started and is not finished.
@@ -153,5 +154,5 @@ func (s Status) WriteText(out *console.Printer) error {
 	if p := s.Rollback; p != nil {
 		row("rollback", "to record %d of epoch %d, snapshot %.12s", p.ReplayIndex, p.Epoch, p.Hash)
 	}
-	return errors.Join(errs...)
+	return errors.Join(errors.Join(errs...), writeTasks(out, s.Tasks))
 }

@@ -1,0 +1,50 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/board"
+)
+
+// defaultBoard is the board of a folder whatever else is in it.
+const defaultBoard = "kanban.yaml"
+
+// FindBoard is the name of the one board in a folder: kanban.yaml, else the only file that names a current
+// task.
+func FindBoard(dir string) (string, error) {
+	if _, err := os.Stat(filepath.Join(dir, defaultBoard)); err == nil {
+		return defaultBoard, nil
+	}
+	var found []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if slices.Contains([]string{".yaml", ".yml", ".md"}, filepath.Ext(e.Name())) && isBoard(filepath.Join(dir, e.Name())) {
+			found = append(found, e.Name())
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", errors.New("there is none in this folder")
+	case 1:
+		return found[0], nil
+	default:
+		return "", fmt.Errorf("there are %s", strings.Join(found, ", "))
+	}
+}
+
+func isBoard(path string) bool {
+	source, err := board.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	b, err := board.Parse(path, source)
+	return err == nil && b.Current.Set
+}

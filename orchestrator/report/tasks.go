@@ -1,0 +1,157 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/flow"
+)
+
+// Task is where a task of a board stands, for `kanban-run status`.
+type Task struct {
+	Task     string `json:"task"`
+	State    string `json:"state"`            // one of the constants
+	Status   string `json:"status,omitempty"` // of its last reply
+	Role     string `json:"role,omitempty"`   // of its last step
+	Attempts int    `json:"attempts"`         // of all its steps, the Manager's not among them
+	Millis   int64  `json:"millis"`           // that these took
+}
+
+// The states of a task.
+const (
+	TaskDone    = "done"    // its last step is finished, or the board marks it as done
+	TaskNotOK   = "not_ok"  // its last reply was not ok
+	TaskCurrent = "current" // the board's current task, or that of the open step
+	TaskWaiting = "waiting"
+)
+
+// Tasks folds what became of tasks from a journal.
+type Tasks struct{ known map[string]*Task }
+
+// Add folds the next event in.
+func (t *Tasks) Add(e flow.Event) {
+	switch e := e.(type) {
+	case flow.StepStarted:
+		k := t.of(e.Task)
+		k.Role, k.State = e.Role, TaskCurrent
+	case flow.ReplyAccepted:
+		t.addAttempt(e.AttemptRef, e.Millis)
+		if e.Call == flow.TaskCall {
+			t.of(e.Task).Status = e.Status
+		}
+	case flow.ReplyRejected:
+		t.addAttempt(e.AttemptRef, e.Millis)
+	case flow.AttemptStopped:
+		t.addAttempt(e.AttemptRef, e.Millis)
+	case flow.ReviewHeld:
+		t.addAttempt(e.AttemptRef, e.Millis)
+	case flow.StepFinished:
+		k := t.of(e.Task)
+		if k.State = TaskDone; k.Status != "" && k.Status != "ok" {
+			k.State = TaskNotOK
+		}
+	case flow.StepAbandoned:
+		t.of(e.Task).State = TaskWaiting
+	}
+}
+
+func (t *Tasks) addAttempt(r flow.AttemptRef, millis int64) {
+	if r.Call == flow.ManagerCall {
+		return
+	}
+	k := t.of(r.Task)
+	k.Attempts++
+	k.Millis += millis
+}
+
+func (t *Tasks) of(task string) *Task {
+	if t.known == nil {
+		t.known = map[string]*Task{}
+	}
+	if t.known[task] == nil {
+		t.known[task] = &Task{Task: task, State: TaskWaiting}
+	}
+	return t.known[task]
+}
+
+// List is where the tasks of a list stand. done says which of them the board marks as done, find where a
+// journaled task is on the list, or -1.
+func (t *Tasks) List(paths []string, current string, done func(i int) bool, find func(task string) int) []Task {
+	all := make([]Task, len(paths))
+	for i, p := range paths {
+		all[i] = Task{Task: p, State: TaskWaiting}
+	}
+	for task, known := range t.known {
+		if i := find(task); i >= 0 {
+			k := *known
+			k.Task = paths[i]
+			all[i] = k
+		}
+	}
+	at := -1
+	if current != "" {
+		at = find(current)
+	}
+	for i := range all {
+		switch {
+		case i == at:
+			all[i].State = TaskCurrent
+		case all[i].State == TaskCurrent: // of a step that is not open any more
+			all[i].State = TaskWaiting
+		case all[i].State == TaskWaiting && done(i):
+			all[i].State = TaskDone
+		}
+	}
+	return all
+}
+
+var taskMarks = map[string]string{TaskDone: "✓", TaskNotOK: "✗", TaskCurrent: "▸", TaskWaiting: " "}
+
+// mostTasks is how many tasks of a board are all shown. Of a longer list those are that are not ok, and the
+// current one with its neighbours.
+const (
+	mostTasks  = 40
+	neighbours = 10
+)
+
+func writeTasks(out *console.Printer, tasks []Task) error {
+	at, width := 0, 0
+	for i, t := range tasks {
+		if t.State == TaskCurrent {
+			at = i
+		}
+	}
+	var errs []error
+	shown := func(i int) bool {
+		return len(tasks) <= mostTasks || tasks[i].State == TaskNotOK || i >= at-neighbours && i <= at+neighbours
+	}
+	for i, t := range tasks {
+		if shown(i) {
+			width = max(width, len([]rune(t.Task)))
+		}
+	}
+	missed := 0
+	for i, t := range tasks {
+		if !shown(i) {
+			missed++
+			continue
+		}
+		errs = append(errs, out.Printf("  %s %s%s\n", taskMarks[t.State], fmt.Sprintf("%-*s", width, t.Task), t.describe()))
+	}
+	if missed > 0 {
+		errs = append(errs, out.Printf("  and %s more, which --json lists\n", flow.Count(missed, "task")))
+	}
+	return errors.Join(errs...)
+}
+
+func (t Task) describe() string {
+	if t.Attempts == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("  %s, %s, %s", t.Role, flow.Count(t.Attempts, "attempt"), took(t.Millis))
+	if t.Status != "" && t.Status != "ok" {
+		text += ", " + t.Status
+	}
+	return text
+}
