@@ -3,8 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/flow"
@@ -186,7 +188,7 @@ func describeRejection(e flow.ReplyRejected) []line {
 		then = fmt.Sprintf("retry %d of %d", e.Retries+1, e.Of)
 	}
 	exit, what := "", "rejected"
-	if e.Exit != e.Reason {
+	if !strings.Contains(e.Reason, e.Exit) {
 		exit = " (" + e.Exit + ")"
 	}
 	if e.Call == flow.ReviewCall {
@@ -211,10 +213,15 @@ func brief(message string) string {
 	return string([]rune(message)[:most]) + "…"
 }
 
-// lastLine is the line in which programs say why they ended.
+// lastLine is the line in which programs say why they ended: the last one with a word in it, and not the
+// end of a structure.
 func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
+	for _, line := range slices.Backward(strings.Split(text, "\n")) {
+		if strings.ContainsFunc(line, unicode.IsLetter) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
 }
 
 func describeStepEnd(e flow.StepFinished) []line {

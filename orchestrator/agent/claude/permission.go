@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,10 +48,25 @@ func grantFor(a agent.Assignment) grant {
 		g.mode, g.allowed = "dontAsk", without(a.Tools, changesFiles)
 	case a.Permission == agent.Edit:
 		g.mode, g.allowed = "acceptEdits", without(a.Tools, allowsAll)
+		if a.Tools == nil {
+			g.allowed = servers(a)
+		}
 	case slices.ContainsFunc(a.Tools, isRule) || a.Tools != nil && a.MCP != "":
 		g.mode, g.allowed = "dontAsk", a.Tools
 	}
 	return g
+}
+
+// servers are rules for all tools of the servers that the role names: it names them to be used.
+func servers(a agent.Assignment) (all []string) {
+	named, err := a.Servers()
+	if err != nil {
+		return nil // which the check has said
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		all = append(all, "mcp__"+name)
+	}
+	return all
 }
 
 // rules splits Bash(git log:*, git show:*) in two, as claude wants them.

@@ -174,8 +174,11 @@ func (r *reader) onSystem(l *line) {
 // warnOfServers reports servers that the role counts on and claude does without.
 func (r *reader) warnOfServers(l *line) {
 	for _, s := range l.Servers {
-		if s.Status == "failed" || s.Status == "needs-auth" {
+		switch s.Status {
+		case "failed", "needs-auth":
 			r.warn("MCP server " + agent.Clip(s.Name, maxName) + ": " + s.Status)
+		case "pending": // it had 30 s
+			r.warn("MCP server " + agent.Clip(s.Name, maxName) + " did not start in time, and its tools are left out")
 		}
 	}
 }

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,8 +34,7 @@ func (r *reader) outcome(exit proc.Exit) (reply string, failure *contract.Failur
 	case !succeeded(exit):
 		failure = contract.Failed("%s", exit)
 	case len(r.denials) > 0 && r.kind != contract.Review: // a supervisor gives its verdict without
-		failure = contract.Failed("permission denied: %s; "+
-			"give the role permission: edit or full, or take the tool away from it", r.listDenials())
+		failure = contract.Failed("permission denied: %s; %s, or permission: full, or take the tool away from the role", r.listDenials(), remedyFor(r.denials[0].tool))
 	case len(r.last.Structured) > 0 && string(r.last.Structured) != "null":
 		reply = string(r.last.Structured)
 	}
@@ -70,6 +70,22 @@ func (r *reader) describeEnd(exit proc.Exit) *contract.Failure {
 	return &contract.Failure{Reason: reason, Lost: r.lost && exit.Code == 1}
 }
 
+// remedyFor is what would let the agent use a denied tool, and little else.
+func remedyFor(tool string) string {
+	switch {
+	case isServer(tool):
+		return "name it in tools of the role"
+	case tool == "Bash" || tool == "PowerShell":
+		return "allow its commands in tools of the role, such as Bash(go test:*), with permission: edit"
+	case slices.Contains([]string{"Read", "Glob", "Grep", "LS"}, tool):
+		return "give the role args: [--add-dir, FOLDER] for a folder outside of the work directory"
+	case changesFiles(tool):
+		return "give the role permission: edit, and args: [--add-dir, FOLDER] for a folder outside of the work directory"
+	default:
+		return "name it in tools of the role"
+	}
+}
+
 func (r *reader) listDenials() string {
 	var all []string
 	for _, d := range r.denials {
@@ -89,7 +105,7 @@ func (r *reader) classify() (*contract.Failure, error) {
 	case r.fault == "authentication_failed" || r.fault == "oauth_org_not_allowed",
 		status == unauthorized || status == forbidden:
 		return nil, loginError(words)
-	case r.fault == "billing_error" || status == paymentRequired:
+	case r.fault == "billing_error" || status == paymentRequired || agent.IsOutOfMoney(words):
 		return nil, &agent.ConfigError{Text: "claude: " + words,
 			Fix: "look at the account's billing page at the provider"}
 	case r.fault == "model_not_found" || status == notFound:

@@ -12,7 +12,7 @@ import (
 // classify returns the error of a failure that no retry can mend, else nil. codex gives no code or
 // status, only a text. Errors: *agent.ConfigError, *agent.LaterError.
 func classify(text string, now time.Time) error {
-	if isLimit(text) {
+	if isLimit(text) && !agent.IsOutOfMoney(text) {
 		return &agent.LaterError{Text: "codex: " + text, Reset: parseReset(text, now)}
 	}
 	if fix := remedyFor(text); fix != "" {
@@ -68,7 +68,7 @@ func remedyFor(text string) string {
 	case containsAny(text, "status 401", "status 403", "401 Unauthorized", "403 Forbidden",
 		"Not logged in", "not logged in", "codex login"):
 		return loginFix
-	case containsAny(text, "status 402", "402 Payment Required"):
+	case containsAny(text, "status 402", "402 Payment Required"), agent.IsOutOfMoney(text):
 		return moneyFix
 	case containsAny(text, "status 404", "model is not supported"), unknownModel().MatchString(text):
 		return modelFix

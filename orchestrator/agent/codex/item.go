@@ -13,8 +13,11 @@ type item struct {
 	Status   string `json:"status"`
 	Server   string `json:"server"` // of MCP
 	Tool     string `json:"tool"`
-	Query    string `json:"query"`
-	Changes  []struct {
+	Error    struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Query   string `json:"query"`
+	Changes []struct {
 		Path string `json:"path"`
 		Kind string `json:"kind"`
 	} `json:"changes"`

@@ -39,7 +39,11 @@ func serverOptions(a agent.Assignment) (options []string, err error) {
 				Fix: "it needs a plain name and a command or a url, and neither env nor headers, which everybody could " +
 					"read on its command line: set those in codex's own config.toml"}
 		}
-		options = append(options, s.options("mcp_servers."+name+".")...)
+		key := "mcp_servers." + name + "."
+		options = append(options, s.options(key)...)
+		if a.Permission != agent.ReadOnly { // codex would ask a person before each call, and refuses it where there is none
+			options = append(options, "-c", key+`default_tools_approval_mode="approve"`)
+		}
 	}
 	return options, nil
 }

@@ -20,9 +20,11 @@ func TestMCP(t *testing.T) {
 		refused    string
 	}{
 		{"a program", `{"mcpServers":{"lab":{"command":"node","args":["a \"b\".js","--x=1"]}}}`,
-			[]string{"-c", `mcp_servers.lab.command="node"`, "-c", `mcp_servers.lab.args=["a \"b\".js","--x=1"]`}, ""},
+			[]string{"-c", `mcp_servers.lab.command="node"`, "-c", `mcp_servers.lab.args=["a \"b\".js","--x=1"]`,
+				"-c", `mcp_servers.lab.default_tools_approval_mode="approve"`}, ""},
 		{"two, in an order of their own", `{"mcpServers":{"z":{"url":"http://127.0.0.1/mcp"},"a":{"command":"x"}}}`,
-			[]string{"-c", `mcp_servers.a.command="x"`, "-c", "mcp_servers.a.args=[]", "-c", `mcp_servers.z.url="http://127.0.0.1/mcp"`}, ""},
+			[]string{"-c", `mcp_servers.a.command="x"`, "-c", "mcp_servers.a.args=[]", "-c", `mcp_servers.a.default_tools_approval_mode="approve"`,
+				"-c", `mcp_servers.z.url="http://127.0.0.1/mcp"`, "-c", `mcp_servers.z.default_tools_approval_mode="approve"`}, ""},
 		{"none", `{"mcpServers":{}}`, nil, ""},
 		{"variables", `{"mcpServers":{"lab":{"command":"node","env":{"KEY":"hunter2"}}}}`, nil, `the MCP server "lab"`},
 		{"headers", `{"mcpServers":{"lab":{"url":"http://x","headers":{"Authorization":"hunter2"}}}}`, nil, `the MCP server "lab"`},

@@ -19,7 +19,8 @@ type reader struct {
 	timer    *time.Timer // runs while codex waits until a limit is over
 
 	session string
-	lost    bool   // codex does not know the thread that it was to resume
+	lost    bool // codex does not know the thread that it was to resume
+	denials agent.Warnings
 	failed  string // in codex's words
 	spent   *agent.Spending
 }
@@ -86,6 +87,9 @@ func (r *reader) endItem(i item) {
 	name, _ := i.tool()
 	switch {
 	case name != "":
+		if strings.Contains(i.Error.Message, "requires approval") {
+			r.denials.Warn(r.Emit, agent.EventText(fmt.Sprintf("permission denied: %s %s (only servers that mcp_config of the role names are approved, and none with permission: read-only)", name, i.Tool)))
+		}
 		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, ID: i.ID, Text: i.outcome()})
 	case i.Type == "agent_message":
 		r.Set(i.Text)
@@ -106,7 +110,7 @@ func (r *reader) onError(text string) {
 	if cause, ok := retryCause(text); ok {
 		text = cause
 	}
-	if isLimit(text) {
+	if isLimit(text) && !agent.IsOutOfMoney(text) {
 		limit := &agent.LaterError{Text: "codex: " + text}
 		r.timer = time.AfterFunc(r.patience, func() { r.host.GiveUp(limit) })
 		return

@@ -3,6 +3,7 @@ package modeltest
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -124,14 +125,20 @@ func responsesAnswer(a answer) (item, blank object) {
 		return item, object{"type": "message", "id": item["id"], "role": "assistant", "status": "in_progress", "content": []any{}}
 	}
 	item = object{"type": "function_call", "id": id("fc"), "call_id": id("call"), "name": a.tool, "status": "completed"}
+	// codex gives the tools of an MCP server a namespace, as 0.169.0 does.
+	if server, tool, ok := strings.Cut(strings.TrimPrefix(a.tool, "mcp__"), "__"); ok && strings.HasPrefix(a.tool, "mcp__") {
+		item["namespace"], item["name"] = "mcp__"+server, tool
+	}
 	key, value := "arguments", string(a.input)
 	var freeform string
 	if json.Unmarshal(a.input, &freeform) == nil {
 		item["type"], key, value = "custom_tool_call", "input", freeform
 	}
 	blank = object{"status": "in_progress", key: ""}
-	for _, k := range []string{"type", "id", "call_id", "name"} {
-		blank[k] = item[k]
+	for _, k := range []string{"type", "id", "call_id", "name", "namespace"} {
+		if item[k] != nil {
+			blank[k] = item[k]
+		}
 	}
 	item[key] = value
 	return item, blank

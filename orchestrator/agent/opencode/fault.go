@@ -40,7 +40,9 @@ func (f fault) classify() error {
 	case f.Data.Status == 404 || f.Name == "ProviderModelNotFoundError":
 		return &agent.ConfigError{Text: text,
 			Fix: "give another model with `model` in the role, as PROVIDER/MODEL; `opencode models` lists them"}
-	case f.Data.Status == 402 || f.Data.Status == 429:
+	case f.Data.Status == 402 || agent.IsOutOfMoney(text):
+		return &agent.ConfigError{Text: text, Fix: "look at the account's billing page at the provider"}
+	case f.Data.Status == 429:
 		return &agent.LaterError{Text: text}
 	default:
 		return nil

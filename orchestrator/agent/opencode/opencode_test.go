@@ -100,7 +100,8 @@ func TestHopeless(t *testing.T) {
 		{"ProviderAuthError", `{"providerID":"x","message":"no key"}`, config},
 		{"ProviderModelNotFoundError", `{"providerID":"x","modelID":"y"}`, config},
 		{"APIError", `{"statusCode":429,"message":"slow down"}`, later},
-		{"APIError", `{"statusCode":402,"message":"no credit"}`, later},
+		{"APIError", `{"statusCode":402,"message":"no credit"}`, config},
+		{"APIError", `{"statusCode":429,"message":"You exceeded your current quota, please check your plan and billing details."}`, config},
 		{"APIError", `{"statusCode":500,"message":"internal"}`, ""},
 		{"UnknownError", `{"message":"Unexpected server error."}`, ""},
 	} {
