@@ -27,6 +27,7 @@ type call struct {
 	intent  flow.AttemptStarted
 	spec    attempt.Call
 	streams []*rundir.Stream
+	session chan string // is sent what the agent's tool calls its session, once
 	began   time.Time
 }
 
@@ -52,7 +53,7 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 			return nil, err
 		}
 	}
-	c := &call{Spawn: e, player: player}
+	c := &call{Spawn: e, player: player, session: make(chan string, 1)}
 	c.intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: player.Adapter.Name(), Command: player.Shown, From: e.From, Fork: e.Fork}
 	if e.Call == flow.TaskCall && !r.DryRun {
 		c.intent.Plan = plan
@@ -220,8 +221,21 @@ func (r *run) setSpec(c *call) error {
 	c.streams = []*rundir.Stream{stdout, stderr}
 	left, _ := r.ledger.State().TimeLeft()
 	c.spec = attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: a.Contract, Tasks: c.input.Tasks,
-		Sinks: attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.Redactor}, Emit: r.showActivity, TimeLimit: left}
+		Sinks: attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.Redactor}, Emit: r.emitterOf(c), TimeLimit: left}
 	return nil
+}
+
+// emitterOf shows what an agent does, and notes its session.
+func (r *run) emitterOf(c *call) func(agent.Event) {
+	return func(ev agent.Event) {
+		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) {
+			select {
+			case c.session <- ev.ID:
+			default: // it has named one
+			}
+		}
+		r.showActivity(ev)
+	}
 }
 
 // showActivity passes what an agent does to the observer. A warning is a notice, which is shown

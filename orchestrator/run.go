@@ -152,7 +152,7 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 	r.sweep(c)
 	c.began = r.Now()
 	a := attempt.Start(c.spec)
-	drawErr := r.waitForAgent(a)
+	drawErr := r.waitForAgent(c, a)
 	failpoint.At("agent-gone")
 	r.Workspace.Forget()
 	return errors.Join(r.recordOutcome(c, a), drawErr)
@@ -160,8 +160,8 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 
 // waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills
 // it. If the agent takes longer than a moment, state.md says that it is at work. The error is of
-// state.md.
-func (r *run) waitForAgent(a *attempt.Attempt) (err error) {
+// state.md or of the journal.
+func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 	r.slots.release()
 	defer r.slots.acquire()
 	draw := r.drawTimer()
@@ -171,9 +171,11 @@ func (r *run) waitForAgent(a *attempt.Attempt) (err error) {
 		case <-a.Done():
 			return err
 		case <-draw.C:
-			r.slots.acquire()
-			err = r.ledger.DrawState()
-			r.slots.release()
+			err = errors.Join(err, r.withSlot(r.ledger.DrawState))
+		case id := <-c.session:
+			err = errors.Join(err, r.withSlot(func() error {
+				return r.ledger.Record(flow.SessionNamed{AttemptRef: c.AttemptRef, Session: id})
+			}))
 		case <-stop:
 			a.Stop()
 			stop = nil
@@ -182,6 +184,12 @@ func (r *run) waitForAgent(a *attempt.Attempt) (err error) {
 			kill = nil
 		}
 	}
+}
+
+func (r *run) withSlot(act func() error) error {
+	r.slots.acquire()
+	defer r.slots.release()
+	return act()
 }
 
 // drawTimer says when state.md is to be drawn.

@@ -350,3 +350,24 @@ func TestRealReviewNeedsPrompt(t *testing.T) {
 	s.run(exitComplete)
 	s.strict()
 }
+
+// TestRealSessionIsKept: the session of an attempt is journaled when its tool names it, so that it is known of a killed run; and a
+// timeout names the tool that the agent waited for.
+func TestRealSessionIsKept(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, name string) {
+		s := newReal(t, name, 1)
+		s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+			return modeltest.Play(modeltest.Shell("touch " + s.path("busy") + "; sleep 600")), true
+		})
+		r := s.start(nil)
+		s.await("busy")
+		r.kill(bothHalves)
+		r.wait()
+		if status := s.ask("status", "kanban.yaml"); !strings.Contains(status, "\nsession   ") {
+			t.Errorf("status knows no session:\n%s", status)
+		}
+		s.run(exitExhausted, "--timeout", "5s", "--max-retries", "0")
+		s.says("timed out after 5s", "; it was waiting for ", "sleep 600")
+	}, "gemini", "opencode", "acp")
+}

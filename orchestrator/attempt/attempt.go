@@ -55,6 +55,7 @@ type Attempt struct {
 	stdout io.WriteCloser // redacts, and keeps
 	stderr io.WriteCloser
 	meter  *meter
+	tools  toolCalls
 	paused time.Duration   // before it started, see proc.Paused
 	ctx    context.Context // ends the wait for a system that cannot start a process
 	cancel context.CancelFunc
@@ -78,7 +79,10 @@ func Start(c Call) *Attempt {
 		a.call.Emit = func(agent.Event) {}
 	}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
-	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.call.Emit, a.giveUp))
+	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(func(e agent.Event) {
+		a.tools.note(e)
+		a.call.Emit(e)
+	}, a.giveUp))
 	a.stdout = c.Sinks.redacting(c.Sinks.Stdout)
 	if c.Contract == contract.Command {
 		a.out, a.tail = &tail{max: maxCommand}, &tail{max: maxCommand}
@@ -258,6 +262,11 @@ func (a *Attempt) judge(out *Outcome, report agent.Report) (err error) {
 	if failure == nil {
 		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply, a.call.Tasks)
 	}
+	if exit := out.Exit; failure != nil && exit.TimedOut {
+		if open := a.tools.openAt(exit.Duration - exit.Timeout); open != "" {
+			failure.Reason += "; it was waiting for " + open
+		}
+	}
 	if failure != nil {
 		failure.Reason = a.call.Sinks.Redact(failure.Reason)
 		out.Failure = failure
@@ -270,7 +279,12 @@ func (a *Attempt) judge(out *Outcome, report agent.Report) (err error) {
 // since the ID becomes part of a command line.
 func (o *Outcome) recordSession(r agent.Report, s Sinks) {
 	o.Session, o.Spent, o.Cumulative = s.Redact(r.Session), r.Spent, r.Cumulative
-	if strings.HasPrefix(o.Session, "-") || strings.ContainsFunc(o.Session, func(c rune) bool { return c <= ' ' || c == 0x7F }) {
+	if !IsSession(o.Session) {
 		o.Session = ""
 	}
+}
+
+// IsSession says whether a text can be the ID of a session, and no option of a command line.
+func IsSession(id string) bool {
+	return id != "" && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c == 0x7F })
 }

@@ -12,6 +12,8 @@ func (s *Step) add(e flow.Entry) {
 	switch ev := e.Event.(type) {
 	case flow.AttemptStarted:
 		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round, Command: ev.Command, Began: e.Time, Result: Pending})
+	case flow.SessionNamed:
+		s.update(func(a *Attempt) { a.Session = ev.Session })
 	case flow.ReplyAccepted:
 		s.accept(ev)
 	case flow.ReplyRejected:

@@ -104,6 +104,16 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 	return nil
 }
 
+func (e SessionNamed) apply(s *State) error {
+	if !s.isRunning(e.AttemptRef) {
+		return refuse(e, "attempt %d of the %s call of step %d is not running", e.Attempt, e.Call, e.Step)
+	}
+	if !e.Call.IsReview() {
+		s.Session = e.Session
+	}
+	return nil
+}
+
 // A Manager's reply is written onto the board next; a task agent's work is reviewed first where the
 // plan says so.
 func (e ReplyAccepted) apply(s *State) error {

@@ -14,6 +14,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"RUN_STARTED":             decoderOf[RunStarted](),
 	"STEP_STARTED":            decoderOf[StepStarted](),
 	"ATTEMPT_STARTED":         decoderOf[AttemptStarted](),
+	"SESSION_NAMED":           decoderOf[SessionNamed](),
 	"REPLY_ACCEPTED":          decoderOf[ReplyAccepted](),
 	"REPLY_REJECTED":          decoderOf[ReplyRejected](),
 	"ATTEMPT_STOPPED":         decoderOf[AttemptStopped](),

@@ -81,6 +81,13 @@ type AttemptStarted struct {
 	Stored string `json:"stored,omitempty"`
 }
 
+// SessionNamed says in which session the running attempt works, as soon as its tool names it: what is
+// left of a killed run can be gone on with there.
+type SessionNamed struct {
+	AttemptRef
+	Session string `json:"session" text:"free"`
+}
+
 // Plan is how the work of a task call is reviewed before it counts: seed 003.
 type Plan struct {
 	Agent   bool `json:"agent"`             // by an agent, in a fork of the work's session
@@ -265,6 +272,7 @@ func (ReplyRejected) Kind() string     { return "REPLY_REJECTED" }
 func (AttemptStopped) Kind() string    { return "ATTEMPT_STOPPED" }
 func (StateDiverged) Kind() string     { return "STATE_DIVERGENCE" }
 func (ReviewHeld) Kind() string        { return "REVIEW_HELD" }
+func (SessionNamed) Kind() string      { return "SESSION_NAMED" }
 func (CallRestarted) Kind() string     { return "CALL_RESTARTED" }
 func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
 func (BoardWritten) Kind() string      { return "BOARD_WRITTEN" }

@@ -98,6 +98,8 @@ func stepOf(e flow.Event) int {
 		return e.Step
 	case flow.ReviewHeld:
 		return e.Step
+	case flow.SessionNamed:
+		return e.Step
 	case flow.CallRestarted:
 		return e.Step
 	case flow.StateDiverged:
@@ -119,6 +121,8 @@ func describeRecord(e flow.Event) string {
 	switch e := e.(type) {
 	case flow.RunFinished:
 		return fmt.Sprintf("run finished: %s: %s", e.Outcome, e.Text)
+	case flow.SessionNamed:
+		return fmt.Sprintf("step %d: %s works in session %s", e.Step, e.Role, e.Session)
 	case flow.RunInterrupted:
 		return fmt.Sprintf("run interrupted: %s: %s", e.Outcome, e.Reason)
 	default:

@@ -27,7 +27,7 @@ type item struct {
 func (i item) tool() (name, what string) {
 	switch i.Type {
 	case "command_execution":
-		return "command", i.Command
+		return "command", plainCommand(i.Command)
 	case "file_change":
 		return "file_change", i.paths()
 	case "mcp_tool_call":
@@ -40,6 +40,18 @@ func (i item) tool() (name, what string) {
 		}
 		return "", ""
 	}
+}
+
+// plainCommand is a command without the shell that codex runs it in: bash -lc 'make test'.
+func plainCommand(command string) string {
+	shell, script, found := strings.Cut(command, " -lc ")
+	if !found || strings.ContainsAny(shell, " \t") {
+		return command
+	}
+	if n := len(script); n >= 2 && (script[0] == '\'' || script[0] == '"') && script[n-1] == script[0] && !strings.ContainsRune(script[1:n-1], rune(script[0])) {
+		return script[1 : n-1]
+	}
+	return script
 }
 
 func (i item) paths() string {

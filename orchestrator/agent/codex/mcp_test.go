@@ -69,3 +69,18 @@ func TestMCPOnce(t *testing.T) {
 		t.Errorf("ReadMCP of no file = %q", got)
 	}
 }
+
+// TestPlainCommand: what codex runs is shown without its shell.
+func TestPlainCommand(t *testing.T) {
+	for command, want := range map[string]string{
+		"/bin/bash -lc 'make test'":     "make test",
+		`bash -lc "echo it's"`:          "echo it's",
+		"/bin/zsh -lc ls":               "ls",
+		"/bin/bash -lc 'a' && echo 'b'": "'a' && echo 'b'",
+		"echo a b -lc c":                "echo a b -lc c",
+	} {
+		if got := plainCommand(command); got != want {
+			t.Errorf("plainCommand(%q) = %q, want %q", command, got, want)
+		}
+	}
+}
