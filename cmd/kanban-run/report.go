@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
@@ -108,6 +109,9 @@ func (t *terminal) report(boards []digest.Digest, form string) error {
 		}
 		return t.stdout.PrintTrusted(string(text))
 	default:
+		if term.IsTerminal(int(t.screen.Fd())) && form == "" {
+			return t.stdout.PrintTrusted(report.MarkdownForTerminal(boards, t.secrets.Hide))
+		}
 		return t.stdout.PrintTrusted(report.Markdown(boards, t.secrets.Hide, 0))
 	}
 }

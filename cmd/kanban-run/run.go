@@ -71,7 +71,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 	if err := once.EndLeftovers(u.dir); err != nil {
 		return 0, errors.Join(err, remove())
 	}
-	screen := o.screen(t, len(boards) > 1, dry)
+	screen := o.screen(t, boards, dry)
 	if t.job != nil {
 		screen.record = report.NewRecorder(screen.observer, keptSteps)
 		screen.observer = screen.record

@@ -30,7 +30,8 @@ type screen struct {
 	close    func()
 }
 
-func (o *output) screen(t *terminal, several, dry bool) *screen {
+func (o *output) screen(t *terminal, boards []string, dry bool) *screen {
+	several := len(boards) > 1
 	s := &screen{close: func() {}}
 	switch {
 	case *o.json:
@@ -41,13 +42,14 @@ func (o *output) screen(t *terminal, several, dry bool) *screen {
 	case dry:
 		s.observer = report.NewDryRun(t.stdout, t.stderr, several)
 	default:
-		s.observer, s.close = progress(t, several)
+		s.observer, s.close = progress(t, boards)
 	}
 	return s
 }
 
 // progress is a live view on a terminal and plain lines elsewhere.
-func progress(t *terminal, several bool) (ledger.Observer, func()) {
+func progress(t *terminal, boards []string) (ledger.Observer, func()) {
+	several := len(boards) > 1
 	if t.job != nil {
 		grouped := report.NewGrouped(t.stderr, t.job.token, several)
 		return grouped, grouped.Close
@@ -62,7 +64,7 @@ func progress(t *terminal, several bool) (ledger.Observer, func()) {
 		}
 		return w
 	}
-	live := report.NewLive(t.stderr, width, colored(t), several)
+	live := report.NewLive(t.stderr, width, colored(t), boards)
 	var once sync.Once
 	return live, func() { once.Do(live.Close) }
 }

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +24,8 @@ type Live struct {
 	color  bool
 	names  bool
 	boards []*liveBoard
-	drawn  int // live lines on the screen now
+	order  []string // of the boards, as they were named
+	drawn  []int    // widths of the live lines on the screen now
 	last   time.Time
 	done   chan struct{}
 	idle   sync.WaitGroup
@@ -41,9 +44,9 @@ type liveBoard struct {
 const redrawEvery = 100 * time.Millisecond
 
 // NewLive draws on the terminal out, which is width() columns wide, and starts a clock that redraws
-// once a second.
-func NewLive(out *console.Printer, width func() int, color, names bool) *Live {
-	l := &Live{out: out, width: width, now: time.Now, color: color, names: names, done: make(chan struct{})}
+// once a second. The boards keep the order in which they are named.
+func NewLive(out *console.Printer, width func() int, color bool, boards []string) *Live {
+	l := &Live{out: out, width: width, now: time.Now, color: color, names: len(boards) > 1, order: boards, done: make(chan struct{})}
 	l.idle.Go(l.tick)
 	return l
 }
@@ -121,6 +124,9 @@ func (l *Live) update(board string, e flow.Entry) {
 	case flow.RunStarted:
 		if b == nil {
 			l.boards = append(l.boards, &liveBoard{name: board, since: l.now()})
+			slices.SortStableFunc(l.boards, func(a, b *liveBoard) int {
+				return cmp.Compare(slices.Index(l.order, a.name), slices.Index(l.order, b.name))
+			})
 		}
 	case flow.StepStarted:
 		if b != nil {
@@ -170,35 +176,81 @@ func (l *Live) permanent(board string, m line) string {
 // Errors are ignored: a terminal that is gone must not stop a run.
 func (l *Live) draw(stay []string) {
 	var b strings.Builder
-	if l.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA\r\x1b[J", l.drawn)
+	width := l.width()
+	if rows := l.rows(width); rows > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\r\x1b[J", rows)
 	}
 	for _, s := range stay {
 		b.WriteString(s + "\n")
 	}
-	for _, board := range l.boards {
-		b.WriteString(cut(l.liveLine(board), l.width()-1) + "\n")
+	l.drawn = l.drawn[:0]
+	for _, line := range l.liveLines(width - 1) {
+		b.WriteString(line + "\n")
+		l.drawn = append(l.drawn, runewidth.StringWidth(line))
 	}
-	l.drawn, l.last = len(l.boards), l.now()
+	l.last = l.now()
 	if b.Len() > 0 {
 		_ = l.out.PrintTrusted(b.String())
 	}
 }
 
-func (l *Live) liveLine(b *liveBoard) string {
-	now := l.now()
-	parts := []string{"▸ " + b.name}
-	if b.player != "" {
-		parts = append(parts, b.player, b.task)
+// rows is how many rows of the screen the live lines have by now: a terminal that became narrower has
+// wrapped them.
+func (l *Live) rows(width int) int {
+	rows := 0
+	for _, drawn := range l.drawn {
+		rows += max(1, (drawn+max(1, width)-1)/max(1, width))
 	}
-	if b.index > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d", b.index, b.of))
+	return rows
+}
+
+// liveLines are the lines of the boards in columns: what must be seen comes first, and what is long last.
+func (l *Live) liveLines(width int) []string {
+	const longestPath = 40
+	rows := make([][]string, len(l.boards))
+	var widths [5]int
+	for i, b := range l.boards {
+		place := ""
+		if b.index > 0 {
+			place = fmt.Sprintf("%d of %d", b.index, b.of)
+		}
+		path := cutMiddle(l.out.Sprintf("%s", b.task), min(longestPath, max(8, width/3)))
+		rows[i] = []string{l.out.Sprintf("%s", b.name), place, elapsed(l.now().Sub(b.since)), path, l.out.Sprintf("%s", b.player)}
+		for k, cell := range rows[i] {
+			widths[k] = max(widths[k], runewidth.StringWidth(cell))
+		}
 	}
-	parts = append(parts, elapsed(now.Sub(b.since)))
-	if b.activity != "" {
-		parts = append(parts, fmt.Sprintf("%s ago: %s", elapsed(now.Sub(b.active)), b.activity))
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		text := "▸ "
+		for k, cell := range row {
+			switch {
+			case widths[k] == 0:
+			case k == 1 || k == 2: // numbers
+				text += runewidth.FillLeft(cell, widths[k]) + "  "
+			default:
+				text += runewidth.FillRight(cell, widths[k]) + "  "
+			}
+		}
+		if b := l.boards[i]; b.activity != "" {
+			text += l.out.Sprintf("%s ago: %s", elapsed(l.now().Sub(b.active)), b.activity)
+		}
+		lines[i] = cut(strings.TrimRight(text, " "), width)
 	}
-	return l.out.Sprintf("%s", strings.Join(parts, "  "))
+	return lines
+}
+
+// cutMiddle keeps the beginning and the end of a path, where paths differ.
+func cutMiddle(s string, width int) string {
+	if runewidth.StringWidth(s) <= width {
+		return s
+	}
+	head := runewidth.Truncate(s, width/3, "")
+	tail := []rune(s)
+	for runewidth.StringWidth(string(tail)) > width-runewidth.StringWidth(head)-1 {
+		tail = tail[1:]
+	}
+	return head + "…" + string(tail)
 }
 
 // cut keeps a line within the terminal's width, so that it stays one line. Characters may be two

@@ -15,13 +15,22 @@ import (
 // oldest steps are left out first, then boards that are complete, then others, and it says how
 // many. hide redacts a text. 0 is no limit.
 func Markdown(boards []digest.Digest, hide func(string) string, limit int) string {
+	return renderMarkdown(boards, hide, limit, true)
+}
+
+// MarkdownForTerminal is Markdown, without the diagrams that a terminal cannot draw.
+func MarkdownForTerminal(boards []digest.Digest, hide func(string) string) string {
+	return renderMarkdown(boards, hide, 0, false)
+}
+
+func renderMarkdown(boards []digest.Digest, hide func(string) string, limit int, draws bool) string {
 	steps := 0
 	for i := range boards {
 		steps = max(steps, len(boards[i].Steps))
 	}
 	all := len(boards)
 	for {
-		m := &markdown{hide: hide, steps: steps, boards: all}
+		m := &markdown{hide: hide, steps: steps, boards: all, draws: draws}
 		m.document(boards)
 		switch {
 		case limit == 0 || m.b.Len() <= limit || all == 0:
@@ -38,7 +47,8 @@ func Markdown(boards []digest.Digest, hide func(string) string, limit int) strin
 type markdown struct {
 	b             strings.Builder
 	hide          func(string) string
-	steps, boards int // the most rows of the tables
+	steps, boards int  // the most rows of the tables
+	draws         bool // its reader draws diagrams
 }
 
 // line writes a line of Markdown; string arguments are put into it as text.
@@ -204,7 +214,7 @@ const maxBars = 60
 // timeline is a Mermaid diagram of the last steps.
 func (m *markdown) timeline(d *digest.Digest) {
 	first := max(0, len(d.Steps)-min(maxBars, m.steps))
-	if first == len(d.Steps) {
+	if first == len(d.Steps) || !m.draws {
 		return
 	}
 	m.line("```mermaid\ngantt\n  dateFormat x\n  axisFormat %%H:%%M:%%S")

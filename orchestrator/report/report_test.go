@@ -88,7 +88,7 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
-		l := NewLive(console.New(&b, nil), func() int { return 80 }, false, false)
+		l := NewLive(console.New(&b, nil), func() int { return 80 }, false, []string{"kanban.yaml"})
 		entries := story()
 		for _, e := range entries[:3] {
 			l.Entry("kanban.yaml", e)
@@ -98,7 +98,7 @@ func TestLive(t *testing.T) {
 		synctest.Wait()
 		screen := render(b.String())
 		live := screen[len(screen)-1]
-		if !strings.HasPrefix(live, "▸ kanban.yaml  Implementor  tasks/a.md  1 of 2  2s  2s ago: runs go test ") || len([]rune(live)) != 79 {
+		if !strings.HasPrefix(live, "▸ kanban.yaml  1 of 2  2s  tasks/a.md  Implementor  2s ago: runs go test ") || len([]rune(live)) != 79 {
 			t.Errorf("live line = %q (%d columns), want the role, the task, its place, the time and the activity within 79 columns", live, len([]rune(live)))
 		}
 		for _, e := range entries[3:] {
@@ -116,6 +116,38 @@ func TestLive(t *testing.T) {
 		if got := render(b.String()); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("the screen shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
+	})
+}
+
+// TestLiveRows: the rows of several boards are in the order in which these were named, in columns, with the place and the time before
+// what may be long; a path is cut in its middle.
+func TestLiveRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		width := 80
+		l := NewLive(console.New(&b, nil), func() int { return width }, false, []string{"a.yaml", "long.yaml"})
+		begin := func(board, task, role string, index, of int) {
+			l.Entry(board, flow.Entry{Event: flow.RunStarted{}})
+			l.Entry(board, flow.Entry{Event: flow.StepStarted{Step: 1, Task: task, Index: index, Of: of}})
+			l.Entry(board, flow.Entry{Event: flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}}})
+		}
+		begin("long.yaml", "tasks/a/very/long/path/to/7-the-task.md", "Implementor", 9, 10)
+		time.Sleep(75 * time.Second)
+		begin("a.yaml", "tasks/1.md", "Architect", 10, 10)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		screen := render(b.String())
+		if got := screen[len(screen)-2:]; !strings.HasPrefix(got[0], "▸ a.yaml     10 of 10     1s  tasks/1.md ") || !strings.HasPrefix(got[1], "▸ long.yaml   9 of 10  1m16s  tasks/a/") ||
+			!strings.Contains(got[1], "7-the-task.md  Implementor") || strings.Index(got[0], "Architect") < 40 {
+			t.Errorf("the rows are\n%s", strings.Join(got, "\n"))
+		}
+		before := b.Len()
+		width = 40
+		l.Notice("a.yaml", "narrow")
+		if drawn := b.String()[before:]; !strings.HasPrefix(drawn, "\x1b[4A\r\x1b[J") {
+			t.Errorf("a terminal of half the width has two rows for each line, and %q clears others", drawn)
+		}
+		l.Close()
 	})
 }
 
