@@ -30,7 +30,7 @@ const standIn = "TEST_BINARY_IS_KANBAN_RUN"
 
 // TestMain makes the test binary stand in for kanban-run and for the agents of the scripts. The runner is always kanban-run.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "mcp-lab" {
+	if len(os.Args) == 3 && os.Args[1] == labCommand {
 		os.Exit(playLab(os.Stdin, os.Stdout, os.Args[2]))
 	}
 	if os.Getenv(standIn) != "" || len(os.Args) > 1 && os.Args[1] == proc.RunnerCommand {

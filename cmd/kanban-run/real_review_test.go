@@ -141,7 +141,7 @@ func TestRealReviewReadOnly(t *testing.T) {
 				return s.work(q, said)
 			})
 			s.run(exitComplete)
-			s.says("the supervisor of Implementor accepts the work (round 1")
+			s.says("the reviewer of Implementor accepts the work (round 1")
 			if _, err := os.Stat(s.path("out/supervisor.txt")); (err == nil) != tt.written {
 				t.Errorf("review %s with %q: the supervisor wrote a file: %t", tt.role, tt.prompt, err == nil)
 			}
@@ -201,7 +201,7 @@ func TestRealReviewWithoutEnd(t *testing.T) {
 	s.says("then the same command goes on")
 	s.supervised("[TASK_COMPLETED]")
 	s.run(exitComplete)
-	if log := s.ask("log", "kanban.yaml"); !strings.Contains(log, "the supervisor of Implementor accepts the work (round 1") {
+	if log := s.ask("log", "kanban.yaml"); !strings.Contains(log, "the reviewer of Implementor accepts the work (round 1") {
 		t.Errorf("the log is %s, want the second run's supervisor to accept the work", log)
 	}
 }
@@ -261,7 +261,7 @@ func TestRealReviewAgain(t *testing.T) {
 		return s.work(q, said)
 	})
 	s.run(exitComplete)
-	s.says("the supervisor of Implementor, attempt 2, gave no verdict", "API Error: 500", "accepts the work (round 1")
+	s.says("the reviewer of Implementor, attempt 2, gave no verdict", "API Error: 500", "accepts the work (round 1")
 	wrote := 0
 	for _, q := range s.model.Requests() {
 		if q.Answer == "write" {
@@ -280,7 +280,7 @@ func TestRealReviewAgain(t *testing.T) {
 		return s.work(q, said)
 	})
 	s.run(exitNeedsPerson, "--max-retries", "1")
-	s.says("the supervisor of Implementor gave no verdict in 2 attempts; the last: API Error: 500")
+	s.says("the reviewer of Implementor gave no verdict in 2 attempts; the last: API Error: 500")
 }
 
 // TestRealReviewTimeout: a review has a timeout of its own, and one that is over is no verdict.
@@ -295,7 +295,7 @@ func TestRealReviewTimeout(t *testing.T) {
 	})
 	began := time.Now()
 	s.run(exitNeedsPerson, "--max-retries", "0", "--timeout", "8s")
-	s.says("the supervisor of Implementor gave no verdict in 1 attempt", "timed out after 8s", "at least $0.01")
+	s.says("the reviewer of Implementor gave no verdict in 1 attempt", "timed out after 8s", "at least $0.01")
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %v to end", took)
 	}

@@ -124,7 +124,7 @@ func (s *Step) exhausted() Effect {
 	case s.Rejected == 0:
 		return Finish{Outcome: Exhausted, Text: fmt.Sprintf("the session of %s was lost %s: %s", s.Role, Count(s.Lost, "time"), s.LastReason)}
 	case s.Call == ReviewCall:
-		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the supervisor of %s gave no verdict in %s; the last: %s",
+		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the reviewer of %s gave no verdict in %s; the last: %s",
 			s.Role, Count(s.Rejected, "attempt"), s.LastReason)}
 	case s.Disagreed:
 		return Finish{Outcome: Frozen, Text: text}
@@ -133,7 +133,8 @@ func (s *Step) exhausted() Effect {
 	}
 }
 
-// reviewer is what looks at the work, as it is said of a role.
+// reviewer is what looks at the work, as it is said of a role. Its words are in the states of snapshots,
+// which are compared: they cannot change.
 func (c Call) reviewer() string {
 	if c == CommandCall {
 		return "review command"

@@ -159,7 +159,7 @@ func command(attempt, round int) flow.Effect {
 const (
 	notContentAfter = "the supervisor of Implementor is not content after %s: round %d: tests are missing " +
 		"(the next run starts the task afresh; review_rounds of the role says how often work may be sent back)"
-	noVerdict   = "the supervisor of Implementor gave no verdict in 4 attempts; the last: not JSON"
+	noVerdict   = "the reviewer of Implementor gave no verdict in 4 attempts; the last: not JSON"
 	noReply     = "%s gave no valid reply in 4 attempts for t1; the last was rejected: not JSON"
 	noReplyLate = "%s gave no valid reply in 4 attempts for t1; the last, attempt 6, was rejected: not JSON"
 	lostTooOft  = "the session of Implementor was lost 4 times: no such session"

@@ -160,7 +160,7 @@ func retryEntry(at time.Time, e flow.ReplyRejected) string {
 	case flow.ManagerCall:
 		task = fmt.Sprintf("KANBAN (done_task: %s)", e.Task)
 	case flow.ReviewCall:
-		agentName = "Supervisor of " + e.Role
+		agentName = "Reviewer of " + e.Role
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n### [%s] %s\n\n", at.UTC().Format(time.RFC3339), title)

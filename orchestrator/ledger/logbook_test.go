@@ -33,7 +33,7 @@ func TestRetryEntry(t *testing.T) {
 // TestRetryEntryOfAReview: the supervisor is named, and work whose session is lost is not promised the same parameters.
 func TestRetryEntryOfAReview(t *testing.T) {
 	e := flow.ReplyRejected{AttemptRef: flow.AttemptRef{Call: flow.ReviewCall, Task: "tasks/a.md", Role: "Implementor", Round: 1}, Reason: "it says nothing", Of: 3}
-	if got := retryEntry(time.Now(), e); !strings.Contains(got, "**Agent:** Supervisor of Implementor  \n**Task:** tasks/a.md  \n**Attempt:** 1/3") || !strings.Contains(got, "any text") {
+	if got := retryEntry(time.Now(), e); !strings.Contains(got, "**Agent:** Reviewer of Implementor  \n**Task:** tasks/a.md  \n**Attempt:** 1/3") || !strings.Contains(got, "any text") {
 		t.Errorf("the entry is\n%s", got)
 	}
 	e.Lost = true

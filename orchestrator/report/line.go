@@ -45,11 +45,11 @@ func describe(e flow.Event) []line {
 	case flow.AttemptStopped:
 		return []line{{warn, fmt.Sprintf("step %d: %s stopped%s: %s", e.Step, attemptName(e.AttemptRef), spentSuffix(e.Spent), e.Reason)}}
 	case flow.WorkFinished:
-		return []line{{begun, fmt.Sprintf("step %d: the supervisor of %s looks at the work (round %d)", e.Step, e.Role, e.Round)}}
+		return []line{{begun, fmt.Sprintf("step %d: the reviewer of %s looks at the work (round %d)", e.Step, e.Role, e.Round)}}
 	case flow.ReviewHeld:
 		return describeReview(e)
 	case flow.VerdictMissed:
-		return []line{{warn, fmt.Sprintf("step %d: the supervisor of %s gave no verdict (%s; round %d, attempt %d of %d, %s)", e.Step, e.Role, brief(e.Reason),
+		return []line{{warn, fmt.Sprintf("step %d: the reviewer of %s gave no verdict (%s; round %d, attempt %d of %d, %s)", e.Step, e.Role, brief(e.Reason),
 			e.Round, e.Try, e.Of, took(e.Millis))}}
 	case flow.ReviewFailed:
 		return []line{{bad, fmt.Sprintf("step %d: %s", e.Step, brief(e.Reason))}}
@@ -87,7 +87,7 @@ func describeAttempt(e flow.AttemptStarted) string {
 	case e.Call == flow.CommandCall:
 		return fmt.Sprintf("step %d: %s checks the work of %s (round %d)", e.Step, e.Command, e.Role, e.Round)
 	case e.Call == flow.ReviewCall:
-		return fmt.Sprintf("step %d: the supervisor of %s looks at the work (round %d)", e.Step, e.Role, e.Round)
+		return fmt.Sprintf("step %d: the reviewer of %s looks at the work (round %d)", e.Step, e.Role, e.Round)
 	case e.Round > 0:
 		return fmt.Sprintf("step %d: %s goes on with the work (round %d)", e.Step, e.Role, e.Round)
 	default:
@@ -101,7 +101,7 @@ func player(r flow.AttemptRef) string {
 	case flow.CommandCall:
 		return "the review command of " + r.Role
 	case flow.ReviewCall:
-		return "the supervisor of " + r.Role
+		return "the reviewer of " + r.Role
 	default:
 		return r.Role
 	}

@@ -16,13 +16,13 @@ func TestLinesOfAReview(t *testing.T) {
 		event flow.Event
 		want  string
 	}{
-		{flow.AttemptStarted{AttemptRef: review, From: "s", Fork: true}, "step 1: the supervisor of Implementor looks at the work (round 1)"},
+		{flow.AttemptStarted{AttemptRef: review, From: "s", Fork: true}, "step 1: the reviewer of Implementor looks at the work (round 1)"},
 		{flow.ReviewHeld{AttemptRef: review, Feedback: "tests are missing", Millis: 2000, Spent: spent},
-			"step 1: the supervisor of Implementor is not content (round 1, 2.0s) (1.2k in/200 out): tests are missing"},
-		{flow.ReviewHeld{AttemptRef: review, Completed: true, Millis: 2000}, "step 1: the supervisor of Implementor accepts the work (round 1, 2.0s)"},
+			"step 1: the reviewer of Implementor is not content (round 1, 2.0s) (1.2k in/200 out): tests are missing"},
+		{flow.ReviewHeld{AttemptRef: review, Completed: true, Millis: 2000}, "step 1: the reviewer of Implementor accepts the work (round 1, 2.0s)"},
 		{flow.ReplyRejected{AttemptRef: review, Reason: "API Error: 500", Exit: "exit status 1", Of: 3},
-			"step 1: the supervisor of Implementor, attempt 2, gave no verdict: API Error: 500 (exit status 1); retry 1 of 3"},
-		{flow.AttemptStopped{AttemptRef: review, Reason: "the run was stopped"}, "step 1: the supervisor of Implementor, attempt 2, stopped: the run was stopped"},
+			"step 1: the reviewer of Implementor, attempt 2, gave no verdict: API Error: 500 (exit status 1); retry 1 of 3"},
+		{flow.AttemptStopped{AttemptRef: review, Reason: "the run was stopped"}, "step 1: the reviewer of Implementor, attempt 2, stopped: the run was stopped"},
 		{flow.AttemptStarted{AttemptRef: work, From: "s"}, "step 1: Implementor goes on with the work (round 2)"},
 		{flow.ReplyRejected{AttemptRef: work, Reason: "not JSON", Exit: "not JSON", Of: 3}, "step 1: Implementor attempt 3 rejected: not JSON; retry 1 of 3"},
 	} {
