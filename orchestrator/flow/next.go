@@ -111,6 +111,20 @@ func (s State) GoesOn() bool {
 	return s.Repeat.Count >= RepeatLimit && s.Repeat.BoardSHA == s.Last.BoardSHA
 }
 
+// Undone is the task that a person can have done again on a board that has ended, "" for none.
+func (s State) Undone() string {
+	switch {
+	case s.Step != nil:
+		return ""
+	case s.Last.Status != "" && s.Last.Status != "ok":
+		return s.Last.Task
+	case len(s.NotOK) > 0:
+		return s.NotOK[0].Task
+	default:
+		return ""
+	}
+}
+
 // exhausted ends a run after the last retry. A Manager that kept contradicting its own board leaves
 // nothing to trust, so the board is frozen; work without a verdict is a person's to look at.
 func (s *Step) exhausted() Effect {
