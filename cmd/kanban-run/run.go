@@ -120,7 +120,7 @@ func tuneRuntime(boards []*preflight.Prepared) {
 	switch {
 	case os.Getenv("GOGC") != "":
 	case len(boards) > 100:
-		debug.SetGCPercent(25)
+		debug.SetGCPercent(15)
 	case size > 1<<20:
 		debug.SetGCPercent(40)
 	}
