@@ -192,10 +192,7 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	if extra := flags.Args(); c.args == "" && len(extra) > 0 {
 		return 0, &usageError{text: fmt.Sprintf("%s takes no argument: %q", c.name, extra[0]), hint: "kanban-run " + c.name + " --help says more"}
 	}
-	words, err := c.withBoard(flags)
-	if err != nil {
-		return 0, err
-	}
+	words := c.withBoard(flags)
 	if t.reports && t.job != nil {
 		t.job.boards = words
 	}
@@ -231,12 +228,13 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	return code, err
 }
 
-// withBoard is the arguments, with the folder's own board where none is named.
-func (c command) withBoard(flags *pflag.FlagSet) ([]string, error) {
+// withBoard is the arguments, with the folder's own board where none is named and there is one. Not every
+// command needs a board: see boardArgs.
+func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
 	named := slices.ContainsFunc(words, func(word string) bool { return word != string(flow.Retry) && word != string(flow.Accept) })
 	if !strings.Contains(c.args, "BOARD") || named {
-		return words, nil
+		return words
 	}
 	dir := "."
 	if f := flags.Lookup("workdir"); f != nil && f.Value.String() != "" {
@@ -244,9 +242,9 @@ func (c command) withBoard(flags *pflag.FlagSet) ([]string, error) {
 	}
 	found, err := inspect.FindBoard(dir)
 	if err != nil {
-		return nil, &usageError{text: "which board? " + err.Error(), hint: "kanban-run " + c.name + " kanban.yaml; kanban-run init makes one"}
+		return words
 	}
-	return append([]string{found}, words...), nil
+	return append([]string{found}, words...)
 }
 
 func (c command) flagHint(err error, flags *pflag.FlagSet) string {
@@ -273,7 +271,11 @@ func (e *usageError) Hint() string { return e.hint }
 func boardArgs(command string, args []string, one bool) error {
 	switch {
 	case len(args) == 0:
-		return &usageError{text: "which board?", hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one"}
+		text := "which board?"
+		if _, err := inspect.FindBoard("."); err != nil {
+			text += " " + err.Error()
+		}
+		return &usageError{text: text, hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one"}
 	case one && len(args) > 1:
 		return &usageError{text: fmt.Sprintf("%s takes one board, not %d", command, len(args)), hint: "run it once for each"}
 	}

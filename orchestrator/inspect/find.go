@@ -11,7 +11,7 @@ import (
 	"kanban-run/orchestrator/board"
 )
 
-// defaultBoard is the board of a folder whatever else is in it.
+// defaultBoard is the board of a folder, also beside other boards.
 const defaultBoard = "kanban.yaml"
 
 // FindBoard is the name of the one board in a folder: kanban.yaml, else the only file that names a current

@@ -32,7 +32,7 @@ func (l *logbook) isDue(now time.Time) bool {
 }
 
 // draw writes state.md now. It is made from the journal and never read, so it is replaced without a
-// sync. Its digest is noted first: whatever kills this process, the file is one of the two that the
+// sync. Its digest is noted first: when this process is killed, the file is one of the two that the
 // note names.
 func (l *Ledger) draw() error {
 	data := sealed(l.logbook.stateMarkdown(&l.history))
