@@ -46,6 +46,7 @@ func places() []place {
 		{name: "log-behind"},
 		{name: "snapshot-taken"},
 		{name: "run-end"},
+		{name: "state-noted", scene: oneStepDone},
 		// Its files.
 		{name: "repair-copied", scene: tornJournal},
 		{name: "journal-torn"},
@@ -180,6 +181,16 @@ func killedAtWork(t *testing.T, s *site) {
 	s.settle(bothHalves, history{})
 }
 
+// oneStepDone: an earlier run drew state.md.
+func oneStepDone(t *testing.T, s *site) {
+	t.Helper()
+	s.args = append(s.args, "--max-steps", "1")
+	if code := s.start(nil).wait(); code != exitLimit {
+		t.Fatalf("exit code %d\n%s", code, s.story())
+	}
+	s.args = s.args[:len(s.args)-2]
+}
+
 // longList: the Manager's input is too long for the journal, because of tasks that are not written yet.
 func longList(_ *testing.T, s *site) {
 	for i := range 30 {
@@ -191,11 +202,7 @@ func longList(_ *testing.T, s *site) {
 // tornJournal: a power cut has torn the last record.
 func tornJournal(t *testing.T, s *site) {
 	t.Helper()
-	s.args = append(s.args, "--max-steps", "1")
-	if code := s.start(nil).wait(); code != exitLimit {
-		t.Fatalf("exit code %d\n%s", code, s.story())
-	}
-	s.args = s.args[:len(s.args)-2]
+	oneStepDone(t, s)
 	text := s.read(journalFile)
 	first := wholeLines(text)[0]
 	s.write(journalFile, text+first[:len(first)/2])

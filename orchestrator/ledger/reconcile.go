@@ -3,7 +3,6 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -101,8 +100,5 @@ func (l *Ledger) reconcileState() error {
 		text += fmt.Sprintf(" (the edited text: %s)", edit.kept)
 	}
 	err = l.reconcile(flow.StateDiverged{Source: flow.SourceState, Task: l.board, Text: text})
-	if edit.kept == "" {
-		return errors.Join(err, l.draw())
-	}
-	return errors.Join(err, os.Rename(l.dir.State(), edit.kept), l.draw()) // last: a crash before the record must not hide the edit
+	return errors.Join(err, l.setAside(edit), l.draw()) // last: a crash before the record must not hide the edit
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/redact"
@@ -40,6 +41,7 @@ func (l *Ledger) draw() error {
 	if err := l.noteDigests(l.logbook.digest, last); err != nil {
 		return err
 	}
+	failpoint.At("state-noted")
 	l.logbook.digest, l.logbook.behind = last, false
 	return rundir.ReplaceFile(l.dir.State(), data)
 }
@@ -87,10 +89,23 @@ func unsealed(text []byte) bool {
 // redraw writes state.md without a reconciliation; an edited text is kept all the same.
 func (l *Ledger) redraw() error {
 	edit, err := l.findEdit()
-	if err == nil && edit.kept != "" {
-		err = os.Rename(l.dir.State(), edit.kept)
+	if err == nil {
+		err = l.setAside(edit)
 	}
 	return errors.Join(err, l.draw())
+}
+
+// setAside keeps an edited text under a name of its own. That there is no state.md then is noted
+// before, so that a run that is killed here leaves no file that looks removed.
+func (l *Ledger) setAside(edit stateEdit) error {
+	if edit.kept == "" {
+		return nil
+	}
+	if err := l.noteDigests("", none); err != nil {
+		return err
+	}
+	l.logbook.digest = ""
+	return os.Rename(l.dir.State(), edit.kept)
 }
 
 // stateEdit is a change of state.md that this program has not made.
@@ -99,8 +114,8 @@ type stateEdit struct {
 	kept string // the name under which the text is to be kept; "": there is none
 }
 
-// findEdit compares state.md with what was drawn last. Where that is not known, its last line shows
-// an edit.
+// findEdit compares state.md with what was drawn last, and remembers which text is there, for the
+// next note. Where it is not known what was drawn, the last line of the text shows an edit.
 func (l *Ledger) findEdit() (stateEdit, error) {
 	path := l.dir.State()
 	edited := func() (stateEdit, error) {
@@ -122,6 +137,7 @@ func (l *Ledger) findEdit() (stateEdit, error) {
 	case err != nil:
 		return stateEdit{}, fmt.Errorf("read state.md: %w", err)
 	case known == nil && !unsealed(text), slices.Contains(known, digestOf(text)):
+		l.logbook.digest = digestOf(text)
 		return stateEdit{}, nil
 	case len(text) == 0:
 		return stateEdit{what: "emptied"}, nil
