@@ -27,6 +27,7 @@ type call struct {
 	intent  flow.AttemptStarted
 	spec    attempt.Call
 	streams []*rundir.Stream
+	events  *rundir.Events
 	session chan string // is sent what the agent's tool calls its session, once
 	began   time.Time
 }
@@ -219,13 +220,16 @@ func (r *run) setSpec(c *call) error {
 	inv.Mark, inv.MaxOutput = agent.ParseMark(r.ledger.State().Step.Mark), r.MaxOutput
 	stdout, stderr := r.dir.NewStream(string(c.Call), rundir.Stdout), r.dir.NewStream(string(c.Call), rundir.Stderr)
 	c.streams = []*rundir.Stream{stdout, stderr}
+	c.events = r.dir.NewEvents(c.Step)
 	left, _ := r.ledger.State().TimeLeft()
 	c.spec = attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: a.Contract, Tasks: c.input.Tasks,
 		Sinks: attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.Redactor}, Emit: r.emitterOf(c), TimeLimit: left}
 	return nil
 }
 
-// emitterOf shows what an agent does, and notes its session.
+// emitterOf passes on what an agent does: its session to the run, all of it to the observer and to
+// the file of the step. A warning is a notice, which is shown also where agents are not: seed 003,
+// "解析错误处理".
 func (r *run) emitterOf(c *call) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) {
@@ -234,18 +238,25 @@ func (r *run) emitterOf(c *call) func(agent.Event) {
 			default: // it has named one
 			}
 		}
-		r.showActivity(ev)
+		if ev.Kind == agent.Warning {
+			r.Observer.Notice(r.Board, strings.TrimPrefix(ev.String(), ev.Kind.String()+": "))
+			return
+		}
+		sign := agent.Sign{AttemptRef: c.AttemptRef, Event: ev}
+		r.Observer.Agent(r.Board, sign)
+		c.keepSign(sign)
 	}
 }
 
-// showActivity passes what an agent does to the observer. A warning is a notice, which is shown
-// also where activity is not: seed 003, "解析错误处理".
-func (r *run) showActivity(ev agent.Event) {
-	if ev.Kind == agent.Warning {
-		r.Observer.Notice(r.Board, strings.TrimPrefix(ev.String(), ev.Kind.String()+": "))
-		return
+// keepSign keeps what the agent did for `kanban-run log --events`.
+func (c *call) keepSign(s agent.Sign) {
+	switch s.Kind {
+	case agent.ToolStarted, agent.ToolEnded, agent.Retry, agent.Text, agent.Result:
+		s.Text = agent.OneLine(s.Text)
+		if data, err := json.Marshal(s); err == nil {
+			c.events.Append(data)
+		}
 	}
-	r.Observer.Activity(r.Board, ev.String())
 }
 
 // sweep removes what this attempt does not need any more: the streams of replies that are on disk

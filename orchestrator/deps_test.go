@@ -69,6 +69,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":   "the log has a folder",
 	},
 	"orchestrator/ledger": {
+		"orchestrator/agent":     "its observer is told what agents do, too",
 		"orchestrator/plainfile": "an agent may have replaced its documents",
 		"orchestrator/board":     "the Lead acknowledges a board as it stands",
 		"orchestrator/contract":  "the log says what a reply should have been",
@@ -105,7 +106,9 @@ var arrows = map[string]map[string]string{
 		"orchestrator/review":         "a supervisor has a prompt",
 		"roles":                       "so do the role files",
 	},
+	"orchestrator/health": {"orchestrator/agent": "it judges an agent by its events"},
 	"orchestrator/attempt": {
+		"orchestrator/health":   "it notes the signs of its agent",
 		"orchestrator/agent":    "it runs one",
 		"orchestrator/contract": "a reply is judged by it",
 		"orchestrator/proc":     "an agent is a process",
@@ -177,6 +180,8 @@ var arrows = map[string]map[string]string{
 	"orchestrator/console": {"orchestrator/redact": "what is printed is redacted and inert"},
 	"orchestrator/digest":  {"orchestrator/flow": "it folds events into steps"},
 	"orchestrator/report": {
+		"orchestrator/agent":   "it shows what agents do",
+		"orchestrator/health":  "and what they wait for",
 		"orchestrator/flow":    "it renders events",
 		"orchestrator/console": "and prints them",
 		"orchestrator/digest":  "and what they come to",
@@ -219,6 +224,7 @@ var forbidden = map[string][]string{
 	"orchestrator/flow":     {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/contract": {"os", "os/exec", "io", "io/fs", "net", "syscall", "time"},
 	"orchestrator/digest":   {"os", "os/exec", "io", "io/fs", "net", "syscall"},
+	"orchestrator/health":   {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/report":   {"os", "os/exec"},
 }
 
@@ -246,9 +252,9 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestPureReadsNoClock: flow and digest may speak of times, and read no clock.
+// TestPureReadsNoClock: pure packages may speak of times, and read no clock.
 func TestPureReadsNoClock(t *testing.T) {
-	for _, pkg := range []string{"flow", "contract", "digest"} {
+	for _, pkg := range []string{"flow", "contract", "digest", "health"} {
 		files, err := filepath.Glob(pkg + "/*.go")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no files of %s: %v", pkg, err)

@@ -37,6 +37,7 @@
 //
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go
+//	orchestrator   ─► attempt ─► health ─► agent                           what an agent does, and what it waits for
 //	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
 //	workspace      ─► board, contract          ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
@@ -49,6 +50,7 @@
 //	contract   says what agents are told and what a valid reply is; pure
 //	preflight  checks all of a run that needs no agent
 //	roster     says which program plays a role
+//	health     judges a running agent by its signs; pure
 //	attempt    is one running agent, from its start to its outcome
 //	workspace  is the board and the tasks of one run
 //	ledger     is the journal of a board, its history and its owner

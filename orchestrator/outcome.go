@@ -66,6 +66,7 @@ func closeStreams(c *call) error {
 	for _, s := range c.streams {
 		errs = append(errs, s.Close())
 	}
+	errs = append(errs, c.events.Close())
 	return errors.Join(errs...)
 }
 

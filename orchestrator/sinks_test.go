@@ -32,6 +32,7 @@ var sinks = map[string]string{
 	"attempt.writeFile":          "a schema or a role's prompt, for a tool that wants it as a file",
 	"redact.Writer.forward":      "what is left of it, to a stream",
 	"rundir.Stream.Write":        "files of a run: an agent's output",
+	"rundir.Events.Append":       "files of a run: what an agent did",
 
 	"journal.Journal.writePending":   "files of a run: the journal",
 	"journal.Journal.commitPending":  "its head",

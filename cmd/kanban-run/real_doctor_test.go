@@ -47,7 +47,7 @@ func TestDoctor(t *testing.T) {
 		{"right", `case $1 in --version) echo 2.1.328 "(Claude Code)";; *) ` + help + `;; esac`, "claude 2.1.328 at ", exitComplete},
 		{"another version", `case $1 in --version) echo 2.2.0;; *) ` + help + `;; esac`, "warning: Architect, Implementor, Manager, Supervisor: claude 2.2.0 at ", exitComplete},
 		{"help on standard error", `case $1 in --version) echo 2.1.328;; *) ` + help + ` >&2;; esac`, "0 errors", exitComplete},
-		{"lacks an option", `case $1 in --version) echo 1.0.0;; *) echo --print --output-format --tools-of-another-kind;; esac`, "has no --input-format, --verbose, --model", exitInvalid},
+		{"lacks an option", `case $1 in --version) echo 1.0.0;; *) echo --print --output-format --tools-of-another-kind;; esac`, "has no --input-format, --verbose, --include-partial-messages, --model", exitInvalid},
 		{"broken", `echo it hurts; exit 3`, "claude --version: exit status 3", exitInvalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,12 +12,14 @@ import (
 )
 
 // output are the flags that say how a run is shown.
-type output struct{ json, quiet *bool }
+type output struct{ json, quiet, noAgents *bool }
 
 func outputFlags(flags *pflag.FlagSet) *output {
 	return &output{
 		json:  flags.Bool("json", false, "one JSON event a line on stdout, and nothing else"),
 		quiet: flags.BoolP("quiet", "q", false, "errors and the last line only"),
+
+		noAgents: flags.Bool("no-agent-events", false, "leave out what agents do, such as the tools that they use"),
 	}
 }
 
@@ -35,27 +37,29 @@ func (o *output) screen(t *terminal, boards []string, dry bool) *screen {
 	s := &screen{close: func() {}}
 	switch {
 	case *o.json:
-		s.json = report.NewJSON(t.stdout)
+		s.json = report.NewJSON(t.stdout, !*o.noAgents)
 		s.observer = s.json
 	case *o.quiet:
 		s.observer = report.Quiet{Plain: report.NewPlain(t.stderr, several)}
 	case dry:
 		s.observer = report.NewDryRun(t.stdout, t.stderr, several)
 	default:
-		s.observer, s.close = progress(t, boards)
+		s.observer, s.close = progress(t, boards, *o.noAgents)
 	}
 	return s
 }
 
 // progress is a live view on a terminal and plain lines elsewhere.
-func progress(t *terminal, boards []string) (ledger.Observer, func()) {
+func progress(t *terminal, boards []string, noAgents bool) (ledger.Observer, func()) {
 	several := len(boards) > 1
 	if t.job != nil {
 		grouped := report.NewGrouped(t.stderr, t.job.token, several)
 		return grouped, grouped.Close
 	}
 	if !term.IsTerminal(int(t.live.Fd())) || slices.Contains(t.environ, "TERM=dumb") {
-		return report.NewPlain(t.stderr, several), func() {}
+		plain := report.NewPlain(t.stderr, several)
+		plain.NoAgents = noAgents
+		return plain, func() {}
 	}
 	width := func() int {
 		w, _, err := term.GetSize(int(t.live.Fd()))

@@ -88,13 +88,15 @@ func logCommand() command {
 (with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason.
 
 -f goes on with what happens next, and ends with the run. What kanban-run notes for itself, such as owners, snapshots and
-writes of the board, is shown with --verbose; --json has everything.`,
+writes of the board, is shown with --verbose; --json has everything. --events shows also what the agents did: the tools that
+they used, what they said, and the retries of their providers.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON event a line, as run --json does")
 			follow := flags.BoolP("follow", "f", false, "go on with what happens next, until the run ends")
 			verbose := flags.BoolP("verbose", "v", false, "show also owners, snapshots and writes of the board")
 			failed := flags.Bool("failed", false, "show only what went wrong")
+			events := flags.Bool("events", false, "show also what the agents did")
 			step := flags.Int("step", 0, "show only step `N`")
 			verify := flags.Bool("verify", false, "check the journal instead, and say what was found")
 			return func(t *terminal, args []string) (int, error) {
@@ -112,9 +114,12 @@ writes of the board, is shown with --verbose; --json has everything.`,
 				}
 				log := report.NewLog(t.stdout)
 				log.Verbose, log.Failed, log.Step = *verbose, *failed, *step
-				show := log.Entry
+				var show report.Watcher = log
 				if *asJSON {
-					show = report.NewJSON(t.stdout).Entry
+					show = report.NewJSON(t.stdout, true)
+				}
+				if *events {
+					show = &withEvents{Watcher: show, file: args[0]}
 				}
 				return exitComplete, printLog(t, args[0], show, *follow)
 			}
@@ -126,7 +131,7 @@ writes of the board, is shown with --verbose; --json has everything.`,
 const pollInterval = 300 * time.Millisecond
 
 // printLog shows the journal, and with follow also what is appended until a signal comes.
-func printLog(t *terminal, board string, show func(string, flow.Entry), follow bool) error {
+func printLog(t *terminal, board string, show report.Watcher, follow bool) error {
 	stop := context.Background() // a signal ends the process, also while it reads a long journal
 	if follow {
 		asked, _, release := t.contexts(func(bool) {})
@@ -143,7 +148,7 @@ func printLog(t *terminal, board string, show func(string, flow.Entry), follow b
 		_, sum, err := inspect.History(board, func(e flow.Entry) error {
 			if e.Seq > seen {
 				seen = e.Seq
-				show(board, e)
+				show.Entry(board, e)
 			}
 			return stop.Err()
 		})
@@ -153,6 +158,11 @@ func printLog(t *terminal, board string, show func(string, flow.Entry), follow b
 		}
 		if err == nil && sum.Records < seen {
 			return fmt.Errorf("the journal of %s was replaced by another, of %s", board, flow.Count(int(sum.Records), "record"))
+		}
+		if events, ok := show.(*withEvents); ok {
+			if err := events.showUntil(time.Now()); err != nil {
+				return err
+			}
 		}
 		if !follow || ran && !owned {
 			return nil

@@ -1,71 +1,117 @@
 package agent
 
 import (
+	"hash/crc32"
 	"strconv"
 	"strings"
+	"time"
+
+	"kanban-run/orchestrator/flow"
 )
 
 // Kind says what an event is about.
 type Kind int
 
-// The kinds of events. Heartbeat and Retry are no progress: the agent is alive, and waits.
+// The kinds of events.
 const (
-	Text Kind = iota
-	ToolStarted
-	ToolEnded
-	Retry
-	Heartbeat
+	Text        Kind = iota
+	Writing          // the model writes: a part of a text, of a thought or of a call's input
+	Printed          // a line that the program printed for people, and not the model
+	ToolStarted      // a call of a tool is open
+	ToolEnded        // that call has ended
+	Retry            // the provider refused, and the program tries again
+	Heartbeat        // the program is alive
 	Usage
 	Session
 	Result
 	Warning // a part of the output could not be understood
 )
 
+var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat", "usage", "session", "result", "warning"}
+
 func (k Kind) String() string {
-	switch k {
-	case Text:
-		return "text"
-	case ToolStarted:
-		return "tool started"
-	case ToolEnded:
-		return "tool ended"
-	case Retry:
-		return "retry"
-	case Heartbeat:
-		return "heartbeat"
-	case Usage:
-		return "usage"
-	case Session:
-		return "session"
-	case Result:
-		return "result"
-	case Warning:
-		return "warning"
-	default:
+	if k < 0 || int(k) >= len(kindNames) {
 		return "kind " + strconv.Itoa(int(k))
 	}
+	return kindNames[k]
 }
+
+// MarshalText is the kind in one word: tool_started.
+func (k Kind) MarshalText() ([]byte, error) {
+	return []byte(strings.ReplaceAll(k.String(), " ", "_")), nil
+}
+
+// UnmarshalText reads what MarshalText wrote. A kind of a newer version is a heartbeat.
+func (k *Kind) UnmarshalText(text []byte) error {
+	*k = Heartbeat
+	for i, name := range kindNames {
+		if strings.ReplaceAll(name, " ", "_") == string(text) {
+			*k = Kind(i)
+		}
+	}
+	return nil
+}
+
+// IsProgress says whether the event shows that the agent's work goes on, as far as one event can
+// show it. A heartbeat, a retry and a call that failed do not.
+func (e Event) IsProgress() bool {
+	switch e.Kind {
+	case Text, Writing, ToolStarted, Result:
+		return true
+	case ToolEnded:
+		return !e.Failed
+	default:
+		return false
+	}
+}
+
+// ToolClass says what a tool works with.
+type ToolClass string
+
+// The classes of tools.
+const (
+	ShellTool ToolClass = "shell"
+	EditTool  ToolClass = "edit"
+	WebTool   ToolClass = "web"
+	MCPTool   ToolClass = "mcp"
+	OtherTool ToolClass = "other"
+	ReplyTool ToolClass = "reply" // the call that hands over the reply
+)
 
 // Event is something that happened within an agent, in terms that all adapters share. Its texts are
 // the agent's own: the code that shows them makes them harmless.
 type Event struct {
-	Kind Kind
-	Tool string // name of the tool
-	ID   string // of a call of a tool, or of a session
-	Text string
+	Time   time.Time `json:"time"` // when it was read; set by the attempt
+	Kind   Kind      `json:"kind"`
+	Tool   string    `json:"tool,omitempty"` // name of the tool
+	Class  ToolClass `json:"class,omitempty"`
+	ID     string    `json:"id,omitempty"` // of a call of a tool, or of a session
+	Text   string    `json:"text,omitempty"`
+	Failed bool      `json:"failed,omitempty"` // of a result or of a call that has ended: it is an error
 
-	Failed bool // of a result: it is an error
+	Sum uint32 `json:"-"` // of all that the call was given, or of all that it returned; 0 where the program does not tell
 }
+
+// Sign is an event of the agent of an attempt.
+type Sign struct {
+	flow.AttemptRef
+	Event
+}
+
+// Sum tells two inputs or results of tools apart.
+func Sum(data []byte) uint32 { return crc32.ChecksumIEEE(data) }
 
 // String is one short line for people. Its texts have to be redacted before: a secret may have
 // several lines, and the redactor would not recognise one of them.
 func (e Event) String() string {
 	line := e.Kind.String()
-	switch e.Kind {
-	case Text:
+	switch {
+	case e.Kind == Text, e.Kind == Printed:
 		line = ""
-	case Session:
+	case e.Kind == Session:
 		line += " " + OneLine(e.ID)
+	case e.Kind == ToolEnded && e.Failed:
+		line = "tool failed"
 	}
 	for _, part := range []string{e.Tool, OneLine(e.Text)} {
 		if part != "" && line != "" {

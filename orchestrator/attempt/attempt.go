@@ -55,7 +55,7 @@ type Attempt struct {
 	stdout io.WriteCloser // redacts, and keeps
 	stderr io.WriteCloser
 	meter  *meter
-	tools  toolCalls
+	watch  watch
 	paused time.Duration   // before it started, see proc.Paused
 	ctx    context.Context // ends the wait for a system that cannot start a process
 	cancel context.CancelFunc
@@ -75,20 +75,15 @@ type Attempt struct {
 // Start starts an agent. A failure to start is its outcome.
 func Start(c Call) *Attempt {
 	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, done: make(chan struct{})}
-	if a.call.Emit == nil {
-		a.call.Emit = func(agent.Event) {}
-	}
+	a.watch.begin(time.Now(), c.Emit)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
-	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(func(e agent.Event) {
-		a.tools.note(e)
-		a.call.Emit(e)
-	}, a.giveUp))
+	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.watch.note, a.giveUp))
 	a.stdout = c.Sinks.redacting(c.Sinks.Stdout)
 	if c.Contract == contract.Command {
 		a.out, a.tail = &tail{max: maxCommand}, &tail{max: maxCommand}
-		a.stdout = c.Sinks.redacting(a.out, &lines{emit: a.call.Emit}, c.Sinks.Stdout)
+		a.stdout = c.Sinks.redacting(a.out, &lines{emit: a.watch.note}, c.Sinks.Stdout)
 	}
-	a.stderr = c.Sinks.redacting(a.tail, &lines{emit: a.call.Emit}, c.Sinks.Stderr)
+	a.stderr = c.Sinks.redacting(a.tail, &lines{emit: a.watch.note}, c.Sinks.Stderr)
 	a.meter = &meter{max: c.Invocation.MaxOutput, exceed: a.giveUp}
 	go a.run()
 	return a
@@ -185,7 +180,7 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	}
 	p, err := proc.Start(a.ctx, &proc.Spec{
 		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
-		Stdout: a.meter.writer(io.MultiWriter(a.reader, a.stdout)), Stderr: a.meter.writer(a.stderr),
+		Stdout: a.meter.writer(io.MultiWriter(&a.watch, a.reader, a.stdout)), Stderr: a.meter.writer(io.MultiWriter(&a.watch, a.stderr)),
 	})
 	if err != nil && a.ctx.Err() != nil {
 		return proc.Exit{Code: -1, Stopped: true}, nil
@@ -263,7 +258,7 @@ func (a *Attempt) judge(out *Outcome, report agent.Report) (err error) {
 		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply, a.call.Tasks)
 	}
 	if exit := out.Exit; failure != nil && exit.TimedOut {
-		if open := a.tools.openAt(exit.Duration - exit.Timeout); open != "" {
+		if open := a.watch.openAt(time.Now().Add(exit.Timeout - exit.Duration)); open != "" {
 			failure.Reason += "; it was waiting for " + open
 		}
 	}

@@ -78,10 +78,10 @@ func (l *lines) Write(p []byte) (int, error) {
 		l.partial, l.long, p = l.partial[:0], false, rest
 	}
 	if missed := seen - len(last); missed > 0 {
-		l.emit(agent.Event{Kind: agent.Text, Text: fmt.Sprintf("… %d more lines", missed)})
+		l.emit(agent.Event{Kind: agent.Printed, Text: fmt.Sprintf("… %d more lines", missed)})
 	}
 	for _, text := range last {
-		l.emit(agent.Event{Kind: agent.Text, Text: text})
+		l.emit(agent.Event{Kind: agent.Printed, Text: text})
 	}
 	return n, nil
 }

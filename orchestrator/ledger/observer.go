@@ -1,14 +1,17 @@
 package ledger
 
-import "kanban-run/orchestrator/flow"
+import (
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/flow"
+)
 
 // Observer receives what happens to boards. Several runs call it at once, each from its own
 // goroutine.
 type Observer interface {
 	// Entry is called for every journaled event, in order, after its commit.
 	Entry(board string, e flow.Entry)
-	// Activity is called for what an agent does. It is not journaled and may be dropped.
-	Activity(board, text string)
+	// Agent is called for what an agent does. It is not journaled and may be dropped.
+	Agent(board string, s agent.Sign)
 	// Notice is called for a warning that is not an event of the run.
 	Notice(board, text string)
 }
@@ -19,8 +22,8 @@ type Silent struct{}
 // Entry does nothing.
 func (Silent) Entry(string, flow.Entry) {}
 
-// Activity does nothing.
-func (Silent) Activity(string, string) {}
+// Agent does nothing.
+func (Silent) Agent(string, agent.Sign) {}
 
 // Notice does nothing.
 func (Silent) Notice(string, string) {}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
@@ -98,8 +99,12 @@ func messageSuffix(message string) string {
 	return ": " + brief(message)
 }
 
-// Activity is a line of the step's group.
-func (g *Grouped) Activity(board, text string) {
+// Agent writes what an agent does as a line of the step's group.
+func (g *Grouped) Agent(board string, s agent.Sign) {
+	if s.Kind == agent.Writing || s.Kind == agent.Heartbeat {
+		return
+	}
+	text := s.Event.String()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if b := g.boards[board]; b != nil {

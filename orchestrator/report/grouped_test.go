@@ -24,8 +24,8 @@ func TestGroupedWrapsAStepsWords(t *testing.T) {
 		for _, e := range entries[:3] {
 			g.Entry("kanban.yaml", e)
 		}
-		g.Activity("kanban.yaml", "::error::boom")
-		g.Activity("kanban.yaml", "::T0KEN::")
+		g.Agent("kanban.yaml", said("::error::boom"))
+		g.Agent("kanban.yaml", said("::T0KEN::"))
 		g.Notice("kanban.yaml", "odd in a group")
 		for _, e := range entries[3:] {
 			g.Entry("kanban.yaml", e)
@@ -88,7 +88,7 @@ func TestGroupedKeepsBoardsApart(t *testing.T) {
 func TestGroupedOpensAGroupForAStepThatGoesOn(t *testing.T) {
 	got := grouped(false, func(g *Grouped) {
 		g.Entry("k", flow.Entry{Event: flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 7, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}}})
-		g.Activity("k", "at work")
+		g.Agent("k", said("at work"))
 		g.Entry("k", flow.Entry{Event: flow.RunInterrupted{}})
 	})
 	want := "::group::step 7: tasks/a.md goes on\n::stop-commands::T0KEN\nstep 7: Implementor started (attempt 2)\n  at work\n::T0KEN::\n::endgroup::\n"
@@ -104,7 +104,7 @@ func TestGroupedIsBounded(t *testing.T) {
 		}
 		g.Entry("k", story()[1])
 		for i := range 100_000 {
-			g.Activity("k", fmt.Sprintf("line %d %s", i, strings.Repeat("x", 40)))
+			g.Agent("k", said(fmt.Sprintf("line %d %s", i, strings.Repeat("x", 40))))
 		}
 		g.Close()
 	}

@@ -3,16 +3,21 @@ package report
 import (
 	"time"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
 
-// JSON writes one JSON object a line: every journaled event, as it is in the journal, and notices.
+// JSON writes one JSON object a line: every journaled event, as it is in the journal, what agents do,
+// and notices.
 // It is safe for concurrent use.
-type JSON struct{ out *console.Printer }
+type JSON struct {
+	out      *console.Printer
+	noAgents bool
+}
 
-// NewJSON writes to out.
-func NewJSON(out *console.Printer) *JSON { return &JSON{out} }
+// NewJSON writes to out; agents says whether it shows what agents do.
+func NewJSON(out *console.Printer, agents bool) *JSON { return &JSON{out, !agents} }
 
 // jsonEvent is the shape of every line.
 type jsonEvent struct {
@@ -31,8 +36,13 @@ func (j *JSON) Entry(board string, e flow.Entry) {
 	j.write(jsonEvent{Board: board, Seq: e.Seq, Epoch: e.Epoch, Rev: e.Rev, Actor: e.Actor, Time: &e.Time, Type: e.Event.Kind(), Data: e.Event})
 }
 
-// Activity is not an event.
-func (j *JSON) Activity(string, string) {}
+// Agent writes what an agent does, with type AGENT_EVENT: neither each part of what its model writes
+// nor what it prints for people.
+func (j *JSON) Agent(board string, s agent.Sign) {
+	if !j.noAgents && isTold(s.Event) {
+		j.write(jsonEvent{Board: board, Type: "AGENT_EVENT", Data: s})
+	}
+}
 
 // Notice writes a warning, with type NOTICE.
 func (j *JSON) Notice(board, text string) {

@@ -10,8 +10,10 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
 )
 
 // Live shows one line for every running board at the bottom of a terminal, and calm permanent lines
@@ -36,8 +38,7 @@ type liveBoard struct {
 	name, player, task string
 	index, of          int
 	since              time.Time
-	activity           string
-	active             time.Time
+	trace              *health.Trace // of the agent at work; nil before the first
 }
 
 // redrawEvery bounds how often activity redraws the screen.
@@ -90,12 +91,12 @@ func (l *Live) Entry(board string, e flow.Entry) {
 	l.draw(stay)
 }
 
-// Activity shows what the agent does in the live line.
-func (l *Live) Activity(board, text string) {
+// Agent shows what the agent does in the live line.
+func (l *Live) Agent(board string, s agent.Sign) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if b := l.find(board); b != nil {
-		b.activity, b.active = text, l.now()
+	if b := l.find(board); b != nil && b.trace != nil {
+		b.trace.Note(s.Event)
 	}
 	if l.now().Sub(l.last) >= redrawEvery {
 		l.draw(nil)
@@ -134,7 +135,7 @@ func (l *Live) update(board string, e flow.Entry) {
 		}
 	case flow.AttemptStarted:
 		if b != nil {
-			b.player, b.task, b.since, b.activity = player(ev.AttemptRef), ev.Task, l.now(), ""
+			b.player, b.task, b.since, b.trace = player(ev.AttemptRef), ev.Task, l.now(), health.NewTrace(l.now())
 		}
 	case flow.RunFinished, flow.RunInterrupted:
 		for i := range l.boards {
@@ -232,8 +233,8 @@ func (l *Live) liveLines(width int) []string {
 				text += runewidth.FillRight(cell, widths[k]) + "  "
 			}
 		}
-		if b := l.boards[i]; b.activity != "" {
-			text += l.out.Sprintf("%s ago: %s", elapsed(l.now().Sub(b.active)), b.activity)
+		if b := l.boards[i]; b.trace != nil {
+			text += l.out.Sprintf("%s", describeTrace(b.trace, l.now()))
 		}
 		lines[i] = cut(strings.TrimRight(text, " "), width)
 	}

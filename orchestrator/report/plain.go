@@ -5,18 +5,20 @@ import (
 	"slices"
 	"strings"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
 
 // Plain writes one stable line for each event, for logs and pipes. It is safe for concurrent use.
 type Plain struct {
-	out   *console.Printer
-	names bool
+	out      *console.Printer
+	names    bool
+	NoAgents bool // do not show what tools agents use
 }
 
 // NewPlain writes to out; names puts the board's name before each line.
-func NewPlain(out *console.Printer, names bool) *Plain { return &Plain{out, names} }
+func NewPlain(out *console.Printer, names bool) *Plain { return &Plain{out: out, names: names} }
 
 // Entry writes the lines of a journaled event.
 func (p *Plain) Entry(board string, e flow.Entry) {
@@ -25,8 +27,12 @@ func (p *Plain) Entry(board string, e flow.Entry) {
 	}
 }
 
-// Activity writes nothing: it would be most of the log.
-func (p *Plain) Activity(string, string) {}
+// Agent writes what tools an agent uses. All else that it does would be most of the log.
+func (p *Plain) Agent(board string, s agent.Sign) {
+	if text := describeTool(s); text != "" && !p.NoAgents {
+		p.print(board, s.Time.Local().Format("15:04:05"), text)
+	}
+}
 
 // Notice writes a warning.
 func (p *Plain) Notice(board, text string) { p.print(board, "warning:", text) }
@@ -44,6 +50,9 @@ type Quiet struct{ *Plain }
 
 // Entry shows nothing.
 func (Quiet) Entry(string, flow.Entry) {}
+
+// Agent shows nothing.
+func (Quiet) Agent(string, agent.Sign) {}
 
 // Log writes the lines of a journal, with the date and the number of each record.
 type Log struct {
@@ -63,7 +72,7 @@ func (l Log) Entry(board string, e flow.Entry) {
 		lines = []line{{calm, describeRecord(e.Event)}}
 	}
 	wrong := slices.ContainsFunc(lines, func(l line) bool { return l.mark == warn || l.mark == bad })
-	if l.Failed && !wrong || l.Step != 0 && stepOf(e.Event) != l.Step {
+	if l.Failed && !wrong || l.Step != 0 && StepOf(e.Event) != l.Step {
 		return
 	}
 	if id := session(e.Event); id != "" {
@@ -72,6 +81,18 @@ func (l Log) Entry(board string, e flow.Entry) {
 	for _, line := range lines {
 		l.print(board, fmt.Sprintf("%5d %s", e.Seq, e.Time.Local().Format("2006-01-02 15:04:05")), line.text)
 	}
+}
+
+// Agent writes what an agent did.
+func (l Log) Agent(board string, s agent.Sign) {
+	text := describeTool(s)
+	if text == "" {
+		text = describeSign(s)
+	}
+	if l.Failed && !s.Failed && s.Kind != agent.Retry || l.Step != 0 && s.Step != l.Step {
+		return
+	}
+	l.print(board, fmt.Sprintf("%5s %s", "", s.Time.Local().Format("2006-01-02 15:04:05")), text)
 }
 
 func isEnding(e flow.Event) bool {
@@ -83,8 +104,8 @@ func isEnding(e flow.Event) bool {
 	}
 }
 
-// stepOf is the step that an event is of; 0: none.
-func stepOf(e flow.Event) int {
+// StepOf is the step that an event is of; 0: none.
+func StepOf(e flow.Event) int {
 	switch e := e.(type) {
 	case flow.StepStarted:
 		return e.Step

@@ -3,6 +3,7 @@ package report
 import (
 	"sync"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/flow"
 )
@@ -10,7 +11,7 @@ import (
 // Watcher is the observer behind a Recorder.
 type Watcher interface {
 	Entry(board string, e flow.Entry)
-	Activity(board, text string)
+	Agent(board string, s agent.Sign)
 	Notice(board, text string)
 }
 

@@ -62,7 +62,7 @@ warning: kanban.yaml odd
 
 func TestJSONIsOneObjectALine(t *testing.T) {
 	var b bytes.Buffer
-	j := NewJSON(console.New(&b, nil))
+	j := NewJSON(console.New(&b, nil), true)
 	for _, e := range story() {
 		j.Entry("kanban.yaml", e)
 	}
@@ -93,7 +93,7 @@ func TestLive(t *testing.T) {
 		for _, e := range entries[:3] {
 			l.Entry("kanban.yaml", e)
 		}
-		l.Activity("kanban.yaml", "runs go test ./... with a very long line that does not fit")
+		l.Agent("kanban.yaml", said("runs go test ./... with a very long line that does not fit"))
 		time.Sleep(2*time.Second + time.Millisecond)
 		synctest.Wait()
 		screen := render(b.String())

@@ -2,8 +2,12 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"github.com/coder/acp-go-sdk"
+
+	"kanban-run/orchestrator/agent"
 )
 
 // RequestPermission answers in place of a person. Some agents report a tool only by asking for it.
@@ -19,7 +23,7 @@ func (d *dialogue) RequestPermission(_ context.Context, q acp.RequestPermissionR
 		kind = *q.ToolCall.Kind
 	}
 	if !begun {
-		d.beginTool(id, kind, title)
+		d.beginTool(id, kind, title, q.ToolCall.RawInput)
 	}
 	a, allowed := chooseOption(q.Options, isAllowed(d.permission, kind))
 	if !allowed {
@@ -28,7 +32,7 @@ func (d *dialogue) RequestPermission(_ context.Context, q acp.RequestPermissionR
 	return a, nil
 }
 
-// SessionUpdate reports what the agent does. It ignores thoughts, plans and the like.
+// SessionUpdate reports what the agent does. Of thoughts and plans it reports that there are some.
 func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -40,13 +44,18 @@ func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) e
 		if t := u.AgentMessageChunk.Content.Text; t != nil && d.text.Len()+len(t.Text) <= maxText {
 			d.text.WriteString(t.Text)
 		}
+		d.printWriting()
+	case u.AgentThoughtChunk != nil, u.Plan != nil:
+		d.printWriting()
 	case u.ToolCall != nil:
 		if _, begun := d.tools[u.ToolCall.ToolCallId]; !begun {
-			d.beginTool(u.ToolCall.ToolCallId, u.ToolCall.Kind, u.ToolCall.Title)
+			d.beginTool(u.ToolCall.ToolCallId, u.ToolCall.Kind, u.ToolCall.Title, u.ToolCall.RawInput)
 		}
-		d.updateTool(u.ToolCall.ToolCallId, u.ToolCall.Status)
+		d.updateTool(u.ToolCall.ToolCallId, u.ToolCall.Status, u.ToolCall.RawOutput)
 	case u.ToolCallUpdate != nil && u.ToolCallUpdate.Status != nil:
-		d.updateTool(u.ToolCallUpdate.ToolCallId, *u.ToolCallUpdate.Status)
+		d.updateTool(u.ToolCallUpdate.ToolCallId, *u.ToolCallUpdate.Status, u.ToolCallUpdate.RawOutput)
+	case u.ToolCallUpdate != nil:
+		d.printLocked(event{Type: alive, ID: string(u.ToolCallUpdate.ToolCallId)})
 	case u.UsageUpdate != nil:
 		if c := u.UsageUpdate.Cost; c != nil && c.Currency == "USD" {
 			d.cost = &c.Amount
@@ -58,21 +67,46 @@ func (d *dialogue) SessionUpdate(_ context.Context, n acp.SessionNotification) e
 // maxTools bounds the tools that begin and never end.
 const maxTools = 1000
 
-func (d *dialogue) beginTool(id acp.ToolCallId, kind acp.ToolKind, title string) {
+// writingEvery bounds how often it is printed that the model writes.
+const writingEvery = time.Second
+
+func (d *dialogue) printWriting() {
+	if now := time.Now(); now.Sub(d.wrote) >= writingEvery {
+		d.wrote = now
+		d.printLocked(event{Type: writing})
+	}
+}
+
+// sum is the sum of a tool's input or result.
+func sum(raw any) uint32 {
+	if raw == nil {
+		return 0
+	}
+	data, err := json.Marshal(raw)
+	if err != nil {
+		return 0
+	}
+	return agent.Sum(data)
+}
+
+func (d *dialogue) beginTool(id acp.ToolCallId, kind acp.ToolKind, title string, input any) {
 	d.flushTextLocked()
 	if len(d.tools) < maxTools {
 		d.tools[id] = kind
 	}
-	d.printLocked(event{Type: toolStarted, ID: string(id), Tool: toolKind(kind), Text: title})
+	d.printLocked(event{Type: toolStarted, ID: string(id), Tool: toolKind(kind), Text: title, Sum: sum(input)})
 }
 
 // updateTool also flushes the text so far, which a request for permission may have overtaken.
-func (d *dialogue) updateTool(id acp.ToolCallId, status acp.ToolCallStatus) {
-	e := event{Type: toolEnded, ID: string(id), Tool: toolKind(d.tools[id])}
+func (d *dialogue) updateTool(id acp.ToolCallId, status acp.ToolCallStatus, output any) {
+	e := event{Type: toolEnded, ID: string(id), Tool: toolKind(d.tools[id]), Sum: sum(output)}
 	switch status {
 	case acp.ToolCallStatusFailed:
 		e.Text = string(status)
 	case acp.ToolCallStatusCompleted:
+	case acp.ToolCallStatusInProgress:
+		d.printLocked(event{Type: alive, ID: string(id)})
+		return
 	default:
 		return
 	}

@@ -27,7 +27,8 @@ type dialogue struct {
 	session    acp.SessionId   // "" before the prompt
 	text       strings.Builder // of the agent since the last tool began
 	tools      map[acp.ToolCallId]acp.ToolKind
-	cost       *float64 // of the session so far
+	cost       *float64  // of the session so far
+	wrote      time.Time // when it was last printed that the model writes
 }
 
 func newDialogue(p agent.Permission, stdout io.Writer) *dialogue {

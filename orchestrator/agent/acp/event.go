@@ -6,6 +6,7 @@ type event struct {
 	ID    string `json:"id,omitempty"`
 	Tool  string `json:"tool,omitempty"`
 	Text  string `json:"text,omitempty"`
+	Sum   uint32 `json:"sum,omitempty"`   // of a tool's input or result
 	Fault fault  `json:"fault,omitempty"` // of a failure
 	Usage *usage `json:"usage,omitempty"`
 }
@@ -16,6 +17,8 @@ type kind string
 const (
 	session     kind = "session"
 	text        kind = "text"
+	writing     kind = "writing"
+	alive       kind = "alive"
 	toolStarted kind = "tool_started"
 	toolEnded   kind = "tool_ended"
 	denied      kind = "denied"

@@ -3,6 +3,8 @@ package acp
 import (
 	"fmt"
 
+	"github.com/coder/acp-go-sdk"
+
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
@@ -32,10 +34,15 @@ func (r *reader) readEvent(line []byte) error {
 		r.Set(e.Text)
 	case toolStarted:
 		r.Discard()
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, ID: e.ID, Text: agent.EventText(e.Text)})
+		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text), Sum: e.Sum})
 	case toolEnded:
 		r.Discard()
-		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, ID: e.ID, Text: agent.EventText(e.Text)})
+		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text),
+			Failed: e.Text != "", Sum: e.Sum})
+	case writing:
+		r.Emit(agent.Event{Kind: agent.Writing})
+	case alive:
+		r.Emit(agent.Event{Kind: agent.Heartbeat, ID: e.ID})
 	case denied:
 		r.recordDenial(e)
 	case spent:
@@ -45,9 +52,23 @@ func (r *reader) readEvent(line []byte) error {
 		r.Emit(agent.Event{Kind: agent.Result, Text: e.Text})
 	case failure:
 		r.failed = &e
-		r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(e.Text)})
+		r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(e.Text), Failed: true})
 	}
 	return nil
+}
+
+// classOf is the class of a kind of tools. ACP has no kind for those of MCP servers.
+func classOf(kind string) agent.ToolClass {
+	switch acp.ToolKind(kind) {
+	case acp.ToolKindExecute:
+		return agent.ShellTool
+	case acp.ToolKindEdit, acp.ToolKindDelete, acp.ToolKindMove:
+		return agent.EditTool
+	case acp.ToolKindFetch:
+		return agent.WebTool
+	default:
+		return agent.OtherTool
+	}
 }
 
 func (r *reader) recordDenial(e event) {

@@ -29,7 +29,7 @@ func (adapter) Tool() agent.Tool {
 		Resumes: true,
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Tested:  "2.1.328",
-		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--model",
+		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--include-partial-messages", "--model",
 			"--system-prompt", "--system-prompt-snapshot", "--append-system-prompt", "--json-schema",
 			"--resume", "--fork-session", "--no-session-persistence", "--max-budget-usd",
 			"--mcp-config", "--strict-mcp-config", "--tools", "--allowedTools", "--disallowedTools",
@@ -85,7 +85,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		return agent.Invocation{}, err
 	}
 	l := commandLine{argv: argv, scratch: a.Scratch}
-	l.add("-p", "--output-format", "stream-json", "--verbose")
+	// Without the parts of messages, a model that writes for minutes would look like a hung one.
+	l.add("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
 	l.add(grantFor(a).args()...)
 	l.option("--model", a.Model)
 	l.prompt(a)

@@ -23,7 +23,7 @@ func self(t testing.TB) string {
 }
 
 // plain begins every command line.
-var plain = []string{"-p", "--output-format", "stream-json", "--verbose"}
+var plain = []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"}
 
 func TestInvoke(t *testing.T) {
 	schema, err := contract.Task.ReplySchema()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 
 	"kanban-run/orchestrator/agent"
 )
@@ -26,7 +27,11 @@ type line struct {
 	RateLimit rateLimit `json:"rate_limit_info"`
 	Servers   []server  `json:"mcp_servers"` // of an init
 	ToolName  string    `json:"tool_name"`   // of a tool_progress, or of a permission_denied
+	ToolUseID string    `json:"tool_use_id"` // the same
 	Elapsed   float64   `json:"elapsed_time_seconds"`
+	Stream    struct {
+		Type string `json:"type"`
+	} `json:"event"` // of a stream_event
 }
 
 type message struct {
@@ -44,6 +49,7 @@ type block struct {
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id"`
 	IsError   bool            `json:"is_error"`
+	Content   json.RawMessage `json:"content"` // of a tool_result: text, or a list of blocks
 }
 
 type usage struct {
@@ -125,17 +131,27 @@ func parse(text []byte) (*line, error) {
 	return l, nil
 }
 
-// blocks are the parts of a message.
-func (m message) blocks() []block {
+// blocks are the parts of a message, or of a tool's result.
+func blocks(content json.RawMessage) []block {
 	var all []block
-	if len(m.Content) == 0 || agent.Decode(m.Content, &all) != nil {
+	if len(content) == 0 || agent.Decode(content, &all) != nil {
 		return nil
 	}
 	if all == nil {
 		var text string
-		if json.Unmarshal(m.Content, &text) == nil {
+		if json.Unmarshal(content, &text) == nil {
 			all = []block{{Type: "text", Text: text}}
 		}
 	}
 	return all
+}
+
+// firstLine is the first line of a tool's result.
+func firstLine(content json.RawMessage) string {
+	for _, b := range blocks(content) {
+		if line, _, _ := strings.Cut(strings.TrimSpace(b.Text), "\n"); line != "" {
+			return agent.Clip(line, maxName)
+		}
+	}
+	return ""
 }

@@ -48,9 +48,9 @@ func TestOutcome(t *testing.T) {
 			`{"tool_name":"Odd","tool_use_id":"2","tool_input":{"x":1}},{"tool_name":"Write","tool_use_id":"1","tool_input":{"file_path":"a.txt"}}]}`}, proc.Exit{},
 			"permission denied: Write (a.txt), Odd; give the role permission", ""},
 		{"a denial before the last result", lines{`{"type":"result","permission_denials":[{"tool_name":"Write"}]}`, good}, proc.Exit{}, "permission denied: Write;", ""},
-		{"progress", lines{`{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":30.2,"heartbeat":true}`, good}, proc.Exit{}, "", "heartbeat Bash 30 s"},
+		{"progress", lines{`{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":30.2,"heartbeat":true}`, good}, proc.Exit{}, "", "heartbeat Bash shell 30 s"},
 		{"a failed tool", lines{`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Bash","input":{"command":"go test"}}]}}`,
-			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","is_error":true}]}}`, good}, proc.Exit{}, "", "tool ended Bash failed"},
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","is_error":true,"content":"Exit code 1\nmore"}]}}`, good}, proc.Exit{}, "", "tool ended (failed) Bash shell Exit code 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := play([]byte(strings.Join(tt.lines, "\n")), 0, tt.exit)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -102,8 +103,11 @@ func (r *reader) readLine(text []byte) {
 		r.onUser(l)
 	case "system":
 		r.onSystem(l)
+	case "stream_event":
+		r.onStream(l)
 	case "tool_progress":
-		r.emit(agent.Event{Kind: agent.Heartbeat, Tool: agent.Clip(l.ToolName, maxName), Text: fmt.Sprintf("%.0f s", l.Elapsed)})
+		r.emit(agent.Event{Kind: agent.Heartbeat, Tool: agent.Clip(l.ToolName, maxName), Class: classOf(l.ToolName),
+			ID: agent.Clip(l.ToolUseID, maxName), Text: fmt.Sprintf("%.0f s", l.Elapsed)})
 	case "rate_limit_event":
 		r.noteLimit(l.RateLimit)
 	case "result":
@@ -128,7 +132,7 @@ func (r *reader) onAssistant(l *line) {
 		r.fault = l.Error
 	}
 	r.spent.message(l.Message)
-	for _, b := range l.Message.blocks() {
+	for _, b := range blocks(l.Message.Content) {
 		switch {
 		case b.Type == "text" && l.Parent == "" && b.Text != "":
 			r.text = agent.Clip(b.Text, maxText)
@@ -139,29 +143,61 @@ func (r *reader) onAssistant(l *line) {
 			if len(r.tools) < maxTools {
 				r.tools[id] = name
 			}
-			r.emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: id, Text: agent.ToolSubject(b.Input)})
+			r.emit(agent.Event{Kind: agent.ToolStarted, Tool: name, Class: classOf(name), ID: id, Text: agent.ToolSubject(b.Input), Sum: agent.Sum(b.Input)})
 		}
 	}
 }
 
 // onUser reports the tools that ended.
 func (r *reader) onUser(l *line) {
-	for _, b := range l.Message.blocks() {
+	for _, b := range blocks(l.Message.Content) {
 		if b.Type != "tool_result" {
 			continue
 		}
 		id := agent.Clip(b.ToolUseID, maxName)
-		e := agent.Event{Kind: agent.ToolEnded, Tool: r.tools[id], ID: id}
-		if b.IsError {
-			e.Text = "failed"
+		e := agent.Event{Kind: agent.ToolEnded, Tool: r.tools[id], Class: classOf(r.tools[id]), ID: id, Failed: b.IsError, Sum: agent.Sum(b.Content)}
+		if e.Failed {
+			e.Text = firstLine(b.Content)
 		}
 		delete(r.tools, id)
 		r.emit(e)
 	}
 }
 
+// onStream reports that the model writes. What it writes follows as a whole.
+func (r *reader) onStream(l *line) {
+	switch l.Stream.Type {
+	case "message_start", "content_block_start", "content_block_delta":
+		r.emit(agent.Event{Kind: agent.Writing})
+	default:
+		r.emit(agent.Event{Kind: agent.Heartbeat})
+	}
+}
+
+// classOf is the class of a tool of claude's. The tools of an MCP server have its name.
+func classOf(tool string) agent.ToolClass {
+	switch tool {
+	case "Bash", "BashOutput":
+		return agent.ShellTool
+	case "Edit", "MultiEdit", "Write", "NotebookEdit":
+		return agent.EditTool
+	case "WebFetch", "WebSearch":
+		return agent.WebTool
+	case "StructuredOutput":
+		return agent.ReplyTool
+	}
+	if strings.HasPrefix(tool, "mcp__") {
+		return agent.MCPTool
+	}
+	return agent.OtherTool
+}
+
 func (r *reader) onSystem(l *line) {
 	switch l.Subtype {
+	case "thinking_tokens":
+		r.emit(agent.Event{Kind: agent.Writing})
+	case "status":
+		r.emit(agent.Event{Kind: agent.Heartbeat})
 	case "init":
 		r.warnOfServers(l)
 	case "api_retry":

@@ -40,7 +40,11 @@ func play(stream []byte, size int, exit proc.Exit) readout {
 	var h readout
 	r := newReader(contract.Task, agent.Host{
 		Emit: func(e agent.Event) {
-			h.events = append(h.events, fmt.Sprintf("%s %s", e.Kind, strings.Join(strings.Fields(e.Tool+" "+e.Text), " ")))
+			kind := e.Kind.String()
+			if e.Failed {
+				kind += " (failed)"
+			}
+			h.events = append(h.events, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s", kind, e.Tool, e.Class, e.Text)), " "))
 		},
 		GiveUp: func(err error) { h.gaveUp = append(h.gaveUp, fmt.Sprintf("%T %v", err, err)) },
 	})

@@ -15,7 +15,7 @@ func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
 		return agent.Invocation{}, err
 	}
 	l := commandLine{argv: argv, scratch: a.Scratch}
-	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
 	l.add(grantFor(a).args()...)
 	l.option("--model", a.Model)
 	l.prompt(a)

@@ -1,6 +1,12 @@
 package codex
 
-import "strings"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+)
 
 // item is a part of a turn: a message of the model, or a tool call.
 type item struct {
@@ -16,8 +22,11 @@ type item struct {
 	Error    struct {
 		Message string `json:"message"`
 	} `json:"error"`
-	Query   string `json:"query"`
-	Changes []struct {
+	Output    string          `json:"aggregated_output"` // of a command
+	Arguments json.RawMessage `json:"arguments"`         // of MCP
+	Result    json.RawMessage `json:"result"`
+	Query     string          `json:"query"`
+	Changes   []struct {
 		Path string `json:"path"`
 		Kind string `json:"kind"`
 	} `json:"changes"`
@@ -62,9 +71,42 @@ func (i item) paths() string {
 	return strings.Join(all, ", ")
 }
 
-func (i item) outcome() string {
-	if i.Status == "completed" {
-		return ""
+// class is the class of the item's tool.
+func (i item) class() agent.ToolClass {
+	switch i.Type {
+	case "command_execution":
+		return agent.ShellTool
+	case "file_change":
+		return agent.EditTool
+	case "mcp_tool_call":
+		return agent.MCPTool
+	case "web_search":
+		return agent.WebTool
+	default:
+		return agent.OtherTool
 	}
-	return i.Status
+}
+
+func (i item) inputSum() uint32 {
+	name, what := i.tool()
+	return agent.Sum([]byte(name + "\n" + what + "\n" + string(i.Arguments)))
+}
+
+func (i item) resultSum() uint32 {
+	return agent.Sum([]byte(i.outcome() + "\n" + i.Output + "\n" + string(i.Result)))
+}
+
+// outcome is why a call failed; "" for one that did not.
+func (i item) outcome() string {
+	switch {
+	case i.Status == "completed":
+		return ""
+	case i.ExitCode != nil:
+		return fmt.Sprintf("exit status %d", *i.ExitCode)
+	case i.Error.Message != "":
+		said, _, _ := strings.Cut(i.Error.Message, "Stack backtrace:")
+		return agent.EventText(strings.TrimSpace(said))
+	default:
+		return i.Status
+	}
 }

@@ -65,6 +65,8 @@ func (r *reader) readEvent(line []byte) error {
 		r.Completed, r.failed = false, ""
 	case "item.started":
 		r.startItem(e.Item)
+	case "item.updated":
+		r.Emit(agent.Event{Kind: agent.Heartbeat, ID: e.Item.ID})
 	case "item.completed":
 		r.endItem(e.Item)
 	case "error":
@@ -79,7 +81,7 @@ func (r *reader) readEvent(line []byte) error {
 
 func (r *reader) startItem(i item) {
 	if name, what := i.tool(); name != "" {
-		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, ID: i.ID, Text: agent.EventText(what)})
+		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: name, Class: i.class(), ID: i.ID, Text: agent.EventText(what), Sum: i.inputSum()})
 	}
 }
 
@@ -90,9 +92,11 @@ func (r *reader) endItem(i item) {
 		if strings.Contains(i.Error.Message, "requires approval") {
 			r.denials.Warn(r.Emit, agent.EventText(fmt.Sprintf("permission denied: %s %s (only servers that mcp_config of the role names are approved, and none with permission: read-only)", name, i.Tool)))
 		}
-		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, ID: i.ID, Text: i.outcome()})
+		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, Class: i.class(), ID: i.ID, Text: i.outcome(), Failed: i.Status != "completed", Sum: i.resultSum()})
 	case i.Type == "agent_message":
 		r.Set(i.Text)
+	case i.Type == "reasoning":
+		r.Emit(agent.Event{Kind: agent.Writing})
 	case i.Type == "error":
 		// No fault of the turn: an unknown model's name is said in this way.
 		r.Emit(agent.Event{Kind: agent.Text, Text: agent.EventText("warning: " + i.Message)})
@@ -136,7 +140,7 @@ func (r *reader) failTurn(text string) {
 		r.failed = "the turn failed"
 	}
 	r.Completed = false
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(r.failed)})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(r.failed), Failed: true})
 }
 
 func (r *reader) completeTurn(u *usage) {

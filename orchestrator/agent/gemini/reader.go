@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -32,6 +33,7 @@ type event struct {
 	ToolName   string          `json:"tool_name"`
 	ToolID     string          `json:"tool_id"`
 	Parameters json.RawMessage `json:"parameters"`
+	Output     string          `json:"output"` // of a tool
 	Status     string          `json:"status"`
 	Error      struct {
 		Type    string `json:"type"`
@@ -60,6 +62,7 @@ func (r *reader) readEvent(line []byte) error {
 	case "message":
 		if e.Role == "assistant" {
 			r.Add(e.Content)
+			r.Emit(agent.Event{Kind: agent.Writing})
 		}
 	case "tool_use":
 		r.startTool(e)
@@ -82,7 +85,8 @@ func (r *reader) startTool(e event) {
 	if len(r.tools) < maxTools {
 		r.tools[e.ToolID] = e.ToolName
 	}
-	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.ToolName, ID: e.ToolID, Text: agent.ToolSubject(e.Parameters)})
+	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.ToolName, Class: classOf(e.ToolName), ID: e.ToolID,
+		Text: agent.ToolSubject(e.Parameters), Sum: agent.Sum(e.Parameters)})
 }
 
 // endTool notes a denial: a tool that would need a person's consent is refused by a policy.
@@ -96,7 +100,24 @@ func (r *reader) endTool(e event) {
 	if e.Error.Type == "policy_violation" && r.denied == "" {
 		r.denied = name + " (" + text + ")"
 	}
-	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, ID: e.ToolID, Text: text})
+	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, Class: classOf(name), ID: e.ToolID, Text: text, Failed: e.Status != "success",
+		Sum: agent.Sum([]byte(text + "\n" + e.Output))})
+}
+
+// classOf is the class of a tool of gemini's; those of MCP servers begin with mcp_.
+func classOf(tool string) agent.ToolClass {
+	switch tool {
+	case "run_shell_command":
+		return agent.ShellTool
+	case "write_file", "replace":
+		return agent.EditTool
+	case "web_fetch", "google_web_search":
+		return agent.WebTool
+	}
+	if strings.HasPrefix(tool, "mcp_") {
+		return agent.MCPTool
+	}
+	return agent.OtherTool
 }
 
 func (r *reader) readResult(e event) {
@@ -106,7 +127,7 @@ func (r *reader) readResult(e event) {
 		r.spent = &agent.Spending{Input: s.Input, Cached: s.Cached, Output: s.Output}
 		r.Emit(agent.Event{Kind: agent.Usage, Text: fmt.Sprintf("%d tokens read, %d written", s.Input, s.Output)})
 	}
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(e.Status + " " + r.failed)})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(e.Status + " " + r.failed), Failed: e.Status != "success"})
 }
 
 // End trusts neither the exit status, 0 after a cut stream or a signal, nor the result alone.

@@ -43,7 +43,12 @@ type part struct {
 	State  struct {
 		Status string          `json:"status"`
 		Input  json.RawMessage `json:"input"`
+		Output string          `json:"output"`
 		Error  string          `json:"error"`
+
+		Metadata struct {
+			Exit *int `json:"exit"` // of a command
+		} `json:"metadata"`
 	} `json:"state"`
 }
 
@@ -86,14 +91,34 @@ func (r *reader) readEvent(line []byte) error {
 func (r *reader) reportTool(p part) {
 	r.Discard()
 	what := agent.ToolSubject(p.State.Input)
-	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: p.Tool, ID: p.CallID, Text: what})
-	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, ID: p.CallID, Text: agent.EventText(p.State.Error)})
+	class := classOf(p.Tool)
+	r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: p.Tool, Class: class, ID: p.CallID, Text: what, Sum: agent.Sum(p.State.Input)})
+	fault := agent.EventText(p.State.Error)
+	if exit := p.State.Metadata.Exit; exit != nil && *exit != 0 {
+		fault = fmt.Sprintf("exit status %d", *exit)
+	}
+	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, Class: class, ID: p.CallID, Text: fault,
+		Failed: fault != "", Sum: agent.Sum([]byte(fault + "\n" + p.State.Output))})
 	refused := strings.Contains(p.State.Error, "rejected permission") || strings.Contains(p.State.Error, "a rule which prevents you")
 	if refused && r.denied == "" {
 		r.denied = p.Tool
 		if what != "" {
 			r.denied += " (" + what + ")"
 		}
+	}
+}
+
+// classOf is the class of a tool of opencode's. Those of MCP servers cannot be told from others.
+func classOf(tool string) agent.ToolClass {
+	switch tool {
+	case "bash":
+		return agent.ShellTool
+	case "edit", "write", "patch":
+		return agent.EditTool
+	case "webfetch", "websearch":
+		return agent.WebTool
+	default:
+		return agent.OtherTool
 	}
 }
 
@@ -118,7 +143,7 @@ func (r *reader) readFault(f *fault) {
 		f = &fault{}
 	}
 	r.fault = f
-	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(f.String())})
+	r.Emit(agent.Event{Kind: agent.Result, Text: agent.EventText(f.String()), Failed: true})
 }
 
 // End takes a reply only from the last step, and only if opencode marks it as the last.

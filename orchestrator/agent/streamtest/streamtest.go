@@ -27,7 +27,7 @@ type Transcript struct {
 func (h Transcript) String() string {
 	var b strings.Builder
 	for _, e := range h.Events {
-		fmt.Fprintf(&b, "%s [%s]\n", e, e.ID)
+		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s [%s] %s", e, e.ID, e.Class)))
 	}
 	for _, err := range h.GaveUp {
 		fmt.Fprintf(&b, "given up: %s\n", DescribeError(err))

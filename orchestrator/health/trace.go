@@ -1,0 +1,187 @@
+package health
+
+import (
+	"slices"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// Trace is what a running agent has shown of its work so far. It is not safe for concurrent use.
+type Trace struct {
+	Started  time.Time
+	Activity time.Time // the last sign of any kind; zero before the first
+	Progress time.Time // the last sign that the work goes on; zero before the first
+	Finished time.Time // the final event; zero before it
+
+	Failures int         // calls of tools that failed, and provider retries, in a row
+	Failed   agent.Event // the last of them
+	Last     agent.Event // the last event that says something to people
+
+	session bool // it has named its session: a model is at work
+	calls   []call
+	same    repeat
+}
+
+// call is a call of a tool, open or not.
+type call struct {
+	Call
+	sum   uint32
+	ended time.Time // zero: it is open
+}
+
+// Call is an open call of a tool.
+type Call struct {
+	ID    string
+	Tool  string
+	Class agent.ToolClass
+	Text  string // what the call is about
+	Since time.Time
+}
+
+// repeat is a call that an agent makes again and again, with the same result.
+type repeat struct {
+	tool          string
+	input, result uint32
+	times         int
+}
+
+const (
+	// maxCalls bounds how many calls are remembered: an agent may never end one.
+	maxCalls = 64
+	// sameCall is how many times the same call may have the same result before each counts as an
+	// error.
+	sameCall = 5
+)
+
+// NewTrace begins the trace of an agent that was started at a time.
+func NewTrace(started time.Time) *Trace { return &Trace{Started: started} }
+
+// Print notes output that no event tells of.
+func (t *Trace) Print(at time.Time) { t.Activity = at }
+
+// Note notes an event.
+func (t *Trace) Note(e agent.Event) {
+	t.Activity = e.Time
+	if e.IsProgress() {
+		t.Progress = e.Time
+	}
+	switch e.Kind {
+	case agent.ToolStarted:
+		t.open(e)
+	case agent.ToolEnded:
+		t.end(e)
+	case agent.Retry:
+		t.fail(e)
+	case agent.Text, agent.Writing:
+		if t.Failed.Kind == agent.Retry {
+			t.Failures = 0
+		}
+	case agent.Result:
+		t.Finished, t.Failures = e.Time, 0
+	case agent.Session:
+		t.session, t.Finished = true, time.Time{}
+	}
+	switch e.Kind {
+	case agent.Writing, agent.Heartbeat, agent.Usage:
+	default:
+		t.Last = e
+	}
+}
+
+// fail counts an error. Calls that fail and provider retries are counted apart: only the same kind
+// goes on.
+func (t *Trace) fail(e agent.Event) {
+	if t.Failures > 0 && t.Failed.Kind != e.Kind {
+		t.Failures = 0
+	}
+	t.Failures++
+	t.Failed = e
+}
+
+func (t *Trace) open(e agent.Event) {
+	if len(t.calls) == maxCalls {
+		oldest := max(0, slices.IndexFunc(t.calls, func(c call) bool { return !c.ended.IsZero() }))
+		t.calls = slices.Delete(t.calls, oldest, oldest+1)
+	}
+	t.calls = append(t.calls, call{Call: Call{ID: e.ID, Tool: e.Tool, Class: e.Class, Text: e.Text, Since: e.Time}, sum: e.Sum})
+}
+
+func (t *Trace) end(e agent.Event) {
+	for i := range t.calls {
+		c := &t.calls[i]
+		if c.ID != e.ID || !c.ended.IsZero() {
+			continue
+		}
+		c.ended = e.Time
+		if t.repeats(repeat{tool: c.Tool, input: c.sum, result: e.Sum}) || e.Failed {
+			t.fail(e)
+		} else {
+			t.Failures = 0
+		}
+		return
+	}
+}
+
+// repeats says whether a call was made too often with the same result.
+func (t *Trace) repeats(r repeat) bool {
+	if r.input == 0 || r.result == 0 {
+		t.same = repeat{}
+		return false
+	}
+	r.times = t.same.times
+	if r != t.same {
+		r.times = 0
+	}
+	r.times++
+	t.same = r
+	return r.times >= sameCall
+}
+
+// Open are the calls that are open, in the order in which they began.
+func (t *Trace) Open() []Call { return t.OpenAt(t.Activity) }
+
+// OpenAt are the calls that were open at a time. Calls that ended long before the last ones are
+// forgotten.
+func (t *Trace) OpenAt(at time.Time) []Call {
+	var open []Call
+	for _, c := range t.calls {
+		if c.ended.IsZero() || c.ended.After(at) {
+			open = append(open, c.Call)
+		}
+	}
+	return open
+}
+
+// Wait is what an agent waits for.
+type Wait int
+
+// What an agent may wait for. Nothing is known of a program that tells of no model.
+const (
+	Unknown     Wait = iota
+	ForTools         // calls of tools are open
+	ForProvider      // the provider refused, and the program tries again
+	ForModel
+)
+
+// Waiting is what the agent waits for.
+func (t *Trace) Waiting() Wait {
+	switch {
+	case len(t.Open()) > 0:
+		return ForTools
+	case t.Failures > 0 && t.Failed.Kind == agent.Retry:
+		return ForProvider
+	case t.session && t.Finished.IsZero():
+		return ForModel
+	default:
+		return Unknown
+	}
+}
+
+// Asked is from when on the agent has waited for its model.
+func (t *Trace) Asked() time.Time {
+	if t.Last.Time.After(t.Progress) {
+		return t.Last.Time
+	}
+	return t.Progress
+}
