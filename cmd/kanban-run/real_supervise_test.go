@@ -145,6 +145,9 @@ func TestRealSupervise(t *testing.T) {
 	if !s.isRaw() {
 		t.Error("the terminal is not raw: what the agent says and what is typed would mix")
 	}
+	s.types("/cost\r")
+	s.sees("Estimated cost:")
+	s.sees("No model was asked")
 	s.types("please write a parser\r")
 	for _, text := range []string{"[Write]", "The work is done.", "Supervisor phase", "supervisor: Add a test.", "sends the work back (1 of at most 10)",
 		"Round 1 is done.", "supervisor: Run it.", "Round 2 is done.", "supervisor: All is there.", "the task is completed. It is your turn."} {

@@ -88,6 +88,7 @@ type Event struct {
 	ID     string    `json:"id,omitempty"` // of a call of a tool, or of a session
 	Text   string    `json:"text,omitempty"`
 	Failed bool      `json:"failed,omitempty"` // of a result or of a call that has ended: it is an error
+	Local  bool      `json:"local,omitempty"`  // of a result: the program answered, and asked no model
 
 	Sum uint32 `json:"-"` // of all that the call was given, or of all that it returned; 0 where the program does not tell
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -241,6 +242,7 @@ type phase struct {
 	*program
 	working  bool // it has a message and has not stopped since
 	more     bool // it got a message while it worked
+	worked   bool // its model has done something
 	stopping bool // the person has interrupted it
 	failed   bool // it could not do what it was told
 	leaving  bool // the person has asked to leave while the agent was idle
@@ -301,11 +303,17 @@ func (p *phase) judgeEnding() ending {
 // handleEvent shows an event and reports whether the agent has stopped.
 func (p *phase) handleEvent(e agent.Event) (stopped bool) {
 	p.settled = nil
+	if e.Kind == agent.Result && !e.Local {
+		p.worked = true
+	}
 	switch {
 	case e.Kind == agent.Session:
 		p.session = e.ID
 	case e.Kind != agent.Result || !p.working:
 		p.Screen.Agent(e)
+	case e.Local && !p.worked && !p.stopping:
+		p.skipCommand()
+		return false
 	case e.Failed && !p.stopping:
 		p.passTurn("The agent could not do it: " + e.Text + ".")
 		p.failed = true
@@ -320,6 +328,17 @@ func (p *phase) handleEvent(e agent.Event) (stopped bool) {
 		return true
 	}
 	return false
+}
+
+// skipCommand goes on after a command such as /cost, which the program answers itself: there is no
+// work that the supervisor could look at.
+func (p *phase) skipCommand() {
+	if at := slices.IndexFunc(p.asked, func(text string) bool { return strings.HasPrefix(text, "/") }); at >= 0 {
+		p.asked = slices.Delete(p.asked, at, at+1)
+	}
+	if p.working, p.more = p.more, false; !p.working {
+		p.Screen.Notice("No model was asked, so there is nothing to supervise. It is your turn.")
+	}
 }
 
 // handleLine sends the person's message, and keeps it for the supervisor. Seed 003, "捕获用户输入".

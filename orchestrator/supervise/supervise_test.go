@@ -89,6 +89,9 @@ func playAgent(dir string, resumed []string) int {
 			print("failure", "API Error: 500")
 		case l.Text == "login":
 			print("login", "Not logged in")
+		case l.Text == "/cost":
+			print("text", "$0.00")
+			print("local", "")
 		default:
 			print("text", "did: "+l.Text)
 			print("result", "")
@@ -190,6 +193,8 @@ func (r *fakeReader) line(data []byte) {
 		r.host.Emit(agent.Event{Kind: agent.Result, Text: l.Text, Failed: true})
 	case "result":
 		r.host.Emit(agent.Event{Kind: agent.Result})
+	case "local":
+		r.host.Emit(agent.Event{Kind: agent.Result, Local: true})
 	}
 }
 
@@ -355,6 +360,23 @@ func TestSayMoreWhileItWorks(t *testing.T) {
 	if asked := s.file("asked"); !strings.Contains(asked, "wait for me") ||
 		!strings.Contains(asked, "<input>\nnow\n</input>") {
 		t.Errorf("the supervisor was asked %q, want both messages", asked)
+	}
+}
+
+// TestCommand: what the agent's program answers itself is no work, and costs no supervisor.
+func TestCommand(t *testing.T) {
+	s := startSite(t, 1, "[TASK_COMPLETED]")
+	s.lines <- "/cost"
+	s.waitFor("agent: $0.00")
+	s.waitFor("== No model was asked")
+	s.lines <- "write a parser"
+	s.waitFor("agent: did: write a parser")
+	s.waitFor("task is completed")
+	s.lines <- "/cost"
+	s.waitFor("== No model was asked")
+	s.leave(nil)
+	if asked := s.file("asked"); strings.Contains(asked, "/cost") || strings.Count(asked, "session s1") != 1 {
+		t.Errorf("the supervisor was asked %q, want the work only, once", asked)
 	}
 }
 

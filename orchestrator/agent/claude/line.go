@@ -88,6 +88,7 @@ type result struct {
 	APIError       string                `json:"api_error"`
 	Usage          usage                 `json:"usage"`
 	CostUSD        price                 `json:"total_cost_usd"`
+	Turns          *int                  `json:"num_turns"` // of the model; 0 after a command such as /cost
 	Since          map[string]modelUsage `json:"model_usage_since_last_result"`
 }
 

@@ -74,6 +74,7 @@ func (r *reader) giveUp(err error) {
 // resultEvent describes the last result, in claude's words when it failed.
 func (r *reader) resultEvent() agent.Event {
 	e := agent.Event{Kind: agent.Result, Text: r.subtype, Failed: r.last.IsError}
+	e.Local = !e.Failed && r.last.Turns != nil && *r.last.Turns == 0 && r.last.Usage == usage{}
 	if e.Failed {
 		e.Text = r.describeError()
 	}
