@@ -54,8 +54,12 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 			return nil, err
 		}
 	}
+	if e.GoesOn && (!player.Resumes || step.GoesOn.Adapter != player.Adapter.Name()) {
+		e = step.Afresh()
+	}
 	c := &call{Spawn: e, player: player, session: make(chan string, 1)}
-	c.intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: player.Adapter.Name(), Command: player.Shown, From: e.From, Fork: e.Fork}
+	c.intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: player.Adapter.Name(), Command: player.Shown, From: e.From, Fork: e.Fork,
+		Resumes: player.Resumes, GoesOn: e.GoesOn}
 	if e.Call == flow.TaskCall && !r.DryRun {
 		c.intent.Plan = plan
 	}
@@ -206,7 +210,10 @@ func (r *run) readInput(inline json.RawMessage, stored string) (contract.Input, 
 func (r *run) setSpec(c *call) error {
 	a := c.player.Assignment
 	a.Contract, a.Input, a.Scratch = contract.Of(c.Call), c.input.JSON, r.dir.Scratch()
-	if c.input.Text != "" {
+	switch {
+	case c.GoesOn:
+		a.Follow = &agent.Follow{Session: c.From, Text: c.input.GoOn()}
+	case c.input.Text != "":
 		a.Follow = &agent.Follow{Session: c.From, Fork: c.Fork, Text: c.input.Text}
 	}
 	if c.Call == flow.ManagerCall {

@@ -30,6 +30,8 @@
 //	 │                                    │  └───► stopped    ATTEMPT_STOPPED: due again, and no retry is spent
 //	 └── stopped by the next run ◄────────┴─ the run died: what is left of the attempt is ended by its mark first
 //
+// An attempt behind a stopped one goes on in the session of that one, where the agent's tool knows it.
+//
 // # Packages
 //
 // An arrow points to what a package imports; deps_test.go holds all of them, with a reason for each. There is no
@@ -95,8 +97,8 @@
 //
 // Events are appended to the journal in memory and committed, with one sync, before the next act that the world
 // can see: the start of an agent, a write to the board, the end of the run. An observer hears of an event only
-// after its commit. So what was reported is on disk, what is on disk and unfinished is started again with the same
-// input, and a reply that is on disk is never asked for twice. An input that is too long for the journal is stored
+// after its commit. So what was reported is on disk, what is on disk and unfinished goes on in its session or, where it
+// has none, is started again with the same input, and a reply that is on disk is never asked for twice. An input that is too long for the journal is stored
 // under its SHA-256, and synced, before the intent that names it. The processes of a step bear a mark that is
 // journaled with the step (see proc.Mark): what a killed run left behind is found by it and ended before anything
 // is started anew.

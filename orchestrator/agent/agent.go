@@ -61,7 +61,7 @@ func (e *LimitError) Error() string { return e.Text }
 
 // Hint says what to do about it.
 func (e *LimitError) Hint() string {
-	return "raise max_turns or max_cost of the role, or --max-attempt-cost, or make the task smaller; the same command starts the attempt afresh"
+	return "raise max_turns or max_cost of the role, or --max-attempt-cost, or make the task smaller; the same command goes on in its session, or starts the attempt afresh where it has none"
 }
 
 // Permission says what an agent may do without asking: a run is unattended.

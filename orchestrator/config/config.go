@@ -40,6 +40,7 @@ type Settings struct {
 	MaxOutput      int64 // in bytes; 0: no limit
 	Redact         []Hidden
 	Env            Env
+	Watch          Watch
 
 	StartDir string // where kanban-run was started
 	FileDir  string // the settings file's folder; "" without such a file
@@ -53,6 +54,11 @@ type Limits struct {
 	Steps, TaskSteps            int // of the run, and of each task in it
 	Cost, TaskCost, AttemptCost int64
 	Duration, TaskDuration      time.Duration
+}
+
+// Watch says how running agents are watched: seed 000.
+type Watch struct {
+	Resume string // "session": work that was cut short goes on in its session; or "fresh"
 }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a

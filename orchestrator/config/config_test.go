@@ -51,7 +51,7 @@ func load(t *testing.T, input Input) (*Settings, []Origin) {
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
 	want := &Settings{OnDivergence: "accept", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
-		MaxOutput: 1 << 30, StartDir: "/start"}
+		MaxOutput: 1 << 30, StartDir: "/start", Watch: Watch{Resume: "session"}}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
 	}
@@ -81,6 +81,7 @@ keep_output: true
 max_output: 64M
 on_divergence: freeze
 redact: [internal.example, $DSN, $UNSET]
+watch: {resume: fresh}
 env:
   pass: [NPM_TOKEN, "AWS_*"]
   set: {MODE: fast, LEVEL: 3, EMPTY: }
@@ -100,6 +101,7 @@ env:
 		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"},
 			Set:  map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 			Only: []string{"PATH"}},
+		Watch:    Watch{Resume: "fresh"},
 		StartDir: input.StartDir, FileDir: dir,
 	}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{})); diff != "" {
@@ -252,6 +254,7 @@ func TestOrigins(t *testing.T) {
 		{"max_task_cost", "0", "default"},
 		{"max_task_duration", "0", "default"},
 		{"max_attempt_cost", "0", "default"},
+		{"watch.resume", "session", "default"},
 		{"jobs", "2", "flag --jobs"},
 		{"strict", "false", "default"},
 		{"keep_output", "false", "default"},
@@ -274,7 +277,7 @@ func TestFilesWithoutSettings(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": " ", "comments": "# nothing\n", "null": "~\n", "BOM": "\ufefftimeout:\n",
 		"CRLF":      "timeout:\r\njobs: ~\r\nenv:\r\nredact:\r\n",
-		"empty env": "env: {pass: , set: , only: }\n", "one document with a marker": "---\njobs: 1\n",
+		"empty env": "env: {pass: , set: , only: }\nwatch:\n", "empty watch": "watch: {resume: }\n", "one document with a marker": "---\njobs: 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if s, _ := load(t, in(t, text, nil, nil)); s.Timeout != time.Hour || s.Jobs != 1 {
@@ -297,7 +300,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("setting %s has no help or is there twice", s.Name)
 		}
 		seen[s.Name] = true
-		if want := "KANBAN_RUN_" + strings.ToUpper(s.Name); s.Variable != "" && s.Variable != want {
+		if want := "KANBAN_RUN_" + strings.ReplaceAll(strings.ToUpper(s.Name), ".", "_"); s.Variable != "" && s.Variable != want {
 			t.Errorf("variable of %s = %s, want %s", s.Name, s.Variable, want)
 		}
 		if want := strings.ReplaceAll(s.Name, "_", "-"); s.Flag != "" && s.Flag != want {
@@ -372,6 +375,8 @@ func TestRefusals(t *testing.T) {
 			hint: "write $NAME, or quote a text that does not begin with $"},
 		{name: "env is a list", file: "env: [A]\n", want: "F:1: env must be a mapping",
 			hint: "write env: {pass: [NAME], set: {NAME: value}}"},
+		{name: "unknown key in watch", file: "watch:\n  resum: fresh\n", want: `F:2: unknown key "resum" in watch`, hint: "did you mean resume?"},
+		{name: "watch is no mapping", file: "watch: fresh\n", want: "F:1: watch must be a mapping", hint: "write watch: {resume: session}"},
 		{name: "unknown key in env", file: "env:\n  pas: [A]\n", want: `F:2: unknown key "pas" in env`,
 			hint: "did you mean pass?"},
 		{name: "env.pass with a dollar", file: "env:\n  pass: [$A]\n", want: `F:2: env.pass: "$A" is no variable name`,

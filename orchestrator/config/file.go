@@ -134,6 +134,8 @@ func (f *settingsFile) read(root *yaml.Node) {
 			// `timeout:` without a value is the default, as if the line were missing.
 		case key.Value == "env":
 			f.env(value)
+		case key.Value == "watch":
+			f.watch(value)
 		case key.Value == "redact":
 			f.readList("redact", value)
 		case key.Value == "workdir":
@@ -156,7 +158,7 @@ func fileKeys() []string {
 			keys = append(keys, s.Name)
 		}
 	}
-	return append(keys, "env")
+	return append(keys, "env", "watch")
 }
 
 func known() string { return "the settings are " + strings.Join(fileKeys(), ", ") }
@@ -203,6 +205,28 @@ func (f *settingsFile) env(value *yaml.Node) {
 		default:
 			f.fail(key, suggest(key.Value, []string{"pass", "set", "only"}, "env has the keys "),
 				"unknown key %q in env", key.Value)
+		}
+	}
+}
+
+func (f *settingsFile) watch(value *yaml.Node) {
+	if value.Kind != yaml.MappingNode {
+		f.fail(value, "write watch: {resume: session}", "watch must be a mapping")
+		return
+	}
+	var keys []string
+	for _, s := range Table() {
+		if name, ok := strings.CutPrefix(s.Name, "watch."); ok {
+			keys = append(keys, name)
+		}
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		key, v := value.Content[i], value.Content[i+1]
+		switch {
+		case !slices.Contains(keys, key.Value):
+			f.fail(key, suggest(key.Value, keys, "watch has the keys "), "unknown key %q in watch", key.Value)
+		case v.Tag != "!!null":
+			f.scalar("watch."+key.Value, "", v)
 		}
 	}
 }

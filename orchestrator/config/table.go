@@ -38,7 +38,7 @@ func Table() []Setting {
 }
 
 // rows must not be changed.
-var rows = sync.OnceValue(func() []row { return slices.Concat(agentRows(), limitRows(), otherRows()) })
+var rows = sync.OnceValue(func() []row { return slices.Concat(agentRows(), limitRows(), watchRows(), otherRows()) })
 
 // agentRows are about which agents work, where, and for how long.
 func agentRows() []row {
@@ -95,6 +95,15 @@ func limitRows() []row {
 			Variable: "KANBAN_RUN_MAX_ATTEMPT_COST", InFile: true, Default: "0",
 			Help: "have an agent end its attempt at USD, if its adapter can; 0: no limit"},
 			func(s *Settings, v, _ string) (err error) { s.Limits.AttemptCost, err = parseDollars(v); return err }},
+	}
+}
+
+// watchRows say how running agents are watched.
+func watchRows() []row {
+	return []row{
+		{Setting{Name: "watch.resume", Variable: "KANBAN_RUN_WATCH_RESUME", InFile: true, Default: "session",
+			Help: "session: work that was cut short goes on in its session, where the agent has one; fresh: it starts again"},
+			func(s *Settings, v, _ string) error { s.Watch.Resume = v; return checkOneOf(v, "session", "fresh") }},
 	}
 }
 

@@ -32,6 +32,9 @@ func (s *State) freshen() {
 	if step.Unsettled != "" && step.Work != nil {
 		step.beginWork()
 	}
+	if step.Rejected > 0 {
+		step.GoesOn = nil // more of the same conversation has not helped
+	}
 	step.Rejected, step.Lost, step.Disagreed, step.Unsettled = 0, 0, false, ""
 }
 
@@ -82,6 +85,15 @@ func (e AttemptStarted) apply(s *State) error {
 	if e.Call == TaskCall {
 		step.Plan = e.Plan
 	}
+	if !e.GoesOn {
+		step.GoesOn = nil
+	}
+	if step.At = nil; e.Resumes {
+		step.At = &Thread{Adapter: e.Adapter}
+		if !e.Fork {
+			step.At.Session = e.From
+		}
+	}
 	return nil
 }
 
@@ -96,7 +108,7 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 	if !s.isRunning(r) {
 		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
 	}
-	s.Step.Running = 0
+	s.Step.Running, s.Step.At = 0, nil
 	if r.Call.IsReview() {
 		session = "" // a person goes on in the session of the work
 	}
@@ -111,6 +123,7 @@ func (e SessionNamed) apply(s *State) error {
 	if !e.Call.IsReview() {
 		s.Session = e.Session
 	}
+	s.Step.At = s.Step.At.named(e.Session)
 	return nil
 }
 
@@ -149,8 +162,18 @@ func (p *Plan) first() Call {
 	return ReviewCall
 }
 
+// named is the thread once its session is known. It is a copy: an event that is refused leaves the
+// state as it was.
+func (t *Thread) named(session string) *Thread {
+	if t == nil || session == "" {
+		return t
+	}
+	return &Thread{Adapter: t.Adapter, Session: session}
+}
+
 // begin makes a call due, with an input and retries of its own.
 func (s *Step) begin(c Call) {
+	s.GoesOn = nil
 	s.Call, s.Input, s.InputSHA, s.Stored, s.Rejected, s.LastReason = c, nil, "", "", 0, ""
 }
 
@@ -178,6 +201,8 @@ func (e ReplyRejected) apply(s *State) error {
 	if e.Lost && step.Work != nil && e.Call != ManagerCall {
 		step.Lost++
 		step.beginWork()
+	} else if e.Lost && step.GoesOn != nil {
+		step.GoesOn = nil
 	} else {
 		step.Rejected++
 	}
@@ -186,8 +211,15 @@ func (e ReplyRejected) apply(s *State) error {
 }
 
 func (e AttemptStopped) apply(s *State) error {
+	var at *Thread
+	if s.Step != nil {
+		at = s.Step.At
+	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
+	}
+	if t := at.named(e.Session); t != nil && t.Session != "" {
+		s.Step.GoesOn = t
 	}
 	s.Step.Left = e.Left
 	return nil
@@ -232,7 +264,7 @@ func (e CallRestarted) apply(s *State) error {
 // restart makes the open call a new series of attempts on the board as it is now: what a Manager
 // attempt may have done to it is part of it. Work that is under review stays done.
 func (s *Step) restart(sha string) {
-	s.Before, s.Input, s.InputSHA, s.Stored = nil, nil, "", ""
+	s.Before, s.Input, s.InputSHA, s.Stored, s.GoesOn = nil, nil, "", "", nil
 	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
 	if s.Work == nil {
 		s.Started = 0

@@ -9,6 +9,8 @@ type Spawn struct {
 	AttemptRef
 	From string // the session to go on in; "": the program starts a new one
 	Fork bool   // it goes on in a copy of that session, which stays as it is
+
+	GoesOn bool // with work that was cut short, in the session itself
 }
 
 // WriteBoard records the Manager's accepted reply: it writes onto the board what the Manager did

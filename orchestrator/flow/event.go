@@ -76,6 +76,8 @@ type AttemptStarted struct {
 	Plan    *Plan           `json:"plan,omitempty"`             // with an attempt of a task call whose work is reviewed
 	From    string          `json:"from,omitempty" text:"free"` // the session that it goes on in
 	Fork    bool            `json:"fork,omitempty"`             // in a copy of that session
+	Resumes bool            `json:"resumes,omitempty"`          // if it is cut short, its work goes on in its session
+	GoesOn  bool            `json:"goes_on,omitempty"`          // it goes on with work that was cut short
 	// Stored names a file of the run, by the SHA-256 of its bytes in hex, that holds the rest of
 	// Input: the list of tasks of a Manager's, the whole of a string.
 	Stored string `json:"stored,omitempty"`
@@ -154,7 +156,8 @@ type ReviewHeld struct {
 }
 
 // AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was
-// interrupted, a limit of time was reached, or the run died. It costs no retry.
+// interrupted, a limit of time was reached, or the run died. It costs no retry. The next attempt
+// goes on in its session where it has one and its AttemptStarted says so.
 type AttemptStopped struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`

@@ -113,6 +113,14 @@ func inForm(version int, s, own State) State {
 	if version >= snapshotVersion {
 		return s
 	}
+	if s.Step != nil {
+		step := *s.Step
+		step.At, step.GoesOn = nil, nil
+		s.Step = &step
+	}
+	if version >= 5 {
+		return s
+	}
 	s.Strict, s.Finished, s.NotOK, s.Last.Task, s.Last.Accepted = false, 0, nil, "", ""
 	if version == 4 {
 		return s

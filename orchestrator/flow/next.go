@@ -89,9 +89,18 @@ func (s *Step) isExhausted(l Limits) bool {
 	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
 }
 
-// spawn is the next attempt of the call that is due. A supervisor sees the work in a copy of its
-// session; work that was sent back goes on in the session itself, where it has one.
+// spawn is the next attempt of the call that is due. Work that was cut short goes on in its session.
 func (s *Step) spawn() Spawn {
+	e := s.Afresh()
+	if s.GoesOn != nil {
+		e.From, e.Fork, e.GoesOn = s.GoesOn.Session, false, true
+	}
+	return e
+}
+
+// Afresh is the next attempt of the call that is due, from its beginning. A supervisor sees the work
+// in a copy of its session; work that was sent back goes on in the session itself, where it has one.
+func (s *Step) Afresh() Spawn {
 	e := Spawn{AttemptRef: AttemptRef{Step: s.Number, Call: s.Call, Task: s.Task, Role: s.CallRole(), Attempt: s.Started + 1}}
 	if s.Work != nil && s.Call != ManagerCall {
 		e.Round = s.Round

@@ -21,6 +21,7 @@ type play struct {
 	plan   *flow.Plan
 	board  flow.Board
 	events []flow.Event
+	resumes string // the adapter whose agents go on in their sessions; "": none does
 }
 
 func newPlay(t *testing.T, plan *flow.Plan, limits flow.Limits) *play {
@@ -51,7 +52,8 @@ func (p *play) begin() flow.AttemptRef {
 	if p.Step == nil {
 		p.record(flow.StepStarted{Step: spawn.Step, Task: spawn.Task, Role: spawn.Role, BoardSHA: p.board.SHA})
 	}
-	e := flow.AttemptStarted{AttemptRef: spawn.AttemptRef, From: spawn.From, Fork: spawn.Fork}
+	e := flow.AttemptStarted{AttemptRef: spawn.AttemptRef, From: spawn.From, Fork: spawn.Fork, GoesOn: spawn.GoesOn,
+		Adapter: p.resumes, Resumes: p.resumes != "" && !spawn.Call.IsReview()}
 	if p.Step.Input == nil {
 		e.Input = json.RawMessage(`{}`)
 	}

@@ -1,7 +1,10 @@
 package flow
 
-// lostRun is the reason of an attempt whose run died.
-const lostRun = "the run died before the attempt's end was known; it is started again with the same input"
+// The reasons of an attempt whose run died.
+const (
+	lostRun    = "the run died before the attempt's end was known; it is started again with the same input"
+	resumedRun = "the run died before the attempt's end was known; the work goes on in its session"
+)
 
 // Reopen closes what an earlier run left open and is no longer true of the board, whose bytes have
 // the given SHA-256. It applies the events by record; view reads the board in the state that they
@@ -36,7 +39,11 @@ func (s *Step) closeAttempt() Event {
 	}
 	ref := s.spawn().AttemptRef
 	ref.Attempt = s.Running
-	return AttemptStopped{AttemptRef: ref, Millis: s.Worked, Spent: s.Paid.Unfinished(), Reason: lostRun}
+	e := AttemptStopped{AttemptRef: ref, Millis: s.Worked, Spent: s.Paid.Unfinished(), Reason: lostRun}
+	if s.At != nil && s.At.Session != "" {
+		e.Session, e.Reason = s.At.Session, resumedRun
+	}
+	return e
 }
 
 // restartEdited starts the open call afresh where a person changed the board between two runs; nil: no

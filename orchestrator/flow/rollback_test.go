@@ -209,8 +209,8 @@ func TestSnapshotForm(t *testing.T) {
 		flow.BoardWriteStarted{Step: 1}, flow.RunInterrupted{Outcome: flow.Later, Until: "2026-11-22T00:00:00Z"})
 	form := func(b *book) string {
 		s := b.Snapshot("b")
-		if s.Version != 6 {
-			t.Errorf("version %d, want 6", s.Version)
+		if s.Version != 7 {
+			t.Errorf("version %d, want 7", s.Version)
 		}
 		return s.Hash
 	}
@@ -271,7 +271,7 @@ func TestOlderSnapshots(t *testing.T) {
 			t.Errorf("version %d: a rollback leads to %+v, conflict %q, want the two attempts still", version, r.State.Total, r.Conflict)
 		}
 	}
-	for _, version := range []int{0, 7} {
+	for _, version := range []int{0, 8} {
 		b := newBook(t).own("r1").write(start, one)
 		other := b.Snapshot("b")
 		other.Version = version
@@ -373,7 +373,7 @@ func TestStandstill(t *testing.T) {
 // TestUnreadableAcknowledgement: a rebuilt state that this version cannot read ends nothing.
 func TestUnreadableAcknowledgement(t *testing.T) {
 	for name, exit := range map[string]flow.LockExited{
-		"a newer form":   {Version: 7, State: json.RawMessage(`{"steps":7}`)},
+		"a newer form":   {Version: 8, State: json.RawMessage(`{"steps":7}`)},
 		"no form at all": {State: json.RawMessage(`{"steps":7}`)},
 		"no state":       {Version: 4, State: json.RawMessage(`[]`)},
 	} {

@@ -75,6 +75,16 @@ type Step struct {
 	Work     *ReplyAccepted `json:"work,omitempty"`     // the reply whose work is reviewed, or goes on
 	Feedback string         `json:"feedback,omitempty"` // of the review after which the work goes on
 	Lost     int            `json:"lost,omitempty"`     // sessions that their tool did not know any more
+
+	// The fields that form 7 has added.
+	At     *Thread `json:"at,omitempty"`      // where the running attempt works; nil: its work could not go on
+	GoesOn *Thread `json:"goes_on,omitempty"` // where work that was cut short goes on; nil: it was not, or starts afresh
+}
+
+// Thread is a session of an agent in which the work of a call can go on.
+type Thread struct {
+	Adapter string `json:"adapter"`           // that knows the session
+	Session string `json:"session,omitempty"` // "": not named yet
 }
 
 // CallRole is the role of the call that is due or under way. A review bears the role whose work it

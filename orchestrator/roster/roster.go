@@ -47,6 +47,7 @@ type Player struct {
 	Supervisor *Player  // reviews its work in a fork of its session; nil: none does
 	Command    *Player  // the command that reviews its work before the supervisor; nil: none does
 	Refusal    error    // of a dry run: why a run would not start the program
+	Resumes    bool     // work that is cut short goes on in its session
 
 	Assignment agent.Assignment // what it is asked to do, but for the Contract, the input and the session of one call
 }
@@ -94,6 +95,7 @@ func (r *Roster) newPlayer(role roles.Role, dir string) (*Player, error) {
 	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
 	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown()}
+	p.Resumes = program.tool().Resumes && r.Settings.Watch.Resume != "fresh"
 	p.Assignment = agent.Assignment{
 		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Model: role.Model,
 		Tools: role.Tools, Denied: role.Denied, Dir: dir,
@@ -149,6 +151,7 @@ func (r *Roster) setReviewers(p *Player) error {
 			return err
 		}
 		supervisor := *p
+		supervisor.Resumes = false // it looks at the work in a new copy of its session
 		supervisor.Assignment.Prompt = prompt.Text
 		supervisor.Assignment.Permission = agent.Permission(cmp.Or(review.Permission, prompt.Permission, string(agent.ReadOnly)))
 		p.Supervisor = &supervisor

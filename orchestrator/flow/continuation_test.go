@@ -1,0 +1,141 @@
+package flow_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// resumed is work, or the Manager, that goes on where it was cut short.
+func resumed(call flow.Call, attempt, round int, from string) flow.Effect {
+	return flow.Spawn{AttemptRef: ref(call, attempt, round), From: from, GoesOn: true}
+}
+
+// unnamed is an attempt that was stopped before its tool named a session.
+func unnamed(r flow.AttemptRef) flow.Event {
+	return flow.AttemptStopped{AttemptRef: r, Reason: "SIGINT", Left: "a"}
+}
+
+// TestContinuation: work that was cut short goes on in its session, without a retry; where that
+// cannot be, it starts afresh with the same input. DESIGN, "What must hold, always", 1.
+func TestContinuation(t *testing.T) {
+	tests := []struct {
+		name     string
+		outcomes []outcome
+		want     flow.Effect
+	}{
+		{"stopped", []outcome{stopped}, resumed(flow.TaskCall, 2, 0, "task-1")},
+		{"stopped before its session was named", []outcome{unnamed}, fresh(flow.TaskCall, 2)},
+		{"stopped twice", []outcome{stopped, stopped}, resumed(flow.TaskCall, 3, 0, "task-2")},
+		{"stopped again before it was named again", []outcome{stopped, unnamed}, resumed(flow.TaskCall, 3, 0, "task-1")},
+		{"a format retry after it goes on in the same session", []outcome{stopped, rejected}, resumed(flow.TaskCall, 3, 0, "task-1")},
+		{"a format retry before it is forgotten", []outcome{rejected, stopped}, resumed(flow.TaskCall, 3, 0, "task-2")},
+		{"the tool does not know the session", []outcome{stopped, lost}, fresh(flow.TaskCall, 3)},
+		{"the Manager's session is its own", []outcome{stopped, accepted, content}, fresh(flow.ManagerCall, 1)},
+		{"the Manager", []outcome{accepted, content, stopped}, resumed(flow.ManagerCall, 2, 0, "manager-1")},
+		{"a review sees the work afresh", []outcome{accepted, stopped}, review(3, 1, "task-1")},
+		{"a review sees the work that went on", []outcome{stopped, accepted}, review(3, 1, "task-2")},
+		{"work that was sent back", []outcome{accepted, notContent, stopped}, resumed(flow.TaskCall, 4, 2, "task-3")},
+		{"sent back, and cut short before it was named", []outcome{accepted, notContent, unnamed}, resumed(flow.TaskCall, 4, 2, "task-1")},
+		{"sent back, and its session lost", []outcome{accepted, notContent, stopped, lost}, fresh(flow.TaskCall, 5)},
+		{"and sent back once more", []outcome{accepted, notContent, stopped, accepted, notContent}, sentBack(6, 3, "task-4")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{})
+			p.resumes = "claude"
+			p.attempts(tt.outcomes...)
+			if diff := cmp.Diff(tt.want, p.next()); diff != "" {
+				t.Errorf("Next: -want +got\n%s", diff)
+			}
+			if p.Step.GoesOn != nil && p.Step.GoesOn.Adapter != "claude" {
+				t.Errorf("it goes on at %+v, want the adapter's name", p.Step.GoesOn)
+			}
+			p.record(unnamed(p.begin()))
+			if edits := p.reopen("z"); len(edits) != 1 {
+				t.Fatalf("recorded %+v, want a fresh start", edits)
+			}
+			if p.Step.GoesOn != nil {
+				t.Error("on a board that was edited, it goes on with the work that was cut short")
+			}
+		})
+	}
+	p := newPlay(t, nil, flow.Limits{}).attempts(stopped)
+	if diff := cmp.Diff(fresh(flow.TaskCall, 2), p.next()); diff != "" {
+		t.Errorf("a tool that cannot resume: -want +got\n%s", diff)
+	}
+}
+
+// TestContinuationCostsNoRetry: neither a stop nor a lost session is a reply with a wrong format.
+func TestContinuationCostsNoRetry(t *testing.T) {
+	p := newPlay(t, nil, flow.Limits{})
+	p.resumes = "claude"
+	for range 10 {
+		p.attempts(stopped, lost)
+	}
+	if p.Step.Rejected != 0 || p.Step.Lost != 0 {
+		t.Errorf("%d rejected, %d lost, want none", p.Step.Rejected, p.Step.Lost)
+	}
+	p.attempts(stopped, rejected, rejected, rejected, rejected)
+	if end, ok := p.next().(flow.Finish); !ok || end.Outcome != flow.Exhausted {
+		t.Fatalf("Next = %+v, want the retries to be exhausted", p.next())
+	}
+	p.nextRun()
+	if diff := cmp.Diff(fresh(flow.TaskCall, 26), p.next()); diff != "" {
+		t.Errorf("after it: -want +got\n%s", diff)
+	}
+}
+
+// TestContinuationAfterACrash: the session counts from when it was named, also of a run that died.
+func TestContinuationAfterACrash(t *testing.T) {
+	p := newPlay(t, nil, flow.Limits{})
+	p.resumes = "claude"
+	r := p.begin()
+	p.record(flow.SessionNamed{AttemptRef: r, Session: "s1"})
+	want := []flow.Event{flow.AttemptStopped{AttemptRef: r, Session: "s1", Reason: "the run died before the attempt's end was known; the work goes on in its session"}}
+	if diff := cmp.Diff(want, p.reopen("a")); diff != "" {
+		t.Errorf("recorded: -want +got\n%s", diff)
+	}
+	if diff := cmp.Diff(resumed(flow.TaskCall, 2, 0, "s1"), p.next()); diff != "" {
+		t.Errorf("Next: -want +got\n%s", diff)
+	}
+	p.begin() // and dies again, before its tool names a session
+	p.reopen("a")
+	if diff := cmp.Diff(resumed(flow.TaskCall, 3, 0, "s1"), p.next()); diff != "" {
+		t.Errorf("after a second crash: -want +got\n%s", diff)
+	}
+	afresh := p.Step.Afresh()
+	if diff := cmp.Diff(fresh(flow.TaskCall, 3), flow.Effect(afresh)); diff != "" {
+		t.Errorf("Afresh: -want +got\n%s", diff)
+	}
+	p.record(flow.AttemptStarted{AttemptRef: afresh.AttemptRef})
+	if p.Step.GoesOn != nil || p.Step.At != nil {
+		t.Errorf("an attempt that starts afresh goes on at %+v, %+v", p.Step.GoesOn, p.Step.At)
+	}
+}
+
+// TestSixthForm: a snapshot of an older version, of a board with tasks that are not ok, stays the
+// rollback point, and what the version did not know is kept.
+func TestSixthForm(t *testing.T) {
+	for _, version := range []int{5, 6} {
+		blocked, running := tasked, attempt(2, flow.TaskCall, 1)
+		blocked.Status, running.Resumes, running.Adapter = "blocked", true, "claude"
+		b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), blocked, attempt(1, flow.ManagerCall, 1), managed,
+			flow.StepFinished{Step: 1, Manager: "ok", BoardSHA: "b"}, flow.StepStarted{Step: 2, Task: "t1", Role: "Implementor", BoardSHA: "b"}, running)
+		seen, step := b.State, *b.State.Step
+		step.At, seen.Step = nil, &step
+		b.write(older(b, version, encode(t, seen), sha(encode(t, seen))))
+		if b.Breach != nil || len(b.Points) != 1 || b.Points[0].State.Finished != 1 || b.Points[0].State.Step.At == nil {
+			t.Errorf("form %d: breach %v, points %+v, want the rollback point, with all that is known", version, b.Breach, b.Points)
+		}
+	}
+}
+
+func sha(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
