@@ -18,9 +18,9 @@ import (
 type play struct {
 	t *testing.T
 	flow.State
-	plan   *flow.Plan
-	board  flow.Board
-	events []flow.Event
+	plan    *flow.Plan
+	board   flow.Board
+	events  []flow.Event
 	resumes string // the adapter whose agents go on in their sessions; "": none does
 }
 
