@@ -55,6 +55,7 @@ type ending struct {
 // measureAttempt closes the streams of an attempt and accounts for its time and cost.
 func (r *run) measureAttempt(c *call, out *attempt.Outcome) ending {
 	took := r.Now().Sub(c.began) - out.Paused
+	r.paused += out.Paused
 	if out.OutOfTime {
 		took = max(took, c.spec.TimeLimit) // the run's clock may have measured less
 	}
@@ -81,6 +82,9 @@ func (r *run) recordStop(e ending, reason string) error {
 func (r *run) boardLeft() string { return r.Workspace.Left(r.ledger.State().Step) }
 
 func (r *run) recordRejection(e ending, f contract.Failure, disagreed bool) error {
+	if step := r.ledger.State().Step; e.Call == flow.ManagerCall && !disagreed && step.Rejected >= r.Limits.MaxRetries {
+		f.Reason += r.Workspace.TakeBackEnd(step)
+	}
 	kept := errors.Join(e.streamErr, r.keepStreams(e.AttemptRef))
 	rejected := flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: f.Reason, Exit: e.out.Exit.String(), Left: r.boardLeft(),
 		Received: e.out.Received, Stderr: e.out.Stderr, Output: r.dir.Output(e.Step), Disagreed: disagreed, Lost: f.Lost && e.From != "",
@@ -97,6 +101,7 @@ func (r *run) recordWork(e ending) error {
 	}
 	accepted := r.replyAccepted(e)
 	accepted.Left = r.boardLeft()
+	accepted.Unchecked = r.ledger.State().Step.Plan != nil && e.out.Reply.Status != contract.OK
 	return r.appendAcceptance(e, accepted)
 }
 
@@ -190,8 +195,11 @@ func clip(message string) string {
 // charge accounts for an attempt and returns what it alone came to, nil where that is not known.
 func (r *run) charge(c *call, out *attempt.Outcome, took time.Duration) *flow.Spending {
 	spent := r.accounts.Charge(out, c.From).Journaled()
+	if c.player.Adapter.Tool().Free {
+		spent = &flow.Spending{Free: true}
+	}
 	r.used.Add(took.Milliseconds(), spent)
-	if !out.Stopped && (spent == nil || spent.Cost == nil || spent.Partial) {
+	if !out.Stopped && !spent.IsPriced() {
 		r.warnOfCost(c)
 	}
 	return spent

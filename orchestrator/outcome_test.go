@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/roster"
 )
 
 // TestRestoreAccounts: the accounts of an open step are what the journal says of its sessions, and of no step before it.
@@ -28,7 +29,7 @@ func TestRestoreAccounts(t *testing.T) {
 	}
 	total := int64(22)
 	out := &attempt.Outcome{Session: "s", Cumulative: true, Stopped: true, Spent: &agent.Spending{Input: 16, Cost: &total}}
-	if got := r.charge(&call{}, out, 0); got.Input != 1 || *got.Cost != 7 {
+	if got := r.charge(&call{player: &roster.Player{Adapter: agent.Exec()}}, out, 0); got.Input != 1 || *got.Cost != 7 {
 		t.Errorf("a session that goes on is charged %+v, want what came after the earlier run", got)
 	}
 }

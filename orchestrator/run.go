@@ -32,9 +32,10 @@ type run struct {
 	accounts attempt.Accounts // of the open step's sessions
 	input    contract.Input   // of the call that inputOf names
 	inputOf  flow.AttemptRef
-	accepted []flow.Call // whose streams are emptied once their replies are on disk
-	stored   storedTasks // the list of tasks that was stored last
-	opened   time.Time   // when the open step began; zero if in an earlier run
+	accepted []flow.Call   // whose streams are emptied once their replies are on disk
+	stored   storedTasks   // the list of tasks that was stored last
+	opened   time.Time     // when the open step began; zero if in an earlier run
+	paused   time.Duration // since then, by Ctrl-Z
 
 	steps  int       // finished in this run
 	used   flow.Used // by the attempts of this run

@@ -120,7 +120,7 @@ func (r *run) finishStep(step *flow.Step, sha, warning string) error {
 		e.Status = step.Reply.Status
 	}
 	if !r.opened.IsZero() {
-		e.Millis = r.Now().Sub(r.opened).Milliseconds()
+		e.Millis = (r.Now().Sub(r.opened) - r.paused).Milliseconds()
 	}
 	return r.ledger.FinishStep(e)
 }

@@ -246,6 +246,7 @@ func (j *job) explain(err error, hint string) {
 		file = j.relative(j.boards[0])
 	}
 	code := codeOfError(err)
+	j.result.texts = append(j.result.texts, strings.Join(strings.Fields(j.out.Hide(err.Error())), " "))
 	j.error(j.fitted(err.Error(), hint, code), "kanban-run", file, line)
 	if j.summary != "" { // without a summary the log has it
 		text := fmt.Sprintf("**kanban-run**: %s (exit code %d)\n\n", j.markdown(err.Error()), code)

@@ -164,7 +164,7 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) error
 				return err
 			}
 		}
-		if !follow || ran && !owned {
+		if !follow || !owned && (ran || err == nil) {
 			return nil
 		}
 		ran = owned
@@ -240,14 +240,14 @@ func choiceOf(args []string) (choice flow.Choice, board []string, err error) {
 // printChoice shows what the Lead can choose for a board that ended.
 func printChoice(t *terminal, board string, q ledger.Question) error {
 	name := report.Quote(board)
-	text := fmt.Sprintf("%s waits for your decision: %s\n", board, q.Text)
+	errs := []error{t.stdout.Printf("%s waits for your decision: %s\n", board, q.Text)}
 	if q.Undone != "" {
-		text += q.Undone + "\n"
+		errs = append(errs, t.stdout.Printf("%s\n", q.Undone))
 	}
 	if q.Task != "" {
-		text += fmt.Sprintf("  kanban-run ack %s retry   makes %s current again; the next run goes on with it\n", name, q.Task)
+		errs = append(errs, t.stdout.Printf("  kanban-run ack %s retry   makes %s current again; the next run goes on with it\n", name, q.Task))
 	}
-	return t.stdout.Printf("%s", text+fmt.Sprintf("  kanban-run ack %s accept  ends the board as it stands\n", name))
+	return errors.Join(append(errs, t.stdout.Printf("  kanban-run ack %s accept  ends the board as it stands\n", name))...)
 }
 
 // printDecision shows what was decided: seed 002, "concise diff summary".

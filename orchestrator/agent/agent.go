@@ -227,4 +227,5 @@ type Tool struct {
 	Keys    []string          // variables that it needs although they look secret; * matches any text
 	Env     map[string]string // variables that it is given unless they are set
 	Resumes bool              // it goes on in a session that an earlier call has named
+	Free    bool              // it asks no model, so that it costs nothing
 }

@@ -76,10 +76,11 @@ func (b *Board) EndedWith() string {
 	return b.Ended
 }
 
-// HoldsEnded reports whether the runner may write the field ended: it is missing, or the runner's.
+// HoldsEnded reports whether the runner may write the field ended: it is missing or empty, or the
+// runner's.
 func (b *Board) HoldsEnded() bool {
 	_, value := b.doc.Field("ended")
-	return value == nil || b.Ended != ""
+	return value == nil || value.Tag == "!!null" || b.Ended != ""
 }
 
 // Finder returns a function that finds the place on the list, from 0, of a task as agents see its

@@ -67,9 +67,22 @@ func (c *clock) tick(last time.Time, e flow.Entry) (since time.Duration) {
 	case flow.RunFinished, flow.RunInterrupted:
 		c.idle = true
 	}
+	if worked := timeOf(e.Event); worked > 0 && since > worked+pause {
+		since = worked // the program was suspended
+	}
 	c.epoch = e.Epoch
 	c.took += since
 	return since
+}
+
+// pause is how much longer than its attempt a time has to be that holds a pause of the program.
+const pause = 2 * time.Second
+
+// timeOf is for how long the attempt worked that e ends; 0: it ends none, or that is not known.
+func timeOf(e flow.Event) time.Duration {
+	var u flow.Used
+	count(&u, e)
+	return time.Duration(u.Millis) * time.Millisecond
 }
 
 // Step is the work of an agent on a task, and what the Manager made of it.
@@ -89,7 +102,8 @@ type Step struct {
 	Used     flow.Tally `json:"used"`
 	Attempts []Attempt  `json:"attempts"`
 
-	took time.Duration
+	took         time.Duration
+	attemptBegan time.Duration // of took, when the last attempt began
 }
 
 // State is how far a step came.

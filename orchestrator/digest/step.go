@@ -11,6 +11,7 @@ func (s *Step) add(e flow.Entry) {
 	count(&s.Used.Used, e.Event)
 	switch ev := e.Event.(type) {
 	case flow.AttemptStarted:
+		s.attemptBegan = s.took
 		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round, Command: ev.Command, Began: e.Time, Result: Pending})
 	case flow.SessionNamed:
 		s.update(func(a *Attempt) { a.Session = ev.Session })
@@ -26,8 +27,8 @@ func (s *Step) add(e flow.Entry) {
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Reason = Stopped, ev.Millis, ev.Reason
 			a.Session, a.Spent = ev.Session, ev.Spent
-			if ev.Millis == 0 {
-				a.Millis = e.Time.Sub(a.Began).Milliseconds()
+			if ev.Millis == 0 { // as far as is known of a run that died
+				a.Millis = (s.took - s.attemptBegan).Milliseconds()
 			}
 		})
 	case flow.ReviewHeld:

@@ -144,13 +144,15 @@ func (e ReplyAccepted) apply(s *State) error {
 	if e.Left != "" { // older journals do not say, and their snapshots keep the one before
 		step.Left = e.Left
 	}
-	if step.Plan == nil {
+	if step.Plan == nil || e.Unchecked && !step.Plan.Agent {
 		step.TaskStatus = e.Status
 		step.callManager()
 		return nil
 	}
 	step.Work, step.Round = &e, max(step.Round, 1)
-	step.begin(step.Plan.first())
+	if step.begin(step.Plan.first()); e.Unchecked {
+		step.Call = ReviewCall
+	}
 	return nil
 }
 

@@ -115,6 +115,7 @@ type ReplyAccepted struct {
 	TasksSHA  string   `json:"tasks_sha256,omitempty"`
 	SameTasks bool     `json:"same_tasks,omitempty"`   // Tasks is the list in the Manager's input; before form 4 only
 	Left      string   `json:"board_sha256,omitempty"` // the board as a task agent left it; "" when it is not known
+	Unchecked bool     `json:"unchecked,omitempty"`    // the agent does not say that the work is done, so no command looks at it
 	Millis    int64    `json:"millis"`
 
 	Session string    `json:"session,omitempty" text:"free"` // by which the tool would go on with the conversation
@@ -222,7 +223,7 @@ type StepFinished struct {
 	NextTask *string `json:"next_task"`                     // nil: the Manager says that the board is complete
 	BoardSHA string  `json:"board_sha256"`                  // of the board as the step leaves it
 	Warning  string  `json:"warning,omitempty" text:"free"` // where file and reply differed and the file won
-	Millis   int64   `json:"millis"`                        // from the step's start, pauses of the program included
+	Millis   int64   `json:"millis"`                        // from the step's start
 }
 
 // StepAbandoned closes a step that is no longer true: a person changed the board between two runs.

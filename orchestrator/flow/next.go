@@ -42,7 +42,7 @@ func Next(s State, b Board) Effect {
 
 	// Seed 003's loop came to no end within its rounds: a person has to look at the work.
 	case step != nil && step.Unsettled != "":
-		return Finish{Outcome: NeedsPerson, Text: step.Unsettled}
+		return Finish{Outcome: NeedsPerson, Text: headline(step.Unsettled)}
 
 	// Limits are looked at before every spawn. The step stays open: the next run goes on with it,
 	// with limits of its own.
@@ -78,6 +78,16 @@ func Next(s State, b Board) Effect {
 		}
 		return Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: call, Task: b.Task, Role: b.Role, Attempt: 1}}
 	}
+}
+
+// headline is a text on one line. A long one, such as what a command printed, is cut in its middle.
+func headline(text string) string {
+	const most, tail = 600, 250
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-tail], "") + " … " + strings.ToValidUTF8(text[len(text)-tail:], "")
 }
 
 // isDue says whether a call of the step is due: its Manager has not replied.

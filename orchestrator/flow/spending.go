@@ -15,6 +15,12 @@ type Spending struct {
 	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil: not known
 
 	Partial bool `json:"partial,omitempty"` // what a part of it came to is not known
+	Free    bool `json:"free,omitempty"`    // it asked no model
+}
+
+// IsPriced says whether all is known that the attempt cost.
+func (s *Spending) IsPriced() bool {
+	return s != nil && (s.Free || s.Cost != nil && !s.Partial)
 }
 
 // Used is what attempts came to together. What the tools of some do not tell is counted as untold,
@@ -33,10 +39,10 @@ type Used struct {
 // Add counts an attempt in; spent is nil when its tool tells nothing.
 func (u *Used) Add(millis int64, spent *Spending) {
 	u.Attempts++
-	if spent != nil {
+	if spent != nil && !spent.Free {
 		u.Told++
 	}
-	if spent != nil && spent.Cost != nil && !spent.Partial {
+	if spent.IsPriced() {
 		u.Priced++
 	}
 	u.AddPart(millis, spent)

@@ -20,14 +20,14 @@ import (
 )
 
 // Locate finds the folder of a board's runs, whether or not it exists. The board itself need not be
-// readable, but it must be there, because its links are resolved. Its journal names it, too. Errors: *failure.Invalid.
+// readable, but it must be there, because its links are resolved. A journal names itself. Errors: *failure.Invalid.
 func Locate(boardPath string) (rundir.Dir, error) {
 	real, err := filepath.EvalSymlinks(boardPath)
 	if err == nil {
 		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		if _, explained := board.ReadFile(boardPath); explained != nil {
+		if explained := explainMissing(boardPath); explained != nil {
 			err = explained
 		}
 		return rundir.Dir{}, &failure.Invalid{Err: err}
@@ -35,8 +35,8 @@ func Locate(boardPath string) (rundir.Dir, error) {
 	if info, err := os.Stat(real); err == nil && info.IsDir() {
 		return rundir.Dir{}, &failure.Invalid{Err: fmt.Errorf("%s is a folder, not a board", boardPath)}
 	}
-	if dir := (rundir.Dir{Path: filepath.Dir(real)}); real == dir.Journal() && filepath.Base(filepath.Dir(dir.Path)) == "runs" {
-		return dir, nil
+	if dir := (rundir.Dir{Path: filepath.Dir(real)}); real == dir.Journal() {
+		return dir, nil // also one that was copied from its place, such as an artifact of a job
 	}
 	return rundir.Of(real), nil
 }
@@ -52,7 +52,7 @@ func History(boardPath string, each func(flow.Entry) error) (flow.History, journ
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &ledger.NoRunError{Board: boardPath}
 	}
-	if err == nil {
+	if err == nil && filepath.Base(boardPath) != filepath.Base(dir.Journal()) {
 		err = ledger.CheckFile(dir, h)
 	}
 	return h, sum, err

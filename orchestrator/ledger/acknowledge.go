@@ -262,36 +262,44 @@ func (a *arbitration) firstNotDone() string {
 	return ""
 }
 
-// firstNotOK is the first task that stands on the board, is not marked as done and did not end well.
+// isManagers says whether the board is as the Manager left it: what it marked as done, or took off
+// the list, was not decided by a person.
+func (a *arbitration) isManagers() bool { return a.before.SHA == a.history.State.Last.BoardSHA }
+
+// firstNotOK is the first task that did not end well, unless a person marked it as done or took it
+// off the list.
 func (a *arbitration) firstNotOK() string {
 	for _, t := range a.history.State.NotOK {
-		if i := a.find(t.Task); i >= 0 && !a.before.Entry(i).Done() {
+		if i := a.find(t.Task); a.isManagers() || i >= 0 && !a.before.Entry(i).Done() {
 			return t.Task
 		}
 	}
 	return ""
 }
 
-// undone counts the tasks that are not marked as done and whose last reply was not ok, or that were
-// never begun: "2 of 5 tasks undone".
+// undone counts the tasks whose last reply was not ok, see firstNotOK, and those that were never
+// begun and are not marked as done: "2 of 5 tasks undone".
 func (a *arbitration) undone() string {
 	if len(a.status) == 0 {
 		return ""
 	}
-	ok := map[int]bool{}
+	ok, left, all := map[int]bool{}, 0, a.before.Len() // ok has the tasks of the list with a reply
 	for task, status := range a.status {
-		ok[a.find(task)] = status == "ok"
+		i := a.find(task)
+		ok[i] = status == "ok"
+		if i < 0 && !ok[i] && a.isManagers() {
+			left, all = left+1, all+1
+		}
 	}
-	left := 0
 	for i := range a.before.Len() {
-		if !ok[i] && !a.before.Entry(i).Done() {
+		if well, begun := ok[i]; !well && (begun && a.isManagers() || !a.before.Entry(i).Done()) {
 			left++
 		}
 	}
 	if left == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s undone", left, flow.Count(a.before.Len(), "task"))
+	return fmt.Sprintf("%d of %s undone", left, flow.Count(all, "task"))
 }
 
 // recordDecision journals the Lead's decision. It is no run's, so it takes no epoch of its own.

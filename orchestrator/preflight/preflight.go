@@ -3,6 +3,7 @@
 package preflight
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -105,7 +106,7 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkWritable(job, path); err != nil {
+	if err := cmp.Or(checkNames(job, path), checkWritable(job, path)); err != nil {
 		return nil, err
 	}
 	dir, err := board.ChooseWorkdir(job.Workdir, job.Board, job.StartDir, b)
@@ -132,8 +133,24 @@ func prepare(job *Job) (*Prepared, error) {
 
 func (j *Job) notice(text string) { j.Observer.Notice(j.Board, text) }
 
-// checkWritable refuses a board that is read-only, before an agent works for nothing, and one that two runs
-// could take under two names.
+// checkNames refuses a board that two runs could take under two names.
+func checkNames(job *Job, path string) error {
+	if job.DryRun {
+		return nil
+	}
+	f, err := plainfile.Open(path)
+	if err != nil {
+		return &board.FileError{Op: "read board", File: job.Board, Err: err}
+	}
+	names, err := durable.CountNames(f)
+	if err == nil && names > 1 {
+		err = &board.FileError{Op: "use board", File: job.Board, Err: fmt.Errorf("the file has %d names (hard links), and a run under another name would not see this one", names),
+			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", job.Board)}
+	}
+	return errors.Join(err, f.Close())
+}
+
+// checkWritable refuses a board that is read-only, before an agent works for nothing.
 func checkWritable(job *Job, path string) error {
 	if job.DryRun || job.Observer == (ledger.Silent{}) {
 		return nil
@@ -142,12 +159,7 @@ func checkWritable(job *Job, path string) error {
 	if err != nil {
 		return &board.FileError{Op: "write board", File: job.Board, Err: errors.Unwrap(err), Fix: "make the file writable, or try the board with --dry-run"}
 	}
-	names, err := durable.CountNames(f)
-	if err == nil && names > 1 {
-		err = &board.FileError{Op: "use board", File: job.Board, Err: fmt.Errorf("the file has %d names (hard links), and a run under another name would not see this one", names),
-			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", job.Board)}
-	}
-	return errors.Join(err, f.Close())
+	return f.Close()
 }
 
 // Close releases the work directory of a job that is not run.

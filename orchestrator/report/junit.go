@@ -184,7 +184,7 @@ func attemptLine(a *digest.Attempt) string {
 		line += " (" + a.Exit + ")"
 	}
 	line += ", " + took(a.Millis)
-	if a.Spent != nil {
+	if a.Spent != nil && !a.Spent.Free {
 		line += ", " + a.Spent.String()
 	}
 	return line

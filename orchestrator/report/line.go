@@ -159,7 +159,7 @@ func excerpt(e flow.ReviewHeld) string {
 
 // spentSuffix is what an attempt came to, "" where its tool does not tell.
 func spentSuffix(s *flow.Spending) string {
-	if s == nil {
+	if s == nil || s.Free {
 		return ""
 	}
 	return " (" + s.String() + ")"

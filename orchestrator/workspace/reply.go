@@ -106,6 +106,20 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Fail
 	return &contract.Failure{Reason: reason}, nil
 }
 
+// TakeBackEnd puts back the board of a Manager that ended it and never replied: a clone without the
+// journal would take it for complete. It returns what to say of it, "" where there is nothing to say.
+func (w *Workspace) TakeBackEnd(step *flow.Step) string {
+	b, err := w.Look()
+	if err != nil || !b.Terminal() || b.EndedWith() != "" || step.Before.Current == "" {
+		return ""
+	}
+	before := w.Dir().Before()
+	if err := w.PutBack(step.Before.BoardSHA); err != nil {
+		return fmt.Sprintf("; it ended the board without a valid reply, and the earlier bytes in %s could not be put back: %v", before, err)
+	}
+	return fmt.Sprintf("; it ended the board without a valid reply: the earlier bytes were put back from %s", before)
+}
+
 // Compare says what is left to write of a Manager's decision, and whether it contradicts the board.
 func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
 	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given.Clean}

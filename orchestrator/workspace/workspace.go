@@ -82,9 +82,21 @@ func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 		}
 	}
 	if err != nil {
-		return nil, &failure.Invalid{Err: err}
+		return nil, w.explain(step, err)
 	}
 	return b, nil
+}
+
+// explain says where the board's bytes are from before the turn in which it became unreadable.
+func (w *Workspace) explain(step *flow.Step, err error) error {
+	invalid := &failure.Invalid{Err: err}
+	if step == nil || step.BoardSHA == "" || durable.IsOutOfResources(err) {
+		return invalid
+	}
+	if _, lost := Before(w.Dir(), step.BoardSHA); lost == nil {
+		invalid.Fix = fmt.Sprintf("its bytes from before %s was at work on %s: cp %s %s", step.Role, step.Task, w.Dir().Before(), w.Name)
+	}
+	return invalid
 }
 
 // Look is Read without putting anything back. The board must still be the file that it was when the
@@ -160,7 +172,7 @@ func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (str
 func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string) (string, error)) (flow.Board, error) {
 	v := flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), SHA: b.SHA}
 	if v.Terminal {
-		v.NotOK, v.Tasks = undone(b, s.NotOK), b.Len()
+		v.NotOK, v.Tasks = undone(b, s)
 		return v, nil
 	}
 	if s.Step != nil && (s.Step.Before != nil || s.Step.Reply != nil) {
@@ -180,18 +192,25 @@ func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string)
 	return v, nil
 }
 
-// undone are those of the tasks that stand on the board's list and are not marked as done there.
-func undone(b *board.Board, tasks []flow.TaskStatus) (left []flow.TaskStatus) {
-	if len(tasks) == 0 {
-		return nil
+// undone are the tasks whose last reply was not ok, and how many tasks there are with them. A person
+// who marks a task as done, or takes it off the list, has decided about it; on a board that is as the
+// Manager left it, that is the Manager's doing, and hides nothing.
+func undone(b *board.Board, s *flow.State) (left []flow.TaskStatus, tasks int) {
+	tasks = b.Len()
+	if len(s.NotOK) == 0 {
+		return nil, tasks
 	}
-	find := b.Finder()
-	for _, t := range tasks {
-		if i := find(t.Task); i >= 0 && !b.Entry(i).Done() {
+	find, managers := b.Finder(), b.SHA == s.Last.BoardSHA
+	for _, t := range s.NotOK {
+		i := find(t.Task)
+		if managers || i >= 0 && !b.Entry(i).Done() {
 			left = append(left, t)
 		}
+		if managers && i < 0 {
+			tasks++
+		}
 	}
-	return left
+	return left, tasks
 }
 
 // CheckSecrets refuses paths that redaction would change: they could not be journaled. Errors:

@@ -45,7 +45,7 @@ func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
 
 func (adapter) Reader(contract.Kind, agent.Host) agent.Reader { return agent.NewObjectReader() }
 
-func (adapter) Tool() agent.Tool { return agent.Tool{Ignores: []string{"tools", "model"}} }
+func (adapter) Tool() agent.Tool { return agent.Tool{Ignores: []string{"tools", "model"}, Free: true} }
 
 // input is a Manager's: seed 004, "Input Specification (Supervisor → Agent)".
 type input struct {
@@ -96,7 +96,12 @@ func decide(in input, status string) (reply, error) {
 	if out.Tasks == nil {
 		out.Tasks = []string{}
 	}
-	if status != "" && status != "ok" {
+	if status == "" {
+		out.Status = "blocked"
+		out.Message = in.DoneTask + " is a task for the Manager itself, and walk only goes down the list: give the Manager an agent with a model, or the task another role"
+		return out, nil
+	}
+	if status != "ok" {
 		out.Status, out.Message = status, fmt.Sprintf("%s replied %s; its work log says why", in.DoneTask, status)
 		return out, nil
 	}
@@ -115,10 +120,15 @@ func decide(in input, status string) (reply, error) {
 		}
 	}
 	next, skipped, err := nextTask(b, at, in.DoneTask)
-	out.Message = strings.Join(append([]string{in.DoneTask + " is done"}, skipped...), "; ")
 	if next != "" {
 		out.NextTask = &next
+	} else if err == nil {
+		skipped, err = unreadable(b)
+		if len(skipped) > 0 {
+			out.Status = "blocked"
+		}
 	}
+	out.Message = strings.Join(append([]string{in.DoneTask + " is done"}, skipped...), "; ")
 	return out, err
 }
 
@@ -130,31 +140,51 @@ func mark(b *board.Board, i int) error {
 	return board.Save(b.File, marked)
 }
 
+// unreadable says which tasks of the list are not marked as done and cannot be read: no agent worked
+// on them.
+func unreadable(b *board.Board) (all []string, err error) {
+	err = eachOpen(b, 0, func(_ *board.Task, path string, fault error) bool {
+		if fault != nil {
+			all = append(all, fmt.Sprintf("%s was not worked on: %v", path, fault))
+		}
+		return len(all) < 3
+	})
+	return all, err
+}
+
+// eachOpen reads the entries from a place on that are not marked as done, until each returns false.
+func eachOpen(b *board.Board, from int, each func(t *board.Task, path string, fault error) bool) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	place, err := board.OpenPlace(dir, b.File)
+	if err != nil {
+		return err
+	}
+	defer place.Close()
+	for i, p := range b.TaskPaths()[from:] {
+		if b.Entry(from + i).Done() {
+			continue
+		}
+		if task, err := place.ReadTask(p); !each(task, p, err) {
+			return nil
+		}
+	}
+	return nil
+}
+
 // nextTask is the first entry behind the done one that is marked as done neither on the list nor in
 // its file; of a done task that is not listed, the first of all; "" behind the last. A file that
 // cannot be read is skipped, in words.
 func nextTask(b *board.Board, at int, done string) (next string, skipped []string, err error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", nil, err
-	}
-	place, err := board.OpenPlace(dir, b.File)
-	if err != nil {
-		return "", nil, err
-	}
-	defer place.Close()
-	for i, p := range b.TaskPaths()[at+1:] {
-		if b.Entry(at + 1 + i).Done() {
-			continue
+	err = eachOpen(b, at+1, func(task *board.Task, path string, fault error) bool {
+		if fault != nil {
+			skipped = append(skipped, fmt.Sprintf("%s is skipped: %v", path, fault))
+		} else if !task.Done() && task.Ref.Path != done {
+			next = task.Ref.Path
 		}
-		task, err := place.ReadTask(p)
-		if err != nil {
-			skipped = append(skipped, fmt.Sprintf("%s is skipped: %v", p, err))
-			continue
-		}
-		if !task.Done() && task.Ref.Path != done {
-			return task.Ref.Path, skipped, nil
-		}
-	}
-	return "", skipped, nil
+		return next == ""
+	})
+	return next, skipped, err
 }
