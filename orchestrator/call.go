@@ -154,13 +154,19 @@ func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 	return contract.ForManager(kanban, e.Task, tasks)
 }
 
-// feedbackFor is why the work of a task was sent back, for an agent that does not go on in its session.
+// feedbackFor is why the work of a task was sent back or its agent was ended, for an agent that does
+// not go on in its session.
 func (r *run) feedbackFor(e flow.Spawn) string {
 	player, err := r.Player(e.Role)
-	if step := r.ledger.State().Step; err == nil && e.Round > 0 && player.Role.Feedback {
-		return r.Redactor.String(step.Feedback)
+	step := r.ledger.State().Step
+	if err != nil || !player.Role.Feedback {
+		return ""
 	}
-	return ""
+	text := step.Advice
+	if e.Round > 0 {
+		text = strings.TrimSpace(step.Feedback + "\n\n" + text)
+	}
+	return r.Redactor.String(text)
 }
 
 // reviewInput tells a supervisor what the agent was asked for: its input, and the text of the task
@@ -212,7 +218,7 @@ func (r *run) setSpec(c *call) error {
 	a.Contract, a.Input, a.Scratch = contract.Of(c.Call), c.input.JSON, r.dir.Scratch()
 	switch {
 	case c.GoesOn:
-		a.Follow = &agent.Follow{Session: c.From, Text: c.input.GoOn()}
+		a.Follow = &agent.Follow{Session: c.From, Text: c.input.GoOn(r.ledger.State().Step.Advice)}
 	case c.input.Text != "":
 		a.Follow = &agent.Follow{Session: c.From, Fork: c.Fork, Text: c.input.Text}
 	}

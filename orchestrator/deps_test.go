@@ -16,6 +16,7 @@ import (
 // doc.go; a new arrow needs a new reason.
 var arrows = map[string]map[string]string{
 	"orchestrator": {
+		"orchestrator/health":    "it watches running agents",
 		"orchestrator/agent":     "it hands an adapter what is asked of its agent",
 		"orchestrator/attempt":   "it starts agents and waits for them",
 		"orchestrator/board":     "it hashes and names the board",
@@ -33,6 +34,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace": "it reads and writes the board",
 	},
 	"orchestrator/preflight": {
+		"orchestrator/health":    "a set-up says how agents are watched",
 		"orchestrator/durable":   "a board has one name",
 		"orchestrator/plainfile": "a board is opened to see if it is writable",
 		"orchestrator/board":     "boards and tasks are checked",
@@ -106,7 +108,10 @@ var arrows = map[string]map[string]string{
 		"orchestrator/review":         "a supervisor has a prompt",
 		"roles":                       "so do the role files",
 	},
-	"orchestrator/health": {"orchestrator/agent": "it judges an agent by its events"},
+	"orchestrator/health": {
+		"orchestrator/agent": "it judges an agent by its events",
+		"orchestrator/flow":  "what it finds is journaled",
+	},
 	"orchestrator/attempt": {
 		"orchestrator/health":   "it notes the signs of its agent",
 		"orchestrator/agent":    "it runs one",

@@ -26,6 +26,8 @@ func (r *run) recordOutcome(c *call, a *attempt.Attempt) error {
 	switch {
 	case err != nil:
 		return errors.Join(r.recordStop(e, err.Error()), c.player.Explain(err))
+	case out.Ended:
+		return r.recordStop(e, "the watch ended it")
 	case out.OutOfTime:
 		return r.recordStop(e, "the limit of time is reached")
 	case out.Stopped:

@@ -165,14 +165,19 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 	r.slots.release()
 	defer r.slots.acquire()
-	draw := r.drawTimer()
+	draw, watch := r.drawTimer(), r.startWatch(c)
 	defer draw.Stop()
+	defer watch.tick.Stop()
 	for stop, kill := r.stop.Done(), r.kill.Done(); ; {
 		select {
 		case <-a.Done():
 			return err
 		case <-draw.C:
 			err = errors.Join(err, r.withSlot(r.ledger.DrawState))
+		case <-watch.tick.C:
+			if !watch.over {
+				err = errors.Join(err, r.withSlot(func() error { return r.checkAgent(c, a, watch) }))
+			}
 		case id := <-c.session:
 			err = errors.Join(err, r.withSlot(func() error {
 				return r.ledger.Record(flow.SessionNamed{AttemptRef: c.AttemptRef, Session: id})

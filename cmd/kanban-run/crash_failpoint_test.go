@@ -40,6 +40,7 @@ func places() []place {
 		{name: "input-stored", scene: longList},
 		{name: "intent-durable"},
 		{name: "agent-gone"},
+		{name: "hung-decided", scene: hungAgent},
 		{name: "reply-noted"},
 		{name: "board-intent"},
 		{name: "board-written"},
@@ -212,6 +213,12 @@ func tornJournal(t *testing.T, s *site) {
 func deafAgent(_ *testing.T, s *site) {
 	s.write("deaf", "")
 	s.env = append(s.env, "CRASH_DEAF=Implementor tasks/1.md")
+}
+
+// hungAgent: the first agent hangs once, and the watch finds it.
+func hungAgent(_ *testing.T, s *site) {
+	s.env = append(s.env, "CRASH_HUNG=Implementor tasks/1.md", "KANBAN_RUN_WATCH_SILENT_AGENTS=act", "KANBAN_RUN_WATCH_FREQUENCY=100ms",
+		"KANBAN_RUN_WATCH_GRACE=0", "KANBAN_RUN_WATCH_IDLE_WARNING=1s", "KANBAN_RUN_WATCH_IDLE_TIMEOUT=2s")
 }
 
 // interruptAtWork sends SIGINT to the guardian when the first agent is at work.

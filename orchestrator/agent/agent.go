@@ -228,4 +228,12 @@ type Tool struct {
 	Env     map[string]string // variables that it is given unless they are set
 	Resumes bool              // it goes on in a session that an earlier call has named
 	Free    bool              // it asks no model, so that it costs nothing
+	Signals Signals           // what its output tells of its work
+}
+
+// Signals are what the output of a program tells of its work. The zero value is that of a program
+// of which nothing is seen but that it prints.
+type Signals struct {
+	Session bool // its session, and from then on what its model does
+	Calls   bool // calls of tools when they begin; else only when they end
 }

@@ -12,6 +12,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -36,6 +37,7 @@ type Outcome struct {
 	Stdout    string // the last lines of standard output, at most 8 KiB of them; of a review command only
 	Stderr    string // the last lines of standard error, at most 2 KiB of them, or 8 KiB
 	Stopped   bool   // by Stop or Kill, or by its TimeLimit
+	Ended     bool   // by End, without a final event
 	OutOfTime bool   // by its TimeLimit
 
 	Paused time.Duration // for so long it was stopped together with this program
@@ -64,6 +66,7 @@ type Attempt struct {
 	mu        sync.Mutex
 	process   *proc.Process // nil: not started yet
 	stopped   bool          // Stop or Kill was called
+	ended     bool          // End was called
 	killed    bool
 	outOfTime bool
 	reason    error // why the reader gave up; the first one
@@ -122,6 +125,61 @@ func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
 
 // Kill kills the agent. It returns at once.
 func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
+
+// End ends the agent because of what the watch found. If it has sent its final event, its reply
+// counts. It returns at once.
+func (a *Attempt) End() { a.end(func() { a.ended = true }) }
+
+// Check has a monitor look at the agent.
+func (a *Attempt) Check(now time.Time, m *health.Monitor) health.Report {
+	a.watch.mu.Lock()
+	defer a.watch.mu.Unlock()
+	var used *health.Usage
+	if m.NeedsUsage(now, a.watch.trace) {
+		used = a.usage()
+	}
+	return m.Check(now, a.watch.trace, used)
+}
+
+// usage is what the agent's processes have used; nil where that is not known.
+func (a *Attempt) usage() *health.Usage {
+	p := a.running()
+	if p == nil {
+		return nil
+	}
+	u, ok := p.Usage()
+	if !ok {
+		return nil
+	}
+	return &health.Usage{Own: health.Work(u.Own), Calls: health.Work(u.Others), Stopped: u.Halted}
+}
+
+func (a *Attempt) running() *proc.Process {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.process
+}
+
+// Continue lets an agent go on that a signal has stopped.
+func (a *Attempt) Continue() {
+	if p := a.running(); p != nil {
+		p.Continue()
+	}
+}
+
+// EndCalls asks what the agent runs in sessions of its own to end, or kills it.
+func (a *Attempt) EndCalls(kill bool) {
+	if p := a.running(); p != nil {
+		p.EndOthers(kill)
+	}
+}
+
+// Obstacle is what the agent's calls fail with again and again; "" for nothing.
+func (a *Attempt) Obstacle() string {
+	a.watch.mu.Lock()
+	defer a.watch.mu.Unlock()
+	return a.watch.trace.Obstacle()
+}
 
 // giveUp ends the attempt for a reason of its reader or its meter.
 func (a *Attempt) giveUp(reason error) {
@@ -206,7 +264,13 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 	if a.out != nil {
 		out.Stdout = a.out.String()
 	}
-	out.OutOfTime = exit.Stopped && a.outOfTime && !a.stopped
+	hung := exit.Stopped && a.ended && !a.stopped
+	if hung && a.watch.isFinished() {
+		exit = proc.Exit{Duration: exit.Duration} // our own signal is no failure of the agent
+		out.Exit, hung = exit, false
+	}
+	out.Ended = hung
+	out.OutOfTime = exit.Stopped && a.outOfTime && !a.stopped && !hung
 	out.Stopped = exit.Stopped && a.stopped || out.OutOfTime
 	var start *proc.StartError
 	if errors.As(err, &start) {
@@ -219,11 +283,11 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 		r.ReadStderr(out.Stderr)
 	}
 	report := a.reader.End(exit)
-	if !out.Stopped {
+	if !out.Stopped && !out.Ended {
 		applyReason(&report, a.reason)
 	}
 	out.recordSession(report, a.call.Sinks)
-	if out.Stopped {
+	if out.Stopped || out.Ended {
 		return out, nil
 	}
 	if excess != nil {

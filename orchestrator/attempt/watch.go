@@ -39,6 +39,13 @@ func (w *watch) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// isFinished says whether the agent has sent its final event.
+func (w *watch) isFinished() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.trace.Finished.IsZero()
+}
+
 // openAt says what the agent was waiting for at a time; an agent that is asked to end ends its
 // tools first.
 func (w *watch) openAt(at time.Time) string {

@@ -56,9 +56,19 @@ type Limits struct {
 	Duration, TaskDuration      time.Duration
 }
 
-// Watch says how running agents are watched: seed 000.
+// Watch says how running agents are watched: seed 000, "配置参数". Zero is no limit.
 type Watch struct {
-	Resume string // "session": work that was cut short goes on in its session; or "fresh"
+	Off                                 bool
+	Profile                             string // "patient", or "strict": seed 000's own numbers
+	Frequency                           time.Duration
+	IdleWarning, IdleTimeout            time.Duration
+	ProgressStale                       time.Duration
+	ModelWarning, ModelTimeout          time.Duration
+	MCPDefault, MCPMax, MCPEnd          time.Duration
+	FirstSign, LeftOver, Ceiling, Grace time.Duration
+	Errors, MaxRestarts                 int
+	SilentAgents                        string // "warn" or "act"
+	Resume                              string // "session": work that was cut short goes on in its session; or "fresh"
 }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a
@@ -114,6 +124,9 @@ func Load(in Input) (*Settings, []Origin, error) {
 		if err := r.apply(values); err != nil {
 			return nil, nil, err
 		}
+	}
+	if err := r.finishWatch(); err != nil {
+		return nil, nil, err
 	}
 	r.choices.store(s)
 	return s, r.listOrigins(), nil

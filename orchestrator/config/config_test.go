@@ -48,10 +48,16 @@ func load(t *testing.T, input Input) (*Settings, []Origin) {
 	return s, origins
 }
 
+// patientWatch are the defaults of the watch.
+var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWarning: 2 * time.Minute, IdleTimeout: 5 * time.Minute,
+	ProgressStale: 2 * time.Minute, ModelWarning: 10 * time.Minute, ModelTimeout: 20 * time.Minute, MCPDefault: 30 * time.Second,
+	MCPMax: time.Minute, MCPEnd: 10 * time.Minute, FirstSign: 3 * time.Minute, LeftOver: 30 * time.Second, Ceiling: 30 * time.Minute,
+	Grace: 7 * time.Minute, Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
+
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
 	want := &Settings{OnDivergence: "accept", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
-		MaxOutput: 1 << 30, StartDir: "/start", Watch: Watch{Resume: "session"}}
+		MaxOutput: 1 << 30, StartDir: "/start", Watch: patientWatch}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
 	}
@@ -81,7 +87,24 @@ keep_output: true
 max_output: 64M
 on_divergence: freeze
 redact: [internal.example, $DSN, $UNSET]
-watch: {resume: fresh}
+watch:
+  enabled: false
+  profile: strict
+  frequency: 10s
+  idle_warning: 1m
+  idle_timeout: 2m
+  progress_stale: 3m
+  model_warning: 4m
+  model_timeout: 6m
+  mcp_timeout: {default: 7s, max: 8s, end: 9s}
+  first_sign: 10m
+  left_over: 11s
+  ceiling: 12m
+  grace: 13m
+  errors: 4
+  max_restarts: 5
+  silent_agents: warn
+  resume: fresh
 env:
   pass: [NPM_TOKEN, "AWS_*"]
   set: {MODE: fast, LEVEL: 3, EMPTY: }
@@ -101,7 +124,10 @@ env:
 		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"},
 			Set:  map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 			Only: []string{"PATH"}},
-		Watch:    Watch{Resume: "fresh"},
+		Watch: Watch{Off: true, Profile: "strict", Frequency: 10 * time.Second, IdleWarning: time.Minute, IdleTimeout: 2 * time.Minute,
+			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
+			MCPMax: 8 * time.Second, MCPEnd: 9 * time.Second, FirstSign: 10 * time.Minute, LeftOver: 11 * time.Second, Ceiling: 12 * time.Minute,
+			Grace: 13 * time.Minute, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
 		StartDir: input.StartDir, FileDir: dir,
 	}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{})); diff != "" {
@@ -254,6 +280,24 @@ func TestOrigins(t *testing.T) {
 		{"max_task_cost", "0", "default"},
 		{"max_task_duration", "0", "default"},
 		{"max_attempt_cost", "0", "default"},
+		{"watch.enabled", "true", "default"},
+		{"watch.profile", "patient", "default"},
+		{"watch.frequency", "30s", "default"},
+		{"watch.idle_warning", "2m", "default"},
+		{"watch.idle_timeout", "5m", "default"},
+		{"watch.progress_stale", "2m", "default"},
+		{"watch.model_warning", "10m", "default"},
+		{"watch.model_timeout", "20m", "default"},
+		{"watch.mcp_timeout.default", "30s", "default"},
+		{"watch.mcp_timeout.max", "1m", "default"},
+		{"watch.mcp_timeout.end", "10m", "default"},
+		{"watch.first_sign", "3m", "default"},
+		{"watch.left_over", "30s", "default"},
+		{"watch.ceiling", "30m", "default"},
+		{"watch.grace", "7m", "default"},
+		{"watch.errors", "3", "default"},
+		{"watch.max_restarts", "2", "default"},
+		{"watch.silent_agents", "warn", "default"},
 		{"watch.resume", "session", "default"},
 		{"jobs", "2", "flag --jobs"},
 		{"strict", "false", "default"},
@@ -376,7 +420,11 @@ func TestRefusals(t *testing.T) {
 		{name: "env is a list", file: "env: [A]\n", want: "F:1: env must be a mapping",
 			hint: "write env: {pass: [NAME], set: {NAME: value}}"},
 		{name: "unknown key in watch", file: "watch:\n  resum: fresh\n", want: `F:2: unknown key "resum" in watch`, hint: "did you mean resume?"},
-		{name: "watch is no mapping", file: "watch: fresh\n", want: "F:1: watch must be a mapping", hint: "write watch: {resume: session}"},
+		{name: "watch is no mapping", file: "watch: fresh\n", want: "F:1: watch must be a mapping", hint: "write watch: {KEY: VALUE}; kanban-run config lists the keys"},
+		{name: "unknown key in mcp_timeout", file: "watch:\n  mcp_timeout: {least: 3s}\n", want: `F:2: unknown key "least" in watch.mcp_timeout`,
+			hint: "watch.mcp_timeout has the keys default, max, end"},
+		{name: "a negative limit", file: "watch: {ceiling: -3m}\n", want: `F:1: watch.ceiling: "-3m" is no duration`,
+			hint: "write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"},
 		{name: "unknown key in env", file: "env:\n  pas: [A]\n", want: `F:2: unknown key "pas" in env`,
 			hint: "did you mean pass?"},
 		{name: "env.pass with a dollar", file: "env:\n  pass: [$A]\n", want: `F:2: env.pass: "$A" is no variable name`,
@@ -471,4 +519,28 @@ func FuzzFile(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestStrictWatch: the strict profile is seed 000 to the letter, unless a setting says otherwise.
+func TestStrictWatch(t *testing.T) {
+	s, origins := load(t, in(t, "watch: {profile: strict, grace: 1m}\n", nil, nil))
+	want := patientWatch
+	want.Profile, want.ModelWarning, want.ModelTimeout, want.MCPEnd, want.Grace, want.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, "act"
+	if diff := cmp.Diff(want, s.Watch); diff != "" {
+		t.Errorf("Watch differs (-want +got):\n%s", diff)
+	}
+	for _, o := range origins {
+		if o.Name == "watch.model_timeout" && o != (Origin{"watch.model_timeout", "5m", "watch.profile strict"}) {
+			t.Errorf("origin %+v, want the profile", o)
+		}
+	}
+	_, _, err := Load(in(t, "watch:\n  idle_warning: 9m\n", nil, nil))
+	if err == nil || !strings.HasPrefix(err.Error(), "watch.idle_warning is 9m (") || !strings.HasSuffix(err.Error(), FileName+":2), and longer than watch.idle_timeout, 5m (default)") {
+		t.Errorf("Load = %v, want a warning above its timeout to be refused, with both places", err)
+	}
+	for text, off := range map[string]bool{"watch: off\n": true, "watch: false\n": true, "watch: on\n": false, "watch: {enabled: false}\n": true} {
+		if s, _ := load(t, in(t, text, nil, nil)); s.Watch.Off != off {
+			t.Errorf("%s: off = %t", text, s.Watch.Off)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -209,24 +210,41 @@ func (f *settingsFile) env(value *yaml.Node) {
 	}
 }
 
+// watch reads the settings below watch; off stands for {enabled: false}.
 func (f *settingsFile) watch(value *yaml.Node) {
+	if value.Kind == yaml.ScalarNode && slices.Contains([]string{"off", "on", "false", "true"}, strings.ToLower(value.Value)) {
+		on := slices.Contains([]string{"on", "true"}, strings.ToLower(value.Value))
+		f.add(value, given{name: "watch.enabled", value: strconv.FormatBool(on)})
+		return
+	}
+	f.group("watch", value)
+}
+
+// group reads the settings whose names begin with a name and a dot.
+func (f *settingsFile) group(name string, value *yaml.Node) {
 	if value.Kind != yaml.MappingNode {
-		f.fail(value, "write watch: {resume: session}", "watch must be a mapping")
+		f.fail(value, "write "+name+": {KEY: VALUE}; kanban-run config lists the keys", "%s must be a mapping", name)
 		return
 	}
 	var keys []string
 	for _, s := range Table() {
-		if name, ok := strings.CutPrefix(s.Name, "watch."); ok {
-			keys = append(keys, name)
+		if key, ok := strings.CutPrefix(s.Name, name+"."); ok {
+			key, _, _ = strings.Cut(key, ".")
+			keys = append(keys, key)
 		}
 	}
+	keys = slices.Compact(keys)
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		key, v := value.Content[i], value.Content[i+1]
+		full := name + "." + key.Value
 		switch {
 		case !slices.Contains(keys, key.Value):
-			f.fail(key, suggest(key.Value, keys, "watch has the keys "), "unknown key %q in watch", key.Value)
-		case v.Tag != "!!null":
-			f.scalar("watch."+key.Value, "", v)
+			f.fail(key, suggest(key.Value, keys, name+" has the keys "), "unknown key %q in %s", key.Value, name)
+		case v.Tag == "!!null":
+		case slices.ContainsFunc(Table(), func(s Setting) bool { return s.Name == full }):
+			f.scalar(full, "", v)
+		default:
+			f.group(full, v)
 		}
 	}
 }

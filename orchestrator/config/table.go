@@ -100,7 +100,41 @@ func limitRows() []row {
 
 // watchRows say how running agents are watched.
 func watchRows() []row {
+	limit := func(name, value, help string, field func(*Watch) *time.Duration) row {
+		return row{Setting{Name: "watch." + name, Variable: "KANBAN_RUN_WATCH_" + strings.ToUpper(strings.ReplaceAll(name, ".", "_")), InFile: true,
+			Default: value, Help: help}, func(s *Settings, v, _ string) (err error) { *field(&s.Watch), err = parseDuration(v); return err }}
+	}
 	return []row{
+		{Setting{Name: "watch.enabled", Variable: "KANBAN_RUN_WATCH_ENABLED", InFile: true, Default: "true",
+			Help: "look at running agents, and restart those that hang; watch: off in the file is false"},
+			func(s *Settings, v, _ string) error {
+				on, err := parseBool(v)
+				s.Watch.Off = !on
+				return err
+			}},
+		{Setting{Name: "watch.profile", Variable: "KANBAN_RUN_WATCH_PROFILE", InFile: true, Default: "patient",
+			Help: "patient, or strict: an agent that is silent for five minutes is ended"},
+			func(s *Settings, v, _ string) error { s.Watch.Profile = v; return checkOneOf(v, "patient", "strict") }},
+		limit("frequency", "30s", "time between two looks at an agent", func(w *Watch) *time.Duration { return &w.Frequency }),
+		limit("idle_warning", "2m", "warn of an agent without a sign for so long; it waits for no model", func(w *Watch) *time.Duration { return &w.IdleWarning }),
+		limit("idle_timeout", "5m", "and end it", func(w *Watch) *time.Duration { return &w.IdleTimeout }),
+		limit("progress_stale", "2m", "warn of an agent that is active without progress", func(w *Watch) *time.Duration { return &w.ProgressStale }),
+		limit("model_warning", "10m", "warn of a model that does not answer", func(w *Watch) *time.Duration { return &w.ModelWarning }),
+		limit("model_timeout", "20m", "and end its agent", func(w *Watch) *time.Duration { return &w.ModelTimeout }),
+		limit("mcp_timeout.default", "30s", "warn of a call of an MCP tool that takes longer", func(w *Watch) *time.Duration { return &w.MCPDefault }),
+		limit("mcp_timeout.max", "1m", "call it critical", func(w *Watch) *time.Duration { return &w.MCPMax }),
+		limit("mcp_timeout.end", "10m", "and end its agent", func(w *Watch) *time.Duration { return &w.MCPEnd }),
+		limit("first_sign", "3m", "end an agent that gives no sign after its start", func(w *Watch) *time.Duration { return &w.FirstSign }),
+		limit("left_over", "30s", "end a program that is there so long after its result", func(w *Watch) *time.Duration { return &w.LeftOver }),
+		limit("ceiling", "30m", "end an agent without progress for so long, but for a command that works", func(w *Watch) *time.Duration { return &w.Ceiling }),
+		limit("grace", "7m", "after its start an agent may be idle for so long", func(w *Watch) *time.Duration { return &w.Grace }),
+		{Setting{Name: "watch.errors", Variable: "KANBAN_RUN_WATCH_ERRORS", InFile: true, Default: "3", Help: "warn of so many errors in a row; 0: never"},
+			func(s *Settings, v, _ string) (err error) { s.Watch.Errors, err = parseNumber(v, 0); return err }},
+		{Setting{Name: "watch.max_restarts", Variable: "KANBAN_RUN_WATCH_MAX_RESTARTS", InFile: true, Default: "2", Help: "restart the agent of a call up to so often"},
+			func(s *Settings, v, _ string) (err error) { s.Watch.MaxRestarts, err = parseNumber(v, 0); return err }},
+		{Setting{Name: "watch.silent_agents", Variable: "KANBAN_RUN_WATCH_SILENT_AGENTS", InFile: true, Default: "warn",
+			Help: "warn or act: of an agent that tells nothing of its work, such as exec, silence proves nothing"},
+			func(s *Settings, v, _ string) error { s.Watch.SilentAgents = v; return checkOneOf(v, "warn", "act") }},
 		{Setting{Name: "watch.resume", Variable: "KANBAN_RUN_WATCH_RESUME", InFile: true, Default: "session",
 			Help: "session: work that was cut short goes on in its session, where the agent has one; fresh: it starts again"},
 			func(s *Settings, v, _ string) error { s.Watch.Resume = v; return checkOneOf(v, "session", "fresh") }},

@@ -60,13 +60,17 @@ func withTasks(head []byte, tasks *TaskList) Input {
 }
 
 // GoOn is what an agent is told whose work on the input was cut short, in the session of that work.
-// The tool may have died before it kept the input, so that is told again.
-func (in Input) GoOn() string {
+// why says what cut it short; "" where only that is known. The tool may have died before it kept the
+// input, so that is told again.
+func (in Input) GoOn(why string) string {
 	asked := in.Text
 	if asked == "" {
 		asked = "Your input:\n\n" + string(in.JSON)
 	}
-	return "Your work on this was cut short: your program was stopped. Go on from where you were, and do not do again what is done; " +
+	if why == "" {
+		why = "Your program was stopped."
+	}
+	return "Your work on this was cut short. " + why + " Go on from where you were, and do not do again what is done; " +
 		"a command that was running may have been broken off in the middle.\n\nThis is what you were asked:\n\n" + asked
 }
 

@@ -35,6 +35,10 @@ func (s *Step) add(e flow.Entry) {
 		s.addVerdict(ev)
 	case flow.WorkFinished, flow.VerdictMissed, flow.ReviewFailed:
 		s.addPart(ev)
+	case flow.AnomalyFound:
+		s.Notes = append(s.Notes, fmt.Sprintf("%s: %s: %s", ev.Role, ev.Check, ev.Details))
+	case flow.RebootTested:
+		s.Notes = append(s.Notes, fmt.Sprintf("%s was ended (%s): %s", ev.Role, ev.Decision, ev.Details))
 	case flow.StateDiverged:
 		s.Notes = append(s.Notes, ev.Text)
 	case flow.BoardEdited:

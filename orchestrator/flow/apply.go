@@ -32,9 +32,10 @@ func (s *State) freshen() {
 	if step.Unsettled != "" && step.Work != nil {
 		step.beginWork()
 	}
-	if step.Rejected > 0 {
+	if step.Rejected > 0 || step.Restarts > 0 {
 		step.GoesOn = nil // more of the same conversation has not helped
 	}
+	step.Restarts, step.LastHung = 0, ""
 	step.Rejected, step.Lost, step.Disagreed, step.Unsettled = 0, 0, false, ""
 }
 
@@ -109,6 +110,9 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
 	}
 	s.Step.Running, s.Step.At = 0, nil
+	if _, ended := e.(AttemptStopped); !ended {
+		s.Step.Hung = nil // its reply was there first: what was decided is void
+	}
 	if r.Call.IsReview() {
 		session = "" // a person goes on in the session of the work
 	}
@@ -175,7 +179,7 @@ func (t *Thread) named(session string) *Thread {
 
 // begin makes a call due, with an input and retries of its own.
 func (s *Step) begin(c Call) {
-	s.GoesOn = nil
+	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
 	s.Call, s.Input, s.InputSHA, s.Stored, s.Rejected, s.LastReason = c, nil, "", "", 0, ""
 }
 
@@ -223,6 +227,7 @@ func (e AttemptStopped) apply(s *State) error {
 	if t := at.named(e.Session); t != nil && t.Session != "" {
 		s.Step.GoesOn = t
 	}
+	s.Step.endHung()
 	s.Step.Left = e.Left
 	return nil
 }

@@ -18,6 +18,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"REPLY_ACCEPTED":          decoderOf[ReplyAccepted](),
 	"REPLY_REJECTED":          decoderOf[ReplyRejected](),
 	"ATTEMPT_STOPPED":         decoderOf[AttemptStopped](),
+	"ANOMALY_FOUND":           decoderOf[AnomalyFound](),
+	"REBOOT_TESTED":           decoderOf[RebootTested](),
 	"WORK_FINISHED":           decoderOf[WorkFinished](),
 	"REVIEW_HELD":             decoderOf[ReviewHeld](),
 	"VERDICT_MISSED":          decoderOf[VerdictMissed](),

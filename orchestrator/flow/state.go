@@ -79,6 +79,11 @@ type Step struct {
 	// The fields that form 7 has added.
 	At     *Thread `json:"at,omitempty"`      // where the running attempt works; nil: its work could not go on
 	GoesOn *Thread `json:"goes_on,omitempty"` // where work that was cut short goes on; nil: it was not, or starts afresh
+
+	Hung     *Hung  `json:"hung,omitempty"`      // the decision about the running attempt; nil: none
+	Restarts int    `json:"restarts,omitempty"`  // of hung agents in this call
+	LastHung string `json:"last_hung,omitempty"` // the anomaly of the last of them
+	Advice   string `json:"advice,omitempty"`    // what the next attempt is told about it
 }
 
 // Thread is a session of an agent in which the work of a call can go on.

@@ -76,7 +76,7 @@ func TestEveryFieldSurvivesTheJournal(t *testing.T) {
 			t.Errorf("half a record is decoded: %v, want an error that names %s", err, kind)
 		}
 	}
-	if about != 9 {
+	if about != 11 {
 		t.Errorf("%d kinds of events are about an attempt", about)
 	}
 }

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -52,6 +53,8 @@ const (
 	// sameCall is how many times the same call may have the same result before each counts as an
 	// error.
 	sameCall = 5
+	// sameFault is how many calls that fail alike are an obstacle.
+	sameFault = 3
 )
 
 // NewTrace begins the trace of an agent that was started at a time.
@@ -136,6 +139,14 @@ func (t *Trace) repeats(r repeat) bool {
 	r.times++
 	t.same = r
 	return r.times >= sameCall
+}
+
+// Obstacle is what the agent's calls fail with again and again; "" for nothing.
+func (t *Trace) Obstacle() string {
+	if t.same.times < sameFault || t.Failures < sameFault || t.Failed.Kind != agent.ToolEnded {
+		return ""
+	}
+	return fmt.Sprintf("%s failed %d times with the same input: %s", t.same.tool, t.same.times, agent.OneLine(t.Failed.Text))
 }
 
 // Open are the calls that are open, in the order in which they began.

@@ -19,12 +19,17 @@ type stat struct {
 	parent int
 	born   uint64 // in clock ticks since boot
 	memory bool   // its first thread has some
+
+	session int
+	ticks   int64 // of the processor, with those of ended children
 }
 
 // The fields of /proc/PID/stat after the name, from proc_pid_stat(5).
 const (
 	stateField   = 0
 	parentField  = 1
+	sessionField = 3
+	ticksField   = 11 // and the three behind it: user, system, and both of children
 	threadsField = 17
 	bornField    = 19
 	memoryField  = 20
@@ -48,6 +53,11 @@ func readStatFile(path string) (stat, bool) {
 	s.parent, _ = strconv.Atoi(string(fields[parentField]))
 	s.born, _ = strconv.ParseUint(string(fields[bornField]), 10, 64)
 	s.memory = string(fields[memoryField]) != "0"
+	s.session, _ = strconv.Atoi(string(fields[sessionField]))
+	for _, field := range fields[ticksField : ticksField+4] {
+		n, _ := strconv.ParseInt(string(field), 10, 64)
+		s.ticks += n
+	}
 	threads, _ := strconv.Atoi(string(fields[threadsField]))
 	s.halted = fields[stateField][0] == 'T'
 	s.dead = fields[stateField][0] == 'Z' && threads <= 1

@@ -38,6 +38,10 @@ func describe(e flow.Event) []line {
 		return []line{{begun, fmt.Sprintf("step %d: %s to %s%s", e.Step, e.Task, e.Role, placeSuffix(e.Index, e.Of))}}
 	case flow.AttemptStarted:
 		return []line{{begun, describeAttempt(e)}}
+	case flow.AnomalyFound:
+		return describeAnomaly(e)
+	case flow.RebootTested:
+		return describeReboot(e)
 	case flow.ReplyAccepted:
 		return describeAcceptance(e)
 	case flow.ReplyRejected:
@@ -95,6 +99,25 @@ func describeAttempt(e flow.AttemptStarted) string {
 	default:
 		return fmt.Sprintf("step %d: %s started%s", e.Step, e.Role, attemptSuffix(e.Attempt))
 	}
+}
+
+func describeAnomaly(e flow.AnomalyFound) []line {
+	m := warn
+	if e.Severity == "critical" {
+		m = bad
+	}
+	then := ""
+	if e.Action != "" {
+		then = "; " + e.Action
+	}
+	return []line{{m, fmt.Sprintf("step %d: %s: %s: %s%s", e.Step, player(e.AttemptRef), e.Check, e.Details, then)}}
+}
+
+func describeReboot(e flow.RebootTested) []line {
+	if e.Decision == flow.Stuck {
+		return []line{{bad, fmt.Sprintf("step %d: %s is ended: %s", e.Step, player(e.AttemptRef), e.Text)}}
+	}
+	return []line{{warn, fmt.Sprintf("step %d: %s is ended and started again: %s", e.Step, player(e.AttemptRef), e.Details)}}
 }
 
 // player is the program of an attempt, as a person would call it.

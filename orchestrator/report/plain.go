@@ -121,6 +121,10 @@ func StepOf(e flow.Event) int {
 		return e.Step
 	case flow.SessionNamed:
 		return e.Step
+	case flow.AnomalyFound:
+		return e.Step
+	case flow.RebootTested:
+		return e.Step
 	case flow.CallRestarted:
 		return e.Step
 	case flow.StateDiverged:

@@ -31,6 +31,9 @@ func (d Dir) Lock() string { return filepath.Join(d.Path, "lock") }
 // State is the path of state.md.
 func (d Dir) State() string { return filepath.Join(d.Path, "state.md") }
 
+// Health is the path of health.yaml.
+func (d Dir) Health() string { return filepath.Join(d.Path, "health.yaml") }
+
 // Log is the path of supervisor-log.md.
 func (d Dir) Log() string { return filepath.Join(d.Path, "supervisor-log.md") }
 

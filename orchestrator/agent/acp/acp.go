@@ -58,7 +58,9 @@ func (adapter) Reader(kind contract.Kind, host agent.Host) agent.Reader {
 }
 
 // Tool knows next to nothing: the agent may be any program.
-func (adapter) Tool() agent.Tool { return agent.Tool{Ignores: []string{"tools"}} }
+func (adapter) Tool() agent.Tool {
+	return agent.Tool{Ignores: []string{"tools"}, Signals: agent.Signals{Session: true, Calls: true}}
+}
 
 // agentCommand returns the agent's command with its program's path. Errors: *agent.ConfigError.
 func agentCommand(a agent.Assignment) ([]string, error) {

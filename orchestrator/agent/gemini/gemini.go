@@ -57,6 +57,7 @@ func (adapter) Tool() agent.Tool { return tool() }
 
 func tool() agent.Tool {
 	return agent.Tool{
+		Signals: agent.Signals{Session: true, Calls: true},
 		Program: "gemini",
 		Ignores: []string{"tools"},
 		Install: "npm install -g @google/gemini-cli",

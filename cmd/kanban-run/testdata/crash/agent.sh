@@ -5,6 +5,7 @@
 #
 #	CRASH_NAP      seconds to work; none when empty
 #	CRASH_GARBAGE  "ROLE TASK" that is answered with garbage the first time
+#	CRASH_HUNG     "ROLE TASK" that hangs, the first time that it is started
 #	CRASH_DEAF     "ROLE TASK" that goes on for ever and does not heed SIGTERM while the file deaf is there
 #	CRASH_CUT      what the first piece of a board is that a Manager writes: nothing, a line or half a word; or rename,
 #	               for a board that is there at once
@@ -126,6 +127,10 @@ garbled() {
 
 # deafen: this call is to go on until it is killed.
 deafen() {
+	if [ "${CRASH_HUNG:-}" = "$role $task" ] && [ ! -e hung ]; then
+		touch hung
+		exec sleep 600
+	fi
 	[ "${CRASH_DEAF:-}" = "$role $task" ] && [ -e deaf ] || return 0
 	trap '' TERM
 	: >listening

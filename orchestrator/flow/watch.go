@@ -1,0 +1,101 @@
+package flow
+
+// Anomaly is what the watch found wrong with a running agent: seed 000, "anomaly_report".
+type Anomaly struct {
+	Type     string `json:"anomaly_type"`     // idle, error, timeout or mcp_stuck
+	Check    string `json:"check"`            // the row of the check table
+	Severity string `json:"severity"`         // warning or critical
+	Tool     string `json:"tool,omitempty"`   // whose call it is about
+	Details  string `json:"details"`          // the evidence in words
+	Advice   string `json:"recommendation"`   // continue, assist, restart or replan
+	Action   string `json:"action,omitempty"` // what the runner does about it at once, in words; "" for nothing
+}
+
+// AnomalyFound says that the watch found something wrong with the running attempt. It changes
+// nothing.
+type AnomalyFound struct {
+	AttemptRef
+	Anomaly
+}
+
+// RebootTested is the decision about a running attempt that is to be ended: seed 000, "5-Question
+// Reboot Test". It stands in the journal before the agent is ended.
+type RebootTested struct {
+	AttemptRef
+	Anomaly
+	Answers  []Answer `json:"answers"`
+	Decision Decision `json:"decision"`
+	Text     string   `json:"text" text:"free"` // of the decision, for people and for the next attempt
+}
+
+// Answer is the answer to a question of the test, with its evidence.
+type Answer struct {
+	Question string `json:"question"`
+	Yes      bool   `json:"yes"`
+	Evidence string `json:"evidence"`
+}
+
+// Decision is what is done about a hung agent.
+type Decision string
+
+// The decisions about a critical anomaly. Seed 000's CONTINUE and ASSIST leave the agent alone, and
+// need no event.
+const (
+	Restart Decision = "RESTART"
+	Stuck   Decision = "STUCK" // a restart would not help: a person is needed
+)
+
+// Kind is the record's type in the journal.
+func (AnomalyFound) Kind() string { return "ANOMALY_FOUND" }
+
+// Kind is the record's type in the journal.
+func (RebootTested) Kind() string { return "REBOOT_TESTED" }
+
+func (e AnomalyFound) apply(s *State) error { return s.checkRunning(e, e.AttemptRef) }
+
+func (e RebootTested) apply(s *State) error {
+	if err := s.checkRunning(e, e.AttemptRef); err != nil {
+		return err
+	}
+	s.Step.Hung = &Hung{Anomaly: e.Key(), Decision: e.Decision, Text: e.Text}
+	return nil
+}
+
+// Key tells anomalies of different kinds, or about different tools, apart.
+func (a Anomaly) Key() string {
+	if a.Tool == "" {
+		return a.Check
+	}
+	return a.Check + " " + a.Tool
+}
+
+func (s *State) checkRunning(e Event, r AttemptRef) error {
+	if !s.isRunning(r) {
+		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
+	}
+	return nil
+}
+
+// Hung is the decision about the running attempt, or the last one that was ended for it.
+type Hung struct {
+	Anomaly  string   `json:"anomaly"`
+	Decision Decision `json:"decision"`
+	Text     string   `json:"text"`
+}
+
+// endHung does what was decided about an attempt that has been ended: the next one goes on in its
+// session, or starts afresh with the reason as feedback.
+func (s *Step) endHung() {
+	switch {
+	case s.Hung == nil:
+	case s.Hung.Decision == Stuck:
+		s.Unsettled = "STUCK: " + s.Hung.Text
+	default:
+		s.Restarts++
+		s.Advice, s.LastHung = s.Hung.Text, s.Hung.Anomaly
+		if s.GoesOn == nil && s.Call == TaskCall {
+			s.Input, s.InputSHA, s.Stored = nil, "", "" // the feedback is part of it
+		}
+	}
+	s.Hung = nil
+}

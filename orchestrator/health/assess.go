@@ -1,0 +1,249 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// Check is a row of seed 000's check table, "检查项目".
+type Check string
+
+// The rows.
+const (
+	ProgressStale Check = "progress stale"
+	Idle          Check = "idle"
+	Errors        Check = "errors"
+	MCPStuck      Check = "MCP stuck"
+	NoFirstSign   Check = "no first sign"
+	Stopped       Check = "stopped"
+	LeftOver      Check = "left over"
+	Ceiling       Check = "ceiling"
+)
+
+// Anomaly is how a check is reported: seed 000, "anomaly_type".
+func (c Check) Anomaly() string {
+	switch c {
+	case Errors:
+		return "error"
+	case MCPStuck:
+		return "mcp_stuck"
+	case Ceiling, LeftOver:
+		return "timeout"
+	default:
+		return "idle"
+	}
+}
+
+// Severity is seed 000's: warning or critical.
+type Severity string
+
+// The severities.
+const (
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
+)
+
+// Finding is what one check found wrong.
+type Finding struct {
+	Check    Check
+	Severity Severity
+	For      time.Duration
+	Details  string // the evidence in words
+	Act      bool   // the row's last limit is reached
+	Call     *Call  // the call that it is about; nil: none
+}
+
+// Key tells findings of different kinds, or about different calls, apart.
+func (f Finding) Key() string {
+	if f.Call == nil {
+		return string(f.Check)
+	}
+	return string(f.Check) + " " + f.Call.Tool
+}
+
+// Evidence is what the system says of an agent's processes.
+type Evidence struct {
+	Known   bool // the processes could be looked at
+	Works   bool // what the agent started used the processor, or read or wrote, since the last check
+	Stopped bool // the agent is stopped by a signal, and no debugger holds it
+}
+
+// Assess says what is wrong with an agent now. Times before from do not count: the machine slept,
+// or the watch has just begun.
+func Assess(now, from time.Time, t *Trace, e Evidence, s agent.Signals, p Policy) []Finding {
+	a := assessment{now: now, from: from, Trace: t, evidence: e, signals: s, policy: p}
+	if !t.Finished.IsZero() {
+		a.checkLeftOver()
+		return a.findings
+	}
+	a.checkStopped()
+	a.checkFirstSign()
+	a.checkMCP()
+	if a.since(t.Started) >= p.Grace {
+		a.checkErrors()
+		a.checkIdle()
+		a.checkStale()
+	}
+	a.checkCeiling()
+	return a.findings
+}
+
+type assessment struct {
+	*Trace
+	now, from time.Time
+	evidence  Evidence
+	signals   agent.Signals
+	policy    Policy
+	findings  []Finding
+}
+
+// since is for how long something has lasted, as far as it counts.
+func (a *assessment) since(at time.Time) time.Duration {
+	if at.Before(a.from) {
+		at = a.from
+	}
+	return a.now.Sub(at)
+}
+
+// over says whether a limit is reached.
+func over(d, limit time.Duration) bool { return limit > 0 && d >= limit }
+
+func (a *assessment) add(f Finding) { a.findings = append(a.findings, f) }
+
+// last is the later of the start and a sign.
+func (a *assessment) last(sign time.Time) time.Time {
+	if sign.Before(a.Started) {
+		return a.Started
+	}
+	return sign
+}
+
+func (a *assessment) checkLeftOver() {
+	if d := a.since(a.Finished); over(d, a.policy.LeftOver) {
+		a.add(Finding{Check: LeftOver, Severity: Critical, For: d, Act: true, Details: fmt.Sprintf("its program is there %s after its result", brief(d))})
+	}
+}
+
+func (a *assessment) checkStopped() {
+	if a.evidence.Known && a.evidence.Stopped {
+		a.add(Finding{Check: Stopped, Severity: Critical, Act: true, Details: "its program is stopped by a signal"})
+	}
+}
+
+func (a *assessment) checkFirstSign() {
+	if d := a.since(a.Started); a.signals.Session && a.Activity.IsZero() && over(d, a.policy.FirstSign) {
+		a.add(Finding{Check: NoFirstSign, Severity: Critical, For: d, Act: true, Details: fmt.Sprintf("no sign of it for %s from its start", brief(d))})
+	}
+}
+
+func (a *assessment) checkMCP() {
+	for _, c := range a.Open() {
+		d := a.since(c.Since)
+		if c.Class != agent.MCPTool || !over(d, a.policy.MCPDefault) {
+			continue
+		}
+		f := Finding{Check: MCPStuck, Severity: Warning, For: d, Call: &c, Details: fmt.Sprintf("its call of %s has not answered for %s", c.Tool, brief(d))}
+		if over(d, a.policy.MCPMax) {
+			f.Severity = Critical
+		}
+		f.Act = over(d, a.policy.MCPEnd)
+		a.add(f)
+	}
+}
+
+func (a *assessment) checkErrors() {
+	if a.policy.Errors > 0 && a.Failures >= a.policy.Errors {
+		a.add(Finding{Check: Errors, Severity: Warning, For: a.since(a.last(a.Progress)),
+			Details: fmt.Sprintf("%d errors in a row; the last: %s", a.Failures, agent.OneLine(a.Failed.String()))})
+	}
+}
+
+// checkIdle: while a call is open, silence only warns: builds run for minutes without a line.
+func (a *assessment) checkIdle() {
+	if a.signals.Session && a.Activity.IsZero() {
+		return // see checkFirstSign
+	}
+	quiet := a.since(a.last(a.Activity))
+	f := Finding{Check: Idle, Severity: Warning, For: quiet}
+	warning, timeout, what := a.policy.IdleWarning, a.policy.IdleTimeout, "no sign of it for"
+	switch a.Waiting() {
+	case ForTools:
+		timeout, what = 0, "silent with "+calls(a.Open())+" for"
+	case ForModel, ForProvider:
+		warning, timeout, what = a.policy.ModelWarning, a.policy.ModelTimeout, "its model has not answered for"
+	default:
+		if !a.acts() {
+			timeout = 0
+		}
+	}
+	if !over(quiet, warning) {
+		return
+	}
+	f.Details = what + " " + brief(quiet)
+	if over(quiet, timeout) {
+		f.Severity, f.Act = Critical, true
+	}
+	a.add(f)
+}
+
+// acts says whether silence of the agent is evidence: a program that tells nothing of its work may
+// wait for the network for as long as it likes.
+func (a *assessment) acts() bool { return a.signals.Session || a.policy.SilentAgents }
+
+// checkStale: an agent that is active without getting anywhere. An open call is getting somewhere.
+func (a *assessment) checkStale() {
+	d := a.since(a.last(a.Progress))
+	active := a.since(a.last(a.Activity)) < a.policy.ProgressStale
+	if a.signals.Session && active && len(a.Open()) == 0 && over(d, a.policy.ProgressStale) {
+		a.add(Finding{Check: ProgressStale, Severity: Warning, For: d, Details: fmt.Sprintf("it is active, and without progress for %s", brief(d))})
+	}
+}
+
+// checkCeiling: a command that works may go on until the timeout of its attempt.
+func (a *assessment) checkCeiling() {
+	d := a.since(a.last(a.Progress))
+	if !over(d, a.policy.Ceiling) || !a.acts() {
+		return
+	}
+	f := Finding{Check: Ceiling, Severity: Critical, For: d, Act: true, Details: fmt.Sprintf("no progress for %s", brief(d))}
+	for _, c := range a.Open() {
+		if c.Class != agent.ShellTool {
+			continue
+		}
+		if a.evidence.Works {
+			return
+		}
+		f.Call = &c
+		f.Details += fmt.Sprintf("; its command %q does no work", agent.OneLine(c.Text))
+	}
+	if !a.signals.Session && a.evidence.Works {
+		return
+	}
+	a.add(f)
+}
+
+func calls(open []Call) string {
+	var names []string
+	for _, c := range open {
+		names = append(names, c.Tool)
+	}
+	return strings.Join(names, ", ") + " open"
+}
+
+// brief renders a duration: 800ms, 2.5s, 40s, 2m, 1h5m.
+func brief(d time.Duration) string {
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	text := d.Round(time.Second).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

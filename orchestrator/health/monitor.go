@@ -1,0 +1,248 @@
+package health
+
+import (
+	"time"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// Action is what is to be done about an agent.
+type Action int
+
+// The actions, from the mildest.
+const (
+	Nothing  Action = iota
+	Resume          // let a stopped program go on
+	TermCall        // ask the processes of an open command to end, which ends the call and not the turn
+	KillCall        // kill them
+	EndOver         // end the program: its result counts
+	Test            // seed 000's reboot test
+)
+
+// String is what is done, in words.
+func (a Action) String() string {
+	switch a {
+	case Resume:
+		return "it is continued"
+	case TermCall:
+		return "its command is asked to end"
+	case KillCall:
+		return "its command is killed"
+	case EndOver:
+		return "it is ended, and its result counts"
+	case Test:
+		return "the reboot test"
+	default:
+		return ""
+	}
+}
+
+// Usage is what an agent's processes have used since they started.
+type Usage struct {
+	Own, Calls Work // of the agent and its servers, and of what runs in sessions of their own
+	Stopped    bool // the agent is stopped by a signal, and no debugger holds it
+}
+
+// Work is what processes have used.
+type Work struct {
+	Ticks int64 // of the processor, 10 ms each, with those of ended children
+	Bytes int64 // read and written
+}
+
+// leastTicks between two checks are work: less is what a sleeping program uses.
+const leastTicks = 5
+
+// worked says whether more was used than a sleeping program does.
+func (w Work) worked(before Work) bool {
+	return w.Ticks-before.Ticks >= leastTicks || w.Bytes > before.Bytes
+}
+
+// Report is the outcome of a check.
+type Report struct {
+	Findings []Finding
+	Told     []Finding // those that are to be told now
+	Action   Action
+	On       Finding // that the Action is about
+
+	Status string    // seed 000's: working, idle or blocked
+	Last   time.Time // the last sign of the agent; its start before the first
+}
+
+// Health is seed 000's: healthy, warning or critical.
+func (r Report) Health() string {
+	health := "healthy"
+	for _, f := range r.Findings {
+		if f.Severity == Critical {
+			return "critical"
+		}
+		health = "warning"
+	}
+	return health
+}
+
+// Monitor watches one running agent. It is not safe for concurrent use.
+type Monitor struct {
+	policy  Policy
+	signals agent.Signals
+	from    time.Time // clocks begin here
+	last    time.Time // of the last check
+	usage   *Usage    // at the last check; nil: not known
+	seen    map[string]int
+	acting  map[string]int
+	told    map[string]Severity
+	warned  []time.Time
+	asked   string    // ID of the call whose processes were asked to end
+	killed  string    // and of the one whose were killed
+	since   time.Time // of the last progress
+}
+
+// NewMonitor begins to watch an agent now.
+func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
+	return &Monitor{policy: p, signals: s, from: now, last: now, seen: map[string]int{}, acting: map[string]int{}, told: map[string]Severity{}}
+}
+
+// NeedsUsage says whether the next check has a use for what the processes have used: looking at
+// them costs more than all else.
+func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
+	progress := t.Progress
+	if progress.Before(t.Started) {
+		progress = t.Started
+	}
+	return t.Finished.IsZero() && now.Sub(progress) >= m.policy.Frequency
+}
+
+// Check looks at the agent. u is nil where its processes were not looked at.
+func (m *Monitor) Check(now time.Time, t *Trace, u *Usage) Report {
+	if m.isLate(now) {
+		m.restart(now)
+		return Report{}
+	}
+	m.last = now
+	if t.Progress.After(m.since) {
+		m.since = t.Progress
+		clear(m.told)
+	}
+	r := Report{Status: status(t), Last: t.Activity, Findings: Assess(now, m.from, t, m.evidence(u), m.signals, m.policy)}
+	m.count(r.Findings)
+	for _, f := range r.Findings {
+		if m.isToTell(now, f) {
+			r.Told = append(r.Told, f)
+		}
+		if action := m.actionOn(f); action > r.Action {
+			r.Action, r.On = action, f
+		}
+	}
+	m.note(r)
+	return r
+}
+
+// status is seed 000's: an agent that its provider refuses is blocked, one of which nothing is known
+// but that it is silent is idle.
+func status(t *Trace) string {
+	switch {
+	case t.Waiting() == ForProvider:
+		return "blocked"
+	case t.Activity.IsZero() || !t.Finished.IsZero():
+		return "idle"
+	default:
+		return "working"
+	}
+}
+
+// isLate: a check that comes two periods too late, by either clock, says that the machine slept or
+// that this program was stopped.
+func (m *Monitor) isLate(now time.Time) bool {
+	late := 3 * m.policy.Frequency
+	return now.Sub(m.last) >= late || now.Round(0).Sub(m.last.Round(0)) >= late
+}
+
+func (m *Monitor) restart(now time.Time) {
+	m.from, m.last, m.usage = now, now, nil
+	clear(m.seen)
+	clear(m.acting)
+}
+
+func (m *Monitor) evidence(u *Usage) Evidence {
+	before := m.usage
+	m.usage = u
+	if u == nil {
+		return Evidence{}
+	}
+	e := Evidence{Known: true, Stopped: u.Stopped, Works: before == nil} // without a second look, nothing says that it does not
+	if before != nil {
+		e.Works = u.Calls.worked(before.Calls) || !m.signals.Session && u.Own.worked(before.Own)
+	}
+	return e
+}
+
+// count counts in how many checks in a row each finding stands, and acts.
+func (m *Monitor) count(found []Finding) {
+	seen, acting := map[string]int{}, map[string]int{}
+	for _, f := range found {
+		seen[f.Key()] = m.seen[f.Key()] + 1
+		if f.Act {
+			acting[f.Key()] = m.acting[f.Key()] + 1
+		}
+	}
+	m.seen, m.acting = seen, acting
+}
+
+// Bounds of what is told of one agent: seed 002, "Anti-false-positive guards".
+const (
+	breaches   = 2 // in a row, before anything is told or done
+	cooldown   = 20 * time.Minute
+	mostInHour = 2
+)
+
+// isToTell: a finding that stands is told once, and once more when it becomes critical. Warnings
+// are few; a critical one is always told.
+func (m *Monitor) isToTell(now time.Time, f Finding) bool {
+	if m.seen[f.Key()] < breaches && f.Check != Stopped {
+		return false
+	}
+	told := m.told[f.Key()]
+	if told == f.Severity || told == Critical {
+		return false
+	}
+	if f.Severity == Warning {
+		n := len(m.warned)
+		if n > 0 && now.Sub(m.warned[n-1]) < cooldown || n >= mostInHour && now.Sub(m.warned[n-mostInHour]) < time.Hour {
+			return false
+		}
+		m.warned = append(m.warned, now)
+	}
+	m.told[f.Key()] = f.Severity
+	return true
+}
+
+// actionOn is what is to be done about a finding. A command without work is ended alone first.
+func (m *Monitor) actionOn(f Finding) Action {
+	switch {
+	case f.Check == Stopped:
+		if m.seen[f.Key()] > breaches {
+			return Test // it was stopped again, or cannot be continued
+		}
+		return Resume
+	case !f.Act || m.acting[f.Key()] < breaches:
+		return Nothing
+	case f.Check == LeftOver:
+		return EndOver
+	case f.Check == Ceiling && f.Call != nil && m.killed == f.Call.ID:
+		return Test
+	case f.Check == Ceiling && f.Call != nil && m.asked == f.Call.ID:
+		return KillCall
+	case f.Check == Ceiling && f.Call != nil:
+		return TermCall
+	default:
+		return Test
+	}
+}
+
+func (m *Monitor) note(r Report) {
+	switch r.Action {
+	case TermCall:
+		m.asked = r.On.Call.ID
+	case KillCall:
+		m.killed = r.On.Call.ID
+	}
+}

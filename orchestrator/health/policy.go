@@ -1,0 +1,27 @@
+package health
+
+import "time"
+
+// Policy is when a running agent is found unwell. A zero limit is none. Seed 000, "配置参数", has the
+// names of the first ones.
+type Policy struct {
+	Frequency     time.Duration // between two checks
+	IdleWarning   time.Duration
+	IdleTimeout   time.Duration
+	ProgressStale time.Duration // without progress, although active
+	ModelWarning  time.Duration // of silence while it waits for its model
+	ModelTimeout  time.Duration
+	MCPDefault    time.Duration // of one call of an MCP tool: worth a warning
+	MCPMax        time.Duration // critical
+	MCPEnd        time.Duration // acted on
+	FirstSign     time.Duration // from the start to the first sign
+	LeftOver      time.Duration // from the final event to the end of the program
+	Ceiling       time.Duration // without progress, whatever else moves
+	Grace         time.Duration // after the start, in which idle, stale and errors do not count
+	Errors        int           // in a row
+	MaxRestarts   int           // of one step
+	SilentAgents  bool          // act on agents that tell nothing of their work, too
+}
+
+// Off is the policy that watches nothing.
+func (p Policy) Off() bool { return p.Frequency <= 0 }

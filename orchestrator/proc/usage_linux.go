@@ -1,0 +1,106 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Usage is what a command and its descendants have used so far.
+type Usage struct {
+	Own    Work // of the processes in the command's session
+	Others Work // of those in sessions of their own, such as the commands that an agent runs
+
+	Halted bool // the command is stopped by a signal, and no debugger holds it
+}
+
+// Work is what processes have used.
+type Work struct {
+	Ticks int64 // of the processor, 10 ms each, with those of ended children
+	Bytes int64 // read and written; of processes that may be looked at
+}
+
+func (w *Work) add(pid int, s stat) {
+	w.Ticks += s.ticks
+	w.Bytes += readBytes(pid)
+}
+
+// Usage looks at the command's processes. It returns false when the command has ended.
+func (p *Process) Usage() (u Usage, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	root, ok := readStat(p.child.pid)
+	if !ok || p.hasEnded() {
+		return Usage{}, false
+	}
+	u.Halted = root.halted && readTracer(p.child.pid) == 0
+	for _, pid := range appendDescendants(nil, p.child.pid) {
+		s, ok := readStat(pid)
+		switch {
+		case !ok:
+		case s.session == root.session:
+			u.Own.add(pid, s)
+		default:
+			u.Others.add(pid, s)
+		}
+	}
+	return u, true
+}
+
+// Continue lets a stopped command go on.
+func (p *Process) Continue() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.hasEnded() {
+		_ = unix.Kill(p.child.pid, unix.SIGCONT)
+	}
+}
+
+// EndOthers sends SIGTERM, or SIGKILL, to the descendants in sessions of their own.
+func (p *Process) EndOthers(kill bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	root, ok := readStat(p.child.pid)
+	if !ok || p.hasEnded() {
+		return
+	}
+	signal := unix.SIGTERM
+	if kill {
+		signal = unix.SIGKILL
+	}
+	for _, pid := range appendDescendants(nil, p.child.pid) {
+		if s, ok := readStat(pid); ok && s.session != root.session {
+			_ = unix.Kill(pid, signal)
+		}
+	}
+}
+
+// readBytes is what a process has read and written, 0 where that may not be looked at.
+func readBytes(pid int) (sum int64) {
+	text, err := readProc(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(text) {
+		name, value, _ := bytes.Cut(line, []byte(": "))
+		if string(name) == "rchar" || string(name) == "wchar" {
+			n, _ := strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
+			sum += n
+		}
+	}
+	return sum
+}
+
+// readTracer is the process that debugs this one; 0: none does.
+func readTracer(pid int) int {
+	text, err := readProc(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(text, []byte("TracerPid:"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	n, _ := strconv.Atoi(string(bytes.TrimSpace(line)))
+	return n
+}
