@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // labCommand is the first argument of this test binary when it is to be the MCP server "lab".
@@ -39,6 +40,9 @@ func playLab(stdin io.Reader, stdout io.Writer, file string) int {
 			result = map[string]any{"tools": []any{map[string]any{"name": "note", "description": "Notes a text.",
 				"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}, "required": []string{"text"}}}}}
 		case "tools/call":
+			if q.Params.Arguments.Text == "hang" {
+				time.Sleep(time.Hour)
+			}
 			if err := os.WriteFile(file, []byte(q.Params.Arguments.Text), 0o644); err != nil {
 				return 1
 			}

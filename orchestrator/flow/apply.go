@@ -32,7 +32,7 @@ func (s *State) freshen() {
 	if step.Unsettled != "" && step.Work != nil {
 		step.beginWork()
 	}
-	if step.Rejected > 0 || step.Restarts > 0 {
+	if step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "" {
 		step.GoesOn = nil // more of the same conversation has not helped
 	}
 	step.Restarts, step.LastHung = 0, ""

@@ -139,3 +139,60 @@ func sha(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
+
+// TestHung: an agent that the watch ended goes on in its session, or starts afresh and is told why; a reply that was there first
+// makes the decision void; one that a restart would not help needs a person.
+func TestHung(t *testing.T) {
+	test := func(p *play, d flow.Decision) flow.AttemptRef {
+		r := p.begin()
+		p.record(flow.AnomalyFound{AttemptRef: r, Anomaly: flow.Anomaly{Check: "idle"}},
+			flow.RebootTested{AttemptRef: r, Anomaly: flow.Anomaly{Check: "MCP stuck", Tool: "look"}, Decision: d, Text: "its call hangs"})
+		return r
+	}
+	for name, tt := range map[string]struct {
+		resumes  string
+		decision flow.Decision
+		end      outcome
+		want     flow.Effect
+		restarts int
+		input    bool // it is the same
+	}{
+		"in its session":       {"claude", flow.Restart, stopped, resumed(flow.TaskCall, 2, 0, "task-1"), 1, true},
+		"without a session":    {"", flow.Restart, stopped, fresh(flow.TaskCall, 2), 1, false},
+		"its reply came first": {"claude", flow.Restart, accepted, fresh(flow.ManagerCall, 1), 0, false},
+		"a format failure":     {"claude", flow.Restart, rejected, fresh(flow.TaskCall, 2), 0, true},
+		"stuck":                {"claude", flow.Stuck, stopped, flow.Finish{Outcome: flow.NeedsPerson, Text: "STUCK: its call hangs"}, 0, true},
+	} {
+		p := newPlay(t, nil, flow.Limits{})
+		p.resumes = tt.resumes
+		p.record(tt.end(test(p, tt.decision)))
+		if diff := cmp.Diff(tt.want, p.next()); diff != "" {
+			t.Errorf("%s: Next: -want +got\n%s", name, diff)
+		}
+		s := p.Step
+		if s.Restarts != tt.restarts || s.Hung != nil || (s.Input != nil) != tt.input || s.Rejected != map[bool]int{true: 1}[name == "a format failure"] {
+			t.Errorf("%s: step %+v", name, s)
+		}
+		if tt.restarts == 1 && (s.Advice != "its call hangs" || s.LastHung != "MCP stuck look") {
+			t.Errorf("%s: advice %q, last %q", name, s.Advice, s.LastHung)
+		}
+		if tt.decision == flow.Stuck {
+			p.nextRun()
+			if diff := cmp.Diff(fresh(flow.TaskCall, 2), p.next()); diff != "" || p.Step.Unsettled != "" {
+				t.Errorf("%s, the next run: -want +got\n%s", name, diff)
+			}
+		}
+	}
+	p := newPlay(t, nil, flow.Limits{}) // the run dies between the decision and the end of the agent
+	p.resumes = "claude"
+	p.record(flow.SessionNamed{AttemptRef: test(p, flow.Restart), Session: "s1"})
+	p.reopen("a")
+	if diff := cmp.Diff(resumed(flow.TaskCall, 2, 0, "s1"), p.next()); diff != "" || p.Step.Restarts != 1 {
+		t.Errorf("after a crash: %d restarts, -want +got\n%s", p.Step.Restarts, diff)
+	}
+	for _, e := range []flow.Event{flow.AnomalyFound{AttemptRef: ref(flow.TaskCall, 9, 0)}, flow.RebootTested{AttemptRef: ref(flow.TaskCall, 9, 0)}} {
+		if err := p.Apply(e); err == nil {
+			t.Errorf("%s of an attempt that is not running is applied", e.Kind())
+		}
+	}
+}

@@ -232,6 +232,22 @@ func TestSnapshotForm(t *testing.T) {
 	}
 }
 
+// TestSeventhForm: the same for sessions in which work goes on, and for agents that hung.
+func TestSeventhForm(t *testing.T) {
+	first, second := attempt(1, flow.TaskCall, 1), attempt(1, flow.TaskCall, 2)
+	first.Resumes, first.Adapter, second.Resumes, second.Adapter, second.GoesOn, second.From = true, "claude", true, "claude", true, "s1"
+	hung := flow.RebootTested{AttemptRef: first.AttemptRef, Anomaly: flow.Anomaly{Check: "idle"}, Decision: flow.Restart, Text: "silent"}
+	again := hung
+	again.AttemptRef = second.AttemptRef
+	b := newBook(t).own("r1").write(start, one, first, hung, flow.AttemptStopped{AttemptRef: first.AttemptRef, Session: "s1"}, second, again)
+	if b.Breach != nil {
+		t.Fatal(b.Breach)
+	}
+	if got, want := b.Snapshot("b").Hash, "d3f91cb4901eebb5042f9acbb8201b9d31f2fb7c5450eb66b528f027993717ab"; got != want {
+		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
+	}
+}
+
 // TestThirdForm: a state in form 3 kept what tasks used under limits for tasks only.
 func TestThirdForm(t *testing.T) {
 	const state = `{"running":true,"outcome":"","text":"","limits":{"max_retries":3,"max_steps":0},"steps":0,"last_step":1,"step":{"number":1,"task":"t1","role":"Implementor","board_sha256":"a","mark":"","call":"manager","input":{},"input_sha256":"5a","started":1,"rejected":0,"running":1,"left":"","last_reason":"","disagreed":false,"task_status":"ok","before":{"board_sha256":"a","current":"t1"},"reply":null,"writing":null},"repeat":{"task":"t1","role":"Implementor","board_sha256":"a","count":1},"frozen":null,"last":{"status":"","message":"","board_sha256":"","acknowledged":false},"spent":false,"used":{"attempts":1,"told":0,"priced":0,"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_microusd":0,"millis":0},"total":{"attempts":1,"told":0,"priced":0,"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_microusd":0,"millis":0}}`

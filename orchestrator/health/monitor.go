@@ -166,7 +166,7 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	before := m.usage
 	m.usage = u
 	if u == nil {
-		return Evidence{}
+		return Evidence{Works: true} // nothing says that it does not
 	}
 	e := Evidence{Known: true, Stopped: u.Stopped, Works: before == nil} // without a second look, nothing says that it does not
 	if before != nil {

@@ -1,0 +1,88 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"kanban-run/orchestrator/agent/modeltest"
+)
+
+// impatient scales the times of the watch: a real tool needs some seconds for its start.
+const impatient = `watch:
+  frequency: 500ms
+  grace: 0
+  progress_stale: 0
+  idle_warning: 3s
+  idle_timeout: 6s
+  model_warning: 3s
+  model_timeout: 6s
+  first_sign: 20s
+  left_over: 5s
+  ceiling: 8s
+  mcp_timeout: {default: 1s, max: 2s, end: 5s}
+`
+
+// hangsOnce has the model do something hopeless in the first conversation, and its work in the next one.
+func (s *realSite) hangsOnce(steps ...modeltest.Step) {
+	var hung atomic.Bool
+	s.write(".kanban-run.yaml", s.read(".kanban-run.yaml")+impatient)
+	s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+		if taskOf(said) != "" && hung.CompareAndSwap(false, true) {
+			return modeltest.Play(steps...), true
+		}
+		return s.work(q, said)
+	})
+}
+
+// TestRealHung is seed 000 with real tools: an API that accepts and never answers, or stops in the middle of a message, is noticed,
+// and the agent goes on in its session.
+func TestRealHung(t *testing.T) {
+	t.Parallel()
+	for how, step := range map[string]modeltest.Step{"silent": modeltest.Hang(), "stalled": modeltest.Stall()} {
+		t.Run(how, func(t *testing.T) {
+			onEach(t, func(t *testing.T, name string) {
+				s := newReal(t, name, 1)
+				s.hangsOnce(step)
+				s.run(exitComplete)
+				s.says("its model has not answered for", "is ended and started again")
+				if !strings.Contains(s.read("output"), "goes on in its session") && !strings.Contains(s.read("output"), "started (attempt") {
+					t.Errorf("the agent was not started again:\n%s", s.read("output"))
+				}
+			}, "gemini", "opencode", "acp")
+		})
+	}
+}
+
+// TestRealFlatCommand: a shell command that waits for ever without any work is ended alone: the turn goes on, and nothing is restarted.
+func TestRealFlatCommand(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, name string) {
+		s := newReal(t, name, 1)
+		s.hangsOnce(modeltest.Shell("sleep 600"))
+		s.run(exitComplete)
+		s.says("does no work; its command is asked to end", "Implementor ok in")
+		if strings.Contains(s.read("output"), "started again") {
+			t.Errorf("the agent was restarted:\n%s", s.read("output"))
+		}
+	}, "gemini", "opencode", "acp")
+}
+
+// TestRealHungMCP: an MCP server that never answers a call costs its agent a restart, and not the night.
+func TestRealHungMCP(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	must(t, err)
+	onEach(t, func(t *testing.T, name string) {
+		s := newReal(t, name, 1)
+		s.write("mcp.json", fmt.Sprintf(`{"mcpServers": {"lab": {"command": %q, "args": [%q, %q]}}}`, self, labCommand, s.path("noted")))
+		s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\nmcp_config: mcp.json\npermission: full\n---\nWork.\n")
+		s.hangsOnce(modeltest.Tool("mcp__lab__note", map[string]any{"text": "hang"}))
+		s.run(exitComplete)
+		s.says("MCP stuck: its call of ", "is ended and started again", "goes on in its session", "Implementor ok in")
+	}, "gemini", "opencode", "acp")
+}
