@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -76,7 +77,11 @@ func (r *run) openStep(e flow.Spawn, b *board.Board) error {
 	r.opened, r.paused = r.Now(), 0
 	r.accounts = attempt.Accounts{} // no session outlives its step
 	index, of := r.Workspace.Position(b, e.Task)
-	return r.ledger.Append(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()})
+	started := flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()}
+	if clean := path.Clean(e.Task); clean != e.Task {
+		started.Path = clean
+	}
+	return r.ledger.Append(started)
 }
 
 // setInput gives the first attempt of a call a new input, which the intent records, and each later

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -53,7 +54,7 @@ func (e StepStarted) apply(s *State) error {
 		call = ManagerCall
 	}
 	s.LastStep = e.Step
-	s.Step = &Step{Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Call: call}
+	s.Step = &Step{Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Path: e.Path, Call: call}
 	if s.Repeat.matches(Board{Task: e.Task, Role: e.Role, SHA: e.BoardSHA}) {
 		s.Repeat.Count++
 	} else {
@@ -313,7 +314,7 @@ func (e StepFinished) apply(s *State) error {
 	t := s.task(s.Step.Task)
 	t.Steps++
 	s.keepTask(t)
-	s.keepStatus(s.Step.Task, s.Step.TaskStatus)
+	s.keepStatus(cmp.Or(s.Step.Path, s.Step.Task), s.Step.TaskStatus)
 	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
 	s.Step = nil
 	return nil

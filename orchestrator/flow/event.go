@@ -60,6 +60,7 @@ type StepStarted struct {
 	Index    int    `json:"index"` // the task's place in the list, from 1; 0 when it is not listed
 	Of       int    `json:"of"`
 	Mark     string `json:"mark,omitempty"` // of the step's processes, by which they are found after a crash
+	Path     string `json:"path,omitempty"` // of the task, where Task is another spelling of it, such as ./tasks/1.md
 }
 
 // AttemptStarted is the intent to start a program. Input is what it is told: the JSON object of a

@@ -115,7 +115,7 @@ func inForm(version int, s, own State) State {
 	}
 	if s.Step != nil {
 		step := *s.Step
-		step.At, step.GoesOn, step.Hung, step.Restarts, step.LastHung, step.Advice = nil, nil, nil, 0, "", ""
+		step.Path, step.At, step.GoesOn, step.Hung, step.Restarts, step.LastHung, step.Advice = "", nil, nil, nil, 0, "", ""
 		s.Step = &step
 	}
 	if version >= 5 {

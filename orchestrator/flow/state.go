@@ -77,6 +77,7 @@ type Step struct {
 	Lost     int            `json:"lost,omitempty"`     // sessions that their tool did not know any more
 
 	// The fields that form 7 has added.
+	Path   string  `json:"path,omitempty"`    // of the task, where Task is another spelling of it
 	At     *Thread `json:"at,omitempty"`      // where the running attempt works; nil: its work could not go on
 	GoesOn *Thread `json:"goes_on,omitempty"` // where work that was cut short goes on; nil: it was not, or starts afresh
 

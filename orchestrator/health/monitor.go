@@ -98,7 +98,7 @@ type Monitor struct {
 
 // NewMonitor begins to watch an agent now.
 func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
-	return &Monitor{policy: p, signals: s, from: now, last: now, seen: map[string]int{}, acting: map[string]int{}, told: map[string]Severity{}}
+	return &Monitor{policy: p, signals: s, from: now, last: now}
 }
 
 // NeedsUsage says whether the next check has a use for what the processes have used: looking at
@@ -177,6 +177,10 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 
 // count counts in how many checks in a row each finding stands, and acts.
 func (m *Monitor) count(found []Finding) {
+	if len(found) == 0 {
+		m.seen, m.acting = nil, nil
+		return
+	}
 	seen, acting := map[string]int{}, map[string]int{}
 	for _, f := range found {
 		seen[f.Key()] = m.seen[f.Key()] + 1
@@ -210,6 +214,9 @@ func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 			return false
 		}
 		m.warned = append(m.warned, now)
+	}
+	if m.told == nil {
+		m.told = map[string]Severity{}
 	}
 	m.told[f.Key()] = f.Severity
 	return true
