@@ -187,7 +187,11 @@ func (c command) call(t *terminal, args []string) (int, error) {
 		return exitComplete, c.writeHelp(t, flags)
 	}
 	if err != nil {
-		return 0, &usageError{text: err.Error(), hint: c.flagHint(err, flags)}
+		text, _, isBool := strings.Cut(err.Error(), ": strconv.ParseBool")
+		if isBool {
+			return 0, &usageError{text: text, hint: "write true or false"}
+		}
+		return 0, &usageError{text: text, hint: c.flagHint(err, flags)}
 	}
 	if extra := flags.Args(); c.args == "" && len(extra) > 0 {
 		return 0, &usageError{text: fmt.Sprintf("%s takes no argument: %q", c.name, extra[0]), hint: "kanban-run " + c.name + " --help says more"}

@@ -16,7 +16,7 @@ type Policy struct {
 	MCPEnd        time.Duration // acted on
 	FirstSign     time.Duration // from the start to the first sign
 	LeftOver      time.Duration // from the final event to the end of the program
-	Ceiling       time.Duration // without progress, whatever else moves
+	Ceiling       time.Duration // without progress, also of an active agent
 	Grace         time.Duration // after the start, in which idle, stale and errors do not count
 	Errors        int           // in a row
 	MaxRestarts   int           // of one step
