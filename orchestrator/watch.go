@@ -72,6 +72,7 @@ func (r *run) reboot(c *call, a *attempt.Attempt, f health.Finding) flow.RebootT
 // hasText says whether a task's file has a line beyond its frontmatter.
 func (r *run) hasText(task string) bool {
 	text, err := r.Workspace.Place.ReadText(task)
+	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if header, found := strings.CutPrefix(text, "---\n"); found {
 		_, text, _ = strings.Cut(header, "\n---")
 	}

@@ -236,4 +236,5 @@ type Tool struct {
 type Signals struct {
 	Session bool // its session, and from then on what its model does
 	Calls   bool // calls of tools when they begin; else only when they end
+	Apart   bool // it runs commands in sessions of their own, so that their work can be told from its own
 }

@@ -25,9 +25,10 @@ const (
 	Session
 	Result
 	Warning // a part of the output could not be understood
+	Unread  // a line that was not read: it may have been anything, also the end of calls
 )
 
-var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat", "usage", "session", "result", "warning"}
+var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat", "usage", "session", "result", "warning", "unread"}
 
 func (k Kind) String() string {
 	if k < 0 || int(k) >= len(kindNames) {
@@ -56,7 +57,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 // show it. A heartbeat, a retry and a call that failed do not.
 func (e Event) IsProgress() bool {
 	switch e.Kind {
-	case Text, Writing, ToolStarted, Result:
+	case Text, Writing, ToolStarted, Result, Unread:
 		return true
 	case ToolEnded:
 		return !e.Failed

@@ -54,6 +54,7 @@ func (m *Messages) emitProse(line []byte) {
 // that no earlier message is one.
 func (m *Messages) rejectLine(line []byte, err error) {
 	m.warnings.Warn(m.Emit, fmt.Sprintf("a line of its output cannot be read (%v)", err))
+	m.Emit(Event{Kind: Unread})
 	if m.Completed {
 		return
 	}

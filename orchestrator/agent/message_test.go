@@ -30,7 +30,12 @@ func TestMessages(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var told []string
 			var m agent.Messages
-			m.Init(func(e agent.Event) { told = append(told, e.Text) }, func(line []byte) error {
+			tell := func(e agent.Event) {
+				if e.Kind != agent.Unread {
+					told = append(told, e.Text)
+				}
+			}
+			m.Init(tell, func(line []byte) error {
 				var v map[string]string
 				err := json.Unmarshal(line, &v)
 				for kind, text := range v {

@@ -30,7 +30,7 @@ func (s *State) freshen() {
 	if step == nil {
 		return
 	}
-	if step.Unsettled != "" && step.Work != nil {
+	if step.Unsettled != "" && step.Work != nil && !step.isStuck() {
 		step.beginWork()
 	}
 	if step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "" {
@@ -210,6 +210,7 @@ func (e ReplyRejected) apply(s *State) error {
 		step.beginWork()
 	} else if e.Lost && step.GoesOn != nil {
 		step.GoesOn = nil
+		step.tellAdvice()
 	} else {
 		step.Rejected++
 	}

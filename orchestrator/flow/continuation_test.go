@@ -196,3 +196,37 @@ func TestHung(t *testing.T) {
 		}
 	}
 }
+
+// TestStuckManager: work that was accepted and reviewed stays so when the Manager, or the reviewer, hangs for good.
+func TestStuckManager(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before []outcome
+		want   flow.Effect
+	}{
+		"Manager":  {[]outcome{accepted, content}, fresh(flow.ManagerCall, 2)},
+		"reviewer": {[]outcome{accepted}, review(3, 1, "task-1")},
+	} {
+		p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(tt.before...)
+		r := p.begin()
+		p.record(flow.RebootTested{AttemptRef: r, Decision: flow.Stuck, Text: "it hangs"}, stopped(r))
+		p.nextRun()
+		if diff := cmp.Diff(tt.want, p.next()); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// TestAdviceIsNotLost: what the watch found is told to the next attempt, also when the session to go on in is lost.
+func TestAdviceIsNotLost(t *testing.T) {
+	p := newPlay(t, nil, flow.Limits{})
+	p.resumes = "claude"
+	r := p.begin()
+	p.record(flow.RebootTested{AttemptRef: r, Decision: flow.Restart, Text: "it hangs"}, stopped(r))
+	if p.Step.Input == nil {
+		t.Error("in its session the input is the same")
+	}
+	p.attempts(lost)
+	if p.Step.Input != nil || p.Step.Advice != "it hangs" {
+		t.Errorf("input %s, advice %q, want a new input with the advice", p.Step.Input, p.Step.Advice)
+	}
+}

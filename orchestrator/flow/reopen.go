@@ -3,6 +3,7 @@ package flow
 // The reasons of an attempt whose run died.
 const (
 	lostRun    = "the run died before the attempt's end was known; it is started again with the same input"
+	stuckRun   = "the run died before the end of the attempt that hung was known"
 	resumedRun = "the run died before the attempt's end was known; the work goes on in its session"
 )
 
@@ -42,6 +43,9 @@ func (s *Step) closeAttempt() Event {
 	e := AttemptStopped{AttemptRef: ref, Millis: s.Worked, Spent: s.Paid.Unfinished(), Reason: lostRun}
 	if s.At != nil && s.At.Session != "" {
 		e.Session, e.Reason = s.At.Session, resumedRun
+	}
+	if s.Hung != nil && s.Hung.Decision == Stuck {
+		e.Reason = stuckRun
 	}
 	return e
 }

@@ -1,5 +1,7 @@
 package flow
 
+import "strings"
+
 // Anomaly is what the watch found wrong with a running agent: seed 000, "anomaly_report".
 type Anomaly struct {
 	Type     string `json:"anomaly_type"`     // idle, error, timeout or mcp_stuck
@@ -89,13 +91,25 @@ func (s *Step) endHung() {
 	switch {
 	case s.Hung == nil:
 	case s.Hung.Decision == Stuck:
-		s.Unsettled = "STUCK: " + s.Hung.Text
+		s.Unsettled = stuckPrefix + s.Hung.Text
 	default:
 		s.Restarts++
 		s.Advice, s.LastHung = s.Hung.Text, s.Hung.Anomaly
-		if s.GoesOn == nil && s.Call == TaskCall {
-			s.Input, s.InputSHA, s.Stored = nil, "", "" // the feedback is part of it
+		if s.GoesOn == nil {
+			s.tellAdvice()
 		}
 	}
 	s.Hung = nil
 }
+
+// tellAdvice makes the advice a part of the next input of a task agent that starts afresh.
+func (s *Step) tellAdvice() {
+	if s.Advice != "" && s.Call == TaskCall {
+		s.Input, s.InputSHA, s.Stored = nil, "", ""
+	}
+}
+
+const stuckPrefix = "STUCK: "
+
+// isStuck says whether a hung agent ended the run, and not a review that is never content.
+func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }

@@ -122,7 +122,7 @@ func (a *assessment) last(sign time.Time) time.Time {
 }
 
 func (a *assessment) checkLeftOver() {
-	if d := a.since(a.Finished); over(d, a.policy.LeftOver) {
+	if d := a.since(a.last(a.Activity)); over(d, a.policy.LeftOver) {
 		a.add(Finding{Check: LeftOver, Severity: Critical, For: d, Act: true, Details: fmt.Sprintf("its program is there %s after its result", brief(d))})
 	}
 }
@@ -142,14 +142,16 @@ func (a *assessment) checkFirstSign() {
 func (a *assessment) checkMCP() {
 	for _, c := range a.Open() {
 		d := a.since(c.Since)
-		if c.Class != agent.MCPTool || !over(d, a.policy.MCPDefault) {
+		p := a.policy
+		if c.Class != agent.MCPTool || !over(d, p.MCPDefault) && !over(d, p.MCPMax) && !over(d, p.MCPEnd) {
 			continue
 		}
 		f := Finding{Check: MCPStuck, Severity: Warning, For: d, Call: &c, Details: fmt.Sprintf("its call of %s has not answered for %s", c.Tool, brief(d))}
-		if over(d, a.policy.MCPMax) {
+		// While others of its calls end, the agent does not hang in this one.
+		f.Act = over(min(d, a.since(a.last(a.Progress))), p.MCPEnd)
+		if over(d, p.MCPMax) || f.Act {
 			f.Severity = Critical
 		}
-		f.Act = over(d, a.policy.MCPEnd)
 		a.add(f)
 	}
 }
@@ -179,7 +181,7 @@ func (a *assessment) checkIdle() {
 			timeout = 0
 		}
 	}
-	if !over(quiet, warning) {
+	if !over(quiet, warning) && !over(quiet, timeout) {
 		return
 	}
 	f.Details = what + " " + brief(quiet)

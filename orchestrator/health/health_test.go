@@ -105,6 +105,13 @@ func TestAssess(t *testing.T) {
 		{"a heartbeat is no progress", patient, full, []event{{0, session}, {30 * minute, agent.Event{Kind: agent.Heartbeat}}}, 30 * minute, flat, "progress stale warning, ceiling critical!"},
 		{"stopped", patient, full, []event{{0, session}}, minute, health.Evidence{Known: true, Stopped: true}, "stopped critical!"},
 		{"left over", patient, full, []event{{0, session}, {minute, result}}, minute + 30*second, flat, "left over critical!"},
+		{"it goes on behind a result", patient, full, []event{{0, session}, {minute, result}, {minute + 5*second, text}}, 2 * minute, flat, ""},
+		{"and prints behind one", patient, full, []event{{0, session}, {minute, result}, {minute + 29*second, agent.Event{Kind: agent.Heartbeat}}}, minute + 58*second, flat, ""},
+		{"a line that was not read may have ended the call", patient, full, []event{{0, session}, {minute, mcp}, {2 * minute, agent.Event{Kind: agent.Unread}}}, 12 * minute, flat, "idle warning"},
+		{"a call that is told twice is one", patient, full, []event{{0, session}, {8 * minute, mcp}, {8*minute + 1, mcp}, {8*minute + 2, ended("2", false, 1)}}, 19 * minute, flat, "idle warning"},
+		{"others of its calls end meanwhile", patient, full, []event{{0, session}, {minute, mcp}, {10 * minute, text}}, 12 * minute, flat, "MCP stuck critical, idle warning"},
+		{"no warning, and the limit holds", func() health.Policy { p := patient; p.ModelWarning = 0; return p }(), full, []event{{0, session}}, 20 * minute, flat, "idle critical!"},
+		{"no MCP warning, and the limit holds", func() health.Policy { p := patient; p.MCPDefault, p.MCPMax = 0, 0; return p }(), full, []event{{0, session}, {minute, mcp}}, 11 * minute, flat, "MCP stuck critical!, idle warning"},
 		{"not left over yet", patient, full, []event{{0, session}, {minute, result}}, minute + 29*second, flat, ""},
 	} {
 		var got []string

@@ -170,7 +170,7 @@ func (m *Monitor) evidence(u *Usage) Evidence {
 	}
 	e := Evidence{Known: true, Stopped: u.Stopped, Works: before == nil} // without a second look, nothing says that it does not
 	if before != nil {
-		e.Works = u.Calls.worked(before.Calls) || !m.signals.Session && u.Own.worked(before.Own)
+		e.Works = u.Calls.worked(before.Calls) || !m.signals.Apart && u.Own.worked(before.Own)
 	}
 	return e
 }

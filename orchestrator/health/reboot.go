@@ -47,6 +47,8 @@ func Reboot(f Finding, c Case) flow.RebootTested {
 // wouldHelp answers the fifth question.
 func (c Case) wouldHelp(a flow.Anomaly) (yes bool, why string) {
 	switch {
+	case c.MaxRestarts == 0:
+		return false, "max_restarts is 0"
 	case c.Restarts >= c.MaxRestarts:
 		return false, fmt.Sprintf("it was restarted %s already", times(c.Restarts))
 	case a.Tool != "" && c.LastHung == a.Key():

@@ -77,16 +77,19 @@ func (t *Trace) Note(e agent.Event) {
 	case agent.Retry:
 		t.fail(e)
 	case agent.Text, agent.Writing:
+		t.Finished = time.Time{} // it goes on behind a result
 		if t.Failed.Kind == agent.Retry {
 			t.Failures = 0
 		}
+	case agent.Unread:
+		t.calls = nil // which of them are open is not known any more
 	case agent.Result:
 		t.Finished, t.Failures = e.Time, 0
 	case agent.Session:
 		t.session, t.Finished = true, time.Time{}
 	}
 	switch e.Kind {
-	case agent.Writing, agent.Heartbeat, agent.Usage:
+	case agent.Writing, agent.Heartbeat, agent.Usage, agent.Unread:
 	default:
 		t.Last = e
 	}
@@ -103,6 +106,8 @@ func (t *Trace) fail(e agent.Event) {
 }
 
 func (t *Trace) open(e agent.Event) {
+	t.Finished = time.Time{}
+	t.calls = slices.DeleteFunc(t.calls, func(c call) bool { return e.ID != "" && c.ID == e.ID }) // some tools report a call twice
 	if len(t.calls) == maxCalls {
 		oldest := max(0, slices.IndexFunc(t.calls, func(c call) bool { return !c.ended.IsZero() }))
 		t.calls = slices.Delete(t.calls, oldest, oldest+1)

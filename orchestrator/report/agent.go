@@ -14,7 +14,7 @@ import (
 // what the agent's program prints for people.
 func isTold(e agent.Event) bool {
 	switch e.Kind {
-	case agent.Writing, agent.Heartbeat, agent.Printed:
+	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread:
 		return false
 	default:
 		return true

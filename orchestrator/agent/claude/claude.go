@@ -27,7 +27,7 @@ func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",
 		Resumes: true,
-		Signals: agent.Signals{Session: true, Calls: true},
+		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Tested:  "2.1.328",
 		Options: []string{"--print", "--input-format", "--output-format", "--verbose", "--include-partial-messages", "--model",

@@ -55,7 +55,10 @@ type denied struct{ id, tool, about string }
 func newReader(c contract.Kind, h agent.Host) *reader {
 	r := &reader{kind: c, host: h, tools: map[string]string{}}
 	r.Each = r.readLine
-	r.Long = func([]byte) { r.warn("a line of claude's output cannot be read (it is too long)") }
+	r.Long = func([]byte) {
+		r.warn("a line of claude's output cannot be read (it is too long)")
+		r.emit(agent.Event{Kind: agent.Unread})
+	}
 	return r
 }
 
@@ -88,11 +91,13 @@ func (r *reader) readLine(text []byte) {
 	}
 	if len(text) > maxEvent && !bytes.Contains(text, resultType) {
 		r.warn(fmt.Sprintf("an event of %s is not looked into", agent.Size(int64(len(text))>>10<<10)))
+		r.emit(agent.Event{Kind: agent.Unread})
 		return
 	}
 	l, err := parse(text)
 	if err != nil {
 		r.broken++
+		r.emit(agent.Event{Kind: agent.Unread})
 		r.warn(fmt.Sprintf("a line of claude's output cannot be read (%v): %s", err, agent.Clip(string(text), maxText)))
 		return
 	}

@@ -82,7 +82,7 @@ func tool() agent.Tool {
 	return agent.Tool{
 		Program: "codex",
 		Resumes: true,
-		Signals: agent.Signals{Session: true, Calls: true},
+		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
 		Ignores: []string{"tools"},
 		Install: "npm install -g @openai/codex",
 		Tested:  "0.169.0",

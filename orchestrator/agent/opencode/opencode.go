@@ -67,7 +67,7 @@ func tool() agent.Tool {
 	return agent.Tool{
 		Program: "opencode",
 		Resumes: true,
-		Signals: agent.Signals{Session: true},
+		Signals: agent.Signals{Session: true, Apart: true},
 		Ignores: []string{"tools"},
 		Install: "npm install -g opencode-ai",
 		Tested:  "1.18.33",
