@@ -167,17 +167,15 @@ func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 	defer r.slots.acquire()
 	draw, watch := r.drawTimer(), r.startWatch(c)
 	defer draw.Stop()
-	defer watch.tick.Stop()
+	defer watch.stop()
 	for stop, kill := r.stop.Done(), r.kill.Done(); ; {
 		select {
 		case <-a.Done():
 			return err
 		case <-draw.C:
 			err = errors.Join(err, r.withSlot(r.ledger.DrawState))
-		case <-watch.tick.C:
-			if !watch.over {
-				err = errors.Join(err, r.withSlot(func() error { return r.checkAgent(c, a, watch) }))
-			}
+		case <-watch.C:
+			err = errors.Join(err, r.withSlot(func() error { return r.checkAgent(c, a, watch) }))
 		case id := <-c.session:
 			err = errors.Join(err, r.withSlot(func() error {
 				return r.ledger.Record(flow.SessionNamed{AttemptRef: c.AttemptRef, Session: id})

@@ -2,8 +2,6 @@ package orchestrator
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"kanban-run/orchestrator/attempt"
@@ -16,26 +14,32 @@ import (
 // watch looks at one running agent in regular intervals: seed 000, "检查流程".
 type watch struct {
 	monitor *health.Monitor
-	tick    *time.Ticker
-	over    bool // the agent is to end
+	ticker  *time.Ticker     // nil: nothing is watched
+	C       <-chan time.Time // is nil where nothing is watched, or the agent is to end
+}
+
+// stop ends the watch. It may be called twice.
+func (w *watch) stop() {
+	if w.ticker != nil {
+		w.ticker.Stop()
+	}
+	w.C = nil
 }
 
 // startWatch watches the agent of a call, unless the policy watches nothing.
 func (r *run) startWatch(c *call) *watch {
-	w := &watch{tick: time.NewTicker(max(r.Watch.Frequency, time.Millisecond))}
 	if r.Watch.Off() || r.DryRun {
-		w.tick.Stop()
-		return w
+		return &watch{}
 	}
-	w.monitor = health.NewMonitor(r.Now(), r.Watch, c.player.Adapter.Tool().Signals)
-	return w
+	ticker := time.NewTicker(max(r.Watch.Frequency, time.Millisecond))
+	return &watch{health.NewMonitor(r.Now(), r.Watch, c.player.Adapter.Tool().Signals), ticker, ticker.C}
 }
 
 // checkAgent looks at the agent, and does what the monitor says. Each decision is journaled before
 // it is acted on.
 func (r *run) checkAgent(c *call, a *attempt.Attempt, w *watch) error {
 	report := a.Check(r.Now(), w.monitor)
-	errs := []error{r.writeHealth(c, report)}
+	errs := []error{rundir.ReplaceFile(r.dir.Health(), report.YAML(r.Now(), c.Role))}
 	for _, f := range report.Told {
 		found := flow.AnomalyFound{AttemptRef: c.AttemptRef, Anomaly: health.Describe(f)}
 		if report.Action != health.Nothing && report.On.Key() == f.Key() {
@@ -49,10 +53,10 @@ func (r *run) checkAgent(c *call, a *attempt.Attempt, w *watch) error {
 	case health.TermCall, health.KillCall:
 		a.EndCalls(report.Action == health.KillCall)
 	case health.EndOver:
-		w.over = true
+		w.stop()
 		a.End()
 	case health.Test:
-		w.over = true
+		w.stop()
 		errs = append(errs, r.ledger.Record(r.reboot(c, a, report.On)))
 		failpoint.At("hung-decided")
 		a.End()
@@ -63,39 +67,8 @@ func (r *run) checkAgent(c *call, a *attempt.Attempt, w *watch) error {
 // reboot is the reboot test of a hung agent.
 func (r *run) reboot(c *call, a *attempt.Attempt, f health.Finding) flow.RebootTested {
 	step := r.ledger.State().Step
-	e := health.Reboot(f, health.Case{Task: c.Task, HasText: r.hasText(c.Task), Obstacle: a.Obstacle(),
+	e := health.Reboot(f, health.Case{Task: c.Task, HasText: r.Workspace.Place.HasText(c.Task), Obstacle: a.Obstacle(),
 		Restarts: step.Restarts, MaxRestarts: r.Watch.MaxRestarts, LastHung: step.LastHung})
 	e.AttemptRef = c.AttemptRef
 	return e
-}
-
-// hasText says whether a task's file has a line beyond its frontmatter.
-func (r *run) hasText(task string) bool {
-	text, err := r.Workspace.Place.ReadText(task)
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if header, found := strings.CutPrefix(text, "---\n"); found {
-		_, text, _ = strings.Cut(header, "\n---")
-	}
-	return err == nil && strings.Trim(text, "- \t\r\n") != ""
-}
-
-// writeHealth replaces health.yaml by the report of this check: seed 000, "health_report".
-func (r *run) writeHealth(c *call, report health.Report) error {
-	counts := map[string]int{report.Health(): 1}
-	text := fmt.Sprintf(`type: health_report
-content:
-  timestamp: %s
-  members:
-    - id: %q
-      status: %s
-      health: %s
-      last_update: %s
-  summary:
-    total: 1
-    healthy: %d
-    warning: %d
-    critical: %d
-`, r.Now().UTC().Format(time.RFC3339), c.Role, report.Status, report.Health(), report.Last.UTC().Format(time.RFC3339),
-		counts["healthy"], counts["warning"], counts["critical"])
-	return rundir.ReplaceFile(r.dir.Health(), []byte(text))
 }

@@ -67,7 +67,8 @@ func (c *clock) tick(last time.Time, e flow.Entry) (since time.Duration) {
 	case flow.RunFinished, flow.RunInterrupted:
 		c.idle = true
 	}
-	if worked := timeOf(e.Event); worked > 0 && since > worked+pause {
+	end, _ := flow.EndOf(e.Event)
+	if worked := time.Duration(end.Millis) * time.Millisecond; worked > 0 && since > worked+pause {
 		since = worked // the program was suspended
 	}
 	c.epoch = e.Epoch
@@ -77,13 +78,6 @@ func (c *clock) tick(last time.Time, e flow.Entry) (since time.Duration) {
 
 // pause is how much longer than its attempt a time has to be that holds a pause of the program.
 const pause = 2 * time.Second
-
-// timeOf is for how long the attempt worked that e ends; 0: it ends none, or that is not known.
-func timeOf(e flow.Event) time.Duration {
-	var u flow.Used
-	count(&u, e)
-	return time.Duration(u.Millis) * time.Millisecond
-}
 
 // Step is the work of an agent on a task, and what the Manager made of it.
 type Step struct {
@@ -193,19 +187,8 @@ func (d *Digest) Add(e flow.Entry) {
 
 // count adds the attempt that e ends.
 func count(u *flow.Used, e flow.Event) {
-	switch ev := e.(type) {
-	case flow.ReplyAccepted:
-		u.Add(ev.Millis, ev.Spent)
-	case flow.ReplyRejected:
-		u.Add(ev.Millis, ev.Spent)
-	case flow.AttemptStopped:
-		u.Add(ev.Millis, ev.Spent)
-	case flow.ReviewFailed:
-		u.Add(ev.Millis, ev.Spent)
-	case flow.ReviewHeld:
-		if ev.Call.IsReview() {
-			u.Add(ev.Millis, ev.Spent)
-		}
+	if end, ok := flow.EndOf(e); ok {
+		u.Add(end.Millis, end.Spent)
 	}
 }
 

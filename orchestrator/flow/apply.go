@@ -105,15 +105,19 @@ func (s *State) isRunning(r AttemptRef) bool {
 	return step != nil && step.Number == r.Step && step.Call == r.Call && step.Running == r.Attempt && r.Attempt != 0
 }
 
-// endAttempt counts what the running attempt came to. It refuses the outcome of any other.
-func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending, session string) error {
+func (s *State) checkRunning(e Event, r AttemptRef) error {
 	if !s.isRunning(r) {
 		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
 	}
-	s.Step.Running, s.Step.At = 0, nil
-	if _, ended := e.(AttemptStopped); !ended {
-		s.Step.Hung = nil // its reply was there first: what was decided is void
+	return nil
+}
+
+// endAttempt counts what the running attempt came to. It refuses the outcome of any other.
+func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending, session string) error {
+	if err := s.checkRunning(e, r); err != nil {
+		return err
 	}
+	s.Step.Running, s.Step.At, s.Step.Hung = 0, nil, nil // a reply that was there first makes a decision void
 	if r.Call.IsReview() {
 		session = "" // a person goes on in the session of the work
 	}
@@ -122,8 +126,8 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 }
 
 func (e SessionNamed) apply(s *State) error {
-	if !s.isRunning(e.AttemptRef) {
-		return refuse(e, "attempt %d of the %s call of step %d is not running", e.Attempt, e.Call, e.Step)
+	if err := s.checkRunning(e, e.AttemptRef); err != nil {
+		return err
 	}
 	if !e.Call.IsReview() {
 		s.Session = e.Session
@@ -219,17 +223,17 @@ func (e ReplyRejected) apply(s *State) error {
 }
 
 func (e AttemptStopped) apply(s *State) error {
-	var at *Thread
+	var cut Step
 	if s.Step != nil {
-		at = s.Step.At
+		cut = *s.Step
 	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
-	if t := at.named(e.Session); t != nil && t.Session != "" {
+	if t := cut.At.named(e.Session); t != nil && t.Session != "" {
 		s.Step.GoesOn = t
 	}
-	s.Step.endHung()
+	s.Step.endHung(cut.Hung)
 	s.Step.Left = e.Left
 	return nil
 }

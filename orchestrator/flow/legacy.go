@@ -80,8 +80,8 @@ func (e VerdictMissed) apply(s *State) error { return s.addPart(e, e.AttemptRef,
 
 // addPart counts what the running attempt came to so far.
 func (s *State) addPart(e Event, r AttemptRef, worked int64, spent *Spending) error {
-	if !s.isRunning(r) {
-		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
+	if err := s.checkRunning(e, r); err != nil {
+		return err
 	}
 	s.chargePart(worked, spent)
 	s.Step.Paid, s.Step.Worked = spent, worked

@@ -71,13 +71,6 @@ func (a Anomaly) Key() string {
 	return a.Check + " " + a.Tool
 }
 
-func (s *State) checkRunning(e Event, r AttemptRef) error {
-	if !s.isRunning(r) {
-		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
-	}
-	return nil
-}
-
 // Hung is the decision about the running attempt, or the last one that was ended for it.
 type Hung struct {
 	Anomaly  string   `json:"anomaly"`
@@ -85,21 +78,20 @@ type Hung struct {
 	Text     string   `json:"text"`
 }
 
-// endHung does what was decided about an attempt that has been ended: the next one goes on in its
-// session, or starts afresh with the reason as feedback.
-func (s *Step) endHung() {
+// endHung does what was decided about an attempt that has been ended; nil: nothing was. The next one
+// goes on in its session, or starts afresh with the reason as feedback.
+func (s *Step) endHung(h *Hung) {
 	switch {
-	case s.Hung == nil:
-	case s.Hung.Decision == Stuck:
-		s.Unsettled = stuckPrefix + s.Hung.Text
+	case h == nil:
+	case h.Decision == Stuck:
+		s.Unsettled = stuckPrefix + h.Text
 	default:
 		s.Restarts++
-		s.Advice, s.LastHung = s.Hung.Text, s.Hung.Anomaly
+		s.Advice, s.LastHung = h.Text, h.Anomaly
 		if s.GoesOn == nil {
 			s.tellAdvice()
 		}
 	}
-	s.Hung = nil
 }
 
 // tellAdvice makes the advice a part of the next input of a task agent that starts afresh.

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"fmt"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -78,6 +79,26 @@ func (r Report) Health() string {
 		health = "warning"
 	}
 	return health
+}
+
+// YAML is the report of an agent at a time: seed 000, "health_report".
+func (r Report) YAML(now time.Time, id string) []byte {
+	counts := map[string]int{r.Health(): 1}
+	return fmt.Appendf(nil, `type: health_report
+content:
+  timestamp: %s
+  members:
+    - id: %q
+      status: %s
+      health: %s
+      last_update: %s
+  summary:
+    total: 1
+    healthy: %d
+    warning: %d
+    critical: %d
+`, now.UTC().Format(time.RFC3339), id, r.Status, r.Health(), r.Last.UTC().Format(time.RFC3339),
+		counts["healthy"], counts["warning"], counts["critical"])
 }
 
 // Monitor watches one running agent. It is not safe for concurrent use.

@@ -31,21 +31,17 @@ type Tasks struct{ known map[string]*Task }
 
 // Add folds the next event in.
 func (t *Tasks) Add(e flow.Event) {
+	if end, ok := flow.EndOf(e); ok {
+		t.addAttempt(end)
+	}
 	switch e := e.(type) {
 	case flow.StepStarted:
 		k := t.of(e.Task)
 		k.Role, k.State = e.Role, TaskCurrent
 	case flow.ReplyAccepted:
-		t.addAttempt(e.AttemptRef, e.Millis)
 		if e.Call == flow.TaskCall {
 			t.of(e.Task).Status = e.Status
 		}
-	case flow.ReplyRejected:
-		t.addAttempt(e.AttemptRef, e.Millis)
-	case flow.AttemptStopped:
-		t.addAttempt(e.AttemptRef, e.Millis)
-	case flow.ReviewHeld:
-		t.addAttempt(e.AttemptRef, e.Millis)
 	case flow.StepFinished:
 		k := t.of(e.Task)
 		if k.State = TaskDone; k.Status != "" && k.Status != "ok" {
@@ -56,13 +52,13 @@ func (t *Tasks) Add(e flow.Event) {
 	}
 }
 
-func (t *Tasks) addAttempt(r flow.AttemptRef, millis int64) {
-	if r.Call == flow.ManagerCall {
+func (t *Tasks) addAttempt(e flow.AttemptEnd) {
+	if e.Call == flow.ManagerCall {
 		return
 	}
-	k := t.of(r.Task)
+	k := t.of(e.Task)
 	k.Attempts++
-	k.Millis += millis
+	k.Millis += e.Millis
 }
 
 func (t *Tasks) of(task string) *Task {

@@ -55,10 +55,7 @@ type denied struct{ id, tool, about string }
 func newReader(c contract.Kind, h agent.Host) *reader {
 	r := &reader{kind: c, host: h, tools: map[string]string{}}
 	r.Each = r.readLine
-	r.Long = func([]byte) {
-		r.warn("a line of claude's output cannot be read (it is too long)")
-		r.emit(agent.Event{Kind: agent.Unread})
-	}
+	r.Long = func([]byte) { r.skip("a line of claude's output cannot be read (it is too long)") }
 	return r
 }
 
@@ -90,15 +87,13 @@ func (r *reader) readLine(text []byte) {
 		return
 	}
 	if len(text) > maxEvent && !bytes.Contains(text, resultType) {
-		r.warn(fmt.Sprintf("an event of %s is not looked into", agent.Size(int64(len(text))>>10<<10)))
-		r.emit(agent.Event{Kind: agent.Unread})
+		r.skip(fmt.Sprintf("an event of %s is not looked into", agent.Size(int64(len(text))>>10<<10)))
 		return
 	}
 	l, err := parse(text)
 	if err != nil {
 		r.broken++
-		r.emit(agent.Event{Kind: agent.Unread})
-		r.warn(fmt.Sprintf("a line of claude's output cannot be read (%v): %s", err, agent.Clip(string(text), maxText)))
+		r.skip(fmt.Sprintf("a line of claude's output cannot be read (%v): %s", err, agent.Clip(string(text), maxText)))
 		return
 	}
 	r.noteSession(l.SessionID)
@@ -122,6 +117,12 @@ func (r *reader) readLine(text []byte) {
 }
 
 func (r *reader) warn(text string) { r.warnings.Warn(r.emit, text) }
+
+// skip warns of a line that is not read.
+func (r *reader) skip(text string) {
+	r.warn(text)
+	r.emit(agent.Event{Kind: agent.Unread})
+}
 
 // noteSession takes the session's ID from the first line that has one.
 func (r *reader) noteSession(id string) {
