@@ -14,12 +14,13 @@ import (
 
 // Spec says what to run.
 type Spec struct {
-	Argv   []string // Argv[0] is the program's path, see LookPath, and its name
-	Dir    string   // working directory
-	Env    []string // the whole environment; nil: empty
-	Stdin  []byte
-	Stdout io.Writer // nil discards
-	Stderr io.Writer // nil discards; another goroutine than that of Stdout writes to it
+	Argv      []string // Argv[0] is the program's path, see LookPath, and its name
+	Dir       string   // working directory
+	Env       []string // the whole environment; nil: empty
+	Stdin     []byte
+	KeepInput bool      // leave the standard input open behind Stdin, see Process.Send
+	Stdout    io.Writer // nil discards
+	Stderr    io.Writer // nil discards; another goroutine than that of Stdout writes to it
 
 	// Terminal is the far side of a pty: the standard input and output of the command, in place of
 	// Stdin and Stdout, and the terminal of a session of its own. nil: pipes. Not on Windows.

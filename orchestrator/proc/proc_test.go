@@ -393,3 +393,34 @@ func TestShortLivedCommandLosesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepInput: a command can be told more while it runs, and its input ends when it is closed. What a command does not read
+// keeps nothing waiting.
+func TestKeepInput(t *testing.T) {
+	more := strings.Repeat("more\n", 100<<10)
+	heard := make(chan struct{})
+	stdout := &watcher{want: "one\n", saw: func() { close(heard) }}
+	p, err := Start(ctx, &Spec{Argv: helperArgv(t, "cat", ""), Env: quiet(t), Stdin: []byte("one\n"), KeepInput: true, Stdout: stdout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-heard
+	p.Send([]byte(more))
+	p.Send([]byte("last\n"))
+	p.CloseInput()
+	p.Send([]byte("too late\n"))
+	exit, err := p.Exit()
+	if want := "one\n" + more + "last\n"; err != nil || !exit.Succeeded() || stdout.buf.String() != want {
+		t.Errorf("exit = %+v, %v, %d bytes, want %d", exit, err, stdout.buf.Len(), len(want))
+	}
+
+	p, err = Start(ctx, &Spec{Argv: helperArgv(t, "hang", ""), Env: quiet(t), KeepInput: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Send([]byte(more))
+	p.Kill()
+	if exit, err := p.Exit(); err != nil || !exit.Stopped {
+		t.Errorf("exit = %+v, %v, want it stopped", exit, err)
+	}
+}

@@ -53,7 +53,7 @@ func Start(ctx context.Context, s *Spec) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{child: c, streams: st, timeout: s.Timeout, grace: s.Grace, done: make(chan struct{})}
-	st.writeInput(s.Stdin)
+	st.writeInput(s.Stdin, !s.KeepInput)
 	st.startReading()
 	if s.Timeout > 0 {
 		p.mu.Lock()
@@ -89,6 +89,12 @@ func (p *Process) Kill() {
 	}
 	p.kill()
 }
+
+// Send writes a text to the standard input, if Spec.KeepInput has kept it open. It does not wait.
+func (p *Process) Send(text []byte) { p.streams.input.send(text, false) }
+
+// CloseInput closes the standard input behind what was sent. It does not wait.
+func (p *Process) CloseInput() { p.streams.input.send(nil, true) }
 
 func (p *Process) timeOut() { p.interrupt(timedOut) }
 

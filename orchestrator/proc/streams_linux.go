@@ -40,7 +40,7 @@ func (f inherited) withTerminal(s *Spec) inherited {
 // so a goroutine that waits for one has no thread.
 type streams struct {
 	childEnds inherited // standard input, output and error of the command
-	input     *os.File
+	input     input
 	outputs   []*output
 	wg        sync.WaitGroup
 }
@@ -52,7 +52,8 @@ func open(s *Spec) (_ *streams, err error) {
 			st.close()
 		}
 	}()
-	if st.input, err = st.openPipe(1); err != nil {
+	st.input.wg = &st.wg
+	if st.input.pipe, err = st.openPipe(1); err != nil {
 		return nil, err
 	}
 	for _, w := range []io.Writer{s.Stdout, s.Stderr} {
@@ -87,22 +88,22 @@ func (st *streams) openPipe(end int) (*os.File, error) {
 	return f, nil
 }
 
-// writeInput writes as much of the input as the pipe holds, and starts a goroutine for the rest. It
-// closes the command's ends first: a pipe ends when its last writer does.
-func (st *streams) writeInput(text []byte) {
+// writeInput writes as much of the input as the pipe holds, and leaves the rest to a goroutine. With end nothing follows the
+// text. It closes the command's ends first: a pipe ends when its last writer does.
+func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
 	if len(text) > pipeRoom {
-		widen(st.input)
+		widen(st.input.pipe)
 		widen(st.outputs[0].from) // a long input has a long output
 	}
-	if text = writeAvailable(st.input, text); len(text) == 0 {
-		_ = st.input.Close()
+	text = writeAvailable(st.input.pipe, text)
+	if len(text) == 0 && end {
+		st.input.close()
 		return
 	}
-	st.wg.Go(func() {
-		_, _ = st.input.Write(text)
-		_ = st.input.Close()
-	})
+	if len(text) > 0 {
+		st.input.send(text, end)
+	}
 }
 
 // writeAvailable returns what is left to write: nothing if the pipe is broken, because a command
@@ -140,7 +141,7 @@ func (st *streams) startReading() {
 // drain waits until all output was written. Every process that could hold a pipe open has been
 // ended; one that escaped is not waited for.
 func (st *streams) drain() error {
-	_ = st.input.SetDeadline(time.Now()) // an input that is not read is given up
+	st.input.giveUp()
 	late := time.AfterFunc(drainTime, func() {
 		for _, o := range st.outputs {
 			o.cancel()
@@ -160,7 +161,9 @@ func (st *streams) drain() error {
 // close is for a command that was not started.
 func (st *streams) close() {
 	st.closeChildEnds()
-	_ = st.input.Close()
+	if st.input.pipe != nil {
+		_ = st.input.pipe.Close()
+	}
 	for _, o := range st.outputs {
 		_ = o.from.Close()
 	}

@@ -85,8 +85,8 @@ func FuzzPush(f *testing.F) {
 			t.Skip("slow")
 		}
 		st, ours, theirs := newPipe(t, 1)
-		st.input, st.outputs = ours, []*output{{from: ours}}
-		st.writeInput(text)
+		st.input, st.outputs = input{pipe: ours, wg: &st.wg}, []*output{{from: ours}}
+		st.writeInput(text, true)
 		var got bytes.Buffer
 		buf := make([]byte, size)
 		for ; reads > 0; reads-- {
@@ -141,8 +141,8 @@ func TestCancelled(t *testing.T) {
 func TestInputGivenUp(t *testing.T) {
 	st, ours, theirs := newPipe(t, 1)
 	defer theirs.Close()
-	st.input, st.outputs = ours, []*output{{from: ours}}
-	st.writeInput(make([]byte, 4<<20))
+	st.input, st.outputs = input{pipe: ours, wg: &st.wg}, []*output{{from: ours}}
+	st.writeInput(make([]byte, 4<<20), true)
 	st.outputs = nil
 	if err := st.drain(); err != nil {
 		t.Error(err)

@@ -28,7 +28,7 @@ func (f inherited) withTerminal(s *Spec) inherited {
 // streams are the three pipes of a command. One goroutine serves each; drain waits for them.
 type streams struct {
 	childEnds inherited // standard input, output and error of the command
-	stdin     *os.File
+	input     input
 	outputs   []*output
 	wg        sync.WaitGroup
 }
@@ -50,7 +50,7 @@ func open(s *Spec) (_ *streams, err error) {
 	if err != nil {
 		return nil, err
 	}
-	st.childEnds, st.stdin = append(st.childEnds, stdin), ours
+	st.childEnds, st.input.pipe, st.input.wg = append(st.childEnds, stdin), ours, &st.wg
 	for _, w := range []io.Writer{s.Stdout, s.Stderr} {
 		if w == nil {
 			w = io.Discard
@@ -66,14 +66,11 @@ func open(s *Spec) (_ *streams, err error) {
 }
 
 // writeInput closes the command's ends first: a pipe ends when its last writer does.
-func (st *streams) writeInput(stdin []byte) {
+// With end nothing follows the text.
+func (st *streams) writeInput(text []byte, end bool) {
 	closeAll(st.childEnds)
 	st.childEnds = nil
-	st.wg.Go(func() {
-		// A command may end without reading, which breaks the pipe.
-		_, _ = st.stdin.Write(stdin)
-		_ = st.stdin.Close()
-	})
+	st.input.send(text, end)
 }
 
 func (st *streams) startReading() {
@@ -99,8 +96,7 @@ func (o *output) copy() {
 // drain waits until all output was written. Every process that could hold a pipe open has been
 // ended; one that escaped is not waited for.
 func (st *streams) drain() error {
-	// An input that is not read is given up. Usually it is closed by now, which is no error.
-	_ = st.stdin.SetWriteDeadline(time.Now())
+	st.input.giveUp()
 	late := time.AfterFunc(drainTime, func() { closeAll(st.parentEnds()) })
 	defer late.Stop()
 	st.wg.Wait()
@@ -116,8 +112,8 @@ func (st *streams) drain() error {
 
 func (st *streams) parentEnds() []*os.File {
 	files := []*os.File{}
-	if st.stdin != nil {
-		files = append(files, st.stdin)
+	if st.input.pipe != nil {
+		files = append(files, st.input.pipe)
 	}
 	for _, o := range st.outputs {
 		files = append(files, o.from)
