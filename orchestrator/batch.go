@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/rundir"
@@ -39,12 +40,12 @@ type Result struct {
 // interrupted. The end of kill kills the agents.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []Result {
 	results := make([]Result, len(boards))
-	next, work := make(chan int), make(slots, maxAtWork)
+	next, work, mail := make(chan int), make(slots, maxAtWork), &inbox.Watcher{}
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = runBoard(stop, kill, boards[i], work)
+				results[i] = runBoard(stop, kill, boards[i], work, mail)
 			}
 		})
 	}
@@ -53,6 +54,7 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []R
 	}
 	close(next)
 	wg.Wait()
+	_ = mail.Close() // nothing is left to be told
 	return results
 }
 
@@ -67,7 +69,7 @@ func (s slots) acquire() { s <- struct{}{} }
 func (s slots) release() { <-s }
 
 // runBoard runs one board until it ends, and releases it. It holds a slot but while it waits for an agent.
-func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots) Result {
+func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots, mail *inbox.Watcher) Result {
 	work.acquire()
 	defer work.release()
 	res := Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
@@ -78,7 +80,7 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots) Res
 		}
 		return res
 	}
-	r, release, err := open(stop, kill, p, work)
+	r, release, err := open(stop, kill, p, work, mail)
 	if err == nil {
 		var end flow.Finish
 		if err = r.start(); err == nil {

@@ -29,9 +29,13 @@ type call struct {
 	spec    attempt.Call
 	streams []*rundir.Stream
 	events  *rundir.Events
-	session chan string // is sent what the agent's tool calls its session, once
+	signs   chan agent.Event // of the agent that are journaled: its session, and what becomes of messages
+	unheard []string         // IDs of messages that the agent has not got yet
 	began   time.Time
 }
+
+// maxSigns bounds the signs of an agent that wait to be journaled; those beyond are dropped.
+const maxSigns = 64
 
 // prepareCall makes an attempt ready to start. It journals nothing but the beginning of a step.
 func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
@@ -58,7 +62,7 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 	if e.GoesOn && (!player.Resumes || step.GoesOn.Adapter != player.Adapter.Name()) {
 		e = step.Afresh()
 	}
-	c := &call{Spawn: e, player: player, session: make(chan string, 1)}
+	c := &call{Spawn: e, player: player, signs: make(chan agent.Event, maxSigns)}
 	c.intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: player.Adapter.Name(), Command: player.Shown, From: e.From, Fork: e.Fork,
 		Resumes: player.Resumes, GoesOn: e.GoesOn}
 	if e.Call == flow.TaskCall && !r.DryRun {
@@ -245,15 +249,15 @@ func (r *run) setSpec(c *call) error {
 	return nil
 }
 
-// emitterOf passes on what an agent does: its session to the run, all of it to the observer and to
+// emitterOf passes on what an agent does: what is journaled to the run, all of it to the observer and to
 // the file of the step. A warning is a notice, which is shown also where agents are not: seed 003,
 // "解析错误处理".
 func (r *run) emitterOf(c *call) func(agent.Event) {
 	return func(ev agent.Event) {
-		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) {
+		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || ev.Kind == agent.Heard || ev.Kind == agent.Answered {
 			select {
-			case c.session <- ev.ID:
-			default: // it has named one
+			case c.signs <- ev:
+			default:
 			}
 		}
 		if ev.Kind == agent.Warning {

@@ -17,6 +17,7 @@ import (
 var arrows = map[string]map[string]string{
 	"orchestrator": {
 		"orchestrator/health":    "it watches running agents",
+		"orchestrator/inbox":     "it passes on what a person says to an agent",
 		"orchestrator/agent":     "it hands an adapter what is asked of its agent",
 		"orchestrator/attempt":   "it starts agents and waits for them",
 		"orchestrator/board":     "it hashes and names the board",
@@ -47,6 +48,9 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":    "a board without a journal may have ended in any way",
 		"orchestrator/workspace": "it prepares one for the run",
 		"roles":                  "embedded roles have harmless names",
+	},
+	"orchestrator/inbox": {
+		"orchestrator/plainfile": "any process of the user may have put anything there",
 	},
 	"orchestrator/inspect": {
 		"orchestrator/board":     "it reads the board",

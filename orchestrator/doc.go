@@ -40,6 +40,7 @@
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go
 //	orchestrator   ─► attempt ─► health ─► agent                           what an agent does, and what it waits for
+//	orchestrator   ─► inbox                                                what an agent is told meanwhile
 //	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
 //	workspace      ─► board, contract          ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
@@ -53,6 +54,7 @@
 //	preflight  checks all of a run that needs no agent
 //	roster     says which program plays a role
 //	health     judges a running agent by its signs; pure
+//	inbox      takes messages of other processes for an agent at work
 //	attempt    is one running agent, from its start to its outcome
 //	workspace  is the board and the tasks of one run
 //	ledger     is the journal of a board, its history and its owner
@@ -65,6 +67,7 @@
 //
 //	agent's output ─► redact.Writer ─► the streams of a step, the tail of stderr, what is shown while it works
 //	      └─────────► the reply ─► judged, and redacted again ─► event ─► journal ─► Observer (package report)
+//	tell ─► inbox ─► redacted, journaled ─► attempt.Tell ─► the agent's standard input
 //	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
 //

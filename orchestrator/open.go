@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/rundir"
@@ -18,8 +19,8 @@ import (
 
 // open takes the folder, the lock and the journal of the board. release undoes that and is never
 // nil.
-func open(stop, kill context.Context, p *preflight.Prepared, work slots) (r *run, release func() error, err error) {
-	r = &run{Prepared: p, stop: stop, kill: kill, slots: work, accounts: attempt.Accounts{}}
+func open(stop, kill context.Context, p *preflight.Prepared, work slots, mail *inbox.Watcher) (r *run, release func() error, err error) {
+	r = &run{Prepared: p, stop: stop, kill: kill, slots: work, mail: mail, accounts: attempt.Accounts{}}
 	undo := []func() error{p.Close}
 	release = func() error {
 		var errs []error
@@ -36,6 +37,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, work slots) (r *run
 		}
 	}
 	r.dir = p.Workspace.Dir()
+	undo = append(undo, forgetInbox(mail, r.dir))
 	if err := r.dir.Ensure(); err != nil {
 		return nil, release, err
 	}

@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/rundir"
@@ -28,14 +29,16 @@ type run struct {
 	stop   context.Context
 	kill   context.Context
 	slots  slots
+	mail   *inbox.Watcher
 
 	accounts attempt.Accounts // of the open step's sessions
 	input    contract.Input   // of the call that inputOf names
 	inputOf  flow.AttemptRef
-	accepted []flow.Call   // whose streams are emptied once their replies are on disk
-	stored   storedTasks   // the list of tasks that was stored last
-	opened   time.Time     // when the open step began; zero if in an earlier run
-	paused   time.Duration // since then, by Ctrl-Z
+	inbox    <-chan struct{} // has a value when a message is left; nil before the first look
+	accepted []flow.Call     // whose streams are emptied once their replies are on disk
+	stored   storedTasks     // the list of tasks that was stored last
+	opened   time.Time       // when the open step began; zero if in an earlier run
+	paused   time.Duration   // since then, by Ctrl-Z
 
 	steps  int       // finished in this run
 	used   flow.Used // by the attempts of this run
@@ -165,8 +168,9 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 	r.slots.release()
 	defer r.slots.acquire()
-	draw, watch := r.drawTimer(), r.startWatch(c)
+	draw, watch, post := r.drawTimer(), r.startWatch(c), time.NewTimer(postDelay)
 	defer draw.Stop()
+	defer post.Stop()
 	defer watch.stop()
 	for stop, kill := r.stop.Done(), r.kill.Done(); ; {
 		select {
@@ -176,10 +180,13 @@ func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 			err = errors.Join(err, r.withSlot(r.ledger.DrawState))
 		case <-watch.C:
 			err = errors.Join(err, r.withSlot(func() error { return r.checkAgent(c, a, watch) }))
-		case id := <-c.session:
-			err = errors.Join(err, r.withSlot(func() error {
-				return r.ledger.Record(flow.SessionNamed{AttemptRef: c.AttemptRef, Session: id})
-			}))
+		case sign := <-c.signs:
+			err = errors.Join(err, r.withSlot(func() error { return r.recordSign(c, sign) }))
+		case <-post.C:
+			r.openInbox()
+			err = errors.Join(err, r.withSlot(func() error { return r.deliver(c, a) }))
+		case <-r.inbox:
+			err = errors.Join(err, r.withSlot(func() error { return r.deliver(c, a) }))
 		case <-stop:
 			a.Stop()
 			stop = nil

@@ -21,7 +21,7 @@ var sinks = map[string]string{
 
 	"proc.output.copy":           "what an agent prints, to the attempt that started it",
 	"proc.writeAvailable":        "an agent's standard input",
-	"proc.streams.writeInput":    "the rest of it",
+	"proc.input.write":           "the rest of it, and what an agent is told while it works",
 	"proc.Join":                  "the name of the process for ps",
 	"proc.wire.sendmsg":          "the guardian and its runner",
 	"attempt.Attempt.runProcess": "what an agent prints, to its reader and to where it is redacted",
@@ -43,6 +43,7 @@ var sinks = map[string]string{
 	"durable.confirmName":            "an empty lock",
 	"durable.Lock.SetHolder":         "a lock: whose it is",
 	"rundir.WriteFile":               "files of a run",
+	"inbox.Post":                     "a message for a run",
 	"rundir.OverwriteFile":           "the board's bytes from before a turn",
 	"ledger.AppendLog":               "the supervisor log",
 	"workspace.Workspace.CopyAside":  "a dry run's copy of the board",

@@ -39,15 +39,33 @@ func (r *run) startWatch(c *call) *watch {
 // it is acted on.
 func (r *run) checkAgent(c *call, a *attempt.Attempt, w *watch) error {
 	report := a.Check(r.Now(), w.monitor)
-	errs := []error{rundir.ReplaceFile(r.dir.Health(), report.YAML(r.Now(), c.Role))}
+	return errors.Join(r.deliver(c, a), rundir.ReplaceFile(r.dir.Health(), report.YAML(r.Now(), c.Role)),
+		r.recordFindings(c, a, report), r.act(c, a, w, report))
+}
+
+// recordFindings journals what the check has found and what is to be told now.
+func (r *run) recordFindings(c *call, a *attempt.Attempt, report health.Report) error {
+	var errs []error
 	for _, f := range report.Told {
 		found := flow.AnomalyFound{AttemptRef: c.AttemptRef, Anomaly: health.Describe(f)}
-		if report.Action != health.Nothing && report.On.Key() == f.Key() {
+		if report.On.Key() == f.Key() {
 			found.Action = report.Action.String()
 		}
 		errs = append(errs, r.ledger.Record(found))
+		if f.Check == health.Errors {
+			errs = append(errs, r.offerHelp(c, a))
+		}
 	}
+	return errors.Join(errs...)
+}
+
+// act does what the monitor says about the agent.
+func (r *run) act(c *call, a *attempt.Attempt, w *watch, report health.Report) (err error) {
 	switch report.Action {
+	case health.Ask, health.AskAgain:
+		return r.ask(c, a, report.On, report.Action == health.AskAgain)
+	case health.EndCall:
+		a.EndCall(report.On.Call.Tool)
 	case health.Resume:
 		a.Continue()
 	case health.TermCall, health.KillCall:
@@ -57,11 +75,11 @@ func (r *run) checkAgent(c *call, a *attempt.Attempt, w *watch) error {
 		a.End()
 	case health.Test:
 		w.stop()
-		errs = append(errs, r.ledger.Record(r.reboot(c, a, report.On)))
+		err = r.ledger.Record(r.reboot(c, a, report.On))
 		failpoint.At("hung-decided")
 		a.End()
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // reboot is the reboot test of a hung agent.

@@ -119,6 +119,8 @@ type Invocation struct {
 
 	Files []File // written before the program starts
 
+	Listens bool // Stdin stays open until the result, so that a [Listener] can be told more
+
 	MaxOutput int64     // in bytes, of both streams together; 0 is no bound
 	Mark      proc.Mark // by which EndLeftovers finds its processes; not part of the Digest
 }

@@ -26,9 +26,14 @@ const (
 	Result
 	Warning // a part of the output could not be understood
 	Unread  // a line that was not read: it may have been anything, also the end of calls
+
+	Heard    // the agent has a message, see Listener.Tell
+	Answered // the answer to a question, see Listener.Ask
+	Echo     // the program has taken a message or a question, which says nothing of the agent
 )
 
-var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat", "usage", "session", "result", "warning", "unread"}
+var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat", "usage", "session", "result", "warning", "unread",
+	"heard", "answered", "echo"}
 
 func (k Kind) String() string {
 	if k < 0 || int(k) >= len(kindNames) {
@@ -86,7 +91,7 @@ type Event struct {
 	Kind   Kind      `json:"kind"`
 	Tool   string    `json:"tool,omitempty"` // name of the tool
 	Class  ToolClass `json:"class,omitempty"`
-	ID     string    `json:"id,omitempty"` // of a call of a tool, or of a session
+	ID     string    `json:"id,omitempty"` // of a call of a tool, of a session, or of a message
 	Text   string    `json:"text,omitempty"`
 	Failed bool      `json:"failed,omitempty"` // of a result or of a call that has ended: it is an error
 	Local  bool      `json:"local,omitempty"`  // of a result: the program answered, and asked no model

@@ -58,6 +58,7 @@ type Attempt struct {
 	stderr io.WriteCloser
 	meter  *meter
 	watch  watch
+	voice  *voice
 	paused time.Duration   // before it started, see proc.Paused
 	ctx    context.Context // ends the wait for a system that cannot start a process
 	cancel context.CancelFunc
@@ -77,10 +78,10 @@ type Attempt struct {
 
 // Start starts an agent. A failure to start is its outcome.
 func Start(c Call) *Attempt {
-	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, done: make(chan struct{})}
+	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, done: make(chan struct{}), voice: newVoice(c)}
 	a.watch.begin(time.Now(), c.Emit)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
-	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.watch.note, a.giveUp))
+	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.note, a.giveUp))
 	a.stdout = c.Sinks.redacting(c.Sinks.Stdout)
 	if c.Contract == contract.Command {
 		a.out, a.tail = &tail{max: maxCommand}, &tail{max: maxCommand}
@@ -90,6 +91,12 @@ func Start(c Call) *Attempt {
 	a.meter = &meter{max: c.Invocation.MaxOutput, exceed: a.giveUp}
 	go a.run()
 	return a
+}
+
+// note passes on an event of the agent.
+func (a *Attempt) note(e agent.Event) {
+	a.voice.follow(e)
+	a.watch.note(e)
 }
 
 // Run starts an agent and waits for its outcome, which is never nil. The end of stop asks it to
@@ -138,7 +145,7 @@ func (a *Attempt) Check(now time.Time, m *health.Monitor) health.Report {
 	if m.NeedsUsage(now, a.watch.trace) {
 		used = a.usage()
 	}
-	return m.Check(now, a.watch.trace, used)
+	return m.Check(now, a.watch.trace, used, a.Listens())
 }
 
 // usage is what the agent's processes have used; nil where that is not known.
@@ -214,6 +221,7 @@ func (a *Attempt) adopt(p *proc.Process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.process = p
+	a.voice.adopt(p)
 	if a.ctx.Err() != nil {
 		a.endProcess()
 	}
@@ -237,7 +245,7 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 		return proc.Exit{Code: -1}, err
 	}
 	p, err := proc.Start(a.ctx, &proc.Spec{
-		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
+		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, KeepInput: a.voice.listener != nil, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
 		Stdout: a.meter.writer(io.MultiWriter(&a.watch, a.reader, a.stdout)), Stderr: a.meter.writer(io.MultiWriter(&a.watch, a.stderr)),
 	})
 	if err != nil && a.ctx.Err() != nil {

@@ -128,6 +128,7 @@ func watchRows() []row {
 		limit("left_over", "30s", "end a program that is there so long after its result", func(w *Watch) *time.Duration { return &w.LeftOver }),
 		limit("ceiling", "30m", "end an agent without progress for so long, but for a command that works", func(w *Watch) *time.Duration { return &w.Ceiling }),
 		limit("grace", "7m", "after its start an agent may be idle for so long", func(w *Watch) *time.Duration { return &w.Grace }),
+		limit("answer", "30s", "a silent agent that can be asked has so long for its answer; 0: it is not asked", func(w *Watch) *time.Duration { return &w.Answer }),
 		{Setting{Name: "watch.errors", Variable: "KANBAN_RUN_WATCH_ERRORS", InFile: true, Default: "3", Help: "warn of so many errors in a row; 0: never"},
 			func(s *Settings, v, _ string) (err error) { s.Watch.Errors, err = parseNumber(v, 0); return err }},
 		{Setting{Name: "watch.max_restarts", Variable: "KANBAN_RUN_WATCH_MAX_RESTARTS", InFile: true, Default: "2", Help: "restart the agent of a call up to so often"},

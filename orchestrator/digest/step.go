@@ -35,18 +35,6 @@ func (s *Step) add(e flow.Entry) {
 		s.addVerdict(ev)
 	case flow.WorkFinished, flow.VerdictMissed, flow.ReviewFailed:
 		s.addPart(ev)
-	case flow.AnomalyFound:
-		s.Notes = append(s.Notes, fmt.Sprintf("%s: %s: %s", ev.Role, ev.Check, ev.Details))
-	case flow.RebootTested:
-		s.Notes = append(s.Notes, fmt.Sprintf("%s was ended (%s): %s", ev.Role, ev.Decision, ev.Details))
-	case flow.StateDiverged:
-		s.Notes = append(s.Notes, ev.Text)
-	case flow.BoardEdited:
-		s.Notes = append(s.Notes, "the board was edited between two runs; the call started afresh")
-	case flow.InputLost:
-		s.Notes = append(s.Notes, ev.Reason+"; the call started afresh")
-	case flow.CallRestarted:
-		s.Notes = append(s.Notes, ev.Reason+"; the call started afresh")
 	case flow.StepFinished:
 		s.finish(ev)
 	case flow.StepAbandoned:
@@ -54,10 +42,43 @@ func (s *Step) add(e flow.Entry) {
 		s.Notes = append(s.Notes, "given up: "+ev.Reason)
 	case flow.StepStarted, flow.BoardWriteStarted, flow.BoardWritten:
 	default:
-		return
+		note := noteOf(ev)
+		if note == "" {
+			return
+		}
+		s.Notes = append(s.Notes, note)
 	}
 	if s.State == Open || s.Ended.Before(e.Time) {
 		s.Ended = e.Time
+	}
+}
+
+// noteOf is what a reader of the step should know of an event beside the attempts; "" for nothing.
+func noteOf(e flow.Event) string {
+	switch e := e.(type) {
+	case flow.AnomalyFound:
+		return fmt.Sprintf("%s: %s: %s", e.Role, e.Check, e.Details)
+	case flow.RebootTested:
+		return fmt.Sprintf("%s was ended (%s): %s", e.Role, e.Decision, e.Details)
+	case flow.MessageSent:
+		return fmt.Sprintf("%s was told or asked (%s): %s", e.Role, e.Type, e.Content)
+	case flow.MessageHeard:
+		if e.Answer == "" {
+			return ""
+		}
+		return fmt.Sprintf("%s answered: %s", e.Role, e.Answer)
+	case flow.MessageLost:
+		return fmt.Sprintf("%s has not got a message: %s", e.Role, e.Reason)
+	case flow.StateDiverged:
+		return e.Text
+	case flow.BoardEdited:
+		return "the board was edited between two runs; the call started afresh"
+	case flow.InputLost:
+		return e.Reason + "; the call started afresh"
+	case flow.CallRestarted:
+		return e.Reason + "; the call started afresh"
+	default:
+		return ""
 	}
 }
 

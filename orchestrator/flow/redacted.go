@@ -10,29 +10,38 @@ import (
 // before, stays as it is, also if it looks like a secret: a journal whose facts were redacted could not
 // be replayed.
 func Redacted(e Event, clean func(string) string) Event {
-	given := reflect.ValueOf(e)
+	return redacted(reflect.ValueOf(e), clean).Interface().(Event)
+}
+
+func redacted(given reflect.Value, clean func(string) string) reflect.Value {
 	cleaned, copied := given, false // few events have a text that changes
-	set := func(field int, to any) {
+	set := func(field int, to reflect.Value) {
 		if !copied {
 			cleaned, copied = reflect.New(given.Type()).Elem(), true
 			cleaned.Set(given)
 		}
-		cleaned.Field(field).Set(reflect.ValueOf(to))
+		cleaned.Field(field).Set(to)
 	}
 	for _, i := range freeTexts(given.Type()) {
-		if given.Field(i).Kind() == reflect.String {
-			text := given.Field(i).String()
+		switch f := given.Field(i); f.Kind() {
+		case reflect.String:
+			text := f.String()
 			if now := clean(text); now != text {
-				set(i, now)
+				set(i, reflect.ValueOf(now))
 			}
-			continue
+		case reflect.Struct:
+			set(i, redacted(f, clean))
+		default:
+			set(i, reflect.ValueOf(cleanAll(f.Interface().([]string), clean)))
 		}
-		set(i, cleanAll(given.Field(i).Interface().([]string), clean))
 	}
-	return cleaned.Interface().(Event)
+	return cleaned
 }
 
 func cleanAll(texts []string, clean func(string) string) []string {
+	if texts == nil {
+		return nil
+	}
 	all := make([]string, len(texts))
 	for i, text := range texts {
 		all[i] = clean(text)
@@ -42,8 +51,8 @@ func cleanAll(texts []string, clean func(string) string) []string {
 
 var freeFields sync.Map // of a reflect.Type: []int
 
-// freeTexts are the fields of a kind of event that are tagged as free text. They are strings and
-// lists of strings.
+// freeTexts are the fields of a kind of event that are tagged as free text. They are strings,
+// lists of strings, and structs with such fields.
 func freeTexts(t reflect.Type) []int {
 	if known, ok := freeFields.Load(t); ok {
 		return known.([]int)

@@ -13,7 +13,7 @@ import (
 // they are journaled.
 var facts = []string{
 	"version", "on_divergence", "withheld", "step", "task", "role", "board_sha256", "mark", "call", "adapter", "digest", "input_sha256", "stored", "tasks_sha256", "current", "status", "next_task", "tasks",
-	"source", "policy", "before_sha256", "after_sha256", "manager", "outcome", "file", "owner", "previous_owner", "owners", "snapshot_hash", "snapshot_hashes", "decision", "path", "choice", "affected_tasks", "until",
+	"source", "policy", "before_sha256", "after_sha256", "manager", "outcome", "file", "owner", "previous_owner", "owners", "snapshot_hash", "snapshot_hashes", "decision", "path", "choice", "affected_tasks", "until", "id", "type",
 }
 
 // TestRedacted: every text of every event is a fact or is redacted.

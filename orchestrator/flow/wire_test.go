@@ -27,6 +27,8 @@ func fillAll(v reflect.Value, n *int64) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(*n)
+	case reflect.Float64:
+		v.SetFloat(float64(*n))
 	case reflect.Uint64:
 		v.SetUint(uint64(*n))
 	case reflect.Slice:
@@ -76,7 +78,7 @@ func TestEveryFieldSurvivesTheJournal(t *testing.T) {
 			t.Errorf("half a record is decoded: %v, want an error that names %s", err, kind)
 		}
 	}
-	if about != 11 {
+	if about != 14 {
 		t.Errorf("%d kinds of events are about an attempt", about)
 	}
 }

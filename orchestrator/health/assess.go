@@ -53,6 +53,7 @@ type Finding struct {
 	For      time.Duration
 	Details  string // the evidence in words
 	Act      bool   // the row's last limit is reached
+	Deaf     bool   // the agent was asked twice, and has not answered
 	Call     *Call  // the call that it is about; nil: none
 }
 

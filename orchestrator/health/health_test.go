@@ -152,7 +152,7 @@ func watched(p health.Policy, s agent.Signals, events []event, until time.Durati
 		if usage != nil {
 			u = usage(at)
 		}
-		r := m.Check(start.Add(at), trace, &u)
+		r := m.Check(start.Add(at), trace, &u, false)
 		told = append(told, r.Told...)
 		if r.Action != health.Nothing {
 			done = append(done, action{at, r.Action, r.On})
@@ -267,16 +267,16 @@ func TestSilenceIsEnded(t *testing.T) {
 func TestAMachineThatSlept(t *testing.T) {
 	m, trace := health.NewMonitor(start, patient, full), traced([]event{{0, session}})
 	for at := 30 * second; at <= 10*minute; at += 30 * second {
-		m.Check(start.Add(at), trace, nil)
+		m.Check(start.Add(at), trace, nil, false)
 	}
 	awake := start.Add(2*time.Hour + 10*minute)
 	for at := time.Duration(0); at < 20*minute; at += 30 * second {
-		if r := m.Check(awake.Add(at), trace, nil); r.Action != health.Nothing {
+		if r := m.Check(awake.Add(at), trace, nil, false); r.Action != health.Nothing {
 			t.Fatalf("%v after it woke: %s on %+v", at, r.Action, r.On)
 		}
 	}
 	for at := 20 * minute; ; at += 30 * second {
-		if r := m.Check(awake.Add(at), trace, nil); r.Action == health.Test {
+		if r := m.Check(awake.Add(at), trace, nil, false); r.Action == health.Test {
 			break
 		}
 		if at > 22*minute {
@@ -395,5 +395,83 @@ func TestReboot(t *testing.T) {
 	}
 	if a := health.Describe(stuck); a.Type != "mcp_stuck" || a.Advice != "restart" || a.Tool != "mcp__lab__look" {
 		t.Errorf("Describe = %+v", a)
+	}
+}
+
+// TestInquiry is seed 000, "场景 1", over hours: a silent agent is asked, asked again, reported, and ended at its limit; any answer or progress
+// ends the inquiry, and questions are few: seed 002, "Anti-Spam Policy".
+func TestInquiry(t *testing.T) {
+	answer := agent.Event{Kind: agent.Answered, ID: "q", Text: "Yes."}
+	beat := agent.Event{Kind: agent.Heartbeat}
+	echo := agent.Event{Kind: agent.Echo}
+	p := patient
+	p.Answer = 30 * second
+	for _, tt := range []struct {
+		name   string
+		events []event
+		until  time.Duration
+		deaf   bool // it cannot be asked
+		want   string
+	}{
+		{"it does not answer", []event{{0, session}}, 21 * minute, false,
+			"10m30s ask, 11m0s urgent, 11m30s critical, 20m30s the reboot test, 21m0s the reboot test"},
+		{"it cannot be asked", []event{{0, session}}, 21 * minute, true, "20m30s the reboot test, 21m0s the reboot test"},
+		{"it answers, and hangs even so: the ceiling", []event{{0, session}, {10*minute + 31*second, answer}}, 31 * minute, false,
+			"10m30s ask, 30m30s the reboot test, 31m0s the reboot test"},
+		{"it answers late", []event{{0, session}, {11*minute + 1*second, answer}}, 20 * minute, false, "10m30s ask, 11m0s urgent"},
+		{"it goes on by itself", []event{{0, session}, {10*minute + 40*second, text}}, 20 * minute, false, "10m30s ask"},
+		{"what its program repeats is no sign", []event{{0, session}, {10*minute + 31*second, echo}, {11*minute + 1*second, echo}}, 20*minute + 30*second, false,
+			"10m30s ask, 11m0s urgent, 11m30s critical, 20m30s the reboot test"},
+		{"a call is open", []event{{0, session}, {1, bash}}, 20 * minute, false, ""},
+		{"two silences within 20 minutes", []event{{0, session}, {11 * minute, text}}, 24 * minute, false, "10m30s ask"},
+		{"active without progress", append([]event{{0, session}, {8 * minute, beat}}, beats(8*minute, 11*minute)...), 11 * minute, false, "8m30s ask, 9m0s urgent, 9m30s critical"},
+	} {
+		m, trace := health.NewMonitor(start, p, full), health.NewTrace(start)
+		var got []string
+		for at := p.Frequency; at <= tt.until; at += p.Frequency {
+			for ; len(tt.events) > 0 && tt.events[0].at <= at; tt.events = tt.events[1:] {
+				tt.events[0].Time = start.Add(tt.events[0].at)
+				trace.Print(tt.events[0].Time)
+				trace.Note(tt.events[0].Event)
+			}
+			r := m.Check(start.Add(at), trace, &health.Usage{}, !tt.deaf)
+			word := map[health.Action]string{health.Ask: "ask", health.AskAgain: "urgent"}[r.Action]
+			for _, f := range r.Told {
+				if f.Deaf && health.Describe(f).Advice == "restart" {
+					word = string(f.Severity)
+				}
+			}
+			if r.Action == health.Test {
+				word = r.Action.String()
+			}
+			if word != "" {
+				got = append(got, fmt.Sprintf("%v %s", at, word))
+			}
+		}
+		if all := strings.Join(got, ", "); all != tt.want {
+			t.Errorf("%s: %s\nwant %s", tt.name, all, tt.want)
+		}
+	}
+}
+
+// beats are signs of a program that is alive, every 20 seconds.
+func beats(from, to time.Duration) (all []event) {
+	for at := from; at < to; at += 20 * second {
+		all = append(all, event{at, agent.Event{Kind: agent.Heartbeat}})
+	}
+	return all
+}
+
+// TestMCPCallIsEndedAlone: where the program can end a call, the agent is restarted only if that does not help.
+func TestMCPCallIsEndedAlone(t *testing.T) {
+	m, trace := health.NewMonitor(start, patient, full), traced([]event{{0, session}, {minute, mcp}})
+	var got []string
+	for at := 30 * second; at <= 12*minute; at += 30 * second {
+		if r := m.Check(start.Add(at), trace, nil, true); r.Action != health.Nothing {
+			got = append(got, fmt.Sprintf("%v %s", at, r.Action))
+		}
+	}
+	if all := strings.Join(got, ", "); all != "11m30s the call is ended, 12m0s the reboot test" {
+		t.Errorf("%s", all)
 	}
 }

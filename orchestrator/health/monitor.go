@@ -2,6 +2,7 @@ package health
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -13,18 +14,26 @@ type Action int
 // The actions, from the mildest.
 const (
 	Nothing  Action = iota
+	Ask             // ask the agent for a sign
+	AskAgain        // urgently
 	Resume          // let a stopped program go on
+	EndCall         // have the agent's program end the call alone
 	TermCall        // ask the processes of an open command to end, which ends the call and not the turn
 	KillCall        // kill them
 	EndOver         // end the program: its result counts
 	Test            // seed 000's reboot test
 )
 
+// endsCall says whether a call is ended, which is always told.
+func (a Action) endsCall() bool { return a == EndCall || a == TermCall || a == KillCall }
+
 // String is what is done, in words.
 func (a Action) String() string {
 	switch a {
 	case Resume:
 		return "it is continued"
+	case EndCall:
+		return "the call is ended"
 	case TermCall:
 		return "its command is asked to end"
 	case KillCall:
@@ -112,9 +121,11 @@ type Monitor struct {
 	acting  map[string]int
 	told    map[string]Severity
 	warned  []time.Time
+	broken  string    // ID of the call that was ended alone
 	asked   string    // ID of the call whose processes were asked to end
 	killed  string    // and of the one whose were killed
 	since   time.Time // of the last progress
+	inquiry inquiry
 }
 
 // NewMonitor begins to watch an agent now.
@@ -132,8 +143,8 @@ func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	return t.Finished.IsZero() && now.Sub(progress) >= m.policy.Frequency
 }
 
-// Check looks at the agent. u is nil where its processes were not looked at.
-func (m *Monitor) Check(now time.Time, t *Trace, u *Usage) Report {
+// Check looks at the agent. u is nil where its processes were not looked at; listens says whether the agent can be spoken to.
+func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report {
 	if m.isLate(now) {
 		m.restart(now)
 		return Report{}
@@ -145,15 +156,30 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage) Report {
 	}
 	r := Report{Status: status(t), Last: t.Activity, Findings: Assess(now, m.from, t, m.evidence(u), m.signals, m.policy)}
 	m.count(r.Findings)
+	m.inquiry.follow(t)
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if isSilence(*f) && m.inquiry.isUnanswered(now, m.policy.Answer) {
+			f.Severity, f.Deaf = Critical, true
+			f.Details += ", and it has not answered two questions"
+		}
+	}
 	for _, f := range r.Findings {
 		if m.isToTell(now, f) {
 			r.Told = append(r.Told, f)
 		}
-		if action := m.actionOn(f); action > r.Action {
+		action := m.actionOn(f, listens)
+		if action == Nothing && listens && isSilence(f) && len(t.Open()) == 0 && m.seen[f.Key()] >= breaches {
+			action = m.inquiry.next(now, m.policy.Answer)
+		}
+		if action > r.Action {
 			r.Action, r.On = action, f
 		}
 	}
-	m.note(r)
+	if r.Action.endsCall() && !slices.ContainsFunc(r.Told, func(f Finding) bool { return f.Key() == r.On.Key() }) {
+		r.Told = append(r.Told, r.On)
+	}
+	m.note(now, r)
 	return r
 }
 
@@ -244,7 +270,7 @@ func (m *Monitor) isToTell(now time.Time, f Finding) bool {
 }
 
 // actionOn is what is to be done about a finding. A command without work is ended alone first.
-func (m *Monitor) actionOn(f Finding) Action {
+func (m *Monitor) actionOn(f Finding, listens bool) Action {
 	switch {
 	case f.Check == Stopped:
 		if m.seen[f.Key()] > breaches {
@@ -255,6 +281,8 @@ func (m *Monitor) actionOn(f Finding) Action {
 		return Nothing
 	case f.Check == LeftOver:
 		return EndOver
+	case f.Check == MCPStuck && listens && m.broken != f.Call.ID:
+		return EndCall
 	case f.Check == Ceiling && f.Call != nil && m.killed == f.Call.ID:
 		return Test
 	case f.Check == Ceiling && f.Call != nil && m.asked == f.Call.ID:
@@ -266,8 +294,12 @@ func (m *Monitor) actionOn(f Finding) Action {
 	}
 }
 
-func (m *Monitor) note(r Report) {
+func (m *Monitor) note(now time.Time, r Report) {
 	switch r.Action {
+	case Ask, AskAgain:
+		m.inquiry.note(now, r.Action)
+	case EndCall:
+		m.broken = r.On.Call.ID
 	case TermCall:
 		m.asked = r.On.Call.ID
 	case KillCall:

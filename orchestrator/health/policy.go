@@ -18,6 +18,7 @@ type Policy struct {
 	LeftOver      time.Duration // from the final event to the end of the program
 	Ceiling       time.Duration // without progress, also of an active agent
 	Grace         time.Duration // after the start, in which idle, stale and errors do not count
+	Answer        time.Duration // to a question
 	Errors        int           // in a row
 	MaxRestarts   int           // of one step
 	SilentAgents  bool          // act on agents that tell nothing of their work, too

@@ -83,7 +83,7 @@ func Describe(f Finding) flow.Anomaly {
 	switch {
 	case f.Check == Errors:
 		a.Advice = "assist"
-	case f.Act:
+	case f.Act || f.Deaf:
 		a.Advice = "restart"
 	}
 	return a

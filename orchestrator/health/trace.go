@@ -14,12 +14,14 @@ type Trace struct {
 	Activity time.Time // the last sign of any kind; zero before the first
 	Progress time.Time // the last sign that the work goes on; zero before the first
 	Finished time.Time // the final event; zero before it
+	Answered time.Time // the last answer to a question; zero before it
 
 	Failures int         // calls of tools that failed, and provider retries, in a row
 	Failed   agent.Event // the last of them
 	Last     agent.Event // the last event that says something to people
 
-	session bool // it has named its session: a model is at work
+	session bool      // it has named its session: a model is at work
+	quiet   time.Time // what Activity was before the last print
 	calls   []call
 	same    repeat
 }
@@ -61,11 +63,15 @@ const (
 func NewTrace(started time.Time) *Trace { return &Trace{Started: started} }
 
 // Print notes output that no event tells of.
-func (t *Trace) Print(at time.Time) { t.Activity = at }
+func (t *Trace) Print(at time.Time) { t.quiet, t.Activity = t.Activity, at }
 
 // Note notes an event.
 func (t *Trace) Note(e agent.Event) {
-	t.Activity = e.Time
+	if e.Kind == agent.Echo {
+		t.Activity = t.quiet // a program repeats what it is told also where the agent hangs
+		return
+	}
+	t.Activity, t.quiet = e.Time, e.Time
 	if e.IsProgress() {
 		t.Progress = e.Time
 	}
@@ -85,11 +91,13 @@ func (t *Trace) Note(e agent.Event) {
 		t.calls = nil // which of them are open is not known any more
 	case agent.Result:
 		t.Finished, t.Failures = e.Time, 0
+	case agent.Answered:
+		t.Answered = e.Time
 	case agent.Session:
 		t.session, t.Finished = true, time.Time{}
 	}
 	switch e.Kind {
-	case agent.Writing, agent.Heartbeat, agent.Usage, agent.Unread:
+	case agent.Writing, agent.Heartbeat, agent.Usage, agent.Unread, agent.Heard, agent.Answered:
 	default:
 		t.Last = e
 	}

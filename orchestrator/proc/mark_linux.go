@@ -68,6 +68,9 @@ func markEnv(env []string, mark Mark) []string {
 
 func formatMark(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
 
+// BearsMark says whether this process was started by a command with the mark.
+func BearsMark(mark Mark) bool { return mark != 0 && hasMark(os.Getpid(), mark) }
+
 // hasMark finds the mark in the limits or in the environment of a process.
 func hasMark(pid int, mark Mark) bool {
 	return slices.Contains(readMarkLimits(pid), uint64(mark)) || slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))

@@ -14,7 +14,7 @@ import (
 // what the agent's program prints for people.
 func isTold(e agent.Event) bool {
 	switch e.Kind {
-	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread:
+	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread, agent.Heard, agent.Answered, agent.Echo: // the journal tells of messages
 		return false
 	default:
 		return true
@@ -28,11 +28,11 @@ func describeTool(s agent.Sign) string {
 	case s.Class == agent.ReplyTool:
 		return ""
 	case s.Kind == agent.ToolStarted:
-		return fmt.Sprintf("step %d: %s uses %s%s", s.Step, player(s.AttemptRef), s.Tool, colonSuffix(s.Text))
+		return fmt.Sprintf("step %d: %s uses %s%s", s.Step, Player(s.AttemptRef), s.Tool, colonSuffix(s.Text))
 	case s.Kind == agent.ToolEnded && s.Failed:
 		return fmt.Sprintf("step %d: %s failed%s", s.Step, cmp.Or(s.Tool, "a tool"), colonSuffix(s.Text))
 	case s.Kind == agent.Retry:
-		return fmt.Sprintf("step %d: %s waits for its provider%s", s.Step, player(s.AttemptRef), colonSuffix(s.Text))
+		return fmt.Sprintf("step %d: %s waits for its provider%s", s.Step, Player(s.AttemptRef), colonSuffix(s.Text))
 	default:
 		return ""
 	}
@@ -40,7 +40,7 @@ func describeTool(s agent.Sign) string {
 
 // describeSign is a line about anything else that an agent did.
 func describeSign(s agent.Sign) string {
-	return fmt.Sprintf("step %d: %s: %s", s.Step, player(s.AttemptRef), brief(s.Event.String()))
+	return fmt.Sprintf("step %d: %s: %s", s.Step, Player(s.AttemptRef), brief(s.Event.String()))
 }
 
 func colonSuffix(text string) string {

@@ -101,7 +101,7 @@ func messageSuffix(message string) string {
 
 // Agent writes what an agent does as a line of the step's group.
 func (g *Grouped) Agent(board string, s agent.Sign) {
-	if s.Kind == agent.Writing || s.Kind == agent.Heartbeat || s.Kind == agent.Unread {
+	if s.Kind != agent.Printed && !isTold(s.Event) {
 		return
 	}
 	text := s.Event.String()

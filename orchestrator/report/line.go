@@ -42,6 +42,12 @@ func describe(e flow.Event) []line {
 		return describeAnomaly(e)
 	case flow.RebootTested:
 		return describeReboot(e)
+	case flow.MessageSent:
+		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, messageText(e))}}
+	case flow.MessageHeard:
+		return []line{{calm, fmt.Sprintf("step %d: %s %s", e.Step, Player(e.AttemptRef), heardText(e))}}
+	case flow.MessageLost:
+		return []line{{warn, fmt.Sprintf("step %d: %s", e.Step, lostText(e))}}
 	case flow.ReplyAccepted:
 		return describeAcceptance(e)
 	case flow.ReplyRejected:
@@ -110,18 +116,18 @@ func describeAnomaly(e flow.AnomalyFound) []line {
 	if e.Action != "" {
 		then = "; " + e.Action
 	}
-	return []line{{m, fmt.Sprintf("step %d: %s: %s: %s%s", e.Step, player(e.AttemptRef), e.Check, e.Details, then)}}
+	return []line{{m, fmt.Sprintf("step %d: %s: %s: %s%s", e.Step, Player(e.AttemptRef), e.Check, e.Details, then)}}
 }
 
 func describeReboot(e flow.RebootTested) []line {
 	if e.Decision == flow.Stuck {
-		return []line{{bad, fmt.Sprintf("step %d: %s is ended: %s", e.Step, player(e.AttemptRef), e.Text)}}
+		return []line{{bad, fmt.Sprintf("step %d: %s is ended: %s", e.Step, Player(e.AttemptRef), e.Text)}}
 	}
-	return []line{{warn, fmt.Sprintf("step %d: %s is ended and started again: %s", e.Step, player(e.AttemptRef), e.Details)}}
+	return []line{{warn, fmt.Sprintf("step %d: %s is ended and started again: %s", e.Step, Player(e.AttemptRef), e.Details)}}
 }
 
-// player is the program of an attempt, as a person would call it.
-func player(r flow.AttemptRef) string {
+// Player is the program of an attempt, as a person would call it.
+func Player(r flow.AttemptRef) string {
 	switch r.Call {
 	case flow.CommandCall:
 		return "the review command of " + r.Role
@@ -135,7 +141,7 @@ func player(r flow.AttemptRef) string {
 // attemptName names an attempt at the beginning of a sentence about it.
 func attemptName(r flow.AttemptRef) string {
 	if r.Call.IsReview() {
-		return fmt.Sprintf("%s, attempt %d,", player(r), r.Attempt)
+		return fmt.Sprintf("%s, attempt %d,", Player(r), r.Attempt)
 	}
 	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
 }
@@ -162,9 +168,9 @@ func describeReview(e flow.ReviewHeld) []line {
 		by.Call = flow.CommandCall
 	}
 	if e.Completed {
-		return []line{{good, fmt.Sprintf("step %d: %s accepts the work (round %d, %s)%s", e.Step, player(by), e.Round, took(e.Millis), spent)}}
+		return []line{{good, fmt.Sprintf("step %d: %s accepts the work (round %d, %s)%s", e.Step, Player(by), e.Round, took(e.Millis), spent)}}
 	}
-	return []line{{warn, fmt.Sprintf("step %d: %s is not content (round %d, %s)%s: %s", e.Step, player(by), e.Round, took(e.Millis), spent, excerpt(e))}}
+	return []line{{warn, fmt.Sprintf("step %d: %s is not content (round %d, %s)%s: %s", e.Step, Player(by), e.Round, took(e.Millis), spent, excerpt(e))}}
 }
 
 // excerpt is what an agent is told of its work, for a terminal: of a command how it ended, and the last line

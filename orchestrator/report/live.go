@@ -135,7 +135,7 @@ func (l *Live) update(board string, e flow.Entry) {
 		}
 	case flow.AttemptStarted:
 		if b != nil {
-			b.player, b.task, b.since, b.trace = player(ev.AttemptRef), ev.Task, l.now(), health.NewTrace(l.now())
+			b.player, b.task, b.since, b.trace = Player(ev.AttemptRef), ev.Task, l.now(), health.NewTrace(l.now())
 		}
 	case flow.RunFinished, flow.RunInterrupted:
 		for i := range l.boards {

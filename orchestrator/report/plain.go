@@ -125,6 +125,12 @@ func StepOf(e flow.Event) int {
 		return e.Step
 	case flow.RebootTested:
 		return e.Step
+	case flow.MessageSent:
+		return e.Step
+	case flow.MessageHeard:
+		return e.Step
+	case flow.MessageLost:
+		return e.Step
 	case flow.CallRestarted:
 		return e.Step
 	case flow.StateDiverged:

@@ -104,3 +104,9 @@ func (e *linkError) Error() string { return e.path + " is a link, not a folder" 
 func (e *linkError) Hint() string {
 	return "remove the link; to keep the files of runs elsewhere, make .kanban-run itself a link"
 }
+
+// Inbox is the folder where other processes leave messages for the run.
+func (d Dir) Inbox() string { return filepath.Join(d.Path, "inbox") }
+
+// MakeInbox makes that folder.
+func (d Dir) MakeInbox() error { return makeFolder(d.Inbox()) }

@@ -81,17 +81,24 @@ func sandboxed(env []string) bool {
 // Invoke returns the command line, without --session-id: claude takes an ID once, and retries are
 // byte-identical.
 func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	inv, err := c.start(a, (*commandLine).schema)
+	inv.Stdin, inv.Listens, inv.Timeout = c.Message(string(a.Ask())), true, a.Timeout
+	return inv, err
+}
+
+// start is the command line of a claude that reads messages from its standard input, with options of the caller's own.
+func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind)) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
 	l := commandLine{argv: argv, scratch: a.Scratch}
 	// Without the parts of messages, a model that writes for minutes would look like a hung one.
-	l.add("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
+	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
 	l.add(grantFor(a).args()...)
 	l.option("--model", a.Model)
 	l.prompt(a)
-	l.schema(a.Contract)
+	more(&l, a.Contract)
 	l.follow(a.Follow)
 	l.limits(a)
 	l.mcp(a)
@@ -99,8 +106,7 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	if l.err != nil {
 		return agent.Invocation{}, fmt.Errorf("command line of claude: %w", l.err)
 	}
-	return agent.Invocation{Argv: l.argv, Stdin: a.Ask(), Env: a.Env, Dir: a.Dir,
-		Timeout: a.Timeout, Grace: a.Grace, Files: l.files}, nil
+	return agent.Invocation{Argv: l.argv, Env: a.Env, Dir: a.Dir, Grace: a.Grace, Files: l.files}, nil
 }
 
 func (adapter) Reader(c contract.Kind, h agent.Host) agent.Reader { return newReader(c, h) }

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ func self(t testing.TB) string {
 }
 
 // plain begins every command line.
-var plain = []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"}
+var plain = []string{"--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages"}
 
 func TestInvoke(t *testing.T) {
 	schema, err := contract.Task.ReplySchema()
@@ -66,7 +67,8 @@ func TestInvoke(t *testing.T) {
 			if want := slices.Concat(tt.a.Command, plain, tt.want); err != nil || !slices.Equal(inv.Argv, want) {
 				t.Errorf("Argv = %q, %v\nwant   %q", inv.Argv, err, want)
 			}
-			if string(inv.Stdin) != string(tt.a.Ask()) || len(inv.Files) != 0 {
+			var said user
+			if err := json.Unmarshal(inv.Stdin, &said); err != nil || !inv.Listens || said.Message.Content[0].Text != string(tt.a.Ask()) || len(inv.Files) != 0 {
 				t.Errorf("Stdin = %q with files %v, want what the agent is asked", inv.Stdin, inv.Files)
 			}
 		})

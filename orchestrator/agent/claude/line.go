@@ -30,8 +30,22 @@ type line struct {
 	ToolUseID string    `json:"tool_use_id"` // the same
 	Elapsed   float64   `json:"elapsed_time_seconds"`
 	Stream    struct {
-		Type string `json:"type"`
+		Type  string `json:"type"`
+		Block block  `json:"content_block"`
 	} `json:"event"` // of a stream_event
+	Command  string   `json:"command_uuid"` // of a command_lifecycle: the message
+	State    string   `json:"state"`        // the same
+	Response response `json:"response"`     // of a control_response
+}
+
+// response is the answer to a control request.
+type response struct {
+	Subtype string `json:"subtype"`
+	ID      string `json:"request_id"`
+	Answer  struct {
+		Text      string `json:"response"`
+		Synthetic bool   `json:"synthetic"` // the model called a tool in place of an answer
+	} `json:"response"`
 }
 
 type message struct {

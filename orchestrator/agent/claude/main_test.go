@@ -39,11 +39,13 @@ func TestMain(m *testing.M) {
 // fakeClaude prints claude's lines around the output of a stub with those rules, which becomes the
 // text of a result.
 func fakeClaude(rules string) int {
-	prompt, err := io.ReadAll(os.Stdin)
-	if err != nil {
+	var line struct {
+		Message struct{ Content []struct{ Text string } }
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&line); err != nil || len(line.Message.Content) != 1 {
 		return 2
 	}
-	_, input, _ := strings.Cut(string(prompt), "Your input:\n\n")
+	_, input, _ := strings.Cut(line.Message.Content[0].Text, "Your input:\n\n")
 	input, _, _ = strings.Cut(input, "\n\nWhen your work is done")
 	e := &envelope{to: os.Stdout}
 	code := stub.Main([]string{"--role", "Implementor", "--file", rules}, strings.NewReader(input), e, os.Stderr)

@@ -36,6 +36,7 @@ type reader struct {
 	tools    map[string]string
 	denials  []denied
 	last     *result // nil before the first
+	told     bool    // the turn behind it answers a message, and is not about the reply any more
 	subtype  string  // of last
 	spent    account
 }
@@ -111,6 +112,10 @@ func (r *reader) readLine(text []byte) {
 			ID: agent.Clip(l.ToolUseID, maxName), Text: fmt.Sprintf("%.0f s", l.Elapsed)})
 	case "rate_limit_event":
 		r.noteLimit(l.RateLimit)
+	case "command_lifecycle":
+		r.onLifecycle(l)
+	case "control_response":
+		r.onResponse(l.Response)
 	case "result":
 		r.result(l)
 	}
@@ -174,7 +179,13 @@ func (r *reader) onUser(l *line) {
 // onStream reports that the model writes. What it writes follows as a whole.
 func (r *reader) onStream(l *line) {
 	switch l.Stream.Type {
-	case "message_start", "content_block_start", "content_block_delta":
+	case "content_block_start":
+		e := agent.Event{Kind: agent.Writing}
+		if l.Stream.Block.Type == "tool_use" {
+			e.Class = classOf(l.Stream.Block.Name)
+		}
+		r.emit(e)
+	case "message_start", "content_block_delta":
 		r.emit(agent.Event{Kind: agent.Writing})
 	default:
 		r.emit(agent.Event{Kind: agent.Heartbeat})
@@ -209,6 +220,8 @@ func (r *reader) onSystem(l *line) {
 		r.warnOfServers(l)
 	case "api_retry":
 		r.onRetry(l)
+	case "control_request_progress":
+		r.emit(agent.Event{Kind: agent.Echo})
 	case "permission_denied":
 		r.warn("permission denied: " + agent.Clip(l.ToolName, maxName))
 	}
@@ -256,7 +269,9 @@ func (r *reader) noteLimit(l rateLimit) {
 
 // result keeps the last one: claude may have waited for a background task.
 func (r *reader) result(l *line) {
-	r.subtype = agent.Clip(l.Subtype, maxName)
+	if !r.told {
+		r.subtype = agent.Clip(l.Subtype, maxName)
+	}
 	for _, d := range l.Denials {
 		now := denied{id: agent.Clip(d.ID, maxName), tool: agent.Clip(d.Tool, maxName), about: agent.ToolSubject(d.Input)}
 		if len(r.denials) < maxDenials && !slices.Contains(r.denials, now) {
@@ -264,10 +279,34 @@ func (r *reader) result(l *line) {
 		}
 	}
 	r.spent.result(&l.result)
-	last := l.result // not the whole line, which would stay in memory
-	r.last = &last
+	if !r.told {
+		last := l.result // not the whole line, which would stay in memory
+		r.last = &last
+	}
 	r.emit(agent.Event{Kind: agent.Usage, Text: r.spent.String()})
 	r.emit(r.resultEvent())
+}
+
+// onLifecycle follows a message. One that claude took behind the result has a turn of its own.
+func (r *reader) onLifecycle(l *line) {
+	e := agent.Event{Kind: agent.Echo, ID: agent.Clip(l.Command, maxName)}
+	if l.State == "started" {
+		e.Kind = agent.Heard
+		r.told = r.last != nil
+	}
+	r.emit(e)
+}
+
+// onResponse reports the answer to a question. Other requests have none.
+func (r *reader) onResponse(answer response) {
+	e := agent.Event{Kind: agent.Echo, ID: agent.Clip(answer.ID, maxName), Text: agent.Clip(answer.Answer.Text, maxText)}
+	if answer.Answer.Synthetic {
+		e.Text = ""
+	}
+	if answer.Subtype == "success" && e.Text != "" {
+		e.Kind = agent.Answered
+	}
+	r.emit(e)
 }
 
 // End makes the report; see report.go.

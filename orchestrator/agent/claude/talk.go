@@ -2,52 +2,80 @@ package claude
 
 import (
 	"encoding/json"
-	"fmt"
+	"strings"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
 )
 
 // Talk returns the command line of a conversation: claude reads messages until its input is closed,
 // and prints a result for each. Source: seed 003, "启动 Agent pty".
 func (c adapter) Talk(a agent.Assignment) (agent.Invocation, error) {
-	argv, err := c.Tool().Start(a)
-	if err != nil {
-		return agent.Invocation{}, err
-	}
-	l := commandLine{argv: argv, scratch: a.Scratch}
-	l.add("--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
-	l.add(grantFor(a).args()...)
-	l.option("--model", a.Model)
-	l.prompt(a)
-	l.follow(a.Follow)
-	l.limits(a)
-	l.mcp(a)
-	l.args(a)
-	if l.err != nil {
-		return agent.Invocation{}, fmt.Errorf("command line of claude: %w", l.err)
-	}
-	return agent.Invocation{Argv: l.argv, Env: a.Env, Dir: a.Dir, Grace: a.Grace, Files: l.files}, nil
+	return c.start(a, func(*commandLine, contract.Kind) {})
+}
+
+// user is a line for claude's input: a message. With an ID claude says what becomes of it.
+type user struct {
+	Type    string  `json:"type"`
+	Message content `json:"message"`
+	ID      string  `json:"uuid,omitempty"`
+}
+
+type content struct {
+	Role    string `json:"role"`
+	Content []part `json:"content"`
+}
+
+type part struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
 }
 
 // Message returns a line for claude's input.
-func (adapter) Message(text string) []byte {
-	type part struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	type content struct {
-		Role    string `json:"role"`
-		Content []part `json:"content"`
-	}
-	return encode(struct {
-		Type    string  `json:"type"`
-		Message content `json:"message"`
-	}{"user", content{"user", []part{{"text", text}}}})
+func (c adapter) Message(text string) []byte { return c.Tell("", text) }
+
+// Tell returns a line for claude's input. Claude passes it on within the turn, at the end of the open call; a message that comes
+// while the last text is being written is a turn of its own.
+func (adapter) Tell(id, text string) []byte {
+	return encode(user{"user", content{"user", []part{{"text", text}}}, id})
 }
 
+// control is a line for claude's input that is no message.
+type control struct {
+	Type    string  `json:"type"`
+	ID      string  `json:"request_id"`
+	Request request `json:"request"`
+}
+
+type request struct {
+	Subtype  string `json:"subtype"`
+	Question string `json:"question,omitempty"`
+	Message  string `json:"message_uuid,omitempty"`
+	Server   string `json:"serverName,omitempty"`
+}
+
+func (r request) line(id string) []byte { return encode(control{"control_request", id, r}) }
+
 // Interrupt returns a line for claude's input. The current turn ends with a result.
-func (adapter) Interrupt() []byte {
-	return []byte(`{"type":"control_request","request_id":"interrupt","request":{"subtype":"interrupt"}}` + "\n")
+func (adapter) Interrupt() []byte { return request{Subtype: "interrupt"}.line("interrupt") }
+
+// Ask returns a line for claude's input. Claude asks the model in every state, also in a call, and keeps nothing of it.
+func (adapter) Ask(id, question string) []byte {
+	return request{Subtype: "side_question", Question: question}.line(id)
+}
+
+// Withdraw returns a line for claude's input.
+func (adapter) Withdraw(id string) []byte {
+	return request{Subtype: "cancel_async_message", Message: id}.line("withdraw")
+}
+
+// EndCall returns a line for claude's input: the server of an MCP tool is started anew, which ends its calls with an error.
+func (adapter) EndCall(tool string) []byte {
+	server, ok := strings.CutPrefix(tool, "mcp__")
+	if server, _, _ = strings.Cut(server, "__"); !ok || server == "" {
+		return nil
+	}
+	return request{Subtype: "mcp_reconnect", Server: server}.line("reconnect")
 }
 
 func encode(v any) []byte {

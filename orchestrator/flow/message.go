@@ -1,0 +1,65 @@
+package flow
+
+// MessageType is what a message to a running agent is for.
+type MessageType string
+
+// The types: seed 000, "发送给 Executor 的消息", and the word of a person.
+const (
+	HealthCheck MessageType = "health_check"
+	AssistOffer MessageType = "assist_offer"
+	Tell        MessageType = "tell"
+)
+
+// Content is what a message says: seed 000, "通信协议".
+type Content struct {
+	Reason       string   `json:"reason,omitempty"`               // of a health check: idle_detected or progress_stale
+	IdleDuration float64  `json:"idle_duration,omitempty"`        // of a health check, in minutes
+	Question     string   `json:"question,omitempty" text:"free"` // of a health check
+	Options      []string `json:"options,omitempty" text:"free"`  // for its answer
+
+	Assistance string `json:"assistance_type,omitempty"`     // of an offer: guidance
+	Details    string `json:"details,omitempty" text:"free"` // of an offer
+
+	Text string `json:"text,omitempty" text:"free"` // of a person
+}
+
+// String is what the message says in words.
+func (c Content) String() string { return c.Question + c.Details + c.Text }
+
+// MessageSent says that a running agent is told or asked something. It stands in the journal before the agent reads it. It changes
+// nothing, as all events about messages.
+type MessageSent struct {
+	AttemptRef
+	ID      string      `json:"id"`
+	Type    MessageType `json:"type"`
+	Urgent  bool        `json:"urgent,omitempty"` // it was asked before, and has not answered
+	Content Content     `json:"content" text:"free"`
+}
+
+// MessageHeard says that the agent has the message, or what it answers to a question.
+type MessageHeard struct {
+	AttemptRef
+	ID     string `json:"id"`
+	Answer string `json:"answer,omitempty" text:"free"`
+}
+
+// MessageLost says that the agent never got a message.
+type MessageLost struct {
+	AttemptRef
+	ID     string `json:"id"`
+	Reason string `json:"reason" text:"free"`
+	Text   string `json:"text,omitempty" text:"free"` // of a message that was never sent
+}
+
+// Kind is the record's type in the journal.
+func (MessageSent) Kind() string { return "MESSAGE_SENT" }
+
+// Kind is the record's type in the journal.
+func (MessageHeard) Kind() string { return "MESSAGE_HEARD" }
+
+// Kind is the record's type in the journal.
+func (MessageLost) Kind() string { return "MESSAGE_LOST" }
+
+func (e MessageSent) apply(s *State) error  { return s.checkRunning(e, e.AttemptRef) }
+func (e MessageHeard) apply(s *State) error { return s.checkRunning(e, e.AttemptRef) }
+func (e MessageLost) apply(s *State) error  { return s.checkRunning(e, e.AttemptRef) }

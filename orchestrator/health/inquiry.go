@@ -1,0 +1,55 @@
+package health
+
+import (
+	"slices"
+	"time"
+)
+
+// inquiry is how a silent agent is asked for a sign: seed 000, "场景 1". It is asked, asked urgently when it does not answer, and
+// then reported. Any progress is an answer.
+type inquiry struct {
+	asked  time.Time // zero: not in this silence
+	urgent time.Time // zero: not yet
+	nudges []time.Time
+}
+
+// isSilence says whether asking the agent may help.
+func isSilence(f Finding) bool { return f.Check == Idle || f.Check == ProgressStale }
+
+// follow ends the inquiry when the agent has answered.
+func (q *inquiry) follow(t *Trace) {
+	if t.Answered.After(q.asked) || t.Progress.After(q.asked) {
+		q.asked, q.urgent = time.Time{}, time.Time{}
+	}
+}
+
+// next is what is to be asked now. Questions are few: one in 20 minutes, two an hour, and the urgent one belongs to the first: seed
+// 002, "Anti-Spam Policy".
+func (q *inquiry) next(now time.Time, answer time.Duration) Action {
+	n := len(q.nudges)
+	switch {
+	case answer <= 0:
+		return Nothing
+	case q.asked.IsZero() && (n > 0 && now.Sub(q.nudges[n-1]) < cooldown || n >= mostInHour && now.Sub(q.nudges[n-mostInHour]) < time.Hour):
+		return Nothing
+	case q.asked.IsZero():
+		return Ask
+	case q.urgent.IsZero() && now.Sub(q.asked) >= answer:
+		return AskAgain
+	default:
+		return Nothing
+	}
+}
+
+func (q *inquiry) note(now time.Time, a Action) {
+	if a == AskAgain {
+		q.urgent = now
+		return
+	}
+	q.asked = now
+	q.nudges = append(slices.Clip(q.nudges), now)
+}
+
+func (q *inquiry) isUnanswered(now time.Time, answer time.Duration) bool {
+	return !q.urgent.IsZero() && now.Sub(q.urgent) >= answer
+}

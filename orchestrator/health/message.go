@@ -1,0 +1,28 @@
+package health
+
+import (
+	"fmt"
+	"math"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// HealthCheck asks a silent agent for a sign: seed 000, "健康询问". The words are those of seed 002, "Ping / Nudge Templates".
+func HealthCheck(f Finding, task string, urgent bool) flow.Content {
+	c := flow.Content{Reason: "idle_detected", IdleDuration: math.Round(f.For.Minutes()*1000) / 1000,
+		Question: fmt.Sprintf("Quick ping on task #%s: if still in progress, send 1-line status + ETA.", task),
+		Options:  []string{"go on", "need help", "have a problem"}}
+	if f.Check == ProgressStale {
+		c.Reason = "progress_stale"
+	}
+	if urgent {
+		c.Question = fmt.Sprintf("I see a pause on task #%s. What's the smallest next step you can close in 15-20 minutes?", task)
+	}
+	return c
+}
+
+// AssistOffer offers help to an agent whose calls fail again and again in the same way: seed 000, "协助提供".
+func AssistOffer(obstacle, task string) flow.Content {
+	return flow.Content{Assistance: "guidance", Details: fmt.Sprintf("%s. Try another way. For task #%s, what unblocks you fastest: missing context, "+
+		"Tech Lead decision, or task split? If nothing does, reply blocked and say what is missing.", obstacle, task)}
+}

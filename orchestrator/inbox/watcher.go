@@ -1,0 +1,88 @@
+package inbox
+
+import (
+	"path/filepath"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Watcher says when something is left in inboxes. All boards of a process share one, which sleeps until then. The zero value watches
+// nothing yet.
+type Watcher struct {
+	mu    sync.Mutex
+	files *fsnotify.Watcher // nil before the first inbox
+	boxes map[string]chan struct{}
+	wg    sync.WaitGroup
+}
+
+// Watch watches a folder. The channel gets a value when a file was left there; nil: this system cannot say.
+func (w *Watcher) Watch(dir string) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.files == nil {
+		files, err := fsnotify.NewWatcher()
+		if err != nil {
+			return nil
+		}
+		w.files, w.boxes = files, map[string]chan struct{}{}
+		w.wg.Go(func() { w.pass(files) })
+	}
+	if w.files.Add(dir) != nil {
+		return nil
+	}
+	box := make(chan struct{}, 1)
+	w.boxes[filepath.Clean(dir)] = box
+	return box
+}
+
+func (w *Watcher) pass(files *fsnotify.Watcher) {
+	for {
+		select {
+		case e, ok := <-files.Events:
+			if !ok {
+				return
+			}
+			if e.Has(fsnotify.Create) {
+				w.ring(filepath.Dir(e.Name))
+			}
+		case _, ok := <-files.Errors: // a message that is missed is found with the next look at its agent
+			if !ok {
+				return
+			}
+		}
+	}
+}
+
+func (w *Watcher) ring(dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case w.boxes[dir] <- struct{}{}:
+	default: // it will look anyway, or watches no more
+	}
+}
+
+// Forget ends the watch of a folder.
+func (w *Watcher) Forget(dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.files != nil && w.boxes[filepath.Clean(dir)] != nil {
+		_ = w.files.Remove(dir) // fails where the folder is gone
+		delete(w.boxes, filepath.Clean(dir))
+	}
+}
+
+// Close ends all watches.
+func (w *Watcher) Close() error {
+	w.mu.Lock()
+	files := w.files
+	w.files, w.boxes = nil, nil
+	w.mu.Unlock()
+	if files == nil {
+		return nil
+	}
+	err := files.Close()
+	w.wg.Wait()
+	return err
+}

@@ -1,0 +1,37 @@
+package report
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// messageText is a message to an agent in words.
+func messageText(e flow.MessageSent) string {
+	to, text := Player(e.AttemptRef), brief(e.Content.String())
+	switch {
+	case e.Type == flow.Tell:
+		return fmt.Sprintf("a person tells %s: %s", to, text)
+	case e.Type == flow.AssistOffer:
+		return fmt.Sprintf("%s is offered help: %s", to, text)
+	case e.Urgent:
+		return fmt.Sprintf("%s is asked again: %s", to, text)
+	default:
+		return fmt.Sprintf("%s is asked: %s", to, text)
+	}
+}
+
+func heardText(e flow.MessageHeard) string {
+	if e.Answer == "" {
+		return "has the message"
+	}
+	return "answers: " + brief(e.Answer)
+}
+
+func lostText(e flow.MessageLost) string {
+	text := fmt.Sprintf("%s has not got the message: %s", Player(e.AttemptRef), e.Reason)
+	if e.Text != "" {
+		text += ": " + brief(e.Text)
+	}
+	return text
+}

@@ -1,0 +1,126 @@
+package orchestrator
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/inbox"
+	"kanban-run/orchestrator/rundir"
+)
+
+// postDelay is when the inbox is looked at for the first time in an attempt: most stubs are over by then.
+const postDelay = 300 * time.Millisecond
+
+// openInbox watches the inbox of the board. Where that cannot be, messages are found with the checks of the watch.
+func (r *run) openInbox() {
+	if r.inbox != nil || r.DryRun {
+		return
+	}
+	if r.dir.MakeInbox() == nil {
+		r.inbox = r.mail.Watch(r.dir.Inbox())
+	}
+}
+
+func forgetInbox(mail *inbox.Watcher, dir rundir.Dir) func() error {
+	return func() error {
+		mail.Forget(dir.Inbox())
+		return nil
+	}
+}
+
+// deliver passes on what was left in the inbox.
+func (r *run) deliver(c *call, a *attempt.Attempt) error {
+	if r.DryRun {
+		return nil
+	}
+	var errs []error
+	for _, m := range inbox.Take(r.dir.Inbox()) {
+		m.Text = r.Redactor.String(m.Text)
+		switch {
+		case m.Step != c.Step:
+			errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
+		case !a.Listens():
+			reason := fmt.Sprintf("%s cannot be told anything now", c.player.Adapter.Name())
+			if !c.spec.Invocation.Listens {
+				reason = fmt.Sprintf("%s agents cannot be told anything while they work", c.player.Adapter.Name())
+			}
+			errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: reason, Text: m.Text}))
+		default:
+			errs = append(errs, r.send(c, a, flow.MessageSent{ID: m.ID, Type: flow.Tell, Content: flow.Content{Text: m.Text}}))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Texts around a message, which keep the agent from ending its turn with an answer: that would be its reply.
+const (
+	toldBefore = "A person who watches this run tells you:\n\n"
+	offered    = "The watch of this run found: "
+	goOn       = "\n\nTake it into account and go on with your task. Do not answer this, and do not end your turn because of it."
+)
+
+// send journals a message to the agent, and then sends it. What the agent cannot take any more is lost, see endTalk.
+func (r *run) send(c *call, a *attempt.Attempt, m flow.MessageSent) error {
+	m.AttemptRef = c.AttemptRef
+	if err := r.ledger.Record(m); err != nil {
+		return err
+	}
+	c.unheard = append(c.unheard, m.ID)
+	switch m.Type {
+	case flow.HealthCheck:
+		a.Ask(m.ID, m.Content.Question)
+	case flow.AssistOffer:
+		a.Tell(m.ID, offered+m.Content.Details+goOn)
+	case flow.Tell:
+		a.Tell(m.ID, toldBefore+m.Content.Text+goOn)
+	}
+	return nil
+}
+
+// ask asks a silent agent for a sign.
+func (r *run) ask(c *call, a *attempt.Attempt, f health.Finding, urgent bool) error {
+	return r.send(c, a, flow.MessageSent{ID: agent.NewMessageID(), Type: flow.HealthCheck, Urgent: urgent, Content: health.HealthCheck(f, c.Task, urgent)})
+}
+
+// offerHelp tells an agent what fails again and again, if the same thing does.
+func (r *run) offerHelp(c *call, a *attempt.Attempt) error {
+	obstacle := a.Obstacle()
+	if obstacle == "" || !a.Listens() {
+		return nil
+	}
+	return r.send(c, a, flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer, Content: health.AssistOffer(obstacle, c.Task)})
+}
+
+// recordSign journals the agent's session, or what became of a message.
+func (r *run) recordSign(c *call, e agent.Event) error {
+	if e.Kind == agent.Session {
+		return r.ledger.Record(flow.SessionNamed{AttemptRef: c.AttemptRef, Session: e.ID})
+	}
+	i := slices.Index(c.unheard, e.ID)
+	if i < 0 {
+		return nil
+	}
+	c.unheard = slices.Delete(c.unheard, i, i+1)
+	return r.ledger.Record(flow.MessageHeard{AttemptRef: c.AttemptRef, ID: e.ID, Answer: clip(e.Text)})
+}
+
+// endTalk journals what became of the last messages of an attempt that has ended.
+func (r *run) endTalk(c *call) error {
+	var errs []error
+	for len(c.signs) > 0 {
+		if sign := <-c.signs; sign.Kind != agent.Session {
+			errs = append(errs, r.recordSign(c, sign))
+		}
+	}
+	for _, id := range c.unheard {
+		errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: id, Reason: "its work ended before"}))
+	}
+	c.unheard = nil
+	return errors.Join(errs...)
+}
