@@ -160,7 +160,11 @@ func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 	if secret := tasks.FindSecret(r.Redactor.Changes); secret != "" {
 		return contract.Input{}, workspace.CheckSecrets(r.Redactor, secret)
 	}
-	return contract.ForManager(kanban, e.Task, tasks)
+	var anomalies []contract.AnomalyReport
+	if step := r.ledger.State().Step; step.Anomaly != nil {
+		anomalies = []contract.AnomalyReport{contract.Report(step.Role, *step.Anomaly)}
+	}
+	return contract.ForManager(kanban, e.Task, anomalies, tasks)
 }
 
 // feedbackFor is why the work of a task was sent back or its agent was ended, for an agent that does

@@ -85,8 +85,16 @@ func (r *run) act(c *call, a *attempt.Attempt, w *watch, report health.Report) (
 // reboot is the reboot test of a hung agent.
 func (r *run) reboot(c *call, a *attempt.Attempt, f health.Finding) flow.RebootTested {
 	step := r.ledger.State().Step
-	e := health.Reboot(f, health.Case{Task: c.Task, HasText: r.Workspace.Place.HasText(c.Task), Obstacle: a.Obstacle(),
+	brief := r.Workspace.Place.ReadBrief(c.Task)
+	e := health.Reboot(f, health.Case{Task: c.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: a.Obstacle(),
+		Expected: brief.Expected, Took: a.Took(), Replans: c.Call == flow.TaskCall && r.replans(),
 		Restarts: step.Restarts, MaxRestarts: r.Watch.MaxRestarts, LastHung: step.LastHung})
 	e.AttemptRef = c.AttemptRef
 	return e
+}
+
+// replans says whether the Manager can be asked for another plan.
+func (r *run) replans() bool {
+	p, err := r.Player(flow.ManagerRole)
+	return err == nil && p.Role.Anomalies
 }

@@ -36,7 +36,7 @@ func decided(t *testing.T) (r *run, b *board.Board, step *flow.Step, given *cont
 	r = &run{Prepared: &preflight.Prepared{Job: &preflight.Job{Board: path}, Setup: &preflight.Setup{Redactor: made},
 		Workspace: workspace.New(path, path, place, b, made)}, dir: rundir.Of(path)}
 	given = contract.NewTaskList(slices.Repeat([]string{"tasks/a-task-of-many.md"}, 400))
-	in, err := contract.ForManager("k.yaml", "a.md", given)
+	in, err := contract.ForManager("k.yaml", "a.md", nil, given)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,10 +77,10 @@ func parse(file string, source []byte) (Role, error) {
 		MCPConfig:   f.readText("mcp_config"),
 		Review:      f.readReview(),
 		Rounds:      f.readCount("review_rounds"),
-		Feedback:    f.readAccepts(),
 		Prompt:      f.readPrompt(source[doc.Body:]),
 		File:        file,
 	}
+	f.readAccepts(&role)
 	return role, f.err
 }
 
@@ -382,20 +382,24 @@ func (f *fields) readReview() (review Review) {
 	return review
 }
 
-// readAccepts reads which optional fields of the input the role takes. There is one.
-func (f *fields) readAccepts() (feedback bool) {
+// readAccepts reads which optional fields of the input the role takes.
+func (f *fields) readAccepts(r *Role) {
+	const fix = "write accepts: [feedback], or for the Manager accepts: [anomalies]"
 	value := f.lookUp("accepts")
 	if value != nil && value.Kind != yaml.SequenceNode {
-		f.fail(value, "write accepts: [feedback]", "accepts must be a list")
-		return false
+		f.fail(value, fix, "accepts must be a list")
+		return
 	}
 	for _, field := range f.readList(value, "accepts") {
-		if field != "feedback" {
-			f.fail(value, "write accepts: [feedback]", "no input has an optional field %q", field)
+		switch field {
+		case "feedback":
+			r.Feedback = true
+		case "anomalies":
+			r.Anomalies = true
+		default:
+			f.fail(value, fix, "no input has an optional field %q", field)
 		}
-		feedback = true
 	}
-	return feedback
 }
 
 func (f *fields) readEnv() Env {

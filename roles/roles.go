@@ -40,6 +40,7 @@ type Role struct {
 	Review      Review
 	Rounds      int    // how often a review may send the work back; 0 leaves it to the program
 	Feedback    bool   // accepts feedback: its input may say why its earlier work was sent back
+	Anomalies   bool   // accepts anomalies: a Manager's input may say that a task is not done, since its agent was ended
 	Prompt      string // the file's body with LF line ends, without blank lines around it
 	File        string // the path that was read, or "embedded:manager.md"
 }

@@ -188,6 +188,13 @@ func (a *Attempt) Obstacle() string {
 	return a.watch.trace.Obstacle()
 }
 
+// Took is how long the agent worked, from its start to its last progress.
+func (a *Attempt) Took() time.Duration {
+	a.watch.mu.Lock()
+	defer a.watch.mu.Unlock()
+	return max(0, a.watch.trace.Progress.Sub(a.watch.trace.Started))
+}
+
 // giveUp ends the attempt for a reason of its reader or its meter.
 func (a *Attempt) giveUp(reason error) {
 	a.end(func() {

@@ -101,16 +101,6 @@ func (p *Place) ReadText(name string) (string, error) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), errors.Join(err, r.Close())
 }
 
-// HasText says whether a task's file has a line beyond its frontmatter.
-func (p *Place) HasText(name string) bool {
-	text, err := p.ReadText(name)
-	if err != nil {
-		return false
-	}
-	doc, err := frontmatter.Split(name, []byte(text))
-	return err == nil && strings.TrimSpace(text[doc.Body:]) != ""
-}
-
 // read resolves a path and reads the beginning of its file.
 func (p *Place) read(r workdir, name string) (ref Ref, data []byte, cut bool, err error) {
 	ref, _, err = p.resolve(r, name)

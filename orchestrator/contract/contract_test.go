@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/flow"
 )
 
 // input is a Manager's input as encoding/json writes it: seed 004, "Input Specification (Supervisor
@@ -16,16 +17,37 @@ import (
 type input struct {
 	KanbanFile string   `json:"kanban_file"`
 	DoneTask   string   `json:"done_task"`
+	Anomalies  []report `json:"anomalies,omitempty"`
 	Tasks      []string `json:"tasks"`
+}
+
+// report is an anomaly report: seed 000, "发送给 Coordinator 的消息".
+type report struct {
+	Type    string `json:"type"`
+	Content struct {
+		Executor       string `json:"executor_id"`
+		Anomaly        string `json:"anomaly_type"`
+		Severity       string `json:"severity"`
+		Details        string `json:"details"`
+		Recommendation string `json:"recommendation"`
+	} `json:"content"`
 }
 
 func managerInput(t *testing.T, done string, paths []string) (in contract.Input, want string) {
 	t.Helper()
-	text, err := json.Marshal(input{"kanban.yaml", done, paths})
+	wanted := input{"kanban.yaml", done, nil, paths}
+	var anomalies []contract.AnomalyReport
+	if done == "tasks/a.md" { // it was not done
+		anomalies = []contract.AnomalyReport{contract.Report("Implementor", flow.Anomaly{Type: "idle", Severity: "critical", Details: "<silent>", Advice: "replan"})}
+		r := report{Type: "anomaly_report"}
+		r.Content.Executor, r.Content.Anomaly, r.Content.Severity, r.Content.Details, r.Content.Recommendation = "Implementor", "idle", "critical", "<silent>", "replan"
+		wanted.Anomalies = []report{r}
+	}
+	text, err := json.Marshal(wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in, err = contract.ForManager("kanban.yaml", done, contract.NewTaskList(paths)); err != nil {
+	if in, err = contract.ForManager("kanban.yaml", done, anomalies, contract.NewTaskList(paths)); err != nil {
 		t.Fatal(err)
 	}
 	return in, string(text)

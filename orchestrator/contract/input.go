@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"kanban-run/orchestrator/flow"
 )
 
 // Input is what an agent is told: the JSON object of a call that begins a session, or the text of
@@ -35,9 +37,30 @@ func ForInstruction(instruction string) (Input, error) {
 	return Input{JSON: text}, err
 }
 
-// ForManager is the input of the Manager. No other agent gets the list of tasks.
-func ForManager(kanban, done string, tasks *TaskList) (Input, error) {
-	head, err := json.Marshal(managerHead{kanban, done})
+// AnomalyReport is what the Manager is told of an agent that was ended: seed 000, "anomaly_report".
+type AnomalyReport struct {
+	Type    string         `json:"type"`
+	Content AnomalyContent `json:"content"`
+}
+
+// AnomalyContent is the content of an AnomalyReport.
+type AnomalyContent struct {
+	Executor       string `json:"executor_id"` // the role
+	Anomaly        string `json:"anomaly_type"`
+	Severity       string `json:"severity"`
+	Details        string `json:"details"`
+	Recommendation string `json:"recommendation"`
+}
+
+// Report is the report of what was found wrong with the agent of a role.
+func Report(role string, a flow.Anomaly) AnomalyReport {
+	return AnomalyReport{"anomaly_report", AnomalyContent{role, a.Type, a.Severity, a.Details, a.Advice}}
+}
+
+// ForManager is the input of the Manager. No other agent gets the list of tasks. With anomalies the done task is not done: its agent was
+// ended for them.
+func ForManager(kanban, done string, anomalies []AnomalyReport, tasks *TaskList) (Input, error) {
+	head, err := json.Marshal(managerHead{kanban, done, anomalies})
 	if err != nil {
 		return Input{}, err
 	}
@@ -48,6 +71,8 @@ func ForManager(kanban, done string, tasks *TaskList) (Input, error) {
 type managerHead struct {
 	KanbanFile string `json:"kanban_file"`
 	DoneTask   string `json:"done_task"`
+
+	Anomalies []AnomalyReport `json:"anomalies,omitempty"`
 }
 
 func withTasks(head []byte, tasks *TaskList) Input {

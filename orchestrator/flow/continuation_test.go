@@ -161,6 +161,7 @@ func TestHung(t *testing.T) {
 		"without a session":    {"", flow.Restart, stopped, fresh(flow.TaskCall, 2), 1, false},
 		"its reply came first": {"claude", flow.Restart, accepted, fresh(flow.ManagerCall, 1), 0, false},
 		"a format failure":     {"claude", flow.Restart, rejected, fresh(flow.TaskCall, 2), 0, true},
+		"planned anew":         {"claude", flow.Replan, stopped, fresh(flow.ManagerCall, 1), 0, false},
 		"stuck":                {"claude", flow.Stuck, stopped, flow.Finish{Outcome: flow.NeedsPerson, Text: "STUCK: its call hangs"}, 0, true},
 	} {
 		p := newPlay(t, nil, flow.Limits{})
@@ -175,6 +176,9 @@ func TestHung(t *testing.T) {
 		}
 		if tt.restarts == 1 && (s.Advice != "its call hangs" || s.LastHung != "MCP stuck look") {
 			t.Errorf("%s: advice %q, last %q", name, s.Advice, s.LastHung)
+		}
+		if replanned := s.Anomaly != nil && s.Anomaly.Tool == "look" && s.TaskStatus == "blocked"; replanned != (tt.decision == flow.Replan) {
+			t.Errorf("%s: anomaly %+v, status %q", name, s.Anomaly, s.TaskStatus)
 		}
 		if tt.decision == flow.Stuck {
 			p.nextRun()

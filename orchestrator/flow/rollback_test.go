@@ -209,8 +209,8 @@ func TestSnapshotForm(t *testing.T) {
 		flow.BoardWriteStarted{Step: 1}, flow.RunInterrupted{Outcome: flow.Later, Until: "2026-11-22T00:00:00Z"})
 	form := func(b *book) string {
 		s := b.Snapshot("b")
-		if s.Version != 7 {
-			t.Errorf("version %d, want 7", s.Version)
+		if s.Version != 8 {
+			t.Errorf("version %d, want 8", s.Version)
 		}
 		return s.Hash
 	}
@@ -244,6 +244,19 @@ func TestSeventhForm(t *testing.T) {
 		t.Fatal(b.Breach)
 	}
 	if got, want := b.Snapshot("b").Hash, "d3f91cb4901eebb5042f9acbb8201b9d31f2fb7c5450eb66b528f027993717ab"; got != want {
+		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
+	}
+}
+
+// TestEighthForm: the same for a task that is planned anew.
+func TestEighthForm(t *testing.T) {
+	first := attempt(1, flow.TaskCall, 1)
+	hung := flow.RebootTested{AttemptRef: first.AttemptRef, Anomaly: flow.Anomaly{Type: "idle", Check: "idle", Advice: "replan"}, Decision: flow.Replan, Text: "late"}
+	b := newBook(t).own("r1").write(start, one, first, hung, flow.AttemptStopped{AttemptRef: first.AttemptRef}, attempt(1, flow.ManagerCall, 1))
+	if b.Breach != nil {
+		t.Fatal(b.Breach)
+	}
+	if got, want := b.Snapshot("b").Hash, "1cd079430dd2620ead3873e3cae1dd1ba80bf66dc5159dbd73ad22103afdaa3c"; got != want {
 		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
 	}
 }
@@ -287,7 +300,7 @@ func TestOlderSnapshots(t *testing.T) {
 			t.Errorf("version %d: a rollback leads to %+v, conflict %q, want the two attempts still", version, r.State.Total, r.Conflict)
 		}
 	}
-	for _, version := range []int{0, 8} {
+	for _, version := range []int{0, 9} {
 		b := newBook(t).own("r1").write(start, one)
 		other := b.Snapshot("b")
 		other.Version = version
@@ -389,7 +402,7 @@ func TestStandstill(t *testing.T) {
 // TestUnreadableAcknowledgement: a rebuilt state that this version cannot read ends nothing.
 func TestUnreadableAcknowledgement(t *testing.T) {
 	for name, exit := range map[string]flow.LockExited{
-		"a newer form":   {Version: 8, State: json.RawMessage(`{"steps":7}`)},
+		"a newer form":   {Version: 9, State: json.RawMessage(`{"steps":7}`)},
 		"no form at all": {State: json.RawMessage(`{"steps":7}`)},
 		"no state":       {Version: 4, State: json.RawMessage(`[]`)},
 	} {

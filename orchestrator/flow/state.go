@@ -85,6 +85,9 @@ type Step struct {
 	Restarts int    `json:"restarts,omitempty"`  // of hung agents in this call
 	LastHung string `json:"last_hung,omitempty"` // the anomaly of the last of them
 	Advice   string `json:"advice,omitempty"`    // what the next attempt is told about it
+
+	// The field that form 8 has added.
+	Anomaly *Anomaly `json:"anomaly,omitempty"` // for which the Manager is to plan anew; the task is not done
 }
 
 // Thread is a session of an agent in which the work of a call can go on.

@@ -44,7 +44,8 @@ type Decision string
 // need no event.
 const (
 	Restart Decision = "RESTART"
-	Stuck   Decision = "STUCK" // a restart would not help: a person is needed
+	Replan  Decision = "REPLAN" // the Manager is called, and the task is not done
+	Stuck   Decision = "STUCK"  // a restart would not help: a person is needed
 )
 
 // Kind is the record's type in the journal.
@@ -60,6 +61,9 @@ func (e RebootTested) apply(s *State) error {
 		return err
 	}
 	s.Step.Hung = &Hung{Anomaly: e.Key(), Decision: e.Decision, Text: e.Text}
+	if e.Decision == Replan {
+		s.Step.Hung.Found = &e.Anomaly
+	}
 	return nil
 }
 
@@ -76,6 +80,7 @@ type Hung struct {
 	Anomaly  string   `json:"anomaly"`
 	Decision Decision `json:"decision"`
 	Text     string   `json:"text"`
+	Found    *Anomaly `json:"found,omitempty"` // of a Replan
 }
 
 // endHung does what was decided about an attempt that has been ended; nil: nothing was. The next one
@@ -85,6 +90,10 @@ func (s *Step) endHung(h *Hung) {
 	case h == nil:
 	case h.Decision == Stuck:
 		s.Unsettled = stuckPrefix + h.Text
+	case h.Decision == Replan:
+		s.TaskStatus = "blocked"
+		s.callManager()
+		s.Anomaly = h.Found
 	default:
 		s.Restarts++
 		s.Advice, s.LastHung = h.Text, h.Anomaly

@@ -2,16 +2,22 @@ package health
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"kanban-run/orchestrator/flow"
 )
 
 // Case is what the reboot test looks at beside the finding.
 type Case struct {
-	Task        string // path of the task
-	HasText     bool   // the task's file has a line beyond its frontmatter
-	Obstacle    string // what its calls fail with again and again; "" for nothing
-	Restarts    int    // of this call so far
+	Task        string        // path of the task
+	HasText     bool          // the task's file has a line beyond its frontmatter
+	Missing     []string      // files that the task names as its inputs, and that are not there
+	Obstacle    string        // what its calls fail with again and again; "" for nothing
+	Expected    time.Duration // of the task; 0: not known
+	Took        time.Duration // from the start to the last progress
+	Replans     bool          // the Manager can be asked for another plan
+	Restarts    int           // of this call so far
 	MaxRestarts int
 	LastHung    string // what the last restart was for
 }
@@ -29,12 +35,24 @@ func Reboot(f Finding, c Case) flow.RebootTested {
 	if !c.HasText {
 		advice += " The task has no text: if it is not clear what to do, reply blocked and say what is missing."
 	}
-	ask("Q2: is there enough context?", true, "its file is there")
+	ask("Q2: is there enough context?", len(c.Missing) == 0, presence(len(c.Missing) == 0, "no input that the task names is missing", "missing: "+strings.Join(c.Missing, ", ")))
+	if len(c.Missing) > 0 {
+		advice += " The task names inputs that are not there: " + strings.Join(c.Missing, ", ") + "; do without them, or reply blocked."
+	}
 	ask("Q3: is there a technical obstacle?", c.Obstacle != "", presence(c.Obstacle == "", "no call fails again and again in the same way", c.Obstacle))
 	if c.Obstacle != "" {
 		advice += " " + c.Obstacle + ": try another way."
 	}
-	ask("Q4: does it take over twice the expected time?", false, "no expected time is known")
+	late, pace := c.isLate()
+	ask("Q4: does it take over twice the expected time?", late, pace)
+	if late {
+		e.Advice = "replan"
+		e.Decision, e.Text = flow.Replan, f.Details+"; "+pace
+		if !c.Replans {
+			e.Decision, e.Text = flow.Stuck, e.Text+", and the Manager does not accept anomalies, so that a person has to plan anew"
+		}
+		return e
+	}
 	helps, why := c.wouldHelp(e.Anomaly)
 	ask("Q5: would a restart help?", helps, why)
 	e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and a restart would not help: %s", f.Details, why)
@@ -42,6 +60,18 @@ func Reboot(f Finding, c Case) flow.RebootTested {
 		e.Decision, e.Text = flow.Restart, "The watch ended your program: "+f.Details+"."+advice
 	}
 	return e
+}
+
+// isLate answers the fourth question.
+func (c Case) isLate() (yes bool, why string) {
+	switch {
+	case c.Expected == 0:
+		return false, "the task names no expected time"
+	case c.Took > 2*c.Expected:
+		return true, fmt.Sprintf("it worked for %s, and %s was expected", brief(c.Took), brief(c.Expected))
+	default:
+		return false, fmt.Sprintf("it worked for %s of the expected %s", brief(c.Took), brief(c.Expected))
+	}
 }
 
 // wouldHelp answers the fifth question.

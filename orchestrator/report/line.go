@@ -123,6 +123,9 @@ func describeReboot(e flow.RebootTested) []line {
 	if e.Decision == flow.Stuck {
 		return []line{{bad, fmt.Sprintf("step %d: %s is ended: %s", e.Step, Player(e.AttemptRef), e.Text)}}
 	}
+	if e.Decision == flow.Replan {
+		return []line{{warn, fmt.Sprintf("step %d: %s is ended, and the Manager plans anew: %s", e.Step, Player(e.AttemptRef), e.Text)}}
+	}
 	return []line{{warn, fmt.Sprintf("step %d: %s is ended and started again: %s", e.Step, Player(e.AttemptRef), e.Details)}}
 }
 

@@ -52,6 +52,11 @@ type input struct {
 	KanbanFile string   `json:"kanban_file"`
 	DoneTask   string   `json:"done_task"`
 	Tasks      []string `json:"tasks"`
+	Anomalies  []struct {
+		Content struct {
+			Details string `json:"details"`
+		} `json:"content"`
+	} `json:"anomalies"` // for which the task is not done
 }
 
 // reply is a Manager's: seed 004, "Output Specification (Agent → Supervisor)".
@@ -99,6 +104,10 @@ func decide(in input, status string) (reply, error) {
 	if status == "" {
 		out.Status = "blocked"
 		out.Message = in.DoneTask + " is a task for the Manager itself, and walk only goes down the list: give the Manager an agent with a model, or the task another role"
+		return out, nil
+	}
+	if len(in.Anomalies) > 0 {
+		out.Status, out.Message = "blocked", fmt.Sprintf("%s is not done, and its plan does not hold: %s", in.DoneTask, in.Anomalies[0].Content.Details)
 		return out, nil
 	}
 	if status != "ok" {

@@ -1,0 +1,72 @@
+package board
+
+import (
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/frontmatter"
+)
+
+// Brief is what a task gives its agent to work with: what seed 000's reboot test asks of a task.
+type Brief struct {
+	HasText  bool          // the file has a line beyond its frontmatter
+	Missing  []string      // files that inputs names and that are not there
+	Expected time.Duration // how long the work may take; 0: the task does not say
+}
+
+// ReadBrief reads the brief of a task. What cannot be read says nothing: other programs have fields of these names, too.
+func (p *Place) ReadBrief(name string) (b Brief) {
+	text, err := p.ReadText(name)
+	if err != nil {
+		return b
+	}
+	doc, err := frontmatter.Split(name, []byte(text))
+	if err != nil {
+		return b
+	}
+	b.HasText = strings.TrimSpace(text[doc.Body:]) != ""
+	if doc, err = taskDocument(name, []byte(text), false); err != nil {
+		return b
+	}
+	if d, err := time.ParseDuration(firstText(doc, "expected")); err == nil && d > 0 {
+		b.Expected = d
+	}
+	_, inputs := doc.Field("inputs")
+	for _, path := range texts(inputs) {
+		if !p.exists(path) {
+			b.Missing = append(b.Missing, path)
+		}
+	}
+	return b
+}
+
+// texts are the texts of a list, or the one text in its place.
+func texts(node *yaml.Node) (all []string) {
+	if node == nil {
+		return nil
+	}
+	if text := scalarText(node); text != "" {
+		return []string{text}
+	}
+	if node.Kind == yaml.SequenceNode {
+		for _, item := range node.Content {
+			if text := scalarText(item); text != "" {
+				all = append(all, text)
+			}
+		}
+	}
+	return all
+}
+
+// exists says whether a path below the work directory names something.
+func (p *Place) exists(path string) bool {
+	r, err := p.openWorkdir()
+	if err != nil {
+		return true // nothing says that it does not
+	}
+	defer r.Close()
+	_, err = r.stat(path)
+	return err == nil
+}
