@@ -184,9 +184,9 @@ func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 			err = errors.Join(err, r.withSlot(func() error { return r.recordSign(c, sign) }))
 		case <-post.C:
 			r.openInbox()
-			err = errors.Join(err, r.withSlot(func() error { return r.deliver(c, a) }))
+			err = errors.Join(err, r.withSlot(func() error { return r.deliver(c, a, watch) }))
 		case <-r.inbox:
-			err = errors.Join(err, r.withSlot(func() error { return r.deliver(c, a) }))
+			err = errors.Join(err, r.withSlot(func() error { return r.deliver(c, a, watch) }))
 		case <-stop:
 			a.Stop()
 			stop = nil

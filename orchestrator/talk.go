@@ -35,7 +35,7 @@ func forgetInbox(mail *inbox.Watcher, dir rundir.Dir) func() error {
 }
 
 // deliver passes on what was left in the inbox.
-func (r *run) deliver(c *call, a *attempt.Attempt) error {
+func (r *run) deliver(c *call, a *attempt.Attempt, w *watch) error {
 	if r.DryRun {
 		return nil
 	}
@@ -45,6 +45,8 @@ func (r *run) deliver(c *call, a *attempt.Attempt) error {
 		switch {
 		case m.Step != c.Step:
 			errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
+		case m.Choice != "":
+			errs = append(errs, r.answerConsent(c, a, w, m))
 		case !a.Listens():
 			reason := fmt.Sprintf("%s cannot be told anything now", c.player.Adapter.Name())
 			if !c.spec.Invocation.Listens {

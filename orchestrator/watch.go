@@ -2,12 +2,14 @@ package orchestrator
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -16,6 +18,9 @@ type watch struct {
 	monitor *health.Monitor
 	ticker  *time.Ticker     // nil: nothing is watched
 	C       <-chan time.Time // is nil where nothing is watched, or the agent is to end
+
+	asked time.Time         // since then a person is asked for consent; zero: no question is open
+	test  flow.RebootTested // that the question is about
 }
 
 // stop ends the watch. It may be called twice.
@@ -32,14 +37,14 @@ func (r *run) startWatch(c *call) *watch {
 		return &watch{}
 	}
 	ticker := time.NewTicker(max(r.Watch.Frequency, time.Millisecond))
-	return &watch{health.NewMonitor(r.Now(), r.Watch, c.player.Adapter.Tool().Signals), ticker, ticker.C}
+	return &watch{monitor: health.NewMonitor(r.Now(), r.Watch, c.player.Adapter.Tool().Signals), ticker: ticker, C: ticker.C}
 }
 
 // checkAgent looks at the agent, and does what the monitor says. Each decision is journaled before
 // it is acted on.
 func (r *run) checkAgent(c *call, a *attempt.Attempt, w *watch) error {
 	report := a.Check(r.Now(), w.monitor)
-	return errors.Join(r.deliver(c, a), rundir.ReplaceFile(r.dir.Health(), report.YAML(r.Now(), c.Role)),
+	return errors.Join(r.deliver(c, a, w), rundir.ReplaceFile(r.dir.Health(), report.YAML(r.Now(), c.Role)),
 		r.recordFindings(c, a, report), r.act(c, a, w, report))
 }
 
@@ -61,6 +66,10 @@ func (r *run) recordFindings(c *call, a *attempt.Attempt, report health.Report) 
 
 // act does what the monitor says about the agent.
 func (r *run) act(c *call, a *attempt.Attempt, w *watch, report health.Report) (err error) {
+	if report.Action != health.Test && !w.asked.IsZero() {
+		w.asked = time.Time{}
+		err = r.ledger.Record(flow.ConsentGiven{AttemptRef: c.AttemptRef, Choice: flow.ConsentVoid})
+	}
 	switch report.Action {
 	case health.Ask, health.AskAgain:
 		return r.ask(c, a, report.On, report.Action == health.AskAgain)
@@ -72,14 +81,49 @@ func (r *run) act(c *call, a *attempt.Attempt, w *watch, report health.Report) (
 		a.EndCalls(report.Action == health.KillCall)
 	case health.EndOver:
 		w.stop()
-		a.End()
+		a.End(r.Watch.Graceful)
 	case health.Test:
-		w.stop()
-		err = r.ledger.Record(r.reboot(c, a, report.On))
-		failpoint.At("hung-decided")
-		a.End()
+		return r.decide(c, a, w, r.reboot(c, a, report.On))
 	}
 	return err
+}
+
+// decide ends a hung agent, as soon as a person has consented where one has to. Without consent in time the run ends.
+func (r *run) decide(c *call, a *attempt.Attempt, w *watch, e flow.RebootTested) error {
+	if r.Watch.Person && e.Decision != flow.Stuck {
+		switch {
+		case w.asked.IsZero():
+			w.asked, w.test = r.Now(), e
+			return r.ledger.Record(flow.ConsentAsked{AttemptRef: c.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Text})
+		case r.Now().Sub(w.asked) < r.Watch.Consent:
+			return nil
+		}
+		e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and no person has consented to %s it within %s", e.Details, e.Advice, r.Watch.Consent)
+	}
+	return r.endHung(a, w, e)
+}
+
+func (r *run) endHung(a *attempt.Attempt, w *watch, e flow.RebootTested) error {
+	w.stop()
+	err := r.ledger.Record(e)
+	failpoint.At("hung-decided")
+	a.End(r.Watch.Graceful)
+	return err
+}
+
+// answerConsent does what a person has decided about the agent.
+func (r *run) answerConsent(c *call, a *attempt.Attempt, w *watch, m inbox.Message) error {
+	choice := flow.ConsentChoice(m.Choice)
+	if w.asked.IsZero() || choice != flow.ConsentRestart && choice != flow.ConsentContinue {
+		return r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: "no such decision about this agent waits"})
+	}
+	w.asked = time.Time{}
+	err := r.ledger.Record(flow.ConsentGiven{AttemptRef: c.AttemptRef, ID: m.ID, Choice: choice})
+	if choice == flow.ConsentContinue {
+		w.monitor.Restart(r.Now())
+		return err
+	}
+	return errors.Join(err, r.endHung(a, w, w.test))
 }
 
 // reboot is the reboot test of a hung agent.

@@ -64,7 +64,7 @@ type command struct {
 
 func commands() []command {
 	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), onceCommand(), superviseCommand(), ackCommand(),
-		tellCommand(), configCommand(), rolesCommand(), schemaCommand(), versionCommand(), completionCommand()}
+		inboxCommand(), tellCommand(), configCommand(), rolesCommand(), schemaCommand(), versionCommand(), completionCommand()}
 }
 
 // run is the whole program: it returns the exit code.

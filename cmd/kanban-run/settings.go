@@ -218,7 +218,8 @@ func watchPolicy(w config.Watch) health.Policy {
 	return health.Policy{Frequency: w.Frequency, IdleWarning: w.IdleWarning, IdleTimeout: w.IdleTimeout, ProgressStale: w.ProgressStale,
 		ModelWarning: w.ModelWarning, ModelTimeout: w.ModelTimeout, MCPDefault: w.MCPDefault, MCPMax: w.MCPMax, MCPEnd: w.MCPEnd,
 		FirstSign: w.FirstSign, LeftOver: w.LeftOver, Ceiling: w.Ceiling, Grace: w.Grace, Answer: w.Answer, Errors: w.Errors, MaxRestarts: w.MaxRestarts,
-		SilentAgents: w.SilentAgents == "act"}
+		SilentAgents: w.SilentAgents == "act",
+		Person:       w.Coordinator == "person", Consent: w.Consent, Graceful: w.Graceful}
 }
 
 // millis rounds up: a limit of less than a millisecond is not none.

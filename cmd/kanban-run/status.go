@@ -178,7 +178,7 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) error
 
 func ackCommand() command {
 	return command{
-		name: "ack", args: "BOARD [retry|accept]", summary: "decide about a board that stopped and waits for a person",
+		name: "ack", args: "BOARD [retry|accept|restart|continue]", summary: "decide about a board that stopped and waits for a person",
 		long: `
 A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
 when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
@@ -187,6 +187,9 @@ and when two runs took one board. -n shows what changed and what your decision w
 A board that the Manager ended with blocked, error or escalate (exit code 3), or that is complete with tasks that are not ok,
 needs a choice: ack BOARD retry makes the task current again, so that the next run goes on with it; ack BOARD accept ends the
 board as it stands. Without a choice, ack shows it. Both take the field ended off the board.
+
+With watch: {coordinator: person} a hung agent is ended only with your consent: ack BOARD restart gives it, while the run works;
+ack BOARD continue leaves the agent alone. kanban-run inbox shows what waits.
 
 What changed, or what your decision changes, is shown as a diff; the decision is journaled.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
@@ -200,6 +203,9 @@ What changed, or what your decision changes, is shown as a diff; the decision is
 				}
 				if _, err := s.load(t); err != nil {
 					return 0, err
+				}
+				if consent := flow.ConsentChoice(choice); consent == flow.ConsentRestart || consent == flow.ConsentContinue {
+					return exitComplete, t.consent(args[0], consent)
 				}
 				dir, err := inspect.Locate(args[0])
 				if err != nil {
@@ -231,10 +237,11 @@ func choiceOf(args []string) (choice flow.Choice, board []string, err error) {
 	if err := boardArgs("ack", args, true); err != nil {
 		return "", nil, err
 	}
-	if choice != "" && choice != flow.Retry && choice != flow.Accept {
-		return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run ack BOARD retry, or kanban-run ack BOARD accept"}
+	switch string(choice) {
+	case "", string(flow.Retry), string(flow.Accept), string(flow.ConsentRestart), string(flow.ConsentContinue):
+		return choice, args, nil
 	}
-	return choice, args, nil
+	return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run inbox BOARD shows what waits, and the choices"}
 }
 
 // printChoice shows what the Lead can choose for a board that ended.

@@ -68,6 +68,7 @@ type Attempt struct {
 	process   *proc.Process // nil: not started yet
 	stopped   bool          // Stop or Kill was called
 	ended     bool          // End was called
+	grace     time.Duration // of End
 	killed    bool
 	outOfTime bool
 	reason    error // why the reader gave up; the first one
@@ -133,9 +134,9 @@ func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }
 // Kill kills the agent. It returns at once.
 func (a *Attempt) Kill() { a.end(func() { a.stopped, a.killed = true, true }) }
 
-// End ends the agent because of what the watch found. If it has sent its final event, its reply
-// counts. It returns at once.
-func (a *Attempt) End() { a.end(func() { a.ended = true }) }
+// End asks the agent to end because of what the watch found, and kills it after a grace. If it has
+// sent its final event, its reply counts. It returns at once.
+func (a *Attempt) End(grace time.Duration) { a.end(func() { a.ended, a.grace = true, grace }) }
 
 // Check has a monitor look at the agent.
 func (a *Attempt) Check(now time.Time, m *health.Monitor) health.Report {
@@ -218,6 +219,8 @@ func (a *Attempt) endProcess() {
 	case a.process == nil:
 	case a.killed:
 		a.process.Kill()
+	case a.ended && !a.stopped && !a.outOfTime:
+		a.process.StopWithin(a.grace)
 	default:
 		a.process.Stop()
 	}

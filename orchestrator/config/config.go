@@ -58,17 +58,18 @@ type Limits struct {
 
 // Watch says how running agents are watched: seed 000, "配置参数". Zero is no limit.
 type Watch struct {
-	Off                                         bool
-	Profile                                     string // "patient", or "strict": seed 000's own numbers
-	Frequency                                   time.Duration
-	IdleWarning, IdleTimeout                    time.Duration
-	ProgressStale                               time.Duration
-	ModelWarning, ModelTimeout                  time.Duration
-	MCPDefault, MCPMax, MCPEnd                  time.Duration
-	FirstSign, LeftOver, Ceiling, Grace, Answer time.Duration
-	Errors, MaxRestarts                         int
-	SilentAgents                                string // "warn" or "act"
-	Resume                                      string // "session": work that was cut short goes on in its session; or "fresh"
+	Off                                                            bool
+	Profile                                                        string // "patient", or "strict": seed 000's own numbers
+	Frequency                                                      time.Duration
+	IdleWarning, IdleTimeout                                       time.Duration
+	ProgressStale                                                  time.Duration
+	ModelWarning, ModelTimeout                                     time.Duration
+	MCPDefault, MCPMax, MCPEnd                                     time.Duration
+	FirstSign, LeftOver, Ceiling, Grace, Answer, Consent, Graceful time.Duration
+	Errors, MaxRestarts                                            int
+	Coordinator                                                    string // "policy" or "person"
+	SilentAgents                                                   string // "warn" or "act"
+	Resume                                                         string // "session": work that was cut short goes on in its session; or "fresh"
 }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a

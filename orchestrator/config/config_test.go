@@ -52,7 +52,7 @@ func load(t *testing.T, input Input) (*Settings, []Origin) {
 var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWarning: 2 * time.Minute, IdleTimeout: 5 * time.Minute,
 	ProgressStale: 2 * time.Minute, ModelWarning: 10 * time.Minute, ModelTimeout: 20 * time.Minute, MCPDefault: 30 * time.Second,
 	MCPMax: time.Minute, MCPEnd: 10 * time.Minute, FirstSign: 3 * time.Minute, LeftOver: 30 * time.Second, Ceiling: 30 * time.Minute,
-	Grace: 7 * time.Minute, Answer: 30 * time.Second, Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
+	Grace: 7 * time.Minute, Answer: 30 * time.Second, Graceful: 30 * time.Second, Consent: 10 * time.Minute, Coordinator: "policy", Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
@@ -102,6 +102,9 @@ watch:
   ceiling: 12m
   grace: 13m
   answer: 14s
+  graceful_timeout: 15s
+  coordinator: person
+  consent: 16m
   errors: 4
   max_restarts: 5
   silent_agents: warn
@@ -128,7 +131,7 @@ env:
 		Watch: Watch{Off: true, Profile: "strict", Frequency: 10 * time.Second, IdleWarning: time.Minute, IdleTimeout: 2 * time.Minute,
 			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
 			MCPMax: 8 * time.Second, MCPEnd: 9 * time.Second, FirstSign: 10 * time.Minute, LeftOver: 11 * time.Second, Ceiling: 12 * time.Minute,
-			Grace: 13 * time.Minute, Answer: 14 * time.Second, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
+			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
 		StartDir: input.StartDir, FileDir: dir,
 	}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{})); diff != "" {
@@ -297,6 +300,9 @@ func TestOrigins(t *testing.T) {
 		{"watch.ceiling", "30m", "default"},
 		{"watch.grace", "7m", "default"},
 		{"watch.answer", "30s", "default"},
+		{"watch.graceful_timeout", "30s", "default"},
+		{"watch.coordinator", "policy", "default"},
+		{"watch.consent", "10m", "default"},
 		{"watch.errors", "3", "default"},
 		{"watch.max_restarts", "2", "default"},
 		{"watch.silent_agents", "warn", "default"},

@@ -129,6 +129,14 @@ func watchRows() []row {
 		limit("ceiling", "30m", "end an agent without progress for so long, but for a command that works", func(w *Watch) *time.Duration { return &w.Ceiling }),
 		limit("grace", "7m", "after its start an agent may be idle for so long", func(w *Watch) *time.Duration { return &w.Grace }),
 		limit("answer", "30s", "a silent agent that can be asked has so long for its answer; 0: it is not asked", func(w *Watch) *time.Duration { return &w.Answer }),
+		limit("graceful_timeout", "30s", "kill a hung agent so long after it was asked to end", func(w *Watch) *time.Duration { return &w.Graceful }),
+		{Setting{Name: "watch.coordinator", Variable: "KANBAN_RUN_WATCH_COORDINATOR", InFile: true, Default: "policy",
+			Help: "policy, or person: a person has to consent before a hung agent is ended (kanban-run inbox, ack)"},
+			func(s *Settings, v, _ string) error {
+				s.Watch.Coordinator = v
+				return checkOneOf(v, "policy", "person")
+			}},
+		limit("consent", "10m", "a person has so long for it, then the run ends with exit code 3", func(w *Watch) *time.Duration { return &w.Consent }),
 		{Setting{Name: "watch.errors", Variable: "KANBAN_RUN_WATCH_ERRORS", InFile: true, Default: "3", Help: "warn of so many errors in a row; 0: never"},
 			func(s *Settings, v, _ string) (err error) { s.Watch.Errors, err = parseNumber(v, 0); return err }},
 		{Setting{Name: "watch.max_restarts", Variable: "KANBAN_RUN_WATCH_MAX_RESTARTS", InFile: true, Default: "2", Help: "restart the agent of a call up to so often"},

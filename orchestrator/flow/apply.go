@@ -117,7 +117,7 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 	if err := s.checkRunning(e, r); err != nil {
 		return err
 	}
-	s.Step.Running, s.Step.At, s.Step.Hung = 0, nil, nil // a reply that was there first makes a decision void
+	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil // a reply that was there first makes a decision void
 	if r.Call.IsReview() {
 		session = "" // a person goes on in the session of the work
 	}

@@ -131,6 +131,11 @@ func Actor(e Event) string {
 		return e.Role
 	case Acknowledged, HandoffOffered:
 		return ActorLead
+	case ConsentGiven:
+		if e.ID != "" {
+			return ActorLead
+		}
+		return ActorRun
 	default:
 		return ActorRun
 	}

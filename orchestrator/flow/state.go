@@ -86,7 +86,8 @@ type Step struct {
 	LastHung string `json:"last_hung,omitempty"` // the anomaly of the last of them
 	Advice   string `json:"advice,omitempty"`    // what the next attempt is told about it
 
-	// The field that form 8 has added.
+	// The fields that form 8 has added.
+	Consent *Consent `json:"consent,omitempty"` // that is asked of a person about the running attempt
 	Anomaly *Anomaly `json:"anomaly,omitempty"` // for which the Manager is to plan anew; the task is not done
 }
 

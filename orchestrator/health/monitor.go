@@ -146,7 +146,7 @@ func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 // Check looks at the agent. u is nil where its processes were not looked at; listens says whether the agent can be spoken to.
 func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report {
 	if m.isLate(now) {
-		m.restart(now)
+		m.Restart(now)
 		return Report{}
 	}
 	m.last = now
@@ -203,8 +203,9 @@ func (m *Monitor) isLate(now time.Time) bool {
 	return now.Sub(m.last) >= late || now.Round(0).Sub(m.last.Round(0)) >= late
 }
 
-func (m *Monitor) restart(now time.Time) {
-	m.from, m.last, m.usage = now, now, nil
+// Restart begins to watch the agent anew.
+func (m *Monitor) Restart(now time.Time) {
+	m.from, m.last, m.usage, m.inquiry.asked, m.inquiry.urgent = now, now, nil, time.Time{}, time.Time{}
 	clear(m.seen)
 	clear(m.acting)
 }

@@ -22,6 +22,9 @@ type Policy struct {
 	Errors        int           // in a row
 	MaxRestarts   int           // of one step
 	SilentAgents  bool          // act on agents that tell nothing of their work, too
+	Person        bool          // a person has to consent before an agent is ended
+	Consent       time.Duration // that a person has for it
+	Graceful      time.Duration // between asking a hung agent to end and killing it
 }
 
 // Off is the policy that watches nothing.

@@ -15,11 +15,12 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// Message is a word to the agent that works in a step.
+// Message is a word to the agent that works in a step, or a decision about that agent.
 type Message struct {
-	ID   string `json:"id"` // a UUID
-	Step int    `json:"step"`
-	Text string `json:"text"`
+	ID     string `json:"id"` // a UUID
+	Step   int    `json:"step"`
+	Text   string `json:"text,omitempty"`
+	Choice string `json:"choice,omitempty"` // "": the text is for the agent
 }
 
 // MaxText bounds the text of a message, in bytes.

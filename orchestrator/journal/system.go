@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"kanban-run/orchestrator/durable"
 )
@@ -64,10 +65,17 @@ func wrapFile(f *os.File, err error) (file, error) {
 
 func (f *diskFile) Sync() error { return durable.SyncData(f.File) }
 
+// dyingTime is how long a writer that was killed may take to close its files, one after the other: the board's lock is free by then, and the
+// journal's not yet.
+const dyingTime = time.Second
+
 func (f *diskFile) Lock() error {
-	err := durable.TryLock(f.File)
-	f.locked = err == nil
-	return err
+	for end := time.Now().Add(dyingTime); ; time.Sleep(dyingTime / 100) {
+		err := durable.TryLock(f.File)
+		if f.locked = err == nil; f.locked || !errors.As(err, new(*durable.HeldError)) || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 func (f *diskFile) Close() error {

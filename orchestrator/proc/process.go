@@ -75,7 +75,10 @@ func (p *Process) Exit() (Exit, error) {
 }
 
 // Stop sends SIGTERM to the process group, and SIGKILL after the grace. It does not wait.
-func (p *Process) Stop() { p.interrupt(stopped) }
+func (p *Process) Stop() { p.interrupt(stopped, p.grace) }
+
+// StopWithin is Stop with a grace of its own.
+func (p *Process) StopWithin(grace time.Duration) { p.interrupt(stopped, grace) }
 
 // Kill sends SIGKILL at once, also in the middle of a grace. It does not wait.
 func (p *Process) Kill() {
@@ -96,23 +99,23 @@ func (p *Process) Send(text []byte) { p.streams.input.send(text, false) }
 // CloseInput closes the standard input behind what was sent. It does not wait.
 func (p *Process) CloseInput() { p.streams.input.send(nil, true) }
 
-func (p *Process) timeOut() { p.interrupt(timedOut) }
+func (p *Process) timeOut() { p.interrupt(timedOut, p.grace) }
 
 // interrupt does nothing to a command that is ending, or has ended by itself.
-func (p *Process) interrupt(why cause) {
+func (p *Process) interrupt(why cause, grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cause != none || p.hasEnded() {
 		return
 	}
 	p.cause = why
-	if p.grace <= 0 {
+	if grace <= 0 {
 		p.kill()
 		return
 	}
 	p.child.terminateGroup()
 	failpoint.At("term-sent")
-	p.setTimer(p.grace, p.Kill)
+	p.setTimer(grace, p.Kill)
 }
 
 func (p *Process) kill() {

@@ -42,6 +42,10 @@ func describe(e flow.Event) []line {
 		return describeAnomaly(e)
 	case flow.RebootTested:
 		return describeReboot(e)
+	case flow.ConsentAsked:
+		return []line{{bad, fmt.Sprintf("step %d: %s waits for your consent to %s it: %s (kanban-run inbox)", e.Step, Player(e.AttemptRef), e.Advice, e.Details)}}
+	case flow.ConsentGiven:
+		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, Consent(e))}}
 	case flow.MessageSent:
 		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, messageText(e))}}
 	case flow.MessageHeard:

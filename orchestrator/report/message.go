@@ -35,3 +35,15 @@ func lostText(e flow.MessageLost) string {
 	}
 	return text
 }
+
+// Consent is the answer to a question about an agent in words.
+func Consent(e flow.ConsentGiven) string {
+	switch e.Choice {
+	case flow.ConsentRestart:
+		return "the Lead consents: " + Player(e.AttemptRef) + " may be ended"
+	case flow.ConsentContinue:
+		return "the Lead leaves " + Player(e.AttemptRef) + " alone"
+	default:
+		return Player(e.AttemptRef) + " goes on by itself, and needs no consent any more"
+	}
+}

@@ -125,6 +125,10 @@ func StepOf(e flow.Event) int {
 		return e.Step
 	case flow.RebootTested:
 		return e.Step
+	case flow.ConsentAsked:
+		return e.Step
+	case flow.ConsentGiven:
+		return e.Step
 	case flow.MessageSent:
 		return e.Step
 	case flow.MessageHeard:

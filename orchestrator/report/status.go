@@ -23,7 +23,8 @@ type Status struct {
 	Limits   flow.Limits    `json:"limits"`            // of the last run
 	Session  string         `json:"session,omitempty"` // the last one of an agent's work
 	Open     *OpenStep      `json:"open_step,omitempty"`
-	Next     string         `json:"next"` // what a run started now would do first
+	Consent  string         `json:"consent,omitempty"` // to what a person's consent is asked, about the agent at work
+	Next     string         `json:"next"`              // what a run started now would do first
 	Journal  string         `json:"journal"`
 	Records  uint64         `json:"records"`
 	Epoch    uint64         `json:"epoch"` // of the last owner
@@ -58,6 +59,9 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 		st.Rollback = &h.Points[0].Identity
 	}
 	if step := s.Step; step != nil {
+		if step.Consent != nil && running {
+			st.Consent = string(step.Consent.Decision) + ": " + step.Consent.Text
+		}
 		st.Open = &OpenStep{Step: step.Number, Task: step.Task, Role: step.Role, Call: step.Call, Attempts: step.Started,
 			Rejected: step.Rejected, Reason: step.LastReason}
 	}
@@ -133,6 +137,9 @@ func (s Status) WriteText(out *console.Printer) error {
 		row("state", "stopped without an ending: the run was killed")
 	default:
 		row("state", "%s: %s", s.Outcome, s.Text)
+	}
+	if s.Consent != "" {
+		row("waits", "for your consent: %s (kanban-run inbox %s)", s.Consent, Quote(s.Board))
 	}
 	if s.Locked != "" {
 		row("lock", "RECONCILE_LOCK is on: only kanban-run ack ends it")

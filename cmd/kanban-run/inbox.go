@@ -1,0 +1,206 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inbox"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/rundir"
+)
+
+func inboxCommand() command {
+	return command{
+		name: "inbox", args: "BOARD...", summary: "what waits for your decision",
+		long: `
+Exit code 3 says that something waits, 0 that nothing does. kanban-run ack decides it.`,
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir")
+			return func(t *terminal, args []string) (int, error) {
+				if len(args) == 0 {
+					return 0, &usageError{text: "inbox: a board is needed", hint: "kanban-run inbox kanban.yaml"}
+				}
+				if _, err := s.load(t); err != nil {
+					return 0, err
+				}
+				code := exitComplete
+				for _, board := range args {
+					waits, err := t.showInbox(board)
+					if err != nil {
+						return 0, err
+					}
+					if waits {
+						code = exitNeedsPerson
+					}
+				}
+				return code, nil
+			}
+		},
+	}
+}
+
+// showInbox prints what waits for a decision about one board.
+func (t *terminal) showInbox(board string) (waits bool, err error) {
+	owned, err := inspect.IsOwned(board)
+	if err != nil {
+		return false, err
+	}
+	if owned {
+		return t.showConsent(board)
+	}
+	dir, err := inspect.Locate(board)
+	if err != nil {
+		return false, err
+	}
+	answer := ledger.Answer{Ask: true}
+	q, err := ledger.Acknowledge(board, dir, answer, t.redactor(), time.Now)
+	var never *ledger.NoRunError
+	switch {
+	case errors.As(err, &never):
+		return false, printDecision(t, board, ledger.Question{}, answer)
+	case err != nil:
+		return false, err
+	case q.Open:
+		return true, printChoice(t, board, q)
+	default:
+		return q.Text != "" && !q.GoesOn, printDecision(t, board, q, answer)
+	}
+}
+
+// showConsent prints the decision about the agent at work that a person has to consent to.
+func (t *terminal) showConsent(board string) (waits bool, err error) {
+	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })
+	if err != nil {
+		return false, err
+	}
+	step := h.State.Step
+	if step == nil || step.Consent == nil {
+		return false, t.stdout.Printf("%s is at work, and waits for no decision\n", board)
+	}
+	name := report.Quote(board)
+	return true, t.stdout.Printf(`%s waits for your consent to %s %s (%s, step %d): %s
+  kanban-run ack %s restart   does it
+  kanban-run ack %s continue  leaves the agent alone
+`, board, step.Consent.Decision, step.CallRole(), step.Task, step.Number, step.Consent.Text, name, name)
+}
+
+// consent answers what is asked about the agent at work.
+func (t *terminal) consent(board string, choice flow.ConsentChoice) error {
+	return t.post(board, inbox.Message{Choice: string(choice)}, 10*time.Second)
+}
+
+// post leaves a message in the inbox of the board's run, and waits for what becomes of it.
+func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error {
+	dir, err := inspect.Locate(board)
+	if err != nil {
+		return err
+	}
+	step, err := stepAtWork(board)
+	if err != nil {
+		return err
+	}
+	if proc.BearsMark(agent.ParseMark(step.Mark)) {
+		return &undeliveredError{"an agent does not speak for a person", ""}
+	}
+	m.ID, m.Step = agent.NewMessageID(), step.Number
+	if err := dir.MakeInbox(); err != nil {
+		return err
+	}
+	if err := inbox.Post(dir.Inbox(), m); err != nil {
+		return fmt.Errorf("leave the message: %w", err)
+	}
+	return t.awaitMessage(board, dir, m, wait)
+}
+
+// stepAtWork is the step in which an agent works now. Errors: *undeliveredError.
+func stepAtWork(board string) (*flow.Step, error) {
+	owned, err := inspect.IsOwned(board)
+	if err != nil {
+		return nil, err
+	}
+	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })
+	switch {
+	case err != nil:
+		return nil, err
+	case !owned:
+		return nil, &undeliveredError{"no run of " + board + " is at work", "write it into the task file, which the next agent reads"}
+	case h.State.Step == nil || h.State.Step.Running == 0:
+		return nil, &undeliveredError{"no agent is at work in this moment", "try again"}
+	default:
+		return h.State.Step, nil
+	}
+}
+
+// fate is what became of a message so far.
+type fate struct {
+	sent    *flow.MessageSent
+	heard   *flow.MessageHeard
+	lost    *flow.MessageLost
+	consent *flow.ConsentGiven
+}
+
+func (f *fate) note(id string, e flow.Event) {
+	switch e := e.(type) {
+	case flow.MessageSent:
+		if e.ID == id {
+			f.sent = &e
+		}
+	case flow.MessageHeard:
+		if e.ID == id {
+			f.heard = &e
+		}
+	case flow.MessageLost:
+		if e.ID == id {
+			f.lost = &e
+		}
+	case flow.ConsentGiven:
+		if e.ID == id {
+			f.consent = &e
+		}
+	}
+}
+
+// awaitMessage says what became of a message, at the latest after wait.
+func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, wait time.Duration) error {
+	for end := time.Now().Add(wait); ; time.Sleep(pollInterval / 3) {
+		owned, err := inspect.IsOwned(board)
+		if err != nil {
+			return err
+		}
+		var f fate
+		if _, _, err := inspect.History(board, func(e flow.Entry) error { f.note(m.ID, e.Event); return nil }); err != nil {
+			return err
+		}
+		switch late := time.Now().After(end); {
+		case f.lost != nil:
+			return &undeliveredError{f.lost.Reason, ""}
+		case f.consent != nil:
+			return t.stdout.Printf("%s (%s, step %d)\n", report.Consent(*f.consent), f.consent.Task, f.consent.Step)
+		case f.heard != nil:
+			return t.stdout.Printf("%s has it (%s, step %d)\n", report.Player(f.heard.AttemptRef), f.heard.Task, f.heard.Step)
+		case f.sent != nil && late:
+			return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has ended; kanban-run log -f %s tells\n",
+				report.Player(f.sent.AttemptRef), f.sent.Task, f.sent.Step, report.Quote(board))
+		case f.sent == nil && (late || !owned) && inbox.Withdraw(dir.Inbox(), m.ID):
+			return &undeliveredError{"the run did not take it", "look at it with kanban-run status " + report.Quote(board)}
+		case !owned:
+			return &undeliveredError{"the run has ended", ""}
+		}
+	}
+}
+
+// undeliveredError says why a person's word did not reach an agent or its run.
+type undeliveredError struct{ why, hint string }
+
+func (e *undeliveredError) Error() string { return "not told: " + e.why }
+
+// Hint says what to do instead.
+func (e *undeliveredError) Hint() string { return e.hint }
