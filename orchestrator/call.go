@@ -23,15 +23,16 @@ import (
 // call is one attempt: the effect that asks for it, and what its program is started with.
 type call struct {
 	flow.Spawn
-	player  *roster.Player
-	input   contract.Input
-	intent  flow.AttemptStarted
-	spec    attempt.Call
-	streams []*rundir.Stream
-	events  *rundir.Events
-	signs   chan agent.Event // of the agent that are journaled: its session, and what becomes of messages
-	unheard []string         // IDs of messages that the agent has not got yet
-	began   time.Time
+	player    *roster.Player
+	input     contract.Input
+	intent    flow.AttemptStarted
+	spec      attempt.Call
+	streams   []*rundir.Stream
+	events    *rundir.Events
+	signs     chan agent.Event // of the agent that are journaled: its session, and what becomes of messages
+	reviewing bool             // the board is in a phase of reviews
+	unheard   []string         // IDs of messages that the agent has not got yet
+	began     time.Time
 }
 
 // maxSigns bounds the signs of an agent that wait to be journaled; those beyond are dropped.
@@ -62,7 +63,7 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 	if e.GoesOn && (!player.Resumes || step.GoesOn.Adapter != player.Adapter.Name()) {
 		e = step.Afresh()
 	}
-	c := &call{Spawn: e, player: player, signs: make(chan agent.Event, maxSigns)}
+	c := &call{Spawn: e, player: player, reviewing: b.InReview(), signs: make(chan agent.Event, maxSigns)}
 	c.intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: player.Adapter.Name(), Command: player.Shown, From: e.From, Fork: e.Fork,
 		Resumes: player.Resumes, GoesOn: e.GoesOn}
 	if e.Call == flow.TaskCall && !r.DryRun {

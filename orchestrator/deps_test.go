@@ -35,7 +35,6 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace": "it reads and writes the board",
 	},
 	"orchestrator/preflight": {
-		"orchestrator/health":    "a set-up says how agents are watched",
 		"orchestrator/durable":   "a board has one name",
 		"orchestrator/plainfile": "a board is opened to see if it is writable",
 		"orchestrator/board":     "boards and tasks are checked",
@@ -108,6 +107,8 @@ var arrows = map[string]map[string]string{
 		"orchestrator/config":         "the settings say what plays a role",
 		"orchestrator/failure":        "a player may be set up wrongly",
 		"orchestrator/flow":           "a player's work may be reviewed by a plan",
+		"orchestrator/frontmatter":    "a role and a task may have settings of their own",
+		"orchestrator/health":         "a player's agents are watched",
 		"orchestrator/redact":         "it knows the secrets",
 		"orchestrator/review":         "a supervisor has a prompt",
 		"roles":                       "so do the role files",

@@ -15,6 +15,8 @@ import (
 
 // watch looks at one running agent in regular intervals: seed 000, "检查流程".
 type watch struct {
+	policy  health.Policy
+	tuned   bool // the task's own settings are looked at
 	monitor *health.Monitor
 	ticker  *time.Ticker     // nil: nothing is watched
 	C       <-chan time.Time // is nil where nothing is watched, or the agent is to end
@@ -33,19 +35,50 @@ func (w *watch) stop() {
 
 // startWatch watches the agent of a call, unless the policy watches nothing.
 func (r *run) startWatch(c *call) *watch {
-	if r.Watch.Off() || r.DryRun {
+	p := c.player.Policy(c.reviewing)
+	if c.Call.IsReview() {
+		p = c.player.ReviewPolicy()
+	}
+	if p.Off() || r.DryRun {
 		return &watch{}
 	}
-	ticker := time.NewTicker(max(r.Watch.Frequency, time.Millisecond))
-	return &watch{monitor: health.NewMonitor(r.Now(), r.Watch, c.player.Adapter.Tool().Signals), ticker: ticker, C: ticker.C}
+	ticker := time.NewTicker(max(p.Frequency, time.Millisecond))
+	return &watch{policy: p, monitor: health.NewMonitor(r.Now(), p, c.player.Adapter.Tool().Signals), ticker: ticker, C: ticker.C}
+}
+
+// tune has the task's own settings count, from the first look on: most agents have replied by then, and no file is read for them.
+func (r *run) tune(c *call, w *watch) {
+	if w.tuned {
+		return
+	}
+	w.tuned = true
+	values := r.Workspace.Place.ReadBrief(c.Task).Watch
+	if len(values) == 0 {
+		return
+	}
+	p, err := c.player.PolicyFor(c.reviewing, c.Task, values)
+	if err != nil {
+		r.Observer.Notice(r.Board, err.Error()+"; it is left out")
+		return
+	}
+	w.policy = p
+	w.monitor.SetPolicy(p)
+	if p.Off() {
+		w.stop()
+		return
+	}
+	w.ticker.Reset(max(p.Frequency, time.Millisecond))
 }
 
 // checkAgent looks at the agent, and does what the monitor says. Each decision is journaled before
 // it is acted on.
 func (r *run) checkAgent(c *call, a *attempt.Attempt, w *watch) error {
+	if r.tune(c, w); w.C == nil {
+		return nil
+	}
 	report := a.Check(r.Now(), w.monitor)
 	return errors.Join(r.deliver(c, a, w), rundir.ReplaceFile(r.dir.Health(), report.YAML(r.Now(), c.Role)),
-		r.recordFindings(c, a, report), r.act(c, a, w, report))
+		r.recordFindings(c, a, report), r.recordStage(c, report.Stage), r.act(c, a, w, report))
 }
 
 // recordFindings journals what the check has found and what is to be told now.
@@ -62,6 +95,18 @@ func (r *run) recordFindings(c *call, a *attempt.Attempt, report health.Report) 
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// recordStage journals a stage of an agent without progress.
+func (r *run) recordStage(c *call, s health.Stage) error {
+	if s.Number == 0 {
+		return nil
+	}
+	b := s.Describe(c.Task, c.Call.IsReview())
+	if c.Call.IsReview() {
+		return r.ledger.Record(flow.ReviewBreach{AttemptRef: c.AttemptRef, Overdue: b})
+	}
+	return r.ledger.Record(flow.IdleBreach{AttemptRef: c.AttemptRef, Overdue: b})
 }
 
 // act does what the monitor says about the agent.
@@ -81,24 +126,24 @@ func (r *run) act(c *call, a *attempt.Attempt, w *watch, report health.Report) (
 		a.EndCalls(report.Action == health.KillCall)
 	case health.EndOver:
 		w.stop()
-		a.End(r.Watch.Graceful)
+		a.End(w.policy.Graceful)
 	case health.Test:
-		return r.decide(c, a, w, r.reboot(c, a, report.On))
+		return r.decide(c, a, w, r.reboot(c, a, w, report.On))
 	}
 	return err
 }
 
 // decide ends a hung agent, as soon as a person has consented where one has to. Without consent in time the run ends.
 func (r *run) decide(c *call, a *attempt.Attempt, w *watch, e flow.RebootTested) error {
-	if r.Watch.Person && e.Decision != flow.Stuck {
+	if w.policy.Person && e.Decision != flow.Stuck {
 		switch {
 		case w.asked.IsZero():
 			w.asked, w.test = r.Now(), e
 			return r.ledger.Record(flow.ConsentAsked{AttemptRef: c.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Text})
-		case r.Now().Sub(w.asked) < r.Watch.Consent:
+		case r.Now().Sub(w.asked) < w.policy.Consent:
 			return nil
 		}
-		e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and no person has consented to %s it within %s", e.Details, e.Advice, r.Watch.Consent)
+		e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and no person has consented to %s it within %s", e.Details, e.Advice, w.policy.Consent)
 	}
 	return r.endHung(a, w, e)
 }
@@ -107,7 +152,7 @@ func (r *run) endHung(a *attempt.Attempt, w *watch, e flow.RebootTested) error {
 	w.stop()
 	err := r.ledger.Record(e)
 	failpoint.At("hung-decided")
-	a.End(r.Watch.Graceful)
+	a.End(w.policy.Graceful)
 	return err
 }
 
@@ -127,12 +172,12 @@ func (r *run) answerConsent(c *call, a *attempt.Attempt, w *watch, m inbox.Messa
 }
 
 // reboot is the reboot test of a hung agent.
-func (r *run) reboot(c *call, a *attempt.Attempt, f health.Finding) flow.RebootTested {
+func (r *run) reboot(c *call, a *attempt.Attempt, w *watch, f health.Finding) flow.RebootTested {
 	step := r.ledger.State().Step
 	brief := r.Workspace.Place.ReadBrief(c.Task)
 	e := health.Reboot(f, health.Case{Task: c.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: a.Obstacle(),
 		Expected: brief.Expected, Took: a.Took(), Replans: c.Call == flow.TaskCall && r.replans(),
-		Restarts: step.Restarts, MaxRestarts: r.Watch.MaxRestarts, LastHung: step.LastHung})
+		Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung})
 	e.AttemptRef = c.AttemptRef
 	return e
 }

@@ -21,7 +21,7 @@ import (
 // knownKeys are the keys of a role file that kanban-run reads.
 var knownKeys = [...]string{"name", "description", "agent", "command", "args", "model", "tools", "timeout", "grace",
 	"env",
-	"disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds", "accepts"}
+	"disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds", "accepts", "watch"}
 
 // foreignKeys are keys of other tools' agent files that look like misspelt keys of ours.
 var foreignKeys = [...]string{"mode", "agents", "maxTurns"}
@@ -81,6 +81,7 @@ func parse(file string, source []byte) (Role, error) {
 		File:        file,
 	}
 	f.readAccepts(&role)
+	f.readWatch(&role)
 	return role, f.err
 }
 

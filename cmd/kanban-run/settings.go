@@ -16,7 +16,6 @@ import (
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
@@ -197,7 +196,6 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 		Strict:       r.settings.Strict,
 		KeepOutput:   r.settings.KeepOutput,
 		MaxOutput:    r.settings.MaxOutput,
-		Watch:        watchPolicy(r.settings.Watch),
 		Redactor:     u.redactor(agents),
 		Roster:       agents,
 	}, nil
@@ -208,18 +206,6 @@ func limits(s *config.Settings) flow.Limits {
 	l := s.Limits
 	return flow.Limits{MaxRetries: s.MaxRetries, MaxSteps: l.Steps, MaxCost: l.Cost, MaxMillis: millis(l.Duration), MaxTaskSteps: l.TaskSteps,
 		MaxTaskCost: l.TaskCost, MaxTaskMillis: millis(l.TaskDuration), MaxAttemptCost: l.AttemptCost}
-}
-
-// watchPolicy is how running agents are watched.
-func watchPolicy(w config.Watch) health.Policy {
-	if w.Off {
-		return health.Policy{}
-	}
-	return health.Policy{Frequency: w.Frequency, IdleWarning: w.IdleWarning, IdleTimeout: w.IdleTimeout, ProgressStale: w.ProgressStale,
-		ModelWarning: w.ModelWarning, ModelTimeout: w.ModelTimeout, MCPDefault: w.MCPDefault, MCPMax: w.MCPMax, MCPEnd: w.MCPEnd,
-		FirstSign: w.FirstSign, LeftOver: w.LeftOver, Ceiling: w.Ceiling, Grace: w.Grace, Answer: w.Answer, Errors: w.Errors, MaxRestarts: w.MaxRestarts,
-		SilentAgents: w.SilentAgents == "act",
-		Person:       w.Coordinator == "person", Consent: w.Consent, Graceful: w.Graceful}
 }
 
 // millis rounds up: a limit of less than a millisecond is not none.

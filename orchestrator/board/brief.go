@@ -11,9 +11,10 @@ import (
 
 // Brief is what a task gives its agent to work with: what seed 000's reboot test asks of a task.
 type Brief struct {
-	HasText  bool          // the file has a line beyond its frontmatter
-	Missing  []string      // files that inputs names and that are not there
-	Expected time.Duration // how long the work may take; 0: the task does not say
+	HasText  bool                // the file has a line beyond its frontmatter
+	Missing  []string            // files that inputs names and that are not there
+	Expected time.Duration       // how long the work may take; 0: the task does not say
+	Watch    []frontmatter.Value // how its agent is watched, in place of the settings
 }
 
 // ReadBrief reads the brief of a task. What cannot be read says nothing: other programs have fields of these names, too.
@@ -33,6 +34,8 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	if d, err := time.ParseDuration(firstText(doc, "expected")); err == nil && d > 0 {
 		b.Expected = d
 	}
+	_, watch := doc.Field("watch")
+	b.Watch = doc.Flatten(watch)
 	_, inputs := doc.Field("inputs")
 	for _, path := range texts(inputs) {
 		if !p.exists(path) {

@@ -280,3 +280,8 @@ func RoleFor(b *Board, t *Task) string {
 	}
 	return "Implementor"
 }
+
+// InReview says whether the board is in a phase in which an Architect reviews.
+func (b *Board) InReview() bool {
+	return fold(b.Phase) == "validate" || fold(b.Phase) == "execute" && fold(b.SubPhase) == "review"
+}

@@ -67,9 +67,10 @@ type Watch struct {
 	MCPDefault, MCPMax, MCPEnd                                     time.Duration
 	FirstSign, LeftOver, Ceiling, Grace, Answer, Consent, Graceful time.Duration
 	Errors, MaxRestarts                                            int
-	Coordinator                                                    string // "policy" or "person"
-	SilentAgents                                                   string // "warn" or "act"
-	Resume                                                         string // "session": work that was cut short goes on in its session; or "fresh"
+	Coordinator                                                    string          // "policy" or "person"
+	Stages                                                         []time.Duration // three, each longer than the one before; none: off. nil: by the kind of the role
+	SilentAgents                                                   string          // "warn" or "act"
+	Resume                                                         string          // "session": work that was cut short goes on in its session; or "fresh"
 }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a

@@ -105,6 +105,7 @@ watch:
   graceful_timeout: 15s
   coordinator: person
   consent: 16m
+  stages: 1m 2m 3m
   errors: 4
   max_restarts: 5
   silent_agents: warn
@@ -131,7 +132,7 @@ env:
 		Watch: Watch{Off: true, Profile: "strict", Frequency: 10 * time.Second, IdleWarning: time.Minute, IdleTimeout: 2 * time.Minute,
 			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
 			MCPMax: 8 * time.Second, MCPEnd: 9 * time.Second, FirstSign: 10 * time.Minute, LeftOver: 11 * time.Second, Ceiling: 12 * time.Minute,
-			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
+			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Stages: []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute}, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
 		StartDir: input.StartDir, FileDir: dir,
 	}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{})); diff != "" {
@@ -303,6 +304,7 @@ func TestOrigins(t *testing.T) {
 		{"watch.graceful_timeout", "30s", "default"},
 		{"watch.coordinator", "policy", "default"},
 		{"watch.consent", "10m", "default"},
+		{"watch.stages", "role", "default"},
 		{"watch.errors", "3", "default"},
 		{"watch.max_restarts", "2", "default"},
 		{"watch.silent_agents", "warn", "default"},
@@ -549,6 +551,43 @@ func TestStrictWatch(t *testing.T) {
 	for text, off := range map[string]bool{"watch: off\n": true, "watch: false\n": true, "watch: on\n": false, "watch: {enabled: false}\n": true} {
 		if s, _ := load(t, in(t, text, nil, nil)); s.Watch.Off != off {
 			t.Errorf("%s: off = %t", text, s.Watch.Off)
+		}
+	}
+}
+
+// TestOverrides: a role or a task has settings of the watch for itself, which are refused with their place as those of the file.
+func TestOverrides(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		o    []Override
+		want func(*Watch)
+		err  string
+	}{
+		{"none", nil, func(*Watch) {}, ""},
+		{"a limit", []Override{{"model_timeout", "25m", "r.md", 3}}, func(w *Watch) { w.ModelTimeout = 25 * time.Minute }, ""},
+		{"a limit below a name", []Override{{"mcp_timeout.end", "5m", "r.md", 3}}, func(w *Watch) { w.MCPEnd = 5 * time.Minute }, ""},
+		{"off", []Override{{"", "off", "r.md", 3}}, func(w *Watch) { w.Off = true }, ""},
+		{"strict, but for one", []Override{{"grace", "1m", "r.md", 3}, {"profile", "strict", "r.md", 4}}, func(w *Watch) {
+			w.Profile, w.ModelWarning, w.ModelTimeout, w.MCPEnd, w.Grace, w.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, "act"
+		}, ""},
+		{"stages", []Override{{"stages", "1s 2s 3s", "r.md", 3}}, func(w *Watch) { w.Stages = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second} }, ""},
+		{"an unknown name", []Override{{"patience", "1m", "r.md", 3}}, nil, "r.md:3: watch.patience: no such setting"},
+		{"no duration", []Override{{"ceiling", "-3m", "r.md", 3}}, nil, `r.md:3: watch.ceiling: "-3m" is no duration`},
+		{"no switch", []Override{{"", "perhaps", "r.md", 3}}, nil, `r.md:3: watch: "perhaps" is neither off nor a mapping`},
+		{"stages that do not grow", []Override{{"stages", "3s 2s 1s", "r.md", 3}}, nil, "r.md:3: watch.stages"},
+		{"above the ceiling", []Override{{"model_timeout", "1h", "r.md", 3}}, nil, "watch.model_timeout is 1h (r.md:3), and longer than watch.ceiling, 30m0s (settings)"},
+	} {
+		got, err := patientWatch.With(tt.o)
+		if tt.err != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), tt.err) {
+				t.Errorf("%s: %v, want %s", tt.name, err, tt.err)
+			}
+			continue
+		}
+		want := patientWatch
+		tt.want(&want)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v, -want +got\n%s", tt.name, err, diff)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -212,12 +211,23 @@ func (f *settingsFile) env(value *yaml.Node) {
 
 // watch reads the settings below watch; off stands for {enabled: false}.
 func (f *settingsFile) watch(value *yaml.Node) {
-	if value.Kind == yaml.ScalarNode && slices.Contains([]string{"off", "on", "false", "true"}, strings.ToLower(value.Value)) {
-		on := slices.Contains([]string{"on", "true"}, strings.ToLower(value.Value))
-		f.add(value, given{name: "watch.enabled", value: strconv.FormatBool(on)})
+	if on, ok := parseSwitch(value.Value); ok && value.Kind == yaml.ScalarNode {
+		f.add(value, given{name: "watch.enabled", value: on})
 		return
 	}
 	f.group("watch", value)
+}
+
+// parseSwitch reads what stands for {enabled: …}.
+func parseSwitch(text string) (enabled string, ok bool) {
+	switch strings.ToLower(text) {
+	case "off", "false":
+		return "false", true
+	case "on", "true":
+		return "true", true
+	default:
+		return "", false
+	}
 }
 
 // group reads the settings whose names begin with a name and a dot.

@@ -137,6 +137,9 @@ func watchRows() []row {
 				return checkOneOf(v, "policy", "person")
 			}},
 		limit("consent", "10m", "a person has so long for it, then the run ends with exit code 3", func(w *Watch) *time.Duration { return &w.Consent }),
+		{Setting{Name: "watch.stages", Variable: "KANBAN_RUN_WATCH_STAGES", InFile: true, Default: "role",
+			Help: "tell of an agent without progress after three times, such as 15m 45m 60m; role: by the kind of its role; off: never"},
+			func(s *Settings, v, _ string) (err error) { s.Watch.Stages, err = parseStages(v); return err }},
 		{Setting{Name: "watch.errors", Variable: "KANBAN_RUN_WATCH_ERRORS", InFile: true, Default: "3", Help: "warn of so many errors in a row; 0: never"},
 			func(s *Settings, v, _ string) (err error) { s.Watch.Errors, err = parseNumber(v, 0); return err }},
 		{Setting{Name: "watch.max_restarts", Variable: "KANBAN_RUN_WATCH_MAX_RESTARTS", InFile: true, Default: "2", Help: "restart the agent of a call up to so often"},
@@ -189,6 +192,29 @@ func parseDuration(v string) (time.Duration, error) {
 			"write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"}
 	}
 	return d, nil
+}
+
+// parseStages reads three times; nil for role, none for off.
+func parseStages(v string) ([]time.Duration, error) {
+	switch v {
+	case "role":
+		return nil, nil
+	case "off":
+		return []time.Duration{}, nil
+	}
+	bad := &valueError{fmt.Sprintf("%q are no three times, each longer than the one before", v), "write for example 15m 45m 60m, or role, or off"}
+	var all []time.Duration
+	for _, word := range strings.Fields(v) {
+		d, err := parseDuration(word)
+		if err != nil || len(all) > 0 && d <= all[len(all)-1] {
+			return nil, bad
+		}
+		all = append(all, d)
+	}
+	if len(all) != 3 || all[0] == 0 {
+		return nil, bad
+	}
+	return all, nil
 }
 
 func parseNumber(v string, least int) (int, error) {

@@ -12,8 +12,7 @@ func strictWatch() []given {
 		{name: "watch.grace", value: "0"}, {name: "watch.silent_agents", value: "act"}}
 }
 
-// finishWatch puts the strict profile over the defaults, and refuses limits that contradict each
-// other.
+// finishWatch puts the strict profile over the defaults, and checks the limits.
 func (r *resolver) finishWatch() error {
 	if r.settings.Watch.Profile == "strict" {
 		for _, g := range strictWatch() {
@@ -27,6 +26,11 @@ func (r *resolver) finishWatch() error {
 			r.recordOrigin(g)
 		}
 	}
+	return r.checkWatch()
+}
+
+// checkWatch refuses a warning that comes after what it warns of, and a look that is rarer than what it is to see.
+func (r *resolver) checkWatch() error {
 	w := r.settings.Watch
 	for _, pair := range []struct {
 		first, then       string
@@ -36,12 +40,23 @@ func (r *resolver) finishWatch() error {
 		{"watch.model_warning", "watch.model_timeout", w.ModelWarning, w.ModelTimeout},
 		{"watch.mcp_timeout.default", "watch.mcp_timeout.max", w.MCPDefault, w.MCPMax},
 		{"watch.mcp_timeout.max", "watch.mcp_timeout.end", w.MCPMax, w.MCPEnd},
+		{"watch.model_timeout", "watch.ceiling", w.ModelTimeout, w.Ceiling},
+		{"watch.frequency", "watch.model_timeout", w.Frequency, w.ModelTimeout},
+		{"watch.frequency", "watch.idle_timeout", w.Frequency, w.IdleTimeout},
 	} {
 		if pair.notUnder > 0 && pair.shorter > pair.notUnder {
-			first, then := r.origins[pair.first], r.origins[pair.then]
+			first, then := r.sourceOf(pair.first, pair.shorter), r.sourceOf(pair.then, pair.notUnder)
 			return &Error{Text: fmt.Sprintf("%s is %s (%s), and longer than %s, %s (%s)", pair.first, first.Value, first.Source, pair.then, then.Value, then.Source),
-				Fix: "a warning comes before what follows it"}
+				Fix: "the first has to come before the second"}
 		}
 	}
 	return nil
+}
+
+// sourceOf is where a limit came from. Of a role's or a task's limits those of the settings are not known one by one.
+func (r *resolver) sourceOf(name string, value time.Duration) Origin {
+	if o, ok := r.origins[name]; ok {
+		return o
+	}
+	return Origin{Name: name, Value: value.String(), Source: "settings"}
 }

@@ -60,6 +60,10 @@ func noteOf(e flow.Event) string {
 		return fmt.Sprintf("%s: %s: %s", e.Role, e.Check, e.Details)
 	case flow.RebootTested:
 		return fmt.Sprintf("%s was ended (%s): %s", e.Role, e.Decision, e.Details)
+	case flow.IdleBreach:
+		return fmt.Sprintf("%s: %s: %s", e.Role, e.Kind(), e.Text)
+	case flow.ReviewBreach:
+		return fmt.Sprintf("%s: %s: %s", e.Role, e.Kind(), e.Text)
 	case flow.ConsentAsked:
 		return fmt.Sprintf("%s: consent was asked (%s): %s", e.Role, e.Decision, e.Details)
 	case flow.ConsentGiven:

@@ -20,6 +20,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"ATTEMPT_STOPPED":         decoderOf[AttemptStopped](),
 	"ANOMALY_FOUND":           decoderOf[AnomalyFound](),
 	"REBOOT_TESTED":           decoderOf[RebootTested](),
+	"IDLE_BREACH":             decoderOf[IdleBreach](),
+	"REVIEW_SLA_BREACH":       decoderOf[ReviewBreach](),
 	"CONSENT_ASKED":           decoderOf[ConsentAsked](),
 	"CONSENT_GIVEN":           decoderOf[ConsentGiven](),
 	"MESSAGE_SENT":            decoderOf[MessageSent](),

@@ -480,3 +480,42 @@ func TestMCPCallIsEndedAlone(t *testing.T) {
 		t.Errorf("%s", all)
 	}
 }
+
+// TestStages is seed 002, "Event Monitoring Model": stages of an agent without progress, two breaches in a row, each told once; fresh
+// progress begins them anew.
+func TestStages(t *testing.T) {
+	p := patient
+	p.Ceiling, p.ModelTimeout, p.ModelWarning = 0, 0, 0
+	p.Stages = health.Stages{15 * minute, 45 * minute, 60 * minute}
+	quick := p
+	quick.Stages = health.Stages{minute, 2 * minute, 3 * minute}
+	off := p
+	off.Stages = health.Stages{}
+	for _, tt := range []struct {
+		name   string
+		policy health.Policy
+		events []event
+		want   string
+	}{
+		{"a coder", p, []event{{0, session}}, "15m30s PING, 45m30s ESCALATE, 1h0m30s REASSIGN_PROPOSAL"},
+		{"progress", p, []event{{0, session}, {20 * minute, text}, {40 * minute, text}}, "15m30s PING, 35m30s PING, 55m30s PING, 1h25m30s ESCALATE"},
+		{"a heartbeat is none", p, []event{{0, session}, {20 * minute, agent.Event{Kind: agent.Heartbeat}}}, "15m30s PING, 45m30s ESCALATE, 1h0m30s REASSIGN_PROPOSAL"},
+		{"within the grace", quick, []event{{0, session}, {8 * minute, result}}, "7m30s REASSIGN_PROPOSAL"},
+		{"off", off, []event{{0, session}}, ""},
+	} {
+		m, trace := health.NewMonitor(start, tt.policy, full), health.NewTrace(start)
+		var got []string
+		for at := p.Frequency; at <= 90*minute; at += p.Frequency {
+			for ; len(tt.events) > 0 && tt.events[0].at <= at; tt.events = tt.events[1:] {
+				tt.events[0].Time = start.Add(tt.events[0].at)
+				trace.Note(tt.events[0].Event)
+			}
+			if s := m.Check(start.Add(at), trace, nil, false).Stage; s.Number > 0 {
+				got = append(got, fmt.Sprintf("%v %s", at, s.Describe("t", false).Action))
+			}
+		}
+		if all := strings.Join(got, ", "); all != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, all, tt.want)
+		}
+	}
+}

@@ -26,3 +26,20 @@ func AssistOffer(obstacle, task string) flow.Content {
 	return flow.Content{Assistance: "guidance", Details: fmt.Sprintf("%s. Try another way. For task #%s, what unblocks you fastest: missing context, "+
 		"Tech Lead decision, or task split? If nothing does, reply blocked and say what is missing.", obstacle, task)}
 }
+
+// Describe says what a stage means for a task: seed 002, "Ping / Nudge Templates" and "Idle / No-response".
+func (s Stage) Describe(task string, review bool) flow.Overdue {
+	b := flow.Overdue{Millis: s.For.Milliseconds()}
+	silent := "no progress for " + brief(s.For)
+	switch {
+	case s.Number == 1 && review:
+		b.Severity, b.Action, b.Text = "INFO", "PING", fmt.Sprintf("%s. Reminder: review pending for task #%s. If delayed, share ETA; otherwise I'll propose backup reviewer routing.", silent, task)
+	case s.Number == 1:
+		b.Severity, b.Action, b.Text = "INFO", "PING", fmt.Sprintf("%s. Quick ping on task #%s: if still in progress, send 1-line status + ETA.", silent, task)
+	case s.Number == 2:
+		b.Severity, b.Action, b.Text = "WARN", "ESCALATE", silent+"; a person should look at it"
+	default:
+		b.Severity, b.Action, b.Text = "CRITICAL", "REASSIGN_PROPOSAL", silent+"; another agent should take the task over: stop the run, and name another agent for the role"
+	}
+	return b
+}

@@ -74,6 +74,8 @@ type Report struct {
 	Action   Action
 	On       Finding // that the Action is about
 
+	Stage Stage // that is reached now; zero: none is new
+
 	Status string    // seed 000's: working, idle or blocked
 	Last   time.Time // the last sign of the agent; its start before the first
 }
@@ -126,7 +128,18 @@ type Monitor struct {
 	killed  string    // and of the one whose were killed
 	since   time.Time // of the last progress
 	inquiry inquiry
+	stage   int // that was told of, in this time without progress
+	breach  int // that the last check has found
 }
+
+// Stage is a stage that an agent without progress has reached.
+type Stage struct {
+	Number int // 1: ping, 2: escalate, 3: another agent is proposed
+	For    time.Duration
+}
+
+// SetPolicy watches the agent by another policy from now on.
+func (m *Monitor) SetPolicy(p Policy) { m.policy = p }
 
 // NewMonitor begins to watch an agent now.
 func NewMonitor(now time.Time, p Policy, s agent.Signals) *Monitor {
@@ -153,6 +166,7 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 	if t.Progress.After(m.since) {
 		m.since = t.Progress
 		clear(m.told)
+		m.stage, m.breach = 0, 0
 	}
 	r := Report{Status: status(t), Last: t.Activity, Findings: Assess(now, m.from, t, m.evidence(u), m.signals, m.policy)}
 	m.count(r.Findings)
@@ -180,7 +194,26 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 		r.Told = append(r.Told, r.On)
 	}
 	m.note(now, r)
+	r.Stage = m.nextStage(now, t)
 	return r
+}
+
+// nextStage needs two breaches in a row: seed 002, "Anti-false-positive guards".
+func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
+	began := t.Progress
+	if began.Before(m.from) {
+		began = m.from
+	}
+	if !t.Finished.IsZero() || now.Sub(t.Started) < m.policy.Grace {
+		return s
+	}
+	n := m.policy.Stages.reached(now.Sub(began))
+	if n > m.stage && n == m.breach {
+		m.stage = n
+		s = Stage{n, now.Sub(began)}
+	}
+	m.breach = n
+	return s
 }
 
 // status is seed 000's: an agent that its provider refuses is blocked, one of which nothing is known

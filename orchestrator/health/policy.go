@@ -25,7 +25,23 @@ type Policy struct {
 	Person        bool          // a person has to consent before an agent is ended
 	Consent       time.Duration // that a person has for it
 	Graceful      time.Duration // between asking a hung agent to end and killing it
+	Stages        Stages
 }
 
 // Off is the policy that watches nothing.
 func (p Policy) Off() bool { return p.Frequency <= 0 }
+
+// Stages are after what time without progress an agent is pinged, a person is told of it, and another agent is proposed: seed 002,
+// "Event Monitoring Model". They only tell.
+type Stages [3]time.Duration
+
+// reached is the highest stage that a time has reached, from 1; 0: none.
+func (s Stages) reached(d time.Duration) int {
+	n := 0
+	for i, at := range s {
+		if over(d, at) {
+			n = i + 1
+		}
+	}
+	return n
+}

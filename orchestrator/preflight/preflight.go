@@ -15,7 +15,6 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/plainfile"
@@ -48,7 +47,6 @@ type Setup struct {
 	Strict       bool   // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
 	MaxOutput    int64 // of an attempt, in bytes; 0 is no bound
-	Watch        health.Policy
 	Roster       *roster.Roster
 	Redactor     *redact.Redactor
 }

@@ -42,6 +42,10 @@ func describe(e flow.Event) []line {
 		return describeAnomaly(e)
 	case flow.RebootTested:
 		return describeReboot(e)
+	case flow.IdleBreach:
+		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
+	case flow.ReviewBreach:
+		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
 	case flow.ConsentAsked:
 		return []line{{bad, fmt.Sprintf("step %d: %s waits for your consent to %s it: %s (kanban-run inbox)", e.Step, Player(e.AttemptRef), e.Advice, e.Details)}}
 	case flow.ConsentGiven:
@@ -121,6 +125,11 @@ func describeAnomaly(e flow.AnomalyFound) []line {
 		then = "; " + e.Action
 	}
 	return []line{{m, fmt.Sprintf("step %d: %s: %s: %s%s", e.Step, Player(e.AttemptRef), e.Check, e.Details, then)}}
+}
+
+func describeOverdue(r flow.AttemptRef, b flow.Overdue, kind string) []line {
+	m := map[string]mark{"INFO": calm, "WARN": warn, "CRITICAL": bad}[b.Severity]
+	return []line{{m, fmt.Sprintf("step %d: %s: %s (%s): %s", r.Step, Player(r), kind, b.Action, b.Text)}}
 }
 
 func describeReboot(e flow.RebootTested) []line {

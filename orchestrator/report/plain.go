@@ -125,6 +125,10 @@ func StepOf(e flow.Event) int {
 		return e.Step
 	case flow.RebootTested:
 		return e.Step
+	case flow.IdleBreach:
+		return e.Step
+	case flow.ReviewBreach:
+		return e.Step
 	case flow.ConsentAsked:
 		return e.Step
 	case flow.ConsentGiven:

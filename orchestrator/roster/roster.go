@@ -48,6 +48,7 @@ type Player struct {
 	Command    *Player  // the command that reviews its work before the supervisor; nil: none does
 	Refusal    error    // of a dry run: why a run would not start the program
 	Resumes    bool     // work that is cut short goes on in its session
+	watch      config.Watch
 
 	Assignment agent.Assignment // what it is asked to do, but for the Contract, the input and the session of one call
 }
@@ -95,7 +96,10 @@ func (r *Roster) newPlayer(role roles.Role, dir string) (*Player, error) {
 	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
 	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown()}
-	p.Resumes = program.tool().Resumes && r.Settings.Watch.Resume != "fresh"
+	if p.watch, err = r.Settings.Watch.With(overrides(role.File, role.Watch)); err != nil {
+		return nil, err
+	}
+	p.Resumes = program.tool().Resumes && p.watch.Resume != "fresh"
 	p.Assignment = agent.Assignment{
 		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Model: role.Model,
 		Tools: role.Tools, Denied: role.Denied, Dir: dir,
@@ -172,7 +176,7 @@ func (r *Roster) setCommand(p *Player) error {
 	a := p.Assignment
 	words := p.Role.Review.Command
 	a.Command, a.Args, a.Prompt, a.Review = words, nil, "", false
-	p.Command = &Player{Role: p.Role, Adapter: agent.ReviewCommand(), Shown: strings.Join(words, " "), Withheld: p.Withheld, Assignment: a}
+	p.Command = &Player{Role: p.Role, Adapter: agent.ReviewCommand(), Shown: strings.Join(words, " "), Withheld: p.Withheld, Assignment: a, watch: p.watch}
 	if err := p.Command.Adapter.Check(a); err != nil {
 		return fmt.Errorf("review: command: %w", err)
 	}

@@ -1,0 +1,72 @@
+package roster
+
+import (
+	"time"
+
+	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/health"
+	"kanban-run/roles"
+)
+
+// overrides are the settings of the watch in the frontmatter of a file.
+func overrides(file string, values []frontmatter.Value) (all []config.Override) {
+	for _, v := range values {
+		all = append(all, config.Override{Name: v.Name, Value: v.Text, File: file, Line: v.Line})
+	}
+	return all
+}
+
+// Policy is how the agents of a player are watched. reviewing: the board is in a phase of reviews.
+func (p *Player) Policy(reviewing bool) health.Policy { return policy(p.watch, p.Role, reviewing) }
+
+// PolicyFor is Policy with a task's own settings. Errors: *config.Error.
+func (p *Player) PolicyFor(reviewing bool, task string, values []frontmatter.Value) (health.Policy, error) {
+	w, err := p.watch.With(overrides(task, values))
+	return policy(w, p.Role, reviewing), err
+}
+
+func policy(w config.Watch, r roles.Role, reviewing bool) health.Policy {
+	if w.Off {
+		return health.Policy{}
+	}
+	return health.Policy{Frequency: w.Frequency, IdleWarning: w.IdleWarning, IdleTimeout: w.IdleTimeout, ProgressStale: w.ProgressStale,
+		ModelWarning: w.ModelWarning, ModelTimeout: w.ModelTimeout, MCPDefault: w.MCPDefault, MCPMax: w.MCPMax, MCPEnd: w.MCPEnd,
+		FirstSign: w.FirstSign, LeftOver: w.LeftOver, Ceiling: w.Ceiling, Grace: w.Grace, Answer: w.Answer, Errors: w.Errors, MaxRestarts: w.MaxRestarts,
+		SilentAgents: w.SilentAgents == "act", Person: w.Coordinator == "person", Consent: w.Consent, Graceful: w.Graceful, Stages: stages(w, r, reviewing)}
+}
+
+// stages are seed 002's for the kind of agent that plays a role, unless the settings have others: "Use role-aware staged actions
+// (defaults)". An Architect reviews in some phases, and leads in the others.
+func stages(w config.Watch, r roles.Role, reviewing bool) (s health.Stages) {
+	if w.Stages != nil {
+		copy(s[:], w.Stages)
+		return s
+	}
+	kind := r.WatchAs
+	switch {
+	case kind != "":
+	case r.Name == "Architect" && reviewing:
+		kind = "reviewer"
+	case r.Name == flow.ManagerRole, r.Name == "Architect":
+		kind = "lead"
+	}
+	switch kind {
+	case "reviewer":
+		return health.Stages{10 * time.Minute, 20 * time.Minute, 30 * time.Minute}
+	case "lead":
+		return health.Stages{12 * time.Minute, 25 * time.Minute, 40 * time.Minute}
+	default:
+		return health.Stages{15 * time.Minute, 45 * time.Minute, 60 * time.Minute}
+	}
+}
+
+// ReviewPolicy is how a review of the player's work is watched: the agent waits for it.
+func (p *Player) ReviewPolicy() health.Policy {
+	h := p.Policy(true)
+	if p.watch.Stages == nil {
+		h.Stages = health.Stages{20 * time.Minute, 35 * time.Minute, 50 * time.Minute}
+	}
+	return h
+}

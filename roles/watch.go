@@ -1,0 +1,16 @@
+package roles
+
+import "slices"
+
+// readWatch reads how the role's agents are watched. What the values mean is checked where the role is played.
+func (f *fields) readWatch(r *Role) {
+	for _, v := range f.doc.Flatten(f.lookUp("watch")) {
+		if v.Name != "as" {
+			r.Watch = append(r.Watch, v)
+			continue
+		}
+		if r.WatchAs = v.Text; !slices.Contains([]string{"coder", "reviewer", "lead"}, v.Text) {
+			f.fail(v.Node, "write as: coder, reviewer or lead", "watch: as: %q is no kind of agent", v.Text)
+		}
+	}
+}
