@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -14,6 +15,7 @@ import (
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/review"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
@@ -250,7 +252,7 @@ func (r *run) setSpec(c *call) error {
 	c.events = r.dir.NewEvents(c.Step)
 	left, _ := r.ledger.State().TimeLeft()
 	c.spec = attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: a.Contract, Tasks: c.input.Tasks,
-		Sinks: attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.Redactor}, Emit: r.emitterOf(c), TimeLimit: left}
+		Sinks: attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.Redactor}, Emit: r.emitterOf(c), Show: r.shower(c), TimeLimit: left}
 	return nil
 }
 
@@ -272,6 +274,30 @@ func (r *run) emitterOf(c *call) func(agent.Event) {
 		sign := agent.Sign{AttemptRef: c.AttemptRef, Event: ev}
 		r.Observer.Agent(r.Board, sign)
 		c.keepSign(sign)
+	}
+}
+
+// Live is what the agent of an attempt does, as live.json has it.
+type Live struct {
+	flow.AttemptRef
+	health.Live
+}
+
+// shower writes what the agent does for other programs. That it cannot be written changes nothing for the run.
+func (r *run) shower(c *call) func(health.Live) {
+	if r.DryRun {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(l health.Live) {
+		mu.Lock()
+		defer mu.Unlock()
+		if c.Call.IsReview() {
+			l.WaitReason = "waiting_review"
+		}
+		if data, err := json.Marshal(Live{c.AttemptRef, l}); err == nil {
+			_ = rundir.ReplaceFile(r.dir.Live(), append(data, '\n'))
+		}
 	}
 }
 

@@ -2,17 +2,22 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/rundir"
 )
 
 func statusCommand() command {
@@ -61,7 +66,21 @@ func (u *setup) status(board string) (report.Status, error) {
 	status.Tasks = listTasks(board, &tasks, h)
 	dir, err := inspect.Locate(board)
 	status.Journal = dir.Journal()
+	status.Agent = readLive(dir, h.State.Step, running)
 	return status, err
+}
+
+// readLive is what the agent at work does; nil where that is not known.
+func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
+	if !running || step == nil || step.Running == 0 {
+		return nil
+	}
+	var live orchestrator.Live
+	data, err := plainfile.Read(dir.Live(), 1<<20)
+	if err != nil || json.Unmarshal(data, &live) != nil || live.Step != step.Number || live.Call != step.Call || live.Attempt != step.Running {
+		return nil
+	}
+	return &live.Live
 }
 
 // listTasks is where the tasks of a board stand; of one that cannot be read, none.

@@ -24,6 +24,7 @@ type Call struct {
 	Tasks      *contract.TaskList // in a Manager's input; nil for all others
 	Sinks      Sinks
 	Emit       func(agent.Event) // gets redacted texts, from the goroutines of both streams; may be nil
+	Show       func(health.Live) // gets what the agent does, at most once a second, from the same goroutines; may be nil
 	TimeLimit  time.Duration     // what remains of the run's; 0: no limit. The agent's own timeout is the Invocation's
 }
 
@@ -80,7 +81,7 @@ type Attempt struct {
 // Start starts an agent. A failure to start is its outcome.
 func Start(c Call) *Attempt {
 	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, done: make(chan struct{}), voice: newVoice(c)}
-	a.watch.begin(time.Now(), c.Emit)
+	a.watch.begin(time.Now(), c)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.note, a.giveUp))
 	a.stdout = c.Sinks.redacting(c.Sinks.Stdout)
@@ -140,13 +141,23 @@ func (a *Attempt) End(grace time.Duration) { a.end(func() { a.ended, a.grace = t
 
 // Check has a monitor look at the agent.
 func (a *Attempt) Check(now time.Time, m *health.Monitor) health.Report {
+	report, live := a.check(now, m)
+	if a.call.Show != nil {
+		a.call.Show(live)
+	}
+	return report
+}
+
+func (a *Attempt) check(now time.Time, m *health.Monitor) (health.Report, health.Live) {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
 	var used *health.Usage
 	if m.NeedsUsage(now, a.watch.trace) {
 		used = a.usage()
 	}
-	return m.Check(now, a.watch.trace, used, a.Listens())
+	report := m.Check(now, a.watch.trace, used, a.Listens())
+	a.watch.asked = m.IdleStage()
+	return report, a.watch.trace.Live(now, a.watch.asked)
 }
 
 // usage is what the agent's processes have used; nil where that is not known.

@@ -13,20 +13,34 @@ import (
 // printed. It is safe for concurrent use.
 type watch struct {
 	emit func(agent.Event) // may be nil
+	show func(health.Live) // the same
 
 	mu    sync.Mutex
 	trace *health.Trace
+	asked string    // how a silent agent was asked
+	shown time.Time // when it was shown last what the agent does; its start before that
 }
 
-func (w *watch) begin(at time.Time, emit func(agent.Event)) {
-	w.trace, w.emit = health.NewTrace(at), emit
+// showEvery is how often it is shown at most what an agent does.
+const showEvery = time.Second
+
+func (w *watch) begin(at time.Time, c Call) {
+	w.trace, w.emit, w.show, w.shown, w.asked = health.NewTrace(at), c.Emit, c.Show, at, "none"
 }
 
 func (w *watch) note(e agent.Event) {
 	e.Time = time.Now()
 	w.mu.Lock()
 	w.trace.Note(e)
+	due := w.show != nil && e.Time.Sub(w.shown) >= showEvery
+	var live health.Live
+	if due {
+		w.shown, live = e.Time, w.trace.Live(e.Time, w.asked)
+	}
 	w.mu.Unlock()
+	if due {
+		w.show(live)
+	}
 	if w.emit != nil {
 		w.emit(e)
 	}

@@ -77,3 +77,33 @@ func describeTrace(t *health.Trace, now time.Time) string {
 	}
 	return strings.Trim(doing+" · "+said, " ·")
 }
+
+// describeLive is what an agent does: "working 4m · Bash 2m10s · last sign 3s".
+func describeLive(l health.Live, now time.Time) string {
+	since := func(at time.Time) string { return elapsed(now.Sub(at)) }
+	text := "working " + since(l.Started)
+	for _, c := range l.Open {
+		text += fmt.Sprintf(" · %s %s", c.Tool, since(c.Since))
+	}
+	switch {
+	case l.Activity == "model":
+		text += " · waiting for the model " + since(later(l.LastActivity, l.Started))
+	case l.Activity == "retry":
+		text += " · waiting for the provider"
+	case l.LastActivity.IsZero():
+		return text + " · no sign yet"
+	default:
+		text += " · last sign " + since(l.LastActivity)
+	}
+	if l.IdleStage != "none" {
+		text += " (" + l.IdleStage + ")"
+	}
+	return text
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -3,9 +3,11 @@ package report
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
 )
 
 // Status is where a board stands, for `kanban-run status`.
@@ -23,6 +25,7 @@ type Status struct {
 	Limits   flow.Limits    `json:"limits"`            // of the last run
 	Session  string         `json:"session,omitempty"` // the last one of an agent's work
 	Open     *OpenStep      `json:"open_step,omitempty"`
+	Agent    *health.Live   `json:"agent,omitempty"`   // what the agent at work does, a second ago at most where it does something
 	Consent  string         `json:"consent,omitempty"` // to what a person's consent is asked, about the agent at work
 	Next     string         `json:"next"`              // what a run started now would do first
 	Journal  string         `json:"journal"`
@@ -154,6 +157,9 @@ func (s Status) WriteText(out *console.Printer) error {
 	}
 	if o := s.Open; o != nil {
 		row("open", "step %d: %s, %s call for %s, %s started, %d rejected", o.Step, o.Role, o.Call, o.Task, flow.Count(o.Attempts, "attempt"), o.Rejected)
+	}
+	if s.Agent != nil && s.Open != nil {
+		row("agent", "%s", describeLive(*s.Agent, time.Now()))
 	}
 	row("next", "%s", s.Next)
 	row("owner", "%s, epoch %d", s.Owner, s.Epoch)

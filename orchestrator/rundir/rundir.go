@@ -105,6 +105,9 @@ func (e *linkError) Hint() string {
 	return "remove the link; to keep the files of runs elsewhere, make .kanban-run itself a link"
 }
 
+// Live is the file that says what the agent at work does.
+func (d Dir) Live() string { return filepath.Join(d.Path, "live.json") }
+
 // Inbox is the folder where other processes leave messages for the run.
 func (d Dir) Inbox() string { return filepath.Join(d.Path, "inbox") }
 

@@ -1,0 +1,65 @@
+package health
+
+import (
+	"time"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// Live is what an agent does in a moment, for people: seed 002, "Event Monitoring Model".
+type Live struct {
+	At           time.Time  `json:"at"`
+	Started      time.Time  `json:"started_at"`
+	LastActivity time.Time  `json:"last_activity_at,omitzero"`
+	LastProgress time.Time  `json:"last_progress_at,omitzero"`
+	Activity     string     `json:"activity"`    // model, tool, retry or idle
+	WaitReason   string     `json:"wait_reason"` // coding, waiting_review, blocked or waiting_ack
+	IdleStage    string     `json:"idle_stage"`  // none, pinged, nudged or escalated
+	Open         []LiveCall `json:"open_calls,omitempty"`
+}
+
+// LiveCall is an open call of a tool.
+type LiveCall struct {
+	Tool  string    `json:"tool"`
+	About string    `json:"about,omitempty"`
+	Since time.Time `json:"since"`
+}
+
+// maxLiveCalls bounds how many open calls are told.
+const maxLiveCalls = 8
+
+// Live is what the agent does now. asked says how a silent agent was asked.
+func (t *Trace) Live(now time.Time, asked string) Live {
+	l := Live{At: now, Started: t.Started, LastActivity: t.Activity, LastProgress: t.Progress, Activity: "idle", WaitReason: "coding", IdleStage: asked}
+	for _, c := range t.Open() {
+		if len(l.Open) < maxLiveCalls {
+			l.Open = append(l.Open, LiveCall{c.Tool, agent.OneLine(c.Text), c.Since})
+		}
+	}
+	switch t.Waiting() {
+	case ForTools:
+		l.Activity = "tool"
+	case ForProvider:
+		l.Activity, l.WaitReason = "retry", "blocked"
+	case ForModel:
+		l.Activity = "model"
+	}
+	if asked == "pinged" || asked == "nudged" {
+		l.WaitReason = "waiting_ack"
+	}
+	return l
+}
+
+// IdleStage is how a silent agent was asked: none, pinged, nudged or escalated.
+func (m *Monitor) IdleStage() string {
+	switch q := &m.inquiry; {
+	case m.stage > 1 || !q.urgent.IsZero() && q.isUnanswered(m.last, m.policy.Answer):
+		return "escalated"
+	case !q.urgent.IsZero():
+		return "nudged"
+	case !q.asked.IsZero() || m.stage > 0:
+		return "pinged"
+	default:
+		return "none"
+	}
+}
