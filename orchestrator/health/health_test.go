@@ -459,6 +459,29 @@ func TestInquiry(t *testing.T) {
 	}
 }
 
+// TestLoop: the same call with the same result again and again is no progress, whatever the model says in between: the ceiling ends it. A poll
+// whose result changes now and then goes on for as long as it likes.
+func TestLoop(t *testing.T) {
+	polls := func(result func(n int) uint32) []event {
+		events := []event{{0, session}}
+		for n := range 240 {
+			at, id := time.Duration(n)*30*second, fmt.Sprint(n)
+			events = append(events, event{at, text}, event{at + 1, started(id, "Bash", agent.ShellTool)}, event{at + second, ended(id, false, result(n))})
+		}
+		return events
+	}
+	done, told := watched(patient, full, polls(func(int) uint32 { return 9 }), 40*minute, nil)
+	if len(done) == 0 || done[0].on.Check != health.Ceiling || done[0].at < 30*minute || done[0].at > 34*minute {
+		t.Errorf("a loop: %+v, want the ceiling", done)
+	}
+	if len(told) == 0 || told[0].Check != health.Errors {
+		t.Errorf("told of %+v, want the errors first", told)
+	}
+	if done, _ := watched(patient, full, polls(func(n int) uint32 { return uint32(n / 20) }), 2*time.Hour, nil); len(done) > 0 {
+		t.Errorf("a poll: %+v", done[0])
+	}
+}
+
 // beats are signs of a program that is alive, every 20 seconds.
 func beats(from, to time.Duration) (all []event) {
 	for at := from; at < to; at += 20 * second {

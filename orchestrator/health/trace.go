@@ -72,9 +72,26 @@ func (t *Trace) Note(e agent.Event) {
 		return
 	}
 	t.Activity, t.quiet = e.Time, e.Time
-	if e.IsProgress() {
+	t.fold(e)
+	if e.IsProgress() && !t.loops(e) {
 		t.Progress = e.Time
 	}
+}
+
+// loops says whether an event is a part of a loop: the agent makes the same call again and again, and gets the same result, whatever its
+// model says in between. Another call or another result ends the loop.
+func (t *Trace) loops(e agent.Event) bool {
+	switch {
+	case t.same.times < sameCall:
+		return false
+	case e.Kind == agent.ToolStarted:
+		return e.Tool == t.same.tool && e.Sum == t.same.input
+	default:
+		return e.Kind != agent.Result && e.Kind != agent.Unread
+	}
+}
+
+func (t *Trace) fold(e agent.Event) {
 	switch e.Kind {
 	case agent.ToolStarted:
 		t.open(e)
