@@ -261,7 +261,7 @@ func (r *run) setSpec(c *call) error {
 // "解析错误处理".
 func (r *run) emitterOf(c *call) func(agent.Event) {
 	return func(ev agent.Event) {
-		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || ev.Kind == agent.Heard || ev.Kind == agent.Answered {
+		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) {
 			select {
 			case c.signs <- ev:
 			default:
@@ -275,6 +275,10 @@ func (r *run) emitterOf(c *call) func(agent.Event) {
 		r.Observer.Agent(r.Board, sign)
 		c.keepSign(sign)
 	}
+}
+
+func isAboutMessage(e agent.Event) bool {
+	return e.Kind == agent.Heard || e.Kind == agent.Answered || e.Kind == agent.Dropped
 }
 
 // Live is what the agent of an attempt does, as live.json has it.

@@ -80,7 +80,7 @@ func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err err
 // takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's
 // owner.
 func (r *run) takeBoard() error {
-	if err := r.ledger.Open(func(e flow.Entry) { r.restoreAccounts(e.Event) }); err != nil {
+	if err := r.ledger.Open(func(e flow.Entry) { r.restoreAccounts(e.Event); r.restoreTalk(e.Event) }); err != nil {
 		return err
 	}
 	failpoint.At("journal-open")

@@ -34,11 +34,12 @@ type run struct {
 	accounts attempt.Accounts // of the open step's sessions
 	input    contract.Input   // of the call that inputOf names
 	inputOf  flow.AttemptRef
-	inbox    <-chan struct{} // has a value when a message is left; nil before the first look
-	accepted []flow.Call     // whose streams are emptied once their replies are on disk
-	stored   storedTasks     // the list of tasks that was stored last
-	opened   time.Time       // when the open step began; zero if in an earlier run
-	paused   time.Duration   // since then, by Ctrl-Z
+	inbox    <-chan struct{}    // has a value when a message is left; nil before the first look
+	unheard  []flow.MessageSent // by the attempt that an earlier run left open
+	accepted []flow.Call        // whose streams are emptied once their replies are on disk
+	stored   storedTasks        // the list of tasks that was stored last
+	opened   time.Time          // when the open step began; zero if in an earlier run
+	paused   time.Duration      // since then, by Ctrl-Z
 
 	steps  int       // finished in this run
 	used   flow.Used // by the attempts of this run
@@ -228,6 +229,9 @@ func (r *run) start() error {
 	err = r.ledger.Append(flow.RunStarted{Board: r.Board, Workdir: r.Dir(), Version: r.Version, Limits: r.Limits,
 		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict})
 	if err != nil {
+		return err
+	}
+	if err := r.closeTalk(); err != nil {
 		return err
 	}
 	if err := flow.Reopen(state, b.SHA, func() (flow.Board, error) { return r.view(b) }, r.ledger.Append); err != nil {

@@ -47,12 +47,6 @@ func (r *run) deliver(c *call, a *attempt.Attempt, w *watch) error {
 			errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
 		case m.Choice != "":
 			errs = append(errs, r.answerConsent(c, a, w, m))
-		case !a.Listens():
-			reason := fmt.Sprintf("%s cannot be told anything now", c.player.Adapter.Name())
-			if !c.spec.Invocation.Listens {
-				reason = fmt.Sprintf("%s agents cannot be told anything while they work", c.player.Adapter.Name())
-			}
-			errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: reason, Text: m.Text}))
 		default:
 			errs = append(errs, r.send(c, a, flow.MessageSent{ID: m.ID, Type: flow.Tell, Content: flow.Content{Text: m.Text}}))
 		}
@@ -67,21 +61,31 @@ const (
 	goOn       = "\n\nTake it into account and go on with your task. Do not answer this, and do not end your turn because of it."
 )
 
-// send journals a message to the agent, and then sends it. What the agent cannot take any more is lost, see endTalk.
+// send journals a message to the agent, and then sends it; or why it cannot be sent.
 func (r *run) send(c *call, a *attempt.Attempt, m flow.MessageSent) error {
 	m.AttemptRef = c.AttemptRef
+	lost := flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: "it cannot take one now", Text: m.Content.String()}
+	if !c.spec.Invocation.Listens {
+		lost.Reason = fmt.Sprintf("%s agents cannot be told anything while they work", c.player.Adapter.Name())
+		return r.ledger.Record(lost)
+	}
 	if err := r.ledger.Record(m); err != nil {
 		return err
 	}
-	c.unheard = append(c.unheard, m.ID)
+	sent := false
 	switch m.Type {
 	case flow.HealthCheck:
-		a.Ask(m.ID, m.Content.Question)
+		sent = a.Ask(m.ID, m.Content.Question)
 	case flow.AssistOffer:
-		a.Tell(m.ID, offered+m.Content.Details+goOn)
+		sent = a.Tell(m.ID, offered+m.Content.Details+goOn)
 	case flow.Tell:
-		a.Tell(m.ID, toldBefore+m.Content.Text+goOn)
+		sent = a.Tell(m.ID, toldBefore+m.Content.Text+goOn)
 	}
+	if !sent {
+		lost.Text = ""
+		return r.ledger.Record(lost)
+	}
+	c.unheard = append(c.unheard, m.ID)
 	return nil
 }
 
@@ -93,7 +97,7 @@ func (r *run) ask(c *call, a *attempt.Attempt, f health.Finding, urgent bool) er
 // offerHelp tells an agent what fails again and again, if the same thing does.
 func (r *run) offerHelp(c *call, a *attempt.Attempt) error {
 	obstacle := a.Obstacle()
-	if obstacle == "" || !a.Listens() {
+	if obstacle == "" || !c.spec.Invocation.Listens {
 		return nil
 	}
 	return r.send(c, a, flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer, Content: health.AssistOffer(obstacle, c.Task)})
@@ -109,6 +113,9 @@ func (r *run) recordSign(c *call, e agent.Event) error {
 		return nil
 	}
 	c.unheard = slices.Delete(c.unheard, i, i+1)
+	if e.Kind == agent.Dropped {
+		return r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: e.ID, Reason: e.Text})
+	}
 	return r.ledger.Record(flow.MessageHeard{AttemptRef: c.AttemptRef, ID: e.ID, Answer: clip(e.Text)})
 }
 
@@ -124,5 +131,35 @@ func (r *run) endTalk(c *call) error {
 		errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: id, Reason: "its work ended before"}))
 	}
 	c.unheard = nil
+	return errors.Join(errs...)
+}
+
+// restoreTalk notes what an earlier run journaled of messages, as long as their attempt is open.
+func (r *run) restoreTalk(e flow.Event) {
+	switch e := e.(type) {
+	case flow.MessageSent:
+		r.unheard = append(r.unheard, e)
+	case flow.MessageHeard:
+		r.forgetMessage(e.ID)
+	case flow.MessageLost:
+		r.forgetMessage(e.ID)
+	default:
+		if _, ended := flow.EndOf(e); ended {
+			r.unheard = nil
+		}
+	}
+}
+
+func (r *run) forgetMessage(id string) {
+	r.unheard = slices.DeleteFunc(r.unheard, func(m flow.MessageSent) bool { return m.ID == id })
+}
+
+// closeTalk journals that the messages of an attempt were lost that died with its run.
+func (r *run) closeTalk() error {
+	var errs []error
+	for _, m := range r.unheard {
+		errs = append(errs, r.ledger.Append(flow.MessageLost{AttemptRef: m.AttemptRef, ID: m.ID, Reason: "the run died, and may have sent it"}))
+	}
+	r.unheard = nil
 	return errors.Join(errs...)
 }

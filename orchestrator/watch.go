@@ -111,7 +111,7 @@ func (r *run) recordStage(c *call, s health.Stage) error {
 
 // act does what the monitor says about the agent.
 func (r *run) act(c *call, a *attempt.Attempt, w *watch, report health.Report) (err error) {
-	if report.Action != health.Test && !w.asked.IsZero() {
+	if !w.asked.IsZero() && report.Last.After(w.asked) {
 		w.asked = time.Time{}
 		err = r.ledger.Record(flow.ConsentGiven{AttemptRef: c.AttemptRef, Choice: flow.ConsentVoid})
 	}
@@ -135,16 +135,17 @@ func (r *run) act(c *call, a *attempt.Attempt, w *watch, report health.Report) (
 
 // decide ends a hung agent, as soon as a person has consented where one has to. Without consent in time the run ends.
 func (r *run) decide(c *call, a *attempt.Attempt, w *watch, e flow.RebootTested) error {
-	if w.policy.Person && e.Decision != flow.Stuck {
-		switch {
-		case w.asked.IsZero():
-			w.asked, w.test = r.Now(), e
-			return r.ledger.Record(flow.ConsentAsked{AttemptRef: c.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Text})
-		case r.Now().Sub(w.asked) < w.policy.Consent:
-			return nil
-		}
-		e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and no person has consented to %s it within %s", e.Details, e.Advice, w.policy.Consent)
+	if !w.policy.Person {
+		return r.endHung(a, w, e)
 	}
+	if w.asked.IsZero() {
+		w.asked, w.test = r.Now(), e
+		return r.ledger.Record(flow.ConsentAsked{AttemptRef: c.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
+	}
+	if limit := w.policy.Consent; limit == 0 || r.Now().Sub(w.asked) < limit {
+		return nil
+	}
+	e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and no person has consented to end it within %s", e.Details, w.policy.Consent)
 	return r.endHung(a, w, e)
 }
 
@@ -168,16 +169,23 @@ func (r *run) answerConsent(c *call, a *attempt.Attempt, w *watch, m inbox.Messa
 		w.monitor.Restart(r.Now())
 		return err
 	}
-	return errors.Join(err, r.endHung(a, w, w.test))
+	e := w.test
+	if e.Decision == flow.Stuck { // a person knows better
+		e.Decision, e.Text = flow.Restart, "The watch ended your program: "+e.Details+"."
+	}
+	return errors.Join(err, r.endHung(a, w, e))
 }
 
 // reboot is the reboot test of a hung agent.
 func (r *run) reboot(c *call, a *attempt.Attempt, w *watch, f health.Finding) flow.RebootTested {
 	step := r.ledger.State().Step
 	brief := r.Workspace.Place.ReadBrief(c.Task)
+	if c.Call != flow.TaskCall {
+		brief.Expected = 0 // it is about the work on the task
+	}
 	e := health.Reboot(f, health.Case{Task: c.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: a.Obstacle(),
 		Expected: brief.Expected, Took: a.Took(), Replans: c.Call == flow.TaskCall && r.replans(),
-		Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung})
+		Replanned: r.ledger.State().ReplannedTimes(c.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung})
 	e.AttemptRef = c.AttemptRef
 	return e
 }

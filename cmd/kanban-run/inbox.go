@@ -107,7 +107,7 @@ func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error
 	if err != nil {
 		return err
 	}
-	if proc.BearsMark(agent.ParseMark(step.Mark)) {
+	if proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}
 	}
 	m.ID, m.Step = agent.NewMessageID(), step.Number
@@ -116,6 +116,9 @@ func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error
 	}
 	if err := inbox.Post(dir.Inbox(), m); err != nil {
 		return fmt.Errorf("leave the message: %w", err)
+	}
+	if wait == 0 {
+		return t.stdout.Printf("left for the run of %s; kanban-run log -f %s tells\n", board, report.Quote(board))
 	}
 	return t.awaitMessage(board, dir, m, wait)
 }
@@ -193,6 +196,8 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 			return &undeliveredError{"the run did not take it", "look at it with kanban-run status " + report.Quote(board)}
 		case !owned:
 			return &undeliveredError{"the run has ended", ""}
+		case late:
+			return &undeliveredError{"the run does not say what became of it", "look at it with kanban-run log " + report.Quote(board)}
 		}
 	}
 }

@@ -21,6 +21,7 @@ const impatient = `watch:
   idle_timeout: 6s
   model_warning: 3s
   model_timeout: 6s
+  answer: 1s
   first_sign: 20s
   left_over: 5s
   ceiling: 8s

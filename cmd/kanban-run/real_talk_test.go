@@ -55,7 +55,7 @@ func TestRealAsked(t *testing.T) {
 	t.Parallel()
 	onClaude(t, func(t *testing.T, name string) {
 		s := newReal(t, name, 1)
-		s.write(".kanban-run.yaml", s.read(".kanban-run.yaml")+strings.NewReplacer("model_timeout: 6s", "model_timeout: 10s\n  answer: 5s", "ceiling: 8s", "ceiling: 12s").Replace(impatient))
+		s.write(".kanban-run.yaml", s.read(".kanban-run.yaml")+strings.NewReplacer("model_timeout: 6s", "model_timeout: 10s", "answer: 1s", "answer: 5s", "ceiling: 8s", "ceiling: 12s").Replace(impatient))
 		var hung atomic.Bool
 		s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
 			switch {

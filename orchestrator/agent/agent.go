@@ -191,7 +191,8 @@ type Adapter interface {
 // Host is told what happens while an attempt runs. Its functions are safe for concurrent use.
 type Host struct {
 	Emit   func(Event)
-	GiveUp func(error) // ends the attempt at once: the *ConfigError, *LaterError, *LimitError or *contract.Failure is its outcome
+	Told   func(id string) bool // whether a message with this ID was sent; nil: any was
+	GiveUp func(error)          // ends the attempt at once: the *ConfigError, *LaterError, *LimitError or *contract.Failure is its outcome
 }
 
 // Reader reads an agent's standard output, in bounded memory.

@@ -30,10 +30,11 @@ const (
 	Heard    // the agent has a message, see Listener.Tell
 	Answered // the answer to a question, see Listener.Ask
 	Echo     // the program has taken a message or a question, which says nothing of the agent
+	Dropped  // the agent will not get a message, or an answer to a question; why, in the text
 )
 
 var kindNames = [...]string{"text", "writing", "printed", "tool started", "tool ended", "retry", "heartbeat", "usage", "session", "result", "warning", "unread",
-	"heard", "answered", "echo"}
+	"heard", "answered", "echo", "dropped"}
 
 func (k Kind) String() string {
 	if k < 0 || int(k) >= len(kindNames) {

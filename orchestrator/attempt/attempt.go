@@ -83,7 +83,7 @@ func Start(c Call) *Attempt {
 	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, done: make(chan struct{}), voice: newVoice(c)}
 	a.watch.begin(time.Now(), c)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
-	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.note, a.giveUp))
+	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.note, a.voice.knows, a.giveUp))
 	a.stdout = c.Sinks.redacting(c.Sinks.Stdout)
 	if c.Contract == contract.Command {
 		a.out, a.tail = &tail{max: maxCommand}, &tail{max: maxCommand}
@@ -97,8 +97,11 @@ func Start(c Call) *Attempt {
 
 // note passes on an event of the agent.
 func (a *Attempt) note(e agent.Event) {
-	a.voice.follow(e)
+	lost := a.voice.follow(e)
 	a.watch.note(e)
+	for _, id := range lost {
+		a.watch.note(agent.Event{Kind: agent.Dropped, ID: id, Text: "it writes its reply already"})
+	}
 }
 
 // Run starts an agent and waits for its outcome, which is never nil. The end of stop asks it to
@@ -155,7 +158,7 @@ func (a *Attempt) check(now time.Time, m *health.Monitor) (health.Report, health
 	if m.NeedsUsage(now, a.watch.trace) {
 		used = a.usage()
 	}
-	report := m.Check(now, a.watch.trace, used, a.Listens())
+	report := m.Check(now, a.watch.trace, used, a.voice.canAsk())
 	a.watch.asked = m.IdleStage()
 	return report, a.watch.trace.Live(now, a.watch.asked)
 }

@@ -61,8 +61,8 @@ type plain struct{ io.Writer }
 func (plain) Close() error { return nil }
 
 // Host redacts events before it passes them to emit.
-func (s Sinks) Host(emit func(agent.Event), giveUp func(error)) agent.Host {
-	return agent.Host{Emit: func(e agent.Event) { emit(s.redactEvent(e)) }, GiveUp: giveUp}
+func (s Sinks) Host(emit func(agent.Event), told func(id string) bool, giveUp func(error)) agent.Host {
+	return agent.Host{Emit: func(e agent.Event) { emit(s.redactEvent(e)) }, Told: told, GiveUp: giveUp}
 }
 
 // Tail keeps the last lines that are written to it, redacted. Once w is closed, last returns the

@@ -12,11 +12,17 @@ import (
 type voice struct {
 	listener agent.Listener // nil: the agent's program reads nothing but its input
 
-	mu      sync.Mutex
-	process *proc.Process // nil: not started yet
-	unheard []string      // messages that the agent has not got yet
-	ended   bool          // the result is there, and the input closed
+	mu       sync.Mutex
+	process  *proc.Process // nil: not started yet
+	sent     []string      // IDs of all messages and questions
+	unheard  []string      // of messages that the agent has not got yet
+	replying bool          // the agent writes its reply
+	mute     bool          // its program answers no questions
+	ended    bool          // the result is there, and the input closed
 }
+
+// mostUnheard bounds how many messages wait for the agent.
+const mostUnheard = 16
 
 func newVoice(c Call) *voice {
 	v := &voice{}
@@ -47,53 +53,73 @@ func (v *voice) say(line func(agent.Listener) []byte) bool {
 	if text == nil {
 		return false
 	}
-	v.process.Send(text)
-	return true
+	return v.process.Send(text)
+}
+
+// knows says whether a message or a question with this ID was sent.
+func (v *voice) knows(id string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Contains(v.sent, id)
+}
+
+// canAsk says whether the agent could be asked something now.
+func (v *voice) canAsk() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.listener != nil && v.process != nil && !v.ended && !v.mute
 }
 
 // follow notes what became of messages. Once the agent writes its reply, a message would only make it work on behind that: what it
-// has not heard by then is taken back. The result closes the input, which has the program end.
-func (v *voice) follow(e agent.Event) {
+// has not heard by then is taken back, and returned. The result closes the input, which has the program end.
+func (v *voice) follow(e agent.Event) (lost []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
 	case v.listener == nil || v.ended:
 	case e.Kind == agent.Heard:
 		v.unheard = slices.DeleteFunc(v.unheard, func(id string) bool { return id == e.ID })
+	case e.Kind == agent.Dropped:
+		v.mute = true
 	case e.Kind == agent.Writing && e.Class == agent.ReplyTool:
-		v.withdraw()
+		v.replying = true
+		return v.withdraw()
+	case e.Kind == agent.ToolEnded && e.Class == agent.ReplyTool && e.Failed:
+		v.replying = false
 	case e.Kind == agent.Result:
-		v.withdraw()
+		lost = v.withdraw()
 		v.ended = true
 		if v.process != nil {
 			v.process.CloseInput()
 		}
 	}
+	return lost
 }
 
-func (v *voice) withdraw() {
+func (v *voice) withdraw() []string {
 	for _, id := range v.unheard {
 		v.process.Send(v.listener.Withdraw(id))
 	}
+	lost := v.unheard
 	v.unheard = nil
-}
-
-// Listens says whether the agent could be told something now.
-func (a *Attempt) Listens() bool {
-	a.voice.mu.Lock()
-	defer a.voice.mu.Unlock()
-	return a.voice.listener != nil && a.voice.process != nil && !a.voice.ended
+	return lost
 }
 
 // Ask asks the agent something beside its work; false: it cannot be asked. An [agent.Answered] event follows, if it answers.
 func (a *Attempt) Ask(id, question string) bool {
-	return a.voice.say(func(l agent.Listener) []byte { return l.Ask(id, question) })
+	return a.voice.say(func(l agent.Listener) []byte {
+		a.voice.sent = append(a.voice.sent, id)
+		return l.Ask(id, question)
+	})
 }
 
 // Tell tells the agent something; false: it cannot be told. An [agent.Heard] event follows once it has it.
 func (a *Attempt) Tell(id, text string) bool {
 	return a.voice.say(func(l agent.Listener) []byte {
-		a.voice.unheard = append(a.voice.unheard, id)
+		if a.voice.replying || len(a.voice.unheard) >= mostUnheard {
+			return nil
+		}
+		a.voice.sent, a.voice.unheard = append(a.voice.sent, id), append(a.voice.unheard, id)
 		return l.Tell(id, text)
 	})
 }

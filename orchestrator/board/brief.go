@@ -31,18 +31,34 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	if doc, err = taskDocument(name, []byte(text), false); err != nil {
 		return b
 	}
-	if d, err := time.ParseDuration(firstText(doc, "expected")); err == nil && d > 0 {
-		b.Expected = d
-	}
+	b.Expected = readTime(firstText(doc, "expected"))
 	_, watch := doc.Field("watch")
 	b.Watch = doc.Flatten(watch)
 	_, inputs := doc.Field("inputs")
 	for _, path := range texts(inputs) {
-		if !p.exists(path) {
+		if isPlainPath(path) && !p.exists(path) {
 			b.Missing = append(b.Missing, path)
 		}
 	}
 	return b
+}
+
+// readTime reads 20m, 1h30m, 20min or 2 hours; what is none is 0.
+func readTime(text string) time.Duration {
+	text = strings.ReplaceAll(text, " ", "")
+	for _, unit := range [][2]string{{"hours", "h"}, {"hour", "h"}, {"minutes", "m"}, {"minute", "m"}, {"mins", "m"}, {"min", "m"}} {
+		text = strings.ReplaceAll(text, unit[0], unit[1])
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0
+	}
+	return d
+}
+
+// isPlainPath says whether a text is a path below the work directory, and no pattern, address or description.
+func isPlainPath(text string) bool {
+	return !strings.ContainsAny(text, "*?[]{}#,: ") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "..")
 }
 
 // texts are the texts of a list, or the one text in its place.

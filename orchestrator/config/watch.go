@@ -29,9 +29,16 @@ func (r *resolver) finishWatch() error {
 	return r.checkWatch()
 }
 
+// minFrequency is what a check takes at most under load.
+const minFrequency = 100 * time.Millisecond
+
 // checkWatch refuses a warning that comes after what it warns of, and a look that is rarer than what it is to see.
 func (r *resolver) checkWatch() error {
 	w := r.settings.Watch
+	if w.Frequency > 0 && w.Frequency < minFrequency {
+		o := r.sourceOf("watch.frequency", w.Frequency)
+		return &Error{Text: fmt.Sprintf("watch.frequency is %s (%s), and has to be %s at least", o.Value, o.Source, minFrequency), Fix: "0 turns the watch off"}
+	}
 	for _, pair := range []struct {
 		first, then       string
 		shorter, notUnder time.Duration

@@ -25,7 +25,7 @@ func (e RunStarted) apply(s *State) error {
 // freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh
 // ones". What was accepted stays accepted; work that its reviews never accepted begins again.
 func (s *State) freshen() {
-	s.Steps, s.Repeat, s.Used, s.Tasks = 0, Repeat{}, Used{}, nil
+	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned = 0, Repeat{}, Used{}, nil, nil
 	step := s.Step
 	if step == nil {
 		return
@@ -232,6 +232,9 @@ func (e AttemptStopped) apply(s *State) error {
 	}
 	if t := cut.At.named(e.Session); t != nil && t.Session != "" {
 		s.Step.GoesOn = t
+	}
+	if cut.Hung != nil && cut.Hung.Decision == Replan {
+		s.Replanned = append(slices.Clip(s.Replanned), cut.Task)
 	}
 	s.Step.endHung(cut.Hung)
 	s.Step.Left = e.Left

@@ -10,7 +10,7 @@ type Consent struct {
 // ConsentAsked asks the person for consent to a decision about the running attempt.
 type ConsentAsked struct {
 	AttemptRef
-	Anomaly
+	Anomaly  `text:"free"`
 	Decision Decision `json:"decision"`
 	Text     string   `json:"text" text:"free"`
 }

@@ -23,19 +23,29 @@ func redacted(given reflect.Value, clean func(string) string) reflect.Value {
 		cleaned.Field(field).Set(to)
 	}
 	for _, i := range freeTexts(given.Type()) {
-		switch f := given.Field(i); f.Kind() {
-		case reflect.String:
+		switch f := given.Field(i); {
+		case f.Kind() == reflect.String:
 			text := f.String()
 			if now := clean(text); now != text {
 				set(i, reflect.ValueOf(now))
 			}
-		case reflect.Struct:
+		case f.Kind() == reflect.Struct:
 			set(i, redacted(f, clean))
+		case f.Type().Elem().Kind() == reflect.Struct:
+			set(i, redactedAll(f, clean))
 		default:
 			set(i, reflect.ValueOf(cleanAll(f.Interface().([]string), clean)))
 		}
 	}
 	return cleaned
+}
+
+func redactedAll(given reflect.Value, clean func(string) string) reflect.Value {
+	all := reflect.MakeSlice(given.Type(), given.Len(), given.Len())
+	for i := range given.Len() {
+		all.Index(i).Set(redacted(given.Index(i), clean))
+	}
+	return all
 }
 
 func cleanAll(texts []string, clean func(string) string) []string {
@@ -52,7 +62,7 @@ func cleanAll(texts []string, clean func(string) string) []string {
 var freeFields sync.Map // of a reflect.Type: []int
 
 // freeTexts are the fields of a kind of event that are tagged as free text. They are strings,
-// lists of strings, and structs with such fields.
+// lists of strings, and structs with such fields or lists of them.
 func freeTexts(t reflect.Type) []int {
 	if known, ok := freeFields.Load(t); ok {
 		return known.([]int)

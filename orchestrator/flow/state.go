@@ -33,6 +33,9 @@ type State struct {
 	Strict   bool         `json:"strict,omitempty"`         // a task that is not ok needs a person at the end
 	Finished int          `json:"finished_steps,omitempty"` // by all runs
 	NotOK    []TaskStatus `json:"not_ok,omitempty"`         // tasks whose last reply was not ok, in the order of these replies
+
+	// The field that form 8 has added.
+	Replanned []string `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
 }
 
 // TaskStatus is the status of a task's last reply.

@@ -17,15 +17,15 @@ type Anomaly struct {
 // nothing.
 type AnomalyFound struct {
 	AttemptRef
-	Anomaly
+	Anomaly `text:"free"`
 }
 
 // RebootTested is the decision about a running attempt that is to be ended: seed 000, "5-Question
 // Reboot Test". It stands in the journal before the agent is ended.
 type RebootTested struct {
 	AttemptRef
-	Anomaly
-	Answers  []Answer `json:"answers"`
+	Anomaly  `text:"free"`
+	Answers  []Answer `json:"answers" text:"free"`
 	Decision Decision `json:"decision"`
 	Text     string   `json:"text" text:"free"` // of the decision, for people and for the next attempt
 }
@@ -34,7 +34,7 @@ type RebootTested struct {
 type Answer struct {
 	Question string `json:"question"`
 	Yes      bool   `json:"yes"`
-	Evidence string `json:"evidence"`
+	Evidence string `json:"evidence" text:"free"`
 }
 
 // Decision is what is done about a hung agent.
@@ -55,6 +55,17 @@ func (AnomalyFound) Kind() string { return "ANOMALY_FOUND" }
 func (RebootTested) Kind() string { return "REBOOT_TESTED" }
 
 func (e AnomalyFound) apply(s *State) error { return s.checkRunning(e, e.AttemptRef) }
+
+// ReplannedTimes is how often the Manager was asked for another plan of a task under these limits.
+func (s *State) ReplannedTimes(task string) int {
+	n := 0
+	for _, t := range s.Replanned {
+		if t == task {
+			n++
+		}
+	}
+	return n
+}
 
 func (e RebootTested) apply(s *State) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
@@ -114,3 +125,11 @@ const stuckPrefix = "STUCK: "
 
 // isStuck says whether a hung agent ended the run, and not a review that is never content.
 func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefix) }
+
+// Why is why the decision is proposed, for a person who has to consent.
+func (e RebootTested) Why() string {
+	if e.Decision == Stuck {
+		return e.Text
+	}
+	return e.Details
+}

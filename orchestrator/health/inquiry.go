@@ -24,13 +24,11 @@ func (q *inquiry) follow(t *Trace) {
 }
 
 // next is what is to be asked now. Questions are few: one in 20 minutes, two an hour, and the urgent one belongs to the first: seed
-// 002, "Anti-Spam Policy".
-func (q *inquiry) next(now time.Time, answer time.Duration) Action {
+// 002, "Anti-Spam Policy". Before an agent is ended it is asked in any case.
+func (q *inquiry) next(now time.Time, answer time.Duration, atLast bool) Action {
 	n := len(q.nudges)
 	switch {
-	case answer <= 0:
-		return Nothing
-	case q.asked.IsZero() && (n > 0 && now.Sub(q.nudges[n-1]) < cooldown || n >= mostInHour && now.Sub(q.nudges[n-mostInHour]) < time.Hour):
+	case q.asked.IsZero() && !atLast && (n > 0 && now.Sub(q.nudges[n-1]) < cooldown || n >= mostInHour && now.Sub(q.nudges[n-mostInHour]) < time.Hour):
 		return Nothing
 	case q.asked.IsZero():
 		return Ask

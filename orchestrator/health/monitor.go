@@ -183,8 +183,8 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 			r.Told = append(r.Told, f)
 		}
 		action := m.actionOn(f, listens)
-		if action == Nothing && listens && isSilence(f) && len(t.Open()) == 0 && m.seen[f.Key()] >= breaches {
-			action = m.inquiry.next(now, m.policy.Answer)
+		if listens && isSilence(f) && len(t.Open()) == 0 && m.seen[f.Key()] >= breaches && !m.inquiry.isUnanswered(now, m.policy.Answer) && m.policy.Answer > 0 {
+			action = m.inquiry.next(now, m.policy.Answer, action == Test) // an agent that would answer is not ended for its silence
 		}
 		if action > r.Action {
 			r.Action, r.On = action, f

@@ -17,6 +17,7 @@ type Case struct {
 	Expected    time.Duration // of the task; 0: not known
 	Took        time.Duration // from the start to the last progress
 	Replans     bool          // the Manager can be asked for another plan
+	Replanned   int           // of this task so far
 	Restarts    int           // of this call so far
 	MaxRestarts int
 	LastHung    string // what the last restart was for
@@ -46,10 +47,14 @@ func Reboot(f Finding, c Case) flow.RebootTested {
 	late, pace := c.isLate()
 	ask("Q4: does it take over twice the expected time?", late, pace)
 	if late {
-		e.Advice = "replan"
-		e.Decision, e.Text = flow.Replan, f.Details+"; "+pace
-		if !c.Replans {
+		e.Advice, e.Decision, e.Text = "replan", flow.Replan, f.Details+"; "+pace
+		switch {
+		case !c.Replans:
 			e.Decision, e.Text = flow.Stuck, e.Text+", and the Manager does not accept anomalies, so that a person has to plan anew"
+		case c.Replanned >= max(1, c.MaxRestarts):
+			e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and the Manager has planned anew %s already", e.Text, times(c.Replanned))
+		default:
+			e.Details = e.Text + "." + advice // all that the Manager is told
 		}
 		return e
 	}
@@ -66,7 +71,7 @@ func Reboot(f Finding, c Case) flow.RebootTested {
 func (c Case) isLate() (yes bool, why string) {
 	switch {
 	case c.Expected == 0:
-		return false, "the task names no expected time"
+		return false, "the task names no expected time, or none that can be read"
 	case c.Took > 2*c.Expected:
 		return true, fmt.Sprintf("it worked for %s, and %s was expected", brief(c.Took), brief(c.Expected))
 	default:

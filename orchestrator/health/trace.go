@@ -67,7 +67,7 @@ func (t *Trace) Print(at time.Time) { t.quiet, t.Activity = t.Activity, at }
 
 // Note notes an event.
 func (t *Trace) Note(e agent.Event) {
-	if e.Kind == agent.Echo {
+	if e.Kind == agent.Echo || e.Kind == agent.Dropped {
 		t.Activity = t.quiet // a program repeats what it is told also where the agent hangs
 		return
 	}

@@ -18,12 +18,12 @@ type input struct {
 	ended   bool   // no text follows: the pipe is closed behind the rest
 }
 
-// send writes a text behind those before it, and with end closes the pipe behind it. It does not wait.
-func (in *input) send(text []byte, end bool) {
+// send writes a text behind those before it, and with end closes the pipe behind it; false: it is closed. It does not wait.
+func (in *input) send(text []byte, end bool) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.ended {
-		return
+		return false
 	}
 	in.ended = end
 	if len(in.rest) == 0 {
@@ -35,6 +35,7 @@ func (in *input) send(text []byte, end bool) {
 		in.writing = true
 		in.wg.Go(in.write)
 	}
+	return true
 }
 
 // write ends when nothing is left to write. A command may end without reading, which breaks the pipe.

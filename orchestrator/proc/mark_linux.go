@@ -68,8 +68,11 @@ func markEnv(env []string, mark Mark) []string {
 
 func formatMark(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
 
-// BearsMark says whether this process was started by a command with the mark.
-func BearsMark(mark Mark) bool { return mark != 0 && hasMark(os.Getpid(), mark) }
+// IsMarked says whether this process was started by a command, of whatever kanban-run.
+func IsMarked() bool {
+	self := os.Getpid()
+	return readMarkVariable(self) != "" || slices.ContainsFunc(readMarkLimits(self), func(limit uint64) bool { return limit>>62 == 1 })
+}
 
 // hasMark finds the mark in the limits or in the environment of a process.
 func hasMark(pid int, mark Mark) bool {

@@ -93,8 +93,8 @@ func (p *Process) Kill() {
 	p.kill()
 }
 
-// Send writes a text to the standard input, if Spec.KeepInput has kept it open. It does not wait.
-func (p *Process) Send(text []byte) { p.streams.input.send(text, false) }
+// Send writes a text to the standard input, if Spec.KeepInput has kept it open; false: it is closed. It does not wait.
+func (p *Process) Send(text []byte) bool { return p.streams.input.send(text, false) }
 
 // CloseInput closes the standard input behind what was sent. It does not wait.
 func (p *Process) CloseInput() { p.streams.input.send(nil, true) }

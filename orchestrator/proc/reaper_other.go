@@ -53,5 +53,5 @@ func (c *child) sweep() error { return nil }
 // EndMarked does nothing: this system has no place for a mark.
 func EndMarked(Mark) error { return nil }
 
-// BearsMark is always false: only Linux has marks.
-func BearsMark(Mark) bool { return false }
+// IsMarked is always false: only Linux has marks.
+func IsMarked() bool { return false }

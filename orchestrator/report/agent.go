@@ -14,7 +14,7 @@ import (
 // what the agent's program prints for people.
 func isTold(e agent.Event) bool {
 	switch e.Kind {
-	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread, agent.Heard, agent.Answered, agent.Echo: // the journal tells of messages
+	case agent.Writing, agent.Heartbeat, agent.Printed, agent.Unread, agent.Heard, agent.Answered, agent.Echo, agent.Dropped: // the journal tells of messages
 		return false
 	default:
 		return true

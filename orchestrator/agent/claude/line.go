@@ -42,6 +42,7 @@ type line struct {
 type response struct {
 	Subtype string `json:"subtype"`
 	ID      string `json:"request_id"`
+	Error   string `json:"error"`
 	Answer  struct {
 		Text      string `json:"response"`
 		Synthetic bool   `json:"synthetic"` // the model called a tool in place of an answer

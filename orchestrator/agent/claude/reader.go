@@ -290,21 +290,27 @@ func (r *reader) result(l *line) {
 // onLifecycle follows a message. One that claude took behind the result has a turn of its own.
 func (r *reader) onLifecycle(l *line) {
 	e := agent.Event{Kind: agent.Echo, ID: agent.Clip(l.Command, maxName)}
-	if l.State == "started" {
+	switch sent := r.host.Told == nil || r.host.Told(e.ID); {
+	case l.State != "started" || !sent:
+	case r.last == nil:
 		e.Kind = agent.Heard
-		r.told = r.last != nil
+	default:
+		r.told = true
+		e.Kind, e.Text = agent.Dropped, "it came behind the reply"
 	}
 	r.emit(e)
 }
 
 // onResponse reports the answer to a question. Other requests have none.
 func (r *reader) onResponse(answer response) {
-	e := agent.Event{Kind: agent.Echo, ID: agent.Clip(answer.ID, maxName), Text: agent.Clip(answer.Answer.Text, maxText)}
-	if answer.Answer.Synthetic {
-		e.Text = ""
-	}
-	if answer.Subtype == "success" && e.Text != "" {
-		e.Kind = agent.Answered
+	e := agent.Event{Kind: agent.Answered, ID: agent.Clip(answer.ID, maxName), Text: agent.Clip(answer.Answer.Text, maxText)}
+	switch {
+	case r.host.Told != nil && !r.host.Told(e.ID):
+		e.Kind, e.Text = agent.Echo, ""
+	case answer.Subtype == "error":
+		e.Kind, e.Text = agent.Dropped, "its program refuses it: "+agent.Clip(answer.Error, maxName)
+	case answer.Answer.Synthetic || e.Text == "":
+		e.Text = "(no words)"
 	}
 	r.emit(e)
 }
