@@ -140,7 +140,9 @@ func (r *run) decide(c *call, a *attempt.Attempt, w *watch, e flow.RebootTested)
 	}
 	if w.asked.IsZero() {
 		w.asked, w.test = r.Now(), e
-		return r.ledger.Record(flow.ConsentAsked{AttemptRef: c.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
+		err := r.ledger.Record(flow.ConsentAsked{AttemptRef: c.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
+		failpoint.At("consent-asked")
+		return err
 	}
 	if limit := w.policy.Consent; limit == 0 || r.Now().Sub(w.asked) < limit {
 		return nil

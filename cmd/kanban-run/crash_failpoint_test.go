@@ -41,6 +41,7 @@ func places() []place {
 		{name: "intent-durable"},
 		{name: "agent-gone"},
 		{name: "hung-decided", scene: hungAgent},
+		{name: "consent-asked", scene: personAsked},
 		{name: "reply-noted"},
 		{name: "board-intent"},
 		{name: "board-written"},
@@ -219,6 +220,12 @@ func deafAgent(_ *testing.T, s *site) {
 func hungAgent(_ *testing.T, s *site) {
 	s.env = append(s.env, "CRASH_HUNG=Implementor tasks/1.md", "KANBAN_RUN_WATCH_SILENT_AGENTS=act", "KANBAN_RUN_WATCH_FREQUENCY=100ms",
 		"KANBAN_RUN_WATCH_GRACE=0", "KANBAN_RUN_WATCH_IDLE_WARNING=1s", "KANBAN_RUN_WATCH_IDLE_TIMEOUT=2s")
+}
+
+// personAsked has a person decide about that agent.
+func personAsked(t *testing.T, s *site) {
+	hungAgent(t, s)
+	s.env = append(s.env, "KANBAN_RUN_WATCH_COORDINATOR=person")
 }
 
 // interruptAtWork sends SIGINT to the guardian when the first agent is at work.
