@@ -84,6 +84,9 @@ func (r *run) checkAgent(c *call, a *attempt.Attempt, w *watch) error {
 // recordFindings journals what the check has found and what is to be told now.
 func (r *run) recordFindings(c *call, a *attempt.Attempt, report health.Report) error {
 	var errs []error
+	if report.Recovered {
+		errs = append(errs, r.ledger.Record(flow.Recovered{AttemptRef: c.AttemptRef, Text: health.Recovery(c.Task)}))
+	}
 	for _, f := range report.Told {
 		found := flow.AnomalyFound{AttemptRef: c.AttemptRef, Anomaly: health.Describe(f)}
 		if report.On.Key() == f.Key() {

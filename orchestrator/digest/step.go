@@ -60,6 +60,8 @@ func noteOf(e flow.Event) string {
 		return fmt.Sprintf("%s: %s: %s", e.Role, e.Check, e.Details)
 	case flow.RebootTested:
 		return fmt.Sprintf("%s was ended (%s): %s", e.Role, e.Decision, e.Details)
+	case flow.Recovered:
+		return e.Role + " is moving again"
 	case flow.IdleBreach:
 		return fmt.Sprintf("%s: %s: %s", e.Role, e.Kind(), e.Text)
 	case flow.ReviewBreach:

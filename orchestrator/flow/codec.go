@@ -20,6 +20,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"ATTEMPT_STOPPED":         decoderOf[AttemptStopped](),
 	"ANOMALY_FOUND":           decoderOf[AnomalyFound](),
 	"REBOOT_TESTED":           decoderOf[RebootTested](),
+	"RECOVERED":               decoderOf[Recovered](),
 	"IDLE_BREACH":             decoderOf[IdleBreach](),
 	"REVIEW_SLA_BREACH":       decoderOf[ReviewBreach](),
 	"CONSENT_ASKED":           decoderOf[ConsentAsked](),

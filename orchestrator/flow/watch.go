@@ -20,6 +20,13 @@ type AnomalyFound struct {
 	Anomaly `text:"free"`
 }
 
+// Recovered says that the running attempt gets on again, of which an anomaly was told: seed 002, "Recovery confirmation". It changes
+// nothing.
+type Recovered struct {
+	AttemptRef
+	Text string `json:"text" text:"free"`
+}
+
 // RebootTested is the decision about a running attempt that is to be ended: seed 000, "5-Question
 // Reboot Test". It stands in the journal before the agent is ended.
 type RebootTested struct {
@@ -53,6 +60,11 @@ func (AnomalyFound) Kind() string { return "ANOMALY_FOUND" }
 
 // Kind is the record's type in the journal.
 func (RebootTested) Kind() string { return "REBOOT_TESTED" }
+
+// Kind is the record's type in the journal.
+func (Recovered) Kind() string { return "RECOVERED" }
+
+func (e Recovered) apply(s *State) error { return s.checkRunning(e, e.AttemptRef) }
 
 func (e AnomalyFound) apply(s *State) error { return s.checkRunning(e, e.AttemptRef) }
 

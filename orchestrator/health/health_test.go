@@ -308,6 +308,35 @@ func TestFewWarnings(t *testing.T) {
 	}
 }
 
+// TestRecovery is seed 002, "Recovery confirmation": that an agent gets on again is told once, and only where its silence was told.
+func TestRecovery(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		events []event
+		want   string
+	}{
+		{"at work", []event{{0, session}, {8 * minute, text}, {9 * minute, text}}, ""},
+		{"silent for a while", []event{{0, session}, {11 * minute, text}, {12 * minute, text}}, "11m0s"},
+		{"errors", []event{{0, session}, {8 * minute, retry}, {8 * minute, retry}, {8 * minute, retry}, {8*minute + second, text}}, ""},
+		{"a heartbeat is no progress", []event{{0, session}, {11 * minute, agent.Event{Kind: agent.Heartbeat}}}, ""},
+	} {
+		m, trace := health.NewMonitor(start, patient, full), health.NewTrace(start)
+		var got []string
+		for at := patient.Frequency; at <= 14*minute; at += patient.Frequency {
+			for ; len(tt.events) > 0 && tt.events[0].at <= at; tt.events = tt.events[1:] {
+				tt.events[0].Time = start.Add(tt.events[0].at)
+				trace.Note(tt.events[0].Event)
+			}
+			if m.Check(start.Add(at), trace, nil, false).Recovered {
+				got = append(got, fmt.Sprint(at))
+			}
+		}
+		if all := strings.Join(got, ", "); all != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, all, tt.want)
+		}
+	}
+}
+
 // TestErrors: errors count in a row, and one success resets them. The same call with the same result five times is an error.
 func TestErrors(t *testing.T) {
 	call := func(n int, failed bool, sum uint32) []event {

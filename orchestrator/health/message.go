@@ -21,6 +21,11 @@ func HealthCheck(f Finding, task string, urgent bool) flow.Content {
 	return c
 }
 
+// Recovery confirms that a task gets on again: seed 002, "Ping / Nudge Templates".
+func Recovery(task string) string {
+	return fmt.Sprintf("Thanks, task #%s is moving again. I updated state and cleared idle alert.", task)
+}
+
 // AssistOffer offers help to an agent whose calls fail again and again in the same way: seed 000, "协助提供".
 func AssistOffer(obstacle, task string) flow.Content {
 	return flow.Content{Assistance: "guidance", Details: fmt.Sprintf("%s. Try another way. For task #%s, what unblocks you fastest: missing context, "+

@@ -76,6 +76,8 @@ type Report struct {
 
 	Stage Stage // that is reached now; zero: none is new
 
+	Recovered bool // what was told of the agent's silence is over
+
 	Status string    // seed 000's: working, idle or blocked
 	Last   time.Time // the last sign of the agent; its start before the first
 }
@@ -128,8 +130,9 @@ type Monitor struct {
 	killed  string    // and of the one whose were killed
 	since   time.Time // of the last progress
 	inquiry inquiry
-	stage   int // that was told of, in this time without progress
-	breach  int // that the last check has found
+	alert   bool // it was told that the agent gets nowhere, and it still does
+	stage   int  // that was told of, in this time without progress
+	breach  int  // that the last check has found
 }
 
 // Stage is a stage that an agent without progress has reached.
@@ -163,12 +166,14 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 		return Report{}
 	}
 	m.last = now
+	recovered := false
 	if t.Progress.After(m.since) {
+		recovered = m.alert
 		m.since = t.Progress
 		clear(m.told)
-		m.stage, m.breach = 0, 0
+		m.stage, m.breach, m.alert = 0, 0, false
 	}
-	r := Report{Status: status(t), Last: t.Activity, Findings: Assess(now, m.from, t, m.evidence(u), m.signals, m.policy)}
+	r := Report{Recovered: recovered, Status: status(t), Last: t.Activity, Findings: Assess(now, m.from, t, m.evidence(u), m.signals, m.policy)}
 	m.count(r.Findings)
 	m.inquiry.follow(t)
 	for i := range r.Findings {
@@ -195,6 +200,7 @@ func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report 
 	}
 	m.note(now, r)
 	r.Stage = m.nextStage(now, t)
+	m.alert = m.alert || r.Stage.Number > 0 || slices.ContainsFunc(r.Told, func(f Finding) bool { return f.Check != Errors && f.Check != LeftOver })
 	return r
 }
 

@@ -42,6 +42,8 @@ func describe(e flow.Event) []line {
 		return describeAnomaly(e)
 	case flow.RebootTested:
 		return describeReboot(e)
+	case flow.Recovered:
+		return []line{{calm, fmt.Sprintf("step %d: %s is moving again", e.Step, Player(e.AttemptRef))}}
 	case flow.IdleBreach:
 		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
 	case flow.ReviewBreach:

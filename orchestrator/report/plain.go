@@ -125,6 +125,8 @@ func StepOf(e flow.Event) int {
 		return e.Step
 	case flow.RebootTested:
 		return e.Step
+	case flow.Recovered:
+		return e.Step
 	case flow.IdleBreach:
 		return e.Step
 	case flow.ReviewBreach:
