@@ -297,7 +297,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 		out.Stdout = a.out.String()
 	}
 	hung := exit.Stopped && a.ended && !a.stopped
-	if hung && a.watch.isFinished() {
+	if (hung || exit.TimedOut) && a.watch.isFinished() {
 		exit = proc.Exit{Duration: exit.Duration} // our own signal is no failure of the agent
 		out.Exit, hung = exit, false
 	}
