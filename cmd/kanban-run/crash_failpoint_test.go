@@ -153,7 +153,7 @@ func (p place) killOnce(t *testing.T, binary, failpoint string) (killed bool) {
 	}
 	code := run.wait()
 	killed = code == 128+int(syscall.SIGKILL)
-	if !killed && code != exitComplete && code != exitInterrupted {
+	if !killed && code != exitComplete && code != exitInterrupted && code != exitNeedsPerson {
 		t.Fatalf("%s: exit code %d\n%s", failpoint, code, s.story())
 	}
 	s.settle(whomItKilled(failpoint), then)
@@ -222,10 +222,10 @@ func hungAgent(_ *testing.T, s *site) {
 		"KANBAN_RUN_WATCH_GRACE=0", "KANBAN_RUN_WATCH_IDLE_WARNING=1s", "KANBAN_RUN_WATCH_IDLE_TIMEOUT=2s")
 }
 
-// personAsked has a person decide about that agent.
+// personAsked has a person decide about that agent, who is not there: a run that is not killed needs one.
 func personAsked(t *testing.T, s *site) {
 	hungAgent(t, s)
-	s.env = append(s.env, "KANBAN_RUN_WATCH_COORDINATOR=person")
+	s.env = append(s.env, "KANBAN_RUN_WATCH_COORDINATOR=person", "KANBAN_RUN_WATCH_CONSENT=1s")
 }
 
 // interruptAtWork sends SIGINT to the guardian when the first agent is at work.
