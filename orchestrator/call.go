@@ -37,7 +37,7 @@ type call struct {
 	began     time.Time
 }
 
-// maxSigns bounds the signs of an agent that wait to be journaled; those beyond are dropped.
+// maxSigns bounds the signs of an agent that can be told something, which wait to be journaled; those beyond are dropped.
 const maxSigns = 64
 
 // prepareCall makes an attempt ready to start. It journals nothing but the beginning of a step.
@@ -65,7 +65,7 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 	if e.GoesOn && (!player.Resumes || step.GoesOn.Adapter != player.Adapter.Name()) {
 		e = step.Afresh()
 	}
-	c := &call{Spawn: e, player: player, reviewing: b.InReview(), signs: make(chan agent.Event, maxSigns)}
+	c := &call{Spawn: e, player: player, reviewing: b.InReview()}
 	c.intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: player.Adapter.Name(), Command: player.Shown, From: e.From, Fork: e.Fork,
 		Resumes: player.Resumes, GoesOn: e.GoesOn}
 	if e.Call == flow.TaskCall && !r.DryRun {
@@ -246,6 +246,10 @@ func (r *run) setSpec(c *call) error {
 		return &failure.Invalid{Err: err}
 	}
 	c.intent.Digest = inv.Digest()
+	c.signs = make(chan agent.Event, 1) // an agent names its session once
+	if inv.Listens {
+		c.signs = make(chan agent.Event, maxSigns)
+	}
 	inv.Mark, inv.MaxOutput = agent.ParseMark(r.ledger.State().Step.Mark), r.MaxOutput
 	stdout, stderr := r.dir.NewStream(string(c.Call), rundir.Stdout), r.dir.NewStream(string(c.Call), rundir.Stderr)
 	c.streams = []*rundir.Stream{stdout, stderr}

@@ -21,8 +21,8 @@ type watch struct {
 	ticker  *time.Ticker     // nil: nothing is watched
 	C       <-chan time.Time // is nil where nothing is watched, or the agent is to end
 
-	asked time.Time         // since then a person is asked for consent; zero: no question is open
-	test  flow.RebootTested // that the question is about
+	asked time.Time          // since then a person is asked for consent; zero: no question is open
+	test  *flow.RebootTested // that the question is about
 }
 
 // stop ends the watch. It may be called twice.
@@ -142,7 +142,7 @@ func (r *run) decide(c *call, a *attempt.Attempt, w *watch, e flow.RebootTested)
 		return r.endHung(a, w, e)
 	}
 	if w.asked.IsZero() {
-		w.asked, w.test = r.Now(), e
+		w.asked, w.test = r.Now(), &e
 		err := r.ledger.Record(flow.ConsentAsked{AttemptRef: c.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
 		failpoint.At("consent-asked")
 		return err
@@ -174,7 +174,7 @@ func (r *run) answerConsent(c *call, a *attempt.Attempt, w *watch, m inbox.Messa
 		w.monitor.Restart(r.Now())
 		return err
 	}
-	e := w.test
+	e := *w.test
 	if e.Decision == flow.Stuck { // a person knows better
 		e.Decision, e.Text = flow.Restart, "The watch ended your program: "+e.Details+"."
 	}
