@@ -31,9 +31,9 @@ type call struct {
 	spec      attempt.Call
 	streams   []*rundir.Stream
 	events    *rundir.Events
-	signs     chan agent.Event // of the agent that are journaled: its session, and what becomes of messages
-	reviewing bool             // the board is in a phase of reviews
-	unheard   []string         // IDs of messages that the agent has not got yet
+	signs     chan agent.Event   // of the agent that are journaled: its session, and what becomes of messages
+	reviewing bool               // the board is in a phase of reviews
+	unheard   []flow.MessageSent // that the agent has not got, or answered, yet
 	began     time.Time
 }
 

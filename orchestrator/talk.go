@@ -44,7 +44,7 @@ func (r *run) deliver(c *call, a *attempt.Attempt, w *watch) error {
 		m.Text = r.Redactor.String(m.Text)
 		switch {
 		case m.Step != c.Step:
-			errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
+			errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Type: flow.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
 		case m.Choice != "":
 			errs = append(errs, r.answerConsent(c, a, w, m))
 		default:
@@ -64,7 +64,7 @@ const (
 // send journals a message to the agent, and then sends it; or why it cannot be sent.
 func (r *run) send(c *call, a *attempt.Attempt, m flow.MessageSent) error {
 	m.AttemptRef = c.AttemptRef
-	lost := flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: "it cannot take one now", Text: m.Content.String()}
+	lost := flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Type: m.Type, Reason: "it cannot take one now", Text: m.Content.String()}
 	if !c.spec.Invocation.Listens {
 		lost.Reason = fmt.Sprintf("%s agents cannot be told anything while they work", c.player.Adapter.Name())
 		return r.ledger.Record(lost)
@@ -85,7 +85,7 @@ func (r *run) send(c *call, a *attempt.Attempt, m flow.MessageSent) error {
 		lost.Text = ""
 		return r.ledger.Record(lost)
 	}
-	c.unheard = append(c.unheard, m.ID)
+	c.unheard = append(c.unheard, m)
 	return nil
 }
 
@@ -108,13 +108,14 @@ func (r *run) recordSign(c *call, e agent.Event) error {
 	if e.Kind == agent.Session {
 		return r.ledger.Record(flow.SessionNamed{AttemptRef: c.AttemptRef, Session: e.ID})
 	}
-	i := slices.Index(c.unheard, e.ID)
+	i := slices.IndexFunc(c.unheard, func(m flow.MessageSent) bool { return m.ID == e.ID })
 	if i < 0 {
 		return nil
 	}
+	m := c.unheard[i]
 	c.unheard = slices.Delete(c.unheard, i, i+1)
 	if e.Kind == agent.Dropped {
-		return r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: e.ID, Reason: e.Text})
+		return r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: e.ID, Type: m.Type, Reason: e.Text})
 	}
 	return r.ledger.Record(flow.MessageHeard{AttemptRef: c.AttemptRef, ID: e.ID, Answer: clip(e.Text)})
 }
@@ -127,8 +128,8 @@ func (r *run) endTalk(c *call) error {
 			errs = append(errs, r.recordSign(c, sign))
 		}
 	}
-	for _, id := range c.unheard {
-		errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: id, Reason: "its work ended before"}))
+	for _, m := range c.unheard {
+		errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Type: m.Type, Reason: "its work ended before"}))
 	}
 	c.unheard = nil
 	return errors.Join(errs...)
@@ -158,7 +159,7 @@ func (r *run) forgetMessage(id string) {
 func (r *run) closeTalk() error {
 	var errs []error
 	for _, m := range r.unheard {
-		errs = append(errs, r.ledger.Append(flow.MessageLost{AttemptRef: m.AttemptRef, ID: m.ID, Reason: "the run died, and may have sent it"}))
+		errs = append(errs, r.ledger.Append(flow.MessageLost{AttemptRef: m.AttemptRef, ID: m.ID, Type: m.Type, Reason: "the run died, and may have sent it"}))
 	}
 	r.unheard = nil
 	return errors.Join(errs...)

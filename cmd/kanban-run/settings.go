@@ -262,7 +262,7 @@ func configCommand() command {
 				}
 				var errs []error
 				for _, o := range r.origins {
-					errs = append(errs, t.stdout.Printf("%-18s %-20s  %s\n", o.Name, o.Value, o.Source))
+					errs = append(errs, t.stdout.Printf("%-25s %-20s  %s\n", o.Name, o.Value, o.Source))
 				}
 				return exitComplete, errors.Join(errs...)
 			}

@@ -78,6 +78,9 @@ func noteOf(e flow.Event) string {
 		}
 		return fmt.Sprintf("%s answered: %s", e.Role, e.Answer)
 	case flow.MessageLost:
+		if e.Type == flow.HealthCheck {
+			return fmt.Sprintf("%s has not answered: %s", e.Role, e.Reason)
+		}
 		return fmt.Sprintf("%s has not got a message: %s", e.Role, e.Reason)
 	case flow.StateDiverged:
 		return e.Text

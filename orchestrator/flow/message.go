@@ -43,12 +43,13 @@ type MessageHeard struct {
 	Answer string `json:"answer,omitempty" text:"free"`
 }
 
-// MessageLost says that the agent never got a message.
+// MessageLost says that the agent never got a message, or has not answered a question.
 type MessageLost struct {
 	AttemptRef
-	ID     string `json:"id"`
-	Reason string `json:"reason" text:"free"`
-	Text   string `json:"text,omitempty" text:"free"` // of a message that was never sent
+	ID     string      `json:"id"`
+	Type   MessageType `json:"type,omitempty"`
+	Reason string      `json:"reason" text:"free"`
+	Text   string      `json:"text,omitempty" text:"free"` // of a message that was never sent
 }
 
 // Kind is the record's type in the journal.

@@ -29,7 +29,11 @@ func heardText(e flow.MessageHeard) string {
 }
 
 func lostText(e flow.MessageLost) string {
-	text := fmt.Sprintf("%s has not got the message: %s", Player(e.AttemptRef), e.Reason)
+	what := "got the message"
+	if e.Type == flow.HealthCheck {
+		what = "answered"
+	}
+	text := fmt.Sprintf("%s has not %s: %s", Player(e.AttemptRef), what, e.Reason)
 	if e.Text != "" {
 		text += ": " + brief(e.Text)
 	}
