@@ -131,6 +131,9 @@ they used, what they said, and the retries of their providers.`,
 				if *verify {
 					return verifyJournal(t, args[0], *asJSON)
 				}
+				if err := checkStep(args[0], *step, *follow); err != nil {
+					return 0, err
+				}
 				log := report.NewLog(t.stdout)
 				log.Verbose, log.Failed, log.Step = *verbose, *failed, *step
 				var show report.Watcher = log
@@ -144,6 +147,18 @@ they used, what they said, and the retries of their providers.`,
 			}
 		},
 	}
+}
+
+// checkStep refuses a step that the board has not, unless it may still come.
+func checkStep(board string, step int, follow bool) error {
+	if step == 0 || step > 0 && follow {
+		return nil
+	}
+	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })
+	if err == nil && (step < 0 || step > h.State.LastStep) {
+		err = &usageError{text: fmt.Sprintf("log: %s has no step %d; the last one is step %d", board, step, h.State.LastStep), hint: "kanban-run log " + report.Quote(board) + " shows all"}
+	}
+	return err
 }
 
 // pollInterval is the time between two looks of log --follow.
