@@ -38,7 +38,7 @@
 // cycle, and the core knows no screen: a [ledger.Observer] is told what was committed.
 //
 //	cmd/kanban-run ─► everything
-//	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go
+//	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go; watch.go and talk.go while an agent works
 //	orchestrator   ─► attempt ─► health ─► agent                           what an agent does, and what it waits for
 //	orchestrator   ─► inbox                                                what an agent is told meanwhile
 //	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one

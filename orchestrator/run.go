@@ -169,7 +169,7 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 	r.slots.release()
 	defer r.slots.acquire()
-	draw, watch, post := r.drawTimer(), r.startWatch(c), time.NewTimer(postDelay)
+	draw, watch, post := r.drawTimer(), r.startWatch(c, a), time.NewTimer(postDelay)
 	defer draw.Stop()
 	defer post.Stop()
 	defer watch.stop()
@@ -180,14 +180,14 @@ func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 		case <-draw.C:
 			err = errors.Join(err, r.withSlot(r.ledger.DrawState))
 		case <-watch.C:
-			err = errors.Join(err, r.withSlot(func() error { return r.checkAgent(c, a, watch) }))
+			err = errors.Join(err, r.withSlot(watch.check))
 		case sign := <-c.signs:
 			err = errors.Join(err, r.withSlot(func() error { return r.recordSign(c, sign) }))
 		case <-post.C:
 			r.openInbox()
-			err = errors.Join(err, r.withSlot(func() error { return r.deliver(c, a, watch) }))
+			err = errors.Join(err, r.withSlot(watch.deliver))
 		case <-r.inbox:
-			err = errors.Join(err, r.withSlot(func() error { return r.deliver(c, a, watch) }))
+			err = errors.Join(err, r.withSlot(watch.deliver))
 		case <-stop:
 			a.Stop()
 			stop = nil

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
@@ -35,20 +34,20 @@ func forgetInbox(mail *inbox.Watcher, dir rundir.Dir) func() error {
 }
 
 // deliver passes on what was left in the inbox.
-func (r *run) deliver(c *call, a *attempt.Attempt, w *watch) error {
-	if r.DryRun {
+func (w *watch) deliver() error {
+	if w.run.DryRun {
 		return nil
 	}
 	var errs []error
-	for _, m := range inbox.Take(r.dir.Inbox()) {
-		m.Text = r.Redactor.String(m.Text)
+	for _, m := range inbox.Take(w.run.dir.Inbox()) {
+		m.Text = w.run.Redactor.String(m.Text)
 		switch {
-		case m.Step != c.Step:
-			errs = append(errs, r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Type: flow.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
+		case m.Step != w.call.Step:
+			errs = append(errs, w.run.ledger.Record(flow.MessageLost{AttemptRef: w.call.AttemptRef, ID: m.ID, Type: flow.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
 		case m.Choice != "":
-			errs = append(errs, r.answerConsent(c, a, w, m))
+			errs = append(errs, w.answerConsent(m))
 		default:
-			errs = append(errs, r.send(c, a, flow.MessageSent{ID: m.ID, Type: flow.Tell, Content: flow.Content{Text: m.Text}}))
+			errs = append(errs, w.send(flow.MessageSent{ID: m.ID, Type: flow.Tell, Content: flow.Content{Text: m.Text}}))
 		}
 	}
 	return errors.Join(errs...)
@@ -62,45 +61,45 @@ const (
 )
 
 // send journals a message to the agent, and then sends it; or why it cannot be sent.
-func (r *run) send(c *call, a *attempt.Attempt, m flow.MessageSent) error {
-	m.AttemptRef = c.AttemptRef
-	lost := flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Type: m.Type, Reason: "it cannot take one now", Text: m.Content.String()}
-	if !c.spec.Invocation.Listens {
-		lost.Reason = fmt.Sprintf("%s agents cannot be told anything while they work", c.player.Adapter.Name())
-		return r.ledger.Record(lost)
+func (w *watch) send(m flow.MessageSent) error {
+	m.AttemptRef = w.call.AttemptRef
+	lost := flow.MessageLost{AttemptRef: w.call.AttemptRef, ID: m.ID, Type: m.Type, Reason: "it cannot take one now", Text: m.Content.String()}
+	if !w.call.spec.Invocation.Listens {
+		lost.Reason = fmt.Sprintf("%s agents cannot be told anything while they work", w.call.player.Adapter.Name())
+		return w.run.ledger.Record(lost)
 	}
-	if err := r.ledger.Record(m); err != nil {
+	if err := w.run.ledger.Record(m); err != nil {
 		return err
 	}
 	sent := false
 	switch m.Type {
 	case flow.HealthCheck:
-		sent = a.Ask(m.ID, m.Content.Question)
+		sent = w.agent.Ask(m.ID, m.Content.Question)
 	case flow.AssistOffer:
-		sent = a.Tell(m.ID, offered+m.Content.Details+goOn)
+		sent = w.agent.Tell(m.ID, offered+m.Content.Details+goOn)
 	case flow.Tell:
-		sent = a.Tell(m.ID, toldBefore+m.Content.Text+goOn)
+		sent = w.agent.Tell(m.ID, toldBefore+m.Content.Text+goOn)
 	}
 	if !sent {
 		lost.Text = ""
-		return r.ledger.Record(lost)
+		return w.run.ledger.Record(lost)
 	}
-	c.unheard = append(c.unheard, m)
+	w.call.unheard = append(w.call.unheard, m)
 	return nil
 }
 
 // ask asks a silent agent for a sign.
-func (r *run) ask(c *call, a *attempt.Attempt, f health.Finding, urgent bool) error {
-	return r.send(c, a, flow.MessageSent{ID: agent.NewMessageID(), Type: flow.HealthCheck, Urgent: urgent, Content: health.HealthCheck(f, c.Task, urgent)})
+func (w *watch) ask(f health.Finding, urgent bool) error {
+	return w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.HealthCheck, Urgent: urgent, Content: health.HealthCheck(f, w.call.Task, urgent)})
 }
 
 // offerHelp tells an agent what fails again and again, if the same thing does.
-func (r *run) offerHelp(c *call, a *attempt.Attempt) error {
-	obstacle := a.Obstacle()
-	if obstacle == "" || !c.spec.Invocation.Listens {
+func (w *watch) offerHelp() error {
+	obstacle := w.agent.Obstacle()
+	if obstacle == "" || !w.call.spec.Invocation.Listens {
 		return nil
 	}
-	return r.send(c, a, flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer, Content: health.AssistOffer(obstacle, c.Task)})
+	return w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer, Content: health.AssistOffer(obstacle, w.call.Task)})
 }
 
 // recordSign journals the agent's session, or what became of a message.

@@ -15,6 +15,10 @@ import (
 
 // watch looks at one running agent in regular intervals: seed 000, "检查流程".
 type watch struct {
+	run   *run
+	call  *call
+	agent *attempt.Attempt
+
 	policy  health.Policy
 	tuned   bool // the task's own settings are looked at
 	monitor *health.Monitor
@@ -33,32 +37,35 @@ func (w *watch) stop() {
 	w.C = nil
 }
 
-// startWatch watches the agent of a call, unless the policy watches nothing.
-func (r *run) startWatch(c *call) *watch {
+// startWatch watches the agent of a call. If the policy watches nothing, it only passes messages on.
+func (r *run) startWatch(c *call, a *attempt.Attempt) *watch {
+	w := &watch{run: r, call: c, agent: a}
 	p := c.player.Policy(c.reviewing)
 	if c.Call.IsReview() {
 		p = c.player.ReviewPolicy()
 	}
 	if p.Off() || r.DryRun {
-		return &watch{}
+		return w
 	}
-	ticker := time.NewTicker(max(p.Frequency, time.Millisecond))
-	return &watch{policy: p, monitor: health.NewMonitor(r.Now(), p, c.player.Adapter.Tool().Signals), ticker: ticker, C: ticker.C}
+	w.policy, w.monitor = p, health.NewMonitor(r.Now(), p, c.player.Adapter.Tool().Signals)
+	w.ticker = time.NewTicker(p.Frequency)
+	w.C = w.ticker.C
+	return w
 }
 
 // tune has the task's own settings count, from the first look on: most agents have replied by then, and no file is read for them.
-func (r *run) tune(c *call, w *watch) {
+func (w *watch) tune() {
 	if w.tuned {
 		return
 	}
 	w.tuned = true
-	values := r.Workspace.Place.ReadBrief(c.Task).Watch
+	values := w.run.Workspace.Place.ReadBrief(w.call.Task).Watch
 	if len(values) == 0 {
 		return
 	}
-	p, err := c.player.PolicyFor(c.reviewing, c.Task, values)
+	p, err := w.call.player.PolicyFor(w.call.reviewing, w.call.Task, values)
 	if err != nil {
-		r.Observer.Notice(r.Board, err.Error()+"; it is left out")
+		w.run.Observer.Notice(w.run.Board, err.Error()+"; it is left out")
 		return
 	}
 	w.policy = p
@@ -67,136 +74,136 @@ func (r *run) tune(c *call, w *watch) {
 		w.stop()
 		return
 	}
-	w.ticker.Reset(max(p.Frequency, time.Millisecond))
+	w.ticker.Reset(p.Frequency)
 }
 
-// checkAgent looks at the agent, and does what the monitor says. Each decision is journaled before
-// it is acted on.
-func (r *run) checkAgent(c *call, a *attempt.Attempt, w *watch) error {
-	if r.tune(c, w); w.C == nil {
+// check looks at the agent, and does what the monitor says. Each decision is journaled before it is
+// acted on.
+func (w *watch) check() error {
+	if w.tune(); w.C == nil {
 		return nil
 	}
-	report := a.Check(r.Now(), w.monitor)
-	return errors.Join(r.deliver(c, a, w), rundir.ReplaceFile(r.dir.Health(), report.YAML(r.Now(), c.Role)),
-		r.recordFindings(c, a, report), r.recordStage(c, report.Stage), r.act(c, a, w, report))
+	report := w.agent.Check(w.run.Now(), w.monitor)
+	return errors.Join(w.deliver(), rundir.ReplaceFile(w.run.dir.Health(), report.YAML(w.run.Now(), w.call.Role)),
+		w.recordFindings(report), w.recordStage(report.Stage), w.act(report))
 }
 
 // recordFindings journals what the check has found and what is to be told now.
-func (r *run) recordFindings(c *call, a *attempt.Attempt, report health.Report) error {
+func (w *watch) recordFindings(report health.Report) error {
 	var errs []error
 	if report.Recovered {
-		errs = append(errs, r.ledger.Record(flow.Recovered{AttemptRef: c.AttemptRef, Text: health.Recovery(c.Task)}))
+		errs = append(errs, w.run.ledger.Record(flow.Recovered{AttemptRef: w.call.AttemptRef, Text: health.Recovery(w.call.Task)}))
 	}
 	for _, f := range report.Told {
-		found := flow.AnomalyFound{AttemptRef: c.AttemptRef, Anomaly: health.Describe(f)}
+		found := flow.AnomalyFound{AttemptRef: w.call.AttemptRef, Anomaly: health.Describe(f)}
 		if report.On.Key() == f.Key() {
 			found.Action = report.Action.String()
 		}
-		errs = append(errs, r.ledger.Record(found))
+		errs = append(errs, w.run.ledger.Record(found))
 		if f.Check == health.Errors {
-			errs = append(errs, r.offerHelp(c, a))
+			errs = append(errs, w.offerHelp())
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // recordStage journals a stage of an agent without progress.
-func (r *run) recordStage(c *call, s health.Stage) error {
+func (w *watch) recordStage(s health.Stage) error {
 	if s.Number == 0 {
 		return nil
 	}
-	b := s.Describe(c.Task, c.Call.IsReview())
-	if c.Call.IsReview() {
-		return r.ledger.Record(flow.ReviewBreach{AttemptRef: c.AttemptRef, Overdue: b})
+	b := s.Describe(w.call.Task, w.call.Call.IsReview())
+	if w.call.Call.IsReview() {
+		return w.run.ledger.Record(flow.ReviewBreach{AttemptRef: w.call.AttemptRef, Overdue: b})
 	}
-	return r.ledger.Record(flow.IdleBreach{AttemptRef: c.AttemptRef, Overdue: b})
+	return w.run.ledger.Record(flow.IdleBreach{AttemptRef: w.call.AttemptRef, Overdue: b})
 }
 
 // act does what the monitor says about the agent.
-func (r *run) act(c *call, a *attempt.Attempt, w *watch, report health.Report) (err error) {
+func (w *watch) act(report health.Report) (err error) {
 	if !w.asked.IsZero() && report.Last.After(w.asked) {
 		w.asked = time.Time{}
-		err = r.ledger.Record(flow.ConsentGiven{AttemptRef: c.AttemptRef, Choice: flow.ConsentVoid})
+		err = w.run.ledger.Record(flow.ConsentGiven{AttemptRef: w.call.AttemptRef, Choice: flow.ConsentVoid})
 	}
 	switch report.Action {
 	case health.Ask, health.AskAgain:
-		return r.ask(c, a, report.On, report.Action == health.AskAgain)
+		err = errors.Join(err, w.ask(report.On, report.Action == health.AskAgain))
 	case health.EndCall:
-		a.EndCall(report.On.Call.Tool)
+		w.agent.EndCall(report.On.Call.Tool)
 	case health.Resume:
-		a.Continue()
+		w.agent.Continue()
 	case health.TermCall, health.KillCall:
-		a.EndCalls(report.Action == health.KillCall)
+		w.agent.EndCalls(report.Action == health.KillCall)
 	case health.EndOver:
 		w.stop()
-		a.End(w.policy.Graceful)
+		w.agent.End(w.policy.Graceful)
 	case health.Test:
-		return r.decide(c, a, w, r.reboot(c, a, w, report.On))
+		err = errors.Join(err, w.decide(w.reboot(report.On)))
 	}
 	return err
 }
 
 // decide ends a hung agent, as soon as a person has consented where one has to. Without consent in time the run ends.
-func (r *run) decide(c *call, a *attempt.Attempt, w *watch, e flow.RebootTested) error {
+func (w *watch) decide(e flow.RebootTested) error {
 	if !w.policy.Person {
-		return r.endHung(a, w, e)
+		return w.endHung(e)
 	}
 	if w.asked.IsZero() {
-		w.asked, w.test = r.Now(), &e
-		err := r.ledger.Record(flow.ConsentAsked{AttemptRef: c.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
+		w.asked, w.test = w.run.Now(), &e
+		err := w.run.ledger.Record(flow.ConsentAsked{AttemptRef: w.call.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
 		failpoint.At("consent-asked")
 		return err
 	}
-	if limit := w.policy.Consent; limit == 0 || r.Now().Sub(w.asked) < limit {
+	if limit := w.policy.Consent; limit == 0 || w.run.Now().Sub(w.asked) < limit {
 		return nil
 	}
 	e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and no person has consented to end it within %s", e.Details, w.policy.Consent)
-	return r.endHung(a, w, e)
+	return w.endHung(e)
 }
 
-func (r *run) endHung(a *attempt.Attempt, w *watch, e flow.RebootTested) error {
+func (w *watch) endHung(e flow.RebootTested) error {
 	w.stop()
-	err := r.ledger.Record(e)
+	err := w.run.ledger.Record(e)
 	failpoint.At("hung-decided")
-	a.End(w.policy.Graceful)
+	w.agent.End(w.policy.Graceful)
 	return err
 }
 
 // answerConsent does what a person has decided about the agent.
-func (r *run) answerConsent(c *call, a *attempt.Attempt, w *watch, m inbox.Message) error {
+func (w *watch) answerConsent(m inbox.Message) error {
 	choice := flow.ConsentChoice(m.Choice)
 	if w.asked.IsZero() || choice != flow.ConsentRestart && choice != flow.ConsentContinue {
-		return r.ledger.Record(flow.MessageLost{AttemptRef: c.AttemptRef, ID: m.ID, Reason: "no such decision about this agent waits"})
+		return w.run.ledger.Record(flow.MessageLost{AttemptRef: w.call.AttemptRef, ID: m.ID, Reason: "no such decision about this agent waits"})
 	}
 	w.asked = time.Time{}
-	err := r.ledger.Record(flow.ConsentGiven{AttemptRef: c.AttemptRef, ID: m.ID, Choice: choice})
+	err := w.run.ledger.Record(flow.ConsentGiven{AttemptRef: w.call.AttemptRef, ID: m.ID, Choice: choice})
 	if choice == flow.ConsentContinue {
-		w.monitor.Restart(r.Now())
+		w.monitor.Restart(w.run.Now())
 		return err
 	}
 	e := *w.test
 	if e.Decision == flow.Stuck { // a person knows better
 		e.Decision, e.Text = flow.Restart, "The watch ended your program: "+e.Details+"."
 	}
-	return errors.Join(err, r.endHung(a, w, e))
+	return errors.Join(err, w.endHung(e))
 }
 
 // reboot is the reboot test of a hung agent.
-func (r *run) reboot(c *call, a *attempt.Attempt, w *watch, f health.Finding) flow.RebootTested {
-	step := r.ledger.State().Step
-	brief := r.Workspace.Place.ReadBrief(c.Task)
-	if c.Call != flow.TaskCall {
+func (w *watch) reboot(f health.Finding) flow.RebootTested {
+	step := w.run.ledger.State().Step
+	brief := w.run.Workspace.Place.ReadBrief(w.call.Task)
+	if w.call.Call != flow.TaskCall {
 		brief.Expected = 0 // it is about the work on the task
 	}
-	e := health.Reboot(f, health.Case{Task: c.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: a.Obstacle(),
-		Expected: brief.Expected, Took: a.Took(), Replans: c.Call == flow.TaskCall && r.replans(),
-		Replanned: r.ledger.State().ReplannedTimes(c.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung})
-	e.AttemptRef = c.AttemptRef
+	e := health.Reboot(f, health.Case{Task: w.call.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Obstacle(),
+		Expected: brief.Expected, Took: w.agent.Took(), Replans: w.call.Call == flow.TaskCall && w.replans(),
+		Replanned: w.run.ledger.State().ReplannedTimes(w.call.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung})
+	e.AttemptRef = w.call.AttemptRef
 	return e
 }
 
 // replans says whether the Manager can be asked for another plan.
-func (r *run) replans() bool {
-	p, err := r.Player(flow.ManagerRole)
+func (w *watch) replans() bool {
+	p, err := w.run.Player(flow.ManagerRole)
 	return err == nil && p.Role.Anomalies
 }
