@@ -25,16 +25,16 @@ import (
 // call is one attempt: the effect that asks for it, and what its program is started with.
 type call struct {
 	flow.Spawn
-	player    *roster.Player
-	input     contract.Input
-	intent    flow.AttemptStarted
-	spec      attempt.Call
-	streams   []*rundir.Stream
-	events    *rundir.Events
-	signs     chan agent.Event   // of the agent that are journaled: its session, and what becomes of messages
-	reviewing bool               // the board is in a phase of reviews
-	unheard   []flow.MessageSent // that the agent has not got, or answered, yet
-	began     time.Time
+	player  *roster.Player
+	input   contract.Input
+	intent  flow.AttemptStarted
+	spec    attempt.Call
+	streams []*rundir.Stream
+	events  *rundir.Events
+	signs   chan agent.Event // of the agent that are journaled: its session, and what becomes of messages
+	duty    roster.Duty
+	unheard []flow.MessageSent // that the agent has not got, or answered, yet
+	began   time.Time
 }
 
 // maxSigns bounds the signs of an agent that can be told something, which wait to be journaled; those beyond are dropped.
@@ -65,7 +65,13 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 	if e.GoesOn && (!player.Resumes || step.GoesOn.Adapter != player.Adapter.Name()) {
 		e = step.Afresh()
 	}
-	c := &call{Spawn: e, player: player, reviewing: b.InReview()}
+	c := &call{Spawn: e, player: player}
+	switch {
+	case e.Call.IsReview():
+		c.duty = roster.Reviewing
+	case b.InReview():
+		c.duty = roster.ReviewPhase
+	}
 	c.intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: player.Adapter.Name(), Command: player.Shown, From: e.From, Fork: e.Fork,
 		Resumes: player.Resumes, GoesOn: e.GoesOn}
 	if e.Call == flow.TaskCall && !r.DryRun {

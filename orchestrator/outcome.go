@@ -22,9 +22,6 @@ import (
 // everything else at once.
 func (r *run) recordOutcome(c *call, a *attempt.Attempt) error {
 	out, err := a.Outcome()
-	if err := r.endTalk(c); err != nil {
-		return err
-	}
 	e := r.measureAttempt(c, out)
 	switch {
 	case err != nil:

@@ -160,7 +160,8 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 	drawErr := r.waitForAgent(c, a)
 	failpoint.At("agent-gone")
 	r.Workspace.Forget()
-	return errors.Join(r.recordOutcome(c, a), drawErr)
+	talkErr := r.endTalk(c)
+	return errors.Join(r.recordOutcome(c, a), talkErr, drawErr)
 }
 
 // waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills

@@ -40,10 +40,7 @@ func (w *watch) stop() {
 // startWatch watches the agent of a call. If the policy watches nothing, it only passes messages on.
 func (r *run) startWatch(c *call, a *attempt.Attempt) *watch {
 	w := &watch{run: r, call: c, agent: a}
-	p := c.player.Policy(c.reviewing)
-	if c.Call.IsReview() {
-		p = c.player.ReviewPolicy()
-	}
+	p := c.player.Policy(c.duty)
 	if p.Off() || r.DryRun {
 		return w
 	}
@@ -63,7 +60,7 @@ func (w *watch) tune() {
 	if len(values) == 0 {
 		return
 	}
-	p, err := w.call.player.PolicyFor(w.call.reviewing, w.call.Task, values)
+	p, err := w.call.player.PolicyFor(w.call.duty, w.call.Task, values)
 	if err != nil {
 		w.run.Observer.Notice(w.run.Board, err.Error()+"; it is left out")
 		return

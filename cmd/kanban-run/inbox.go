@@ -85,11 +85,14 @@ func (t *terminal) showConsent(board string) (waits bool, err error) {
 	if step == nil || step.Consent == nil {
 		return false, t.stdout.Printf("%s is at work, and waits for no decision\n", board)
 	}
-	name := report.Quote(board)
-	return true, t.stdout.Printf(`%s waits for your consent to %s %s (%s, step %d): %s
-  kanban-run ack %s restart   does it
+	name, does := report.Quote(board), "ends the agent, and starts it again"
+	if step.Consent.Decision == flow.Replan {
+		does = "ends the agent, and has the Manager plan anew"
+	}
+	return true, t.stdout.Printf(`%s waits for your decision about %s (%s, step %d): %s
+  kanban-run ack %s restart   %s
   kanban-run ack %s continue  leaves the agent alone
-`, board, step.Consent.Decision, step.CallRole(), step.Task, step.Number, step.Consent.Text, name, name)
+`, board, step.CallRole(), step.Task, step.Number, step.Consent.Text, name, does, name)
 }
 
 // consent answers what is asked about the agent at work.
@@ -142,35 +145,6 @@ func stepAtWork(board string) (*flow.Step, error) {
 	}
 }
 
-// fate is what became of a message so far.
-type fate struct {
-	sent    *flow.MessageSent
-	heard   *flow.MessageHeard
-	lost    *flow.MessageLost
-	consent *flow.ConsentGiven
-}
-
-func (f *fate) note(id string, e flow.Event) {
-	switch e := e.(type) {
-	case flow.MessageSent:
-		if e.ID == id {
-			f.sent = &e
-		}
-	case flow.MessageHeard:
-		if e.ID == id {
-			f.heard = &e
-		}
-	case flow.MessageLost:
-		if e.ID == id {
-			f.lost = &e
-		}
-	case flow.ConsentGiven:
-		if e.ID == id {
-			f.consent = &e
-		}
-	}
-}
-
 // awaitMessage says what became of a message, at the latest after wait.
 func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, wait time.Duration) error {
 	for end := time.Now().Add(wait); ; time.Sleep(pollInterval / 3) {
@@ -178,22 +152,35 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 		if err != nil {
 			return err
 		}
-		var f fate
-		if _, _, err := inspect.History(board, func(e flow.Entry) error { f.note(m.ID, e.Event); return nil }); err != nil {
+		var last flow.Event // about the message
+		_, _, err = inspect.History(board, func(e flow.Entry) error {
+			if flow.MessageID(e.Event) == m.ID {
+				last = e.Event
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
-		switch late := time.Now().After(end); {
-		case f.lost != nil:
-			return &undeliveredError{f.lost.Reason, ""}
-		case f.consent != nil:
-			return t.stdout.Printf("%s (%s, step %d)\n", report.Consent(*f.consent), f.consent.Task, f.consent.Step)
-		case f.heard != nil:
-			return t.stdout.Printf("%s has it (%s, step %d)\n", report.Player(f.heard.AttemptRef), f.heard.Task, f.heard.Step)
-		case f.sent != nil && late:
-			return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has ended; kanban-run log -f %s tells\n",
-				report.Player(f.sent.AttemptRef), f.sent.Task, f.sent.Step, report.Quote(board))
-		case f.sent == nil && (late || !owned) && inbox.Withdraw(dir.Inbox(), m.ID):
-			return &undeliveredError{"the run did not take it", "look at it with kanban-run status " + report.Quote(board)}
+		late := time.Now().After(end)
+		switch e := last.(type) {
+		case flow.MessageLost:
+			return &undeliveredError{e.Reason, ""}
+		case flow.ConsentGiven:
+			return t.stdout.Printf("%s (%s, step %d)\n", report.Consent(e), e.Task, e.Step)
+		case flow.MessageHeard:
+			return t.stdout.Printf("%s has it (%s, step %d)\n", report.Player(e.AttemptRef), e.Task, e.Step)
+		case flow.MessageSent:
+			if late {
+				return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has ended; kanban-run log -f %s tells\n",
+					report.Player(e.AttemptRef), e.Task, e.Step, report.Quote(board))
+			}
+		default:
+			if (late || !owned) && inbox.Withdraw(dir.Inbox(), m.ID) {
+				return &undeliveredError{"the run did not take it", "look at it with kanban-run status " + report.Quote(board)}
+			}
+		}
+		switch {
 		case !owned:
 			return &undeliveredError{"the run has ended", ""}
 		case late:

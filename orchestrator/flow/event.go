@@ -37,6 +37,9 @@ type AttemptRef struct {
 // Subject is the task.
 func (r AttemptRef) Subject() string { return r.Task }
 
+// About is the attempt that an event is about.
+func (r AttemptRef) About() AttemptRef { return r }
+
 // RunStarted opens a run. After an interrupted run it goes on with that run's counters.
 type RunStarted struct {
 	Board        string   `json:"board" text:"free"`

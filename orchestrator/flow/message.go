@@ -64,3 +64,19 @@ func (MessageLost) Kind() string { return "MESSAGE_LOST" }
 func (e MessageSent) apply(s *State) error  { return s.checkRunning(e, e.AttemptRef) }
 func (e MessageHeard) apply(s *State) error { return s.checkRunning(e, e.AttemptRef) }
 func (e MessageLost) apply(s *State) error  { return s.checkRunning(e, e.AttemptRef) }
+
+// MessageID is the ID of the message that an event is about, or of the person's answer; "": it is about none.
+func MessageID(e Event) string {
+	switch e := e.(type) {
+	case MessageSent:
+		return e.ID
+	case MessageHeard:
+		return e.ID
+	case MessageLost:
+		return e.ID
+	case ConsentGiven:
+		return e.ID
+	default:
+		return ""
+	}
+}

@@ -6,19 +6,19 @@ type Overdue struct {
 	Severity string `json:"severity"` // INFO, WARN or CRITICAL
 	Action   string `json:"action"`   // PING, ESCALATE or REASSIGN_PROPOSAL
 	Millis   int64  `json:"elapsed_millis"`
-	Text     string `json:"text"`
+	Text     string `json:"text" text:"free"`
 }
 
 // IdleBreach is the stage of an agent at work.
 type IdleBreach struct {
 	AttemptRef
-	Overdue
+	Overdue `text:"free"`
 }
 
 // ReviewBreach is the stage of a review, for which the agent waits whose work is reviewed.
 type ReviewBreach struct {
 	AttemptRef
-	Overdue
+	Overdue `text:"free"`
 }
 
 // Kind is the record's type in the journal.

@@ -14,6 +14,7 @@ import (
 var facts = []string{
 	"version", "on_divergence", "withheld", "step", "task", "role", "board_sha256", "mark", "call", "adapter", "digest", "input_sha256", "stored", "tasks_sha256", "current", "status", "next_task", "tasks",
 	"source", "policy", "before_sha256", "after_sha256", "manager", "outcome", "file", "owner", "previous_owner", "owners", "snapshot_hash", "snapshot_hashes", "decision", "path", "choice", "affected_tasks", "until", "id", "type",
+	"anomaly_type", "check", "severity", "tool", "recommendation", "action", "content.reason", "content.assistance_type",
 }
 
 // TestRedacted: every text of every event is a fact or is redacted.
@@ -34,27 +35,38 @@ func TestRedacted(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := Redacted(full, func(text string) string { return strings.ReplaceAll(text, "secret", "hidden") })
-		for i := range v.NumField() {
-			f := v.Type().Field(i)
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if f.Anonymous && reflect.DeepEqual(reflect.ValueOf(got).Field(i).Interface(), v.Field(i).Interface()) {
-				continue // all of an AttemptRef is facts
-			}
-			value := fmt.Sprint(reflect.ValueOf(got).Field(i).Interface())
-			if p, ok := reflect.ValueOf(got).Field(i).Interface().(*string); ok {
-				value = *p
-			}
-			switch fact := slices.Contains(facts, name); {
-			case strings.Contains(value, "hidden") && fact:
-				t.Errorf("%s: %s is a fact and was changed", kind, name)
-			case strings.Contains(value, "secret") && !fact:
-				t.Errorf("%s: %s shows a secret", kind, name)
-			case strings.Count(fmt.Sprint(v.Field(i).Interface()), "secret") != strings.Count(value, "hidden") && !fact && !f.Anonymous:
-				t.Errorf("%s: %s lost its text: %q", kind, name, value)
-			}
-		}
+		checkRedacted(t, kind, "", v, reflect.ValueOf(got))
 		if after, err := json.Marshal(full); err != nil || string(after) != string(before) {
 			t.Errorf("%s: the event itself was changed", kind)
+		}
+	}
+}
+
+// checkRedacted looks at each field, also of structs in it. The name of such a struct stands before those of its fields.
+func checkRedacted(t *testing.T, kind, prefix string, before, got reflect.Value) {
+	t.Helper()
+	for i := range before.NumField() {
+		f := before.Type().Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Type.Kind() == reflect.Struct {
+			if !f.Anonymous {
+				name += "."
+			}
+			checkRedacted(t, kind, prefix+name, before.Field(i), got.Field(i))
+			continue
+		}
+		name = prefix + name
+		value := fmt.Sprint(got.Field(i).Interface())
+		if p, ok := got.Field(i).Interface().(*string); ok {
+			value = *p
+		}
+		switch fact := slices.Contains(facts, name); {
+		case strings.Contains(value, "hidden") && fact:
+			t.Errorf("%s: %s is a fact and was changed", kind, name)
+		case strings.Contains(value, "secret") && !fact:
+			t.Errorf("%s: %s shows a secret", kind, name)
+		case strings.Count(fmt.Sprint(before.Field(i).Interface()), "secret") != strings.Count(value, "hidden") && !fact:
+			t.Errorf("%s: %s lost its text: %q", kind, name, value)
 		}
 	}
 }

@@ -4,13 +4,13 @@ import "strings"
 
 // Anomaly is what the watch found wrong with a running agent: seed 000, "anomaly_report".
 type Anomaly struct {
-	Type     string `json:"anomaly_type"`     // idle, error, timeout or mcp_stuck
-	Check    string `json:"check"`            // the row of the check table
-	Severity string `json:"severity"`         // warning or critical
-	Tool     string `json:"tool,omitempty"`   // whose call it is about
-	Details  string `json:"details"`          // the evidence in words
-	Advice   string `json:"recommendation"`   // continue, assist, restart or replan
-	Action   string `json:"action,omitempty"` // what the runner does about it at once, in words; "" for nothing
+	Type     string `json:"anomaly_type"`        // idle, error, timeout or mcp_stuck
+	Check    string `json:"check"`               // the row of the check table
+	Severity string `json:"severity"`            // warning or critical
+	Tool     string `json:"tool,omitempty"`      // whose call it is about
+	Details  string `json:"details" text:"free"` // the evidence in words
+	Advice   string `json:"recommendation"`      // continue, assist, restart or replan
+	Action   string `json:"action,omitempty"`    // what the runner does about it at once, in words; "" for nothing
 }
 
 // AnomalyFound says that the watch found something wrong with the running attempt. It changes

@@ -78,8 +78,9 @@ func (t *Trace) Note(e agent.Event) {
 	}
 }
 
-// loops says whether an event is a part of a loop: the agent makes the same call again and again, and gets the same result, whatever its
-// model says in between. Another call or another result ends the loop.
+// loops says whether an event is a part of a loop: the agent makes the same call again and again,
+// and gets the same result. A text in between is a part of it; another call or another result ends
+// it.
 func (t *Trace) loops(e agent.Event) bool {
 	switch {
 	case t.same.times < sameCall:

@@ -68,10 +68,10 @@ func markEnv(env []string, mark Mark) []string {
 
 func formatMark(mark Mark) string { return strconv.FormatUint(uint64(mark), 16) }
 
-// IsMarked says whether this process was started by a command, of whatever kanban-run.
+// IsMarked says whether this process was started by a command, of any kanban-run.
 func IsMarked() bool {
 	self := os.Getpid()
-	return readMarkVariable(self) != "" || slices.ContainsFunc(readMarkLimits(self), func(limit uint64) bool { return limit>>62 == 1 })
+	return readMarkVariable(self) != "" || slices.ContainsFunc(readMarkLimits(self), isMark)
 }
 
 // hasMark finds the mark in the limits or in the environment of a process.

@@ -38,26 +38,6 @@ func describe(e flow.Event) []line {
 		return []line{{begun, fmt.Sprintf("step %d: %s to %s%s", e.Step, e.Task, e.Role, placeSuffix(e.Index, e.Of))}}
 	case flow.AttemptStarted:
 		return []line{{begun, describeAttempt(e)}}
-	case flow.AnomalyFound:
-		return describeAnomaly(e)
-	case flow.RebootTested:
-		return describeReboot(e)
-	case flow.Recovered:
-		return []line{{calm, fmt.Sprintf("step %d: %s is moving again", e.Step, Player(e.AttemptRef))}}
-	case flow.IdleBreach:
-		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
-	case flow.ReviewBreach:
-		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
-	case flow.ConsentAsked:
-		return []line{{bad, fmt.Sprintf("step %d: %s waits for your consent to %s it: %s (kanban-run inbox)", e.Step, Player(e.AttemptRef), e.Advice, e.Details)}}
-	case flow.ConsentGiven:
-		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, Consent(e))}}
-	case flow.MessageSent:
-		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, messageText(e))}}
-	case flow.MessageHeard:
-		return []line{{calm, fmt.Sprintf("step %d: %s %s", e.Step, Player(e.AttemptRef), heardText(e))}}
-	case flow.MessageLost:
-		return []line{{warn, fmt.Sprintf("step %d: %s", e.Step, lostText(e))}}
 	case flow.ReplyAccepted:
 		return describeAcceptance(e)
 	case flow.ReplyRejected:
@@ -90,7 +70,35 @@ func describe(e flow.Event) []line {
 	case flow.Acknowledged:
 		return []line{{calm, cmp.Or(e.Text, "acknowledged by the Lead") + noteSuffix(e.Note)}}
 	default:
-		return describeCustody(e)
+		return append(describeWatch(e), describeCustody(e)...)
+	}
+}
+
+// describeWatch is of what was found of a running agent, said to it and decided about it.
+func describeWatch(e flow.Event) []line {
+	switch e := e.(type) {
+	case flow.AnomalyFound:
+		return describeAnomaly(e)
+	case flow.RebootTested:
+		return describeReboot(e)
+	case flow.Recovered:
+		return []line{{calm, fmt.Sprintf("step %d: %s is moving again", e.Step, Player(e.AttemptRef))}}
+	case flow.IdleBreach:
+		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
+	case flow.ReviewBreach:
+		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
+	case flow.ConsentAsked:
+		return []line{{bad, fmt.Sprintf("step %d: %s waits for your consent to %s it: %s (kanban-run inbox)", e.Step, Player(e.AttemptRef), e.Advice, e.Details)}}
+	case flow.ConsentGiven:
+		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, Consent(e))}}
+	case flow.MessageSent:
+		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, messageText(e))}}
+	case flow.MessageHeard:
+		return []line{{calm, fmt.Sprintf("step %d: %s %s", e.Step, Player(e.AttemptRef), heardText(e))}}
+	case flow.MessageLost:
+		return []line{{warn, fmt.Sprintf("step %d: %s", e.Step, lostText(e))}}
+	default:
+		return nil
 	}
 }
 

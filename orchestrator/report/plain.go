@@ -107,39 +107,9 @@ func isEnding(e flow.Event) bool {
 // StepOf is the step that an event is of; 0: none.
 func StepOf(e flow.Event) int {
 	switch e := e.(type) {
+	case interface{ About() flow.AttemptRef }:
+		return e.About().Step
 	case flow.StepStarted:
-		return e.Step
-	case flow.AttemptStarted:
-		return e.Step
-	case flow.ReplyAccepted:
-		return e.Step
-	case flow.ReplyRejected:
-		return e.Step
-	case flow.AttemptStopped:
-		return e.Step
-	case flow.ReviewHeld:
-		return e.Step
-	case flow.SessionNamed:
-		return e.Step
-	case flow.AnomalyFound:
-		return e.Step
-	case flow.RebootTested:
-		return e.Step
-	case flow.Recovered:
-		return e.Step
-	case flow.IdleBreach:
-		return e.Step
-	case flow.ReviewBreach:
-		return e.Step
-	case flow.ConsentAsked:
-		return e.Step
-	case flow.ConsentGiven:
-		return e.Step
-	case flow.MessageSent:
-		return e.Step
-	case flow.MessageHeard:
-		return e.Step
-	case flow.MessageLost:
 		return e.Step
 	case flow.CallRestarted:
 		return e.Step

@@ -18,36 +18,48 @@ func overrides(file string, values []frontmatter.Value) (all []config.Override) 
 	return all
 }
 
-// Policy is how the agents of a player are watched. reviewing: the board is in a phase of reviews.
-func (p *Player) Policy(reviewing bool) health.Policy { return policy(p.watch, p.Role, reviewing) }
+// Duty is what an agent does, by which it may take its time.
+type Duty int
+
+// The duties.
+const (
+	Working     Duty = iota
+	ReviewPhase      // it works, in a phase of the board in which an Architect reviews
+	Reviewing        // it looks at the work of another agent, which waits for it
+)
+
+// Policy is how the agents of a player are watched.
+func (p *Player) Policy(d Duty) health.Policy { return policy(p.watch, p.Role, d) }
 
 // PolicyFor is Policy with a task's own settings. Errors: *config.Error.
-func (p *Player) PolicyFor(reviewing bool, task string, values []frontmatter.Value) (health.Policy, error) {
+func (p *Player) PolicyFor(d Duty, task string, values []frontmatter.Value) (health.Policy, error) {
 	w, err := p.watch.With(overrides(task, values))
-	return policy(w, p.Role, reviewing), err
+	return policy(w, p.Role, d), err
 }
 
-func policy(w config.Watch, r roles.Role, reviewing bool) health.Policy {
+func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 	if w.Off {
 		return health.Policy{}
 	}
 	return health.Policy{Frequency: w.Frequency, IdleWarning: w.IdleWarning, IdleTimeout: w.IdleTimeout, ProgressStale: w.ProgressStale,
 		ModelWarning: w.ModelWarning, ModelTimeout: w.ModelTimeout, MCPDefault: w.MCPDefault, MCPMax: w.MCPMax, MCPEnd: w.MCPEnd,
 		FirstSign: w.FirstSign, LeftOver: w.LeftOver, Ceiling: w.Ceiling, Grace: w.Grace, Answer: w.Answer, Errors: w.Errors, MaxRestarts: w.MaxRestarts,
-		SilentAgents: w.SilentAgents == "act", Person: w.Coordinator == "person", Consent: w.Consent, Graceful: w.Graceful, Stages: stages(w, r, reviewing)}
+		SilentAgents: w.SilentAgents == "act", Person: w.Coordinator == "person", Consent: w.Consent, Graceful: w.Graceful, Stages: stages(w, r, d)}
 }
 
 // stages are seed 002's for the kind of agent that plays a role, unless the settings have others: "Use role-aware staged actions
 // (defaults)". An Architect reviews in some phases, and leads in the others.
-func stages(w config.Watch, r roles.Role, reviewing bool) (s health.Stages) {
+func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	if w.Stages != nil {
 		copy(s[:], w.Stages)
 		return s
 	}
 	kind := r.WatchAs
 	switch {
+	case d == Reviewing:
+		return health.Stages{20 * time.Minute, 35 * time.Minute, 50 * time.Minute}
 	case kind != "":
-	case r.Name == "Architect" && reviewing:
+	case r.Name == "Architect" && d == ReviewPhase:
 		kind = "reviewer"
 	case r.Name == flow.ManagerRole, r.Name == "Architect":
 		kind = "lead"
@@ -60,13 +72,4 @@ func stages(w config.Watch, r roles.Role, reviewing bool) (s health.Stages) {
 	default:
 		return health.Stages{15 * time.Minute, 45 * time.Minute, 60 * time.Minute}
 	}
-}
-
-// ReviewPolicy is how a review of the player's work is watched: the agent waits for it.
-func (p *Player) ReviewPolicy() health.Policy {
-	h := p.Policy(true)
-	if p.watch.Stages == nil {
-		h.Stages = health.Stages{20 * time.Minute, 35 * time.Minute, 50 * time.Minute}
-	}
-	return h
 }
