@@ -34,6 +34,7 @@ type call struct {
 	signs   chan agent.Event // of the agent that are journaled: its session, and what becomes of messages
 	duty    roster.Duty
 	unheard []flow.MessageSent // that the agent has not got, or answered, yet
+	tree    workspace.Tree     // of the files before a supervisor looks at them
 	began   time.Time
 }
 
@@ -63,10 +64,12 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 		}
 	}
 	if e.GoesOn && (!player.Resumes || step.GoesOn.Adapter != player.Adapter.Name()) {
-		e = step.Afresh()
+		e = r.ledger.State().Afresh()
 	}
 	c := &call{Spawn: e, player: player}
 	switch {
+	case e.Call.IsSupervision():
+		c.player, c.duty = player.Looking(), roster.Reviewing
 	case e.Call.IsReview():
 		c.duty = roster.Reviewing
 	case b.InReview():
@@ -93,6 +96,9 @@ func (r *run) openStep(e flow.Spawn, b *board.Board) error {
 	started := flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()}
 	if clean := path.Clean(e.Task); clean != e.Task {
 		started.Path = clean
+	}
+	if e.Call.IsSupervision() {
+		started.Call, started.Checkpoint = e.Call, e.Checkpoint
 	}
 	return r.ledger.Append(started)
 }
@@ -156,6 +162,8 @@ func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 		return contract.Input{}, err
 	}
 	switch {
+	case e.Call.IsSupervision():
+		return r.supervisorInput(e, b)
 	case e.Call == flow.ReviewCall:
 		return r.reviewInput(e.Task, kanban)
 	case e.From != "":

@@ -8,6 +8,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
@@ -52,7 +53,12 @@ func open(stop, kill context.Context, p *preflight.Prepared, work slots, mail *i
 	if err := durable.Sweep(p.Workspace.Path); err != nil {
 		return nil, release, err
 	}
-	r.ledger = ledger.New(p.Board, r.dir, p.Observer, p.Redactor, p.Now)
+	observer := p.Observer
+	if p.Supervision != nil {
+		r.briefing = briefing.New(r.dir, p.Workspace.Place, p.Redactor)
+		observer = briefed{p.Observer, r.briefing}
+	}
+	r.ledger = ledger.New(p.Board, r.dir, observer, p.Redactor, p.Now)
 	undo = append(undo, func() error { return r.ledger.Close() })
 	return r, release, r.takeBoard()
 }
@@ -80,7 +86,7 @@ func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err err
 // takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's
 // owner.
 func (r *run) takeBoard() error {
-	if err := r.ledger.Open(func(e flow.Entry) { r.restoreAccounts(e.Event); r.restoreTalk(e.Event) }); err != nil {
+	if err := r.ledger.Open(r.restore); err != nil {
 		return err
 	}
 	failpoint.At("journal-open")
@@ -94,6 +100,15 @@ func (r *run) takeBoard() error {
 			return err
 		}
 	}
-	r.accepted = []flow.Call{flow.TaskCall, flow.CommandCall, flow.ReviewCall, flow.ManagerCall}
+	r.accepted = []flow.Call{flow.TaskCall, flow.CommandCall, flow.ReviewCall, flow.ManagerCall, flow.ReadyCall, flow.CheckpointCall}
 	return r.ledger.Own()
+}
+
+// restore takes over what an earlier run has journaled.
+func (r *run) restore(e flow.Entry) {
+	r.restoreAccounts(e.Event)
+	r.restoreTalk(e.Event)
+	if r.briefing != nil {
+		r.briefing.Add(e)
+	}
 }

@@ -40,6 +40,10 @@ func (r *run) recordOutcome(c *call, a *attempt.Attempt) error {
 		return r.recordVerdict(e)
 	case c.Call == flow.ManagerCall:
 		return r.recordDecision(e)
+	case c.Call == flow.ReadyCall:
+		return r.recordReady(e)
+	case c.Call == flow.CheckpointCall:
+		return r.recordCheckpoint(e)
 	default:
 		return r.recordWork(e)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
@@ -30,6 +31,8 @@ type run struct {
 	kill   context.Context
 	slots  slots
 	mail   *inbox.Watcher
+
+	briefing *briefing.Briefing // of the supervisor; nil: there is none
 
 	accounts attempt.Accounts // of the open step's sessions
 	input    contract.Input   // of the call that inputOf names
@@ -61,6 +64,10 @@ func (r *run) loop() (flow.Finish, error) {
 			err = r.spawn(e, b)
 		case flow.WriteBoard:
 			err = r.writeBoard(b)
+		case flow.GiveUpCheckpoint:
+			err = r.giveUpCheckpoint(e.Reason)
+		case flow.EndBoard:
+			err = r.endBoard(b)
 		case flow.Finish:
 			return e, nil
 		}
@@ -155,6 +162,9 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 	}
 	failpoint.At("intent-durable")
 	r.sweep(c)
+	if c.Call.IsSupervision() {
+		c.tree = r.Workspace.Tree()
+	}
 	c.began = r.Now()
 	a := attempt.Start(c.spec)
 	drawErr := r.waitForAgent(c, a)
@@ -227,8 +237,12 @@ func (r *run) start() error {
 	if err != nil {
 		return err
 	}
+	memory, err := r.memory()
+	if err != nil {
+		return err
+	}
 	err = r.ledger.Append(flow.RunStarted{Board: r.Board, Workdir: r.Dir(), Version: r.Version, Limits: r.Limits,
-		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict})
+		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict, Supervision: r.Supervision, Memory: memory})
 	if err != nil {
 		return err
 	}

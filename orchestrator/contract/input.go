@@ -112,8 +112,11 @@ func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
 		inline, err = json.Marshal(in.Text)
 		return inline, nil, err
 	}
-	if in.Tasks == nil || len(in.JSON) <= MaxInline {
+	switch {
+	case len(in.JSON) <= MaxInline:
 		return in.JSON, nil, nil
+	case in.Tasks == nil:
+		return json.RawMessage(`{}`), in.JSON, nil
 	}
 	head := in.JSON[:len(in.JSON)-len(in.Tasks.JSON())-len(`,"tasks":}`)]
 	return append(bytes.Clone(head), '}'), in.Tasks.JSON(), nil
@@ -141,6 +144,9 @@ func restoreText(inline json.RawMessage, stored []byte) (in Input, err error) {
 }
 
 func restoreJSON(inline json.RawMessage, stored []byte) (Input, error) {
+	if stored != nil && string(inline) == "{}" { // all of it is stored
+		return Input{JSON: stored}, nil
+	}
 	if stored != nil {
 		var paths []string
 		err := json.Unmarshal(stored, &paths)

@@ -19,6 +19,8 @@ const (
 	Instruction
 	Review
 	Command
+	Ready      // of a supervisor that starts: seed 001
+	Checkpoint // of a supervisor that is woken
 )
 
 // Of is the contract of a call of a step.
@@ -30,6 +32,10 @@ func Of(c flow.Call) Kind {
 		return Review
 	case flow.CommandCall:
 		return Command
+	case flow.ReadyCall:
+		return Ready
+	case flow.CheckpointCall:
+		return Checkpoint
 	default:
 		return Task
 	}
@@ -47,6 +53,10 @@ func (k Kind) String() string {
 		return "review"
 	case Command:
 		return "command"
+	case Ready:
+		return "ready"
+	case Checkpoint:
+		return "checkpoint"
 	default:
 		return "contract " + strconv.Itoa(int(k))
 	}
@@ -59,6 +69,10 @@ func (k Kind) Schema() string {
 		return "manager-reply"
 	case Review, Command:
 		return ""
+	case Ready:
+		return "ready-reply"
+	case Checkpoint:
+		return "checkpoint-reply"
 	default:
 		return "reply"
 	}
@@ -85,7 +99,10 @@ func (k Kind) ReplySchema() ([]byte, error) {
 	if err := json.Unmarshal(source, &s); err != nil {
 		return nil, err
 	}
-	for _, key := range []string{"$schema", "$id", "title", "examples"} {
+	if then, ok := s["then"].(map[string]any); ok { // tools take no conditions
+		s["required"] = then["required"]
+	}
+	for _, key := range []string{"$schema", "$id", "title", "examples", "if", "then"} {
 		delete(s, key)
 	}
 	return json.Marshal(s)

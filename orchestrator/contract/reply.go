@@ -29,6 +29,8 @@ type Reply struct {
 	Message  string
 	NextTask *string
 	Tasks    []string
+
+	Checkpoint *CheckpointReply // of a supervisor; nil in all others
 }
 
 // Failure is the reason why a reply is not in the right format. The agent is started again with the
@@ -50,8 +52,11 @@ func Failed(format string, args ...any) *Failure {
 // Manager's input, nil for all others: a reply that repeats it byte for byte shares its Paths.
 // Source: seed 004, "Output Specification (Agent → Supervisor)".
 func Parse(k Kind, text string, given *TaskList) (*Reply, *Failure) {
-	if k == Review {
+	switch k {
+	case Review:
 		return parseReview(text)
+	case Ready, Checkpoint:
+		return parseSupervisor(k, text)
 	}
 	var known []byte
 	if given != nil {
@@ -98,10 +103,14 @@ func parseReview(text string) (*Reply, *Failure) {
 }
 
 func replyKeys(k Kind) []string {
-	if k == Manager {
+	switch k {
+	case Manager:
 		return []string{"status", "message", "next_task", "tasks"}
+	case Ready, Checkpoint:
+		return supervisorKeys(k)
+	default:
+		return []string{"status", "message"}
 	}
-	return []string{"status", "message"}
 }
 
 // checkKeys refuses Status beside or in place of status: many decoders treat them as the same key.

@@ -26,6 +26,9 @@ type Digest struct {
 	LastRun Counts `json:"last_run"`
 	Steps   []Step `json:"steps"`
 
+	Checkpoints []Checkpoint `json:"checkpoints,omitempty"` // the last [mostCheckpoints]
+	Supervision flow.Tally   `json:"supervision,omitzero"`  // what the resident supervisor used of it all
+
 	Keep int `json:"-"` // how many of the last steps are kept; 0: all
 
 	clock
@@ -48,6 +51,8 @@ func (c *Counts) add(e flow.Event) {
 		c.Rejected++
 	}
 }
+
+const mostCheckpoints = 100
 
 // clock measures the time of runs.
 type clock struct {
@@ -96,6 +101,7 @@ type Step struct {
 	Used     flow.Tally `json:"used"`
 	Attempts []Attempt  `json:"attempts"`
 
+	checkpoint   bool // it is one of the supervisor's
 	took         time.Duration
 	attemptBegan time.Duration // of took, when the last attempt began
 }
@@ -171,7 +177,8 @@ func (d *Digest) Add(e flow.Entry) {
 		d.Runs++
 		d.Workdir = ev.Workdir
 	case flow.StepStarted:
-		d.begin(Step{Step: ev.Step, Task: ev.Task, Role: ev.Role, Began: e.Time, State: Open, Attempts: []Attempt{}})
+		d.begin(Step{Step: ev.Step, Task: ev.Task, Role: ev.Role, Began: e.Time, State: Open, Attempts: []Attempt{},
+			checkpoint: ev.Checkpoint != nil})
 	case flow.AttemptStarted: // of a step of an earlier run, when only this run is folded
 		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
 	case flow.StepFinished:
@@ -181,6 +188,13 @@ func (d *Digest) Add(e flow.Entry) {
 		d.Steps[len(d.Steps)-1].add(e)
 	}
 	count(&d.Used.Used, e.Event)
+	if end, ok := flow.EndOf(e.Event); ok && end.Call.IsSupervision() {
+		count(&d.Supervision.Used, e.Event)
+	}
+	if c, ok := checkpointOf(e.Event); ok {
+		d.Checkpoints = append(d.Checkpoints, c)
+		d.Checkpoints = d.Checkpoints[max(0, len(d.Checkpoints)-mostCheckpoints):]
+	}
 	d.Counts.add(e.Event)
 	d.LastRun.add(e.Event)
 }

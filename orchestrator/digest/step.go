@@ -41,8 +41,12 @@ func (s *Step) add(e flow.Entry) {
 		s.State = Abandoned
 		s.Notes = append(s.Notes, "given up: "+ev.Reason)
 	case flow.StepStarted, flow.BoardWriteStarted, flow.BoardWritten:
+	case flow.CheckpointHeld, flow.CheckpointMissed, flow.SupervisorFailed, flow.ScopeViolated:
+		if c, ok := checkpointOf(ev); ok && ev.Subject() == s.Task {
+			s.endCheckpoint(ev, c)
+		}
 	default:
-		note := noteOf(ev)
+		note := Note(ev)
 		if note == "" {
 			return
 		}
@@ -53,8 +57,8 @@ func (s *Step) add(e flow.Entry) {
 	}
 }
 
-// noteOf is what a reader of the step should know of an event beside the attempts; "" for nothing.
-func noteOf(e flow.Event) string {
+// Note is what a reader of the step should know of an event beside the attempts; "" for nothing.
+func Note(e flow.Event) string {
 	switch e := e.(type) {
 	case flow.AnomalyFound:
 		return fmt.Sprintf("%s: %s: %s", e.Role, e.Check, e.Details)
@@ -142,9 +146,14 @@ func (s *Step) accept(e flow.ReplyAccepted) {
 		a.Result, a.Millis, a.Status, a.Message, a.Session, a.Spent = Accepted, e.Millis, e.Status, e.Message, e.Session, e.Spent
 	})
 	s.Message = e.Message
-	if e.Call == flow.ManagerCall {
+	switch e.Call {
+	case flow.ManagerCall:
 		s.Manager = e.Status
-	} else {
+	case flow.ReadyCall:
+		if s.State, s.Status = Done, "ready"; s.checkpoint {
+			s.State = Open
+		}
+	default:
 		s.Status = e.Status
 	}
 }

@@ -16,6 +16,7 @@ func (e RunStarted) apply(s *State) error {
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
 	s.Limits, s.Strict = e.Limits, e.Strict
+	s.superviseBy(e.Supervision, e.Memory)
 	if e.Uses != nil {
 		s.Tasks = e.Uses
 	}
@@ -55,6 +56,9 @@ func (e StepStarted) apply(s *State) error {
 	}
 	s.LastStep = e.Step
 	s.Step = &Step{Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Path: e.Path, Call: call}
+	if e.Call.IsSupervision() {
+		return s.openSupervision(e)
+	}
 	if s.Repeat.matches(Board{Task: e.Task, Role: e.Role, SHA: e.BoardSHA}) {
 		s.Repeat.Count++
 	} else {
@@ -118,8 +122,12 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 		return err
 	}
 	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil // a reply that was there first makes a decision void
-	if r.Call.IsReview() {
+	if r.Call.IsReview() || r.Call.IsSupervision() {
 		session = "" // a person goes on in the session of the work
+	}
+	if r.Call.IsSupervision() && s.Supervisor != nil {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.Used.Add(millis, spent)
 	}
 	s.charge(millis, spent, session)
 	return nil
@@ -129,7 +137,7 @@ func (e SessionNamed) apply(s *State) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
 	}
-	if !e.Call.IsReview() {
+	if !e.Call.IsReview() && !e.Call.IsSupervision() {
 		s.Session = e.Session
 	}
 	s.Step.At = s.Step.At.named(e.Session)
@@ -139,16 +147,19 @@ func (e SessionNamed) apply(s *State) error {
 // A Manager's reply is written onto the board next; a task agent's work is reviewed first where the
 // plan says so.
 func (e ReplyAccepted) apply(s *State) error {
-	if e.Call.IsReview() {
+	if e.Call.IsReview() || e.Call == CheckpointCall {
 		return refuse(e, "a review ends with a verdict")
 	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
 	}
 	step := s.Step
-	if e.Call == ManagerCall {
+	switch e.Call {
+	case ManagerCall:
 		step.Reply = &e
 		return nil
+	case ReadyCall:
+		return s.acceptReady(e)
 	}
 	if e.Left != "" { // older journals do not say, and their snapshots keep the one before
 		step.Left = e.Left
@@ -209,7 +220,9 @@ func (e ReplyRejected) apply(s *State) error {
 	}
 	step := s.Step
 	step.Left, step.Disagreed = e.Left, e.Disagreed
-	if e.Lost && step.Work != nil && e.Call != ManagerCall {
+	if e.Call.IsSupervision() && (e.Lost || e.Died) {
+		s.loseSupervisor(e)
+	} else if e.Lost && step.Work != nil && e.Call != ManagerCall {
 		step.Lost++
 		step.beginWork()
 	} else if e.Lost && step.GoesOn != nil {
@@ -238,6 +251,10 @@ func (e AttemptStopped) apply(s *State) error {
 	}
 	s.Step.endHung(cut.Hung)
 	s.Step.Left = e.Left
+	if e.Call.IsSupervision() && s.Supervisor != nil && s.Supervisor.Memory == InProcess {
+		s.Supervisor = s.Supervisor.clone()
+		s.forgetSupervisor()
+	}
 	return nil
 }
 
@@ -319,6 +336,10 @@ func (e StepFinished) apply(s *State) error {
 	}
 	s.Steps++
 	s.Finished++
+	if s.Supervisor != nil && s.Step.Role != ManagerRole && s.Step.TaskStatus == "ok" {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.finishTask(cmp.Or(s.Step.Path, s.Step.Task))
+	}
 	t := s.task(s.Step.Task)
 	t.Steps++
 	s.keepTask(t)
@@ -370,6 +391,10 @@ func (e RunFinished) apply(s *State) error {
 func (e Acknowledged) apply(s *State) error {
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
+	if s.Supervisor.Waits() != "" {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.Block = nil
+	}
 	switch e.Choice {
 	case Accept:
 		s.Last.Accepted, s.Last.BoardSHA = e.Text, e.BoardSHA

@@ -1,5 +1,12 @@
 package flow
 
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+)
+
 // Supervision is how a resident supervisor looks in on a board: seed 001. It is read once, at the start of a
 // run.
 type Supervision struct {
@@ -27,3 +34,295 @@ const (
 	BlockOverride OnBlock = "override" // the run goes on, and says so
 	BlockAbort    OnBlock = "abort"    // the run ends, and so does the board
 )
+
+// Memory is how a supervisor remembers what it was told at earlier checkpoints.
+type Memory string
+
+// The values of Memory.
+const (
+	InProcess Memory = "process" // its program stays for the whole run
+	InSession Memory = "session" // each checkpoint goes on in its tool's session
+	InReports Memory = "reports" // it is told all anew, with its own earlier reports
+)
+
+// Checkpoint is one look of the supervisor at the board.
+type Checkpoint struct {
+	ID    string   `json:"id"`
+	Scope []string `json:"scope"` // tasks
+}
+
+// Supervisor is where the supervisor of a board stands.
+type Supervisor struct {
+	Plan    Supervision  `json:"plan"`
+	Memory  Memory       `json:"memory"`
+	Ready   bool         `json:"ready"`            // it has read the baseline, and remembers it
+	Started bool         `json:"started"`          // it was ready before: it is recovered
+	Thread  *Thread      `json:"thread,omitempty"` // its session
+	Since   []string     `json:"since,omitempty"`  // tasks finished since a checkpoint became due
+	Due     []Checkpoint `json:"due,omitempty"`    // in their order
+	Named   int          `json:"named"`            // the greatest number of a checkpoint that the runner has named
+	Held    []Held       `json:"held,omitempty"`   // the last verdicts; at most [mostHeld]
+	Errors  int          `json:"errors"`           // of its own, over all checkpoints of the run
+	Deaths  int          `json:"deaths"`           // of its program, in a row
+	Gone    bool         `json:"gone"`             // the run goes on without it
+	Block   *Block       `json:"block,omitempty"`  // for which the run waits
+	Used    Used         `json:"used"`             // by its attempts, over all runs
+}
+
+// Held is a checkpoint that came to its end.
+type Held struct {
+	ID      string  `json:"id"`
+	Verdict string  `json:"verdict"` // pass, warn or block; [NoVerdict]
+	Score   float64 `json:"score"`   // from 0 to 1
+	Trend   string  `json:"trend,omitempty"`
+	Report  string  `json:"report,omitempty"` // path of its report, from the run's folder
+}
+
+// NoVerdict stands in the place of a verdict that the supervisor has not given.
+const NoVerdict = "none"
+
+const mostHeld = 64
+
+// Block is a checkpoint that stops the run.
+type Block struct {
+	Checkpoint
+	Text     string `json:"text"`
+	BoardSHA string `json:"board_sha256"`           // of the board at the checkpoint
+	Ends     bool   `json:"ends"`                   // the board ends with it
+	Ended    string `json:"ended_sha256,omitempty"` // of the board that says so
+}
+
+// maxDeaths is how often in a row the supervisor's program may die before it is given up.
+const maxDeaths = 3
+
+// MaxErrors is how many errors of its own a supervisor may report before a person is told: seed 001, "Error Handling".
+const MaxErrors = 3
+
+// clone lets an event change a supervisor without changing the state before it.
+func (v *Supervisor) clone() *Supervisor {
+	if v == nil {
+		return nil
+	}
+	c := *v
+	c.Since, c.Due, c.Held = slices.Clip(v.Since), slices.Clip(v.Due), slices.Clip(v.Held)
+	return &c
+}
+
+// begin takes over what a run says of its supervisor. A program that stayed with the run before is gone.
+func (s *State) superviseBy(plan *Supervision, memory Memory) {
+	if plan == nil {
+		s.Supervisor = nil
+		return
+	}
+	v := s.Supervisor.clone()
+	if v == nil {
+		v = &Supervisor{}
+	}
+	if v.Plan.Role != plan.Role || v.Memory != memory {
+		v.Thread, v.Ready = nil, false
+	}
+	v.Plan, v.Memory, v.Deaths, v.Errors, v.Gone = *plan, memory, 0, 0, false
+	s.Supervisor = v
+	if memory == InProcess {
+		s.forgetSupervisor()
+	}
+}
+
+// Again is the start of another run like the last one.
+func (s *State) Again() RunStarted {
+	e := RunStarted{Limits: s.Limits}
+	if v := s.Supervisor; v != nil {
+		e.Supervision, e.Memory = &v.Plan, v.Memory
+	}
+	return e
+}
+
+// forgetSupervisor notes that the supervisor remembers nothing any more: it is to be recovered before its next checkpoint.
+func (s *State) forgetSupervisor() {
+	if s.Supervisor == nil {
+		return
+	}
+	s.Supervisor.Ready, s.Supervisor.Thread = false, nil
+	if s.Step != nil && s.Step.Call == CheckpointCall && s.Step.Running == 0 {
+		s.Step.begin(ReadyCall)
+	}
+}
+
+// finishTask notes a finished task, behind which checkpoints may be due.
+func (v *Supervisor) finishTask(task string) {
+	if !slices.Contains(v.Since, task) {
+		v.Since = append(v.Since, task)
+	}
+	for _, at := range v.Plan.At {
+		if path.Clean(at.After) == path.Clean(task) && !v.knows(at.ID) {
+			v.Due = append(v.Due, Checkpoint{ID: at.ID, Scope: v.scope(at)})
+			v.Since = nil
+		}
+	}
+	if v.Plan.Every > 0 && len(v.Since) >= v.Plan.Every {
+		v.Due = append(v.Due, v.next())
+		v.Named, v.Since = v.number(), nil
+	}
+}
+
+func (v *Supervisor) scope(at CheckpointAt) []string {
+	if len(at.Scope) > 0 {
+		return at.Scope
+	}
+	return v.Since
+}
+
+// knows says whether a checkpoint was held or is due.
+func (v *Supervisor) knows(id string) bool {
+	return slices.ContainsFunc(v.Held, func(h Held) bool { return h.ID == id }) ||
+		slices.ContainsFunc(v.Due, func(c Checkpoint) bool { return c.ID == id })
+}
+
+// next is a checkpoint about all that was finished since the last.
+func (v *Supervisor) next() Checkpoint {
+	return Checkpoint{ID: checkpointID(v.number()), Scope: v.Since}
+}
+
+// number is the next number that no declared checkpoint has.
+func (v *Supervisor) number() int {
+	for n := v.Named + 1; ; n++ {
+		taken := func(at CheckpointAt) bool { return at.ID == checkpointID(n) }
+		if !slices.ContainsFunc(v.Plan.At, taken) {
+			return n
+		}
+	}
+}
+
+func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
+
+// supervise is the supervisor's next step on board b; false: none is due. Behind the last task a checkpoint
+// looks at what is left.
+func (s *State) supervise(b Board) (Spawn, bool) {
+	v := s.Supervisor
+	if v == nil || v.Gone {
+		return Spawn{}, false
+	}
+	e := Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: CheckpointCall, Role: v.Plan.Role, Attempt: 1}}
+	absent := !v.Ready && v.Memory != InReports
+	switch {
+	case len(v.Due) > 0:
+		e.Checkpoint = &v.Due[0]
+	case b.Terminal && v.Plan.Every > 0 && len(v.Since) > 0:
+		c := v.next()
+		e.Checkpoint = &c
+	case absent && !b.Terminal:
+		e.Task, e.Call = v.Plan.Role, ReadyCall
+		return e, true
+	default:
+		return Spawn{}, false
+	}
+	e.Task = e.Checkpoint.ID
+	if absent {
+		e.Call = ReadyCall
+	} else {
+		e.From = v.session()
+	}
+	return e, true
+}
+
+// session is the one in which its checkpoints go on; "" for none.
+func (v *Supervisor) session() string {
+	if v == nil || v.Thread == nil {
+		return ""
+	}
+	return v.Thread.Session
+}
+
+// openCheckpoint takes a checkpoint off those that are due.
+func (v *Supervisor) openCheckpoint(c Checkpoint) {
+	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(d Checkpoint) bool { return d.ID == c.ID })
+	if c.ID == checkpointID(v.number()) {
+		v.Named, v.Since = v.number(), nil
+	}
+}
+
+// hold notes the end of a checkpoint.
+func (v *Supervisor) hold(h Held) {
+	v.Held = append(v.Held, h)
+	v.Held = v.Held[max(0, len(v.Held)-mostHeld):]
+}
+
+// block does what the plan says of a checkpoint that is not content, and closes its step. The Manager is called in the same step.
+func (s *State) block(c Checkpoint, text string) {
+	v, step := s.Supervisor, s.Step
+	s.Step = nil
+	switch v.Plan.OnBlock {
+	case BlockOverride:
+	case BlockRevise:
+		if step != nil && len(c.Scope) > 0 {
+			step.Task, step.TaskStatus = c.Scope[len(c.Scope)-1], ""
+			step.callManager()
+			step.Anomaly = &Anomaly{Type: "checkpoint_block", Check: c.ID, Severity: "critical", Details: text, Advice: "replan"}
+			s.Step = step
+			return
+		}
+		v.Block = &Block{Checkpoint: c, Text: text}
+	default:
+		v.Block = &Block{Checkpoint: c, Text: text, Ends: v.Plan.OnBlock == BlockAbort}
+	}
+	if v.Block != nil && step != nil {
+		v.Block.BoardSHA = step.BoardSHA
+	}
+}
+
+// subject is the checkpoint for which the run waits, or the supervisor.
+func (v *Supervisor) subject() string { return cmp.Or(v.Block.ID, v.Plan.Role) }
+
+// Waits is why the run waits for a person because of a checkpoint; "" if it does not.
+func (v *Supervisor) Waits() string {
+	if v == nil || v.Block == nil {
+		return ""
+	}
+	return v.Block.Text
+}
+
+// isSupervisorLost says whether the supervisor's call was tried as often as it may be, or its program died too often.
+func (s *State) isSupervisorLost() bool {
+	v := s.Supervisor
+	if v == nil || s.Step != nil && !s.Step.Call.IsSupervision() {
+		return false
+	}
+	return v.Deaths >= maxDeaths || s.Step.isExhausted(s.Limits) || s.Step != nil && s.Step.Unsettled != ""
+}
+
+func (s *State) lossOfSupervisor() string {
+	step := s.Step
+	switch {
+	case s.Supervisor.Deaths >= maxDeaths:
+		return fmt.Sprintf("its program died %d times in a row", s.Supervisor.Deaths)
+	case step.Unsettled != "":
+		return step.Unsettled
+	case step.Rejected == 0:
+		return fmt.Sprintf("its session was lost %s: %s", Count(step.Lost, "time"), step.LastReason)
+	default:
+		return fmt.Sprintf("no valid reply in %s; the last: %s", Count(step.Rejected, "attempt"), step.LastReason)
+	}
+}
+
+// waitForPerson ends a run that a checkpoint stops. A board that is over says so itself.
+func (s *State) waitForPerson(b Board) Effect {
+	v := s.Supervisor
+	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {
+		return EndBoard{Text: v.Block.Text}
+	}
+	return Finish{Outcome: NeedsPerson, Text: v.Block.Text}
+}
+
+func (s *State) isSupervisionDue(b Board) bool {
+	_, due := s.supervise(b)
+	return due
+}
+
+// beginSupervision begins the supervisor's next step, unless a limit is reached.
+func (s *State) beginSupervision(b Board) Effect {
+	e, _ := s.supervise(b)
+	if text := s.reached(e.Task); text != "" {
+		return Finish{Outcome: LimitReached, Text: text}
+	}
+	return e
+}

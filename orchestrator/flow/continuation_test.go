@@ -108,7 +108,7 @@ func TestContinuationAfterACrash(t *testing.T) {
 	if diff := cmp.Diff(resumed(flow.TaskCall, 3, 0, "s1"), p.next()); diff != "" {
 		t.Errorf("after a second crash: -want +got\n%s", diff)
 	}
-	afresh := p.Step.Afresh()
+	afresh := p.Afresh()
 	if diff := cmp.Diff(fresh(flow.TaskCall, 3), flow.Effect(afresh)); diff != "" {
 		t.Errorf("Afresh: -want +got\n%s", diff)
 	}

@@ -11,7 +11,15 @@ type Spawn struct {
 	Fork bool   // it goes on in a copy of that session, which stays as it is
 
 	GoesOn bool // with work that was cut short, in the session itself
+
+	Checkpoint *Checkpoint // of a supervisor's step that begins with it; nil: there is none
 }
+
+// EndBoard has the board say that a checkpoint has ended it.
+type EndBoard struct{ Text string }
+
+// GiveUpCheckpoint ends the open checkpoint without a verdict.
+type GiveUpCheckpoint struct{ Reason string }
 
 // WriteBoard records the Manager's accepted reply: it writes onto the board what the Manager did
 // not write itself.
@@ -23,9 +31,11 @@ type Finish struct {
 	Text    string
 }
 
-func (Spawn) effect()      {}
-func (WriteBoard) effect() {}
-func (Finish) effect()     {}
+func (Spawn) effect()            {}
+func (WriteBoard) effect()       {}
+func (EndBoard) effect()         {}
+func (GiveUpCheckpoint) effect() {}
+func (Finish) effect()           {}
 
 // Call tells the calls of a step apart. Each attempt of a call is one program that is started.
 type Call string
@@ -36,7 +46,13 @@ const (
 	CommandCall Call = "command" // a program looks at the work, before the supervisor does
 	ReviewCall  Call = "review"  // a supervisor looks at the work: seed 003
 	ManagerCall Call = "manager"
+
+	ReadyCall      Call = "ready"      // the supervisor reads what has happened so far: seed 001, "Init Phase"
+	CheckpointCall Call = "checkpoint" // it looks in: seed 001, "Wake Cycle"
 )
+
+// IsSupervision says whether the call is one of the resident supervisor.
+func (c Call) IsSupervision() bool { return c == ReadyCall || c == CheckpointCall }
 
 // IsReview says whether the call looks at the work of a task call.
 func (c Call) IsReview() bool { return c == CommandCall || c == ReviewCall }

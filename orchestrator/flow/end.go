@@ -21,6 +21,12 @@ func EndOf(e Event) (AttemptEnd, bool) {
 		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, e.Call.IsReview() // else it is a part of one
 	case ReviewFailed:
 		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	case CheckpointHeld:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	case SupervisorFailed:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	case ScopeViolated:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
 	default:
 		return AttemptEnd{}, false
 	}

@@ -51,6 +51,9 @@ type RunStarted struct {
 	Withheld     []string `json:"withheld,omitempty"` // names of environment variables that agents do not get
 	Strict       bool     `json:"strict,omitempty"`   // a task that is not ok needs a person at the end
 
+	Supervision *Supervision `json:"supervision,omitempty" text:"free"` // nil: no supervisor looks in
+	Memory      Memory       `json:"supervisor_memory,omitempty"`
+
 	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used before limits asked for it; before form 4 only
 }
 
@@ -64,6 +67,9 @@ type StepStarted struct {
 	Of       int    `json:"of"`
 	Mark     string `json:"mark,omitempty"` // of the step's processes, by which they are found after a crash
 	Path     string `json:"path,omitempty"` // of the task, where Task is another spelling of it, such as ./tasks/1.md
+
+	Call       Call        `json:"call,omitempty"`       // of a supervisor's step: the one that it begins with
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of such a step; nil: it only gets ready
 }
 
 // AttemptStarted is the intent to start a program. Input is what it is told: the JSON object of a
@@ -137,6 +143,7 @@ type ReplyRejected struct {
 	Output    string `json:"output,omitempty" text:"free"` // folder with the attempt's full streams; "" when it printed nothing
 	Disagreed bool   `json:"disagreed,omitempty"`
 	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session that the attempt was to go on in
+	Died      bool   `json:"died,omitempty"` // the program that stays for the whole run has died
 	Left      string `json:"board_sha256"`   // the board as the attempt left it; "" when it could not be read
 	Retries   int    `json:"retries"`        // retries used so far, and
 	Of        int    `json:"of"`             // the most there may be

@@ -40,9 +40,10 @@ type Snapshot struct {
 // snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it
 // cannot be verified. Every state in form 1 is one in form 2, which knows inputs that are not
 // journaled; form 3 has what attempts came to, form 4 the reviews of a step, form 5 the tasks that
-// are not ok, form 6 reviews by a command, form 7 sessions in which work that was cut short goes on, form 8 tasks that are planned anew and consent.
+// are not ok, form 6 reviews by a command, form 7 sessions in which work that was cut short goes on, form 8 tasks that are planned anew
+// and consent, form 9 a resident supervisor.
 const (
-	snapshotVersion    = 8
+	snapshotVersion    = 9
 	minSnapshotVersion = 1
 )
 

@@ -11,6 +11,7 @@ import (
 type Board struct {
 	Terminal bool   // phase is complete, completed or done, or current is null
 	Ended    string // on a terminal board: the status, other than ok, with which the Manager ended it
+	Taken    bool   // its field ended is the author's
 	Task     string // the current task as agents see its path; "" on a terminal board
 	Role     string // the role of the current task, in the spelling of its role file
 	SHA      string // SHA-256 of the board's bytes, in hex
@@ -37,6 +38,8 @@ func Next(s State, b Board) Effect {
 
 	// 5. and 7. "if not validate_output(...): log_retry(...); continue": the same call again,
 	// MAX_RETRIES times.
+	case s.isSupervisorLost():
+		return GiveUpCheckpoint{Reason: s.lossOfSupervisor()}
 	case step.isExhausted(s.Limits):
 		return step.exhausted()
 
@@ -52,11 +55,17 @@ func Next(s State, b Board) Effect {
 	// 4. "result = spawn_agent(agent_role, task_file)", the reviews of its work, and after them
 	// 6. "manager_result = spawn_agent("Manager", {...})".
 	case step.isDue():
-		return step.spawn()
+		return s.spawn()
 
 	// 8. "Manager returns updated task list and next_task": what it left to us goes onto the board.
 	case step != nil:
 		return WriteBoard{Step: step.Number}
+
+	// Seed 001: between two steps, and behind the last one, the supervisor looks in.
+	case s.Supervisor.Waits() != "":
+		return s.waitForPerson(b)
+	case s.isSupervisionDue(b):
+		return s.beginSupervision(b)
 
 	// 2. "if kanban.current is None or kanban.phase == "complete": break".
 	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard left null.
@@ -100,23 +109,29 @@ func (s *Step) isExhausted(l Limits) bool {
 }
 
 // spawn is the next attempt of the call that is due. Work that was cut short goes on in its session.
-func (s *Step) spawn() Spawn {
+func (s *State) spawn() Spawn {
 	e := s.Afresh()
-	if s.GoesOn != nil {
-		e.From, e.Fork, e.GoesOn = s.GoesOn.Session, false, true
+	if t := s.Step.GoesOn; t != nil {
+		e.From, e.Fork, e.GoesOn = t.Session, false, true
 	}
 	return e
 }
 
-// Afresh is the next attempt of the call that is due, from its beginning. A supervisor sees the work
-// in a copy of its session; work that was sent back goes on in the session itself, where it has one.
-func (s *Step) Afresh() Spawn {
-	e := Spawn{AttemptRef: AttemptRef{Step: s.Number, Call: s.Call, Task: s.Task, Role: s.CallRole(), Attempt: s.Started + 1}}
-	if s.Work != nil && s.Call != ManagerCall {
-		e.Round = s.Round
+// Afresh is the next attempt of the call that is due, from its beginning. A reviewer sees the work
+// in a copy of its session; work that was sent back goes on in the session itself, where it has one, and
+// so does the resident supervisor.
+func (s *State) Afresh() Spawn {
+	step := s.Step
+	e := Spawn{AttemptRef: AttemptRef{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1}}
+	if step.Call == CheckpointCall {
+		e.From = s.Supervisor.session()
+		return e
 	}
-	if e.Round > 0 && s.Call != CommandCall {
-		e.From, e.Fork = s.Work.Session, s.Call == ReviewCall
+	if step.Work != nil && step.Call != ManagerCall {
+		e.Round = step.Round
+	}
+	if e.Round > 0 && step.Call != CommandCall {
+		e.From, e.Fork = step.Work.Session, step.Call == ReviewCall
 	}
 	return e
 }

@@ -29,6 +29,12 @@ func redacted(given reflect.Value, clean func(string) string) reflect.Value {
 			if now := clean(text); now != text {
 				set(i, reflect.ValueOf(now))
 			}
+		case f.Kind() == reflect.Pointer:
+			if !f.IsNil() {
+				to := reflect.New(f.Type().Elem())
+				to.Elem().Set(redacted(f.Elem(), clean))
+				set(i, to)
+			}
 		case f.Kind() == reflect.Struct:
 			set(i, redacted(f, clean))
 		case f.Type().Elem().Kind() == reflect.Struct:
@@ -62,7 +68,7 @@ func cleanAll(texts []string, clean func(string) string) []string {
 var freeFields sync.Map // of a reflect.Type: []int
 
 // freeTexts are the fields of a kind of event that are tagged as free text. They are strings,
-// lists of strings, and structs with such fields or lists of them.
+// lists of strings, and structs with such fields, pointers to them or lists of them.
 func freeTexts(t reflect.Type) []int {
 	if known, ok := freeFields.Load(t); ok {
 		return known.([]int)

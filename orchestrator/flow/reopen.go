@@ -8,7 +8,7 @@ const (
 )
 
 // Reopen closes what an earlier run left open and is no longer true of the board, whose bytes have
-// the given SHA-256. It applies the events by record; view reads the board in the state that they
+// the given SHA-256. A checkpoint that stopped it looks again at a board that was edited since. It applies the events by record; view reads the board in the state that they
 // lead to.
 func Reopen(s *State, sha string, view func() (Board, error), record func(Event) error) error {
 	apply := func(e Event) error {
@@ -17,8 +17,13 @@ func Reopen(s *State, sha string, view func() (Board, error), record func(Event)
 		}
 		return record(e)
 	}
-	if err := apply(s.Step.closeAttempt()); err != nil {
+	if err := apply(s.closeAttempt()); err != nil {
 		return err
+	}
+	if v := s.Supervisor; v.Waits() != "" && v.Block.BoardSHA != sha && v.Block.Ended != sha {
+		if err := record(CheckpointReopened{Task: v.subject()}); err != nil {
+			return err
+		}
 	}
 	if err := apply(s.Step.restartEdited(sha)); err != nil {
 		return err
@@ -34,17 +39,18 @@ func Reopen(s *State, sha string, view func() (Board, error), record func(Event)
 }
 
 // closeAttempt is the end of an attempt that died with its run; nil: none did.
-func (s *Step) closeAttempt() Event {
-	if s == nil || s.Running == 0 {
+func (s *State) closeAttempt() Event {
+	step := s.Step
+	if step == nil || step.Running == 0 {
 		return nil
 	}
 	ref := s.spawn().AttemptRef
-	ref.Attempt = s.Running
-	e := AttemptStopped{AttemptRef: ref, Millis: s.Worked, Spent: s.Paid.Unfinished(), Reason: lostRun}
-	if s.At != nil && s.At.Session != "" {
-		e.Session, e.Reason = s.At.Session, resumedRun
+	ref.Attempt = step.Running
+	e := AttemptStopped{AttemptRef: ref, Millis: step.Worked, Spent: step.Paid.Unfinished(), Reason: lostRun}
+	if step.At != nil && step.At.Session != "" {
+		e.Session, e.Reason = step.At.Session, resumedRun
 	}
-	if s.Hung != nil && s.Hung.Decision == Stuck {
+	if step.Hung != nil && step.Hung.Decision == Stuck {
 		e.Reason = stuckRun
 	}
 	return e
@@ -76,6 +82,11 @@ func (s *State) staleness(b Board) string {
 	step := s.Step
 	switch {
 	case step == nil || step.Before != nil:
+		return ""
+	case step.Call.IsSupervision():
+		if s.Supervisor == nil {
+			return "the board has no supervisor any more"
+		}
 		return ""
 	case b.Terminal:
 		return "the board was completed by hand"

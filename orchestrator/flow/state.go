@@ -36,6 +36,9 @@ type State struct {
 
 	// The field that form 8 has added.
 	Replanned []string `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
+
+	// The field that form 9 has added.
+	Supervisor *Supervisor `json:"supervisor,omitempty"` // nil: none looks in on the board
 }
 
 // TaskStatus is the status of a task's last reply.
@@ -92,6 +95,9 @@ type Step struct {
 	// The fields that form 8 has added.
 	Consent *Consent `json:"consent,omitempty"` // that is asked of a person about the running attempt
 	Anomaly *Anomaly `json:"anomaly,omitempty"` // for which the Manager is to plan anew; the task is not done
+
+	// The field that form 9 has added.
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of a supervisor's step
 }
 
 // Thread is a session of an agent in which the work of a call can go on.

@@ -94,7 +94,7 @@ func foresee(s flow.State, b *board.Board, place *board.Place) (flow.Effect, err
 	view := func() (flow.Board, error) {
 		return workspace.View(b, &s, place, func(role string) (string, error) { return role, nil })
 	}
-	if err := s.Apply(flow.RunStarted{Limits: s.Limits}); err != nil {
+	if err := s.Apply(s.Again()); err != nil {
 		return nil, err
 	}
 	if err := flow.Reopen(&s, b.SHA, view, s.Apply); err != nil {

@@ -194,6 +194,10 @@ func stateLines(h *flow.History) []string {
 	}
 	now, ever := s.Known()
 	lines = append(lines, fmt.Sprintf("steps finished: %d", s.Finished), "used by this run: "+used(now), "by all runs: "+used(ever))
+	if v := s.Supervisor; v != nil && len(v.Held) > 0 {
+		h := v.Held[len(v.Held)-1]
+		lines = append(lines, fmt.Sprintf("supervisor: %s, last verdict %s (score %.2f) at %s", v.Plan.Role, h.Verdict, h.Score, h.ID))
+	}
 	if step := s.Step; step != nil {
 		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
 			step.Number, step.Task, step.Role, step.Call, step.Started, step.Rejected))

@@ -57,6 +57,8 @@ type Prepared struct {
 	*Setup
 	Workspace *workspace.Workspace
 
+	Supervision *flow.Supervision // nil: no supervisor looks in
+
 	file    fs.FileInfo      // of the board
 	players map[string]error // the roles checked so far, with their errors
 }

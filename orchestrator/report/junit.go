@@ -82,7 +82,11 @@ func (j junit) suite(d *digest.Digest) suite {
 	name := j.clean(d.Board)
 	s := suite{Package: name, Name: name, Timestamp: d.Began.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
 		Time: seconds(d.Millis), Out: output{j.log(d)}}
-	for _, p := range []property{{"outcome", string(d.Outcome)}, {"text", d.Text}, {"runs", fmt.Sprint(d.Runs)}, {"cost", d.Used.Money()}, {"tokens", d.Used.Tokens()}} {
+	for _, p := range []property{{"outcome", string(d.Outcome)}, {"text", d.Text}, {"runs", fmt.Sprint(d.Runs)}, {"cost", d.Used.Money()}, {"tokens", d.Used.Tokens()},
+		{"checkpoints", verdicts(d)}} {
+		if p.Name == "checkpoints" && p.Value == "" {
+			continue
+		}
 		s.Properties = append(s.Properties, property{p.Name, j.clean(p.Value)})
 	}
 	culprit := d.Culprit()
@@ -108,6 +112,15 @@ func (j junit) suite(d *digest.Digest) suite {
 		s.Errors += count(c.Error)
 	}
 	return s
+}
+
+// verdicts are those of the resident supervisor.
+func verdicts(d *digest.Digest) string {
+	var all []string
+	for _, c := range d.Checkpoints {
+		all = append(all, c.String())
+	}
+	return strings.Join(all, ", ")
 }
 
 func count(p *problem) int {

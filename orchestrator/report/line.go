@@ -35,7 +35,7 @@ func describe(e flow.Event) []line {
 	case flow.RunStarted:
 		return describeRun(e)
 	case flow.StepStarted:
-		return []line{{begun, fmt.Sprintf("step %d: %s to %s%s", e.Step, e.Task, e.Role, placeSuffix(e.Index, e.Of))}}
+		return []line{{begun, describeStep(e)}}
 	case flow.AttemptStarted:
 		return []line{{begun, describeAttempt(e)}}
 	case flow.ReplyAccepted:
@@ -70,8 +70,15 @@ func describe(e flow.Event) []line {
 	case flow.Acknowledged:
 		return []line{{calm, cmp.Or(e.Text, "acknowledged by the Lead") + noteSuffix(e.Note)}}
 	default:
-		return append(describeWatch(e), describeCustody(e)...)
+		return append(append(describeWatch(e), describeSupervision(e)...), describeCustody(e)...)
 	}
+}
+
+func describeStep(e flow.StepStarted) string {
+	if e.Call.IsSupervision() {
+		return describeOpening(e)
+	}
+	return fmt.Sprintf("step %d: %s to %s%s", e.Step, e.Task, e.Role, placeSuffix(e.Index, e.Of))
 }
 
 // describeWatch is of what was found of a running agent, said to it and decided about it.
@@ -174,6 +181,9 @@ func attemptName(r flow.AttemptRef) string {
 
 func describeAcceptance(e flow.ReplyAccepted) []line {
 	m := good
+	if e.Call == flow.ReadyCall {
+		return []line{{m, tag + brief(e.Message)}}
+	}
 	if e.Status != "ok" {
 		m = warn
 	}

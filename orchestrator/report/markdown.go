@@ -163,6 +163,25 @@ func (m *markdown) board(d *digest.Digest) {
 		s := &d.Steps[i]
 		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), took(s.Millis), priced(s.Used), stepResult(s), brief(lastWord(s)))
 	}
+	m.checkpoints(d)
+}
+
+// checkpoints is the table of what the resident supervisor said.
+func (m *markdown) checkpoints(d *digest.Digest) {
+	if len(d.Checkpoints) == 0 {
+		return
+	}
+	m.line("\nSupervisor: %s\n\n| checkpoint | verdict | score | trend | first finding | report |\n|---|---|--:|---|---|---|", priced(d.Supervision))
+	for _, c := range d.Checkpoints[max(0, len(d.Checkpoints)-max(m.steps, 5)):] {
+		score, found := fmt.Sprintf("%.2f", c.Score), c.Reason
+		if c.Verdict == flow.NoVerdict {
+			score = ""
+		}
+		if len(c.Findings) > 0 {
+			found = c.Findings[0]
+		}
+		m.line("| %s | %s | %s | %s | %s | %s |", c.ID, c.Verdict, score, brief(c.Trend), brief(found), c.Report)
+	}
 }
 
 // stepResult is what became of a step, in a few words.

@@ -27,7 +27,8 @@ type Status struct {
 	Open     *OpenStep      `json:"open_step,omitempty"`
 	Agent    *health.Live   `json:"agent,omitempty"`   // what the agent at work does, a second ago at most where it does something
 	Consent  string         `json:"consent,omitempty"` // to what a person's consent is asked, about the agent at work
-	Next     string         `json:"next"`              // what a run started now would do first
+	Watcher  *Supervisor    `json:"supervisor,omitempty"`
+	Next     string         `json:"next"` // what a run started now would do first
 	Journal  string         `json:"journal"`
 	Records  uint64         `json:"records"`
 	Epoch    uint64         `json:"epoch"` // of the last owner
@@ -55,6 +56,7 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 	used, total := s.Known()
 	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Steps: s.Finished,
 		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: describeNext(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
+	st.Watcher = newSupervisor(s.Supervisor)
 	if text := h.Standstill(); text != "" {
 		st.Frozen, st.Outcome, st.Text = true, flow.Frozen, text
 	}
@@ -86,6 +88,10 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 		return fmt.Sprintf("step %d: record the Manager's reply on the board", e.Step)
 	case flow.Finish:
 		return describeFinish(e)
+	case flow.GiveUpCheckpoint:
+		return "give the supervisor up: " + e.Reason
+	case flow.EndBoard:
+		return "write onto the board that a checkpoint has ended it"
 	default:
 		return "unknown"
 	}
@@ -94,6 +100,12 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 func describeSpawn(e flow.Spawn) string {
 	if e.Call == flow.ManagerCall {
 		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, attemptSuffix(e.Attempt))
+	}
+	switch e.Call {
+	case flow.ReadyCall:
+		return fmt.Sprintf("step %d: have %s get ready%s", e.Step, e.Role, attemptSuffix(e.Attempt))
+	case flow.CheckpointCall:
+		return fmt.Sprintf("step %d: have %s look at %s%s", e.Step, e.Role, e.Task, attemptSuffix(e.Attempt))
 	}
 	if e.Call.IsReview() {
 		return fmt.Sprintf("step %d: have the work of %s on %s reviewed%s", e.Step, e.Role, e.Task, attemptSuffix(e.Attempt))
@@ -160,6 +172,9 @@ func (s Status) WriteText(out *console.Printer) error {
 	}
 	if s.Agent != nil && s.Open != nil {
 		row("agent", "%s", describeLive(*s.Agent, time.Now()))
+	}
+	if s.Watcher != nil {
+		row("watcher", "%s", *s.Watcher)
 	}
 	row("next", "%s", s.Next)
 	row("owner", "%s, epoch %d", s.Owner, s.Epoch)

@@ -49,6 +49,7 @@ type Player struct {
 	Refusal    error    // of a dry run: why a run would not start the program
 	Resumes    bool     // work that is cut short goes on in its session
 	watch      config.Watch
+	dryRun     bool
 
 	Assignment agent.Assignment // what it is asked to do, but for the Contract, the input and the session of one call
 }
@@ -95,7 +96,7 @@ func (r *Roster) newPlayer(role roles.Role, dir string) (*Player, error) {
 		return nil, err
 	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
-	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown()}
+	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown(), dryRun: r.DryRun}
 	if p.watch, err = r.Settings.Watch.With(overrides(role.File, role.Watch)); err != nil {
 		return nil, err
 	}
@@ -203,6 +204,25 @@ func (p *Player) Plan() *flow.Plan {
 		return nil
 	}
 	return &flow.Plan{Agent: p.Supervisor != nil, Command: p.Command != nil, Rounds: cmp.Or(p.Role.Rounds, defaultRounds)}
+}
+
+// Memory is how a supervisor that the program plays remembers what it was told.
+func (p *Player) Memory() flow.Memory {
+	if p.Adapter.Tool().Resumes && !p.dryRun {
+		return flow.InSession
+	}
+	return flow.InReports
+}
+
+// Looking is the player as a resident supervisor, which may only read: seed 001, "Role Isolation Rules". What is no tool with
+// permissions of its own gets none.
+func (p *Player) Looking() *Player {
+	if p.Adapter.Tool().Program == "" || p.Assignment.Permission != "" {
+		return p
+	}
+	l := *p
+	l.Assignment.Permission = agent.ReadOnly
+	return &l
 }
 
 // For is the program of a call on the role's tasks, nil where the role has none for it.

@@ -197,3 +197,9 @@ func (w *Workspace) Save(data []byte) error {
 	w.Forget()
 	return board.Save(w.Path, data)
 }
+
+// End is the board's new bytes when a checkpoint ends it: it is over, and says that it is blocked.
+func (w *Workspace) End(b *board.Board) ([]byte, error) {
+	ended := "blocked"
+	return b.Splice(board.Edit{Null: !b.Terminal(), Ended: &ended})
+}

@@ -170,7 +170,7 @@ func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (str
 
 // View is [Workspace.View] for a board without a run.
 func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string) (string, error)) (flow.Board, error) {
-	v := flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), SHA: b.SHA}
+	v := flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded(), SHA: b.SHA}
 	if v.Terminal {
 		v.NotOK, v.Tasks = undone(b, s)
 		return v, nil

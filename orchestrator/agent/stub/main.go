@@ -26,6 +26,8 @@ type input struct {
 	KanbanFile  string   `json:"kanban_file"`
 	DoneTask    *string  `json:"done_task"`
 	Tasks       []string `json:"tasks"`
+	Type        string   `json:"type"`    // of a supervisor's
+	Checkpoint  string   `json:"task_id"` // that it looks at
 }
 
 func (in input) task() string {
@@ -34,7 +36,7 @@ func (in input) task() string {
 			return *p
 		}
 	}
-	return ""
+	return in.Checkpoint
 }
 
 // Main plays a stub agent: it reads the input from stdin, and prints a reply to stdout or does what
@@ -74,8 +76,14 @@ func (c *call) prepare(stdin io.Reader, file, state string) error {
 	if err := json.Unmarshal(raw, &c.input); err != nil {
 		return fmt.Errorf("decode the input: %w", err)
 	}
-	if c.input.Instruction == nil && c.input.TaskFile == nil && c.input.DoneTask == nil {
+	if c.input.Instruction == nil && c.input.TaskFile == nil && c.input.DoneTask == nil && c.input.Type == "" {
 		return errors.New("the input names no task and no instruction")
+	}
+	switch c.input.Type {
+	case "init":
+		c.kind = callReady
+	case "checkpoint_request":
+		c.kind = callCheckpoint
 	}
 	rules, err := loadRules(file)
 	if err != nil {
@@ -102,6 +110,9 @@ func (c *call) reply() ([]byte, error) {
 	if c.rule.Message != nil {
 		message = *c.rule.Message
 	}
+	if c.kind == callReady || c.kind == callCheckpoint {
+		return c.supervise(message)
+	}
 	if c.input.DoneTask == nil {
 		return encode(struct {
 			Status  string  `json:"status"`
@@ -125,12 +136,37 @@ func (c *call) reply() ([]byte, error) {
 	}{status, message, next, tasks, c.rule.Tell})
 }
 
+// supervise is the reply of a resident supervisor: it is content with everything, unless a rule says otherwise.
+func (c *call) supervise(message string) ([]byte, error) {
+	if c.rule.Status == "error" {
+		return encode(map[string]any{"type": "error", "message": message, "told": c.rule.Tell})
+	}
+	if c.kind == callReady {
+		return encode(map[string]any{"type": "ready", "message": message, "told": c.rule.Tell})
+	}
+	verdict, score := "pass", 1.0
+	if c.rule.Verdict != "" {
+		verdict = c.rule.Verdict
+	}
+	if c.rule.Score != nil {
+		score = *c.rule.Score
+	}
+	return encode(map[string]any{"type": "checkpoint_reply", "verdict": verdict, "score": score, "key_findings": []string{message}, "decisions": []string{},
+		"risks": []string{}, "quality_trend": "stable", "artifacts_read": []string{}, "told": c.rule.Tell})
+}
+
 func (c *call) subject() string {
 	switch {
+	case c.kind == callReady:
+		return "ready"
+	case c.input.Checkpoint != "":
+		return c.input.Checkpoint
 	case c.input.DoneTask != nil:
 		return *c.input.DoneTask + " is done"
 	case c.input.TaskFile != nil:
 		return *c.input.TaskFile
+	case c.kind == callCheckpoint:
+		return "a checkpoint"
 	default:
 		return *c.input.Instruction
 	}

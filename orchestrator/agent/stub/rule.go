@@ -37,6 +37,8 @@ type rule struct {
 	Write   bool      `yaml:"write"`
 	Board   *string   `yaml:"board"`
 	Tell    *extras   `yaml:"tell"`
+	Verdict string    `yaml:"verdict"`
+	Score   *float64  `yaml:"score"`
 }
 
 // attempts is one number or a list of them.

@@ -67,18 +67,27 @@ func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
 	return call.Invocation(append(argv, "--call", followed(call.Contract))), nil
 }
 
-// The calls that a rule may be for: one that begins, the review of its work, and work that goes on after it.
+// The calls that a rule may be for: one that begins, the review of its work, work that goes on after it, and those of a supervisor.
 const (
 	callTask   = "task"
 	callReview = "review"
 	callResume = "resume"
+
+	callReady      = "ready"      // a supervisor that starts
+	callCheckpoint = "checkpoint" // one that is woken
 )
 
 func followed(k contract.Kind) string {
-	if k == contract.Review {
+	switch k {
+	case contract.Review:
 		return callReview
+	case contract.Ready:
+		return callReady
+	case contract.Checkpoint:
+		return callCheckpoint
+	default:
+		return callResume
 	}
-	return callResume
 }
 
 // Reader looks for more than a reply only where a rule may have added it.

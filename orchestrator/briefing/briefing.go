@@ -1,0 +1,331 @@
+// Package briefing is what a resident supervisor is told: what has happened on its board so far, and at each
+// checkpoint what is new. It keeps the supervisor's own files in the folder of the board's runs.
+package briefing
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Bounds of what a supervisor is told, which it has to read.
+const (
+	mostStates   = 200
+	mostMessages = 30 // seed 001, "Step 3: Incremental Context Load"
+)
+
+// Briefing collects what a supervisor is to be told from the records of a board. One goroutine uses it.
+type Briefing struct {
+	Dir      rundir.Dir
+	Place    *board.Place
+	Redactor *redact.Redactor
+
+	states   []state   // of finished steps; the last [mostStates]
+	messages []message // that the supervisor has not got; the last [mostMessages]
+	finished map[string]bool
+	handed   map[string]bool // files that the supervisor was told to read, and that no step has changed since
+
+	reply     contract.RoleState // of the open step's task agent
+	open      *flow.Checkpoint   // that the supervisor looks at
+	told, due int                // states that it was told of, and that it is being told of
+}
+
+type state struct {
+	number int // of all that were finished
+	contract.RoleState
+}
+
+type message struct {
+	seq  uint64
+	text string
+}
+
+// New is an empty briefing.
+func New(dir rundir.Dir, place *board.Place, r *redact.Redactor) *Briefing {
+	return &Briefing{Dir: dir, Place: place, Redactor: r, finished: map[string]bool{}, handed: map[string]bool{}}
+}
+
+// Add takes a record of the board into account.
+func (b *Briefing) Add(e flow.Entry) {
+	switch ev := e.Event.(type) {
+	case flow.StepStarted:
+		b.reply, b.open = contract.RoleState{}, ev.Checkpoint
+		if ev.Call.IsSupervision() {
+			b.due = b.count()
+		}
+	case flow.ReplyAccepted:
+		b.accept(ev)
+	case flow.StepFinished:
+		b.finish(ev)
+	case flow.CheckpointHeld:
+		b.hold()
+	}
+	if text := describe(e.Event); text != "" {
+		b.messages = append(b.messages, message{e.Seq, text})
+		b.messages = b.messages[max(0, len(b.messages)-mostMessages):]
+	}
+}
+
+func (b *Briefing) accept(e flow.ReplyAccepted) {
+	switch e.Call {
+	case flow.TaskCall:
+		b.reply = contract.RoleState{Task: e.Task, Role: e.Role, Status: e.Status, Message: clip(e.Message)}
+	case flow.ReadyCall: // it was told of all, but for what its checkpoint is about
+		b.told, b.messages = b.due, nil
+	}
+}
+
+func (b *Briefing) finish(e flow.StepFinished) {
+	if b.reply.Task == "" {
+		return
+	}
+	s := b.reply
+	if s.Decision = clip(e.Message); s.Status == "ok" {
+		b.finished[path.Clean(s.Task)] = true
+	}
+	delete(b.handed, path.Clean(s.Task))
+	b.states = append(b.states, state{b.count() + 1, s})
+	b.states = b.states[max(0, len(b.states)-mostStates):]
+}
+
+// count is how many steps were finished.
+func (b *Briefing) count() int {
+	if len(b.states) == 0 {
+		return 0
+	}
+	return b.states[len(b.states)-1].number
+}
+
+// hold notes that the supervisor has heard all that it was told at a checkpoint.
+func (b *Briefing) hold() {
+	b.told, b.messages = b.due, nil
+	if b.open == nil {
+		return
+	}
+	for _, task := range b.open.Scope {
+		b.handed[path.Clean(task)] = true
+	}
+}
+
+// maxText bounds a message of an agent in what a supervisor is told, in bytes.
+const maxText = 2 << 10
+
+func clip(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return text[:maxText] + "…"
+}
+
+// describe is a message of the run; "" for an event that is none.
+func describe(e flow.Event) string {
+	switch e := e.(type) {
+	case flow.ReplyRejected:
+		return fmt.Sprintf("step %d: a reply of %s on %s was rejected: %s", e.Step, e.Role, e.Task, clip(e.Reason))
+	case flow.AttemptStopped:
+		return fmt.Sprintf("step %d: %s on %s was stopped: %s", e.Step, e.Role, e.Task, clip(e.Reason))
+	case flow.ReviewHeld:
+		if !e.Completed {
+			return fmt.Sprintf("step %d: a review sent the work of %s on %s back: %s", e.Step, e.Role, e.Task, clip(e.Feedback))
+		}
+		return fmt.Sprintf("step %d: a review is content with the work of %s on %s", e.Step, e.Role, e.Task)
+	case flow.StepFinished:
+		if e.Status != "ok" || e.Manager != "ok" {
+			return fmt.Sprintf("step %d: %s ended %s, and the Manager said %s: %s", e.Step, e.Task, e.Status, e.Manager, clip(e.Message))
+		}
+		return ""
+	case flow.StepAbandoned:
+		return fmt.Sprintf("step %d on %s was given up: %s", e.Step, e.Task, e.Reason)
+	case flow.Acknowledged:
+		return "the Lead acknowledged the board: " + e.Note + e.Text
+	default:
+		return digest.Note(e)
+	}
+}
+
+// About says what the runner knows of the supervisor's surroundings.
+type About struct {
+	Board       string
+	RoleSpec    string
+	Requirement string
+	Tasks       []string // of the board, as it is now
+	Supervisor  *flow.Supervisor
+}
+
+// Ready is what a supervisor is told at its start. With recovery it gets the reports of its own checkpoints.
+func (b *Briefing) Ready(a About) contract.ReadyInput {
+	in := contract.ReadyInput{RoleSpec: a.RoleSpec, Session: b.Dir.Path, SessionID: b.Dir.BoardFile(), TeamName: a.Board, Requirement: a.Requirement,
+		Recovery: a.Supervisor.Started, Baseline: contract.Baseline{Wisdom: b.wisdom(nil), TeamSession: b.Dir.TeamSession()}}
+	for _, s := range b.states {
+		in.Baseline.States = append(in.Baseline.States, s.RoleState)
+	}
+	if in.Recovery || a.Supervisor.Memory == flow.InReports {
+		in.Reports = b.reports(a.Supervisor)
+	}
+	return in
+}
+
+// Checkpoint is what a supervisor is told when it is woken.
+func (b *Briefing) Checkpoint(a About, c flow.Checkpoint) contract.CheckpointInput {
+	in := contract.CheckpointInput{ID: c.ID, Scope: c.Scope, Progress: b.progress(a.Tasks)}
+	all := a.Supervisor.Memory == flow.InReports
+	for _, s := range b.states {
+		if all || s.number > b.told {
+			in.States = append(in.States, s.RoleState)
+		}
+	}
+	for _, m := range b.messages {
+		in.Messages = append(in.Messages, b.Redactor.String(m.text))
+	}
+	for _, task := range c.Scope {
+		switch _, err := b.Place.ReadText(task); {
+		case err != nil:
+			in.Missing = append(in.Missing, task)
+		case all || !b.handed[path.Clean(task)]:
+			in.Artifacts = append(in.Artifacts, task)
+		}
+	}
+	if all {
+		init := b.Ready(a)
+		init.Baseline.States = nil
+		in.Init = &init
+		return in
+	}
+	in.Wisdom = b.wisdom(b.loadSession().Told)
+	return in
+}
+
+// progress is seed 001's "M/N tasks completed".
+func (b *Briefing) progress(tasks []string) string {
+	done := 0
+	for _, task := range tasks {
+		if b.finished[path.Clean(task)] {
+			done++
+		}
+	}
+	return fmt.Sprintf("%d/%s completed", done, flow.Count(len(tasks), "task"))
+}
+
+// session is team-session.json: seed 001, "Step 2: Load Baseline Context".
+type session struct {
+	SessionID   string           `json:"session_id"`
+	TeamName    string           `json:"team_name"`
+	Mode        string           `json:"mode"`
+	Stages      []string         `json:"stages"` // the tasks, in their order; at most [mostStages]
+	Checkpoints flow.Supervision `json:"checkpoints"`
+	Held        []flow.Held      `json:"held"`
+	Told        map[string]int   `json:"wisdom_told"` // bytes of the files in wisdom/ that the supervisor knows
+}
+
+const mostStages = 1000
+
+// SaveSession writes team-session.json. told: the supervisor knows by now what is in wisdom/.
+func (b *Briefing) SaveSession(a About, told bool) error {
+	s := session{SessionID: b.Dir.BoardFile(), TeamName: a.Board, Mode: "sequential", Stages: a.Tasks[:min(len(a.Tasks), mostStages)],
+		Checkpoints: a.Supervisor.Plan, Held: a.Supervisor.Held, Told: b.loadSession().Told}
+	if told {
+		s.Told = map[string]int{}
+		for _, f := range b.wisdom(nil) {
+			s.Told[f.Path] = len(f.Text)
+		}
+	}
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return rundir.ReplaceFile(b.Dir.TeamSession(), append(data, '\n'))
+}
+
+// loadSession reads team-session.json. One that is lost has the supervisor told again what is in wisdom/.
+func (b *Briefing) loadSession() (s session) {
+	if data, err := rundir.ReadFile(b.Dir.TeamSession()); err == nil {
+		_ = json.Unmarshal(data, &s)
+	}
+	return s
+}
+
+// wisdom is what stands in wisdom/*.md behind the bytes that were told of each file.
+func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
+	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {
+		data, err := rundir.ReadFile(filepath.Join(b.Dir.Wisdom(), name))
+		p := path.Join("wisdom", name)
+		if err != nil || len(data) <= told[p] {
+			continue
+		}
+		files = append(files, contract.TextFile{Path: p, Text: b.Redactor.String(string(data[told[p]:]))})
+	}
+	return files
+}
+
+// reports are those of the checkpoints that were held.
+func (b *Briefing) reports(v *flow.Supervisor) (files []contract.TextFile) {
+	for _, h := range v.Held {
+		if h.Report == "" {
+			continue
+		}
+		text := fmt.Sprintf("The report is missing. Its verdict was %s (score: %.2f).", h.Verdict, h.Score)
+		if data, err := rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(h.Report))); err == nil {
+			text = b.Redactor.String(string(data))
+		}
+		files = append(files, contract.TextFile{Path: h.Report, Text: text})
+	}
+	return files
+}
+
+// Reports is how many reports of earlier checkpoints there are.
+func (b *Briefing) Reports(v *flow.Supervisor) int {
+	n := 0
+	for _, h := range v.Held {
+		if _, err := rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(h.Report))); err == nil && h.Report != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// ReportPath is where the report of a checkpoint stands, from the folder of the board's runs.
+func ReportPath(id string) string { return path.Join("artifacts", id+"-report.md") }
+
+// SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants to be kept.
+func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply) error {
+	var missing []string
+	for _, task := range c.Scope {
+		if _, err := b.Place.ReadText(task); err != nil {
+			missing = append(missing, task)
+		}
+	}
+	if err := b.Dir.MakeSupervision(); err != nil {
+		return err
+	}
+	text := b.Redactor.String(r.FormatReport(c.ID, c.Scope, missing))
+	if err := rundir.ReplaceFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportPath(c.ID))), []byte(text)); err != nil {
+		return fmt.Errorf("write the report of %s: %w", c.ID, err)
+	}
+	if r.Wisdom == "" {
+		return nil
+	}
+	return b.addWisdom(c.ID, r.Wisdom)
+}
+
+// addWisdom appends what a supervisor has learned, once for each checkpoint.
+func (b *Briefing) addWisdom(id, text string) error {
+	file := filepath.Join(b.Dir.Wisdom(), "supervisor.md")
+	old, _ := rundir.ReadFile(file) // what cannot be read is written anew
+	entry := fmt.Sprintf("\n## %s\n\n%s\n", id, b.Redactor.String(text))
+	if strings.Contains(string(old), "\n## "+id+"\n") {
+		return nil
+	}
+	if err := rundir.ReplaceFile(file, append(old, entry...)); err != nil {
+		return fmt.Errorf("add to the wisdom of the board: %w", err)
+	}
+	return nil
+}

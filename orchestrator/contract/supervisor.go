@@ -1,0 +1,249 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ReadyInput is what a resident supervisor is told once at its start: seed 001, "Prompt Input Parsing" and "Init Phase".
+type ReadyInput struct {
+	Type        string     `json:"type"`        // init
+	Role        string     `json:"role"`        // supervisor
+	RoleSpec    string     `json:"role_spec"`   // where its prompt comes from
+	Session     string     `json:"session"`     // the folder of the board's runs
+	SessionID   string     `json:"session_id"`  // its name
+	TeamName    string     `json:"team_name"`   // the board
+	Requirement string     `json:"requirement"` // what the work is for
+	Recovery    bool       `json:"recovery"`    // it was ready before
+	Baseline    Baseline   `json:"baseline"`    // what has happened so far
+	Reports     []TextFile `json:"reports"`     // of its earlier checkpoints, with Recovery
+}
+
+// Baseline is what has happened before a supervisor starts.
+type Baseline struct {
+	States      []RoleState `json:"states"`
+	Wisdom      []TextFile  `json:"wisdom"`
+	TeamSession string      `json:"team_session"` // path of team-session.json
+}
+
+// RoleState is what a finished step came to.
+type RoleState struct {
+	Task     string `json:"task"`
+	Role     string `json:"role"`
+	Status   string `json:"status"`
+	Message  string `json:"message"`
+	Decision string `json:"decision,omitempty"` // the Manager's message
+}
+
+// TextFile is a file of the run's folder, or what was added to it.
+type TextFile struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+// CheckpointInput is what wakes a supervisor: seed 001, "Step 3: Incremental Context Load". It has only what is new since
+// its last checkpoint.
+type CheckpointInput struct {
+	Type      string      `json:"type"` // checkpoint_request
+	ID        string      `json:"task_id"`
+	Scope     []string    `json:"scope"`
+	Progress  string      `json:"pipeline_progress"` // "3/10 tasks completed"
+	States    []RoleState `json:"states"`
+	Messages  []string    `json:"messages"`
+	Artifacts []string    `json:"artifacts"` // paths that were not handed over before
+	Missing   []string    `json:"missing"`   // paths without a file
+	Wisdom    []TextFile  `json:"wisdom"`
+	Text      string      `json:"text"`           // the same as Markdown
+	Init      *ReadyInput `json:"init,omitempty"` // for a supervisor that remembers nothing
+}
+
+// ForReady is the input of a supervisor that starts.
+func ForReady(in ReadyInput) (Input, error) {
+	in.Type, in.Role = "init", "supervisor"
+	in.Baseline.States, in.Baseline.Wisdom, in.Reports = notNil(in.Baseline.States), notNil(in.Baseline.Wisdom), notNil(in.Reports)
+	text, err := json.Marshal(in)
+	return Input{JSON: text}, err
+}
+
+// ForCheckpoint is the input of a supervisor that is woken. One that goes on in its tool's session gets text alone.
+func ForCheckpoint(in CheckpointInput, inSession bool) (Input, error) {
+	in.Type = "checkpoint_request"
+	in.Scope, in.States, in.Messages = notNil(in.Scope), notNil(in.States), notNil(in.Messages)
+	in.Artifacts, in.Missing, in.Wisdom = notNil(in.Artifacts), notNil(in.Missing), notNil(in.Wisdom)
+	in.Text = in.markdown()
+	if inSession {
+		return Input{Text: in.Text}, nil
+	}
+	if in.Init != nil {
+		in.Init.Type, in.Init.Role = "init", "supervisor"
+		in.Init.Baseline.States, in.Init.Baseline.Wisdom, in.Init.Reports = notNil(in.Init.Baseline.States), notNil(in.Init.Baseline.Wisdom), notNil(in.Init.Reports)
+	}
+	text, err := json.Marshal(in)
+	return Input{JSON: text}, err
+}
+
+// notNil makes a list that is written as [], and never as null.
+func notNil[E any](list []E) []E {
+	if list == nil {
+		return []E{}
+	}
+	return list
+}
+
+// markdown is seed 001's "Checkpoint Request", and then what is new.
+func (in CheckpointInput) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Checkpoint Request\ntask_id: %s\nscope: [%s]\npipeline_progress: %s\n", in.ID, strings.Join(in.Scope, ", "), in.Progress)
+	fmt.Fprintf(&b, "\n### Finished since the last checkpoint\n\n")
+	for _, s := range in.States {
+		fmt.Fprintf(&b, "- %s by %s: %s: %s\n", s.Task, s.Role, s.Status, oneLine(s.Message))
+		if s.Decision != "" {
+			fmt.Fprintf(&b, "  Manager: %s\n", oneLine(s.Decision))
+		}
+	}
+	none(&b, len(in.States))
+	fmt.Fprintf(&b, "\n### Messages of the run since then\n\n")
+	for _, m := range in.Messages {
+		fmt.Fprintf(&b, "- %s\n", oneLine(m))
+	}
+	if len(in.Messages) == 0 {
+		b.WriteString("no messages to analyze\n")
+	}
+	fmt.Fprintf(&b, "\n### Read these, you have not read them yet\n\n")
+	for _, p := range in.Artifacts {
+		fmt.Fprintf(&b, "- %s\n", p)
+	}
+	none(&b, len(in.Artifacts))
+	if len(in.Missing) > 0 {
+		fmt.Fprintf(&b, "\n### Missing: score these as warn, and name them\n\n- %s\n", strings.Join(in.Missing, "\n- "))
+	}
+	for _, w := range in.Wisdom {
+		fmt.Fprintf(&b, "\n### New in %s\n\n%s\n", w.Path, strings.TrimSpace(w.Text))
+	}
+	b.WriteString("\nCheck this as your role says, and reply with your verdict. Change no file.")
+	return b.String()
+}
+
+func none(b *strings.Builder, n int) {
+	if n == 0 {
+		b.WriteString("none\n")
+	}
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// CheckpointReply is the part of a supervisor's reply that no other agent's has.
+type CheckpointReply struct {
+	Type      string   `json:"type"` // ready, checkpoint_reply or error
+	Message   string   `json:"message"`
+	ID        string   `json:"task_id"`
+	Verdict   string   `json:"verdict"`
+	Score     float64  `json:"score"`
+	Findings  []string `json:"key_findings"`
+	Decisions []string `json:"decisions"`
+	Risks     []string `json:"risks"`
+	Trend     string   `json:"quality_trend"`
+	Read      []string `json:"artifacts_read"`
+	Report    string   `json:"report"`
+	Wisdom    string   `json:"wisdom"`
+}
+
+// Failed says whether the supervisor reports an error of its own.
+func (r *CheckpointReply) Failed() bool { return r.Type == "error" }
+
+// maxCheckpoint is how long a supervisor's reply may be, in bytes: it is read by people.
+const maxCheckpoint = 1 << 20
+
+// parseSupervisor judges the format of a supervisor's reply, and never its content.
+func parseSupervisor(k Kind, text string) (*Reply, *Failure) {
+	if len(text) > maxCheckpoint {
+		return nil, Failed("the reply is larger than 1 MiB")
+	}
+	members, failure := readObject(text, nil)
+	if failure == nil {
+		failure = checkKeys(k, members)
+	}
+	if failure != nil {
+		return nil, failure
+	}
+	var value map[string]any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		return nil, Failed("the reply cannot be decoded: %v", err)
+	}
+	if failure := checkSchema(k, value); failure != nil {
+		return nil, failure
+	}
+	var r CheckpointReply
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return nil, Failed("the reply cannot be decoded: %v", err)
+	}
+	if r.Failed() && strings.TrimSpace(r.Message) == "" {
+		return nil, Failed("an error needs a message")
+	}
+	return &Reply{Status: OK, Message: r.Message, Checkpoint: &r}, nil
+}
+
+// FormatReport is the report of a checkpoint: what the supervisor wrote, below the verdict.
+func (r *CheckpointReply) FormatReport(id string, scope, missing []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: %s (score: %.2f)\n\n", id, r.Verdict, r.Score)
+	fmt.Fprintf(&b, "- Scope: %s\n- Quality trend: %s\n", strings.Join(scope, ", "), oneLine(r.Trend))
+	if len(missing) > 0 {
+		fmt.Fprintf(&b, "- Missing: %s\n", strings.Join(missing, ", "))
+	}
+	for _, part := range []struct {
+		title string
+		lines []string
+	}{{"Key findings", r.Findings}, {"Decisions", r.Decisions}, {"Risks", r.Risks}, {"Artifacts read", r.Read}} {
+		if len(part.lines) > 0 {
+			fmt.Fprintf(&b, "\n## %s\n\n- %s\n", part.title, strings.Join(allOneLine(part.lines), "\n- "))
+		}
+	}
+	if text := strings.TrimSpace(r.Report); text != "" {
+		fmt.Fprintf(&b, "\n## Report\n\n%s\n", text)
+	}
+	return b.String()
+}
+
+func allOneLine(texts []string) []string {
+	lines := make([]string, len(texts))
+	for i, t := range texts {
+		lines[i] = oneLine(t)
+	}
+	return lines
+}
+
+// Announcement is seed 001's "Step 9: Report to Coordinator", without the tag in front of each line.
+func Announcement(id, verdict string, score float64, findings, risks []string, trend, report string) []string {
+	found := "none"
+	if len(findings) > 0 {
+		found = strings.Join(allOneLine(findings), ", ")
+	}
+	return []string{
+		fmt.Sprintf("%s complete.", id),
+		fmt.Sprintf("Verdict: %s (score: %.2f)", verdict, score),
+		"Findings: " + short(found),
+		fmt.Sprintf("Risks: %d logged", len(risks)),
+		"Quality trend: " + short(oneLine(trend)),
+		"Artifact: " + report,
+	}
+}
+
+func short(text string) string {
+	const most = 300
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string(slices.Clip([]rune(text)[:most])) + "…"
+}
+
+// supervisorKeys are the keys of the schema of a supervisor's reply.
+func supervisorKeys(k Kind) []string {
+	if k == Ready {
+		return []string{"type", "message"}
+	}
+	return []string{"type", "message", "task_id", "verdict", "score", "key_findings", "decisions", "risks", "quality_trend", "artifacts_read", "report", "wisdom"}
+}

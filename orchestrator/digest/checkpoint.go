@@ -1,0 +1,60 @@
+package digest
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// Checkpoint is a look of the resident supervisor at the board: seed 001.
+type Checkpoint struct {
+	ID       string   `json:"id"`
+	Step     int      `json:"step"`
+	Verdict  string   `json:"verdict"` // pass, warn or block; none: it came to no verdict
+	Score    float64  `json:"score"`   // from 0 to 1
+	Trend    string   `json:"quality_trend,omitempty"`
+	Findings []string `json:"key_findings,omitempty"`
+	Report   string   `json:"report,omitempty"` // path of its report, from the folder of the board's runs
+	Reason   string   `json:"reason,omitempty"` // why it came to no verdict
+}
+
+// String is the checkpoint in a few words.
+func (c Checkpoint) String() string {
+	if c.Verdict == flow.NoVerdict {
+		return c.ID + " no verdict"
+	}
+	return fmt.Sprintf("%s %s (score: %.2f)", c.ID, c.Verdict, c.Score)
+}
+
+// checkpointOf is the checkpoint that an event ends; false: it ends none.
+func checkpointOf(e flow.Event) (Checkpoint, bool) {
+	switch e := e.(type) {
+	case flow.CheckpointHeld:
+		return Checkpoint{ID: e.Data.ID, Step: e.Step, Verdict: e.Data.Verdict, Score: e.Data.Score, Trend: e.Trend, Findings: e.Data.Findings,
+			Report: e.Data.Report}, true
+	case flow.SupervisorFailed:
+		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: flow.NoVerdict, Reason: e.Reason}, true
+	case flow.ScopeViolated:
+		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: flow.NoVerdict, Reason: e.Text}, true
+	case flow.CheckpointMissed:
+		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: flow.NoVerdict, Reason: e.Reason}, true
+	default:
+		return Checkpoint{}, false
+	}
+}
+
+// endCheckpoint ends the step of a checkpoint. The Manager may be called in the same step.
+func (s *Step) endCheckpoint(e flow.Event, c Checkpoint) {
+	s.State, s.Status, s.Message = Done, c.Verdict, c.Reason
+	if len(c.Findings) > 0 {
+		s.Message = c.Findings[0]
+	}
+	end, ok := flow.EndOf(e)
+	if !ok {
+		return
+	}
+	s.update(func(a *Attempt) {
+		a.Result, a.Status, a.Message, a.Reason = Accepted, c.Verdict, s.Message, c.Reason
+		a.Millis, a.Spent, a.Session = end.Millis, end.Spent, end.Session
+	})
+}

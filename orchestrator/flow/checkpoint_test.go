@@ -1,0 +1,312 @@
+package flow_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// supervised is a run with a supervisor, of which each test takes what it needs.
+type supervised struct {
+	t *testing.T
+	flow.State
+	board flow.Board
+}
+
+func newSupervised(t *testing.T, memory flow.Memory, plan flow.Supervision) *supervised {
+	plan.Role = "Supervisor"
+	s := &supervised{t: t, board: flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}}
+	begin := start
+	begin.Supervision, begin.Memory = &plan, memory
+	return s.apply(begin)
+}
+
+func (s *supervised) apply(events ...flow.Event) *supervised {
+	s.t.Helper()
+	for _, e := range events {
+		if err := s.Apply(e); err != nil {
+			s.t.Fatalf("%s: %v", e.Kind(), err)
+		}
+	}
+	return s
+}
+
+// finish finishes a step on a task, with the status of its reply.
+func (s *supervised) finish(task, status string) *supervised {
+	s.t.Helper()
+	n := s.LastStep + 1
+	ref := func(c flow.Call) flow.AttemptRef { return flow.AttemptRef{Step: n, Call: c, Task: task, Attempt: 1} }
+	return s.apply(flow.StepStarted{Step: n, Task: task, Role: "Implementor", BoardSHA: "a"},
+		flow.AttemptStarted{AttemptRef: ref(flow.TaskCall), Input: json.RawMessage(`{}`)},
+		flow.ReplyAccepted{AttemptRef: ref(flow.TaskCall), Status: status},
+		flow.AttemptStarted{AttemptRef: ref(flow.ManagerCall), Input: json.RawMessage(`{}`), Before: &flow.Baseline{BoardSHA: "a", Current: task}},
+		flow.ReplyAccepted{AttemptRef: ref(flow.ManagerCall), Status: "ok", NextTask: ptr("t1")},
+		flow.StepFinished{Step: n, Task: task, Manager: "ok", BoardSHA: "a"})
+}
+
+// begin does what Next says, up to the start of the supervisor's program.
+func (s *supervised) begin() flow.Spawn {
+	s.t.Helper()
+	e, ok := flow.Next(s.State, s.board).(flow.Spawn)
+	if !ok || !e.Call.IsSupervision() {
+		s.t.Fatalf("Next is %+v, want a call of the supervisor", flow.Next(s.State, s.board))
+	}
+	if s.Step == nil {
+		s.apply(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: "a", Call: e.Call, Checkpoint: e.Checkpoint})
+	}
+	intent := flow.AttemptStarted{AttemptRef: e.AttemptRef, From: e.From, Adapter: "claude", Resumes: s.Supervisor.Memory == flow.InSession, GoesOn: e.GoesOn}
+	if s.Step.Input == nil {
+		intent.Input = json.RawMessage(`{}`)
+	}
+	s.apply(intent)
+	return e
+}
+
+func (s *supervised) ready(session string) *supervised {
+	s.t.Helper()
+	e := s.begin()
+	if e.Call != flow.ReadyCall {
+		s.t.Fatalf("the call is %s, want it to get ready", e.Call)
+	}
+	return s.apply(flow.ReplyAccepted{AttemptRef: e.AttemptRef, Status: "ok", Session: session})
+}
+
+func (s *supervised) hold(verdict string, findings ...string) *supervised {
+	s.t.Helper()
+	e := s.begin()
+	if e.Call != flow.CheckpointCall {
+		s.t.Fatalf("the call is %s, want a checkpoint", e.Call)
+	}
+	return s.apply(flow.CheckpointHeld{AttemptRef: e.AttemptRef, Left: "a", Data: flow.StateUpdate{ID: e.Task, Verdict: verdict, Score: 0.5, Findings: findings,
+		Report: "artifacts/" + e.Task + "-report.md"}})
+}
+
+// works says whether the board's own task is next.
+func (s *supervised) works(task string) {
+	s.t.Helper()
+	if e, ok := flow.Next(s.State, s.board).(flow.Spawn); !ok || e.Task != task || e.Call.IsSupervision() {
+		s.t.Errorf("Next is %+v, want the work on %s", flow.Next(s.State, s.board), task)
+	}
+}
+
+func (s *supervised) ends(want flow.Effect) {
+	s.t.Helper()
+	if diff := cmp.Diff(want, flow.Next(s.State, s.board)); diff != "" {
+		s.t.Errorf("Next: -want +got\n%s", diff)
+	}
+}
+
+var ten = flow.Supervision{Every: 2, OnBlock: flow.BlockPerson}
+
+// TestSupervisorsLife: seed 001, "Lifecycle": it gets ready before the first task, sleeps, and is woken behind every second task and
+// behind the last one, in the session in which it got ready.
+func TestSupervisorsLife(t *testing.T) {
+	s := newSupervised(t, flow.InSession, ten).ready("s1")
+	s.works("t1")
+	s.finish("t1", "ok").works("t1")
+	s.finish("t2", "blocked").works("t1")
+	s.finish("t2", "ok")
+	e := s.begin()
+	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 5, Call: flow.CheckpointCall, Task: "CHECKPOINT-001", Role: "Supervisor", Attempt: 1}, From: "s1",
+		Checkpoint: &flow.Checkpoint{ID: "CHECKPOINT-001", Scope: []string{"t1", "t2"}}}
+	if diff := cmp.Diff(want, e); diff != "" {
+		t.Errorf("the checkpoint: -want +got\n%s", diff)
+	}
+	s.apply(flow.CheckpointHeld{AttemptRef: e.AttemptRef, Data: flow.StateUpdate{ID: e.Task, Verdict: "pass", Score: 0.9}}).works("t1")
+	s.finish("t3", "ok").board = flow.Board{Terminal: true, SHA: "a"}
+	if e := s.begin(); e.Task != "CHECKPOINT-002" || len(s.Step.Checkpoint.Scope) != 1 {
+		t.Errorf("behind the last task %+v is due, want CHECKPOINT-002 about t3", e)
+	}
+	s.apply(flow.CheckpointHeld{AttemptRef: flow.AttemptRef{Step: 7, Call: flow.CheckpointCall, Attempt: 1}, Data: flow.StateUpdate{Verdict: "warn"}})
+	s.ends(flow.Finish{Outcome: flow.Complete, Text: "the board is complete"})
+	if s.Session != "" {
+		t.Errorf("a person would go on in session %s, want that of no supervisor", s.Session)
+	}
+}
+
+// TestDeclaredCheckpoints: those of the board have their own ids and scopes, and the runner names none like them.
+func TestDeclaredCheckpoints(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 2, OnBlock: flow.BlockPerson, At: []flow.CheckpointAt{
+		{ID: "CHECKPOINT-001", After: "./t2", Scope: []string{"t1"}}, {ID: "design", After: "t2"}}})
+	s.works("t1") // it has nothing to remember, so it is not started
+	s.finish("t1", "ok").finish("t2", "ok")
+	var ids, scopes []any
+	for range 2 {
+		e := s.begin()
+		ids, scopes = append(ids, e.Task), append(scopes, s.Step.Checkpoint.Scope)
+		s.apply(flow.CheckpointHeld{AttemptRef: e.AttemptRef, Data: flow.StateUpdate{ID: e.Task, Verdict: "pass"}})
+	}
+	if diff := cmp.Diff([]any{"CHECKPOINT-001", "design"}, ids); diff != "" {
+		t.Errorf("held: -want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]any{[]string{"t1"}, []string(nil)}, scopes); diff != "" {
+		t.Errorf("about: -want +got\n%s", diff)
+	}
+	s.works("t1")
+	s.finish("t2", "ok").works("t1") // a checkpoint is held once
+	s.finish("t4", "ok")
+	if e := s.begin(); e.Task != "CHECKPOINT-002" {
+		t.Errorf("the runner names %s, want CHECKPOINT-002", e.Task)
+	}
+}
+
+// TestBlock: what a block does to the run, for each on_block.
+func TestBlock(t *testing.T) {
+	const text = "CHECKPOINT-001 blocks (score 0.50): no tests; its report is artifacts/CHECKPOINT-001-report.md"
+	blocked := func(on flow.OnBlock) *supervised {
+		return newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: on}).ready("s1").finish("t1", "ok").hold("block", "no tests")
+	}
+	over := flow.Board{Terminal: true, SHA: "b"}
+	said := flow.Board{Terminal: true, Ended: "blocked", SHA: "c"}
+	person := flow.Finish{Outcome: flow.NeedsPerson, Text: text}
+
+	s := blocked(flow.BlockPerson)
+	s.ends(person)
+	s.board = over
+	s.ends(flow.EndBoard{Text: text})
+	s.board = said
+	s.ends(person)
+	s.board = flow.Board{Terminal: true, Taken: true, SHA: "b"}
+	s.ends(person)
+	s.board = flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}
+	s.apply(flow.Acknowledged{}).works("t2")
+
+	s = blocked(flow.BlockAbort)
+	s.ends(flow.EndBoard{Text: text})
+
+	blocked(flow.BlockOverride).works("t1")
+
+	s = blocked(flow.BlockRevise)
+	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 3, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
+	s.ends(want)
+	if a := s.Step.Anomaly; a == nil || a.Details != text || a.Check != "CHECKPOINT-001" {
+		t.Errorf("the Manager is told %+v, want what blocks", a)
+	}
+}
+
+// TestEditedBlock: a board that was edited since a checkpoint stopped it is looked at anew; one that the runner itself has ended is not.
+func TestEditedBlock(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockAbort}).finish("t1", "ok").hold("block").apply(
+		flow.BoardEnded{Task: "CHECKPOINT-001", BoardSHA: "e"}, flow.RunFinished{Outcome: flow.NeedsPerson})
+	reopen := func(sha string) (kinds []string) {
+		err := flow.Reopen(&s.State, sha, func() (flow.Board, error) { return s.board, nil }, func(e flow.Event) error {
+			kinds = append(kinds, e.Kind())
+			return s.Apply(e)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kinds
+	}
+	for _, sha := range []string{"a", "e"} {
+		if kinds := reopen(sha); kinds != nil || s.Supervisor.Waits() == "" {
+			t.Errorf("board %s: %v, want it to wait still", sha, kinds)
+		}
+	}
+	if diff := cmp.Diff([]string{"CHECKPOINT_REOPENED"}, reopen("f")); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if e := s.begin(); e.Task != "CHECKPOINT-002" || s.Step.Checkpoint.Scope[0] != "t1" {
+		t.Errorf("%+v is next, want another look at t1", e)
+	}
+}
+
+// TestNoVerdict: retries that run out, an error of the supervisor's own, and a change of what it may only read come to no verdict.
+func TestNoVerdict(t *testing.T) {
+	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	for range 4 {
+		e := s.begin()
+		s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "no verdict in it"})
+	}
+	s.ends(flow.GiveUpCheckpoint{Reason: "no valid reply in 4 attempts; the last: no verdict in it"})
+	s.apply(flow.CheckpointMissed{Step: 3, Task: "CHECKPOINT-001", Reason: "no valid reply"})
+	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "CHECKPOINT-001 came to no verdict: no valid reply"})
+	if diff := cmp.Diff([]flow.Held{{ID: "CHECKPOINT-001", Verdict: "none"}}, s.Supervisor.Held); diff != "" {
+		t.Errorf("held: -want +got\n%s", diff)
+	}
+
+	s = newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockOverride}).ready("s1").finish("t1", "ok")
+	e := s.begin()
+	s.apply(flow.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: "unreadable request", Errors: 1}).works("t1")
+	if s.Supervisor.Errors != 1 || !s.Supervisor.Ready {
+		t.Errorf("%d errors, ready %t, want one, and it stays: seed 001, \"Error Handling\"", s.Supervisor.Errors, s.Supervisor.Ready)
+	}
+	s.finish("t2", "ok")
+	e = s.begin()
+	s.apply(flow.ScopeViolated{AttemptRef: e.AttemptRef, Files: []string{"t1"}, Text: "it changed t1"})
+	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "it changed t1"})
+}
+
+// TestSupervisorDies: seed 001, "Crash Recovery": it is recovered before its checkpoint goes on, and given up behind three deaths in a row.
+func TestSupervisorDies(t *testing.T) {
+	s := newSupervised(t, flow.InProcess, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("")
+	s.apply(flow.SupervisorLost{Task: "Supervisor", Reason: "killed"})
+	if !s.Supervisor.Started {
+		t.Error("it was never started, want it to be recovered")
+	}
+	s.ready("").finish("t1", "ok") // at once, and not with the next checkpoint
+	e := s.begin()
+	s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "exit status 3", Died: true})
+	s.ready("")
+	if e := s.begin(); e.Task != "CHECKPOINT-001" || e.Step != 4 {
+		t.Errorf("behind the recovery %+v is next, want the open checkpoint", e)
+	}
+	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InProcess}) // the run died, too
+	if err := flow.Reopen(&s.State, "a", func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		e = s.begin()
+		s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "exit status 3", Died: true})
+	}
+	s.ends(flow.GiveUpCheckpoint{Reason: "its program died 3 times in a row"})
+	s.apply(flow.CheckpointMissed{Step: 4, Task: "CHECKPOINT-001", Reason: "its program died 3 times in a row"})
+	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "the supervisor cannot be had: its program died 3 times in a row"})
+	s.apply(flow.Acknowledged{})
+	if e := s.begin(); e.Call != flow.ReadyCall || s.Step.Checkpoint == nil {
+		t.Errorf("%+v is next, want it to be recovered for the checkpoint that is still open", e)
+	}
+}
+
+// TestLostSession: a session that its tool has forgotten is begun anew, with all that was told in it.
+func TestLostSession(t *testing.T) {
+	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	e := s.begin()
+	s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "no such session", Lost: true}).ready("s2")
+	if e = s.begin(); e.From != "s2" || e.Task != "CHECKPOINT-001" {
+		t.Errorf("%+v is next, want the checkpoint in the new session", e)
+	}
+	s.apply(flow.AttemptStopped{AttemptRef: e.AttemptRef, Reason: "interrupted", Session: "s2"})
+	if e = s.begin(); e.From != "s2" || !e.GoesOn || s.Step.Rejected != 0 {
+		t.Errorf("%+v is next, want what was cut short to go on, with all retries", e)
+	}
+}
+
+// TestWithoutSupervisor: a run whose board declares none any more goes on without it.
+func TestWithoutSupervisor(t *testing.T) {
+	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	s.begin()
+	s.apply(start)
+	if err := flow.Reopen(&s.State, "a", func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
+		t.Fatal(err)
+	}
+	s.works("t1")
+	if s.Step != nil || s.Supervisor != nil {
+		t.Errorf("step %+v and supervisor %+v are left", s.Step, s.Supervisor)
+	}
+}
+
+// TestLimitsHoldTheSupervisor: what a supervisor uses counts, and none is woken when nothing is left.
+func TestLimitsHoldTheSupervisor(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson})
+	s.Limits.MaxCost = 5
+	e := s.finish("t1", "ok").begin()
+	cost := int64(7)
+	s.apply(flow.CheckpointHeld{AttemptRef: e.AttemptRef, Data: flow.StateUpdate{ID: e.Task, Verdict: "pass"}, Spent: &flow.Spending{Cost: &cost}}).finish("t2", "ok")
+	if end, ok := flow.Next(s.State, s.board).(flow.Finish); !ok || end.Outcome != flow.LimitReached || s.Used.Cost != 7 {
+		t.Errorf("Next is %+v, %d used, want the limit to end the run", flow.Next(s.State, s.board), s.Used.Cost)
+	}
+}

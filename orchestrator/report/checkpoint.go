@@ -1,0 +1,119 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/flow"
+)
+
+// tag stands in front of each line of the resident supervisor: seed 001, "Output Tag".
+const tag = "[supervisor] "
+
+// describeSupervision is of what the resident supervisor does.
+func describeSupervision(e flow.Event) []line {
+	switch e := e.(type) {
+	case flow.CheckpointHeld:
+		return describeCheckpoint(e)
+	case flow.CheckpointMissed:
+		return []line{{bad, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, brief(e.Reason))}}
+	case flow.SupervisorFailed:
+		lines := []line{{bad, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, brief(e.Reason))}}
+		if e.Errors >= flow.MaxErrors {
+			lines = append(lines, line{bad, fmt.Sprintf("%sALERT: %s of its own in this run; it stays", tag, flow.Count(e.Errors, "error"))})
+		}
+		return lines
+	case flow.ScopeViolated:
+		return []line{{bad, tag + e.Text}}
+	case flow.SupervisorLost:
+		return []line{{warn, fmt.Sprintf("%sits program died (%s); it is started again", tag, brief(e.Reason))}}
+	case flow.SupervisorDismissed:
+		if e.Approved {
+			return []line{{calm, tag + "shut down"}}
+		}
+		return []line{{warn, tag + "has not answered the request to shut down, and was ended"}}
+	case flow.CheckpointReopened:
+		return []line{{calm, fmt.Sprintf("%sthe board was edited since %s stopped it: it is looked at anew", tag, e.Task)}}
+	case flow.BoardEnded:
+		return []line{{bad, fmt.Sprintf("%s ends the board: it says ended: blocked", e.Task)}}
+	default:
+		return nil
+	}
+}
+
+func describeCheckpoint(e flow.CheckpointHeld) []line {
+	d := e.Data
+	m := map[string]mark{"pass": good, "warn": warn, "block": bad}[d.Verdict]
+	var lines []line
+	for i, text := range contract.Announcement(d.ID, d.Verdict, d.Score, d.Findings, e.Risks, e.Trend, d.Report) {
+		if i > 0 {
+			m = calm
+		}
+		lines = append(lines, line{m, tag + text})
+	}
+	lines[1].text += fmt.Sprintf(" in %s%s", took(e.Millis), spentSuffix(e.Spent))
+	return lines
+}
+
+// describeOpening says what step of the supervisor begins.
+func describeOpening(e flow.StepStarted) string {
+	if e.Checkpoint == nil {
+		return fmt.Sprintf("step %d: %s gets ready", e.Step, e.Role)
+	}
+	return fmt.Sprintf("step %d: %s looks at %s: %s", e.Step, e.Role, e.Checkpoint.ID, strings.Join(e.Checkpoint.Scope, ", "))
+}
+
+// Supervisor is where the resident supervisor of a board stands, for `kanban-run status`.
+type Supervisor struct {
+	Role    string            `json:"role"`
+	Ready   bool              `json:"ready"`
+	Memory  flow.Memory       `json:"memory"`
+	Held    []flow.Held       `json:"held"` // the last verdicts
+	Due     []flow.Checkpoint `json:"due"`
+	Errors  int               `json:"errors"`            // of its own, in the last run
+	Blocked string            `json:"blocked,omitempty"` // why the board waits for a person
+	Used    flow.Tally        `json:"used"`              // by all runs; it is a part of theirs
+}
+
+func newSupervisor(v *flow.Supervisor) *Supervisor {
+	if v == nil {
+		return nil
+	}
+	return &Supervisor{Role: v.Plan.Role, Ready: v.Ready, Memory: v.Memory, Held: append([]flow.Held{}, v.Held...), Due: append([]flow.Checkpoint{}, v.Due...),
+		Errors: v.Errors, Blocked: v.Waits(), Used: flow.Tally{Used: v.Used}}
+}
+
+// String is the supervisor in a line: its last verdicts, of which it remembers the trend.
+func (v Supervisor) String() string {
+	const most = 5
+	text := v.Role
+	if len(v.Held) == 0 {
+		text += ", no checkpoint yet"
+	}
+	for i, h := range v.Held[max(0, len(v.Held)-most):] {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		text += sep + heldText(h)
+	}
+	if len(v.Due) > 0 {
+		text += ", due " + v.Due[0].ID
+	}
+	if v.Used.Attempts > 0 {
+		text += "; " + priced(v.Used)
+	}
+	return text
+}
+
+func heldText(h flow.Held) string {
+	if h.Verdict == flow.NoVerdict {
+		return h.ID + " no verdict"
+	}
+	text := fmt.Sprintf("%s %s %.2f", h.ID, h.Verdict, h.Score)
+	if h.Trend != "" {
+		text += " (" + brief(h.Trend) + ")"
+	}
+	return text
+}

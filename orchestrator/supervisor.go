@@ -1,0 +1,251 @@
+package orchestrator
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
+)
+
+// briefed has the briefing of the supervisor learn of each event that is committed.
+type briefed struct {
+	ledger.Observer
+	briefing *briefing.Briefing
+}
+
+// Entry passes an event to both.
+func (o briefed) Entry(board string, e flow.Entry) {
+	o.briefing.Add(e)
+	o.Observer.Entry(board, e)
+}
+
+// memory is how the supervisor remembers.
+func (r *run) memory() (flow.Memory, error) {
+	if r.Supervision == nil {
+		return "", nil
+	}
+	p, err := r.Player(r.Supervision.Role)
+	if err != nil {
+		return "", &failure.Invalid{Err: err}
+	}
+	return p.Memory(), nil
+}
+
+// about is what the supervisor is told of its surroundings.
+func (r *run) about(e flow.Spawn, b *board.Board) (briefing.About, error) {
+	p, err := r.Player(e.Role)
+	if err != nil {
+		return briefing.About{}, err
+	}
+	v := r.ledger.State().Supervisor
+	a := briefing.About{Board: r.Board, RoleSpec: p.Role.File, Requirement: v.Plan.Requirement, Tasks: r.Workspace.Tasks(b).Paths, Supervisor: v}
+	if a.Requirement == "" && len(a.Tasks) > 0 {
+		a.Requirement = a.Tasks[0]
+	}
+	return a, nil
+}
+
+// supervisorInput is what the supervisor is told by a call. All that has happened is on disk before.
+func (r *run) supervisorInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
+	if err := r.ledger.Commit(); err != nil {
+		return contract.Input{}, err
+	}
+	a, err := r.about(e, b)
+	if err != nil {
+		return contract.Input{}, err
+	}
+	if err := r.briefing.SaveSession(a, false); err != nil {
+		return contract.Input{}, err
+	}
+	var in contract.Input
+	if e.Call == flow.ReadyCall {
+		in, err = contract.ForReady(r.briefing.Ready(a))
+	} else {
+		in, err = contract.ForCheckpoint(r.briefing.Checkpoint(a, *r.ledger.State().Step.Checkpoint), e.From != "")
+	}
+	if err != nil {
+		return in, err
+	}
+	if in.Text = r.Redactor.String(in.Text); in.JSON != nil { // a retry gets the same bytes, and they are journaled
+		in.JSON = []byte(r.Redactor.String(string(in.JSON)))
+	}
+	return in, nil
+}
+
+// recordReady journals that the supervisor is ready.
+func (r *run) recordReady(e ending) error {
+	v, reply := r.ledger.State().Supervisor, e.out.Reply.Checkpoint
+	switch {
+	case reply.Failed():
+		return r.recordRejection(e, contract.Failure{Reason: "it reports an error: " + reply.Message}, false)
+	case v.Memory == flow.InSession && e.out.Session == "":
+		return r.recordRejection(e, contract.Failure{Reason: "it named no session, in which it could remember"}, false)
+	}
+	if violated := r.violations(e); violated != nil {
+		return r.recordViolation(e, violated)
+	}
+	accepted := r.replyAccepted(e)
+	accepted.Message = readyText(r.dir.BoardFile(), v, r.briefing.Reports(v))
+	if err := r.appendAcceptance(e, accepted); err != nil {
+		return err
+	}
+	return r.saveTold(e)
+}
+
+// readyText is what a supervisor says at its start: seed 001, "Step 3: Report Ready" and "Crash Recovery".
+func readyText(session string, v *flow.Supervisor, reports int) string {
+	if v.Started {
+		return fmt.Sprintf("Recovered. Rebuilt context from %d previous checkpoint reports.", reports)
+	}
+	return fmt.Sprintf("Resident supervisor ready. Baseline loaded for session %s. Awaiting checkpoint assignments.", session)
+}
+
+// recordCheckpoint journals the verdict of the supervisor. Its report is written before: what the journal names is there.
+func (r *run) recordCheckpoint(e ending) error {
+	c, reply := *r.ledger.State().Step.Checkpoint, e.out.Reply.Checkpoint
+	if violated := r.violations(e); violated != nil {
+		return r.recordViolation(e, violated)
+	}
+	if reply.Failed() {
+		failed := flow.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: clip(r.Redactor.String(reply.Message)), Errors: r.ledger.State().Supervisor.Errors + 1,
+			Left: r.boardLeft(), Millis: e.millis, Session: e.out.Session, Spent: e.spent}
+		return r.appendAcceptance(e, failed)
+	}
+	if reply.ID != "" && reply.ID != c.ID {
+		return r.recordRejection(e, contract.Failure{Reason: fmt.Sprintf("task_id is %s, want %s", reply.ID, c.ID)}, false)
+	}
+	if err := r.briefing.SaveReport(c, reply); err != nil {
+		return errors.Join(r.recordStop(e, err.Error()), err)
+	}
+	failpoint.At("report-written")
+	held := flow.CheckpointHeld{AttemptRef: e.AttemptRef, Risks: reply.Risks, Trend: clip(reply.Trend), Read: reply.Read, Left: r.boardLeft(),
+		Millis: e.millis, Session: e.out.Session, Spent: e.spent,
+		Data: flow.StateUpdate{Status: "task_complete", ID: c.ID, Report: briefing.ReportPath(c.ID), Findings: clipAll(reply.Findings),
+			Decisions: decisions(reply), Verification: "self-validated", Verdict: reply.Verdict, Score: reply.Score}}
+	if err := r.appendAcceptance(e, held); err != nil {
+		return err
+	}
+	return r.saveTold(e)
+}
+
+// decisions are the supervisor's own, or what its verdict says: seed 001, "Step 7: Publish State".
+func decisions(r *contract.CheckpointReply) []string {
+	switch {
+	case len(r.Decisions) > 0:
+		return clipAll(r.Decisions)
+	case r.Verdict == "block" && len(r.Findings) > 0:
+		return []string{"Block: " + clip(r.Findings[0])}
+	case r.Verdict == "block":
+		return []string{"Block"}
+	default:
+		return []string{"Proceed"}
+	}
+}
+
+// maxListed bounds the findings of a checkpoint that are journaled; its report has all.
+const maxListed = 50
+
+func clipAll(texts []string) []string {
+	var all []string
+	for _, t := range texts[:min(len(texts), maxListed)] {
+		all = append(all, clip(t))
+	}
+	return all
+}
+
+// saveTold notes in team-session.json what the supervisor knows by now.
+func (r *run) saveTold(e ending) error {
+	b, err := r.Workspace.Look()
+	if err != nil {
+		return nil // the next round says so
+	}
+	a, err := r.about(e.Spawn, b)
+	if err == nil {
+		err = r.briefing.SaveSession(a, true)
+	}
+	return err
+}
+
+// violations are the files that a supervisor has changed, which may only read: seed 001, "Role Isolation Rules". Beside other boards at
+// work a change of the tree accuses it of nothing, and is told.
+func (r *run) violations(e ending) []string {
+	if r.DryRun {
+		return nil
+	}
+	own := ""
+	if c := r.ledger.State().Step.Checkpoint; c != nil {
+		own = briefing.ReportPath(c.ID)
+	}
+	changed := r.Workspace.Tree().Changes(e.tree, own)
+	if len(changed) == 0 || !r.Workspace.HasNeighbours() {
+		return changed
+	}
+	var sure []string
+	for _, name := range changed {
+		if name == r.Workspace.KanbanFile() || strings.HasPrefix(name, "wisdom/") || strings.HasPrefix(name, "artifacts/") {
+			sure = append(sure, name)
+		}
+	}
+	if len(sure) == 0 {
+		r.Observer.Notice(r.Board, fmt.Sprintf("while %s looked at %s, files were changed, by it or by a run of another board: %s", e.Role, e.Task, names(changed)))
+	}
+	return sure
+}
+
+// recordViolation journals that a verdict does not count. The board gets its bytes back.
+func (r *run) recordViolation(e ending, files []string) error {
+	step := r.ledger.State().Step
+	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s may only read, and changed %s at %s, so its verdict does not count", e.Role, names(files), e.Task)
+	if r.boardLeft() != step.BoardSHA {
+		if err := r.Workspace.PutBack(step.BoardSHA); err == nil {
+			text += "; the board got its earlier bytes back"
+		}
+	}
+	violated := flow.ScopeViolated{AttemptRef: e.AttemptRef, Files: files[:min(len(files), maxListed)], Text: text, Left: r.boardLeft(),
+		Millis: e.millis, Session: e.out.Session, Spent: e.spent}
+	return errors.Join(r.ledger.Record(violated), e.streamErr, r.keepStreams(e.AttemptRef))
+}
+
+// names lists some files.
+func names(files []string) string {
+	const most = 5
+	text := strings.Join(files[:min(len(files), most)], ", ")
+	if more := len(files) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// giveUpCheckpoint journals that the supervisor came to no verdict.
+func (r *run) giveUpCheckpoint(reason string) error {
+	missed := flow.CheckpointMissed{Task: r.ledger.State().Supervisor.Plan.Role, Reason: reason}
+	if step := r.ledger.State().Step; step != nil {
+		missed.Step, missed.Task = step.Number, step.Task
+	}
+	return r.ledger.Record(missed)
+}
+
+// endBoard writes onto the board that a checkpoint has ended it.
+func (r *run) endBoard(b *board.Board) error {
+	data, err := r.Workspace.End(b)
+	if err != nil {
+		return err
+	}
+	v := r.ledger.State().Supervisor
+	task := v.Block.ID
+	if task == "" {
+		task = v.Plan.Role
+	}
+	if err := r.ledger.Record(flow.BoardEnded{Task: task, Before: b.SHA, BoardSHA: board.SHA(data)}); err != nil {
+		return err
+	}
+	failpoint.At("board-ended")
+	return r.Workspace.Save(data)
+}
