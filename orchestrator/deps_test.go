@@ -42,6 +42,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":      "the Manager's role has a name, runs have limits",
 		"orchestrator/inspect":   "a board that a dying Manager left is read as it was before",
 		"orchestrator/ledger":    "its observer hears of what is odd",
+		"orchestrator/agent":     "a supervisor's permission has a name",
 		"orchestrator/redact":    "no path may hold a secret",
 		"orchestrator/roster":    "every role's command is checked",
 		"orchestrator/rundir":    "a board without a journal may have ended in any way",
@@ -135,9 +136,15 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/board": {
 		"orchestrator/plainfile":   "a board or a task may be anything",
+		"orchestrator/checkpoint":  "a board may say how a supervisor looks in",
+		"orchestrator/flow":        "and what it says is flow's to follow",
 		"orchestrator/frontmatter": "boards and tasks bear YAML frontmatter",
 		"orchestrator/durable":     "a board is old or new, never half",
 		"schema":                   "a board has a schema",
+	},
+	"orchestrator/checkpoint": {
+		"orchestrator/flow":        "what is declared is flow's to follow",
+		"orchestrator/frontmatter": "a fault of a declaration has a place",
 	},
 	"orchestrator/contract": {
 		"orchestrator/flow": "each call of a step has a contract",
@@ -179,7 +186,9 @@ var arrows = map[string]map[string]string{
 		"orchestrator/compact":   "the data of a record are one line",
 	},
 	"orchestrator/config": {
-		"orchestrator/frontmatter": "it knows where a text is no YAML",
+		"orchestrator/checkpoint":  "settings may say how a supervisor looks in",
+		"orchestrator/flow":        "and what they say is flow's to follow",
+		"orchestrator/frontmatter": "it knows where a text is no YAML, and what a misspelt word was meant to be",
 		"orchestrator/plainfile":   "so may the settings",
 	},
 	"orchestrator/durable": {
@@ -231,11 +240,12 @@ var adapter = map[string]string{
 
 // forbidden are imports of the standard library that would make a pure package impure.
 var forbidden = map[string][]string{
-	"orchestrator/flow":     {"os", "os/exec", "io", "io/fs", "net", "syscall"},
-	"orchestrator/contract": {"os", "os/exec", "io", "io/fs", "net", "syscall", "time"},
-	"orchestrator/digest":   {"os", "os/exec", "io", "io/fs", "net", "syscall"},
-	"orchestrator/health":   {"os", "os/exec", "io", "io/fs", "net", "syscall"},
-	"orchestrator/report":   {"os", "os/exec"},
+	"orchestrator/flow":       {"os", "os/exec", "io", "io/fs", "net", "syscall"},
+	"orchestrator/contract":   {"os", "os/exec", "io", "io/fs", "net", "syscall", "time"},
+	"orchestrator/checkpoint": {"os", "os/exec", "io", "io/fs", "net", "syscall"},
+	"orchestrator/digest":     {"os", "os/exec", "io", "io/fs", "net", "syscall"},
+	"orchestrator/health":     {"os", "os/exec", "io", "io/fs", "net", "syscall"},
+	"orchestrator/report":     {"os", "os/exec"},
 }
 
 func TestImports(t *testing.T) {

@@ -44,6 +44,7 @@
 //	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
 //	workspace      ─► board, contract          ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
+//	board, config ─► checkpoint ─► flow, frontmatter       how a supervisor looks in, as it is declared
 //	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable, compact
 //	agent/NAME     ─► agent, contract, proc    an adapter, or the stub of a dry run; roster knows them all
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
@@ -51,6 +52,7 @@
 //
 //	flow       decides what a run does next; pure
 //	contract   says what agents are told and what a valid reply is; pure
+//	checkpoint reads how a supervisor looks in on a board; pure
 //	preflight  checks all of a run that needs no agent
 //	roster     says which program plays a role
 //	health     judges a running agent by its signs; pure

@@ -118,8 +118,8 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	return append(found, u.refusal(name, found)...), place.Close()
 }
 
-// refusal is what else a run would refuse. A command that is missing on this machine is a warning:
-// it is no fault of the board.
+// refusal is what else a run would refuse, or find odd about its supervision. A command that is missing on this
+// machine is a warning: it is no fault of the board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {
@@ -128,15 +128,30 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 	prepared, err := preflight.Prepare(preflight.Job{Board: name, StartDir: u.dir, Workdir: u.workdir, Observer: ledger.Silent{},
 		Now: time.Now, Configure: u.configure(executable, "", false)})
 	if err == nil {
-		err = prepared.Close()
+		return oddities(name, prepared)
 	}
 	var setup *agent.ConfigError
 	here := errors.As(err, &setup) && setup.Missing
 	known := slices.ContainsFunc(found, func(p *frontmatter.Problem) bool { return !p.Warning })
-	if err == nil || known && !here {
+	if known && !here {
 		return nil
 	}
+	if p, ok := errors.AsType[*frontmatter.Problem](err); ok && p.File == name {
+		p.Warning = here
+		return []*frontmatter.Problem{p}
+	}
 	return []*frontmatter.Problem{{File: name, Text: err.Error(), Fix: hintOf(err), Warning: here}}
+}
+
+// oddities are warnings about a board that a run would take.
+func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.Problem) {
+	for _, text := range prepared.Odd {
+		found = append(found, &frontmatter.Problem{File: name, Text: text, Warning: true})
+	}
+	if err := prepared.Close(); err != nil {
+		found = append(found, &frontmatter.Problem{File: name, Text: err.Error()})
+	}
+	return found
 }
 
 // fix repairs a board and prints what it did.

@@ -196,6 +196,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 		Strict:       r.settings.Strict,
 		KeepOutput:   r.settings.KeepOutput,
 		MaxOutput:    r.settings.MaxOutput,
+		Checkpoints:  r.settings.Checkpoints,
 		Redactor:     u.redactor(agents),
 		Roster:       agents,
 	}, nil

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
 )
 
@@ -23,8 +26,12 @@ type Board struct {
 	Ended    string                 // the field ended: blocked, error or escalate; "" for any other value, which is the author's
 	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings
 
-	doc   *frontmatter.Document
-	tasks *taskList
+	Checkpoints    *flow.Supervision // how a supervisor looks in; nil: the board does not say
+	CheckpointsOff bool              // it does not, whatever the settings say
+
+	doc      *frontmatter.Document
+	tasks    *taskList
+	unlisted []*yaml.Node // tasks of checkpoints that are not in the list
 }
 
 // Current is the field current. Set is false without such a key; Null is an explicit null: the end

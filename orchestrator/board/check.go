@@ -17,6 +17,7 @@ const maxFindings = 200
 func Check(b *Board, p *Place, knownRole func(string) bool) []*frontmatter.Problem {
 	c := &checker{board: b, place: p, knownRole: knownRole, found: slices.Clone(b.Warnings)}
 	c.checkCurrent()
+	c.checkCheckpoints()
 	c.checkTasks()
 	return c.found
 }

@@ -14,6 +14,8 @@ import (
 var fuzzBoards = []string{
 	"current: null\nended: blocked\ntasks: [a.md]", "current: a.md # c\nended: 'error' # e\n", "{ended: escalate, current: a.md}", "ended: mine\ncurrent: a.md",
 	"{current: null, ended: error}", "phase: done\nended: >-\n  blocked\n\ntasks: []",
+	"current: a.md\ncheckpoints: {every: 2, at: [{id: A, after: a.md, scope: [./b.md]}]}\ntasks: [a.md, b.md]\n",
+	"current: a\ncheckpoints:\n  at:\n  - id: A\n    after: b\n    scope:\n    - a\ntasks:\n- a\n", "checkpoints: off\n",
 	"phase: design\ncurrent: tasks/a.md\ntasks:\n  - tasks/a.md [done]\n\n  # c\n  - file: b.md\n    state: done\n",
 	"phase: 'x'\ncurrent: 'a.md'\ntasks: ['a.md', \"b.md\", {file: c.md}, ]\n",
 	"{phase: x, current: , tasks: [a.md]}\n", "current: ~\ntasks:\n",

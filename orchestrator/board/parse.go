@@ -55,6 +55,9 @@ func interpret(doc *frontmatter.Document, before *Board) (*Board, error) {
 			return nil, err
 		}
 	}
+	if err := b.readCheckpoints(); err != nil {
+		return nil, err
+	}
 	b.warnLookalikes()
 	b.capWarnings()
 	b.SHA = SHA(b.Source)
@@ -79,15 +82,16 @@ func noBoard(file string) error {
 
 // isBoardField reports whether a field has a meaning here. All others are the author's.
 func isBoardField(name string) bool {
-	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks"}, name)
+	return slices.Contains([]string{"phase", "sub_phase", "current", "tasks", "checkpoints"}, name)
 }
 
 // validate checks our fields by the schema, without the entries of the list, which would take
-// microseconds each. readTasks checks those by the same rules; a test compares the two.
+// microseconds each, and without checkpoints. readTasks and package checkpoint check those by the same rules; tests
+// compare the two.
 func (b *Board) validate() error {
 	envelope := map[string]any{}
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
-		if name := b.doc.Root.Content[i].Value; isBoardField(name) {
+		if name := b.doc.Root.Content[i].Value; isBoardField(name) && name != "checkpoints" {
 			envelope[name] = schemaValue(b.doc.Root.Content[i+1])
 		}
 	}

@@ -302,3 +302,35 @@ func (p *Place) SameTask(a, b string) bool {
 	_, fileB, errB := p.resolve(r, b)
 	return errors.Join(errA, errB, r.Close()) == nil && os.SameFile(fileA, fileB)
 }
+
+// NamesFile reports whether a text is the path of a regular file in the work directory. Errors: *PathError when the
+// file cannot be read; *FileError when the work directory is gone.
+func (p *Place) NamesFile(text string) (bool, error) {
+	if pathFault(text) != "" || !isLocal(text) {
+		return false, nil
+	}
+	r, err := p.openWorkdir()
+	if err != nil {
+		return false, err
+	}
+	isFile, err := p.opens(r, text)
+	return isFile, errors.Join(err, r.Close())
+}
+
+// opens opens a regular file and closes it again.
+func (p *Place) opens(r workdir, name string) (bool, error) {
+	info, err := p.lookUp(r, name, name)
+	switch {
+	case errors.Is(err, syscall.ENAMETOOLONG): // a sentence without a slash
+		return false, nil
+	case err != nil:
+		return false, err
+	case info == nil || !info.Mode().IsRegular():
+		return false, nil
+	}
+	f, err := r.open(name)
+	if err != nil {
+		return true, &PathError{Path: name, Text: cause(err).Error(), Err: err}
+	}
+	return true, f.Close()
+}

@@ -5,6 +5,8 @@ package config
 import (
 	"path/filepath"
 	"time"
+
+	"kanban-run/orchestrator/flow"
 )
 
 // FileName is the settings file's name in the work directory.
@@ -41,6 +43,7 @@ type Settings struct {
 	Redact         []Hidden
 	Env            Env
 	Watch          Watch
+	Checkpoints    *flow.Supervision // of boards that do not say; nil: none
 
 	StartDir string // where kanban-run was started
 	FileDir  string // the settings file's folder; "" without such a file

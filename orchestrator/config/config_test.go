@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"kanban-run/orchestrator/flow"
 )
 
 // in returns the input of a run started in START with a settings file of the given text.
@@ -110,6 +112,11 @@ watch:
   max_restarts: 5
   silent_agents: warn
   resume: fresh
+checkpoints:
+  role: Architect
+  requirement: docs/goal.md
+  every: 3
+  on_block: revise
 env:
   pass: [NPM_TOKEN, "AWS_*"]
   set: {MODE: fast, LEVEL: 3, EMPTY: }
@@ -133,7 +140,8 @@ env:
 			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
 			MCPMax: 8 * time.Second, MCPEnd: 9 * time.Second, FirstSign: 10 * time.Minute, LeftOver: 11 * time.Second, Ceiling: 12 * time.Minute,
 			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Stages: []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute}, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
-		StartDir: input.StartDir, FileDir: dir,
+		Checkpoints: &flow.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 3, OnBlock: flow.BlockRevise},
+		StartDir:    input.StartDir, FileDir: dir,
 	}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{})); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
@@ -309,6 +317,10 @@ func TestOrigins(t *testing.T) {
 		{"watch.max_restarts", "2", "default"},
 		{"watch.silent_agents", "warn", "default"},
 		{"watch.resume", "session", "default"},
+		{"checkpoints.role", "Supervisor", "default"},
+		{"checkpoints.requirement", "the first task", "default"},
+		{"checkpoints.every", "none", "default"},
+		{"checkpoints.on_block", "person", "default"},
 		{"jobs", "2", "flag --jobs"},
 		{"strict", "false", "default"},
 		{"keep_output", "false", "default"},
@@ -331,7 +343,7 @@ func TestFilesWithoutSettings(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": " ", "comments": "# nothing\n", "null": "~\n", "BOM": "\ufefftimeout:\n",
 		"CRLF":      "timeout:\r\njobs: ~\r\nenv:\r\nredact:\r\n",
-		"empty env": "env: {pass: , set: , only: }\nwatch:\n", "empty watch": "watch: {resume: }\n", "one document with a marker": "---\njobs: 1\n",
+		"empty env": "env: {pass: , set: , only: }\nwatch:\n", "empty watch": "watch: {resume: }\n", "empty checkpoints": "checkpoints:\n", "one document with a marker": "---\njobs: 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if s, _ := load(t, in(t, text, nil, nil)); s.Timeout != time.Hour || s.Jobs != 1 {
@@ -435,6 +447,16 @@ func TestRefusals(t *testing.T) {
 			hint: "watch.mcp_timeout has the keys default, max, end"},
 		{name: "a negative limit", file: "watch: {ceiling: -3m}\n", want: `F:1: watch.ceiling: "-3m" is no duration`,
 			hint: "write a number with its unit, for example 90s, 30m or 1h30m; 0 is none"},
+		{name: "unknown key in checkpoints", file: "checkpoints:\n  evry: 3\n", want: `F:2: checkpoints: unknown key "evry"`, hint: "did you mean every?"},
+		{name: "checkpoints is no mapping", file: "checkpoints: on\n", want: "F:1: checkpoints must be a mapping, or off",
+			hint: "write checkpoints: {every: 3}, or checkpoints: off; rename the field where it means something else"},
+		{name: "a task in the settings", file: "checkpoints:\n  every: 3\n  at: [{id: A, after: a.md}]\n",
+			want: "F:3: checkpoints: at names tasks, which belong to a board",
+			hint: "write at: under checkpoints: on the board that has the tasks, and every: N here"},
+		{name: "no checkpoint", file: "jobs: 1\ncheckpoints:\n  role: Manager\n", want: "F:3: checkpoints: it names no checkpoint",
+			hint: "write every: 3 for one after every third finished task, at: for one after a certain task, or checkpoints: off"},
+		{name: "unknown role in checkpoints", file: "checkpoints:\n  every: 3\n  role: Supervizor\n",
+			want: `F:3: checkpoints: unknown role "Supervizor"`, hint: "name a role that kanban-run roles lists"},
 		{name: "unknown key in env", file: "env:\n  pas: [A]\n", want: `F:2: unknown key "pas" in env`,
 			hint: "did you mean pass?"},
 		{name: "env.pass with a dollar", file: "env:\n  pass: [$A]\n", want: `F:2: env.pass: "$A" is no variable name`,
@@ -589,5 +611,43 @@ func TestOverrides(t *testing.T) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v, -want +got\n%s", tt.name, err, diff)
 		}
+	}
+}
+
+// TestCheckpointsOfTheFile: each of their keys has its own place, and a text is shown on one line.
+func TestCheckpointsOfTheFile(t *testing.T) {
+	long := strings.Repeat("é ", 40)
+	for _, tt := range []struct {
+		name, file string
+		want       *flow.Supervision
+		origins    []Origin
+	}{
+		{"off", "checkpoints: off\n", nil, []Origin{{"checkpoints.every", "none", "F:1"}}},
+		{"false", "checkpoints: false\n", nil, []Origin{{"checkpoints.every", "none", "F:1"}}},
+		{"the least", "checkpoints:\n  role:\n  every: 2\n",
+			&flow.Supervision{Role: "Supervisor", Every: 2, OnBlock: flow.BlockPerson}, []Origin{{"checkpoints.every", "2", "F:3"}}},
+		{"a text of two lines", "checkpoints:\n  every: 1\n  requirement: |\n    a site\n    for cats\n",
+			&flow.Supervision{Role: "Supervisor", Requirement: "a site\nfor cats\n", Every: 1, OnBlock: flow.BlockPerson},
+			[]Origin{{"checkpoints.requirement", "a site for cats", "F:3"}, {"checkpoints.every", "1", "F:2"}}},
+		{"a long text", "checkpoints: {every: 1, requirement: " + long + "}\n",
+			&flow.Supervision{Role: "Supervisor", Requirement: strings.TrimSpace(long), Every: 1, OnBlock: flow.BlockPerson},
+			[]Origin{{"checkpoints.requirement", strings.Repeat("é ", 30) + "…", "F:1"}, {"checkpoints.every", "1", "F:1"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			input := in(t, tt.file, nil, nil)
+			s, origins := load(t, input)
+			if diff := cmp.Diff(tt.want, s.Checkpoints); diff != "" {
+				t.Errorf("Checkpoints differ (-want +got):\n%s", diff)
+			}
+			var got []Origin
+			for _, o := range origins {
+				if o.Source = strings.Replace(o.Source, input.File, "F", 1); strings.HasPrefix(o.Name, "checkpoints.") && o.Source != "default" {
+					got = append(got, o)
+				}
+			}
+			if diff := cmp.Diff(tt.origins, got); diff != "" {
+				t.Errorf("origins differ (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

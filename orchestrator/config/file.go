@@ -136,12 +136,14 @@ func (f *settingsFile) read(root *yaml.Node) {
 			f.env(value)
 		case key.Value == "watch":
 			f.watch(value)
+		case key.Value == "checkpoints":
+			f.checkpoints(value)
 		case key.Value == "redact":
 			f.readList("redact", value)
 		case key.Value == "workdir":
 			f.fail(key, "use -C DIR or KANBAN_RUN_WORKDIR", "this file lies in the work directory and cannot name it")
 		case at < 0 || strings.Contains(key.Value, "."):
-			f.fail(key, suggest(key.Value, fileKeys(), "the settings are "), "unknown setting %q", key.Value)
+			f.fail(key, frontmatter.Suggest(key.Value, fileKeys(), "the settings are "), "unknown setting %q", key.Value)
 		case settings[at].Repeated && value.Kind == yaml.MappingNode:
 			f.byRole(key.Value, value)
 		default:
@@ -158,7 +160,7 @@ func fileKeys() []string {
 			keys = append(keys, s.Name)
 		}
 	}
-	return append(keys, "env", "watch")
+	return append(keys, "env", "watch", "checkpoints")
 }
 
 func known() string { return "the settings are " + strings.Join(fileKeys(), ", ") }
@@ -203,7 +205,7 @@ func (f *settingsFile) env(value *yaml.Node) {
 		case "set":
 			f.assignments(v)
 		default:
-			f.fail(key, suggest(key.Value, []string{"pass", "set", "only"}, "env has the keys "),
+			f.fail(key, frontmatter.Suggest(key.Value, []string{"pass", "set", "only"}, "env has the keys "),
 				"unknown key %q in env", key.Value)
 		}
 	}
@@ -249,7 +251,7 @@ func (f *settingsFile) group(name string, value *yaml.Node) {
 		full := name + "." + key.Value
 		switch {
 		case !slices.Contains(keys, key.Value):
-			f.fail(key, suggest(key.Value, keys, name+" has the keys "), "unknown key %q in %s", key.Value, name)
+			f.fail(key, frontmatter.Suggest(key.Value, keys, name+" has the keys "), "unknown key %q in %s", key.Value, name)
 		case v.Tag == "!!null":
 		case slices.ContainsFunc(Table(), func(s Setting) bool { return s.Name == full }):
 			f.scalar(full, "", v)

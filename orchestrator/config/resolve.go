@@ -9,6 +9,9 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/frontmatter"
 )
 
 // given is one value from one source.
@@ -22,8 +25,11 @@ type given struct {
 	source string
 	strong bool // from a flag or a variable
 	dir    string
-	file   string // the settings file, with line
-	line   int
+
+	checkpoints *flow.Supervision // of which the value is a part
+
+	file string // the settings file, with line
+	line int
 }
 
 // errorAt returns an error at the value's place.
@@ -83,6 +89,8 @@ func (r *resolver) applyOne(g given, layer choices) error {
 		r.settings.Env.Set = g.set
 	case "env.only":
 		r.settings.Env.Only = g.list
+	case "checkpoints.role", "checkpoints.requirement", "checkpoints.every", "checkpoints.on_block":
+		r.settings.Checkpoints = g.checkpoints
 	default:
 		if err := r.setRow(g); err != nil {
 			return err
@@ -119,7 +127,7 @@ func (r *resolver) chooseAgent(g given, layer choices) error {
 		g.value = strings.ToLower(g.value)
 		if r.in.Adapters != nil && !slices.Contains(r.in.Adapters, g.value) {
 			return g.errorAt(fmt.Sprintf("unknown adapter %q", g.value),
-				suggest(g.value, r.in.Adapters, "the known adapters are "))
+				frontmatter.Suggest(g.value, r.in.Adapters, "the known adapters are "))
 		}
 		c.agent = &g
 	}
@@ -213,7 +221,7 @@ func checkVariables(environ []string) error {
 		if !strings.HasPrefix(name, "KANBAN_RUN_") || value == "" || slices.Contains(names, name) || slices.Contains(own, name) {
 			continue
 		}
-		return &Error{Text: "variable " + name + ": no such setting", Fix: suggest(name, names, "unset it; the variables are ")}
+		return &Error{Text: "variable " + name + ": no such setting", Fix: frontmatter.Suggest(name, names, "unset it; the variables are ")}
 	}
 	return nil
 }

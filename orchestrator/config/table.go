@@ -38,7 +38,9 @@ func Table() []Setting {
 }
 
 // rows must not be changed.
-var rows = sync.OnceValue(func() []row { return slices.Concat(agentRows(), limitRows(), watchRows(), otherRows()) })
+var rows = sync.OnceValue(func() []row {
+	return slices.Concat(agentRows(), limitRows(), watchRows(), checkpointRows(), otherRows())
+})
 
 // agentRows are about which agents work, where, and for how long.
 func agentRows() []row {

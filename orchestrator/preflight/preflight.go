@@ -46,7 +46,8 @@ type Setup struct {
 	OnDivergence string // "accept" or "freeze"
 	Strict       bool   // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
-	MaxOutput    int64 // of an attempt, in bytes; 0 is no bound
+	MaxOutput    int64             // of an attempt, in bytes; 0 is no bound
+	Checkpoints  *flow.Supervision // of boards that do not say; nil: none
 	Roster       *roster.Roster
 	Redactor     *redact.Redactor
 }
@@ -55,7 +56,9 @@ type Setup struct {
 type Prepared struct {
 	*Job
 	*Setup
-	Workspace *workspace.Workspace
+	Workspace   *workspace.Workspace
+	Supervision *flow.Supervision // how a supervisor looks in; nil: none does
+	Odd         []string          // what is odd about it; a run puts up with that
 
 	Supervision *flow.Supervision // nil: no supervisor looks in
 
@@ -123,7 +126,8 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{Job: job, Setup: setup, Workspace: workspace.New(job.Board, path, place, b, setup.Redactor), players: map[string]error{}}
+	p := &Prepared{Job: job, Setup: setup, Workspace: workspace.New(job.Board, path, place, b, setup.Redactor), players: map[string]error{},
+		Supervision: supervision(b, setup)}
 	if p.file, err = os.Stat(path); err == nil {
 		err = p.check(b)
 	}
@@ -198,6 +202,9 @@ func (p *Prepared) check(b *board.Board) error {
 		return err
 	}
 	if err := p.checkTasks(b); err != nil {
+		return err
+	}
+	if err := p.checkSupervision(b); err != nil {
 		return err
 	}
 	return p.checkRole(flow.ManagerRole)

@@ -1,0 +1,69 @@
+package board
+
+import (
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/checkpoint"
+	"kanban-run/orchestrator/frontmatter"
+)
+
+// readCheckpoints reads how a supervisor looks in on the board, with the paths of tasks as the list writes them.
+// A task that is not listed is no error here: the Manager may take one off the list while the board is worked on.
+func (b *Board) readCheckpoints() (err error) {
+	_, node := b.doc.Field("checkpoints")
+	if node == nil {
+		return nil
+	}
+	b.Checkpoints, b.CheckpointsOff, err = checkpoint.Parse(b.doc, node)
+	if b.Checkpoints == nil || len(b.Checkpoints.At) == 0 {
+		return err
+	}
+	listed := make(map[string]string, b.Len())
+	for _, path := range b.TaskPaths() {
+		listed[cleanPath(path)] = path
+	}
+	for task, n := range checkpoint.Tasks(b.Checkpoints, node) {
+		*task, _ = splitState(*task)
+		if path, ok := listed[cleanPath(*task)]; ok {
+			*task = path
+		} else {
+			b.unlisted = append(b.unlisted, n)
+		}
+	}
+	return nil
+}
+
+// CheckCheckpoints returns an error for each task of a checkpoint that is not on the board's list: the checkpoint
+// would never come, or look at nothing.
+func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
+	for _, n := range b.unlisted {
+		path, _ := splitState(n.Value)
+		found = append(found, b.doc.Problem(n, fmt.Sprintf("checkpoints: the task %q is not in the list of tasks", path),
+			"add it to tasks, or correct it"))
+	}
+	return found
+}
+
+// CheckpointsProblem places an error about a key of checkpoints at its value, else at the field, unless it has a
+// place of its own.
+func (b *Board) CheckpointsProblem(name string, err error) error {
+	at, node := b.doc.Field("checkpoints")
+	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			at = node.Content[i+1]
+		}
+	}
+	return addPlace(err, b.doc.Problem(at, "checkpoints: ", ""))
+}
+
+func (c *checker) checkCheckpoints() {
+	b := c.board
+	for _, p := range b.CheckCheckpoints() {
+		c.add(b.Terminal(), p)
+	}
+	if s := b.Checkpoints; s != nil && !c.knownRole(s.Role) {
+		c.add(b.Terminal(), b.CheckpointsProblem("role", &unknownRole{s.Role}))
+	}
+}

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"errors"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/checkpoint"
+	"kanban-run/orchestrator/frontmatter"
+)
+
+// checkpointRows say how a supervisor looks in on boards that do not say so themselves. They have a meaning only
+// together, so the file has them and no flag.
+func checkpointRows() []row {
+	return []row{
+		{Setting{Name: "checkpoints.role", InFile: true, Default: checkpoint.DefaultRole,
+			Help: "role that looks in on a board between its tasks"}, nil},
+		{Setting{Name: "checkpoints.requirement", InFile: true, Default: "the first task",
+			Help: "what a board is for: a text, or a file that says it"}, nil},
+		{Setting{Name: "checkpoints.every", InFile: true, Default: "none",
+			Help: "a checkpoint after every so many finished tasks, and after the last"}, nil},
+		{Setting{Name: "checkpoints.on_block", InFile: true, Default: "person",
+			Help: "person, revise, override or abort: what becomes of a run that the supervisor stops"}, nil},
+	}
+}
+
+// checkpoints reads the settings below checkpoints. A board that has checkpoints itself takes nothing from here.
+func (f *settingsFile) checkpoints(value *yaml.Node) {
+	if at := keyOf(value, "at"); at != nil {
+		f.fail(at, "write at: under checkpoints: on the board that has the tasks, and every: N here",
+			"checkpoints: at names tasks, which belong to a board")
+		return
+	}
+	s, off, err := checkpoint.Parse(&frontmatter.Document{File: f.path, FirstLine: 1}, value)
+	if p, ok := errors.AsType[*frontmatter.Problem](err); ok {
+		f.fail(&yaml.Node{Line: p.Line}, p.Fix, "%s", p.Text)
+		return
+	}
+	if off {
+		f.add(value, given{name: "checkpoints.every", value: "none"})
+		return
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		key, v := value.Content[i].Value, value.Content[i+1]
+		switch {
+		case v.Tag == "!!null":
+			continue
+		case key == "role" && f.knownRole != nil && !f.knownRole(v.Value):
+			f.fail(v, "name a role that kanban-run roles lists", "checkpoints: unknown role %q", v.Value)
+		}
+		f.add(v, given{name: "checkpoints." + key, value: v.Value, shown: firstWords(v.Value), checkpoints: s})
+	}
+}
+
+// keyOf returns a key of a mapping, nil for none.
+func keyOf(n *yaml.Node, name string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i]
+		}
+	}
+	return nil
+}
+
+// maxShown is how many characters of a text a list of settings shows.
+const maxShown = 60
+
+// firstWords is the beginning of a text, on one line.
+func firstWords(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) <= maxShown {
+		return string(line)
+	}
+	return string(line[:maxShown]) + "…"
+}

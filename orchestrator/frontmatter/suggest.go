@@ -1,0 +1,31 @@
+package frontmatter
+
+import "strings"
+
+// Suggest is a hint for a word that is none of those allowed: the one that was probably meant, else all of them
+// behind the text all.
+func Suggest(word string, words []string, all string) string {
+	for _, w := range words {
+		if oneEditApart(normalize(word), normalize(w)) {
+			return "did you mean " + w + "?"
+		}
+	}
+	return all + strings.Join(words, ", ")
+}
+
+func normalize(word string) string {
+	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(word))
+}
+
+// oneEditApart reports whether one letter added, removed, changed, or swapped with its neighbour
+// turns a into b.
+func oneEditApart(a, b string) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return swapped || len(a) <= 1 && len(b) <= 1
+}
