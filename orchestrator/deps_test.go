@@ -17,6 +17,7 @@ import (
 var arrows = map[string]map[string]string{
 	"orchestrator": {
 		"orchestrator/health":    "it watches running agents",
+		"orchestrator/briefing":  "it has the resident supervisor told what is new",
 		"orchestrator/inbox":     "it passes on what a person says to an agent",
 		"orchestrator/agent":     "it hands an adapter what is asked of its agent",
 		"orchestrator/attempt":   "it starts agents and waits for them",
@@ -34,6 +35,14 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":    "it keeps streams and long inputs there",
 		"orchestrator/workspace": "it reads and writes the board",
 	},
+	"orchestrator/briefing": {
+		"orchestrator/board":    "it looks whether a task has a file",
+		"orchestrator/contract": "it fills in the supervisor's inputs",
+		"orchestrator/digest":   "it says what records mean",
+		"orchestrator/flow":     "it collects them",
+		"orchestrator/redact":   "a supervisor is told no secret",
+		"orchestrator/rundir":   "it keeps the supervisor's files",
+	},
 	"orchestrator/preflight": {
 		"orchestrator/durable":   "a board has one name",
 		"orchestrator/plainfile": "a board is opened to see if it is writable",
@@ -42,7 +51,6 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":      "the Manager's role has a name, runs have limits",
 		"orchestrator/inspect":   "a board that a dying Manager left is read as it was before",
 		"orchestrator/ledger":    "its observer hears of what is odd",
-		"orchestrator/agent":     "a supervisor's permission has a name",
 		"orchestrator/redact":    "no path may hold a secret",
 		"orchestrator/roster":    "every role's command is checked",
 		"orchestrator/rundir":    "a board without a journal may have ended in any way",

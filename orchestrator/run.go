@@ -237,12 +237,12 @@ func (r *run) start() error {
 	if err != nil {
 		return err
 	}
-	memory, err := r.memory()
+	supervision, memory, err := r.supervision()
 	if err != nil {
 		return err
 	}
 	err = r.ledger.Append(flow.RunStarted{Board: r.Board, Workdir: r.Dir(), Version: r.Version, Limits: r.Limits,
-		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict, Supervision: r.Supervision, Memory: memory})
+		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict, Supervision: supervision, Memory: memory})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/board"
@@ -26,16 +27,24 @@ func (o briefed) Entry(board string, e flow.Entry) {
 	o.Observer.Entry(board, e)
 }
 
-// memory is how the supervisor remembers.
-func (r *run) memory() (flow.Memory, error) {
+// supervision is how the supervisor looks in, with the paths of tasks as agents see them, and how it remembers; nil: there is none.
+func (r *run) supervision() (*flow.Supervision, flow.Memory, error) {
 	if r.Supervision == nil {
-		return "", nil
+		return nil, "", nil
 	}
 	p, err := r.Player(r.Supervision.Role)
 	if err != nil {
-		return "", &failure.Invalid{Err: err}
+		return nil, "", &failure.Invalid{Err: err}
 	}
-	return p.Memory(), nil
+	s := *r.Supervision
+	s.Role, s.At = p.Role.Name, slices.Clone(s.At)
+	for i, at := range s.At {
+		s.At[i].After, s.At[i].Scope = r.Workspace.Seen(at.After), nil
+		for _, task := range at.Scope {
+			s.At[i].Scope = append(s.At[i].Scope, r.Workspace.Seen(task))
+		}
+	}
+	return &s, p.Memory(), nil
 }
 
 // about is what the supervisor is told of its surroundings.
@@ -127,7 +136,7 @@ func (r *run) recordCheckpoint(e ending) error {
 	failpoint.At("report-written")
 	held := flow.CheckpointHeld{AttemptRef: e.AttemptRef, Risks: reply.Risks, Trend: clip(reply.Trend), Read: reply.Read, Left: r.boardLeft(),
 		Millis: e.millis, Session: e.out.Session, Spent: e.spent,
-		Data: flow.StateUpdate{Status: "task_complete", ID: c.ID, Report: briefing.ReportPath(c.ID), Findings: clipAll(reply.Findings),
+		Data: flow.StateUpdate{Status: "task_complete", ID: c.ID, Report: r.briefing.ReportPath(c.ID), Findings: clipAll(reply.Findings),
 			Decisions: decisions(reply), Verification: "self-validated", Verdict: reply.Verdict, Score: reply.Score}}
 	if err := r.appendAcceptance(e, held); err != nil {
 		return err
@@ -181,7 +190,7 @@ func (r *run) violations(e ending) []string {
 	}
 	own := ""
 	if c := r.ledger.State().Step.Checkpoint; c != nil {
-		own = briefing.ReportPath(c.ID)
+		own = briefing.ReportName(c.ID)
 	}
 	changed := r.Workspace.Tree().Changes(e.tree, own)
 	if len(changed) == 0 || !r.Workspace.HasNeighbours() {

@@ -2,12 +2,16 @@ package roles
 
 import (
 	"encoding/json"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/schema"
 )
 
 var (
@@ -51,7 +55,7 @@ func TestEmbeddedRoles(t *testing.T) {
 // Specification" and "Input Specification", which also assign the keys to the roles.
 func TestExamplesInPromptsKeepTheContract(t *testing.T) {
 	for name, role := range embeddedRoles(t) {
-		var replies, inputs int
+		var replies, inputs, verdicts int
 		for _, match := range fence.FindAllStringSubmatch(role.Prompt, -1) {
 			var example map[string]any
 			if err := json.Unmarshal([]byte(match[1]), &example); err != nil {
@@ -63,11 +67,21 @@ func TestExamplesInPromptsKeepTheContract(t *testing.T) {
 				checkReply(t, name, example)
 				continue
 			}
+			if example["type"] != nil {
+				verdicts++
+				if violations, err := schema.Validate("checkpoint-reply", example); err != nil || len(violations) > 0 {
+					t.Errorf("%s: a verdict of the example does not fit: %v, %v", name, violations, err)
+				}
+				continue
+			}
 			inputs++
 			checkInput(t, name, example)
 		}
 		if replies == 0 || inputs == 0 {
 			t.Errorf("%s: %d example replies and %d inputs, want both", name, replies, inputs)
+		}
+		if (verdicts > 0) != (name == "Supervisor") {
+			t.Errorf("%s: %d examples of a verdict, want one of the Supervisor's", name, verdicts)
 		}
 	}
 }
@@ -117,10 +131,9 @@ func keys(m map[string]any) []string {
 // Model".
 func TestPromptsSayWhatMattersMost(t *testing.T) {
 	everywhere := []string{
-		"one JSON object and **nothing else**", "no Markdown fence around it", "`## Work Log`", "`escalate`",
-		"`blocked`", "**Facts:**",
-		"**Analysis:**", "**Conclusion:**", "- Status: ok", "[REDACTED_SECRET]", "`instruction`",
+		"one JSON object and **nothing else**", "no Markdown fence around it", "`escalate`", "`blocked`", "[REDACTED_SECRET]", "`instruction`",
 	}
+	workers := []string{"`## Work Log`", "**Facts:**", "**Analysis:**", "**Conclusion:**", "- Status: ok"}
 	own := map[string][]string{
 		"Architect": {"Verdict: PASS", "Verdict: CHANGES REQUESTED", "work_items:", "only the Manager writes them",
 			"test contract"},
@@ -128,10 +141,15 @@ func TestPromptsSayWhatMattersMost(t *testing.T) {
 		"Manager": {"`phase: complete`", "written by the program, from your reply", "role: Implementor", "done_task", "**same file**",
 			"three rounds",
 			"An earlier attempt of yours", "## Acceptance Criteria"},
-		"Supervisor": {"pass", "warn", "block", "(score: 0.70)", "You do not code"},
+		"Supervisor": {"pass", "warn", "block", "(score: 0.70)", "You do not code", "You change no file", `"recovery": true`, "no messages to\nanalyze",
+			"### Design", "### Implementation", "### Final"},
 	}
 	for name, role := range embeddedRoles(t) {
-		for _, text := range slices.Concat(everywhere, own[name]) {
+		said := slices.Concat(everywhere, own[name])
+		if name != "Supervisor" { // which writes nothing
+			said = append(said, workers...)
+		}
+		for _, text := range said {
 			if name == "Manager" && text == "`## Work Log`" {
 				text = "## Work Log"
 			}
@@ -161,12 +179,37 @@ func TestToolsFitTheRoles(t *testing.T) {
 	if got := all["Manager"].Tools; slices.Contains(got, "Bash") || !slices.Contains(got, "Edit") {
 		t.Errorf("tools of the Manager = %v, want Edit and no Bash", got)
 	}
-	if got := all["Supervisor"].Tools; slices.Contains(got, "Write") || !slices.Contains(got, "Read") {
-		t.Errorf("tools of the Supervisor = %v, want Read and no Write", got)
+	if got := all["Supervisor"].Tools; !slices.Equal(got, []string{"Read", "Grep", "Glob"}) {
+		t.Errorf("tools of the Supervisor = %v, want those that read", got)
 	}
 	for _, name := range []string{"Architect", "Implementor"} {
 		if all[name].Tools != nil {
 			t.Errorf("tools of the %s = %v, want all that there are", name, all[name].Tools)
+		}
+	}
+}
+
+// TestWeightsAddUp: the score of a checkpoint is a weighted sum: the weights of each of its tables make 1.
+func TestWeightsAddUp(t *testing.T) {
+	weight := regexp.MustCompile(`(?m)^\| .* \| (0\.\d\d) \|`)
+	_, checks, _ := strings.Cut(embeddedRoles(t)["Supervisor"].Prompt, "## Which checks")
+	tables := strings.Split(checks, "\n### ")[1:]
+	if len(tables) != 3 {
+		t.Fatalf("%d tables of checks, want those of a design, an implementation and the end", len(tables))
+	}
+	for _, table := range tables {
+		title, text, _ := strings.Cut(table, "\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		sum := 0.0
+		for _, m := range weight.FindAllStringSubmatch(text, -1) {
+			w, err := strconv.ParseFloat(m[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += w
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("%s: the weights add up to %.2f", title, sum)
 		}
 	}
 }

@@ -273,7 +273,7 @@ func (b *Briefing) reports(v *flow.Supervisor) (files []contract.TextFile) {
 			continue
 		}
 		text := fmt.Sprintf("The report is missing. Its verdict was %s (score: %.2f).", h.Verdict, h.Score)
-		if data, err := rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(h.Report))); err == nil {
+		if data, err := b.readReport(h); err == nil {
 			text = b.Redactor.String(string(data))
 		}
 		files = append(files, contract.TextFile{Path: h.Report, Text: text})
@@ -285,15 +285,25 @@ func (b *Briefing) reports(v *flow.Supervisor) (files []contract.TextFile) {
 func (b *Briefing) Reports(v *flow.Supervisor) int {
 	n := 0
 	for _, h := range v.Held {
-		if _, err := rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(h.Report))); err == nil && h.Report != "" {
+		if _, err := b.readReport(h); err == nil && h.Report != "" {
 			n++
 		}
 	}
 	return n
 }
 
-// ReportPath is where the report of a checkpoint stands, from the folder of the board's runs.
-func ReportPath(id string) string { return path.Join("artifacts", id+"-report.md") }
+// ReportName is the report of a checkpoint, from the folder of the board's runs.
+func ReportName(id string) string { return path.Join("artifacts", id+"-report.md") }
+
+// ReportPath is the same, from the board's folder.
+func (b *Briefing) ReportPath(id string) string {
+	return path.Join(".kanban-run", "runs", b.Dir.BoardFile(), ReportName(id))
+}
+
+// readReport reads the report of a checkpoint that was held.
+func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
+	return rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(h.ID))))
+}
 
 // SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants to be kept.
 func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply) error {
@@ -307,7 +317,7 @@ func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply) er
 		return err
 	}
 	text := b.Redactor.String(r.FormatReport(c.ID, c.Scope, missing))
-	if err := rundir.ReplaceFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportPath(c.ID))), []byte(text)); err != nil {
+	if err := rundir.ReplaceFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(c.ID))), []byte(text)); err != nil {
 		return fmt.Errorf("write the report of %s: %w", c.ID, err)
 	}
 	if r.Wisdom == "" {

@@ -3,9 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // ReadyInput is what a resident supervisor is told once at its start: seed 001, "Prompt Input Parsing" and "Init Phase".
@@ -214,30 +212,6 @@ func allOneLine(texts []string) []string {
 		lines[i] = oneLine(t)
 	}
 	return lines
-}
-
-// Announcement is seed 001's "Step 9: Report to Coordinator", without the tag in front of each line.
-func Announcement(id, verdict string, score float64, findings, risks []string, trend, report string) []string {
-	found := "none"
-	if len(findings) > 0 {
-		found = strings.Join(allOneLine(findings), ", ")
-	}
-	return []string{
-		fmt.Sprintf("%s complete.", id),
-		fmt.Sprintf("Verdict: %s (score: %.2f)", verdict, score),
-		"Findings: " + short(found),
-		fmt.Sprintf("Risks: %d logged", len(risks)),
-		"Quality trend: " + short(oneLine(trend)),
-		"Artifact: " + report,
-	}
-}
-
-func short(text string) string {
-	const most = 300
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string(slices.Clip([]rune(text)[:most])) + "…"
 }
 
 // supervisorKeys are the keys of the schema of a supervisor's reply.

@@ -14,7 +14,7 @@ type Checkpoint struct {
 	Score    float64  `json:"score"`   // from 0 to 1
 	Trend    string   `json:"quality_trend,omitempty"`
 	Findings []string `json:"key_findings,omitempty"`
-	Report   string   `json:"report,omitempty"` // path of its report, from the folder of the board's runs
+	Report   string   `json:"report,omitempty"` // path of its report, from the board's folder
 	Reason   string   `json:"reason,omitempty"` // why it came to no verdict
 }
 

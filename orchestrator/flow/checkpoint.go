@@ -75,7 +75,7 @@ type Held struct {
 	Verdict string  `json:"verdict"` // pass, warn or block; [NoVerdict]
 	Score   float64 `json:"score"`   // from 0 to 1
 	Trend   string  `json:"trend,omitempty"`
-	Report  string  `json:"report,omitempty"` // path of its report, from the run's folder
+	Report  string  `json:"report,omitempty"` // path of its report, from the board's folder
 }
 
 // NoVerdict stands in the place of a verdict that the supervisor has not given.

@@ -21,7 +21,7 @@ type CheckpointHeld struct {
 type StateUpdate struct {
 	Status       string   `json:"status"` // task_complete
 	ID           string   `json:"task_id"`
-	Report       string   `json:"ref" text:"free"` // path of the report, from the run's folder
+	Report       string   `json:"ref" text:"free"` // path of the report, from the board's folder
 	Findings     []string `json:"key_findings" text:"free"`
 	Decisions    []string `json:"decisions" text:"free"`
 	Verification string   `json:"verification"` // self-validated

@@ -60,8 +60,6 @@ type Prepared struct {
 	Supervision *flow.Supervision // how a supervisor looks in; nil: none does
 	Odd         []string          // what is odd about it; a run puts up with that
 
-	Supervision *flow.Supervision // nil: no supervisor looks in
-
 	file    fs.FileInfo      // of the board
 	players map[string]error // the roles checked so far, with their errors
 }
@@ -212,7 +210,13 @@ func (p *Prepared) check(b *board.Board) error {
 
 // checkEnding warns of a board that is over and has no journal: tasks of it may not be ok.
 func (p *Prepared) checkEnding(b *board.Board) {
-	if _, err := os.Lstat(rundir.Of(p.Workspace.Path).Journal()); errors.Is(err, fs.ErrNotExist) && b.Len() > 0 && b.EndedWith() == "" {
+	if !p.wasRun() && b.Len() > 0 && b.EndedWith() == "" {
 		p.notice("the board is over, and no journal of a run is here to tell how it ended")
 	}
+}
+
+// wasRun says whether the board has a journal.
+func (p *Prepared) wasRun() bool {
+	_, err := os.Lstat(rundir.Of(p.Workspace.Path).Journal())
+	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/roster"
 )
 
 // supervision is what the board declares, else what the settings do.
@@ -29,7 +27,10 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 		return nil
 	}
 	if unlisted := b.CheckCheckpoints(); len(unlisted) > 0 {
-		return unlisted[0]
+		if !p.wasRun() {
+			return unlisted[0]
+		}
+		p.notice(unlisted[0].Error()) // the Manager may have taken the task off
 	}
 	for _, at := range s.At {
 		if p.Redactor.Changes(at.ID) {
@@ -40,6 +41,10 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	if err := p.checkRole(s.Role); err != nil {
 		return placed(b, "role", err)
 	}
+	if manager, err := p.Player(flow.ManagerRole); err == nil && s.OnBlock == flow.BlockRevise && !manager.Role.Anomalies {
+		return placed(b, "on_block", &failure.Invalid{Err: errors.New("on_block: revise tells the Manager what blocks, and the role Manager accepts no anomalies"),
+			Fix: "write accepts: [anomalies] into the Manager's role file, or on_block: person"})
+	}
 	isFile, err := p.Workspace.Place.NamesFile(s.Requirement)
 	if err != nil {
 		return placed(b, "requirement", fmt.Errorf("requirement: %w", err))
@@ -47,7 +52,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	if !isFile && looksLikeFile(s.Requirement) {
 		p.warnOdd("the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
 	}
-	if player, err := p.Player(s.Role); err == nil && mayWrite(player) {
+	if player, err := p.Player(s.Role); err == nil && slices.Contains([]string{"edit", "full"}, player.Role.Permission) {
 		p.warnOdd("role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)
 	}
 	return nil
@@ -70,28 +75,4 @@ func (p *Prepared) warnOdd(format string, args ...any) {
 // looksLikeFile recognises a word such as docs/goal.md.
 func looksLikeFile(text string) bool {
 	return path.Ext(text) != "" && !strings.HasSuffix(text, ".") && !strings.ContainsAny(text, " \t\r\n")
-}
-
-// mayWrite reports whether a program may change files as it is set up. Of an agent that knows no list of tools only
-// a permission says so: what it does without one is its own affair.
-func mayWrite(player *roster.Player) bool {
-	a, tool := player.Assignment, player.Adapter.Tool()
-	switch {
-	case a.Permission != "":
-		return a.Permission != agent.ReadOnly
-	case tool.Program == "" || slices.Contains(tool.Ignores, "tools"):
-		return false
-	}
-	writers := []string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"}
-	return slices.ContainsFunc(writers, func(writer string) bool {
-		return !slices.Contains(a.Denied, writer) && (a.Tools == nil || hasTool(a.Tools, writer))
-	})
-}
-
-// hasTool looks for a tool in a list. Bash(git log:*) is no Bash: its commands are picked.
-func hasTool(tools []string, name string) bool {
-	return slices.ContainsFunc(tools, func(tool string) bool {
-		tool, _, picked := strings.Cut(tool, "(")
-		return strings.TrimSpace(tool) == name && !(picked && name == "Bash")
-	})
 }

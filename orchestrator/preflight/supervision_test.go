@@ -3,12 +3,8 @@ package preflight
 import (
 	"testing"
 
-	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/agent/claude"
-	"kanban-run/orchestrator/agent/codex"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/roster"
 )
 
 // TestSupervision: the board's declaration replaces that of the settings as a whole.
@@ -27,35 +23,6 @@ func TestSupervision(t *testing.T) {
 	} {
 		if got := supervision(&tt.board, &tt.setup); got != tt.want {
 			t.Errorf("%s: supervision = %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
-// TestMayWrite: a supervisor that looks only is set up so that it can do nothing else.
-func TestMayWrite(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		tool agent.Adapter
-		set  agent.Assignment
-		want bool
-	}{
-		{"all tools", claude.New(), agent.Assignment{}, true},
-		{"no tools", claude.New(), agent.Assignment{Tools: []string{}}, false},
-		{"readers", claude.New(), agent.Assignment{Tools: []string{"Read", "Grep"}}, false},
-		{"a writer", claude.New(), agent.Assignment{Tools: []string{"Read", "Edit"}}, true},
-		{"a shell", claude.New(), agent.Assignment{Tools: []string{"Bash"}}, true},
-		{"picked commands", claude.New(), agent.Assignment{Tools: []string{"Bash(git log:*)"}}, false},
-		{"picked files", claude.New(), agent.Assignment{Tools: []string{"Write(docs/*)"}}, true},
-		{"a writer that is denied", claude.New(), agent.Assignment{Tools: []string{"Read", "Edit"}, Denied: []string{"Edit"}}, false},
-		{"all tools, and one is denied", claude.New(), agent.Assignment{Denied: []string{"Edit"}}, true},
-		{"a permission to read", claude.New(), agent.Assignment{Permission: agent.ReadOnly}, false},
-		{"a permission to edit", claude.New(), agent.Assignment{Permission: agent.Edit, Tools: []string{"Read"}}, true},
-		{"another tool", codex.New(), agent.Assignment{}, false},
-		{"another tool with a permission", codex.New(), agent.Assignment{Permission: agent.Full}, true},
-		{"a program", agent.Exec(), agent.Assignment{}, false},
-	} {
-		if got := mayWrite(&roster.Player{Adapter: tt.tool, Assignment: tt.set}); got != tt.want {
-			t.Errorf("%s: mayWrite = %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }

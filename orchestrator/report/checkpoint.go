@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -42,17 +41,22 @@ func describeSupervision(e flow.Event) []line {
 	}
 }
 
+// describeCheckpoint is seed 001's "Step 9: Report to Coordinator".
 func describeCheckpoint(e flow.CheckpointHeld) []line {
-	d := e.Data
-	m := map[string]mark{"pass": good, "warn": warn, "block": bad}[d.Verdict]
-	var lines []line
-	for i, text := range contract.Announcement(d.ID, d.Verdict, d.Score, d.Findings, e.Risks, e.Trend, d.Report) {
-		if i > 0 {
-			m = calm
-		}
-		lines = append(lines, line{m, tag + text})
+	d, found := e.Data, "none"
+	if len(d.Findings) > 0 {
+		found = strings.Join(d.Findings, ", ")
 	}
-	lines[1].text += fmt.Sprintf(" in %s%s", took(e.Millis), spentSuffix(e.Spent))
+	m := map[string]mark{"pass": good, "warn": warn, "block": bad}[d.Verdict]
+	lines := []line{{m, fmt.Sprintf("%s complete.", d.ID)},
+		{calm, fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, took(e.Millis), spentSuffix(e.Spent))},
+		{calm, "Findings: " + brief(found)},
+		{calm, fmt.Sprintf("Risks: %d logged", len(e.Risks))},
+		{calm, "Quality trend: " + brief(e.Trend)},
+		{calm, "Artifact: " + d.Report}}
+	for i := range lines {
+		lines[i].text = tag + lines[i].text
+	}
 	return lines
 }
 

@@ -21,6 +21,8 @@ type extras struct {
 	Later   string     `yaml:"later" json:"later,omitempty"`
 	Until   *time.Time `yaml:"until" json:"until,omitempty"`
 	Lost    bool       `yaml:"lost" json:"lost,omitempty"`
+
+	Untold bool `yaml:"-" json:"untold,omitempty"` // it says nothing of tokens and cost
 }
 
 // extrasReader finds the extras in a key of the reply that no other reader knows. A reply that is no JSON
@@ -47,6 +49,9 @@ func (r *extrasReader) End(exit proc.Exit) agent.Report {
 		report.Failure = &contract.Failure{Reason: "the session is not known", Lost: true}
 	}
 	report.Session, report.Cumulative = t.Session, t.Whole
+	if t.Untold {
+		return report
+	}
 	report.Spent = &agent.Spending{Input: t.Input, Cached: t.Cached, Output: t.Output}
 	if t.Cost != nil {
 		report.Spent.Cost = agent.Micros(*t.Cost)

@@ -142,7 +142,11 @@ func (c *call) supervise(message string) ([]byte, error) {
 		return encode(map[string]any{"type": "error", "message": message, "told": c.rule.Tell})
 	}
 	if c.kind == callReady {
-		return encode(map[string]any{"type": "ready", "message": message, "told": c.rule.Tell})
+		told := c.rule.Tell
+		if told == nil {
+			told = &extras{Session: "stub", Untold: true}
+		}
+		return encode(map[string]any{"type": "ready", "message": message, "told": told})
 	}
 	verdict, score := "pass", 1.0
 	if c.rule.Verdict != "" {

@@ -90,9 +90,9 @@ func followed(k contract.Kind) string {
 	}
 }
 
-// Reader looks for more than a reply only where a rule may have added it.
+// Reader looks for more than a reply only where a rule may have added it, or a supervisor names its session.
 func (a adapter) Reader(k contract.Kind, _ agent.Host) agent.Reader {
-	if a.opts.File == "" {
+	if a.opts.File == "" && k != contract.Ready {
 		return agent.NewObjectReader()
 	}
 	return &extrasReader{agent.NewObjectReader(), k == contract.Review}
