@@ -91,7 +91,7 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 
 func (r *run) openStep(e flow.Spawn, b *board.Board) error {
 	r.opened, r.paused = r.Now(), 0
-	r.accounts = attempt.Accounts{} // no session outlives its step
+	r.accounts = attempt.Accounts{} // no session but the supervisor's outlives its step
 	index, of := r.Workspace.Position(b, e.Task)
 	started := flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()}
 	if clean := path.Clean(e.Task); clean != e.Task {

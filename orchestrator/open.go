@@ -21,7 +21,7 @@ import (
 // open takes the folder, the lock and the journal of the board. release undoes that and is never
 // nil.
 func open(stop, kill context.Context, p *preflight.Prepared, work slots, mail *inbox.Watcher) (r *run, release func() error, err error) {
-	r = &run{Prepared: p, stop: stop, kill: kill, slots: work, mail: mail, accounts: attempt.Accounts{}}
+	r = &run{Prepared: p, stop: stop, kill: kill, slots: work, mail: mail, accounts: attempt.Accounts{}, watched: attempt.Accounts{}}
 	undo := []func() error{p.Close}
 	release = func() error {
 		var errs []error

@@ -200,7 +200,7 @@ func clip(message string) string {
 
 // charge accounts for an attempt and returns what it alone came to, nil where that is not known.
 func (r *run) charge(c *call, out *attempt.Outcome, took time.Duration) *flow.Spending {
-	spent := r.accounts.Charge(out, c.From).Journaled()
+	spent := r.accountsOf(c.Call).Charge(out, c.From).Journaled()
 	if c.player.Adapter.Tool().Free {
 		spent = &flow.Spending{Free: true}
 	}
@@ -232,25 +232,26 @@ func (r *run) warnOfLimits() {
 	}
 }
 
-// restoreAccounts adds what earlier runs journaled of the open step's sessions. Without it a tool
+// accountsOf are those of the sessions in which a call may go on.
+func (r *run) accountsOf(c flow.Call) attempt.Accounts {
+	if c.IsSupervision() {
+		return r.watched
+	}
+	return r.accounts
+}
+
+// restoreAccounts adds what earlier runs journaled of the open step's sessions, and of the supervisor's. Without it a tool
 // that counts by the session would be charged for them again.
 func (r *run) restoreAccounts(e flow.Event) {
-	var session string
-	var spent *flow.Spending
-	switch e := e.(type) {
-	case flow.StepStarted:
-		r.accounts = attempt.Accounts{} // no session outlives its step
-	case flow.ReplyAccepted:
-		session, spent = e.Session, e.Spent
-	case flow.ReplyRejected:
-		session, spent = e.Session, e.Spent
-	case flow.AttemptStopped:
-		session, spent = e.Session, e.Spent
+	if _, ok := e.(flow.StepStarted); ok {
+		r.accounts = attempt.Accounts{} // no session but the supervisor's outlives its step
 	}
-	if session == "" || spent == nil {
+	end, ok := flow.EndOf(e)
+	if !ok || end.Call.IsReview() || end.Session == "" || end.Spent == nil {
 		return
 	}
-	sum := r.accounts[session]
-	sum.Add(agent.Spending{Input: spent.Input, Cached: spent.Cached, Output: spent.Output, Cost: spent.Cost})
-	r.accounts[session] = sum
+	accounts := r.accountsOf(end.Call)
+	sum := accounts[end.Session]
+	sum.Add(agent.Spending{Input: end.Spent.Input, Cached: end.Spent.Cached, Output: end.Spent.Output, Cost: end.Spent.Cost})
+	accounts[end.Session] = sum
 }

@@ -35,6 +35,7 @@ type run struct {
 	briefing *briefing.Briefing // of the supervisor; nil: there is none
 
 	accounts attempt.Accounts // of the open step's sessions
+	watched  attempt.Accounts // of the supervisor's
 	input    contract.Input   // of the call that inputOf names
 	inputOf  flow.AttemptRef
 	inbox    <-chan struct{}    // has a value when a message is left; nil before the first look

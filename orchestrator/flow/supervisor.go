@@ -138,7 +138,10 @@ func (e CheckpointReopened) Subject() string { return e.Task }
 
 // endCheckpoint ends an attempt of a checkpoint.
 func (s *State) endCheckpoint(e Event, r AttemptRef, millis int64, spent *Spending, session, left string) error {
-	if r.Call != CheckpointCall || s.Supervisor == nil || s.Step == nil || s.Step.Checkpoint == nil {
+	if !r.Call.IsSupervision() || s.Supervisor == nil || s.Step == nil {
+		return refuse(e, "no checkpoint is open")
+	}
+	if _, violated := e.(ScopeViolated); !violated && (r.Call != CheckpointCall || s.Step.Checkpoint == nil) {
 		return refuse(e, "no checkpoint is open")
 	}
 	if err := s.endAttempt(e, r, millis, spent, session); err != nil {
@@ -199,9 +202,12 @@ func (e ScopeViolated) apply(s *State) error {
 	if err := s.endCheckpoint(e, e.AttemptRef, e.Millis, e.Spent, e.Session, e.Left); err != nil {
 		return err
 	}
-	v, c := s.Supervisor, *s.Step.Checkpoint
-	v.hold(Held{ID: c.ID, Verdict: NoVerdict})
-	v.Block = &Block{Checkpoint: c, Text: e.Text, BoardSHA: s.Step.BoardSHA}
+	v := s.Supervisor
+	v.Block = &Block{Text: e.Text, BoardSHA: s.Step.BoardSHA}
+	if c := s.Step.Checkpoint; c != nil { // else it was only to get ready
+		v.hold(Held{ID: c.ID, Verdict: NoVerdict})
+		v.Block.Checkpoint = *c
+	}
 	s.Step = nil
 	return nil
 }

@@ -241,7 +241,7 @@ func (m *markdown) timeline(d *digest.Digest) {
 		s := &d.Steps[i]
 		kind := "done"
 		switch {
-		case s == d.Culprit() || s.Status != "" && s.Status != "ok":
+		case s == d.Culprit() || slices.Contains([]string{"blocked", "error", "escalate", "block", flow.NoVerdict}, s.Status):
 			kind = "crit"
 		case s.State == digest.Open:
 			kind = "active"
