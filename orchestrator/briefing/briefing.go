@@ -316,8 +316,13 @@ func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply) er
 	if err := b.Dir.MakeSupervision(); err != nil {
 		return err
 	}
-	text := b.Redactor.String(r.FormatReport(c.ID, c.Scope, missing))
-	if err := rundir.ReplaceFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(c.ID))), []byte(text)); err != nil {
+	file := filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(c.ID)))
+	own := *r
+	if written, err := rundir.ReadFile(file); err == nil && r.Report == "" && !strings.HasPrefix(string(written), "# "+c.ID+": ") {
+		own.Report = string(written) // by the supervisor itself
+	}
+	text := b.Redactor.String(own.FormatReport(c.ID, c.Scope, missing))
+	if err := rundir.ReplaceFile(file, []byte(text)); err != nil {
 		return fmt.Errorf("write the report of %s: %w", c.ID, err)
 	}
 	if r.Wisdom == "" {
