@@ -29,9 +29,8 @@ type Result struct {
 	Log     string    // path of supervisor-log.md
 	Until   string    // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
 	Err     error
-	Signal  error  // with outcome interrupted: the cause of the stop context
-	GoesOn  bool   // with outcome needs_person: the next run works on without an acknowledgement
-	Undone  string // with that outcome: the task that can be done again; "" for none
+	Signal  error     // with outcome interrupted: the cause of the stop context
+	Ways    flow.Ways // with outcome needs_person: what a person can do
 }
 
 // RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results
@@ -87,8 +86,7 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots, mai
 			end, err = r.loop()
 		}
 		res.Outcome, res.Text, err = r.conclude(end, err)
-		res.Steps, res.Used, res.GoesOn = r.steps, r.used, r.ledger.State().GoesOn()
-		res.Undone = r.ledger.State().Undone()
+		res.Steps, res.Used, res.Ways = r.steps, r.used, r.ledger.State().Ways()
 	}
 	res.explain(stop, errors.Join(err, release()))
 	return res

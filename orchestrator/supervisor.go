@@ -255,6 +255,5 @@ func (r *run) endBoard(b *board.Board) error {
 	if err := r.ledger.Record(flow.BoardEnded{Task: task, Before: b.SHA, BoardSHA: board.SHA(data)}); err != nil {
 		return err
 	}
-	failpoint.At("board-ended")
 	return r.Workspace.Save(data)
 }

@@ -207,7 +207,7 @@ func hintFor(r orchestrator.Result, dry bool) string {
 	if errors.Is(r.Err, syscall.ENOSPC) || errors.Is(r.Err, syscall.EDQUOT) {
 		return "free some space; the same command goes on"
 	}
-	advice := report.Advice(r.Outcome, r.Board, r.Log, r.GoesOn, r.Undone)
+	advice := report.Advice(r.Outcome, r.Board, r.Log, r.Ways)
 	if dry && advice != "" { // the advice names a journal and a log that are removed
 		return "this was a dry run: nothing was changed, and nothing of it is kept"
 	}

@@ -145,6 +145,19 @@ func (s State) GoesOn() bool {
 	return s.Repeat.Count >= RepeatLimit && s.Repeat.BoardSHA == s.Last.BoardSHA
 }
 
+// Ways are what a person can do about a board that needs one.
+type Ways struct {
+	GoesOn  bool   // the next run works on without an acknowledgement
+	Undone  string // a task that can be done again; "" for none
+	Blocked bool   // a checkpoint stops the board, which an acknowledgement overrides
+}
+
+// Ways are what a person can do.
+func (s State) Ways() Ways {
+	blocked := s.Supervisor.Waits() != "" && s.Supervisor.Block.Ended == ""
+	return Ways{GoesOn: s.GoesOn(), Undone: s.Undone(), Blocked: blocked}
+}
+
 // Undone is the task that a person can have done again on a board that has ended, "" for none.
 func (s State) Undone() string {
 	switch {

@@ -26,7 +26,7 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 		d.Text += " (acknowledged by the Lead)"
 	}
 	if !owned {
-		d.Advice = Advice(d.Outcome, d.Board, log, s.GoesOn(), s.Undone())
+		d.Advice = Advice(d.Outcome, d.Board, log, s.Ways())
 	}
 }
 
@@ -39,17 +39,20 @@ func Quote(path string) string {
 }
 
 // Advice is what a person does next about a board that is not complete; log is its supervisor
-// log. goesOn says that the next run needs no acknowledgement, undone is a task that can be done again.
-func Advice(o flow.Outcome, board, log string, goesOn bool, undone string) string {
+// log, w what the board's state lets a person do.
+func Advice(o flow.Outcome, board, log string, w flow.Ways) string {
 	board = Quote(board)
 	switch o {
 	case flow.NeedsPerson:
-		if goesOn {
+		if w.Blocked {
+			return fmt.Sprintf("read the report, then kanban-run ack %s goes on in spite of it, or mend the board and run it again: it is looked at anew", board)
+		}
+		if w.GoesOn {
 			return "kanban-run log " + board + " shows what happened; mend the task, the board or the role if need be, then the same command goes on"
 		}
-		if undone != "" {
+		if w.Undone != "" {
 			return fmt.Sprintf("kanban-run log %s shows what happened; set current: %s to do it again (kanban-run ack %s retry does), or kanban-run ack %s accept ends the board as it stands",
-				board, undone, board, board)
+				board, w.Undone, board, board)
 		}
 		return "kanban-run log " + board + " shows what happened; kanban-run ack " + board + " shows what you can decide, or set current to the task to do again"
 	case flow.Frozen:
