@@ -57,7 +57,7 @@
 //	roster     says which program plays a role
 //	health     judges a running agent by its signs; pure
 //	inbox      takes messages of other processes for an agent at work
-//	attempt    is one running agent, from its start to its outcome
+//	attempt    is one running agent, from its start to its outcome, or one turn of a program that stays
 //	workspace  is the board and the tasks of one run
 //	ledger     is the journal of a board, its history and its owner
 //	inspect    answers questions about a run without taking the board
@@ -82,6 +82,9 @@
 //	     └─ process ── waits for the pidfd, ends what is left, drains the streams
 //	         ├─ stdout ── reads when there is something to read
 //	         └─ stderr ── the same
+//
+// A program that stays between attempts has a process of its own, and one more goroutine, which waits for its end.
+// While it sleeps, what it prints is read and dropped.
 //
 // With -j there is one run for each board that is at work. Observers are called from the runs' goroutines, and
 // activity from the goroutines of the streams, so an Observer is safe for concurrent use.

@@ -1,6 +1,9 @@
 package agent
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+)
 
 // maxStreamLine is how long one line of a tool's stream may be: the longest reply fits, even with
 // many escapes.
@@ -10,6 +13,7 @@ const maxStreamLine = 32 << 20
 type Lines struct {
 	Each    func(line []byte)  // without its end; it must not be kept
 	Long    func(begin []byte) // is called once for a dropped line, with its first bytes; may be nil
+	Max     int                // how long a line may be, in bytes; 0: 32 MiB
 	Dropped int                // number of dropped lines
 	partial []byte
 	long    bool // the current line is too long
@@ -24,7 +28,7 @@ func (l *Lines) Write(p []byte) (int, error) {
 			l.add(line)
 			break
 		}
-		if len(l.partial) == 0 && !l.long && len(line) <= maxStreamLine {
+		if len(l.partial) == 0 && !l.long && len(line) <= l.limit() {
 			l.pass(line)
 			continue
 		}
@@ -34,12 +38,14 @@ func (l *Lines) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+func (l *Lines) limit() int { return cmp.Or(l.Max, maxStreamLine) }
+
 func (l *Lines) add(part []byte) {
 	need := len(l.partial) + len(part)
 	switch {
 	case l.long:
 		return
-	case need > maxStreamLine:
+	case need > l.limit():
 		if l.Long != nil {
 			l.Long(l.partial[:min(len(l.partial), maxJunk)])
 		}
@@ -47,7 +53,7 @@ func (l *Lines) add(part []byte) {
 		l.Dropped++
 		return
 	case need > cap(l.partial):
-		bigger := make([]byte, len(l.partial), min(max(2*cap(l.partial), need), maxStreamLine))
+		bigger := make([]byte, len(l.partial), min(max(2*cap(l.partial), need), l.limit()))
 		copy(bigger, l.partial)
 		l.partial = bigger
 	}

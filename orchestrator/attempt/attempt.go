@@ -26,6 +26,7 @@ type Call struct {
 	Emit       func(agent.Event) // gets redacted texts, from the goroutines of both streams; may be nil
 	Show       func(health.Live) // gets what the agent does, at most once a second, from the same goroutines; may be nil
 	TimeLimit  time.Duration     // what remains of the run's; 0: no limit. The agent's own timeout is the Invocation's
+	Resident   *Resident         // gets the Invocation's Stdin as its next message; nil: the attempt has a program of its own
 }
 
 // Outcome is how an attempt ended: with a Reply, with a Failure, or with neither because it was
@@ -51,22 +52,24 @@ type Outcome struct {
 // Attempt is a running agent. Three goroutines serve its process, see [proc.Process]; one waits for
 // it and judges its reply. Its methods are safe for concurrent use.
 type Attempt struct {
-	call   Call
-	reader agent.Reader
-	out    *tail // of a review command, else nil
-	tail   *tail
-	stdout io.WriteCloser // redacts, and keeps
-	stderr io.WriteCloser
-	meter  *meter
-	watch  watch
-	voice  *voice
-	paused time.Duration   // before it started, see proc.Paused
-	ctx    context.Context // ends the wait for a system that cannot start a process
-	cancel context.CancelFunc
-	done   chan struct{}
+	call     Call
+	reader   agent.Reader
+	out      *tail // of a review command, else nil
+	tail     *tail
+	stdout   io.WriteCloser // redacts, and keeps
+	stderr   io.WriteCloser
+	meter    *meter
+	watch    watch
+	voice    *voice
+	paused   time.Duration   // before it started, see proc.Paused
+	ctx      context.Context // ends the wait for a system that cannot start a process
+	cancel   context.CancelFunc
+	answered chan struct{} // closed by the result of a resident
+	answer   func()        // closes it, once
+	done     chan struct{}
 
 	mu        sync.Mutex
-	process   *proc.Process // nil: not started yet
+	process   *proc.Process // nil: not started yet, or a resident's that has answered
 	stopped   bool          // Stop or Kill was called
 	ended     bool          // End was called
 	grace     time.Duration // of End
@@ -80,10 +83,11 @@ type Attempt struct {
 
 // Start starts an agent. A failure to start is its outcome.
 func Start(c Call) *Attempt {
-	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, done: make(chan struct{}), voice: newVoice(c)}
+	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, voice: newVoice(c), answered: make(chan struct{}), done: make(chan struct{})}
+	a.answer = sync.OnceFunc(func() { close(a.answered) })
 	a.watch.begin(time.Now(), c)
 	a.ctx, a.cancel = context.WithCancel(context.Background())
-	a.reader = c.Adapter.Reader(c.Contract, c.Sinks.Host(a.note, a.voice.knows, a.giveUp))
+	a.reader = c.reader(c.Sinks.Host(a.note, a.voice.knows, a.giveUp))
 	a.stdout = c.Sinks.redacting(c.Sinks.Stdout)
 	if c.Contract == contract.Command {
 		a.out, a.tail = &tail{max: maxCommand}, &tail{max: maxCommand}
@@ -95,12 +99,22 @@ func Start(c Call) *Attempt {
 	return a
 }
 
+func (c *Call) reader(h agent.Host) agent.Reader {
+	if adapter, ok := c.Adapter.(agent.Resident); ok && c.Resident != nil {
+		return adapter.Turn(c.Contract, h)
+	}
+	return c.Adapter.Reader(c.Contract, h)
+}
+
 // note passes on an event of the agent.
 func (a *Attempt) note(e agent.Event) {
 	lost := a.voice.follow(e)
 	a.watch.note(e)
 	for _, id := range lost {
 		a.watch.note(agent.Event{Kind: agent.Dropped, ID: id, Text: "it writes its reply already"})
+	}
+	if e.Kind == agent.Result {
+		a.answer()
 	}
 }
 
@@ -125,7 +139,7 @@ func Run(stop, kill context.Context, c Call) (*Outcome, error) {
 	}
 }
 
-// Done is closed when all processes of the agent have ended and its reply is judged.
+// Done is closed when all processes of the agent have ended, or a resident has answered, and its reply is judged.
 func (a *Attempt) Done() <-chan struct{} { return a.done }
 
 // Outcome is how the attempt ended; Done is closed before. Errors: *agent.ConfigError,
@@ -262,26 +276,63 @@ func (a *Attempt) run() {
 	a.outcome, a.err = a.conclude(exit, err)
 }
 
-// runProcess returns when the process and its descendants have ended.
-func (a *Attempt) runProcess() (proc.Exit, error) {
+// release lets go of a resident that has answered; false: it is about to end.
+func (a *Attempt) release() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.process.Limit(0) {
+		return false
+	}
+	a.process = nil
+	return true
+}
+
+func (a *Attempt) isAnswered() bool {
+	select {
+	case <-a.answered:
+		return true
+	default:
+		return false
+	}
+}
+
+// outputs are where the streams of the process go.
+func (a *Attempt) outputs() (stdout, stderr io.Writer) {
+	return a.meter.writer(io.MultiWriter(&a.watch, a.reader, a.stdout)), a.meter.writer(io.MultiWriter(&a.watch, a.stderr))
+}
+
+// spec is the process of the attempt.
+func (a *Attempt) spec() *proc.Spec {
 	inv := &a.call.Invocation
-	if err := writeFiles(inv.Files); err != nil {
+	stdout, stderr := a.outputs()
+	return &proc.Spec{Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, KeepInput: a.voice.listener != nil,
+		Stdout: stdout, Stderr: stderr, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark}
+}
+
+// runProcess returns when the process and its descendants have ended, or a resident has answered.
+func (a *Attempt) runProcess() (proc.Exit, error) {
+	if err := writeFiles(a.call.Invocation.Files); err != nil {
 		return proc.Exit{Code: -1}, err
 	}
-	p, err := proc.Start(a.ctx, &proc.Spec{
-		Argv: inv.Argv, Dir: inv.Dir, Env: inv.Env, Stdin: inv.Stdin, KeepInput: a.voice.listener != nil, Timeout: inv.Timeout, Grace: inv.Grace, Mark: inv.Mark,
-		Stdout: a.meter.writer(io.MultiWriter(&a.watch, a.reader, a.stdout)), Stderr: a.meter.writer(io.MultiWriter(&a.watch, a.stderr)),
-	})
-	if err != nil && a.ctx.Err() != nil {
-		return proc.Exit{Code: -1, Stopped: true}, nil
+	if a.call.Resident != nil {
+		return a.call.Resident.run(a)
 	}
+	p, err := proc.Start(a.ctx, a.spec())
 	if err != nil {
-		return proc.Exit{Code: -1}, err
+		return a.startFailure(err)
 	}
 	a.call.Invocation = agent.Invocation{} // a long input is not kept while the agent works
 	a.adopt(p)
 	<-p.Done()
 	return p.Exit()
+}
+
+// startFailure is the exit of a program that could not be started: the attempt may have been stopped meanwhile.
+func (a *Attempt) startFailure(err error) (proc.Exit, error) {
+	if a.ctx.Err() != nil {
+		return proc.Exit{Code: -1, Stopped: true}, nil
+	}
+	return proc.Exit{Code: -1}, err
 }
 
 // conclude closes the streams and makes the outcome. err is that of runProcess.

@@ -131,6 +131,16 @@ func init() {
 	}
 }
 
+// resetMarks resets all limits that bear a mark.
+func resetMarks() {
+	for _, resource := range markLimits {
+		all := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
+		if err := unix.Prlimit(0, resource, &all, nil); err != nil {
+			panic(err)
+		}
+	}
+}
+
 func resetLimits() { setLimit(unix.RLIM_INFINITY) }
 
 func setLimit(n uint64) {

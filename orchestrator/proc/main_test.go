@@ -166,6 +166,9 @@ func leave(kind string) {
 	case "headless-limits":
 		resetLimits()
 		launchWith(w, "headless", "session")
+	case "unmarked":
+		resetMarks()
+		launchWith(w, "between", kind, "bare")
 	case "limits", "nothing", "heavy": // what sudo and container programs do
 		resetLimits()
 		launchWith(w, "between", kind, map[string]string{"limits": "session", "nothing": "bare", "heavy": "heavy"}[kind])

@@ -31,6 +31,10 @@ type Spec struct {
 	Grace   time.Duration // between SIGTERM and SIGKILL
 
 	Mark Mark // see EndMarked; 0: a new one
+
+	// Stays says that the command stays while others come and go. Its Mark must be its own: what bears none and is
+	// no child of it any more may be ended with any of the others.
+	Stays bool
 }
 
 // drainTime is for processes that hold a pipe open and could not be ended. What is in a pipe is

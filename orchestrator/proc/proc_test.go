@@ -176,7 +176,10 @@ func TestEndWins(t *testing.T) {
 	}
 }
 
-var ends = map[string]func(*Process){"Stop": (*Process).Stop, "Kill": (*Process).Kill, "timeOut": (*Process).timeOut}
+// timeOut is the end of the timeout.
+func timeOut(p *Process) { p.interrupt(timedOut, p.grace) }
+
+var ends = map[string]func(*Process){"Stop": (*Process).Stop, "Kill": (*Process).Kill, "timeOut": timeOut}
 
 // TestProcess: all that may be asked of a process, in whatever order and however often.
 func TestProcess(t *testing.T) {
@@ -188,9 +191,9 @@ func TestProcess(t *testing.T) {
 		{"stopped twice", "graceful", []func(*Process){(*Process).Stop, (*Process).Stop}, "stopped (exit status 0)"},
 		{"killed twice", "graceful", []func(*Process){(*Process).Kill, (*Process).Kill}, "stopped (killed by signal: killed)"},
 		{"killed in the grace", "stubborn", []func(*Process){(*Process).Stop, (*Process).Kill, (*Process).Stop}, "stopped (killed by signal: killed)"},
-		{"stopped after the timeout", "graceful", []func(*Process){(*Process).timeOut, (*Process).Stop}, "timed out after 1h0m0s (exit status 0)"},
-		{"killed after the timeout", "stubborn", []func(*Process){(*Process).timeOut, (*Process).Kill}, "timed out after 1h0m0s (killed by signal: killed)"},
-		{"timeout after the stop", "graceful", []func(*Process){(*Process).Stop, (*Process).timeOut}, "stopped (exit status 0)"},
+		{"stopped after the timeout", "graceful", []func(*Process){timeOut, (*Process).Stop}, "timed out after 1h0m0s (exit status 0)"},
+		{"killed after the timeout", "stubborn", []func(*Process){timeOut, (*Process).Kill}, "timed out after 1h0m0s (killed by signal: killed)"},
+		{"timeout after the stop", "graceful", []func(*Process){(*Process).Stop, timeOut}, "stopped (exit status 0)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ready := make(chan struct{})

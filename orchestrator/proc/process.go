@@ -57,7 +57,7 @@ func Start(ctx context.Context, s *Spec) (*Process, error) {
 	st.startReading()
 	if s.Timeout > 0 {
 		p.mu.Lock()
-		p.setTimer(s.Timeout-time.Since(c.began), p.timeOut)
+		p.startTimeout(s.Timeout - time.Since(c.began))
 		p.mu.Unlock()
 	}
 	go p.awaitEnd()
@@ -99,12 +99,47 @@ func (p *Process) Send(text []byte) bool { return p.streams.input.send(text, fal
 // CloseInput closes the standard input behind what was sent. It does not wait.
 func (p *Process) CloseInput() { p.streams.input.send(nil, true) }
 
-func (p *Process) timeOut() { p.interrupt(timedOut, p.grace) }
+// Flush returns once all that the command has printed so far was written to Stdout and Stderr, each of which still gets
+// one write at a time. Only Linux can tell: elsewhere it does nothing.
+func (p *Process) Flush() { p.streams.flush() }
 
-// interrupt does nothing to a command that is ending, or has ended by itself.
+// Limit ends the command after a time from now on, in place of the timeout that it had; 0: it has none any more.
+// false: the command is ending, or has ended.
+func (p *Process) Limit(d time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause != none || p.hasEnded() {
+		return false
+	}
+	p.stopTimer()
+	p.timer, p.timeout = nil, d
+	if d > 0 {
+		p.startTimeout(d)
+	}
+	return true
+}
+
+// startTimeout starts a timer that does nothing once another one has taken its place.
+func (p *Process) startTimeout(d time.Duration) {
+	var own *Timer
+	own = AfterFunc(d, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.timer == own {
+			p.interruptLocked(timedOut, p.grace)
+		}
+	})
+	p.timer = own
+}
+
 func (p *Process) interrupt(why cause, grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.interruptLocked(why, grace)
+}
+
+// interruptLocked does nothing to a command that is ending, or has ended by itself.
+func (p *Process) interruptLocked(why cause, grace time.Duration) {
 	if p.cause != none || p.hasEnded() {
 		return
 	}

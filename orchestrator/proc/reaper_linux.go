@@ -26,6 +26,7 @@ type reaper struct {
 	mu      sync.Mutex
 	adopts  bool
 	leaders map[int]struct{}
+	stay    map[int]Mark // the leaders among them that stay while others come and go, with their marks
 	foreign foreignProcesses
 }
 
@@ -34,7 +35,7 @@ type handle struct {
 }
 
 // subreaper is one, because the kernel keeps one list of children for the whole process.
-var subreaper = &reaper{fork: syscall.ForkExec, leaders: map[int]struct{}{}, foreign: foreignProcesses{known: processSet{}}}
+var subreaper = &reaper{fork: syscall.ForkExec, leaders: map[int]struct{}{}, stay: map[int]Mark{}, foreign: foreignProcesses{known: processSet{}}}
 
 // Adopt makes this process the reaper of its orphaned descendants, so that Run can find and end
 // them. Call it at the start of the program, before anything else starts a process: from then on
@@ -75,6 +76,9 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Stays {
+		subreaper.stay[pid] = mark
+	}
 	return newChild(pid, handle{mark}), nil
 }
 
@@ -106,6 +110,7 @@ func (r *reaper) reap(leader int) (syscall.WaitStatus, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.leaders, leader)
+	delete(r.stay, leader)
 	var status unix.WaitStatus
 	_, err := unix.Wait4(leader, &status, 0, nil)
 	for err == unix.EINTR {
@@ -132,9 +137,22 @@ func (c *child) sweep() error {
 }
 
 // isOrphanOf also claims an orphan of unknown origin while no other command runs that could have
-// left it.
+// left it. Commands that stay do not count: what they leave bears their marks, or is claimed like
+// that. Otherwise nothing of unknown origin would be ended for as long as one of them lives.
 func (r *reaper) isOrphanOf(pid int, mark Mark) bool {
-	return hasMark(pid, mark) || len(r.leaders) == 0
+	return hasMark(pid, mark) || r.onlySomeStay() && !r.isOfOneThatStays(pid)
+}
+
+// onlySomeStay says whether no command runs but those that stay.
+func (r *reaper) onlySomeStay() bool { return len(r.leaders) == len(r.stay) }
+
+func (r *reaper) isOfOneThatStays(pid int) bool {
+	for _, mark := range r.stay {
+		if hasMark(pid, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 // killOrphans kills the claimed orphans with all their descendants. What these start in the
@@ -177,10 +195,10 @@ const (
 
 // listAdopted lists the children of this process that may be orphans. While other commands run it
 // reads the list of the first thread only: the kernel gives an orphan to the first thread that is
-// not ending (find_new_reaper), and Go's runtime never ends that one. After the last command it
-// reads the lists of all threads.
+// not ending (find_new_reaper), and Go's runtime never ends that one. After the last command, of those
+// that do not stay, it reads the lists of all threads.
 func (r *reaper) listAdopted() ([]int, error) {
-	if len(r.leaders) == 0 || !hasChildrenLists() {
+	if r.onlySomeStay() || !hasChildrenLists() {
 		return listChildren(os.Getpid())
 	}
 	return listThreadChildren(os.Getpid(), os.Getpid())

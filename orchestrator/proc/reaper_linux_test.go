@@ -16,7 +16,7 @@ import (
 )
 
 // kinds are the ways out of a process group and away from a mark; see leave.
-var kinds = []string{"child", "group", "session", "joined", "bare", "limits", "nothing", "daemon", "headless", "chain"}
+var kinds = []string{"child", "group", "session", "joined", "bare", "limits", "nothing", "unmarked", "daemon", "headless", "chain"}
 
 // TestNothingIsLeft: the ways out of a process group, each after a normal end, a stop, a timeout
 // and a kill. All of them hold the command's standard output open, which must not hold Run up

@@ -151,8 +151,8 @@ func (st *streams) drain() error {
 	st.wg.Wait()
 	var errs []error
 	for _, o := range st.outputs {
-		if o.err != nil {
-			errs = append(errs, fmt.Errorf("write the command's output: %w", o.err))
+		if err := o.failure(); err != nil {
+			errs = append(errs, fmt.Errorf("write the command's output: %w", err))
 		}
 	}
 	return errors.Join(errs...)
@@ -176,15 +176,22 @@ func (st *streams) closeChildEnds() {
 	st.childEnds = nil
 }
 
-// output is what a command writes. Its goroutine owns all of it but from.
+// flush passes on what is in the pipes.
+func (st *streams) flush() {
+	for _, o := range st.outputs {
+		o.flush()
+	}
+}
+
+// output is what a command writes.
 type output struct {
 	from *os.File
-	to   io.Writer
-	err  error // of the first write to it that failed
 
-	buf  *[chunk]byte // nil while the pipe is empty
-	n    int          // what is in buf; 0: the pipe has ended
-	wide bool
+	// mu is held from each read until what was read is written: all that is not written yet is in the pipe.
+	mu  sync.Mutex
+	to  io.Writer
+	err error        // of the first write to it that failed
+	buf *[chunk]byte // nil while the pipe is empty
 }
 
 // copy goes on reading when the writer fails, so that the command never blocks or dies for that.
@@ -194,21 +201,41 @@ func (o *output) copy() {
 	if err != nil {
 		return
 	}
-	read := o.read
-	for conn.Read(read) == nil && o.n > 0 {
-		if o.err == nil {
-			_, o.err = o.to.Write(o.buf[:o.n])
-		}
-		if o.n == chunk && !o.wide {
-			o.wide = true
+	n, wide := 0, false
+	pass := func(fd uintptr) (done bool) {
+		n, done = o.pass(fd)
+		return done
+	}
+	for conn.Read(pass) == nil && n > 0 {
+		if n == chunk && !wide {
+			wide = true
 			widen(o.from)
 		}
 	}
-	o.release()
 }
 
-// read returns false when the pipe is empty for now.
-func (o *output) read(fd uintptr) (done bool) {
+// flush passes on what is in the pipe, and no more than a pipe holds: a command may print without end.
+func (o *output) flush() {
+	conn, err := o.from.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = conn.Control(func(fd uintptr) { // fails when the pipe has ended, and all of it was written
+		for passed := 0; passed < wideRoom; {
+			n, _ := o.pass(fd)
+			if n == 0 {
+				return
+			}
+			passed += n
+		}
+	})
+}
+
+// pass reads once and writes what it has read. ok is false when the pipe is empty for now; n is 0 then, and when the
+// pipe has ended.
+func (o *output) pass(fd uintptr) (n int, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.buf == nil {
 		o.buf = chunks.Get().(*[chunk]byte)
 	}
@@ -216,12 +243,20 @@ func (o *output) read(fd uintptr) (done bool) {
 	for err == unix.EINTR {
 		n, err = unix.Read(int(fd), o.buf[:])
 	}
-	if err == unix.EAGAIN {
+	if n <= 0 {
 		o.release()
-		return false
+		return 0, err != unix.EAGAIN
 	}
-	o.n = max(n, 0)
-	return true
+	if o.err == nil {
+		_, o.err = o.to.Write(o.buf[:n])
+	}
+	return n, true
+}
+
+func (o *output) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }
 
 func (o *output) release() {

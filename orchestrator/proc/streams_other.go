@@ -79,6 +79,8 @@ func (st *streams) startReading() {
 	}
 }
 
+func (st *streams) flush() {}
+
 // copy goes on reading when the writer fails, so that the command never blocks or dies for that.
 func (o *output) copy() {
 	buf := make([]byte, chunk)

@@ -1,0 +1,68 @@
+package attempt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// gate passes on a stream of a resident while an attempt, or Close, listens. What is printed meanwhile is dropped, and
+// so is the rest of a line that was begun unasked.
+type gate struct {
+	mu     sync.Mutex
+	to     io.Writer   // nil: it is shut
+	fail   func(error) // is called once when to fails
+	err    error       // that to failed with
+	inLine bool        // the last byte ended no line
+	skip   bool        // up to the end of the line
+}
+
+// open drops the rest of the current line and passes on what follows.
+func (g *gate) open(to io.Writer, fail func(error)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.to, g.fail, g.err, g.skip = to, fail, nil, g.inLine
+}
+
+// shut returns the error of the writer, which gets nothing any more.
+func (g *gate) shut() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.to, g.fail = nil, nil
+	return g.err
+}
+
+// Write never fails: the command would be drained no more.
+func (g *gate) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := len(p)
+	if n == 0 {
+		return 0, nil
+	}
+	g.inLine = p[n-1] != '\n'
+	if g.skip {
+		_, rest, whole := bytes.Cut(p, []byte("\n"))
+		p, g.skip = rest, !whole
+	}
+	if g.to == nil || len(p) == 0 {
+		return n, nil
+	}
+	if _, err := g.to.Write(p); err != nil {
+		g.to, g.err = nil, fmt.Errorf("write the command's output: %w", err)
+		g.fail(g.err)
+	}
+	return n, nil
+}
+
+// gates are those of both streams.
+type gates struct{ stdout, stderr gate }
+
+func (g *gates) open(stdout, stderr io.Writer, fail func(error)) {
+	g.stdout.open(stdout, fail)
+	g.stderr.open(stderr, fail)
+}
+
+func (g *gates) shut() error { return errors.Join(g.stdout.shut(), g.stderr.shut()) }

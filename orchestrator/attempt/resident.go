@@ -1,0 +1,279 @@
+package attempt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/proc"
+)
+
+const (
+	// answerTime is how long a resident may take to answer its last message.
+	answerTime = 30 * time.Second
+	// maxGoodbye bounds what it may print meanwhile, in bytes, on both streams together.
+	maxGoodbye = 2 * contract.MaxReply
+)
+
+// Resident is a program that stays between attempts. The first attempt starts it; each sends it one message and ends
+// with the answer, and the program waits for the next one. The timeout of an attempt, and all else that ends one early,
+// ends the program, and the next attempt starts a new one. Attempts on one resident follow one another. Its methods
+// are safe for concurrent use.
+//
+// Each attempt needs an adapter that is an [agent.Resident], and an Invocation from its Stay. The Mark of the first one
+// is the program's, and must be no other's.
+type Resident struct {
+	Patience time.Duration // for how long Close waits for an answer
+
+	grace time.Duration
+	turn  chan struct{} // is full while an attempt, or Close, talks to the program
+
+	mu      sync.Mutex
+	program *program // nil: none runs
+	err     error    // of a program that has ended, until it is reported
+}
+
+// program is a resident that runs. The two goroutines of its streams write to the gates; a third one, awaitEnd, owns
+// its end.
+type program struct {
+	process *proc.Process
+	gates   gates
+	gone    chan struct{} // closed when it has ended unasked
+	ended   chan struct{} // closed when nothing of it is left
+	closing bool          // Resident.mu guards it
+}
+
+// NewResident makes a resident of which nothing runs yet. grace is how long Close waits for its end.
+func NewResident(grace time.Duration) *Resident {
+	return &Resident{Patience: answerTime, grace: grace, turn: make(chan struct{}, 1)}
+}
+
+// Runs says whether the program runs.
+func (r *Resident) Runs() bool { return r.running() != nil }
+
+// Gone is closed when the program that runs has ended unasked, in an attempt or between two; Runs says no by then. It
+// is nil while none runs, and each program has its own.
+func (r *Resident) Gone() <-chan struct{} {
+	if g := r.running(); g != nil {
+		return g.gone
+	}
+	return nil
+}
+
+func (r *Resident) running() *program {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.program
+}
+
+// run has the program answer the message of an attempt. It returns when it has, or when nothing of it is left.
+func (r *Resident) run(a *Attempt) (proc.Exit, error) {
+	if _, ok := a.call.Adapter.(agent.Resident); !ok {
+		text := "the program of " + a.call.Adapter.Name() + " cannot stay between calls"
+		return proc.Exit{Code: -1}, &agent.ConfigError{Text: text, Fix: "use an exec agent"}
+	}
+	if !r.enter(a.ctx) {
+		return proc.Exit{Code: -1, Stopped: true}, nil
+	}
+	defer r.leave()
+	began := time.Now()
+	g, err := r.begin(a)
+	if err != nil {
+		return a.startFailure(err)
+	}
+	a.call.Invocation = agent.Invocation{} // a long input is not kept while the agent works
+	exit, err := r.await(a, g)
+	exit.Duration = time.Since(began)
+	return exit, errors.Join(err, g.gates.shut())
+}
+
+// enter waits for the turn of an attempt; false: ctx has ended.
+func (r *Resident) enter(ctx context.Context) bool {
+	select {
+	case r.turn <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	if ctx.Err() != nil {
+		r.leave()
+		return false
+	}
+	return true
+}
+
+func (r *Resident) leave() { <-r.turn }
+
+// begin sends the message to the program that runs, or starts one with it.
+func (r *Resident) begin(a *Attempt) (*program, error) {
+	g := r.running()
+	for g != nil && !g.process.Limit(a.call.Invocation.Timeout) { // it has ended, and is about to be noticed
+		select {
+		case <-g.ended:
+			g = r.running()
+		case <-a.ctx.Done():
+			return nil, a.ctx.Err()
+		}
+	}
+	if g == nil {
+		return r.start(a)
+	}
+	stdout, stderr := a.outputs()
+	g.process.Flush() // what it has printed by now is no answer
+	g.gates.open(stdout, stderr, a.giveUp)
+	a.adopt(g.process)
+	if !g.process.Send(a.call.Invocation.Stdin) {
+		a.giveUp(contract.Failed("it reads no messages any more"))
+	}
+	return g, nil
+}
+
+func (r *Resident) start(a *Attempt) (*program, error) {
+	g := &program{gone: make(chan struct{}), ended: make(chan struct{})}
+	spec := a.spec()
+	g.gates.open(spec.Stdout, spec.Stderr, a.giveUp)
+	spec.Stdout, spec.Stderr, spec.KeepInput, spec.Stays = &g.gates.stdout, &g.gates.stderr, true, true
+	p, err := proc.Start(a.ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	g.process = p
+	r.mu.Lock()
+	r.program = g
+	r.mu.Unlock()
+	go r.awaitEnd(g)
+	a.adopt(p)
+	return g, nil
+}
+
+// awaitEnd notes the end of a program.
+func (r *Resident) awaitEnd(g *program) {
+	defer close(g.ended)
+	exit, err := g.process.Exit()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.program, r.err = nil, errors.Join(r.err, err)
+	if !g.closing && !exit.Stopped && !exit.TimedOut {
+		close(g.gone)
+	}
+}
+
+// await returns when the program has answered, or has ended. An answer counts whatever becomes of the program.
+func (r *Resident) await(a *Attempt, g *program) (proc.Exit, error) {
+	select {
+	case <-a.answered:
+	case <-g.ended:
+	}
+	if a.isAnswered() {
+		g.process.Flush() // what it has printed on standard error by now belongs to the attempt
+		if err := g.gates.shut(); err == nil && a.release() {
+			return proc.Exit{}, nil
+		}
+	}
+	<-g.ended
+	exit, _ := g.process.Exit() // its error is r's
+	if a.isAnswered() && !exit.Stopped && !exit.TimedOut {
+		exit = proc.Exit{}
+	}
+	return exit, r.takeError()
+}
+
+// takeError reports the error of a program that has ended, once.
+func (r *Resident) takeError() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.err
+	r.err = nil
+	return err
+}
+
+// Close ends the program, if one runs, and returns when nothing of it is left. It sends the goodbye, a line, and
+// returns the line that the program answers with, redacted; "" without an answer, or without a goodbye. Then the input
+// ends, and what is left after the grace is killed; the end of kill kills it at once. A program that an attempt still
+// talks to gets no goodbye. The streams of s get what is printed meanwhile; more than 32 MiB end the program.
+//
+// Errors: *proc.LeftoverError, also of a program that ended before, or what the system or the streams said.
+func (r *Resident) Close(kill context.Context, goodbye []byte, s Sinks) (answer string, err error) {
+	patience, cancel := within(kill, r.Patience)
+	defer cancel()
+	free := r.enter(patience)
+	if free {
+		defer r.leave()
+	}
+	g := r.dismiss()
+	switch {
+	case g == nil:
+	case free && len(goodbye) > 0:
+		answer, err = g.takeLeave(patience, kill, r.grace, goodbye, s)
+	default:
+		g.end(kill, r.grace)
+	}
+	return answer, errors.Join(err, r.takeError())
+}
+
+// dismiss returns the program that runs, the end of which is no surprise from now on.
+func (r *Resident) dismiss() *program {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.program != nil {
+		r.program.closing = true
+	}
+	return r.program
+}
+
+// takeLeave sends the last message, waits for the answer until the patience ends, and ends the program.
+func (g *program) takeLeave(patience, kill context.Context, grace time.Duration, goodbye []byte, s Sinks) (
+	string, error,
+) {
+	answer := make(chan string, 1)
+	lines := &agent.Lines{Max: contract.MaxReply, Each: func(line []byte) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && len(answer) == 0 {
+			answer <- s.Redact(string(line))
+		}
+	}}
+	stdout, stderr := s.redacting(s.Stdout), s.redacting(s.Stderr)
+	bound := &meter{max: maxGoodbye, exceed: func(error) { g.process.Kill() }}
+	g.process.Flush()
+	g.gates.open(bound.writer(io.MultiWriter(lines, stdout)), bound.writer(stderr), func(error) {})
+	g.process.Send(slices.Concat(bytes.TrimRight(goodbye, "\n"), []byte("\n")))
+	text := ""
+	select {
+	case text = <-answer:
+	case <-patience.Done():
+	case <-g.ended:
+		if len(answer) > 0 {
+			text = <-answer
+		}
+	}
+	g.end(kill, grace)
+	err := g.gates.shut()
+	if bound.exceeded() == nil { // otherwise the streams may hold back a part of a secret
+		err = errors.Join(err, stdout.Close(), stderr.Close())
+	}
+	return text, err
+}
+
+// end closes the input of the program, and kills it after the grace.
+func (g *program) end(kill context.Context, grace time.Duration) {
+	g.process.CloseInput()
+	patience, cancel := within(kill, grace)
+	defer cancel()
+	select {
+	case <-g.ended:
+	case <-patience.Done():
+		g.process.Kill()
+		<-g.ended
+	}
+}
+
+// within is a context that ends with another one, or after a time, without the pauses.
+func within(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(parent)
+	timer := proc.AfterFunc(d, cancel)
+	return ctx, func() { timer.Stop(); cancel() }
+}
