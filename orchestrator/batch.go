@@ -85,6 +85,7 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots, mai
 		if err = r.start(); err == nil {
 			end, err = r.loop()
 		}
+		err = errors.Join(err, r.dismissSupervisor())
 		res.Outcome, res.Text, err = r.conclude(end, err)
 		res.Steps, res.Used, res.Ways = r.steps, r.used, r.ledger.State().Ways()
 	}

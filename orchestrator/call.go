@@ -255,7 +255,7 @@ func (r *run) setSpec(c *call) error {
 	if c.Call == flow.ManagerCall {
 		a.Status = r.ledger.State().Step.TaskStatus
 	}
-	inv, err := c.player.Adapter.Invoke(a)
+	inv, err := r.invoke(c, a)
 	if err != nil {
 		return &failure.Invalid{Err: err}
 	}
@@ -271,7 +271,18 @@ func (r *run) setSpec(c *call) error {
 	left, _ := r.ledger.State().TimeLeft()
 	c.spec = attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: a.Contract, Tasks: c.input.Tasks,
 		Sinks: attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: r.Redactor}, Emit: r.emitterOf(c), Show: r.shower(c), TimeLimit: left}
+	if c.Call.IsSupervision() {
+		c.spec.Resident = r.resident
+	}
 	return nil
+}
+
+// invoke is how the program of a call is started, or what the supervisor's program that stays is told.
+func (r *run) invoke(c *call, a agent.Assignment) (agent.Invocation, error) {
+	if stays, ok := c.player.Adapter.(agent.Resident); ok && r.resident != nil && c.Call.IsSupervision() {
+		return stays.Stay(a)
+	}
+	return c.player.Adapter.Invoke(a)
 }
 
 // emitterOf passes on what an agent does: what is journaled to the run, all of it to the observer and to

@@ -37,6 +37,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, work slots, mail *i
 			return nil, release, err
 		}
 	}
+	undo = append(undo, func() error { return r.endResident() })
 	r.dir = p.Workspace.Dir()
 	undo = append(undo, forgetInbox(mail, r.dir))
 	if err := r.dir.Ensure(); err != nil {
@@ -90,6 +91,11 @@ func (r *run) takeBoard() error {
 		return err
 	}
 	failpoint.At("journal-open")
+	if v := r.ledger.State().Supervisor; v != nil && v.Mark != "" {
+		if err := agent.EndLeftovers(v.Mark); err != nil {
+			return err
+		}
+	}
 	if step := r.ledger.State().Step; step != nil && step.Running != 0 {
 		// Its agent may still be at work, and two would do the same task.
 		failpoint.At("reaping")

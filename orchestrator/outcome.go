@@ -93,7 +93,7 @@ func (r *run) recordRejection(e ending, f contract.Failure, disagreed bool) erro
 	}
 	kept := errors.Join(e.streamErr, r.keepStreams(e.AttemptRef))
 	rejected := flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: f.Reason, Exit: e.out.Exit.String(), Left: r.boardLeft(),
-		Received: e.out.Received, Stderr: e.out.Stderr, Output: r.dir.Output(e.Step), Disagreed: disagreed, Lost: f.Lost && e.From != "",
+		Received: e.out.Received, Stderr: e.out.Stderr, Output: r.dir.Output(e.Step), Disagreed: disagreed, Lost: f.Lost && e.From != "", Died: e.spec.Resident != nil && !r.resident.Runs(),
 		Retries: r.ledger.State().Step.Rejected, Of: r.Limits.MaxRetries, Millis: e.millis, Session: e.out.Session, Spent: e.spent}
 	return errors.Join(r.ledger.Record(rejected), kept)
 }

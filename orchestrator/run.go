@@ -33,6 +33,7 @@ type run struct {
 	mail   *inbox.Watcher
 
 	briefing *briefing.Briefing // of the supervisor; nil: there is none
+	resident *attempt.Resident  // its program, if that stays
 
 	accounts attempt.Accounts // of the open step's sessions
 	watched  attempt.Accounts // of the supervisor's
@@ -56,7 +57,7 @@ type run struct {
 func (r *run) loop() (flow.Finish, error) {
 	for {
 		b, view, err := r.readBoard()
-		if err != nil {
+		if err = cmp.Or(err, r.noteLoss()); err != nil {
 			return flow.Finish{}, err
 		}
 		switch e := flow.Next(*r.ledger.State(), view).(type) {
@@ -185,10 +186,14 @@ func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 	defer draw.Stop()
 	defer post.Stop()
 	defer watch.stop()
+	gone := r.supervisorGone(c)
 	for stop, kill := r.stop.Done(), r.kill.Done(); ; {
 		select {
 		case <-a.Done():
 			return err
+		case <-gone:
+			err = errors.Join(err, r.withSlot(r.noteLoss))
+			gone = nil
 		case <-draw.C:
 			err = errors.Join(err, r.withSlot(r.ledger.DrawState))
 		case <-watch.C:

@@ -1,11 +1,14 @@
 package orchestrator
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/contract"
@@ -36,6 +39,9 @@ func (r *run) supervision() (*flow.Supervision, flow.Memory, error) {
 	if err != nil {
 		return nil, "", &failure.Invalid{Err: err}
 	}
+	if p.Memory() == flow.InProcess {
+		r.resident = attempt.NewResident(p.Assignment.Grace)
+	}
 	s := *r.Supervision
 	s.Role, s.At = p.Role.Name, slices.Clone(s.At)
 	for i, at := range s.At {
@@ -45,6 +51,62 @@ func (r *run) supervision() (*flow.Supervision, flow.Memory, error) {
 		}
 	}
 	return &s, p.Memory(), nil
+}
+
+// noteLoss journals that the supervisor's program has died since its last call.
+func (r *run) noteLoss() error {
+	v := r.ledger.State().Supervisor
+	if v == nil || v.Memory != flow.InProcess || !v.Ready || r.resident.Runs() {
+		return nil
+	}
+	return r.ledger.Record(flow.SupervisorLost{Task: v.Plan.Role, Reason: "it ended by itself"})
+}
+
+// supervisorGone is closed when the supervisor's program dies while another agent is at work. Its own calls notice that themselves.
+func (r *run) supervisorGone(c *call) <-chan struct{} {
+	if r.resident == nil || c.Call.IsSupervision() {
+		return nil
+	}
+	return r.resident.Gone()
+}
+
+// dismissSupervisor ends the supervisor's program with the run: seed 001, "Shutdown Protocol". A run that is interrupted does not wait
+// for its answer.
+func (r *run) dismissSupervisor() error {
+	if r.resident == nil || !r.resident.Runs() {
+		return nil
+	}
+	var goodbye []byte
+	request := shutdown{Type: "shutdown_request", ID: agent.NewMessageID()}
+	if r.stop.Err() == nil {
+		goodbye, _ = json.Marshal(request) // two strings have a form
+	}
+	r.slots.release()
+	said, err := r.resident.Close(r.kill, goodbye, attempt.Sinks{Redactor: r.Redactor})
+	r.slots.acquire()
+	if goodbye == nil || r.ledger.State().Frozen != nil {
+		return err
+	}
+	var answer shutdown
+	approved := json.Unmarshal([]byte(said), &answer) == nil && answer.Type == "shutdown_response" && answer.ID == request.ID && answer.Approve
+	v := r.ledger.State().Supervisor
+	return errors.Join(err, r.ledger.Record(flow.SupervisorDismissed{Task: v.Plan.Role, Request: request.ID, Approved: approved}))
+}
+
+// endResident ends the supervisor's program, if a fault of the run has left it.
+func (r *run) endResident() error {
+	if r.resident == nil {
+		return nil
+	}
+	_, err := r.resident.Close(r.kill, nil, attempt.Sinks{Redactor: r.Redactor})
+	return err
+}
+
+// shutdown is what the supervisor is told at the end, and what it answers.
+type shutdown struct {
+	Type    string `json:"type"`
+	ID      string `json:"request_id"`
+	Approve bool   `json:"approve,omitempty"`
 }
 
 // about is what the supervisor is told of its surroundings.

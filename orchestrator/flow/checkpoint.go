@@ -58,6 +58,7 @@ type Supervisor struct {
 	Ready   bool         `json:"ready"`            // it has read the baseline, and remembers it
 	Started bool         `json:"started"`          // it was ready before: it is recovered
 	Thread  *Thread      `json:"thread,omitempty"` // its session
+	Mark    string       `json:"mark,omitempty"`   // of the processes of the program that stays
 	Since   []string     `json:"since,omitempty"`  // tasks finished since a checkpoint became due
 	Due     []Checkpoint `json:"due,omitempty"`    // in their order
 	Named   int          `json:"named"`            // the greatest number of a checkpoint that the runner has named
@@ -294,7 +295,11 @@ func (s *State) lossOfSupervisor() string {
 	step := s.Step
 	switch {
 	case s.Supervisor.Deaths >= maxDeaths:
-		return fmt.Sprintf("its program died %d times in a row", s.Supervisor.Deaths)
+		text := fmt.Sprintf("its program ended %d times in a row", s.Supervisor.Deaths)
+		if step != nil && step.LastReason != "" {
+			text += "; the last: " + step.LastReason
+		}
+		return text
 	case step.Unsettled != "":
 		return step.Unsettled
 	case step.Rejected == 0:

@@ -262,7 +262,7 @@ func TestSupervisorDies(t *testing.T) {
 		e = s.begin()
 		s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "exit status 3", Died: true})
 	}
-	s.ends(flow.GiveUpCheckpoint{Reason: "its program died 3 times in a row"})
+	s.ends(flow.GiveUpCheckpoint{Reason: "its program ended 3 times in a row; the last: exit status 3"})
 	s.apply(flow.CheckpointMissed{Step: 4, Task: "CHECKPOINT-001", Reason: "its program died 3 times in a row"})
 	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "the supervisor cannot be had: its program died 3 times in a row"})
 	s.apply(flow.Acknowledged{})

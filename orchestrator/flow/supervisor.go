@@ -317,6 +317,9 @@ func (s *State) openSupervision(e StepStarted) error {
 	}
 	s.Supervisor = s.Supervisor.clone()
 	s.Step.Call, s.Step.Checkpoint = e.Call, e.Checkpoint
+	if s.Supervisor.Memory == InProcess && e.Call == ReadyCall {
+		s.Supervisor.Mark = e.Mark
+	}
 	if e.Checkpoint != nil {
 		s.Supervisor.openCheckpoint(*e.Checkpoint)
 	}

@@ -123,6 +123,8 @@ func describeAttempt(e flow.AttemptStarted) string {
 		return fmt.Sprintf("step %d: %s checks the work of %s (round %d)", e.Step, e.Command, e.Role, e.Round)
 	case e.Call == flow.ReviewCall:
 		return fmt.Sprintf("step %d: the reviewer of %s looks at the work (round %d)", e.Step, e.Role, e.Round)
+	case e.Call == flow.CheckpointCall && !e.GoesOn:
+		return fmt.Sprintf("step %d: %s is woken%s", e.Step, e.Role, attemptSuffix(e.Attempt))
 	case e.GoesOn:
 		return fmt.Sprintf("step %d: %s goes on in its session with the work that was cut short%s", e.Step, e.Role, attemptSuffix(e.Attempt))
 	case e.Round > 0:

@@ -208,6 +208,9 @@ func (p *Player) Plan() *flow.Plan {
 
 // Memory is how a supervisor that the program plays remembers what it was told.
 func (p *Player) Memory() flow.Memory {
+	if _, stays := p.Adapter.(agent.Resident); stays {
+		return flow.InProcess
+	}
 	if p.Adapter.Tool().Resumes && !p.dryRun {
 		return flow.InSession
 	}
