@@ -37,7 +37,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, work slots, mail *i
 			return nil, release, err
 		}
 	}
-	undo = append(undo, func() error { return r.endResident() })
+	undo = append(undo, r.endResident)
 	r.dir = p.Workspace.Dir()
 	undo = append(undo, forgetInbox(mail, r.dir))
 	if err := r.dir.Ensure(); err != nil {

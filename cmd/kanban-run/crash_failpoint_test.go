@@ -43,6 +43,7 @@ func places() []place {
 		{name: "hung-decided", scene: hungAgent},
 		{name: "consent-asked", scene: personAsked},
 		{name: "reply-noted"},
+		{name: "report-written", scene: supervised},
 		{name: "board-intent"},
 		{name: "board-written"},
 		{name: "log-behind"},
@@ -174,6 +175,27 @@ func (s *site) goOn() {
 	then := s.history()
 	_ = os.Remove(s.path("deaf"))
 	s.completes(s.start(nil), then, failpointTasks)
+}
+
+// supervised: a supervisor whose program stays looks in behind each task.
+func supervised(_ *testing.T, s *site) {
+	s.args = append(s.args, "--exec", "Supervisor=sh "+scriptOf(s.t, "supervisor.sh")+" "+s.marker)
+	s.write(".kanban-run.yaml", "checkpoints: {every: 1}\n")
+}
+
+// TestSupervisorOutlivesEveryKill kills a run with a supervisor at the places that its calls reach, too.
+func TestSupervisorOutlivesEveryKill(t *testing.T) {
+	t.Parallel()
+	binary := built(t, buildFailpoints)
+	for _, name := range []string{"intent-durable", "forked", "agent-gone", "reply-noted", "agent-ended", "run-end"} {
+		p := place{name: name, scene: supervised}
+		for _, v := range []string{"self", "both"} {
+			t.Run(name+"/"+v, func(t *testing.T) {
+				t.Parallel()
+				p.killEveryTime(t, binary, v)
+			})
+		}
+	}
 }
 
 // killedAtWork: both halves were killed while an agent was at work.

@@ -240,9 +240,31 @@ func (s *site) checkUndisturbed(h history) {
 	}
 }
 
+// supervised says whether a supervisor looks in behind each task.
+func (s *site) supervised() bool { return strings.Contains(s.read(".kanban-run.yaml"), "checkpoints") }
+
 func (s *site) checkReplies(h history, n int) {
 	s.t.Helper()
+	held := 0
 	accepted, calls := count(h.records, "REPLY_ACCEPTED"), began(h.calls)
+	for work, n := range count(h.records, "CHECKPOINT_HELD") {
+		if n != 1 {
+			s.t.Fatalf("%s was held %d times\n%s", work, n, s.story())
+		}
+		_, id, _ := strings.Cut(work, " ")
+		if !exists(s.path(".kanban-run/runs/kanban.yaml/artifacts/" + id + "-report.md")) {
+			s.t.Fatalf("%s has no report\n%s", work, s.story())
+		}
+		held++
+	}
+	for work := range accepted { // a supervisor gets ready in each run
+		if strings.HasPrefix(work, "Supervisor ") {
+			delete(accepted, work)
+		}
+	}
+	if s.supervised() && held != n {
+		s.t.Fatalf("%d checkpoints were held, want %d\n%s", held, n, s.story())
+	}
 	for i := range n {
 		for _, role := range []string{"Implementor", "Manager"} {
 			work := fmt.Sprintf("%s tasks/%d.md", role, i+1)
@@ -258,6 +280,7 @@ func (s *site) checkReplies(h history, n int) {
 	for _, r := range h.records {
 		key := fmt.Sprint(r.Data.Step, r.Data.Call)
 		switch {
+		case r.Data.Call == "ready": // once for each time that its program is started
 		case r.Type == "REPLY_ACCEPTED":
 			answered[key] = true
 		case r.Type == "ATTEMPT_STARTED" && answered[key]:
