@@ -154,8 +154,16 @@ type used struct {
 
 func (s *realSite) used() used {
 	s.t.Helper()
+	last, _ := s.usedBy()
+	return last
+}
+
+// usedBy is what the last run, and all runs, came to.
+func (s *realSite) usedBy() (last, all used) {
+	s.t.Helper()
 	var status struct {
 		Used    used   `json:"used"`
+		Total   used   `json:"total"`
 		Session string `json:"session"`
 	}
 	text := s.ask("status", "--json", "kanban.yaml")
@@ -163,7 +171,7 @@ func (s *realSite) used() used {
 		s.t.Fatalf("status: %v\n%s", err, text)
 	}
 	status.Used.Session = status.Session
-	return status.Used
+	return status.Used, status.Total
 }
 
 // onEach runs a test with each of the real agents, but for those that cannot do what it is about.
