@@ -109,8 +109,8 @@ func TestBoardsKeepTheSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	boards = append(boards, "batch/poems.md")
-	if len(boards) != 5 {
-		t.Errorf("boards = %v, want 5 of them", boards)
+	if len(boards) != 6 {
+		t.Errorf("boards = %v, want 6 of them", boards)
 	}
 	for _, name := range boards {
 		source := read(t, name)
@@ -128,11 +128,18 @@ func TestBoardsKeepTheSchema(t *testing.T) {
 	}
 }
 
+// TestSupervisorInTheDocs: the program that docs/writing-an-agent.md shows is the one that runs.
+func TestSupervisorInTheDocs(t *testing.T) {
+	if !strings.Contains(read(t, "../docs/writing-an-agent.md"), strings.TrimSpace(read(t, "checkpoints/agents/supervisor.sh"))) {
+		t.Error("docs/writing-an-agent.md does not show checkpoints/agents/supervisor.sh as it is")
+	}
+}
+
 func TestReadmes(t *testing.T) {
 	names, err := filepath.Glob("*/README.md")
 	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Dir(name) == "github-actions" }) // workflows, no board
-	if err != nil || len(names) != 3 {
-		t.Fatalf("READMEs: %v, %v, want 3", names, err)
+	if err != nil || len(names) != 4 {
+		t.Fatalf("READMEs: %v, %v, want 4", names, err)
 	}
 	for _, name := range names {
 		text := read(t, name)

@@ -23,6 +23,13 @@
 //	        ▲   └── accepted, and the role asks for no review ──────────────────────────────────────────▲
 //	        └────── the tool does not know the session any more (a review, or work that goes on)
 //
+// Between two steps, and behind the last one, the resident supervisor looks in (seed 001): a step of its own, which
+// begins with the call ready where it remembers nothing yet, or no more:
+//
+//	finished tasks ─► a checkpoint is due ─► [ready ─►] checkpoint ─► verdict ─► the next task
+//	                                            ▲          │  └─────► block ─► a person, the Manager, the end, or on
+//	                                            └──────────┘ its program died, or its session is lost
+//
 // # The states of an attempt
 //
 //	due ── ATTEMPT_STARTED, synced ──► running ──► accepted   REPLY_ACCEPTED, REVIEW_HELD: the next call is due
@@ -42,6 +49,7 @@
 //	orchestrator   ─► attempt ─► health ─► agent                           what an agent does, and what it waits for
 //	orchestrator   ─► inbox                                                what an agent is told meanwhile
 //	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
+//	orchestrator   ─► briefing ─► contract, digest, board, rundir          supervisor.go: the supervisor that looks in
 //	workspace      ─► board, contract          ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
 //	board, config ─► checkpoint ─► flow, frontmatter       how a supervisor looks in, as it is declared
@@ -64,6 +72,7 @@
 //	rundir     is the folder of a board's runs
 //	failure    names the faults that a person has to mend
 //	once       is a single call without a board
+//	briefing   is what a resident supervisor is told
 //
 // # What is said, and where it goes
 //

@@ -20,6 +20,7 @@ func TestExamplesRun(t *testing.T) {
 	}{
 		{"hello", []string{"kanban.yaml"}, []string{"kanban.yaml: the board is complete, 2 steps"}},
 		{"phases", []string{"kanban.yaml"}, []string{"kanban.yaml: the board is complete, 9 steps"}},
+		{"checkpoints", []string{"kanban.yaml"}, []string{"kanban.yaml: the board is complete, 4 steps"}},
 		{"batch", []string{"-j", "3", "letters.yaml", "poems.md", "recipes.yaml"}, []string{"3 of 3 boards complete"}},
 	}
 	binary := filepath.Join(t.TempDir(), "kanban-run")

@@ -168,6 +168,8 @@ func (a *arbitration) waitsFor() string {
 	switch {
 	case a.history.Standstill() != "":
 		return a.history.Standstill()
+	case s.Supervisor.Waits() != "":
+		return s.Supervisor.Waits()
 	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged:
 		return s.Text
 	case a.before.EndedWith() != "":
