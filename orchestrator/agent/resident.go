@@ -91,7 +91,7 @@ func beginning(line []byte) string {
 	return string(WholeRunes(line[:maxJunk]))
 }
 
-// End takes an answer whatever became of the program behind it. The part of a line is none.
+// End takes an answer, also of a program that has ended behind it. The part of a line is none.
 func (r *answerReader) End(exit proc.Exit) Report {
 	report := Report{Reply: r.answer, Failure: r.fault}
 	if r.over {

@@ -163,7 +163,7 @@ func (r *Resident) awaitEnd(g *program) {
 	}
 }
 
-// await returns when the program has answered, or has ended. An answer counts whatever becomes of the program.
+// await returns when the program has answered, or has ended. An answer counts, also if the program ends with it.
 func (r *Resident) await(a *Attempt, g *program) (proc.Exit, error) {
 	select {
 	case <-a.answered:

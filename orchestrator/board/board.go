@@ -27,7 +27,7 @@ type Board struct {
 	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings
 
 	Checkpoints    *flow.Supervision // how a supervisor looks in; nil: the board does not say
-	CheckpointsOff bool              // it does not, whatever the settings say
+	CheckpointsOff bool              // it has none, also if the settings have some
 
 	doc      *frontmatter.Document
 	tasks    *taskList

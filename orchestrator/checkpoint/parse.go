@@ -24,7 +24,8 @@ const field = "checkpoints"
 // maxID bounds an identifier: it stands in every line about its checkpoint.
 const maxID = 64
 
-// Parse reads the value of the field checkpoints. off says that there are to be none, whatever the settings say.
+// Parse reads the value of the field checkpoints. off says that there are to be none, also if the
+// settings have some.
 // Errors: *frontmatter.Problem for the first fault.
 func Parse(doc *frontmatter.Document, node *yaml.Node) (s *flow.Supervision, off bool, err error) {
 	switch {
