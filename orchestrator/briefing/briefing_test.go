@@ -1,0 +1,204 @@
+package briefing_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/rundir"
+)
+
+// desk is a briefing with a board of three tasks.
+type desk struct {
+	*briefing.Briefing
+	t    *testing.T
+	seq  uint64
+	step int
+	v    flow.Supervisor
+}
+
+func newDesk(t *testing.T, memory flow.Memory) *desk {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "kanban.yaml"), "current: a.md\ntasks: [a.md, b.md, c.md]\n")
+	for _, name := range []string{"a.md", "b.md", "c.md"} {
+		write(t, filepath.Join(dir, name), "# task\n")
+	}
+	place, err := board.OpenPlace(dir, filepath.Join(dir, "kanban.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = place.Close() })
+	run := rundir.Of(filepath.Join(dir, "kanban.yaml"))
+	if err := run.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	return &desk{Briefing: briefing.New(run, place, redact.New([]string{"sesame-sesame"})), t: t,
+		v: flow.Supervisor{Memory: memory, Plan: flow.Supervision{Role: "Supervisor"}}}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (d *desk) add(events ...flow.Event) {
+	for _, e := range events {
+		d.seq++
+		d.Add(flow.Entry{Seq: d.seq, Event: e})
+	}
+}
+
+func (d *desk) finish(task, status string, between ...flow.Event) {
+	d.step++
+	d.add(flow.StepStarted{Step: d.step, Task: task, Role: "Implementor"})
+	d.add(between...)
+	d.add(flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: d.step, Call: flow.TaskCall, Task: task, Role: "Implementor"}, Status: status, Message: "did " + task},
+		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: d.step, Call: flow.ManagerCall, Task: task, Role: "Manager"}, Status: "ok"},
+		flow.StepFinished{Step: d.step, Task: task, Role: "Implementor", Status: status, Manager: "ok", Message: "go on"})
+}
+
+func (d *desk) about() briefing.About {
+	return briefing.About{Board: "kanban.yaml", Requirement: "a.md", Tasks: []string{"a.md", "b.md", "c.md"}, Supervisor: &d.v}
+}
+
+// wake is what the supervisor is told at a checkpoint, which it holds.
+func (d *desk) wake(id string, scope ...string) contract.CheckpointInput {
+	c := flow.Checkpoint{ID: id, Scope: scope}
+	d.add(flow.StepStarted{Task: id, Call: flow.CheckpointCall, Checkpoint: &c})
+	in := d.Checkpoint(d.about(), c)
+	d.add(flow.CheckpointHeld{AttemptRef: flow.AttemptRef{Call: flow.CheckpointCall, Task: id}, Data: flow.StateUpdate{ID: id}})
+	if err := d.SaveSession(d.about(), true); err != nil {
+		d.t.Fatal(err)
+	}
+	return in
+}
+
+func tasksOf(states []contract.RoleState) (tasks []string) {
+	for _, s := range states {
+		tasks = append(tasks, s.Task+" "+s.Status)
+	}
+	return tasks
+}
+
+// TestNothingIsToldTwice: seed 001, "Incremental Context Load": each step, each message, each file and each line of wisdom is told once; a task
+// that was worked on again is to be read again.
+func TestNothingIsToldTwice(t *testing.T) {
+	d := newDesk(t, flow.InSession)
+	notes := filepath.Join(d.Dir.Wisdom(), "notes.md")
+	write(t, notes, "one\n")
+	d.finish("a.md", "ok", flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: 1, Role: "Implementor", Task: "a.md"}, Reason: "no JSON"})
+	one := d.wake("C1", "a.md", "gone.md")
+	write(t, notes, "one\ntwo sesame-sesame\n")
+	d.finish("b.md", "blocked")
+	d.finish("a.md", "ok")
+	two := d.wake("C2", "a.md", "b.md")
+	three := d.wake("C3", "a.md", "b.md")
+	for _, tt := range []struct {
+		name      string
+		got, want any
+	}{
+		{"states 1", tasksOf(one.States), []string{"a.md ok"}},
+		{"states 2", tasksOf(two.States), []string{"b.md blocked", "a.md ok"}},
+		{"states 3", tasksOf(three.States), []string(nil)},
+		{"messages 1", one.Messages, []string{"step 1: a reply of Implementor on a.md was rejected: no JSON"}},
+		{"messages 2", two.Messages, []string{"step 2: b.md ended blocked, and the Manager said ok: go on"}},
+		{"messages 3", three.Messages, []string(nil)},
+		{"artifacts 1", one.Artifacts, []string{"a.md"}},
+		{"missing 1", one.Missing, []string{"gone.md"}},
+		{"artifacts 2", two.Artifacts, []string{"a.md", "b.md"}},
+		{"artifacts 3", three.Artifacts, []string(nil)},
+		{"progress 1", one.Progress, "1/3 tasks completed"},
+		{"progress 2", two.Progress, "1/3 tasks completed"},
+		{"wisdom 1", one.Wisdom, []contract.TextFile{{Path: "wisdom/notes.md", Text: "one\n"}}},
+		{"wisdom 2", two.Wisdom, []contract.TextFile{{Path: "wisdom/notes.md", Text: "two [REDACTED_SECRET]\n"}}},
+		{"wisdom 3", three.Wisdom, []contract.TextFile(nil)},
+	} {
+		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestReadyKnowsAll: what was told at the start is not told at the first checkpoint.
+func TestReadyKnowsAll(t *testing.T) {
+	d := newDesk(t, flow.InSession)
+	d.finish("a.md", "ok")
+	d.add(flow.StepStarted{Task: "Supervisor", Call: flow.ReadyCall})
+	ready := d.Ready(d.about())
+	d.add(flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Call: flow.ReadyCall}})
+	d.finish("b.md", "ok")
+	if got := d.wake("C1", "b.md"); len(ready.Baseline.States) != 1 || len(got.States) != 1 || got.States[0].Task != "b.md" || ready.Recovery {
+		t.Errorf("told %v at the start and %v at the checkpoint, want each once", ready.Baseline.States, got.States)
+	}
+}
+
+// TestWithoutMemory: a supervisor that remembers nothing is told everything, with its own reports; a report that is missing is said to be.
+func TestWithoutMemory(t *testing.T) {
+	d := newDesk(t, flow.InReports)
+	d.finish("a.md", "ok")
+	d.wake("C1", "a.md")
+	if err := d.SaveReport(flow.Checkpoint{ID: "C1", Scope: []string{"a.md", "gone.md"}}, &contract.CheckpointReply{Verdict: "warn", Score: 0.5, Wisdom: "sesame-sesame"}); err != nil {
+		t.Fatal(err)
+	}
+	d.v.Held = []flow.Held{{ID: "C1", Verdict: "warn", Score: 0.5, Report: d.ReportPath("C1")}, {ID: "C2", Verdict: "pass", Score: 1, Report: d.ReportPath("C2")}, {ID: "C3", Verdict: "none"}}
+	d.finish("b.md", "ok")
+	got := d.wake("C4", "b.md")
+	if len(got.States) != 2 || got.Init == nil || len(got.Init.Reports) != 2 {
+		t.Fatalf("told %+v, want both steps and two reports", got)
+	}
+	if text := got.Init.Reports[0].Text; !strings.HasPrefix(text, "# C1: warn (score: 0.50)") || !strings.Contains(text, "Missing: gone.md") {
+		t.Errorf("the report is %q", text)
+	}
+	if text := got.Init.Reports[1].Text; text != "The report is missing. Its verdict was pass (score: 1.00)." {
+		t.Errorf("of a report that is missing it is told %q", text)
+	}
+	if n := d.Reports(&d.v); n != 1 {
+		t.Errorf("%d reports are there, want 1", n)
+	}
+}
+
+// TestBounds: a supervisor reads the last 200 steps and 30 messages at most.
+func TestBounds(t *testing.T) {
+	d := newDesk(t, flow.InSession)
+	for i := range 300 {
+		d.finish(fmt.Sprintf("t%d", i), "blocked")
+	}
+	got := d.wake("C1", "a.md")
+	if len(got.States) != 200 || got.States[0].Task != "t100" || len(got.Messages) != 30 || !strings.HasPrefix(got.Messages[0], "step 271:") {
+		t.Errorf("told %d steps from %v, and %d messages from %q", len(got.States), got.States[0], len(got.Messages), got.Messages[0])
+	}
+}
+
+// TestOwnReport: what the supervisor wrote into its report itself stays; wisdom of one checkpoint is kept once.
+func TestOwnReport(t *testing.T) {
+	d := newDesk(t, flow.InSession)
+	c := flow.Checkpoint{ID: "C1", Scope: []string{"a.md"}}
+	file := filepath.Join(d.Dir.Artifacts(), "C1-report.md")
+	write(t, file, "my words, sesame-sesame")
+	for range 2 { // the second time it is the runner's
+		if err := d.SaveReport(c, &contract.CheckpointReply{Verdict: "pass", Score: 1, Wisdom: "learned"}); err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := os.ReadFile(file); strings.Count(string(text), "# C1: pass") != 1 {
+			t.Errorf("the report is %q", text)
+		}
+		if text, _ := os.ReadFile(filepath.Join(d.Dir.Wisdom(), "supervisor.md")); strings.Count(string(text), "learned") != 1 {
+			t.Errorf("the wisdom is %q", text)
+		}
+	}
+}
