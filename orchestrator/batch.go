@@ -41,10 +41,14 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []R
 	results := make([]Result, len(boards))
 	next, work, mail := make(chan int), make(slots, maxAtWork), &inbox.Watcher{}
 	var wg sync.WaitGroup
+	folders := map[string]int{}
+	for _, p := range boards {
+		folders[p.Dir()]++
+	}
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = runBoard(stop, kill, boards[i], work, mail)
+				results[i] = runBoard(stop, kill, boards[i], work, mail, n > 1 && folders[boards[i].Dir()] > 1)
 			}
 		})
 	}
@@ -68,7 +72,8 @@ func (s slots) acquire() { s <- struct{}{} }
 func (s slots) release() { <-s }
 
 // runBoard runs one board until it ends, and releases it. It holds a slot but while it waits for an agent.
-func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots, mail *inbox.Watcher) Result {
+// crowded says that other boards are worked on in the same folder.
+func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots, mail *inbox.Watcher, crowded bool) Result {
 	work.acquire()
 	defer work.release()
 	res := Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
@@ -81,6 +86,7 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots, mai
 	}
 	r, release, err := open(stop, kill, p, work, mail)
 	if err == nil {
+		r.crowded = crowded
 		var end flow.Finish
 		if err = r.start(); err == nil {
 			end, err = r.loop()

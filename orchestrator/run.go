@@ -34,6 +34,7 @@ type run struct {
 
 	briefing *briefing.Briefing // of the supervisor; nil: there is none
 	resident *attempt.Resident  // its program, if that stays
+	crowded  bool               // other boards are worked on in the same folder
 
 	accounts attempt.Accounts // of the open step's sessions
 	watched  attempt.Accounts // of the supervisor's

@@ -244,8 +244,8 @@ func (r *run) saveTold(e ending) error {
 	return err
 }
 
-// violations are the files that a supervisor has changed, which may only read: seed 001, "Role Isolation Rules". Beside other boards at
-// work a change of the tree accuses it of nothing, and is told.
+// violations are the files that have changed while a supervisor looked, which may only read: seed 001, "Role Isolation Rules". Where its tool
+// keeps it from writing, or a run of another board may have changed the tree, that accuses it of nothing, and is told.
 func (r *run) violations(e ending) []string {
 	if r.DryRun {
 		return nil
@@ -254,26 +254,36 @@ func (r *run) violations(e ending) []string {
 	if c := r.ledger.State().Step.Checkpoint; c != nil {
 		own = briefing.ReportName(c.ID)
 	}
-	changed := r.Workspace.Tree().Changes(e.tree, own)
-	if len(changed) == 0 || !r.Workspace.HasNeighbours() {
-		return changed
+	sure := r.Workspace.Tree().Changes(e.tree, own)
+	var doubtful []string
+	switch {
+	case e.player.IsConfined():
+		sure, doubtful = nil, sure
+	case r.crowded || r.Workspace.HasNeighbours():
+		sure, doubtful = r.ownFiles(sure)
 	}
-	var sure []string
-	for _, name := range changed {
-		if name == r.Workspace.KanbanFile() || strings.HasPrefix(name, "wisdom/") || strings.HasPrefix(name, "artifacts/") {
-			sure = append(sure, name)
-		}
-	}
-	if len(sure) == 0 {
-		r.Observer.Notice(r.Board, fmt.Sprintf("while %s looked at %s, files were changed, by it or by a run of another board: %s", e.Role, e.Task, names(changed)))
+	if len(doubtful) > 0 {
+		r.Observer.Notice(r.Board, fmt.Sprintf("files changed while %s looked at %s, most likely by a person or another run: %s", e.Role, e.Task, names(doubtful)))
 	}
 	return sure
+}
+
+// ownFiles are those that no run of another board changes, and the others.
+func (r *run) ownFiles(files []string) (own, others []string) {
+	for _, name := range files {
+		if name == r.Workspace.KanbanFile() || strings.HasPrefix(name, "wisdom/") || strings.HasPrefix(name, "artifacts/") {
+			own = append(own, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return own, others
 }
 
 // recordViolation journals that a verdict does not count. The board gets its bytes back.
 func (r *run) recordViolation(e ending, files []string) error {
 	step := r.ledger.State().Step
-	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s may only read, and changed %s at %s, so its verdict does not count", e.Role, names(files), e.Task)
+	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed while %s looked at %s, and it may only read: its verdict does not count", names(files), e.Role, e.Task)
 	if r.boardLeft() != step.BoardSHA {
 		if err := r.Workspace.PutBack(step.BoardSHA); err == nil {
 			text += "; the board got its earlier bytes back"

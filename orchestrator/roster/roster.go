@@ -228,6 +228,11 @@ func (p *Player) Looking() *Player {
 	return &l
 }
 
+// IsConfined says whether the program's own tool keeps it from changing files. Of a command in the tool's place it is not known.
+func (p *Player) IsConfined() bool {
+	return p.Assignment.Permission == agent.ReadOnly && len(p.Assignment.Command) == 0
+}
+
 // For is the program of a call on the role's tasks, nil where the role has none for it.
 func (p *Player) For(c flow.Call) *Player {
 	switch c {

@@ -23,8 +23,7 @@ type Tree struct {
 // mostFiles bounds the files that are looked at: a look at so many takes about a second.
 const mostFiles = 200_000
 
-// Tree looks at all files of the work directory but those of git and of kanban-run itself, and at what the supervisor of the board may
-// only add to.
+// Tree looks at all files of the work directory but those of git and of runs, and at what the supervisor of the board may only add to.
 func (w *Workspace) Tree() Tree {
 	t := Tree{files: map[string]string{}, wisdom: map[string][]byte{}}
 	dir := w.Place.Dir()
@@ -32,7 +31,7 @@ func (w *Workspace) Tree() Tree {
 		if err != nil {
 			return nil // what cannot be read, the supervisor cannot either, or it is gone
 		}
-		if d.IsDir() && (d.Name() == ".git" || d.Name() == ".kanban-run") {
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run") {
 			return fs.SkipDir
 		}
 		if d.IsDir() {
