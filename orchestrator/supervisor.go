@@ -139,7 +139,7 @@ func (r *run) supervisorInput(e flow.Spawn, b *board.Board) (contract.Input, err
 	if e.Call == flow.ReadyCall {
 		in, err = contract.ForReady(r.briefing.Ready(a))
 	} else {
-		in, err = contract.ForCheckpoint(r.briefing.Checkpoint(a, *r.ledger.State().Step.Checkpoint), e.From != "")
+		in, err = contract.ForCheckpoint(r.briefing.Checkpoint(a, *r.ledger.State().Step.Checkpoint), r.readsText(e))
 	}
 	if err != nil {
 		return in, err
@@ -148,6 +148,12 @@ func (r *run) supervisorInput(e flow.Spawn, b *board.Board) (contract.Input, err
 		in.JSON = []byte(r.Redactor.String(string(in.JSON)))
 	}
 	return in, nil
+}
+
+// readsText says whether the supervisor is a model that goes on in a conversation: it gets text. A program gets JSON.
+func (r *run) readsText(e flow.Spawn) bool {
+	p, err := r.Player(e.Role)
+	return e.From != "" || err == nil && r.resident != nil && p.Adapter.Tool().Signals.Session
 }
 
 // recordReady journals that the supervisor is ready.

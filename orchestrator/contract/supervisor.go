@@ -54,16 +54,21 @@ type CheckpointInput struct {
 	Artifacts []string    `json:"artifacts"` // paths that were not handed over before
 	Missing   []string    `json:"missing"`   // paths without a file
 	Wisdom    []TextFile  `json:"wisdom"`
-	Text      string      `json:"text"`           // the same as Markdown
+	Text      string      `json:"text,omitempty"` // the same as Markdown; with Init it is left out
 	Init      *ReadyInput `json:"init,omitempty"` // for a supervisor that remembers nothing
 }
 
 // ForReady is the input of a supervisor that starts.
 func ForReady(in ReadyInput) (Input, error) {
-	in.Type, in.Role = "init", "supervisor"
-	in.Baseline.States, in.Baseline.Wisdom, in.Reports = notNil(in.Baseline.States), notNil(in.Baseline.Wisdom), notNil(in.Reports)
+	in.complete()
 	text, err := json.Marshal(in)
 	return Input{JSON: text}, err
+}
+
+// complete sets what is the same in all of them.
+func (in *ReadyInput) complete() {
+	in.Type, in.Role = "init", "supervisor"
+	in.Baseline.States, in.Baseline.Wisdom, in.Reports = notNil(in.Baseline.States), notNil(in.Baseline.Wisdom), notNil(in.Reports)
 }
 
 // ForCheckpoint is the input of a supervisor that is woken. One that goes on in its tool's session gets text alone.
@@ -71,13 +76,13 @@ func ForCheckpoint(in CheckpointInput, inSession bool) (Input, error) {
 	in.Type = "checkpoint_request"
 	in.Scope, in.States, in.Messages = notNil(in.Scope), notNil(in.States), notNil(in.Messages)
 	in.Artifacts, in.Missing, in.Wisdom = notNil(in.Artifacts), notNil(in.Missing), notNil(in.Wisdom)
-	in.Text = in.markdown()
-	if inSession {
-		return Input{Text: in.Text}, nil
-	}
-	if in.Init != nil {
-		in.Init.Type, in.Init.Role = "init", "supervisor"
-		in.Init.Baseline.States, in.Init.Baseline.Wisdom, in.Init.Reports = notNil(in.Init.Baseline.States), notNil(in.Init.Baseline.Wisdom), notNil(in.Init.Reports)
+	switch {
+	case inSession:
+		return Input{Text: in.markdown()}, nil
+	case in.Init == nil:
+		in.Text = in.markdown()
+	default:
+		in.Init.complete()
 	}
 	text, err := json.Marshal(in)
 	return Input{JSON: text}, err

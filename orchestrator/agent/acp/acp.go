@@ -5,6 +5,7 @@
 package acp
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -35,11 +36,30 @@ func (c adapter) Check(a agent.Assignment) error {
 }
 
 func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
+	return c.invoke(a, []string{c.executable, ClientCommand}, a.AskWithRole())
+}
+
+// Stay is Invoke for a client that stays: each message is one prompt in the same session.
+func (c adapter) Stay(a agent.Assignment) (agent.Invocation, error) {
+	text := a.Ask()
+	if a.Follow == nil {
+		text = a.AskWithRole()
+	}
+	line, err := json.Marshal(message{Prompt: string(text)})
+	if err != nil {
+		return agent.Invocation{}, err
+	}
+	return c.invoke(a, []string{c.executable, ClientCommand, "--stay"}, append(line, '\n'))
+}
+
+// Turn reads the answer to one prompt.
+func (c adapter) Turn(kind contract.Kind, host agent.Host) agent.Reader { return c.Reader(kind, host) }
+
+func (adapter) invoke(a agent.Assignment, argv []string, stdin []byte) (agent.Invocation, error) {
 	program, err := agentCommand(a)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
-	argv := []string{c.executable, ClientCommand}
 	if a.Permission != "" {
 		argv = append(argv, "--permission", string(a.Permission))
 	}
@@ -47,7 +67,7 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 		argv = append(argv, "--model", a.Model)
 	}
 	argv = slices.Concat(append(argv, "--"), program, a.Args)
-	return agent.Invocation{Argv: argv, Stdin: a.AskWithRole(), Env: a.Env, Dir: a.Dir,
+	return agent.Invocation{Argv: argv, Stdin: stdin, Env: a.Env, Dir: a.Dir,
 		Timeout: a.Timeout, Grace: a.Grace}, nil
 }
 

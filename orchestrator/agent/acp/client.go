@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -28,24 +29,22 @@ const (
 )
 
 // ClientMain starts the agent that args name behind their flags, in the current directory, prompts
-// it with stdin, and prints one event a line. It returns the exit status: 0 once the turn has
+// it with stdin, and prints one event a line. A client that stays prompts it with each line of stdin. It returns the exit status: 0 once the turn has
 // ended, 1 after a failure, 2 for a wrong command line.
 func ClientMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(ClientCommand, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	permission := flags.String("permission", "", "what the agent may do: read-only, edit or full")
 	model := flags.String("model", "", "the model that the agent is to use")
+	stay := flags.Bool("stay", false, "read one message a line, until the request to leave")
 	if err := flags.Parse(args); err != nil || flags.NArg() == 0 {
 		return 2
 	}
-	prompt, err := io.ReadAll(stdin)
-	if err != nil {
-		return 2
-	}
+	prompts := &prompts{lines: bufio.NewReader(stdin), all: !*stay}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	d := newDialogue(agent.Permission(*permission), stdout)
-	if err := d.run(ctx, flags.Args(), *model, string(prompt), stderr); err != nil {
+	if err := d.run(ctx, flags.Args(), *model, prompts, stderr); err != nil {
 		d.printFailure(err)
 		return 1
 	}
@@ -69,7 +68,7 @@ func (e *modelError) Error() string {
 
 // run keeps the agent as a child during the dialogue, in this process's group, which is ended as a
 // whole.
-func (d *dialogue) run(ctx context.Context, command []string, model, prompt string, stderr io.Writer) error {
+func (d *dialogue) run(ctx context.Context, command []string, model string, prompts *prompts, stderr io.Writer) error {
 	a, err := startAgent(command, stderr)
 	if err != nil {
 		return err
@@ -79,7 +78,7 @@ func (d *dialogue) run(ctx context.Context, command []string, model, prompt stri
 	conn.SetLogger(slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	close(begun)
 	go func() {
-		turn <- d.runSession(context.WithoutCancel(ctx), conn, model, prompt)
+		turn <- d.runSession(context.WithoutCancel(ctx), conn, model, prompts)
 		close(over)
 	}()
 	select {

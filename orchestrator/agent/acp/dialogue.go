@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,7 @@ import (
 // maxText bounds the agent's text: more than a reply may have.
 const maxText = 17 << 20
 
-// dialogue is the client's side of a session with one prompt. It is safe for concurrent use:
+// dialogue is the client's side of a session. It is safe for concurrent use:
 // requests and updates arrive at the same time.
 type dialogue struct {
 	permission agent.Permission
@@ -28,6 +29,7 @@ type dialogue struct {
 	text       strings.Builder // of the agent since the last tool began
 	tools      map[acp.ToolCallId]acp.ToolKind
 	cost       *float64  // of the session so far
+	charged    float64   // of it, what was printed
 	wrote      time.Time // when it was last printed that the model writes
 }
 
@@ -36,7 +38,7 @@ func newDialogue(p agent.Permission, stdout io.Writer) *dialogue {
 }
 
 // runSession is the whole dialogue. Errors: the agent's answers, *closedError.
-func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model, prompt string) error {
+func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnection, model string, prompts *prompts) error {
 	// The client offers no files and no terminals: the agent's own obey the agent's rules.
 	_, err := conn.Initialize(ctx, acp.InitializeRequest{ProtocolVersion: acp.ProtocolVersionNumber})
 	if err != nil {
@@ -57,15 +59,80 @@ func (d *dialogue) runSession(ctx context.Context, conn *acp.ClientSideConnectio
 			return d.explain(conn, &modelError{model, err})
 		}
 	}
-	d.startPrompt(s.SessionId)
-	answer, err := conn.Prompt(ctx, acp.PromptRequest{SessionId: s.SessionId, Prompt: []acp.ContentBlock{acp.TextBlock(prompt)}})
+	for {
+		m, err := prompts.next(conn.Done())
+		if err != nil || m == nil {
+			return err
+		}
+		if m.Type == "shutdown_request" {
+			d.answer(message{Type: "shutdown_response", Request: m.Request, Approve: true})
+			return nil
+		}
+		if err := d.prompt(ctx, conn, s.SessionId, m.Prompt); err != nil {
+			return d.explain(conn, err)
+		}
+	}
+}
+
+// prompt has the agent take one turn.
+func (d *dialogue) prompt(ctx context.Context, conn *acp.ClientSideConnection, id acp.SessionId, text string) error {
+	d.startPrompt(id)
+	answer, err := conn.Prompt(ctx, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(text)}})
 	d.flushText()
 	if err != nil {
-		return d.explain(conn, err)
+		return err
 	}
 	d.recordUsage(answer)
 	d.print(event{Type: result, Text: string(answer.StopReason)})
 	return nil
+}
+
+// prompts are what the client is given.
+type prompts struct {
+	lines *bufio.Reader
+	all   bool // the whole input is one prompt
+	given bool
+}
+
+// next is the next message, nil behind the last. Errors: *closedError for an agent that has gone meanwhile.
+func (p *prompts) next(gone <-chan struct{}) (*message, error) {
+	if p.all {
+		if p.given {
+			return nil, nil
+		}
+		p.given = true
+		text, err := io.ReadAll(p.lines)
+		return &message{Prompt: string(text)}, err
+	}
+	type read struct {
+		line []byte
+		err  error
+	}
+	got := make(chan read, 1)
+	go func() {
+		line, err := p.lines.ReadBytes('\n')
+		got <- read{line, err}
+	}()
+	select {
+	case <-gone:
+		return nil, &closedError{}
+	case r := <-got:
+		if errors.Is(r.err, io.EOF) {
+			return nil, nil
+		}
+		var m message
+		if r.err == nil {
+			r.err = json.Unmarshal(r.line, &m)
+		}
+		return &m, r.err
+	}
+}
+
+// answer prints what is no event.
+func (d *dialogue) answer(m message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_ = d.to.Encode(m) // as in printLocked
 }
 
 // explain returns *closedError for an internal error that only means that the connection is closed.
@@ -132,10 +199,14 @@ func (d *dialogue) recordUsage(r acp.PromptResponse) {
 			Output: int64(r.Usage.OutputTokens) + orZero(r.Usage.ThoughtTokens)}
 		u.Input = max(int64(r.Usage.InputTokens), int64(r.Usage.TotalTokens)-u.Output)
 	}
-	if u != nil {
-		u.Cost = d.cost
-		d.printLocked(event{Type: spent, Usage: u})
+	if u == nil {
+		return
 	}
+	if d.cost != nil { // of the session so far
+		cost := *d.cost - d.charged
+		u.Cost, d.charged = &cost, *d.cost
+	}
+	d.printLocked(event{Type: spent, Usage: u})
 }
 
 func orZero(n *int) int64 {

@@ -11,6 +11,15 @@ type event struct {
 	Usage *usage `json:"usage,omitempty"`
 }
 
+// message is a line that a client which stays is given: a prompt, or the request to leave.
+type message struct {
+	Prompt string `json:"prompt,omitempty"`
+
+	Type    string `json:"type,omitempty"` // shutdown_request, or shutdown_response as its answer
+	Request string `json:"request_id,omitempty"`
+	Approve bool   `json:"approve,omitempty"`
+}
+
 type kind string
 
 // The kinds of events. A text is everything since the last tool began.
