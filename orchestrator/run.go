@@ -165,7 +165,7 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 	}
 	failpoint.At("intent-durable")
 	r.sweep(c)
-	if c.Call.IsSupervision() {
+	if c.Call.IsSupervision() && !r.DryRun {
 		c.tree = r.Workspace.Tree()
 	}
 	c.began = r.Now()

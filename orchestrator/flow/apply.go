@@ -336,7 +336,7 @@ func (e StepFinished) apply(s *State) error {
 	}
 	s.Steps++
 	s.Finished++
-	if s.Supervisor != nil && s.Step.Role != ManagerRole && s.Step.TaskStatus == "ok" {
+	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != ManagerRole && s.Step.TaskStatus == "ok" {
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.finishTask(cmp.Or(s.Step.Path, s.Step.Task))
 	}

@@ -66,6 +66,7 @@ type Supervisor struct {
 	Errors  int          `json:"errors"`           // of its own, over all checkpoints of the run
 	Deaths  int          `json:"deaths"`           // of its program, in a row
 	Gone    bool         `json:"gone"`             // the run goes on without it
+	Off     bool         `json:"off,omitempty"`    // the board has none any more
 	Block   *Block       `json:"block,omitempty"`  // for which the run waits
 	Used    Used         `json:"used"`             // by its attempts, over all runs
 }
@@ -111,14 +112,18 @@ func (v *Supervisor) clone() *Supervisor {
 
 // begin takes over what a run says of its supervisor. A program that stayed with the run before is gone.
 func (s *State) superviseBy(plan *Supervision, memory Memory) {
-	if plan == nil {
-		s.Supervisor = nil
-		return
-	}
 	v := s.Supervisor.clone()
-	if v == nil {
+	switch {
+	case plan == nil && v == nil:
+		return
+	case plan == nil: // what it said before stands, should it come back
+		v.Off, v.Ready, v.Block, v.Due, v.Since = true, false, nil, nil, nil
+		s.Supervisor = v
+		return
+	case v == nil:
 		v = &Supervisor{}
 	}
+	v.Off = false
 	if v.Plan.Role != plan.Role || v.Memory != memory {
 		v.Thread, v.Ready = nil, false
 	}
@@ -132,7 +137,7 @@ func (s *State) superviseBy(plan *Supervision, memory Memory) {
 // Again is the start of another run like the last one.
 func (s *State) Again() RunStarted {
 	e := RunStarted{Limits: s.Limits}
-	if v := s.Supervisor; v != nil {
+	if v := s.Supervisor; v != nil && !v.Off {
 		e.Supervision, e.Memory = &v.Plan, v.Memory
 	}
 	return e
@@ -200,7 +205,7 @@ func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
 // looks at what is left.
 func (s *State) supervise(b Board) (Spawn, bool) {
 	v := s.Supervisor
-	if v == nil || v.Gone {
+	if v == nil || v.Gone || v.Off {
 		return Spawn{}, false
 	}
 	e := Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: CheckpointCall, Role: v.Plan.Role, Attempt: 1}}
@@ -285,7 +290,7 @@ func (v *Supervisor) Waits() string {
 // isSupervisorLost says whether the supervisor's call was tried as often as it may be, or its program died too often.
 func (s *State) isSupervisorLost() bool {
 	v := s.Supervisor
-	if v == nil || s.Step != nil && !s.Step.Call.IsSupervision() {
+	if v == nil || v.Off || s.Step != nil && !s.Step.Call.IsSupervision() {
 		return false
 	}
 	return v.Deaths >= maxDeaths || s.Step.isExhausted(s.Limits) || s.Step != nil && s.Step.Unsettled != ""

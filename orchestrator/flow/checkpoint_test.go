@@ -294,8 +294,14 @@ func TestWithoutSupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.works("t1")
-	if s.Step != nil || s.Supervisor != nil {
-		t.Errorf("step %+v and supervisor %+v are left", s.Step, s.Supervisor)
+	if s.Step != nil {
+		t.Errorf("step %+v is left", s.Step)
+	}
+	s.finish("t2", "ok").works("t1")
+	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InSession})
+	s.finish("t3", "ok")
+	if e := s.ready("s2").begin(); e.Task != "CHECKPOINT-002" {
+		t.Errorf("%s is next, want no checkpoint of the same name", e.Task)
 	}
 }
 

@@ -84,7 +84,7 @@ func (s *State) staleness(b Board) string {
 	case step == nil || step.Before != nil:
 		return ""
 	case step.Call.IsSupervision():
-		if s.Supervisor == nil {
+		if s.Supervisor == nil || s.Supervisor.Off {
 			return "the board has no supervisor any more"
 		}
 		return ""

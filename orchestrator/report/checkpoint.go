@@ -16,9 +16,9 @@ func describeSupervision(e flow.Event) []line {
 	case flow.CheckpointHeld:
 		return describeCheckpoint(e)
 	case flow.CheckpointMissed:
-		return []line{{bad, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, brief(e.Reason))}}
+		return []line{{bad, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, brief(oneLine(e.Reason)))}}
 	case flow.SupervisorFailed:
-		lines := []line{{bad, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, brief(e.Reason))}}
+		lines := []line{{bad, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, brief(oneLine(e.Reason)))}}
 		if e.Errors >= flow.MaxErrors {
 			lines = append(lines, line{bad, fmt.Sprintf("%sALERT: %s of its own in this run; it stays", tag, flow.Count(e.Errors, "error"))})
 		}
@@ -26,7 +26,7 @@ func describeSupervision(e flow.Event) []line {
 	case flow.ScopeViolated:
 		return []line{{bad, tag + e.Text}}
 	case flow.SupervisorLost:
-		return []line{{warn, fmt.Sprintf("%sits program died (%s); it is started again", tag, brief(e.Reason))}}
+		return []line{{warn, fmt.Sprintf("%sits program died (%s); it is started again", tag, brief(oneLine(e.Reason)))}}
 	case flow.SupervisorDismissed:
 		if e.Approved {
 			return []line{{calm, tag + "shut down"}}
@@ -50,15 +50,17 @@ func describeCheckpoint(e flow.CheckpointHeld) []line {
 	m := map[string]mark{"pass": good, "warn": warn, "block": bad}[d.Verdict]
 	lines := []line{{m, fmt.Sprintf("%s complete.", d.ID)},
 		{calm, fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, took(e.Millis), spentSuffix(e.Spent))},
-		{calm, "Findings: " + brief(found)},
+		{calm, "Findings: " + brief(oneLine(found))},
 		{calm, fmt.Sprintf("Risks: %d logged", len(e.Risks))},
-		{calm, "Quality trend: " + brief(e.Trend)},
+		{calm, "Quality trend: " + brief(oneLine(e.Trend))},
 		{calm, "Artifact: " + d.Report}}
 	for i := range lines {
 		lines[i].text = tag + lines[i].text
 	}
 	return lines
 }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // describeOpening says what step of the supervisor begins.
 func describeOpening(e flow.StepStarted) string {
@@ -81,7 +83,7 @@ type Supervisor struct {
 }
 
 func newSupervisor(v *flow.Supervisor) *Supervisor {
-	if v == nil {
+	if v == nil || v.Off && len(v.Held) == 0 {
 		return nil
 	}
 	return &Supervisor{Role: v.Plan.Role, Ready: v.Ready, Memory: v.Memory, Held: append([]flow.Held{}, v.Held...), Due: append([]flow.Checkpoint{}, v.Due...),
@@ -117,7 +119,7 @@ func heldText(h flow.Held) string {
 	}
 	text := fmt.Sprintf("%s %s %.2f", h.ID, h.Verdict, h.Score)
 	if h.Trend != "" {
-		text += " (" + brief(h.Trend) + ")"
+		text += " (" + brief(oneLine(h.Trend)) + ")"
 	}
 	return text
 }

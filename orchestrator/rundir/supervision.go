@@ -32,10 +32,10 @@ const maxFile = 1 << 20
 // ReadFile reads a file of the folder that an agent could have put there.
 func ReadFile(path string) ([]byte, error) { return plainfile.Read(path, maxFile) }
 
-// MarkdownFiles are the names of the files *.md in a folder, sorted.
+// MarkdownFiles are the names of the files *.md in a folder, sorted. A link in its place has none.
 func MarkdownFiles(dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil || !isFolder(dir) {
 		return nil
 	}
 	for _, e := range entries {
