@@ -310,12 +310,6 @@ func isAboutMessage(e agent.Event) bool {
 	return e.Kind == agent.Heard || e.Kind == agent.Answered || e.Kind == agent.Dropped
 }
 
-// Live is what the agent of an attempt does, as live.json has it.
-type Live struct {
-	flow.AttemptRef
-	health.Live
-}
-
 // shower writes what the agent does for other programs. That it cannot be written changes nothing for the run.
 func (r *run) shower(c *call) func(health.Live) {
 	if r.DryRun {
@@ -328,7 +322,7 @@ func (r *run) shower(c *call) func(health.Live) {
 		if c.Call.IsReview() {
 			l.WaitReason = "waiting_review"
 		}
-		if data, err := json.Marshal(Live{c.AttemptRef, l}); err == nil {
+		if data, err := json.Marshal(health.LiveAttempt{AttemptRef: c.AttemptRef, Live: l}); err == nil {
 			_ = rundir.ReplaceFile(r.dir.Live(), append(data, '\n'))
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
@@ -75,7 +74,7 @@ func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 	if !running || step == nil || step.Running == 0 {
 		return nil
 	}
-	var live orchestrator.Live
+	var live health.LiveAttempt
 	data, err := plainfile.Read(dir.Live(), 1<<20)
 	if err != nil || json.Unmarshal(data, &live) != nil || live.Step != step.Number || live.Call != step.Call || live.Attempt != step.Running {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/flow"
 )
 
 // Live is what an agent does in a moment, for people: seed 002, "Event Monitoring Model".
@@ -16,6 +17,12 @@ type Live struct {
 	WaitReason   string     `json:"wait_reason"` // coding, waiting_review, blocked or waiting_ack
 	IdleStage    string     `json:"idle_stage"`  // none, pinged, nudged or escalated
 	Open         []LiveCall `json:"open_calls,omitempty"`
+}
+
+// LiveAttempt is what the agent of an attempt does, as live.json has it.
+type LiveAttempt struct {
+	flow.AttemptRef
+	Live
 }
 
 // LiveCall is an open call of a tool.
