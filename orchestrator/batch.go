@@ -134,6 +134,7 @@ func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error)
 		return "", "", r.ledger.ResolveForeignWrite(err)
 	}
 	if err == nil {
+		r.warnOfUnheld(end)
 		err = r.ledger.Finish(flow.RunFinished{Board: r.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps})
 		return end.Outcome, end.Text, err
 	}

@@ -34,7 +34,6 @@ type call struct {
 	signs   chan agent.Event // of the agent that are journaled: its session, and what becomes of messages
 	duty    roster.Duty
 	unheard []flow.MessageSent // that the agent has not got, or answered, yet
-	tree    workspace.Tree     // of the files before a supervisor looks at them
 	began   time.Time
 }
 
@@ -43,7 +42,7 @@ const maxSigns = 64
 
 // prepareCall makes an attempt ready to start. It journals nothing but the beginning of a step.
 func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
-	player, err := r.Player(e.Role)
+	player, err := r.playerOf(e)
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}
@@ -69,7 +68,7 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 	c := &call{Spawn: e, player: player}
 	switch {
 	case e.Call.IsSupervision():
-		c.player, c.duty = player.Looking(), roster.Reviewing
+		c.duty = roster.Reviewing
 	case e.Call.IsReview():
 		c.duty = roster.Reviewing
 	case b.InReview():
@@ -87,6 +86,14 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 		return nil, err
 	}
 	return c, r.setSpec(c)
+}
+
+// playerOf is the program of a call.
+func (r *run) playerOf(e flow.Spawn) (*roster.Player, error) {
+	if e.Call.IsSupervision() {
+		return r.Looker(e.Role)
+	}
+	return r.Player(e.Role)
 }
 
 func (r *run) openStep(e flow.Spawn, b *board.Board) error {

@@ -23,6 +23,9 @@ import (
 func (r *run) recordOutcome(c *call, a *attempt.Attempt) error {
 	out, err := a.Outcome()
 	e := r.measureAttempt(c, out)
+	if violated := r.violations(e); violated != nil && err == nil {
+		return r.recordViolation(e, violated)
+	}
 	switch {
 	case err != nil:
 		return errors.Join(r.recordStop(e, err.Error()), c.player.Explain(err))

@@ -36,6 +36,10 @@ type run struct {
 	resident *attempt.Resident  // its program, if that stays
 	crowded  bool               // other boards are worked on in the same folder
 
+	tree       workspace.Tree // of the files before the supervisor looked at them, in its step
+	treeOf     int            // that step
+	neighbours bool           // a run of another board was at work then
+
 	accounts attempt.Accounts // of the open step's sessions
 	watched  attempt.Accounts // of the supervisor's
 	input    contract.Input   // of the call that inputOf names
@@ -111,6 +115,9 @@ func (r *run) readBoard() (b *board.Board, view flow.Board, err error) {
 		return nil, view, err
 	}
 	view, err = r.view(b)
+	if err != nil && r.ledger.State().Supervisor.Waits() != "" { // which is the first to be mended
+		return b, flow.Board{SHA: b.SHA, Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded()}, nil
+	}
 	return b, view, err
 }
 
@@ -165,9 +172,7 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 	}
 	failpoint.At("intent-durable")
 	r.sweep(c)
-	if c.Call.IsSupervision() && !r.DryRun {
-		c.tree = r.Workspace.Tree()
-	}
+	r.lookAround(c)
 	c.began = r.Now()
 	a := attempt.Start(c.spec)
 	drawErr := r.waitForAgent(c, a)

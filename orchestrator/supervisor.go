@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func (r *run) supervision() (*flow.Supervision, flow.Memory, error) {
 	if r.Supervision == nil {
 		return nil, "", nil
 	}
-	p, err := r.Player(r.Supervision.Role)
+	p, err := r.Looker(r.Supervision.Role)
 	if err != nil {
 		return nil, "", &failure.Invalid{Err: err}
 	}
@@ -59,7 +60,7 @@ func (r *run) noteLoss() error {
 	if v == nil || v.Memory != flow.InProcess || !v.Ready || r.resident.Runs() {
 		return nil
 	}
-	return r.ledger.Record(flow.SupervisorLost{Task: v.Plan.Role, Reason: "it ended by itself"})
+	return r.ledger.Record(flow.SupervisorLost{Task: v.Plan.Role, Reason: "it ended between two checkpoints"})
 }
 
 // supervisorGone is closed when the supervisor's program dies while another agent is at work. Its own calls notice that themselves.
@@ -81,8 +82,14 @@ func (r *run) dismissSupervisor() error {
 	if r.stop.Err() == nil {
 		goodbye, _ = json.Marshal(request) // two strings have a form
 	}
+	hurry, cancel := context.WithCancel(r.kill)
+	defer cancel()
+	defer context.AfterFunc(r.stop, cancel)() // Ctrl-C ends the wait for the answer
+	if goodbye == nil {
+		hurry = r.kill // it may take its grace
+	}
 	r.slots.release()
-	said, err := r.resident.Close(r.kill, goodbye, attempt.Sinks{Redactor: r.Redactor})
+	said, err := r.resident.Close(hurry, goodbye, attempt.Sinks{Redactor: r.Redactor})
 	r.slots.acquire()
 	if goodbye == nil || r.ledger.State().Frozen != nil {
 		return err
@@ -111,12 +118,16 @@ type shutdown struct {
 
 // about is what the supervisor is told of its surroundings.
 func (r *run) about(e flow.Spawn, b *board.Board) (briefing.About, error) {
-	p, err := r.Player(e.Role)
+	p, err := r.Looker(e.Role)
 	if err != nil {
 		return briefing.About{}, err
 	}
 	v := r.ledger.State().Supervisor
-	a := briefing.About{Board: r.Board, RoleSpec: p.Role.File, Requirement: v.Plan.Requirement, Tasks: r.Workspace.Tasks(b).Paths, Supervisor: v}
+	done := make([]bool, b.Len())
+	for i := range done {
+		done[i] = b.Entry(i).Done()
+	}
+	a := briefing.About{Board: r.Board, Done: done, RoleSpec: p.Role.File, Requirement: v.Plan.Requirement, Tasks: r.Workspace.Tasks(b).Paths, Supervisor: v}
 	if a.Requirement == "" && len(a.Tasks) > 0 {
 		a.Requirement = a.Tasks[0]
 	}
@@ -152,7 +163,7 @@ func (r *run) supervisorInput(e flow.Spawn, b *board.Board) (contract.Input, err
 
 // readsText says whether the supervisor is a model that goes on in a conversation: it gets text. A program gets JSON.
 func (r *run) readsText(e flow.Spawn) bool {
-	p, err := r.Player(e.Role)
+	p, err := r.Looker(e.Role)
 	return e.From != "" || err == nil && r.resident != nil && p.Adapter.Tool().Signals.Session
 }
 
@@ -164,9 +175,6 @@ func (r *run) recordReady(e ending) error {
 		return r.recordRejection(e, contract.Failure{Reason: "it reports an error: " + reply.Message}, false)
 	case v.Memory == flow.InSession && e.out.Session == "":
 		return r.recordRejection(e, contract.Failure{Reason: "it named no session, in which it could remember"}, false)
-	}
-	if violated := r.violations(e); violated != nil {
-		return r.recordViolation(e, violated)
 	}
 	accepted := r.replyAccepted(e)
 	accepted.Message = readyText(r.dir.BoardFile(), v, r.briefing.Reports(v))
@@ -186,19 +194,16 @@ func readyText(session string, v *flow.Supervisor, reports int) string {
 
 // recordCheckpoint journals the verdict of the supervisor. Its report is written before: what the journal names is there.
 func (r *run) recordCheckpoint(e ending) error {
-	c, reply := *r.ledger.State().Step.Checkpoint, e.out.Reply.Checkpoint
-	if violated := r.violations(e); violated != nil {
-		return r.recordViolation(e, violated)
-	}
+	c, v, reply := *r.ledger.State().Step.Checkpoint, r.ledger.State().Supervisor, e.out.Reply.Checkpoint
 	if reply.Failed() {
-		failed := flow.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: clip(r.Redactor.String(reply.Message)), Errors: r.ledger.State().Supervisor.Errors + 1,
+		failed := flow.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: clip(r.Redactor.String(reply.Message)), Errors: v.Errors + 1, Then: v.Plan.OnBlock,
 			Left: r.boardLeft(), Millis: e.millis, Session: e.out.Session, Spent: e.spent}
 		return r.appendAcceptance(e, failed)
 	}
-	if reply.ID != "" && reply.ID != c.ID {
-		return r.recordRejection(e, contract.Failure{Reason: fmt.Sprintf("task_id is %s, want %s", reply.ID, c.ID)}, false)
+	if reply.ID != c.ID && (reply.ID != "" || !r.readsText(e.Spawn) && v.Memory == flow.InProcess) { // a late line is no answer
+		return r.recordRejection(e, contract.Failure{Reason: fmt.Sprintf("task_id is %q, want %s", reply.ID, c.ID)}, false)
 	}
-	if err := r.briefing.SaveReport(c, reply); err != nil {
+	if err := r.briefing.SaveReport(c, reply, r.Workspace.Tree().Written(r.tree, briefing.ReportName(c.ID))); err != nil {
 		return errors.Join(r.recordStop(e, err.Error()), err)
 	}
 	failpoint.At("report-written")
@@ -206,6 +211,9 @@ func (r *run) recordCheckpoint(e ending) error {
 		Millis: e.millis, Session: e.out.Session, Spent: e.spent,
 		Data: flow.StateUpdate{Status: "task_complete", ID: c.ID, Report: r.briefing.ReportPath(c.ID), Findings: clipAll(reply.Findings),
 			Decisions: decisions(reply), Verification: "self-validated", Verdict: reply.Verdict, Score: reply.Score}}
+	if reply.Verdict == "block" {
+		held.Then = v.Plan.OnBlock
+	}
 	if err := r.appendAcceptance(e, held); err != nil {
 		return err
 	}
@@ -250,40 +258,41 @@ func (r *run) saveTold(e ending) error {
 	return err
 }
 
-// violations are the files that have changed while a supervisor looked, which may only read: seed 001, "Role Isolation Rules". Where its tool
-// keeps it from writing, or a run of another board may have changed the tree, that accuses it of nothing, and is told.
+// violations are the files that have changed since a supervisor was first told to look, which may only read: seed 001, "Role Isolation
+// Rules". Where its tool keeps it from writing, or a run of another board may have changed the tree, that accuses it of nothing, and is told.
 func (r *run) violations(e ending) []string {
-	if r.DryRun {
+	if !e.Call.IsSupervision() || r.DryRun {
 		return nil
 	}
-	own := ""
+	report := ""
 	if c := r.ledger.State().Step.Checkpoint; c != nil {
-		own = briefing.ReportName(c.ID)
+		report = briefing.ReportName(c.ID)
 	}
-	sure := r.Workspace.Tree().Changes(e.tree, own)
+	files, sure := r.Workspace.Tree().Changes(r.tree, r.briefing.Folder(), report)
+	board := func(name string) bool { return name == r.Workspace.KanbanFile() }
 	var doubtful []string
 	switch {
 	case e.player.IsConfined():
-		sure, doubtful = nil, sure
-	case r.crowded || r.Workspace.HasNeighbours():
-		sure, doubtful = r.ownFiles(sure)
+		sure, doubtful = nil, append(files, sure...)
+	case !r.crowded && !r.neighbours && !r.Workspace.HasNeighbours():
+		sure = append(files, sure...)
+	default:
+		if slices.ContainsFunc(files, board) {
+			sure = append(sure, r.Workspace.KanbanFile())
+		}
+		doubtful = slices.DeleteFunc(files, board)
 	}
-	if len(doubtful) > 0 {
+	if len(doubtful) > 0 && len(sure) == 0 {
 		r.Observer.Notice(r.Board, fmt.Sprintf("files changed while %s looked at %s, most likely by a person or another run: %s", e.Role, e.Task, names(doubtful)))
 	}
 	return sure
 }
 
-// ownFiles are those that no run of another board changes, and the others.
-func (r *run) ownFiles(files []string) (own, others []string) {
-	for _, name := range files {
-		if name == r.Workspace.KanbanFile() || strings.HasPrefix(name, "wisdom/") || strings.HasPrefix(name, "artifacts/") {
-			own = append(own, name)
-		} else {
-			others = append(others, name)
-		}
+// lookAround notes what the files are before the first attempt of a supervisor's step.
+func (r *run) lookAround(c *call) {
+	if c.Call.IsSupervision() && !r.DryRun && r.treeOf != c.Step {
+		r.tree, r.treeOf, r.neighbours = r.Workspace.Tree(), c.Step, r.Workspace.HasNeighbours()
 	}
-	return own, others
 }
 
 // recordViolation journals that a verdict does not count. The board gets its bytes back.
@@ -297,7 +306,11 @@ func (r *run) recordViolation(e ending, files []string) error {
 	}
 	violated := flow.ScopeViolated{AttemptRef: e.AttemptRef, Files: files[:min(len(files), maxListed)], Text: text, Left: r.boardLeft(),
 		Millis: e.millis, Session: e.out.Session, Spent: e.spent}
-	return errors.Join(r.ledger.Record(violated), e.streamErr, r.keepStreams(e.AttemptRef))
+	err := errors.Join(r.ledger.Record(violated), e.streamErr, r.keepStreams(e.AttemptRef))
+	if e.out.Stopped && !e.out.OutOfTime {
+		err = errors.Join(err, context.Cause(r.stop))
+	}
+	return err
 }
 
 // names lists some files.
@@ -312,7 +325,8 @@ func names(files []string) string {
 
 // giveUpCheckpoint journals that the supervisor came to no verdict.
 func (r *run) giveUpCheckpoint(reason string) error {
-	missed := flow.CheckpointMissed{Task: r.ledger.State().Supervisor.Plan.Role, Reason: reason}
+	v := r.ledger.State().Supervisor
+	missed := flow.CheckpointMissed{Task: v.Plan.Role, Reason: reason, Then: v.Plan.OnBlock}
 	if step := r.ledger.State().Step; step != nil {
 		missed.Step, missed.Task = step.Number, step.Task
 	}
@@ -334,4 +348,11 @@ func (r *run) endBoard(b *board.Board) error {
 		return err
 	}
 	return r.Workspace.Save(data)
+}
+
+// warnOfUnheld names the declared checkpoints that a complete board has not come to.
+func (r *run) warnOfUnheld(end flow.Finish) {
+	if ids := r.ledger.State().Supervisor.Unheld(); len(ids) > 0 && end.Outcome == flow.Complete {
+		r.Observer.Notice(r.Board, fmt.Sprintf("checkpoints that were never held, since no run has finished their tasks: %s", names(ids)))
+	}
 }

@@ -113,9 +113,14 @@ func (r *run) replaceBoard(step *flow.Step, b *board.Board, data []byte) (sha st
 
 // finishStep appends the end of a step; warning says where board and reply differ.
 func (r *run) finishStep(step *flow.Step, sha, warning string) error {
-	r.steps++
+	if step.Checkpoint == nil {
+		r.steps++
+	}
 	e := flow.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus, Manager: step.Reply.Status,
 		Message: step.Reply.Message, NextTask: step.Reply.NextTask, BoardSHA: sha, Warning: warning}
+	if step.Checkpoint != nil {
+		e.Checkpoint = step.Checkpoint.ID
+	}
 	if e.Status == "" {
 		e.Status = step.Reply.Status
 	}

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
@@ -37,6 +38,7 @@ type Briefing struct {
 	reply     contract.RoleState // of the open step's task agent
 	open      *flow.Checkpoint   // that the supervisor looks at
 	told, due int                // states that it was told of, and that it is being told of
+	wise      map[string]int     // bytes of the files in wisdom/ that it is being told of
 }
 
 type state struct {
@@ -51,7 +53,7 @@ type message struct {
 
 // New is an empty briefing.
 func New(dir rundir.Dir, place *board.Place, r *redact.Redactor) *Briefing {
-	return &Briefing{Dir: dir, Place: place, Redactor: r, finished: map[string]bool{}, handed: map[string]bool{}}
+	return &Briefing{Dir: dir, Place: place, Redactor: r, finished: map[string]bool{}, handed: map[string]bool{}, wise: map[string]int{}}
 }
 
 // Add takes a record of the board into account.
@@ -66,7 +68,7 @@ func (b *Briefing) Add(e flow.Entry) {
 		b.accept(ev)
 	case flow.StepFinished:
 		b.finish(ev)
-	case flow.CheckpointHeld:
+	case flow.CheckpointHeld, flow.SupervisorFailed, flow.CheckpointMissed:
 		b.hold()
 	}
 	if text := describe(e.Event); text != "" {
@@ -79,8 +81,8 @@ func (b *Briefing) accept(e flow.ReplyAccepted) {
 	switch e.Call {
 	case flow.TaskCall:
 		b.reply = contract.RoleState{Task: e.Task, Role: e.Role, Status: e.Status, Message: clip(e.Message)}
-	case flow.ReadyCall: // it was told of all, but for what its checkpoint is about
-		b.told, b.messages = b.due, nil
+	case flow.ReadyCall: // it was told of all steps, and of no message
+		b.told = b.due
 	}
 }
 
@@ -158,6 +160,7 @@ type About struct {
 	RoleSpec    string
 	Requirement string
 	Tasks       []string // of the board, as it is now
+	Done        []bool   // of them, those that the board marks as done
 	Supervisor  *flow.Supervisor
 }
 
@@ -176,12 +179,15 @@ func (b *Briefing) Ready(a About) contract.ReadyInput {
 
 // Checkpoint is what a supervisor is told when it is woken.
 func (b *Briefing) Checkpoint(a About, c flow.Checkpoint) contract.CheckpointInput {
-	in := contract.CheckpointInput{ID: c.ID, Scope: c.Scope, Progress: b.progress(a.Tasks)}
+	in := contract.CheckpointInput{ID: c.ID, Scope: c.Scope, Progress: b.progress(a)}
 	all := a.Supervisor.Memory == flow.InReports
 	for _, s := range b.states {
 		if all || s.number > b.told {
 			in.States = append(in.States, s.RoleState)
 		}
+	}
+	if c.Again != "" {
+		in.Messages = append(in.Messages, fmt.Sprintf("%s did not let the work go on like this, and a person has mended something since: look at all of its scope again", c.Again))
 	}
 	for _, m := range b.messages {
 		in.Messages = append(in.Messages, b.Redactor.String(m.text))
@@ -190,7 +196,7 @@ func (b *Briefing) Checkpoint(a About, c flow.Checkpoint) contract.CheckpointInp
 		switch _, err := b.Place.ReadText(task); {
 		case err != nil:
 			in.Missing = append(in.Missing, task)
-		case all || !b.handed[path.Clean(task)]:
+		case all || c.Again != "" || !b.handed[path.Clean(task)]:
 			in.Artifacts = append(in.Artifacts, task)
 		}
 	}
@@ -205,14 +211,14 @@ func (b *Briefing) Checkpoint(a About, c flow.Checkpoint) contract.CheckpointInp
 }
 
 // progress is seed 001's "M/N tasks completed".
-func (b *Briefing) progress(tasks []string) string {
+func (b *Briefing) progress(a About) string {
 	done := 0
-	for _, task := range tasks {
-		if b.finished[path.Clean(task)] {
+	for i, task := range a.Tasks {
+		if b.finished[path.Clean(task)] || i < len(a.Done) && a.Done[i] {
 			done++
 		}
 	}
-	return fmt.Sprintf("%d/%s completed", done, flow.Count(len(tasks), "task"))
+	return fmt.Sprintf("%d/%s completed", done, flow.Count(len(a.Tasks), "task"))
 }
 
 // session is team-session.json: seed 001, "Step 2: Load Baseline Context".
@@ -233,10 +239,7 @@ func (b *Briefing) SaveSession(a About, told bool) error {
 	s := session{SessionID: b.Dir.BoardFile(), TeamName: a.Board, Mode: "sequential", Stages: a.Tasks[:min(len(a.Tasks), mostStages)],
 		Checkpoints: a.Supervisor.Plan, Held: a.Supervisor.Held, Told: b.loadSession().Told}
 	if told {
-		s.Told = map[string]int{}
-		for _, f := range b.wisdom(nil) {
-			s.Told[f.Path] = len(f.Text)
-		}
+		s.Told = b.wise
 	}
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -253,15 +256,24 @@ func (b *Briefing) loadSession() (s session) {
 	return s
 }
 
-// wisdom is what stands in wisdom/*.md behind the bytes that were told of each file.
+// wisdom is what stands in wisdom/*.md behind the bytes that were told of each file. A secret is found in the whole: a part of it could not
+// be told from other text.
 func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
+	b.wise = map[string]int{}
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {
 		data, err := rundir.ReadFile(filepath.Join(b.Dir.Wisdom(), name))
 		p := path.Join("wisdom", name)
-		if err != nil || len(data) <= told[p] {
+		if err != nil {
 			continue
 		}
-		files = append(files, contract.TextFile{Path: p, Text: b.Redactor.String(string(data[told[p]:]))})
+		b.wise[p] = len(data)
+		text, known := b.Redactor.String(string(data)), ""
+		if n := told[p]; n > 0 && n <= len(data) {
+			known = b.Redactor.String(string(data[:n]))
+		}
+		if text = strings.TrimPrefix(text, known); text != "" {
+			files = append(files, contract.TextFile{Path: p, Text: text})
+		}
 	}
 	return files
 }
@@ -296,17 +308,19 @@ func (b *Briefing) Reports(v *flow.Supervisor) int {
 func ReportName(id string) string { return path.Join("artifacts", id+"-report.md") }
 
 // ReportPath is the same, from the board's folder.
-func (b *Briefing) ReportPath(id string) string {
-	return path.Join(".kanban-run", "runs", b.Dir.BoardFile(), ReportName(id))
-}
+func (b *Briefing) ReportPath(id string) string { return path.Join(b.Folder(), ReportName(id)) }
+
+// Folder is the folder of the board's runs, from the board's folder.
+func (b *Briefing) Folder() string { return path.Join(".kanban-run", "runs", b.Dir.BoardFile()) }
 
 // readReport reads the report of a checkpoint that was held.
 func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
 	return rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(h.ID))))
 }
 
-// SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants to be kept.
-func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply) error {
+// SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants to be kept. own is what it has written
+// into its report itself; "": nothing.
+func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply, own string) error {
 	var missing []string
 	for _, task := range c.Scope {
 		if _, err := b.Place.ReadText(task); err != nil {
@@ -316,13 +330,10 @@ func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply) er
 	if err := b.Dir.MakeSupervision(); err != nil {
 		return err
 	}
-	file := filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(c.ID)))
-	own := *r
-	if written, err := rundir.ReadFile(file); err == nil && r.Report == "" && !strings.HasPrefix(string(written), "# "+c.ID+": ") {
-		own.Report = string(written) // by the supervisor itself
-	}
-	text := b.Redactor.String(own.FormatReport(c.ID, c.Scope, missing))
-	if err := rundir.ReplaceFile(file, []byte(text)); err != nil {
+	whole := *r
+	whole.Report = strings.TrimSpace(own + "\n\n" + r.Report)
+	text := inert(b.Redactor.String(whole.FormatReport(c.ID, c.Scope, missing)))
+	if err := rundir.ReplaceFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(c.ID))), []byte(text)); err != nil {
 		return fmt.Errorf("write the report of %s: %w", c.ID, err)
 	}
 	if r.Wisdom == "" {
@@ -331,16 +342,30 @@ func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply) er
 	return b.addWisdom(c.ID, r.Wisdom)
 }
 
-// addWisdom appends what a supervisor has learned, once for each checkpoint.
+// inert takes out what would steer a terminal that shows the text.
+func inert(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// addWisdom appends what a supervisor has learned, once for each checkpoint. It knows its own words.
 func (b *Briefing) addWisdom(id, text string) error {
-	file := filepath.Join(b.Dir.Wisdom(), "supervisor.md")
+	const name = "supervisor.md"
+	file := filepath.Join(b.Dir.Wisdom(), name)
 	old, _ := rundir.ReadFile(file) // what cannot be read is written anew
-	entry := fmt.Sprintf("\n## %s\n\n%s\n", id, b.Redactor.String(text))
 	if strings.Contains(string(old), "\n## "+id+"\n") {
 		return nil
 	}
-	if err := rundir.ReplaceFile(file, append(old, entry...)); err != nil {
+	all := fmt.Appendf(old, "\n## %s\n\n%s\n", id, inert(b.Redactor.String(text)))
+	if err := rundir.ReplaceFile(file, all); err != nil {
 		return fmt.Errorf("add to the wisdom of the board: %w", err)
+	}
+	if p := path.Join("wisdom", name); b.wise[p] == len(old) {
+		b.wise[p] = len(all)
 	}
 	return nil
 }

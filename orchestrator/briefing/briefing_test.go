@@ -142,7 +142,7 @@ func TestReadyKnowsAll(t *testing.T) {
 	ready := d.Ready(d.about())
 	d.add(flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Call: flow.ReadyCall}})
 	d.finish("b.md", "ok")
-	if got := d.wake("C1", "b.md"); len(ready.Baseline.States) != 1 || len(got.States) != 1 || got.States[0].Task != "b.md" || ready.Recovery {
+	if got := d.wake("C1", "b.md"); len(got.Messages) != 0 || len(ready.Baseline.States) != 1 || len(got.States) != 1 || got.States[0].Task != "b.md" || ready.Recovery {
 		t.Errorf("told %v at the start and %v at the checkpoint, want each once", ready.Baseline.States, got.States)
 	}
 }
@@ -152,7 +152,7 @@ func TestWithoutMemory(t *testing.T) {
 	d := newDesk(t, flow.InReports)
 	d.finish("a.md", "ok")
 	d.wake("C1", "a.md")
-	if err := d.SaveReport(flow.Checkpoint{ID: "C1", Scope: []string{"a.md", "gone.md"}}, &contract.CheckpointReply{Verdict: "warn", Score: 0.5, Wisdom: "sesame-sesame"}); err != nil {
+	if err := d.SaveReport(flow.Checkpoint{ID: "C1", Scope: []string{"a.md", "gone.md"}}, &contract.CheckpointReply{Verdict: "warn", Score: 0.5, Wisdom: "sesame-sesame"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	d.v.Held = []flow.Held{{ID: "C1", Verdict: "warn", Score: 0.5, Report: d.ReportPath("C1")}, {ID: "C2", Verdict: "pass", Score: 1, Report: d.ReportPath("C2")}, {ID: "C3", Verdict: "none"}}
@@ -188,17 +188,45 @@ func TestBounds(t *testing.T) {
 func TestOwnReport(t *testing.T) {
 	d := newDesk(t, flow.InSession)
 	c := flow.Checkpoint{ID: "C1", Scope: []string{"a.md"}}
-	file := filepath.Join(d.Dir.Artifacts(), "C1-report.md")
-	write(t, file, "my words, sesame-sesame")
-	for range 2 { // the second time it is the runner's
-		if err := d.SaveReport(c, &contract.CheckpointReply{Verdict: "pass", Score: 1, Wisdom: "learned"}); err != nil {
+	for range 2 {
+		if err := d.SaveReport(c, &contract.CheckpointReply{Verdict: "pass", Score: 1, Wisdom: "learned", Report: "and a table\x1b[2J"}, "# C1: my words, sesame-sesame"); err != nil {
 			t.Fatal(err)
 		}
-		if text, _ := os.ReadFile(file); strings.Count(string(text), "# C1: pass") != 1 {
+		text, _ := os.ReadFile(filepath.Join(d.Dir.Artifacts(), "C1-report.md"))
+		if !strings.HasPrefix(string(text), "# C1: pass (score: 1.00)") || !strings.HasSuffix(string(text), "## Report\n\n# C1: my words, [REDACTED_SECRET]\n\nand a table\uFFFD[2J\n") {
 			t.Errorf("the report is %q", text)
 		}
 		if text, _ := os.ReadFile(filepath.Join(d.Dir.Wisdom(), "supervisor.md")); strings.Count(string(text), "learned") != 1 {
 			t.Errorf("the wisdom is %q", text)
 		}
+	}
+}
+
+// TestWisdomKeepsSecrets: what is added to a file is told without a part of a secret that stood before it, however the file is noted.
+func TestWisdomKeepsSecrets(t *testing.T) {
+	for _, noted := range []string{"", `{"wisdom_told":{"wisdom/notes.md":-3}}`, `{"wisdom_told":{"wisdom/notes.md":999}}`, `[`} {
+		d := newDesk(t, flow.InSession)
+		notes := filepath.Join(d.Dir.Wisdom(), "notes.md")
+		write(t, notes, "pw: sesame-sesame")
+		d.wake("C1", "a.md")
+		if noted != "" {
+			write(t, d.Dir.TeamSession(), noted)
+		}
+		write(t, notes, "pw: sesame-sesame and NEW")
+		got := d.wake("C2", "a.md").Wisdom
+		if len(got) != 1 || strings.Contains(got[0].Text, "same") || !strings.HasSuffix(got[0].Text, "and NEW") {
+			t.Errorf("noted %q: told %+v", noted, got)
+		}
+	}
+}
+
+// TestLookAnew: a checkpoint that looks again at what blocked is handed all of it.
+func TestLookAnew(t *testing.T) {
+	d := newDesk(t, flow.InSession)
+	d.finish("a.md", "ok")
+	d.wake("C1", "a.md")
+	got := d.Checkpoint(d.about(), flow.Checkpoint{ID: "C2", Scope: []string{"a.md"}, Again: "C1"})
+	if len(got.Artifacts) != 1 || len(got.Messages) != 1 || !strings.HasPrefix(got.Messages[0], "C1 did not let") {
+		t.Errorf("told %+v, want to read a.md again, and why", got)
 	}
 }

@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -186,6 +187,7 @@ func parseSupervisor(k Kind, text string) (*Reply, *Failure) {
 	if r.Failed() && strings.TrimSpace(r.Message) == "" {
 		return nil, Failed("an error needs a message")
 	}
+	r.Score = math.Abs(r.Score) // -0 is none
 	return &Reply{Status: OK, Message: r.Message, Checkpoint: &r}, nil
 }
 

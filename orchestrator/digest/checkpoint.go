@@ -2,6 +2,7 @@ package digest
 
 import (
 	"fmt"
+	"strings"
 
 	"kanban-run/orchestrator/flow"
 )
@@ -23,7 +24,11 @@ func (c Checkpoint) String() string {
 	if c.Verdict == flow.NoVerdict {
 		return c.ID + " no verdict"
 	}
-	return fmt.Sprintf("%s %s (score: %.2f)", c.ID, c.Verdict, c.Score)
+	text := fmt.Sprintf("%s %s (score: %.2f)", c.ID, c.Verdict, c.Score)
+	if c.Trend != "" {
+		text += ", " + strings.Join(strings.Fields(c.Trend), " ")
+	}
+	return text
 }
 
 // checkpointOf is the checkpoint that an event ends; false: it ends none.

@@ -42,9 +42,11 @@ type Counts struct {
 }
 
 func (c *Counts) add(e flow.Event) {
-	switch e.(type) {
+	switch e := e.(type) {
 	case flow.StepFinished:
-		c.Finished++
+		if e.Checkpoint == "" {
+			c.Finished++
+		}
 	case flow.AttemptStarted:
 		c.Attempts++
 	case flow.ReplyRejected, flow.ReviewFailed:

@@ -159,7 +159,10 @@ func (s *Step) accept(e flow.ReplyAccepted) {
 }
 
 func (s *Step) finish(e flow.StepFinished) {
-	s.State, s.Status, s.Manager, s.Message, s.NextTask = Done, e.Status, e.Manager, e.Message, e.NextTask
+	s.State, s.Manager, s.NextTask = Done, e.Manager, e.NextTask
+	if e.Checkpoint == "" { // else its verdict stands
+		s.Status, s.Message = e.Status, e.Message
+	}
 	if e.Warning != "" {
 		s.Notes = append(s.Notes, e.Warning)
 	}

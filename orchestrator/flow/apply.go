@@ -334,6 +334,9 @@ func (e StepFinished) apply(s *State) error {
 	if s.Step == nil || s.Step.Number != e.Step || s.Step.Reply == nil {
 		return refuse(e, "step %d has no accepted Manager reply", e.Step)
 	}
+	if c := s.Step.Checkpoint; c != nil { // it is none of the board's own
+		return s.finishRevision(e)
+	}
 	s.Steps++
 	s.Finished++
 	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != ManagerRole && s.Step.TaskStatus == "ok" {
@@ -391,7 +394,11 @@ func (e RunFinished) apply(s *State) error {
 func (e Acknowledged) apply(s *State) error {
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
-	if s.Supervisor.Waits() != "" {
+	switch {
+	case s.Supervisor.Waits() == "":
+	case e.Choice == Retry:
+		s.lookAnew()
+	default:
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.Block = nil
 	}

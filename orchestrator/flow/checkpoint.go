@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 )
 
 // Supervision is how a resident supervisor looks in on a board: seed 001. It is read once, at the start of a
@@ -48,7 +49,8 @@ const (
 // Checkpoint is one look of the supervisor at the board.
 type Checkpoint struct {
 	ID    string   `json:"id"`
-	Scope []string `json:"scope"` // tasks
+	Scope []string `json:"scope"`           // tasks
+	Again string   `json:"again,omitempty"` // the checkpoint that has blocked, and whose scope it looks at once more
 }
 
 // Supervisor is where the supervisor of a board stands.
@@ -65,8 +67,9 @@ type Supervisor struct {
 	Held    []Held       `json:"held,omitempty"`   // the last verdicts; at most [mostHeld]
 	Errors  int          `json:"errors"`           // of its own, over all checkpoints of the run
 	Deaths  int          `json:"deaths"`           // of its program, in a row
-	Gone    bool         `json:"gone"`             // the run goes on without it
+	Gone    bool         `json:"gone"`             // it could not be had: it is started with a checkpoint only
 	Off     bool         `json:"off,omitempty"`    // the board has none any more
+	Passed  []string     `json:"passed,omitempty"` // checkpoints without a good verdict that the run went on in spite of; at most [mostHeld]
 	Block   *Block       `json:"block,omitempty"`  // for which the run waits
 	Used    Used         `json:"used"`             // by its attempts, over all runs
 }
@@ -83,7 +86,7 @@ type Held struct {
 // NoVerdict stands in the place of a verdict that the supervisor has not given.
 const NoVerdict = "none"
 
-const mostHeld = 64
+const mostHeld = 256
 
 // Block is a checkpoint that stops the run.
 type Block struct {
@@ -106,11 +109,11 @@ func (v *Supervisor) clone() *Supervisor {
 		return nil
 	}
 	c := *v
-	c.Since, c.Due, c.Held = slices.Clip(v.Since), slices.Clip(v.Due), slices.Clip(v.Held)
+	c.Since, c.Due, c.Held, c.Passed = slices.Clip(v.Since), slices.Clip(v.Due), slices.Clip(v.Held), slices.Clip(v.Passed)
 	return &c
 }
 
-// begin takes over what a run says of its supervisor. A program that stayed with the run before is gone.
+// superviseBy takes over what a run says of its supervisor. A program that stayed with the run before is gone.
 func (s *State) superviseBy(plan *Supervision, memory Memory) {
 	v := s.Supervisor.clone()
 	switch {
@@ -154,28 +157,43 @@ func (s *State) forgetSupervisor() {
 	}
 }
 
-// finishTask notes a finished task, behind which checkpoints may be due.
+// finishTask notes a finished task, behind which checkpoints may be due. Each takes the tasks of its scope off those that are left.
 func (v *Supervisor) finishTask(task string) {
 	if !slices.Contains(v.Since, task) {
 		v.Since = append(v.Since, task)
 	}
+	since, seen := v.Since, map[string]bool{}
 	for _, at := range v.Plan.At {
-		if path.Clean(at.After) == path.Clean(task) && !v.knows(at.ID) {
-			v.Due = append(v.Due, Checkpoint{ID: at.ID, Scope: v.scope(at)})
-			v.Since = nil
+		if path.Clean(at.After) != path.Clean(task) || v.knows(at.ID) {
+			continue
+		}
+		scope := at.Scope
+		if len(scope) == 0 {
+			scope = since
+		}
+		v.Due = append(v.Due, Checkpoint{ID: at.ID, Scope: scope})
+		for _, t := range scope {
+			seen[path.Clean(t)] = true
 		}
 	}
+	v.Since = slices.DeleteFunc(slices.Clone(since), func(t string) bool { return seen[path.Clean(t)] })
 	if v.Plan.Every > 0 && len(v.Since) >= v.Plan.Every {
 		v.Due = append(v.Due, v.next())
 		v.Named, v.Since = v.number(), nil
 	}
 }
 
-func (v *Supervisor) scope(at CheckpointAt) []string {
-	if len(at.Scope) > 0 {
-		return at.Scope
+// Unheld are the declared checkpoints that have not come.
+func (v *Supervisor) Unheld() (ids []string) {
+	if v == nil || v.Off {
+		return nil
 	}
-	return v.Since
+	for _, at := range v.Plan.At {
+		if !v.knows(at.ID) {
+			ids = append(ids, at.ID)
+		}
+	}
+	return ids
 }
 
 // knows says whether a checkpoint was held or is due.
@@ -205,7 +223,7 @@ func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
 // looks at what is left.
 func (s *State) supervise(b Board) (Spawn, bool) {
 	v := s.Supervisor
-	if v == nil || v.Gone || v.Off {
+	if v == nil || v.Off {
 		return Spawn{}, false
 	}
 	e := Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: CheckpointCall, Role: v.Plan.Role, Attempt: 1}}
@@ -216,7 +234,7 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 	case b.Terminal && v.Plan.Every > 0 && len(v.Since) > 0:
 		c := v.next()
 		e.Checkpoint = &c
-	case absent && !b.Terminal:
+	case absent && !v.Gone && !b.Terminal:
 		e.Task, e.Call = v.Plan.Role, ReadyCall
 		return e, true
 	default:
@@ -259,6 +277,7 @@ func (s *State) block(c Checkpoint, text string) {
 	s.Step = nil
 	switch v.Plan.OnBlock {
 	case BlockOverride:
+		v.passOver(c.ID)
 	case BlockRevise:
 		if step != nil && len(c.Scope) > 0 {
 			step.Task, step.TaskStatus = c.Scope[len(c.Scope)-1], ""
@@ -274,6 +293,25 @@ func (s *State) block(c Checkpoint, text string) {
 	if v.Block != nil && step != nil {
 		v.Block.BoardSHA = step.BoardSHA
 	}
+}
+
+// passOver notes a checkpoint that the run goes on in spite of.
+func (v *Supervisor) passOver(id string) {
+	v.Passed = append(slices.Clip(v.Passed), id)
+	v.Passed = v.Passed[max(0, len(v.Passed)-mostHeld):]
+}
+
+// passed are the checkpoints that the run went on in spite of, in words; "" for none.
+func (v *Supervisor) passed() string {
+	const most = 3
+	if v == nil || v.Off || len(v.Passed) == 0 {
+		return ""
+	}
+	text := strings.Join(v.Passed[:min(len(v.Passed), most)], ", ")
+	if more := len(v.Passed) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // subject is the checkpoint for which the run waits, or the supervisor.

@@ -142,7 +142,7 @@ func TestDeclaredCheckpoints(t *testing.T) {
 	if diff := cmp.Diff([]any{"CHECKPOINT-001", "design"}, ids); diff != "" {
 		t.Errorf("held: -want +got\n%s", diff)
 	}
-	if diff := cmp.Diff([]any{[]string{"t1"}, []string(nil)}, scopes); diff != "" {
+	if diff := cmp.Diff([]any{[]string{"t1"}, []string{"t1", "t2"}}, scopes); diff != "" {
 		t.Errorf("about: -want +got\n%s", diff)
 	}
 	s.works("t1")
@@ -264,10 +264,51 @@ func TestSupervisorDies(t *testing.T) {
 	}
 	s.ends(flow.GiveUpCheckpoint{Reason: "its program ended 3 times in a row; the last: exit status 3"})
 	s.apply(flow.CheckpointMissed{Step: 4, Task: "CHECKPOINT-001", Reason: "its program died 3 times in a row"})
-	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "the supervisor cannot be had: its program died 3 times in a row"})
+	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "CHECKPOINT-001 came to no verdict: its program died 3 times in a row"})
 	s.apply(flow.Acknowledged{})
-	if e := s.begin(); e.Call != flow.ReadyCall || s.Step.Checkpoint == nil {
-		t.Errorf("%+v is next, want it to be recovered for the checkpoint that is still open", e)
+	s.ready("").works("t1")
+}
+
+// TestScopesAreTold: a declared checkpoint takes its scope off the tasks that the next one of every looks at, and no other.
+func TestScopesAreTold(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 3, OnBlock: flow.BlockPerson, At: []flow.CheckpointAt{{ID: "N", After: "t3", Scope: []string{"t1"}}}})
+	s.finish("t1", "ok").finish("t2", "ok").finish("t3", "ok")
+	if e := s.begin(); e.Task != "N" {
+		t.Fatalf("%+v is next, want N", e)
+	}
+	s.apply(flow.CheckpointHeld{AttemptRef: flow.AttemptRef{Step: 4, Call: flow.CheckpointCall, Attempt: 1}, Data: flow.StateUpdate{ID: "N", Verdict: "pass"}})
+	s.works("t1")
+	s.board = flow.Board{Terminal: true, SHA: "a"}
+	if e := s.begin(); e.Task != "CHECKPOINT-001" || len(s.Step.Checkpoint.Scope) != 2 {
+		t.Errorf("behind the last task %+v about %v, want the two that N has not looked at", e, s.Step.Checkpoint.Scope)
+	}
+}
+
+// TestWithoutStart: a supervisor that does not start ends the run as a block does; with override it is tried again at its checkpoints.
+func TestWithoutStart(t *testing.T) {
+	for on, want := range map[flow.OnBlock]flow.Effect{
+		flow.BlockPerson: flow.Finish{Outcome: flow.NeedsPerson, Text: "the supervisor cannot be had: no login"},
+		flow.BlockRevise: flow.Finish{Outcome: flow.NeedsPerson, Text: "the supervisor cannot be had: no login"},
+		flow.BlockAbort:  flow.EndBoard{Text: "the supervisor cannot be had: no login"},
+	} {
+		s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: on})
+		e := s.begin()
+		s.apply(flow.AttemptStopped{AttemptRef: e.AttemptRef}, flow.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login"})
+		s.ends(want)
+	}
+	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockOverride})
+	e := s.begin()
+	s.apply(flow.AttemptStopped{AttemptRef: e.AttemptRef}, flow.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login"}).works("t1")
+	s.finish("t1", "ok").ready("s1").hold("block")
+	s.board = flow.Board{Terminal: true, SHA: "a"}
+	s.ends(flow.Finish{Outcome: flow.Complete, Text: "the board is complete; it went on in spite of CHECKPOINT-001"})
+}
+
+// TestRetryOfBlock: the Lead can have a checkpoint look anew.
+func TestRetryOfBlock(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).finish("t1", "ok").hold("block").apply(flow.Acknowledged{Choice: flow.Retry})
+	if e := s.begin(); e.Task != "CHECKPOINT-002" || s.Step.Checkpoint.Again != "CHECKPOINT-001" {
+		t.Errorf("%+v is next, want another look at the same", e)
 	}
 }
 

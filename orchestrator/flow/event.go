@@ -235,6 +235,8 @@ type StepFinished struct {
 	BoardSHA string  `json:"board_sha256"`                  // of the board as the step leaves it
 	Warning  string  `json:"warning,omitempty" text:"free"` // where file and reply differed and the file won
 	Millis   int64   `json:"millis"`                        // from the step's start
+
+	Checkpoint string `json:"checkpoint,omitempty"` // behind which the Manager was called: it is no step of the board's own
 }
 
 // StepAbandoned closes a step that is no longer true: a person changed the board between two runs.

@@ -215,13 +215,20 @@ func ended(s State, b Board) Effect {
 	case left && (b.Ended == "" || b.Ended == s.Last.Status):
 		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)}
 	case b.Ended != "":
-		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s, as the board says", b.Ended)}
+		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)}
 	case s.Last.Accepted != "" && s.Last.BoardSHA == b.SHA:
 		return Finish{Outcome: Complete, Text: s.Last.Accepted}
-	case len(b.NotOK) == 0:
-		return Finish{Outcome: Complete, Text: CompleteText}
 	}
-	end := Finish{Outcome: Complete, Text: CompleteText + "; " + b.undone()}
+	end := Finish{Outcome: Complete, Text: CompleteText}
+	if len(b.NotOK) > 0 {
+		end.Text += "; " + b.undone()
+	}
+	if passed := s.Supervisor.passed(); passed != "" {
+		end.Text += "; it went on in spite of " + passed
+	}
+	if len(b.NotOK) == 0 {
+		return end
+	}
 	if s.Strict {
 		end.Outcome = NeedsPerson
 	}

@@ -20,7 +20,7 @@ func Reopen(s *State, sha string, view func() (Board, error), record func(Event)
 	if err := apply(s.closeAttempt()); err != nil {
 		return err
 	}
-	if v := s.Supervisor; v.Waits() != "" && v.Block.BoardSHA != sha && v.Block.Ended != sha {
+	if v := s.Supervisor; v.Waits() != "" && v.Block.BoardSHA != "" && v.Block.BoardSHA != sha && v.Block.Ended != sha {
 		if err := record(CheckpointReopened{Task: v.subject()}); err != nil {
 			return err
 		}

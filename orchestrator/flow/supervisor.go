@@ -11,6 +11,7 @@ type CheckpointHeld struct {
 	Trend string      `json:"quality_trend" text:"free"`
 	Read  []string    `json:"artifacts_read" text:"free"` // what it says that it has read
 
+	Then    OnBlock   `json:"on_block,omitempty"`     // of a block: what follows
 	Left    string    `json:"board_sha256,omitempty"` // the board as the supervisor left it
 	Millis  int64     `json:"millis"`
 	Session string    `json:"session,omitempty" text:"free"`
@@ -34,6 +35,8 @@ type CheckpointMissed struct {
 	Step   int    `json:"step"`
 	Task   string `json:"task"` // the checkpoint, or the supervisor's role
 	Reason string `json:"reason" text:"free"`
+
+	Then OnBlock `json:"on_block,omitempty"` // what follows
 }
 
 // SupervisorFailed is the outcome of a checkpoint at which the supervisor reported an error of its own: seed 001, "Error Handling". It
@@ -43,6 +46,7 @@ type SupervisorFailed struct {
 	Reason string `json:"reason" text:"free"`
 	Errors int    `json:"errors"` // in this run, with this one
 
+	Then    OnBlock   `json:"on_block,omitempty"` // what follows
 	Left    string    `json:"board_sha256,omitempty"`
 	Millis  int64     `json:"millis"`
 	Session string    `json:"session,omitempty" text:"free"`
@@ -219,32 +223,26 @@ func (s *State) missCheckpoint(reason string) {
 	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, headline(reason)))
 }
 
-// A supervisor that cannot be had does not stop a board whose blocks are overridden.
+// A supervisor that does not even start is as one that blocks: the Manager could not mend that.
 func (e CheckpointMissed) apply(s *State) error {
 	if s.Supervisor == nil || s.Step != nil && (!s.Step.Call.IsSupervision() || s.Step.Running != 0) {
 		return refuse(e, "no checkpoint is open")
 	}
 	s.Supervisor = s.Supervisor.clone()
-	v := s.Supervisor
-	if s.Step != nil && s.Step.Checkpoint != nil && s.Step.Call == CheckpointCall {
-		v.Deaths = 0
+	v, step := s.Supervisor, s.Step
+	v.Deaths = 0
+	if step != nil && step.Checkpoint != nil {
 		s.missCheckpoint(e.Reason)
 		return nil
 	}
-	if s.Step != nil && s.Step.Checkpoint != nil {
-		v.Due = append([]Checkpoint{*s.Step.Checkpoint}, v.Due...)
-	}
-	sha := ""
-	if s.Step != nil {
-		sha = s.Step.BoardSHA
-	}
-	s.Step = nil
-	v.Deaths = 0
+	s.Step, v.Gone = nil, true
 	if v.Plan.OnBlock == BlockOverride {
-		v.Gone = true
 		return nil
 	}
-	v.Block = &Block{Text: "the supervisor cannot be had: " + headline(e.Reason), BoardSHA: sha}
+	v.Block = &Block{Text: "the supervisor cannot be had: " + headline(e.Reason), Ends: v.Plan.OnBlock == BlockAbort}
+	if step != nil {
+		v.Block.BoardSHA = step.BoardSHA
+	}
 	return nil
 }
 
@@ -271,15 +269,20 @@ func (e CheckpointReopened) apply(s *State) error {
 	if s.Supervisor == nil || s.Supervisor.Block == nil {
 		return refuse(e, "no checkpoint stops the board")
 	}
+	s.lookAnew()
+	return nil
+}
+
+// lookAnew has a checkpoint look again at the scope of the one that stops the board.
+func (s *State) lookAnew() {
 	s.Supervisor = s.Supervisor.clone()
 	v := s.Supervisor
 	c := v.Block.Checkpoint
 	v.Block = nil
 	if len(c.Scope) > 0 {
 		v.Named = v.number()
-		v.Due = append([]Checkpoint{{ID: checkpointID(v.Named), Scope: c.Scope}}, v.Due...)
+		v.Due = append([]Checkpoint{{ID: checkpointID(v.Named), Scope: c.Scope, Again: c.ID}}, v.Due...)
 	}
-	return nil
 }
 
 // acceptReady takes the word of a supervisor that it is ready.
@@ -323,5 +326,16 @@ func (s *State) openSupervision(e StepStarted) error {
 	if e.Checkpoint != nil {
 		s.Supervisor.openCheckpoint(*e.Checkpoint)
 	}
+	return nil
+}
+
+// finishRevision ends the step of a checkpoint behind which the Manager was called. One that ends the board has passed the block over.
+func (s *State) finishRevision(e StepFinished) error {
+	if v := s.Supervisor.clone(); v != nil && e.NextTask == nil {
+		v.passOver(s.Step.Checkpoint.ID)
+		s.Supervisor = v
+	}
+	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}
+	s.Step = nil
 	return nil
 }

@@ -148,6 +148,8 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 		return Question{}, nil
 	case a.hasEnded():
 		return a.settle(e, text)
+	case a.answer.Choice == flow.Retry && a.history.State.Supervisor.Waits() != "" && a.history.Standstill() == "":
+		e.Text = "it is to be looked at anew, says the Lead"
 	case a.answer.Choice == flow.Retry:
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no task to make current again: %s", a.board, text),
 			Fix: "kanban-run ack " + a.path}
@@ -173,7 +175,7 @@ func (a *arbitration) waitsFor() string {
 	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged:
 		return s.Text
 	case a.before.EndedWith() != "":
-		return "the Manager ended the board with status " + a.before.Ended + ", as the board says"
+		return "the board ended with status " + a.before.Ended + ", as it says itself"
 	case a.before.Terminal() && s.Step == nil && s.Last.Accepted == "" && a.firstNotOK() != "":
 		return s.Text
 	default:

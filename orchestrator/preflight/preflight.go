@@ -175,6 +175,9 @@ func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
 // Player finds the program that plays a role in the work directory.
 func (p *Prepared) Player(role string) (*roster.Player, error) { return p.Roster.Player(role, p.Dir()) }
 
+// Looker finds the program that plays the resident supervisor.
+func (p *Prepared) Looker(role string) (*roster.Player, error) { return p.Roster.Looker(role, p.Dir()) }
+
 // check checks the current task and all listed tasks that have a file and are not done: the role
 // must be known and its command must exist.
 func (p *Prepared) check(b *board.Board) error {

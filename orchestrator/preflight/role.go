@@ -23,6 +23,15 @@ func (p *Prepared) checkRole(role string) error {
 		return err
 	}
 	player, err := p.Player(role)
+	p.players[role] = p.examine(player, err)
+	return p.players[role]
+}
+
+// checkLooker is checkRole for the resident supervisor.
+func (p *Prepared) checkLooker(role string) error { return p.examine(p.Looker(role)) }
+
+// examine warns of what is odd about a player. err is what kept it from being found.
+func (p *Prepared) examine(player *roster.Player, err error) error {
 	if err == nil && !roles.Embedded(player.Role.Name) {
 		err = workspace.CheckSecrets(p.Redactor, player.Role.Name)
 	}
@@ -33,7 +42,6 @@ func (p *Prepared) checkRole(role string) error {
 			p.notice(fmt.Sprintf("a run would refuse role %s: %v", player.Role.Name, player.Refusal))
 		}
 	}
-	p.players[role] = err
 	return err
 }
 

@@ -32,13 +32,14 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 		}
 		p.notice(unlisted[0].Error()) // the Manager may have taken the task off
 	}
+	p.warnOfDone(b, s)
 	for _, at := range s.At {
 		if p.Redactor.Changes(at.ID) {
 			return placed(b, "at", &failure.Invalid{Err: errors.New("an id holds a secret, so it could not be journaled"),
 				Fix: "give the checkpoint another id, such as CHECKPOINT-001"})
 		}
 	}
-	if err := p.checkRole(s.Role); err != nil {
+	if err := p.checkLooker(s.Role); err != nil {
 		return placed(b, "role", err)
 	}
 	if manager, err := p.Player(flow.ManagerRole); err == nil && s.OnBlock == flow.BlockRevise && !manager.Role.Anomalies {
@@ -52,7 +53,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	if !isFile && looksLikeFile(s.Requirement) {
 		p.warnOdd("the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
 	}
-	if player, err := p.Player(s.Role); err == nil && slices.Contains([]string{"edit", "full"}, player.Role.Permission) {
+	if player, err := p.Looker(s.Role); err == nil && slices.Contains([]string{"edit", "full"}, player.Role.Permission) {
 		p.warnOdd("role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)
 	}
 	return nil
@@ -75,4 +76,14 @@ func (p *Prepared) warnOdd(format string, args ...any) {
 // looksLikeFile recognises a word such as docs/goal.md.
 func looksLikeFile(text string) bool {
 	return path.Ext(text) != "" && !strings.HasSuffix(text, ".") && !strings.ContainsAny(text, " \t\r\n")
+}
+
+// warnOfDone warns of a checkpoint behind a task that the board marks as done: it would never come.
+func (p *Prepared) warnOfDone(b *board.Board, s *flow.Supervision) {
+	find := b.Finder()
+	for _, at := range s.At {
+		if i := find(at.After); i >= 0 && b.Entry(i).Done() && !p.wasRun() {
+			p.warnOdd("%s comes behind %s, which the board marks as done: it will not be held", at.ID, at.After)
+		}
+	}
 }

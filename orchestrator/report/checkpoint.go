@@ -16,17 +16,17 @@ func describeSupervision(e flow.Event) []line {
 	case flow.CheckpointHeld:
 		return describeCheckpoint(e)
 	case flow.CheckpointMissed:
-		return []line{{bad, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, brief(oneLine(e.Reason)))}}
+		return follows([]line{{bad, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, brief(oneLine(e.Reason)))}}, e.Then)
 	case flow.SupervisorFailed:
 		lines := []line{{bad, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, brief(oneLine(e.Reason)))}}
 		if e.Errors >= flow.MaxErrors {
 			lines = append(lines, line{bad, fmt.Sprintf("%sALERT: %s of its own in this run; it stays", tag, flow.Count(e.Errors, "error"))})
 		}
-		return lines
+		return follows(lines, e.Then)
 	case flow.ScopeViolated:
 		return []line{{bad, tag + e.Text}}
 	case flow.SupervisorLost:
-		return []line{{warn, fmt.Sprintf("%sits program died (%s); it is started again", tag, brief(oneLine(e.Reason)))}}
+		return []line{{warn, fmt.Sprintf("%sits program has died (%s)", tag, brief(oneLine(e.Reason)))}}
 	case flow.SupervisorDismissed:
 		if e.Approved {
 			return []line{{calm, tag + "shut down"}}
@@ -57,7 +57,26 @@ func describeCheckpoint(e flow.CheckpointHeld) []line {
 	for i := range lines {
 		lines[i].text = tag + lines[i].text
 	}
-	return lines
+	return follows(lines, e.Then)
+}
+
+// follows says what follows from a checkpoint that is not content.
+func follows(lines []line, then flow.OnBlock) []line {
+	switch then {
+	case flow.BlockOverride:
+		return append(lines, line{warn, tag + "the run goes on in spite of it (on_block: override)"})
+	case flow.BlockRevise:
+		return append(lines, line{warn, tag + "the Manager plans anew (on_block: revise)"})
+	default:
+		return lines
+	}
+}
+
+func shorten(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -108,7 +127,7 @@ func (v Supervisor) String() string {
 		text += ", due " + v.Due[0].ID
 	}
 	if v.Used.Attempts > 0 {
-		text += "; " + priced(v.Used)
+		text += "; cost " + priced(v.Used)
 	}
 	return text
 }
@@ -119,7 +138,7 @@ func heldText(h flow.Held) string {
 	}
 	text := fmt.Sprintf("%s %s %.2f", h.ID, h.Verdict, h.Score)
 	if h.Trend != "" {
-		text += " (" + brief(oneLine(h.Trend)) + ")"
+		text += " (" + shorten(oneLine(h.Trend), 40) + ")"
 	}
 	return text
 }

@@ -120,7 +120,7 @@ func verdicts(d *digest.Digest) string {
 	for _, c := range d.Checkpoints {
 		all = append(all, c.String())
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, "; ")
 }
 
 func count(p *problem) int {

@@ -251,6 +251,10 @@ func session(e flow.Event) string {
 func describeRejection(e flow.ReplyRejected) []line {
 	then := "no retry is left"
 	switch {
+	case e.Died:
+		then = "it is started again, and told what it said"
+	case e.Lost && e.Call.IsSupervision():
+		then = "it begins a new one, and is told what it said"
 	case e.Lost:
 		then = "the task starts from its beginning"
 	case e.Retries < e.Of:

@@ -45,7 +45,7 @@ func Advice(o flow.Outcome, board, log string, w flow.Ways) string {
 	switch o {
 	case flow.NeedsPerson:
 		if w.Blocked {
-			return fmt.Sprintf("read the report, then kanban-run ack %s goes on in spite of it, or mend the board and run it again: it is looked at anew", board)
+			return fmt.Sprintf("kanban-run log %[1]s shows what was found; mend it, and kanban-run ack %[1]s retry has it looked at anew; kanban-run ack %[1]s goes on in spite of it", board)
 		}
 		if w.GoesOn {
 			return "kanban-run log " + board + " shows what happened; mend the task, the board or the role if need be, then the same command goes on"

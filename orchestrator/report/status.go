@@ -12,30 +12,30 @@ import (
 
 // Status is where a board stands, for `kanban-run status`.
 type Status struct {
-	Board    string         `json:"board"`
-	Running  bool           `json:"running"` // a run owns the board now
-	Outcome  flow.Outcome   `json:"outcome,omitempty"`
-	Text     string         `json:"text,omitempty"`
-	Frozen   bool           `json:"frozen"`
-	Steps    int            `json:"steps"`             // finished by all runs
-	LastStep int            `json:"last_step"`         // steps ever started
-	Until    string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
-	Used     flow.Tally     `json:"used"`              // under the current limits, with the attempt at work, of which the cost is not known
-	Total    flow.Tally     `json:"total"`             // by all runs
-	Limits   flow.Limits    `json:"limits"`            // of the last run
-	Session  string         `json:"session,omitempty"` // the last one of an agent's work
-	Open     *OpenStep      `json:"open_step,omitempty"`
-	Agent    *health.Live   `json:"agent,omitempty"`   // what the agent at work does, a second ago at most where it does something
-	Consent  string         `json:"consent,omitempty"` // to what a person's consent is asked, about the agent at work
-	Watcher  *Supervisor    `json:"supervisor,omitempty"`
-	Next     string         `json:"next"` // what a run started now would do first
-	Journal  string         `json:"journal"`
-	Records  uint64         `json:"records"`
-	Epoch    uint64         `json:"epoch"` // of the last owner
-	Owner    string         `json:"owner,omitempty"`
-	Locked   string         `json:"reconcile_lock,omitempty"` // why it is on
-	Rollback *flow.Identity `json:"rollback_point,omitempty"`
-	Tasks    []Task         `json:"tasks"` // of the board's list, in its order
+	Board      string         `json:"board"`
+	Running    bool           `json:"running"` // a run owns the board now
+	Outcome    flow.Outcome   `json:"outcome,omitempty"`
+	Text       string         `json:"text,omitempty"`
+	Frozen     bool           `json:"frozen"`
+	Steps      int            `json:"steps"`             // finished by all runs
+	LastStep   int            `json:"last_step"`         // steps ever started
+	Until      string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
+	Used       flow.Tally     `json:"used"`              // under the current limits, with the attempt at work, of which the cost is not known
+	Total      flow.Tally     `json:"total"`             // by all runs
+	Limits     flow.Limits    `json:"limits"`            // of the last run
+	Session    string         `json:"session,omitempty"` // the last one of an agent's work
+	Open       *OpenStep      `json:"open_step,omitempty"`
+	Agent      *health.Live   `json:"agent,omitempty"`   // what the agent at work does, a second ago at most where it does something
+	Consent    string         `json:"consent,omitempty"` // to what a person's consent is asked, about the agent at work
+	Supervisor *Supervisor    `json:"supervisor,omitempty"`
+	Next       string         `json:"next"` // what a run started now would do first
+	Journal    string         `json:"journal"`
+	Records    uint64         `json:"records"`
+	Epoch      uint64         `json:"epoch"` // of the last owner
+	Owner      string         `json:"owner,omitempty"`
+	Locked     string         `json:"reconcile_lock,omitempty"` // why it is on
+	Rollback   *flow.Identity `json:"rollback_point,omitempty"`
+	Tasks      []Task         `json:"tasks"` // of the board's list, in its order
 }
 
 // OpenStep is a step that was started and is not finished.
@@ -56,7 +56,7 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 	used, total := s.Known()
 	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Steps: s.Finished,
 		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: describeNext(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
-	st.Watcher = newSupervisor(s.Supervisor)
+	st.Supervisor = newSupervisor(s.Supervisor)
 	if text := h.Standstill(); text != "" {
 		st.Frozen, st.Outcome, st.Text = true, flow.Frozen, text
 	}
@@ -173,8 +173,8 @@ func (s Status) WriteText(out *console.Printer) error {
 	if s.Agent != nil && s.Open != nil {
 		row("agent", "%s", describeLive(*s.Agent, time.Now()))
 	}
-	if s.Watcher != nil {
-		row("watcher", "%s", *s.Watcher)
+	if s.Supervisor != nil {
+		row("verdicts", "%s", *s.Supervisor)
 	}
 	row("next", "%s", s.Next)
 	row("owner", "%s, epoch %d", s.Owner, s.Epoch)

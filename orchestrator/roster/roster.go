@@ -35,7 +35,12 @@ type Roster struct {
 	Adapters   []agent.Adapter // beside those that this program has
 
 	mu      sync.Mutex
-	players map[[2]string]*Player // by role and work directory
+	players map[playerKey]*Player
+}
+
+type playerKey struct {
+	role, dir string
+	looks     bool
 }
 
 // Player is the program that plays a role.
@@ -57,19 +62,25 @@ type Player struct {
 // Player finds the program that plays a role in the work directory dir, and checks that its command exists.
 // Once found it is the same for as long as the Roster lives: every attempt of a call has the same command.
 // Errors: *roles.UnknownError, *agent.ConfigError.
-func (r *Roster) Player(role, dir string) (*Player, error) {
+func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
+
+// Looker is Player for a resident supervisor, which may only read unless its role says otherwise: seed 001, "Role Isolation Rules". What is
+// no tool with permissions of its own gets none.
+func (r *Roster) Looker(role, dir string) (*Player, error) { return r.player(role, dir, true) }
+
+func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := [2]string{role, dir}
+	key := playerKey{role, dir, looks}
 	if p := r.players[key]; p != nil {
 		return p, nil
 	}
-	p, err := r.find(role, dir)
+	p, err := r.find(role, dir, looks)
 	if err != nil {
 		return nil, err
 	}
 	if r.players == nil {
-		r.players = map[[2]string]*Player{}
+		r.players = map[playerKey]*Player{}
 	}
 	r.players[key] = p
 	return p, nil
@@ -78,22 +89,25 @@ func (r *Roster) Player(role, dir string) (*Player, error) {
 // IsUnknown says whether an error of [Roster.Player] is about a role that does not exist.
 func IsUnknown(err error) bool { return errors.As(err, new(*roles.UnknownError)) }
 
-func (r *Roster) find(name, dir string) (*Player, error) {
+func (r *Roster) find(name, dir string, looks bool) (*Player, error) {
 	role, err := r.Roles.Lookup(name)
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.newPlayer(role, dir)
+	p, err := r.newPlayer(role, dir, looks)
 	if err != nil {
 		return nil, fmt.Errorf("role %s: %w", role.Name, err)
 	}
 	return p, nil
 }
 
-func (r *Roster) newPlayer(role roles.Role, dir string) (*Player, error) {
+func (r *Roster) newPlayer(role roles.Role, dir string, looks bool) (*Player, error) {
 	program, err := r.choose(role, dir)
 	if err != nil {
 		return nil, err
+	}
+	if looks && role.Permission == "" && program.tool().Program != "" {
+		role.Permission = string(agent.ReadOnly)
 	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
 	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown(), dryRun: r.DryRun}
@@ -215,17 +229,6 @@ func (p *Player) Memory() flow.Memory {
 		return flow.InSession
 	}
 	return flow.InReports
-}
-
-// Looking is the player as a resident supervisor, which may only read: seed 001, "Role Isolation Rules". What is no tool with
-// permissions of its own gets none.
-func (p *Player) Looking() *Player {
-	if p.Adapter.Tool().Program == "" || p.Assignment.Permission != "" {
-		return p
-	}
-	l := *p
-	l.Assignment.Permission = agent.ReadOnly
-	return &l
 }
 
 // IsConfined says whether the program's own tool keeps it from changing files. Of a command in the tool's place it is not known.

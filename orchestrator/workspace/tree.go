@@ -15,34 +15,35 @@ import (
 
 // Tree is what the files of a work directory were at one time: what a supervisor changes is told from it.
 type Tree struct {
-	files  map[string]string // what is known of a file, by its path from the work directory
-	wisdom map[string][]byte // by its path from the folder of the board's runs
-	cut    bool              // there are more than [mostFiles]
+	files map[string]string // what is known of a file, by its path from the work directory
+	own   map[string][]byte // of wisdom/ and artifacts/, by the path from the folder of the board's runs
+	cut   bool              // there are more than [mostFiles]
 }
 
 // mostFiles bounds the files that are looked at: a look at so many takes about a second.
 const mostFiles = 200_000
 
-// Tree looks at all files of the work directory but those of git and of runs, and at what the supervisor of the board may only add to.
+// Tree looks at all files of the work directory but those of git, of runs and of this program's own output, and at what the supervisor of
+// the board may only add to.
 func (w *Workspace) Tree() Tree {
-	t := Tree{files: map[string]string{}, wisdom: map[string][]byte{}}
-	dir := w.Place.Dir()
+	t := Tree{files: map[string]string{}, own: map[string][]byte{}}
+	dir, outputs := w.Place.Dir(), ownOutputs()
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil // what cannot be read, the supervisor cannot either, or it is gone
-		}
-		if d.IsDir() && (d.Name() == ".git" || d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run") {
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run"):
 			return fs.SkipDir
-		}
-		if d.IsDir() {
+		case d.IsDir():
 			return nil
-		}
-		if len(t.files) >= mostFiles {
+		case len(t.files) >= mostFiles:
 			t.cut = true
 			return fs.SkipAll
 		}
-		if rel, err := filepath.Rel(dir, p); err == nil {
-			t.files[filepath.ToSlash(rel)] = known(d.Info())
+		info, err := d.Info()
+		isOutput := func(o os.FileInfo) bool { return err == nil && os.SameFile(o, info) }
+		if rel, relErr := filepath.Rel(dir, p); relErr == nil && !slices.ContainsFunc(outputs, isOutput) {
+			t.files[filepath.ToSlash(rel)] = known(info, err)
 		}
 		return nil
 	})
@@ -50,10 +51,20 @@ func (w *Workspace) Tree() Tree {
 	for _, folder := range []string{"wisdom", "artifacts"} {
 		for _, name := range rundir.MarkdownFiles(filepath.Join(w.Dir().Path, folder)) {
 			data, _ := rundir.ReadFile(filepath.Join(w.Dir().Path, folder, name)) // unreadable is no text
-			t.wisdom[path.Join(folder, name)] = data
+			t.own[path.Join(folder, name)] = data
 		}
 	}
 	return t
+}
+
+// ownOutputs are the files that this program's output goes to.
+func ownOutputs() (files []os.FileInfo) {
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			files = append(files, info)
+		}
+	}
+	return files
 }
 
 func known(info os.FileInfo, err error) string {
@@ -63,25 +74,32 @@ func known(info os.FileInfo, err error) string {
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }
 
-// Changes names the files that differ from an earlier look, sorted. own is the one that the supervisor may write.
-func (t Tree) Changes(before Tree, own string) (names []string) {
+// Changes names the files of the work directory that differ from an earlier look, and those of the supervisor, as they stand below the
+// board's folder, sorted. report is the one of these that it may write.
+func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
-			names = append(names, name)
+			files = append(files, name)
 		}
 	}
 	for name := range before.files {
 		if _, ok := t.files[name]; !ok && !t.cut {
-			names = append(names, name)
+			files = append(files, name)
 		}
 	}
-	for name, was := range before.wisdom {
-		if now, ok := t.wisdom[name]; name != own && (!ok || !isKept(name, was, now)) {
-			names = append(names, name)
+	for name, was := range before.own {
+		if now, ok := t.own[name]; name != report && (!ok || !isKept(name, was, now)) {
+			own = append(own, path.Join(runs, name))
 		}
 	}
-	slices.Sort(names)
-	return names
+	for name := range t.own {
+		if _, ok := before.own[name]; !ok && name != report && strings.HasPrefix(name, "artifacts/") {
+			own = append(own, path.Join(runs, name))
+		}
+	}
+	slices.Sort(files)
+	slices.Sort(own)
+	return files, own
 }
 
 // isKept says whether a file has all that it had. To wisdom may be added.
@@ -90,6 +108,14 @@ func isKept(name string, was, now []byte) bool {
 		return bytes.HasPrefix(now, was)
 	}
 	return bytes.Equal(now, was)
+}
+
+// Written is what was written into a file of the supervisor's since an earlier look; "" for nothing.
+func (t Tree) Written(before Tree, name string) string {
+	if bytes.Equal(t.own[name], before.own[name]) {
+		return ""
+	}
+	return string(t.own[name])
 }
 
 // HasNeighbours says whether runs of other boards beside this one are at work: they may change the tree.

@@ -7,7 +7,8 @@ while read -r line; do
 	*'"type":"init"'*) echo '{"type":"ready","message":"here"}' ;;
 	*'"type":"checkpoint_request"'*)
 		sh -c 'sleep 60; :' "$marker" >/dev/null 2>&1 </dev/null &
-		echo '{"type":"checkpoint_reply","verdict":"pass","score":1,"key_findings":[],"risks":[],"quality_trend":"stable"}' ;;
+		id=${line#*'"task_id":"'}
+		printf '{"type":"checkpoint_reply","task_id":"%s","verdict":"pass","score":1,"key_findings":[],"risks":[],"quality_trend":"stable"}\n' "${id%%'"'*}" ;;
 	*'"type":"shutdown_request"'*)
 		id=${line#*'"request_id":"'}
 		printf '{"type":"shutdown_response","request_id":"%s","approve":true}\n' "${id%%'"'*}"
