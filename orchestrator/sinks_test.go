@@ -86,7 +86,7 @@ var own = map[string]string{
 
 // outlets are the functions that may name the streams of the process.
 var outlets = map[string]string{
-	"workspace.ownOutputs": "where they lead is no change of a supervisor's",
+	"workspace.ownOutputs":     "where they lead is no change of a supervisor's",
 	"kanban-run.main":          "hands them to the printers",
 	"proc.guardian.forkRunner": "the runner's are its guardian's",
 	"stub.call.leak":           "what a stub leaves behind holds on to the stub's",

@@ -31,7 +31,8 @@ func (o briefed) Entry(board string, e flow.Entry) {
 	o.Observer.Entry(board, e)
 }
 
-// supervision is how the supervisor looks in, with the paths of tasks as agents see them, and how it remembers; nil: there is none.
+// supervision is how the supervisor looks in, with the paths of tasks as agents see them, and how it remembers;
+// nil: there is none.
 func (r *run) supervision() (*flow.Supervision, flow.Memory, error) {
 	if r.Supervision == nil {
 		return nil, "", nil
@@ -63,7 +64,8 @@ func (r *run) noteLoss() error {
 	return r.ledger.Record(flow.SupervisorLost{Task: v.Plan.Role, Reason: "it ended between two checkpoints"})
 }
 
-// supervisorGone is closed when the supervisor's program dies while another agent is at work. Its own calls notice that themselves.
+// supervisorGone is closed when the supervisor's program dies while another agent is at work. Its own calls notice
+// that themselves.
 func (r *run) supervisorGone(c *call) <-chan struct{} {
 	if r.resident == nil || c.Call.IsSupervision() {
 		return nil
@@ -71,8 +73,8 @@ func (r *run) supervisorGone(c *call) <-chan struct{} {
 	return r.resident.Gone()
 }
 
-// dismissSupervisor ends the supervisor's program with the run: seed 001, "Shutdown Protocol". A run that is interrupted does not wait
-// for its answer.
+// dismissSupervisor ends the supervisor's program with the run: seed 001, "Shutdown Protocol". A run that is
+// interrupted does not wait for its answer.
 func (r *run) dismissSupervisor() error {
 	if r.resident == nil || !r.resident.Runs() {
 		return nil
@@ -177,22 +179,15 @@ func (r *run) recordReady(e ending) error {
 		return r.recordRejection(e, contract.Failure{Reason: "it named no session, in which it could remember"}, false)
 	}
 	accepted := r.replyAccepted(e)
-	accepted.Message = readyText(r.dir.BoardFile(), v, r.briefing.Reports(v))
+	accepted.Message = r.briefing.Greeting(v)
 	if err := r.appendAcceptance(e, accepted); err != nil {
 		return err
 	}
 	return r.saveTold(e)
 }
 
-// readyText is what a supervisor says at its start: seed 001, "Step 3: Report Ready" and "Crash Recovery".
-func readyText(session string, v *flow.Supervisor, reports int) string {
-	if v.Started {
-		return fmt.Sprintf("Recovered. Rebuilt context from %d previous checkpoint reports.", reports)
-	}
-	return fmt.Sprintf("Resident supervisor ready. Baseline loaded for session %s. Awaiting checkpoint assignments.", session)
-}
-
-// recordCheckpoint journals the verdict of the supervisor. Its report is written before: what the journal names is there.
+// recordCheckpoint journals the verdict of the supervisor. Its report is written before: what the journal names is
+// there.
 func (r *run) recordCheckpoint(e ending) error {
 	c, v, reply := *r.ledger.State().Step.Checkpoint, r.ledger.State().Supervisor, e.out.Reply.Checkpoint
 	if reply.Failed() {
@@ -207,10 +202,8 @@ func (r *run) recordCheckpoint(e ending) error {
 		return errors.Join(r.recordStop(e, err.Error()), err)
 	}
 	failpoint.At("report-written")
-	held := flow.CheckpointHeld{AttemptRef: e.AttemptRef, Risks: reply.Risks, Trend: clip(reply.Trend), Read: reply.Read, Left: r.boardLeft(),
-		Millis: e.millis, Session: e.out.Session, Spent: e.spent,
-		Data: flow.StateUpdate{Status: "task_complete", ID: c.ID, Report: r.briefing.ReportPath(c.ID), Findings: clipAll(reply.Findings),
-			Decisions: decisions(reply), Verification: "self-validated", Verdict: reply.Verdict, Score: reply.Score}}
+	held := r.briefing.Verdict(c, reply)
+	held.AttemptRef, held.Left, held.Millis, held.Session, held.Spent = e.AttemptRef, r.boardLeft(), e.millis, e.out.Session, e.spent
 	if reply.Verdict == "block" {
 		held.Then = v.Plan.OnBlock
 	}
@@ -218,31 +211,6 @@ func (r *run) recordCheckpoint(e ending) error {
 		return err
 	}
 	return r.saveTold(e)
-}
-
-// decisions are the supervisor's own, or what its verdict says: seed 001, "Step 7: Publish State".
-func decisions(r *contract.CheckpointReply) []string {
-	switch {
-	case len(r.Decisions) > 0:
-		return clipAll(r.Decisions)
-	case r.Verdict == "block" && len(r.Findings) > 0:
-		return []string{"Block: " + clip(r.Findings[0])}
-	case r.Verdict == "block":
-		return []string{"Block"}
-	default:
-		return []string{"Proceed"}
-	}
-}
-
-// maxListed bounds the findings of a checkpoint that are journaled; its report has all.
-const maxListed = 50
-
-func clipAll(texts []string) []string {
-	var all []string
-	for _, t := range texts[:min(len(texts), maxListed)] {
-		all = append(all, clip(t))
-	}
-	return all
 }
 
 // saveTold notes in team-session.json what the supervisor knows by now.
@@ -258,8 +226,9 @@ func (r *run) saveTold(e ending) error {
 	return err
 }
 
-// violations are the files that have changed since a supervisor was first told to look, which may only read: seed 001, "Role Isolation
-// Rules". Where its tool keeps it from writing, or a run of another board may have changed the tree, that accuses it of nothing, and is told.
+// violations are the files that have changed since a supervisor was first told to look, which may only read: seed
+// 001, "Role Isolation Rules". Where its tool keeps it from writing, or a run of another board may have changed
+// the tree, that accuses it of nothing, and is told.
 func (r *run) violations(e ending) []string {
 	if !e.Call.IsSupervision() || r.DryRun {
 		return nil
@@ -295,6 +264,9 @@ func (r *run) lookAround(c *call) {
 	}
 }
 
+// maxFiles bounds the changed files that are journaled.
+const maxFiles = 50
+
 // recordViolation journals that a verdict does not count. The board gets its bytes back.
 func (r *run) recordViolation(e ending, files []string) error {
 	step := r.ledger.State().Step
@@ -304,7 +276,7 @@ func (r *run) recordViolation(e ending, files []string) error {
 			text += "; the board got its earlier bytes back"
 		}
 	}
-	violated := flow.ScopeViolated{AttemptRef: e.AttemptRef, Files: files[:min(len(files), maxListed)], Text: text, Left: r.boardLeft(),
+	violated := flow.ScopeViolated{AttemptRef: e.AttemptRef, Files: files[:min(len(files), maxFiles)], Text: text, Left: r.boardLeft(),
 		Millis: e.millis, Session: e.out.Session, Spent: e.spent}
 	err := errors.Join(r.ledger.Record(violated), e.streamErr, r.keepStreams(e.AttemptRef))
 	if e.out.Stopped && !e.out.OutOfTime {

@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
@@ -125,7 +124,7 @@ func clip(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
-	return text[:maxText] + "…"
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
 // describe is a message of the run; "" for an event that is none.
@@ -256,8 +255,8 @@ func (b *Briefing) loadSession() (s session) {
 	return s
 }
 
-// wisdom is what stands in wisdom/*.md behind the bytes that were told of each file. A secret is found in the whole: a part of it could not
-// be told from other text.
+// wisdom is what stands in wisdom/*.md behind the bytes that were told of each file. A secret is found in the
+// whole: a part of it could not be told from other text.
 func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	b.wise = map[string]int{}
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {
@@ -291,81 +290,4 @@ func (b *Briefing) reports(v *flow.Supervisor) (files []contract.TextFile) {
 		files = append(files, contract.TextFile{Path: h.Report, Text: text})
 	}
 	return files
-}
-
-// Reports is how many reports of earlier checkpoints there are.
-func (b *Briefing) Reports(v *flow.Supervisor) int {
-	n := 0
-	for _, h := range v.Held {
-		if _, err := b.readReport(h); err == nil && h.Report != "" {
-			n++
-		}
-	}
-	return n
-}
-
-// ReportName is the report of a checkpoint, from the folder of the board's runs.
-func ReportName(id string) string { return path.Join("artifacts", id+"-report.md") }
-
-// ReportPath is the same, from the board's folder.
-func (b *Briefing) ReportPath(id string) string { return path.Join(b.Folder(), ReportName(id)) }
-
-// Folder is the folder of the board's runs, from the board's folder.
-func (b *Briefing) Folder() string { return path.Join(".kanban-run", "runs", b.Dir.BoardFile()) }
-
-// readReport reads the report of a checkpoint that was held.
-func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
-	return rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(h.ID))))
-}
-
-// SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants to be kept. own is what it has written
-// into its report itself; "": nothing.
-func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply, own string) error {
-	var missing []string
-	for _, task := range c.Scope {
-		if _, err := b.Place.ReadText(task); err != nil {
-			missing = append(missing, task)
-		}
-	}
-	if err := b.Dir.MakeSupervision(); err != nil {
-		return err
-	}
-	whole := *r
-	whole.Report = strings.TrimSpace(own + "\n\n" + r.Report)
-	text := inert(b.Redactor.String(whole.FormatReport(c.ID, c.Scope, missing)))
-	if err := rundir.ReplaceFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(c.ID))), []byte(text)); err != nil {
-		return fmt.Errorf("write the report of %s: %w", c.ID, err)
-	}
-	if r.Wisdom == "" {
-		return nil
-	}
-	return b.addWisdom(c.ID, r.Wisdom)
-}
-
-// inert takes out what would steer a terminal that shows the text.
-func inert(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-}
-
-// addWisdom appends what a supervisor has learned, once for each checkpoint. It knows its own words.
-func (b *Briefing) addWisdom(id, text string) error {
-	const name = "supervisor.md"
-	file := filepath.Join(b.Dir.Wisdom(), name)
-	old, _ := rundir.ReadFile(file) // what cannot be read is written anew
-	if strings.Contains(string(old), "\n## "+id+"\n") {
-		return nil
-	}
-	all := fmt.Appendf(old, "\n## %s\n\n%s\n", id, inert(b.Redactor.String(text)))
-	if err := rundir.ReplaceFile(file, all); err != nil {
-		return fmt.Errorf("add to the wisdom of the board: %w", err)
-	}
-	if p := path.Join("wisdom", name); b.wise[p] == len(old) {
-		b.wise[p] = len(all)
-	}
-	return nil
 }

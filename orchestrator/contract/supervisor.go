@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// ReadyInput is what a resident supervisor is told once at its start: seed 001, "Prompt Input Parsing" and "Init Phase".
+// ReadyInput is what a resident supervisor is told once at its start: seed 001, "Prompt Input Parsing" and "Init
+// Phase".
 type ReadyInput struct {
 	Type        string     `json:"type"`        // init
 	Role        string     `json:"role"`        // supervisor
@@ -43,8 +44,8 @@ type TextFile struct {
 	Text string `json:"text"`
 }
 
-// CheckpointInput is what wakes a supervisor: seed 001, "Step 3: Incremental Context Load". It has only what is new since
-// its last checkpoint.
+// CheckpointInput is what wakes a supervisor: seed 001, "Step 3: Incremental Context Load". It has only what is
+// new since its last checkpoint.
 type CheckpointInput struct {
 	Type      string      `json:"type"` // checkpoint_request
 	ID        string      `json:"task_id"`

@@ -100,7 +100,8 @@ type Block struct {
 // maxDeaths is how often in a row the supervisor's program may die before it is given up.
 const maxDeaths = 3
 
-// MaxErrors is how many errors of its own a supervisor may report before a person is told: seed 001, "Error Handling".
+// MaxErrors is how many errors of its own a supervisor may report before a person is told: seed 001, "Error
+// Handling".
 const MaxErrors = 3
 
 // clone lets an event change a supervisor without changing the state before it.
@@ -146,7 +147,8 @@ func (s *State) Again() RunStarted {
 	return e
 }
 
-// forgetSupervisor notes that the supervisor remembers nothing any more: it is to be recovered before its next checkpoint.
+// forgetSupervisor notes that the supervisor remembers nothing any more: it is to be recovered before its next
+// checkpoint.
 func (s *State) forgetSupervisor() {
 	if s.Supervisor == nil {
 		return
@@ -157,7 +159,8 @@ func (s *State) forgetSupervisor() {
 	}
 }
 
-// finishTask notes a finished task, behind which checkpoints may be due. Each takes the tasks of its scope off those that are left.
+// finishTask notes a finished task, behind which checkpoints may be due. Each takes the tasks of its scope off
+// those that are left.
 func (v *Supervisor) finishTask(task string) {
 	if !slices.Contains(v.Since, task) {
 		v.Since = append(v.Since, task)
@@ -271,7 +274,8 @@ func (v *Supervisor) hold(h Held) {
 	v.Held = v.Held[max(0, len(v.Held)-mostHeld):]
 }
 
-// block does what the plan says of a checkpoint that is not content, and closes its step. The Manager is called in the same step.
+// block does what the plan says of a checkpoint that is not content, and closes its step. The Manager is called in
+// the same step.
 func (s *State) block(c Checkpoint, text string) {
 	v, step := s.Supervisor, s.Step
 	s.Step = nil

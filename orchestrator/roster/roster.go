@@ -64,8 +64,8 @@ type Player struct {
 // Errors: *roles.UnknownError, *agent.ConfigError.
 func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
 
-// Looker is Player for a resident supervisor, which may only read unless its role says otherwise: seed 001, "Role Isolation Rules". What is
-// no tool with permissions of its own gets none.
+// Looker is Player for a resident supervisor, which may only read unless its role says otherwise: seed 001, "Role
+// Isolation Rules". What is no tool with permissions of its own gets none.
 func (r *Roster) Looker(role, dir string) (*Player, error) { return r.player(role, dir, true) }
 
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
@@ -231,7 +231,8 @@ func (p *Player) Memory() flow.Memory {
 	return flow.InReports
 }
 
-// IsConfined says whether the program's own tool keeps it from changing files. Of a command in the tool's place it is not known.
+// IsConfined says whether the program's own tool keeps it from changing files. Of a command in the tool's place it
+// is not known.
 func (p *Player) IsConfined() bool {
 	return p.Assignment.Permission == agent.ReadOnly && len(p.Assignment.Command) == 0
 }

@@ -23,8 +23,8 @@ type Tree struct {
 // mostFiles bounds the files that are looked at: a look at so many takes about a second.
 const mostFiles = 200_000
 
-// Tree looks at all files of the work directory but those of git, of runs and of this program's own output, and at what the supervisor of
-// the board may only add to.
+// Tree looks at all files of the work directory but those of git, of runs and of this program's own output, and at
+// what the supervisor of the board may only add to.
 func (w *Workspace) Tree() Tree {
 	t := Tree{files: map[string]string{}, own: map[string][]byte{}}
 	dir, outputs := w.Place.Dir(), ownOutputs()
@@ -74,8 +74,8 @@ func known(info os.FileInfo, err error) string {
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }
 
-// Changes names the files of the work directory that differ from an earlier look, and those of the supervisor, as they stand below the
-// board's folder, sorted. report is the one of these that it may write.
+// Changes names the files of the work directory that differ from an earlier look, and those of the supervisor, as
+// they stand below the board's folder, sorted. report is the one of these that it may write.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {

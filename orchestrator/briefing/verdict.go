@@ -1,0 +1,130 @@
+package briefing
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Reports is how many reports of earlier checkpoints there are.
+func (b *Briefing) Reports(v *flow.Supervisor) int {
+	n := 0
+	for _, h := range v.Held {
+		if _, err := b.readReport(h); err == nil && h.Report != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Greeting is what a supervisor says at its start: seed 001, "Step 3: Report Ready" and "Crash Recovery".
+func (b *Briefing) Greeting(v *flow.Supervisor) string {
+	if v.Started {
+		return fmt.Sprintf("Recovered. Rebuilt context from %d previous checkpoint reports.", b.Reports(v))
+	}
+	return fmt.Sprintf("Resident supervisor ready. Baseline loaded for session %s. Awaiting checkpoint assignments.", b.Dir.BoardFile())
+}
+
+// Verdict is what is journaled of a supervisor's reply: seed 001, "Step 7: Publish State". Its report has all of it.
+func (b *Briefing) Verdict(c flow.Checkpoint, r *contract.CheckpointReply) flow.CheckpointHeld {
+	return flow.CheckpointHeld{Risks: clipAll(r.Risks), Trend: clip(r.Trend), Read: clipAll(r.Read), Data: flow.StateUpdate{
+		Status: "task_complete", ID: c.ID, Report: b.ReportPath(c.ID), Findings: clipAll(r.Findings), Decisions: decisions(r),
+		Verification: "self-validated", Verdict: r.Verdict, Score: r.Score}}
+}
+
+// decisions are the supervisor's own, or what its verdict says.
+func decisions(r *contract.CheckpointReply) []string {
+	switch {
+	case len(r.Decisions) > 0:
+		return clipAll(r.Decisions)
+	case r.Verdict == "block" && len(r.Findings) > 0:
+		return []string{"Block: " + clip(r.Findings[0])}
+	case r.Verdict == "block":
+		return []string{"Block"}
+	default:
+		return []string{"Proceed"}
+	}
+}
+
+// maxListed bounds the entries of a list that are journaled.
+const maxListed = 50
+
+func clipAll(texts []string) []string {
+	all := []string{}
+	for _, t := range texts[:min(len(texts), maxListed)] {
+		all = append(all, clip(t))
+	}
+	return all
+}
+
+// ReportName is the report of a checkpoint, from the folder of the board's runs.
+func ReportName(id string) string { return path.Join("artifacts", id+"-report.md") }
+
+// ReportPath is the same, from the board's folder.
+func (b *Briefing) ReportPath(id string) string { return path.Join(b.Folder(), ReportName(id)) }
+
+// Folder is the folder of the board's runs, from the board's folder.
+func (b *Briefing) Folder() string { return path.Join(".kanban-run", "runs", b.Dir.BoardFile()) }
+
+// readReport reads the report of a checkpoint that was held.
+func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
+	return rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(h.ID))))
+}
+
+// SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants to be kept. own
+// is what it has written into its report itself; "": nothing.
+func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply, own string) error {
+	var missing []string
+	for _, task := range c.Scope {
+		if _, err := b.Place.ReadText(task); err != nil {
+			missing = append(missing, task)
+		}
+	}
+	if err := b.Dir.MakeSupervision(); err != nil {
+		return err
+	}
+	whole := *r
+	whole.Report = strings.TrimSpace(own + "\n\n" + r.Report)
+	text := inert(b.Redactor.String(whole.FormatReport(c.ID, c.Scope, missing)))
+	if err := rundir.ReplaceFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(c.ID))), []byte(text)); err != nil {
+		return fmt.Errorf("write the report of %s: %w", c.ID, err)
+	}
+	if r.Wisdom == "" {
+		return nil
+	}
+	return b.addWisdom(c.ID, r.Wisdom)
+}
+
+// inert takes out what would steer a terminal that shows the text.
+func inert(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// addWisdom appends what a supervisor has learned, once for each checkpoint. It knows its own words.
+func (b *Briefing) addWisdom(id, text string) error {
+	const name = "supervisor.md"
+	file := filepath.Join(b.Dir.Wisdom(), name)
+	old, _ := rundir.ReadFile(file) // what cannot be read is written anew
+	if strings.Contains(string(old), "\n## "+id+"\n") {
+		return nil
+	}
+	all := fmt.Appendf(old, "\n## %s\n\n%s\n", id, inert(b.Redactor.String(text)))
+	if err := rundir.ReplaceFile(file, all); err != nil {
+		return fmt.Errorf("add to the wisdom of the board: %w", err)
+	}
+	if p := path.Join("wisdom", name); b.wise[p] == len(old) {
+		b.wise[p] = len(all)
+	}
+	return nil
+}
