@@ -226,7 +226,7 @@ func (r *run) saveTold(e ending) error {
 	return err
 }
 
-// violations are the files that have changed since a supervisor was first told to look, which may only read: seed
+// violations are the files that have changed, and the processes that were left running, since a supervisor was first told to look, which may only read: seed
 // 001, "Role Isolation Rules". Where its tool keeps it from writing, or a run of another board may have changed
 // the tree, that accuses it of nothing, and is told.
 func (r *run) violations(e ending) []string {
@@ -251,6 +251,11 @@ func (r *run) violations(e ending) []string {
 		}
 		doubtful = slices.DeleteFunc(files, board)
 	}
+	if !r.readsText(e.Spawn) { // a model's own tool starts what it needs
+		for _, name := range e.out.Spawned {
+			sure = append(sure, "process "+name)
+		}
+	}
 	if len(doubtful) > 0 && len(sure) == 0 {
 		r.Observer.Notice(r.Board, fmt.Sprintf("files changed while %s looked at %s, most likely by a person or another run: %s", e.Role, e.Task, names(doubtful)))
 	}
@@ -270,7 +275,7 @@ const maxFiles = 50
 // recordViolation journals that a verdict does not count. The board gets its bytes back.
 func (r *run) recordViolation(e ending, files []string) error {
 	step := r.ledger.State().Step
-	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed while %s looked at %s, and it may only read: its verdict does not count", names(files), e.Role, e.Task)
+	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s looked at %s, and it may only read: its verdict does not count", names(files), e.Role, e.Task)
 	if r.boardLeft() != step.BoardSHA {
 		if err := r.Workspace.PutBack(step.BoardSHA); err == nil {
 			text += "; the board got its earlier bytes back"

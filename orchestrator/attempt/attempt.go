@@ -42,6 +42,8 @@ type Outcome struct {
 	Ended     bool   // by End, without a final event
 	OutOfTime bool   // by its TimeLimit
 
+	Spawned []string // processes that a resident has started in its turn and left running, in words
+
 	Paused time.Duration // for so long it was stopped together with this program
 
 	Session    string
@@ -66,6 +68,7 @@ type Attempt struct {
 	cancel   context.CancelFunc
 	answered chan struct{} // closed by the result of a resident
 	answer   func()        // closes it, once
+	spawned  []string      // see Outcome.Spawned
 	done     chan struct{}
 
 	mu        sync.Mutex
@@ -343,7 +346,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	out := &Outcome{Exit: exit, Stderr: a.tail.String(), Paused: proc.Paused() - a.paused}
+	out := &Outcome{Exit: exit, Stderr: a.tail.String(), Paused: proc.Paused() - a.paused, Spawned: a.spawned}
 	if a.out != nil {
 		out.Stdout = a.out.String()
 	}

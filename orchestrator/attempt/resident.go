@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -82,15 +83,60 @@ func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 		return proc.Exit{Code: -1, Stopped: true}, nil
 	}
 	defer r.leave()
-	began := time.Now()
+	began, before := time.Now(), r.family()
 	g, err := r.begin(a)
 	if err != nil {
 		return a.startFailure(err)
 	}
 	a.call.Invocation = agent.Invocation{} // a long input is not kept while the agent works
 	exit, err := r.await(a, g)
+	if before != nil && r.Runs() {
+		a.spawned = g.spawned(before)
+	}
 	exit.Duration = time.Since(began)
 	return exit, errors.Join(err, g.gates.shut())
+}
+
+// family are the processes that the program has started before an attempt; nil: it does not run yet, and may start
+// what it needs.
+func (r *Resident) family() map[int]proc.Relative {
+	if g := r.running(); g != nil {
+		return g.process.Family()
+	}
+	return nil
+}
+
+// leaveTime is how long what a program has started in its turn may take to end behind its answer.
+const leaveTime = 200 * time.Millisecond
+
+// spawned names what the program has started since, and left running. What another process of it has started, which
+// was there before, is that one's.
+func (g *program) spawned(before map[int]proc.Relative) (names []string) {
+	for last := false; ; last = true {
+		names = nil
+		family := g.process.Family()
+		for pid, p := range family {
+			if !isOf(before, family, pid) {
+				names = append(names, fmt.Sprintf("%s (%d)", p.Name, pid))
+			}
+		}
+		if len(names) == 0 || last {
+			slices.Sort(names)
+			return names
+		}
+		time.Sleep(leaveTime)
+	}
+}
+
+// isOf says whether a process, or one that it descends from, was there before.
+func isOf(before, family map[int]proc.Relative, pid int) bool {
+	for p, ok := family[pid]; ok; p, ok = family[pid] {
+		if _, known := before[pid]; known {
+			return true
+		}
+		pid = p.Parent
+	}
+	return false
 }
 
 // enter waits for the turn of an attempt; false: ctx has ended.

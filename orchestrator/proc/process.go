@@ -99,6 +99,12 @@ func (p *Process) Send(text []byte) bool { return p.streams.input.send(text, fal
 // CloseInput closes the standard input behind what was sent. It does not wait.
 func (p *Process) CloseInput() { p.streams.input.send(nil, true) }
 
+// Relative is a process that a command has started, itself or by others.
+type Relative struct {
+	Name   string
+	Parent int // its number; that of the command, of another relative, or of none of them
+}
+
 // Flush returns once all that the command has printed so far was written to Stdout and Stderr, each of which still gets
 // one write at a time. Only Linux can tell: elsewhere it does nothing.
 func (p *Process) Flush() { p.streams.flush() }

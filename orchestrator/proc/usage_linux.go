@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,6 +48,25 @@ func (p *Process) Usage() (u Usage, ok bool) {
 		}
 	}
 	return u, true
+}
+
+// Family lists the processes that the command has started and that live, also behind ended ones, by their numbers.
+func (p *Process) Family() map[int]Relative {
+	all := processSet{}
+	_ = addMarked(all, p.child.mark) // what cannot be listed is not named
+	for _, pid := range appendDescendants(nil, p.child.pid) {
+		if s, ok := readStat(pid); ok {
+			all.add(pid, s)
+		}
+	}
+	family := map[int]Relative{}
+	for _, pid := range all.alive() {
+		name, err := readProc(fmt.Sprintf("/proc/%d/comm", pid))
+		if s, ok := readStat(pid); ok && err == nil && pid != p.child.pid {
+			family[pid] = Relative{Name: strings.TrimSpace(string(name)), Parent: s.parent}
+		}
+	}
+	return family
 }
 
 // Continue lets a stopped command go on.

@@ -14,6 +14,9 @@ type Work struct{ Ticks, Bytes int64 }
 // Usage returns false: this system is not looked into.
 func (p *Process) Usage() (u Usage, ok bool) { return Usage{}, false }
 
+// Family is empty: this system is not looked into.
+func (p *Process) Family() map[int]Relative { return nil }
+
 // Continue does nothing.
 func (p *Process) Continue() {}
 
