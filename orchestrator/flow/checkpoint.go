@@ -162,6 +162,10 @@ func (s *State) forgetSupervisor() {
 // finishTask notes a finished task, behind which checkpoints may be due. Each takes the tasks of its scope off
 // those that are left.
 func (v *Supervisor) finishTask(task string) {
+	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
+		v.Since = nil // no checkpoint is to come
+		return
+	}
 	if !slices.Contains(v.Since, task) {
 		v.Since = append(v.Since, task)
 	}

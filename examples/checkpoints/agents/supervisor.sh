@@ -10,9 +10,9 @@ while read -r request; do
 	'{"type":"checkpoint_request"'*)
 		id=${request#*'"task_id":"'} id=${id%%'"'*}
 		scope=${request#*'"scope":['} scope=${scope%%']'*}
-		lines=0 short=0 found='' sep=''
+		found='' sep=''
 		for task in $(printf '%s\n' "$scope" | tr -d '"' | tr ',' ' '); do
-			file=out/$(basename "$task" .md).txt
+			file=out/$(basename "$task" .md).txt lines=0 short=0
 			while read -r _ _ _ _ fifth; do
 				lines=$((lines + 1))
 				[ -n "$fifth" ] || short=$((short + 1))
