@@ -396,11 +396,11 @@ func (e Acknowledged) apply(s *State) error {
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
 	switch {
 	case s.Supervisor.Waits() == "":
-	case e.Choice == Retry:
+	case e.Look:
 		s.lookAnew()
 	default:
 		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.Block = nil
+		s.Supervisor.settle(e.Choice)
 	}
 	switch e.Choice {
 	case Accept:

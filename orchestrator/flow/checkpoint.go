@@ -309,6 +309,18 @@ func (v *Supervisor) passOver(id string) {
 	v.Passed = v.Passed[max(0, len(v.Passed)-mostHeld):]
 }
 
+// settle takes the block off. Where a task is done again, the next checkpoint looks at the whole scope once more.
+func (v *Supervisor) settle(c Choice) {
+	if c == Retry {
+		for _, task := range v.Block.Scope {
+			if !slices.Contains(v.Since, task) {
+				v.Since = append(v.Since, task)
+			}
+		}
+	}
+	v.Block = nil
+}
+
 // passed are the checkpoints that the run went on in spite of, in words; "" for none.
 func (v *Supervisor) passed() string {
 	const most = 3

@@ -306,9 +306,22 @@ func TestWithoutStart(t *testing.T) {
 
 // TestRetryOfBlock: the Lead can have a checkpoint look anew.
 func TestRetryOfBlock(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).finish("t1", "ok").hold("block").apply(flow.Acknowledged{Choice: flow.Retry})
+	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).finish("t1", "ok").hold("block").apply(flow.Acknowledged{Choice: flow.Retry, Look: true})
 	if e := s.begin(); e.Task != "CHECKPOINT-002" || s.Step.Checkpoint.Again != "CHECKPOINT-001" {
 		t.Errorf("%+v is next, want another look at the same", e)
+	}
+}
+
+// TestTaskAgain: where the Lead has a task done again, that comes first, and the next checkpoint looks at the whole scope once more.
+func TestTaskAgain(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 3, OnBlock: flow.BlockPerson}).finish("t1", "ok").finish("t2", "ok")
+	s.board = flow.Board{Terminal: true, SHA: "a"}
+	s.hold("block").apply(flow.Acknowledged{Choice: flow.Retry})
+	s.board = flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}
+	s.works("t2")
+	s.finish("t2", "ok").board = flow.Board{Terminal: true, SHA: "a"}
+	if e := s.begin(); len(s.Step.Checkpoint.Scope) != 2 {
+		t.Errorf("%+v looks at %v, want both tasks", e, s.Step.Checkpoint.Scope)
 	}
 }
 

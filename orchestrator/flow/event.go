@@ -270,6 +270,7 @@ type Acknowledged struct {
 	Note     string `json:"note" text:"free"`
 	Choice   Choice `json:"choice,omitempty"`
 	Text     string `json:"text,omitempty" text:"free"` // of the choice: what was accepted, or is to be done again
+	Look     bool   `json:"look,omitempty"`             // with Retry: the checkpoint that stops the board is to look anew
 }
 
 // Choice is what the Lead decides about a board that ended with tasks undone.

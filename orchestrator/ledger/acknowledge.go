@@ -149,7 +149,7 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 	case a.hasEnded():
 		return a.settle(e, text)
 	case a.answer.Choice == flow.Retry && a.history.State.Supervisor.Waits() != "" && a.history.Standstill() == "":
-		e.Text = "it is to be looked at anew, says the Lead"
+		e.Text, e.Look = "it is to be looked at anew, says the Lead", true
 	case a.answer.Choice == flow.Retry:
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no task to make current again: %s", a.board, text),
 			Fix: "kanban-run ack " + a.path}
