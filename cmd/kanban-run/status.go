@@ -296,6 +296,8 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 	switch {
 	case q.Text == "":
 		return t.stdout.Printf("%s waits for no decision\n", board)
+	case answer.Choice == flow.Retry && q.Task == "": // of a checkpoint
+		text = fmt.Sprintf("to be looked at anew; kanban-run %s does: ", report.Quote(board))
 	case answer.Choice == flow.Retry:
 		text = fmt.Sprintf("%s is current again; kanban-run %s goes on with it: ", q.Task, report.Quote(board))
 	case answer.Choice == flow.Accept && q.Undone != "":
