@@ -36,9 +36,8 @@ type run struct {
 	resident *attempt.Resident  // its program, if that stays
 	crowded  bool               // other boards are worked on in the same folder
 
-	tree       workspace.Tree // of the files before the supervisor looked at them, in its step
-	treeOf     int            // that step
-	neighbours bool           // a run of another board was at work then
+	tree   workspace.Tree // of the files before the supervisor looked at them, in its step
+	treeOf int            // that step
 
 	accounts attempt.Accounts // of the open step's sessions
 	watched  attempt.Accounts // of the supervisor's

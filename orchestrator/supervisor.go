@@ -226,9 +226,9 @@ func (r *run) saveTold(e ending) error {
 	return err
 }
 
-// violations are the files that have changed, and the processes that were left running, since a supervisor was first told to look, which may only read: seed
-// 001, "Role Isolation Rules". Where its tool keeps it from writing, or a run of another board may have changed
-// the tree, that accuses it of nothing, and is told.
+// violations are the files that have changed, and the processes that were left running, since a supervisor was
+// first told to look, which may only read: seed 001, "Role Isolation Rules". Where its tool keeps it from writing,
+// or a run of another board may have changed the tree, that accuses it of nothing, and is told.
 func (r *run) violations(e ending) []string {
 	if !e.Call.IsSupervision() || r.DryRun {
 		return nil
@@ -237,13 +237,14 @@ func (r *run) violations(e ending) []string {
 	if c := r.ledger.State().Step.Checkpoint; c != nil {
 		report = briefing.ReportName(c.ID)
 	}
-	files, sure := r.Workspace.Tree().Changes(r.tree, r.briefing.Folder(), report)
+	now := r.Workspace.Tree()
+	files, sure := now.Changes(r.tree, r.briefing.Folder(), report)
 	board := func(name string) bool { return name == r.Workspace.KanbanFile() }
 	var doubtful []string
 	switch {
 	case e.player.IsConfined():
 		sure, doubtful = nil, append(files, sure...)
-	case !r.crowded && !r.neighbours && !r.Workspace.HasNeighbours():
+	case !r.crowded && !now.HasNeighbours(r.tree):
 		sure = append(files, sure...)
 	default:
 		if slices.ContainsFunc(files, board) {
@@ -257,7 +258,7 @@ func (r *run) violations(e ending) []string {
 		}
 	}
 	if len(doubtful) > 0 && len(sure) == 0 {
-		r.Observer.Notice(r.Board, fmt.Sprintf("files changed while %s looked at %s, most likely by a person or another run: %s", e.Role, e.Task, names(doubtful)))
+		r.Observer.Notice(r.Board, fmt.Sprintf("files changed while %s, most likely by a person or another run: %s", looking(e), names(doubtful)))
 	}
 	return sure
 }
@@ -265,8 +266,16 @@ func (r *run) violations(e ending) []string {
 // lookAround notes what the files are before the first attempt of a supervisor's step.
 func (r *run) lookAround(c *call) {
 	if c.Call.IsSupervision() && !r.DryRun && r.treeOf != c.Step {
-		r.tree, r.treeOf, r.neighbours = r.Workspace.Tree(), c.Step, r.Workspace.HasNeighbours()
+		r.tree, r.treeOf = r.Workspace.Tree(), c.Step
 	}
+}
+
+// looking is what a supervisor did.
+func looking(e ending) string {
+	if e.Call == flow.ReadyCall {
+		return e.Role + " got ready"
+	}
+	return e.Role + " looked at " + e.Task
 }
 
 // maxFiles bounds the changed files that are journaled.
@@ -275,7 +284,7 @@ const maxFiles = 50
 // recordViolation journals that a verdict does not count. The board gets its bytes back.
 func (r *run) recordViolation(e ending, files []string) error {
 	step := r.ledger.State().Step
-	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s looked at %s, and it may only read: its verdict does not count", names(files), e.Role, e.Task)
+	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s, and it may only read: its verdict does not count", names(files), looking(e))
 	if r.boardLeft() != step.BoardSHA {
 		if err := r.Workspace.PutBack(step.BoardSHA); err == nil {
 			text += "; the board got its earlier bytes back"

@@ -302,6 +302,8 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 		text = fmt.Sprintf("%s is current again; kanban-run %s goes on with it: ", q.Task, report.Quote(board))
 	case answer.Choice == flow.Accept && q.Undone != "":
 		text = "accepted with " + q.Undone + ": "
+	case ask && q.Look:
+		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, kanban-run ack %[1]s goes on in spite of it): ", report.Quote(board))
 	case ask && q.GoesOn:
 		text = "may go on without your decision: "
 	case ask:

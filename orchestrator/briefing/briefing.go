@@ -30,7 +30,8 @@ type Briefing struct {
 	Redactor *redact.Redactor
 
 	states   []state   // of finished steps; the last [mostStates]
-	messages []message // that the supervisor has not got; the last [mostMessages]
+	messages []message // the last [mostMessages]
+	heard    uint64    // the last record that the supervisor was told of
 	finished map[string]bool
 	handed   map[string]bool // files that the supervisor was told to read, and that no step has changed since
 
@@ -67,8 +68,8 @@ func (b *Briefing) Add(e flow.Entry) {
 		b.accept(ev)
 	case flow.StepFinished:
 		b.finish(ev)
-	case flow.CheckpointHeld, flow.SupervisorFailed, flow.CheckpointMissed:
-		b.hold()
+	case flow.CheckpointHeld, flow.SupervisorFailed:
+		b.hold(e.Seq)
 	}
 	if text := describe(e.Event); text != "" {
 		b.messages = append(b.messages, message{e.Seq, text})
@@ -80,8 +81,8 @@ func (b *Briefing) accept(e flow.ReplyAccepted) {
 	switch e.Call {
 	case flow.TaskCall:
 		b.reply = contract.RoleState{Task: e.Task, Role: e.Role, Status: e.Status, Message: clip(e.Message)}
-	case flow.ReadyCall: // it was told of all steps, and of no message
-		b.told = b.due
+	case flow.ReadyCall: // it was told of all steps, of no message, and to read no task
+		b.told, b.handed = b.due, map[string]bool{}
 	}
 }
 
@@ -107,8 +108,8 @@ func (b *Briefing) count() int {
 }
 
 // hold notes that the supervisor has heard all that it was told at a checkpoint.
-func (b *Briefing) hold() {
-	b.told, b.messages = b.due, nil
+func (b *Briefing) hold(seq uint64) {
+	b.told, b.heard = b.due, seq
 	if b.open == nil {
 		return
 	}
@@ -189,7 +190,9 @@ func (b *Briefing) Checkpoint(a About, c flow.Checkpoint) contract.CheckpointInp
 		in.Messages = append(in.Messages, fmt.Sprintf("%s did not let the work go on like this, and a person has mended something since: look at all of its scope again", c.Again))
 	}
 	for _, m := range b.messages {
-		in.Messages = append(in.Messages, b.Redactor.String(m.text))
+		if all || m.seq > b.heard {
+			in.Messages = append(in.Messages, b.Redactor.String(m.text))
+		}
 	}
 	for _, task := range c.Scope {
 		switch _, err := b.Place.ReadText(task); {

@@ -230,3 +230,16 @@ func TestLookAnew(t *testing.T) {
 		t.Errorf("told %+v, want to read a.md again, and why", got)
 	}
 }
+
+// TestVerdict: what is journaled is redacted before it is cut, and has what the seed asks for.
+func TestVerdict(t *testing.T) {
+	d := newDesk(t, flow.InSession)
+	long := strings.Repeat("x", 2048-6) + "sesame-sesame"
+	got := d.Verdict(flow.Checkpoint{ID: "C1"}, &contract.CheckpointReply{Verdict: "block", Score: 0.1, Findings: []string{long}, Trend: long})
+	if text := fmt.Sprint(got); strings.Contains(text, "sesame") {
+		t.Errorf("a part of the secret is journaled: …%s", got.Trend[2000:])
+	}
+	if d := got.Data; d.Status != "task_complete" || d.Verification != "self-validated" || !strings.HasPrefix(d.Decisions[0], "Block: xxx") || d.Report != ".kanban-run/runs/kanban.yaml/artifacts/C1-report.md" {
+		t.Errorf("the state update is %+v", d)
+	}
+}

@@ -33,18 +33,18 @@ func (b *Briefing) Greeting(v *flow.Supervisor) string {
 
 // Verdict is what is journaled of a supervisor's reply: seed 001, "Step 7: Publish State". Its report has all of it.
 func (b *Briefing) Verdict(c flow.Checkpoint, r *contract.CheckpointReply) flow.CheckpointHeld {
-	return flow.CheckpointHeld{Risks: clipAll(r.Risks), Trend: clip(r.Trend), Read: clipAll(r.Read), Data: flow.StateUpdate{
-		Status: "task_complete", ID: c.ID, Report: b.ReportPath(c.ID), Findings: clipAll(r.Findings), Decisions: decisions(r),
+	return flow.CheckpointHeld{Risks: b.cleanAll(r.Risks), Trend: b.clean(r.Trend), Read: b.cleanAll(r.Read), Data: flow.StateUpdate{
+		Status: "task_complete", ID: c.ID, Report: b.ReportPath(c.ID), Findings: b.cleanAll(r.Findings), Decisions: b.decisions(r),
 		Verification: "self-validated", Verdict: r.Verdict, Score: r.Score}}
 }
 
 // decisions are the supervisor's own, or what its verdict says.
-func decisions(r *contract.CheckpointReply) []string {
+func (b *Briefing) decisions(r *contract.CheckpointReply) []string {
 	switch {
 	case len(r.Decisions) > 0:
-		return clipAll(r.Decisions)
+		return b.cleanAll(r.Decisions)
 	case r.Verdict == "block" && len(r.Findings) > 0:
-		return []string{"Block: " + clip(r.Findings[0])}
+		return []string{"Block: " + b.clean(r.Findings[0])}
 	case r.Verdict == "block":
 		return []string{"Block"}
 	default:
@@ -52,13 +52,16 @@ func decisions(r *contract.CheckpointReply) []string {
 	}
 }
 
+// clean redacts a text before it is cut: a part of a secret could not be found any more.
+func (b *Briefing) clean(text string) string { return clip(b.Redactor.String(text)) }
+
 // maxListed bounds the entries of a list that are journaled.
 const maxListed = 50
 
-func clipAll(texts []string) []string {
+func (b *Briefing) cleanAll(texts []string) []string {
 	all := []string{}
 	for _, t := range texts[:min(len(texts), maxListed)] {
-		all = append(all, clip(t))
+		all = append(all, b.clean(t))
 	}
 	return all
 }
@@ -66,11 +69,13 @@ func clipAll(texts []string) []string {
 // ReportName is the report of a checkpoint, from the folder of the board's runs.
 func ReportName(id string) string { return path.Join("artifacts", id+"-report.md") }
 
-// ReportPath is the same, from the board's folder.
+// ReportPath is the same, from the work directory.
 func (b *Briefing) ReportPath(id string) string { return path.Join(b.Folder(), ReportName(id)) }
 
-// Folder is the folder of the board's runs, from the board's folder.
-func (b *Briefing) Folder() string { return path.Join(".kanban-run", "runs", b.Dir.BoardFile()) }
+// Folder is the folder of the board's runs, from the work directory.
+func (b *Briefing) Folder() string {
+	return path.Join(path.Dir(b.Place.KanbanFile()), ".kanban-run", "runs", b.Dir.BoardFile())
+}
 
 // readReport reads the report of a checkpoint that was held.
 func (b *Briefing) readReport(h flow.Held) ([]byte, error) {

@@ -251,7 +251,7 @@ func (e AttemptStopped) apply(s *State) error {
 	}
 	s.Step.endHung(cut.Hung)
 	s.Step.Left = e.Left
-	if e.Call.IsSupervision() && s.Supervisor != nil && s.Supervisor.Memory == InProcess {
+	if v := s.Supervisor; e.Call.IsSupervision() && v != nil && (v.Memory == InProcess || v.mustRecover()) {
 		s.Supervisor = s.Supervisor.clone()
 		s.forgetSupervisor()
 	}
@@ -372,6 +372,10 @@ func (e StepAbandoned) apply(s *State) error {
 	if s.Step == nil || s.Step.Number != e.Step {
 		return refuse(e, "step %d is not open", e.Step)
 	}
+	if c, v := s.Step.Checkpoint, s.Supervisor.clone(); c != nil && v != nil && !v.Off {
+		v.Due = append([]Checkpoint{*c}, v.Due...)
+		s.Supervisor = v
+	}
 	s.Step = nil
 	return nil
 }
@@ -394,6 +398,10 @@ func (e RunFinished) apply(s *State) error {
 func (e Acknowledged) apply(s *State) error {
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
+	if e.Choice == Accept && s.Supervisor != nil { // as it stands: no checkpoint is to come
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.Due, s.Supervisor.Since = nil, nil
+	}
 	switch {
 	case s.Supervisor.Waits() == "":
 	case e.Look:

@@ -50,6 +50,7 @@ const (
 type Checkpoint struct {
 	ID    string   `json:"id"`
 	Scope []string `json:"scope"`           // tasks
+	After string   `json:"after,omitempty"` // the task behind which it came
 	Again string   `json:"again,omitempty"` // the checkpoint that has blocked, and whose scope it looks at once more
 }
 
@@ -132,11 +133,15 @@ func (s *State) superviseBy(plan *Supervision, memory Memory) {
 		v.Thread, v.Ready = nil, false
 	}
 	v.Plan, v.Memory, v.Deaths, v.Errors, v.Gone = *plan, memory, 0, 0, false
+	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(c Checkpoint) bool { return !v.names(c.ID) })
 	s.Supervisor = v
-	if memory == InProcess {
+	if memory == InProcess || v.mustRecover() {
 		s.forgetSupervisor()
 	}
 }
+
+// mustRecover says whether it remembers nothing, and could.
+func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memory != InReports }
 
 // Again is the start of another run like the last one.
 func (s *State) Again() RunStarted {
@@ -178,7 +183,7 @@ func (v *Supervisor) finishTask(task string) {
 		if len(scope) == 0 {
 			scope = since
 		}
-		v.Due = append(v.Due, Checkpoint{ID: at.ID, Scope: scope})
+		v.Due = append(v.Due, Checkpoint{ID: at.ID, Scope: scope, After: task})
 		for _, t := range scope {
 			seen[path.Clean(t)] = true
 		}
@@ -203,15 +208,18 @@ func (v *Supervisor) Unheld() (ids []string) {
 	return ids
 }
 
-// knows says whether a checkpoint was held or is due.
+// knows says whether a checkpoint was held or is due. One after which the work was revised is to be held once more.
 func (v *Supervisor) knows(id string) bool {
-	return slices.ContainsFunc(v.Held, func(h Held) bool { return h.ID == id }) ||
+	settled := func(h Held) bool {
+		return h.ID == id && (v.Plan.OnBlock != BlockRevise || h.Verdict != "block" && h.Verdict != NoVerdict)
+	}
+	return slices.ContainsFunc(v.Held, settled) ||
 		slices.ContainsFunc(v.Due, func(c Checkpoint) bool { return c.ID == id })
 }
 
 // next is a checkpoint about all that was finished since the last.
 func (v *Supervisor) next() Checkpoint {
-	return Checkpoint{ID: checkpointID(v.number()), Scope: v.Since}
+	return Checkpoint{ID: checkpointID(v.number()), Scope: v.Since, After: v.Since[len(v.Since)-1]}
 }
 
 // number is the next number that no declared checkpoint has.
@@ -224,6 +232,16 @@ func (v *Supervisor) number() int {
 	}
 }
 
+// names says whether the plan has a checkpoint, or the runner has named it.
+func (v *Supervisor) names(id string) bool {
+	for n := 1; n <= v.Named; n++ {
+		if id == checkpointID(n) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.Plan.At, func(at CheckpointAt) bool { return at.ID == id })
+}
+
 func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
 
 // supervise is the supervisor's next step on board b; false: none is due. Behind the last task a checkpoint
@@ -234,7 +252,7 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 		return Spawn{}, false
 	}
 	e := Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: CheckpointCall, Role: v.Plan.Role, Attempt: 1}}
-	absent := !v.Ready && v.Memory != InReports
+	absent := v.mustRecover()
 	switch {
 	case len(v.Due) > 0:
 		e.Checkpoint = &v.Due[0]
@@ -287,8 +305,8 @@ func (s *State) block(c Checkpoint, text string) {
 	case BlockOverride:
 		v.passOver(c.ID)
 	case BlockRevise:
-		if step != nil && len(c.Scope) > 0 {
-			step.Task, step.TaskStatus = c.Scope[len(c.Scope)-1], ""
+		if step != nil && c.After != "" {
+			step.Task, step.TaskStatus = c.After, ""
 			step.callManager()
 			step.Anomaly = &Anomaly{Type: "checkpoint_block", Check: c.ID, Severity: "critical", Details: text, Advice: "replan"}
 			s.Step = step
@@ -311,14 +329,21 @@ func (v *Supervisor) passOver(id string) {
 
 // settle takes the block off. Where a task is done again, the next checkpoint looks at the whole scope once more.
 func (v *Supervisor) settle(c Choice) {
-	if c == Retry {
-		for _, task := range v.Block.Scope {
+	b := v.Block
+	v.Block = nil
+	switch c {
+	case Retry:
+		for _, task := range b.Scope {
 			if !slices.Contains(v.Since, task) {
 				v.Since = append(v.Since, task)
 			}
 		}
+	case Accept:
+	default:
+		if b.ID != "" {
+			v.passOver(b.ID)
+		}
 	}
-	v.Block = nil
 }
 
 // passed are the checkpoints that the run went on in spite of, in words; "" for none.

@@ -111,7 +111,7 @@ func TestSupervisorsLife(t *testing.T) {
 	s.finish("t2", "ok")
 	e := s.begin()
 	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 5, Call: flow.CheckpointCall, Task: "CHECKPOINT-001", Role: "Supervisor", Attempt: 1}, From: "s1",
-		Checkpoint: &flow.Checkpoint{ID: "CHECKPOINT-001", Scope: []string{"t1", "t2"}}}
+		Checkpoint: &flow.Checkpoint{ID: "CHECKPOINT-001", Scope: []string{"t1", "t2"}, After: "t2"}}
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("the checkpoint: -want +got\n%s", diff)
 	}
@@ -187,30 +187,87 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// TestEditedBlock: a board that was edited since a checkpoint stopped it is looked at anew; one that the runner itself has ended is not.
-func TestEditedBlock(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockAbort}).finish("t1", "ok").hold("block").apply(
-		flow.BoardEnded{Task: "CHECKPOINT-001", BoardSHA: "e"}, flow.RunFinished{Outcome: flow.NeedsPerson})
-	reopen := func(sha string) (kinds []string) {
-		err := flow.Reopen(&s.State, sha, func() (flow.Board, error) { return s.board, nil }, func(e flow.Event) error {
-			kinds = append(kinds, e.Kind())
-			return s.Apply(e)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return kinds
+// reopen is a new run on a board with these bytes; it returns the kinds of what it records.
+func (s *supervised) reopen(sha string) (kinds []string) {
+	s.t.Helper()
+	err := flow.Reopen(&s.State, sha, func() (flow.Board, error) { return s.board, nil }, func(e flow.Event) error {
+		kinds = append(kinds, e.Kind())
+		return s.Apply(e)
+	})
+	if err != nil {
+		s.t.Fatal(err)
 	}
+	return kinds
+}
+
+// TestEditedBlock: a board that was edited since a checkpoint stopped it is looked at anew, at once; one that the runner itself has ended is
+// not. Where a person takes the end off, the work goes on first.
+func TestEditedBlock(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).finish("t1", "ok").hold("block")
+	if kinds := s.reopen("a"); kinds != nil || s.Supervisor.Waits() == "" {
+		t.Errorf("%v, want it to wait still", kinds)
+	}
+	if diff := cmp.Diff([]string{"CHECKPOINT_REOPENED"}, s.reopen("f")); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if e := s.begin(); e.Task != "CHECKPOINT-002" || s.Step.Checkpoint.Scope[0] != "t1" || s.Step.Checkpoint.Again != "CHECKPOINT-001" {
+		t.Errorf("%+v is next, want another look at t1", e)
+	}
+
+	s = newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockAbort}).finish("t1", "ok").hold("block").apply(
+		flow.BoardEnded{Task: "CHECKPOINT-001", BoardSHA: "e"}, flow.RunFinished{Outcome: flow.NeedsPerson})
 	for _, sha := range []string{"a", "e"} {
-		if kinds := reopen(sha); kinds != nil || s.Supervisor.Waits() == "" {
+		if kinds := s.reopen(sha); kinds != nil || s.Supervisor.Waits() == "" {
 			t.Errorf("board %s: %v, want it to wait still", sha, kinds)
 		}
 	}
-	if diff := cmp.Diff([]string{"CHECKPOINT_REOPENED"}, reopen("f")); diff != "" {
+	s.reopen("f")
+	s.works("t1")
+	if e := s.finish("t1", "ok").begin(); e.Task != "CHECKPOINT-002" {
+		t.Errorf("%+v is next, want a look at the work that was done again", e)
+	}
+}
+
+// TestRevision: the Manager is called about the task behind which the checkpoint came, also by the next run, and a declared checkpoint looks again.
+func TestRevision(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockRevise, At: []flow.CheckpointAt{{ID: "X", After: "t1", Scope: []string{"t3", "t1", "t2"}}}})
+	s.finish("t1", "ok").hold("block", "no tests").apply(flow.RunInterrupted{})
+	s.board = flow.Board{Terminal: true, SHA: "b"} // which a person has edited meanwhile
+	if kinds := s.reopen("b"); len(kinds) != 0 && kinds[0] == "STEP_ABANDONED" {
+		t.Errorf("%v, want the Manager to be told", kinds)
+	}
+	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
+	s.ends(want)
+	ref := want.AttemptRef
+	s.apply(flow.AttemptStarted{AttemptRef: ref, Input: json.RawMessage(`{}`), Before: &flow.Baseline{BoardSHA: "b"}},
+		flow.ReplyAccepted{AttemptRef: ref, Status: "ok", NextTask: ptr("t1")}, flow.StepFinished{Step: 2, Task: "t1", Manager: "ok", NextTask: ptr("t1"), BoardSHA: "c"})
+	s.board = flow.Board{Task: "t1", Role: "Implementor", SHA: "c"}
+	s.works("t1")
+	if e := s.finish("t1", "ok").begin(); e.Task != "X" || s.Steps != 2 {
+		t.Errorf("%+v is next behind %d steps, want X once more behind two", e, s.Steps)
+	}
+}
+
+// TestAccepted: what the Lead accepts ends as it stands: no other checkpoint comes.
+func TestAccepted(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockAbort, At: []flow.CheckpointAt{{ID: "A", After: "t1"}, {ID: "B", After: "t1"}}}).finish("t1", "ok").hold("block")
+	s.board = flow.Board{Terminal: true, SHA: "e"}
+	s.apply(flow.Acknowledged{Choice: flow.Accept, BoardSHA: "e", Text: "accepted by the Lead"})
+	s.ends(flow.Finish{Outcome: flow.Complete, Text: "accepted by the Lead"})
+}
+
+// TestAnotherSupervisor: an open checkpoint is held by the one that the board names now, once it has got ready.
+func TestAnotherSupervisor(t *testing.T) {
+	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	s.begin()
+	plan := s.Supervisor.Plan
+	plan.Role = "Boss"
+	s.apply(flow.RunStarted{Supervision: &plan, Memory: flow.InSession})
+	if diff := cmp.Diff([]string{"ATTEMPT_STOPPED", "STEP_ABANDONED"}, s.reopen("a")); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if e := s.begin(); e.Task != "CHECKPOINT-002" || s.Step.Checkpoint.Scope[0] != "t1" {
-		t.Errorf("%+v is next, want another look at t1", e)
+	if e := s.begin(); e.Call != flow.ReadyCall || e.Role != "Boss" || s.Step.Checkpoint.ID != "CHECKPOINT-001" {
+		t.Errorf("%+v is next, want Boss to get ready for the open checkpoint", e)
 	}
 }
 

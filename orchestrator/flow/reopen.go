@@ -21,7 +21,7 @@ func Reopen(s *State, sha string, view func() (Board, error), record func(Event)
 		return err
 	}
 	if v := s.Supervisor; v.Waits() != "" && v.Block.BoardSHA != "" && v.Block.BoardSHA != sha && v.Block.Ended != sha {
-		if err := record(CheckpointReopened{Task: v.subject()}); err != nil {
+		if err := record(CheckpointReopened{Task: v.subject(), Later: v.Block.Ended != "" && v.Plan.Every > 0}); err != nil {
 			return err
 		}
 	}
@@ -83,17 +83,26 @@ func (s *State) staleness(b Board) string {
 	switch {
 	case step == nil || step.Before != nil:
 		return ""
-	case step.Call.IsSupervision():
-		if s.Supervisor == nil || s.Supervisor.Off {
-			return "the board has no supervisor any more"
-		}
-		return ""
+	case step.Call.IsSupervision() || step.Checkpoint != nil:
+		return s.Supervisor.staleness(step)
 	case b.Terminal:
 		return "the board was completed by hand"
 	case b.Task != step.Task:
 		return "the board now names " + b.Task
 	case step.Call != ManagerCall && b.Role != step.Role:
 		return step.Task + " is now a task for " + b.Role
+	default:
+		return ""
+	}
+}
+
+// staleness says why a step of the supervisor's is no longer true; "": it is.
+func (v *Supervisor) staleness(step *Step) string {
+	switch {
+	case v == nil || v.Off:
+		return "the board has no supervisor any more"
+	case step.Call.IsSupervision() && step.Role != v.Plan.Role:
+		return "the supervisor is " + v.Plan.Role + " now"
 	default:
 		return ""
 	}

@@ -82,7 +82,8 @@ type SupervisorDismissed struct {
 
 // CheckpointReopened says that a board that waited because of a checkpoint was edited since: it is looked at anew.
 type CheckpointReopened struct {
-	Task string `json:"task"` // that checkpoint, or the supervisor's role
+	Task  string `json:"task"`            // that checkpoint, or the supervisor's role
+	Later bool   `json:"later,omitempty"` // behind the work that goes on, and not before it
 }
 
 // BoardEnded is the intent to write onto the board that a checkpoint has ended it.
@@ -270,6 +271,11 @@ func (e CheckpointReopened) apply(s *State) error {
 	if s.Supervisor == nil || s.Supervisor.Block == nil {
 		return refuse(e, "no checkpoint stops the board")
 	}
+	if e.Later {
+		s.Supervisor = s.Supervisor.clone()
+		s.Supervisor.settle(Retry)
+		return nil
+	}
 	s.lookAnew()
 	return nil
 }
@@ -282,7 +288,7 @@ func (s *State) lookAnew() {
 	v.Block = nil
 	if len(c.Scope) > 0 {
 		v.Named = v.number()
-		v.Due = append([]Checkpoint{{ID: checkpointID(v.Named), Scope: c.Scope, Again: c.ID}}, v.Due...)
+		v.Due = append([]Checkpoint{{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}}, v.Due...)
 	}
 }
 

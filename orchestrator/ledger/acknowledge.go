@@ -29,6 +29,7 @@ type Question struct {
 	Diff string // what changed, or what the decision changes, as a unified diff; "" when nothing does
 
 	GoesOn bool   // the next run works on without an acknowledgement
+	Look   bool   // a checkpoint stops the board, and can look anew
 	Open   bool   // the Lead has to choose, and has not: nothing was written
 	Task   string // that Retry makes current again, as the board spells it; "" if none can be told
 	Undone string // the tasks that Accept leaves undone, in words; "" if the journal does not say
@@ -124,7 +125,7 @@ type arbitration struct {
 // read replays the journal. A question does not open it, which would set an unfinished record aside.
 func (a *arbitration) read() (err error) {
 	note := func(e flow.Entry) {
-		if finished, ok := e.Event.(flow.StepFinished); ok {
+		if finished, ok := e.Event.(flow.StepFinished); ok && finished.Checkpoint == "" {
 			a.status[finished.Task] = finished.Status
 		}
 	}
@@ -150,13 +151,16 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 		return a.settle(e, text)
 	case a.answer.Choice == flow.Retry && a.history.State.Supervisor.Waits() != "" && a.history.Standstill() == "":
 		e.Text, e.Look = "it is to be looked at anew, says the Lead", true
+	case a.answer.Choice == flow.Accept && a.history.State.Supervisor.Waits() != "":
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no end to accept: %s", a.board, text),
+			Fix: "kanban-run ack " + a.path + " goes on in spite of it, kanban-run ack " + a.path + " retry has it looked at anew"}
 	case a.answer.Choice == flow.Retry:
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no task to make current again: %s", a.board, text),
 			Fix: "kanban-run ack " + a.path}
 	case a.history.Custody.Locked != "" || a.history.Contradiction() != "":
 		return a.reconcile(e, text)
 	}
-	q := Question{Text: text, Diff: a.boardDiff(), GoesOn: a.history.Standstill() == "" && a.history.State.GoesOn()}
+	q := Question{Text: text, Look: a.history.State.Supervisor.Waits() != "", Diff: a.boardDiff(), GoesOn: a.history.Standstill() == "" && a.history.State.GoesOn()}
 	if a.answer.Ask {
 		return q, nil
 	}

@@ -46,19 +46,22 @@ func MarkdownFiles(dir string) (names []string) {
 	return names
 }
 
-// HasNeighbours says whether another board in the same folder has a run at work.
-func (d Dir) HasNeighbours() bool {
-	entries, err := os.ReadDir(filepath.Dir(d.Path))
+// Others are the folders of the runs of other boards in a folder of runs.
+func Others(folder string, own Dir) (all []Dir) {
+	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return false
+		return nil
 	}
 	for _, e := range entries {
-		if !e.IsDir() || e.Name() == filepath.Base(d.Path) {
-			continue
-		}
-		if held, err := durable.IsHeld((Dir{filepath.Join(filepath.Dir(d.Path), e.Name())}).Lock()); err == nil && held {
-			return true
+		if d := (Dir{filepath.Join(folder, e.Name())}); e.IsDir() && d != own {
+			all = append(all, d)
 		}
 	}
-	return false
+	return all
+}
+
+// IsOwned says whether a run is at work in the folder.
+func (d Dir) IsOwned() bool {
+	held, err := durable.IsHeld(d.Lock())
+	return err == nil && held
 }

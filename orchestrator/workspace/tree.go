@@ -18,6 +18,8 @@ type Tree struct {
 	files map[string]string // what is known of a file, by its path from the work directory
 	own   map[string][]byte // of wisdom/ and artifacts/, by the path from the folder of the board's runs
 	cut   bool              // there are more than [mostFiles]
+
+	runs map[string]string // what is known of the journals of other boards' runs, and whether one is at work
 }
 
 // mostFiles bounds the files that are looked at: a look at so many takes about a second.
@@ -26,13 +28,16 @@ const mostFiles = 200_000
 // Tree looks at all files of the work directory but those of git, of runs and of this program's own output, and at
 // what the supervisor of the board may only add to.
 func (w *Workspace) Tree() Tree {
-	t := Tree{files: map[string]string{}, own: map[string][]byte{}}
+	t := Tree{files: map[string]string{}, own: map[string][]byte{}, runs: map[string]string{}}
 	dir, outputs := w.Place.Dir(), ownOutputs()
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil // what cannot be read, the supervisor cannot either, or it is gone
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run"):
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case d.IsDir() && d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run":
+			t.noteRuns(p, w.Dir())
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
@@ -118,5 +123,21 @@ func (t Tree) Written(before Tree, name string) string {
 	return string(t.own[name])
 }
 
-// HasNeighbours says whether runs of other boards beside this one are at work: they may change the tree.
-func (w *Workspace) HasNeighbours() bool { return w.Dir().HasNeighbours() }
+// noteRuns notes what the runs in a folder do, but for a board's own.
+func (t Tree) noteRuns(folder string, own rundir.Dir) {
+	for _, run := range rundir.Others(folder, own) {
+		info, err := os.Lstat(run.Journal())
+		t.runs[run.Path] = fmt.Sprint(known(info, err), run.IsOwned())
+	}
+}
+
+// HasNeighbours says whether a run of another board was at work in this folder, or has been since an earlier look:
+// it may have changed files.
+func (t Tree) HasNeighbours(before Tree) bool {
+	for path, now := range t.runs {
+		if now != before.runs[path] || strings.HasSuffix(now, "true") {
+			return true
+		}
+	}
+	return false
+}

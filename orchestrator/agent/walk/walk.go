@@ -54,6 +54,7 @@ type input struct {
 	Tasks      []string `json:"tasks"`
 	Anomalies  []struct {
 		Content struct {
+			Anomaly string `json:"anomaly_type"`
 			Details string `json:"details"`
 		} `json:"content"`
 	} `json:"anomalies"` // for which the task is not done
@@ -101,13 +102,17 @@ func decide(in input, status string) (reply, error) {
 	if out.Tasks == nil {
 		out.Tasks = []string{}
 	}
+	if len(in.Anomalies) > 0 {
+		found := in.Anomalies[0].Content
+		out.Status, out.Message = "blocked", fmt.Sprintf("%s is not done, and its plan does not hold: %s", in.DoneTask, found.Details)
+		if found.Anomaly == "checkpoint_block" {
+			out.Message = "walk cannot plan anew, and " + found.Details
+		}
+		return out, nil
+	}
 	if status == "" {
 		out.Status = "blocked"
 		out.Message = in.DoneTask + " is a task for the Manager itself, and walk only goes down the list: give the Manager an agent with a model, or the task another role"
-		return out, nil
-	}
-	if len(in.Anomalies) > 0 {
-		out.Status, out.Message = "blocked", fmt.Sprintf("%s is not done, and its plan does not hold: %s", in.DoneTask, in.Anomalies[0].Content.Details)
 		return out, nil
 	}
 	if status != "ok" {
