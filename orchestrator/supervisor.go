@@ -49,7 +49,9 @@ func (r *run) supervision() (*flow.Supervision, flow.Memory, error) {
 	for i, at := range s.At {
 		s.At[i].After, s.At[i].Scope = r.Workspace.Seen(at.After), nil
 		for _, task := range at.Scope {
-			s.At[i].Scope = append(s.At[i].Scope, r.Workspace.Seen(task))
+			if seen := r.Workspace.Seen(task); !slices.Contains(s.At[i].Scope, seen) {
+				s.At[i].Scope = append(s.At[i].Scope, seen)
+			}
 		}
 	}
 	return &s, p.Memory(), nil
@@ -193,7 +195,7 @@ func (r *run) recordCheckpoint(e ending) error {
 	if reply.Failed() {
 		failed := flow.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: clip(r.Redactor.String(reply.Message)), Errors: v.Errors + 1, Then: v.Plan.OnBlock,
 			Left: r.boardLeft(), Millis: e.millis, Session: e.out.Session, Spent: e.spent}
-		return r.appendAcceptance(e, failed)
+		return errors.Join(r.appendAcceptance(e, failed), r.saveTold(e))
 	}
 	if reply.ID != c.ID && (reply.ID != "" || !r.readsText(e.Spawn) && v.Memory == flow.InProcess) { // a late line is no answer
 		return r.recordRejection(e, contract.Failure{Reason: fmt.Sprintf("task_id is %q, want %s", reply.ID, c.ID)}, false)

@@ -196,7 +196,11 @@ func stateLines(h *flow.History) []string {
 	lines = append(lines, fmt.Sprintf("steps finished: %d", s.Finished), "used by this run: "+used(now), "by all runs: "+used(ever))
 	if v := s.Supervisor; v != nil && len(v.Held) > 0 {
 		h := v.Held[len(v.Held)-1]
-		lines = append(lines, fmt.Sprintf("supervisor: %s, last verdict %s (score %.2f) at %s", v.Plan.Role, h.Verdict, h.Score, h.ID))
+		last := fmt.Sprintf("%s (score %.2f)", h.Verdict, h.Score)
+		if h.Verdict == flow.NoVerdict {
+			last = "no verdict"
+		}
+		lines = append(lines, fmt.Sprintf("supervisor: %s, last %s: %s", v.Plan.Role, h.ID, last))
 	}
 	if step := s.Step; step != nil {
 		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
