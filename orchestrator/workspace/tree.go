@@ -15,7 +15,7 @@ import (
 
 // Tree is what the files of a work directory were at one time: what a supervisor changes is told from it.
 type Tree struct {
-	files map[string]string // what is known of a file, by its path from the work directory
+	files map[string]string // what is known of a file or folder, by its path from the work directory
 	own   map[string][]byte // of wisdom/ and artifacts/, by the path from the folder of the board's runs
 	cut   bool              // there are more than [mostFiles]
 
@@ -39,7 +39,7 @@ func (w *Workspace) Tree() Tree {
 		case d.IsDir() && d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run":
 			t.noteRuns(p, w.Dir())
 			return fs.SkipDir
-		case d.IsDir():
+		case p == dir:
 			return nil
 		case len(t.files) >= mostFiles:
 			t.cut = true
@@ -72,9 +72,13 @@ func ownOutputs() (files []os.FileInfo) {
 	return files
 }
 
+// known is what is known of a file. What a folder holds is told by its entries.
 func known(info os.FileInfo, err error) string {
-	if err != nil {
+	switch {
+	case err != nil:
 		return "gone"
+	case info.IsDir():
+		return info.Mode().String()
 	}
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }
