@@ -80,7 +80,10 @@ func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
 		c.intent.Plan = plan
 	}
 	if e.Call == flow.ManagerCall && step.Before == nil {
-		c.intent.Before = &flow.Baseline{BoardSHA: b.SHA, Current: r.Workspace.Seen(b.Current.Path)}
+		c.intent.Before = &flow.Baseline{BoardSHA: b.SHA}
+		if !b.Current.Null && b.Current.Set { // else the board is over
+			c.intent.Before.Current = r.Workspace.Seen(b.Current.Path)
+		}
 	}
 	if err := r.setInput(c, b); err != nil {
 		return nil, err

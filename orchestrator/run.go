@@ -248,13 +248,16 @@ func (r *run) start() error {
 	if err != nil {
 		return err
 	}
-	supervision, memory, err := r.supervision()
+	supervision, looker, err := r.supervision()
 	if err != nil {
 		return err
 	}
-	err = r.ledger.Append(flow.RunStarted{Board: r.Board, Workdir: r.Dir(), Version: r.Version, Limits: r.Limits,
-		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict, Supervision: supervision, Memory: memory})
-	if err != nil {
+	begun := flow.RunStarted{Board: r.Board, Workdir: r.Dir(), Version: r.Version, Limits: r.Limits,
+		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict, Supervision: supervision}
+	if looker != nil {
+		begun.Memory, begun.Adapter = looker.Memory(), looker.Adapter.Name()
+	}
+	if err := r.ledger.Append(begun); err != nil {
 		return err
 	}
 	if err := r.closeTalk(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/roster"
 )
 
 // briefed has the briefing of the supervisor learn of each event that is committed.
@@ -33,13 +34,13 @@ func (o briefed) Entry(board string, e flow.Entry) {
 
 // supervision is how the supervisor looks in, with the paths of tasks as agents see them, and how it remembers;
 // nil: there is none.
-func (r *run) supervision() (*flow.Supervision, flow.Memory, error) {
+func (r *run) supervision() (*flow.Supervision, *roster.Player, error) {
 	if r.Supervision == nil {
-		return nil, "", nil
+		return nil, nil, nil
 	}
 	p, err := r.Looker(r.Supervision.Role)
 	if err != nil {
-		return nil, "", &failure.Invalid{Err: err}
+		return nil, nil, &failure.Invalid{Err: err}
 	}
 	if p.Memory() == flow.InProcess {
 		r.resident = attempt.NewResident(p.Assignment.Grace)
@@ -54,7 +55,7 @@ func (r *run) supervision() (*flow.Supervision, flow.Memory, error) {
 			}
 		}
 	}
-	return &s, p.Memory(), nil
+	return &s, p, nil
 }
 
 // noteLoss journals that the supervisor's program has died since its last call.
@@ -314,7 +315,7 @@ func names(files []string) string {
 // giveUpCheckpoint journals that the supervisor came to no verdict.
 func (r *run) giveUpCheckpoint(reason string) error {
 	v := r.ledger.State().Supervisor
-	missed := flow.CheckpointMissed{Task: v.Plan.Role, Reason: reason, Then: v.Plan.OnBlock}
+	missed := flow.CheckpointMissed{Task: v.Plan.Role, Reason: reason, Then: v.Plan.OnBlock, BoardSHA: r.Workspace.SHA()}
 	if step := r.ledger.State().Step; step != nil {
 		missed.Step, missed.Task = step.Number, step.Task
 	}
@@ -332,7 +333,7 @@ func (r *run) endBoard(b *board.Board) error {
 	if task == "" {
 		task = v.Plan.Role
 	}
-	if err := r.ledger.Record(flow.BoardEnded{Task: task, Before: b.SHA, BoardSHA: board.SHA(data)}); err != nil {
+	if err := r.ledger.Record(flow.BoardEnded{Task: task, Before: b.SHA, BoardSHA: board.SHA(data), Current: b.Current.Path}); err != nil {
 		return err
 	}
 	return r.Workspace.Save(data)

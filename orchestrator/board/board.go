@@ -70,6 +70,9 @@ func (b *Board) Terminal() bool {
 	return isTerminal(b.Phase) || b.Current.Null
 }
 
+// PhaseEnds reports whether phase alone says that the work is over.
+func (b *Board) PhaseEnds() bool { return isTerminal(b.Phase) }
+
 func isTerminal(phase string) bool {
 	return slices.Contains([]string{"complete", "completed", "done"}, fold(phase))
 }

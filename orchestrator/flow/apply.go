@@ -16,7 +16,7 @@ func (e RunStarted) apply(s *State) error {
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
 	s.Limits, s.Strict = e.Limits, e.Strict
-	s.superviseBy(e.Supervision, e.Memory)
+	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
 	if e.Uses != nil {
 		s.Tasks = e.Uses
 	}

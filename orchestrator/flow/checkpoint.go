@@ -58,21 +58,23 @@ type Checkpoint struct {
 type Supervisor struct {
 	Plan    Supervision  `json:"plan"`
 	Memory  Memory       `json:"memory"`
-	Ready   bool         `json:"ready"`            // it has read the baseline, and remembers it
-	Started bool         `json:"started"`          // it was ready before: it is recovered
-	Thread  *Thread      `json:"thread,omitempty"` // its session
-	Mark    string       `json:"mark,omitempty"`   // of the processes of the program that stays
-	Since   []string     `json:"since,omitempty"`  // tasks finished since a checkpoint became due
-	Due     []Checkpoint `json:"due,omitempty"`    // in their order
-	Named   int          `json:"named"`            // the greatest number of a checkpoint that the runner has named
-	Held    []Held       `json:"held,omitempty"`   // the last verdicts; at most [mostHeld]
-	Errors  int          `json:"errors"`           // of its own, over all checkpoints of the run
-	Deaths  int          `json:"deaths"`           // of its program, in a row
-	Gone    bool         `json:"gone"`             // it could not be had: it is started with a checkpoint only
-	Off     bool         `json:"off,omitempty"`    // the board has none any more
-	Passed  []string     `json:"passed,omitempty"` // checkpoints without a good verdict that the run went on in spite of; at most [mostHeld]
-	Block   *Block       `json:"block,omitempty"`  // for which the run waits
-	Used    Used         `json:"used"`             // by its attempts, over all runs
+	Ready   bool         `json:"ready"`             // it has read the baseline, and remembers it
+	Started bool         `json:"started"`           // it was ready before: it is recovered
+	Thread  *Thread      `json:"thread,omitempty"`  // its session
+	Mark    string       `json:"mark,omitempty"`    // of the processes of the program that stays
+	Since   []string     `json:"since,omitempty"`   // tasks finished since a checkpoint became due
+	Due     []Checkpoint `json:"due,omitempty"`     // in their order
+	Named   int          `json:"named"`             // the greatest number of a checkpoint that the runner has named
+	Held    []Held       `json:"held,omitempty"`    // the last verdicts; at most [mostHeld]
+	Errors  int          `json:"errors"`            // of its own, over all checkpoints of the run
+	Deaths  int          `json:"deaths"`            // of its program, in a row
+	Gone    bool         `json:"gone"`              // it could not be had: it is started with a checkpoint only
+	Excused bool         `json:"excused,omitempty"` // the Lead knows that it cannot be had
+	Adapter string       `json:"adapter,omitempty"` // of its last program
+	Off     bool         `json:"off,omitempty"`     // the board has none any more
+	Passed  []string     `json:"passed,omitempty"`  // checkpoints without a good verdict that the run went on in spite of; at most [mostHeld]
+	Block   *Block       `json:"block,omitempty"`   // for which the run waits
+	Used    Used         `json:"used"`              // by its attempts, over all runs
 }
 
 // Held is a checkpoint that came to its end.
@@ -81,7 +83,8 @@ type Held struct {
 	Verdict string  `json:"verdict"` // pass, warn or block; [NoVerdict]
 	Score   float64 `json:"score"`   // from 0 to 1
 	Trend   string  `json:"trend,omitempty"`
-	Report  string  `json:"report,omitempty"` // path of its report, from the board's folder
+	Report  string  `json:"report,omitempty"` // path of its report, from the work directory
+	Void    bool    `json:"void,omitempty"`   // its work is done again
 }
 
 // NoVerdict stands in the place of a verdict that the supervisor has not given.
@@ -96,6 +99,7 @@ type Block struct {
 	BoardSHA string `json:"board_sha256"`           // of the board at the checkpoint
 	Ends     bool   `json:"ends"`                   // the board ends with it
 	Ended    string `json:"ended_sha256,omitempty"` // of the board that says so
+	Current  string `json:"current,omitempty"`      // the task that was current then
 }
 
 // maxDeaths is how often in a row the supervisor's program may die before it is given up.
@@ -111,12 +115,12 @@ func (v *Supervisor) clone() *Supervisor {
 		return nil
 	}
 	c := *v
-	c.Since, c.Due, c.Held, c.Passed = slices.Clip(v.Since), slices.Clip(v.Due), slices.Clip(v.Held), slices.Clip(v.Passed)
+	c.Since, c.Due, c.Held, c.Passed = slices.Clip(v.Since), slices.Clip(v.Due), slices.Clone(v.Held), slices.Clip(v.Passed)
 	return &c
 }
 
 // superviseBy takes over what a run says of its supervisor. A program that stayed with the run before is gone.
-func (s *State) superviseBy(plan *Supervision, memory Memory) {
+func (s *State) superviseBy(plan *Supervision, memory Memory, adapter string) {
 	v := s.Supervisor.clone()
 	switch {
 	case plan == nil && v == nil:
@@ -129,11 +133,19 @@ func (s *State) superviseBy(plan *Supervision, memory Memory) {
 		v = &Supervisor{}
 	}
 	v.Off = false
-	if v.Plan.Role != plan.Role || v.Memory != memory {
+	if v.Plan.Role != plan.Role || v.Memory != memory || v.Adapter != adapter {
 		v.Thread, v.Ready = nil, false
 	}
-	v.Plan, v.Memory, v.Deaths, v.Errors, v.Gone = *plan, memory, 0, 0, false
-	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(c Checkpoint) bool { return !v.names(c.ID) })
+	v.Plan, v.Memory, v.Adapter, v.Deaths, v.Errors, v.Gone = *plan, memory, adapter, 0, 0, v.Excused
+	var due []Checkpoint
+	for _, c := range v.Due {
+		if v.names(c.ID) {
+			due = append(due, c)
+		} else {
+			v.giveBack(c.Scope)
+		}
+	}
+	v.Due = due
 	s.Supervisor = v
 	if memory == InProcess || v.mustRecover() {
 		s.forgetSupervisor()
@@ -147,7 +159,7 @@ func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memor
 func (s *State) Again() RunStarted {
 	e := RunStarted{Limits: s.Limits}
 	if v := s.Supervisor; v != nil && !v.Off {
-		e.Supervision, e.Memory = &v.Plan, v.Memory
+		e.Supervision, e.Memory, e.Adapter = &v.Plan, v.Memory, v.Adapter
 	}
 	return e
 }
@@ -211,7 +223,7 @@ func (v *Supervisor) Unheld() (ids []string) {
 // knows says whether a checkpoint was held or is due. One after which the work was revised is to be held once more.
 func (v *Supervisor) knows(id string) bool {
 	settled := func(h Held) bool {
-		return h.ID == id && (v.Plan.OnBlock != BlockRevise || h.Verdict != "block" && h.Verdict != NoVerdict)
+		return h.ID == id && !h.Void && (v.Plan.OnBlock != BlockRevise || h.Verdict != "block" && h.Verdict != NoVerdict)
 	}
 	return slices.ContainsFunc(v.Held, settled) ||
 		slices.ContainsFunc(v.Due, func(c Checkpoint) bool { return c.ID == id })
@@ -256,7 +268,7 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 	switch {
 	case len(v.Due) > 0:
 		e.Checkpoint = &v.Due[0]
-	case b.Terminal && v.Plan.Every > 0 && len(v.Since) > 0:
+	case b.Terminal && v.looksAtEnd():
 		c := v.next()
 		e.Checkpoint = &c
 	case absent && !v.Gone && !b.Terminal:
@@ -333,17 +345,31 @@ func (v *Supervisor) settle(c Choice) {
 	v.Block = nil
 	switch c {
 	case Retry:
-		for _, task := range b.Scope {
-			if !slices.Contains(v.Since, task) {
-				v.Since = append(v.Since, task)
-			}
+		v.giveBack(b.Scope)
+		for i := range v.Held {
+			v.Held[i].Void = v.Held[i].Void || v.Held[i].ID == b.ID
 		}
 	case Accept:
 	default:
-		if b.ID != "" {
+		if v.Excused = b.ID == ""; !v.Excused {
 			v.passOver(b.ID)
 		}
 	}
+}
+
+// giveBack has the next checkpoint look at tasks.
+func (v *Supervisor) giveBack(tasks []string) {
+	for _, task := range tasks {
+		if !slices.Contains(v.Since, task) {
+			v.Since = append(v.Since, task)
+		}
+	}
+}
+
+// looksAtEnd says whether a checkpoint behind the last task looks at what is left.
+func (v *Supervisor) looksAtEnd() bool {
+	void := func(h Held) bool { return h.Void }
+	return len(v.Since) > 0 && (v.Plan.Every > 0 || slices.ContainsFunc(v.Held, void) && len(v.Unheld()) > 0)
 }
 
 // passed are the checkpoints that the run went on in spite of, in words; "" for none.
@@ -357,6 +383,15 @@ func (v *Supervisor) passed() string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// Again is the task that is to be done again where the Lead has a board go on that a checkpoint has ended; "" for
+// none.
+func (v *Supervisor) Again() string {
+	if v.Waits() == "" {
+		return ""
+	}
+	return cmp.Or(v.Block.Current, v.Block.After)
 }
 
 // subject is the checkpoint for which the run waits, or the supervisor.

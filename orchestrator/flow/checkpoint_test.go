@@ -256,6 +256,51 @@ func TestAccepted(t *testing.T) {
 	s.ends(flow.Finish{Outcome: flow.Complete, Text: "accepted by the Lead"})
 }
 
+// TestDeclaredAgain: a declared checkpoint that ended the board is held again when its task is done again, whichever way the Lead asks for that.
+func TestDeclaredAgain(t *testing.T) {
+	for name, again := range map[string]func(*supervised){
+		"ack retry": func(s *supervised) { s.apply(flow.Acknowledged{Choice: flow.Retry}) },
+		"an edit":   func(s *supervised) { s.reopen("f") },
+	} {
+		s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockAbort, At: []flow.CheckpointAt{{ID: "FIN", After: "t2", Scope: []string{"t1"}}}})
+		s.finish("t1", "ok").finish("t2", "ok").hold("block").apply(flow.BoardEnded{Task: "FIN", BoardSHA: "e", Current: "t3"})
+		if task := s.Supervisor.Again(); task != "t3" {
+			t.Errorf("%s: %q is to be done again, want what was current", name, task)
+		}
+		again(s)
+		s.works("t1")
+		if e := s.finish("t2", "ok").begin(); e.Task != "FIN" {
+			t.Errorf("%s: %+v is next, want FIN once more", name, e)
+		}
+	}
+}
+
+// TestExcused: a supervisor that cannot be had does not stop the next run, once the Lead has said so.
+func TestExcused(t *testing.T) {
+	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson})
+	e := s.begin()
+	s.apply(flow.AttemptStopped{AttemptRef: e.AttemptRef}, flow.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login", BoardSHA: "a"}, flow.Acknowledged{})
+	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InSession}).works("t1")
+	s.finish("t1", "ok").ready("s1")
+	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InSession, Adapter: "codex"})
+	if s.Supervisor.Ready || s.Supervisor.Gone {
+		t.Errorf("ready %t, gone %t: another program has another session, and is to be had", s.Supervisor.Ready, s.Supervisor.Gone)
+	}
+}
+
+// TestSessionWithoutVerdict: what a session has not come to, another look does not ask of the same session.
+func TestSessionWithoutVerdict(t *testing.T) {
+	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	for range 4 {
+		e := s.begin()
+		s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "the session is too long"})
+	}
+	s.apply(flow.CheckpointMissed{Step: 3, Task: "CHECKPOINT-001", Reason: "no valid reply"}, flow.Acknowledged{Choice: flow.Retry, Look: true})
+	if e := s.begin(); e.Call != flow.ReadyCall || e.From != "" {
+		t.Errorf("%+v is next, want it to begin a new session", e)
+	}
+}
+
 // TestAnotherSupervisor: an open checkpoint is held by the one that the board names now, once it has got ready.
 func TestAnotherSupervisor(t *testing.T) {
 	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")

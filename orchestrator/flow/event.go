@@ -53,6 +53,7 @@ type RunStarted struct {
 
 	Supervision *Supervision `json:"supervision,omitempty" text:"free"` // nil: no supervisor looks in
 	Memory      Memory       `json:"supervisor_memory,omitempty"`
+	Adapter     string       `json:"supervisor_adapter,omitempty"`
 
 	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used before limits asked for it; before form 4 only
 }

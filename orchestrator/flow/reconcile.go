@@ -10,6 +10,7 @@ type Fields struct {
 	Tasks    []string
 	Ended    string // the status with which the runner said that the Manager ended the board; "" if it does not
 	Taken    bool   // the field ended has a value of the author's
+	Over     bool   // its phase says that it is over, also with a current task
 }
 
 // Verdict is what is to be done about a Manager's reply.
@@ -28,10 +29,13 @@ type Verdict struct {
 // decides.
 func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
+	revised := before.Current == "" // a checkpoint behind the last task has called the Manager
 	switch {
-	case after.Terminal && next != "":
+	case after.Over && next != "", after.Terminal && next != "" && !revised:
 		v.Disagreement = "the board is complete, the reply says next_task: " + next
 		return v
+	case revised && after.Current == "":
+		v.WriteCurrent = next != "" || !after.Terminal
 	case !after.Terminal && after.Current == "":
 		v.Disagreement = "the board names no current task and is not complete, the reply says next_task: " + orNull(next)
 		return v

@@ -1,6 +1,9 @@
 package flow
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // CheckpointHeld is the outcome of a checkpoint at which the supervisor came to a verdict. Data is seed 001's
 // state update, "Step 7: Publish State".
@@ -36,7 +39,8 @@ type CheckpointMissed struct {
 	Task   string `json:"task"` // the checkpoint, or the supervisor's role
 	Reason string `json:"reason" text:"free"`
 
-	Then OnBlock `json:"on_block,omitempty"` // what follows
+	Then     OnBlock `json:"on_block,omitempty"` // what follows
+	BoardSHA string  `json:"board_sha256,omitempty"`
 }
 
 // SupervisorFailed is the outcome of a checkpoint at which the supervisor reported an error of its own: seed 001,
@@ -91,6 +95,7 @@ type BoardEnded struct {
 	Task     string `json:"task"` // the checkpoint, or the supervisor's role
 	Before   string `json:"before_sha256"`
 	BoardSHA string `json:"board_sha256"`
+	Current  string `json:"current,omitempty"` // the task that was current
 }
 
 // Kind is the record's type in the journal.
@@ -105,7 +110,7 @@ func (e BoardEnded) apply(s *State) error {
 	}
 	s.Supervisor = s.Supervisor.clone()
 	block := *s.Supervisor.Block
-	block.Ended, s.Supervisor.Block = e.BoardSHA, &block
+	block.Ended, block.Current, s.Supervisor.Block = e.BoardSHA, cmp.Or(e.Current, block.Current), &block
 	return nil
 }
 
@@ -234,6 +239,9 @@ func (e CheckpointMissed) apply(s *State) error {
 	v, step := s.Supervisor, s.Step
 	v.Deaths = 0
 	if step != nil && step.Checkpoint != nil {
+		if v.Memory == InSession { // the next look begins in a new one, with the reports
+			v.Ready, v.Thread = false, nil
+		}
 		s.missCheckpoint(e.Reason)
 		return nil
 	}
@@ -241,10 +249,7 @@ func (e CheckpointMissed) apply(s *State) error {
 	if v.Plan.OnBlock == BlockOverride {
 		return nil
 	}
-	v.Block = &Block{Text: "the supervisor cannot be had: " + headline(e.Reason), Ends: v.Plan.OnBlock == BlockAbort}
-	if step != nil {
-		v.Block.BoardSHA = step.BoardSHA
-	}
+	v.Block = &Block{Text: "the supervisor cannot be had: " + headline(e.Reason), Ends: v.Plan.OnBlock == BlockAbort, BoardSHA: e.BoardSHA}
 	return nil
 }
 
@@ -298,7 +303,7 @@ func (s *State) acceptReady(e ReplyAccepted) error {
 		return refuse(e, "there is no supervisor")
 	}
 	s.Supervisor = s.Supervisor.clone()
-	s.Supervisor.Ready, s.Supervisor.Started = true, true
+	s.Supervisor.Ready, s.Supervisor.Started, s.Supervisor.Excused = true, true, false
 	s.keepThread(e.Session)
 	if s.Step.Checkpoint == nil {
 		s.Step = nil

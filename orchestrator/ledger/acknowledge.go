@@ -248,6 +248,9 @@ func (a *arbitration) edited(edit board.Edit) ([]byte, error) {
 // Manager ended the board on, or the first that is not ok. Without a journal it is the first that is
 // not marked as done.
 func (a *arbitration) again() string {
+	if task := a.history.State.Supervisor.Again(); task != "" {
+		return a.spelled(task)
+	}
 	task := a.history.State.Last.Task
 	if a.before.EndedWith() == "" && a.history.State.Last.Status == "ok" {
 		task = a.firstNotOK()
@@ -255,6 +258,11 @@ func (a *arbitration) again() string {
 	if task == "" {
 		return a.firstNotDone()
 	}
+	return a.spelled(task)
+}
+
+// spelled is a task as the board spells it.
+func (a *arbitration) spelled(task string) string {
 	if i := a.find(task); i >= 0 {
 		return a.before.TaskPaths()[i]
 	}

@@ -3,8 +3,9 @@ package proc
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -61,9 +62,9 @@ func (p *Process) Family() map[int]Relative {
 	}
 	family := map[int]Relative{}
 	for _, pid := range all.alive() {
-		name, err := readProc(fmt.Sprintf("/proc/%d/comm", pid))
+		program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // its short name may be a part of a secret
 		if s, ok := readStat(pid); ok && err == nil && pid != p.child.pid {
-			family[pid] = Relative{Name: strings.TrimSpace(string(name)), Parent: s.parent}
+			family[pid] = Relative{Name: filepath.Base(program), Parent: s.parent}
 		}
 	}
 	return family

@@ -127,7 +127,7 @@ func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Ve
 }
 
 func (w *Workspace) fields(b *board.Board) flow.Fields {
-	f := flow.Fields{Terminal: b.Terminal(), Tasks: w.Tasks(b).Clean, Ended: b.Ended, Taken: !b.HoldsEnded()}
+	f := flow.Fields{Terminal: b.Terminal(), Tasks: w.Tasks(b).Clean, Ended: b.Ended, Taken: !b.HoldsEnded(), Over: b.PhaseEnds()}
 	if b.Current.Set && !b.Current.Null {
 		f.Current = w.Seen(b.Current.Path)
 	}
