@@ -328,11 +328,7 @@ func (r *run) endBoard(b *board.Board) error {
 	if err != nil {
 		return err
 	}
-	v := r.ledger.State().Supervisor
-	task := v.Block.ID
-	if task == "" {
-		task = v.Plan.Role
-	}
+	task := r.ledger.State().Supervisor.Subject()
 	if err := r.ledger.Record(flow.BoardEnded{Task: task, Before: b.SHA, BoardSHA: board.SHA(data), Current: b.Current.Path}); err != nil {
 		return err
 	}

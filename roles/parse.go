@@ -430,5 +430,5 @@ func foldKey(name string) string {
 // letter.
 func isMisspelling(plain, k string) bool {
 	k = strings.ToLower(strings.ReplaceAll(k, "_", ""))
-	return plain == k || len(k) > 3 && oneEditApart(plain, k)
+	return plain == k || len(k) > 3 && frontmatter.OneEditApart(plain, k)
 }

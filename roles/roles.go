@@ -222,22 +222,9 @@ func (e *UnknownError) Error() string { return fmt.Sprintf("unknown role %q", e.
 func (e *UnknownError) Hint() string {
 	known := "the known roles are " + strings.Join(e.Known, ", ")
 	for _, name := range e.Known {
-		if oneEditApart(key(name), key(e.Name)) {
+		if frontmatter.OneEditApart(key(name), key(e.Name)) {
 			return fmt.Sprintf("did you mean %s? %s", name, known)
 		}
 	}
 	return known + "; add another as .kanban-run/roles/NAME.md"
-}
-
-// oneEditApart reports whether one letter added, removed, changed, or swapped with its neighbour
-// turns a into b.
-func oneEditApart(a, b string) bool {
-	for a != "" && b != "" && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
-	return swapped || len(a) <= 1 && len(b) <= 1
 }

@@ -380,23 +380,6 @@ func TestLoadRefuses(t *testing.T) {
 	})
 }
 
-func TestOneEditApart(t *testing.T) {
-	tests := []struct {
-		a, b string
-		want bool
-	}{
-		{"tools", "tools", true}, {"tool", "tools", true}, {"toolss", "tools", true}, {"tolos", "tools", true},
-		{"toils", "tools", true},
-		{"", "a", true}, {"ab", "", false}, {"abcd", "dcba", false}, {"manager", "manger", true},
-		{"role", "rule", true}, {"name", "mine", false},
-	}
-	for _, tt := range tests {
-		if got := oneEditApart(tt.a, tt.b); got != tt.want {
-			t.Errorf("oneEditApart(%q, %q) = %v, want %v", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 // Any role file is read or refused.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"manager.md", "supervisor.md"} {

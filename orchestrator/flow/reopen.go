@@ -21,7 +21,7 @@ func Reopen(s *State, sha string, view func() (Board, error), record func(Event)
 		return err
 	}
 	if v := s.Supervisor; v.Waits() != "" && v.Block.BoardSHA != "" && v.Block.BoardSHA != sha && v.Block.Ended != sha {
-		if err := record(CheckpointReopened{Task: v.subject(), Later: v.Block.Ended != ""}); err != nil {
+		if err := record(CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {
 			return err
 		}
 	}

@@ -285,18 +285,6 @@ func (e CheckpointReopened) apply(s *State) error {
 	return nil
 }
 
-// lookAnew has a checkpoint look again at the scope of the one that stops the board.
-func (s *State) lookAnew() {
-	s.Supervisor = s.Supervisor.clone()
-	v := s.Supervisor
-	c := v.Block.Checkpoint
-	v.Block = nil
-	if len(c.Scope) > 0 {
-		v.Named = v.number()
-		v.Due = append([]Checkpoint{{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}}, v.Due...)
-	}
-}
-
 // acceptReady takes the word of a supervisor that it is ready.
 func (s *State) acceptReady(e ReplyAccepted) error {
 	if s.Supervisor == nil {

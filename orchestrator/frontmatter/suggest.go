@@ -6,7 +6,7 @@ import "strings"
 // behind the text all.
 func Suggest(word string, words []string, all string) string {
 	for _, w := range words {
-		if oneEditApart(normalize(word), normalize(w)) {
+		if OneEditApart(normalize(word), normalize(w)) {
 			return "did you mean " + w + "?"
 		}
 	}
@@ -17,9 +17,9 @@ func normalize(word string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(word))
 }
 
-// oneEditApart reports whether one letter added, removed, changed, or swapped with its neighbour
+// OneEditApart reports whether one letter added, removed, changed, or swapped with its neighbour
 // turns a into b.
-func oneEditApart(a, b string) bool {
+func OneEditApart(a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}

@@ -1,0 +1,132 @@
+package flow
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// OnBlock is what becomes of a run whose supervisor says block, or says nothing.
+type OnBlock string
+
+// The values of OnBlock.
+const (
+	BlockPerson   OnBlock = "person"   // the run ends, and a person decides
+	BlockRevise   OnBlock = "revise"   // the Manager is told what was found, and plans anew
+	BlockOverride OnBlock = "override" // the run goes on, and says so
+	BlockAbort    OnBlock = "abort"    // the run ends, and so does the board
+)
+
+// Block is a checkpoint that stops the run.
+type Block struct {
+	Checkpoint
+	Text     string `json:"text"`
+	BoardSHA string `json:"board_sha256"`           // of the board at the checkpoint
+	Ends     bool   `json:"ends"`                   // the board ends with it
+	Ended    string `json:"ended_sha256,omitempty"` // of the board that says so
+	Current  string `json:"current,omitempty"`      // the task that was current then
+}
+
+// block does what the plan says of a checkpoint that is not content, and closes its step. The Manager is called in
+// the same step.
+func (s *State) block(c Checkpoint, text string) {
+	v, step := s.Supervisor, s.Step
+	s.Step = nil
+	switch v.Plan.OnBlock {
+	case BlockOverride:
+		v.passOver(c.ID)
+	case BlockRevise:
+		if step != nil && c.After != "" {
+			step.Task, step.TaskStatus = c.After, ""
+			step.callManager()
+			step.Anomaly = &Anomaly{Type: "checkpoint_block", Check: c.ID, Severity: "critical", Details: text, Advice: "replan"}
+			s.Step = step
+			return
+		}
+		v.Block = &Block{Checkpoint: c, Text: text}
+	default:
+		v.Block = &Block{Checkpoint: c, Text: text, Ends: v.Plan.OnBlock == BlockAbort}
+	}
+	if v.Block != nil && step != nil {
+		v.Block.BoardSHA = step.BoardSHA
+	}
+}
+
+// passOver notes a checkpoint that the run goes on in spite of.
+func (v *Supervisor) passOver(id string) {
+	v.Passed = append(slices.Clip(v.Passed), id)
+	v.Passed = v.Passed[max(0, len(v.Passed)-mostHeld):]
+}
+
+// settle takes the block off. Where a task is done again, the next checkpoint looks at the whole scope once more.
+func (v *Supervisor) settle(c Choice) {
+	b := v.Block
+	v.Block = nil
+	switch c {
+	case Retry:
+		v.giveBack(b.Scope)
+		for i := range v.Held {
+			v.Held[i].Void = v.Held[i].Void || v.Held[i].ID == b.ID
+		}
+	case Accept:
+	default:
+		if v.Excused = b.ID == ""; !v.Excused {
+			v.passOver(b.ID)
+		}
+	}
+}
+
+// passed are the checkpoints that the run went on in spite of, in words; "" for none.
+func (v *Supervisor) passed() string {
+	const most = 3
+	if v == nil || v.Off || len(v.Passed) == 0 {
+		return ""
+	}
+	text := strings.Join(v.Passed[:min(len(v.Passed), most)], ", ")
+	if more := len(v.Passed) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Again is the task that is to be done again where the Lead has a board go on that a checkpoint has ended; "" for
+// none.
+func (v *Supervisor) Again() string {
+	if v.Waits() == "" {
+		return ""
+	}
+	return cmp.Or(v.Block.Current, v.Block.After)
+}
+
+// Subject is the checkpoint for which the run waits, or the supervisor.
+func (v *Supervisor) Subject() string { return cmp.Or(v.Block.ID, v.Plan.Role) }
+
+// Waits is why the run waits for a person because of a checkpoint; "" if it does not.
+func (v *Supervisor) Waits() string {
+	if v == nil || v.Block == nil {
+		return ""
+	}
+	return v.Block.Text
+}
+
+// waitForPerson ends a run that a checkpoint stops. A board that is over says so itself.
+func (s *State) waitForPerson(b Board) Effect {
+	v := s.Supervisor
+	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {
+		return EndBoard{Text: v.Block.Text}
+	}
+	return Finish{Outcome: NeedsPerson, Text: v.Block.Text}
+}
+
+// lookAnew has a checkpoint look again at the scope of the one that stops the board.
+func (s *State) lookAnew() {
+	s.Supervisor = s.Supervisor.clone()
+	v := s.Supervisor
+	c := v.Block.Checkpoint
+	v.Block = nil
+	if len(c.Scope) > 0 {
+		v.Named = v.number()
+		v.Due = append([]Checkpoint{{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}}, v.Due...)
+	}
+}
