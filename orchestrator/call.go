@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -100,7 +101,7 @@ func (r *run) playerOf(e flow.Spawn) (*roster.Player, error) {
 }
 
 func (r *run) openStep(e flow.Spawn, b *board.Board) error {
-	r.opened, r.paused = r.Now(), 0
+	r.opened, r.paused, r.said = r.Now(), 0, ""
 	r.accounts = attempt.Accounts{} // no session but the supervisor's outlives its step
 	index, of := r.Workspace.Position(b, e.Task)
 	started := flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()}
@@ -189,7 +190,7 @@ func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 	}
 	var anomalies []contract.AnomalyReport
 	if step := r.ledger.State().Step; step.Anomaly != nil {
-		anomalies = []contract.AnomalyReport{contract.Report(step.Role, *step.Anomaly)}
+		anomalies = []contract.AnomalyReport{contract.Report(cmp.Or(step.Anomaly.Executor, step.Role), *step.Anomaly)}
 	}
 	return contract.ForManager(kanban, e.Task, anomalies, tasks)
 }

@@ -95,7 +95,13 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":    "no event holds a secret",
 		"orchestrator/rundir":    "it writes files of a run",
 	},
+	"orchestrator/worktree": {
+		"orchestrator/plainfile": "an agent may have put anything into the project",
+		"orchestrator/proc":      "git is a process",
+	},
 	"orchestrator/workspace": {
+		"orchestrator/proc":     "git bears the mark of the step",
+		"orchestrator/worktree": "it asks whether the project has changed",
 		"orchestrator/board":    "it reads and writes one",
 		"orchestrator/contract": "agents see its list of tasks, and a Manager's reply may fail by more than its format",
 		"orchestrator/durable":  "a board is put back whole",

@@ -30,6 +30,9 @@
 //	                                            ▲          │  └─────► block ─► a person, the Manager, the end, or on
 //	                                            └──────────┘ its program died, or its session is lost
 //
+// A task whose work goes round in circles is put into quarantine between two steps, or between work and review
+// (SuspectLoop); the Manager is told, and names another (seed 002, "Review Loop").
+//
 // # The states of an attempt
 //
 //	due ── ATTEMPT_STARTED, synced ──► running ──► accepted   REPLY_ACCEPTED, REVIEW_HELD: the next call is due
@@ -50,7 +53,7 @@
 //	orchestrator   ─► inbox                                                what an agent is told meanwhile
 //	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
 //	orchestrator   ─► briefing ─► contract, digest, board, rundir          supervisor.go: the supervisor that looks in
-//	workspace      ─► board, contract          ledger ─► journal, contract, flow
+//	workspace      ─► board, contract, worktree     ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
 //	board, config ─► checkpoint ─► flow, frontmatter       how a supervisor looks in, as it is declared
 //	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable, compact
@@ -64,6 +67,7 @@
 //	preflight  checks all of a run that needs no agent
 //	roster     says which program plays a role
 //	health     judges a running agent by its signs; pure
+//	worktree   tells whether the files of the project have changed
 //	inbox      takes messages of other processes for an agent at work
 //	attempt    is one running agent, from its start to its outcome, or one turn of a program that stays
 //	workspace  is the board and the tasks of one run

@@ -110,6 +110,7 @@ func (r *run) recordWork(e ending) error {
 	}
 	accepted := r.replyAccepted(e)
 	accepted.Left = r.boardLeft()
+	r.said = accepted.Message
 	accepted.Unchecked = r.ledger.State().Step.Plan != nil && e.out.Reply.Status != contract.OK
 	return r.appendAcceptance(e, accepted)
 }
@@ -117,8 +118,12 @@ func (r *run) recordWork(e ending) error {
 // recordVerdict journals a supervisor's verdict on the work: seed 003, "检测完成标记".
 func (r *run) recordVerdict(e ending) error {
 	said := e.out.Reply.Message
-	return r.appendAcceptance(e, flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: review.IsCompleted(said), Feedback: clip(r.Redactor.String(said)),
-		Session: e.out.Session, Left: r.boardLeft(), Millis: e.millis, Spent: e.spent})
+	held := flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: review.IsCompleted(said), Feedback: clip(r.Redactor.String(said)),
+		Session: e.out.Session, Left: r.boardLeft(), Millis: e.millis, Spent: e.spent}
+	if !held.Completed {
+		held.Tree, held.Finding = r.projectHash(), flow.FindingOf(held.Feedback)
+	}
+	return r.appendAcceptance(e, held)
 }
 
 // recordCommand journals what a review command came to. Also one that hangs or prints without end says
@@ -133,6 +138,7 @@ func (r *run) recordCommand(e ending) error {
 		return r.appendAcceptance(e, held)
 	}
 	held.Feedback = clip(r.Redactor.String(review.FormatFailure(e.player.Shown, end, e.out.Stdout, e.out.Stderr)))
+	held.Tree, held.Finding = r.projectHash(), flow.FindingOf(held.Feedback)
 	kept := errors.Join(e.streamErr, r.keepStreams(e.AttemptRef))
 	return errors.Join(r.ledger.Append(held), kept)
 }

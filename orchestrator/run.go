@@ -47,6 +47,7 @@ type run struct {
 	unheard  []flow.MessageSent // by the attempt that an earlier run left open
 	accepted []flow.Call        // whose streams are emptied once their replies are on disk
 	stored   storedTasks        // the list of tasks that was stored last
+	said     string             // by the last task agent
 	opened   time.Time          // when the open step began; zero if in an earlier run
 	paused   time.Duration      // since then, by Ctrl-Z
 
@@ -68,6 +69,8 @@ func (r *run) loop() (flow.Finish, error) {
 		case flow.Spawn:
 			r.warnOfLimits()
 			err = r.spawn(e, b)
+		case flow.SuspectLoop:
+			err = r.suspectLoop(e, b)
 		case flow.WriteBoard:
 			err = r.writeBoard(b)
 		case flow.GiveUpCheckpoint:
@@ -261,6 +264,9 @@ func (r *run) start() error {
 		return err
 	}
 	if err := r.closeTalk(); err != nil {
+		return err
+	}
+	if err := flow.Release(state, b.SHA, b.Terminal(), r.Workspace.TaskSHA, r.ledger.Append); err != nil {
 		return err
 	}
 	if err := flow.Reopen(state, b.SHA, func() (flow.Board, error) { return r.view(b) }, r.ledger.Append); err != nil {

@@ -117,9 +117,12 @@ func (r *run) finishStep(step *flow.Step, sha, warning string) error {
 		r.steps++
 	}
 	e := flow.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus, Manager: step.Reply.Status,
-		Message: step.Reply.Message, NextTask: step.Reply.NextTask, BoardSHA: sha, Warning: warning}
+		Message: step.Reply.Message, NextTask: step.Reply.NextTask, BoardSHA: sha, Warning: warning,
+		Quarantined: r.quarantined()}
 	if step.Checkpoint != nil {
 		e.Checkpoint = step.Checkpoint.ID
+	} else {
+		e.Leaving = r.leaving(step)
 	}
 	if e.Status == "" {
 		e.Status = step.Reply.Status

@@ -125,6 +125,8 @@ func TestValidate(t *testing.T) {
 			[]string{"tasks is not a known key"}},
 		{"manager input", "manager-input", `{kanban_file: b, done_task: a, tasks: [a]}`, nil},
 		{"manager input with anomalies", "manager-input", `{kanban_file: b, done_task: a, anomalies: [{type: anomaly_report, content: {executor_id: I, anomaly_type: idle, severity: critical, details: d, recommendation: replan}}], tasks: [a]}`, nil},
+		{"manager input with a block", "manager-input", `{kanban_file: b, done_task: a, anomalies: [{type: anomaly_report, content: {executor_id: I, anomaly_type: checkpoint_block, severity: critical, details: d, recommendation: replan}}], tasks: [a]}`, nil},
+		{"manager input with a loop", "manager-input", `{kanban_file: b, done_task: a, anomalies: [{type: anomaly_report, content: {executor_id: I, anomaly_type: loop_suspected, severity: critical, details: d, recommendation: replan}}], tasks: [a]}`, nil},
 		{"manager input without tasks", "manager-input", `{kanban_file: b, done_task: a}`,
 			[]string{"tasks is missing"}},
 		{"instruction", "instruction-input", `{instruction: do it}`, nil},

@@ -31,6 +31,9 @@ func (s *State) freshen() {
 	if step == nil {
 		return
 	}
+	if s.Quarantined(step.Task) != nil && step.Unsettled != "" {
+		return // a person decides
+	}
 	if step.Unsettled != "" && step.Work != nil && !step.isStuck() {
 		step.beginWork()
 	}
@@ -58,6 +61,9 @@ func (e StepStarted) apply(s *State) error {
 	s.Step = &Step{Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Path: e.Path, Call: call}
 	if e.Call.IsSupervision() {
 		return s.openSupervision(e)
+	}
+	if s.tellManager(); s.Step.Anomaly != nil {
+		return nil
 	}
 	if s.Repeat.matches(Board{Task: e.Task, Role: e.Role, SHA: e.BoardSHA}) {
 		s.Repeat.Count++
@@ -207,7 +213,7 @@ func (s *Step) callManager() {
 // beginWork makes the task call due from its beginning, in a new session.
 func (s *Step) beginWork() {
 	s.begin(TaskCall)
-	s.Work, s.Round, s.Feedback = nil, 0, ""
+	s.Work, s.Round, s.Feedback, s.Reviews = nil, 0, "", nil
 }
 
 // Only a review, or work that goes on, has a session to lose; any other rejection is a plain one.
@@ -269,6 +275,10 @@ func (e ReviewHeld) apply(s *State) error {
 	}
 	step := s.Step
 	step.Left = e.Left
+	if !e.Completed && e.Finding != "" {
+		step.Reviews = append(slices.Clip(step.Reviews), Visit{Role: string(e.Call), Tree: e.Tree, Finding: e.Finding})
+		step.Reviews = step.Reviews[max(0, len(step.Reviews)-mostVisits):]
+	}
 	switch {
 	case e.Completed && e.Call == CommandCall && step.Plan.Agent:
 		step.begin(ReviewCall)
@@ -334,6 +344,7 @@ func (e StepFinished) apply(s *State) error {
 	if s.Step == nil || s.Step.Number != e.Step || s.Step.Reply == nil {
 		return refuse(e, "step %d has no accepted Manager reply", e.Step)
 	}
+	s.noteQuarantine(e)
 	if c := s.Step.Checkpoint; c != nil { // it is none of the board's own
 		return s.finishRevision(e)
 	}
@@ -343,6 +354,7 @@ func (e StepFinished) apply(s *State) error {
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.finishTask(cmp.Or(s.Step.Path, s.Step.Task))
 	}
+	s.leave(e.Leaving)
 	t := s.task(s.Step.Task)
 	t.Steps++
 	s.keepTask(t)
@@ -398,6 +410,11 @@ func (e RunFinished) apply(s *State) error {
 func (e Acknowledged) apply(s *State) error {
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
+	if len(s.Quarantine) > 0 {
+		last := s.Quarantine[len(s.Quarantine)-1].Task
+		s.Quarantine = nil
+		s.endLoop(last)
+	}
 	if e.Choice == Accept && s.Supervisor != nil { // as it stands: no checkpoint is to come
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.Due, s.Supervisor.Since = nil, nil

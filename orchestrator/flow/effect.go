@@ -21,6 +21,14 @@ type EndBoard struct{ Text string }
 // GiveUpCheckpoint ends the open checkpoint without a verdict.
 type GiveUpCheckpoint struct{ Reason string }
 
+// SuspectLoop puts a task into quarantine. Step is the open step, whose work was sent back; 0: none is open.
+type SuspectLoop struct {
+	Step int
+	Task string
+	Role string
+	Suspicion
+}
+
 // WriteBoard records the Manager's accepted reply: it writes onto the board what the Manager did
 // not write itself.
 type WriteBoard struct{ Step int }
@@ -32,6 +40,7 @@ type Finish struct {
 }
 
 func (Spawn) effect()            {}
+func (SuspectLoop) effect()      {}
 func (WriteBoard) effect()       {}
 func (EndBoard) effect()         {}
 func (GiveUpCheckpoint) effect() {}

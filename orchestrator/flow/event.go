@@ -163,6 +163,8 @@ type ReviewHeld struct {
 	Feedback  string    `json:"feedback" text:"free"`   // the supervisor's final message, or what the command came to
 	Session   string    `json:"session" text:"free"`    // the fork that it looked at the work in
 	Left      string    `json:"board_sha256,omitempty"` // the board as the review left it; "" when it is not known
+	Tree      string    `json:"tree,omitempty"`         // of a review that is not content, as in a [Visit], and
+	Finding   string    `json:"finding,omitempty"`      // see [FindingOf]
 	Millis    int64     `json:"millis"`
 	Worked    int64     `json:"worked_millis,omitempty"` // by the attempt that it is a part of
 	Spent     *Spending `json:"spent,omitempty"`
@@ -238,6 +240,9 @@ type StepFinished struct {
 	Millis   int64   `json:"millis"`                        // from the step's start
 
 	Checkpoint string `json:"checkpoint,omitempty"` // behind which the Manager was called: it is no step of the board's own
+
+	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"` // nil: another task is next
+	Quarantined []TaskFile `json:"quarantined,omitempty"`         // the files of tasks in quarantine
 }
 
 // StepAbandoned closes a step that is no longer true: a person changed the board between two runs.

@@ -23,9 +23,6 @@ type Board struct {
 // ManagerRole is the one role whose reply moves the board.
 const ManagerRole = "Manager"
 
-// RepeatLimit is how often in a row a task may be started in the same role on the same board bytes.
-const RepeatLimit = 20
-
 // Next returns what the run does next. It is seed 004's supervisor_loop, "State Machine", turned
 // inside out: the loop there holds its place in the program counter, here the place is s, which
 // survives a crash. The numbers are the seed's.
@@ -46,6 +43,10 @@ func Next(s State, b Board) Effect {
 	// Seed 003's loop came to no end within its rounds: a person has to look at the work.
 	case step != nil && step.Unsettled != "":
 		return Finish{Outcome: NeedsPerson, Text: headline(step.Unsettled)}
+
+	// Seed 002, "Review Loop": work that is sent back again and again, and comes to nothing.
+	case step.suspect() != nil:
+		return SuspectLoop{Step: step.Number, Task: step.Task, Role: step.Role, Suspicion: *step.suspect()}
 
 	// Limits are looked at before every spawn. The step stays open: the next run goes on with it,
 	// with limits of its own.
@@ -72,20 +73,18 @@ func Next(s State, b Board) Effect {
 	case b.Terminal:
 		return ended(s, b)
 
+	// A task in quarantine waits for a person, if the Manager knows no other.
+	case s.mayNotWork(b) != "":
+		return Finish{Outcome: NeedsPerson, Text: s.mayNotWork(b)}
+	case s.Quarantined(b.Task) == nil && s.suspect(b) != nil:
+		return SuspectLoop{Task: b.Task, Role: b.Role, Suspicion: *s.suspect(b)}
+
 	case cmp.Or(s.reachedSteps(b.Task), s.reached(b.Task)) != "":
 		return Finish{Outcome: LimitReached, Text: cmp.Or(s.reachedSteps(b.Task), s.reached(b.Task))}
 
-	case s.Repeat.matches(b) && s.Repeat.Count >= RepeatLimit:
-		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf(
-			"LOOP_SUSPECTED: %s was given to %s %d times in a row and the board never changed", b.Task, b.Role, s.Repeat.Count)}
-
-	// 3. "agent_role = determine_role(task_file)": b.Role. The Manager's own task has no other.
+	// 3. "agent_role = determine_role(task_file)".
 	default:
-		call := TaskCall
-		if b.Role == ManagerRole {
-			call = ManagerCall
-		}
-		return Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: call, Task: b.Task, Role: b.Role, Attempt: 1}}
+		return s.begin(b)
 	}
 }
 
@@ -139,10 +138,7 @@ func (s *State) Afresh() Spawn {
 // GoesOn reports whether the next run of a board that needs a person works on, with fresh counts,
 // without an acknowledgement: the Manager has not ended the board.
 func (s State) GoesOn() bool {
-	if s.Step != nil {
-		return s.Step.Unsettled != "" || s.Step.Call == ReviewCall
-	}
-	return s.Repeat.Count >= RepeatLimit && s.Repeat.BoardSHA == s.Last.BoardSHA
+	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == ReviewCall) && s.Quarantined(s.Step.Task) == nil
 }
 
 // Ways are what a person can do about a board that needs one.
@@ -150,12 +146,18 @@ type Ways struct {
 	GoesOn  bool   // the next run works on without an acknowledgement
 	Undone  string // a task that can be done again; "" for none
 	Blocked bool   // a checkpoint stops the board, which an acknowledgement overrides
+
+	Quarantined string // a task in quarantine, for which the board waits; "": it waits for none
 }
 
 // Ways are what a person can do.
 func (s State) Ways() Ways {
 	blocked := s.Supervisor.Waits() != "" && s.Supervisor.Block.Ended == ""
-	return Ways{GoesOn: s.GoesOn(), Undone: s.Undone(), Blocked: blocked}
+	w := Ways{GoesOn: s.GoesOn(), Undone: s.Undone(), Blocked: blocked}
+	if len(s.Quarantine) > 0 && (s.Last.Status == "" || s.Last.Status == "ok") {
+		w.Quarantined = s.Quarantine[0].Task
+	}
+	return w
 }
 
 // Undone is the task that a person can have done again on a board that has ended, "" for none.
@@ -226,10 +228,10 @@ func ended(s State, b Board) Effect {
 	if passed := s.Supervisor.passed(); passed != "" {
 		end.Text += "; it went on in spite of " + passed
 	}
-	if len(b.NotOK) == 0 {
-		return end
+	if len(s.Quarantine) > 0 {
+		end.Text += "; " + s.quarantines()
 	}
-	if s.Strict {
+	if len(s.Quarantine) > 0 || s.Strict && len(b.NotOK) > 0 {
 		end.Outcome = NeedsPerson
 	}
 	return end

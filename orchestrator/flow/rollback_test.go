@@ -209,8 +209,8 @@ func TestSnapshotForm(t *testing.T) {
 		flow.BoardWriteStarted{Step: 1}, flow.RunInterrupted{Outcome: flow.Later, Until: "2026-11-22T00:00:00Z"})
 	form := func(b *book) string {
 		s := b.Snapshot("b")
-		if s.Version != 9 {
-			t.Errorf("version %d, want 9", s.Version)
+		if s.Version != 10 {
+			t.Errorf("version %d, want 10", s.Version)
 		}
 		return s.Hash
 	}
@@ -276,6 +276,19 @@ func TestNinthForm(t *testing.T) {
 	}
 }
 
+// TestTenthForm: the same for a task in quarantine.
+func TestTenthForm(t *testing.T) {
+	b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed,
+		flow.StepFinished{Step: 1, Manager: "ok", BoardSHA: "b", Leaving: &flow.Leaving{Tree: "x", Finding: "f", Said: "why"}},
+		flow.LoopSuspected{Task: "t1", Role: "Implementor", BoardSHA: "b", TaskSHA: "t", Told: true, Suspicion: flow.Suspicion{Text: "round", Recommend: flow.Clarify, Reason: "why"}})
+	if b.Breach != nil {
+		t.Fatal(b.Breach)
+	}
+	if got, want := b.Snapshot("b").Hash, "6ee8dc72d8dcfa4ba365ea38052e1240fa5faadb953bfbda5c4268d2a1af18e2"; got != want {
+		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
+	}
+}
+
 // TestThirdForm: a state in form 3 kept what tasks used under limits for tasks only.
 func TestThirdForm(t *testing.T) {
 	const state = `{"running":true,"outcome":"","text":"","limits":{"max_retries":3,"max_steps":0},"steps":0,"last_step":1,"step":{"number":1,"task":"t1","role":"Implementor","board_sha256":"a","mark":"","call":"manager","input":{},"input_sha256":"5a","started":1,"rejected":0,"running":1,"left":"","last_reason":"","disagreed":false,"task_status":"ok","before":{"board_sha256":"a","current":"t1"},"reply":null,"writing":null},"repeat":{"task":"t1","role":"Implementor","board_sha256":"a","count":1},"frozen":null,"last":{"status":"","message":"","board_sha256":"","acknowledged":false},"spent":false,"used":{"attempts":1,"told":0,"priced":0,"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_microusd":0,"millis":0},"total":{"attempts":1,"told":0,"priced":0,"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_microusd":0,"millis":0}}`
@@ -315,7 +328,7 @@ func TestOlderSnapshots(t *testing.T) {
 			t.Errorf("version %d: a rollback leads to %+v, conflict %q, want the two attempts still", version, r.State.Total, r.Conflict)
 		}
 	}
-	for _, version := range []int{0, 10} {
+	for _, version := range []int{0, 11} {
 		b := newBook(t).own("r1").write(start, one)
 		other := b.Snapshot("b")
 		other.Version = version
@@ -417,7 +430,7 @@ func TestStandstill(t *testing.T) {
 // TestUnreadableAcknowledgement: a rebuilt state that this version cannot read ends nothing.
 func TestUnreadableAcknowledgement(t *testing.T) {
 	for name, exit := range map[string]flow.LockExited{
-		"a newer form":   {Version: 10, State: json.RawMessage(`{"steps":7}`)},
+		"a newer form":   {Version: 11, State: json.RawMessage(`{"steps":7}`)},
 		"no form at all": {State: json.RawMessage(`{"steps":7}`)},
 		"no state":       {Version: 4, State: json.RawMessage(`[]`)},
 	} {

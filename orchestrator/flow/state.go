@@ -39,6 +39,10 @@ type State struct {
 
 	// The field that form 9 has added.
 	Supervisor *Supervisor `json:"supervisor,omitempty"` // nil: none looks in on the board
+
+	// The fields that form 10 has added.
+	Visits     *Visits      `json:"visits,omitempty"`     // nil: the last step was followed by another task
+	Quarantine []Quarantine `json:"quarantine,omitempty"` // of tasks
 }
 
 // TaskStatus is the status of a task's last reply.
@@ -98,6 +102,9 @@ type Step struct {
 
 	// The field that form 9 has added.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of a supervisor's step
+
+	// The field that form 10 has added.
+	Reviews []Visit `json:"reviews,omitempty"` // of the work, that were not content
 }
 
 // Thread is a session of an agent in which the work of a call can go on.

@@ -10,6 +10,7 @@ type Anomaly struct {
 	Tool     string `json:"tool,omitempty"`      // whose call it is about
 	Details  string `json:"details" text:"free"` // the evidence in words
 	Advice   string `json:"recommendation"`      // continue, assist, restart or replan
+	Executor string `json:"executor,omitempty"`  // the role that it is about, where another is called
 	Action   string `json:"action,omitempty"`    // what the runner does about it at once, in words; "" for nothing
 }
 

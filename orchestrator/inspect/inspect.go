@@ -97,6 +97,10 @@ func foresee(s flow.State, b *board.Board, place *board.Place) (flow.Effect, err
 	if err := s.Apply(s.Again()); err != nil {
 		return nil, err
 	}
+	taskSHA := func(task string) string { return workspace.TaskSHA(place, task) }
+	if err := flow.Release(&s, b.SHA, b.Terminal(), taskSHA, s.Apply); err != nil {
+		return nil, err
+	}
 	if err := flow.Reopen(&s, b.SHA, view, s.Apply); err != nil {
 		return nil, err
 	}

@@ -178,6 +178,8 @@ func (a *arbitration) waitsFor() string {
 		return s.Supervisor.Waits()
 	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged:
 		return s.Text
+	case len(s.Quarantine) > 0:
+		return s.Quarantine[0].Text
 	case a.before.EndedWith() != "":
 		return "the board ended with status " + a.before.Ended + ", as it says itself"
 	case a.before.Terminal() && s.Step == nil && s.Last.Accepted == "" && a.firstNotOK() != "":
@@ -252,8 +254,11 @@ func (a *arbitration) again() string {
 		return a.spelled(task)
 	}
 	task := a.history.State.Last.Task
-	if a.before.EndedWith() == "" && a.history.State.Last.Status == "ok" {
+	if s := a.history.State; a.before.EndedWith() == "" && s.Last.Status == "ok" {
 		task = a.firstNotOK()
+		if len(s.Quarantine) > 0 {
+			task = s.Quarantine[0].Task
+		}
 	}
 	if task == "" {
 		return a.firstNotDone()

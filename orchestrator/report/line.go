@@ -67,11 +67,24 @@ func describe(e flow.Event) []line {
 		return []line{{warn, fmt.Sprintf("step %d: given up, %s", e.Step, e.Reason)}}
 	case flow.BoardWriteStarted, flow.BoardWritten, flow.RunInterrupted, flow.RunFinished, flow.SessionNamed:
 		return nil
+	case flow.LoopSuspected:
+		return describeLoop(e)
+	case flow.QuarantineEnded:
+		return []line{{calm, fmt.Sprintf("%s leaves quarantine: %s", e.Task, e.Reason)}}
 	case flow.Acknowledged:
 		return []line{{calm, cmp.Or(e.Text, "acknowledged by the Lead") + noteSuffix(e.Note)}}
 	default:
 		return append(append(describeWatch(e), describeSupervision(e)...), describeCustody(e)...)
 	}
+}
+
+func describeLoop(e flow.LoopSuspected) []line {
+	lines := []line{{bad, fmt.Sprintf("LOOP_SUSPECTED: %s", brief(oneLine(e.Text)))},
+		{calm, fmt.Sprintf("recommended: %s, since %s", e.Recommend, e.Reason)}}
+	if e.Told {
+		return append(lines, line{warn, e.Task + " is in quarantine; the Manager is told and may name another task"})
+	}
+	return append(lines, line{bad, e.Task + " is in quarantine, and a person decides"})
 }
 
 func describeStep(e flow.StepStarted) string {

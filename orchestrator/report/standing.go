@@ -47,6 +47,10 @@ func Advice(o flow.Outcome, board, log string, w flow.Ways) string {
 		if w.Blocked {
 			return fmt.Sprintf("kanban-run log %[1]s shows what was found; mend it, and kanban-run ack %[1]s retry has it looked at anew; kanban-run ack %[1]s goes on in spite of it", board)
 		}
+		if w.Quarantined != "" {
+			return fmt.Sprintf("kanban-run log %[1]s shows what happened; mend %[2]s or the board (current names the task to do), then the same command goes on; kanban-run ack %[1]s ends the quarantine",
+				board, Quote(w.Quarantined))
+		}
 		if w.GoesOn {
 			return "kanban-run log " + board + " shows what happened; mend the task, the board or the role if need be, then the same command goes on"
 		}

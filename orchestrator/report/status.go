@@ -28,7 +28,8 @@ type Status struct {
 	Agent      *health.Live   `json:"agent,omitempty"`   // what the agent at work does, a second ago at most where it does something
 	Consent    string         `json:"consent,omitempty"` // to what a person's consent is asked, about the agent at work
 	Supervisor *Supervisor    `json:"supervisor,omitempty"`
-	Next       string         `json:"next"` // what a run started now would do first
+	Quarantine []Quarantine   `json:"quarantine,omitempty"` // tasks that no agent works on
+	Next       string         `json:"next"`                 // what a run started now would do first
 	Journal    string         `json:"journal"`
 	Records    uint64         `json:"records"`
 	Epoch      uint64         `json:"epoch"` // of the last owner
@@ -49,6 +50,12 @@ type OpenStep struct {
 	Reason   string    `json:"last_reason,omitempty"`
 }
 
+// Quarantine is a task in quarantine.
+type Quarantine struct {
+	Task string `json:"task"`
+	Text string `json:"text"` // why
+}
+
 // NewStatus renders a history. foreseen is what a run would do next; refused, if not nil, is why
 // it would refuse to.
 func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect, refused error) Status {
@@ -57,6 +64,9 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Steps: s.Finished,
 		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: describeNext(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
 	st.Supervisor = newSupervisor(s.Supervisor)
+	for _, q := range s.Quarantine {
+		st.Quarantine = append(st.Quarantine, Quarantine{q.Task, q.Text})
+	}
 	if text := h.Standstill(); text != "" {
 		st.Frozen, st.Outcome, st.Text = true, flow.Frozen, text
 	}
@@ -84,6 +94,8 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 	switch e := e.(type) {
 	case flow.Spawn:
 		return describeSpawn(e)
+	case flow.SuspectLoop:
+		return fmt.Sprintf("put %s into quarantine: %s", e.Task, e.Suspicion)
 	case flow.WriteBoard:
 		return fmt.Sprintf("step %d: record the Manager's reply on the board", e.Step)
 	case flow.Finish:
@@ -175,6 +187,9 @@ func (s Status) WriteText(out *console.Printer) error {
 	}
 	if s.Supervisor != nil {
 		row("verdicts", "%s", *s.Supervisor)
+	}
+	for _, q := range s.Quarantine {
+		row("loop", "%s is in quarantine: %s", q.Task, q.Text)
 	}
 	row("next", "%s", s.Next)
 	row("owner", "%s, epoch %d", s.Owner, s.Epoch)

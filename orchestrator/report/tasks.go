@@ -24,10 +24,15 @@ const (
 	TaskNotOK   = "not_ok"  // its last reply was not ok
 	TaskCurrent = "current" // the board's current task, or that of the open step
 	TaskWaiting = "waiting"
+
+	TaskQuarantined = "quarantined" // a loop is suspected
 )
 
 // Tasks folds what became of tasks from a journal.
-type Tasks struct{ known map[string]*Task }
+type Tasks struct {
+	known       map[string]*Task
+	quarantined map[string]bool
+}
 
 // Add folds the next event in.
 func (t *Tasks) Add(e flow.Event) {
@@ -37,7 +42,9 @@ func (t *Tasks) Add(e flow.Event) {
 	switch e := e.(type) {
 	case flow.StepStarted:
 		k := t.of(e.Task)
-		k.Role, k.State = e.Role, TaskCurrent
+		if k.State = TaskCurrent; !t.quarantined[e.Task] { // else only the Manager is called
+			k.Role = e.Role
+		}
 	case flow.ReplyAccepted:
 		if e.Call == flow.TaskCall {
 			t.of(e.Task).Status = e.Status
@@ -49,6 +56,15 @@ func (t *Tasks) Add(e flow.Event) {
 		}
 	case flow.StepAbandoned:
 		t.of(e.Task).State = TaskWaiting
+	case flow.LoopSuspected:
+		if t.quarantined == nil {
+			t.quarantined = map[string]bool{}
+		}
+		t.quarantined[t.of(e.Task).Task] = true
+	case flow.QuarantineEnded:
+		delete(t.quarantined, e.Task)
+	case flow.Acknowledged:
+		t.quarantined = nil
 	}
 }
 
@@ -82,6 +98,9 @@ func (t *Tasks) List(paths []string, current string, done func(i int) bool, find
 		if i := find(task); i >= 0 {
 			k := *known
 			k.Task = paths[i]
+			if t.quarantined[task] {
+				k.State = TaskQuarantined
+			}
 			all[i] = k
 		}
 	}
@@ -91,6 +110,7 @@ func (t *Tasks) List(paths []string, current string, done func(i int) bool, find
 	}
 	for i := range all {
 		switch {
+		case all[i].State == TaskQuarantined:
 		case i == at:
 			all[i].State = TaskCurrent
 		case all[i].State == TaskCurrent: // of a step that is not open any more
@@ -102,7 +122,7 @@ func (t *Tasks) List(paths []string, current string, done func(i int) bool, find
 	return all
 }
 
-var taskMarks = map[string]string{TaskDone: "✓", TaskNotOK: "✗", TaskCurrent: "▸", TaskWaiting: " "}
+var taskMarks = map[string]string{TaskDone: "✓", TaskNotOK: "✗", TaskCurrent: "▸", TaskWaiting: " ", TaskQuarantined: "⟳"}
 
 // mostTasks is how many tasks of a board are all shown. Of a longer list those are that are not ok, and the
 // current one with its neighbours.
@@ -120,7 +140,7 @@ func writeTasks(out *console.Printer, tasks []Task) error {
 	}
 	var errs []error
 	shown := func(i int) bool {
-		return len(tasks) <= mostTasks || tasks[i].State == TaskNotOK || i >= at-neighbours && i <= at+neighbours
+		return len(tasks) <= mostTasks || tasks[i].State == TaskNotOK || tasks[i].State == TaskQuarantined || i >= at-neighbours && i <= at+neighbours
 	}
 	for i, t := range tasks {
 		if shown(i) {

@@ -104,10 +104,15 @@ func decide(in input, status string) (reply, error) {
 	}
 	if len(in.Anomalies) > 0 {
 		found := in.Anomalies[0].Content
-		out.Status, out.Message = "blocked", fmt.Sprintf("%s is not done, and its plan does not hold: %s", in.DoneTask, found.Details)
-		if found.Anomaly == "checkpoint_block" {
+		switch found.Anomaly {
+		case "loop_suspected":
+			return goOn(in, out, in.DoneTask+" is in quarantine", false)
+		case "checkpoint_block":
 			out.Message = "walk cannot plan anew, and " + found.Details
+		default:
+			out.Message = fmt.Sprintf("%s is not done, and its plan does not hold: %s", in.DoneTask, found.Details)
 		}
+		out.Status = "blocked"
 		return out, nil
 	}
 	if status == "" {
@@ -119,6 +124,11 @@ func decide(in input, status string) (reply, error) {
 		out.Status, out.Message = status, fmt.Sprintf("%s replied %s; its work log says why", in.DoneTask, status)
 		return out, nil
 	}
+	return goOn(in, out, in.DoneTask+" is done", true)
+}
+
+// goOn names the next task, and marks the one before it as done if it is.
+func goOn(in input, out reply, text string, done bool) (reply, error) {
 	source, err := board.ReadFile(in.KanbanFile)
 	if err != nil {
 		return out, err
@@ -128,7 +138,7 @@ func decide(in input, status string) (reply, error) {
 		return out, err
 	}
 	at := b.Finder()(in.DoneTask)
-	if at >= 0 {
+	if at >= 0 && done {
 		if err := mark(b, at); err != nil {
 			return out, err
 		}
@@ -142,7 +152,7 @@ func decide(in input, status string) (reply, error) {
 			out.Status = "blocked"
 		}
 	}
-	out.Message = strings.Join(append([]string{in.DoneTask + " is done"}, skipped...), "; ")
+	out.Message = strings.Join(append([]string{text}, skipped...), "; ")
 	return out, err
 }
 

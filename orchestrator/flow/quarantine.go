@@ -1,0 +1,191 @@
+package flow
+
+import (
+	"fmt"
+	"path"
+	"slices"
+)
+
+// LoopSuspected puts a task into quarantine: seed 002, "Review Loop". All other tasks go on.
+type LoopSuspected struct {
+	Step      int    `json:"step,omitempty"` // that is open; 0: none is
+	Task      string `json:"task"`
+	Role      string `json:"role"`
+	BoardSHA  string `json:"board_sha256"`
+	TaskSHA   string `json:"task_sha256"` // of the task's file; "": it cannot be read
+	Told      bool   `json:"told"`        // the Manager is told, and may name another task; else a person decides
+	Suspicion `text:"free"`
+}
+
+// TaskFile is a task's file as a step left it.
+type TaskFile struct {
+	Task string `json:"task"`
+	SHA  string `json:"task_sha256"` // "": it cannot be read
+}
+
+// QuarantineEnded says that a task may be worked on again.
+type QuarantineEnded struct {
+	Task   string `json:"task"`
+	Reason string `json:"reason" text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (LoopSuspected) Kind() string { return "LOOP_SUSPECTED" }
+
+// Kind is the record's type in the journal.
+func (QuarantineEnded) Kind() string { return "QUARANTINE_ENDED" }
+
+// Subject is the task.
+func (e LoopSuspected) Subject() string { return e.Task }
+
+// Subject is the task.
+func (e QuarantineEnded) Subject() string { return e.Task }
+
+// Quarantine is a task that no agent works on until its Lead, or a change, ends that.
+type Quarantine struct {
+	Task     string `json:"task"`
+	Role     string `json:"role"`
+	Text     string `json:"text"`           // why
+	Tell     bool   `json:"tell,omitempty"` // the Manager is to be told yet
+	Person   bool   `json:"person,omitempty"`
+	BoardSHA string `json:"board_sha256"` // of the board, and
+	TaskSHA  string `json:"task_sha256"`  // of the task's file, as this run left them last
+}
+
+// quarantines names the tasks in quarantine, with the reason of the first.
+func (s *State) quarantines() string {
+	first := s.Quarantine[0]
+	if more := len(s.Quarantine) - 1; more > 0 {
+		return fmt.Sprintf("%s and %s are in quarantine: %s", first.Task, Count(more, "more task"), first.Text)
+	}
+	return first.Task + " is in quarantine: " + first.Text
+}
+
+// anomaly is what the Manager is told of it.
+func (q Quarantine) anomaly() *Anomaly {
+	return &Anomaly{Type: "loop_suspected", Check: "loop", Executor: q.Role, Severity: "critical", Details: q.Text, Advice: "replan"}
+}
+
+// Quarantined is the quarantine of a task; nil: it has none.
+func (s *State) Quarantined(task string) *Quarantine {
+	for i := range s.Quarantine {
+		if path.Clean(s.Quarantine[i].Task) == path.Clean(task) {
+			return &s.Quarantine[i]
+		}
+	}
+	return nil
+}
+
+// mayNotWork says why the board's task may not be worked on; "": it may, or the Manager is told first.
+func (s *State) mayNotWork(b Board) string {
+	q := s.Quarantined(b.Task)
+	switch {
+	case q == nil || q.Tell:
+		return ""
+	case q.Person:
+		return q.Text + " (the role Manager accepts no anomalies, so that a person decides)"
+	default:
+		return q.Text + "; the Manager was told, and names the task again"
+	}
+}
+
+// begin is the next step of the board: seed 004, "agent_role = determine_role(task_file)". The Manager's own task
+// has no other call, and it alone is called about a task in quarantine.
+func (s *State) begin(b Board) Spawn {
+	e := Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: TaskCall, Task: b.Task, Role: b.Role, Attempt: 1}}
+	if b.Role == ManagerRole || s.Quarantined(b.Task) != nil {
+		e.Call, e.Role = ManagerCall, ManagerRole
+	}
+	return e
+}
+
+// Where a step is open, its work was sent back too often: the Manager is called in the same step.
+func (e LoopSuspected) apply(s *State) error {
+	step := s.Step
+	switch {
+	case e.Step == 0 && step != nil, e.Step != 0 && (step == nil || step.Number != e.Step || step.Running != 0 || step.Call != TaskCall):
+		return refuse(e, "step %d is not between work and review", e.Step)
+	case s.Quarantined(e.Task) != nil:
+		return refuse(e, "%s is in quarantine", e.Task)
+	}
+	q := Quarantine{Task: e.Task, Role: e.Role, Text: "LOOP_SUSPECTED: " + e.Suspicion.String(), Tell: e.Told && step == nil,
+		Person: !e.Told, BoardSHA: e.BoardSHA, TaskSHA: e.TaskSHA}
+	s.Quarantine = append(slices.Clip(s.Quarantine), q)
+	switch {
+	case step == nil:
+	case e.Told:
+		step.TaskStatus = "blocked"
+		step.callManager()
+		step.Anomaly = q.anomaly()
+	default:
+		step.Unsettled = q.Text
+	}
+	return nil
+}
+
+// tellManager makes the quarantine of its task a part of the step that begins with the Manager.
+func (s *State) tellManager() {
+	if q := s.Quarantined(s.Step.Task); q != nil && q.Tell {
+		s.Quarantine = slices.Clone(s.Quarantine)
+		s.Quarantined(s.Step.Task).Tell = false
+		s.Step.Anomaly = q.anomaly()
+	}
+}
+
+// noteQuarantine notes what a step left of the board and of the tasks in quarantine.
+func (s *State) noteQuarantine(e StepFinished) {
+	s.Quarantine = slices.Clone(s.Quarantine)
+	for i := range s.Quarantine {
+		q := &s.Quarantine[i]
+		q.BoardSHA = e.BoardSHA
+		for _, f := range e.Quarantined {
+			if f.Task == q.Task {
+				q.TaskSHA = f.SHA
+			}
+		}
+	}
+}
+
+func (e QuarantineEnded) apply(s *State) error {
+	if s.Quarantined(e.Task) == nil {
+		return refuse(e, "%s is not in quarantine", e.Task)
+	}
+	s.Quarantine = slices.DeleteFunc(slices.Clone(s.Quarantine), func(q Quarantine) bool { return q.Task == e.Task })
+	s.endLoop(e.Task)
+	return nil
+}
+
+// endLoop forgets what spoke for a loop. Work that a review never accepted begins again.
+func (s *State) endLoop(task string) {
+	if len(s.Quarantine) == 0 {
+		s.Quarantine = nil // as a snapshot is read
+	}
+	s.Repeat, s.Visits = Repeat{}, nil
+	if step := s.Step; step != nil && step.Unsettled != "" && step.Task == task {
+		step.beginWork()
+		step.Unsettled = ""
+	}
+}
+
+// Release ends the quarantines of tasks where a person has changed the task or the board since the last run. taskSHA
+// is the SHA-256 of a task's file. A board that is over waits for its Lead even so: no task would be worked on.
+func Release(s *State, boardSHA string, over bool, taskSHA func(task string) string, record func(Event) error) error {
+	if over {
+		return nil
+	}
+	for _, q := range slices.Clone(s.Quarantine) {
+		reason := ""
+		switch {
+		case taskSHA(q.Task) != q.TaskSHA:
+			reason = "its file was edited since the last run"
+		case s.Step == nil && boardSHA != q.BoardSHA:
+			reason = "the board was edited since the last run"
+		default:
+			continue
+		}
+		if err := record(QuarantineEnded{Task: q.Task, Reason: reason}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"regexp"
+	"strings"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/worktree"
+)
+
+// ProjectHash identifies the state of the project's files but for those in which a run itself is written down: the
+// board, the files of runs and the work logs of tasks. "": it is not known, see [worktree.Tree.Hash]. mark is that of
+// the processes that are started for it.
+func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
+	tasks := map[string]bool{}
+	if b, err := w.Look(); err == nil {
+		for _, task := range w.Tasks(b).Paths {
+			tasks[path.Clean(task)] = true
+		}
+	}
+	kanban := w.KanbanFile()
+	return worktree.Tree{Dir: w.Place.Dir(), Mark: mark,
+		Ignore: func(name string) bool { return name == kanban || strings.Contains("/"+name, "/.kanban-run/runs/") },
+		Part: func(name string, text []byte) []byte {
+			if at := workLog.FindIndex(text); at != nil && tasks[name] {
+				return text[:at[0]]
+			}
+			return text
+		}}.Hash(stop)
+}
+
+// workLog is the heading of a task's work log.
+var workLog = regexp.MustCompile(`(?mi)^#{1,6}[ \t]+work[ \t-]*log\b`)
+
+// LastEntry is the last entry of a task's work log; "" for none.
+func (w *Workspace) LastEntry(task string) string {
+	text, err := w.Place.ReadText(task)
+	at := workLog.FindStringIndex(text)
+	if err != nil || at == nil {
+		return ""
+	}
+	log := []byte(text[at[1]:])
+	return strings.TrimSpace(string(log[max(0, bytes.LastIndex(log, []byte("\n#"))):]))
+}
+
+// TaskSHA is the SHA-256 of a task's file; "": it cannot be read.
+func (w *Workspace) TaskSHA(task string) string { return TaskSHA(w.Place, task) }
+
+// TaskSHA is the SHA-256 of a task's file; "": it cannot be read.
+func TaskSHA(place *board.Place, task string) string {
+	text, err := place.ReadText(task)
+	if err != nil {
+		return ""
+	}
+	return board.SHA([]byte(text))
+}
