@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -41,14 +42,10 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []R
 	results := make([]Result, len(boards))
 	next, work, mail := make(chan int), make(slots, maxAtWork), &inbox.Watcher{}
 	var wg sync.WaitGroup
-	folders := map[string]int{}
-	for _, p := range boards {
-		folders[p.Dir()]++
-	}
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = runBoard(stop, kill, boards[i], work, mail, n > 1 && folders[boards[i].Dir()] > 1)
+				results[i] = runBoard(stop, kill, boards[i], work, mail, n > 1 && isCrowded(boards, i))
 			}
 		})
 	}
@@ -59,6 +56,17 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []R
 	wg.Wait()
 	_ = mail.Close() // nothing is left to be told
 	return results
+}
+
+// isCrowded says whether another board's work directory is that of a board, or one of them lies in the other.
+func isCrowded(boards []*preflight.Prepared, i int) bool {
+	own := boards[i].Dir() + string(filepath.Separator)
+	for k, p := range boards {
+		if other := p.Dir() + string(filepath.Separator); k != i && (strings.HasPrefix(own, other) || strings.HasPrefix(other, own)) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxAtWork is how many runs work at the same time while the agents of all others do. A run that waits for

@@ -118,7 +118,7 @@ func (r *run) readBoard() (b *board.Board, view flow.Board, err error) {
 	}
 	view, err = r.view(b)
 	if err != nil && r.ledger.State().Supervisor.Waits() != "" { // which is the first to be mended
-		return b, flow.Board{SHA: b.SHA, Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded()}, nil
+		return b, workspace.Bare(b), nil
 	}
 	return b, view, err
 }
@@ -266,10 +266,11 @@ func (r *run) start() error {
 	if err := r.closeTalk(); err != nil {
 		return err
 	}
-	if err := flow.Release(state, b.SHA, b.Terminal(), r.Workspace.TaskSHA, r.ledger.Append); err != nil {
+	bare := workspace.Bare(b)
+	if err := flow.Release(state, bare, r.Workspace.TaskSHA, r.ledger.Append); err != nil {
 		return err
 	}
-	if err := flow.Reopen(state, b.SHA, func() (flow.Board, error) { return r.view(b) }, r.ledger.Append); err != nil {
+	if err := flow.Reopen(state, bare, func() (flow.Board, error) { return r.view(b) }, r.ledger.Append); err != nil {
 		return err
 	}
 	return r.restartWithoutInput(b)

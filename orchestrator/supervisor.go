@@ -319,6 +319,9 @@ func (r *run) giveUpCheckpoint(reason string) error {
 	if step := r.ledger.State().Step; step != nil {
 		missed.Step, missed.Task = step.Number, step.Task
 	}
+	if step := r.ledger.State().Step; missed.Then == flow.BlockRevise && (step == nil || step.Checkpoint == nil) {
+		missed.Then = flow.BlockPerson // the Manager could not mend that
+	}
 	return r.ledger.Record(missed)
 }
 
@@ -337,7 +340,7 @@ func (r *run) endBoard(b *board.Board) error {
 
 // warnOfUnheld names the declared checkpoints that a complete board has not come to.
 func (r *run) warnOfUnheld(end flow.Finish) {
-	if ids := r.ledger.State().Supervisor.Unheld(); len(ids) > 0 && end.Outcome == flow.Complete {
+	if ids := r.ledger.State().Supervisor.NeverHeld(); len(ids) > 0 && end.Outcome == flow.Complete {
 		r.Observer.Notice(r.Board, fmt.Sprintf("checkpoints that were never held, since no run has finished their tasks: %s", names(ids)))
 	}
 }

@@ -400,6 +400,10 @@ func (e RunInterrupted) apply(s *State) error {
 func (e RunFinished) apply(s *State) error {
 	s.Running, s.Spent = false, true
 	s.Outcome, s.Text = e.Outcome, e.Text
+	if v := s.Supervisor.clone(); v.Waits() != "" && v.Block.Ended != "" {
+		block := *v.Block
+		block.Written, v.Block, s.Supervisor = true, &block, v
+	}
 	if e.Outcome == Frozen && s.Frozen == nil {
 		s.Frozen = &Freeze{Text: e.Text}
 	}

@@ -26,6 +26,7 @@ type Block struct {
 	Ends     bool   `json:"ends"`                   // the board ends with it
 	Ended    string `json:"ended_sha256,omitempty"` // of the board that says so
 	Current  string `json:"current,omitempty"`      // the task that was current then
+	Written  bool   `json:"written,omitempty"`      // the board has said so: form 10 has added it
 }
 
 // block does what the plan says of a checkpoint that is not content, and closes its step. The Manager is called in
@@ -65,15 +66,22 @@ func (v *Supervisor) settle(c Choice) {
 	v.Block = nil
 	switch c {
 	case Retry:
-		v.giveBack(b.Scope)
-		for i := range v.Held {
-			v.Held[i].Void = v.Held[i].Void || v.Held[i].ID == b.ID
-		}
+		v.lookAgain(b.Checkpoint)
 	case Accept:
 	default:
-		if v.Excused = b.ID == ""; !v.Excused {
+		if b.ID == "" {
+			v.Excused = true
+		} else {
 			v.passOver(b.ID)
 		}
+	}
+}
+
+// lookAgain has the next checkpoint look at the scope of one whose work is done again.
+func (v *Supervisor) lookAgain(c Checkpoint) {
+	v.giveBack(c.Scope)
+	for i := range v.Held {
+		v.Held[i].Void = v.Held[i].Void || v.Held[i].ID == c.ID
 	}
 }
 
@@ -117,6 +125,19 @@ func (s *State) waitForPerson(b Board) Effect {
 		return EndBoard{Text: v.Block.Text}
 	}
 	return Finish{Outcome: NeedsPerson, Text: v.Block.Text}
+}
+
+// isEdited says whether a person has edited the board since. One that still says that it has ended is over: it waits
+// for the Lead to say which task goes on.
+func (b *Block) isEdited(now Board) bool {
+	switch {
+	case b.Ended == "":
+		return b.BoardSHA != "" && b.BoardSHA != now.SHA
+	case !b.Written && b.BoardSHA == now.SHA:
+		return false // the run died before it wrote
+	default:
+		return b.Ended != now.SHA && now.Ended == ""
+	}
 }
 
 // lookAnew has a checkpoint look again at the scope of the one that stops the board.

@@ -197,6 +197,13 @@ func (v *Supervisor) Unheld() (ids []string) {
 	return ids
 }
 
+// NeverHeld are the declared checkpoints that no supervisor has looked at.
+func (v *Supervisor) NeverHeld() []string {
+	return slices.DeleteFunc(v.Unheld(), func(id string) bool {
+		return slices.ContainsFunc(v.Held, func(h Held) bool { return h.ID == id })
+	})
+}
+
 // knows says whether a checkpoint was held or is due. One after which the work was revised is to be held once more.
 func (v *Supervisor) knows(id string) bool {
 	settled := func(h Held) bool {

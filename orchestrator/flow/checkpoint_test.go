@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -190,7 +191,12 @@ func TestBlock(t *testing.T) {
 // reopen is a new run on a board with these bytes; it returns the kinds of what it records.
 func (s *supervised) reopen(sha string) (kinds []string) {
 	s.t.Helper()
-	err := flow.Reopen(&s.State, sha, func() (flow.Board, error) { return s.board, nil }, func(e flow.Event) error {
+	return s.reopenAs(flow.Board{SHA: sha})
+}
+
+func (s *supervised) reopenAs(now flow.Board) (kinds []string) {
+	s.t.Helper()
+	err := flow.Reopen(&s.State, now, func() (flow.Board, error) { return s.board, nil }, func(e flow.Event) error {
 		kinds = append(kinds, e.Kind())
 		return s.Apply(e)
 	})
@@ -215,13 +221,18 @@ func TestEditedBlock(t *testing.T) {
 	}
 
 	s = newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockAbort}).finish("t1", "ok").hold("block").apply(
-		flow.BoardEnded{Task: "CHECKPOINT-001", BoardSHA: "e"}, flow.RunFinished{Outcome: flow.NeedsPerson})
-	for _, sha := range []string{"a", "e"} {
-		if kinds := s.reopen(sha); kinds != nil || s.Supervisor.Waits() == "" {
-			t.Errorf("board %s: %v, want it to wait still", sha, kinds)
+		flow.BoardEnded{Task: "CHECKPOINT-001", BoardSHA: "e"})
+	waits := func(b flow.Board) {
+		t.Helper()
+		if kinds := s.reopenAs(b); kinds != nil || s.Supervisor.Waits() == "" {
+			t.Errorf("board %+v: %v, want it to wait still", b, kinds)
 		}
 	}
-	s.reopen("f")
+	waits(flow.Board{SHA: "a"}) // the run died before it wrote
+	s.apply(flow.RunFinished{Outcome: flow.NeedsPerson})
+	waits(flow.Board{SHA: "e", Terminal: true, Ended: "blocked"})
+	waits(flow.Board{SHA: "f", Terminal: true, Ended: "blocked"}) // no task goes on
+	s.reopen("a")                                                 // the end was taken back
 	s.works("t1")
 	if e := s.finish("t1", "ok").begin(); e.Task != "CHECKPOINT-002" {
 		t.Errorf("%+v is next, want a look at the work that was done again", e)
@@ -246,6 +257,31 @@ func TestRevision(t *testing.T) {
 	if e := s.finish("t1", "ok").begin(); e.Task != "X" || s.Steps != 2 {
 		t.Errorf("%+v is next behind %d steps, want X once more behind two", e, s.Steps)
 	}
+}
+
+// TestRevisionElsewhere: where the Manager has another task mend what blocks, and the declared checkpoint does not come again, the
+// last one looks at its scope once more. It was held.
+func TestRevisionElsewhere(t *testing.T) {
+	s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockRevise, At: []flow.CheckpointAt{{ID: "X", After: "t1"}}})
+	s.finish("t1", "ok").hold("block", "no tests")
+	s.revise("t9")
+	s.finish("t9", "ok")
+	s.board = flow.Board{Terminal: true, SHA: "d"}
+	if e := s.begin(); e.Task != "CHECKPOINT-001" || !slices.Equal(s.Step.Checkpoint.Scope, []string{"t1", "t9"}) {
+		t.Errorf("%+v is next, want a look at t1 and t9", e)
+	}
+	if ids := s.Supervisor.NeverHeld(); len(ids) > 0 {
+		t.Errorf("%v were never held", ids)
+	}
+}
+
+// revise has the Manager name another task, behind a checkpoint that blocks.
+func (s *supervised) revise(next string) {
+	s.t.Helper()
+	ref := flow.AttemptRef{Step: s.Step.Number, Call: flow.ManagerCall, Task: s.Step.Task, Attempt: 1}
+	s.apply(flow.AttemptStarted{AttemptRef: ref, Input: json.RawMessage(`{}`), Before: &flow.Baseline{BoardSHA: "b"}},
+		flow.ReplyAccepted{AttemptRef: ref, Status: "ok", NextTask: &next}, flow.StepFinished{Step: ref.Step, Manager: "ok", NextTask: &next, BoardSHA: "c"})
+	s.board = flow.Board{Task: next, Role: "Implementor", SHA: "c"}
 }
 
 // TestAccepted: what the Lead accepts ends as it stands: no other checkpoint comes.
@@ -357,7 +393,7 @@ func TestSupervisorDies(t *testing.T) {
 		t.Errorf("behind the recovery %+v is next, want the open checkpoint", e)
 	}
 	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InProcess}) // the run died, too
-	if err := flow.Reopen(&s.State, "a", func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
+	if err := flow.Reopen(&s.State, flow.Board{SHA: "a"}, func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -446,7 +482,7 @@ func TestWithoutSupervisor(t *testing.T) {
 	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
 	s.begin()
 	s.apply(start)
-	if err := flow.Reopen(&s.State, "a", func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
+	if err := flow.Reopen(&s.State, flow.Board{SHA: "a"}, func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
 		t.Fatal(err)
 	}
 	s.works("t1")

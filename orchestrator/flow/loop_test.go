@@ -219,11 +219,11 @@ func TestQuarantine(t *testing.T) {
 		ends        string
 	}{{"b", "u", ""}, {"b", "edited", "its file was edited"}, {"edited", "u", "the board was edited"}, {"b", "t", "its file was edited"}} {
 		s, ends := again, ""
-		err := flow.Release(&s, "edited", true, func(string) string { return "edited" }, s.Apply)
+		err := flow.Release(&s, flow.Board{SHA: "edited", Terminal: true}, func(string) string { return "edited" }, s.Apply)
 		if err != nil || len(s.Quarantine) != 1 {
 			t.Errorf("%v; a board that is over ends a quarantine", err)
 		}
-		err = flow.Release(&s, tt.board, false, func(string) string { return tt.task }, func(e flow.Event) error {
+		err = flow.Release(&s, flow.Board{SHA: tt.board}, func(string) string { return tt.task }, func(e flow.Event) error {
 			ends = e.(flow.QuarantineEnded).Reason
 			return s.Apply(e)
 		})

@@ -169,8 +169,8 @@ func (s *State) endLoop(task string) {
 
 // Release ends the quarantines of tasks where a person has changed the task or the board since the last run. taskSHA
 // is the SHA-256 of a task's file. A board that is over waits for its Lead even so: no task would be worked on.
-func Release(s *State, boardSHA string, over bool, taskSHA func(task string) string, record func(Event) error) error {
-	if over {
+func Release(s *State, b Board, taskSHA func(task string) string, record func(Event) error) error {
+	if b.Terminal {
 		return nil
 	}
 	for _, q := range slices.Clone(s.Quarantine) {
@@ -178,7 +178,7 @@ func Release(s *State, boardSHA string, over bool, taskSHA func(task string) str
 		switch {
 		case taskSHA(q.Task) != q.TaskSHA:
 			reason = "its file was edited since the last run"
-		case s.Step == nil && boardSHA != q.BoardSHA:
+		case s.Step == nil && b.SHA != q.BoardSHA:
 			reason = "the board was edited since the last run"
 		default:
 			continue

@@ -7,10 +7,10 @@ const (
 	resumedRun = "the run died before the attempt's end was known; the work goes on in its session"
 )
 
-// Reopen closes what an earlier run left open and is no longer true of the board, whose bytes have
-// the given SHA-256. A checkpoint that stopped it looks again at a board that was edited since. It applies the events by record; view reads the board in the state that they
-// lead to.
-func Reopen(s *State, sha string, view func() (Board, error), record func(Event) error) error {
+// Reopen closes what an earlier run left open and is no longer true of the board, of which b says what can be told
+// without its roles. A checkpoint that stopped it looks again at a board that was edited since. It applies the events by
+// record; view reads the board in the state that they lead to.
+func Reopen(s *State, b Board, view func() (Board, error), record func(Event) error) error {
 	apply := func(e Event) error {
 		if e == nil {
 			return nil
@@ -20,22 +20,22 @@ func Reopen(s *State, sha string, view func() (Board, error), record func(Event)
 	if err := apply(s.closeAttempt()); err != nil {
 		return err
 	}
-	if v := s.Supervisor; v.Waits() != "" && v.Block.BoardSHA != "" && v.Block.BoardSHA != sha && v.Block.Ended != sha {
+	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
 		if err := record(CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {
 			return err
 		}
 	}
-	if err := apply(s.Step.restartEdited(sha)); err != nil {
+	if err := apply(s.Step.restartEdited(b.SHA)); err != nil {
 		return err
 	}
-	b, err := view()
+	seen, err := view()
 	if err != nil {
 		return err
 	}
-	if reason := s.staleness(b); reason != "" {
+	if reason := s.staleness(seen); reason != "" {
 		return record(StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason})
 	}
-	return apply(s.Step.restartUnjournaled(sha))
+	return apply(s.Step.restartUnjournaled(b.SHA))
 }
 
 // closeAttempt is the end of an attempt that died with its run; nil: none did.

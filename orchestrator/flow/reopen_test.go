@@ -13,7 +13,7 @@ import (
 // reopen is what a new run records first, and on which board's bytes it finds the step.
 func (p *play) reopen(sha string) (recorded []flow.Event) {
 	p.t.Helper()
-	err := flow.Reopen(&p.State, sha, func() (flow.Board, error) { return p.board, nil }, func(e flow.Event) error {
+	err := flow.Reopen(&p.State, flow.Board{SHA: sha}, func() (flow.Board, error) { return p.board, nil }, func(e flow.Event) error {
 		recorded = append(recorded, e)
 		p.record(e)
 		return nil
@@ -239,16 +239,16 @@ func TestReopenFails(t *testing.T) {
 	broken := errors.New("no space left on device")
 	view := func() (flow.Board, error) { return flow.Board{Task: "t2"}, nil }
 	open := after(t, start, one, attempt(1, flow.TaskCall, 1))
-	if err := flow.Reopen(&open, "a", view, func(flow.Event) error { return broken }); err != broken {
+	if err := flow.Reopen(&open, flow.Board{SHA: "a"}, view, func(flow.Event) error { return broken }); err != broken {
 		t.Errorf("with a journal that cannot be written: %v", err)
 	}
 	recorded := 0
 	closed := after(t, start, one)
 	count := func(flow.Event) error { recorded++; return nil }
-	if err := flow.Reopen(&closed, "a", func() (flow.Board, error) { return flow.Board{}, broken }, count); err != broken || recorded != 0 {
+	if err := flow.Reopen(&closed, flow.Board{SHA: "a"}, func() (flow.Board, error) { return flow.Board{}, broken }, count); err != broken || recorded != 0 {
 		t.Errorf("with a board that cannot be read: %v, and %d events", err, recorded)
 	}
-	if err := flow.Reopen(&closed, "a", view, func(flow.Event) error { return broken }); err != broken {
+	if err := flow.Reopen(&closed, flow.Board{SHA: "a"}, view, func(flow.Event) error { return broken }); err != broken {
 		t.Errorf("with a step that cannot be closed: %v", err)
 	}
 }
@@ -274,7 +274,7 @@ func TestManagersWriteIsNoEdit(t *testing.T) {
 	for name, b := range map[string]flow.Board{"moved on": {Task: "t2", Role: "Implementor", SHA: "z"}, "ended": {Terminal: true, SHA: "z"}} {
 		s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, long)
 		var kinds []string
-		err := flow.Reopen(&s, b.SHA, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
+		err := flow.Reopen(&s, flow.Board{SHA: b.SHA}, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
 			kinds = append(kinds, e.Kind())
 			return s.Apply(e)
 		})

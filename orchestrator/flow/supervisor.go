@@ -333,8 +333,12 @@ func (s *State) openSupervision(e StepStarted) error {
 // finishRevision ends the step of a checkpoint behind which the Manager was called. One that ends the board has
 // passed the block over.
 func (s *State) finishRevision(e StepFinished) error {
-	if v := s.Supervisor.clone(); v != nil && e.NextTask == nil {
-		v.passOver(s.Step.Checkpoint.ID)
+	if v := s.Supervisor.clone(); v != nil {
+		if e.NextTask == nil {
+			v.passOver(s.Step.Checkpoint.ID)
+		} else if v.Plan.Every == 0 { // else the next one comes by itself
+			v.lookAgain(*s.Step.Checkpoint)
+		}
 		s.Supervisor = v
 	}
 	s.Last = Ending{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task}

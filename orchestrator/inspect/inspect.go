@@ -98,10 +98,10 @@ func foresee(s flow.State, b *board.Board, place *board.Place) (flow.Effect, err
 		return nil, err
 	}
 	taskSHA := func(task string) string { return workspace.TaskSHA(place, task) }
-	if err := flow.Release(&s, b.SHA, b.Terminal(), taskSHA, s.Apply); err != nil {
+	if err := flow.Release(&s, workspace.Bare(b), taskSHA, s.Apply); err != nil {
 		return nil, err
 	}
-	if err := flow.Reopen(&s, b.SHA, view, s.Apply); err != nil {
+	if err := flow.Reopen(&s, workspace.Bare(b), view, s.Apply); err != nil {
 		return nil, err
 	}
 	v, err := view()

@@ -62,9 +62,12 @@ func (p *Process) Family() map[int]Relative {
 	}
 	family := map[int]Relative{}
 	for _, pid := range all.alive() {
-		program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // its short name may be a part of a secret
-		if s, ok := readStat(pid); ok && err == nil && pid != p.child.pid {
-			family[pid] = Relative{Name: filepath.Base(program), Parent: s.parent}
+		name := "of an unknown program"
+		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil { // its short name may be a part of a secret
+			name = filepath.Base(program)
+		}
+		if s, ok := readStat(pid); ok && pid != p.child.pid {
+			family[pid] = Relative{Name: name, Parent: s.parent}
 		}
 	}
 	return family

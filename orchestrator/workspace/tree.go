@@ -52,6 +52,9 @@ func (w *Workspace) Tree() Tree {
 		}
 		return nil
 	})
+	for above := filepath.Dir(dir); above != filepath.Dir(above); above = filepath.Dir(above) {
+		t.noteRuns(filepath.Join(above, ".kanban-run", "runs"), w.Dir())
+	}
 	t.files[w.KanbanFile()] = w.SHA()
 	for _, folder := range []string{"wisdom", "artifacts"} {
 		for _, name := range rundir.MarkdownFiles(filepath.Join(w.Dir().Path, folder)) {
@@ -135,8 +138,8 @@ func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	}
 }
 
-// HasNeighbours says whether a run of another board was at work in this folder, or has been since an earlier look:
-// it may have changed files.
+// HasNeighbours says whether a run of another board, here or in a folder around this one, was at work, or has been since an
+// earlier look: it may have changed files.
 func (t Tree) HasNeighbours(before Tree) bool {
 	for path, now := range t.runs {
 		if now != before.runs[path] || strings.HasSuffix(now, "true") {

@@ -168,9 +168,14 @@ func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (str
 	return View(b, s, w.Place, roleOf)
 }
 
+// Bare is what can be told of a board without its roles and tasks.
+func Bare(b *board.Board) flow.Board {
+	return flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded(), SHA: b.SHA}
+}
+
 // View is [Workspace.View] for a board without a run.
 func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string) (string, error)) (flow.Board, error) {
-	v := flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded(), SHA: b.SHA}
+	v := Bare(b)
 	if v.Terminal {
 		v.NotOK, v.Tasks = undone(b, s)
 		return v, nil
