@@ -42,6 +42,8 @@ func (w *watch) deliver() error {
 	for _, m := range inbox.Take(w.run.dir.Inbox()) {
 		m.Text = w.run.Redactor.String(m.Text)
 		switch {
+		case m.Choice == string(flow.ReleaseTasks):
+			errs = append(errs, w.release(m))
 		case m.Step != w.call.Step:
 			errs = append(errs, w.run.ledger.Record(flow.MessageLost{AttemptRef: w.call.AttemptRef, ID: m.ID, Type: flow.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
 		case m.Choice != "":
@@ -49,6 +51,22 @@ func (w *watch) deliver() error {
 		default:
 			errs = append(errs, w.send(flow.MessageSent{ID: m.ID, Type: flow.Tell, Content: flow.Content{Text: m.Text}}))
 		}
+	}
+	return errors.Join(errs...)
+}
+
+// release ends the quarantines, as the Lead says.
+func (w *watch) release(m inbox.Message) error {
+	var errs []error
+	reason := "says the Lead"
+	if m.Text != "" {
+		reason += ": " + m.Text
+	}
+	for _, q := range slices.Clone(w.run.ledger.State().Quarantine) {
+		errs = append(errs, w.run.ledger.Record(flow.QuarantineEnded{Task: q.Task, Reason: reason, ID: m.ID}))
+	}
+	if errs == nil {
+		return w.run.ledger.Record(flow.MessageLost{AttemptRef: w.call.AttemptRef, ID: m.ID, Reason: "no task is in quarantine"})
 	}
 	return errors.Join(errs...)
 }

@@ -54,7 +54,7 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 		return false, err
 	}
 	if owned {
-		return t.showConsent(board)
+		return t.showWaiting(board)
 	}
 	dir, err := inspect.Locate(board)
 	if err != nil {
@@ -75,29 +75,38 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 	}
 }
 
-// showConsent prints the decision about the agent at work that a person has to consent to.
-func (t *terminal) showConsent(board string) (waits bool, err error) {
+// showWaiting prints what a person can decide while a run is at work.
+func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })
 	if err != nil {
 		return false, err
 	}
-	step := h.State.Step
-	if step == nil || step.Consent == nil {
-		return false, t.stdout.Printf("%s is at work, and waits for no decision\n", board)
+	var errs []error
+	show := func(format string, args ...any) {
+		waits = true
+		errs = append(errs, t.stdout.Printf(format, args...))
 	}
-	name, does := report.Quote(board), "ends the agent, and starts it again"
-	if step.Consent.Decision == flow.Replan {
-		does = "ends the agent, and has the Manager plan anew"
-	}
-	return true, t.stdout.Printf(`%s waits for your decision about %s (%s, step %d): %s
+	name := report.Quote(board)
+	if step := h.State.Step; step != nil && step.Consent != nil {
+		does := "ends the agent, and starts it again"
+		if step.Consent.Decision == flow.Replan {
+			does = "ends the agent, and has the Manager plan anew"
+		}
+		show(`%s waits for your decision about %s (%s, step %d): %s
   kanban-run ack %s restart   %s
   kanban-run ack %s continue  leaves the agent alone
 `, board, step.CallRole(), step.Task, step.Number, step.Consent.Text, name, does, name)
-}
-
-// consent answers what is asked about the agent at work.
-func (t *terminal) consent(board string, choice flow.ConsentChoice) error {
-	return t.post(board, inbox.Message{Choice: string(choice)}, 10*time.Second)
+	}
+	for _, q := range h.State.Quarantine {
+		show("%s goes on without %s, which is in quarantine: %s\n", board, q.Task, q.Text)
+	}
+	if len(h.State.Quarantine) > 0 {
+		show("  kanban-run ack %s release   lets the Manager name it again\n", name)
+	}
+	if !waits {
+		return false, t.stdout.Printf("%s is at work, and waits for no decision\n", board)
+	}
+	return true, errors.Join(errs...)
 }
 
 // post leaves a message in the inbox of the board's run, and waits for what becomes of it.
@@ -166,6 +175,8 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 		switch e := last.(type) {
 		case flow.MessageLost:
 			return &undeliveredError{e.Reason, ""}
+		case flow.QuarantineEnded:
+			return t.stdout.Printf("%s leaves quarantine: %s\n", e.Task, e.Reason)
 		case flow.ConsentGiven:
 			return t.stdout.Printf("%s (%s, step %d)\n", report.Consent(e), e.Task, e.Step)
 		case flow.MessageHeard:

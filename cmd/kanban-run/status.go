@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inspect"
@@ -207,107 +206,4 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) error
 		case <-time.After(pollInterval):
 		}
 	}
-}
-
-func ackCommand() command {
-	return command{
-		name: "ack", args: "BOARD [retry|accept|restart|continue]", summary: "decide about a board that stopped and waits for a person",
-		long: `
-A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
-when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
-and when two runs took one board. -n shows what changed and what your decision would change, and writes nothing.
-
-A board that the Manager ended with blocked, error or escalate (exit code 3), or that is complete with tasks that are not ok,
-needs a choice: ack BOARD retry makes the task current again, so that the next run goes on with it; ack BOARD accept ends the
-board as it stands. Without a choice, ack shows it. Both take the field ended off the board.
-
-With watch: {coordinator: person} a hung agent is ended only with your consent: ack BOARD restart gives it, while the run works;
-ack BOARD continue leaves the agent alone. kanban-run inbox shows what waits.
-
-What changed, or what your decision changes, is shown as a diff; the decision is journaled.`,
-		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
-			s := addSettings(flags, "workdir")
-			note := flags.StringP("message", "m", "", "a note for the journal")
-			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your decision and what it would change")
-			return func(t *terminal, args []string) (int, error) {
-				choice, args, err := choiceOf(args)
-				if err != nil {
-					return 0, err
-				}
-				if _, err := s.load(t); err != nil {
-					return 0, err
-				}
-				if consent := flow.ConsentChoice(choice); consent == flow.ConsentRestart || consent == flow.ConsentContinue {
-					return exitComplete, t.consent(args[0], consent)
-				}
-				dir, err := inspect.Locate(args[0])
-				if err != nil {
-					return 0, err
-				}
-				answer := ledger.Answer{Choice: choice, Note: *note, Ask: *ask}
-				q, err := ledger.Acknowledge(args[0], dir, answer, t.redactor(), time.Now)
-				if err != nil {
-					return 0, err
-				}
-				if !q.Open {
-					return exitComplete, printDecision(t, args[0], q, answer)
-				}
-				code := exitNeedsPerson
-				if *ask {
-					code = exitComplete
-				}
-				return code, printChoice(t, args[0], q)
-			}
-		},
-	}
-}
-
-// choiceOf takes the choice off the arguments of ack.
-func choiceOf(args []string) (choice flow.Choice, board []string, err error) {
-	if len(args) == 2 {
-		choice, args = flow.Choice(args[1]), args[:1]
-	}
-	if err := boardArgs("ack", args, true); err != nil {
-		return "", nil, err
-	}
-	switch string(choice) {
-	case "", string(flow.Retry), string(flow.Accept), string(flow.ConsentRestart), string(flow.ConsentContinue):
-		return choice, args, nil
-	}
-	return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run inbox BOARD shows what waits, and the choices"}
-}
-
-// printChoice shows what the Lead can choose for a board that ended.
-func printChoice(t *terminal, board string, q ledger.Question) error {
-	name := report.Quote(board)
-	errs := []error{t.stdout.Printf("%s waits for your decision: %s\n", board, q.Text)}
-	if q.Undone != "" {
-		errs = append(errs, t.stdout.Printf("%s\n", q.Undone))
-	}
-	if q.Task != "" {
-		errs = append(errs, t.stdout.Printf("  kanban-run ack %s retry   makes %s current again; the next run goes on with it\n", name, q.Task))
-	}
-	return errors.Join(append(errs, t.stdout.Printf("  kanban-run ack %s accept  ends the board as it stands\n", name))...)
-}
-
-// printDecision shows what was decided: seed 002, "concise diff summary".
-func printDecision(t *terminal, board string, q ledger.Question, answer ledger.Answer) error {
-	text, ask := "acknowledged: ", answer.Ask
-	switch {
-	case q.Text == "":
-		return t.stdout.Printf("%s waits for no decision\n", board)
-	case answer.Choice == flow.Retry && q.Task == "": // of a checkpoint
-		text = fmt.Sprintf("to be looked at anew; kanban-run %s does: ", report.Quote(board))
-	case answer.Choice == flow.Retry:
-		text = fmt.Sprintf("%s is current again; kanban-run %s goes on with it: ", q.Task, report.Quote(board))
-	case answer.Choice == flow.Accept && q.Undone != "":
-		text = "accepted with " + q.Undone + ": "
-	case ask && q.Look:
-		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, kanban-run ack %[1]s goes on in spite of it): ", report.Quote(board))
-	case ask && q.GoesOn:
-		text = "may go on without your decision: "
-	case ask:
-		text = "waits for your decision: "
-	}
-	return t.stdout.Printf("%s%s\n", console.Lines(q.Diff), text+q.Text)
 }

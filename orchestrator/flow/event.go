@@ -286,6 +286,8 @@ type Choice string
 const (
 	Accept Choice = "accept" // it ends as it stands
 	Retry  Choice = "retry"  // current names the task again, and the next run goes on
+
+	ReleaseTasks Choice = "release" // tasks in quarantine may be worked on again, also while a run is at work
 )
 
 func (RunStarted) Kind() string        { return "RUN_STARTED" }

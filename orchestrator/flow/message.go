@@ -76,6 +76,8 @@ func MessageID(e Event) string {
 		return e.ID
 	case ConsentGiven:
 		return e.ID
+	case QuarantineEnded:
+		return e.ID
 	default:
 		return ""
 	}

@@ -27,6 +27,7 @@ type TaskFile struct {
 type QuarantineEnded struct {
 	Task   string `json:"task"`
 	Reason string `json:"reason" text:"free"`
+	ID     string `json:"id,omitempty"` // of the Lead's word; "": it ends by itself
 }
 
 // Kind is the record's type in the journal.

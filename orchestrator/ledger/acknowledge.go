@@ -145,6 +145,10 @@ func (a *arbitration) read() (err error) {
 func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 	text := a.waitsFor()
 	switch {
+	case a.answer.Choice == flow.ReleaseTasks && len(a.history.State.Quarantine) == 0:
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("no task of %s is in quarantine", a.board), Fix: "kanban-run inbox " + a.path}
+	case a.answer.Choice == flow.ReleaseTasks && a.hasEnded():
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s is over: %s", a.board, text), Fix: "kanban-run ack " + a.path + " retry makes the task current again"}
 	case text == "":
 		return Question{}, nil
 	case a.hasEnded():

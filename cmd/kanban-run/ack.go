@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inbox"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/report"
+)
+
+func ackCommand() command {
+	return command{
+		name: "ack", args: "BOARD [retry|accept|release|restart|continue]", summary: "decide about a board that waits for a person",
+		long: `
+A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
+when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
+and when two runs took one board. -n shows what changed and what your decision would change, and writes nothing.
+
+A board that the Manager ended with blocked, error or escalate (exit code 3), or that is complete with tasks that are not ok,
+needs a choice: ack BOARD retry makes the task current again, so that the next run goes on with it; ack BOARD accept ends the
+board as it stands. Without a choice, ack shows it. Both take the field ended off the board.
+
+A task whose work goes round in circles is in quarantine: ack BOARD release ends that, also while the run works. With watch:
+{coordinator: person} a hung agent is ended only with your consent: ack BOARD restart gives it, while the run works; ack BOARD
+continue leaves the agent alone. kanban-run inbox shows what waits.
+
+What changed, or what your decision changes, is shown as a diff; the decision is journaled.`,
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir")
+			note := flags.StringP("message", "m", "", "a note for the journal")
+			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your decision and what it would change")
+			return func(t *terminal, args []string) (int, error) {
+				choice, args, err := choiceOf(args)
+				if err != nil {
+					return 0, err
+				}
+				if _, err := s.load(t); err != nil {
+					return 0, err
+				}
+				return t.acknowledge(args[0], ledger.Answer{Choice: choice, Note: *note, Ask: *ask})
+			}
+		},
+	}
+}
+
+// choiceOf takes the choice off the arguments of ack.
+func choiceOf(args []string) (choice flow.Choice, board []string, err error) {
+	if len(args) == 2 {
+		choice, args = flow.Choice(args[1]), args[:1]
+	}
+	if err := boardArgs("ack", args, true); err != nil {
+		return "", nil, err
+	}
+	switch string(choice) {
+	case "", string(flow.Retry), string(flow.Accept), string(flow.ReleaseTasks), string(flow.ConsentRestart), string(flow.ConsentContinue):
+		return choice, args, nil
+	}
+	return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run inbox BOARD shows what waits, and the choices"}
+}
+
+// acknowledge makes a decision, or shows what there is to decide. A run that is at work is told; one that ends meanwhile leaves the
+// decision to this program.
+func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
+	told, code, err := t.tellDecision(board, answer)
+	if told && (!t.missed(board, err) || isConsent(answer.Choice)) {
+		return code, err
+	}
+	dir, err := inspect.Locate(board)
+	if err != nil {
+		return 0, err
+	}
+	q, err := ledger.Acknowledge(board, dir, answer, t.redactor(), time.Now)
+	if err != nil {
+		return 0, err
+	}
+	if !q.Open {
+		return exitComplete, printDecision(t, board, q, answer)
+	}
+	code = exitNeedsPerson
+	if answer.Ask {
+		code = exitComplete
+	}
+	return code, printChoice(t, board, q)
+}
+
+// missed says whether the run has ended before it took a decision.
+func (t *terminal) missed(board string, err error) bool {
+	owned, _ := inspect.IsOwned(board) // what is wrong with the board is told by the ledger
+	return errors.As(err, new(*undeliveredError)) && !owned
+}
+
+func isConsent(c flow.Choice) bool {
+	return flow.ConsentChoice(c) == flow.ConsentRestart || flow.ConsentChoice(c) == flow.ConsentContinue
+}
+
+// tellDecision tells the run at work what the Lead has decided; told is false where there is nothing to tell it. Without a choice it is the
+// only one that there is, or all are shown.
+func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, code int, err error) {
+	if isConsent(answer.Choice) {
+		return true, exitComplete, t.post(board, inbox.Message{Choice: string(answer.Choice)}, postWait)
+	}
+	owned, err := inspect.IsOwned(board)
+	if err != nil || !owned || answer.Choice == flow.Retry || answer.Choice == flow.Accept {
+		return false, 0, nil // what is wrong with the board is told by the ledger
+	}
+	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })
+	if err != nil {
+		return true, 0, err
+	}
+	consent, quarantine := h.State.Step != nil && h.State.Step.Consent != nil, len(h.State.Quarantine) > 0
+	switch {
+	case !consent && !quarantine && answer.Choice == "":
+		return false, 0, nil
+	case answer.Ask || consent && answer.Choice == "":
+		_, err := t.showWaiting(board)
+		if answer.Ask {
+			return true, exitComplete, err
+		}
+		return true, exitNeedsPerson, err
+	default:
+		return true, exitComplete, t.post(board, inbox.Message{Choice: string(flow.ReleaseTasks), Text: answer.Note}, postWait)
+	}
+}
+
+// postWait is how long a decision is waited for that the run at work is told.
+const postWait = 10 * time.Second
+
+// printChoice shows what the Lead can choose for a board that ended.
+func printChoice(t *terminal, board string, q ledger.Question) error {
+	name := report.Quote(board)
+	errs := []error{t.stdout.Printf("%s waits for your decision: %s\n", board, q.Text)}
+	if q.Undone != "" {
+		errs = append(errs, t.stdout.Printf("%s\n", q.Undone))
+	}
+	if q.Task != "" {
+		errs = append(errs, t.stdout.Printf("  kanban-run ack %s retry   makes %s current again; the next run goes on with it\n", name, q.Task))
+	}
+	return errors.Join(append(errs, t.stdout.Printf("  kanban-run ack %s accept  ends the board as it stands\n", name))...)
+}
+
+// printDecision shows what was decided: seed 002, "concise diff summary".
+func printDecision(t *terminal, board string, q ledger.Question, answer ledger.Answer) error {
+	text, ask := "acknowledged: ", answer.Ask
+	switch {
+	case q.Text == "":
+		return t.stdout.Printf("%s waits for no decision\n", board)
+	case answer.Choice == flow.Retry && q.Task == "": // of a checkpoint
+		text = fmt.Sprintf("to be looked at anew; kanban-run %s does: ", report.Quote(board))
+	case answer.Choice == flow.Retry:
+		text = fmt.Sprintf("%s is current again; kanban-run %s goes on with it: ", q.Task, report.Quote(board))
+	case answer.Choice == flow.Accept && q.Undone != "":
+		text = "accepted with " + q.Undone + ": "
+	case ask && q.Look:
+		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, kanban-run ack %[1]s goes on in spite of it): ", report.Quote(board))
+	case ask && q.GoesOn:
+		text = "may go on without your decision: "
+	case ask:
+		text = "waits for your decision: "
+	}
+	return t.stdout.Printf("%s%s\n", console.Lines(q.Diff), text+q.Text)
+}
