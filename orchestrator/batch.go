@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -40,12 +42,12 @@ type Result struct {
 // interrupted. The end of kill kills the agents.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []Result {
 	results := make([]Result, len(boards))
-	next, work, mail := make(chan int), make(slots, maxAtWork), &inbox.Watcher{}
+	next, all := make(chan int), shared{make(slots, maxAtWork), &inbox.Watcher{}, claim.NewDesk(holdLock(boards))}
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = runBoard(stop, kill, boards[i], work, mail, n > 1 && isCrowded(boards, i))
+				results[i] = runBoard(stop, kill, boards[i], all, n > 1 && isCrowded(boards, i))
 			}
 		})
 	}
@@ -54,8 +56,24 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []R
 	}
 	close(next)
 	wg.Wait()
-	_ = mail.Close() // nothing is left to be told
+	_ = all.mail.Close() // nothing is left to be told
+	_ = all.desk.Close() // all is given back
 	return results
+}
+
+// shared is what the runs of this process have together.
+type shared struct {
+	slots slots
+	mail  *inbox.Watcher
+	desk  *claim.Desk
+}
+
+// holdLock has the guardian hold a file; nil: there is none.
+func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error) {
+	if len(boards) == 0 {
+		return nil
+	}
+	return boards[0].HoldLock
 }
 
 // isCrowded says whether another board's work directory is that of a board, or one of them lies in the other.
@@ -81,9 +99,9 @@ func (s slots) release() { <-s }
 
 // runBoard runs one board until it ends, and releases it. It holds a slot but while it waits for an agent.
 // crowded says that other boards are worked on in the same folder.
-func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots, mail *inbox.Watcher, crowded bool) Result {
-	work.acquire()
-	defer work.release()
+func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) Result {
+	s.slots.acquire()
+	defer s.slots.release()
 	res := Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = flow.Interrupted, "not started", context.Cause(stop)
@@ -92,7 +110,7 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, work slots, mai
 		}
 		return res
 	}
-	r, release, err := open(stop, kill, p, work, mail)
+	r, release, err := open(stop, kill, p, s)
 	if err == nil {
 		r.crowded = crowded
 		var end flow.Finish
@@ -161,7 +179,7 @@ func outcomeOf(err error) flow.Outcome {
 		return flow.LimitReached
 	case durable.IsOutOfResources(err):
 		return flow.Failed // first: a lack of files or memory makes other errors
-	case errors.As(err, new(*durable.HeldError)):
+	case errors.As(err, new(*durable.HeldError)), errors.As(err, new(*claim.TakenError)):
 		return flow.Owned
 	case errors.As(err, new(*failure.Frozen)):
 		return flow.Frozen

@@ -17,6 +17,7 @@ import (
 var arrows = map[string]map[string]string{
 	"orchestrator": {
 		"orchestrator/health":    "it watches running agents",
+		"orchestrator/claim":     "two runs do not work on the same task",
 		"orchestrator/briefing":  "it has the resident supervisor told what is new",
 		"orchestrator/inbox":     "it passes on what a person says to an agent",
 		"orchestrator/agent":     "it hands an adapter what is asked of its agent",
@@ -94,6 +95,9 @@ var arrows = map[string]map[string]string{
 		"orchestrator/journal":   "it appends to one",
 		"orchestrator/redact":    "no event holds a secret",
 		"orchestrator/rundir":    "it writes files of a run",
+	},
+	"orchestrator/claim": {
+		"orchestrator/durable": "any process of the user may have put anything in the place of its file",
 	},
 	"orchestrator/worktree": {
 		"orchestrator/plainfile": "an agent may have put anything into the project",

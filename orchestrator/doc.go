@@ -51,6 +51,7 @@
 //	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go; watch.go and talk.go while an agent works
 //	orchestrator   ─► attempt ─► health ─► agent                           what an agent does, and what it waits for
 //	orchestrator   ─► inbox                                                what an agent is told meanwhile
+//	orchestrator   ─► claim ─► durable                                     claim.go: what a step works on, before it does
 //	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
 //	orchestrator   ─► briefing ─► contract, digest, board, rundir          supervisor.go: the supervisor that looks in
 //	workspace      ─► board, contract, worktree     ledger ─► journal, contract, flow
@@ -67,6 +68,7 @@
 //	preflight  checks all of a run that needs no agent
 //	roster     says which program plays a role
 //	health     judges a running agent by its signs; pure
+//	claim      keeps two runs from the same task, or the same files
 //	worktree   tells whether the files of the project have changed
 //	inbox      takes messages of other processes for an agent at work
 //	attempt    is one running agent, from its start to its outcome, or one turn of a program that stays

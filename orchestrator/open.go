@@ -12,7 +12,6 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/rundir"
@@ -20,8 +19,8 @@ import (
 
 // open takes the folder, the lock and the journal of the board. release undoes that and is never
 // nil.
-func open(stop, kill context.Context, p *preflight.Prepared, work slots, mail *inbox.Watcher) (r *run, release func() error, err error) {
-	r = &run{Prepared: p, stop: stop, kill: kill, slots: work, mail: mail, accounts: attempt.Accounts{}, watched: attempt.Accounts{}}
+func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, release func() error, err error) {
+	r = &run{Prepared: p, stop: stop, kill: kill, slots: s.slots, mail: s.mail, desk: s.desk, accounts: attempt.Accounts{}, watched: attempt.Accounts{}}
 	undo := []func() error{p.Close}
 	release = func() error {
 		var errs []error
@@ -37,9 +36,9 @@ func open(stop, kill context.Context, p *preflight.Prepared, work slots, mail *i
 			return nil, release, err
 		}
 	}
-	undo = append(undo, r.endResident)
+	undo = append(undo, r.unclaim, r.endResident)
 	r.dir = p.Workspace.Dir()
-	undo = append(undo, forgetInbox(mail, r.dir))
+	undo = append(undo, forgetInbox(s.mail, r.dir))
 	if err := r.dir.Ensure(); err != nil {
 		return nil, release, err
 	}

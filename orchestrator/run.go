@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
@@ -31,6 +32,7 @@ type run struct {
 	kill   context.Context
 	slots  slots
 	mail   *inbox.Watcher
+	desk   *claim.Desk
 
 	briefing *briefing.Briefing // of the supervisor; nil: there is none
 	resident *attempt.Resident  // its program, if that stays
@@ -50,6 +52,9 @@ type run struct {
 	said     string             // by the last task agent
 	opened   time.Time          // when the open step began; zero if in an earlier run
 	paused   time.Duration      // since then, by Ctrl-Z
+
+	held    *claim.Held // the task of the step, and the files that it declares
+	claimed claimed
 
 	steps  int       // finished in this run
 	used   flow.Used // by the attempts of this run
@@ -165,6 +170,9 @@ func (r *run) view(b *board.Board) (flow.Board, error) {
 // spawn starts one program and waits for its end. The intent is on disk before the program starts,
 // the outcome before anything follows from it.
 func (r *run) spawn(e flow.Spawn, b *board.Board) error {
+	if waited, err := r.claimTask(e); err != nil || waited {
+		return err
+	}
 	c, err := r.prepareCall(e, b)
 	if err != nil {
 		return err

@@ -61,6 +61,9 @@ var sinks = map[string]string{
 	"supervise.program.readOutput": "what an agent prints, to its reader",
 	"supervise.program.writeInput": "what a person says, to an agent",
 
+	"claim.openBook":   "a constant",
+	"claim.book.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",
+
 	"stub.Main":           "the stub is an agent, and prints for kanban-run",
 	"stub.call.act":       "the stub",
 	"stub.call.say":       "the stub",

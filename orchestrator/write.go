@@ -130,5 +130,5 @@ func (r *run) finishStep(step *flow.Step, sha, warning string) error {
 	if !r.opened.IsZero() {
 		e.Millis = (r.Now().Sub(r.opened) - r.paused).Milliseconds()
 	}
-	return r.ledger.FinishStep(e)
+	return errors.Join(r.ledger.FinishStep(e), r.unclaim())
 }

@@ -234,12 +234,13 @@ func (l *lab) sleepCommand(boards int) (*exec.Cmd, error) {
 		return nil, err
 	}
 	args := []string{"--quiet", "-j", strconv.Itoa(boards), "--exec", "sleep 60"}
-	if err := os.WriteFile(filepath.Join(dir, "tasks", "t.md"), []byte("---\nrole: Implementor\n---\n"), 0o644); err != nil {
-		return nil, err
-	}
 	for i := range boards {
-		name := fmt.Sprintf("b%d.yaml", i)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("current: tasks/t.md\ntasks: [tasks/t.md]\n"), 0o644); err != nil {
+		name, task := fmt.Sprintf("b%d.yaml", i), fmt.Sprintf("tasks/%d.md", i)
+		err := os.WriteFile(filepath.Join(dir, task), []byte("---\nrole: Implementor\n---\n"), 0o644)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, "current: %[1]s\ntasks: [%[1]s]\n", task), 0o644)
+		}
+		if err != nil {
 			return nil, err
 		}
 		args = append(args, name)

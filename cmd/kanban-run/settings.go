@@ -193,6 +193,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 	return &preflight.Setup{
 		Limits:       limits(r.settings),
 		OnDivergence: r.settings.OnDivergence,
+		OnOverlap:    r.settings.OnOverlap,
 		Strict:       r.settings.Strict,
 		KeepOutput:   r.settings.KeepOutput,
 		MaxOutput:    r.settings.MaxOutput,

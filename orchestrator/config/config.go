@@ -22,6 +22,7 @@ const execAgent = "exec"
 type Settings struct {
 	Workdir, Roles, Stub string
 	OnDivergence         string // "accept" or "freeze"
+	OnOverlap            string // "wait" or "warn"
 
 	// The agents of the roles; see Choose. Role names are in lower case. Commands are not yet split
 	// into words.

@@ -32,6 +32,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"REVIEW_HELD":                decoderOf[ReviewHeld](),
 	"VERDICT_MISSED":             decoderOf[VerdictMissed](),
 	"REVIEW_FAILED":              decoderOf[ReviewFailed](),
+	"DUPLICATE_TASK_KEY":         decoderOf[DuplicateTask](),
+	"OVERLAP_SCOPE":              decoderOf[ScopeOverlaps](),
 	"LOOP_SUSPECTED":             decoderOf[LoopSuspected](),
 	"QUARANTINE_ENDED":           decoderOf[QuarantineEnded](),
 	"BOARD_ENDED":                decoderOf[BoardEnded](),

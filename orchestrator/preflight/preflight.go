@@ -44,6 +44,7 @@ type Job struct {
 type Setup struct {
 	Limits       flow.Limits
 	OnDivergence string // "accept" or "freeze"
+	OnOverlap    string // "wait" or "warn"
 	Strict       bool   // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
 	MaxOutput    int64             // of an attempt, in bytes; 0 is no bound

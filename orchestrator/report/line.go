@@ -67,6 +67,10 @@ func describe(e flow.Event) []line {
 		return []line{{warn, fmt.Sprintf("step %d: given up, %s", e.Step, e.Reason)}}
 	case flow.BoardWriteStarted, flow.BoardWritten, flow.RunInterrupted, flow.RunFinished, flow.SessionNamed:
 		return nil
+	case flow.DuplicateTask:
+		return []line{{warn, fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s", e.Task, cmp.Or(e.Owner, "another board"))}}
+	case flow.ScopeOverlaps:
+		return []line{{warn, describeOverlap(e)}}
 	case flow.LoopSuspected:
 		return describeLoop(e)
 	case flow.QuarantineEnded:
@@ -76,6 +80,14 @@ func describe(e flow.Event) []line {
 	default:
 		return append(append(describeWatch(e), describeSupervision(e)...), describeCustody(e)...)
 	}
+}
+
+func describeOverlap(e flow.ScopeOverlaps) string {
+	text := fmt.Sprintf("OVERLAP_SCOPE: %s changes %s, and so does the work on %s of %s", e.Task, strings.Join(e.Files, " and "), e.OwnerTask, e.Owner)
+	if e.Waits {
+		return text + ": it waits for the end of that step"
+	}
+	return text
 }
 
 func describeLoop(e flow.LoopSuspected) []line {

@@ -62,7 +62,7 @@ func Advice(o flow.Outcome, board, log string, w flow.Ways) string {
 	case flow.Frozen:
 		return "kanban-run ack -n " + board + " shows what changed and what your decision would change; look at it, mend the board if need be, then kanban-run ack " + board
 	case flow.Owned:
-		return "another run owns this board; kanban-run status " + board + " shows where it stands"
+		return "another run owns this board or works on its task; kanban-run status " + board + " shows where it stands; once that has ended, the same command goes on"
 	case flow.Exhausted:
 		return log + " has the replies; the same command asks again, with fresh retries"
 	case flow.Later:

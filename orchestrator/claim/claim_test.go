@@ -1,0 +1,270 @@
+package claim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kanban-run/orchestrator/claim"
+)
+
+func silent(claim.Conflict) {}
+
+// TestOverlaps: two patterns overlap where a file can have a name for both.
+func TestOverlaps(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"src/a.go", "src/a.go", true},
+		{"src/a.go", "src/b.go", false},
+		{"src", "src/sub/b.go", true},
+		{"src/", "srcs/b.go", false},
+		{"src/*.go", "src/a.go", true},
+		{"src/*.go", "src/sub/a.go", false},
+		{"src/*.go", "src/*.md", false},
+		{"src/a*", "src/*b", true},
+		{"src/a*c", "src/b*c", false},
+		{"**/a.go", "src/sub/a.go", true},
+		{"**/*.md", "src/*.go", false},
+		{"**", "anything", true},
+		{"src/**/x", "src/x", true},
+		{"src/**/x/**/y", "src/a/x/b/c/y", true},
+		{"v1.2/", "v1.2/x", true},
+		{"Makefile", "Makefile", true},
+		{"src/?.go", "src/ab.go", false},
+		{"src/[ab].go", "src/c.go", true}, // a set is any character
+		{"./src//a.go", "src/a.go", true},
+		{"src/../docs", "docs/x", true},
+		{"ä*", "ä.md", true},
+	} {
+		if got := claim.Overlaps(tt.a, tt.b); got != tt.want {
+			t.Errorf("%s and %s: %t", tt.a, tt.b, got)
+		}
+		if got := claim.Overlaps(tt.b, tt.a); got != tt.want {
+			t.Errorf("%s and %s: %t", tt.b, tt.a, got)
+		}
+	}
+}
+
+// TestRandomClaims: no two claims that overlap are held at the same time, and no two boards wait for each other, whatever they claim.
+func TestRandomClaims(t *testing.T) {
+	dir := t.TempDir()
+	names := []string{"a", "b", "c/**", "c/d", "*", "e/*.go", "e/f.go", "**/g"}
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			d := claim.NewDesk(nil)
+			defer d.Close()
+			var mu sync.Mutex
+			held := map[int]claim.Claim{}
+			var wg sync.WaitGroup
+			for board := range 12 {
+				var steps []claim.Claim
+				for range 15 {
+					c := claim.Claim{Board: fmt.Sprint(board), Task: filepath.Join(dir, fmt.Sprint("task", r.IntN(6))), Dir: dir}
+					for range r.IntN(3) {
+						c.Files = append(c.Files, names[r.IntN(len(names))])
+					}
+					steps = append(steps, c)
+				}
+				work := time.Duration(r.IntN(100)) * time.Millisecond
+				wg.Go(func() {
+					for _, c := range steps {
+						h, err := d.Take(t.Context(), c, silent)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						mu.Lock()
+						for other, x := range held {
+							if x.Task == c.Task || slices.ContainsFunc(x.Files, func(a string) bool {
+								return slices.ContainsFunc(c.Files, func(b string) bool { return claim.Overlaps(a, b) })
+							}) {
+								t.Errorf("seed %d: %+v of board %d and %+v are held together", seed, x, other, c)
+							}
+						}
+						held[board] = c
+						mu.Unlock()
+						time.Sleep(work)
+						mu.Lock()
+						delete(held, board)
+						mu.Unlock()
+						if err := h.Release(); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			wg.Wait() // synctest fails where all of them wait for ever
+		})
+	}
+}
+
+// TestOrder: what asks first is served first: a claim of many files is not passed by for ever.
+func TestOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, dir := claim.NewDesk(nil), t.TempDir()
+		defer d.Close()
+		take := func(task string, files ...string) *claim.Held {
+			h, err := d.Take(t.Context(), claim.Claim{Board: task, Task: filepath.Join(dir, task), Dir: dir, Files: files}, silent)
+			if err != nil {
+				t.Error(err)
+			}
+			return h
+		}
+		first := take("first", "a")
+		var wide, small atomic.Bool
+		go func() { h := take("wide", "a", "b"); wide.Store(true); time.Sleep(time.Second); _ = h.Release() }()
+		synctest.Wait()
+		go func() { h := take("small", "b"); small.Store(true); _ = h.Release() }()
+		synctest.Wait()
+		if wide.Load() || small.Load() {
+			t.Errorf("wide %t, small %t: both have to wait", wide.Load(), small.Load())
+		}
+		_ = first.Release()
+		synctest.Wait()
+		if !wide.Load() || small.Load() {
+			t.Errorf("wide %t, small %t: the one that asked first works", wide.Load(), small.Load())
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !small.Load() {
+			t.Error("the last one waits still")
+		}
+	})
+}
+
+// TestTold: what stands in the way is told once, and the end of the run ends the wait.
+func TestTold(t *testing.T) {
+	d, dir := claim.NewDesk(nil), t.TempDir()
+	defer d.Close()
+	c := claim.Claim{Board: "b1", Task: filepath.Join(dir, "t1"), Dir: dir, Files: []string{"src/**"}}
+	held, err := d.Take(t.Context(), c, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, other := range map[string]claim.Claim{
+		"the task":  {Board: "b2", Task: c.Task, Dir: dir},
+		"its files": {Board: "b2", Task: filepath.Join(dir, "t2"), Dir: dir, Files: []string{"docs", "src/a.go"}},
+	} {
+		stop, cancel := context.WithCancelCause(t.Context())
+		var told []claim.Conflict
+		_, err := d.Take(stop, other, func(x claim.Conflict) { told = append(told, x); cancel(errors.New("stopped")) })
+		if err == nil || !strings.Contains(err.Error(), "stopped") || len(told) != 1 || told[0].Board != "b1" || told[0].Task != c.Task || (told[0].Files == nil) != (name == "the task") {
+			t.Errorf("%s: %v, told %+v", name, err, told)
+		}
+	}
+	warned := 0
+	also, err := d.Take(t.Context(), claim.Claim{Board: "b3", Task: filepath.Join(dir, "t3"), Dir: dir, Files: []string{"src"}, Warn: true}, func(claim.Conflict) { warned++ })
+	if err != nil || warned == 0 {
+		t.Errorf("%v, told %d times: want a warning, and no wait", err, warned)
+	}
+	if err := errors.Join(held.Release(), also.Release()); err != nil {
+		t.Error(err)
+	}
+	if again, err := d.Take(t.Context(), c, func(x claim.Conflict) { t.Errorf("%+v is in the way still", x) }); err != nil {
+		t.Error(err)
+	} else if err := again.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTwoProcesses: two desks are as two processes: a task that the other has is refused at once, files are waited for.
+func TestTwoProcesses(t *testing.T) {
+	if !hasLocks {
+		t.Skip("claims of other processes are Linux's")
+	}
+	dir := t.TempDir()
+	one, two := claim.NewDesk(nil), claim.NewDesk(nil)
+	defer two.Close()
+	c := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "tasks/t1"), Dir: dir, Files: []string{"src/**"}}
+	if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.Take(t.Context(), c, silent); err != nil {
+		t.Fatal(err)
+	}
+	var taken *claim.TakenError
+	if _, err := two.Take(t.Context(), claim.Claim{Board: "b2", Task: c.Task, Dir: t.TempDir()}, silent); !errors.As(err, &taken) || taken.Board != c.Board {
+		t.Errorf("%v, want that b1 works on it", err)
+	}
+	free, err := two.Take(t.Context(), claim.Claim{Board: "b2", Task: filepath.Join(dir, "tasks/t2"), Dir: dir, Files: []string{"docs"}}, func(x claim.Conflict) { t.Errorf("%+v is in the way", x) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan claim.Conflict, 2)
+	done := make(chan error, 1)
+	go func() {
+		_, err := two.Take(t.Context(), claim.Claim{Board: "b3", Task: filepath.Join(dir, "tasks/t3"), Dir: dir, Files: []string{"src/a.go"}}, func(x claim.Conflict) { told <- x })
+		done <- err
+	}()
+	if x := <-told; x.Board != c.Board || x.Task != c.Task || len(x.Files) != 2 {
+		t.Errorf("%+v is in the way, want b1", x)
+	}
+	select {
+	case err := <-done:
+		t.Fatalf("%v: it does not wait", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := one.Close(); err != nil { // as its process ends
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if err := free.Release(); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "tasks/.kanban-run/claims/.gitignore")); err != nil || string(data) != "*\n" {
+		t.Errorf("%q, %v: git would show the locks", data, err)
+	}
+}
+
+// TestNoRoom: where no file of locks can be, the error says which.
+func TestNoRoom(t *testing.T) {
+	if !hasLocks {
+		t.Skip("there are no files of locks")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".kanban-run"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := claim.NewDesk(nil)
+	if _, err := d.Take(t.Context(), claim.Claim{Task: filepath.Join(dir, "t")}, silent); err == nil || !strings.Contains(err.Error(), "claim the tasks of "+dir) {
+		t.Errorf("%v", err)
+	}
+	if _, err := claim.NewDesk(func(*os.File) (func() error, error) { return nil, errors.New("lost") }).Take(t.Context(), claim.Claim{Task: filepath.Join(t.TempDir(), "t")}, silent); err == nil {
+		t.Error("the guardian holds nothing, and nothing says so")
+	}
+}
+
+// BenchmarkTake is a claim of one of 100 boards.
+func BenchmarkTake(b *testing.B) {
+	d, dir := claim.NewDesk(nil), b.TempDir()
+	defer d.Close()
+	for i := range 99 {
+		if _, err := d.Take(b.Context(), claim.Claim{Task: filepath.Join(dir, fmt.Sprint(i)), Dir: dir}, silent); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		h, err := d.Take(b.Context(), claim.Claim{Task: filepath.Join(dir, "mine"), Dir: dir}, silent)
+		if err == nil {
+			err = h.Release()
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
