@@ -38,8 +38,11 @@ type call struct {
 	began   time.Time
 }
 
-// maxSigns bounds the signs of an agent that can be told something, which wait to be journaled; those beyond are dropped.
-const maxSigns = 64
+// The signs of an agent that wait to be journaled are bounded; those beyond are dropped. One that can be told something has more.
+const (
+	fewSigns = 8
+	maxSigns = 64
+)
 
 // prepareCall makes an attempt ready to start. It journals nothing but the beginning of a step.
 func (r *run) prepareCall(e flow.Spawn, b *board.Board) (*call, error) {
@@ -271,7 +274,7 @@ func (r *run) setSpec(c *call) error {
 		return &failure.Invalid{Err: err}
 	}
 	c.intent.Digest = inv.Digest()
-	c.signs = make(chan agent.Event, 1) // an agent names its session once
+	c.signs = make(chan agent.Event, fewSigns)
 	if inv.Listens {
 		c.signs = make(chan agent.Event, maxSigns)
 	}
@@ -301,7 +304,7 @@ func (r *run) invoke(c *call, a agent.Assignment) (agent.Invocation, error) {
 // "解析错误处理".
 func (r *run) emitterOf(c *call) func(agent.Event) {
 	return func(ev agent.Event) {
-		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) {
+		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) || ev.Missing != "" {
 			select {
 			case c.signs <- ev:
 			default:

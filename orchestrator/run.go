@@ -215,7 +215,7 @@ func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 		case <-watch.C:
 			err = errors.Join(err, r.withSlot(watch.check))
 		case sign := <-c.signs:
-			err = errors.Join(err, r.withSlot(func() error { return r.recordSign(c, sign) }))
+			err = errors.Join(err, r.withSlot(func() error { return watch.onSign(sign) }))
 		case <-post.C:
 			r.openInbox()
 			err = errors.Join(err, r.withSlot(watch.deliver))

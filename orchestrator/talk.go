@@ -120,8 +120,20 @@ func (w *watch) offerHelp() error {
 	return w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer, Content: health.AssistOffer(obstacle, w.call.Task)})
 }
 
-// recordSign journals the agent's session, or what became of a message.
+// onSign does what follows from a sign of the agent.
+func (w *watch) onSign(e agent.Event) error {
+	if e.Missing != "" {
+		return w.onMissing(e)
+	}
+	return w.run.recordSign(w.call, e)
+}
+
+// recordSign journals the agent's session, what became of a message, or that a tool was not there.
 func (r *run) recordSign(c *call, e agent.Event) error {
+	if e.Missing != "" {
+		_, err := r.noteMissing(c, e, flow.ToolCaveat)
+		return err
+	}
 	if e.Kind == agent.Session {
 		return r.ledger.Record(flow.SessionNamed{AttemptRef: c.AttemptRef, Session: e.ID})
 	}

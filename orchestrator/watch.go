@@ -41,10 +41,10 @@ func (w *watch) stop() {
 func (r *run) startWatch(c *call, a *attempt.Attempt) *watch {
 	w := &watch{run: r, call: c, agent: a}
 	p := c.player.Policy(c.duty)
-	if p.Off() || r.DryRun {
+	if w.policy = p; p.Off() || r.DryRun {
 		return w
 	}
-	w.policy, w.monitor = p, health.NewMonitor(r.Now(), p, c.player.Adapter.Tool().Signals)
+	w.monitor = health.NewMonitor(r.Now(), p, c.player.Adapter.Tool().Signals)
 	w.ticker = time.NewTicker(p.Frequency)
 	w.C = w.ticker.C
 	return w

@@ -194,6 +194,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 		Limits:       limits(r.settings),
 		OnDivergence: r.settings.OnDivergence,
 		OnOverlap:    r.settings.OnOverlap,
+		OnTool:       r.settings.OnTool,
 		Strict:       r.settings.Strict,
 		KeepOutput:   r.settings.KeepOutput,
 		MaxOutput:    r.settings.MaxOutput,

@@ -23,6 +23,7 @@ type Settings struct {
 	Workdir, Roles, Stub string
 	OnDivergence         string // "accept" or "freeze"
 	OnOverlap            string // "wait" or "warn"
+	OnTool               flow.OnTool
 
 	// The agents of the roles; see Choose. Role names are in lower case. Commands are not yet split
 	// into words.

@@ -58,7 +58,7 @@ var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWa
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
-	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
+	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
 		MaxOutput: 1 << 30, StartDir: "/start", Watch: patientWatch}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
@@ -89,6 +89,7 @@ keep_output: true
 max_output: 64M
 on_divergence: freeze
 on_overlap: warn
+on_tool_unavailable: stop
 redact: [internal.example, $DSN, $UNSET]
 watch:
   enabled: false
@@ -126,7 +127,7 @@ env:
 	s, _ := load(t, input)
 	dir := filepath.Dir(input.File)
 	want := &Settings{
-		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn",
+		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", OnTool: "stop",
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
@@ -328,6 +329,7 @@ func TestOrigins(t *testing.T) {
 		{"max_output", "1GiB", "default"},
 		{"on_divergence", "accept", "default"},
 		{"on_overlap", "wait", "default"},
+		{"on_tool_unavailable", "caveat", "default"},
 		{"redact", "$DSN (2 not shown)", "project/.kanban-run.yaml:3"},
 		{"env.pass", "none", "default"},
 		{"env.set", "MODE A", "project/.kanban-run.yaml:2"},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"kanban-run/orchestrator/flow"
 )
 
 // Setting describes one setting for the help text, the completion and the documentation.
@@ -175,6 +177,12 @@ func otherRows() []row {
 		{Setting{Name: "on_overlap", Variable: "KANBAN_RUN_ON_OVERLAP", InFile: true, Default: "wait",
 			Help: "wait for, or only warn of, another board's step that works on the same files"},
 			func(s *Settings, v, _ string) error { s.OnOverlap = v; return checkOneOf(v, "wait", "warn") }},
+		{Setting{Name: "on_tool_unavailable", Variable: "KANBAN_RUN_ON_TOOL_UNAVAILABLE", InFile: true, Default: "caveat",
+			Help: "caveat, retry, skip or stop: what becomes of an agent whose tool is not there"},
+			func(s *Settings, v, _ string) error {
+				s.OnTool = flow.OnTool(v)
+				return checkOneOf(v, "caveat", "retry", "skip", "stop")
+			}},
 		{Setting{Name: "redact", InFile: true, Default: "none",
 			Help: "texts that no output may show; $NAME is the value of that variable"}, nil},
 		{Setting{Name: "env.pass", InFile: true, Default: "none",

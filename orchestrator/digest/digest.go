@@ -27,6 +27,7 @@ type Digest struct {
 	Steps   []Step `json:"steps"`
 
 	Checkpoints []Checkpoint `json:"checkpoints,omitempty"` // the last [mostCheckpoints]
+	Tools       []Tool       `json:"tools,omitempty"`       // that were not there; at most [mostTools]
 	Supervision flow.Tally   `json:"supervision,omitzero"`  // what the resident supervisor used of it all
 
 	Keep int `json:"-"` // how many of the last steps are kept; 0: all
@@ -192,6 +193,9 @@ func (d *Digest) Add(e flow.Entry) {
 	count(&d.Used.Used, e.Event)
 	if end, ok := flow.EndOf(e.Event); ok && end.Call.IsSupervision() {
 		count(&d.Supervision.Used, e.Event)
+	}
+	if tool, ok := e.Event.(flow.ToolUnavailable); ok {
+		d.addTool(tool)
 	}
 	if c, ok := checkpointOf(e.Event); ok {
 		d.Checkpoints = append(d.Checkpoints, c)

@@ -88,6 +88,8 @@ func Note(e flow.Event) string {
 		return fmt.Sprintf("%s has not got a message: %s", e.Role, e.Reason)
 	case flow.StateDiverged:
 		return e.Text
+	case flow.ToolUnavailable:
+		return fmt.Sprintf("%s was not available to %s: %s", e.Tool, e.Role, e.Reason)
 	case flow.LoopSuspected:
 		return fmt.Sprintf("%s is in quarantine: LOOP_SUSPECTED: %s", e.Task, e.Suspicion)
 	case flow.BoardEdited:

@@ -26,7 +26,7 @@ func (e RunStarted) apply(s *State) error {
 // freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh
 // ones". What was accepted stays accepted; work that its reviews never accepted begins again.
 func (s *State) freshen() {
-	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned = 0, Repeat{}, Used{}, nil, nil
+	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, Used{}, nil, nil, nil
 	step := s.Step
 	if step == nil {
 		return

@@ -34,6 +34,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"REVIEW_FAILED":              decoderOf[ReviewFailed](),
 	"DUPLICATE_TASK_KEY":         decoderOf[DuplicateTask](),
 	"OVERLAP_SCOPE":              decoderOf[ScopeOverlaps](),
+	"TOOL_UNAVAILABLE":           decoderOf[ToolUnavailable](),
 	"LOOP_SUSPECTED":             decoderOf[LoopSuspected](),
 	"QUARANTINE_ENDED":           decoderOf[QuarantineEnded](),
 	"BOARD_ENDED":                decoderOf[BoardEnded](),

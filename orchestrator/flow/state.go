@@ -43,6 +43,8 @@ type State struct {
 	// The fields that form 10 has added.
 	Visits     *Visits      `json:"visits,omitempty"`     // nil: the last step was followed by another task
 	Quarantine []Quarantine `json:"quarantine,omitempty"` // of tasks
+
+	Tools []MissingTool `json:"tools,omitempty"` // that were not there in this run; at most [mostTools]
 }
 
 // TaskStatus is the status of a task's last reply.

@@ -45,7 +45,8 @@ type Setup struct {
 	Limits       flow.Limits
 	OnDivergence string // "accept" or "freeze"
 	OnOverlap    string // "wait" or "warn"
-	Strict       bool   // a complete board with tasks that are not ok needs a person
+	OnTool       flow.OnTool
+	Strict       bool // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
 	MaxOutput    int64             // of an attempt, in bytes; 0 is no bound
 	Checkpoints  *flow.Supervision // of boards that do not say; nil: none

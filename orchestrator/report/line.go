@@ -90,6 +90,27 @@ func describeOverlap(e flow.ScopeOverlaps) string {
 	return text
 }
 
+func describeMissing(e flow.ToolUnavailable) []line {
+	lines := []line{{warn, fmt.Sprintf("step %d: TOOL_UNAVAILABLE: %s for %s (%s): %s%s", e.Step, e.Tool, Player(e.AttemptRef), e.Agent, brief(e.Reason), toolSuffix(e.Then))}}
+	if e.Agents == flow.SystemicAgents {
+		lines = append(lines, line{bad, fmt.Sprintf("%s is not there for %d agents of this run: look at the machine, and not at the tasks", e.Tool, e.Agents)})
+	}
+	return lines
+}
+
+func toolSuffix(then flow.OnTool) string {
+	switch then {
+	case flow.ToolRetry:
+		return "; the agent is started again, where it was"
+	case flow.ToolSkip:
+		return "; the agent is told to do without"
+	case flow.ToolStop:
+		return "; the run stops"
+	default:
+		return "; the agent goes on"
+	}
+}
+
 func describeLoop(e flow.LoopSuspected) []line {
 	lines := []line{{bad, fmt.Sprintf("LOOP_SUSPECTED: %s", brief(oneLine(e.Text)))},
 		{calm, fmt.Sprintf("recommended: %s, since %s", e.Recommend, e.Reason)}}
@@ -123,6 +144,8 @@ func describeWatch(e flow.Event) []line {
 		return []line{{bad, fmt.Sprintf("step %d: %s waits for your consent to %s it: %s (kanban-run inbox)", e.Step, Player(e.AttemptRef), e.Advice, e.Details)}}
 	case flow.ConsentGiven:
 		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, Consent(e))}}
+	case flow.ToolUnavailable:
+		return describeMissing(e)
 	case flow.MessageSent:
 		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, messageText(e))}}
 	case flow.MessageHeard:

@@ -164,6 +164,23 @@ func (m *markdown) board(d *digest.Digest) {
 		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), took(s.Millis), priced(s.Used), stepResult(s), brief(lastWord(s)))
 	}
 	m.checkpoints(d)
+	m.tools(d)
+}
+
+// tools is the table of what was not there: seed 002, "post-mortem health summary".
+func (m *markdown) tools(d *digest.Digest) {
+	if len(d.Tools) == 0 {
+		return
+	}
+	m.line("\nTools that were not there:\n\n| tool | agents | roles | tasks | last reason | then |\n|---|--:|---|---|---|---|")
+	for _, t := range d.Tools {
+		const most = 3
+		tasks := strings.Join(t.Tasks[:min(most, len(t.Tasks))], ", ")
+		if more := len(t.Tasks) - most; more > 0 {
+			tasks += fmt.Sprintf(" and %d more", more)
+		}
+		m.line("| %s | %d | %s | %s | %s | %s |", t.Tool, t.Agents, strings.Join(t.Roles, ", "), tasks, brief(t.Reason), t.Then)
+	}
 }
 
 // checkpoints is the table of what the resident supervisor said.

@@ -37,8 +37,12 @@ func (r *reader) readEvent(line []byte) error {
 		r.Emit(agent.Event{Kind: agent.ToolStarted, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text), Sum: e.Sum})
 	case toolEnded:
 		r.Discard()
-		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text),
-			Failed: e.Text != "", Sum: e.Sum})
+		ended := agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text),
+			Failed: e.Text != "", Sum: e.Sum}
+		if ended.Failed {
+			ended.Missing = agent.Missing(ended.Class, e.Tool, e.Text)
+		}
+		r.Emit(ended)
 	case writing:
 		r.Emit(agent.Event{Kind: agent.Writing})
 	case alive:

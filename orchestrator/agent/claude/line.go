@@ -162,6 +162,15 @@ func blocks(content json.RawMessage) []block {
 	return all
 }
 
+// wholeText is the text of a tool's result, as long as it tells what was not there.
+func wholeText(content json.RawMessage) string {
+	var all []string
+	for _, b := range blocks(content) {
+		all = append(all, agent.Clip(b.Text, maxText))
+	}
+	return strings.Join(all, "\n")
+}
+
 // firstLine is the first line of a tool's result.
 func firstLine(content json.RawMessage) string {
 	for _, b := range blocks(content) {

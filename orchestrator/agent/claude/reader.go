@@ -169,7 +169,7 @@ func (r *reader) onUser(l *line) {
 		id := agent.Clip(b.ToolUseID, maxName)
 		e := agent.Event{Kind: agent.ToolEnded, Tool: r.tools[id], Class: classOf(r.tools[id]), ID: id, Failed: b.IsError, Sum: agent.Sum(b.Content)}
 		if e.Failed {
-			e.Text = firstLine(b.Content)
+			e.Text, e.Missing = firstLine(b.Content), agent.Missing(e.Class, e.Tool, wholeText(b.Content))
 		}
 		delete(r.tools, id)
 		r.emit(e)
@@ -230,6 +230,10 @@ func (r *reader) onSystem(l *line) {
 // warnOfServers reports servers that the role counts on and claude does without.
 func (r *reader) warnOfServers(l *line) {
 	for _, s := range l.Servers {
+		switch s.Status {
+		case "failed", "needs-auth", "pending":
+			r.emit(agent.Event{Kind: agent.Heartbeat, Missing: "mcp:" + agent.Clip(s.Name, maxName), Text: agent.Clip(s.Status, maxName)})
+		}
 		switch s.Status {
 		case "failed", "needs-auth":
 			r.warn("MCP server " + agent.Clip(s.Name, maxName) + ": " + s.Status)

@@ -48,6 +48,9 @@ func play(stream []byte, size int, exit proc.Exit) readout {
 			if e.Failed {
 				kind += " (failed)"
 			}
+			if e.Missing != "" {
+				kind += " (missing " + e.Missing + ")"
+			}
 			h.events = append(h.events, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s", kind, e.Tool, e.Class, e.Text)), " "))
 		},
 		GiveUp: func(err error) { h.gaveUp = append(h.gaveUp, fmt.Sprintf("%T %v", err, err)) },

@@ -100,8 +100,12 @@ func (r *reader) endTool(e event) {
 	if e.Error.Type == "policy_violation" && r.denied == "" {
 		r.denied = name + " (" + text + ")"
 	}
-	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, Class: classOf(name), ID: e.ToolID, Text: text, Failed: e.Status != "success",
-		Sum: agent.Sum([]byte(text + "\n" + e.Output))})
+	ended := agent.Event{Kind: agent.ToolEnded, Tool: name, Class: classOf(name), ID: e.ToolID, Text: text, Failed: e.Status != "success",
+		Sum: agent.Sum([]byte(text + "\n" + e.Output))}
+	if ended.Failed {
+		ended.Missing = agent.Missing(ended.Class, name, text+"\n"+e.Output)
+	}
+	r.Emit(ended)
 }
 
 // classOf is the class of a tool of gemini's; those of MCP servers begin with mcp_.

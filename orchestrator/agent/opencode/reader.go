@@ -97,8 +97,12 @@ func (r *reader) reportTool(p part) {
 	if exit := p.State.Metadata.Exit; exit != nil && *exit != 0 {
 		fault = fmt.Sprintf("exit status %d", *exit)
 	}
-	r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, Class: class, ID: p.CallID, Text: fault,
-		Failed: fault != "", Sum: agent.Sum([]byte(fault + "\n" + p.State.Output))})
+	ended := agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, Class: class, ID: p.CallID, Text: fault,
+		Failed: fault != "", Sum: agent.Sum([]byte(fault + "\n" + p.State.Output))}
+	if ended.Failed {
+		ended.Missing = agent.Missing(class, p.Tool, fault+"\n"+p.State.Output)
+	}
+	r.Emit(ended)
 	refused := strings.Contains(p.State.Error, "rejected permission") || strings.Contains(p.State.Error, "a rule which prevents you")
 	if refused && r.denied == "" {
 		r.denied = p.Tool

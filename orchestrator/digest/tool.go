@@ -1,0 +1,39 @@
+package digest
+
+import (
+	"slices"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// Tool is a tool, a server or a program that was not there for agents of the board: seed 002, "Tool Unavailability", action 4.
+type Tool struct {
+	Tool   string      `json:"tool"`
+	Agents int         `json:"agents"` // that missed it
+	Roles  []string    `json:"roles"`
+	Tasks  []string    `json:"tasks"`
+	Reason string      `json:"reason"` // the last one's
+	Then   flow.OnTool `json:"then"`   // what became of the last agent
+}
+
+const mostTools = 64
+
+// addTool adds what an agent missed.
+func (d *Digest) addTool(e flow.ToolUnavailable) {
+	i := slices.IndexFunc(d.Tools, func(t Tool) bool { return t.Tool == e.Tool })
+	if i < 0 {
+		if len(d.Tools) == mostTools {
+			return
+		}
+		i, d.Tools = len(d.Tools), append(d.Tools, Tool{Tool: e.Tool})
+	}
+	t := &d.Tools[i]
+	t.Agents++
+	t.Reason, t.Then = e.Reason, e.Then
+	if !slices.Contains(t.Roles, e.Role) {
+		t.Roles = append(t.Roles, e.Role)
+	}
+	if !slices.Contains(t.Tasks, e.Task) && len(t.Tasks) < mostTools {
+		t.Tasks = append(t.Tasks, e.Task)
+	}
+}
