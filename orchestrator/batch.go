@@ -161,7 +161,10 @@ func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error)
 	}
 	if err == nil {
 		r.warnOfUnheld(end)
-		err = r.ledger.Finish(flow.RunFinished{Board: r.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps})
+		if p := r.ledger.State().Proposal(end); p != nil {
+			err = r.ledger.Append(*p)
+		}
+		err = errors.Join(err, r.ledger.Finish(flow.RunFinished{Board: r.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps}))
 		return end.Outcome, end.Text, err
 	}
 	outcome := outcomeOf(err)

@@ -100,7 +100,16 @@ func (r *run) playerOf(e flow.Spawn) (*roster.Player, error) {
 	if e.Call.IsSupervision() {
 		return r.Looker(e.Role)
 	}
+	if to := r.ledger.State().Substitute(); to != "" {
+		return r.Roster.Substitute(e.Role, to, r.Dir())
+	}
 	return r.Player(e.Role)
+}
+
+// reassign gives the open call to the next agent of the settings: seed 002, "Reassignment Readiness".
+func (r *run) reassign(e flow.Reassign) error {
+	step := r.ledger.State().Step
+	return r.ledger.Record(flow.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(), Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
 }
 
 func (r *run) openStep(e flow.Spawn, b *board.Board) error {

@@ -74,6 +74,8 @@ func (r *run) loop() (flow.Finish, error) {
 		case flow.Spawn:
 			r.warnOfLimits()
 			err = r.spawn(e, b)
+		case flow.Reassign:
+			err = r.reassign(e)
 		case flow.SuspectLoop:
 			err = r.suspectLoop(e, b)
 		case flow.WriteBoard:
@@ -264,7 +266,7 @@ func (r *run) start() error {
 		return err
 	}
 	begun := flow.RunStarted{Board: r.Board, Workdir: r.Dir(), Version: r.Version, Limits: r.Limits,
-		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict, Supervision: supervision}
+		OnDivergence: r.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: r.Strict, Supervision: supervision, Reassign: r.Reassign}
 	if looker != nil {
 		begun.Memory, begun.Adapter = looker.Memory(), looker.Adapter.Name()
 	}

@@ -24,6 +24,7 @@ type Settings struct {
 	OnDivergence         string // "accept" or "freeze"
 	OnOverlap            string // "wait" or "warn"
 	OnTool               flow.OnTool
+	Reassign             []flow.Substitutes
 
 	// The agents of the roles; see Choose. Role names are in lower case. Commands are not yet split
 	// into words.

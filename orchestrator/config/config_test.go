@@ -90,6 +90,7 @@ max_output: 64M
 on_divergence: freeze
 on_overlap: warn
 on_tool_unavailable: stop
+reassign: {Implementor: [codex, Senior], manager: walk}
 redact: [internal.example, $DSN, $UNSET]
 watch:
   enabled: false
@@ -127,7 +128,7 @@ env:
 	s, _ := load(t, input)
 	dir := filepath.Dir(input.File)
 	want := &Settings{
-		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", OnTool: "stop",
+		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", OnTool: "stop", Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
@@ -330,6 +331,7 @@ func TestOrigins(t *testing.T) {
 		{"on_divergence", "accept", "default"},
 		{"on_overlap", "wait", "default"},
 		{"on_tool_unavailable", "caveat", "default"},
+		{"reassign", "none", "default"},
 		{"redact", "$DSN (2 not shown)", "project/.kanban-run.yaml:3"},
 		{"env.pass", "none", "default"},
 		{"env.set", "MODE A", "project/.kanban-run.yaml:2"},

@@ -138,6 +138,8 @@ func (f *settingsFile) read(root *yaml.Node) {
 			f.watch(value)
 		case key.Value == "checkpoints":
 			f.checkpoints(value)
+		case key.Value == "reassign":
+			f.reassign(value)
 		case key.Value == "redact":
 			f.readList("redact", value)
 		case key.Value == "workdir":

@@ -27,6 +27,7 @@ type given struct {
 	dir    string
 
 	checkpoints *flow.Supervision // of which the value is a part
+	substitutes []flow.Substitutes
 
 	file string // the settings file, with line
 	line int
@@ -83,6 +84,8 @@ func (r *resolver) applyOne(g given, layer choices) error {
 		return r.chooseAgent(g, layer)
 	case "redact":
 		return r.applyRedact(g)
+	case "reassign":
+		r.settings.Reassign = g.substitutes
 	case "env.pass":
 		r.settings.Env.Pass = g.list
 	case "env.set":

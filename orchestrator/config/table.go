@@ -183,6 +183,8 @@ func otherRows() []row {
 				s.OnTool = flow.OnTool(v)
 				return checkOneOf(v, "caveat", "retry", "skip", "stop")
 			}},
+		{Setting{Name: "reassign", InFile: true, Default: "none",
+			Help: "agents that take a role's work over, one after the other, when its own has come to nothing"}, nil},
 		{Setting{Name: "redact", InFile: true, Default: "none",
 			Help: "texts that no output may show; $NAME is the value of that variable"}, nil},
 		{Setting{Name: "env.pass", InFile: true, Default: "none",

@@ -90,6 +90,10 @@ func Note(e flow.Event) string {
 		return e.Text
 	case flow.ToolUnavailable:
 		return fmt.Sprintf("%s was not available to %s: %s", e.Tool, e.Role, e.Reason)
+	case flow.Reassigned:
+		return fmt.Sprintf("%s took the work of %s over: %s", e.To, e.Role, e.Reason)
+	case flow.ReassignProposed:
+		return fmt.Sprintf("it may be given to another agent (%s)", e.Strategy)
 	case flow.LoopSuspected:
 		return fmt.Sprintf("%s is in quarantine: LOOP_SUSPECTED: %s", e.Task, e.Suspicion)
 	case flow.BoardEdited:

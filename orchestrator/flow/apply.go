@@ -15,7 +15,7 @@ func (e RunStarted) apply(s *State) error {
 		s.freshen()
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
-	s.Limits, s.Strict = e.Limits, e.Strict
+	s.Limits, s.Strict, s.Reassign = e.Limits, e.Strict, e.Reassign
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
 	if e.Uses != nil {
 		s.Tasks = e.Uses
@@ -40,7 +40,7 @@ func (s *State) freshen() {
 	if step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "" {
 		step.GoesOn = nil // more of the same conversation has not helped
 	}
-	step.Restarts, step.LastHung = 0, ""
+	step.Restarts, step.LastHung, step.Agent = 0, "", 0
 	step.Rejected, step.Lost, step.Disagreed, step.Unsettled = 0, 0, false, ""
 }
 
@@ -203,6 +203,9 @@ func (t *Thread) named(session string) *Thread {
 func (s *Step) begin(c Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
 	s.Call, s.Input, s.InputSHA, s.Stored, s.Rejected, s.LastReason = c, nil, "", "", 0, ""
+	if c == ManagerCall {
+		s.Agent = 0
+	}
 }
 
 func (s *Step) callManager() {

@@ -134,7 +134,7 @@ func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memor
 
 // Again is the start of another run like the last one.
 func (s *State) Again() RunStarted {
-	e := RunStarted{Limits: s.Limits}
+	e := RunStarted{Limits: s.Limits, Reassign: s.Reassign}
 	if v := s.Supervisor; v != nil && !v.Off {
 		e.Supervision, e.Memory, e.Adapter = &v.Plan, v.Memory, v.Adapter
 	}

@@ -35,6 +35,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"DUPLICATE_TASK_KEY":         decoderOf[DuplicateTask](),
 	"OVERLAP_SCOPE":              decoderOf[ScopeOverlaps](),
 	"TOOL_UNAVAILABLE":           decoderOf[ToolUnavailable](),
+	"REASSIGNED":                 decoderOf[Reassigned](),
+	"REASSIGN_PROPOSAL":          decoderOf[ReassignProposed](),
 	"LOOP_SUSPECTED":             decoderOf[LoopSuspected](),
 	"QUARANTINE_ENDED":           decoderOf[QuarantineEnded](),
 	"BOARD_ENDED":                decoderOf[BoardEnded](),

@@ -55,6 +55,8 @@ type RunStarted struct {
 	Memory      Memory       `json:"supervisor_memory,omitempty"`
 	Adapter     string       `json:"supervisor_adapter,omitempty"`
 
+	Reassign []Substitutes `json:"reassign,omitempty"`
+
 	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used before limits asked for it; before form 4 only
 }
 

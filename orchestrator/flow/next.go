@@ -38,11 +38,16 @@ func Next(s State, b Board) Effect {
 	case s.isSupervisorLost():
 		return GiveUpCheckpoint{Reason: s.lossOfSupervisor()}
 	case step.isExhausted(s.Limits):
-		return step.exhausted()
+		end := step.exhausted()
+		return s.handOver(end, end.Text)
 
 	// Seed 003's loop came to no end within its rounds: a person has to look at the work.
 	case step != nil && step.Unsettled != "":
-		return Finish{Outcome: NeedsPerson, Text: headline(step.Unsettled)}
+		end := Finish{Outcome: NeedsPerson, Text: headline(step.Unsettled)}
+		if !step.isStuck() {
+			return end
+		}
+		return s.handOver(end, end.Text)
 
 	// Seed 002, "Review Loop": work that is sent back again and again, and comes to nothing.
 	case step.suspect() != nil:
@@ -176,7 +181,7 @@ func (s State) Undone() string {
 
 // exhausted ends a run after the last retry. A Manager that kept contradicting its own board leaves
 // nothing to trust, so the board is frozen; work without a verdict is a person's to look at.
-func (s *Step) exhausted() Effect {
+func (s *Step) exhausted() Finish {
 	last := ""
 	if s.Started != s.Rejected { // others were cut short, or came before
 		last = fmt.Sprintf(", attempt %d,", s.Started)

@@ -45,6 +45,8 @@ type State struct {
 	Quarantine []Quarantine `json:"quarantine,omitempty"` // of tasks
 
 	Tools []MissingTool `json:"tools,omitempty"` // that were not there in this run; at most [mostTools]
+
+	Reassign []Substitutes `json:"reassign,omitempty"`
 }
 
 // TaskStatus is the status of a task's last reply.
@@ -105,8 +107,9 @@ type Step struct {
 	// The field that form 9 has added.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of a supervisor's step
 
-	// The field that form 10 has added.
+	// The fields that form 10 has added.
 	Reviews []Visit `json:"reviews,omitempty"` // of the work, that were not content
+	Agent   int     `json:"agent,omitempty"`   // of the substitutes that has the open call, from 1; 0: the role's own
 }
 
 // Thread is a session of an agent in which the work of a call can go on.

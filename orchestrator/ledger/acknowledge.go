@@ -164,7 +164,7 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 	case a.history.Custody.Locked != "" || a.history.Contradiction() != "":
 		return a.reconcile(e, text)
 	}
-	q := Question{Text: text, Look: a.history.State.Supervisor.Waits() != "", Diff: a.boardDiff(), GoesOn: a.history.Standstill() == "" && a.history.State.GoesOn()}
+	q := Question{Text: text, Look: a.history.State.Supervisor.Waits() != "", Diff: a.boardDiff(), GoesOn: a.history.Standstill() == "" && (a.history.State.GoesOn() || a.history.State.Outcome == flow.Exhausted)}
 	if a.answer.Ask {
 		return q, nil
 	}
@@ -180,7 +180,7 @@ func (a *arbitration) waitsFor() string {
 		return a.history.Standstill()
 	case s.Supervisor.Waits() != "":
 		return s.Supervisor.Waits()
-	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged:
+	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged, s.Outcome == flow.Exhausted:
 		return s.Text
 	case len(s.Quarantine) > 0:
 		return s.Quarantine[0].Text

@@ -46,6 +46,7 @@ type Setup struct {
 	OnDivergence string // "accept" or "freeze"
 	OnOverlap    string // "wait" or "warn"
 	OnTool       flow.OnTool
+	Reassign     []flow.Substitutes
 	Strict       bool // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
 	MaxOutput    int64             // of an attempt, in bytes; 0 is no bound
@@ -210,7 +211,22 @@ func (p *Prepared) check(b *board.Board) error {
 	if err := p.checkSupervision(b); err != nil {
 		return err
 	}
+	if err := p.checkSubstitutes(); err != nil {
+		return err
+	}
 	return p.checkRole(flow.ManagerRole)
+}
+
+// checkSubstitutes checks the agents that may take work over.
+func (p *Prepared) checkSubstitutes() error {
+	for _, r := range p.Reassign {
+		for _, to := range r.Agents {
+			if _, err := p.Roster.Substitute(r.Role, to, p.Dir()); err != nil {
+				return &failure.Invalid{Err: fmt.Errorf("reassign: %s: %w", r.Role, err), Fix: "name adapters, or roles that kanban-run roles lists"}
+			}
+		}
+	}
+	return nil
 }
 
 // checkEnding warns of a board that is over and has no journal: tasks of it may not be ok.

@@ -94,6 +94,8 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 	switch e := e.(type) {
 	case flow.Spawn:
 		return describeSpawn(e)
+	case flow.Reassign:
+		return fmt.Sprintf("step %d: have %s take the work over", e.Step, e.To)
 	case flow.SuspectLoop:
 		return fmt.Sprintf("put %s into quarantine: %s", e.Task, e.Suspicion)
 	case flow.WriteBoard:

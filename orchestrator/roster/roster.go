@@ -41,6 +41,7 @@ type Roster struct {
 type playerKey struct {
 	role, dir string
 	looks     bool
+	adapter   string // in place of the role's own; "": none is
 }
 
 // Player is the program that plays a role.
@@ -71,11 +72,26 @@ func (r *Roster) Looker(role, dir string) (*Player, error) { return r.player(rol
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := playerKey{role, dir, looks}
+	return r.once(playerKey{role, dir, looks, ""})
+}
+
+// Substitute is Player for an agent that takes a role's work over: an adapter, which gets the role's prompt, or another role. Errors: those of
+// Player.
+func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.adapter(agent) != nil {
+		return r.once(playerKey{role, dir, false, agent})
+	}
+	return r.once(playerKey{agent, dir, false, ""})
+}
+
+// once finds a program the first time.
+func (r *Roster) once(key playerKey) (*Player, error) {
 	if p := r.players[key]; p != nil {
 		return p, nil
 	}
-	p, err := r.find(role, dir, looks)
+	p, err := r.find(key)
 	if err != nil {
 		return nil, err
 	}
@@ -89,24 +105,29 @@ func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 // IsUnknown says whether an error of [Roster.Player] is about a role that does not exist.
 func IsUnknown(err error) bool { return errors.As(err, new(*roles.UnknownError)) }
 
-func (r *Roster) find(name, dir string, looks bool) (*Player, error) {
-	role, err := r.Roles.Lookup(name)
+func (r *Roster) find(key playerKey) (*Player, error) {
+	role, err := r.Roles.Lookup(key.role)
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.newPlayer(role, dir, looks)
+	p, err := r.newPlayer(role, key)
 	if err != nil {
 		return nil, fmt.Errorf("role %s: %w", role.Name, err)
 	}
 	return p, nil
 }
 
-func (r *Roster) newPlayer(role roles.Role, dir string, looks bool) (*Player, error) {
+func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
+	dir := key.dir
 	program, err := r.choose(role, dir)
 	if err != nil {
 		return nil, err
 	}
-	if looks && role.Permission == "" && program.tool().Program != "" {
+	if key.adapter != "" {
+		program.name, program.adapter, program.command, program.args = key.adapter, r.adapter(key.adapter), nil, nil
+		role.Model = "" // which is another tool's
+	}
+	if key.looks && role.Permission == "" && program.tool().Program != "" {
 		role.Permission = string(agent.ReadOnly)
 	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))

@@ -1,0 +1,46 @@
+package config
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// reassign reads which agents take a role's work over, in their order: adapters, or other roles.
+func (f *settingsFile) reassign(value *yaml.Node) {
+	if value.Kind != yaml.MappingNode {
+		f.fail(value, "write reassign: {Implementor: [codex]}", "reassign must be a map of roles to agents")
+		return
+	}
+	var all []flow.Substitutes
+	var shown []string
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		key, list := value.Content[i], value.Content[i+1]
+		if f.knownRole != nil && !f.knownRole(roleKey(key.Value)) {
+			f.fail(key, "name a role that kanban-run roles lists", "reassign: unknown role %q", key.Value)
+			return
+		}
+		agents := f.agents(list)
+		all = append(all, flow.Substitutes{Role: roleKey(key.Value), Agents: agents})
+		shown = append(shown, key.Value+": "+strings.Join(agents, " "))
+	}
+	f.add(value, given{name: "reassign", value: strings.Join(shown, ", "), substitutes: all})
+}
+
+// agents reads one agent, or a list of some.
+func (f *settingsFile) agents(list *yaml.Node) (names []string) {
+	items := list.Content
+	if list.Kind == yaml.ScalarNode {
+		items = []*yaml.Node{list}
+	}
+	for _, item := range items {
+		if item.Kind != yaml.ScalarNode || item.Value == "" {
+			f.fail(item, "name adapters or roles", "reassign must be a map of roles to agents")
+			return nil
+		}
+		names = append(names, item.Value)
+	}
+	return names
+}
