@@ -24,13 +24,16 @@ func reportCommand() command {
 		long: `
 Markdown is for people and is the default: a table of the boards and, for each, a timeline and its steps. --junit is for CI
 systems: a suite for each board, a case for each step, and one failure for each board that is not complete. --json is for
-programs. Everything is read from the journals, also while a run is at work. The exit code says nothing about the boards.`,
+programs. --supervisor is a SUPERVISOR_REPORT about the last runs, as seed 002 has it: what went wrong, what was done, what waits for
+a decision. Everything is read from the journals, also while a run is at work. The exit code says nothing about the boards.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			forms := map[string]*bool{
 				"junit":    flags.Bool("junit", false, "JUnit XML"),
 				"markdown": flags.Bool("markdown", false, "Markdown (the default)"),
 				"json":     flags.Bool("json", false, "JSON"),
+
+				"supervisor": flags.Bool("supervisor", false, "a SUPERVISOR_REPORT"),
 			}
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("report", args, false); err != nil {
@@ -42,6 +45,9 @@ programs. Everything is read from the journals, also while a run is at work. The
 				}
 				if _, err := s.load(t); err != nil {
 					return 0, err
+				}
+				if form == "supervisor" {
+					return exitComplete, t.reportToLead(args)
 				}
 				boards, err := digestsOf(args)
 				if err != nil {
@@ -57,13 +63,36 @@ programs. Everything is read from the journals, also while a run is at work. The
 func oneOf(forms map[string]*bool) (chosen string, err error) {
 	for name, yes := range forms {
 		if *yes && chosen != "" {
-			return "", &usageError{text: "a report has one form", hint: "use one of --junit, --markdown and --json"}
+			return "", &usageError{text: "a report has one form", hint: "use one of --junit, --markdown, --json and --supervisor"}
 		}
 		if *yes {
 			chosen = name
 		}
 	}
 	return chosen, nil
+}
+
+// reportToLead prints what the Lead of boards is told of their last runs.
+func (t *terminal) reportToLead(boards []string) error {
+	var r report.SupervisorReport
+	for _, board := range boards {
+		r.Begin(board)
+		h, _, err := inspect.History(board, func(e flow.Entry) error {
+			r.Add(e)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		owned, err := inspect.IsOwned(board)
+		if err != nil {
+			return err
+		}
+		if request := report.Request(h, board, owned); request != "" {
+			r.Wait(request)
+		}
+	}
+	return t.stdout.Printf("%s", console.Lines(r.String()))
 }
 
 // digestsOf reads the journals of boards. Of several, one may never have been run.

@@ -1,0 +1,222 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// The severities of an alert: seed 002, "Supervisor Report Format".
+const (
+	Info     = "INFO"
+	Warning  = "WARN"
+	Critical = "CRITICAL"
+)
+
+// The enums of the report, as the seed lists them.
+var (
+	Severities = []string{Info, Warning, Critical}
+	EventTypes = []string{"IDLE_BREACH", "REVIEW_SLA_BREACH", "LOOP_SUSPECTED", "DUPLICATE_TASK_KEY", "OVERLAP_SCOPE", "STUCK", "TOOL_UNAVAILABLE", "HANDOFF_DUPLICATE", "HANDOFF_MISSING",
+		"SPLIT_BRAIN_DETECTED", "STATE_DIVERGENCE", "RECONCILE_CONFLICT", "SNAPSHOT_NOT_FOUND", "SNAPSHOT_CONFLICT", "RECONCILE_LOCK_ENTER", "RECONCILE_LOCK_EXIT", "TEARDOWN_BLOCKED",
+		"FORCED_FINALIZE_CANDIDATE", "DECISIONS_SCOPE_VIOLATION", "DECISIONS_MARKER_MISSING"}
+	ActionTypes = []string{"PING", "NUDGE", "ESCALATE", "REASSIGN_PROPOSAL", "TEARDOWN_RETRY", "RECONCILE_LOCK_ENTER", "RECONCILE_LOCK_EXIT", "FORCED_FINALIZE"}
+)
+
+// Alert is an event that the Lead of a board is told of.
+type Alert struct {
+	Severity string
+	Event    string // one of EventTypes
+	Task     string
+	Owner    string // role, or board
+	Elapsed  time.Duration
+}
+
+// String is the line of the report.
+func (a Alert) String() string {
+	return fmt.Sprintf("- %s %s task #%s owner=%s elapsed=%s", a.Severity, a.Event, a.Task, a.Owner, a.Elapsed.Round(time.Second))
+}
+
+// SupervisorReport is what the Lead of boards is told of their last runs. Add takes the entries of one board after the other.
+type SupervisorReport struct {
+	end    time.Time
+	boards []supervised
+}
+
+// supervised is what the report says of a board's last run.
+type supervised struct {
+	board   string
+	start   time.Time
+	began   time.Time // of the open step
+	owner   string    // its role
+	roles   []string  // that were at work
+	alerts  []Alert
+	actions []string
+	request string // a decision that waits
+}
+
+// Begin starts the next board.
+func (r *SupervisorReport) Begin(board string) { r.boards = append(r.boards, supervised{board: board}) }
+
+// Add takes the next entry of the board.
+func (r *SupervisorReport) Add(e flow.Entry) {
+	b := &r.boards[len(r.boards)-1]
+	switch ev := e.Event.(type) {
+	case flow.HandoffOffered: // the first record of a run
+		*b = supervised{board: b.board, start: e.Time}
+	case flow.StepStarted:
+		b.began, b.owner = e.Time, ev.Role
+	case flow.AttemptStarted:
+		b.work(ev.AttemptRef)
+	}
+	if r.end.Before(e.Time) {
+		r.end = e.Time
+	}
+	b.note(e)
+}
+
+func (b *supervised) work(r flow.AttemptRef) {
+	role := r.Role
+	if r.Call == flow.ManagerCall {
+		role = flow.ManagerRole
+	}
+	if !slices.Contains(b.roles, role) {
+		b.roles = append(b.roles, role)
+	}
+}
+
+// Wait notes a decision of the board that waits for its Lead.
+func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
+
+// Request is the decision that waits for the Lead of a board; "": none does.
+func Request(h flow.History, board string, owned bool) string {
+	s, ack := h.State, "kanban-run ack "+Quote(board)
+	switch {
+	case h.Standstill() != "":
+		return ack + ": " + h.Standstill()
+	case s.Step != nil && s.Step.Consent != nil && owned:
+		return ack + " restart or continue: " + s.Step.Consent.Text
+	case len(s.Quarantine) > 0 && owned:
+		return ack + " release: " + s.Quarantine[0].Text
+	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged && !owned:
+		return "kanban-run inbox " + Quote(board) + ": " + s.Text
+	default:
+		return ""
+	}
+}
+
+// note adds the alert and the action that an event is.
+func (b *supervised) note(e flow.Entry) {
+	severity, name, owner, actions := classify(e.Event)
+	b.actions = append(b.actions, actions...)
+	if name == "" {
+		return
+	}
+	elapsed := time.Duration(0)
+	if !b.began.IsZero() {
+		elapsed = e.Time.Sub(b.began)
+	}
+	b.alerts = append(b.alerts, Alert{severity, name, e.Event.Subject(), cmp.Or(owner, b.owner, b.board), elapsed})
+}
+
+// classify is what an event is in the terms of the seed: its severity and type, "" for none, whose it is, and the actions that were taken.
+func classify(event flow.Event) (severity, name, owner string, actions []string) {
+	switch e := event.(type) {
+	case flow.IdleBreach:
+		return e.Severity, e.Kind(), e.Role, []string{e.Action}
+	case flow.ReviewBreach:
+		return e.Severity, e.Kind(), e.Role, []string{e.Action}
+	case flow.MessageSent:
+		if e.Type == flow.HealthCheck {
+			return "", "", "", []string{map[bool]string{false: "PING", true: "NUDGE"}[e.Urgent]}
+		}
+	case flow.ConsentAsked:
+		return "", "", "", []string{"ESCALATE"}
+	case flow.RebootTested:
+		if e.Decision == flow.Stuck {
+			return Critical, "STUCK", e.Role, []string{"ESCALATE"}
+		}
+	case flow.LoopSuspected:
+		return Critical, e.Kind(), e.Role, []string{"ESCALATE"}
+	case flow.ReassignProposed:
+		return "", "", "", []string{e.Kind()}
+	case flow.ToolUnavailable:
+		if e.Agents >= flow.SystemicAgents {
+			return Critical, e.Kind(), e.Role, []string{"ESCALATE"}
+		}
+		return Warning, e.Kind(), e.Role, nil
+	case flow.DuplicateTask:
+		return Warning, e.Kind(), e.Owner, nil
+	case flow.ScopeOverlaps:
+		return Info, e.Kind(), e.Owner, nil
+	case flow.HandoffDuplicate:
+		return Info, e.Kind(), "", nil
+	case flow.LockEntered, flow.LockExited:
+		return Info, e.Kind(), "", []string{e.Kind()}
+	case flow.HandoffMissing, flow.StateDiverged:
+		return Warning, e.Kind(), "", nil
+	case flow.SplitBrain, flow.ReconcileConflict, flow.SnapshotNotFound, flow.SnapshotConflict:
+		return Critical, e.Kind(), "", []string{"ESCALATE"}
+	}
+	return "", "", "", nil
+}
+
+// String is the report in the form of the seed, byte for byte.
+func (r *SupervisorReport) String() string {
+	var alerts, actions, requests []string
+	var start time.Time
+	healthy := 0
+	for _, b := range r.boards {
+		if healthy += b.healthy(); start.IsZero() || b.start.Before(start) {
+			start = b.start
+		}
+		for _, a := range b.alerts {
+			alerts = append(alerts, a.String())
+		}
+		for _, a := range b.actions {
+			if line := "- " + a; !slices.Contains(actions, line) {
+				actions = append(actions, line)
+			}
+		}
+		if b.request != "" {
+			requests = append(requests, "- yes -> "+oneLine(b.request))
+		}
+	}
+	lines := []string{"SUPERVISOR_REPORT", fmt.Sprintf("Window: %s -> %s", instant(start), instant(r.end)), fmt.Sprintf("Healthy: %d", healthy), "", "Enums:",
+		enum("severity", Severities), enum("event_type", EventTypes), enum("action_type", ActionTypes), "", "Alerts:"}
+	lines = append(append(lines, orNone(alerts, "- none")...), "Actions taken:")
+	lines = append(append(lines, orNone(actions, "- none")...), "Needs decision:")
+	lines = append(lines, orNone(requests, "- no")...)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// healthy counts the roles of the last run of which there is no alert.
+func (b supervised) healthy() (n int) {
+	for _, role := range b.roles {
+		if !slices.ContainsFunc(b.alerts, func(a Alert) bool { return a.Owner == role && a.Severity != Info }) {
+			n++
+		}
+	}
+	return n
+}
+
+func enum(name string, values []string) string {
+	return "- " + name + " ∈ {" + strings.Join(values, ", ") + "}"
+}
+
+func orNone(lines []string, none string) []string {
+	if len(lines) == 0 {
+		return []string{none}
+	}
+	return lines
+}
+
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// The lines of seed 002, "Supervisor Report Format", that are no placeholders.
+const seedEnums = `Enums:
+- severity ∈ {INFO, WARN, CRITICAL}
+- event_type ∈ {IDLE_BREACH, REVIEW_SLA_BREACH, LOOP_SUSPECTED, DUPLICATE_TASK_KEY, OVERLAP_SCOPE, STUCK, TOOL_UNAVAILABLE, HANDOFF_DUPLICATE, HANDOFF_MISSING, SPLIT_BRAIN_DETECTED, STATE_DIVERGENCE, RECONCILE_CONFLICT, SNAPSHOT_NOT_FOUND, SNAPSHOT_CONFLICT, RECONCILE_LOCK_ENTER, RECONCILE_LOCK_EXIT, TEARDOWN_BLOCKED, FORCED_FINALIZE_CANDIDATE, DECISIONS_SCOPE_VIOLATION, DECISIONS_MARKER_MISSING}
+- action_type ∈ {PING, NUDGE, ESCALATE, REASSIGN_PROPOSAL, TEARDOWN_RETRY, RECONCILE_LOCK_ENTER, RECONCILE_LOCK_EXIT, FORCED_FINALIZE}
+`
+
+// TestSupervisorReport: the report has the seed's form to the byte.
+func TestSupervisorReport(t *testing.T) {
+	var r SupervisorReport
+	quiet := "SUPERVISOR_REPORT\nWindow: never -> never\nHealthy: 0\n\n" + seedEnums + "\nAlerts:\n- none\nActions taken:\n- none\nNeeds decision:\n- no\n"
+	if diff := cmp.Diff(quiet, r.String()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	add := func(after time.Duration, e flow.Event) { r.Add(flow.Entry{Time: at.Add(after), Event: e}) }
+	work := flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/1.md", Role: "Implementor"}
+	manager := flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "tasks/1.md", Role: "Implementor"}
+	r.Begin("one.yaml")
+	add(-time.Hour, flow.HandoffOffered{})
+	add(-time.Hour, flow.LoopSuspected{Task: "of an earlier run"})
+	add(0, flow.HandoffOffered{})
+	add(0, flow.StateDiverged{Task: "one.yaml"})
+	add(0, flow.RunStarted{})
+	add(time.Second, flow.StepStarted{Task: "tasks/1.md", Role: "Implementor"})
+	add(time.Second, flow.AttemptStarted{AttemptRef: work})
+	add(16*time.Minute, flow.IdleBreach{AttemptRef: work, Overdue: flow.Overdue{Severity: "INFO", Action: "PING"}})
+	add(46*time.Minute, flow.IdleBreach{AttemptRef: work, Overdue: flow.Overdue{Severity: "CRITICAL", Action: "ESCALATE"}})
+	add(47*time.Minute, flow.AttemptStarted{AttemptRef: manager})
+	r.Begin("two.yaml")
+	add(time.Minute, flow.HandoffOffered{})
+	add(time.Minute, flow.StepStarted{Task: "tasks/2.md", Role: "Architect"})
+	add(time.Minute, flow.AttemptStarted{AttemptRef: flow.AttemptRef{Call: flow.TaskCall, Role: "Architect"}})
+	add(2*time.Minute, flow.MessageSent{Type: flow.HealthCheck, Urgent: true})
+	r.Wait("look\nat it")
+	want := `SUPERVISOR_REPORT
+Window: 2026-01-02T03:04:05Z -> 2026-01-02T03:51:05Z
+Healthy: 2
+
+` + seedEnums + `
+Alerts:
+- WARN STATE_DIVERGENCE task #one.yaml owner=one.yaml elapsed=0s
+- INFO IDLE_BREACH task #tasks/1.md owner=Implementor elapsed=15m59s
+- CRITICAL IDLE_BREACH task #tasks/1.md owner=Implementor elapsed=45m59s
+Actions taken:
+- PING
+- ESCALATE
+- NUDGE
+Needs decision:
+- yes -> look at it
+`
+	if diff := cmp.Diff(want, r.String()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestClassify: each event type of the seed's list has its severity, and none that is not on the list is an alert.
+func TestClassify(t *testing.T) {
+	for _, tt := range []struct {
+		event          flow.Event
+		severity, name string
+		actions        []string
+	}{
+		{flow.ReviewBreach{Overdue: flow.Overdue{Severity: "WARN", Action: "REASSIGN_PROPOSAL"}}, "WARN", "REVIEW_SLA_BREACH", []string{"REASSIGN_PROPOSAL"}},
+		{flow.LoopSuspected{}, "CRITICAL", "LOOP_SUSPECTED", []string{"ESCALATE"}},
+		{flow.DuplicateTask{}, "WARN", "DUPLICATE_TASK_KEY", nil},
+		{flow.ScopeOverlaps{}, "INFO", "OVERLAP_SCOPE", nil},
+		{flow.RebootTested{Decision: flow.Stuck}, "CRITICAL", "STUCK", []string{"ESCALATE"}},
+		{flow.RebootTested{Decision: flow.Restart}, "", "", nil},
+		{flow.ToolUnavailable{Agents: 1}, "WARN", "TOOL_UNAVAILABLE", nil},
+		{flow.ToolUnavailable{Agents: 3}, "CRITICAL", "TOOL_UNAVAILABLE", []string{"ESCALATE"}},
+		{flow.HandoffDuplicate{}, "INFO", "HANDOFF_DUPLICATE", nil},
+		{flow.HandoffMissing{}, "WARN", "HANDOFF_MISSING", nil},
+		{flow.SplitBrain{}, "CRITICAL", "SPLIT_BRAIN_DETECTED", []string{"ESCALATE"}},
+		{flow.ReconcileConflict{}, "CRITICAL", "RECONCILE_CONFLICT", []string{"ESCALATE"}},
+		{flow.SnapshotNotFound{}, "CRITICAL", "SNAPSHOT_NOT_FOUND", []string{"ESCALATE"}},
+		{flow.SnapshotConflict{}, "CRITICAL", "SNAPSHOT_CONFLICT", []string{"ESCALATE"}},
+		{flow.LockEntered{}, "INFO", "RECONCILE_LOCK_ENTER", []string{"RECONCILE_LOCK_ENTER"}},
+		{flow.LockExited{}, "INFO", "RECONCILE_LOCK_EXIT", []string{"RECONCILE_LOCK_EXIT"}},
+		{flow.MessageSent{Type: flow.HealthCheck}, "", "", []string{"PING"}},
+		{flow.MessageSent{Type: flow.Tell}, "", "", nil},
+		{flow.ConsentAsked{}, "", "", []string{"ESCALATE"}},
+		{flow.ReassignProposed{}, "", "", []string{"REASSIGN_PROPOSAL"}},
+		{flow.StepFinished{}, "", "", nil},
+	} {
+		severity, name, _, actions := classify(tt.event)
+		if severity != tt.severity || name != tt.name || !slices.Equal(actions, tt.actions) {
+			t.Errorf("%T: %s %s %v, want %s %s %v", tt.event, severity, name, actions, tt.severity, tt.name, tt.actions)
+		}
+		if name != "" && (!slices.Contains(EventTypes, name) || !slices.Contains(Severities, severity)) {
+			t.Errorf("%T: %s %s is not on the seed's list", tt.event, severity, name)
+		}
+		for _, a := range actions {
+			if !slices.Contains(ActionTypes, a) {
+				t.Errorf("%T: action %s is not on the seed's list", tt.event, a)
+			}
+		}
+	}
+}
+
+// TestRequest: what a person has to decide, with the command that does it.
+func TestRequest(t *testing.T) {
+	quarantined := flow.State{Outcome: flow.NeedsPerson, Text: "rests", Quarantine: []flow.Quarantine{{Task: "t", Text: "loop"}}}
+	for name, tt := range map[string]struct {
+		state flow.State
+		owned bool
+		want  string
+	}{
+		"nothing":           {flow.State{Outcome: flow.Complete}, false, ""},
+		"a person":          {flow.State{Outcome: flow.NeedsPerson, Text: "why"}, false, "kanban-run inbox b.yaml: why"},
+		"a person who knew": {flow.State{Outcome: flow.NeedsPerson, Last: flow.Ending{Acknowledged: true}}, false, ""},
+		"at work":           {quarantined, true, "kanban-run ack b.yaml release: loop"},
+		"after it":          {quarantined, false, "kanban-run inbox b.yaml: rests"},
+		"consent":           {flow.State{Step: &flow.Step{Consent: &flow.Consent{Text: "hangs"}}}, true, "kanban-run ack b.yaml restart or continue: hangs"},
+		"frozen":            {flow.State{Frozen: &flow.Freeze{Text: "cold"}}, false, "kanban-run ack b.yaml: "},
+	} {
+		if got := Request(flow.History{State: tt.state}, "b.yaml", tt.owned); got != tt.want && !(name == "frozen" && strings.HasPrefix(got, tt.want) && strings.Contains(got, "cold")) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
