@@ -96,6 +96,11 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":    "no event holds a secret",
 		"orchestrator/rundir":    "it writes files of a run",
 	},
+	"orchestrator/notify": {
+		"orchestrator/flow":   "it tells of events",
+		"orchestrator/proc":   "a program may tell them on",
+		"orchestrator/redact": "no message shows a secret",
+	},
 	"orchestrator/claim": {
 		"orchestrator/durable": "any process of the user may have put anything in the place of its file",
 	},
@@ -204,6 +209,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/compact":   "the data of a record are one line",
 	},
 	"orchestrator/config": {
+		"orchestrator/notify":      "settings say what a person is told",
 		"orchestrator/checkpoint":  "settings may say how a supervisor looks in",
 		"orchestrator/flow":        "and what they say is flow's to follow",
 		"orchestrator/frontmatter": "it knows where a text is no YAML, and what a misspelt word was meant to be",

@@ -61,6 +61,8 @@ var sinks = map[string]string{
 	"supervise.program.readOutput": "what an agent prints, to its reader",
 	"supervise.program.writeInput": "what a person says, to an agent",
 
+	"notify.Webhook": "what it reads of an answer, to nothing; the message itself was redacted",
+
 	"claim.openBook":   "a constant",
 	"claim.book.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",
 

@@ -76,20 +76,8 @@ func oneOf(forms map[string]*bool) (chosen string, err error) {
 func (t *terminal) reportToLead(boards []string) error {
 	var r report.SupervisorReport
 	for _, board := range boards {
-		r.Begin(board)
-		h, _, err := inspect.History(board, func(e flow.Entry) error {
-			r.Add(e)
-			return nil
-		})
-		if err != nil {
+		if err := addBoard(&r, board); err != nil {
 			return err
-		}
-		owned, err := inspect.IsOwned(board)
-		if err != nil {
-			return err
-		}
-		if request := report.Request(h, board, owned); request != "" {
-			r.Wait(request)
 		}
 	}
 	return t.stdout.Printf("%s", console.Lines(r.String()))

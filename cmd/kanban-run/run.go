@@ -76,6 +76,16 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		screen.record = report.NewRecorder(screen.observer, keptSteps)
 		screen.observer = screen.record
 	}
+	if !dry {
+		notifier, err := u.notifier(general, screen.observer)
+		if err != nil {
+			return 0, errors.Join(err, remove())
+		}
+		if notifier != nil {
+			screen.observer = telling{screen.observer, notifier}
+			defer notifier.Close()
+		}
+	}
 	jobs := make([]preflight.Job, len(boards))
 	configure, version := u.configure(executable, stubs, dry), programVersion()
 	for i, b := range boards {

@@ -25,6 +25,7 @@ type Settings struct {
 	OnOverlap            string // "wait" or "warn"
 	OnTool               flow.OnTool
 	Reassign             []flow.Substitutes
+	Notify               Notify
 
 	// The agents of the roles; see Choose. Role names are in lower case. Commands are not yet split
 	// into words.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/notify"
 )
 
 // in returns the input of a run started in START with a settings file of the given text.
@@ -58,7 +59,7 @@ var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWa
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
-	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
+	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", Notify: Notify{On: []notify.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
 		MaxOutput: 1 << 30, StartDir: "/start", Watch: patientWatch}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
@@ -91,6 +92,7 @@ on_divergence: freeze
 on_overlap: warn
 on_tool_unavailable: stop
 reassign: {Implementor: [codex, Senior], manager: walk}
+notify: {command: sh tell.sh, webhook: "https://example.com/hook/s3cret", on: [loop, complete]}
 redact: [internal.example, $DSN, $UNSET]
 watch:
   enabled: false
@@ -128,7 +130,7 @@ env:
 	s, _ := load(t, input)
 	dir := filepath.Dir(input.File)
 	want := &Settings{
-		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", OnTool: "stop", Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
+		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []notify.Topic{"loop", "complete"}}, Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
@@ -324,6 +326,9 @@ func TestOrigins(t *testing.T) {
 		{"checkpoints.requirement", "the first task", "default"},
 		{"checkpoints.every", "none", "default"},
 		{"checkpoints.on_block", "person", "default"},
+		{"notify.command", "", "default"},
+		{"notify.webhook", "", "default"},
+		{"notify.on", "needs_person stuck loop tool limit later", "default"},
 		{"jobs", "2", "flag --jobs"},
 		{"strict", "false", "default"},
 		{"keep_output", "false", "default"},

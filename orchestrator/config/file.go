@@ -140,6 +140,8 @@ func (f *settingsFile) read(root *yaml.Node) {
 			f.checkpoints(value)
 		case key.Value == "reassign":
 			f.reassign(value)
+		case key.Value == "notify":
+			f.notify(value)
 		case key.Value == "redact":
 			f.readList("redact", value)
 		case key.Value == "workdir":
@@ -162,7 +164,7 @@ func fileKeys() []string {
 			keys = append(keys, s.Name)
 		}
 	}
-	return append(keys, "env", "watch", "checkpoints")
+	return append(keys, "env", "watch", "checkpoints", "notify")
 }
 
 func known() string { return "the settings are " + strings.Join(fileKeys(), ", ") }

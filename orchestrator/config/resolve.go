@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/notify"
 )
 
 // given is one value from one source.
@@ -98,6 +100,9 @@ func (r *resolver) applyOne(g given, layer choices) error {
 		if err := r.setRow(g); err != nil {
 			return err
 		}
+	}
+	if g.name == "notify.webhook" { // the rest of the address may be a secret
+		g.shown = cmp.Or(notify.Host(g.value), "none")
 	}
 	r.recordOrigin(g)
 	return nil

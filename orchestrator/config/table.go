@@ -41,7 +41,7 @@ func Table() []Setting {
 
 // rows must not be changed.
 var rows = sync.OnceValue(func() []row {
-	return slices.Concat(agentRows(), limitRows(), watchRows(), checkpointRows(), otherRows())
+	return slices.Concat(agentRows(), limitRows(), watchRows(), checkpointRows(), notifyRows(), otherRows())
 })
 
 // agentRows are about which agents work, where, and for how long.

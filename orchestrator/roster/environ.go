@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/redact"
 )
 
@@ -37,14 +38,14 @@ func (r EnvRule) merge(o EnvRule) EnvRule {
 const outerMark = "KANBAN_RUN_MARK"
 
 // environment is what an agent gets of base, sorted by name, and the names that are withheld
-// because they look secret or control the CI job. It depends on base and rule alone: seed 004,
+// because they look secret or control the CI job. The address that messages go to is nothing that an agent needs. It depends on base and rule alone: seed 004,
 // "Retry Rule (CRITICAL)".
 func environment(base []string, rule EnvRule) (env, withheld []string) {
 	entries := map[string]string{}
 	for _, entry := range base {
 		name, value, ok := strings.Cut(entry, "=")
 		switch {
-		case !ok || name == "" || name == outerMark:
+		case !ok || name == "" || name == outerMark || name == "KANBAN_RUN_NOTIFY_WEBHOOK":
 		case len(rule.Only) > 0:
 			if matchAny(rule.Only, name) {
 				entries[name] = entry
@@ -62,6 +63,12 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 	sort.Strings(env)
 	sort.Strings(withheld)
 	return env, slices.DeleteFunc(withheld, func(name string) bool { _, set := rule.Set[name]; return set })
+}
+
+// Environment is what a program gets of base that is no agent's, by the settings.
+func Environment(base []string, s *config.Settings) []string {
+	env, _ := environment(base, EnvRule{Pass: s.Env.Pass, Set: s.Env.Set, Only: s.Env.Only})
+	return env
 }
 
 // controlsCI says whether a process controls a GitHub Actions job through the variable, or acts in

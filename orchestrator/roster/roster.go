@@ -339,6 +339,9 @@ func (r *Roster) Secrets() []redact.Secret {
 			secrets = append(secrets, Secrets([]string{name + "=" + set[name]})...)
 		}
 	}
+	if hook := r.Settings.Notify.Webhook; hook != "" {
+		secrets = append(secrets, redact.Secret{Name: "notify.webhook", Value: hook})
+	}
 	for _, h := range r.Settings.Redact {
 		secrets = append(secrets, redact.Secret{Name: h.Name, Value: h.Text})
 	}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/notify"
+	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/roster"
+)
+
+// telling has a notifier learn of each event that an observer learns of.
+type telling struct {
+	ledger.Observer
+	notifier *notify.Notifier
+}
+
+// Entry passes an event to both.
+func (t telling) Entry(board string, e flow.Entry) {
+	t.Observer.Entry(board, e)
+	t.notifier.Entry(board, e)
+}
+
+// notifier is how a person is told what needs them; nil: the settings name no way. A program gets what agents get of the environment: an agent
+// may have written the settings.
+func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.Notifier, error) {
+	s := general.settings
+	if !s.Notify.IsSet() {
+		return nil, nil
+	}
+	o := notify.Options{On: s.Notify.On, Redactor: u.redactor(u.roster(general, "", "", false)), Now: time.Now, Report: reportOf, Warn: observer.Notice}
+	if s.Notify.Command != "" {
+		argv, err := agent.SplitCommand(s.Notify.Command)
+		if err != nil {
+			return nil, &usageError{text: "notify.command: " + err.Error()}
+		}
+		o.Senders = append(o.Senders, notify.Command(argv, u.dir, roster.Environment(os.Environ(), s)))
+	}
+	if s.Notify.Webhook != "" {
+		o.Senders = append(o.Senders, notify.Webhook(s.Notify.Webhook))
+	}
+	return notify.New(o), nil
+}
+
+// reportOf is what the Lead is told of a board's last run; "" where its journal cannot be read.
+func reportOf(board string) string {
+	var r report.SupervisorReport
+	if addBoard(&r, board) != nil {
+		return ""
+	}
+	return r.String()
+}
+
+// addBoard adds a board's journal to a report.
+func addBoard(r *report.SupervisorReport, board string) error {
+	r.Begin(board)
+	h, _, err := inspect.History(board, func(e flow.Entry) error {
+		r.Add(e)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	owned, err := inspect.IsOwned(board)
+	if err == nil {
+		r.Wait(report.Request(h, board, owned))
+	}
+	return err
+}

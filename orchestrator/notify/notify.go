@@ -1,0 +1,198 @@
+// Package notify tells a person what needs them, once: by a command or a webhook. It never changes what becomes of a run.
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+)
+
+// Topic is what a person may want to be told of.
+type Topic string
+
+// The topics.
+const (
+	NeedsPerson Topic = "needs_person" // the board waits for a decision, or ended without an end
+	Stuck       Topic = "stuck"        // an agent makes no progress, and nothing helps
+	Loop        Topic = "loop"         // work goes round in circles
+	Tool        Topic = "tool"         // a tool is not there
+	Limit       Topic = "limit"        // a limit of the run is reached
+	Later       Topic = "later"        // the provider's own limit is reached
+	Complete    Topic = "complete"     // the board is complete
+)
+
+// Topics are all of them.
+var Topics = []Topic{NeedsPerson, Stuck, Loop, Tool, Limit, Later, Complete}
+
+// Message is what is sent, as JSON.
+type Message struct {
+	Board    string    `json:"board"`
+	Topic    Topic     `json:"topic"`
+	Severity string    `json:"severity"` // INFO, WARN or CRITICAL
+	Event    string    `json:"event"`    // the record's type in the journal
+	Task     string    `json:"task,omitempty"`
+	Text     string    `json:"text"`
+	Time     time.Time `json:"time"`
+	Report   string    `json:"report,omitempty"` // a SUPERVISOR_REPORT, where a person is needed
+}
+
+// Sender delivers a message. Its error is told once, and shows no secret.
+type Sender func(ctx context.Context, message []byte) error
+
+// Options say what is sent and how.
+type Options struct {
+	On       []Topic
+	Senders  []Sender
+	Redactor *redact.Redactor
+	Report   func(board string) string // for the Lead; nil: none is sent
+	Now      func() time.Time
+	Warn     func(board, text string) // a message could not be sent
+}
+
+// Notifier sends messages, one after the other, while the runs go on. Use New.
+type Notifier struct {
+	Options
+	mu     sync.Mutex
+	spam   spam
+	queue  chan Message
+	done   chan struct{}
+	failed map[string]bool // warnings that were told
+}
+
+const (
+	sendTime  = 10 * time.Second // for each message, and for each way
+	maxQueued = 100              // messages that wait; those beyond are dropped
+	closeTime = 15 * time.Second // for what is left at the end
+)
+
+// New starts a notifier. Close ends it.
+func New(o Options) *Notifier {
+	n := &Notifier{Options: o, spam: spam{}, queue: make(chan Message, maxQueued), done: make(chan struct{}), failed: map[string]bool{}}
+	go n.sendAll()
+	return n
+}
+
+// Entry tells of a journaled event, if it needs a person.
+func (n *Notifier) Entry(board string, e flow.Entry) {
+	m, critical := messageOf(e.Event)
+	if m.Topic == "" || !slices.Contains(n.On, m.Topic) {
+		return
+	}
+	m.Board, m.Event, m.Time = board, e.Event.Kind(), e.Time.UTC()
+	n.mu.Lock()
+	send := n.spam.allows(board+" "+m.Task, m, critical, n.Now())
+	n.mu.Unlock()
+	if !send {
+		return
+	}
+	select {
+	case n.queue <- m:
+	default:
+		n.warn(board, "a message was dropped: too many wait")
+	}
+}
+
+// Close sends what is left, for a short time, and ends.
+func (n *Notifier) Close() {
+	close(n.queue)
+	select {
+	case <-n.done:
+	case <-time.After(closeTime):
+	}
+}
+
+func (n *Notifier) sendAll() {
+	defer close(n.done)
+	for m := range n.queue {
+		if m.Topic == NeedsPerson && n.Report != nil {
+			m.Report = n.Report(m.Board)
+		}
+		data, err := json.Marshal(m) // which has a form
+		if err == nil {
+			data, err = n.Redactor.JSON(data)
+		}
+		for _, send := range n.Senders {
+			if err == nil {
+				ctx, cancel := context.WithTimeout(context.Background(), sendTime)
+				err = send(ctx, data)
+				cancel()
+			}
+			if err != nil {
+				n.warn(m.Board, err.Error())
+			}
+			err = nil
+		}
+	}
+}
+
+// warn tells once that a message could not be sent.
+func (n *Notifier) warn(board, text string) {
+	n.mu.Lock()
+	known := n.failed[text]
+	n.failed[text] = true
+	n.mu.Unlock()
+	if !known {
+		n.Warn(board, "notify: "+n.Redactor.String(text))
+	}
+}
+
+// messageOf is what is to be told of an event; without a topic it is nothing. One that is critical is always told: seed 002, "Anti-Spam
+// Policy".
+func messageOf(event flow.Event) (m Message, critical bool) {
+	m.Task = event.Subject()
+	switch e := event.(type) {
+	case flow.RunFinished:
+		return ofOutcome(e.Outcome, e.Text), true // once for each run
+	case flow.RunInterrupted:
+		if e.Outcome != flow.Interrupted {
+			return ofOutcome(e.Outcome, e.Reason), true
+		}
+	case flow.ConsentAsked:
+		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", fmt.Sprintf("%s waits for consent to %s it: %s", e.Role, e.Decision, e.Details)
+		return m, true
+	case flow.LoopSuspected:
+		m.Topic, m.Severity, m.Text = Loop, "CRITICAL", e.Suspicion.String()
+	case flow.RebootTested:
+		if e.Decision == flow.Stuck {
+			m.Topic, m.Severity, m.Text = Stuck, "CRITICAL", e.Text
+		}
+	case flow.IdleBreach:
+		m.Topic, m.Severity, m.Text = Stuck, e.Severity, e.Text
+	case flow.ReviewBreach:
+		m.Topic, m.Severity, m.Text = Stuck, e.Severity, e.Text
+	case flow.Recovered:
+		m.Topic, m.Severity, m.Text = Stuck, "INFO", e.Text
+	case flow.ToolUnavailable:
+		m.Topic, m.Severity, m.Text = Tool, "WARN", fmt.Sprintf("%s is not available to %s: %s", e.Tool, e.Role, e.Reason)
+		if e.Agents >= flow.SystemicAgents {
+			m.Severity = "CRITICAL"
+		}
+	case flow.SplitBrain:
+		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "SPLIT_BRAIN_DETECTED"
+		return m, true
+	}
+	return m, false
+}
+
+// ofOutcome is what is to be told of the end of a run.
+func ofOutcome(o flow.Outcome, text string) Message {
+	m := Message{Severity: "WARN", Text: strings.TrimSpace(string(o) + ": " + text)}
+	switch o {
+	case flow.Complete:
+		m.Topic, m.Severity = Complete, "INFO"
+	case flow.LimitReached:
+		m.Topic = Limit
+	case flow.Later:
+		m.Topic = Later
+	case flow.NeedsPerson, flow.Frozen, flow.Exhausted, flow.Failed, flow.Invalid, flow.Owned:
+		m.Topic, m.Severity = NeedsPerson, "CRITICAL"
+	}
+	return m
+}

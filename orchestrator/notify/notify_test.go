@@ -1,0 +1,271 @@
+package notify_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/notify"
+	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
+)
+
+func TestMain(m *testing.M) {
+	if err := proc.Adopt(); err != nil { // as a run does
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// inbox collects what is sent.
+type inbox struct {
+	mu       sync.Mutex
+	messages []notify.Message
+}
+
+func (i *inbox) send(_ context.Context, data []byte) error {
+	var m notify.Message
+	err := json.Unmarshal(data, &m)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.messages = append(i.messages, m)
+	return err
+}
+
+func (i *inbox) topics() (all []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, m := range i.messages {
+		all = append(all, string(m.Topic))
+	}
+	return all
+}
+
+func start(i *inbox, on ...notify.Topic) *notify.Notifier {
+	if on == nil {
+		on = notify.Topics
+	}
+	return notify.New(notify.Options{On: on, Senders: []notify.Sender{i.send}, Redactor: redact.New([]string{"hunter2hunter2"}),
+		Report: func(board string) string { return "SUPERVISOR_REPORT of " + board }, Now: time.Now, Warn: func(string, string) {}})
+}
+
+func entry(e flow.Event) flow.Entry { return flow.Entry{Time: time.Now(), Event: e} }
+
+// TestTopics: which event is told as what, and nothing else is.
+func TestTopics(t *testing.T) {
+	task := flow.AttemptRef{Task: "t1", Role: "R"}
+	for _, tt := range []struct {
+		event flow.Event
+		want  notify.Topic
+	}{
+		{flow.RunFinished{Outcome: flow.Complete}, notify.Complete},
+		{flow.RunFinished{Outcome: flow.NeedsPerson}, notify.NeedsPerson},
+		{flow.RunFinished{Outcome: flow.Exhausted}, notify.NeedsPerson},
+		{flow.RunFinished{Outcome: flow.Frozen}, notify.NeedsPerson},
+		{flow.RunFinished{Outcome: flow.LimitReached}, notify.Limit},
+		{flow.RunInterrupted{Outcome: flow.Later}, notify.Later},
+		{flow.RunInterrupted{Outcome: flow.Interrupted}, ""},
+		{flow.RunInterrupted{Outcome: flow.Failed}, notify.NeedsPerson},
+		{flow.ConsentAsked{AttemptRef: task}, notify.NeedsPerson},
+		{flow.SplitBrain{Board: "b"}, notify.NeedsPerson},
+		{flow.LoopSuspected{Task: "t1"}, notify.Loop},
+		{flow.RebootTested{AttemptRef: task, Decision: flow.Stuck}, notify.Stuck},
+		{flow.RebootTested{AttemptRef: task, Decision: flow.Restart}, ""},
+		{flow.IdleBreach{AttemptRef: task}, notify.Stuck},
+		{flow.ReviewBreach{AttemptRef: task}, notify.Stuck},
+		{flow.ToolUnavailable{AttemptRef: task}, notify.Tool},
+		{flow.StepFinished{Task: "t1"}, ""},
+	} {
+		var i inbox
+		n := start(&i)
+		n.Entry("b", entry(tt.event))
+		n.Close()
+		switch {
+		case tt.want == "" && len(i.messages) != 0, tt.want != "" && (len(i.messages) != 1 || i.messages[0].Topic != tt.want):
+			t.Errorf("%T: %+v, want %q", tt.event, i.messages, tt.want)
+		case tt.want != "":
+			if m := i.messages[0]; m.Board != "b" || m.Event != tt.event.Kind() || (m.Report != "") != (tt.want == notify.NeedsPerson) {
+				t.Errorf("%T: %+v", tt.event, m)
+			}
+		}
+		n = start(&i, "nothing")
+		n.Entry("b", entry(tt.event))
+		n.Close()
+	}
+}
+
+// TestSecrets: no message shows one.
+func TestSecrets(t *testing.T) {
+	var i inbox
+	n := start(&i)
+	n.Entry("b", entry(flow.LoopSuspected{Task: "t", Suspicion: flow.Suspicion{Text: `the password is hunter2hunter2 "quoted"`}}))
+	n.Close()
+	if len(i.messages) != 1 || strings.Contains(i.messages[0].Text, "hunter2") || !strings.Contains(i.messages[0].Text, "[REDACTED_SECRET]") {
+		t.Errorf("%+v", i.messages)
+	}
+}
+
+// TestAntiSpam: seed 002, "Anti-Spam Policy": one message in 20 minutes and two an hour about a subject, nothing identical, a recovery behind an alert,
+// and once; what is critical is told even so.
+func TestAntiSpam(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var i inbox
+		n := start(&i)
+		said := 0
+		say := func(after time.Duration, told bool, e flow.Event) {
+			t.Helper()
+			time.Sleep(after)
+			n.Entry("b", entry(e))
+			synctest.Wait()
+			if got := len(i.topics()) > said; got != told {
+				t.Errorf("%s: told %t, want %t", e.Kind(), got, told)
+			}
+			said = len(i.topics())
+		}
+		idle := func(task, text string) flow.Event {
+			return flow.IdleBreach{AttemptRef: flow.AttemptRef{Task: task}, Overdue: flow.Overdue{Severity: "WARN", Text: text}}
+		}
+		recovered := flow.Recovered{AttemptRef: flow.AttemptRef{Task: "t1"}, Text: "moving"}
+		say(0, false, recovered)
+		say(0, true, idle("t1", "15m"))
+		say(time.Minute, false, idle("t1", "16m")) // cooldown
+		say(0, true, idle("t2", "15m"))            // another subject
+		say(18*time.Minute, false, idle("t1", "34m"))
+		say(time.Minute, true, idle("t1", "35m"))
+		say(30*time.Minute, false, idle("t1", "65m")) // the third within an hour
+		say(0, true, flow.RunFinished{Board: "b", Outcome: flow.NeedsPerson, Text: "why"})
+		say(0, false, flow.RunFinished{Board: "b", Outcome: flow.NeedsPerson, Text: "why"})
+		say(0, true, recovered)
+		say(0, false, recovered)
+		say(time.Hour, true, idle("t1", "125m"))
+		say(20*time.Minute, false, idle("t1", "125m")) // identical
+		n.Close()
+	})
+}
+
+// TestSlowSender: runs do not wait for messages, too many of them are dropped, and the end waits for a short time only.
+func TestSlowSender(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var warned []string
+		sent := 0
+		n := notify.New(notify.Options{On: notify.Topics, Redactor: redact.New(nil), Now: time.Now, Warn: func(_, text string) { warned = append(warned, text) },
+			Senders: []notify.Sender{func(ctx context.Context, _ []byte) error {
+				sent++
+				<-ctx.Done()
+				return errors.New("too slow")
+			}}})
+		began := time.Now()
+		for task := range 200 {
+			n.Entry("b", entry(flow.LoopSuspected{Task: fmt.Sprint(task)}))
+		}
+		if time.Since(began) != 0 {
+			t.Error("a run waited for a message")
+		}
+		n.Close()
+		if took := time.Since(began); took > 16*time.Second || sent > 2 {
+			t.Errorf("the end took %v, %d were sent", took, sent)
+		}
+		if len(warned) != 2 || !strings.Contains(strings.Join(warned, "\n"), "too slow") || !strings.Contains(strings.Join(warned, "\n"), "dropped") {
+			t.Errorf("%q, want each fault once", warned)
+		}
+		time.Sleep(time.Hour) // the rest is dropped with the process
+	})
+}
+
+// TestWebhook: an endpoint that fails, leads elsewhere, never answers or answers without end is an error, which shows no more than its host.
+func TestWebhook(t *testing.T) {
+	const secret = "/hooks/s3cr3t-path"
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirection was followed") }))
+	defer elsewhere.Close()
+	var got string
+	hang := make(chan struct{})
+	defer close(hang)
+	for name, tt := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"good": {func(w http.ResponseWriter, r *http.Request) {
+			data, _ := io.ReadAll(r.Body)
+			got = r.Method + " " + r.Header.Get("Content-Type") + " " + string(data)
+		}, ""},
+		"failing":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "status 500"},
+		"redirecting": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }, "status 302"},
+		"slow": {func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-hang:
+			case <-r.Context().Done():
+			}
+		}, "deadline"},
+		"without end": {func(w http.ResponseWriter, _ *http.Request) {
+			for range 1 << 20 {
+				if _, err := w.Write(make([]byte, 1<<10)); err != nil {
+					return
+				}
+			}
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(tt.answer)
+			defer server.CloseClientConnections()
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			err := notify.Webhook(server.URL+secret)(ctx, []byte(`{"a":1}`))
+			if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "s3cr3t")) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+	if got != `POST application/json {"a":1}` {
+		t.Errorf("the endpoint got %q", got)
+	}
+	if err := notify.Webhook("http://127.0.0.1:1"+secret)(t.Context(), nil); err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("%v", err)
+	}
+	for _, bad := range []string{"ftp://x/y", "example.com/hook", "https://", "\x00"} {
+		if err := notify.CheckWebhook(bad); err == nil || strings.Contains(err.Error(), bad) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if err := notify.CheckWebhook("https://example.com/hook"); err != nil || notify.Host("https://example.com/hook") != "example.com" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCommand: a program gets the message, and is ended with all that it started when it takes too long.
+func TestCommand(t *testing.T) {
+	dir := t.TempDir()
+	sh := func(script string) notify.Sender {
+		return notify.Command([]string{"sh", "-c", script}, dir, []string{"PATH=" + os.Getenv("PATH")})
+	}
+	if err := sh("cat > got; env > env")(t.Context(), []byte(`{"a":1}`)); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "got")); err != nil || string(data) != `{"a":1}` {
+		t.Errorf("%q, %v", data, err)
+	}
+	if err := sh("exit 3")(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if err := sh("sleep 60 & sleep 60")(ctx, nil); err == nil || time.Since(began) > 5*time.Second {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+	if err := notify.Command([]string{"no-such-program"}, dir, nil)(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no-such-program cannot be started") {
+		t.Errorf("%v", err)
+	}
+}

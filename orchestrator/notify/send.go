@@ -1,0 +1,79 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"kanban-run/orchestrator/proc"
+)
+
+// Command is a sender that starts a program and gives it the message on its standard input. Nothing of it is left behind.
+func Command(argv []string, dir string, env []string) Sender {
+	return func(ctx context.Context, message []byte) error {
+		path, err := proc.LookPath(argv[0], dir)
+		if err != nil {
+			return fmt.Errorf("%s cannot be started: %w", argv[0], err)
+		}
+		exit, err := proc.Run(ctx, ctx, &proc.Spec{Argv: append([]string{path}, argv[1:]...), Dir: dir, Env: env, Stdin: message, Timeout: sendTime,
+			Mark: proc.NewMark(), Stays: true})
+		if err == nil && !exit.Succeeded() {
+			err = errors.New(exit.String())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", argv[0], err)
+		}
+		return nil
+	}
+}
+
+// CheckWebhook says what is wrong with an address; nil: nothing. The error does not show it.
+func CheckWebhook(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return errors.New("no http or https address")
+	}
+	return nil
+}
+
+// Host is the part of an address that may be shown: the rest may be a secret.
+func Host(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return u.Host
+	}
+	return ""
+}
+
+// maxAnswer is how much of an endpoint's answer is read.
+const maxAnswer = 4 << 10
+
+// Webhook is a sender that posts the message. It follows no redirection: where that leads is not what was configured.
+func Webhook(address string) Sender {
+	client := &http.Client{Timeout: sendTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return func(ctx context.Context, message []byte) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(message))
+		if err != nil {
+			return errors.New("the webhook's address cannot be used")
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("User-Agent", "kanban-run")
+		answer, err := client.Do(req)
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err // without the address
+		}
+		if err != nil {
+			return fmt.Errorf("webhook at %s: %w", req.URL.Host, err)
+		}
+		defer answer.Body.Close()
+		_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // so that the connection may be used again
+		if answer.StatusCode < 200 || answer.StatusCode > 299 {
+			return fmt.Errorf("webhook at %s: status %d", req.URL.Host, answer.StatusCode)
+		}
+		return nil
+	}
+}
