@@ -164,7 +164,10 @@ func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error)
 		if p := r.ledger.State().Proposal(end); p != nil {
 			err = r.ledger.Append(*p)
 		}
-		err = errors.Join(err, r.ledger.Finish(flow.RunFinished{Board: r.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps}))
+		err = errors.Join(err, r.writeDecisions(), r.ledger.Finish(flow.RunFinished{Board: r.Board, Outcome: end.Outcome, Text: end.Text, Steps: r.steps}))
+		if err == nil {
+			r.noteEnd()
+		}
 		return end.Outcome, end.Text, err
 	}
 	outcome := outcomeOf(err)

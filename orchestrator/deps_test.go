@@ -18,6 +18,7 @@ var arrows = map[string]map[string]string{
 	"orchestrator": {
 		"orchestrator/health":    "it watches running agents",
 		"orchestrator/claim":     "two runs do not work on the same task",
+		"orchestrator/decisions": "it notes what a Lead should know",
 		"orchestrator/briefing":  "it has the resident supervisor told what is new",
 		"orchestrator/inbox":     "it passes on what a person says to an agent",
 		"orchestrator/agent":     "it hands an adapter what is asked of its agent",
@@ -100,6 +101,11 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":   "it tells of events",
 		"orchestrator/proc":   "a program may tell them on",
 		"orchestrator/redact": "no message shows a secret",
+	},
+	"orchestrator/decisions": {
+		"orchestrator/durable":   "people write the file, too",
+		"orchestrator/flow":      "it notes events",
+		"orchestrator/plainfile": "the file may be anything",
 	},
 	"orchestrator/claim": {
 		"orchestrator/durable": "any process of the user may have put anything in the place of its file",

@@ -58,6 +58,11 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, 
 		r.briefing = briefing.New(r.dir, p.Workspace.Place, p.Redactor)
 		observer = briefed{p.Observer, r.briefing}
 	}
+	if path := r.decisionsPath(); path != "" {
+		r.minutes = &minutes{Observer: observer, path: path}
+		observer = r.minutes
+		p.Workspace.Ignored = append(p.Workspace.Ignored, path)
+	}
 	r.ledger = ledger.New(p.Board, r.dir, observer, p.Redactor, p.Now)
 	undo = append(undo, func() error { return r.ledger.Close() })
 	return r, release, r.takeBoard()
@@ -113,6 +118,7 @@ func (r *run) takeBoard() error {
 func (r *run) restore(e flow.Entry) {
 	r.restoreAccounts(e.Event)
 	r.restoreTalk(e.Event)
+	r.restoreMinutes(e)
 	if r.briefing != nil {
 		r.briefing.Add(e)
 	}

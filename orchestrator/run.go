@@ -35,6 +35,7 @@ type run struct {
 	desk   *claim.Desk
 
 	briefing *briefing.Briefing // of the supervisor; nil: there is none
+	minutes  *minutes           // what DECISIONS.md is to say; nil: there is none
 	resident *attempt.Resident  // its program, if that stays
 	crowded  bool               // other boards are worked on in the same folder
 
@@ -90,7 +91,7 @@ func (r *run) loop() (flow.Finish, error) {
 		if err = cmp.Or(err, context.Cause(r.stop)); err != nil {
 			return flow.Finish{}, err
 		}
-		if err = r.ledger.DrawState(); err != nil {
+		if err = cmp.Or(r.writeDecisions(), r.ledger.DrawState()); err != nil {
 			return flow.Finish{}, err
 		}
 	}

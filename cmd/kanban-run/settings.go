@@ -195,6 +195,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 		OnDivergence: r.settings.OnDivergence,
 		OnOverlap:    r.settings.OnOverlap,
 		OnTool:       r.settings.OnTool,
+		Decisions:    r.settings.Decisions,
 		Reassign:     r.settings.Reassign,
 		Strict:       r.settings.Strict,
 		KeepOutput:   r.settings.KeepOutput,

@@ -24,6 +24,7 @@ type Settings struct {
 	OnDivergence         string // "accept" or "freeze"
 	OnOverlap            string // "wait" or "warn"
 	OnTool               flow.OnTool
+	Decisions            string
 	Reassign             []flow.Substitutes
 	Notify               Notify
 

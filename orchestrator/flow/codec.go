@@ -37,6 +37,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"TOOL_UNAVAILABLE":           decoderOf[ToolUnavailable](),
 	"REASSIGNED":                 decoderOf[Reassigned](),
 	"REASSIGN_PROPOSAL":          decoderOf[ReassignProposed](),
+	"DECISIONS_MARKER_MISSING":   decoderOf[MarkerMissing](),
+	"DECISIONS_SCOPE_VIOLATION":  decoderOf[DecisionsViolated](),
 	"LOOP_SUSPECTED":             decoderOf[LoopSuspected](),
 	"QUARANTINE_ENDED":           decoderOf[QuarantineEnded](),
 	"BOARD_ENDED":                decoderOf[BoardEnded](),

@@ -46,6 +46,7 @@ type Setup struct {
 	OnDivergence string // "accept" or "freeze"
 	OnOverlap    string // "wait" or "warn"
 	OnTool       flow.OnTool
+	Decisions    string // file for operational entries; "": DECISIONS.md beside the board, if that is there
 	Reassign     []flow.Substitutes
 	Strict       bool // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool

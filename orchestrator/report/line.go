@@ -75,6 +75,10 @@ func describe(e flow.Event) []line {
 		return []line{{warn, fmt.Sprintf("step %d: %s takes the work of %s over, with the same input: %s", e.Step, e.To, e.Role, brief(oneLine(e.Reason)))}}
 	case flow.ReassignProposed:
 		return []line{{warn, fmt.Sprintf("step %d: REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over", e.Step, e.Strategy, e.Task, e.Role)}}
+	case flow.MarkerMissing:
+		return []line{{warn, e.Text}}
+	case flow.DecisionsViolated:
+		return []line{{bad, e.Text}}
 	case flow.LoopSuspected:
 		return describeLoop(e)
 	case flow.QuarantineEnded:

@@ -156,7 +156,9 @@ func classify(event flow.Event) (severity, name, owner string, actions []string)
 		return Info, e.Kind(), "", nil
 	case flow.LockEntered, flow.LockExited:
 		return Info, e.Kind(), "", []string{e.Kind()}
-	case flow.HandoffMissing, flow.StateDiverged:
+	case flow.DecisionsViolated:
+		return Critical, e.Kind(), "", []string{"ESCALATE"}
+	case flow.HandoffMissing, flow.StateDiverged, flow.MarkerMissing:
 		return Warning, e.Kind(), "", nil
 	case flow.SplitBrain, flow.ReconcileConflict, flow.SnapshotNotFound, flow.SnapshotConflict:
 		return Critical, e.Kind(), "", []string{"ESCALATE"}

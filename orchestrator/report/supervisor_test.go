@@ -94,6 +94,8 @@ func TestClassify(t *testing.T) {
 		{flow.MessageSent{Type: flow.Tell}, "", "", nil},
 		{flow.ConsentAsked{}, "", "", []string{"ESCALATE"}},
 		{flow.ReassignProposed{}, "", "", []string{"REASSIGN_PROPOSAL"}},
+		{flow.MarkerMissing{}, "WARN", "DECISIONS_MARKER_MISSING", nil},
+		{flow.DecisionsViolated{}, "CRITICAL", "DECISIONS_SCOPE_VIOLATION", []string{"ESCALATE"}},
 		{flow.StepFinished{}, "", "", nil},
 	} {
 		severity, name, _, actions := classify(tt.event)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/board"
@@ -24,7 +26,9 @@ func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 	}
 	kanban := w.KanbanFile()
 	return worktree.Tree{Dir: w.Place.Dir(), Mark: mark,
-		Ignore: func(name string) bool { return name == kanban || strings.Contains("/"+name, "/.kanban-run/runs/") },
+		Ignore: func(name string) bool {
+			return name == kanban || strings.Contains("/"+name, "/.kanban-run/runs/") || slices.Contains(w.Ignored, filepath.Join(w.Place.Dir(), name))
+		},
 		Part: func(name string, text []byte) []byte {
 			if at := workLog.FindIndex(text); at != nil && tasks[name] {
 				return text[:at[0]]

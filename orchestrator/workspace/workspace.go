@@ -25,6 +25,7 @@ type Workspace struct {
 	Path     string // of the file that is read and written: without links; of a dry run its private copy
 	Place    *board.Place
 	Redactor *redact.Redactor
+	Ignored  []string // files in which runs are written down, too
 
 	dryRun  bool
 	reader  *board.Reader

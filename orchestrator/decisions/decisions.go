@@ -1,0 +1,184 @@
+// Package decisions appends entries to DECISIONS.md, within the sections that are this program's: seed 002, "Bounded DECISIONS
+// Contribution Rule". All else in the file is people's.
+package decisions
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/plainfile"
+)
+
+// Section is a section that entries may be appended to.
+type Section string
+
+// The sections of this program.
+const (
+	Escalations Section = "## Operational Escalations"
+	Notes       Section = "## Orchestration Notes"
+)
+
+// base are the sections that people make first.
+var base = []string{"## Feature Definition of Done", "## Risks & Mitigations", "## Architectural Decisions"}
+
+// Errors that keep an entry out of the file.
+var (
+	ErrMarkerMissing = errors.New("DECISIONS_MARKER_MISSING") // the sections are not there, and may not be made
+	ErrScope         = errors.New("DECISIONS_SCOPE_VIOLATION")
+)
+
+// maxSize bounds the file.
+const maxSize = 16 << 20
+
+// tries is how often a file that a person edits at the same time is read again.
+const (
+	tries = 8
+	pause = 10 * time.Millisecond // longer each time
+)
+
+// Append appends an entry to a section of the file, unless it is there. An entry is one line. What people have written stays byte for byte.
+// Errors: ErrMarkerMissing and ErrScope, then nothing was written; what the system says.
+func Append(path string, section Section, entry string) error {
+	if section != Escalations && section != Notes { // before: the target is an allowed marker
+		return fmt.Errorf("%w: %s is no section for entries", ErrScope, section)
+	}
+	line := "- " + strings.Join(strings.Fields(entry), " ")
+	var err error
+	for try := range tries {
+		time.Sleep(time.Duration(try) * pause)
+		var was, now []byte
+		if was, err = plainfile.Read(path, maxSize); err != nil {
+			return err
+		}
+		if slices.Contains(strings.Split(strings.ReplaceAll(string(was), "\r\n", "\n"), "\n"), line) {
+			return nil
+		}
+		if now, err = insert(was, section, line); err != nil {
+			return err
+		}
+		err = durable.ReplaceFile(path, was, now)
+		if err == nil {
+			return check(path, section, line)
+		}
+		if !errors.Is(err, durable.ErrChanged) && !errors.Is(err, durable.ErrReadBack) {
+			return err
+		}
+	}
+	return err
+}
+
+// insert is the text with a line at the end of a section. Sections that are missing are made once, at the end.
+func insert(text []byte, section Section, line string) ([]byte, error) {
+	end := "\n"
+	if bytes.Contains(text, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	if _, _, ok := find(text, string(section)); !ok {
+		var err error
+		if text, err = addSections(text, end); err != nil {
+			return nil, err
+		}
+	}
+	from, to, _ := find(text, string(section))
+	at, lines := from, 0 // behind the last line that is not blank
+	for next := from; next < to; {
+		piece := text[next:to]
+		if i := bytes.IndexByte(piece, '\n'); i >= 0 {
+			piece = piece[:i+1]
+		}
+		if next += len(piece); len(bytes.TrimSpace(piece)) > 0 {
+			at, lines = next, lines+1
+		}
+	}
+	added := line + end
+	if lines == 1 { // the heading
+		added = end + added
+	}
+	if text[at-1] != '\n' {
+		added = end + added
+	}
+	return slices.Concat(text[:at], []byte(added), text[at:]), nil
+}
+
+// addSections makes both sections, if people have made theirs.
+func addSections(text []byte, end string) ([]byte, error) {
+	for _, s := range base {
+		if _, _, ok := find(text, s); !ok {
+			return nil, fmt.Errorf("%w: %q is not there", ErrMarkerMissing, s)
+		}
+	}
+	out := slices.Clone(text)
+	if !bytes.HasSuffix(out, []byte("\n")) {
+		out = append(out, end...)
+	}
+	for _, s := range []Section{Escalations, Notes} {
+		if _, _, ok := find(text, string(s)); !ok {
+			out = append(out, end+string(s)+end...)
+		}
+	}
+	return out, nil
+}
+
+// find is where a section begins, with its heading, and ends. A heading within a fenced block is none.
+func find(text []byte, heading string) (from, to int, ok bool) {
+	from, fence := -1, ""
+	for at := 0; at < len(text); {
+		next := len(text)
+		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+			next = at + i + 1
+		}
+		line := strings.TrimRight(string(text[at:next]), " \t\r\n")
+		switch mark := fenceOf(line); {
+		case fence != "":
+			if mark != "" && strings.HasPrefix(mark, fence) && strings.TrimLeft(line, " ") == mark {
+				fence = ""
+			}
+		case mark != "":
+			fence = mark
+		case from >= 0 && (strings.HasPrefix(line, "## ") || strings.HasPrefix(line, "# ")):
+			return from, at, true
+		case line == heading && from < 0:
+			from = at
+		}
+		at = next
+	}
+	return from, len(text), from >= 0
+}
+
+// fenceOf is the mark that begins or ends a fenced block; "" for none.
+func fenceOf(line string) string {
+	line = strings.TrimLeft(line, " ")
+	for _, c := range []string{"`", "~"} {
+		if mark := line[:len(line)-len(strings.TrimLeft(line, c))]; len(mark) >= 3 {
+			return mark
+		}
+	}
+	return ""
+}
+
+// check looks whether the line stands in its section. Where a person has moved it out at the same time, exactly it is taken out.
+func check(path string, section Section, line string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	from, to, ok := find(text, string(section))
+	at := bytes.Index(text, []byte(line))
+	if at < 0 || ok && at >= from && at+len(line) <= to {
+		return nil // a person who takes it out has the last word
+	}
+	length := len(line)
+	for length < len(text)-at && (text[at+length] == '\r' || text[at+length] == '\n') {
+		if length++; text[at+length-1] == '\n' {
+			break
+		}
+	}
+	err = durable.ReplaceFile(path, text, slices.Concat(text[:at], text[at+length:]))
+	return errors.Join(fmt.Errorf("%w: an entry stood outside of %s", ErrScope, section), err)
+}

@@ -1,0 +1,64 @@
+package durable
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrChanged says that a file is not what it was taken for.
+var ErrChanged = errors.New("file was changed by another program")
+
+// ReplaceFile is WriteFile for a file that other programs write, too: it is replaced only if it holds was. Where the system can exchange two
+// names, nothing that was written by then is lost. Errors: those of WriteFile, [ErrChanged], fs.ErrNotExist.
+func ReplaceFile(path string, was, data []byte) error {
+	target, err := followLinks(path)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	sys := disk{}
+	old, err := writable(sys, target)
+	if err == nil && old == nil {
+		err = fs.ErrNotExist
+	}
+	var temp string
+	if err == nil {
+		temp, err = stage(sys, target, data, 0, old)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := replaceIf(temp, target, was); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), sys.remove(temp))
+	}
+	if err := errors.Join(removeOld(temp), sys.syncDir(filepath.Dir(target)), verify(sys, target, data)); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// replaceIf gives the file its new bytes if it holds was. The old ones have the temporary name then, or are gone.
+func replaceIf(temp, target string, was []byte) error {
+	if now, err := os.ReadFile(target); err != nil || !bytes.Equal(now, was) {
+		return errors.Join(err, ErrChanged)
+	}
+	if err := exchange(temp, target); errors.Is(err, errors.ErrUnsupported) {
+		return os.Rename(temp, target)
+	} else if err != nil {
+		return err
+	}
+	if now, err := os.ReadFile(temp); err != nil || !bytes.Equal(now, was) { // it was changed in this moment
+		return errors.Join(err, exchange(temp, target), ErrChanged)
+	}
+	return nil
+}
+
+func removeOld(temp string) error {
+	if err := os.Remove(temp); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
