@@ -15,7 +15,7 @@ const (
 	RepeatLimit   = 20 // starts of a task in the same role on the same board bytes, in a row
 	sameTreeLimit = 6  // starts of a task in the same role on an unchanged work tree, in a row
 	roundLimit    = 3  // rounds of work and review that leave the work tree unchanged
-	findingLimit  = 4  // reviews that find the same, whatever became of the work tree
+	findingLimit  = 4  // reviews that find the same, on any work tree
 )
 
 // Visit is a step, or a review within a step, behind which the same task is to be worked on again.

@@ -27,22 +27,31 @@ const ManagerRole = "Manager"
 // inside out: the loop there holds its place in the program counter, here the place is s, which
 // survives a crash. The numbers are the seed's.
 func Next(s State, b Board) Effect {
-	step := s.Step
 	switch {
 	// A frozen board waits for its Lead, also if it was mended since.
 	case s.Frozen != nil:
 		return Finish{Outcome: Frozen, Text: s.Frozen.Text}
-
-	// 5. and 7. "if not validate_output(...): log_retry(...); continue": the same call again,
-	// MAX_RETRIES times.
 	case s.isSupervisorLost():
 		return GiveUpCheckpoint{Reason: s.lossOfSupervisor()}
+	case s.Step != nil:
+		return s.nextCall()
+	default:
+		return s.nextStep(b)
+	}
+}
+
+// nextCall goes on with the open step.
+func (s *State) nextCall() Effect {
+	step := s.Step
+	switch {
+	// 5. and 7. "if not validate_output(...): log_retry(...); continue": the same call again,
+	// MAX_RETRIES times.
 	case step.isExhausted(s.Limits):
 		end := step.exhausted()
 		return s.handOver(end, end.Text)
 
 	// Seed 003's loop came to no end within its rounds: a person has to look at the work.
-	case step != nil && step.Unsettled != "":
+	case step.Unsettled != "":
 		end := Finish{Outcome: NeedsPerson, Text: headline(step.Unsettled)}
 		if !step.isStuck() {
 			return end
@@ -64,9 +73,14 @@ func Next(s State, b Board) Effect {
 		return s.spawn()
 
 	// 8. "Manager returns updated task list and next_task": what it left to us goes onto the board.
-	case step != nil:
+	default:
 		return WriteBoard{Step: step.Number}
+	}
+}
 
+// nextStep goes on behind a step.
+func (s *State) nextStep(b Board) Effect {
+	switch {
 	// Seed 001: between two steps, and behind the last one, the supervisor looks in.
 	case s.Supervisor.Waits() != "":
 		return s.waitForPerson(b)
@@ -76,7 +90,7 @@ func Next(s State, b Board) Effect {
 	// 2. "if kanban.current is None or kanban.phase == "complete": break".
 	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard left null.
 	case b.Terminal:
-		return ended(s, b)
+		return ended(*s, b)
 
 	// A task in quarantine waits for a person, if the Manager knows no other.
 	case s.mayNotWork(b) != "":

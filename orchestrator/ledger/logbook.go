@@ -53,6 +53,14 @@ func newLogbook(dir rundir.Dir, board string) *logbook {
 	return &logbook{dir: dir, board: board}
 }
 
+// about is what an event is about. Of a tool that is not there seed 002 asks for its name and the agent's.
+func about(e flow.Event) string {
+	if t, ok := e.(flow.ToolUnavailable); ok {
+		return fmt.Sprintf("%s: %s for %s (%s)", t.Task, t.Tool, t.Role, t.Agent)
+	}
+	return e.Subject()
+}
+
 // remember adds an entry to the recent ones, and counts rejected replies.
 func (l *logbook) remember(e flow.Entry) {
 	if _, ok := e.Event.(flow.ReplyRejected); ok {
@@ -62,7 +70,7 @@ func (l *logbook) remember(e flow.Entry) {
 		l.earlier++
 		l.recent = append(l.recent[:0], l.recent[1:]...)
 	}
-	l.recent = append(l.recent, eventRow{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, e.Event.Subject()})
+	l.recent = append(l.recent, eventRow{e.Time, e.Epoch, e.Rev, e.Event.Kind(), e.Actor, about(e.Event)})
 }
 
 // catchUp makes supervisor-log.md anew when its number of entries is not the journal's, most likely

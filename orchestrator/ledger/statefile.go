@@ -202,6 +202,12 @@ func stateLines(h *flow.History) []string {
 		}
 		lines = append(lines, fmt.Sprintf("supervisor: %s, last %s: %s", v.Plan.Role, h.ID, last))
 	}
+	for _, q := range s.Quarantine {
+		lines = append(lines, fmt.Sprintf("in quarantine: %s: %s", q.Task, q.Text))
+	}
+	for _, t := range s.Tools {
+		lines = append(lines, fmt.Sprintf("not available: %s, for %s", t.Tool, flow.Count(t.Agents, "agent")))
+	}
 	if step := s.Step; step != nil {
 		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",
 			step.Number, step.Task, step.Role, step.Call, step.Started, step.Rejected))
