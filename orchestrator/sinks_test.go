@@ -26,7 +26,7 @@ var sinks = map[string]string{
 	"proc.wire.sendmsg":         "the guardian and its runner",
 	"attempt.Attempt.outputs":   "what an agent prints, to its reader and to where it is redacted",
 	"attempt.gate.Write":        "what a resident prints, to the attempt that it answers",
-	"attempt.program.takeLeave": "its last answer, to where it is redacted",
+	"attempt.program.hear": "its last answer, to where it is redacted",
 	"attempt.Sinks.redacting":   "what an agent prints, to the redactor: where it enters",
 	"attempt.redacting.Write":   "what an agent prints, to the redactor",
 	"attempt.metered.Write":     "what an agent prints",
@@ -62,6 +62,8 @@ var sinks = map[string]string{
 	"supervise.program.writeInput": "what a person says, to an agent",
 
 	"notify.Webhook": "what it reads of an answer, to nothing; the message itself was redacted",
+
+	"rundir.Dir.packFile": "files of a run, into their archive",
 
 	"claim.openBook":   "a constant",
 	"claim.book.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",

@@ -2,13 +2,11 @@ package orchestrator
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
@@ -76,35 +74,6 @@ func (r *run) supervisorGone(c *call) <-chan struct{} {
 	return r.resident.Gone()
 }
 
-// dismissSupervisor ends the supervisor's program with the run: seed 001, "Shutdown Protocol". A run that is
-// interrupted does not wait for its answer.
-func (r *run) dismissSupervisor() error {
-	if r.resident == nil || !r.resident.Runs() {
-		return nil
-	}
-	var goodbye []byte
-	request := shutdown{Type: "shutdown_request", ID: agent.NewMessageID()}
-	if r.stop.Err() == nil {
-		goodbye, _ = json.Marshal(request) // two strings have a form
-	}
-	hurry, cancel := context.WithCancel(r.kill)
-	defer cancel()
-	defer context.AfterFunc(r.stop, cancel)() // Ctrl-C ends the wait for the answer
-	if goodbye == nil {
-		hurry = r.kill // it may take its grace
-	}
-	r.slots.release()
-	said, err := r.resident.Close(hurry, goodbye, attempt.Sinks{Redactor: r.Redactor})
-	r.slots.acquire()
-	if goodbye == nil || r.ledger.State().Frozen != nil {
-		return err
-	}
-	var answer shutdown
-	approved := json.Unmarshal([]byte(said), &answer) == nil && answer.Type == "shutdown_response" && answer.ID == request.ID && answer.Approve
-	v := r.ledger.State().Supervisor
-	return errors.Join(err, r.ledger.Record(flow.SupervisorDismissed{Task: v.Plan.Role, Request: request.ID, Approved: approved}))
-}
-
 // endResident ends the supervisor's program, if a fault of the run has left it.
 func (r *run) endResident() error {
 	if r.resident == nil {
@@ -112,13 +81,6 @@ func (r *run) endResident() error {
 	}
 	_, err := r.resident.Close(r.kill, nil, attempt.Sinks{Redactor: r.Redactor})
 	return err
-}
-
-// shutdown is what the supervisor is told at the end, and what it answers.
-type shutdown struct {
-	Type    string `json:"type"`
-	ID      string `json:"request_id"`
-	Approve bool   `json:"approve,omitempty"`
 }
 
 // about is what the supervisor is told of its surroundings.

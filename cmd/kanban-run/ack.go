@@ -17,7 +17,7 @@ import (
 
 func ackCommand() command {
 	return command{
-		name: "ack", args: "BOARD [retry|accept|release|restart|continue]", summary: "decide about a board that waits for a person",
+		name: "ack", args: "BOARD [retry|accept|release|restart|continue|forced-finalize]", summary: "decide about a board that waits for a person",
 		long: `
 A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
 when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
@@ -29,7 +29,8 @@ board as it stands. Without a choice, ack shows it. Both take the field ended of
 
 A task whose work goes round in circles is in quarantine: ack BOARD release ends that, also while the run works. With watch:
 {coordinator: person} a hung agent is ended only with your consent: ack BOARD restart gives it, while the run works; ack BOARD
-continue leaves the agent alone. kanban-run inbox shows what waits.
+continue leaves the agent alone. ack BOARD forced-finalize lets a team be deleted without the members that never answered the request to
+shut down (kanban-run teardown). kanban-run inbox shows what waits.
 
 What changed, or what your decision changes, is shown as a diff; the decision is journaled.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
@@ -59,7 +60,7 @@ func choiceOf(args []string) (choice flow.Choice, board []string, err error) {
 		return "", nil, err
 	}
 	switch string(choice) {
-	case "", string(flow.Retry), string(flow.Accept), string(flow.ReleaseTasks), string(flow.ConsentRestart), string(flow.ConsentContinue):
+	case "", string(flow.Retry), string(flow.Accept), string(flow.ReleaseTasks), string(flow.ForcedFinalize), string(flow.ConsentRestart), string(flow.ConsentContinue):
 		return choice, args, nil
 	}
 	return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run inbox BOARD shows what waits, and the choices"}
@@ -107,7 +108,7 @@ func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, 
 		return true, exitComplete, t.post(board, inbox.Message{Choice: string(answer.Choice)}, postWait)
 	}
 	owned, err := inspect.IsOwned(board)
-	if err != nil || !owned || answer.Choice == flow.Retry || answer.Choice == flow.Accept {
+	if err != nil || !owned || answer.Choice == flow.Retry || answer.Choice == flow.Accept || answer.Choice == flow.ForcedFinalize {
 		return false, 0, nil // what is wrong with the board is told by the ledger
 	}
 	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })

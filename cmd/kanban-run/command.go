@@ -63,7 +63,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), onceCommand(), superviseCommand(), ackCommand(),
+	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), onceCommand(), superviseCommand(), ackCommand(), teardownCommand(),
 		inboxCommand(), tellCommand(), configCommand(), rolesCommand(), schemaCommand(), versionCommand(), completionCommand()}
 }
 

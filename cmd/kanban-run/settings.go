@@ -196,6 +196,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 		OnOverlap:    r.settings.OnOverlap,
 		OnTool:       r.settings.OnTool,
 		Decisions:    r.settings.Decisions,
+		AckTimeout:   r.settings.AckTimeout,
 		Reassign:     r.settings.Reassign,
 		Strict:       r.settings.Strict,
 		KeepOutput:   r.settings.KeepOutput,

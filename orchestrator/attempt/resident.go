@@ -238,6 +238,23 @@ func (r *Resident) takeError() error {
 	return err
 }
 
+// Ask sends the program a line, and returns the line that it answers with, redacted; "" where none comes in time, or none runs.
+func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration, s Sinks) (answer string, err error) {
+	patience, cancel := within(stop, wait)
+	defer cancel()
+	if !r.enter(patience) {
+		return "", nil
+	}
+	defer r.leave()
+	g := r.running()
+	if g == nil {
+		return "", nil
+	}
+	h := g.hear(message, s)
+	answer = h.wait(patience)
+	return answer, h.close()
+}
+
 // Close ends the program, if one runs, and returns when nothing of it is left. It sends the goodbye, a line, and
 // returns the line that the program answers with, redacted; "" without an answer, or without a goodbye. Then the input
 // ends, and what is left after the grace is killed; the end of kill kills it at once. A program that an attempt still
@@ -276,32 +293,54 @@ func (r *Resident) dismiss() *program {
 func (g *program) takeLeave(patience, kill context.Context, grace time.Duration, goodbye []byte, s Sinks) (
 	string, error,
 ) {
-	answer := make(chan string, 1)
+	h := g.hear(goodbye, s)
+	text := h.wait(patience)
+	g.end(kill, grace)
+	return text, h.close()
+}
+
+// hearing is a message to the program outside of an attempt, and what it prints meanwhile.
+type hearing struct {
+	program        *program
+	answer         chan string
+	bound          *meter
+	stdout, stderr io.WriteCloser
+}
+
+// hear sends a message. The streams of s get what is printed until the hearing is closed; more than [maxGoodbye] ends the program.
+func (g *program) hear(message []byte, s Sinks) *hearing {
+	h := &hearing{program: g, answer: make(chan string, 1), stdout: s.redacting(s.Stdout), stderr: s.redacting(s.Stderr)}
 	lines := &agent.Lines{Max: contract.MaxReply, Each: func(line []byte) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && len(answer) == 0 {
-			answer <- s.Redact(string(line))
+		if line = bytes.TrimSpace(line); len(line) > 0 && len(h.answer) == 0 {
+			h.answer <- s.Redact(string(line))
 		}
 	}}
-	stdout, stderr := s.redacting(s.Stdout), s.redacting(s.Stderr)
-	bound := &meter{max: maxGoodbye, exceed: func(error) { g.process.Kill() }}
+	h.bound = &meter{max: maxGoodbye, exceed: func(error) { g.process.Kill() }}
 	g.process.Flush()
-	g.gates.open(bound.writer(io.MultiWriter(lines, stdout)), bound.writer(stderr), func(error) {})
-	g.process.Send(slices.Concat(bytes.TrimRight(goodbye, "\n"), []byte("\n")))
-	text := ""
+	g.gates.open(h.bound.writer(io.MultiWriter(lines, h.stdout)), h.bound.writer(h.stderr), func(error) {})
+	g.process.Send(slices.Concat(bytes.TrimRight(message, "\n"), []byte("\n")))
+	return h
+}
+
+// wait waits for the answer.
+func (h *hearing) wait(patience context.Context) (text string) {
 	select {
-	case text = <-answer:
+	case text = <-h.answer:
 	case <-patience.Done():
-	case <-g.ended:
-		if len(answer) > 0 {
-			text = <-answer
+	case <-h.program.ended:
+		if len(h.answer) > 0 {
+			text = <-h.answer
 		}
 	}
-	g.end(kill, grace)
-	err := g.gates.shut()
-	if bound.exceeded() == nil { // otherwise the streams may hold back a part of a secret
-		err = errors.Join(err, stdout.Close(), stderr.Close())
+	return text
+}
+
+func (h *hearing) close() error {
+	err := h.program.gates.shut()
+	if h.bound.exceeded() == nil { // otherwise the streams may hold back a part of a secret
+		err = errors.Join(err, h.stdout.Close(), h.stderr.Close())
 	}
-	return text, err
+	return err
 }
 
 // end closes the input of the program, and kills it after the grace.

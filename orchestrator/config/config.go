@@ -25,6 +25,7 @@ type Settings struct {
 	OnOverlap            string // "wait" or "warn"
 	OnTool               flow.OnTool
 	Decisions            string
+	AckTimeout           time.Duration
 	Reassign             []flow.Substitutes
 	Notify               Notify
 

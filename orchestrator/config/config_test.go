@@ -59,7 +59,7 @@ var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWa
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
-	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", Notify: Notify{On: []notify.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
+	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", AckTimeout: time.Minute, Notify: Notify{On: []notify.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
 		MaxOutput: 1 << 30, StartDir: "/start", Watch: patientWatch}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
@@ -91,6 +91,7 @@ max_output: 64M
 on_divergence: freeze
 on_overlap: warn
 decisions: docs/DECISIONS.md
+ack_timeout: 5s
 on_tool_unavailable: stop
 reassign: {Implementor: [codex, Senior], manager: walk}
 notify: {command: sh tell.sh, webhook: "https://example.com/hook/s3cret", on: [loop, complete]}
@@ -131,7 +132,7 @@ env:
 	s, _ := load(t, input)
 	dir := filepath.Dir(input.File)
 	want := &Settings{
-		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md", OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []notify.Topic{"loop", "complete"}}, Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
+		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md", AckTimeout: 5 * time.Second, OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []notify.Topic{"loop", "complete"}}, Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
@@ -335,6 +336,7 @@ func TestOrigins(t *testing.T) {
 		{"keep_output", "false", "default"},
 		{"max_output", "1GiB", "default"},
 		{"on_divergence", "accept", "default"},
+		{"ack_timeout", "1m", "default"},
 		{"decisions", "", "default"},
 		{"on_overlap", "wait", "default"},
 		{"on_tool_unavailable", "caveat", "default"},

@@ -289,6 +289,8 @@ const (
 	Accept Choice = "accept" // it ends as it stands
 	Retry  Choice = "retry"  // current names the task again, and the next run goes on
 
+	ForcedFinalize Choice = "forced-finalize" // the team may be deleted without the members that have never answered
+
 	ReleaseTasks Choice = "release" // tasks in quarantine may be worked on again, also while a run is at work
 )
 

@@ -16,7 +16,7 @@ var facts = []string{
 	"source", "policy", "before_sha256", "after_sha256", "manager", "outcome", "file", "owner", "previous_owner", "owners", "snapshot_hash", "snapshot_hashes", "decision", "path", "choice", "affected_tasks", "until", "id", "type",
 	"anomaly_type", "check", "severity", "tool", "recommendation", "action", "content.reason", "content.assistance_type",
 	"supervisor_memory", "data.status", "data.task_id", "data.verification", "data.supervision_verdict", "request_id", "supervisor_adapter", "on_block", "checkpoint",
-	"agent", "agents", "strategy", "then", "tree", "finding", "task_sha256", "recommend", "executor",
+	"teardown_state", "missing", "ack_status", "agent", "agents", "strategy", "then", "tree", "finding", "task_sha256", "recommend", "executor",
 }
 
 // TestRedacted: every text of every event is a fact or is redacted.

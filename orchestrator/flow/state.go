@@ -47,6 +47,7 @@ type State struct {
 	Tools []MissingTool `json:"tools,omitempty"` // that were not there in this run; at most [mostTools]
 
 	Reassign []Substitutes `json:"reassign,omitempty"`
+	Teardown *Teardown     `json:"teardown,omitempty"` // nil: none was begun since the last run
 }
 
 // TaskStatus is the status of a task's last reply.

@@ -145,6 +145,8 @@ func (a *arbitration) read() (err error) {
 func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 	text := a.waitsFor()
 	switch {
+	case a.answer.Choice == flow.ForcedFinalize:
+		return a.finalize()
 	case a.answer.Choice == flow.ReleaseTasks && len(a.history.State.Quarantine) == 0:
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("no task of %s is in quarantine", a.board), Fix: "kanban-run inbox " + a.path}
 	case a.answer.Choice == flow.ReleaseTasks && a.hasEnded():

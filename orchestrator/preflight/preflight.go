@@ -48,7 +48,8 @@ type Setup struct {
 	OnTool       flow.OnTool
 	Decisions    string // file for operational entries; "": DECISIONS.md beside the board, if that is there
 	Reassign     []flow.Substitutes
-	Strict       bool // a complete board with tasks that are not ok needs a person
+	AckTimeout   time.Duration // of the request to shut down: seed 002, "Retry budget constants"
+	Strict       bool          // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
 	MaxOutput    int64             // of an attempt, in bytes; 0 is no bound
 	Checkpoints  *flow.Supervision // of boards that do not say; nil: none

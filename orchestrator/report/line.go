@@ -79,6 +79,14 @@ func describe(e flow.Event) []line {
 		return []line{{warn, e.Text}}
 	case flow.DecisionsViolated:
 		return []line{{bad, e.Text}}
+	case flow.TeardownMoved:
+		return []line{{calm, "teardown: " + string(e.To) + teardownSuffix(e)}}
+	case flow.ForcedFinalizeCandidate:
+		return []line{{bad, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), Quote(e.Board))}}
+	case flow.TeardownBlocked:
+		return []line{{bad, "TEARDOWN_BLOCKED: " + e.Reason}}
+	case flow.ForcedFinalizeAcked:
+		return []line{{calm, "forced finalize approved by the Lead" + noteSuffix(e.Note)}}
 	case flow.LoopSuspected:
 		return describeLoop(e)
 	case flow.QuarantineEnded:
@@ -116,6 +124,19 @@ func toolSuffix(then flow.OnTool) string {
 		return "; the run stops"
 	default:
 		return "; the agent goes on"
+	}
+}
+
+func teardownSuffix(e flow.TeardownMoved) string {
+	switch {
+	case e.Round > 0:
+		return fmt.Sprintf(" (round %d of %d)", e.Round, flow.AckRetryRounds)
+	case e.Status != "":
+		return " (ACK_STATUS=" + e.Status + ")"
+	case e.Reason != "":
+		return ": " + e.Reason
+	default:
+		return ""
 	}
 }
 

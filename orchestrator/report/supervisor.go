@@ -101,6 +101,8 @@ func Request(h flow.History, board string, owned bool) string {
 		return ack + " restart or continue: " + s.Step.Consent.Text
 	case len(s.Quarantine) > 0 && owned:
 		return ack + " release: " + s.Quarantine[0].Text
+	case s.Teardown != nil && s.Teardown.State == flow.FailedSafe && len(s.Teardown.Missing) > 0 && !owned:
+		return ack + " forced-finalize: " + strings.Join(s.Teardown.Missing, ", ") + " never answered the request to shut down"
 	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged && !owned:
 		return "kanban-run inbox " + Quote(board) + ": " + s.Text
 	default:
@@ -156,6 +158,14 @@ func classify(event flow.Event) (severity, name, owner string, actions []string)
 		return Info, e.Kind(), "", nil
 	case flow.LockEntered, flow.LockExited:
 		return Info, e.Kind(), "", []string{e.Kind()}
+	case flow.TeardownMoved:
+		if e.To == flow.Retrying {
+			return "", "", "", []string{"TEARDOWN_RETRY"}
+		}
+	case flow.TeardownBlocked, flow.ForcedFinalizeCandidate:
+		return Critical, e.Kind(), "", []string{"ESCALATE"}
+	case flow.ForcedFinalizeAcked:
+		return "", "", "", []string{"FORCED_FINALIZE"}
 	case flow.DecisionsViolated:
 		return Critical, e.Kind(), "", []string{"ESCALATE"}
 	case flow.HandoffMissing, flow.StateDiverged, flow.MarkerMissing:

@@ -96,6 +96,11 @@ func TestClassify(t *testing.T) {
 		{flow.ReassignProposed{}, "", "", []string{"REASSIGN_PROPOSAL"}},
 		{flow.MarkerMissing{}, "WARN", "DECISIONS_MARKER_MISSING", nil},
 		{flow.DecisionsViolated{}, "CRITICAL", "DECISIONS_SCOPE_VIOLATION", []string{"ESCALATE"}},
+		{flow.TeardownMoved{To: flow.Retrying}, "", "", []string{"TEARDOWN_RETRY"}},
+		{flow.TeardownMoved{To: flow.WaitingAcks}, "", "", nil},
+		{flow.TeardownBlocked{}, "CRITICAL", "TEARDOWN_BLOCKED", []string{"ESCALATE"}},
+		{flow.ForcedFinalizeCandidate{}, "CRITICAL", "FORCED_FINALIZE_CANDIDATE", []string{"ESCALATE"}},
+		{flow.ForcedFinalizeAcked{}, "", "", []string{"FORCED_FINALIZE"}},
 		{flow.StepFinished{}, "", "", nil},
 	} {
 		severity, name, _, actions := classify(tt.event)

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
+)
+
+func teardownCommand() command {
+	return command{
+		name: "teardown", args: "BOARD", summary: "end the team of a board: check that all is done, archive and remove its runs",
+		long: `
+It checks what seed 002 asks for: the board is over, its journal contradicts nothing, no step is open, and all members of the team have
+shut down. Exit code 0 says that the folder of its runs may go (READY_TO_DELETE), 3 that something is in the way. --delete packs it into one
+archive beside it, and removes it; the board and its tasks stay.`,
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir")
+			remove := flags.Bool("delete", false, "archive the folder of the board's runs, and remove it, if all is ready")
+			return func(t *terminal, args []string) (int, error) {
+				if err := boardArgs("teardown", args, true); err != nil {
+					return 0, err
+				}
+				if _, err := s.load(t); err != nil {
+					return 0, err
+				}
+				dir, err := inspect.Locate(args[0])
+				if err != nil {
+					return 0, err
+				}
+				gate, err := ledger.Teardown(args[0], dir, *remove, t.redactor(), time.Now)
+				if err != nil {
+					return 0, err
+				}
+				return t.printGate(args[0], gate)
+			}
+		},
+	}
+}
+
+// printGate says how far the end of a team has come.
+func (t *terminal) printGate(board string, g ledger.Gate) (int, error) {
+	switch {
+	case g.State == flow.TeamDeleted:
+		return exitComplete, t.stdout.Printf("%s: %s; the runs are in %s\n", board, g.State, g.Archive)
+	case g.Reason != "":
+		return exitNeedsPerson, t.stdout.Printf("%s: %s: %s\n", board, g.State, g.Reason)
+	default:
+		return exitComplete, t.stdout.Printf("%s: %s\n", board, g.State)
+	}
+}

@@ -1,0 +1,123 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Gate is how far the end of a board's team has come.
+type Gate struct {
+	State   flow.TeardownState
+	Reason  string // why it is not ready; "": it is
+	Archive string // path of the archive, once the folder is deleted
+}
+
+// Teardown ends the team of a board that no run works on: seed 002, "Teardown Readiness". Nothing of it lives, so that only the checks are left, and
+// the Lead's word about members that have never answered. With remove the folder of the board's runs is archived and removed, once all is ready. Errors: those of
+// [Acknowledge].
+func Teardown(boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time) (g Gate, err error) {
+	if _, err := os.Stat(dir.Journal()); err != nil {
+		return g, &NoRunError{boardPath}
+	}
+	lock, err := durable.Acquire(dir.Lock())
+	if err != nil {
+		return g, err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	b, err := parseBoard(boardPath)
+	if err != nil {
+		return g, err
+	}
+	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
+	a := &arbitration{Ledger: l, path: boardPath, before: b, find: b.Finder(), status: map[string]string{}}
+	if err = a.read(); err == nil {
+		g, err = a.teardown()
+	}
+	if err == nil && remove && g.State == flow.ReadyToDelete {
+		err = a.recordDecision(flow.TeardownMoved{Board: l.board, To: flow.TeamDeleted})
+		g.State = flow.TeamDeleted
+	}
+	if err == nil && a.decided {
+		err = errors.Join(l.redraw(), a.reportTeardown(g))
+	}
+	if err = errors.Join(err, l.Close()); err != nil || g.State != flow.TeamDeleted {
+		return g, err
+	}
+	g.Archive = dir.ArchiveName(now())
+	if err := dir.Archive(g.Archive); err != nil {
+		return g, fmt.Errorf("archive %s: %w", dir.Path, err)
+	}
+	return g, dir.Remove()
+}
+
+// teardown checks what is to be checked, and journals the transitions.
+func (a *arbitration) teardown() (Gate, error) {
+	h, at := a.history, a.history.State.Teardown
+	reason := h.NotReady(a.before.Terminal())
+	switch {
+	case at != nil && at.State == flow.TeamDeleted: // the archive was not finished
+		return Gate{State: flow.TeamDeleted}, nil
+	case reason != "" && (h.Standstill() != "" || h.State.Step != nil): // nothing may be journaled
+		return Gate{State: flow.FailedSafe, Reason: reason}, nil
+	case at != nil && at.State == flow.FailedSafe && len(at.Missing) > 0 && reason == "":
+		return Gate{State: flow.FailedSafe, Reason: fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without", strings.Join(at.Missing, ", "), a.path)}, nil
+	case at != nil && at.State == flow.ReadyToDelete && reason == "":
+		return Gate{State: flow.ReadyToDelete}, nil
+	case reason != "":
+		return Gate{State: flow.FailedSafe, Reason: reason}, a.recordDecision(a.move(flow.TeardownInit, ""), flow.TeardownBlocked{Board: a.board, Reason: reason}, a.move(flow.FailedSafe, reason))
+	default:
+		return Gate{State: flow.ReadyToDelete}, a.recordDecision(a.move(flow.TeardownInit, ""), a.move(flow.ReadyToDelete, ""))
+	}
+}
+
+func (a *arbitration) move(to flow.TeardownState, reason string) flow.TeardownMoved {
+	return flow.TeardownMoved{Board: a.board, To: to, Reason: reason}
+}
+
+// finalize journals the Lead's approval of an end without all members: seed 002, "Bounded forced-finalize path", step 6.
+func (a *arbitration) finalize() (Question, error) {
+	at := a.history.State.Teardown
+	if at == nil || at.State != flow.FailedSafe || len(at.Missing) == 0 {
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s waits for no forced finalize", a.board), Fix: "kanban-run teardown " + a.path + " shows where it stands"}
+	}
+	if reason := a.history.NotReady(a.before.Terminal()); reason != "" {
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s cannot be finalized: %s", a.board, reason), Fix: "kanban-run status " + a.path}
+	}
+	q := Question{Text: fmt.Sprintf("%s never answered the request to shut down", strings.Join(at.Missing, ", "))}
+	if a.answer.Ask {
+		return q, nil
+	}
+	approved := flow.TeardownMoved{Board: a.board, To: flow.ReadyToDelete, Status: "FORCED_FINALIZE_APPROVED"}
+	if err := a.recordDecision(flow.ForcedFinalizeAcked{Board: a.board, Note: a.answer.Note}, approved); err != nil {
+		return q, err
+	}
+	return q, a.reportTeardown(Gate{State: flow.ReadyToDelete})
+}
+
+// reportTeardown keeps how the team ended.
+func (a *arbitration) reportTeardown(g Gate) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Teardown of %s\n\n- state: %s\n- time: %s\n", redact.EscapeMarkdown(a.board), g.State, a.now().UTC().Format(time.RFC3339))
+	if g.Reason != "" {
+		fmt.Fprintf(&b, "- blocked: %s\n", redact.EscapeMarkdown(a.redactor.String(g.Reason)))
+	}
+	if at := a.history.State.Teardown; at != nil {
+		for _, name := range at.Missing {
+			fmt.Fprintf(&b, "- unresolved ACK: %s\n", redact.EscapeMarkdown(name))
+		}
+		if at.Forced {
+			fmt.Fprintf(&b, "- ACK_STATUS=FORCED_FINALIZE_APPROVED\n")
+		}
+	}
+	return rundir.ReplaceFile(a.dir.Report(), []byte(b.String()))
+}
