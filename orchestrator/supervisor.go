@@ -79,8 +79,7 @@ func (r *run) endResident() error {
 	if r.resident == nil {
 		return nil
 	}
-	_, err := r.resident.Close(r.kill, nil, attempt.Sinks{Redactor: r.Redactor})
-	return err
+	return r.resident.Close(r.kill)
 }
 
 // about is what the supervisor is told of its surroundings.

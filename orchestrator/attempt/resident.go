@@ -15,12 +15,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-const (
-	// answerTime is how long a resident may take to answer its last message.
-	answerTime = 30 * time.Second
-	// maxGoodbye bounds what it may print meanwhile, in bytes, on both streams together.
-	maxGoodbye = 2 * contract.MaxReply
-)
+// maxGoodbye bounds what a resident may print while it is asked, in bytes, on both streams together.
+const maxGoodbye = 2 * contract.MaxReply
 
 // Resident is a program that stays between attempts. The first attempt starts it; each sends it one message and ends
 // with the answer, and the program waits for the next one. The timeout of an attempt, and all else that ends one early,
@@ -30,8 +26,6 @@ const (
 // Each attempt needs an adapter that is an [agent.Resident], and an Invocation from its Stay. The Mark of the first one
 // is the program's, and must be no other's.
 type Resident struct {
-	Patience time.Duration // for how long Close waits for an answer
-
 	grace time.Duration
 	turn  chan struct{} // is full while an attempt, or Close, talks to the program
 
@@ -52,7 +46,7 @@ type program struct {
 
 // NewResident makes a resident of which nothing runs yet. grace is how long Close waits for its end.
 func NewResident(grace time.Duration) *Resident {
-	return &Resident{Patience: answerTime, grace: grace, turn: make(chan struct{}, 1)}
+	return &Resident{grace: grace, turn: make(chan struct{}, 1)}
 }
 
 // Runs says whether the program runs.
@@ -255,28 +249,13 @@ func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration,
 	return answer, h.close()
 }
 
-// Close ends the program, if one runs, and returns when nothing of it is left. It sends the goodbye, a line, and
-// returns the line that the program answers with, redacted; "" without an answer, or without a goodbye. Then the input
-// ends, and what is left after the grace is killed; the end of kill kills it at once. A program that an attempt still
-// talks to gets no goodbye. The streams of s get what is printed meanwhile; more than 32 MiB end the program.
-//
-// Errors: *proc.LeftoverError, also of a program that ended before, or what the system or the streams said.
-func (r *Resident) Close(kill context.Context, goodbye []byte, s Sinks) (answer string, err error) {
-	patience, cancel := within(kill, r.Patience)
-	defer cancel()
-	free := r.enter(patience)
-	if free {
-		defer r.leave()
-	}
-	g := r.dismiss()
-	switch {
-	case g == nil:
-	case free && len(goodbye) > 0:
-		answer, err = g.takeLeave(patience, kill, r.grace, goodbye, s)
-	default:
+// Close ends the program, if one runs, and returns when nothing of it is left. Its input ends, and what is left after the grace is killed; the end of
+// kill kills it at once. An attempt that talks to it ends with it. Errors: *proc.LeftoverError, also of a program that ended before, or what the system said.
+func (r *Resident) Close(kill context.Context) error {
+	if g := r.dismiss(); g != nil {
 		g.end(kill, r.grace)
 	}
-	return answer, errors.Join(err, r.takeError())
+	return r.takeError()
 }
 
 // dismiss returns the program that runs, the end of which is no surprise from now on.
@@ -287,16 +266,6 @@ func (r *Resident) dismiss() *program {
 		r.program.closing = true
 	}
 	return r.program
-}
-
-// takeLeave sends the last message, waits for the answer until the patience ends, and ends the program.
-func (g *program) takeLeave(patience, kill context.Context, grace time.Duration, goodbye []byte, s Sinks) (
-	string, error,
-) {
-	h := g.hear(goodbye, s)
-	text := h.wait(patience)
-	g.end(kill, grace)
-	return text, h.close()
 }
 
 // hearing is a message to the program outside of an attempt, and what it prints meanwhile.

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"kanban-run/orchestrator/attempt"
 )
 
 // resetMarks resets the limits that bear a mark, as what starts containers does.
@@ -40,7 +38,7 @@ func TestResidentLeavesNothing(t *testing.T) {
 			if pid == 0 || child == 0 || syscall.Kill(pid, 0) != nil || syscall.Kill(child, 0) != nil {
 				t.Fatalf("the program %d or its %s %d was ended with a step", pid, kind, child)
 			}
-			if _, err := r.Close(t.Context(), nil, attempt.Sinks{}); err != nil {
+			if err := r.Close(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if syscall.Kill(pid, 0) == nil || syscall.Kill(child, 0) == nil {

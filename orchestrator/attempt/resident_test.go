@@ -33,7 +33,7 @@ func stay(t *testing.T) *attempt.Resident {
 	t.Cleanup(func() {
 		kill, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := r.Close(kill, nil, attempt.Sinks{}); err != nil {
+		if err := r.Close(kill); err != nil {
 			t.Errorf("Close = %v", err)
 		}
 	})
@@ -103,9 +103,12 @@ func TestResident(t *testing.T) {
 		t.Errorf("the second reply is %q, want %q", got, pid+" one two")
 	}
 	gone := r.Gone()
-	answer, err := r.Close(t.Context(), []byte(`{"do":"remember","text":"bye"}`), attempt.Sinks{})
-	if answer != reply(pid+" one two bye") || err != nil || r.Runs() {
-		t.Errorf("Close = %s, %v, want its last answer", answer, err)
+	answer, err := r.Ask(t.Context(), []byte(`{"do":"remember","text":"bye"}`), never, attempt.Sinks{})
+	if answer != reply(pid+" one two bye") || err != nil || !r.Runs() {
+		t.Errorf("Ask = %s, %v, want its last answer", answer, err)
+	}
+	if err := r.Close(t.Context()); err != nil || r.Runs() {
+		t.Errorf("Close = %v, runs: %t", err, r.Runs())
 	}
 	wantNoDeath(t, gone)
 	if got := ask(t, r, "remember", "again"); !strings.HasSuffix(got, " again") || strings.HasPrefix(got, pid+" ") {
@@ -306,9 +309,9 @@ func TestResidentIsRedacted(t *testing.T) {
 		t.Errorf("events %q and %q, the second one's stderr %q, want each attempt's own", first.events, second.events, second.stderr.String())
 	}
 	all := fmt.Sprint(first.events, second.events, out.Failure.Reason, out.Received, first.stdout.String())
-	answer, err := r.Close(t.Context(), []byte(`{"do":"say","text":"`+secret+`"}`+"\n"), attempt.Sinks{Stdout: &first.stdout, Redactor: redact.New([]string{secret})})
+	answer, err := r.Ask(t.Context(), []byte(`{"do":"say","text":"`+secret+`"}`+"\n"), never, attempt.Sinks{Stdout: &first.stdout, Redactor: redact.New([]string{secret})})
 	if err != nil || answer != reply(redact.Mark) {
-		t.Errorf("Close = %s, %v, want the answer redacted", answer, err)
+		t.Errorf("Ask = %s, %v, want the answer redacted", answer, err)
 	}
 	if all += answer + first.stdout.String(); strings.Contains(all, secret[:8]) || !strings.Contains(first.stdout.String(), answer) {
 		t.Errorf("the secret is shown, or the goodbye not kept: %s", all)
@@ -395,14 +398,19 @@ func TestResidentBrokenSink(t *testing.T) {
 // TestResidentClose: however deaf the program is, it ends, and in bounded time.
 func TestResidentClose(t *testing.T) {
 	r := attempt.NewResident(50 * time.Millisecond)
-	r.Patience = 50 * time.Millisecond
-	if answer, err := r.Close(t.Context(), []byte("{}"), attempt.Sinks{}); answer != "" || err != nil {
-		t.Errorf("Close without a program = %q, %v, want nothing", answer, err)
+	if answer, err := r.Ask(t.Context(), []byte("{}"), never, attempt.Sinks{}); answer != "" || err != nil {
+		t.Errorf("Ask without a program = %q, %v, want nothing", answer, err)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Errorf("Close without a program = %v, want nothing", err)
 	}
 	ask(t, r, "deaf", "")
 	gone := r.Gone()
-	if answer, err := r.Close(t.Context(), []byte("{}"), attempt.Sinks{}); answer != "" || err != nil || r.Runs() {
-		t.Errorf("Close = %q, %v, runs: %t, want an end without an answer", answer, err, r.Runs())
+	if answer, err := r.Ask(t.Context(), []byte("{}"), 50*time.Millisecond, attempt.Sinks{}); answer != "" || err != nil || !r.Runs() {
+		t.Errorf("Ask = %q, %v, runs: %t, want no answer", answer, err, r.Runs())
+	}
+	if err := r.Close(t.Context()); err != nil || r.Runs() {
+		t.Errorf("Close = %v, runs: %t, want an end", err, r.Runs())
 	}
 	wantNoDeath(t, gone)
 }
@@ -410,36 +418,34 @@ func TestResidentClose(t *testing.T) {
 // TestResidentCloseIsMetered: a program that prints without end is not waited for.
 func TestResidentCloseIsMetered(t *testing.T) {
 	r := attempt.NewResident(never)
-	r.Patience = never
 	ask(t, r, "say", "")
 	var errs count
-	if answer, err := r.Close(t.Context(), []byte(`{"do":"flood"}`), attempt.Sinks{Stderr: &errs}); answer != "" || err != nil || errs.n.Load() != 32<<20 {
-		t.Errorf("Close = %q, %v, after %d bytes, want an end after 32 MiB", answer, err, errs.n.Load())
+	if answer, err := r.Ask(t.Context(), []byte(`{"do":"flood"}`), never, attempt.Sinks{Stderr: &errs}); answer != "" || err != nil || errs.n.Load() != 32<<20 {
+		t.Errorf("Ask = %q, %v, after %d bytes, want an end after 32 MiB", answer, err, errs.n.Load())
 	}
 }
 
-// TestResidentCloseAtOnce: a kill waits neither for an answer nor for the grace.
+// TestResidentCloseAtOnce: a kill does not wait for the grace.
 func TestResidentCloseAtOnce(t *testing.T) {
 	r := attempt.NewResident(never)
 	ask(t, r, "deaf", "")
 	kill, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if answer, err := r.Close(kill, []byte("{}"), attempt.Sinks{}); answer != "" || err != nil || r.Runs() {
-		t.Errorf("Close = %q, %v, runs: %t, want an end without an answer", answer, err, r.Runs())
+	if err := r.Close(kill); err != nil || r.Runs() {
+		t.Errorf("Close = %v, runs: %t, want an end", err, r.Runs())
 	}
 }
 
 // TestResidentCloseInATurn: the attempt that talks to the program ends with it.
 func TestResidentCloseInATurn(t *testing.T) {
 	r := attempt.NewResident(0)
-	r.Patience = 0
 	hanging := make(chan struct{})
 	c := callOf(t, r, message{"hang", ""})
 	c.Emit = func(agent.Event) { close(hanging) }
 	a := attempt.Start(c)
 	<-hanging
-	if answer, err := r.Close(t.Context(), []byte("{}"), attempt.Sinks{}); answer != "" || err != nil {
-		t.Errorf("Close = %q, %v", answer, err)
+	if err := r.Close(t.Context()); err != nil {
+		t.Errorf("Close = %v", err)
 	}
 	<-a.Done()
 	out, err := a.Outcome()
