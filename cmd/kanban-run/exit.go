@@ -48,7 +48,7 @@ func exitTable() []exitRow {
 		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate, a review is never content or gives no verdict, a checkpoint blocks or gives none, a loop is suspected, or with --strict a task is not ok"},
 		{exitExhausted, "retries exhausted: an agent gave no valid reply"},
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
-		{exitOwned, "another run owns the board"},
+		{exitOwned, "another run owns the board, or works on its task"},
 		{exitLimit, "a limit was reached: of steps, cost or time"},
 		{exitLater, "the provider says: later (usage limit)"},
 		{exitInterrupted, "interrupted by SIGINT, resumable"},

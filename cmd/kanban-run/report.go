@@ -20,7 +20,7 @@ import (
 
 func reportCommand() command {
 	return command{
-		name: "report", args: "BOARD...", summary: "what became of boards: Markdown, JUnit or JSON, from their journals",
+		name: "report", args: "BOARD...", summary: "what became of boards: Markdown, JUnit, JSON or a SUPERVISOR_REPORT, from their journals",
 		long: `
 Markdown is for people and is the default: a table of the boards and, for each, a timeline and its steps. --junit is for CI
 systems: a suite for each board, a case for each step, and one failure for each board that is not complete. --json is for

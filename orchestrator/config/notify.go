@@ -25,10 +25,10 @@ const defaultTopics = "needs_person stuck loop tool limit later"
 
 func notifyRows() []row {
 	return []row{
-		{Setting{Name: "notify.command", Variable: "KANBAN_RUN_NOTIFY_COMMAND", InFile: true,
+		{Setting{Name: "notify.command", Variable: "KANBAN_RUN_NOTIFY_COMMAND", InFile: true, Default: noDefault,
 			Help: "program that gets a message as JSON on its standard input when a person is needed"},
 			func(s *Settings, v, _ string) error { s.Notify.Command = v; return nil }},
-		{Setting{Name: "notify.webhook", Variable: "KANBAN_RUN_NOTIFY_WEBHOOK", InFile: true,
+		{Setting{Name: "notify.webhook", Variable: "KANBAN_RUN_NOTIFY_WEBHOOK", InFile: true, Default: noDefault,
 			Help: "address that the message is posted to"},
 			func(s *Settings, v, _ string) error {
 				s.Notify.Webhook = v

@@ -52,10 +52,13 @@ type resolver struct {
 	origins  map[string]Origin
 }
 
+// noDefault stands for a setting that is not set.
+const noDefault = "none"
+
 func (r *resolver) setDefaults() error {
 	for _, row := range rows() {
 		r.origins[row.Name] = Origin{row.Name, row.Default, "default"}
-		if row.set == nil || row.Name == "workdir" || row.Default == "" {
+		if row.set == nil || row.Name == "workdir" || row.Default == "" || row.Default == noDefault {
 			continue
 		}
 		if err := row.set(r.settings, row.Default, ""); err != nil {

@@ -177,7 +177,7 @@ func otherRows() []row {
 		{Setting{Name: "ack_timeout", Variable: "KANBAN_RUN_ACK_TIMEOUT", InFile: true, Default: "1m",
 			Help: "a supervisor has so long to answer the request to shut down, and is asked again three times on a board that is over"},
 			func(s *Settings, v, _ string) (err error) { s.AckTimeout, err = parseDuration(v); return err }},
-		{Setting{Name: "decisions", Variable: "KANBAN_RUN_DECISIONS", InFile: true,
+		{Setting{Name: "decisions", Variable: "KANBAN_RUN_DECISIONS", InFile: true, Default: noDefault,
 			Help: "file that operational escalations and notes are appended to; without it DECISIONS.md beside the board, if that is there"},
 			func(s *Settings, v, _ string) error { s.Decisions = v; return nil }},
 		{Setting{Name: "on_overlap", Variable: "KANBAN_RUN_ON_OVERLAP", InFile: true, Default: "wait",
