@@ -146,7 +146,7 @@ func (e ForcedFinalizeAcked) apply(s *State) error {
 	return nil
 }
 
-// NotReady says why the team of a board cannot be deleted, whatever its members say: seed 002, "Forced-finalize preconditions"; "": it can.
+// NotReady says why the team of a board cannot be deleted, also if all its members have shut down: seed 002, "Forced-finalize preconditions"; "": it can.
 func (h *History) NotReady(terminal bool) string {
 	switch {
 	case h.Standstill() != "":

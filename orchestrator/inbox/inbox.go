@@ -67,6 +67,9 @@ func Take(dir string) []Message {
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
 		data, err := plainfile.Read(name, maxFile)
+		if !e.Type().IsRegular() { // a link could lead to a file of another program
+			err = fs.ErrInvalid
+		}
 		var m Message
 		if err == nil {
 			err = json.Unmarshal(data, &m)
