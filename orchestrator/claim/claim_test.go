@@ -57,6 +57,26 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
+// TestHostilePatterns: no pattern takes long.
+func TestHostilePatterns(t *testing.T) {
+	began := time.Now()
+	stars, folders := strings.Repeat("a*", 500), strings.Repeat("**/a/", 300)
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{stars + "b", stars + "c", false}, {stars, stars, true}, {folders + "b.x", folders + "c.x", false}, {folders + "*.x", folders + "c.x", true},
+		{strings.Repeat("[", 5000), "x", false}, {"a*b*c", "*abc*", true},
+	} {
+		if got := claim.Overlaps(tt.a, tt.b); got != tt.want {
+			t.Errorf("%.20s… and %.20s…: %t", tt.a, tt.b, got)
+		}
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
 // TestRandomClaims: no two claims that overlap are held at the same time, and no two boards wait for each other, whatever they claim.
 func TestRandomClaims(t *testing.T) {
 	dir := t.TempDir()

@@ -8,7 +8,7 @@ import (
 // Overlaps says whether a file can be named by both patterns: * and ? are within a name, ** is any folders, a set of characters
 // counts as any one. What ends with a slash, or has neither a dot nor a star in its last name, may be a folder, and stands for all below it, too.
 func Overlaps(a, b string) bool {
-	return overlap(segments(a), segments(b))
+	return meet(segments(a), segments(b), func(s string) bool { return s == "**" }, nameOverlap)
 }
 
 func segments(pattern string) []string {
@@ -19,47 +19,49 @@ func segments(pattern string) []string {
 	return all
 }
 
-func overlap(a, b []string) bool {
-	switch {
-	case len(a) == 0 && len(b) == 0:
-		return true
-	case len(a) > 0 && a[0] == "**":
-		return overlap(a[1:], b) || len(b) > 0 && overlap(a, b[1:])
-	case len(b) > 0 && b[0] == "**":
-		return overlap(a, b[1:]) || len(a) > 0 && overlap(a[1:], b)
-	case len(a) == 0 || len(b) == 0:
-		return false
-	default:
-		return nameOverlap(a[0], b[0]) && overlap(a[1:], b[1:])
-	}
-}
-
 // nameOverlap says whether a name can match both patterns.
 func nameOverlap(a, b string) bool {
-	switch {
-	case a == "" && b == "":
-		return true
-	case a != "" && a[0] == '*':
-		return nameOverlap(a[1:], b) || b != "" && nameOverlap(a, next(b))
-	case b != "" && b[0] == '*':
-		return nameOverlap(a, b[1:]) || a != "" && nameOverlap(next(a), b)
-	case a == "" || b == "":
-		return false
-	case isAny(a[0]) || isAny(b[0]) || a[0] == b[0]:
-		return nameOverlap(next(a), next(b))
-	default:
-		return false
+	if !strings.ContainsAny(a+b, "*?[") {
+		return a == b
 	}
+	any := func(c byte) bool { return c == '?' || c >= 0x80 }
+	return meet(characters(a), characters(b), func(c byte) bool { return c == '*' }, func(x, y byte) bool { return any(x) || any(y) || x == y })
 }
 
-func isAny(c byte) bool { return c == '?' || c == '[' || c >= 0x80 }
-
-// next is a pattern without its first character, or set of them.
-func next(p string) string {
-	if p[0] == '[' {
-		if i := strings.IndexByte(p[1:], ']'); i >= 0 {
-			return p[i+2:]
+// characters are those of a pattern, with ? for a set of them.
+func characters(pattern string) (all []byte) {
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		if c == '[' {
+			if end := strings.IndexByte(pattern[i+1:], ']'); end >= 0 {
+				i += end + 1
+			}
+			c = '?'
 		}
+		all = append(all, c)
 	}
-	return p[1:]
+	return all
+}
+
+// meet says whether one sequence can match two patterns, in which a star stands for any number of elements and others match as same says.
+// It takes a time of no more than the product of their lengths.
+func meet[T any](a, b []T, star func(T) bool, same func(x, y T) bool) bool {
+	below := make([]bool, len(b)+1) // what is true of a[i+1:] and b[j:]
+	for i := len(a); i >= 0; i-- {
+		row := make([]bool, len(b)+1)
+		for j := len(b); j >= 0; j-- {
+			switch {
+			case i == len(a) && j == len(b):
+				row[j] = true
+			case i < len(a) && star(a[i]):
+				row[j] = below[j] || j < len(b) && row[j+1]
+			case j < len(b) && star(b[j]):
+				row[j] = row[j+1] || i < len(a) && below[j]
+			case i < len(a) && j < len(b):
+				row[j] = below[j+1] && same(a[i], b[j])
+			}
+		}
+		below = row
+	}
+	return below[0]
 }

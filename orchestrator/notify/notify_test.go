@@ -159,11 +159,14 @@ func TestAntiSpam(t *testing.T) {
 // TestSlowSender: runs do not wait for messages, too many of them are dropped, and the end waits for a short time only.
 func TestSlowSender(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var warned []string
 		sent := 0
-		n := notify.New(notify.Options{On: notify.Topics, Redactor: redact.New(nil), Now: time.Now, Warn: func(_, text string) { warned = append(warned, text) },
+		n := notify.New(notify.Options{On: notify.Topics, Redactor: redact.New(nil), Now: time.Now, Warn: func(_, text string) { mu.Lock(); defer mu.Unlock(); warned = append(warned, text) },
 			Senders: []notify.Sender{func(ctx context.Context, _ []byte) error {
+				mu.Lock()
 				sent++
+				mu.Unlock()
 				<-ctx.Done()
 				return errors.New("too slow")
 			}}})
@@ -175,13 +178,15 @@ func TestSlowSender(t *testing.T) {
 			t.Error("a run waited for a message")
 		}
 		n.Close()
+		mu.Lock()
 		if took := time.Since(began); took > 16*time.Second || sent > 2 {
 			t.Errorf("the end took %v, %d were sent", took, sent)
 		}
 		if len(warned) != 2 || !strings.Contains(strings.Join(warned, "\n"), "too slow") || !strings.Contains(strings.Join(warned, "\n"), "dropped") {
 			t.Errorf("%q, want each fault once", warned)
 		}
-		time.Sleep(time.Hour) // the rest is dropped with the process
+		mu.Unlock()
+		time.Sleep(time.Hour) // the rest goes with the process
 	})
 }
 
