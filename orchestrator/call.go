@@ -210,7 +210,7 @@ func (r *run) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) {
 // feedbackFor is why the work of a task was sent back or its agent was ended, for an agent that does
 // not go on in its session.
 func (r *run) feedbackFor(e flow.Spawn) string {
-	player, err := r.Player(e.Role)
+	player, err := r.playerOf(e)
 	step := r.ledger.State().Step
 	if err != nil || !player.Role.Feedback {
 		return ""

@@ -92,6 +92,10 @@ func (r *run) restoreMinutes(e flow.Entry) {
 	if _, begins := e.Event.(flow.HandoffOffered); begins {
 		r.minutes.pending = nil
 	}
+	if _, ends := e.Event.(flow.RunFinished); ends { // all of it was noted
+		r.minutes.pending = nil
+		return
+	}
 	r.minutes.note(r.Board, e)
 }
 

@@ -61,7 +61,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, 
 	if path := r.decisionsPath(); path != "" {
 		r.minutes = &minutes{Observer: observer, path: path}
 		observer = r.minutes
-		p.Workspace.Ignored = append(p.Workspace.Ignored, path)
+		p.Workspace.Ignored = append(p.Workspace.Ignored, path, real(path))
 	}
 	r.ledger = ledger.New(p.Board, r.dir, observer, p.Redactor, p.Now)
 	undo = append(undo, func() error { return r.ledger.Close() })

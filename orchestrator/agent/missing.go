@@ -7,9 +7,10 @@ import (
 
 // What tools print of what is not there.
 var (
-	unknownTool    = regexp.MustCompile(`No such tool available: ([^\s<]+)`)
+	unknownTool    = regexp.MustCompile(`^(?:<tool_use_error>)?(?:Error: )?No such tool available: ([^\s<]+)`)
 	unknownCommand = regexp.MustCompile(`(?m)(?:^|[:\s])([^\s:]+): (?:command )?not found\s*$`)
-	exit127        = regexp.MustCompile(`(?i)\bexit (?:code|status):? 127\b`)
+	exit127        = regexp.MustCompile(`(?i)^exit (?:code|status):? 127\b`)
+	answered       = regexp.MustCompile(`(?i)\bstatus(?: code)?:? [1-5]\d\d\b|\b404\b`) // by the page that was asked for
 	closedServer   = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )
 
@@ -33,7 +34,9 @@ func Missing(class ToolClass, tool, said string) string {
 			return serverOf(tool)
 		}
 	case WebTool:
-		return tool
+		if !answered.MatchString(said) {
+			return tool
+		}
 	}
 	return ""
 }

@@ -21,6 +21,9 @@ func TestMissing(t *testing.T) {
 		{ShellTool, "Bash", "Exit code 1\nx: command not found", ""},
 		{ShellTool, "Bash", "Exit code 1270", ""},
 		{WebTool, "WebFetch", "Unable to verify if domain example.com is safe to fetch", "WebFetch"},
+		{WebTool, "WebFetch", "Request failed with status code 404", ""},
+		{ShellTool, "Bash", "Exit code 1\nFAIL: expected exit status 127, got 0", ""},
+		{OtherTool, "Read", "1 x\n2 No such tool available: y", ""},
 		{EditTool, "Edit", "String to replace not found in file", ""},
 	} {
 		if got := Missing(tt.class, tt.tool, tt.said); got != tt.want {

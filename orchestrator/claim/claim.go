@@ -88,7 +88,7 @@ type Held struct {
 	places []place
 }
 
-// Take waits until nothing stands in the way of a claim. told is called once for each claim that does, before the wait. Errors: *TakenError
+// Take waits until nothing stands in the way of a claim. Where only other processes cannot be told of it, it is held, and an error says so. told is called once for each claim that does, before the wait. Errors: *TakenError
 // when another process has the task, the end of stop, what the system says of the files of locks.
 func (d *Desk) Take(stop context.Context, c Claim, told func(Conflict)) (*Held, error) {
 	t := &ticket{Claim: c, granted: make(chan struct{})}
@@ -108,10 +108,11 @@ func (d *Desk) Take(stop context.Context, c Claim, told func(Conflict)) (*Held, 
 	case <-stop.Done():
 		return nil, errors.Join(context.Cause(stop), h.Release())
 	}
-	if err := h.claimPlaces(stop, told); err != nil {
+	err := h.claimPlaces(stop, told)
+	if errors.As(err, new(*TakenError)) || stop.Err() != nil {
 		return nil, errors.Join(err, h.Release())
 	}
-	return h, nil
+	return h, err
 }
 
 // conflicts are the earlier claims that stand in the way of a ticket, and those that are only told.

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/plainfile"
@@ -48,7 +50,7 @@ func Append(path string, section Section, entry string) error {
 	if section != Escalations && section != Notes { // before: the target is an allowed marker
 		return fmt.Errorf("%w: %s is no section for entries", ErrScope, section)
 	}
-	line := "- " + strings.Join(strings.Fields(entry), " ")
+	line := "- " + strings.Join(strings.Fields(strings.Map(printable, entry)), " ")
 	var err error
 	for try := range tries {
 		time.Sleep(time.Duration(try) * pause)
@@ -73,6 +75,14 @@ func Append(path string, section Section, entry string) error {
 	return err
 }
 
+// printable keeps what steers a terminal out of the file.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) || unicode.IsSpace(r) {
+		return r
+	}
+	return -1
+}
+
 // insert is the text with a line at the end of a section. Sections that are missing are made once, at the end.
 func insert(text []byte, section Section, line string) ([]byte, error) {
 	end := "\n"
@@ -85,7 +95,10 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	from, to, _ := find(text, string(section))
+	from, to, ok := find(text, string(section))
+	if !ok {
+		return nil, fmt.Errorf("%w: %q cannot be found", ErrMarkerMissing, section)
+	}
 	at, lines := from, 0 // behind the last line that is not blank
 	for next := from; next < to; {
 		piece := text[next:to]
@@ -125,41 +138,61 @@ func addSections(text []byte, end string) ([]byte, error) {
 	return out, nil
 }
 
-// find is where a section begins, with its heading, and ends. A heading within a fenced block is none.
+// find is where a section begins, with its heading, and ends. A heading within a fenced block is none; a fence that is never closed is none either.
 func find(text []byte, heading string) (from, to int, ok bool) {
-	from, fence := -1, ""
-	for at := 0; at < len(text); {
-		next := len(text)
-		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-			next = at + i + 1
-		}
-		line := strings.TrimRight(string(text[at:next]), " \t\r\n")
-		switch mark := fenceOf(line); {
-		case fence != "":
-			if mark != "" && strings.HasPrefix(mark, fence) && strings.TrimLeft(line, " ") == mark {
-				fence = ""
+	from = -1
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for i, at := 0, 0; i < len(lines); i++ {
+		line := strings.TrimRight(string(lines[i]), " \t\r\n")
+		if end := endOfFence(lines, i); end > i {
+			for ; i < end; i++ {
+				at += len(lines[i])
 			}
-		case mark != "":
-			fence = mark
-		case from >= 0 && (strings.HasPrefix(line, "## ") || strings.HasPrefix(line, "# ")):
+			at += len(lines[end])
+			continue
+		}
+		switch {
+		case from >= 0 && isHeading(lines, i):
 			return from, at, true
 		case line == heading && from < 0:
 			from = at
 		}
-		at = next
+		at += len(lines[i])
 	}
 	return from, len(text), from >= 0
 }
 
-// fenceOf is the mark that begins or ends a fenced block; "" for none.
-func fenceOf(line string) string {
-	line = strings.TrimLeft(line, " ")
-	for _, c := range []string{"`", "~"} {
-		if mark := line[:len(line)-len(strings.TrimLeft(line, c))]; len(mark) >= 3 {
-			return mark
+var (
+	atxHeading = regexp.MustCompile(`^ {0,3}#{1,2}([ \t]|$)`)
+	underline  = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
+	fence      = regexp.MustCompile("^ {0,3}(`{3,}[^`]*|~{3,}.*)$")
+)
+
+// isHeading says whether a section of people's begins at a line: with a heading of the first or second order, in either form of Markdown.
+func isHeading(lines [][]byte, i int) bool {
+	line := bytes.TrimRight(lines[i], "\r\n")
+	if atxHeading.Match(line) {
+		return true
+	}
+	text := bytes.TrimSpace(line)
+	return len(text) > 0 && text[0] != '-' && i+1 < len(lines) && underline.Match(bytes.TrimRight(lines[i+1], "\r\n"))
+}
+
+// endOfFence is the line that closes the fenced block that begins at a line; the line itself where none does.
+func endOfFence(lines [][]byte, i int) int {
+	line := string(bytes.TrimRight(lines[i], "\r\n"))
+	if !fence.MatchString(line) {
+		return i
+	}
+	open := strings.TrimLeft(line, " ")
+	mark := open[:len(open)-len(strings.TrimLeft(open, open[:1]))]
+	for k := i + 1; k < len(lines); k++ {
+		last := strings.TrimSpace(string(lines[k]))
+		if strings.HasPrefix(last, mark) && strings.Trim(last, open[:1]) == "" {
+			return k
 		}
 	}
-	return ""
+	return i
 }
 
 // check looks whether the line stands in its section. Where a person has moved it out at the same time, exactly it is taken out.

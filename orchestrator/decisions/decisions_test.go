@@ -46,6 +46,10 @@ func TestAppend(t *testing.T) {
 		"only the heading":        {"## Operational Escalations", "## Operational Escalations\n\n- e\n"},
 		"line ends of Windows":    {"## Operational Escalations\r\n- a\r\n\r\n## X\r\n", "## Operational Escalations\r\n- a\r\n- e\r\n\r\n## X\r\n"},
 		"a heading in a fence":    {"```\n## Operational Escalations\n```\n## Operational Escalations\n~~~~\n## X\n~~~\n~~~~\n- a\n# Y\n", "```\n## Operational Escalations\n```\n## Operational Escalations\n~~~~\n## X\n~~~\n~~~~\n- a\n- e\n# Y\n"},
+		"no fence":                {people + "\n```foo```\n    ```\n", people + "\n```foo```\n    ```\n\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
+		"a fence without an end":  {people + "\n```\nx\n", people + "\n```\nx\n\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
+		"other headings":          {"## Operational Escalations\n- a\nMy own\n------\nmine\n", "## Operational Escalations\n- a\n- e\nMy own\n------\nmine\n"},
+		"an indented heading":     {"## Operational Escalations\n- a\n  ##\tMine\n", "## Operational Escalations\n- a\n- e\n  ##\tMine\n"},
 		"an entry that is there":  {"## Operational Escalations\n- e\n## X\n", "## Operational Escalations\n- e\n## X\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,13 +28,13 @@ type Visit struct {
 // Visits are the last steps on one task, in a row.
 type Visits struct {
 	Task string  `json:"task"`
-	Work string  `json:"work"` // the role of the first of all: it works, and others review
+	Work string  `json:"work"` // the role of the first of all that is not the Manager: it works, and others review
 	List []Visit `json:"list"`
 	Said string  `json:"said,omitempty"` // by the agent of the last one
 }
 
-// mostVisits is as many as the longest rule looks at.
-const mostVisits = 2 * findingLimit
+// mostVisits is as many as the longest rule looks at, with up to three other roles in a round.
+const mostVisits = 4 * findingLimit
 
 // Leaving is how a step leaves a task that is to be worked on again.
 type Leaving struct {
@@ -50,17 +50,21 @@ func (s *State) leave(l *Leaving) {
 		return
 	}
 	task := path.Clean(s.Step.Task)
-	next := Visits{Task: task, Work: s.Step.Role, Said: headline(l.Said)}
+	next := Visits{Task: task, Said: headline(l.Said)}
 	if s.Visits != nil && s.Visits.Task == task {
 		next.Work, next.List = s.Visits.Work, slices.Clip(s.Visits.List)
+	}
+	if next.Work == "" && s.Step.Role != ManagerRole {
+		next.Work = s.Step.Role
 	}
 	next.List = append(next.List, Visit{Role: s.Step.Role, Tree: l.Tree, Finding: l.Finding})
 	next.List = next.List[max(0, len(next.List)-mostVisits):]
 	s.Visits = &next
 }
 
-// changing is what differs each time that the same is said: durations, dates, times of day, addresses and identifiers.
-var changing = regexp.MustCompile(`\b\d+(\.\d+)?\s?(ns|µs|us|ms|s|sec|seconds|m|min|minutes)\b|\b\d{4}-\d\d-\d\d([t ]\d\d:\d\d(:\d\d(\.\d+)?)?z?)?|` +
+// changing is what differs each time that the same is said: what a command took, dates, times of day, addresses and identifiers. A whole number of seconds
+// may be what was found.
+var changing = regexp.MustCompile(`\b\d+\.\d+\s?(s|sec|seconds|m|min)\b|\b\d+(\.\d+)?\s?(ns|µs|us|ms)\b|\b\d{4}-\d\d-\d\d([t ]\d\d:\d\d(:\d\d(\.\d+)?)?z?)?|` +
 	`\b\d\d:\d\d(:\d\d(\.\d+)?)?\b|\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]*[0-9][0-9a-f]{6,}[0-9a-f]*\b`)
 
 // FindingOf is the hash of what a review found, once what differs each time is taken out; "" for nothing.
@@ -124,13 +128,19 @@ func (s *State) suspect(b Board) *Suspicion {
 	}
 }
 
-// roundsOf are the last rounds of work and review: pairs of a step in the role that works and one in another.
+// roundsOf are the rounds of work and review: a step in the role that works, and the last one in another role before it works again.
 func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
-	for i := len(all) - 2; i >= 0 && all[i].Role == worker && all[i+1].Role != worker; i -= 2 {
-		work, reviews = append(work, all[i]), append(reviews, all[i+1])
+	for i, v := range all {
+		last := i+1 == len(all) || all[i+1].Role == worker
+		switch {
+		case v.Role == worker && last: // without a review
+			work, reviews = nil, nil
+		case v.Role == worker:
+			work = append(work, v)
+		case last && len(work) > len(reviews):
+			reviews = append(reviews, v)
+		}
 	}
-	slices.Reverse(work)
-	slices.Reverse(reviews)
 	return work, reviews
 }
 

@@ -147,7 +147,7 @@ func TestAntiSpam(t *testing.T) {
 		say(time.Minute, true, idle("t1", "35m"))
 		say(30*time.Minute, false, idle("t1", "65m")) // the third within an hour
 		say(0, true, flow.RunFinished{Board: "b", Outcome: flow.NeedsPerson, Text: "why"})
-		say(0, false, flow.RunFinished{Board: "b", Outcome: flow.NeedsPerson, Text: "why"})
+		say(0, true, flow.RunFinished{Board: "b", Outcome: flow.NeedsPerson, Text: "why"}) // critical
 		say(0, true, recovered)
 		say(0, false, recovered)
 		say(time.Hour, true, idle("t1", "125m"))
@@ -213,7 +213,7 @@ func TestWebhook(t *testing.T) {
 			case <-hang:
 			case <-r.Context().Done():
 			}
-		}, "deadline"},
+		}, "no answer in time"},
 		"without end": {func(w http.ResponseWriter, _ *http.Request) {
 			for range 1 << 20 {
 				if _, err := w.Write(make([]byte, 1<<10)); err != nil {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
 
 	"kanban-run/orchestrator/proc"
 )
@@ -48,6 +50,19 @@ func Host(address string) string {
 	return ""
 }
 
+// fault is why a message was not delivered, without a word of the endpoint's, which may echo the address.
+func fault(err error) string {
+	var network *net.OpError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) || os.IsTimeout(err):
+		return "no answer in time"
+	case errors.As(err, &network):
+		return "it cannot be reached"
+	default:
+		return "it gave no valid answer"
+	}
+}
+
 // maxAnswer is how much of an endpoint's answer is read.
 const maxAnswer = 4 << 10
 
@@ -62,12 +77,8 @@ func Webhook(address string) Sender {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("User-Agent", "kanban-run")
 		answer, err := client.Do(req)
-		var failed *url.Error
-		if errors.As(err, &failed) {
-			err = failed.Err // without the address
-		}
 		if err != nil {
-			return fmt.Errorf("webhook at %s: %w", req.URL.Host, err)
+			return fmt.Errorf("webhook at %s: %s", req.URL.Host, fault(err))
 		}
 		defer answer.Body.Close()
 		_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // so that the connection may be used again

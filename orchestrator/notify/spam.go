@@ -18,7 +18,7 @@ type told struct {
 }
 
 // allows says whether a message about a subject may be sent now, and notes it: nothing identical twice, a recovery only behind an alert and
-// once, and no more than the bounds. What is critical is bounded by nothing but that it was told already.
+// once, and no more than the bounds. What is critical is told in any case.
 func (s spam) allows(subject string, m Message, critical bool, now time.Time) bool {
 	t := s[subject]
 	if t == nil {
@@ -31,7 +31,7 @@ func (s spam) allows(subject string, m Message, critical bool, now time.Time) bo
 	}
 	recovery := m.Topic == Stuck && m.Severity == "INFO" && m.Event == "RECOVERED"
 	switch {
-	case key == t.last:
+	case key == t.last && !critical:
 		return false
 	case recovery && !t.alerted:
 		return false

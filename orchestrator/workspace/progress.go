@@ -3,7 +3,6 @@ package workspace
 import (
 	"bytes"
 	"context"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/worktree"
 )
 
@@ -18,19 +18,17 @@ import (
 // board, the files of runs and the work logs of tasks. "": it is not known, see [worktree.Tree.Hash]. mark is that of
 // the processes that are started for it.
 func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
-	tasks := map[string]bool{}
-	if b, err := w.Look(); err == nil {
-		for _, task := range w.Tasks(b).Paths {
-			tasks[path.Clean(task)] = true
-		}
+	ignored := slices.Clone(w.Ignored)
+	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) { // boards beside this one, which may be at work
+		ignored = append(ignored, filepath.Join(filepath.Dir(w.Path), other.BoardFile()))
 	}
 	kanban := w.KanbanFile()
 	return worktree.Tree{Dir: w.Place.Dir(), Mark: mark,
 		Ignore: func(name string) bool {
-			return name == kanban || strings.Contains("/"+name, "/.kanban-run/runs/") || slices.Contains(w.Ignored, filepath.Join(w.Place.Dir(), name))
+			return name == kanban || strings.Contains("/"+name, "/.kanban-run/runs/") || slices.Contains(ignored, filepath.Join(w.Place.Dir(), name))
 		},
 		Part: func(name string, text []byte) []byte {
-			if at := workLog.FindIndex(text); at != nil && tasks[name] {
+			if at := workLog.FindIndex(text); at != nil && strings.HasSuffix(name, ".md") { // of any board's task
 				return text[:at[0]]
 			}
 			return text

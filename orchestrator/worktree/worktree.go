@@ -37,16 +37,17 @@ const (
 	maxOutput = 16 << 20 // bytes that git prints
 )
 
-// Hash identifies HEAD and the contents of the files that differ from it, in hex. It is "" where that cannot be told:
-// there is no git repository, git takes too long, or a part of the files is another repository's.
+// Hash identifies HEAD and the contents of the files that differ from it, in hex, of the whole repository. It is "" where that cannot be told:
+// there is no git repository, all of it takes too long, or git does not look at a part of the files, such as another repository's.
 func (t Tree) Hash(stop context.Context) string {
 	git, err := proc.LookPath("git", t.Dir)
-	if err != nil || t.has(".gitmodules") {
+	if err != nil {
 		return ""
 	}
-	q := query{Tree: t, git: git, stop: stop}
-	inside, known := q.ask("rev-parse", "--is-inside-work-tree")
-	if !known || inside != "true\n" || !q.isTracked() {
+	stop, cancel := context.WithTimeout(stop, maxTime)
+	defer cancel()
+	q := query{Tree: t, git: git, stop: stop, top: t.Dir}
+	if !q.findTop() || !q.seesAll() {
 		return ""
 	}
 	head, changed := q.changed()
@@ -59,6 +60,11 @@ func (t Tree) Hash(stop context.Context) string {
 		if strings.HasSuffix(f.name, "/") {
 			return "" // a repository within this one
 		}
+		if stop.Err() != nil {
+			return ""
+		}
+		f.path = filepath.Join(q.top, filepath.FromSlash(f.name))
+		f.name = q.fromDir(f.name)
 		if t.Ignore == nil || !t.Ignore(f.name) {
 			t.addFile(h, f)
 		}
@@ -66,20 +72,16 @@ func (t Tree) Hash(stop context.Context) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func (t Tree) has(name string) bool {
-	_, err := os.Lstat(filepath.Join(t.Dir, name))
-	return err == nil
-}
-
 // file is one that git says may differ from HEAD.
 type file struct {
-	name string // path from the folder
+	name string // path from the top of the repository; from the folder, once it is looked at
+	path string
 	blob string // object name of its contents in HEAD, if its mode is the same; else ""
 }
 
 // addFile adds what a file is to a hash. One that was only touched is as it was.
 func (t Tree) addFile(h hash.Hash, f file) {
-	path := filepath.Join(t.Dir, filepath.FromSlash(f.name))
+	path := f.path
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
@@ -118,7 +120,9 @@ type query struct {
 	Tree
 	git    string
 	stop   context.Context
-	failed bool // a question was not answered
+	top    string // of the repository
+	prefix string // of the folder in it, with a slash behind; ""
+	failed bool   // a question was not answered
 }
 
 // ask returns what git prints; known is false where it fails.
@@ -126,14 +130,39 @@ func (q *query) ask(args ...string) (out string, known bool) {
 	argv := append([]string{q.git, "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "protocol.allow=never"}, args...)
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"}
 	var stdout bytes.Buffer
-	exit, err := proc.Run(q.stop, q.stop, &proc.Spec{Argv: argv, Dir: q.Dir, Env: env, Stdout: &limited{&stdout}, Timeout: maxTime, Mark: q.Mark})
+	exit, err := proc.Run(q.stop, q.stop, &proc.Spec{Argv: argv, Dir: q.top, Env: env, Stdout: &limited{&stdout}, Mark: q.Mark})
 	return stdout.String(), err == nil && exit.Succeeded() && stdout.Len() <= maxOutput
 }
 
-// isTracked says whether git looks at the files here: the folder is not ignored by a repository around it.
-func (q *query) isTracked() bool {
-	_, ignored := q.ask("check-ignore", "--quiet", ".")
-	return !ignored
+// findTop finds the top of the repository. The folder must not be one that git ignores.
+func (q *query) findTop() bool {
+	inside, known := q.ask("rev-parse", "--is-inside-work-tree")
+	if _, ignored := q.ask("check-ignore", "--quiet", "."); !known || inside != "true\n" || ignored {
+		return false
+	}
+	up, known := q.ask("rev-parse", "--show-cdup")
+	prefix, also := q.ask("rev-parse", "--show-prefix")
+	q.top, q.prefix = filepath.Join(q.Dir, strings.TrimSuffix(up, "\n")), strings.TrimSuffix(prefix, "\n")
+	return known && also
+}
+
+// fromDir is a path from the folder.
+func (q *query) fromDir(name string) string {
+	if rest, ok := strings.CutPrefix(name, q.prefix); ok {
+		return rest
+	}
+	return strings.Repeat("../", strings.Count(q.prefix, "/")) + name
+}
+
+// seesAll says whether git looks at all files that it tracks: at no other repository, and at none that it was told to leave alone.
+func (q *query) seesAll() bool {
+	for _, line := range q.list("ls-files", "-v", "--stage", "-z") { // "H 100644 NAME 0", and the path
+		tag, rest, _ := strings.Cut(line, " ")
+		if tag != strings.ToUpper(tag) || strings.HasPrefix(rest, "160000 ") {
+			return false
+		}
+	}
+	return !q.failed
 }
 
 // changed is HEAD, "" before the first commit, and the files that may differ from it, by name.
@@ -145,7 +174,7 @@ func (q *query) changed() (head string, files []file) {
 		}
 	} else {
 		// ":100644 100644 OLD NEW M", and the name
-		for pair := range slices.Chunk(q.list("diff-index", "--raw", "--no-abbrev", "--relative", "--no-renames", "--ignore-submodules", "-z", "HEAD"), 2) {
+		for pair := range slices.Chunk(q.list("diff-index", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules", "-z", "HEAD"), 2) {
 			about := strings.Fields(pair[0])
 			if len(pair) < 2 || len(about) < 5 {
 				q.failed = true

@@ -130,7 +130,20 @@ func TestUnknown(t *testing.T) {
 			p.write("inner/x", "")
 			return p.dir
 		},
-		"submodules":  func(p project) string { p.write(".gitmodules", ""); return p.dir },
+		"a gitlink": func(p project) string {
+			p.git("init", "-q", "lib")
+			p.write("lib/x", "")
+			inner := project{p.t, filepath.Join(p.dir, "lib")}
+			inner.git("add", "-A")
+			inner.git("commit", "-q", "-m", "x")
+			p.git("add", "lib")
+			p.git("commit", "-q", "-m", "link")
+			return p.dir
+		},
+		"a file that git leaves alone": func(p project) string {
+			p.git("update-index", "--assume-unchanged", "main.go")
+			return p.dir
+		},
 		"broken":      func(p project) string { p.write(".git/HEAD", "garbage"); return p.dir },
 		"bare":        func(p project) string { return filepath.Join(p.dir, ".git") },
 		"no git here": func(p project) string { p.t.Setenv("PATH", p.t.TempDir()); return p.dir },
@@ -141,6 +154,42 @@ func TestUnknown(t *testing.T) {
 				t.Errorf("the state is %q", got)
 			}
 		})
+	}
+}
+
+// TestSubfolder: the whole repository counts, also for a board in a part of it. Paths are those from there.
+func TestSubfolder(t *testing.T) {
+	p := newProject(t)
+	p.write("app/kanban.yaml", "x")
+	p.write("app/x.go", "package app\n")
+	var names []string
+	hash := func() string {
+		names = nil
+		return worktree.Tree{Dir: filepath.Join(p.dir, "app"), Ignore: func(name string) bool {
+			names = append(names, name)
+			return name == "kanban.yaml"
+		}}.Hash(context.Background())
+	}
+	before := hash()
+	if strings.Join(names, " ") != "kanban.yaml x.go" {
+		t.Errorf("%q", names)
+	}
+	p.write("app/kanban.yaml", "y")
+	if before == "" || hash() != before {
+		t.Error("the board counts")
+	}
+	if p.write("main.go", "package other\n"); hash() == before || !strings.Contains(strings.Join(names, " "), "../main.go") {
+		t.Errorf("a file outside does not count: %q", names)
+	}
+}
+
+// TestStop: the end of the run ends the look.
+func TestStop(t *testing.T) {
+	p := newProject(t)
+	stop, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := (worktree.Tree{Dir: p.dir}).Hash(stop); got != "" {
+		t.Errorf("%q", got)
 	}
 }
 
