@@ -174,7 +174,7 @@ func (r *run) conclude(end flow.Finish, err error) (flow.Outcome, string, error)
 	if r.stop.Err() != nil && errors.Is(err, context.Cause(r.stop)) {
 		outcome = flow.Interrupted
 	}
-	note := r.ledger.Finish(flow.RunInterrupted{Board: r.Board, Outcome: outcome, Reason: err.Error(), Until: until(outcome, err)})
+	note := r.ledger.Finish(flow.RunInterrupted{Board: r.Board, Outcome: outcome, Reason: err.Error(), Until: until(outcome, err), Quarantined: r.quarantined()})
 	return outcome, err.Error(), errors.Join(err, note)
 }
 

@@ -81,9 +81,8 @@ func (u *setup) run(t *terminal, boards []string, o *output, dry bool) (int, err
 		if err != nil {
 			return 0, errors.Join(err, remove())
 		}
-		if notifier != nil {
+		if screen.notifier = notifier; notifier != nil {
 			screen.observer = telling{screen.observer, notifier}
-			defer notifier.Close()
 		}
 	}
 	jobs := make([]preflight.Job, len(boards))
@@ -110,6 +109,7 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 	defer surviveClosedPipes()()
 	tuneRuntime(prepared)
 	results := orchestrator.RunAll(stop, kill, prepared, n)
+	s.notifier.Close(stop)
 	s.close()
 	return s.summary(t, results)
 }

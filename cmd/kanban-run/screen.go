@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/notify"
 	"kanban-run/orchestrator/report"
 )
 
@@ -29,6 +30,7 @@ type screen struct {
 	json     *report.JSON
 	record   *report.Recorder // nil outside of a CI job
 	dry      bool
+	notifier *notify.Notifier // nil: the settings name no way to tell a person
 	close    func()
 }
 

@@ -397,6 +397,7 @@ func (e StepAbandoned) apply(s *State) error {
 
 func (e RunInterrupted) apply(s *State) error {
 	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
+	s.keepFiles(e.Quarantined)
 	return nil
 }
 

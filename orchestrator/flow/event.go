@@ -256,10 +256,12 @@ type StepAbandoned struct {
 
 // RunInterrupted ends a run that is to be continued: counters and attempts stay.
 type RunInterrupted struct {
-	Board   string  `json:"board" text:"free"`
-	Outcome Outcome `json:"outcome"`
-	Reason  string  `json:"reason" text:"free"`
-	Until   string  `json:"until,omitempty"` // with outcome later: when to ask the provider again, in RFC 3339; "": not said
+	Board       string     `json:"board" text:"free"`
+	Outcome     Outcome    `json:"outcome"`
+	Reason      string     `json:"reason" text:"free"`
+	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of tasks in quarantine, as the run leaves them
+
+	Until string `json:"until,omitempty"` // with outcome later: when to ask the provider again, in RFC 3339; "": not said
 }
 
 // RunFinished ends a run; the next one has fresh attempts and limits.

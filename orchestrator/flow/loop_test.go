@@ -207,6 +207,11 @@ func TestQuarantine(t *testing.T) {
 		t.Errorf("Ways = %+v", w)
 	}
 
+	interrupted := s
+	if err := interrupted.Apply(flow.RunInterrupted{Quarantined: []flow.TaskFile{{Task: "t1", SHA: "left"}}}); err != nil || interrupted.Quarantined("t1").TaskSHA != "left" || s.Quarantined("t1").TaskSHA != "u" {
+		t.Errorf("%v, %+v: what an agent left is no edit of a person", err, interrupted.Quarantined("t1"))
+	}
+
 	again := s
 	if err := again.Apply(flow.RunFinished{Outcome: flow.NeedsPerson}); err != nil {
 		t.Fatal(err)

@@ -135,13 +135,19 @@ func (s *State) tellManager() {
 
 // noteQuarantine notes what a step left of the board and of the tasks in quarantine.
 func (s *State) noteQuarantine(e StepFinished) {
+	s.keepFiles(e.Quarantined)
+	for i := range s.Quarantine {
+		s.Quarantine[i].BoardSHA = e.BoardSHA
+	}
+}
+
+// keepFiles notes the files of tasks in quarantine as the run leaves them.
+func (s *State) keepFiles(files []TaskFile) {
 	s.Quarantine = slices.Clone(s.Quarantine)
 	for i := range s.Quarantine {
-		q := &s.Quarantine[i]
-		q.BoardSHA = e.BoardSHA
-		for _, f := range e.Quarantined {
-			if f.Task == q.Task {
-				q.TaskSHA = f.SHA
+		for _, f := range files {
+			if f.Task == s.Quarantine[i].Task {
+				s.Quarantine[i].TaskSHA = f.SHA
 			}
 		}
 	}

@@ -62,6 +62,8 @@ type Notifier struct {
 	mu     sync.Mutex
 	spam   spam
 	queue  chan Message
+	alive  context.Context // of what is sent
+	cancel context.CancelFunc
 	done   chan struct{}
 	failed map[string]bool // warnings that were told
 }
@@ -69,12 +71,13 @@ type Notifier struct {
 const (
 	sendTime  = 10 * time.Second // for each message, and for each way
 	maxQueued = 100              // messages that wait; those beyond are dropped
-	closeTime = 15 * time.Second // for what is left at the end
+	closeTime = 30 * time.Second // for what is left at the end
 )
 
 // New starts a notifier. Close ends it.
 func New(o Options) *Notifier {
-	n := &Notifier{Options: o, spam: spam{}, queue: make(chan Message, maxQueued), done: make(chan struct{}), failed: map[string]bool{}}
+	alive, cancel := context.WithCancel(context.Background())
+	n := &Notifier{Options: o, alive: alive, cancel: cancel, spam: spam{}, queue: make(chan Message, maxQueued), done: make(chan struct{}), failed: map[string]bool{}}
 	go n.sendAll()
 	return n
 }
@@ -99,18 +102,30 @@ func (n *Notifier) Entry(board string, e flow.Entry) {
 	}
 }
 
-// Close sends what is left, for a short time, and ends.
-func (n *Notifier) Close() {
+// Close sends what is left, for a short time or until stop ends, and says what was not sent. A nil notifier has nothing to send.
+func (n *Notifier) Close(stop context.Context) {
+	if n == nil {
+		return
+	}
 	close(n.queue)
 	select {
 	case <-n.done:
+		return
 	case <-time.After(closeTime):
+	case <-stop.Done():
 	}
+	left := len(n.queue) + 1 // and the one that is being sent
+	n.cancel()
+	n.warn("", flow.Count(left, "message")+" not sent before the end")
+	<-n.done
 }
 
 func (n *Notifier) sendAll() {
 	defer close(n.done)
 	for m := range n.queue {
+		if n.alive.Err() != nil {
+			continue
+		}
 		if m.Topic == NeedsPerson && n.Report != nil {
 			m.Report = n.Report(m.Board)
 		}
@@ -120,11 +135,11 @@ func (n *Notifier) sendAll() {
 		}
 		for _, send := range n.Senders {
 			if err == nil {
-				ctx, cancel := context.WithTimeout(context.Background(), sendTime)
+				ctx, cancel := context.WithTimeout(n.alive, sendTime)
 				err = send(ctx, data)
 				cancel()
 			}
-			if err != nil {
+			if err != nil && n.alive.Err() == nil {
 				n.warn(m.Board, err.Error())
 			}
 			err = nil
