@@ -42,6 +42,7 @@ type playerKey struct {
 	role, dir string
 	looks     bool
 	adapter   string // in place of the role's own; "": none is
+	approvals string // the role whose review the work needs, if its own asks for none; "": none
 }
 
 // Player is the program that plays a role.
@@ -72,18 +73,18 @@ func (r *Roster) Looker(role, dir string) (*Player, error) { return r.player(rol
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.once(playerKey{role, dir, looks, ""})
+	return r.once(playerKey{role: role, dir: dir, looks: looks})
 }
 
-// Substitute is Player for an agent that takes a role's work over: an adapter, which gets the role's prompt, or another role. Errors: those of
-// Player.
+// Substitute is Player for an agent that takes a role's work over: an adapter, which gets the role's prompt, or another role, whose work needs the
+// same review. Errors: those of Player.
 func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.adapter(agent) != nil {
-		return r.once(playerKey{role, dir, false, agent})
+		return r.once(playerKey{role: role, dir: dir, adapter: agent})
 	}
-	return r.once(playerKey{agent, dir, false, ""})
+	return r.once(playerKey{role: agent, dir: dir, approvals: role})
 }
 
 // once finds a program the first time.
@@ -109,6 +110,9 @@ func (r *Roster) find(key playerKey) (*Player, error) {
 	role, err := r.Roles.Lookup(key.role)
 	if err != nil {
 		return nil, err
+	}
+	if first, err := r.Roles.Lookup(key.approvals); key.approvals != "" && err == nil && !role.Review.IsSet() {
+		role.Review, role.Rounds = first.Review, first.Rounds
 	}
 	p, err := r.newPlayer(role, key)
 	if err != nil {
