@@ -148,6 +148,7 @@ func TestAntiSpam(t *testing.T) {
 		say(30*time.Minute, false, idle("t1", "65m")) // the third within an hour
 		say(0, true, flow.RunFinished{Board: "b", Outcome: flow.NeedsPerson, Text: "why"})
 		say(0, true, flow.RunFinished{Board: "b", Outcome: flow.NeedsPerson, Text: "why"}) // critical
+		say(0, true, flow.ConsentAsked{AttemptRef: flow.AttemptRef{Task: "t1"}})           // between the alert and its recovery
 		say(0, true, recovered)
 		say(0, false, recovered)
 		say(time.Hour, true, idle("t1", "125m"))

@@ -39,7 +39,10 @@ func (s spam) allows(subject string, m Message, critical bool, now time.Time) bo
 	case len(t.times) >= perHour || len(t.times) > 0 && now.Sub(t.times[len(t.times)-1]) < cooldown:
 		return false
 	}
-	t.last, t.alerted = key, m.Topic == Stuck && !recovery
+	t.last = key
+	if m.Topic == Stuck {
+		t.alerted = !recovery
+	}
 	if !recovery && !critical {
 		t.times = append(t.times, now)
 	}
