@@ -34,7 +34,21 @@ func (m *minutes) note(board string, e flow.Entry) {
 	}
 }
 
-// decisionsPath is the file for a run's decisions; "": there is none, or no dry run writes it.
+// write appends what is pending. Its error is the first of this run.
+func (m *minutes) write() (first error) {
+	m.mu.Lock()
+	pending := m.pending
+	m.pending = nil
+	m.mu.Unlock()
+	for _, entry := range pending {
+		if err := decisions.Append(m.path, entry.Section, entry.Text); err != nil && !m.told {
+			m.told, first = true, err
+		}
+	}
+	return first
+}
+
+// decisionsPath is the file for a run's decisions; "": there is none, or the run is a dry run, which writes none.
 func (r *run) decisionsPath() string {
 	switch {
 	case r.DryRun:
@@ -58,30 +72,22 @@ func (r *run) writeDecisions() error {
 	if step := r.ledger.State().Step; m == nil || step != nil && step.Call.IsSupervision() {
 		return nil
 	}
-	m.mu.Lock()
-	pending := m.pending
-	m.pending = nil
-	m.mu.Unlock()
-	for _, entry := range pending {
-		err := decisions.Append(m.path, entry.Section, entry.Text)
-		if err == nil || m.told {
-			continue
-		}
-		m.told = true
-		switch {
-		case errors.Is(err, decisions.ErrMarkerMissing):
-			err = r.ledger.Record(flow.MarkerMissing{Board: r.Board, Text: err.Error()})
-		case errors.Is(err, decisions.ErrScope):
-			err = r.ledger.Record(flow.DecisionsViolated{Board: r.Board, Text: err.Error()})
-		default:
-			r.Observer.Notice(r.Board, "what happened is not noted in "+m.path+": "+err.Error())
-			err = nil
-		}
-		if err != nil {
-			return err
-		}
+	err := m.write()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, decisions.ErrMarkerMissing):
+		return r.ledger.Record(flow.MarkerMissing{Board: r.Board, Text: err.Error()})
+	case errors.Is(err, decisions.ErrScope):
+		return r.ledger.Record(flow.DecisionsViolated{Board: r.Board, Text: err.Error()})
+	default:
+		r.tellUnwritten(err)
+		return nil
 	}
-	return nil
+}
+
+func (r *run) tellUnwritten(err error) {
+	r.Observer.Notice(r.Board, "what happened is not noted in "+r.minutes.path+": "+err.Error())
 }
 
 // restoreMinutes collects what the last run may not have noted. An entry that stands there is not written again.
@@ -101,12 +107,10 @@ func (r *run) restoreMinutes(e flow.Entry) {
 
 // noteEnd notes how the run ended. Nothing is journaled behind that.
 func (r *run) noteEnd() {
-	if m := r.minutes; m != nil {
-		for _, entry := range m.pending {
-			if err := decisions.Append(m.path, entry.Section, entry.Text); err != nil && !m.told {
-				r.Observer.Notice(r.Board, "what happened is not noted in "+m.path+": "+err.Error())
-				return
-			}
-		}
+	if r.minutes == nil {
+		return
+	}
+	if err := r.minutes.write(); err != nil {
+		r.tellUnwritten(err)
 	}
 }

@@ -97,7 +97,7 @@ type Event struct {
 	Failed bool      `json:"failed,omitempty"` // of a result or of a call that has ended: it is an error
 	Local  bool      `json:"local,omitempty"`  // of a result: the program answered, and asked no model
 
-	Missing string `json:"missing,omitempty"` // the tool, server or program that is not there, see [Missing]; "": none is known
+	Missing string `json:"missing,omitempty"` // the tool, server or program that is not there, see [Event.WithMissing]; "": none is known
 
 	Sum uint32 `json:"-"` // of all that the call was given, or of all that it returned; 0 where the program does not tell
 }

@@ -26,7 +26,7 @@ func TestMissing(t *testing.T) {
 		{OtherTool, "Read", "1 x\n2 No such tool available: y", ""},
 		{EditTool, "Edit", "String to replace not found in file", ""},
 	} {
-		if got := Missing(tt.class, tt.tool, tt.said); got != tt.want {
+		if got := missing(tt.class, tt.tool, tt.said); got != tt.want {
 			t.Errorf("%s %q: %q, want %q", tt.tool, tt.said, got, tt.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -143,20 +144,12 @@ func (b *book) eachRow(each func(Claim) bool) error {
 			return err
 		}
 		var c Claim
-		if json.Unmarshal(trim(row), &c) == nil && !each(c) {
+		text, _, _ := bytes.Cut(row, []byte{0})
+		if json.Unmarshal(text, &c) == nil && !each(c) {
 			return nil
 		}
 	}
 	return nil
-}
-
-func trim(row []byte) []byte {
-	for i, c := range row {
-		if c == 0 {
-			return row[:i]
-		}
-	}
-	return row
 }
 
 // write writes a claim into a row that no process has. One whose patterns are too long claims the whole folder.

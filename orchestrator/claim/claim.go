@@ -88,8 +88,9 @@ type Held struct {
 	places []place
 }
 
-// Take waits until nothing stands in the way of a claim. Where only other processes cannot be told of it, it is held, and an error says so. told is called once for each claim that does, before the wait. Errors: *TakenError
-// when another process has the task, the end of stop, what the system says of the files of locks.
+// Take waits until nothing stands in the way of a claim. told is called once for each claim that does, before the wait. Errors without
+// a claim: *TakenError when another process has the task, the end of stop. With a claim: what the system says of the files of locks, so
+// that other processes cannot be told of it.
 func (d *Desk) Take(stop context.Context, c Claim, told func(Conflict)) (*Held, error) {
 	t := &ticket{Claim: c, granted: make(chan struct{})}
 	d.mu.Lock()

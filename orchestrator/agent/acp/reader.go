@@ -39,10 +39,7 @@ func (r *reader) readEvent(line []byte) error {
 		r.Discard()
 		ended := agent.Event{Kind: agent.ToolEnded, Tool: e.Tool, Class: classOf(e.Tool), ID: e.ID, Text: agent.EventText(e.Text),
 			Failed: e.Text != "", Sum: e.Sum}
-		if ended.Failed {
-			ended.Missing = agent.Missing(ended.Class, e.Tool, e.Text)
-		}
-		r.Emit(ended)
+		r.Emit(ended.WithMissing(e.Text))
 	case writing:
 		r.Emit(agent.Event{Kind: agent.Writing})
 	case alive:

@@ -169,7 +169,8 @@ func (r *reader) onUser(l *line) {
 		id := agent.Clip(b.ToolUseID, maxName)
 		e := agent.Event{Kind: agent.ToolEnded, Tool: r.tools[id], Class: classOf(r.tools[id]), ID: id, Failed: b.IsError, Sum: agent.Sum(b.Content)}
 		if e.Failed {
-			e.Text, e.Missing = firstLine(b.Content), agent.Missing(e.Class, e.Tool, wholeText(b.Content))
+			e.Text = firstLine(b.Content)
+			e = e.WithMissing(wholeText(b.Content))
 		}
 		delete(r.tools, id)
 		r.emit(e)
@@ -230,16 +231,17 @@ func (r *reader) onSystem(l *line) {
 // warnOfServers reports servers that the role counts on and claude does without.
 func (r *reader) warnOfServers(l *line) {
 	for _, s := range l.Servers {
-		switch s.Status {
-		case "failed", "needs-auth", "pending":
-			r.emit(agent.Event{Kind: agent.Heartbeat, Missing: "mcp:" + agent.Clip(s.Name, maxName), Text: agent.Clip(s.Status, maxName)})
-		}
+		name, fault := agent.Clip(s.Name, maxName), ""
 		switch s.Status {
 		case "failed", "needs-auth":
-			r.warn("MCP server " + agent.Clip(s.Name, maxName) + ": " + s.Status)
+			fault = ": " + s.Status
 		case "pending": // it had 30 s
-			r.warn("MCP server " + agent.Clip(s.Name, maxName) + " did not start in time, and its tools are left out")
+			fault = " did not start in time, and its tools are left out"
+		default:
+			continue
 		}
+		r.emit(agent.Event{Kind: agent.Heartbeat, Missing: "mcp:" + name, Text: s.Status})
+		r.warn("MCP server " + name + fault)
 	}
 }
 

@@ -96,15 +96,6 @@ func (i item) resultSum() uint32 {
 	return agent.Sum([]byte(i.outcome() + "\n" + i.Output + "\n" + string(i.Result)))
 }
 
-// missing is what was not there when the call failed; "" for nothing.
-func (i item) missing() string {
-	if i.Status == "completed" {
-		return ""
-	}
-	name, _ := i.tool()
-	return agent.Missing(i.class(), name, i.outcome()+"\n"+i.Output)
-}
-
 // outcome is why a call failed; "" for one that did not.
 func (i item) outcome() string {
 	switch {

@@ -92,8 +92,8 @@ func (r *reader) endItem(i item) {
 		if strings.Contains(i.Error.Message, "requires approval") {
 			r.denials.Warn(r.Emit, agent.EventText(fmt.Sprintf("permission denied: %s %s (only servers that mcp_config of the role names are approved, and none with permission: read-only)", name, i.Tool)))
 		}
-		r.Emit(agent.Event{Kind: agent.ToolEnded, Tool: name, Class: i.class(), ID: i.ID, Text: i.outcome(), Failed: i.Status != "completed", Sum: i.resultSum(),
-			Missing: i.missing()})
+		ended := agent.Event{Kind: agent.ToolEnded, Tool: name, Class: i.class(), ID: i.ID, Text: i.outcome(), Failed: i.Status != "completed", Sum: i.resultSum()}
+		r.Emit(ended.WithMissing(ended.Text + "\n" + i.Output))
 	case i.Type == "agent_message":
 		r.Set(i.Text)
 	case i.Type == "reasoning":

@@ -102,10 +102,7 @@ func (r *reader) endTool(e event) {
 	}
 	ended := agent.Event{Kind: agent.ToolEnded, Tool: name, Class: classOf(name), ID: e.ToolID, Text: text, Failed: e.Status != "success",
 		Sum: agent.Sum([]byte(text + "\n" + e.Output))}
-	if ended.Failed {
-		ended.Missing = agent.Missing(ended.Class, name, text+"\n"+e.Output)
-	}
-	r.Emit(ended)
+	r.Emit(ended.WithMissing(text + "\n" + e.Output))
 }
 
 // classOf is the class of a tool of gemini's; those of MCP servers begin with mcp_.

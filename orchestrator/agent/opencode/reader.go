@@ -99,10 +99,7 @@ func (r *reader) reportTool(p part) {
 	}
 	ended := agent.Event{Kind: agent.ToolEnded, Tool: p.Tool, Class: class, ID: p.CallID, Text: fault,
 		Failed: fault != "", Sum: agent.Sum([]byte(fault + "\n" + p.State.Output))}
-	if ended.Failed {
-		ended.Missing = agent.Missing(class, p.Tool, fault+"\n"+p.State.Output)
-	}
-	r.Emit(ended)
+	r.Emit(ended.WithMissing(fault + "\n" + p.State.Output))
 	refused := strings.Contains(p.State.Error, "rejected permission") || strings.Contains(p.State.Error, "a rule which prevents you")
 	if refused && r.denied == "" {
 		r.denied = p.Tool
