@@ -103,7 +103,7 @@ func Request(h flow.History, board string, owned bool) string {
 		return ack + " release: " + s.Quarantine[0].Text
 	case s.Teardown != nil && s.Teardown.State == flow.FailedSafe && len(s.Teardown.Missing) > 0 && !owned:
 		return ack + " forced-finalize: " + strings.Join(s.Teardown.Missing, ", ") + " never answered the request to shut down"
-	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged && !owned:
+	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged: // a run that begins takes its outcome back
 		return "kanban-run inbox " + Quote(board) + ": " + s.Text
 	default:
 		return ""
