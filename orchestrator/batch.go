@@ -42,7 +42,7 @@ type Result struct {
 // interrupted. The end of kill kills the agents.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []Result {
 	results := make([]Result, len(boards))
-	next, all := make(chan int), shared{make(slots, maxAtWork), &inbox.Watcher{}, claim.NewDesk(holdLock(boards))}
+	next, all := make(chan int), shared{make(slots, maxAtWork), &inbox.Watcher{}, claim.NewDesk(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {

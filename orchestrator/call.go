@@ -117,6 +117,9 @@ func (r *run) openStep(e flow.Spawn, b *board.Board) error {
 	r.accounts = attempt.Accounts{} // no session but the supervisor's outlives its step
 	index, of := r.Workspace.Position(b, e.Task)
 	started := flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: agent.NewMark()}
+	if r.claimed.isOf(e) {
+		started.Mark = r.claimed.mark
+	}
 	if clean := path.Clean(e.Task); clean != e.Task {
 		started.Path = clean
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/flow"
 )
@@ -15,7 +16,7 @@ import (
 // Work". Where another board's step has them in this process, or has the files in another, it waits for the end of that step, and the
 // board is to be read again.
 func (r *run) claimTask(e flow.Spawn) (waited bool, err error) {
-	if r.DryRun || e.Call.IsSupervision() || r.claimed == (claimed{e.Step, e.Task}) {
+	if r.DryRun || e.Call.IsSupervision() || r.claimed.isOf(e) {
 		return false, nil
 	}
 	if err := r.unclaim(); err != nil {
@@ -25,7 +26,11 @@ func (r *run) claimTask(e flow.Spawn) (waited bool, err error) {
 	if err != nil {
 		return false, nil // the call says so
 	}
-	c := claim.Claim{Board: r.Workspace.Path, Task: real(ref.Abs), Dir: real(r.Dir()), Files: r.Workspace.Place.ReadBrief(e.Task).Files, Warn: r.OnOverlap == "warn"}
+	mark := agent.NewMark()
+	if step := r.ledger.State().Step; step != nil {
+		mark = step.Mark
+	}
+	c := claim.Claim{Mark: mark, Board: r.Workspace.Path, Task: real(ref.Abs), Dir: real(r.Dir()), Files: r.Workspace.Place.ReadBrief(e.Task).Files, Warn: r.OnOverlap == "warn"}
 	r.slots.release()
 	held, err := r.desk.Take(r.stop, c, func(x claim.Conflict) {
 		r.slots.acquire()
@@ -43,7 +48,7 @@ func (r *run) claimTask(e flow.Spawn) (waited bool, err error) {
 	case err != nil:
 		r.Observer.Notice(r.Board, fmt.Sprintf("other runs do not see what this one works on: %v", err))
 	}
-	r.held, r.claimed = held, claimed{e.Step, e.Task}
+	r.held, r.claimed = held, claimed{e.Step, e.Task, mark}
 	if waited {
 		r.Workspace.Forget()
 	}
@@ -54,7 +59,10 @@ func (r *run) claimTask(e flow.Spawn) (waited bool, err error) {
 type claimed struct {
 	step int
 	task string
+	mark string // of the agents that are to work on it
 }
+
+func (c claimed) isOf(e flow.Spawn) bool { return c.step == e.Step && c.task == e.Task }
 
 // real is a path without links; one that leads nowhere stays as it is.
 func real(path string) string {

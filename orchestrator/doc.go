@@ -60,7 +60,7 @@
 //	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable, compact
 //	agent/NAME     ─► agent, contract, proc    an adapter, or the stub of a dry run; roster knows them all
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
-//	report         ─► flow, digest, console, redact
+//	report         ─► flow, digest, console, redact      page ─► report, digest, flow
 //
 //	flow       decides what a run does next; pure
 //	contract   says what agents are told and what a valid reply is; pure
@@ -79,13 +79,15 @@
 //	failure    names the faults that a person has to mend
 //	once       is a single call without a board
 //	briefing   is what a resident supervisor is told
+//	page       renders boards as one HTML file
+//	view       serves it to a browser on this machine
 //
 // # What is said, and where it goes
 //
 //	agent's output ─► redact.Writer ─► the streams of a step, the tail of stderr, what is shown while it works
 //	      └─────────► the reply ─► judged, and redacted again ─► event ─► journal ─► Observer (package report)
 //	tell ─► inbox ─► redacted, journaled ─► attempt.Tell ─► the agent's standard input
-//	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit
+//	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit, page.Render
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
 //
 // sinks_test.go lists all functions that write to something else than memory, and what they write to.

@@ -15,10 +15,17 @@ func (r *run) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
 		Told: err == nil && manager.Role.Anomalies, Suspicion: e.Suspicion})
 }
 
-// leaving is how a step leaves a task that is to be worked on again; nil: another is next.
+// leaving is how a step leaves the work tree; nil: a task is next that was not worked on lately.
 func (r *run) leaving(step *flow.Step) *flow.Leaving {
-	next := step.Reply.NextTask
-	if r.DryRun || next == nil || path.Clean(r.Workspace.Seen(*next)) != path.Clean(step.Task) {
+	if r.DryRun || step.Reply.NextTask == nil {
+		return nil
+	}
+	next := r.Workspace.Seen(*step.Reply.NextTask)
+	switch {
+	case path.Clean(next) == path.Clean(step.Task):
+	case r.ledger.State().WasWorkedOn(next):
+		return &flow.Leaving{Other: true, Tree: r.projectHash()}
+	default:
 		return nil
 	}
 	l := &flow.Leaving{Tree: r.projectHash(), Said: r.said}

@@ -8,6 +8,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
 )
 
 // shutdown is what the supervisor is told at the end, and what it answers: seed 001, "Shutdown Protocol".
@@ -57,12 +58,12 @@ func (r *run) askToLeave(rounds int) (request string, approved bool, err error) 
 	case err != nil || r.stop.Err() != nil:
 		return request, approved, err
 	case approved:
-		return request, true, r.teardown(flow.TeardownMoved{To: flow.ReadyToDelete})
+		return request, true, errors.Join(r.teardown(flow.TeardownMoved{To: flow.ReadyToDelete}), r.ledger.ReportTeardown(ledger.Gate{State: flow.ReadyToDelete}))
 	}
 	reason := role + " has not answered the request to shut down"
 	err = errors.Join(r.ledger.Record(flow.ForcedFinalizeCandidate{Board: r.Board, Missing: []string{role}}),
 		r.ledger.Record(flow.TeardownBlocked{Board: r.Board, Reason: reason}))
-	return request, false, errors.Join(err, r.teardown(flow.TeardownMoved{To: flow.FailedSafe, Reason: reason}))
+	return request, false, errors.Join(err, r.teardown(flow.TeardownMoved{To: flow.FailedSafe, Reason: reason}), r.ledger.ReportTeardown(ledger.Gate{State: flow.FailedSafe, Reason: reason}))
 }
 
 func (r *run) teardown(moves ...flow.TeardownMoved) error {

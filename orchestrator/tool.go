@@ -27,8 +27,8 @@ func (w *watch) onMissing(e agent.Event) error {
 	}
 	step := w.run.ledger.State().Step
 	found := flow.Anomaly{Type: "error", Check: "tool", Tool: w.run.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
-	if step.Hung != nil || then == flow.ToolRetry && step.LastHung == found.Key() {
-		then = flow.ToolCaveat // it is ended by now, or was tried again
+	if step.Hung != nil || then == flow.ToolRetry && step.WasRestartedFor(found.Check) {
+		then = flow.ToolCaveat // it is ended by now, or was started again for a tool, this one or another
 	}
 	noted, err := w.run.noteMissing(w.call, e, then)
 	if noted == nil || err != nil {

@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
 )
 
@@ -69,6 +70,9 @@ func choiceOf(args []string) (choice flow.Choice, board []string, err error) {
 // acknowledge makes a decision, or shows what there is to decide. A run that is at work is told; one that ends meanwhile leaves the
 // decision to this program.
 func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
+	if err := refuseAgents(answer.Ask); err != nil {
+		return 0, err
+	}
 	told, code, err := t.tellDecision(board, answer)
 	if told && (!t.missed(board, err) || isConsent(answer.Choice)) {
 		return code, err
@@ -81,6 +85,9 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 	if err != nil {
 		return 0, err
 	}
+	if q.Team && !answer.Ask {
+		return exitNeedsPerson, printDecision(t, board, q, answer)
+	}
 	if !q.Open {
 		return exitComplete, printDecision(t, board, q, answer)
 	}
@@ -89,6 +96,14 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 		code = exitComplete
 	}
 	return code, printChoice(t, board, q)
+}
+
+// refuseAgents refuses a decision of the Lead to an agent, and to all that one starts. A look is no decision.
+func refuseAgents(looks bool) error {
+	if !looks && proc.IsMarked() {
+		return &undeliveredError{"an agent does not speak for a person", ""}
+	}
+	return nil
 }
 
 // missed says whether the run has ended before it took a decision.
@@ -152,6 +167,8 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 	switch {
 	case q.Text == "":
 		return t.stdout.Printf("%s waits for no decision\n", board)
+	case q.Team:
+		text = fmt.Sprintf("waits for your decision (kanban-run ack %s forced-finalize lets its team be deleted without): ", report.Quote(board))
 	case answer.Choice == flow.Retry && q.Task == "": // of a checkpoint
 		text = fmt.Sprintf("to be looked at anew; kanban-run %s does: ", report.Quote(board))
 	case answer.Choice == flow.Retry:

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // yard is a folder with a board that runs into trouble.
@@ -120,6 +121,57 @@ func TestLoopOutlivesEveryKill(t *testing.T) {
 			y.t.Errorf("the next run: exit code %d, %s", code, out)
 		}
 	})
+}
+
+// TestDecisionsScopeViolation: seed 002, "Bounded DECISIONS Contribution Rule", post-check: where a person has moved an entry into a section of theirs
+// before the run looks at it again, exactly that entry is taken out, the Lead is told, and what people wrote stays byte for byte.
+func TestDecisionsScopeViolation(t *testing.T) {
+	t.Parallel()
+	binary := built(t, buildFailpoints)
+	const people = "# Decisions\n\n## Feature Definition of Done\n\n## Risks & Mitigations\n\n## Architectural Decisions\n- use yaml\n"
+	const made = "\n## Operational Escalations\n\n## Orchestration Notes\n"
+	for n := 1; n <= mostOccurrences; n++ { // the one that puts the entry in place is among them
+		y := newYard(t, binary)
+		minutes := filepath.Join(y.dir, "DECISIONS.md")
+		must(t, os.WriteFile(minutes, []byte(people), 0o644))
+		must(t, os.WriteFile(filepath.Join(y.dir, "work.sh"), []byte("cat > /dev/null\necho '{\"status\":\"escalate\",\"message\":\"the API is wrong\"}'\n"), 0o644))
+		moved := make(chan string, 1)
+		go func() {
+			defer close(moved)
+			for end := time.Now().Add(stuckAfter); time.Now().Before(end); time.Sleep(time.Millisecond) {
+				text, err := os.ReadFile(minutes)
+				at := strings.Index(string(text), "- 2")
+				if err != nil || at < 0 {
+					continue
+				}
+				entry := string(text[at : at+strings.Index(string(text[at:]), "\n")+1])
+				temp := filepath.Join(y.dir, "person.md")
+				if os.WriteFile(temp, []byte(people+entry+made), 0o644) == nil && os.Rename(temp, minutes) == nil {
+					moved <- entry
+				}
+				return
+			}
+		}()
+		out, code := y.run(fmt.Sprintf("renamed@%d=none", n), "--exec", "sh work.sh", "--exec", "Manager=sh toggle.sh", "--max-steps", "1", "kanban.yaml")
+		if code != exitLimit {
+			t.Fatalf("exit code %d, %s", code, out)
+		}
+		entry, ok := <-moved
+		if journal := y.read(journalFile); !strings.Contains(journal, `"type":"DECISIONS_SCOPE_VIOLATION"`) {
+			continue
+		}
+		if got := y.read("DECISIONS.md"); !ok || strings.Contains(got, entry) || !strings.HasPrefix(got, people+"\n## Operational Escalations\n") {
+			t.Errorf("%q was moved; the file is now\n%s", entry, got)
+		}
+		if !strings.Contains(out, "DECISIONS_SCOPE_VIOLATION") {
+			t.Errorf("nothing was told: %s", out)
+		}
+		if said, _ := y.run("", "report", "--supervisor", "kanban.yaml"); !strings.Contains(said, "- CRITICAL DECISIONS_SCOPE_VIOLATION task #kanban.yaml") {
+			t.Error(said)
+		}
+		return
+	}
+	t.Error("no entry was found outside of its section")
 }
 
 // TestReassignmentOutlivesEveryKill: the agent that takes over gets the same bytes, whenever the run is killed.

@@ -145,6 +145,12 @@ func signalSite(t *testing.T) *site {
 // openTerminal makes a terminal and reads away what is written to its screen.
 func openTerminal(t *testing.T) (keyboard, screen *os.File) {
 	t.Helper()
+	return openTerminalTo(t, io.Discard)
+}
+
+// openTerminalTo is openTerminal, with what is drawn on the screen.
+func openTerminalTo(t *testing.T, drawn io.Writer) (keyboard, screen *os.File) {
+	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("there are no terminals here: %v", err)
@@ -156,7 +162,7 @@ func openTerminal(t *testing.T) (keyboard, screen *os.File) {
 	must(t, err)
 	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	must(t, err)
-	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // ends when the screen is closed everywhere
+	go func() { _, _ = io.Copy(drawn, keyboard) }() // ends when the screen is closed everywhere
 	return keyboard, screen
 }
 

@@ -12,7 +12,6 @@ import (
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/rundir"
 )
@@ -71,7 +70,11 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 	case q.Open:
 		return true, printChoice(t, board, q)
 	default:
-		return q.Text != "" && !q.GoesOn, printDecision(t, board, q, answer)
+		err = printDecision(t, board, q, answer)
+		if p := q.Proposal; p != nil {
+			err = errors.Join(err, t.stdout.Printf("  REASSIGN_PROPOSAL: give %s to another agent than %s (%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does; %s\n", p.Task, p.Role, p.Strategy, p.Role, p.Evidence))
+		}
+		return q.Text != "" && !q.GoesOn, err
 	}
 }
 
@@ -100,11 +103,17 @@ func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	for _, q := range h.State.Quarantine {
 		show("%s goes on without %s, which is in quarantine: %s\n", board, q.Task, q.Text)
 	}
+	for _, task := range h.State.NotOK {
+		if task.Status == "escalate" {
+			errs = append(errs, t.stdout.Printf("%s: %s was escalated; the Manager was told\n", board, task.Task))
+		}
+	}
 	if len(h.State.Quarantine) > 0 {
 		show("  kanban-run ack %s release   lets the Manager name it again\n", name)
 	}
 	if !waits {
-		return false, t.stdout.Printf("%s is at work, and waits for no decision\n", board)
+		errs = append(errs, t.stdout.Printf("%s is at work, and waits for no decision\n", board))
+		return false, errors.Join(errs...)
 	}
 	return true, errors.Join(errs...)
 }
@@ -119,8 +128,8 @@ func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error
 	if err != nil {
 		return err
 	}
-	if proc.IsMarked() {
-		return &undeliveredError{"an agent does not speak for a person", ""}
+	if err := refuseAgents(false); err != nil {
+		return err
 	}
 	m.ID, m.Step = agent.NewMessageID(), step.Number
 	if err := dir.MakeInbox(); err != nil {

@@ -27,6 +27,9 @@ archive beside it, and removes it; the board and its tasks stay.`,
 				if _, err := s.load(t); err != nil {
 					return 0, err
 				}
+				if err := refuseAgents(false); err != nil {
+					return 0, err
+				}
 				dir, err := inspect.Locate(args[0])
 				if err != nil {
 					return 0, err

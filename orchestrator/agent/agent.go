@@ -163,6 +163,12 @@ func addLength(all []byte, n int) []byte { return binary.BigEndian.AppendUint64(
 // NewMark makes the mark of a step's agents, in hex.
 func NewMark() string { return strconv.FormatUint(uint64(proc.NewMark()), 16) }
 
+// IsAtWork says whether a process has a mark: an agent, or what one left behind.
+func IsAtWork(mark string) bool { return proc.Lives(ParseMark(mark)) }
+
+// IsWithin says whether this process was started by an agent with a mark.
+func IsWithin(mark string) bool { return proc.IsWithin(ParseMark(mark)) }
+
 // ParseMark reads a mark; 0 is none.
 func ParseMark(s string) proc.Mark {
 	mark, err := strconv.ParseUint(s, 16, 64)

@@ -46,7 +46,7 @@ func (a Assignment) Refuse(program string, options ...string) error {
 		return nil
 	}
 	return &ConfigError{Text: fmt.Sprintf("%s does not support %s", program, strings.Join(refused, ", ")),
-		Fix: "remove it from the role or the settings (max_cost is --max-attempt-cost, too), or give the role another agent; the README's table of agents says which of them supports what"}
+		Fix: "remove it from the role or the settings (max_cost is --max-attempt-cost, too), or give the role another agent; kanban-run docs agents says which of them supports what"}
 }
 
 // IsHopeless says whether an error of an attempt is one that no retry can mend.

@@ -21,6 +21,7 @@ type Claim struct {
 	Dir   string   // work directory, without links
 	Files []string // patterns of the files that the task declares, from Dir
 	Warn  bool     // files that another step works on are told, and not waited for
+	Mark  string   // of the step's agents
 }
 
 // Conflict is a claim that stands in the way of another.
@@ -28,6 +29,7 @@ type Conflict struct {
 	Board string   // that works, the canonical owner
 	Task  string   // on which it works
 	Files []string // a pattern of each, that overlap; nil: it is the same task
+	Left  bool     // the run of the board was killed, and an agent of it still works
 }
 
 // TakenError says that a run of another process works on the task.
@@ -37,20 +39,19 @@ type TakenError struct {
 }
 
 func (e *TakenError) Error() string {
-	if e.Board == "" {
+	switch {
+	case e.Left:
+		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s was killed, and an agent of it still works on %s; the next run of that board ends it", e.Board, e.Task)
+	case e.Board == "":
 		return fmt.Sprintf("DUPLICATE_TASK_KEY: another run works on %s", e.Task)
+	default:
+		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s works on %s", e.Board, e.Task)
 	}
-	return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s works on %s", e.Board, e.Task)
-}
-
-// Hint says what to do.
-func (e *TakenError) Hint() string {
-	return "the same command goes on once that run has finished the task; give each board tasks of its own"
 }
 
 // Desk gives out claims to the runs of this process. Use NewDesk.
 type Desk struct {
-	hold func(*os.File) (release func() error, err error)
+	system System
 
 	mu    sync.Mutex
 	queue []*ticket // in the order of their asking; those that are granted, too
@@ -63,11 +64,23 @@ type ticket struct {
 	granted chan struct{} // closed when it is
 }
 
-// NewDesk returns a desk without claims. hold has the guardian hold a file of locks, too: a claim of a run that dies is free when its
-// agents are gone. nil: none does.
-func NewDesk(hold func(*os.File) (release func() error, err error)) *Desk {
-	return &Desk{hold: hold, books: map[string]*book{}}
+// System is what a desk asks about processes. A nil function is that of a system without them.
+type System struct {
+	// Hold has the guardian hold a file of locks, too: a claim of a run that dies is free when its agents are gone.
+	Hold func(*os.File) (release func() error, err error)
+	// IsAtWork says whether an agent with a mark lives: a claim whose run and guardian were both killed holds as long.
+	IsAtWork func(mark string) bool
+	// IsWithin says whether an agent with a mark has started this process: what it works on is part of that agent's step, whose end may wait
+	// for this process.
+	IsWithin func(mark string) bool
 }
+
+func (s System) isAtWork(mark string) bool { return s.IsAtWork != nil && s.IsAtWork(mark) }
+
+func (s System) isWithin(mark string) bool { return s.IsWithin != nil && s.IsWithin(mark) }
+
+// NewDesk returns a desk without claims.
+func NewDesk(s System) *Desk { return &Desk{system: s, books: map[string]*book{}} }
 
 // Close releases the files of locks.
 func (d *Desk) Close() error {
@@ -177,12 +190,21 @@ func (h *Held) Release() error {
 // pollTime is how often claims of other processes are looked at by a claim that waits for them.
 const pollTime = 250 * time.Millisecond
 
+// busyTime is how long other processes may take to write their claims down.
+const busyTime = 5 * time.Second
+
 // claimPlaces has other processes know the claim: the files in the file of locks of the work directory, the task in that beside it.
 func (h *Held) claimPlaces(stop context.Context, told func(Conflict)) error {
 	c := h.ticket.Claim
-	var before Conflict
-	for len(c.Files) > 0 {
-		x, err := h.claimFiles(c)
+	if len(c.Files) == 0 {
+		return h.claimTask(c)
+	}
+	number, err := h.queue(stop, c)
+	if err != nil {
+		return err
+	}
+	for before := (Conflict{}); ; {
+		x, err := h.inTheWay(c, number)
 		if err != nil {
 			return err
 		}
@@ -194,7 +216,7 @@ func (h *Held) claimPlaces(stop context.Context, told func(Conflict)) error {
 			before = *x
 		}
 		if x == nil || c.Warn {
-			break
+			return h.claimTask(c)
 		}
 		select {
 		case <-stop.Done():
@@ -202,7 +224,6 @@ func (h *Held) claimPlaces(stop context.Context, told func(Conflict)) error {
 		case <-time.After(pollTime):
 		}
 	}
-	return h.claimTask(c)
 }
 
 func (h *Held) claimTask(c Claim) error {
@@ -220,26 +241,58 @@ func (h *Held) claimTask(c Claim) error {
 	return err
 }
 
-func (h *Held) claimFiles(c Claim) (*Conflict, error) {
+// errBusy says that another process puts a claim into the queue.
+var errBusy = errors.New("another run writes its claim all the time")
+
+// queue puts the files of a claim behind those of all processes that asked before.
+func (h *Held) queue(stop context.Context, c Claim) (number int64, err error) {
+	for end := time.Now().Add(busyTime); ; {
+		number, err = h.tryQueue(c)
+		if !errors.Is(err, errBusy) || time.Now().After(end) {
+			return number, err
+		}
+		select {
+		case <-stop.Done():
+			return 0, context.Cause(stop)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func (h *Held) tryQueue(c Claim) (number int64, err error) {
+	h.desk.mu.Lock()
+	defer h.desk.mu.Unlock()
+	b, err := h.desk.book(c.Dir)
+	if err != nil {
+		return 0, err
+	}
+	p, number, err := b.queue(c)
+	h.places = append(h.places, p...)
+	return number, err
+}
+
+// inTheWay is a claim of another process that asked before and overlaps; nil: there is none.
+func (h *Held) inTheWay(c Claim, number int64) (*Conflict, error) {
 	h.desk.mu.Lock()
 	defer h.desk.mu.Unlock()
 	b, err := h.desk.book(c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	p, taken, err := b.claimFiles(c)
-	h.places = append(h.places, p...)
-	return taken, err
+	return b.inTheWay(c, number)
 }
 
 // book is the file of locks of a folder.
 func (d *Desk) book(dir string) (*book, error) {
-	if b := d.books[dir]; b != nil {
-		return b, nil
+	was := d.books[dir]
+	if was != nil && was.isInPlace() {
+		return was, nil
 	}
-	b, err := openBook(dir, d.hold)
-	if err == nil {
-		d.books[dir] = b
+	b, err := openBook(dir, d.system)
+	if err != nil {
+		return nil, err
 	}
-	return b, err
+	b.before = was // an agent has taken the file away; its claims end with their steps
+	d.books[dir] = b
+	return b, nil
 }

@@ -77,15 +77,19 @@ func TestHostilePatterns(t *testing.T) {
 	}
 }
 
-// TestRandomClaims: no two claims that overlap are held at the same time, and no two boards wait for each other, whatever they claim.
+// TestRandomClaims: no two claims that overlap are held at the same time, and no two boards wait for each other, whatever they claim in
+// three processes.
 func TestRandomClaims(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{"a", "b", "c/**", "c/d", "*", "e/*.go", "e/f.go", "**/g"}
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			d := claim.NewDesk(nil)
-			defer d.Close()
+			var desks [3]*claim.Desk // as three processes
+			for i := range desks {
+				desks[i] = claim.NewDesk(claim.System{})
+				defer desks[i].Close()
+			}
 			var mu sync.Mutex
 			held := map[int]claim.Claim{}
 			var wg sync.WaitGroup
@@ -101,7 +105,10 @@ func TestRandomClaims(t *testing.T) {
 				work := time.Duration(r.IntN(100)) * time.Millisecond
 				wg.Go(func() {
 					for _, c := range steps {
-						h, err := d.Take(t.Context(), c, silent)
+						h, err := desks[board%len(desks)].Take(t.Context(), c, silent)
+						if errors.As(err, new(*claim.TakenError)) {
+							continue
+						}
 						if err != nil {
 							t.Error(err)
 							return
@@ -134,7 +141,7 @@ func TestRandomClaims(t *testing.T) {
 // TestOrder: what asks first is served first: a claim of many files is not passed by for ever.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, dir := claim.NewDesk(nil), t.TempDir()
+		d, dir := claim.NewDesk(claim.System{}), t.TempDir()
 		defer d.Close()
 		take := func(task string, files ...string) *claim.Held {
 			h, err := d.Take(t.Context(), claim.Claim{Board: task, Task: filepath.Join(dir, task), Dir: dir, Files: files}, silent)
@@ -167,7 +174,7 @@ func TestOrder(t *testing.T) {
 
 // TestTold: what stands in the way is told once, and the end of the run ends the wait.
 func TestTold(t *testing.T) {
-	d, dir := claim.NewDesk(nil), t.TempDir()
+	d, dir := claim.NewDesk(claim.System{}), t.TempDir()
 	defer d.Close()
 	c := claim.Claim{Board: "b1", Task: filepath.Join(dir, "t1"), Dir: dir, Files: []string{"src/**"}}
 	held, err := d.Take(t.Context(), c, silent)
@@ -206,7 +213,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Skip("claims of other processes are Linux's")
 	}
 	dir := t.TempDir()
-	one, two := claim.NewDesk(nil), claim.NewDesk(nil)
+	one, two := claim.NewDesk(claim.System{}), claim.NewDesk(claim.System{})
 	defer two.Close()
 	c := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "tasks/t1"), Dir: dir, Files: []string{"src/**"}}
 	if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o700); err != nil {
@@ -251,6 +258,165 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
+// TestOrderOfProcesses: a claim of another process that asked before is waited for, also while that one waits itself.
+func TestOrderOfProcesses(t *testing.T) {
+	if !hasLocks {
+		t.Skip("claims of other processes are Linux's")
+	}
+	dir := t.TempDir()
+	take := func(d *claim.Desk, task string, files ...string) (told chan claim.Conflict, held chan *claim.Held) {
+		told, held = make(chan claim.Conflict, 4), make(chan *claim.Held, 1)
+		go func() {
+			h, err := d.Take(t.Context(), claim.Claim{Board: task, Task: filepath.Join(dir, task), Dir: dir, Files: files}, func(x claim.Conflict) { told <- x })
+			if err != nil {
+				t.Error(err)
+			}
+			held <- h
+		}()
+		return told, held
+	}
+	var desks [3]*claim.Desk
+	for i := range desks {
+		desks[i] = claim.NewDesk(claim.System{})
+		defer desks[i].Close()
+	}
+	_, first := take(desks[0], "first", "a")
+	holds := <-first
+	told, wide := take(desks[1], "wide", "a", "b")
+	if x := <-told; x.Board != "first" {
+		t.Errorf("%+v is in the way, want the first", x)
+	}
+	told, small := take(desks[2], "small", "b")
+	if x := <-told; x.Board != "wide" {
+		t.Errorf("%+v is in the way, want the one that asked before", x)
+	}
+	if err := holds.Release(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case holds = <-wide:
+	case <-small:
+		t.Fatal("the last one passed the one before it")
+	}
+	if err := holds.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := (<-small).Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLeftBehind: a claim holds as long as an agent of its lives, though its run and its guardian are gone. Its own board takes it again.
+func TestLeftBehind(t *testing.T) {
+	if !hasLocks {
+		t.Skip("claims of other processes are Linux's")
+	}
+	dir := t.TempDir()
+	var lives atomic.Bool
+	lives.Store(true)
+	isAtWork := func(mark string) bool { return mark == "5a" && lives.Load() }
+	c := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "t1"), Dir: dir, Files: []string{"src/**"}, Mark: "5a"}
+	dead := claim.NewDesk(claim.System{IsAtWork: isAtWork})
+	if _, err := dead.Take(t.Context(), c, silent); err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.Close(); err != nil { // without a release: as its process and its guardian are killed
+		t.Fatal(err)
+	}
+	d := claim.NewDesk(claim.System{IsAtWork: isAtWork})
+	defer d.Close()
+	other := claim.Claim{Board: "b2", Task: c.Task, Dir: dir, Mark: "77"}
+	var taken *claim.TakenError
+	if _, err := d.Take(t.Context(), other, silent); !errors.As(err, &taken) || !taken.Left || taken.Board != c.Board || !strings.Contains(taken.Error(), "still works on") {
+		t.Fatalf("%v, want that an agent of b1 works on it", err)
+	}
+	again, err := d.Take(t.Context(), c, silent)
+	if err != nil {
+		t.Fatalf("its own board: %v", err)
+	}
+	if err := again.Release(); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan claim.Conflict, 1)
+	done := make(chan error, 1)
+	go func() {
+		h, err := d.Take(t.Context(), claim.Claim{Board: "b3", Task: filepath.Join(dir, "t3"), Dir: dir, Files: []string{"src/a.go"}}, func(x claim.Conflict) { told <- x })
+		done <- errors.Join(err, h.Release())
+	}()
+	if x := <-told; !x.Left || x.Board != c.Board {
+		t.Errorf("%+v is in the way, want what b1 left", x)
+	}
+	lives.Store(false)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	h, err := d.Take(t.Context(), other, silent)
+	if err != nil {
+		t.Errorf("the agent is gone: %v", err)
+	}
+	if err := h.Release(); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, ".kanban-run/claims/locks")); err != nil || strings.Contains(string(data), "{\"Board\"") {
+		t.Errorf("%v: %q is left", err, data[:min(len(data), 200)])
+	}
+}
+
+// TestWithin: a board that an agent runs works on the files of that agent's step; the same task it does not get.
+func TestWithin(t *testing.T) {
+	if !hasLocks {
+		t.Skip("claims of other processes are Linux's")
+	}
+	dir := t.TempDir()
+	outer := claim.NewDesk(claim.System{})
+	defer outer.Close()
+	if _, err := outer.Take(t.Context(), claim.Claim{Board: "outer", Task: filepath.Join(dir, "a"), Dir: dir, Files: []string{"src/"}, Mark: "5a"}, silent); err != nil {
+		t.Fatal(err)
+	}
+	inner := claim.NewDesk(claim.System{IsWithin: func(mark string) bool { return mark == "5a" }})
+	defer inner.Close()
+	h, err := inner.Take(t.Context(), claim.Claim{Board: "inner", Task: filepath.Join(dir, "b"), Dir: dir, Files: []string{"src/x"}, Mark: "77"}, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Release(); err != nil {
+		t.Error(err)
+	}
+	if _, err := inner.Take(t.Context(), claim.Claim{Board: "inner", Task: filepath.Join(dir, "a"), Dir: dir}, silent); !errors.As(err, new(*claim.TakenError)) {
+		t.Errorf("%v, want that the task is taken", err)
+	}
+}
+
+// TestTakenAway: where an agent removes the file of locks, the next claims of two processes know of each other again.
+func TestTakenAway(t *testing.T) {
+	if !hasLocks {
+		t.Skip("claims of other processes are Linux's")
+	}
+	dir := t.TempDir()
+	one, two := claim.NewDesk(claim.System{}), claim.NewDesk(claim.System{})
+	defer one.Close()
+	defer two.Close()
+	take := func(d *claim.Desk, task string) (*claim.Held, error) {
+		return d.Take(t.Context(), claim.Claim{Board: "b", Task: filepath.Join(dir, task), Dir: dir}, silent)
+	}
+	first, err := take(one, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ".kanban-run")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := take(one, "b"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := take(two, "b"); !errors.As(err, new(*claim.TakenError)) {
+		t.Errorf("%v, want that the task is taken", err)
+	}
+	if err := first.Release(); err != nil {
+		t.Errorf("a claim of before: %v", err)
+	}
+}
+
 // TestNoRoom: where no file of locks can be, the error says which.
 func TestNoRoom(t *testing.T) {
 	if !hasLocks {
@@ -260,18 +426,18 @@ func TestNoRoom(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".kanban-run"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := claim.NewDesk(nil)
+	d := claim.NewDesk(claim.System{})
 	if _, err := d.Take(t.Context(), claim.Claim{Task: filepath.Join(dir, "t")}, silent); err == nil || !strings.Contains(err.Error(), "claim the tasks of "+dir) {
 		t.Errorf("%v", err)
 	}
-	if _, err := claim.NewDesk(func(*os.File) (func() error, error) { return nil, errors.New("lost") }).Take(t.Context(), claim.Claim{Task: filepath.Join(t.TempDir(), "t")}, silent); err == nil {
+	if _, err := claim.NewDesk(claim.System{Hold: func(*os.File) (func() error, error) { return nil, errors.New("lost") }}).Take(t.Context(), claim.Claim{Task: filepath.Join(t.TempDir(), "t")}, silent); err == nil {
 		t.Error("the guardian holds nothing, and nothing says so")
 	}
 }
 
 // BenchmarkTake is a claim of one of 100 boards.
 func BenchmarkTake(b *testing.B) {
-	d, dir := claim.NewDesk(nil), b.TempDir()
+	d, dir := claim.NewDesk(claim.System{}), b.TempDir()
 	defer d.Close()
 	for i := range 99 {
 		if _, err := d.Take(b.Context(), claim.Claim{Task: filepath.Join(dir, fmt.Sprint(i)), Dir: dir}, silent); err != nil {

@@ -58,8 +58,11 @@ func Append(path string, section Section, entry string) error {
 		if was, err = plainfile.Read(path, maxSize); err != nil {
 			return err
 		}
-		if slices.Contains(strings.Split(strings.ReplaceAll(string(was), "\r\n", "\n"), "\n"), line) {
-			return nil
+		if indexLine(was, line) >= 0 {
+			if try == 0 {
+				return nil // an earlier run has written it, and a person may have moved it
+			}
+			return check(path, section, line)
 		}
 		if now, err = insert(was, section, line); err != nil {
 			return err
@@ -178,9 +181,17 @@ func isHeading(lines [][]byte, i int) bool {
 	return len(text) > 0 && text[0] != '-' && i+1 < len(lines) && underline.Match(bytes.TrimRight(lines[i+1], "\r\n"))
 }
 
-// endOfFence is the line that closes the fenced block that begins at a line; the line itself where none does.
+// endOfFence is the line that closes the fenced block or the comment that begins at a line; the line itself where none does.
 func endOfFence(lines [][]byte, i int) int {
 	line := string(bytes.TrimRight(lines[i], "\r\n"))
+	if strings.HasPrefix(line, "<!--") {
+		for k := i; k < len(lines); k++ {
+			if bytes.Contains(lines[k], []byte("-->")) {
+				return k
+			}
+		}
+		return i
+	}
 	if !fence.MatchString(line) {
 		return i
 	}
@@ -195,6 +206,18 @@ func endOfFence(lines [][]byte, i int) int {
 	return i
 }
 
+// indexLine is where a line begins that is exactly as wanted; -1: nowhere.
+func indexLine(text []byte, line string) int {
+	at := 0
+	for l := range bytes.SplitSeq(text, []byte("\n")) {
+		if string(bytes.TrimSuffix(l, []byte("\r"))) == line {
+			return at
+		}
+		at += len(l) + 1
+	}
+	return -1
+}
+
 // check looks whether the line stands in its section. Where a person has moved it out at the same time, exactly it is taken out.
 func check(path string, section Section, line string) error {
 	text, err := os.ReadFile(path)
@@ -202,7 +225,7 @@ func check(path string, section Section, line string) error {
 		return err
 	}
 	from, to, ok := find(text, string(section))
-	at := bytes.Index(text, []byte(line))
+	at := indexLine(text, line)
 	if at < 0 || ok && at >= from && at+len(line) <= to {
 		return nil // a person who takes it out has the last word
 	}

@@ -39,18 +39,20 @@ func read(t *testing.T, path string) string {
 // for byte.
 func TestAppend(t *testing.T) {
 	for name, tt := range map[string]struct{ before, after string }{
-		"the sections are made":   {people, people + "\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
-		"without a last line end": {strings.TrimSuffix(people, "\n"), people + "\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
-		"behind other entries":    {"## Operational Escalations\n- a\n\n- b  \n\n\n## Other\nx", "## Operational Escalations\n- a\n\n- b  \n- e\n\n\n## Other\nx"},
-		"at the end of the file":  {"x\n## Operational Escalations\n- a", "x\n## Operational Escalations\n- a\n- e\n"},
-		"only the heading":        {"## Operational Escalations", "## Operational Escalations\n\n- e\n"},
-		"line ends of Windows":    {"## Operational Escalations\r\n- a\r\n\r\n## X\r\n", "## Operational Escalations\r\n- a\r\n- e\r\n\r\n## X\r\n"},
-		"a heading in a fence":    {"```\n## Operational Escalations\n```\n## Operational Escalations\n~~~~\n## X\n~~~\n~~~~\n- a\n# Y\n", "```\n## Operational Escalations\n```\n## Operational Escalations\n~~~~\n## X\n~~~\n~~~~\n- a\n- e\n# Y\n"},
-		"no fence":                {people + "\n```foo```\n    ```\n", people + "\n```foo```\n    ```\n\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
-		"a fence without an end":  {people + "\n```\nx\n", people + "\n```\nx\n\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
-		"other headings":          {"## Operational Escalations\n- a\nMy own\n------\nmine\n", "## Operational Escalations\n- a\n- e\nMy own\n------\nmine\n"},
-		"an indented heading":     {"## Operational Escalations\n- a\n  ##\tMine\n", "## Operational Escalations\n- a\n- e\n  ##\tMine\n"},
-		"an entry that is there":  {"## Operational Escalations\n- e\n## X\n", "## Operational Escalations\n- e\n## X\n"},
+		"the sections are made":    {people, people + "\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
+		"without a last line end":  {strings.TrimSuffix(people, "\n"), people + "\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
+		"behind other entries":     {"## Operational Escalations\n- a\n\n- b  \n\n\n## Other\nx", "## Operational Escalations\n- a\n\n- b  \n- e\n\n\n## Other\nx"},
+		"at the end of the file":   {"x\n## Operational Escalations\n- a", "x\n## Operational Escalations\n- a\n- e\n"},
+		"only the heading":         {"## Operational Escalations", "## Operational Escalations\n\n- e\n"},
+		"line ends of Windows":     {"## Operational Escalations\r\n- a\r\n\r\n## X\r\n", "## Operational Escalations\r\n- a\r\n- e\r\n\r\n## X\r\n"},
+		"a heading in a fence":     {"```\n## Operational Escalations\n```\n## Operational Escalations\n~~~~\n## X\n~~~\n~~~~\n- a\n# Y\n", "```\n## Operational Escalations\n```\n## Operational Escalations\n~~~~\n## X\n~~~\n~~~~\n- a\n- e\n# Y\n"},
+		"a heading in a comment":   {"<!--\n## Operational Escalations\n-->\n## Operational Escalations\n- a\n", "<!--\n## Operational Escalations\n-->\n## Operational Escalations\n- a\n- e\n"},
+		"a comment without an end": {people + "\n<!-- x\n", people + "\n<!-- x\n\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
+		"no fence":                 {people + "\n```foo```\n    ```\n", people + "\n```foo```\n    ```\n\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
+		"a fence without an end":   {people + "\n```\nx\n", people + "\n```\nx\n\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
+		"other headings":           {"## Operational Escalations\n- a\nMy own\n------\nmine\n", "## Operational Escalations\n- a\n- e\nMy own\n------\nmine\n"},
+		"an indented heading":      {"## Operational Escalations\n- a\n  ##\tMine\n", "## Operational Escalations\n- a\n- e\n  ##\tMine\n"},
+		"an entry that is there":   {"## Operational Escalations\n- e\n## X\n", "## Operational Escalations\n- e\n## X\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, tt.before)

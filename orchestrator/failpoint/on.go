@@ -5,10 +5,12 @@ package failpoint
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // variable is the environment variable that arms a place.
@@ -30,15 +32,19 @@ func parse(text string) *trap {
 	name, rest, _ := strings.Cut(text, "@")
 	count, victim, _ := strings.Cut(rest, "=")
 	n, err := strconv.ParseInt(count, 10, 64)
-	if name == "" || err != nil || victim != "self" && victim != "parent" && victim != "both" {
-		panic(fmt.Sprintf("%s=%q is not NAME@N=self|parent|both", variable, text))
+	if name == "" || err != nil || !slices.Contains([]string{"self", "parent", "both", "none"}, victim) {
+		panic(fmt.Sprintf("%s=%q is not NAME@N=self|parent|both|none", variable, text))
 	}
 	return &trap{name: name, at: n, victim: victim}
 }
 
-// At marks a place where a test may kill the program.
+// At marks a place where a test may kill or delay the program.
 func At(name string) {
 	if name != armed.name || armed.seen.Add(1) != armed.at {
+		return
+	}
+	if armed.victim == "none" {
+		time.Sleep(time.Second)
 		return
 	}
 	if armed.victim != "self" {

@@ -15,7 +15,7 @@ func (e RunStarted) apply(s *State) error {
 		s.freshen()
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
-	s.Limits, s.Strict, s.Reassign, s.Teardown = e.Limits, e.Strict, e.Reassign, nil
+	s.Limits, s.Strict, s.Reassign, s.Teardown = e.Limits, e.Strict, e.Reassign, s.Teardown.forget()
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
 	if e.Uses != nil {
 		s.Tasks = e.Uses

@@ -243,7 +243,7 @@ type StepFinished struct {
 
 	Checkpoint string `json:"checkpoint,omitempty"` // behind which the Manager was called: it is no step of the board's own
 
-	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"` // nil: another task is next
+	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"` // nil: a task is next that was not worked on lately
 	Quarantined []TaskFile `json:"quarantined,omitempty"`         // the files of tasks in quarantine
 }
 

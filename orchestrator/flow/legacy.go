@@ -108,11 +108,14 @@ func (e InputLost) apply(s *State) error {
 }
 
 // inForm is s as a version of this program folded it that wrote states in that form. Form 3 kept
-// tasks under limits for tasks only: they are taken from the snapshot's own state.
+// tasks under limits for tasks only: they are taken from the snapshot's own state, and so is the teardown of a form before 11.
 func inForm(version int, s, own State) State {
 	if v := s.Supervisor.clone(); version == 9 && v.Waits() != "" {
 		block := *v.Block
 		block.Written, v.Block, s.Supervisor = false, &block, v
+	}
+	if version <= 10 {
+		s.Turns, s.Teardown = nil, own.Teardown // which forgot the members that had never answered
 	}
 	if version >= 7 { // what form 8 has added comes of a decision that no version before it has made
 		return s

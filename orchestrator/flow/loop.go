@@ -36,16 +36,18 @@ type Visits struct {
 // mostVisits is as many as the longest rule looks at, with up to three other roles in a round.
 const mostVisits = 4 * findingLimit
 
-// Leaving is how a step leaves a task that is to be worked on again.
+// Leaving is how a step leaves the work tree, where a task is next that was worked on lately.
 type Leaving struct {
+	Other   bool   `json:"other,omitempty"` // it is not the task of the step
 	Tree    string `json:"tree,omitempty"`
 	Finding string `json:"finding,omitempty"`          // of what the agent said and logged, see [FindingOf]
 	Said    string `json:"said,omitempty" text:"free"` // by the agent
 }
 
-// leave notes the end of a step; nil: another task is next.
+// leave notes the end of a step; nil: a task is next that was not worked on lately.
 func (s *State) leave(l *Leaving) {
-	if l == nil {
+	s.takeTurn(l)
+	if l == nil || l.Other {
 		s.Visits = nil
 		return
 	}
@@ -62,14 +64,29 @@ func (s *State) leave(l *Leaving) {
 	s.Visits = &next
 }
 
-// changing is what differs each time that the same is said: what a command took, dates, times of day, addresses and identifiers. A whole number of seconds
-// may be what was found.
-var changing = regexp.MustCompile(`\b\d+\.\d+\s?(s|sec|seconds|m|min)\b|\b\d+(\.\d+)?\s?(ns|µs|us|ms)\b|\b\d{4}-\d\d-\d\d([t ]\d\d:\d\d(:\d\d(\.\d+)?)?z?)?|` +
-	`\b\d\d:\d\d(:\d\d(\.\d+)?)?\b|\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]*[0-9][0-9a-f]{6,}[0-9a-f]*\b`)
+// What differs each time that the same is said: what a command took, moments, addresses and identifiers. What was measured, a place in a file and the date in
+// a name may be what was found.
+var (
+	duration = regexp.MustCompile(`(\b(?:in|took|after|elapsed:?|duration:?)\s|\(|\t)\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|seconds|m|min)\b`)
+	moment   = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d(\.\d+)?)?z?|\b\d\d:\d\d:\d\d(\.\d+)?\b`)
+	hexWord  = regexp.MustCompile(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{7,}\b|\b[0-9]{10,}\b`)
+)
+
+// isIdentifier says whether a word of hexadecimal digits is one: digits and letters, or a number that is too long to be a date.
+func isIdentifier(word string) bool {
+	return strings.ContainsAny(word, "0123456789") && (strings.ContainsAny(word, "abcdefx") || len(word) >= 10)
+}
 
 // FindingOf is the hash of what a review found, once what differs each time is taken out; "" for nothing.
 func FindingOf(said string) string {
-	said = strings.Join(strings.Fields(changing.ReplaceAllString(strings.ToLower(said), "#")), " ")
+	said = moment.ReplaceAllString(duration.ReplaceAllString(strings.ToLower(said), "$1#"), "#")
+	said = hexWord.ReplaceAllStringFunc(said, func(word string) string {
+		if isIdentifier(word) {
+			return "#"
+		}
+		return word
+	})
+	said = strings.Join(strings.Fields(said), " ")
 	if said == "" {
 		return ""
 	}
@@ -107,7 +124,7 @@ func (s *State) suspect(b Board) *Suspicion {
 			Clarify, "the Manager finds the task neither done nor impossible"}
 	}
 	if s.Visits == nil || s.Visits.Task != path.Clean(b.Task) {
-		return nil
+		return s.suspectTurns(b)
 	}
 	all, said := s.Visits.List, s.Visits.Said
 	work, reviews := roundsOf(all, s.Visits.Work)

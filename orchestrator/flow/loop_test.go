@@ -29,8 +29,12 @@ func loops(t *testing.T, visits []visit) (int, *flow.SuspectLoop) {
 		}
 		n := i + 1
 		finished := flow.StepFinished{Step: n, Manager: "ok", BoardSHA: sha}
-		if i+1 < len(visits) && visits[i+1].task == v.task {
+		switch {
+		case i+1 == len(visits):
+		case visits[i+1].task == v.task:
 			finished.Leaving = &flow.Leaving{Tree: v.tree, Finding: flow.FindingOf(v.finding), Said: v.finding}
+		case s.WasWorkedOn(visits[i+1].task):
+			finished.Leaving = &flow.Leaving{Other: true, Tree: v.tree}
 		}
 		apply(t, &s, flow.StepStarted{Step: n, Task: v.task, Role: v.role, BoardSHA: sha})
 		if v.role != flow.ManagerRole {
@@ -83,6 +87,21 @@ func TestLoops(t *testing.T) {
 		})...), 7, "3 rounds", flow.SwapOwner},
 		{"three roles by turns", []visit{{"t", worker, "x", ""}, {"t", reviewer, "x", ""}, {"t", "Manager", "x", ""}, {"t", worker, "x", ""}, {"t", reviewer, "x", ""}, {"t", "Manager", "x", ""},
 			{"t", worker, "x", ""}, {"t", reviewer, "x", ""}, {"t", "Manager", "x", ""}, {"t", worker, "x", ""}}, 9, "3 rounds", flow.SwapOwner},
+		{"two tasks by turns", rounds(9, func(i int) (visit, visit) {
+			return visit{"t", worker, "same", ""}, visit{"u", worker, "same", ""}
+		}), 13, "12 steps went to u and t by turns and no file changed", flow.SwapOwner},
+		{"three tasks by turns", append(rounds(9, func(i int) (visit, visit) {
+			return visit{string("tuv"[2*i%3]), worker, "same", ""}, visit{string("tuv"[(2*i+1)%3]), worker, "same", ""}
+		}), rounds(3, func(i int) (visit, visit) {
+			return visit{string("tuv"[2*i%3]), worker, "same", ""}, visit{string("tuv"[(2*i+1)%3]), worker, "same", ""}
+		})...), 20, "18 steps went to v, t and u by turns", flow.SwapOwner},
+		{"two tasks by turns, each with its review", rounds(18, func(i int) (visit, visit) {
+			task := string("tu"[i%2])
+			return visit{task, worker, "same", ""}, visit{task, reviewer, "same", ""}
+		}), 14, "12 steps went to u and t by turns", flow.SwapOwner},
+		{"four tasks by turns", rounds(18, func(i int) (visit, visit) {
+			return visit{string("tuvw"[2*i%4]), worker, "same", ""}, visit{string("tuvw"[(2*i+1)%4]), worker, "same", ""}
+		}), 27, "24 steps went to w, t, u and v by turns", flow.SwapOwner},
 		{"a loop behind honest work", append([]visit{{"a", worker, "1", "x"}, {"t", worker, "2", "x"}, {"t", reviewer, "2", "y"}}, rounds(9, func(i int) (visit, visit) {
 			return visit{"t", worker, "3", "done"}, visit{"t", reviewer, "3", fmt.Sprint(i)}
 		})...), 9, "3 rounds", flow.SwapOwner},
@@ -118,13 +137,19 @@ func TestHonestBoards(t *testing.T) {
 		boards[fmt.Sprint("a task that is opened again ", n)] = rounds(n+3, func(i int) (visit, visit) {
 			return visit{"t", worker, tree(i), "done"}, visit{fmt.Sprint("other ", i), worker, tree(i), "done"}
 		})
+		boards[fmt.Sprint("a Manager's own task between the others ", n)] = rounds(n+9, func(i int) (visit, visit) {
+			return visit{"plan", flow.ManagerRole, "same", ""}, visit{fmt.Sprint("t", i), worker, "same", "done"}
+		})
+		boards[fmt.Sprint("tasks by turns that are worked on ", n)] = rounds(n+9, func(i int) (visit, visit) {
+			return visit{"t", worker, tree(i / 5), ""}, visit{"u", worker, tree(i / 5), ""}
+		})
 		var steps []visit
 		for i := range n + 7 { // a long task, with a file at least every fifth time
 			steps = append(steps, visit{"t", worker, tree(i / 5), "more to do"})
 		}
 		boards[fmt.Sprint("a long task ", n)] = steps
 	}
-	if len(boards) != 50 {
+	if len(boards) != 70 {
 		t.Fatalf("%d boards", len(boards))
 	}
 	for name, visits := range boards {
@@ -149,6 +174,15 @@ func TestFindingOf(t *testing.T) {
 		{"12 tests fail", "9 tests fail", false},
 		{"a.go:12: unused", "a.go:14: unused", false},
 		{"deadbeat", "feedface", false},
+		{"ok  \tpkg\t0.35s", "ok \tpkg\t0.41s", true},
+		{"--- FAIL: TestParse (0.00s)", "--- FAIL: TestParse (0.02s)", true},
+		{"BenchmarkParse: 350ms, limit 100ms", "BenchmarkParse: 300ms, limit 100ms", false},
+		{"src/main.c:12:31: error", "src/main.c:34:18: error", false},
+		{"12:31  error  unused", "34:18  error  unused", false},
+		{"[10:11:12] bad", "[10:13:14] bad", true},
+		{"migration m/20240102.up has no down step", "migration m/20240103.up has no down step", false},
+		{"2024-01-02.sql is missing", "2024-01-03.sql is missing", false},
+		{"/tmp/tmp.1732361234/x", "/tmp/tmp.1732369999/x", true},
 	} {
 		if got := flow.FindingOf(tt.a) == flow.FindingOf(tt.b); got != tt.same {
 			t.Errorf("%q and %q: same = %t", tt.a, tt.b, got)

@@ -184,7 +184,7 @@ func (s State) Undone() string {
 	switch {
 	case s.Step != nil:
 		return ""
-	case s.Last.Status != "" && s.Last.Status != "ok":
+	case s.Last.Status != "" && s.Last.Status != "ok" && (len(s.NotOK) == 0 || slices.ContainsFunc(s.NotOK, func(t TaskStatus) bool { return t.Task == s.Last.Task })):
 		return s.Last.Task
 	case len(s.NotOK) > 0:
 		return s.NotOK[0].Task

@@ -112,6 +112,7 @@ func (e LoopSuspected) apply(s *State) error {
 	q := Quarantine{Task: e.Task, Role: e.Role, Text: "LOOP_SUSPECTED: " + e.Suspicion.String(), Tell: e.Told && step == nil,
 		Person: !e.Told, BoardSHA: e.BoardSHA, TaskSHA: e.TaskSHA}
 	s.Quarantine = append(slices.Clip(s.Quarantine), q)
+	s.Turns = nil
 	switch {
 	case step == nil:
 	case e.Told:
@@ -167,7 +168,7 @@ func (s *State) endLoop(task string) {
 	if len(s.Quarantine) == 0 {
 		s.Quarantine = nil // as a snapshot is read
 	}
-	s.Repeat, s.Visits = Repeat{}, nil
+	s.Repeat, s.Visits, s.Turns = Repeat{}, nil, nil
 	if step := s.Step; step != nil && step.Unsettled != "" && step.Task == task {
 		step.beginWork()
 		step.Unsettled = ""

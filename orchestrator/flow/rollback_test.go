@@ -209,8 +209,8 @@ func TestSnapshotForm(t *testing.T) {
 		flow.BoardWriteStarted{Step: 1}, flow.RunInterrupted{Outcome: flow.Later, Until: "2026-11-22T00:00:00Z"})
 	form := func(b *book) string {
 		s := b.Snapshot("b")
-		if s.Version != 10 {
-			t.Errorf("version %d, want 10", s.Version)
+		if s.Version != 11 {
+			t.Errorf("version %d, want 11", s.Version)
 		}
 		return s.Hash
 	}
@@ -289,6 +289,25 @@ func TestTenthForm(t *testing.T) {
 	}
 }
 
+// TestEleventhForm: the same for a task that is next once more. A snapshot that a version took in form 10 is a rollback point.
+func TestEleventhForm(t *testing.T) {
+	b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed,
+		flow.StepFinished{Step: 1, Manager: "ok", BoardSHA: "b", Leaving: &flow.Leaving{Other: true, Tree: "x"}})
+	if got, want := b.Snapshot("b").Hash, "79a63d9465ec64c0e7cd965fb0faf2c52ba2ebe0f9bcda12588e38e4d1fbe576"; got != want {
+		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
+	}
+	state := string(b.Snapshot("b").State)
+	at := strings.Index(state, `,"turns":`)
+	if at < 0 {
+		t.Fatal(state)
+	}
+	tenth := state[:at] + "}"
+	sum := sha256.Sum256([]byte(tenth))
+	if b.write(older(b, 10, tenth, hex.EncodeToString(sum[:]))); b.Breach != nil || len(b.Points) != 1 {
+		t.Errorf("breach %v, points %+v, want the snapshot as the rollback point", b.Breach, b.Points)
+	}
+}
+
 // TestThirdForm: a state in form 3 kept what tasks used under limits for tasks only.
 func TestThirdForm(t *testing.T) {
 	const state = `{"running":true,"outcome":"","text":"","limits":{"max_retries":3,"max_steps":0},"steps":0,"last_step":1,"step":{"number":1,"task":"t1","role":"Implementor","board_sha256":"a","mark":"","call":"manager","input":{},"input_sha256":"5a","started":1,"rejected":0,"running":1,"left":"","last_reason":"","disagreed":false,"task_status":"ok","before":{"board_sha256":"a","current":"t1"},"reply":null,"writing":null},"repeat":{"task":"t1","role":"Implementor","board_sha256":"a","count":1},"frozen":null,"last":{"status":"","message":"","board_sha256":"","acknowledged":false},"spent":false,"used":{"attempts":1,"told":0,"priced":0,"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_microusd":0,"millis":0},"total":{"attempts":1,"told":0,"priced":0,"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_microusd":0,"millis":0}}`
@@ -328,7 +347,7 @@ func TestOlderSnapshots(t *testing.T) {
 			t.Errorf("version %d: a rollback leads to %+v, conflict %q, want the two attempts still", version, r.State.Total, r.Conflict)
 		}
 	}
-	for _, version := range []int{0, 11} {
+	for _, version := range []int{0, 12} {
 		b := newBook(t).own("r1").write(start, one)
 		other := b.Snapshot("b")
 		other.Version = version
@@ -430,7 +449,7 @@ func TestStandstill(t *testing.T) {
 // TestUnreadableAcknowledgement: a rebuilt state that this version cannot read ends nothing.
 func TestUnreadableAcknowledgement(t *testing.T) {
 	for name, exit := range map[string]flow.LockExited{
-		"a newer form":   {Version: 11, State: json.RawMessage(`{"steps":7}`)},
+		"a newer form":   {Version: 12, State: json.RawMessage(`{"steps":7}`)},
 		"no form at all": {State: json.RawMessage(`{"steps":7}`)},
 		"no state":       {Version: 4, State: json.RawMessage(`[]`)},
 	} {

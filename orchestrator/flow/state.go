@@ -48,6 +48,9 @@ type State struct {
 
 	Reassign []Substitutes `json:"reassign,omitempty"`
 	Teardown *Teardown     `json:"teardown,omitempty"` // nil: none was begun since the last run
+
+	// The field that form 11 has added.
+	Turns []Turn `json:"turns,omitempty"` // the last steps, as long as they stay with tasks of before
 }
 
 // TaskStatus is the status of a task's last reply.

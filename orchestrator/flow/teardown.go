@@ -41,6 +41,23 @@ type Teardown struct {
 	Forced  bool          `json:"forced,omitempty"`  // the Lead has approved it without them
 }
 
+// Unanswered are the members without whose answer the team may not be deleted, unless the Lead approves it: seed 002, "Forced-finalize
+// preconditions".
+func (t *Teardown) Unanswered() []string {
+	if t == nil || t.Forced {
+		return nil
+	}
+	return t.Missing
+}
+
+// forget begins anew. Members that have never answered stay missing.
+func (t *Teardown) forget() *Teardown {
+	if missing := t.Unanswered(); len(missing) > 0 {
+		return &Teardown{Missing: missing}
+	}
+	return nil
+}
+
 // TeardownMoved is a transition.
 type TeardownMoved struct {
 	Board   string        `json:"board" text:"free"`
@@ -105,19 +122,19 @@ func (e TeardownMoved) apply(s *State) error {
 		return refuse(e, "round %d does not follow round %d", e.Round, now.Round)
 	case e.To == FailedSafe && now.State == Retrying && now.Round < AckRetryRounds:
 		return refuse(e, "the members were asked again %s only", Count(now.Round, "time"))
-	case e.To == ReadyToDelete && now.State == FailedSafe && !now.Forced:
+	case e.To == ReadyToDelete && now.State == FailedSafe && !now.Forced, e.To == ReadyToDelete && now.State == TeardownInit && len(now.Unanswered()) > 0:
 		return refuse(e, "the Lead has not approved it")
 	case s.Step != nil:
 		return refuse(e, "step %d is open", s.Step.Number)
 	}
 	if e.To == TeardownInit {
-		now = Teardown{}
+		now = Teardown{Missing: s.Teardown.Unanswered()}
 	}
 	now.State = e.To
 	if e.To == Retrying {
 		now.Round = e.Round
 	}
-	if e.To == ReadyToDelete && !now.Forced {
+	if e.To == ReadyToDelete && !now.Forced { // all that were asked have answered
 		now.Missing = nil
 	}
 	s.Teardown = &now
@@ -155,6 +172,8 @@ func (h *History) NotReady(terminal bool) string {
 		return fmt.Sprintf("step %d is open", h.State.Step.Number)
 	case !terminal:
 		return "the board has tasks to do"
+	case h.State.Outcome == NeedsPerson && !h.State.Last.Acknowledged:
+		return "the board waits for a decision: " + h.State.Text
 	default:
 		return ""
 	}

@@ -99,6 +99,11 @@ func (a Anomaly) Key() string {
 	return a.Check + " " + a.Tool
 }
 
+// WasRestartedFor says whether the last restart of the call was for what a check found, of any tool.
+func (s *Step) WasRestartedFor(check string) bool {
+	return s.LastHung == check || strings.HasPrefix(s.LastHung, check+" ")
+}
+
 // Hung is the decision about the running attempt, or the last one that was ended for it.
 type Hung struct {
 	Anomaly  string   `json:"anomaly"`

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,11 +29,14 @@ type Question struct {
 	Text string // why the board stopped; "" when there is nothing to decide
 	Diff string // what changed, or what the decision changes, as a unified diff; "" when nothing does
 
-	GoesOn bool   // the next run works on without an acknowledgement
-	Look   bool   // a checkpoint stops the board, and can look anew
-	Open   bool   // the Lead has to choose, and has not: nothing was written
-	Task   string // that Retry makes current again, as the board spells it; "" if none can be told
-	Undone string // the tasks that Accept leaves undone, in words; "" if the journal does not say
+	GoesOn   bool                   // the next run works on without an acknowledgement
+	Look     bool                   // a checkpoint stops the board, and can look anew
+	Open     bool                   // the Lead has to choose, and has not: nothing was written
+	Task     string                 // that Retry makes current again, as the board spells it; "" if none can be told
+	Undone   string                 // the tasks that Accept leaves undone, in words; "" if the journal does not say
+	Proposal *flow.ReassignProposed // how the last run proposes to give its task to another agent; nil: it does not
+
+	Team bool // it is about members of the team that have never answered: only ForcedFinalize decides that
 }
 
 // Answer is what the Lead decides. With Ask nothing is decided and nothing is written.
@@ -99,7 +103,7 @@ func arbitrate(boardPath string, dir rundir.Dir, b *board.Board, answer Answer, 
 	if err == nil && a.decided {
 		err = l.redraw()
 	}
-	q.Diff = r.String(q.Diff)
+	q.Diff, q.Proposal = r.String(q.Diff), a.proposal
 	return q, errors.Join(err, l.Close())
 }
 
@@ -120,13 +124,22 @@ type arbitration struct {
 	answer  Answer
 	status  map[string]string // of the last reply to each task
 	decided bool
+
+	proposal *flow.ReassignProposed // of the last run
 }
 
 // read replays the journal. A question does not open it, which would set an unfinished record aside.
 func (a *arbitration) read() (err error) {
 	note := func(e flow.Entry) {
-		if finished, ok := e.Event.(flow.StepFinished); ok && finished.Checkpoint == "" {
-			a.status[finished.Task] = finished.Status
+		switch e := e.Event.(type) {
+		case flow.StepFinished:
+			if e.Checkpoint == "" {
+				a.status[e.Task] = e.Status
+			}
+		case flow.RunStarted:
+			a.proposal = nil
+		case flow.ReassignProposed:
+			a.proposal = &e
 		}
 	}
 	if !a.answer.Ask {
@@ -151,6 +164,8 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("no task of %s is in quarantine", a.board), Fix: "kanban-run inbox " + a.path}
 	case a.answer.Choice == flow.ReleaseTasks && a.hasEnded():
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s is over: %s", a.board, text), Fix: "kanban-run ack " + a.path + " retry makes the task current again"}
+	case text == "" && a.answer.Choice == "" && len(a.history.State.Teardown.Unanswered()) > 0:
+		return Question{Text: neverAnswered(a.history.State.Teardown.Missing), Team: true}, nil
 	case text == "":
 		return Question{}, nil
 	case a.hasEnded():
@@ -266,10 +281,27 @@ func (a *arbitration) again() string {
 			task = s.Quarantine[0].Task
 		}
 	}
+	if a.status[task] == "ok" { // the Manager has ended the board for the sake of another
+		task = cmp.Or(a.firstNotOK(), a.passedOver(task), task)
+	}
 	if task == "" {
 		return a.firstNotDone()
 	}
 	return a.spelled(task)
+}
+
+// passedOver is the first task of the list before another one that no agent has worked on, and that is not marked as done; "": there is none.
+func (a *arbitration) passedOver(before string) string {
+	begun := map[int]bool{}
+	for task := range a.status {
+		begun[a.find(task)] = true
+	}
+	for i, p := range a.before.TaskPaths()[:max(0, a.find(before))] {
+		if !begun[i] && !a.before.Entry(i).Done() {
+			return p
+		}
+	}
+	return ""
 }
 
 // spelled is a task as the board spells it.

@@ -48,7 +48,7 @@ func Teardown(boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor,
 		g.State = flow.TeamDeleted
 	}
 	if err == nil && a.decided {
-		err = errors.Join(l.redraw(), a.reportTeardown(g))
+		err = errors.Join(l.redraw(), a.ReportTeardown(g))
 	}
 	if err = errors.Join(err, l.Close()); err != nil || g.State != flow.TeamDeleted {
 		return g, err
@@ -69,8 +69,8 @@ func (a *arbitration) teardown() (Gate, error) {
 		return Gate{State: flow.TeamDeleted}, nil
 	case reason != "" && (h.Standstill() != "" || h.State.Step != nil): // nothing may be journaled
 		return Gate{State: flow.FailedSafe, Reason: reason}, nil
-	case at != nil && at.State == flow.FailedSafe && len(at.Missing) > 0 && reason == "":
-		return Gate{State: flow.FailedSafe, Reason: fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without", strings.Join(at.Missing, ", "), a.path)}, nil
+	case len(at.Unanswered()) > 0 && reason == "":
+		return Gate{State: flow.FailedSafe, Reason: fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without", strings.Join(at.Missing, ", "), a.path)}, a.failSafe()
 	case at != nil && at.State == flow.ReadyToDelete && reason == "":
 		return Gate{State: flow.ReadyToDelete}, nil
 	case reason != "":
@@ -80,6 +80,16 @@ func (a *arbitration) teardown() (Gate, error) {
 	}
 }
 
+// failSafe journals that members have never answered, unless that is where the teardown stands.
+func (a *arbitration) failSafe() error {
+	at := a.history.State.Teardown
+	if at.State == flow.FailedSafe {
+		return nil
+	}
+	reason := strings.Join(at.Missing, ", ") + " has not answered the request to shut down"
+	return a.recordDecision(a.move(flow.TeardownInit, ""), flow.TeardownBlocked{Board: a.board, Reason: reason}, a.move(flow.FailedSafe, reason))
+}
+
 func (a *arbitration) move(to flow.TeardownState, reason string) flow.TeardownMoved {
 	return flow.TeardownMoved{Board: a.board, To: to, Reason: reason}
 }
@@ -87,31 +97,38 @@ func (a *arbitration) move(to flow.TeardownState, reason string) flow.TeardownMo
 // finalize journals the Lead's approval of an end without all members: seed 002, "Bounded forced-finalize path", step 6.
 func (a *arbitration) finalize() (Question, error) {
 	at := a.history.State.Teardown
-	if at == nil || at.State != flow.FailedSafe || len(at.Missing) == 0 {
+	if len(at.Unanswered()) == 0 {
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s waits for no forced finalize", a.board), Fix: "kanban-run teardown " + a.path + " shows where it stands"}
 	}
 	if reason := a.history.NotReady(a.before.Terminal()); reason != "" {
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s cannot be finalized: %s", a.board, reason), Fix: "kanban-run status " + a.path}
 	}
-	q := Question{Text: fmt.Sprintf("%s never answered the request to shut down", strings.Join(at.Missing, ", "))}
+	q := Question{Text: neverAnswered(at.Missing)}
 	if a.answer.Ask {
 		return q, nil
+	}
+	if err := a.failSafe(); err != nil {
+		return q, err
 	}
 	approved := flow.TeardownMoved{Board: a.board, To: flow.ReadyToDelete, Status: "FORCED_FINALIZE_APPROVED"}
 	if err := a.recordDecision(flow.ForcedFinalizeAcked{Board: a.board, Note: a.answer.Note}, approved); err != nil {
 		return q, err
 	}
-	return q, a.reportTeardown(Gate{State: flow.ReadyToDelete})
+	return q, a.ReportTeardown(Gate{State: flow.ReadyToDelete})
 }
 
-// reportTeardown keeps how the team ended.
-func (a *arbitration) reportTeardown(g Gate) error {
+func neverAnswered(members []string) string {
+	return strings.Join(members, ", ") + " never answered the request to shut down"
+}
+
+// ReportTeardown keeps how the team ended, in a file of the run: seed 002, "Teardown report".
+func (l *Ledger) ReportTeardown(g Gate) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Teardown of %s\n\n- state: %s\n- time: %s\n", redact.EscapeMarkdown(a.board), g.State, a.now().UTC().Format(time.RFC3339))
+	fmt.Fprintf(&b, "# Teardown of %s\n\n- state: %s\n- time: %s\n", redact.EscapeMarkdown(l.board), g.State, l.now().UTC().Format(time.RFC3339))
 	if g.Reason != "" {
-		fmt.Fprintf(&b, "- blocked: %s\n", redact.EscapeMarkdown(a.redactor.String(g.Reason)))
+		fmt.Fprintf(&b, "- blocked: %s\n", redact.EscapeMarkdown(l.redactor.String(g.Reason)))
 	}
-	if at := a.history.State.Teardown; at != nil {
+	if at := l.history.State.Teardown; at != nil {
 		for _, name := range at.Missing {
 			fmt.Fprintf(&b, "- unresolved ACK: %s\n", redact.EscapeMarkdown(name))
 		}
@@ -119,5 +136,5 @@ func (a *arbitration) reportTeardown(g Gate) error {
 			fmt.Fprintf(&b, "- ACK_STATUS=FORCED_FINALIZE_APPROVED\n")
 		}
 	}
-	return rundir.ReplaceFile(a.dir.Report(), []byte(b.String()))
+	return rundir.ReplaceFile(l.dir.Report(), []byte(b.String()))
 }

@@ -74,6 +74,9 @@ func IsMarked() bool {
 	return readMarkVariable(self) != "" || slices.ContainsFunc(readMarkLimits(self), isMark)
 }
 
+// IsWithin says whether this process was started by a command with the mark, or by a process below it.
+func IsWithin(mark Mark) bool { return mark != 0 && hasMark(os.Getpid(), mark) }
+
 // hasMark finds the mark in the limits or in the environment of a process.
 func hasMark(pid int, mark Mark) bool {
 	return slices.Contains(readMarkLimits(pid), uint64(mark)) || slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))
@@ -155,6 +158,12 @@ func EndMarked(mark Mark) error {
 		}
 		time.Sleep(sweepPause)
 	}
+}
+
+// Lives says whether a process has the mark: an agent of a run, or what one left behind.
+func Lives(mark Mark) bool {
+	all := processSet{}
+	return mark != 0 && addMarked(all, mark) == nil && len(all.alive()) > 0
 }
 
 // addMarked adds the processes that have the mark, with all their descendants.

@@ -53,5 +53,11 @@ func (c *child) sweep() error { return nil }
 // EndMarked does nothing: this system has no place for a mark.
 func EndMarked(Mark) error { return nil }
 
+// Lives is always false: this system has no place for a mark.
+func Lives(Mark) bool { return false }
+
+// IsWithin is always false, too.
+func IsWithin(Mark) bool { return false }
+
 // IsMarked is always false: only Linux has marks.
 func IsMarked() bool { return false }

@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,10 +23,12 @@ func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) { // boards beside this one, which may be at work
 		ignored = append(ignored, filepath.Join(filepath.Dir(w.Path), other.BoardFile()))
 	}
-	kanban := w.KanbanFile()
+	kanban, outputs := w.KanbanFile(), ownOutputs()
 	return worktree.Tree{Dir: w.Place.Dir(), Mark: mark,
 		Ignore: func(name string) bool {
-			return name == kanban || strings.Contains("/"+name, "/.kanban-run/runs/") || slices.Contains(ignored, filepath.Join(w.Place.Dir(), name))
+			path := filepath.Join(w.Place.Dir(), name)
+			return name == kanban || strings.Contains("/"+name, "/.kanban-run/runs/") || strings.Contains("/"+name, "/.kanban-run/claims/") ||
+				slices.Contains(ignored, path) || isOneOf(path, outputs)
 		},
 		Part: func(name string, text []byte) []byte {
 			if at := workLog.FindIndex(text); at != nil && strings.HasSuffix(name, ".md") { // of any board's task
@@ -33,6 +36,15 @@ func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 			}
 			return text
 		}}.Hash(stop)
+}
+
+// isOneOf says whether a path leads to one of the files.
+func isOneOf(path string, files []os.FileInfo) bool {
+	if len(files) == 0 {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(files, func(f os.FileInfo) bool { return os.SameFile(f, info) })
 }
 
 // workLog is the heading of a task's work log.

@@ -9,7 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,12 +32,12 @@ type Tree struct {
 const maxTime = 10 * time.Second
 
 const (
-	maxFiles  = 20_000   // that differ from HEAD
+	maxFiles  = 20_000   // that are read
 	maxFile   = 16 << 20 // bytes of a file that is read; a longer one is told by its size and time
 	maxOutput = 16 << 20 // bytes that git prints
 )
 
-// Hash identifies HEAD and the contents of the files that differ from it, in hex, of the whole repository. It is "" where that cannot be told:
+// Hash identifies the contents of the files of the whole repository, in hex, whether or not they are committed. It is "" where that cannot be told:
 // there is no git repository, all of it takes too long, or git does not look at a part of the files, such as another repository's.
 func (t Tree) Hash(stop context.Context) string {
 	git, err := proc.LookPath("git", t.Dir)
@@ -47,60 +47,61 @@ func (t Tree) Hash(stop context.Context) string {
 	stop, cancel := context.WithTimeout(stop, maxTime)
 	defer cancel()
 	q := query{Tree: t, git: git, stop: stop, top: t.Dir}
-	if !q.findTop() || !q.seesAll() {
+	if !q.findTop() {
 		return ""
 	}
-	head, changed := q.changed()
-	if q.failed || len(changed) > maxFiles {
+	files, sees := q.tracked()
+	changed := q.changed()
+	if !sees || q.failed || len(changed) > maxFiles {
 		return ""
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\n", head)
-	for _, f := range changed {
-		if strings.HasSuffix(f.name, "/") {
-			return "" // a repository within this one
-		}
-		if stop.Err() != nil {
+	for _, name := range changed {
+		files[name] = ""
+	}
+	h, read := sha256.New(), 0
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasSuffix(name, "/") || stop.Err() != nil { // a repository within this one
 			return ""
 		}
-		f.path = filepath.Join(q.top, filepath.FromSlash(f.name))
-		f.name = q.fromDir(f.name)
-		if t.Ignore == nil || !t.Ignore(f.name) {
-			t.addFile(h, f)
+		state, short := files[name], q.fromDir(name)
+		if t.Ignore != nil && t.Ignore(short) {
+			continue
+		}
+		if partial := t.Part != nil && strings.HasSuffix(name, ".md"); state == "" || partial && read < maxFiles {
+			read++
+			state = t.stateOf(filepath.Join(q.top, filepath.FromSlash(name)), short, q.digits)
+		}
+		if state != "" {
+			fmt.Fprintf(h, "%q %s\n", short, state)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// file is one that git says may differ from HEAD.
-type file struct {
-	name string // path from the top of the repository; from the folder, once it is looked at
-	path string
-	blob string // object name of its contents in HEAD, if its mode is the same; else ""
-}
-
-// addFile adds what a file is to a hash. One that was only touched is as it was.
-func (t Tree) addFile(h hash.Hash, f file) {
-	path := f.path
+// stateOf is what a file is, in the words of git's index: its mode, and the object name of the part of it that counts; "" where it is gone.
+func (t Tree) stateOf(path, name string, digits int) string {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
-		fmt.Fprintf(h, "%q gone\n", f.name)
+		return ""
 	case info.Mode()&os.ModeSymlink != 0:
 		target, _ := os.Readlink(path) // one that is gone by now points nowhere
-		fmt.Fprintf(h, "%q link %q\n", f.name, target)
+		return "120000 " + blobName([]byte(target), digits)
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		fmt.Fprintf(h, "%q %v %d %d\n", f.name, info.Mode(), info.Size(), info.ModTime().UnixNano())
-	default:
-		text, err := plainfile.Read(path, maxFile)
-		if err == nil && f.blob != "" && f.blob == blobName(text, len(f.blob)) {
-			return
-		}
-		if err == nil && t.Part != nil {
-			text = t.Part(f.name, text)
-		}
-		fmt.Fprintf(h, "%q %v %x\n", f.name, info.Mode(), sha256.Sum256(text))
+		return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano())
 	}
+	text, err := plainfile.Read(path, maxFile)
+	if err != nil {
+		return "it cannot be read"
+	}
+	if t.Part != nil {
+		text = t.Part(name, text)
+	}
+	mode := "100644 "
+	if info.Mode()&0o100 != 0 {
+		mode = "100755 "
+	}
+	return mode + blobName(text, digits)
 }
 
 // blobName is the object name that git gives contents, in so many hex digits.
@@ -123,6 +124,7 @@ type query struct {
 	top    string // of the repository
 	prefix string // of the folder in it, with a slash behind; ""
 	failed bool   // a question was not answered
+	digits int    // of an object name
 }
 
 // ask returns what git prints; known is false where it fails.
@@ -154,44 +156,29 @@ func (q *query) fromDir(name string) string {
 	return strings.Repeat("../", strings.Count(q.prefix, "/")) + name
 }
 
-// seesAll says whether git looks at all files that it tracks: at no other repository, and at none that it was told to leave alone.
-func (q *query) seesAll() bool {
-	for _, line := range q.list("ls-files", "-v", "--stage", "-z") { // "H 100644 NAME 0", and the path
-		tag, rest, _ := strings.Cut(line, " ")
-		if tag != strings.ToUpper(tag) || strings.HasPrefix(rest, "160000 ") {
-			return false
+// tracked are the files in git's index, with mode and object name. sees says whether git looks at all of them: at no other repository, and at none that it
+// was told to leave alone.
+func (q *query) tracked() (files map[string]string, sees bool) {
+	files, q.digits = map[string]string{}, 2*sha1.Size
+	for _, line := range q.list("ls-files", "-v", "--stage", "-z") { // "H 100644 NAME 0", a tab, and the path
+		about, name, _ := strings.Cut(line, "\t")
+		tag := strings.Fields(about)
+		if len(tag) != 4 {
+			q.failed = true
+			return nil, false
 		}
+		if tag[0] != strings.ToUpper(tag[0]) || tag[1] == "160000" {
+			return nil, false
+		}
+		q.digits = len(tag[2])
+		files[name] = tag[1] + " " + tag[2]
 	}
-	return !q.failed
+	return files, !q.failed
 }
 
-// changed is HEAD, "" before the first commit, and the files that may differ from it, by name.
-func (q *query) changed() (head string, files []file) {
-	head, known := q.ask("rev-parse", "--verify", "--quiet", "HEAD")
-	if !known {
-		for _, name := range q.list("ls-files", "--cached", "--others", "--exclude-standard", "-z") {
-			files = append(files, file{name: name})
-		}
-	} else {
-		// ":100644 100644 OLD NEW M", and the name
-		for pair := range slices.Chunk(q.list("diff-index", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules", "-z", "HEAD"), 2) {
-			about := strings.Fields(pair[0])
-			if len(pair) < 2 || len(about) < 5 {
-				q.failed = true
-				return "", nil
-			}
-			f := file{name: pair[1]}
-			if about[0] == ":"+about[1] {
-				f.blob = about[2]
-			}
-			files = append(files, f)
-		}
-		for _, name := range q.list("ls-files", "--others", "--exclude-standard", "-z") {
-			files = append(files, file{name: name})
-		}
-	}
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	return strings.TrimSpace(head), files
+// changed are the files that may not be as the index has them.
+func (q *query) changed() []string {
+	return append(q.list("diff-files", "--name-only", "--ignore-submodules", "-z"), q.list("ls-files", "--others", "--exclude-standard", "-z")...)
 }
 
 // list asks for texts, each with a NUL behind it.

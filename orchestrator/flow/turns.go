@@ -1,0 +1,61 @@
+package flow
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Turn is a step behind which a task is next that this run has worked on before.
+type Turn struct {
+	Task string `json:"task"`
+	Tree string `json:"tree"` // hash of the work tree as the step left it
+}
+
+// By how many tasks, each in any roles, work is suspected to go round in circles.
+const (
+	fewTurns  = 2
+	mostTurns = 4
+)
+
+// takeTurn notes the end of a step. The list is copied: a snapshot may share it.
+func (s *State) takeTurn(l *Leaving) {
+	if l == nil || l.Tree == "" {
+		s.Turns = nil
+		return
+	}
+	s.Turns = append(slices.Clip(s.Turns), Turn{Task: path.Clean(s.Step.Task), Tree: l.Tree})
+	s.Turns = s.Turns[max(0, len(s.Turns)-mostTurns*sameTreeLimit):]
+}
+
+// WasWorkedOn says whether this run has finished a step of a task.
+func (s *State) WasWorkedOn(task string) bool {
+	return slices.ContainsFunc(s.Tasks, func(t TaskUse) bool { return path.Clean(t.Task) == path.Clean(task) && t.Steps > 0 })
+}
+
+// suspectTurns looks at a few tasks that are given out by turns; nil: nothing speaks for a loop. Each of them may look like progress:
+// another task is next.
+func (s *State) suspectTurns(b Board) *Suspicion {
+	for few := fewTurns; few <= mostTurns; few++ {
+		n := few * sameTreeLimit
+		if len(s.Turns) < n {
+			return nil
+		}
+		last := s.Turns[len(s.Turns)-n:]
+		tasks := []string{path.Clean(b.Task)}
+		for _, t := range last {
+			if t.Tree != last[0].Tree {
+				return nil
+			}
+			if !slices.Contains(tasks, t.Task) {
+				tasks = append(tasks, t.Task)
+			}
+		}
+		if len(tasks) <= few {
+			return &Suspicion{fmt.Sprintf("%d steps went to %s and %s by turns and no file changed but the board and the work logs", n,
+				strings.Join(tasks[:len(tasks)-1], ", "), tasks[len(tasks)-1]), SwapOwner, "none of them leaves anything behind"}
+		}
+	}
+	return nil
+}
