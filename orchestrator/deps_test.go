@@ -228,6 +228,13 @@ var arrows = map[string]map[string]string{
 	"orchestrator/proc":    {"orchestrator/failpoint": "tests kill it between two acts"},
 	"orchestrator/console": {"orchestrator/redact": "what is printed is redacted and inert"},
 	"orchestrator/digest":  {"orchestrator/flow": "it folds events into steps"},
+	"orchestrator/view":    {}, // it is told what to show
+	"orchestrator/page": {
+		"orchestrator/digest": "it shows what boards came to",
+		"orchestrator/flow":   "with the state that they are in",
+		"orchestrator/report": "in the words of the other reports",
+		"orchestrator/redact": "foreign text is text on a page",
+	},
 	"orchestrator/report": {
 		"orchestrator/agent":   "it shows what agents do",
 		"orchestrator/health":  "and what they wait for",

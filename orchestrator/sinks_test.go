@@ -65,7 +65,11 @@ var sinks = map[string]string{
 
 	"rundir.Dir.packFile": "files of a run, into their archive",
 
+	"view.Server.servePage":   "the page, whose texts were made harmless for HTML",
+	"view.Server.serveEvents": "constants",
+
 	"claim.openBook":   "a constant",
+	"claim.book.blank": "a constant",
 	"claim.book.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",
 
 	"stub.Main":           "the stub is an agent, and prints for kanban-run",
@@ -83,11 +87,16 @@ var own = map[string]string{
 	"kanban-run.writeHelp":             "the help, from the tables of commands and exit codes",
 	"kanban-run.command.writeHelp":     "the help, from the table of flags",
 	"kanban-run.completionCommand":     "scripts made from the same tables",
+	"kanban-run.docsCommand":           "pages are part of the program",
 	"kanban-run.schemaCommand":         "schemas are part of the program",
 	"kanban-run.versionCommand":        "so is its version",
 	"kanban-run.terminal.endPasteMode": "one escape sequence",
+	"kanban-run.setup.watchStatus":     "escape sequences",
+	"kanban-run.terminal.drawStatus":   "what a console.Printer has made harmless, and escape sequences",
 	"kanban-run.superviseCommand":      "the example of a SUPERVISOR.md is part of the program",
 	"kanban-run.terminal.report":       "documents, whose texts are made harmless for XML and Markdown",
+	"kanban-run.terminal.view":         "its own address",
+	"kanban-run.terminal.reportPage":   "a page, whose texts are made harmless for HTML",
 	"report.Live.draw":                 "a picture, whose texts come from Sprintf",
 }
 

@@ -63,8 +63,8 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), onceCommand(), superviseCommand(), ackCommand(), teardownCommand(),
-		inboxCommand(), tellCommand(), configCommand(), rolesCommand(), schemaCommand(), versionCommand(), completionCommand()}
+	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(), reportCommand(), viewCommand(), onceCommand(), superviseCommand(), ackCommand(), teardownCommand(),
+		inboxCommand(), tellCommand(), configCommand(), rolesCommand(), schemaCommand(), docsCommand(), versionCommand(), completionCommand()}
 }
 
 // run is the whole program: it returns the exit code.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"kanban-run/docs"
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
@@ -109,15 +109,15 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestReadmeExitCodes: the README has the same table.
-func TestReadmeExitCodes(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+// TestDocumentedExitCodes: docs/running.md has the same table.
+func TestDocumentedExitCodes(t *testing.T) {
+	page, err := docs.Page("running")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range exitTable() {
-		if line := fmt.Sprintf("| %d | %s |\n", row.code, row.meaning); !strings.Contains(string(readme), line) {
-			t.Errorf("the README lacks %q", line)
+		if line := fmt.Sprintf("| %d | %s |\n", row.code, row.meaning); !strings.Contains(page, line) {
+			t.Errorf("docs/running.md lacks %q", line)
 		}
 	}
 }

@@ -364,7 +364,7 @@ func TestRealSessionIsKept(t *testing.T) {
 		s.await("busy")
 		r.kill(bothHalves)
 		r.wait()
-		if status := s.ask("status", "kanban.yaml"); !strings.Contains(status, "\nsession   ") {
+		if status := s.ask("status", "--verbose", "kanban.yaml"); !strings.Contains(status, "\n  session  ") {
 			t.Errorf("status knows no session:\n%s", status)
 		}
 		s.run(exitExhausted, "--timeout", "5s", "--max-retries", "0")

@@ -53,8 +53,8 @@ func TestRealExample(t *testing.T) {
 				t.Errorf("%s = %q, want %q", file, got, want)
 			}
 		}
-		status := s.ask("status", "kanban.yaml")
-		if !strings.Contains(status, "\nsession   "+s.used().Session) || !strings.Contains(status, map[bool]string{true: "\ncost      $0.03", false: "\ncost      unknown"}[name == "claude"]) {
+		status := s.ask("status", "--verbose", "kanban.yaml")
+		if !strings.Contains(status, "\n  session  "+s.used().Session) || !strings.Contains(status, map[bool]string{true: "\n  cost     $0.03", false: "\n  cost     unknown"}[name == "claude"]) {
 			t.Errorf("status is\n%s", status)
 		}
 	}, "acp") // whose program a role has to name

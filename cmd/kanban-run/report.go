@@ -20,11 +20,13 @@ import (
 
 func reportCommand() command {
 	return command{
-		name: "report", args: "BOARD...", summary: "what became of boards: Markdown, JUnit, JSON or a SUPERVISOR_REPORT, from their journals",
+		name: "report", args: "BOARD...", summary: "what became of boards: Markdown, HTML, JUnit, JSON or a SUPERVISOR_REPORT, from their journals",
 		long: `
 Markdown is for people and is the default: a table of the boards and, for each, a timeline and its steps. --junit is for CI
 systems: a suite for each board, a case for each step, and one failure for each board that is not complete. --json is for
-programs. --supervisor is a SUPERVISOR_REPORT about the last runs, as seed 002 has it: what went wrong, what was done, what waits for
+programs. --html is one file for a browser, which needs nothing else and asks nothing of the network:
+what a person does next, the boards as columns, each attempt on one clock, each task with what its agents were told and replied, costs, checkpoints,
+settings. --supervisor is a SUPERVISOR_REPORT about the last runs, as seed 002 has it: what went wrong, what was done, what waits for
 a decision. Everything is read from the journals, also while a run is at work. The exit code says nothing about the boards.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
@@ -32,6 +34,7 @@ a decision. Everything is read from the journals, also while a run is at work. T
 				"junit":    flags.Bool("junit", false, "JUnit XML"),
 				"markdown": flags.Bool("markdown", false, "Markdown (the default)"),
 				"json":     flags.Bool("json", false, "JSON"),
+				"html":     flags.Bool("html", false, "one HTML file, to be opened in a browser"),
 
 				"supervisor": flags.Bool("supervisor", false, "a SUPERVISOR_REPORT"),
 			}
@@ -46,8 +49,11 @@ a decision. Everything is read from the journals, also while a run is at work. T
 				if _, err := s.load(t); err != nil {
 					return 0, err
 				}
-				if form == "supervisor" {
+				switch form {
+				case "supervisor":
 					return exitComplete, t.reportToLead(args)
+				case "html":
+					return exitComplete, t.reportPage(args)
 				}
 				boards, err := digestsOf(args)
 				if err != nil {
@@ -63,7 +69,7 @@ a decision. Everything is read from the journals, also while a run is at work. T
 func oneOf(forms map[string]*bool) (chosen string, err error) {
 	for name, yes := range forms {
 		if *yes && chosen != "" {
-			return "", &usageError{text: "a report has one form", hint: "use one of --junit, --markdown, --json and --supervisor"}
+			return "", &usageError{text: "a report has one form", hint: "use one of --junit, --markdown, --json, --html and --supervisor"}
 		}
 		if *yes {
 			chosen = name
@@ -148,10 +154,15 @@ func (t *terminal) writeResults(path string, names []string) error {
 	if err := console.New(&text, t.secrets).JSON(boards, "  "); err != nil {
 		return fmt.Errorf("write the results: %w", err)
 	}
+	return t.writeDocument(path, text.Bytes())
+}
+
+// writeDocument writes a file that a flag names.
+func (t *terminal) writeDocument(path string, text []byte) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.startDir, path)
 	}
-	if err := durable.WriteFile(path, text.Bytes(), 0o644); err != nil {
+	if err := durable.WriteFile(path, text, 0o644); err != nil {
 		return fmt.Errorf("write the results: %w", err)
 	}
 	return nil

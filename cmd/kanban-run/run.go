@@ -34,6 +34,7 @@ too, else the role file, else .kanban-run.yaml, else claude.`,
 			s := addSettings(flags)
 			o := outputFlags(flags)
 			results := flags.String("results", "", "write what became of the boards to `FILE`, as report --json prints it")
+			html := flags.String("html", "", "write what became of the boards to `FILE`, as report --html prints it")
 			dry := flags.Bool("dry-run", false, "run the whole loop with stub agents on a private copy of the board; nothing is changed")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("run", args, false); err != nil {
@@ -44,8 +45,14 @@ too, else the role file, else .kanban-run.yaml, else claude.`,
 					return 0, err
 				}
 				code, err := u.run(t, args, o, *dry)
-				if *results != "" && err == nil && !*dry {
+				if err != nil || *dry {
+					return code, err
+				}
+				if *results != "" {
 					err = t.writeResults(*results, args)
+				}
+				if *html != "" {
+					err = errors.Join(err, t.writePage(*html, args))
 				}
 				return code, err
 			}

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inspect"
@@ -21,12 +23,20 @@ import (
 func statusCommand() command {
 	return command{
 		name: "status", args: "BOARD", summary: "where a board's run stands, from its journal",
+		long: `
+It says how the board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. --watch
+draws that anew every second until the run ends or Ctrl-C, also of a run that another person started.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON object")
+			verbose := flags.BoolP("verbose", "v", false, "show also the session, the owner, the journal and the rollback point")
+			watch := flags.BoolP("watch", "w", false, "draw it anew every second, until the run ends")
 			return func(t *terminal, args []string) (int, error) {
 				if err := boardArgs("status", args, true); err != nil {
 					return 0, err
+				}
+				if *watch && (*asJSON || !term.IsTerminal(int(t.screen.Fd()))) {
+					return 0, &usageError{text: "status --watch draws on a terminal", hint: "kanban-run log -f follows a run in a pipe"}
 				}
 				u, err := s.load(t)
 				if err != nil {
@@ -39,7 +49,13 @@ func statusCommand() command {
 				if *asJSON {
 					return exitComplete, t.stdout.JSON(status, "  ")
 				}
-				return exitComplete, status.WriteText(t.stdout)
+				if *watch && status.Running {
+					status, err = u.watchStatus(t, args[0], *verbose)
+					if err != nil {
+						return 0, err
+					}
+				}
+				return exitComplete, status.WriteText(t.stdout, *verbose)
 			}
 		},
 	}
@@ -61,7 +77,10 @@ func (u *setup) status(board string) (report.Status, error) {
 	next, refused := inspect.Foresee(board, u.workdir, u.dir, h)
 	status := report.NewStatus(board, h, running, next, refused)
 	status.Records = sum.Records
-	status.Tasks = listTasks(board, &tasks, h)
+	status.Tasks = []report.Task{} // of a board that cannot be read
+	if b, _, err := inspect.ReadBoard(board, true, func(string) {}); err == nil {
+		status.Tasks = listTasks(b, &tasks, h)
+	}
 	dir, err := inspect.Locate(board)
 	status.Journal = dir.Journal()
 	status.Agent = readLive(dir, h.State.Step, running)
@@ -81,12 +100,8 @@ func readLive(dir rundir.Dir, step *flow.Step, running bool) *health.Live {
 	return &live.Live
 }
 
-// listTasks is where the tasks of a board stand; of one that cannot be read, none.
-func listTasks(name string, tasks *report.Tasks, h flow.History) []report.Task {
-	b, _, err := inspect.ReadBoard(name, true, func(string) {})
-	if err != nil {
-		return []report.Task{}
-	}
+// listTasks is where the tasks of a board stand.
+func listTasks(b *board.Board, tasks *report.Tasks, h flow.History) []report.Task {
 	current := ""
 	switch {
 	case h.State.Step != nil:

@@ -125,7 +125,9 @@ type Attempt struct {
 	Role     string         `json:"role"`
 	Attempt  int            `json:"attempt"`
 	Round    int            `json:"round,omitempty"` // of work and review
+	Adapter  string         `json:"adapter"`
 	Command  string         `json:"command"`
+	GoesOn   bool           `json:"goes_on,omitempty"` // with work that was cut short
 	Began    time.Time      `json:"began"`
 	Millis   int64          `json:"millis"`
 	Result   Result         `json:"result"`
@@ -139,7 +141,10 @@ type Attempt struct {
 	Output   string         `json:"output,omitempty"`  // folder with its full streams
 	Session  string         `json:"session,omitempty"` // by which its tool continues the conversation
 	Spent    *flow.Spending `json:"spent,omitempty"`   // nil: its tool does not say
+	Watched  []Sign         `json:"watched,omitempty"` // what the watch saw and did; at most [mostSigns]
 	Reviews  []Review       `json:"reviews,omitempty"` // in journals from before reviews were attempts
+
+	Told string `json:"-"` // its input, of which a long one is cut
 }
 
 // Review is what a supervisor said of the work, where the review is a part of the attempt.

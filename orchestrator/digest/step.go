@@ -12,7 +12,8 @@ func (s *Step) add(e flow.Entry) {
 	switch ev := e.Event.(type) {
 	case flow.AttemptStarted:
 		s.attemptBegan = s.took
-		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round, Command: ev.Command, Began: e.Time, Result: Pending})
+		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round, Adapter: ev.Adapter, Command: ev.Command,
+			GoesOn: ev.GoesOn, Began: e.Time, Result: Pending, Told: toldOf(ev)})
 	case flow.SessionNamed:
 		s.update(func(a *Attempt) { a.Session = ev.Session })
 	case flow.ReplyAccepted:
@@ -52,6 +53,7 @@ func (s *Step) add(e flow.Entry) {
 		}
 		s.Notes = append(s.Notes, note)
 	}
+	s.watch(e)
 	if s.State == Open || s.Ended.Before(e.Time) {
 		s.Ended = e.Time
 	}

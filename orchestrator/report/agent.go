@@ -78,8 +78,8 @@ func describeTrace(t *health.Trace, now time.Time) string {
 	return strings.Trim(doing+" · "+said, " ·")
 }
 
-// describeLive is what an agent does: "working 4m · Bash 2m10s · last sign 3s".
-func describeLive(l health.Live, now time.Time) string {
+// DescribeLive says what an agent at work does.
+func DescribeLive(l health.Live, now time.Time) string {
 	since := func(at time.Time) string { return elapsed(now.Sub(at)) }
 	text := "working " + since(l.Started)
 	for _, c := range l.Open {

@@ -49,7 +49,7 @@ func describeCheckpoint(e flow.CheckpointHeld) []line {
 	}
 	m := map[string]mark{"pass": good, "warn": warn, "block": bad}[d.Verdict]
 	lines := []line{{m, fmt.Sprintf("%s complete.", d.ID)},
-		{calm, fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, took(e.Millis), spentSuffix(e.Spent))},
+		{calm, fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, Took(e.Millis), spentSuffix(e.Spent))},
 		{calm, "Findings: " + brief(oneLine(found))},
 		{calm, fmt.Sprintf("Risks: %d logged", len(e.Risks))},
 		{calm, "Quality trend: " + brief(oneLine(e.Trend))},

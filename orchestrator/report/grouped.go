@@ -89,7 +89,7 @@ func durationSuffix(millis int64) string {
 	if millis == 0 {
 		return ""
 	}
-	return " in " + took(millis)
+	return " in " + Took(millis)
 }
 
 func messageSuffix(message string) string {

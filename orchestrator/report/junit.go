@@ -196,7 +196,7 @@ func attemptLine(a *digest.Attempt) string {
 	if a.Exit != "" && a.Exit != a.Reason {
 		line += " (" + a.Exit + ")"
 	}
-	line += ", " + took(a.Millis)
+	line += ", " + Took(a.Millis)
 	if a.Spent != nil && !a.Spent.Free {
 		line += ", " + a.Spent.String()
 	}

@@ -50,7 +50,7 @@ func describe(e flow.Event) []line {
 		return describeReview(e)
 	case flow.VerdictMissed:
 		return []line{{warn, fmt.Sprintf("step %d: the reviewer of %s gave no verdict (%s; round %d, attempt %d of %d, %s)", e.Step, e.Role, brief(e.Reason),
-			e.Round, e.Try, e.Of, took(e.Millis))}}
+			e.Round, e.Try, e.Of, Took(e.Millis))}}
 	case flow.ReviewFailed:
 		return []line{{bad, fmt.Sprintf("step %d: %s", e.Step, brief(e.Reason))}}
 	case flow.StateDiverged:
@@ -189,7 +189,7 @@ func describeAcceptance(e flow.ReplyAccepted) []line {
 	if e.Status != "ok" {
 		m = warn
 	}
-	text := fmt.Sprintf("step %d: %s %s in %s%s", e.Step, e.Role, e.Status, took(e.Millis), spentSuffix(e.Spent))
+	text := fmt.Sprintf("step %d: %s %s in %s%s", e.Step, e.Role, e.Status, Took(e.Millis), spentSuffix(e.Spent))
 	if e.Message != "" {
 		text += ": " + brief(e.Message)
 	}
@@ -206,9 +206,9 @@ func describeReview(e flow.ReviewHeld) []line {
 		by.Call = flow.CommandCall
 	}
 	if e.Completed {
-		return []line{{good, fmt.Sprintf("step %d: %s accepts the work (round %d, %s)%s", e.Step, Player(by), e.Round, took(e.Millis), spent)}}
+		return []line{{good, fmt.Sprintf("step %d: %s accepts the work (round %d, %s)%s", e.Step, Player(by), e.Round, Took(e.Millis), spent)}}
 	}
-	return []line{{warn, fmt.Sprintf("step %d: %s is not content (round %d, %s)%s: %s", e.Step, Player(by), e.Round, took(e.Millis), spent, excerpt(e))}}
+	return []line{{warn, fmt.Sprintf("step %d: %s is not content (round %d, %s)%s: %s", e.Step, Player(by), e.Round, Took(e.Millis), spent, excerpt(e))}}
 }
 
 // excerpt is what an agent is told of its work, for a terminal: of a command how it ended, and the last line
@@ -367,8 +367,8 @@ func attemptSuffix(attempt int) string {
 	return fmt.Sprintf(" (attempt %d)", attempt)
 }
 
-// took renders milliseconds as a person would say them: 26ms, 2.5s, 12s, 3m05s, 2h00m.
-func took(millis int64) string {
+// Took renders milliseconds as a person would say them: 26ms, 2.5s, 12s, 3m05s, 2h00m.
+func Took(millis int64) string {
 	d := time.Duration(millis) * time.Millisecond
 	switch {
 	case d < time.Second:

@@ -100,8 +100,8 @@ func (m *markdown) overview(boards []digest.Digest) {
 		if d.Rejected > 0 {
 			tries += fmt.Sprintf(" (%d rejected)", d.Rejected)
 		}
-		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d), d.Board, outcomeWords(d.Outcome), d.Finished, tries,
-			took(d.Millis), priced(d.Used))
+		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d), d.Board, OutcomeWords(d.Outcome), d.Finished, tries,
+			Took(d.Millis), priced(d.Used))
 	}
 	for i := range boards {
 		if d := &boards[i]; !isPlainlyComplete(d) {
@@ -144,7 +144,8 @@ func outcomeSign(d *digest.Digest) string {
 	}
 }
 
-func outcomeWords(o flow.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
+// OutcomeWords is an outcome as people say it.
+func OutcomeWords(o flow.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
 
 // board is a board's timeline and its steps.
 func (m *markdown) board(d *digest.Digest) {
@@ -161,7 +162,7 @@ func (m *markdown) board(d *digest.Digest) {
 	m.line("| step | task | role | attempts | time | cost | result | last message |\n|--:|---|---|--:|--:|--:|---|---|")
 	for i := first; i < len(d.Steps); i++ {
 		s := &d.Steps[i]
-		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), took(s.Millis), priced(s.Used), stepResult(s), brief(lastWord(s)))
+		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), Took(s.Millis), priced(s.Used), StepResult(s), brief(LastWord(s)))
 	}
 	m.checkpoints(d)
 	m.tools(d)
@@ -201,8 +202,8 @@ func (m *markdown) checkpoints(d *digest.Digest) {
 	}
 }
 
-// stepResult is what became of a step, in a few words.
-func stepResult(s *digest.Step) string {
+// StepResult is what became of a step, in a few words.
+func StepResult(s *digest.Step) string {
 	words := []string{string(s.State)}
 	if s.State == digest.Done {
 		words = words[:0]
@@ -222,9 +223,9 @@ func stepResult(s *digest.Step) string {
 	return strings.Join(words, ", ")
 }
 
-// lastWord is the last message about the work in a step: the task agent's, unless the Manager asks
+// LastWord is the last message about the work in a step: the task agent's, unless the Manager asks
 // for help or a reply was rejected.
-func lastWord(s *digest.Step) string {
+func LastWord(s *digest.Step) string {
 	text := s.Message
 	if s.Manager == "" || s.Manager == "ok" {
 		for _, a := range s.Attempts {

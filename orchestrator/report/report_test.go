@@ -183,7 +183,7 @@ func TestTimes(t *testing.T) {
 		185 * time.Second:       {"3m05s", "3m05s"},
 		2 * time.Hour:           {"2h00m", "2h00m"},
 	} {
-		if got := [2]string{took(d.Milliseconds()), elapsed(d)}; got != want {
+		if got := [2]string{Took(d.Milliseconds()), elapsed(d)}; got != want {
 			t.Errorf("took, elapsed of %v = %q, want %q", d, got, want)
 		}
 	}

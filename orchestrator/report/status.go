@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/console"
@@ -29,6 +30,7 @@ type Status struct {
 	Consent    string         `json:"consent,omitempty"` // to what a person's consent is asked, about the agent at work
 	Supervisor *Supervisor    `json:"supervisor,omitempty"`
 	Quarantine []Quarantine   `json:"quarantine,omitempty"` // tasks that no agent works on
+	Unanswered []string       `json:"unanswered,omitempty"` // members of the team that never answered the request to shut down
 	Next       string         `json:"next"`                 // what a run started now would do first
 	Journal    string         `json:"journal"`
 	Records    uint64         `json:"records"`
@@ -64,6 +66,7 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 	st := Status{Board: board, Running: running, Outcome: s.Outcome, Text: s.Text, Steps: s.Finished,
 		LastStep: s.LastStep, Until: s.Until, Limits: s.Limits, Used: flow.Tally{Used: used}, Total: flow.Tally{Used: total}, Session: s.Session, Next: describeNext(running, foreseen, refused), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked}
 	st.Supervisor = newSupervisor(s.Supervisor)
+	st.Unanswered = s.Teardown.Unanswered()
 	for _, q := range s.Quarantine {
 		st.Quarantine = append(st.Quarantine, Quarantine{q.Task, q.Text})
 	}
@@ -150,54 +153,111 @@ func (s Status) cost() string {
 	return text
 }
 
-// WriteText writes the status for a person.
-func (s Status) WriteText(out *console.Printer) error {
-	var errs []error
-	row := func(name, format string, args ...any) {
-		errs = append(errs, out.Printf("%-9s %s\n", name, fmt.Sprintf(format, args...)))
-	}
-	row("board", "%s", s.Board)
+// standing is how the board stands, in one line: a sign, which a colour could only repeat, and words.
+func (s Status) standing() (sign, words string) {
 	switch {
+	case s.Running && s.Open != nil:
+		return "▸", fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.progress())
 	case s.Running:
-		row("state", "running")
+		return "▸", fmt.Sprintf("%s is at work: %s", s.Board, s.progress())
+	case s.Outcome == flow.Complete && s.Text == flow.CompleteText && NeverWorkedOn(s.Tasks) != "":
+		return "!", fmt.Sprintf("%s is complete, and %s: %s", s.Board, NeverWorkedOn(s.Tasks), s.progress())
+	case s.Outcome == flow.Complete && s.Text == flow.CompleteText:
+		return "✓", fmt.Sprintf("%s is complete: %s", s.Board, s.progress())
+	case s.Outcome == flow.Complete:
+		return "!", s.Board + ": " + s.Text
 	case s.Outcome == flow.Frozen && !s.Frozen:
-		row("state", "acknowledged, was frozen: %s", s.Text)
+		return "!", fmt.Sprintf("%s was frozen, and is acknowledged: %s", s.Board, s.Text)
+	case s.Outcome == flow.Frozen:
+		return "✗", fmt.Sprintf("%s is frozen: %s", s.Board, s.Text)
+	case s.Outcome == flow.NeedsPerson, s.Outcome == flow.Exhausted:
+		return "✗", fmt.Sprintf("%s needs you: %s", s.Board, s.Text)
+	case s.Outcome == flow.Later:
+		return "!", fmt.Sprintf("%s waits for its provider: %s", s.Board, s.Text)
 	case s.Outcome == "":
-		row("state", "stopped without an ending: the run was killed")
+		return "!", s.Board + " stopped without an ending: the run was killed"
 	default:
-		row("state", "%s: %s", s.Outcome, s.Text)
+		return "!", fmt.Sprintf("%s stopped (%s): %s", s.Board, OutcomeWords(s.Outcome), s.Text)
 	}
+}
+
+// progress is how many tasks are done, and how many never will be by themselves.
+func (s Status) progress() string {
+	if len(s.Tasks) == 0 {
+		return flow.Count(s.Steps, "step") + " done"
+	}
+	counts := map[string]int{}
+	for _, t := range s.Tasks {
+		counts[t.State]++
+	}
+	text := fmt.Sprintf("%d of %s done", counts[TaskDone], flow.Count(len(s.Tasks), "task"))
+	if n := counts[TaskNotOK]; n > 0 {
+		text += fmt.Sprintf(", %d not ok", n)
+	}
+	if n := counts[TaskQuarantined]; n > 0 {
+		text += fmt.Sprintf(", %d quarantined", n)
+	}
+	return text
+}
+
+// forYou are the decisions that wait for a person.
+func (s Status) forYou() (all []string) {
+	board := Quote(s.Board)
 	if s.Consent != "" {
-		row("waits", "for your consent: %s (kanban-run inbox %s)", s.Consent, Quote(s.Board))
+		all = append(all, fmt.Sprintf("consent is asked: %s (kanban-run inbox %s)", s.Consent, board))
 	}
 	if s.Locked != "" {
-		row("lock", "RECONCILE_LOCK is on: only kanban-run ack ends it")
+		all = append(all, "RECONCILE_LOCK is on: only kanban-run ack ends it")
 	}
-	row("steps", "%d", s.Steps)
+	for _, q := range s.Quarantine {
+		all = append(all, fmt.Sprintf("%s is in quarantine: %s", q.Task, q.Text))
+	}
+	if len(s.Unanswered) > 0 {
+		all = append(all, fmt.Sprintf("%s never answered the request to shut down (kanban-run ack %s forced-finalize)", strings.Join(s.Unanswered, ", "), board))
+	}
+	return all
+}
+
+// WriteText writes the status for a person: how the board stands, what works, what is next, what it cost, what waits for a decision, and the tasks. With
+// verbose also what kanban-run notes for itself.
+func (s Status) WriteText(out *console.Printer, verbose bool) error {
+	sign, words := s.standing()
+	errs := []error{out.Printf("%s %s\n\n", sign, words)}
+	row := func(name, format string, args ...any) {
+		errs = append(errs, out.Printf("  %-8s %s\n", name, fmt.Sprintf(format, args...)))
+	}
+	if o := s.Open; o != nil {
+		row(map[bool]string{true: "now", false: "open"}[s.Running], "step %d: %s, %s call for %s, %s started, %d rejected", o.Step, o.Role, o.Call, o.Task, flow.Count(o.Attempts, "attempt"), o.Rejected)
+	}
+	if s.Agent != nil && s.Open != nil {
+		row("", "%s", DescribeLive(*s.Agent, time.Now()))
+	}
+	for _, text := range s.forYou() {
+		row("for you", "%s", text)
+	}
+	if !s.Running {
+		row("next", "%s", s.Next)
+	}
 	row("cost", "%s", s.cost())
 	if limits := s.Limits.String(); limits != "" {
 		row("limits", "%s", limits)
 	}
-	if s.Session != "" {
-		row("session", "%s", s.Session)
-	}
-	if o := s.Open; o != nil {
-		row("open", "step %d: %s, %s call for %s, %s started, %d rejected", o.Step, o.Role, o.Call, o.Task, flow.Count(o.Attempts, "attempt"), o.Rejected)
-	}
-	if s.Agent != nil && s.Open != nil {
-		row("agent", "%s", describeLive(*s.Agent, time.Now()))
-	}
+	row("steps", "%d", s.Steps)
 	if s.Supervisor != nil {
-		row("verdicts", "%s", *s.Supervisor)
+		row("checked", "%s", *s.Supervisor)
 	}
-	for _, q := range s.Quarantine {
-		row("loop", "%s is in quarantine: %s", q.Task, q.Text)
+	if verbose {
+		if s.Session != "" {
+			row("session", "%s", s.Session)
+		}
+		row("owner", "%s, epoch %d", s.Owner, s.Epoch)
+		row("journal", "%s (%d records)", s.Journal, s.Records)
+		if p := s.Rollback; p != nil {
+			row("rollback", "to record %d of epoch %d, snapshot %.12s", p.ReplayIndex, p.Epoch, p.Hash)
+		}
 	}
-	row("next", "%s", s.Next)
-	row("owner", "%s, epoch %d", s.Owner, s.Epoch)
-	row("journal", "%s (%d records)", s.Journal, s.Records)
-	if p := s.Rollback; p != nil {
-		row("rollback", "to record %d of epoch %d, snapshot %.12s", p.ReplayIndex, p.Epoch, p.Hash)
+	if len(s.Tasks) > 0 {
+		errs = append(errs, out.Printf("\n"))
 	}
 	return errors.Join(errors.Join(errs...), writeTasks(out, s.Tasks))
 }

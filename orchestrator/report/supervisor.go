@@ -91,19 +91,21 @@ func (b *supervised) work(r flow.AttemptRef) {
 // Wait notes a decision of the board that waits for its Lead.
 func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
 
-// Request is the decision that waits for the Lead of a board; "": none does.
+// Request is the decision that waits for the Lead of a board; "": none does. A run that ends says so in its journal, and then lets go of
+// its board.
 func Request(h flow.History, board string, owned bool) string {
 	s, ack := h.State, "kanban-run ack "+Quote(board)
+	atWork := owned && s.Running
 	switch {
 	case h.Standstill() != "":
 		return ack + ": " + h.Standstill()
-	case s.Step != nil && s.Step.Consent != nil && owned:
+	case s.Step != nil && s.Step.Consent != nil && atWork:
 		return ack + " restart or continue: " + s.Step.Consent.Text
-	case len(s.Quarantine) > 0 && owned:
+	case len(s.Quarantine) > 0 && atWork:
 		return ack + " release: " + s.Quarantine[0].Text
-	case s.Teardown != nil && s.Teardown.State == flow.FailedSafe && len(s.Teardown.Missing) > 0 && !owned:
+	case len(s.Teardown.Unanswered()) > 0 && !s.Running:
 		return ack + " forced-finalize: " + strings.Join(s.Teardown.Missing, ", ") + " never answered the request to shut down"
-	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged: // a run that begins takes its outcome back
+	case s.Outcome == flow.Complete && len(s.NotOK) > 0 && !s.Last.Acknowledged, s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged: // a run that begins takes its outcome back
 		return "kanban-run inbox " + Quote(board) + ": " + s.Text
 	default:
 		return ""

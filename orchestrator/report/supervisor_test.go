@@ -120,7 +120,10 @@ func TestClassify(t *testing.T) {
 
 // TestRequest: what a person has to decide, with the command that does it.
 func TestRequest(t *testing.T) {
-	quarantined := flow.State{Outcome: flow.NeedsPerson, Text: "rests", Quarantine: []flow.Quarantine{{Task: "t", Text: "loop"}}}
+	quarantined := flow.State{Running: true, Quarantine: []flow.Quarantine{{Task: "t", Text: "loop"}}}
+	ended := quarantined
+	ended.Running, ended.Outcome, ended.Text = false, flow.NeedsPerson, "rests"
+	blocked := flow.State{Outcome: flow.Complete, Teardown: &flow.Teardown{State: flow.FailedSafe, Missing: []string{"role:Supervisor"}}}
 	for name, tt := range map[string]struct {
 		state flow.State
 		owned bool
@@ -130,8 +133,13 @@ func TestRequest(t *testing.T) {
 		"a person":          {flow.State{Outcome: flow.NeedsPerson, Text: "why"}, false, "kanban-run inbox b.yaml: why"},
 		"a person who knew": {flow.State{Outcome: flow.NeedsPerson, Last: flow.Ending{Acknowledged: true}}, false, ""},
 		"at work":           {quarantined, true, "kanban-run ack b.yaml release: loop"},
-		"after it":          {quarantined, false, "kanban-run inbox b.yaml: rests"},
-		"consent":           {flow.State{Step: &flow.Step{Consent: &flow.Consent{Text: "hangs"}}}, true, "kanban-run ack b.yaml restart or continue: hangs"},
+		"tasks not ok":      {flow.State{Outcome: flow.Complete, Text: "but one", NotOK: []flow.TaskStatus{{Task: "t", Status: "escalate"}}}, false, "kanban-run inbox b.yaml: but one"},
+		"a run that ends":   {ended, true, "kanban-run inbox b.yaml: rests"},
+		"after it":          {ended, false, "kanban-run inbox b.yaml: rests"},
+		"consent":           {flow.State{Running: true, Step: &flow.Step{Consent: &flow.Consent{Text: "hangs"}}}, true, "kanban-run ack b.yaml restart or continue: hangs"},
+		"a killed run":      {quarantined, false, ""},
+		"teardown":          {blocked, false, "kanban-run ack b.yaml forced-finalize: role:Supervisor never answered the request to shut down"},
+		"teardown, at once": {blocked, true, "kanban-run ack b.yaml forced-finalize: role:Supervisor never answered the request to shut down"},
 		"frozen":            {flow.State{Frozen: &flow.Freeze{Text: "cold"}}, false, "kanban-run ack b.yaml: "},
 	} {
 		if got := Request(flow.History{State: tt.state}, "b.yaml", tt.owned); got != tt.want && !(name == "frozen" && strings.HasPrefix(got, tt.want) && strings.Contains(got, "cold")) {

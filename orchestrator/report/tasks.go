@@ -122,6 +122,24 @@ func (t *Tasks) List(paths []string, current string, done func(i int) bool, find
 	return all
 }
 
+// NeverWorkedOn says how many tasks are neither done nor begun: "2 tasks were never worked on"; "": none is.
+func NeverWorkedOn(tasks []Task) string {
+	n := 0
+	for _, t := range tasks {
+		if t.State == TaskWaiting {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 task was never worked on"
+	default:
+		return fmt.Sprintf("%d tasks were never worked on", n)
+	}
+}
+
 var taskMarks = map[string]string{TaskDone: "✓", TaskNotOK: "✗", TaskCurrent: "▸", TaskWaiting: " ", TaskQuarantined: "⟳"}
 
 // mostTasks is how many tasks of a board are all shown. Of a longer list those are that are not ok, and the
@@ -165,7 +183,7 @@ func (t Task) describe() string {
 	if t.Attempts == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("  %s, %s, %s", t.Role, flow.Count(t.Attempts, "attempt"), took(t.Millis))
+	text := fmt.Sprintf("  %s, %s, %s", t.Role, flow.Count(t.Attempts, "attempt"), Took(t.Millis))
 	if t.Status != "" && t.Status != "ok" {
 		text += ", " + t.Status
 	}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/docs"
+)
+
+func docsCommand() command {
+	return command{
+		name: "docs", args: "[TOPIC]", summary: "print a page of the documentation, or list them",
+		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
+			return func(t *terminal, args []string) (int, error) {
+				switch len(args) {
+				case 0:
+					return exitComplete, t.listDocs()
+				case 1:
+					text, err := docs.Page(args[0])
+					if err != nil {
+						return 0, &usageError{text: err.Error(), hint: "the topics: " + strings.Join(docs.Topics(), ", ")}
+					}
+					return exitComplete, t.stdout.PrintTrusted(text)
+				default:
+					return 0, &usageError{text: "docs prints one page", hint: "kanban-run docs lists the topics"}
+				}
+			}
+		},
+	}
+}
+
+func (t *terminal) listDocs() error {
+	var errs []error
+	for _, topic := range docs.Topics() {
+		errs = append(errs, t.stdout.Printf("  %-17s %s\n", topic, docs.Title(topic)))
+	}
+	return errors.Join(errs...)
+}

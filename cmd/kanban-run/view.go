@@ -1,0 +1,180 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/page"
+	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/view"
+)
+
+func viewCommand() command {
+	return command{
+		name: "view", args: "[BOARD...]", summary: "show boards in a browser, now and as they go on",
+		long: `
+It prints the address of a page that shows what report --html shows, and is renewed as the journals grow: before, during and after a run, also of
+a run that another person started. Without a board it shows all that were run below this folder. It serves this machine only, changes nothing, and answers
+only to a browser that was given the address with its token. It goes on until Ctrl-C.`,
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			s := addSettings(flags, "workdir")
+			listen := flags.String("listen", "127.0.0.1:0", "serve at `ADDRESS` of this machine's loopback; port 0 takes a free one")
+			return func(t *terminal, args []string) (int, error) {
+				if _, err := s.load(t); err != nil {
+					return 0, err
+				}
+				boards, err := boardsToShow(args)
+				if err != nil {
+					return 0, err
+				}
+				return exitComplete, t.view(boards, *listen)
+			}
+		},
+	}
+}
+
+// boardsToShow are the boards that are named, else all that were run below this folder.
+func boardsToShow(named []string) ([]string, error) {
+	for _, name := range named {
+		if _, err := inspect.Locate(name); err != nil {
+			return nil, err
+		}
+	}
+	if len(named) > 0 {
+		return named, nil
+	}
+	found := boardsBelow(".")
+	if len(found) == 0 {
+		return nil, &failure.Invalid{Err: fmt.Errorf("no board was run below this folder"), Fix: "kanban-run view BOARD shows one that was not run yet"}
+	}
+	return found, nil
+}
+
+// mostBoards is how many boards are looked for.
+const mostBoards = 1000
+
+// boardsBelow are the boards below a folder that have runs.
+func boardsBelow(folder string) (boards []string) {
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error { // what cannot be read has no boards
+		switch {
+		case err != nil || len(boards) == mostBoards:
+			return filepath.SkipDir
+		case !d.IsDir():
+			return nil
+		case d.Name() == ".git" || d.Name() == "node_modules":
+			return filepath.SkipDir
+		case filepath.Base(filepath.Dir(path)) == "runs" && filepath.Base(filepath.Dir(filepath.Dir(path))) == ".kanban-run":
+			board := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(path))), rundir.Dir{Path: path}.BoardFile())
+			if info, err := os.Stat(board); err == nil && info.Mode().IsRegular() {
+				boards = append(boards, board)
+			}
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	return boards
+}
+
+// view serves the page of boards until a signal comes.
+func (t *terminal) view(boards []string, listen string) error {
+	l, err := view.Listen(listen)
+	if address, ok := errors.AsType[*view.AddressError](err); ok {
+		return &usageError{text: "view: " + address.Error(), hint: address.Hint()}
+	}
+	if err != nil {
+		return err
+	}
+	g := &gallery{terminal: t, boards: boards, shown: map[string]shown{}}
+	server := view.New(view.Source{Render: g.render, State: g.state, Policy: page.Policy(true)}, l.Addr())
+	if err := t.stdout.PrintTrusted(server.URL(l.Addr()) + "\n"); err != nil {
+		return err
+	}
+	stop, _, release := t.contexts(func(bool) {})
+	defer release()
+	return server.Serve(stop, l)
+}
+
+// gallery renders boards, by one goroutine at a time. One that did not change is not read again.
+type gallery struct {
+	*terminal
+	boards []string
+	shown  map[string]shown
+}
+
+type shown struct {
+	mark  string
+	board page.Board
+}
+
+// state is another text when a board, its journal, or what its agent does is another.
+func (g *gallery) state() string {
+	var all strings.Builder
+	for _, name := range g.boards {
+		all.WriteString(markOf(name))
+		if dir, err := inspect.Locate(name); err == nil {
+			all.WriteString(stamp(dir.Live()))
+		}
+	}
+	return all.String()
+}
+
+// markOf tells the states of a board's files from each other.
+func markOf(name string) string {
+	dir, err := inspect.Locate(name)
+	if err != nil {
+		return err.Error()
+	}
+	owned, _ := inspect.IsOwned(name) // as not
+	return fmt.Sprint(stamp(dir.Journal()), stamp(name), owned, ";")
+}
+
+func stamp(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "-"
+	}
+	return fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano(), " ")
+}
+
+func (g *gallery) render() ([]byte, error) {
+	boards := make([]page.Board, len(g.boards))
+	for i, name := range g.boards {
+		mark := markOf(name)
+		known, ok := g.shown[name]
+		if !ok || known.mark != mark {
+			b, err := pageOf(name)
+			if err != nil { // it may be written anew, or gone
+				b = page.Board{Digest: known.board.Digest, Damage: err.Error()}
+				b.Board = name
+				mark = ""
+			}
+			known = shown{mark, b}
+			g.shown[name] = known
+		}
+		boards[i] = known.board
+		boards[i].Agent = agentOf(name, known.board)
+	}
+	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true})
+}
+
+// agentOf says what the agent at work does; "" where that is not known.
+func agentOf(name string, b page.Board) string {
+	dir, err := inspect.Locate(name)
+	if err != nil {
+		return ""
+	}
+	if live := readLive(dir, b.State.Step, b.Owned); live != nil {
+		return report.DescribeLive(*live, time.Now())
+	}
+	return ""
+}

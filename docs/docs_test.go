@@ -1,0 +1,97 @@
+package docs_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"kanban-run/docs"
+)
+
+// pages are all documents for people, by their path.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, pattern := range []string{"../docs/*.md", "../*.md", "../examples/*.md", "../examples/*/README.md"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[name] = string(text)
+		}
+	}
+	return all
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	fence   = regexp.MustCompile("(?ms)^```.*?^```")
+)
+
+// anchors are those of the headings of a page, as GitHub makes them.
+func anchors(text string) (all []string) {
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		kept := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 127:
+				return r
+			}
+			return -1
+		}, strings.ToLower(m[1]))
+		all = append(all, kept)
+	}
+	return all
+}
+
+// TestLinks: every link leads to a file of the repository, and to a heading that is there.
+func TestLinks(t *testing.T) {
+	all := pages(t)
+	for name, text := range all {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			path, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(path, "://") {
+				continue
+			}
+			target := name
+			if path != "" {
+				target = filepath.Join(filepath.Dir(name), path)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: %s leads nowhere", name, m[1])
+			}
+			if anchor != "" && !slices.Contains(anchors(all[target]), anchor) {
+				t.Errorf("%s: %s has no heading #%s", name, path, anchor)
+			}
+		}
+	}
+}
+
+// TestReadme: the README is short, and names every page.
+func TestReadme(t *testing.T) {
+	text := pages(t)["../README.md"]
+	if n := strings.Count(text, "\n"); n > 120 {
+		t.Errorf("the README has %d lines", n)
+	}
+	for _, topic := range docs.Topics() {
+		if !strings.Contains(text, "(docs/"+topic+".md)") {
+			t.Errorf("the README does not name %s", topic)
+		}
+		if docs.Title(topic) == "" || strings.HasPrefix(docs.Title(topic), "#") {
+			t.Errorf("%s has the title %q", topic, docs.Title(topic))
+		}
+	}
+	if _, err := docs.Page("../SECURITY"); err == nil {
+		t.Error("a file that is no page was read")
+	}
+}

@@ -1,0 +1,221 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/report"
+)
+
+// costView is a row of a table of costs.
+type costView struct {
+	Name, Of, Link  string // Of: the agent's program, or the board
+	Starts          int
+	Time, Cost      string
+	In, Cached, Out string
+	Share           string
+	used            flow.Used
+}
+
+const mostCostly = 11
+
+// costs sums up by role and program, and by task.
+func (p *page) costs(all flow.Used) {
+	if all.Priced < all.Attempts && all.Attempts > 0 {
+		p.CostNote = fmt.Sprintf("%d of %s told no cost", all.Attempts-all.Priced, flow.Count(all.Attempts, "attempt"))
+	}
+	roles := map[[2]string]*costView{}
+	var tasks []costView
+	for _, v := range p.Boards {
+		for i := range v.board.Steps {
+			for k := range v.board.Steps[i].Attempts {
+				a := &v.board.Steps[i].Attempts[k]
+				key := [2]string{roleOf(a), a.Adapter}
+				if roles[key] == nil {
+					roles[key] = &costView{Name: p.text(key[0]), Of: p.text(key[1])}
+				}
+				roles[key].used.Add(a.Millis, a.Spent)
+			}
+		}
+		for _, t := range v.Tasks {
+			if t.used.Attempts > 0 {
+				tasks = append(tasks, costView{Name: t.Name, Of: v.Name, Link: t.ID, used: t.used})
+			}
+		}
+	}
+	for _, r := range roles {
+		p.Roles = append(p.Roles, *r)
+	}
+	p.Roles, p.Costliest = ranked(p.Roles), ranked(tasks)
+	if more := len(p.Costliest) - mostCostly; more > 1 {
+		rest := costView{Name: "and " + flow.Count(more, "task") + " more"}
+		for _, c := range p.Costliest[mostCostly:] {
+			rest.used = rest.used.Plus(c.used)
+		}
+		rest.fill(0)
+		p.Costliest = append(p.Costliest[:mostCostly], rest)
+	}
+}
+
+func roleOf(a *digest.Attempt) string {
+	switch {
+	case a.Call == flow.ManagerCall:
+		return flow.ManagerRole
+	case a.Call.IsReview():
+		return a.Role + ", reviews"
+	default:
+		return a.Role
+	}
+}
+
+// ranked puts the costliest first, and, where costs are not known, what took longest.
+func ranked(all []costView) []costView {
+	slices.SortFunc(all, func(a, b costView) int {
+		return cmp.Or(cmp.Compare(b.used.Cost, a.used.Cost), cmp.Compare(b.used.Millis, a.used.Millis), cmp.Compare(a.Of, b.Of), cmp.Compare(a.Name, b.Name))
+	})
+	most := int64(0)
+	for _, c := range all {
+		most = max(most, c.weight())
+	}
+	for i := range all {
+		all[i].fill(most)
+	}
+	return all
+}
+
+func (c *costView) weight() int64 {
+	if c.used.Cost > 0 {
+		return c.used.Cost
+	}
+	return 0
+}
+
+func (c *costView) fill(most int64) {
+	u := c.used
+	c.Starts, c.Time, c.Cost = u.Attempts, report.Took(u.Millis), money(u)
+	if u.Told > 0 {
+		c.In, c.Out = count(u.Input), count(u.Output)
+		if u.Input > 0 {
+			c.Cached = fmt.Sprintf("%d %%", u.Cached*100/u.Input)
+		}
+	}
+	if most > 0 {
+		c.Share = fmt.Sprintf("%.1f%%", float64(c.weight())*100/float64(most))
+	}
+}
+
+// count is a number of tokens: 512, 26 k, 4.6 M.
+func count(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%d k", n/1000)
+	default:
+		return fmt.Sprintf("%.1f M", float64(n)/1e6)
+	}
+}
+
+// checkpointsView is what the resident supervisor said of a board.
+type checkpointsView struct {
+	Board, Cost string
+	Points      []pointView
+	Lines       []lineView
+	Says        string
+	List        []verdictView
+}
+
+type pointView struct{ X, Y, TextY, Score, ID, Class string }
+
+type lineView struct{ X1, Y1, X2, Y2 string }
+
+type verdictView struct {
+	ID, Tone, Word, Trend, Report string
+	Findings                      []string
+}
+
+// mostPoints is how many scores a line shows.
+const mostPoints = 12
+
+func (p *page) checkpoints() {
+	for _, v := range p.Boards {
+		if len(v.board.Checkpoints) == 0 {
+			continue
+		}
+		c := checkpointsView{Board: v.Name, Cost: v.board.Supervision.Money()}
+		var scored []digest.Checkpoint
+		for _, x := range v.board.Checkpoints {
+			view := verdictView{ID: p.text(x.ID), Word: p.text(x.Verdict), Tone: "bad", Trend: p.text(x.Trend), Report: p.text(x.Report)}
+			switch x.Verdict {
+			case "pass":
+				view.Tone = "good"
+			case "warn":
+				view.Tone = "warn"
+			}
+			if x.Verdict != flow.NoVerdict {
+				view.Word += fmt.Sprintf(" %.2f", x.Score)
+				scored = append(scored, x)
+			}
+			for _, f := range x.Findings {
+				view.Findings = append(view.Findings, p.text(f))
+			}
+			if x.Reason != "" {
+				view.Findings = append(view.Findings, p.text(x.Reason))
+			}
+			c.List = append(c.List, view)
+		}
+		p.draw(&c, scored[max(0, len(scored)-mostPoints):])
+		p.Checkpoints = append(p.Checkpoints, c)
+	}
+}
+
+// draw draws the scores as a line.
+func (p *page) draw(c *checkpointsView, scored []digest.Checkpoint) {
+	var said []string
+	for i, x := range scored {
+		at := pointView{X: fmt.Sprintf("%.1f%%", 8+84*float64(i)/float64(max(1, len(scored)-1))), ID: strings.TrimPrefix(p.text(x.ID), "CHECKPOINT-"), Score: fmt.Sprintf("%.2f", x.Score), Class: "c"}
+		y := 100 - 80*min(max(x.Score, 0), 1)
+		at.Y, at.TextY = fmt.Sprintf("%.1f", y), fmt.Sprintf("%.1f", y-9)
+		if x.Verdict != "pass" {
+			at.Class = map[bool]string{true: "a", false: "x"}[x.Verdict == "warn"]
+		}
+		if n := len(c.Points); n > 0 {
+			c.Lines = append(c.Lines, lineView{c.Points[n-1].X, c.Points[n-1].Y, at.X, at.Y})
+		}
+		c.Points = append(c.Points, at)
+		said = append(said, at.Score)
+	}
+	c.Says = strings.Join(said, ", ")
+}
+
+// settings are what was in force in a board's last run.
+func (p *page) settings(b *Board) (all []pairView) {
+	add := func(name, text string) {
+		if text != "" {
+			all = append(all, pairView{Name: name, Text: p.text(text)})
+		}
+	}
+	r := b.Run
+	if b.Runs == 0 {
+		return nil
+	}
+	add("kanban-run", r.Version)
+	add("work directory", r.Workdir)
+	add("limits", cmp.Or(r.Limits.String(), "none"))
+	add("retries", fmt.Sprint(r.Limits.MaxRetries))
+	add("on divergence", r.OnDivergence)
+	if r.Strict {
+		add("strict", "a task that is not ok needs a person")
+	}
+	if s := r.Supervision; s != nil {
+		add("supervisor", fmt.Sprintf("%s (%s), on block: %s", s.Role, r.Adapter, s.OnBlock))
+	}
+	add("withheld from agents", strings.Join(r.Withheld, ", "))
+	add("runs", fmt.Sprint(b.Runs))
+	add("journal", flow.Count(int(b.Records), "record"))
+	return all
+}

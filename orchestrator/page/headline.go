@@ -1,0 +1,83 @@
+package page
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/report"
+)
+
+// headline answers whether all is done.
+func (p *page) headline() {
+	complete, needs, atWork, first := 0, 0, 0, ""
+	for _, v := range p.Boards {
+		switch {
+		case v.Look.Tone == "good":
+			complete++
+		case v.board.Owned:
+			atWork++
+		default:
+			if needs++; first == "" {
+				first = v.Name
+			}
+		}
+	}
+	n := len(p.Boards)
+	switch {
+	case needs == 1:
+		p.Headline = "Not done: " + first + " needs you"
+	case needs > 1:
+		p.Headline = fmt.Sprintf("Not done: %d of %s need you", needs, flow.Count(n, "board"))
+	case atWork > 0 && p.Decisions > 0:
+		p.Headline = fmt.Sprintf("At work: %s for you", waits(p.Decisions))
+	case atWork > 0:
+		p.Headline = "At work: nothing needs you"
+	case n == 1:
+		p.Headline = "Done: " + p.Boards[0].Name + " is complete"
+	default:
+		p.Headline = fmt.Sprintf("Done: %d of %s are complete", complete, flow.Count(n, "board"))
+	}
+	p.Title = p.Headline + " · kanban-run"
+	p.Sentence = p.sentence()
+}
+
+// sentence says how many tasks are done, and what it cost. It counts what the filter offers.
+func (p *page) sentence() string {
+	counts, tasks := map[string]int{}, 0
+	for _, v := range p.Boards {
+		for state, n := range v.counts {
+			counts[state] += n
+			tasks += n
+		}
+		for _, t := range v.Tasks {
+			if t.Trouble != "" {
+				p.Filter.Trouble++
+			}
+		}
+	}
+	p.Filter.All, p.Filter.Doing, p.Filter.Todo = tasks, counts[report.TaskCurrent]+counts[stateReview], counts[report.TaskWaiting]
+	text := fmt.Sprintf("%d of %s %s done", counts[report.TaskDone], flow.Count(tasks, "task"), isAre(counts[report.TaskDone]))
+	for _, state := range []string{report.TaskNotOK, report.TaskQuarantined} {
+		if c := counts[state]; c > 0 {
+			text += fmt.Sprintf(", %d %s %s", c, isAre(c), stateWords[state])
+		}
+	}
+	if p.Attempts > 0 {
+		text += "; cost " + p.Cost
+	}
+	return text + "."
+}
+
+func waits(decisions int) string {
+	if decisions == 1 {
+		return "a decision waits"
+	}
+	return fmt.Sprintf("%d decisions wait", decisions)
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}

@@ -1,0 +1,289 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/report"
+)
+
+// page is what the template shows. Every string in it is text.
+type page struct {
+	Policy string
+	Style  template.CSS
+	Script template.JS
+
+	Title, Headline, Sentence string
+	AsOf, Day                 string
+	Command                   string
+	Long                      bool // what says nothing is left out
+	Live                      bool
+
+	Boards      []*boardView
+	Steps       int
+	Attempts    int
+	Time, Cost  string
+	Tokens      string
+	Next        []nextView
+	Decisions   int // of these, that wait while a run is at work
+	Now         []nowView
+	Filter      filterView
+	Axis        axisView
+	Legend      []partView
+	Roles       []costView
+	Costliest   []costView
+	CostNote    string
+	Checkpoints []checkpointsView
+
+	hide  func(string) string
+	scale scale
+	asOf  time.Time
+	parts map[string]time.Duration
+}
+
+// look is a sign, a word and a colour, since colour never speaks alone.
+type look struct{ Sign, Tone, Word string }
+
+type boardView struct {
+	Look              look
+	ID, Name          string
+	Squares           []squareView
+	Width             int // of the squares
+	Done, All         int
+	Steps, Attempts   int
+	Time, Cost, Limit string
+	Span              string // from when to when, and what it cost
+	Columns           []columnView
+	Rows              []rowView
+	Tasks             []*taskView
+	Settings          []pairView
+	Damage            string
+	board             *Board
+	counts            map[string]int
+	byStep            map[int]*taskView // of each step but the supervisor's
+}
+
+type squareView struct{ X, Width, Class, Word string }
+
+type columnView struct {
+	Name, Class string
+	Cards       []*taskView
+}
+
+type taskView struct {
+	Look                 look
+	ID, Name, Path, Role string
+	Note, NoteTone       string
+	Attempts             int
+	Tries, Time, Cost    string
+	Trouble              string // a word on it
+	Keys                 string
+	Open                 bool
+	State                string
+	Steps                []stepView
+	used                 flow.Used
+}
+
+type stepView struct {
+	Number   int
+	Given    string // why it was given up
+	Attempts []attemptView
+	Notes    []string
+}
+
+type attemptView struct {
+	ID                string
+	Clock, Kind, Text string
+	Word, Tone        string
+	Time, Cost        string
+	Details           []pairView
+	Watched           []signView
+}
+
+type pairView struct {
+	Name, Text string
+	Code       bool
+	Since      int64 // Unix time in milliseconds from which a live page counts on; 0: Text stays
+}
+
+type signView struct{ Clock, Kind, Text string }
+
+type filterView struct{ All, Trouble, Doing, Todo int }
+
+// The most that is shown of a text, and how many steps are shown whole.
+const (
+	mostText  = 400
+	wholeUpTo = 200
+	squares   = 40
+)
+
+// text makes a text of an agent, a board or a file name fit for the page.
+func (p *page) text(s string) string {
+	s = redact.EscapeLine(p.hide(s))
+	if utf8.RuneCountInString(s) > mostText {
+		return string([]rune(s)[:mostText]) + "…"
+	}
+	return s
+}
+
+func newPage(boards []Board, o Options) *page {
+	p := &page{hide: o.Hide, parts: map[string]time.Duration{}}
+	p.Command = p.text(o.Command)
+	var all flow.Used
+	var millis int64
+	for i := range boards {
+		b := &boards[i]
+		if p.asOf.Before(b.Ended) {
+			p.asOf = b.Ended
+		}
+		p.Steps += b.Finished
+		p.Attempts += b.Digest.Attempts
+		millis += b.Millis
+		all = all.Plus(b.Used.Used)
+	}
+	p.Long = p.Steps > wholeUpTo
+	p.Time, p.Cost, p.Tokens = report.Took(millis), all.Money(), all.Tokens()
+	if !p.asOf.IsZero() {
+		p.AsOf, p.Day = clock(p.asOf), p.asOf.UTC().Format("2 January 2006")
+	}
+	p.scale = newScale(boards, p.asOf)
+	for i := range boards {
+		p.Boards = append(p.Boards, p.board(&boards[i], i+1))
+	}
+	slices.SortStableFunc(p.Boards, func(a, b *boardView) int { return a.urgency() - b.urgency() })
+	p.waterfall()
+	p.whatNext()
+	p.headline()
+	p.costs(all)
+	p.checkpoints()
+	return p
+}
+
+// urgency puts what needs a person first, then what is at work, then what is done.
+func (v *boardView) urgency() int {
+	return slices.Index([]string{"bad", "warn", "soft", "work", "good"}, v.Look.Tone)
+}
+
+// lookOf is how a board stands.
+func lookOf(b *Board) look {
+	words := report.OutcomeWords(b.Outcome)
+	if b.Outcome == flow.NeedsPerson {
+		words = "needs a person"
+	}
+	if b.Code > 0 && !b.Owned {
+		words += fmt.Sprintf(", exit code %d", b.Code)
+	}
+	switch {
+	case b.Damage != "":
+		return look{"stop", "bad", "its journal is damaged"}
+	case b.Owned:
+		if step := b.State.Step; step != nil {
+			return look{"half", "work", fmt.Sprintf("at work, step %d", step.Number)}
+		}
+		return look{"half", "work", "at work"}
+	case b.Runs == 0:
+		return look{"ring", "soft", "never run"}
+	case b.Outcome == flow.Complete && b.Text != flow.CompleteText:
+		return look{"tri", "warn", b.Text}
+	case b.Outcome == flow.Complete && report.NeverWorkedOn(b.Tasks) != "":
+		return look{"tri", "warn", "complete, and " + report.NeverWorkedOn(b.Tasks)}
+	case b.Outcome == flow.Complete:
+		return look{"ok", "good", words}
+	case slices.Contains([]flow.Outcome{flow.Later, flow.LimitReached, flow.Interrupted}, b.Outcome):
+		return look{"tri", "warn", words}
+	default:
+		return look{"stop", "bad", words}
+	}
+}
+
+func (p *page) board(b *Board, number int) *boardView {
+	v := &boardView{Look: lookOf(b), ID: fmt.Sprint("b", number), Name: p.text(b.Board), Steps: b.Finished, Attempts: b.Digest.Attempts,
+		Time: report.Took(b.Millis), Cost: b.Used.Money(), board: b, counts: map[string]int{}, byStep: map[int]*taskView{}}
+	v.Look.Word = p.text(v.Look.Word)
+	v.Damage = p.text(b.Damage)
+	if b.Run.Limits.MaxCost > 0 {
+		v.Limit = flow.Dollars(b.Run.Limits.MaxCost)
+	}
+	if b.Runs > 0 {
+		v.Span = fmt.Sprintf("%s to %s, %s", clock(b.Began), clock(b.Ended), v.Cost)
+	}
+	v.Tasks = p.tasks(v)
+	v.All = len(v.Tasks)
+	v.Done = v.counts[report.TaskDone]
+	v.drawSquares()
+	v.Columns = columns(v.Tasks)
+	v.Settings = p.settings(b)
+	return v
+}
+
+// columns are the columns of a board. An empty one is only its head; one that few boards need is left out.
+func columns(tasks []*taskView) []columnView {
+	all := []columnView{{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Not ok"}, {Name: "Quarantined"}}
+	at := map[string]int{report.TaskWaiting: 0, report.TaskCurrent: 1, stateReview: 2, report.TaskDone: 3, report.TaskNotOK: 4, report.TaskQuarantined: 5}
+	for _, t := range tasks {
+		c := &all[at[t.State]]
+		c.Cards = append(c.Cards, t)
+	}
+	all = slices.DeleteFunc(all, func(c columnView) bool {
+		return len(c.Cards) == 0 && (c.Name == "Not ok" || c.Name == "Quarantined")
+	})
+	for i := range all {
+		switch n := len(all[i].Cards); {
+		case n == 0:
+			all[i].Class = "none"
+		case n > 8:
+			all[i].Class = "w3"
+		case n > 3:
+			all[i].Class = "w2"
+		}
+	}
+	return all
+}
+
+// drawSquares draws one square for each task, or, of many, a bar with a part for each state.
+func (v *boardView) drawSquares() {
+	const step = 14
+	if len(v.Tasks) <= squares {
+		v.Width = step * len(v.Tasks)
+		for i, t := range v.Tasks {
+			v.Squares = append(v.Squares, squareView{fmt.Sprintf("%d.6", i*step), "9.8", squareClass[t.State], stateWords[t.State]})
+		}
+		return
+	}
+	x := 0.6
+	v.Width = step * squares
+	for _, state := range []string{report.TaskDone, report.TaskCurrent, stateReview, report.TaskNotOK, report.TaskQuarantined, report.TaskWaiting} {
+		if n := v.counts[state]; n > 0 {
+			width := float64(v.Width-1) * float64(n) / float64(len(v.Tasks))
+			v.Squares = append(v.Squares, squareView{fmt.Sprintf("%.1f", x), fmt.Sprintf("%.1f", width), squareClass[state], fmt.Sprintf("%d %s", n, stateWords[state])})
+			x += width
+		}
+	}
+}
+
+// stateReview is the state of a task whose work is being reviewed.
+const stateReview = "review"
+
+var squareClass = map[string]string{report.TaskDone: "done", report.TaskNotOK: "blocked", report.TaskCurrent: "doing", stateReview: "doing",
+	report.TaskWaiting: "todo", report.TaskQuarantined: "quarantined"}
+
+var stateWords = map[string]string{report.TaskDone: "done", report.TaskNotOK: "not ok", report.TaskCurrent: "current", stateReview: "in review",
+	report.TaskWaiting: "to do", report.TaskQuarantined: "quarantined"}
+
+var stateLooks = map[string]look{report.TaskDone: {Sign: "ok", Tone: "good"}, report.TaskNotOK: {Sign: "stop", Tone: "bad"},
+	report.TaskCurrent: {Sign: "half", Tone: "work"}, stateReview: {Sign: "half", Tone: "work"}, report.TaskWaiting: {Sign: "ring", Tone: "soft"},
+	report.TaskQuarantined: {Sign: "hold", Tone: "hold"}}
+
+// money is a cost; "" where none was told.
+func money(u flow.Used) string {
+	if u.Priced == 0 && u.Cost == 0 {
+		return ""
+	}
+	return strings.Replace(u.Money(), "at least ", "≥ ", 1)
+}

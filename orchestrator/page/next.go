@@ -1,0 +1,168 @@
+package page
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/report"
+)
+
+// nextView is something that waits for a person.
+type nextView struct {
+	Look        look
+	Title, Text string
+	Link        string // ID of the task that it is about; "": none
+	Commands    []pairView
+	Note        string
+}
+
+// nowView is a board at which an agent works.
+type nowView struct {
+	Board, ID string
+	Facts     []pairView
+}
+
+// whatNext collects what a person has to do, and what is at work.
+func (p *page) whatNext() {
+	for _, v := range p.Boards {
+		b := v.board
+		switch {
+		case b.Damage != "":
+			p.Next = append(p.Next, nextView{Look: v.Look, Title: "Look at the journal of " + v.Name, Text: v.Damage,
+				Commands: p.commands(b, "check it", "log --verify %s"), Note: "What this page says ends where the damage begins."})
+		case b.Owned:
+			p.Now = append(p.Now, p.now(v))
+			p.decisions(v)
+		case b.Outcome == flow.Complete && b.Text == flow.CompleteText && v.Look.Tone == "warn":
+			p.Next = append(p.Next, nextView{Look: v.Look, Title: "Look at the tasks of " + v.Name + " that were never worked on",
+				Text: "The board has ended without them. To do one, make it current on the board, and run the board again.", Commands: p.commands(b, "see what happened", "log %s", "then run", "%s")})
+		case v.Look.Tone != "good" || b.Text != flow.CompleteText:
+			p.Next = append(p.Next, p.ending(v))
+		}
+		p.warnings(v)
+	}
+}
+
+// commands are pairs of a label and the arguments of kanban-run, in which %s is the board.
+func (p *page) commands(b *Board, pairs ...string) (all []pairView) {
+	board := report.Quote(b.Board)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		all = append(all, pairView{Name: pairs[i], Text: p.text("kanban-run " + fmt.Sprintf(pairs[i+1], board)), Code: true})
+	}
+	return all
+}
+
+// link is the ID of a task's part of the page.
+func (v *boardView) link(task string) string {
+	for i := range v.Tasks {
+		if t := v.Tasks[i]; t.Path == task {
+			return t.ID
+		}
+	}
+	return ""
+}
+
+// ending is what a person does about a board that is not plainly complete.
+func (p *page) ending(v *boardView) nextView {
+	b := v.board
+	w := b.State.Ways()
+	n := nextView{Look: v.Look, Text: p.text(b.Text)}
+	look := []string{"see what happened", "log %s"}
+	switch {
+	case b.Runs == 0:
+		n.Title, n.Commands = "Run "+v.Name, p.commands(b, "run", "%s")
+	case b.Outcome == flow.Frozen:
+		n.Title = "Look at what changed in " + v.Name
+		n.Commands = p.commands(b, "see what changed", "ack -n %s", "go on as it stands", "ack %s")
+	case b.Outcome == flow.NeedsPerson && w.Blocked:
+		n.Title = "Decide about the checkpoint that stops " + v.Name
+		n.Commands = p.commands(b, append(look, "have it looked at anew", "ack %s retry", "go on in spite of it", "ack %s")...)
+	case b.Outcome == flow.NeedsPerson && w.Quarantined != "":
+		n.Title, n.Link = "Decide about "+p.text(w.Quarantined)+" of "+v.Name, v.link(p.text(w.Quarantined))
+		n.Commands = p.commands(b, append(look, "once it is mended", "%s", "end the quarantine", "ack %s")...)
+	case b.Outcome == flow.NeedsPerson && w.GoesOn:
+		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, append(look, "go on", "%s")...)
+	case w.Undone != "":
+		n.Title, n.Link = "Unblock "+p.text(w.Undone)+" of "+v.Name, v.link(p.text(w.Undone))
+		n.Commands = p.commands(b, append(look, "do it again", "ack %s retry", "then run", "%s")...)
+		n.Note = p.text("Or leave it: kanban-run ack " + report.Quote(b.Board) + " accept ends the board as it stands.")
+	case b.Outcome == flow.NeedsPerson:
+		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, append(look, "see what you can decide", "ack %s")...)
+	case b.Outcome == flow.Exhausted:
+		n.Title = "Read the replies that were not accepted in " + v.Name
+		n.Commands = p.commands(b, "see them", "log --failed %s", "ask again", "%s")
+	case b.Outcome == flow.Later:
+		n.Title, n.Commands = "Run "+v.Name+" again, once the provider's limit is over", p.commands(b, "run", "%s")
+	default:
+		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, append(look, "go on", "%s")...)
+	}
+	if s := b.Culprit(); s != nil && n.Link == "" {
+		n.Link = v.link(p.text(s.Task))
+	}
+	return n
+}
+
+// decisions are what waits for a person while the run is at work.
+func (p *page) decisions(v *boardView) {
+	b, before := v.board, len(p.Next)
+	defer func() { p.Decisions += len(p.Next) - before }()
+	if step := b.State.Step; step != nil && step.Consent != nil {
+		p.Next = append(p.Next, nextView{Look: look{"tri", "warn", ""}, Title: "Decide about the agent at " + p.text(step.Task) + " of " + v.Name,
+			Text: p.text(step.Consent.Text), Link: v.link(p.text(step.Task)),
+			Commands: p.commands(b, "end it, and start it again", "ack %s restart", "leave it alone", "ack %s continue")})
+	}
+	for _, q := range b.State.Quarantine {
+		p.Next = append(p.Next, nextView{Look: look{"hold", "hold", ""}, Title: "Decide about " + p.text(q.Task) + " of " + v.Name,
+			Text: p.text(q.Text), Link: v.link(p.text(q.Task)), Commands: p.commands(b, "let it be named again", "ack %s release"),
+			Note: "The board goes on without it."})
+	}
+}
+
+// warnings are the checkpoints that a person should read, though no answer is needed.
+func (p *page) warnings(v *boardView) {
+	all := v.board.Checkpoints
+	if len(all) == 0 {
+		return
+	}
+	if c := all[len(all)-1]; c.Verdict == "warn" {
+		n := nextView{Look: look{"tri", "warn", ""}, Title: "Read " + p.text(c.ID) + " of " + v.Name, Text: p.text(c.String())}
+		if len(c.Findings) > 0 {
+			n.Text += ": " + p.text(c.Findings[0])
+		}
+		n.Note = "No answer is needed."
+		p.Next = append(p.Next, n)
+	}
+}
+
+// now is what an agent does, as far as the journal knows.
+func (p *page) now(v *boardView) nowView {
+	b := v.board
+	n := nowView{Board: v.Name, ID: v.ID}
+	add := func(name, text string, code bool) {
+		if text != "" {
+			n.Facts = append(n.Facts, pairView{Name: name, Text: text, Code: code})
+		}
+	}
+	if step := b.State.Step; step != nil && len(b.Steps) > 0 {
+		add("task", p.text(step.Task), false)
+		if last := b.Steps[len(b.Steps)-1].Last(); last != nil && last.Result == digest.Pending {
+			add("agent", p.text(fmt.Sprintf("%s (%s), %s", step.CallRole(), last.Adapter, kindOf(last))), false)
+			add("since", clock(last.Began), false)
+			n.Facts = append(n.Facts, pairView{Name: "for", Text: report.Took(p.asOf.Sub(last.Began).Milliseconds()), Since: last.Began.UnixMilli()})
+			add("does", p.text(b.Agent), false)
+			if signs := last.Watched; len(signs) > 0 {
+				add("watched", p.text(signs[len(signs)-1].Text), false)
+			}
+		}
+	}
+	cost := v.Cost
+	if v.Limit != "" {
+		cost += " of " + v.Limit
+	}
+	add("cost", cost, false)
+	for _, c := range p.commands(b, "follow", "log -f %s", "say a word", "tell %s …") {
+		add(c.Name, c.Text, true)
+	}
+	return n
+}

@@ -1,0 +1,287 @@
+package page
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/report"
+)
+
+var began = time.Date(2026, 11, 22, 1, 12, 6, 0, time.UTC)
+
+// scene is a board whose journal is played.
+type scene struct {
+	Board
+	at  time.Time
+	seq uint64
+}
+
+func newScene(name string) *scene {
+	return &scene{Board: Board{Digest: digest.Digest{Board: name, Outcome: flow.Complete, Text: flow.CompleteText}}, at: began}
+}
+
+func (s *scene) play(after time.Duration, events ...flow.Event) *scene {
+	for _, e := range events {
+		s.at = s.at.Add(after)
+		s.seq++
+		s.Add(flow.Entry{Seq: s.seq, Epoch: 1, Time: s.at, Event: e})
+		s.Records = s.seq
+	}
+	return s
+}
+
+// step plays a step: its agent replies status and message, and the Manager names the next task.
+func (s *scene) step(number int, task, role, status, message string) *scene {
+	ref := flow.AttemptRef{Step: number, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}
+	manager := flow.AttemptRef{Step: number, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1}
+	next := task
+	return s.play(time.Second, flow.StepStarted{Step: number, Task: task, Role: role},
+		flow.AttemptStarted{AttemptRef: ref, Adapter: "claude", Command: "claude -p", Input: []byte(`{"task_file":"` + plainJSON(task) + `"}`)}).
+		play(3*time.Minute, flow.ReplyAccepted{AttemptRef: ref, Status: status, Message: message, Millis: 180000, Session: "s-1", Spent: &flow.Spending{Input: 1000, Cached: 900, Output: 50, Cost: ptr(int64(250000))}}).
+		play(time.Second, flow.AttemptStarted{AttemptRef: manager, Adapter: "claude", Command: "claude -p"}).
+		play(20*time.Second, flow.ReplyAccepted{AttemptRef: manager, Status: "ok", Message: message, NextTask: &next, Millis: 20000, Spent: &flow.Spending{Input: 100, Output: 5, Cost: ptr(int64(50000))}},
+			flow.StepFinished{Step: number, Task: task, Role: role, Status: status, Manager: "ok", Message: message, NextTask: &next})
+}
+
+func plainJSON(s string) string { return strings.ReplaceAll(s, `"`, "") }
+
+func ptr[T any](v T) *T { return &v }
+
+// troubled is a board on which all that can go wrong does. All its texts are made by text.
+func troubled(text func(string) string) Board {
+	s := newScene(text("b.yaml"))
+	s.Run = flow.RunStarted{Board: "b", Workdir: text("/w"), Version: text("1.0"), Limits: flow.Limits{MaxRetries: 3, MaxCost: 5_000_000}, Withheld: []string{text("TOKEN")}, OnDivergence: text("accept"),
+		Supervision: &flow.Supervision{Role: text("Supervisor"), OnBlock: flow.OnBlock(text("person"))}, Adapter: text("claude")}
+	one, two := text("tasks/1.md"), text("tasks/2.md")
+	s.play(time.Second, s.Run).step(1, one, text("Implementor"), "ok", text("done"))
+	ref := flow.AttemptRef{Step: 2, Call: flow.TaskCall, Task: two, Role: text("Implementor"), Attempt: 1}
+	again, review := ref, ref
+	again.Attempt, review.Call, review.Round = 2, flow.ReviewCall, 1
+	anomaly := flow.Anomaly{Type: "idle", Check: text("idle"), Details: text("no sign for 2m"), Tool: text("Bash")}
+	s.play(time.Second, flow.StepStarted{Step: 2, Task: two, Role: text("Implementor")}, flow.AttemptStarted{AttemptRef: ref, Adapter: text("codex"), Command: text("claude"), Input: []byte(text("{}"))},
+		flow.SessionNamed{AttemptRef: ref, Session: text("s-2")}).
+		play(time.Minute, flow.AnomalyFound{AttemptRef: ref, Anomaly: anomaly}, flow.MessageSent{AttemptRef: ref, ID: "m", Type: flow.HealthCheck, Content: flow.Content{Question: text("alive?")}},
+			flow.RebootTested{AttemptRef: ref, Anomaly: anomaly, Decision: flow.Restart, Text: text("again")}, flow.AttemptStopped{AttemptRef: ref, Reason: text("hung"), Millis: 180000},
+			flow.AttemptStarted{AttemptRef: again, Adapter: text("codex"), GoesOn: true}).
+		play(time.Second, flow.ReplyRejected{AttemptRef: again, Reason: text("no JSON"), Exit: text("exit 0"), Received: text("hello"), Stderr: text("oh"), Output: text("steps/2"), Millis: 1000},
+			flow.AttemptStarted{AttemptRef: review, Adapter: text("codex")}, flow.ReviewHeld{AttemptRef: review, Feedback: text("tests fail"), Millis: 500},
+			flow.StepAbandoned{Step: 2, Task: two, Reason: text("edited")},
+			flow.CheckpointHeld{AttemptRef: flow.AttemptRef{Step: 3, Call: flow.CheckpointCall, Task: text("CHECKPOINT-001")}, Trend: text("falling"),
+				Data: flow.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7, Findings: []string{text("no tests")}, Report: text("a/report.md")}})
+	s.Outcome, s.Text, s.Code = flow.NeedsPerson, text("the Manager ended the board"), 3
+	s.State.Last = flow.Ending{Status: "blocked", Task: two}
+	s.Tasks = []report.Task{{Task: one, State: report.TaskDone, Role: text("Implementor"), Status: "ok"}, {Task: two, State: report.TaskNotOK, Status: text("blocked")}, {Task: text("tasks/3.md"), State: report.TaskWaiting}}
+	return s.Board
+}
+
+func render(t *testing.T, boards ...Board) string {
+	t.Helper()
+	text, err := Render(boards, Options{Command: "kanban-run report --html b.yaml", Hide: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func plain(s string) string { return s }
+
+// TestPolicy: the page allows its own style and script by their hashes, and nothing else; it has no attribute that the policy would block.
+func TestPolicy(t *testing.T) {
+	text := render(t, troubled(plain))
+	for name, part := range map[string]string{"style": style, "script": script} {
+		from, to := strings.Index(text, "<"+name+">"), strings.Index(text, "</"+name+">")
+		if from < 0 || text[from+len(name)+2:to] != part {
+			t.Errorf("the %s is not as it was embedded", name)
+		}
+		if !strings.Contains(html.UnescapeString(text), name+"-src '"+hashOf(part)+"'") {
+			t.Errorf("the policy does not allow the %s", name)
+		}
+	}
+	body := text[strings.Index(text, "<body>"):strings.Index(text, "<script>")]
+	if handlers := regexp.MustCompile(`<[^>]* on[a-z]+=`).FindAllString(body, -1); len(handlers) > 0 {
+		t.Errorf("it has handlers: %s", handlers)
+	}
+	for _, bad := range []string{" style=", "src=", "http:", "https:", "javascript:", "<img", "<iframe", "<link", "@import", "url(http"} {
+		for _, tag := range regexp.MustCompile(`<[^>]*>`).FindAllString(body, -1) {
+			if strings.Contains(tag, bad) {
+				t.Errorf("%q in %s", bad, tag)
+			}
+		}
+	}
+	if text != render(t, troubled(plain)) {
+		t.Error("the same journals give other bytes")
+	}
+}
+
+// TestHostileTexts: every text that an agent, a board, a file name or a provider chooses is text: the page has the same elements with the same attributes,
+// whatever it says. Secrets are hidden.
+func TestHostileTexts(t *testing.T) {
+	tags := func(s string) string {
+		s = s[strings.Index(s, "</style>"):strings.Index(s, "<script>")]
+		return strings.Join(regexp.MustCompile(`<[^>]*>`).FindAllString(s, -1), "\n")
+	}
+	want := tags(render(t, troubled(plain)))
+	for _, evil := range []string{
+		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `' onmouseover='alert(1)`, `</title><script>alert(1)</script>`,
+		`</style><script>alert(1)</script>`, `--><script>alert(1)</script><!--`, `]]><x>`, `{{.Policy}}`, `javascript:alert(1)`, "a\x00b\x1b[31m\u202e\u2028c", "x\r\nSet-Cookie: a=b",
+		"```mermaid\ngantt\n```", `%%{init: {"x": 1}}%%:;`, `&lt;script&gt;`, "\xff\xfe<b>", strings.Repeat("<b>", 1000), "hunter2",
+	} {
+		text := render(t, troubled(func(s string) string { return s + evil }))
+		if got := tags(text); got != want {
+			a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+			for i := range min(len(a), len(b)) {
+				if a[i] != b[i] {
+					t.Errorf("%q: %s became %s", evil, a[i], b[i])
+					break
+				}
+			}
+			t.Errorf("%q: %d elements, want %d", evil, len(b), len(a))
+		}
+		if i := strings.IndexAny(text, "\x00\x1b\u202e\u2028"); i >= 0 {
+			t.Errorf("%q is on the page as it was: %q", evil, text[max(0, i-200):i+20])
+		}
+		if i := strings.Index(text, "hunter2"); i >= 0 {
+			t.Errorf("a secret is on the page: %q", text[max(0, i-200):i+20])
+		}
+	}
+}
+
+// TestFirstScreen: is it done, what failed, what do I do next, what did it cost.
+func TestFirstScreen(t *testing.T) {
+	complete := newScene("done.yaml").play(time.Second, flow.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok", "all of it")
+	complete.Tasks = []report.Task{{Task: "tasks/1.md", State: report.TaskDone}}
+	passed := *complete
+	passed.Tasks = append(slices.Clone(complete.Tasks), report.Task{Task: "tasks/2.md", State: report.TaskWaiting})
+	never := newScene("never.yaml")
+	never.Outcome = "not_started"
+	never.Tasks = []report.Task{{Task: "a.md", State: report.TaskWaiting}}
+	damaged := newScene("torn.yaml").play(time.Second, flow.RunStarted{})
+	damaged.Damage = "record 3 is damaged at byte 512"
+	atWork := newScene("now.yaml").play(time.Second, flow.RunStarted{}, flow.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/1.md", Role: "Implementor", Attempt: 1}, Adapter: "codex"})
+	atWork.Owned, atWork.State.Step = true, &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: flow.TaskCall}
+	asked := *atWork
+	asked.State.Step = &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: flow.TaskCall, Consent: &flow.Consent{Decision: flow.Restart, Text: "no sign"}}
+	frozen := newScene("f.yaml").play(time.Second, flow.RunStarted{})
+	frozen.Outcome, frozen.Text, frozen.Code = flow.Frozen, "two owners", 5
+	for name, tt := range map[string]struct {
+		boards []Board
+		want   []string
+		none   []string
+	}{
+		"complete": {[]Board{complete.Board}, []string{"<h1>Done: done.yaml is complete</h1>", "1 of 1 task is done; cost $0.30.", "<td class=\"good\">complete</td>"}, []string{"What to do next"}},
+		"blocked": {[]Board{troubled(plain)}, []string{"<h1>Not done: b.yaml needs you</h1>", "1 of 3 tasks is done, 1 is not ok; cost at least $0.30.", "needs a person, exit code 3", "<h3>Unblock tasks/2.md of b.yaml</h3>",
+			"<code>kanban-run ack b.yaml retry</code>", "Read CHECKPOINT-001 of b.yaml", " of $5.00"}, nil},
+		"never run":   {[]Board{never.Board}, []string{"<h1>Not done: never.yaml needs you</h1>", "<h3>Run never.yaml</h3>", "<code>kanban-run never.yaml</code>", "No step was started.", "a.md"}, nil},
+		"damaged":     {[]Board{damaged.Board}, []string{"its journal is damaged", "record 3 is damaged at byte 512", "<code>kanban-run log --verify torn.yaml</code>"}, nil},
+		"at work":     {[]Board{atWork.Board, complete.Board}, []string{"<h1>At work: nothing needs you</h1>", "At work now", "Implementor (codex), Work", "<code>kanban-run log -f now.yaml</code>"}, []string{"What to do next"}},
+		"passed over": {[]Board{passed.Board}, []string{"<h1>Not done: done.yaml needs you</h1>", "complete, and 1 task was never worked on", "<h3>Look at the tasks of done.yaml that were never worked on</h3>"}, nil},
+		"asked":       {[]Board{asked.Board}, []string{"<h1>At work: a decision waits for you</h1>", "<code>kanban-run ack now.yaml restart</code>"}, nil},
+		"several": {[]Board{frozen.Board, troubled(plain), complete.Board}, []string{"<h1>Not done: 2 of 3 boards need you</h1>", "<h3>Look at what changed in f.yaml</h3>", "<code>kanban-run ack -n f.yaml</code>",
+			"frozen, exit code 5"}, nil},
+	} {
+		text := html.UnescapeString(render(t, tt.boards...))
+		for _, want := range tt.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the page lacks %s", name, want)
+			}
+		}
+		for _, none := range tt.none {
+			if strings.Contains(text, "<h2>"+none) {
+				t.Errorf("%s: the page has %s", name, none)
+			}
+		}
+	}
+}
+
+// TestWorstFirst: the boards that need a person stand in front.
+func TestWorstFirst(t *testing.T) {
+	done := newScene("done.yaml").play(time.Second, flow.RunStarted{}).Board
+	now := newScene("now.yaml").play(time.Second, flow.RunStarted{}).Board
+	now.Owned = true
+	text := render(t, done, now, troubled(plain))
+	var order []string
+	for _, m := range regexp.MustCompile(`<div class="bd" id="b\d">.*?<h3>([^<]*)`).FindAllStringSubmatch(text, -1) {
+		order = append(order, m[1])
+	}
+	if got := strings.Join(order, " "); got != "b.yaml now.yaml done.yaml" {
+		t.Errorf("the boards stand as %s", got)
+	}
+}
+
+// TestEachPart: what happened to a task is there: told, replied, why not accepted, what the watch saw, reviews, sessions.
+func TestEachPart(t *testing.T) {
+	text := html.UnescapeString(render(t, troubled(plain)))
+	for _, want := range []string{`<pre>{"task_file":"tasks/1.md"}</pre>`, "<b>Work</b> <span class=\"\">ok</span>: done", "<dt>session</dt><dd><pre>s-1</pre>", "<b>Work, attempt 2, goes on</b> <span class=\"bad\">rejected</span>: no JSON",
+		"<dt>received</dt><dd><pre>hello</pre>", "<b>Review, round 1</b> <span class=\"warn\">sent back</span>: tests fail", "<td>noticed</td>", "<td>asked</td>", "<td>ended</td>", "given up: edited",
+		`y="12"><use href="#k-re"/>`, `y="12"><use href="#k-no"/>`, "no sign 1m00s", "asked 1m00s", "warn 0.70", "no tests", "a/report.md", "withheld from agents", "TOKEN", "90 %"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// TestThousandSteps: view.md: at most 2 MB, and nothing of what went wrong is left out.
+func TestThousandSteps(t *testing.T) {
+	s := newScene("big.yaml").play(time.Second, flow.RunStarted{})
+	for i := range 1000 {
+		task := fmt.Sprintf("tasks/some-folder/%d-a-task-with-a-name.md", i)
+		status := "ok"
+		if i%50 == 49 {
+			status = "blocked"
+		}
+		s.step(i+1, task, "Implementor", status, "The parser reads dates in three forms; 14 of 14 examples pass, and the README says so.")
+		s.Tasks = append(s.Tasks, report.Task{Task: task, State: report.TaskDone, Status: status, Role: "Implementor"})
+	}
+	s.Find = func(task string) int {
+		return slices.IndexFunc(s.Tasks, func(t report.Task) bool { return t.Task == task })
+	}
+	start := time.Now()
+	text := render(t, s.Board)
+	t.Logf("%d bytes in %v", len(text), time.Since(start))
+	if len(text) > 2_000_000 {
+		t.Errorf("%d bytes", len(text))
+	}
+	if n := strings.Count(text, `<span class="bad">blocked</span>`); n != 20 {
+		t.Errorf("%d of 20 blocked replies are shown", n)
+	}
+	if !strings.Contains(text, `aria-label="1000 done"><rect x="0.6" y=".6" width="559.0"`) {
+		t.Error("the bar in place of a square for each task is missing")
+	}
+	if !strings.Contains(text, `<main class="long">`) {
+		t.Error("the browser draws all of it at once")
+	}
+}
+
+// TestScale: the time in which no board was worked on is left out; all else keeps its order and its length.
+func TestScale(t *testing.T) {
+	board := Board{}
+	for _, hour := range []time.Duration{0, 30, 31} {
+		board.Steps = append(board.Steps, digest.Step{Began: began.Add(hour * time.Hour), Ended: began.Add((hour + 1) * time.Hour)})
+	}
+	s := newScale([]Board{board}, began.Add(32*time.Hour))
+	if len(s.spans) != 2 {
+		t.Fatalf("%+v", s.spans)
+	}
+	for _, tt := range []struct {
+		hours, want float64
+	}{{0, 0}, {1, 98.5 / 3}, {15, 98.5 / 3}, {30, 98.5/3 + 1.5}, {31, 98.5*2/3 + 1.5}, {32, 100}, {99, 100}, {-1, 0}} {
+		if got := s.at(began.Add(time.Duration(tt.hours * float64(time.Hour)))); got < tt.want-0.01 || got > tt.want+0.01 {
+			t.Errorf("hour %v is at %v, want %v", tt.hours, got, tt.want)
+		}
+	}
+	axis := s.axis(began, false)
+	if len(axis.Ticks) < 3 || len(axis.Ticks) > 2*maxTicks || len(axis.Gaps) != 1 {
+		t.Errorf("%+v", axis)
+	}
+	if v := newScale(nil, time.Time{}).axis(time.Time{}, false); len(v.Ticks) != 0 {
+		t.Errorf("an empty axis has %+v", v.Ticks)
+	}
+}

@@ -1,0 +1,258 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/report"
+)
+
+// tasks are the tasks of a board's list, and behind them those that only its steps know.
+func (p *page) tasks(v *boardView) []*taskView {
+	b := v.board
+	listed := slices.Clone(b.Tasks)
+	index := map[string]int{}
+	find := func(task string) int {
+		if i, ok := index[task]; ok {
+			return i
+		}
+		i := -1
+		if b.Find != nil {
+			i = b.Find(task)
+		}
+		if i < 0 {
+			i = slices.IndexFunc(listed, func(t report.Task) bool { return path.Clean(t.Task) == path.Clean(task) })
+		}
+		index[task] = i
+		return i
+	}
+	steps := map[int][]*digest.Step{}
+	for i := range b.Steps {
+		s := &b.Steps[i]
+		if s.Attempts != nil && isSupervision(s) {
+			continue
+		}
+		at := find(s.Task)
+		if at < 0 {
+			at = len(listed)
+			listed = append(listed, report.Task{Task: s.Task, State: stateOf(s), Role: s.Role})
+			index[s.Task] = at
+		}
+		steps[at] = append(steps[at], s)
+	}
+	names := shortNames(listed)
+	all := make([]*taskView, len(listed))
+	for i, t := range listed {
+		all[i] = p.task(v, t, steps[i])
+		all[i].ID, all[i].Name = fmt.Sprintf("%st%d", v.ID, i+1), p.text(names[i])
+		v.counts[all[i].State]++
+		for _, s := range steps[i] {
+			v.byStep[s.Step] = all[i]
+		}
+	}
+	return all
+}
+
+// stateOf is where a task stands of which only the steps are known.
+func stateOf(s *digest.Step) string {
+	switch {
+	case s.State == digest.Open:
+		return report.TaskCurrent
+	case s.State == digest.Done && (s.Status == "ok" || s.Status == ""):
+		return report.TaskDone
+	default:
+		return report.TaskNotOK
+	}
+}
+
+// isSupervision says whether a step is of the resident supervisor.
+func isSupervision(s *digest.Step) bool {
+	return len(s.Attempts) > 0 && s.Attempts[0].Call.IsSupervision()
+}
+
+// shortNames are the names of task files without folder and ending, where these tell them apart.
+func shortNames(tasks []report.Task) []string {
+	short := func(task string) string { return strings.TrimSuffix(path.Base(task), ".md") }
+	times := map[string]int{}
+	for _, t := range tasks {
+		times[short(t.Task)]++
+	}
+	names := make([]string, len(tasks))
+	for i, t := range tasks {
+		if names[i] = short(t.Task); times[names[i]] > 1 {
+			names[i] = t.Task
+		}
+	}
+	return names
+}
+
+func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView {
+	b, state := v.board, t.State
+	if state == report.TaskCurrent && b.Owned && b.State.Step != nil && b.State.Step.Call.IsReview() {
+		state = stateReview
+	}
+	if state == report.TaskCurrent && t.Status != "" && t.Status != "ok" && !b.Owned {
+		state = report.TaskNotOK // the board stands at it
+	}
+	w := &taskView{Look: stateLooks[state], Path: p.text(t.Task), Role: p.text(t.Role), State: state}
+	rejected, back, restarts := 0, 0, 0
+	var millis int64
+	for _, s := range steps {
+		w.used = w.used.Plus(s.Used.Used)
+		millis += s.Millis
+		rejected += s.Rejections()
+		back += s.SentBack()
+		for i := range s.Attempts {
+			if a := &s.Attempts[i]; a.Call != flow.ManagerCall && !a.Call.IsReview() {
+				w.Attempts++
+			}
+			if slices.ContainsFunc(s.Attempts[i].Watched, func(x digest.Sign) bool { return x.Kind == digest.Ended }) {
+				restarts++
+			}
+		}
+		w.Steps = append(w.Steps, p.step(v.ID, s))
+		w.Role = cmp.Or(w.Role, p.text(s.Role))
+	}
+	if w.Attempts > 0 {
+		w.Tries, w.Time, w.Cost = flow.Count(w.Attempts, "attempt"), report.Took(millis), money(w.used)
+	}
+	w.Trouble = p.text(trouble(t, state, rejected, back, restarts))
+	w.Open = state == report.TaskNotOK || state == report.TaskQuarantined || state == report.TaskCurrent && len(steps) > 0 || state == stateReview
+	w.Note, w.NoteTone = stateWords[state], w.Look.Tone
+	if n := len(steps); n > 0 {
+		w.Note = p.text(report.LastWord(steps[n-1]))
+		if state == report.TaskDone {
+			w.NoteTone = ""
+		}
+	}
+	if q := b.State.Quarantined(t.Task); q != nil {
+		w.Note = p.text(q.Text)
+	}
+	w.Keys = v.ID + " " + squareClass[state]
+	if w.Trouble != "" {
+		w.Keys += " trouble"
+	}
+	return w
+}
+
+// trouble is a word on what did not go well with a task; "": all did.
+func trouble(t report.Task, state string, rejected, back, restarts int) string {
+	switch {
+	case state == report.TaskQuarantined:
+		return "quarantined"
+	case t.Status != "" && t.Status != "ok":
+		return t.Status
+	case restarts > 0:
+		return "restarted " + flow.Count(restarts, "time")
+	case back > 0:
+		return "sent back " + flow.Count(back, "time")
+	case rejected > 0:
+		return flow.Count(rejected, "attempt") + " rejected"
+	default:
+		return ""
+	}
+}
+
+func (p *page) step(board string, s *digest.Step) stepView {
+	v := stepView{Number: s.Step}
+	if s.State == digest.Abandoned {
+		v.Given = "given up"
+	}
+	for i := range s.Attempts {
+		a := p.attempt(s, &s.Attempts[i])
+		a.ID = fmt.Sprintf("%ss%da%d", board, s.Step, i+1)
+		v.Attempts = append(v.Attempts, a)
+	}
+	watched := map[string]bool{}
+	for i := range s.Attempts {
+		for _, sign := range s.Attempts[i].Watched {
+			watched[sign.Text] = true
+		}
+	}
+	for _, note := range s.Notes {
+		if watched[note] {
+			continue // it stands with its attempt
+		}
+		v.Notes = append(v.Notes, p.text(note))
+	}
+	return v
+}
+
+// attempt is one start of a program.
+func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
+	v := attemptView{Clock: clock(a.Began), Kind: kindOf(a), Time: report.Took(a.Millis), Text: p.text(a.Message)}
+	var used flow.Used
+	used.Add(a.Millis, a.Spent)
+	v.Cost = money(used)
+	switch {
+	case a.Result == digest.Pending:
+		v.Word, v.Tone, v.Time, v.Cost = "at work", "work", "", ""
+	case a.Result != digest.Accepted:
+		v.Word, v.Tone, v.Text = string(a.Result), "bad", p.text(a.Reason)
+	case a.SentBack:
+		v.Word, v.Tone = "sent back", "warn"
+	case a.Call.IsReview():
+		v.Word, v.Tone = "accepted", "good"
+	case a.Status != "ok":
+		v.Word, v.Tone = p.text(a.Status), "bad"
+	default:
+		v.Word = "ok"
+	}
+	if p.Long && a.Result == digest.Accepted && a.Status == "ok" && len(a.Watched) == 0 {
+		return v
+	}
+	add := func(name, text string, code bool) {
+		if text != "" {
+			v.Details = append(v.Details, pairView{Name: name, Text: p.text(text), Code: code})
+		}
+	}
+	add("told", a.Told, true)
+	if a.Call == flow.ManagerCall && a.Result == digest.Accepted && s.State == digest.Done {
+		next := "none: the board is at its end"
+		if s.NextTask != nil {
+			next = *s.NextTask
+		}
+		add("next task", next, false)
+	}
+	add("exit", a.Exit, false)
+	add("received", a.Received, true)
+	add("stderr", a.Stderr, true)
+	add("session", a.Session, true)
+	add("program", a.Adapter+": "+a.Command, true)
+	add("tokens", used.Tokens(), false)
+	add("streams", a.Output, true)
+	for _, r := range a.Reviews {
+		add(fmt.Sprintf("review %d", r.Round), r.Feedback, false)
+	}
+	for _, w := range a.Watched {
+		v.Watched = append(v.Watched, signView{clock(w.Time), string(w.Kind), p.text(w.Text)})
+	}
+	return v
+}
+
+// kindOf says what an attempt is of.
+func kindOf(a *digest.Attempt) string {
+	kind := "Work"
+	switch {
+	case a.Call == flow.ManagerCall:
+		kind = "Manager"
+	case a.Call.IsReview():
+		kind = fmt.Sprintf("Review, round %d", a.Round)
+	case a.Call.IsSupervision():
+		kind = "Checkpoint"
+	case a.Round > 0:
+		kind = fmt.Sprintf("Work, round %d", a.Round)
+	}
+	if a.Attempt > 1 {
+		kind += fmt.Sprintf(", attempt %d", a.Attempt)
+	}
+	if a.GoesOn {
+		kind += ", goes on"
+	}
+	return kind
+}

@@ -1,0 +1,205 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/report"
+)
+
+// rowView is a step on the axis: its attempts one after the other.
+type rowView struct {
+	Keys       string
+	Number     int
+	Task, Role string
+	Link       string // ID of the task; "": a step of the supervisor
+	Says       string // in words
+	Bars       []barView
+	Marks      []markView
+	Word, Tone string // at its end
+	WordX      string
+	WordEnd    bool // the word ends there
+	Time, Cost string
+}
+
+type barView struct{ X, Width, Class string }
+
+type markView struct{ X, ID string }
+
+// partView is a kind of time in the legend, with its sum.
+type partView struct{ Class, Name, Time, Y, Height string }
+
+// The parts of an attempt's time.
+const (
+	partWork    = "agent"
+	partManager = "Manager"
+	partReview  = "review"
+	partLook    = "checkpoint"
+	partWait    = "waiting"
+	partIdle    = "no sign"
+	partAsked   = "asked"
+)
+
+var partClass = map[string]string{partWork: "m", partManager: "m h", partReview: "r", partLook: "c", partWait: "w", partIdle: "q", partAsked: "a"}
+
+// waterfall draws every step of every board on one clock.
+func (p *page) waterfall() {
+	atWork := false
+	for _, v := range p.Boards {
+		atWork = atWork || v.board.Owned
+		steps := v.board.Steps
+		for i := range steps {
+			v.Rows = append(v.Rows, p.row(v, &steps[i]))
+		}
+	}
+	p.Axis = p.scale.axis(p.asOf, atWork)
+	for _, name := range []string{partWork, partManager, partReview, partLook, partWait, partIdle, partAsked} {
+		if d := p.parts[name]; d > 0 {
+			l := partView{partClass[name], name, report.Took(d.Milliseconds()), "0", "10"}
+			switch name {
+			case partManager:
+				l.Y, l.Height = "3", "4"
+			case partWait:
+				l.Y, l.Height = "4", "2"
+			}
+			p.Legend = append(p.Legend, l)
+		}
+	}
+}
+
+func (p *page) row(v *boardView, s *digest.Step) rowView {
+	r := rowView{Number: s.Step, Task: p.text(s.Task), Role: p.text(s.Role), Time: report.Took(s.Millis), Cost: money(s.Used.Used), Keys: v.ID}
+	if t := v.byStep[s.Step]; t != nil {
+		r.Link, r.Task, r.Keys = t.ID, t.Name, t.Keys
+	}
+	said := p.bars(&r, v, s)
+	var sums []string
+	for _, name := range []string{partWork, partReview, partLook, partManager, partWait, partIdle, partAsked} {
+		if d := said[name]; d > 0 {
+			sums = append(sums, name+" "+report.Took(d.Milliseconds()))
+		}
+	}
+	r.Says = fmt.Sprintf("%s to %s: %s", clock(s.Began), clock(s.Ended), strings.Join(sums, ", "))
+	p.placeWord(&r, s)
+	return r
+}
+
+// bars draws the attempts of a step, and what is to be marked on them. It returns how long each part took.
+func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Duration {
+	said := map[string]time.Duration{}
+	add := func(name string, from, to time.Time) {
+		x, end := p.scale.at(from), p.scale.at(to)
+		said[name] += max(0, to.Sub(from))
+		p.parts[name] += max(0, to.Sub(from))
+		r.Bars = append(r.Bars, barView{percent(x), percent(max(end-x, 0.15)), partClass[name]})
+	}
+	var last time.Time
+	for i := range s.Attempts {
+		a := &s.Attempts[i]
+		from, to := a.Began, a.Began.Add(time.Duration(a.Millis)*time.Millisecond)
+		if a.Result == digest.Pending && v.board.Owned {
+			to = p.asOf
+		}
+		if !last.IsZero() && from.Sub(last) > time.Second {
+			add(partWait, last, from)
+		}
+		add(partOf(a), from, to)
+		watchedParts(a, to, add)
+		if a.Result == digest.Rejected {
+			r.Marks = append(r.Marks, markView{percent(p.scale.at(to)), "k-no"})
+		}
+		for _, w := range a.Watched {
+			if w.Kind == digest.Ended {
+				r.Marks = append(r.Marks, markView{percent(p.scale.at(to)), "k-re"})
+			}
+		}
+		last = to
+	}
+	return said
+}
+
+// placeWord puts the word about a step behind its bars, or, where these end too far right, before them.
+func (p *page) placeWord(r *rowView, s *digest.Step) {
+	if r.Word, r.Tone = p.rowWord(s); r.Word != "" {
+		r.Says += "; " + r.Word
+	}
+	switch start, end := p.scale.at(s.Began), p.scale.at(s.Ended); {
+	case end <= 62:
+		r.WordX = percent(end + 0.8)
+	case start > 20:
+		r.WordX, r.WordEnd = percent(start-0.6), true
+	default: // there is no room for it
+		r.Word = ""
+	}
+}
+
+func partOf(a *digest.Attempt) string {
+	switch {
+	case a.Call == flow.ManagerCall:
+		return partManager
+	case a.Call.IsReview():
+		return partReview
+	case a.Call.IsSupervision():
+		return partLook
+	default:
+		return partWork
+	}
+}
+
+// watchedParts adds the times in which an attempt gave no sign, and in which it was asked. Both end with its recovery, or with it.
+func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, to time.Time)) {
+	var idle, asked time.Time
+	stop := func(at time.Time) {
+		if !asked.IsZero() {
+			add(partAsked, asked, at)
+		}
+		if !idle.IsZero() {
+			to := at
+			if !asked.IsZero() {
+				to = asked
+			}
+			add(partIdle, idle, to)
+		}
+		idle, asked = time.Time{}, time.Time{}
+	}
+	for _, w := range a.Watched {
+		switch w.Kind {
+		case digest.Noticed:
+			if idle.IsZero() {
+				idle = w.Time
+			}
+		case digest.Asked:
+			if asked.IsZero() {
+				asked = w.Time
+			}
+		case digest.Recovered, digest.Ended:
+			stop(w.Time)
+		}
+	}
+	stop(end)
+}
+
+// rowWord is a word on what did not go well in a step.
+func (p *page) rowWord(s *digest.Step) (word, tone string) {
+	switch {
+	case s.State == digest.Open && s.Last() != nil && s.Last().Result == digest.Pending:
+		return "open", "work"
+	case s.State == digest.Abandoned:
+		return "given up", "warn"
+	case s.Manager != "" && s.Manager != "ok":
+		return p.text("Manager: " + s.Manager), "bad"
+	case s.Status == "warn":
+		return "warn", "warn"
+	case s.Status != "" && s.Status != "ok" && s.Status != "pass" && s.Status != "ready":
+		return p.text(s.Status), "bad"
+	case s.SentBack() > 0:
+		return "sent back " + flow.Count(s.SentBack(), "time"), "warn"
+	case s.Rejections() > 0:
+		return fmt.Sprintf("%d rejected", s.Rejections()), "warn"
+	default:
+		return "", ""
+	}
+}

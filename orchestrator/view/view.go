@@ -1,0 +1,327 @@
+// Package view serves a page that shows how boards stand, now and as they go on, to the browser of the person that started it: `kanban-run
+// view`. It answers on the loopback only, to requests that know its token, that name it as their host and that come from its own page; it
+// changes nothing. All clients share one rendered page, and nothing is looked at while none is there.
+//
+//	GET /?token=T  the token becomes a cookie, and the browser goes on to /
+//	GET /          the page
+//	GET /events    server-sent events: "change" when the page is another
+package view
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// Source is what is shown.
+type Source struct {
+	Render func() ([]byte, error) // the page; one goroutine at a time calls it
+	State  func() string          // is another text when the page may be another
+	Policy string                 // Content Security Policy of the page
+}
+
+// Server shows a source. Use New.
+type Server struct {
+	source Source
+	token  string
+	hosts  map[string]bool // that a request may name
+	cookie string          // name of the cookie
+
+	mu      sync.Mutex
+	page    []byte
+	state   string        // of page
+	changed chan struct{} // closed when the state is another
+	viewers int
+	awake   chan struct{} // has a value when the first viewer comes
+}
+
+const (
+	pollTime    = 250 * time.Millisecond // between two looks at the state, while there is a viewer
+	beatTime    = 15 * time.Second       // between two signs of life to a viewer
+	patience    = 10 * time.Second       // with a client that takes nothing
+	mostViewers = 64
+	mostClients = 256 // connections at the same time
+)
+
+// New returns a server that listens on an address of the loopback.
+func New(source Source, address net.Addr) *Server {
+	token := make([]byte, 32)
+	_, _ = rand.Read(token) // it never fails
+	_, port, _ := net.SplitHostPort(address.String())
+	s := &Server{source: source, token: hex.EncodeToString(token), hosts: map[string]bool{}, cookie: "kanban-run-" + port, changed: make(chan struct{}), awake: make(chan struct{}, 1)}
+	for _, host := range []string{address.String(), "localhost:" + port, "127.0.0.1:" + port, "[::1]:" + port} {
+		s.hosts[host] = true
+	}
+	return s
+}
+
+// Listen listens on an address, which has to be one of the loopback. Errors: *AddressError.
+func Listen(address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, &AddressError{address}
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, &AddressError{address}
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() { // localhost is what this machine makes of it
+		return nil, errors.Join(&AddressError{address}, l.Close())
+	}
+	return &bounded{l, make(chan struct{}, mostClients)}, nil
+}
+
+// AddressError says that an address is none of the loopback.
+type AddressError struct{ Address string }
+
+func (e *AddressError) Error() string {
+	return fmt.Sprintf("%s is no address of this machine's loopback", e.Address)
+}
+
+// Hint says what is one.
+func (*AddressError) Hint() string {
+	return "use 127.0.0.1:PORT; to look from another machine, forward the port with ssh -L"
+}
+
+// URL is where the page is, with the token.
+func (s *Server) URL(address net.Addr) string {
+	return "http://" + address.String() + "/?token=" + s.token
+}
+
+// Serve serves until stop ends.
+func (s *Server) Serve(stop context.Context, l net.Listener) error {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: patience, ReadTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return stop }}
+	go s.watch(stop)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve the page: %w", err)
+	case <-stop.Done():
+		return errors.Join(server.Close(), ignoreClosed(<-ended))
+	}
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // a test's recorder has none
+	switch {
+	case !s.hosts[r.Host]:
+		http.Error(w, "this is another host", http.StatusMisdirectedRequest)
+	case r.Method != http.MethodGet:
+		http.Error(w, "nothing can be changed here", http.StatusMethodNotAllowed)
+	case isForeign(r):
+		http.Error(w, "another site's page may not ask", http.StatusForbidden)
+	case r.URL.Path == "/" && r.URL.Query().Has("token"):
+		s.enter(w, r)
+	case !s.isKnown(r):
+		http.Error(w, "open the address that kanban-run view has printed", http.StatusForbidden)
+	case r.URL.Path == "/":
+		s.servePage(w)
+	case r.URL.Path == "/events":
+		s.serveEvents(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// isForeign says whether the page of another site has sent a request, other than that a person follows a link.
+func isForeign(r *http.Request) bool {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		return err != nil || u.Host != r.Host || u.Scheme != "http"
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return false
+	default:
+		return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
+	}
+}
+
+// enter makes the token a cookie, so that it leaves the address.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+	if !isSame(r.URL.Query().Get("token"), s.token) {
+		http.Error(w, "this is another token; open the address that kanban-run view has printed", http.StatusForbidden)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+func (s *Server) isKnown(r *http.Request) bool {
+	c, err := r.Cookie(s.cookie)
+	return err == nil && isSame(c.Value, s.token)
+}
+
+// isSame compares two texts in a time that tells nothing of them.
+func isSame(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+func (s *Server) servePage(w http.ResponseWriter) {
+	text, err := s.current()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", s.source.Policy+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(text) // a client that is gone needs nothing
+}
+
+// current renders the page, if it may be another than the last one.
+func (s *Server) current() ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state := s.source.State()
+	if s.page != nil && state == s.state {
+		return s.page, nil
+	}
+	text, err := s.source.Render()
+	if err == nil {
+		s.page, s.state = text, state
+	}
+	return text, err
+}
+
+// serveEvents tells a viewer of each change until the viewer leaves.
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
+	if !s.join() {
+		http.Error(w, "too many viewers", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.leave()
+	w.Header().Set("Content-Type", "text/event-stream")
+	beat := time.NewTicker(beatTime)
+	defer beat.Stop()
+	out := http.NewResponseController(w)
+	_ = out.SetReadDeadline(time.Time{}) // that of the request would end the answer
+	for say := "retry: 1000\nevent: change\ndata: begin\n\n"; ; {
+		changed := s.next()
+		_ = out.SetWriteDeadline(time.Now().Add(patience))
+		if _, err := w.Write([]byte(say)); err != nil || out.Flush() != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-changed:
+			say = "event: change\ndata: more\n\n"
+		case <-beat.C:
+			say = ":\n\n"
+		}
+	}
+}
+
+func (s *Server) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// join adds a viewer, of whom there are only so many.
+func (s *Server) join() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.viewers == mostViewers {
+		return false
+	}
+	if s.viewers++; s.viewers == 1 {
+		select {
+		case s.awake <- struct{}{}:
+		default:
+		}
+	}
+	return true
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.viewers--
+}
+
+// watch looks for changes as long as there are viewers.
+func (s *Server) watch(stop context.Context) {
+	last := ""
+	for {
+		s.mu.Lock()
+		alone := s.viewers == 0
+		s.mu.Unlock()
+		if alone {
+			select {
+			case <-stop.Done():
+				return
+			case <-s.awake:
+			}
+		}
+		if now := s.source.State(); now != last {
+			s.mu.Lock()
+			close(s.changed)
+			s.changed, last = make(chan struct{}), now
+			s.mu.Unlock()
+		}
+		select {
+		case <-stop.Done():
+			return
+		case <-time.After(pollTime):
+		}
+	}
+}
+
+// bounded takes only so many connections at the same time.
+type bounded struct {
+	net.Listener
+	room chan struct{}
+}
+
+// Accept waits for room, and then for a connection.
+func (b *bounded) Accept() (net.Conn, error) {
+	b.room <- struct{}{}
+	c, err := b.Listener.Accept()
+	if err != nil {
+		<-b.room
+		return nil, err
+	}
+	return &connection{Conn: c, leave: sync.OnceFunc(func() { <-b.room })}, nil
+}
+
+type connection struct {
+	net.Conn
+	leave func()
+}
+
+// Close makes room for another.
+func (c *connection) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}
