@@ -5,6 +5,11 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"kanban-run/docs"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/roles"
+	"kanban-run/schema"
 )
 
 func completionCommand() command {
@@ -50,33 +55,64 @@ func commandNames() string {
 	return strings.Join(names, " ")
 }
 
+// wordsOf are the words that an argument of a command may be, besides a board.
+func wordsOf(name string) string {
+	switch name {
+	case "ack":
+		return "retry accept release restart continue forced-finalize"
+	case "completion":
+		return "bash zsh fish"
+	case "docs":
+		return strings.Join(docs.Topics(), " ")
+	case "roles":
+		return strings.Join(builtInRoles(), " ")
+	case "schema":
+		return strings.Join(schema.Names(), " ")
+	default:
+		return ""
+	}
+}
+
+func builtInRoles() (names []string) {
+	if set, err := roles.Load(); err == nil {
+		for _, r := range set.All() {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+func adapterNames() string { return strings.Join(append(roster.Adapters(), "stub"), " ") }
+
 func bashScript() string {
 	var b strings.Builder
-	b.WriteString("# bash completion for kanban-run\n_kanban_run() {\n  local word=${COMP_WORDS[COMP_CWORD]} flags\n")
+	b.WriteString("# bash completion for kanban-run\n_kanban_run() {\n  local word=${COMP_WORDS[COMP_CWORD]} flags words=\n")
 	b.WriteString("  case ${COMP_WORDS[1]} in\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "    %s) flags='%s' ;;\n", c.name, flagNames(c))
+		fmt.Fprintf(&b, "    %s) flags='%s' words='%s' ;;\n", c.name, flagNames(c), wordsOf(c.name))
 	}
 	fmt.Fprintf(&b, "    *) flags='%s' ;;\n  esac\n", flagNames(runCommand()))
-	b.WriteString("  if [[ $word == -* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$word\")\n  elif [[ $COMP_CWORD == 1 ]]; then\n")
+	fmt.Fprintf(&b, "  if [[ ${COMP_WORDS[COMP_CWORD-1]} == --agent ]]; then\n    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")\n  elif", adapterNames())
+	b.WriteString(" [[ $word == -* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$word\")\n  elif [[ $COMP_CWORD == 1 ]]; then\n")
 	fmt.Fprintf(&b, "    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\"; compgen -f -- \"$word\")\n", commandNames())
-	b.WriteString("  else\n    mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n  fi\n}\ncomplete -o filenames -F _kanban_run kanban-run\n")
+	b.WriteString("  else\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\"; compgen -f -- \"$word\")\n  fi\n}\ncomplete -o filenames -F _kanban_run kanban-run\n")
 	return b.String()
 }
 
 func zshScript() string {
 	var b strings.Builder
-	b.WriteString("#compdef kanban-run\n_kanban_run() {\n  local -a commands flags\n  commands=(\n")
+	b.WriteString("#compdef kanban-run\n_kanban_run() {\n  local -a commands flags words_of\n  commands=(\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "    '%s:%s'\n", c.name, strings.ReplaceAll(c.summary, "'", `'\''`))
 	}
 	b.WriteString("  )\n  case ${words[2]} in\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "    %s) flags=(%s) ;;\n", c.name, flagNames(c))
+		fmt.Fprintf(&b, "    %s) flags=(%s) words_of=(%s) ;;\n", c.name, flagNames(c), wordsOf(c.name))
 	}
 	fmt.Fprintf(&b, "    *) flags=(%s) ;;\n  esac\n", flagNames(runCommand()))
+	fmt.Fprintf(&b, "  if [[ ${words[CURRENT-1]} == --agent ]]; then\n    compadd -- %s\n    return\n  fi\n", adapterNames())
 	b.WriteString("  if [[ ${words[CURRENT]} == -* ]]; then\n    compadd -- $flags\n    return\n  fi\n")
-	b.WriteString("  (( CURRENT == 2 )) && _describe command commands\n  _files\n}\n_kanban_run \"$@\"\n")
+	b.WriteString("  (( CURRENT == 2 )) && _describe command commands || compadd -- $words_of\n  _files\n}\n_kanban_run \"$@\"\n")
 	return b.String()
 }
 
@@ -86,13 +122,24 @@ func fishScript() string {
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "complete -c kanban-run -n __fish_use_subcommand -a %s -d '%s'\n", c.name, fishQuote(c.summary))
 		flagsOf(c).VisitAll(func(f *pflag.Flag) {
-			fmt.Fprintf(&b, "complete -c kanban-run -n '__fish_seen_subcommand_from %s' -l %s -d '%s'\n", c.name, f.Name, fishQuote(f.Usage))
+			fmt.Fprintf(&b, "complete -c kanban-run -n '__fish_seen_subcommand_from %s' -l %s -d '%s'%s\n", c.name, f.Name, fishQuote(f.Usage), fishWords(f.Name))
 		})
+		if words := wordsOf(c.name); words != "" {
+			fmt.Fprintf(&b, "complete -c kanban-run -n '__fish_seen_subcommand_from %s' -a '%s'\n", c.name, words)
+		}
 	}
 	flagsOf(runCommand()).VisitAll(func(f *pflag.Flag) {
 		fmt.Fprintf(&b, "complete -c kanban-run -n __fish_use_subcommand -l %s -d '%s'\n", f.Name, fishQuote(f.Usage))
 	})
 	return b.String()
+}
+
+// fishWords are the words that a flag takes.
+func fishWords(flag string) string {
+	if flag == "agent" {
+		return " -x -a '" + adapterNames() + "'"
+	}
+	return ""
 }
 
 func fishQuote(s string) string {

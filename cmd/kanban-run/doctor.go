@@ -35,6 +35,11 @@ func (u *setup) examine(t *terminal) (int, error) {
 		bad, odd := t.printExamination(e)
 		errs, warnings = errs+bad, warnings+odd
 	}
+	for _, a := range roster.FindInstalled() {
+		if a.Path == "" {
+			_ = t.stdout.Printf("not installed: %-9s %s\n", a.Agent, a.Install)
+		}
+	}
 	_ = t.stdout.Printf("agents: %s, %s\n", flow.Count(errs, "error"), flow.Count(warnings, "warning"))
 	if errs > 0 {
 		return exitInvalid, nil

@@ -111,8 +111,10 @@ func (r *Roster) find(key playerKey) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	if first, err := r.Roles.Lookup(key.approvals); key.approvals != "" && err == nil && !role.Review.IsSet() {
-		role.Review, role.Rounds = first.Review, first.Rounds
+	if key.approvals != "" && !role.Review.IsSet() {
+		if first, err := r.Roles.Lookup(key.approvals); err == nil {
+			role.Review, role.Rounds = first.Review, first.Rounds
+		}
 	}
 	p, err := r.newPlayer(role, key)
 	if err != nil {

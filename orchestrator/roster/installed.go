@@ -1,0 +1,29 @@
+package roster
+
+import (
+	"maps"
+	"slices"
+
+	"kanban-run/orchestrator/agent"
+)
+
+// Installed is an agent that is a program of its own, and whether it is there.
+type Installed struct {
+	Agent   string // name of the adapter
+	Path    string // "": it is not there
+	Install string // how it is installed
+}
+
+// FindInstalled lists the agents that are programs of their own, by name.
+func FindInstalled() (all []Installed) {
+	known := adapters("")
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		tool := known[name].Tool()
+		if tool.Program == "" || tool.Install == "" {
+			continue
+		}
+		path, _ := agent.LookPath(tool.Program, "") // as not there
+		all = append(all, Installed{name, path, tool.Install})
+	}
+	return all
+}
