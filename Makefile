@@ -6,11 +6,11 @@ ARGS    ?=
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) tool -modfile=.ci/tools/go.mod
-SOURCES := $(shell find cmd orchestrator roles schema -name '*.go' -not -name '*_test.go') \
-           $(wildcard roles/*.md schema/*.json) go.mod go.sum
+SOURCES := $(shell find cmd orchestrator roles schema docs -name '*.go' -not -name '*_test.go') \
+           $(wildcard docs/*.md roles/*.md schema/*.json orchestrator/page/*.html orchestrator/page/*.css orchestrator/page/*.js) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents clean
+.PHONY: help run build test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents test-browser clean
 SCRIPTS := $(shell find .ci cmd examples -name '*.sh') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
 
 # Real agents have a target of their own.
@@ -47,8 +47,9 @@ bench-once: ## run each benchmark once
 	$(GO) test -run '^$$' -bench . -benchtime 1x $(BENCHES) >bin/bench.log || { cat bin/bench.log; exit 1; }
 
 lint: ## gofmt, go vet, staticcheck
-	@test -z "$$(gofmt -l cmd orchestrator roles schema .ci)" || { gofmt -d cmd orchestrator roles schema .ci; exit 1; }
+	@test -z "$$(gofmt -l cmd orchestrator roles schema docs .ci)" || { gofmt -d cmd orchestrator roles schema docs .ci; exit 1; }
 	$(GO) vet ./... ./.ci/bench ./.ci/acttest ./.ci/casecov
+	$(GO) vet -C .ci/browser .
 	$(TOOL) staticcheck ./...
 
 lint-ci: ## shellcheck over the scripts, actionlint over the workflows
@@ -88,6 +89,9 @@ bench: build ## the cost of a step beside a bare C loop that does the same work
 
 test-actions: ## run action.yml and the example workflows with act, on this machine
 	$(GO) test ./.ci/acttest
+
+test-browser: ## look at the pages in Chromium
+	KANBAN_TEST_REQUIRE_BROWSER=1 $(GO) test -C .ci/browser -count=1 -timeout 10m .
 
 clean: ## remove what was built
 	rm -rf bin

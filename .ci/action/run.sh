@@ -37,6 +37,15 @@ strict=$(trim "$ACTION_STRICT")
 results=$(trim "$ACTION_RESULTS")
 [[ -z $results ]] || set -- "$@" "--results=$results"
 
+case $(trim "$ACTION_REPORT") in
+  '') ;;
+  html)
+    set -- "$@" "--html=$ACTION_PAGE"
+    printf 'page=%s\n' "$ACTION_PAGE" >>"$GITHUB_OUTPUT"
+    ;;
+  *) refuse invalid 2 "report: $ACTION_REPORT is no form of a report; hint: report: html, or nothing" ;;
+esac
+
 read_lines "$ACTION_ARGS"
 set -- "$@" ${lines[@]+"${lines[@]}"} -- # bash 3.2 takes an empty array for an unset variable
 
@@ -57,6 +66,6 @@ for line in "${lines[@]}"; do
 done
 
 program=$ACTION_PROGRAM
-unset ACTION_PROGRAM ACTION_BOARDS ACTION_WORKING_DIRECTORY ACTION_AGENT ACTION_STRICT ACTION_RESULTS ACTION_ARGS
+unset ACTION_PROGRAM ACTION_BOARDS ACTION_WORKING_DIRECTORY ACTION_AGENT ACTION_STRICT ACTION_RESULTS ACTION_REPORT ACTION_PAGE ACTION_ARGS
 export KANBAN_RUN_ACTION=1
 exec "$program" "$@"

@@ -8,7 +8,7 @@ digest() {
   if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -d ' ' -f 1
 }
 
-source=$(find . \( -name '*.go' -o -name 'go.*' -o -path './roles/*' -o -path './schema/*' -o -path './cmd/*' \) -type f ! -path './.git/*' | LC_ALL=C sort | while IFS= read -r file; do
+source=$(find . \( -name '*.go' -o -name 'go.*' -o -path './roles/*' -o -path './schema/*' -o -path './docs/*' -o -path './orchestrator/page/*' -o -path './cmd/*' \) -type f ! -path './.git/*' | LC_ALL=C sort | while IFS= read -r file; do
   printf '%s ' "$file"
   digest <"$file"
 done | digest)
