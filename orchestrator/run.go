@@ -271,6 +271,9 @@ func (r *run) start() error {
 	if looker != nil {
 		begun.Memory, begun.Adapter = looker.Memory(), looker.Adapter.Name()
 	}
+	if !state.Spent {
+		begun.Carried = state.Used
+	}
 	if err := r.ledger.Append(begun); err != nil {
 		return err
 	}

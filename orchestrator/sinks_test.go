@@ -98,6 +98,7 @@ var own = map[string]string{
 	"kanban-run.terminal.view":         "its own address",
 	"kanban-run.terminal.reportPage":   "a page, whose texts are made harmless for HTML",
 	"report.Live.draw":                 "a picture, whose texts come from Sprintf",
+	"report.Log.print":                 "a line with a coloured sign, whose text comes from Sprintf",
 }
 
 // outlets are the functions that may name the streams of the process.

@@ -22,17 +22,18 @@ import (
 
 func statusCommand() command {
 	return command{
-		name: "status", args: "BOARD", summary: "where a board's run stands, from its journal",
+		name: "status", args: "BOARD...", summary: "where the runs of boards stand, from their journals",
 		long: `
-It says how the board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. --watch
-draws that anew every second until the run ends or Ctrl-C, also of a run that another person started.`,
+It says how each board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. --watch
+draws that anew every second until no run is at work or Ctrl-C, also of runs that another person started: of one board its tasks, of
+several a line each, those that need you first.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
-			asJSON := flags.Bool("json", false, "print one JSON object")
+			asJSON := flags.Bool("json", false, "print one JSON object for each board")
 			verbose := flags.BoolP("verbose", "v", false, "show also the session, the owner, the journal and the rollback point")
-			watch := flags.BoolP("watch", "w", false, "draw it anew every second, until the run ends")
+			watch := flags.BoolP("watch", "w", false, "draw it anew every second, until no run is at work")
 			return func(t *terminal, args []string) (int, error) {
-				if err := boardArgs("status", args, true); err != nil {
+				if err := boardArgs("status", args, false); err != nil {
 					return 0, err
 				}
 				if *watch && (*asJSON || !term.IsTerminal(int(t.screen.Fd()))) {
@@ -42,29 +43,61 @@ draws that anew every second until the run ends or Ctrl-C, also of a run that an
 				if err != nil {
 					return 0, err
 				}
-				status, err := u.status(args[0])
+				boards, err := u.watched(args)
+				if err == nil && *watch {
+					boards, err = u.watchStatus(t, args, boards)
+				}
 				if err != nil {
 					return 0, err
 				}
-				if *asJSON {
-					return exitComplete, t.stdout.JSON(status, "  ")
-				}
-				if *watch && status.Running {
-					status, err = u.watchStatus(t, args[0], *verbose)
-					if err != nil {
-						return 0, err
-					}
-				}
-				return exitComplete, status.WriteText(t.stdout, *verbose)
+				return exitComplete, printStatus(t, boards, *asJSON, *verbose)
 			}
 		},
 	}
 }
 
-func (u *setup) status(board string) (report.Status, error) {
+func printStatus(t *terminal, boards []report.Watched, asJSON, verbose bool) error {
+	for i := range boards {
+		status := &boards[i].Status
+		if asJSON {
+			if err := t.stdout.JSON(status, "  "); err != nil {
+				return err
+			}
+			continue
+		}
+		if i > 0 {
+			if err := t.stdout.Printf("\n"); err != nil {
+				return err
+			}
+		}
+		if err := status.WriteText(t.stdout, verbose); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watched is where boards stand, and what happened to them last.
+func (u *setup) watched(boards []string) ([]report.Watched, error) {
+	all := make([]report.Watched, len(boards))
+	for i, board := range boards {
+		var err error
+		if all[i].Status, err = u.status(board, &all[i].Recent); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (u *setup) status(board string, recent *report.Recent) (report.Status, error) {
 	var tasks report.Tasks
+	var since time.Time
 	h, sum, err := inspect.History(board, func(e flow.Entry) error {
 		tasks.Add(e.Event)
+		if _, isStart := e.Event.(flow.AttemptStarted); isStart {
+			since = e.Time
+		}
+		recent.Add(e)
 		return nil
 	})
 	if err != nil {
@@ -77,6 +110,9 @@ func (u *setup) status(board string) (report.Status, error) {
 	next, refused := inspect.Foresee(board, u.workdir, u.dir, h)
 	status := report.NewStatus(board, h, running, next, refused)
 	status.Records = sum.Records
+	if step := h.State.Step; step != nil && step.Running > 0 {
+		status.Open.Since = since
+	}
 	status.Tasks = []report.Task{} // of a board that cannot be read
 	if b, _, err := inspect.ReadBoard(board, true, func(string) {}); err == nil {
 		status.Tasks = listTasks(b, &tasks, h)
@@ -119,14 +155,17 @@ func logCommand() command {
 --verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged
 (with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason.
 
+A line has its time, the number of its step where a new one begins, a sign (✓ good, ! look at it, ✗ bad), and what came of it. At
+a terminal long lines are cut, in a pipe they are whole.
+
 -f goes on with what happens next, and ends with the run. What kanban-run notes for itself, such as owners, snapshots and
-writes of the board, is shown with --verbose; --json has everything. --events shows also what the agents did: the tools that
+writes of the board, is shown with --verbose, and every record's number, epoch and kind; --json has everything. --events shows also what the agents did: the tools that
 they used, what they said, and the retries of their providers.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON event a line, as run --json does")
 			follow := flags.BoolP("follow", "f", false, "go on with what happens next, until the run ends")
-			verbose := flags.BoolP("verbose", "v", false, "show also owners, snapshots and writes of the board")
+			verbose := flags.BoolP("verbose", "v", false, "show every record, with its number, epoch and kind")
 			failed := flags.Bool("failed", false, "show only what went wrong")
 			events := flags.Bool("events", false, "show also what the agents did")
 			step := flags.Int("step", 0, "show only step `N`")
@@ -149,6 +188,10 @@ they used, what they said, and the retries of their providers.`,
 				}
 				log := report.NewLog(t.stdout)
 				log.Verbose, log.Failed, log.Step = *verbose, *failed, *step
+				if term.IsTerminal(int(t.screen.Fd())) {
+					log.Color = colored(t)
+					log.Width, _, _ = term.GetSize(int(t.screen.Fd()))
+				}
 				var show report.Watcher = log
 				if *asJSON {
 					show = report.NewJSON(t.stdout, true)

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 
-	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/report"
 )
 
@@ -20,45 +19,42 @@ const (
 	drawTime    = time.Second
 )
 
-// watchStatus draws where a board's run stands, until the run ends or a signal comes. It returns the last status.
-func (u *setup) watchStatus(t *terminal, board string, verbose bool) (status report.Status, err error) {
+// watchStatus draws where boards stand, until no run is at work or a signal comes. It returns how they stand then.
+func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched) (now []report.Watched, err error) {
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
 	if err := t.stdout.PrintTrusted(enterScreen); err != nil {
-		return status, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.stdout.PrintTrusted(leaveScreen)) }()
-	for {
-		if status, err = u.status(board); err != nil || !status.Running {
-			return status, err
-		}
-		if err := t.drawStatus(status, verbose); err != nil {
-			return status, err
+	for slices.ContainsFunc(boards, func(b report.Watched) bool { return b.Status.Running }) {
+		if err := t.drawStatus(names, boards); err != nil {
+			return nil, err
 		}
 		select {
 		case <-stop.Done():
-			return status, nil
+			return boards, nil
 		case <-time.After(drawTime):
 		}
+		if boards, err = u.watched(names); err != nil {
+			return nil, err
+		}
 	}
+	return boards, nil
 }
 
-// drawStatus draws a status over the last one, as far as the terminal has room.
-func (t *terminal) drawStatus(status report.Status, verbose bool) error {
+// drawStatus draws how boards stand over the last drawing, as far as the terminal has room.
+func (t *terminal) drawStatus(names []string, boards []report.Watched) error {
 	width, height, err := term.GetSize(int(t.screen.Fd()))
 	if err != nil || width <= 0 || height <= 1 {
 		width, height = 80, 24
 	}
-	var text bytes.Buffer
-	if err := status.WriteText(console.New(&text, t.secrets), verbose); err != nil {
-		return err
-	}
-	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
-	for i, line := range lines {
-		lines[i] = runewidth.Truncate(line, width, "…") + "\x1b[K"
-	}
+	clock := time.Now().Format("15:04:05")
+	head := runewidth.Truncate(t.stdout.Sprintf("kanban-run status --watch %s", strings.Join(names, " ")), max(0, width-len(clock)-2), "…")
+	lines := []string{runewidth.FillRight(head, width-len(clock)) + clock, ""}
+	lines = append(lines, report.DrawWatched(t.stdout, boards, time.Now(), width, colored(t))...)
 	if len(lines) > height {
-		lines = append(lines[:height-1], "…\x1b[K")
+		lines = append(lines[:height-1], "…")
 	}
-	return t.stdout.PrintTrusted("\x1b[H" + strings.Join(lines, "\r\n") + "\x1b[J")
+	return t.stdout.PrintTrusted("\x1b[H" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[K\x1b[J")
 }

@@ -29,7 +29,7 @@ func TestWatchStatus(t *testing.T) {
 	watch := s.launch(cmd)
 	must(t, screen.Close())
 	if !within(stuckAfter, func() bool {
-		return seen.shows("▸ kanban.yaml is at work: step 1, 0 of 2 tasks done") && seen.shows("▸ tasks/1.md") && seen.shows("  now      step 1: Implementor, task call for tasks/1.md, 1 attempt started, 0")
+		return seen.shows("kanban-run status --watch kanban.yaml  ") && seen.shows("▸ kanban.yaml  task 1 of 2  1  Implementor  ") && seen.shows("  doing        1") && seen.shows("  to do        2")
 	}) {
 		t.Fatalf("it does not show the run:\n%s", seen)
 	}

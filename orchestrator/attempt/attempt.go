@@ -176,8 +176,8 @@ func (a *Attempt) check(now time.Time, m *health.Monitor) (health.Report, health
 		used = a.usage()
 	}
 	report := m.Check(now, a.watch.trace, used, a.voice.canAsk())
-	a.watch.asked = m.IdleStage()
-	return report, a.watch.trace.Live(now, a.watch.asked)
+	a.watch.found = health.Looked{IdleStage: m.IdleStage(), Health: report.Health()}
+	return report, a.watch.trace.Live(now, a.watch.found)
 }
 
 // usage is what the agent's processes have used; nil where that is not known.

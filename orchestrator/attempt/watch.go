@@ -17,7 +17,7 @@ type watch struct {
 
 	mu    sync.Mutex
 	trace *health.Trace
-	asked string    // how a silent agent was asked
+	found health.Looked
 	shown time.Time // when it was shown last what the agent does; its start before that
 }
 
@@ -25,7 +25,7 @@ type watch struct {
 const showEvery = time.Second
 
 func (w *watch) begin(at time.Time, c Call) {
-	w.trace, w.emit, w.show, w.shown, w.asked = health.NewTrace(at), c.Emit, c.Show, at, "none"
+	w.trace, w.emit, w.show, w.shown, w.found = health.NewTrace(at), c.Emit, c.Show, at, health.NotLooked()
 }
 
 func (w *watch) note(e agent.Event) {
@@ -35,7 +35,7 @@ func (w *watch) note(e agent.Event) {
 	due := w.show != nil && e.Time.Sub(w.shown) >= showEvery
 	var live health.Live
 	if due {
-		w.shown, live = e.Time, w.trace.Live(e.Time, w.asked)
+		w.shown, live = e.Time, w.trace.Live(e.Time, w.found)
 	}
 	w.mu.Unlock()
 	if due {

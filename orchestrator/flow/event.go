@@ -57,6 +57,8 @@ type RunStarted struct {
 
 	Reassign []Substitutes `json:"reassign,omitempty"`
 
+	Carried Used `json:"carried,omitzero"` // what runs before this one used that count for its limits: they were killed
+
 	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used before limits asked for it; before form 4 only
 }
 

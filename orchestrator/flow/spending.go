@@ -87,7 +87,7 @@ func sum(a, b int64) int64 {
 // attempts is not known, "unknown" when that of all is not.
 func (u Used) Money() string {
 	switch {
-	case u.Attempts > 0 && u.Priced == 0 && u.Cost == 0:
+	case u.Priced < u.Attempts && u.Cost == 0:
 		return "unknown"
 	case u.Priced < u.Attempts:
 		return "at least " + Dollars(u.Cost)

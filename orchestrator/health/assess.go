@@ -37,6 +37,9 @@ func (c Check) Anomaly() string {
 	}
 }
 
+// Healthy is seed 000's word for an agent of which nothing is found.
+const Healthy = "healthy"
+
 // Severity is seed 000's: warning or critical.
 type Severity string
 

@@ -16,6 +16,7 @@ type Live struct {
 	Activity     string     `json:"activity"`    // model, tool, retry or idle
 	WaitReason   string     `json:"wait_reason"` // coding, waiting_review, blocked or waiting_ack
 	IdleStage    string     `json:"idle_stage"`  // none, pinged, nudged or escalated
+	Health       string     `json:"health"`      // healthy, warning or critical; in files of before "": not known
 	Open         []LiveCall `json:"open_calls,omitempty"`
 }
 
@@ -35,9 +36,15 @@ type LiveCall struct {
 // maxLiveCalls bounds how many open calls are told.
 const maxLiveCalls = 8
 
-// Live is what the agent does now. asked says how a silent agent was asked.
-func (t *Trace) Live(now time.Time, asked string) Live {
-	l := Live{At: now, Started: t.Started, LastActivity: t.Activity, LastProgress: t.Progress, Activity: "idle", WaitReason: "coding", IdleStage: asked}
+// Looked is what the last look at an agent found.
+type Looked struct{ IdleStage, Health string }
+
+// NotLooked is before the first look.
+func NotLooked() Looked { return Looked{"none", Healthy} }
+
+// Live is what the agent does now.
+func (t *Trace) Live(now time.Time, last Looked) Live {
+	l := Live{At: now, Started: t.Started, LastActivity: t.Activity, LastProgress: t.Progress, Activity: "idle", WaitReason: "coding", IdleStage: last.IdleStage, Health: last.Health}
 	for _, c := range t.Open() {
 		if len(l.Open) < maxLiveCalls {
 			l.Open = append(l.Open, LiveCall{c.Tool, agent.OneLine(c.Text), c.Since})
@@ -51,7 +58,7 @@ func (t *Trace) Live(now time.Time, asked string) Live {
 	case ForModel:
 		l.Activity = "model"
 	}
-	if asked == "pinged" || asked == "nudged" {
+	if last.IdleStage == "pinged" || last.IdleStage == "nudged" {
 		l.WaitReason = "waiting_ack"
 	}
 	return l

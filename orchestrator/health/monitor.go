@@ -84,12 +84,12 @@ type Report struct {
 
 // Health is seed 000's: healthy, warning or critical.
 func (r Report) Health() string {
-	health := "healthy"
+	health := Healthy
 	for _, f := range r.Findings {
 		if f.Severity == Critical {
-			return "critical"
+			return string(Critical)
 		}
-		health = "warning"
+		health = string(Warning)
 	}
 	return health
 }

@@ -50,55 +50,22 @@ func colonSuffix(text string) string {
 	return ": " + brief(agent.OneLine(text))
 }
 
-// silence is after what time a model that writes nothing is shown as one that is waited for.
-const silence = 2 * time.Second
-
-// describeTrace is what an agent does at a time: its open calls, or how long it has waited and for
-// what, and what it said last.
-func describeTrace(t *health.Trace, now time.Time) string {
-	since := func(at time.Time) string { return elapsed(now.Sub(at)) }
-	doing, said := "", ""
-	switch t.Waiting() {
-	case health.ForTools:
-		var calls []string
-		for _, c := range t.Open() {
-			calls = append(calls, strings.TrimSpace(since(c.Since)+" "+c.Tool+" "+agent.OneLine(c.Text)))
-		}
-		return strings.Join(calls, " · ")
-	case health.ForProvider:
-		return "waiting for the provider " + since(t.Failed.Time) + colonSuffix(t.Failed.Text)
-	case health.ForModel:
-		if quiet := now.Sub(t.Asked()); quiet >= silence {
-			doing = "waiting for the model " + elapsed(quiet)
-		}
-	}
-	if last := t.Last; !last.Time.IsZero() && (last.Kind == agent.Text || last.Kind == agent.Printed) {
-		said = since(last.Time) + " ago: " + last.String()
-	}
-	return strings.Trim(doing+" · "+said, " ·")
-}
-
 // DescribeLive says what an agent at work does.
 func DescribeLive(l health.Live, now time.Time) string {
-	since := func(at time.Time) string { return elapsed(now.Sub(at)) }
-	text := "working " + since(l.Started)
-	for _, c := range l.Open {
-		text += fmt.Sprintf(" · %s %s", c.Tool, since(c.Since))
+	return strings.Join(describeAgent(l, now), " · ")
+}
+
+// describeAgent says what an agent at work does, and how it is.
+func describeAgent(l health.Live, now time.Time) []string {
+	text := "working " + elapsed(now.Sub(l.Started))
+	if doing := doingLive(l).at(now); doing != "" {
+		text += " · " + doing
 	}
-	switch {
-	case l.Activity == "model":
-		text += " · waiting for the model " + since(later(l.LastActivity, l.Started))
-	case l.Activity == "retry":
-		text += " · waiting for the provider"
-	case l.LastActivity.IsZero():
-		return text + " · no sign yet"
-	default:
-		text += " · last sign " + since(l.LastActivity)
+	sign := "no sign yet"
+	if !l.LastActivity.IsZero() {
+		sign = "last sign " + elapsed(now.Sub(l.LastActivity))
 	}
-	if l.IdleStage != "none" {
-		text += " (" + l.IdleStage + ")"
-	}
-	return text
+	return []string{text, join(" · ", sign, l.Health, map[bool]string{true: l.IdleStage}[l.IdleStage != "none"])}
 }
 
 func later(a, b time.Time) time.Time {

@@ -22,8 +22,8 @@ func sign(e agent.Event) agent.Sign {
 	return agent.Sign{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 1}, Event: e}
 }
 
-// TestDescribeTrace: the live line shows all open calls, and what the agent waits for.
-func TestDescribeTrace(t *testing.T) {
+// TestDoing: the live line shows the oldest open call, or what the agent waits for.
+func TestDoing(t *testing.T) {
 	start := time.Unix(1000, 0)
 	bash := agent.Event{Kind: agent.ToolStarted, ID: "1", Tool: "Bash", Text: "go test ./..."}
 	read := agent.Event{Kind: agent.ToolStarted, ID: "2", Tool: "Read", Text: "a.go"}
@@ -36,16 +36,16 @@ func TestDescribeTrace(t *testing.T) {
 	}{
 		{"nothing yet", nil, 9, ""},
 		{"it began", []agent.Event{session}, 2, ""},
-		{"its model is silent", []agent.Event{session}, 8, "waiting for the model 7s"},
-		{"one call", []agent.Event{session, bash}, 72, "1m10s Bash go test ./..."},
-		{"two calls", []agent.Event{session, bash, read}, 10, "8s Bash go test ./... · 7s Read a.go"},
-		{"one of them ended", []agent.Event{session, bash, read, {Kind: agent.ToolEnded, ID: "1"}}, 10, "7s Read a.go"},
-		{"all ended", []agent.Event{session, bash, {Kind: agent.ToolEnded, ID: "1"}}, 10, "waiting for the model 7s"},
-		{"it said something", []agent.Event{session, {Kind: agent.Text, Text: "Let me see."}}, 3, "1s ago: Let me see."},
-		{"it said something long ago", []agent.Event{session, {Kind: agent.Text, Text: "Let me see."}}, 12, "waiting for the model 10s · 10s ago: Let me see."},
-		{"its model writes", []agent.Event{session, {Kind: agent.Text, Text: "Let me see."}, {Kind: agent.Writing}}, 4, "2s ago: Let me see."},
-		{"its provider refuses", []agent.Event{session, {Kind: agent.Retry, Text: "529 overloaded"}}, 4, "waiting for the provider 2s: 529 overloaded"},
-		{"a program without a model", []agent.Event{{Kind: agent.Printed, Text: "compiling"}}, 31, "30s ago: compiling"},
+		{"its model is silent", []agent.Event{session}, 8, "model 7s"},
+		{"one call", []agent.Event{session, bash}, 72, "Bash 1m10s: go test ./..."},
+		{"two calls", []agent.Event{session, bash, read}, 10, "Bash 8s: go test ./... (and 1 more call)"},
+		{"one of them ended", []agent.Event{session, bash, read, {Kind: agent.ToolEnded, ID: "1"}}, 10, "Read 7s: a.go"},
+		{"all ended", []agent.Event{session, bash, {Kind: agent.ToolEnded, ID: "1"}}, 10, "model 7s"},
+		{"it said something", []agent.Event{session, {Kind: agent.Text, Text: "Let me see."}}, 3, "Let me see."},
+		{"it said something long ago", []agent.Event{session, {Kind: agent.Text, Text: "Let me see."}}, 12, "model 10s: Let me see."},
+		{"its model writes", []agent.Event{session, {Kind: agent.Text, Text: "Let me see."}, {Kind: agent.Writing}}, 4, "Let me see."},
+		{"its provider refuses", []agent.Event{session, {Kind: agent.Retry, Text: "529 overloaded"}}, 4, "waits for the provider 2s: 529 overloaded"},
+		{"a program without a model", []agent.Event{{Kind: agent.Printed, Text: "compiling"}}, 31, "compiling"},
 		{"a result", []agent.Event{session, {Kind: agent.Result, Text: "success"}}, 9, ""},
 	} {
 		trace := health.NewTrace(start)
@@ -53,8 +53,9 @@ func TestDescribeTrace(t *testing.T) {
 			e.Time = start.Add(time.Duration(i+1) * time.Second)
 			trace.Note(e)
 		}
-		if got := describeTrace(trace, start.Add(time.Duration(tt.at)*time.Second)); got != tt.want {
-			t.Errorf("%s: describeTrace = %q, want %q", tt.name, got, tt.want)
+		at := start.Add(time.Duration(tt.at) * time.Second)
+		if got := doingOf(trace, at).at(at); got != tt.want {
+			t.Errorf("%s: the agent is shown as %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,8 +17,7 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// Live shows one line for every running board at the bottom of a terminal, and calm permanent lines
-// above. It is safe for concurrent use; Close removes the live lines.
+// Live shows what the boards at work do at the bottom of a terminal, and calm permanent lines above. It is safe for concurrent use; Close removes the live lines.
 type Live struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -33,13 +33,15 @@ type Live struct {
 	idle   sync.WaitGroup
 }
 
-// liveBoard is what the live line of a board shows.
+// liveBoard is a board at work, and the trace of its agent.
 type liveBoard struct {
-	name, player, task string
-	index, of          int
-	since              time.Time
-	trace              *health.Trace // of the agent at work; nil before the first
+	now
+	trace *health.Trace // nil before the first agent
+	asked time.Time     // when the agent was asked whether it is well; zero: it was not, or has answered
+	waits doing         // for a person
 }
+
+var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
 
 // redrawEvery bounds how often activity redraws the screen.
 const redrawEvery = 100 * time.Millisecond
@@ -112,7 +114,7 @@ func (l *Live) Notice(board, text string) {
 
 func (l *Live) find(board string) *liveBoard {
 	for _, b := range l.boards {
-		if b.name == board {
+		if b.board == board {
 			return b
 		}
 	}
@@ -120,34 +122,74 @@ func (l *Live) find(board string) *liveBoard {
 }
 
 func (l *Live) update(board string, e flow.Entry) {
+	if ev, ok := e.Event.(flow.RunStarted); ok && l.find(board) == nil {
+		l.boards = append(l.boards, &liveBoard{now: now{board: board, since: l.now(), used: ev.Carried, limit: ev.Limits.MaxCost}})
+		slices.SortStableFunc(l.boards, func(a, b *liveBoard) int {
+			return cmp.Compare(slices.Index(l.order, a.board), slices.Index(l.order, b.board))
+		})
+	}
 	b := l.find(board)
+	if b == nil {
+		return
+	}
 	switch ev := e.Event.(type) {
-	case flow.RunStarted:
-		if b == nil {
-			l.boards = append(l.boards, &liveBoard{name: board, since: l.now()})
-			slices.SortStableFunc(l.boards, func(a, b *liveBoard) int {
-				return cmp.Compare(slices.Index(l.order, a.name), slices.Index(l.order, b.name))
-			})
-		}
-	case flow.StepStarted:
-		if b != nil {
-			b.index, b.of = ev.Index, ev.Of
-		}
-	case flow.AttemptStarted:
-		if b != nil {
-			b.player, b.task, b.since, b.trace = Player(ev.AttemptRef), ev.Task, l.now(), health.NewTrace(l.now())
-		}
 	case flow.RunFinished, flow.RunInterrupted:
-		for i := range l.boards {
-			if l.boards[i] == b {
-				l.boards = append(l.boards[:i], l.boards[i+1:]...)
-				break
-			}
-		}
+		l.boards = slices.DeleteFunc(l.boards, func(other *liveBoard) bool { return other == b })
+	default:
+		b.note(ev, l.now())
 	}
 }
 
-// sign is the character before a permanent line, and its colour.
+// note brings a board up to date.
+func (b *liveBoard) note(e flow.Event, at time.Time) {
+	if end, ok := flow.EndOf(e); ok {
+		b.used.Add(end.Millis, end.Spent)
+		b.trace, b.health, b.waits = nil, "", doing{}
+	}
+	switch e := e.(type) {
+	case flow.StepStarted:
+		b.index, b.of, b.task = e.Index, e.Of, e.Task
+	case flow.AttemptStarted:
+		b.player, b.adapter, b.task, b.since = e.AttemptRef, e.Adapter, e.Task, at
+		b.trace, b.health, b.asked, b.waits = health.NewTrace(at), health.Healthy, time.Time{}, doing{}
+	case flow.AnomalyFound:
+		b.health = e.Severity
+	case flow.Recovered:
+		b.health, b.asked = health.Healthy, time.Time{}
+	case flow.MessageSent:
+		if e.Type == flow.HealthCheck {
+			b.asked = at
+		}
+	case flow.MessageHeard:
+		if e.Answer != "" {
+			b.asked = time.Time{}
+		}
+	case flow.ConsentAsked:
+		b.waits = doing{"waits for your consent", at, "kanban-run inbox"}
+	case flow.ConsentGiven:
+		b.waits = doing{}
+	}
+}
+
+// at is what a board shows at a time.
+func (b *liveBoard) at(t time.Time) now {
+	n := b.now
+	switch {
+	case b.waits != doing{}:
+		n.doing = b.waits
+	case b.trace != nil && !b.asked.IsZero() && b.asked.After(b.trace.Activity):
+		n.doing = doing{"asked", b.asked, "no answer yet"}
+	case b.trace != nil:
+		n.doing = doingOf(b.trace, t)
+	}
+	if b.trace != nil {
+		n.last = b.trace.Activity
+	}
+	n.mark = markOf(n.health)
+	return n
+}
+
+// sign is the character before a line, and its colour.
 func (m mark) sign() (text, color string) {
 	switch m {
 	case good:
@@ -156,21 +198,31 @@ func (m mark) sign() (text, color string) {
 		return "!", "\x1b[33m"
 	case bad:
 		return "✗", "\x1b[31m"
+	case begun:
+		return "▸", ""
 	default:
 		return " ", ""
 	}
 }
 
-func (l *Live) permanent(board string, m line) string {
-	sign, color := m.mark.sign()
-	if l.color && color != "" {
-		sign = color + sign + "\x1b[0m"
+func (m mark) colored(color bool) string {
+	sign, code := m.sign()
+	if color && code != "" {
+		return code + sign + "\x1b[0m"
 	}
+	return sign
+}
+
+func (l *Live) permanent(board string, m line) string {
 	name := ""
 	if l.names && board != "" {
 		name = board + "  "
 	}
-	return sign + l.out.Sprintf(" %s%s", name, m.text)
+	text := l.out.Sprintf("%s%s", name, m.text)
+	if m.mark == good { // the log has it whole
+		text = cut(text, l.width()-3)
+	}
+	return m.mark.colored(l.color) + " " + text
 }
 
 // draw replaces the live lines by the lines that stay and the present live lines, in one write.
@@ -187,7 +239,7 @@ func (l *Live) draw(stay []string) {
 	l.drawn = l.drawn[:0]
 	for _, line := range l.liveLines(width - 1) {
 		b.WriteString(line + "\n")
-		l.drawn = append(l.drawn, runewidth.StringWidth(line))
+		l.drawn = append(l.drawn, runewidth.StringWidth(colors.ReplaceAllString(line, "")))
 	}
 	l.last = l.now()
 	if b.Len() > 0 {
@@ -205,38 +257,27 @@ func (l *Live) rows(width int) int {
 	return rows
 }
 
-// liveLines are the lines of the boards in columns: what must be seen comes first, and what is long last.
+// liveLines are two lines of a board that runs alone, and one of each of several.
 func (l *Live) liveLines(width int) []string {
-	const longestPath = 40
-	rows := make([][]string, len(l.boards))
-	var widths [5]int
+	boards := make([]now, len(l.boards))
 	for i, b := range l.boards {
-		place := ""
-		if b.index > 0 {
-			place = fmt.Sprintf("%d of %d", b.index, b.of)
-		}
-		path := cutMiddle(l.out.Sprintf("%s", b.task), min(longestPath, max(8, width/3)))
-		rows[i] = []string{l.out.Sprintf("%s", b.name), place, elapsed(l.now().Sub(b.since)), path, l.out.Sprintf("%s", b.player)}
-		for k, cell := range rows[i] {
-			widths[k] = max(widths[k], runewidth.StringWidth(cell))
-		}
+		boards[i] = b.at(l.now()).clean(l.out)
 	}
-	lines := make([]string, len(rows))
-	for i, row := range rows {
-		text := "▸ "
-		for k, cell := range row {
-			switch {
-			case widths[k] == 0:
-			case k == 1 || k == 2: // numbers
-				text += runewidth.FillLeft(cell, widths[k]) + "  "
-			default:
-				text += runewidth.FillRight(cell, widths[k]) + "  "
-			}
+	if len(boards) == 0 {
+		return nil
+	}
+	var lines []string
+	if l.names {
+		lines = nowRows(boards, l.now(), width)
+	} else {
+		lines = boards[0].pair(l.now(), width)
+	}
+	for i, line := range lines {
+		head := " "
+		if i < len(boards) {
+			head = boards[i].mark.colored(l.color)
 		}
-		if b := l.boards[i]; b.trace != nil {
-			text += l.out.Sprintf("%s", describeTrace(b.trace, l.now()))
-		}
-		lines[i] = cut(strings.TrimRight(text, " "), width)
+		lines[i] = head + " " + line
 	}
 	return lines
 }

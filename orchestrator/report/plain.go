@@ -1,10 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
@@ -53,90 +49,3 @@ func (Quiet) Entry(string, flow.Entry) {}
 
 // Agent shows nothing.
 func (Quiet) Agent(string, agent.Sign) {}
-
-// Log writes the lines of a journal, with the date and the number of each record.
-type Log struct {
-	*Plain
-	Verbose bool // also what a run does not show: owners, snapshots, writes of the board
-	Failed  bool // only what went wrong
-	Step    int  // only what is of this step; 0: all
-}
-
-// NewLog writes to out.
-func NewLog(out *console.Printer) Log { return Log{Plain: NewPlain(out, false)} }
-
-// Entry writes the lines of one event; an event that a run does not show is named by its kind.
-func (l Log) Entry(board string, e flow.Entry) {
-	lines := describe(e.Event)
-	if len(lines) == 0 && (l.Verbose || isEnding(e.Event)) {
-		lines = []line{{calm, describeRecord(e.Event)}}
-	}
-	wrong := slices.ContainsFunc(lines, func(l line) bool { return l.mark == warn || l.mark == bad })
-	if l.Failed && !wrong || l.Step != 0 && StepOf(e.Event) != l.Step {
-		return
-	}
-	if id := session(e.Event); id != "" {
-		lines = append(lines, line{calm, "session " + id})
-	}
-	for _, line := range lines {
-		l.print(board, fmt.Sprintf("%5d %s", e.Seq, e.Time.Local().Format("2006-01-02 15:04:05")), line.text)
-	}
-}
-
-// Agent writes what an agent did.
-func (l Log) Agent(board string, s agent.Sign) {
-	text := describeTool(s)
-	if text == "" {
-		text = describeSign(s)
-	}
-	if l.Failed && !s.Failed && s.Kind != agent.Retry || l.Step != 0 && s.Step != l.Step {
-		return
-	}
-	l.print(board, fmt.Sprintf("%5s %s", "", s.Time.Local().Format("2006-01-02 15:04:05")), text)
-}
-
-func isEnding(e flow.Event) bool {
-	switch e.(type) {
-	case flow.RunFinished, flow.RunInterrupted:
-		return true
-	default:
-		return false
-	}
-}
-
-// StepOf is the step that an event is of; 0: none.
-func StepOf(e flow.Event) int {
-	switch e := e.(type) {
-	case interface{ About() flow.AttemptRef }:
-		return e.About().Step
-	case flow.StepStarted:
-		return e.Step
-	case flow.CallRestarted:
-		return e.Step
-	case flow.StateDiverged:
-		return e.Step
-	case flow.BoardWriteStarted:
-		return e.Step
-	case flow.BoardWritten:
-		return e.Step
-	case flow.StepFinished:
-		return e.Step
-	case flow.StepAbandoned:
-		return e.Step
-	default:
-		return 0
-	}
-}
-
-func describeRecord(e flow.Event) string {
-	switch e := e.(type) {
-	case flow.RunFinished:
-		return fmt.Sprintf("run finished: %s: %s", e.Outcome, e.Text)
-	case flow.SessionNamed:
-		return fmt.Sprintf("step %d: %s works in session %s", e.Step, e.Role, e.Session)
-	case flow.RunInterrupted:
-		return fmt.Sprintf("run interrupted: %s: %s", e.Outcome, e.Reason)
-	default:
-		return strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " ")) + ": " + e.Subject()
-	}
-}

@@ -3,11 +3,16 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
@@ -97,58 +102,151 @@ func TestLive(t *testing.T) {
 		time.Sleep(2*time.Second + time.Millisecond)
 		synctest.Wait()
 		screen := render(b.String())
-		live := screen[len(screen)-1]
-		if !strings.HasPrefix(live, "▸ kanban.yaml  1 of 2  2s  tasks/a.md  Implementor  2s ago: runs go test ") || len([]rune(live)) != 79 {
-			t.Errorf("live line = %q (%d columns), want the role, the task, its place, the time and the activity within 79 columns", live, len([]rune(live)))
-		}
+		checkScreen(t, screen[len(screen)-2:],
+			"▸ kanban.yaml  task 1 of 2  a  Implementor  2s",
+			"  runs go test ./... with a very long line that do…  last sign 2s       healthy")
 		for _, e := range entries[3:] {
 			l.Entry("kanban.yaml", e)
 		}
 		l.Close()
-		want := []string{
+		checkScreen(t, render(b.String()),
 			"  2 tasks in /w",
 			"  withheld from the agents: A_TOKEN (env.pass in .kanban-run.yaml or in a role passes a variable)",
 			"✗ step 1: Implementor attempt 1 rejected: stdout is empty (exit status 1); retry 1 of 3",
 			"! step 1: Implementor blocked in 2m05s: no \\x1b[2J key",
 			"✓ step 1: Manager ok in 40ms",
-			"! step 1: the board's list stands",
-		}
-		if got := render(b.String()); strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("the screen shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
+			"! step 1: the board's list stands")
 	})
 }
 
-// TestLiveRows: the rows of several boards are in the order in which these were named, in columns, with the place and the time before
-// what may be long; a path is cut in its middle.
+func checkScreen(t *testing.T, screen []string, want ...string) {
+	t.Helper()
+	if strings.Join(screen, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the screen shows\n%s\nwant\n%s", strings.Join(screen, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// liveMoment is an event or a sign of an agent, some time after the last.
+type liveMoment struct {
+	after time.Duration
+	event flow.Event
+	sign  agent.Event
+}
+
+// TestLiveMoments: the two lines of one board in the moments of an attempt, at 80 and at 120 columns.
+func TestLiveMoments(t *testing.T) {
+	ref := flow.AttemptRef{Step: 7, Call: flow.TaskCall, Task: "tasks/search/7-highlight.md", Role: "Implementor", Attempt: 2}
+	spent := int64(11_300_000)
+	begin := []liveMoment{
+		{event: flow.RunStarted{Limits: flow.Limits{MaxCost: 15_000_000}, Carried: flow.Used{Attempts: 2, Told: 1, Priced: 1, Cost: 1_000_000}}},
+		{event: flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Call: flow.ManagerCall}, Status: "ok", Spent: &flow.Spending{Cost: &spent}}},
+		{event: flow.StepStarted{Step: 7, Task: ref.Task, Index: 7, Of: 9}},
+		{event: flow.AttemptStarted{AttemptRef: ref, Adapter: "claude"}},
+		{sign: agent.Event{Kind: agent.Session, ID: "s"}},
+	}
+	tool := liveMoment{sign: agent.Event{Kind: agent.ToolStarted, ID: "1", Tool: "Bash", Text: "go test ./search/..."}}
+	for name, c := range map[string]struct {
+		moments      []liveMoment
+		then         time.Duration
+		sign, second string
+	}{
+		"a call is open":       {[]liveMoment{tool}, 130 * time.Second, "▸", "Bash 2m10s: go test ./search/... | last sign 2m10s | healthy"},
+		"two calls":            {[]liveMoment{tool, {sign: agent.Event{Kind: agent.ToolStarted, ID: "2", Tool: "Read"}}}, 3 * time.Second, "▸", "Bash 3s: go test ./search/... (and 1 more call) | last sign 3s | healthy"},
+		"the model is at work": {nil, 38 * time.Second, "▸", "model 38s | last sign 38s | healthy"},
+		"the provider refuses": {[]liveMoment{{sign: agent.Event{Kind: agent.Retry, Text: "529"}}}, 80 * time.Second, "▸", "waits for the provider 1m20s: 529 | last sign 1m20s | healthy"},
+		"asked": {[]liveMoment{tool, {150 * time.Second, flow.AnomalyFound{AttemptRef: ref, Anomaly: flow.Anomaly{Check: "idle_detected", Severity: "warning"}}, agent.Event{}},
+			{event: flow.MessageSent{AttemptRef: ref, Type: flow.HealthCheck}}}, 12 * time.Second, "!", "asked 12s: no answer yet | last sign 2m42s | warning"},
+		"it has answered": {[]liveMoment{tool, {event: flow.MessageSent{AttemptRef: ref, Type: flow.HealthCheck}}, {event: flow.MessageHeard{AttemptRef: ref, Answer: "I work"}}},
+			time.Second, "▸", "Bash 1s: go test ./search/... | last sign 1s | healthy"},
+		"a person is asked": {[]liveMoment{{event: flow.AnomalyFound{AttemptRef: ref, Anomaly: flow.Anomaly{Severity: "critical"}}}, {event: flow.ConsentAsked{AttemptRef: ref}}},
+			5 * time.Second, "✗", "waits for your consent 5s: kanban-run inbox | last sign 5s | critical"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			for _, width := range []int{80, 120} {
+				var b bytes.Buffer
+				l := NewLive(console.New(&b, nil), func() int { return width }, false, []string{"search.yaml"})
+				before := time.Now()
+				for _, m := range append(begin, c.moments...) {
+					time.Sleep(m.after)
+					if m.event != nil {
+						l.Entry("search.yaml", flow.Entry{Event: m.event})
+					} else {
+						m.sign.Time = time.Now()
+						l.Agent("search.yaml", agent.Sign{AttemptRef: ref, Event: m.sign})
+					}
+				}
+				time.Sleep(c.then)
+				synctest.Wait()
+				first := c.sign + " search.yaml  task 7 of 9  7-highlight  Implementor  " + elapsed(time.Since(before))
+				if width == 120 {
+					first = c.sign + " search.yaml  task 7 of 9  tasks/search/7-highlight.md  Implementor (claude), attempt 2  " + elapsed(time.Since(before))
+				}
+				screen := render(b.String())
+				second := strings.Split(c.second, " | ")
+				right := fmt.Sprintf("%-16s  %8s", second[1], second[2])
+				checkScreen(t, screen[len(screen)-2:], fmt.Sprintf("%-*s≥$12.30 of $15.00", width-1-runewidth.StringWidth("≥$12.30 of $15.00"), first), fmt.Sprintf("  %-*s%s", width-3-len(right), second[0], right))
+				l.Close()
+			}
+		})
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
+// TestLiveRows: the rows of several boards are in the order in which these were named, in columns, and fit the terminal: what there is no
+// room for goes in the order last sign, health, role.
 func TestLiveRows(t *testing.T) {
+	for width, want := range map[int][]string{
+		120: {"▸ a.yaml     10/10  1           Architect       1s  Bash 1s: go test ./a/very/long/package/...      sign 1s     healthy",
+			"▸ long.yaml   9/10  7-the-task  Implementor  1m16s  Bash 1m16s: go test ./a/very/long/package/...   sign 1m16s  healthy"},
+		80: {"▸ a     10/10  1           Architect       1s  Bash 1s: go test ./a/v…  healthy",
+			"▸ long   9/10  7-the-task  Implementor  1m16s  Bash 1m16s: go test ./…  healthy"},
+		50: {"▸ a     10/10  1             1s  Bash 1s: go tes…", "▸ long   9/10  7-t…-task  1m16s  Bash 1m16s: go …"},
+		20: {"▸ a     10/10  1  …", "▸ long   9/10  7-……"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var b bytes.Buffer
+			l := startTwo(&b, func() int { return width })
+			screen := render(b.String())
+			checkScreen(t, screen[len(screen)-2:], want...)
+			l.Close()
+		})
+	}
+}
+
+// TestNarrowedScreen: a terminal that became narrower has wrapped what was drawn.
+func TestNarrowedScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
-		width := 80
-		l := NewLive(console.New(&b, nil), func() int { return width }, false, []string{"a.yaml", "long.yaml"})
-		begin := func(board, task, role string, index, of int) {
-			l.Entry(board, flow.Entry{Event: flow.RunStarted{}})
-			l.Entry(board, flow.Entry{Event: flow.StepStarted{Step: 1, Task: task, Index: index, Of: of}})
-			l.Entry(board, flow.Entry{Event: flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}}})
-		}
-		begin("long.yaml", "tasks/a/very/long/path/to/7-the-task.md", "Implementor", 9, 10)
-		time.Sleep(75 * time.Second)
-		begin("a.yaml", "tasks/1.md", "Architect", 10, 10)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		screen := render(b.String())
-		if got := screen[len(screen)-2:]; !strings.HasPrefix(got[0], "▸ a.yaml     10 of 10     1s  tasks/1.md ") || !strings.HasPrefix(got[1], "▸ long.yaml   9 of 10  1m16s  tasks/a/") ||
-			!strings.Contains(got[1], "7-the-task.md  Implementor") || strings.Index(got[0], "Architect") < 40 {
-			t.Errorf("the rows are\n%s", strings.Join(got, "\n"))
-		}
+		width := 120
+		l := startTwo(&b, func() int { return width })
 		before := b.Len()
-		width = 40
+		width = 60
 		l.Notice("a.yaml", "narrow")
 		if drawn := b.String()[before:]; !strings.HasPrefix(drawn, "\x1b[4A\r\x1b[J") {
 			t.Errorf("a terminal of half the width has two rows for each line, and %q clears others", drawn)
 		}
 		l.Close()
 	})
+}
+
+// startTwo shows two boards: one for a second, the other for 76.
+func startTwo(out io.Writer, width func() int) *Live {
+	l := NewLive(console.New(out, nil), width, true, []string{"a.yaml", "long.yaml"})
+	begin := func(board, task, role string, index, of int) {
+		ref := flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}
+		for _, e := range []flow.Event{flow.RunStarted{}, flow.StepStarted{Step: 1, Task: task, Index: index, Of: of}, flow.AttemptStarted{AttemptRef: ref}} {
+			l.Entry(board, flow.Entry{Event: e})
+		}
+		l.Agent(board, agent.Sign{AttemptRef: ref, Event: agent.Event{Kind: agent.ToolStarted, Time: time.Now(), ID: "1", Tool: "Bash", Text: "go test ./a/very/long/package/..."}})
+	}
+	begin("long.yaml", "tasks/a/very/long/path/to/7-the-task.md", "Implementor", 9, 10)
+	time.Sleep(75 * time.Second)
+	begin("a.yaml", "tasks/1.md", "Architect", 10, 10)
+	time.Sleep(time.Second)
+	synctest.Wait()
+	return l
 }
 
 // render is a terminal that knows the two sequences that Live writes: so many lines up, and clear to the end.

@@ -47,9 +47,23 @@ type OpenStep struct {
 	Task     string    `json:"task"`
 	Role     string    `json:"role"`
 	Call     flow.Call `json:"call"`
+	Round    int       `json:"round,omitempty"` // of work and review
 	Attempts int       `json:"attempts"`
 	Rejected int       `json:"rejected"`
 	Reason   string    `json:"last_reason,omitempty"`
+	Since    time.Time `json:"attempt_started_at,omitzero"` // zero: none is under way
+}
+
+// String is the step, its task and the attempts at it in words.
+func (o OpenStep) String() string {
+	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, describePlayer(flow.AttemptRef{Call: o.Call, Role: o.Role, Round: o.Round}))
+	if o.Attempts != 1 {
+		text += ", " + flow.Count(o.Attempts, "attempt")
+	}
+	if o.Rejected > 0 {
+		text += fmt.Sprintf(", %d rejected", o.Rejected)
+	}
+	return text
 }
 
 // Quarantine is a task in quarantine.
@@ -80,7 +94,7 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 		if step.Consent != nil && running {
 			st.Consent = string(step.Consent.Decision) + ": " + step.Consent.Text
 		}
-		st.Open = &OpenStep{Step: step.Number, Task: step.Task, Role: step.Role, Call: step.Call, Attempts: step.Started,
+		st.Open = &OpenStep{Step: step.Number, Task: step.Task, Role: step.Role, Call: step.Call, Round: step.Round, Attempts: step.Started,
 			Rejected: step.Rejected, Reason: step.LastReason}
 	}
 	return st
@@ -153,31 +167,31 @@ func (s Status) cost() string {
 	return text
 }
 
-// standing is how the board stands, in one line: a sign, which a colour could only repeat, and words.
-func (s Status) standing() (sign, words string) {
+// standing is how the board stands, in one line.
+func (s Status) standing() (m mark, words string) {
 	switch {
 	case s.Running && s.Open != nil:
-		return "▸", fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.progress())
+		return begun, fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.progress())
 	case s.Running:
-		return "▸", fmt.Sprintf("%s is at work: %s", s.Board, s.progress())
+		return begun, fmt.Sprintf("%s is at work: %s", s.Board, s.progress())
 	case s.Outcome == flow.Complete && s.Text == flow.CompleteText && NeverWorkedOn(s.Tasks) != "":
-		return "!", fmt.Sprintf("%s is complete, and %s: %s", s.Board, NeverWorkedOn(s.Tasks), s.progress())
+		return warn, fmt.Sprintf("%s is complete, and %s: %s", s.Board, NeverWorkedOn(s.Tasks), s.progress())
 	case s.Outcome == flow.Complete && s.Text == flow.CompleteText:
-		return "✓", fmt.Sprintf("%s is complete: %s", s.Board, s.progress())
+		return good, fmt.Sprintf("%s is complete: %s", s.Board, s.progress())
 	case s.Outcome == flow.Complete:
-		return "!", s.Board + ": " + s.Text
+		return warn, s.Board + ": " + s.Text
 	case s.Outcome == flow.Frozen && !s.Frozen:
-		return "!", fmt.Sprintf("%s was frozen, and is acknowledged: %s", s.Board, s.Text)
+		return warn, fmt.Sprintf("%s was frozen, and is acknowledged: %s", s.Board, s.Text)
 	case s.Outcome == flow.Frozen:
-		return "✗", fmt.Sprintf("%s is frozen: %s", s.Board, s.Text)
+		return bad, fmt.Sprintf("%s is frozen: %s", s.Board, s.Text)
 	case s.Outcome == flow.NeedsPerson, s.Outcome == flow.Exhausted:
-		return "✗", fmt.Sprintf("%s needs you: %s", s.Board, s.Text)
+		return bad, fmt.Sprintf("%s needs you: %s", s.Board, s.Text)
 	case s.Outcome == flow.Later:
-		return "!", fmt.Sprintf("%s waits for its provider: %s", s.Board, s.Text)
+		return warn, fmt.Sprintf("%s waits for its provider: %s", s.Board, s.Text)
 	case s.Outcome == "":
-		return "!", s.Board + " stopped without an ending: the run was killed"
+		return warn, s.Board + " stopped without an ending: the run was killed"
 	default:
-		return "!", fmt.Sprintf("%s stopped (%s): %s", s.Board, OutcomeWords(s.Outcome), s.Text)
+		return warn, fmt.Sprintf("%s stopped (%s): %s", s.Board, OutcomeWords(s.Outcome), s.Text)
 	}
 }
 
@@ -221,28 +235,35 @@ func (s Status) forYou() (all []string) {
 // WriteText writes the status for a person: how the board stands, what works, what is next, what it cost, what waits for a decision, and the tasks. With
 // verbose also what kanban-run notes for itself.
 func (s Status) WriteText(out *console.Printer, verbose bool) error {
-	sign, words := s.standing()
+	m, words := s.standing()
+	sign, _ := m.sign()
 	errs := []error{out.Printf("%s %s\n\n", sign, words)}
 	row := func(name, format string, args ...any) {
 		errs = append(errs, out.Printf("  %-8s %s\n", name, fmt.Sprintf(format, args...)))
 	}
-	if o := s.Open; o != nil {
-		row(map[bool]string{true: "now", false: "open"}[s.Running], "step %d: %s, %s call for %s, %s started, %d rejected", o.Step, o.Role, o.Call, o.Task, flow.Count(o.Attempts, "attempt"), o.Rejected)
+	if s.Open != nil {
+		row(map[bool]string{true: "now", false: "open"}[s.Running], "%s", s.Open)
 	}
-	if s.Agent != nil && s.Open != nil {
-		row("", "%s", DescribeLive(*s.Agent, time.Now()))
+	switch {
+	case s.Open == nil:
+	case s.Agent == nil && s.Running && !s.Open.Since.IsZero():
+		row("", "working %s", elapsed(time.Since(s.Open.Since)))
+	case s.Agent != nil:
+		for _, text := range describeAgent(*s.Agent, time.Now()) {
+			row("", "%s", text)
+		}
 	}
 	for _, text := range s.forYou() {
 		row("for you", "%s", text)
 	}
-	if !s.Running {
+	if !s.Running && s.Next != describeFinish(flow.Finish{Text: flow.CompleteText}) {
 		row("next", "%s", s.Next)
 	}
 	row("cost", "%s", s.cost())
 	if limits := s.Limits.String(); limits != "" {
 		row("limits", "%s", limits)
 	}
-	row("steps", "%d", s.Steps)
+	row("steps", "%d; agents worked %s", s.Steps, Took(s.Total.Millis))
 	if s.Supervisor != nil {
 		row("checked", "%s", *s.Supervisor)
 	}

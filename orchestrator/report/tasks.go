@@ -171,7 +171,11 @@ func writeTasks(out *console.Printer, tasks []Task) error {
 			missed++
 			continue
 		}
-		errs = append(errs, out.Printf("  %s %s%s\n", taskMarks[t.State], fmt.Sprintf("%-*s", width, t.Task), t.describe()))
+		name := t.Task
+		if about := t.describe(); about != "" {
+			name = fmt.Sprintf("%-*s%s", width, name, about)
+		}
+		errs = append(errs, out.Printf("  %s %s\n", taskMarks[t.State], name))
 	}
 	if missed > 0 {
 		errs = append(errs, out.Printf("  and %s more, which --json lists\n", flow.Count(missed, "task")))

@@ -1,0 +1,165 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/flow"
+)
+
+// Log writes what happened to a board: the time, the step where a new one begins, a sign, and what came of it.
+type Log struct {
+	Verbose bool // every record, with its number, its epoch and its kind, and the sessions of agents
+	Failed  bool // only what went wrong
+	Step    int  // only what is of this step; 0: all
+	Width   int  // of the terminal, at which lines are cut; 0: they stay whole
+	Color   bool
+
+	out  *console.Printer
+	date string // of the line before
+	step int    // the same
+}
+
+// NewLog writes to out.
+func NewLog(out *console.Printer) *Log { return &Log{out: out} }
+
+// Entry writes the lines of one event.
+func (l *Log) Entry(_ string, e flow.Entry) {
+	lines := l.describe(e.Event)
+	wrong := slices.ContainsFunc(lines, func(l line) bool { return l.mark == warn || l.mark == bad })
+	step := StepOf(e.Event)
+	if l.Failed && !wrong || l.Step != 0 && step != l.Step {
+		return
+	}
+	head := ""
+	if l.Verbose {
+		head = fmt.Sprintf("%6d.%-2d %-20s ", e.Seq, e.Epoch, e.Event.Kind())
+	}
+	for _, line := range lines {
+		l.print(head, e.Time, step, line)
+	}
+}
+
+// Agent writes what an agent did.
+func (l *Log) Agent(_ string, s agent.Sign) {
+	text := describeTool(s)
+	if text == "" {
+		text = describeSign(s)
+	}
+	if l.Failed && !s.Failed && s.Kind != agent.Retry || l.Step != 0 && s.Step != l.Step {
+		return
+	}
+	head := ""
+	if l.Verbose {
+		head = strings.Repeat(" ", 31)
+	}
+	l.print(head, s.Time, s.Step, line{calm, text})
+}
+
+// Notice writes a warning.
+func (l *Log) Notice(_, text string) { l.print("", time.Now(), l.step, line{warn, text}) }
+
+// describe renders an event. That an agent begins says nothing to people who read of its end.
+func (l *Log) describe(e flow.Event) []line {
+	lines := describe(e)
+	switch e := e.(type) {
+	case flow.RunStarted:
+		lines[0].text = "run started: " + lines[0].text
+	case flow.RunFinished:
+		lines = []line{{outcomeMark(e.Outcome), describeRecord(e)}}
+	case flow.RunInterrupted:
+		lines = []line{{warn, describeRecord(e)}}
+	case flow.StepStarted, flow.StepFinished:
+	default:
+		if !l.Verbose {
+			return slices.DeleteFunc(lines, func(l line) bool { return l.mark == begun })
+		}
+		if len(lines) == 0 {
+			lines = []line{{calm, describeRecord(e)}}
+		}
+		if id := session(e); id != "" {
+			lines = append(lines, line{calm, "session " + id})
+		}
+	}
+	return lines
+}
+
+func outcomeMark(o flow.Outcome) mark {
+	switch o {
+	case flow.Complete:
+		return good
+	case flow.NeedsPerson, flow.Exhausted, flow.Frozen:
+		return bad
+	default:
+		return warn
+	}
+}
+
+// print writes a line, behind another day's date and behind the number of another step.
+func (l *Log) print(head string, at time.Time, step int, m line) {
+	at = at.Local()
+	if date := at.Format(time.DateOnly); date != l.date {
+		l.date = date
+		_ = l.out.Printf("%s\n", date)
+	}
+	number := ""
+	if step != 0 && step != l.step {
+		l.step, number = step, fmt.Sprint(step)
+	}
+	text := strings.TrimPrefix(m.text, fmt.Sprintf("step %d: ", step))
+	sign, _ := m.mark.sign()
+	if m.mark == begun {
+		sign = " "
+	}
+	plain := fmt.Sprintf("%s%s %3s ", head, at.Format(time.TimeOnly), number)
+	text = l.out.Sprintf("%s", text)
+	if l.Width > 0 {
+		text = cut(text, l.Width-len(plain)-len("✓ ")+1)
+	}
+	if l.Color {
+		sign = m.mark.colored(sign != " ")
+	}
+	// A closed pipe is told by the printer at the end.
+	_ = l.out.PrintTrusted(plain + sign + " " + text + "\n")
+}
+
+// StepOf is the step that an event is of; 0: none.
+func StepOf(e flow.Event) int {
+	switch e := e.(type) {
+	case interface{ About() flow.AttemptRef }:
+		return e.About().Step
+	case flow.StepStarted:
+		return e.Step
+	case flow.CallRestarted:
+		return e.Step
+	case flow.StateDiverged:
+		return e.Step
+	case flow.BoardWriteStarted:
+		return e.Step
+	case flow.BoardWritten:
+		return e.Step
+	case flow.StepFinished:
+		return e.Step
+	case flow.StepAbandoned:
+		return e.Step
+	default:
+		return 0
+	}
+}
+
+func describeRecord(e flow.Event) string {
+	switch e := e.(type) {
+	case flow.RunFinished:
+		return fmt.Sprintf("run finished: %s: %s", e.Outcome, e.Text)
+	case flow.SessionNamed:
+		return fmt.Sprintf("step %d: %s works in session %s", e.Step, e.Role, e.Session)
+	case flow.RunInterrupted:
+		return fmt.Sprintf("run interrupted: %s: %s", e.Outcome, e.Reason)
+	default:
+		return strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " ")) + ": " + e.Subject()
+	}
+}

@@ -1,0 +1,342 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
+)
+
+// now is what a board at work shows in a moment, in the live lines of its run and in status --watch.
+type now struct {
+	board     string
+	index, of int // place of the task on the board; 0: it is not on it
+	task      string
+	player    flow.AttemptRef
+	adapter   string // "": not known
+	since     time.Time
+	used      flow.Used
+	limit     int64 // of the cost, in millionths of a US dollar; 0: none
+	doing     doing
+	last      time.Time // sign of the agent; zero: none yet
+	health    string    // seed 000's word; "": no agent is watched
+	mark      mark
+}
+
+// doing is what an agent does: for how long, and in words that may be cut.
+type doing struct {
+	what   string
+	since  time.Time // zero: no age is told
+	detail string
+}
+
+func (d doing) at(t time.Time) string {
+	text := d.what
+	if !d.since.IsZero() {
+		text += " " + elapsed(t.Sub(d.since))
+	}
+	if text != "" && d.detail != "" {
+		text += ": "
+	}
+	return text + d.detail
+}
+
+// silence is after what time a model that writes nothing is shown as one that is waited for.
+const silence = 2 * time.Second
+
+// doingOf is what the trace of an agent shows at a time: its oldest open call, or for what it waits, and what it said last.
+func doingOf(t *health.Trace, at time.Time) doing {
+	said := ""
+	if last := t.Last; last.Kind == agent.Text || last.Kind == agent.Printed {
+		said = last.String()
+	}
+	switch t.Waiting() {
+	case health.ForTools:
+		calls := t.Open()
+		return doing{calls[0].Tool, calls[0].Since, agent.OneLine(calls[0].Text) + moreCalls(len(calls)-1)}
+	case health.ForProvider:
+		return doing{"waits for the provider", t.Failed.Time, agent.OneLine(t.Failed.Text)}
+	case health.ForModel:
+		if at.Sub(t.Asked()) >= silence {
+			return doing{"model", t.Asked(), said}
+		}
+	}
+	return doing{detail: said}
+}
+
+func moreCalls(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " (and 1 more call)"
+	default:
+		return fmt.Sprintf(" (and %d more calls)", n)
+	}
+}
+
+// doingLive is the same of an agent of another process, which does not tell what was said.
+func doingLive(l health.Live) doing {
+	switch {
+	case len(l.Open) > 0:
+		return doing{l.Open[0].Tool, l.Open[0].Since, l.Open[0].About + moreCalls(len(l.Open)-1)}
+	case l.Activity == "model":
+		return doing{what: "model", since: later(l.LastActivity, l.Started)}
+	case l.Activity == "retry":
+		return doing{what: "waits for the provider"}
+	default:
+		return doing{}
+	}
+}
+
+// markOf is the mark of an agent's health.
+func markOf(word string) mark {
+	switch word {
+	case string(health.Warning):
+		return warn
+	case string(health.Critical):
+		return bad
+	default:
+		return begun
+	}
+}
+
+// wide is the width from which on nothing is shortened but by its end.
+const wide = 100
+
+// pair are the two lines of a board that runs alone: where it stands, and what its agent does.
+func (n now) pair(t time.Time, width int) []string {
+	task := n.task
+	if width < wide {
+		task = shortTask(task)
+	}
+	cost := n.cost(" of ")
+	words := func(task, player string) string {
+		return join("  ", n.board, n.place("task %d of %d"), task, player, n.time(t))
+	}
+	player := n.fullPlayer(width)
+	room := width - 2 - runewidth.StringWidth(cost) - 2
+	if runewidth.StringWidth(words(task, player)) > room {
+		player = ""
+	}
+	if over := runewidth.StringWidth(words(task, player)) - room; over > 0 {
+		task = cutMiddle(task, max(8, runewidth.StringWidth(task)-over))
+	}
+	lines := []string{flush(words(task, player), cost, width-2)}
+	if second := flush(n.doing.at(t), n.tail(t, width), width-2); second != "" {
+		lines = append(lines, second)
+	}
+	return lines
+}
+
+// tail is the right end of the second line.
+func (n now) tail(t time.Time, width int) string {
+	if n.health == "" || width < 40 {
+		return ""
+	}
+	text := runewidth.FillLeft(n.health, len(health.Healthy)+1)
+	if width < 60 {
+		return text
+	}
+	return runewidth.FillRight(n.lastSign(t), len("last sign 10m00s")) + "  " + text
+}
+
+func (n now) lastSign(t time.Time) string {
+	if n.last.IsZero() {
+		return "no sign yet"
+	}
+	return "last sign " + elapsed(t.Sub(n.last))
+}
+
+func (n now) place(format string) string {
+	if n.index == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, n.index, n.of)
+}
+
+func (n now) time(t time.Time) string {
+	if n.since.IsZero() {
+		return ""
+	}
+	return elapsed(t.Sub(n.since))
+}
+
+// cost is what the run came to, and its limit behind a word; "" where it is not known.
+func (n now) cost(of string) string {
+	if n.used.Told == 0 {
+		return ""
+	}
+	text := strings.Replace(n.used.Money(), "at least ", "≥", 1)
+	if n.limit > 0 {
+		text += of + strings.TrimSuffix(flow.Dollars(n.limit), map[bool]string{true: ".00"}[of == "/"])
+	}
+	return text
+}
+
+// describePlayer is the role of the agent, or what else works.
+func describePlayer(r flow.AttemptRef) string {
+	switch r.Call {
+	case flow.ReviewCall:
+		return fmt.Sprintf("review %d", r.Round)
+	case flow.CommandCall:
+		return fmt.Sprintf("check %d", r.Round)
+	case flow.ManagerCall:
+		return flow.ManagerRole
+	default:
+		return r.Role
+	}
+}
+
+func (n now) fullPlayer(width int) string {
+	text := describePlayer(n.player)
+	if text == "" || width < wide {
+		return text
+	}
+	if n.adapter != "" {
+		text += " (" + n.adapter + ")"
+	}
+	if n.player.Attempt > 1 {
+		text += fmt.Sprintf(", attempt %d", n.player.Attempt)
+	}
+	return text
+}
+
+// nowRows are the lines of boards side by side, in columns. What there is no room for is left out, from the right of the agent's
+// description: its last sign, its health, its role.
+func nowRows(boards []now, t time.Time, width int) []string {
+	tasks, names := make([]string, len(boards)), make([]string, len(boards))
+	for i, n := range boards {
+		tasks[i], names[i] = shortTask(n.task), n.board
+	}
+	if width < wide {
+		names = shortNames(names)
+	}
+	cells := make([][]string, len(boards))
+	for i, n := range boards {
+		sign := ""
+		if n.health != "" && !n.last.IsZero() {
+			sign = "sign " + elapsed(t.Sub(n.last))
+		}
+		cells[i] = []string{names[i], n.place("%d/%d"), cutMiddle(tasks[i], max(8, width/5)), describePlayer(n.player), n.time(t), "", sign, n.health, n.cost("/")}
+	}
+	const ofPlayer, ofTime, ofDoing, ofSign, ofHealth, ofCost = 3, 4, 5, 6, 7, 8
+	const leastDoing = 16
+	room := roomOf(cells, width-2)
+	for _, column := range []int{ofSign, ofHealth, ofPlayer} {
+		if room >= leastDoing {
+			break
+		}
+		for i := range cells {
+			cells[i][column] = ""
+		}
+		room = roomOf(cells, width-2)
+	}
+	for i, n := range boards {
+		cells[i][ofDoing] = runewidth.FillRight(cut(n.doing.at(t), room), room)
+	}
+	return columns(cells, map[int]bool{1: true, ofTime: true, ofCost: true}, width-2)
+}
+
+// roomOf is what columns leave of a line for one more.
+func roomOf(cells [][]string, width int) int {
+	for _, w := range columnWidths(cells) {
+		if w > 0 {
+			width -= w + 2
+		}
+	}
+	return max(0, width)
+}
+
+func columnWidths(cells [][]string) []int {
+	var widths []int
+	for _, row := range cells {
+		for k, cell := range row {
+			if k == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[k] = max(widths[k], runewidth.StringWidth(cell))
+		}
+	}
+	return widths
+}
+
+// columns sets cells one below the other; those of right end at the right. Empty columns are left out.
+func columns(cells [][]string, right map[int]bool, width int) []string {
+	widths := columnWidths(cells)
+	lines := make([]string, len(cells))
+	for i, row := range cells {
+		var filled []string
+		for k, cell := range row {
+			switch {
+			case widths[k] == 0:
+			case right[k]:
+				filled = append(filled, runewidth.FillLeft(cell, widths[k]))
+			default:
+				filled = append(filled, runewidth.FillRight(cell, widths[k]))
+			}
+		}
+		lines[i] = cut(strings.TrimRight(strings.Join(filled, "  "), " "), width)
+	}
+	return lines
+}
+
+// flush sets left and right at the ends of a line. The right end stays whole.
+func flush(left, right string, width int) string {
+	room := width - runewidth.StringWidth(right)
+	if right != "" {
+		room -= 2
+	}
+	left = cut(left, max(1, room))
+	if right == "" {
+		return left
+	}
+	return runewidth.FillRight(left, width-runewidth.StringWidth(right)) + right
+}
+
+func join(sep string, parts ...string) string {
+	var there []string
+	for _, p := range parts {
+		if p != "" {
+			there = append(there, p)
+		}
+	}
+	return strings.Join(there, sep)
+}
+
+// shortTask is the name of a task's file without its ending.
+func shortTask(task string) string {
+	name := filepath.Base(task)
+	if task == "" {
+		return ""
+	}
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// shortNames are names without their endings, where they stay different.
+func shortNames(names []string) []string {
+	short, seen := make([]string, len(names)), map[string]bool{}
+	for i, name := range names {
+		short[i] = strings.TrimSuffix(name, filepath.Ext(name))
+		if short[i] == "" || seen[short[i]] {
+			return names
+		}
+		seen[short[i]] = true
+	}
+	return short
+}
+
+// clean has texts of agents and boards shown as they may be.
+func (n now) clean(out *console.Printer) now {
+	for _, s := range []*string{&n.board, &n.task, &n.player.Role, &n.adapter, &n.doing.what, &n.doing.detail} {
+		*s = out.Sprintf("%s", *s)
+	}
+	return n
+}

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/flow"
+)
+
+// Watched is a board as status --watch draws it.
+type Watched struct {
+	Status Status
+	Recent Recent
+}
+
+// Recent are the last events of a board.
+type Recent struct{ last []flow.Entry }
+
+// Of mostEvents events at most mostRecent lines are shown.
+const (
+	mostEvents = 50
+	mostRecent = 6
+)
+
+// Add notes an event.
+func (r *Recent) Add(e flow.Entry) {
+	if len(r.last) == 2*mostEvents {
+		r.last = append(r.last[:0], r.last[mostEvents:]...)
+	}
+	r.last = append(r.last, e)
+}
+
+type recentLine struct {
+	at    time.Time
+	board string
+	line
+}
+
+// lines are those that a person should see.
+func (r *Recent) lines(board string) (all []recentLine) {
+	for _, e := range r.last {
+		for _, l := range describe(e.Event) {
+			if l.mark == good || l.mark == warn || l.mark == bad {
+				all = append(all, recentLine{e.Time, board, l})
+			}
+		}
+	}
+	return all
+}
+
+// DrawWatched are the lines of a screen that shows boards: of one its tasks by where they stand, of several a line each, those that need
+// a person first; then what happened last.
+func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
+	var lines []string
+	var recent []recentLine
+	for i := range boards {
+		recent = append(recent, boards[i].Recent.lines(boards[i].Status.Board)...)
+	}
+	if len(boards) == 1 {
+		lines = drawBoard(out, &boards[0].Status, at, width, color)
+	} else {
+		lines = drawBoards(out, boards, at, width, color)
+	}
+	slices.SortStableFunc(recent, func(a, b recentLine) int { return a.at.Compare(b.at) })
+	if len(recent) > 0 {
+		lines = append(lines, "")
+	}
+	for _, r := range recent[max(0, len(recent)-mostRecent):] {
+		name := ""
+		if len(boards) > 1 {
+			name = r.board + "  "
+		}
+		text := cut(out.Sprintf("%s%s", name, r.text), width-13)
+		lines = append(lines, fmt.Sprintf("  %s %s %s", r.at.Local().Format("15:04:05"), r.mark.colored(color), text))
+	}
+	return lines
+}
+
+func drawBoard(out *console.Printer, s *Status, at time.Time, width int, color bool) []string {
+	if !s.Running {
+		m, words := s.standing()
+		return []string{m.colored(color) + " " + cut(out.Sprintf("%s", words), width-2)}
+	}
+	n := s.now().clean(out)
+	lines := n.pair(at, width)
+	for i := range lines {
+		lines[i] = map[bool]string{true: n.mark.colored(color), false: " "}[i == 0] + " " + lines[i]
+	}
+	for _, text := range s.forYou() {
+		lines = append(lines, "  "+cut(out.Sprintf("for you: %s", text), width-2))
+	}
+	lines = append(lines, "")
+	for _, group := range []struct{ state, name string }{
+		{TaskDone, "done"}, {TaskNotOK, "not ok"}, {TaskCurrent, "doing"}, {TaskWaiting, "to do"}, {TaskQuarantined, "quarantined"}} {
+		lines = append(lines, drawTasks(out, group.name, tasksIn(s.Tasks, group.state), width)...)
+	}
+	return lines
+}
+
+func tasksIn(tasks []Task, state string) (names []string) {
+	for _, t := range tasks {
+		if t.State == state {
+			names = append(names, shortTask(t.Task))
+		}
+	}
+	return names
+}
+
+// drawTasks are the names of tasks side by side, in at most three lines.
+func drawTasks(out *console.Printer, title string, names []string, width int) []string {
+	const most, indent = 3, 15
+	var lines []string
+	for i, name := range names {
+		name = out.Sprintf("%s", name)
+		switch last := len(lines) - 1; {
+		case i == 0:
+			lines = append(lines, fmt.Sprintf("  %-*s%s", indent-2, title, name))
+		case runewidth.StringWidth(lines[last]+"  "+name) < width-len("  and 1000 more"):
+			lines[last] += "  " + name
+		case len(lines) == most:
+			lines[last] += fmt.Sprintf("  and %d more", len(names)-i)
+			return lines
+		default:
+			lines = append(lines, strings.Repeat(" ", indent)+name)
+		}
+	}
+	for i := range lines {
+		lines[i] = cut(lines[i], width)
+	}
+	return lines
+}
+
+func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
+	sorted := slices.Clone(boards)
+	slices.SortStableFunc(sorted, func(a, b Watched) int { return cmp.Compare(a.Status.urgency(), b.Status.urgency()) })
+	rows := make([]now, len(sorted))
+	for i := range sorted {
+		rows[i] = sorted[i].Status.now().clean(out)
+	}
+	lines := nowRows(rows, at, width)
+	for i := range lines {
+		lines[i] = rows[i].mark.colored(color) + " " + lines[i]
+	}
+	return lines
+}
+
+// urgency is 0 for a board that needs a person, 1 for one at work, 2 for the others.
+func (s *Status) urgency() int {
+	switch {
+	case len(s.forYou()) > 0 || !s.Running && slices.Contains([]flow.Outcome{flow.NeedsPerson, flow.Exhausted, flow.Frozen}, s.Outcome):
+		return 0
+	case s.Running:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// now is the board at work, or how its last run ended.
+func (s *Status) now() now {
+	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, mark: begun}
+	if s.Open != nil {
+		n.task, n.player = s.Open.Task, flow.AttemptRef{Call: s.Open.Call, Role: s.Open.Role, Round: s.Open.Round, Attempt: s.Open.Attempts}
+		for i, t := range s.Tasks {
+			if t.State == TaskCurrent {
+				n.index, n.of = i+1, len(s.Tasks)
+			}
+		}
+	}
+	if !s.Running {
+		n.mark, _ = s.standing()
+		n.doing.detail = s.ending()
+		return n
+	}
+	if s.Open != nil {
+		n.since = s.Open.Since
+	}
+	if s.Agent != nil {
+		n.since, n.last, n.health, n.doing = s.Agent.Started, s.Agent.LastActivity, s.Agent.Health, doingLive(*s.Agent)
+		n.mark = markOf(n.health)
+	}
+	if s.Consent != "" {
+		n.doing = doing{what: "waits for your consent", detail: s.Consent}
+	}
+	return n
+}
+
+// ending is how the last run ended.
+func (s *Status) ending() string {
+	switch s.Outcome {
+	case flow.Complete:
+		return s.Text
+	case flow.NeedsPerson, flow.Exhausted:
+		return "needs you: " + s.Text
+	case "":
+		return "the run was killed"
+	default:
+		return OutcomeWords(s.Outcome) + ": " + s.Text
+	}
+}
