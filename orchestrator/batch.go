@@ -27,6 +27,7 @@ type Result struct {
 	Board   string
 	Outcome flow.Outcome
 	Text    string
+	Said    string    // with outcome needs_person: the reply of the last task's agent, if this run had one
 	Steps   int       // steps finished in this run
 	Used    flow.Used // by the attempts of this run
 	Log     string    // path of supervisor-log.md
@@ -120,6 +121,9 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowd
 		err = errors.Join(err, r.dismissSupervisor())
 		res.Outcome, res.Text, err = r.conclude(end, err)
 		res.Steps, res.Used, res.Ways = r.steps, r.used, r.ledger.State().Ways()
+		if res.Outcome == flow.NeedsPerson && !strings.Contains(res.Text, r.said) {
+			res.Said = r.said
+		}
 	}
 	res.explain(stop, errors.Join(err, release()))
 	return res

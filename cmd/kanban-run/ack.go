@@ -20,6 +20,8 @@ func ackCommand() command {
 	return command{
 		name: "ack", args: "BOARD [retry|accept|release|restart|continue|forced-finalize]", summary: "decide about a board that waits for a person",
 		long: `
+The decisions are those of the Lead, the person whose board it is.
+
 A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
 when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
 and when two runs took one board. -n shows what changed and what your decision would change, and writes nothing.

@@ -63,6 +63,14 @@ func severity() []int {
 	return []int{exitInterrupted, exitTerminated, exitQuit, exitKilled, exitFailed, exitInvalid, exitFrozen, exitOwned, exitExhausted, exitNeedsPerson, exitLimit, exitLater}
 }
 
+// rank is 0 for the worst exit code.
+func rank(code int) int {
+	if at := slices.Index(severity(), code); at >= 0 {
+		return at
+	}
+	return len(severity())
+}
+
 // worst is the exit code of a run of several boards.
 func worst(codes []int) int {
 	for _, code := range severity() {

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/flow"
@@ -149,7 +152,7 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error
 	codes := make([]int, len(results))
 	for i, r := range results {
 		codes[i] = codeOf(r)
-		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Hint: hintFor(r, s.dry), Steps: r.Steps, Code: codes[i],
+		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Said: r.Said, Hint: hintFor(r, s.dry), Steps: r.Steps, Code: codes[i],
 			Used: flow.Tally{Used: r.Used}, Until: r.Until}
 	}
 	code := worst(codes)
@@ -157,6 +160,7 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error
 		s.json.Summary(endings, code)
 		return code, s.conclude(t, endings, results, code)
 	}
+	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) }) // the worst last, where the eye is
 	for _, e := range endings {
 		s.ending(t, e)
 	}
@@ -193,16 +197,23 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 	steps := flow.Count(e.Steps, "step") + usedSuffix(e.Used.Used)
 	text := fmt.Sprintf("%s, %s", e.Text, steps)
 	if s.dry {
-		text += " (dry run: nothing was changed)"
+		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry run: nothing was changed)", steps)
 	}
 	if e.Code != exitComplete {
 		text = fmt.Sprintf("%s (%s, exit code %d)", e.Text, steps, e.Code)
 	}
-	out := t.stdout
+	out, sign := t.stdout, ""
 	if e.Code == exitFailed || e.Code == exitInvalid || e.Code == exitOwned {
 		out = t.stderr
 	}
+	if !s.dry && term.IsTerminal(int(t.screen.Fd())) {
+		sign = report.Sign(e.Outcome, colored(t)) + " "
+	}
+	_ = out.PrintTrusted(sign)
 	_ = out.Printf("%s: %s\n", e.Board, indented(text))
+	if e.Said != "" {
+		_ = t.stderr.Printf("%s\n", indented("the agent said: "+e.Said))
+	}
 	if e.Hint != "" && t.job == nil { // a job's annotation has it
 		_ = t.stderr.Printf("hint: %s\n", indented(e.Hint))
 	}
@@ -225,6 +236,9 @@ func hintFor(r orchestrator.Result, dry bool) string {
 		return "free some space; the same command goes on"
 	}
 	advice := report.Advice(r.Outcome, r.Board, r.Log, r.Ways)
+	if r.Outcome == flow.Complete && r.Steps == 0 && !dry {
+		return "nothing was left to do; current: with the path of a task has it done again"
+	}
 	if dry && advice != "" { // the advice names a journal and a log that are removed
 		return "this was a dry run: nothing was changed, and nothing of it is kept"
 	}

@@ -120,6 +120,11 @@ func (b *Board) MissingCurrent() error {
 			break
 		}
 	}
+	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
+		if key := b.doc.Root.Content[i].Value; !isBoardField(key) && frontmatter.OneEditApart(key, "current") {
+			fix = "did you mean current: instead of " + key + ":?"
+		}
+	}
 	return &frontmatter.Problem{File: b.File, Line: b.doc.FirstLine,
 		Text: "current is missing, and phase does not say that the work is over", Fix: fix}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"kanban-run/orchestrator/durable"
@@ -43,7 +44,7 @@ func Save(path string, data []byte) error {
 func openBoard(path string) (*file, error) {
 	f, err := open(path)
 	if err != nil {
-		return nil, &FileError{"read board", path, err, hintForOpen(err)}
+		return nil, &FileError{"read board", path, err, hintForOpen(path, err)}
 	}
 	return f, nil
 }
@@ -57,15 +58,27 @@ func cause(err error) error {
 	return err
 }
 
-func hintForOpen(err error) string {
+func hintForOpen(path string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if meant := frontmatter.Nearest(path, neighbours(path)); meant != "" {
+			return "did you mean " + meant + "?"
+		}
 		return "kanban-run init makes a board to start from"
 	case errors.Is(err, errFolder), errors.Is(err, errSpecial):
 		return "name the board's file: kanban.yaml, or Markdown with frontmatter"
 	default:
 		return ""
 	}
+}
+
+// neighbours are the files beside a path that may be boards.
+func neighbours(path string) (names []string) {
+	for _, ending := range []string{"yaml", "yml", "md"} {
+		found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*."+ending)) // an odd name of a folder is no pattern
+		names = append(names, found...)
+	}
+	return names
 }
 
 // readRest reads a file of about size bytes behind its known beginning, at most so many bytes in

@@ -109,6 +109,9 @@ func (b *Board) validate() error {
 		value.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
 		fix = "put the value in quotes when it is text"
 	}
+	if value != nil && value.Kind == yaml.ScalarNode && name == "tasks" {
+		fix = "write it as a list: tasks: [" + value.Value + "]"
+	}
 	return b.doc.Problem(value, violations[0].String(), fix)
 }
 

@@ -238,7 +238,7 @@ func TestParseRefuses(t *testing.T) {
 			"k.yaml:3:9: tasks: file: the path holds", ""},
 		{"phase is a number", "k.yaml", "phase: 1\ncurrent: a\ntasks: []\n", "k.yaml:1:8: phase", "quotes"},
 		{"sub_phase is a list", "k.yaml", "sub_phase: [a]\ncurrent: a\ntasks: []\n", "k.yaml:1:12: sub_phase", ""},
-		{"tasks is text", "k.yaml", "current: a\ntasks: a.md\n", "k.yaml:2:8: tasks", "schema kanban"},
+		{"tasks is text", "k.yaml", "current: a\ntasks: a.md\n", "k.yaml:2:8: tasks", "tasks: [a.md]"},
 		{"tasks is a map", "k.yaml", "current: a\ntasks: {a.md: done}\n", "k.yaml:2:8: tasks", ""},
 		{"a task is a number", "k.yaml", "current: a\ntasks: [a, 1]\n", "k.yaml:2:12: a task must be a path", "quotes"},
 		{"a task is null", "k.yaml", "current: a\ntasks:\n- a\n-\n", "k.yaml:4:2: a task must be a path", ""},

@@ -5,12 +5,20 @@ import "strings"
 // Suggest is a hint for a word that is none of those allowed: the one that was probably meant, else all of them
 // behind the text all.
 func Suggest(word string, words []string, all string) string {
-	for _, w := range words {
-		if OneEditApart(normalize(word), normalize(w)) {
-			return "did you mean " + w + "?"
-		}
+	if meant := Nearest(word, words); meant != "" {
+		return "did you mean " + meant + "?"
 	}
 	return all + strings.Join(words, ", ")
+}
+
+// Nearest is the word that was probably meant; "": none is near.
+func Nearest(word string, words []string) string {
+	for _, w := range words {
+		if OneEditApart(normalize(word), normalize(w)) {
+			return w
+		}
+	}
+	return ""
 }
 
 func normalize(word string) string {

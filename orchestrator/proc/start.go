@@ -21,6 +21,7 @@ type StartError struct {
 	Argv0  string
 	Err    error
 	folder bool // its working directory is what is missing
+	beside bool // a file of that name is in the working directory
 }
 
 func (e *StartError) Error() string { return fmt.Sprintf("cannot start %s: %v", e.Argv0, e.Err) }
@@ -29,6 +30,8 @@ func (e *StartError) Unwrap() error { return e.Err }
 // Hint says what to do about the commonest causes; "": nothing helps.
 func (e *StartError) Hint() string {
 	switch {
+	case errors.Is(e.Err, exec.ErrNotFound) && e.beside:
+		return "write ./" + e.Argv0 + ": a name without a slash is looked for in the folders of PATH"
 	case errors.Is(e.Err, exec.ErrNotFound):
 		return "install it, or name it by its path"
 	case errors.Is(e.Err, fs.ErrPermission):
@@ -60,7 +63,8 @@ func LookPath(name, dir string) (string, error) {
 		if errors.As(err, &inner) {
 			err = inner.Err // the name is said once
 		}
-		return "", &StartError{Argv0: name, Err: err}
+		_, beside := os.Stat(filepath.Join(dir, name))
+		return "", &StartError{Argv0: name, Err: err, beside: beside == nil}
 	}
 	return found, nil
 }

@@ -75,6 +75,7 @@ type Ending struct {
 	Board   string       `json:"board"`
 	Outcome flow.Outcome `json:"outcome"`
 	Text    string       `json:"text"`
+	Said    string       `json:"said,omitempty"` // by the agent of the last task, where a person is needed
 	Hint    string       `json:"hint,omitempty"`
 	Steps   int          `json:"steps"`
 	Used    flow.Tally   `json:"used"`

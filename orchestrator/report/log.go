@@ -92,12 +92,15 @@ func outcomeMark(o flow.Outcome) mark {
 	switch o {
 	case flow.Complete:
 		return good
-	case flow.NeedsPerson, flow.Exhausted, flow.Frozen:
-		return bad
-	default:
+	case flow.LimitReached, flow.Later, flow.Interrupted:
 		return warn
+	default:
+		return bad
 	}
 }
+
+// Sign is the character before the last line of a run at a terminal.
+func Sign(o flow.Outcome, color bool) string { return outcomeMark(o).colored(color) }
 
 // print writes a line, behind another day's date and behind the number of another step.
 func (l *Log) print(head string, at time.Time, step int, m line) {
