@@ -149,6 +149,7 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/attempt": {
 		"orchestrator/health":   "it notes the signs of its agent",
+		"orchestrator/flow":     "what its agent did with tools is journaled",
 		"orchestrator/agent":    "it runs one",
 		"orchestrator/contract": "a reply is judged by it",
 		"orchestrator/proc":     "an agent is a process",

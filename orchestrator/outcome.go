@@ -22,6 +22,9 @@ import (
 // everything else at once.
 func (r *run) recordOutcome(c *call, a *attempt.Attempt) error {
 	out, err := a.Outcome()
+	if work := a.Tools(); work != nil {
+		err = errors.Join(err, r.ledger.Append(flow.ToolsUsed{AttemptRef: c.AttemptRef, ToolWork: *work}))
+	}
 	e := r.measureAttempt(c, out)
 	if violated := r.violations(e); violated != nil && err == nil {
 		return r.recordViolation(e, violated)

@@ -12,6 +12,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/proc"
 )
@@ -148,6 +149,13 @@ func (a *Attempt) Done() <-chan struct{} { return a.done }
 // Outcome is how the attempt ended; Done is closed before. Errors: *agent.ConfigError,
 // *agent.LaterError and *agent.LimitError, which no retry can mend, or one of this system's own.
 func (a *Attempt) Outcome() (*Outcome, error) { return a.outcome, a.err }
+
+// Tools is what the agent did with tools; nil: its program has told of no call. Done is closed before.
+func (a *Attempt) Tools() *flow.ToolWork {
+	a.watch.mu.Lock()
+	defer a.watch.mu.Unlock()
+	return a.watch.trace.Tools(time.Now())
+}
 
 // Stop asks the agent to end, and kills it after its grace. It returns at once.
 func (a *Attempt) Stop() { a.end(func() { a.stopped = true }) }

@@ -141,6 +141,7 @@ type Attempt struct {
 	Output   string         `json:"output,omitempty"`  // folder with its full streams
 	Session  string         `json:"session,omitempty"` // by which its tool continues the conversation
 	Spent    *flow.Spending `json:"spent,omitempty"`   // nil: its tool does not say
+	Tools    *flow.ToolWork `json:"tools,omitempty"`   // nil: its program told of no call
 	Watched  []Sign         `json:"watched,omitempty"` // what the watch saw and did; at most [mostSigns]
 	Reviews  []Review       `json:"reviews,omitempty"` // in journals from before reviews were attempts
 

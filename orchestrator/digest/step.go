@@ -14,6 +14,8 @@ func (s *Step) add(e flow.Entry) {
 		s.attemptBegan = s.took
 		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round, Adapter: ev.Adapter, Command: ev.Command,
 			GoesOn: ev.GoesOn, Began: e.Time, Result: Pending, Told: toldOf(ev)})
+	case flow.ToolsUsed:
+		s.update(func(a *Attempt) { a.Tools = &ev.ToolWork })
 	case flow.SessionNamed:
 		s.update(func(a *Attempt) { a.Session = ev.Session })
 	case flow.ReplyAccepted:

@@ -35,6 +35,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"DUPLICATE_TASK_KEY":         decoderOf[DuplicateTask](),
 	"OVERLAP_SCOPE":              decoderOf[ScopeOverlaps](),
 	"TOOL_UNAVAILABLE":           decoderOf[ToolUnavailable](),
+	"TOOLS_USED":                 decoderOf[ToolsUsed](),
 	"REASSIGNED":                 decoderOf[Reassigned](),
 	"REASSIGN_PROPOSAL":          decoderOf[ReassignProposed](),
 	"DECISIONS_MARKER_MISSING":   decoderOf[MarkerMissing](),

@@ -24,6 +24,7 @@ type Trace struct {
 	quiet   time.Time // what Activity was before the last print
 	calls   []call
 	same    repeat
+	tools   tools
 }
 
 // call is a call of a tool, open or not.
@@ -93,6 +94,7 @@ func (t *Trace) loops(e agent.Event) bool {
 }
 
 func (t *Trace) fold(e agent.Event) {
+	t.tools.note(e)
 	switch e.Kind {
 	case agent.ToolStarted:
 		t.open(e)

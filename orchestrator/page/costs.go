@@ -23,6 +23,46 @@ type costView struct {
 
 const mostCostly = 11
 
+// toolView is a row of the table of tools.
+type toolView struct {
+	Name, Time, Longest string
+	Calls, Failed       int
+	millis, longest     int64
+}
+
+// tools sums up the calls by tool, those that took longest first.
+func (p *page) tools() {
+	byName := map[string]*toolView{}
+	for _, v := range p.Boards {
+		for i := range v.board.Steps {
+			for k := range v.board.Steps[i].Attempts {
+				if work := v.board.Steps[i].Attempts[k].Tools; work != nil {
+					addUses(byName, work.Uses)
+				}
+			}
+		}
+	}
+	for name, t := range byName {
+		t.Name, t.Time, t.Longest = p.text(cmp.Or(name, "others")), report.Took(t.millis), report.Took(t.longest)
+		p.Tools = append(p.Tools, *t)
+	}
+	slices.SortFunc(p.Tools, func(a, b toolView) int { return cmp.Or(cmp.Compare(b.millis, a.millis), cmp.Compare(a.Name, b.Name)) })
+	p.Tools = p.Tools[:min(len(p.Tools), mostCostly)]
+}
+
+func addUses(byName map[string]*toolView, uses []flow.ToolUse) {
+	for _, u := range uses {
+		if byName[u.Tool] == nil {
+			byName[u.Tool] = &toolView{}
+		}
+		t := byName[u.Tool]
+		t.Calls += u.Calls
+		t.Failed += u.Failed
+		t.millis += u.Millis
+		t.longest = max(t.longest, u.Longest)
+	}
+}
+
 // costs sums up by role and program, and by task.
 func (p *page) costs(all flow.Used) {
 	if all.Priced < all.Attempts && all.Attempts > 0 {

@@ -38,6 +38,7 @@ type page struct {
 	Legend      []partView
 	Roles       []costView
 	Costliest   []costView
+	Tools       []toolView
 	CostNote    string
 	Checkpoints []checkpointsView
 
@@ -161,6 +162,7 @@ func newPage(boards []Board, o Options) *page {
 	p.whatNext()
 	p.headline()
 	p.costs(all)
+	p.tools()
 	p.checkpoints()
 	return p
 }

@@ -68,7 +68,10 @@ func troubled(text func(string) string) Board {
 	s.play(time.Second, flow.StepStarted{Step: 2, Task: two, Role: text("Implementor")}, flow.AttemptStarted{AttemptRef: ref, Adapter: text("codex"), Command: text("claude"), Input: []byte(text("{}"))},
 		flow.SessionNamed{AttemptRef: ref, Session: text("s-2")}).
 		play(time.Minute, flow.AnomalyFound{AttemptRef: ref, Anomaly: anomaly}, flow.MessageSent{AttemptRef: ref, ID: "m", Type: flow.HealthCheck, Content: flow.Content{Question: text("alive?")}},
-			flow.RebootTested{AttemptRef: ref, Anomaly: anomaly, Decision: flow.Restart, Text: text("again")}, flow.AttemptStopped{AttemptRef: ref, Reason: text("hung"), Millis: 180000},
+			flow.RebootTested{AttemptRef: ref, Anomaly: anomaly, Decision: flow.Restart, Text: text("again")},
+			flow.ToolsUsed{AttemptRef: ref, ToolWork: flow.ToolWork{Uses: []flow.ToolUse{{Tool: text("Bash"), Calls: 3, Failed: 1, Millis: 80_000, Longest: 60_000}},
+				Spans: []flow.ToolSpan{{From: 10_000, Millis: 20_000}, {From: 40_000, Millis: 60_000}}}},
+			flow.AttemptStopped{AttemptRef: ref, Reason: text("hung"), Millis: 180000},
 			flow.AttemptStarted{AttemptRef: again, Adapter: text("codex"), GoesOn: true}).
 		play(time.Second, flow.ReplyRejected{AttemptRef: again, Reason: text("no JSON"), Exit: text("exit 0"), Received: text("hello"), Stderr: text("oh"), Output: text("steps/2"), Millis: 1000},
 			flow.AttemptStarted{AttemptRef: review, Adapter: text("codex")}, flow.ReviewHeld{AttemptRef: review, Feedback: text("tests fail"), Millis: 500},
@@ -150,6 +153,19 @@ func TestHostileTexts(t *testing.T) {
 		if i := strings.Index(text, "hunter2"); i >= 0 {
 			t.Errorf("a secret is on the page: %q", text[max(0, i-200):i+20])
 		}
+	}
+}
+
+// TestTools: how long agents worked with tools stands in the waterfall and its legend, and what each tool took in a table.
+func TestTools(t *testing.T) {
+	text := render(t, troubled(plain))
+	for _, want := range []string{`its tools <span>1m20s</span>`, `its tools 1m20s`, `<tr><td>Bash</td><td class="n">3</td><td class="n">1</td><td class="n">1m20s</td><td class="n">1m00s</td></tr>`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %s", want)
+		}
+	}
+	if n := len(regexp.MustCompile(`<rect [^>]*class="t"`).FindAllString(text[strings.Index(text, `class="wf"`):], -1)); n != 2 {
+		t.Errorf("%d times with tools are drawn, want 2", n)
 	}
 }
 

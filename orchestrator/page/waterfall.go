@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,7 @@ type partView struct{ Class, Name, Time, Y, Height string }
 // The parts of an attempt's time.
 const (
 	partWork    = "agent"
+	partTools   = "its tools"
 	partManager = "Manager"
 	partReview  = "review"
 	partLook    = "checkpoint"
@@ -43,7 +45,7 @@ const (
 	partAsked   = "asked"
 )
 
-var partClass = map[string]string{partWork: "m", partManager: "m h", partReview: "r", partLook: "c", partWait: "w", partIdle: "q", partAsked: "a"}
+var partClass = map[string]string{partWork: "m", partTools: "t", partManager: "m h", partReview: "r", partLook: "c", partWait: "w", partIdle: "q", partAsked: "a"}
 
 // waterfall draws every step of every board on one clock.
 func (p *page) waterfall() {
@@ -56,7 +58,7 @@ func (p *page) waterfall() {
 		}
 	}
 	p.Axis = p.scale.axis(p.asOf, atWork)
-	for _, name := range []string{partWork, partManager, partReview, partLook, partWait, partIdle, partAsked} {
+	for _, name := range []string{partWork, partTools, partManager, partReview, partLook, partWait, partIdle, partAsked} {
 		if d := p.parts[name]; d > 0 {
 			l := partView{partClass[name], name, report.Took(d.Milliseconds()), "0", "10"}
 			switch name {
@@ -77,7 +79,7 @@ func (p *page) row(v *boardView, s *digest.Step) rowView {
 	}
 	said := p.bars(&r, v, s)
 	var sums []string
-	for _, name := range []string{partWork, partReview, partLook, partManager, partWait, partIdle, partAsked} {
+	for _, name := range []string{partWork, partTools, partReview, partLook, partManager, partWait, partIdle, partAsked} {
 		if d := said[name]; d > 0 {
 			sums = append(sums, name+" "+report.Took(d.Milliseconds()))
 		}
@@ -107,6 +109,12 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 			add(partWait, last, from)
 		}
 		add(partOf(a), from, to)
+		if a.Tools != nil && partOf(a) == partWork {
+			for _, s := range toolSpans(a.Tools.Spans, p.Long) {
+				began := from.Add(time.Duration(s.From) * time.Millisecond)
+				add(partTools, began, earlier(to, began.Add(time.Duration(s.Millis)*time.Millisecond)))
+			}
+		}
 		watchedParts(a, to, add)
 		if a.Result == digest.Rejected {
 			r.Marks = append(r.Marks, markView{percent(p.scale.at(to)), "k-no"})
@@ -119,6 +127,22 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 		last = to
 	}
 	return said
+}
+
+// toolSpans are the times with tools that are drawn: of many steps the long ones only.
+func toolSpans(all []flow.ToolSpan, isLong bool) []flow.ToolSpan {
+	least := int64(0)
+	if isLong {
+		least = time.Minute.Milliseconds()
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(s flow.ToolSpan) bool { return s.Millis < least })
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // placeWord puts the word about a step behind its bars, or, where these end too far right, before them.

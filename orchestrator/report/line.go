@@ -65,7 +65,7 @@ func describe(e flow.Event) []line {
 		return describeStepEnd(e)
 	case flow.StepAbandoned:
 		return []line{{warn, fmt.Sprintf("step %d: given up, %s", e.Step, e.Reason)}}
-	case flow.BoardWriteStarted, flow.BoardWritten, flow.RunInterrupted, flow.RunFinished, flow.SessionNamed:
+	case flow.BoardWriteStarted, flow.BoardWritten, flow.RunInterrupted, flow.RunFinished, flow.SessionNamed, flow.ToolsUsed:
 		return nil
 	case flow.Acknowledged:
 		return []line{{calm, cmp.Or(e.Text, "acknowledged by the Lead") + noteSuffix(e.Note)}}

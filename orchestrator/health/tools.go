@@ -1,0 +1,114 @@
+package health
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/flow"
+)
+
+// tools sums up the calls of tools of an agent. The zero value has none.
+type tools struct {
+	uses  map[string]*flow.ToolUse
+	open  map[string]call // by ID
+	since time.Time       // from when on a call was open
+	spans []timeSpan
+}
+
+type timeSpan struct{ from, to time.Time }
+
+const (
+	mostUses  = 16  // tools that are told apart, of an attempt
+	mostSpans = 100 // that are told, of an attempt
+
+	leastSpan = 100 * time.Millisecond
+)
+
+// note notes an event. The call that hands over the reply is no work.
+func (t *tools) note(e agent.Event) {
+	if e.Class == agent.ReplyTool {
+		return
+	}
+	switch _, isOpen := t.open[e.ID]; {
+	case e.Kind == agent.ToolStarted && !isOpen && len(t.open) < maxCalls:
+		t.begin(e)
+	case e.Kind == agent.ToolEnded && isOpen:
+		t.end(e)
+	}
+}
+
+func (t *tools) begin(e agent.Event) {
+	if t.uses == nil {
+		t.uses, t.open = map[string]*flow.ToolUse{}, map[string]call{}
+	}
+	name := e.Tool
+	if t.uses[name] == nil && len(t.uses) >= mostUses {
+		name = ""
+	}
+	if t.uses[name] == nil {
+		t.uses[name] = &flow.ToolUse{Tool: name}
+	}
+	t.uses[name].Calls++
+	if len(t.open) == 0 {
+		t.since = e.Time
+	}
+	t.open[e.ID] = call{Call: Call{Tool: name, Since: e.Time}}
+}
+
+func (t *tools) end(e agent.Event) {
+	t.close(t.open[e.ID], e.Time, e.Failed)
+	delete(t.open, e.ID)
+	if len(t.open) > 0 || e.Time.Sub(t.since) < leastSpan {
+		return
+	}
+	if len(t.spans) == mostSpans {
+		t.dropShortest()
+	}
+	t.spans = append(t.spans, timeSpan{t.since, e.Time})
+}
+
+func (t *tools) close(c call, at time.Time, failed bool) {
+	u, took := t.uses[c.Tool], at.Sub(c.Since).Milliseconds()
+	u.Millis += took
+	u.Longest = max(u.Longest, took)
+	if failed {
+		u.Failed++
+	}
+}
+
+func (t *tools) dropShortest() {
+	shortest := 0
+	for i, s := range t.spans {
+		if s.to.Sub(s.from) < t.spans[shortest].to.Sub(t.spans[shortest].from) {
+			shortest = i
+		}
+	}
+	t.spans = slices.Delete(t.spans, shortest, shortest+1)
+}
+
+// Tools is what the agent has done with tools up to its end; nil: its program has told of no call. It is asked once.
+func (t *Trace) Tools(end time.Time) *flow.ToolWork {
+	w := &t.tools
+	if w.uses == nil {
+		return nil
+	}
+	for _, c := range w.open { // which ended with the agent
+		w.close(c, end, false)
+	}
+	if len(w.open) > 0 {
+		w.spans = append(w.spans, timeSpan{w.since, end})
+	}
+	work := &flow.ToolWork{Uses: []flow.ToolUse{}, Spans: []flow.ToolSpan{}}
+	for _, u := range slices.SortedFunc(maps.Values(w.uses), func(a, b *flow.ToolUse) int {
+		return cmp.Or(cmp.Compare(b.Millis, a.Millis), cmp.Compare(a.Tool, b.Tool))
+	}) {
+		work.Uses = append(work.Uses, *u)
+	}
+	for _, s := range w.spans {
+		work.Spans = append(work.Spans, flow.ToolSpan{From: s.from.Sub(t.Started).Milliseconds(), Millis: s.to.Sub(s.from).Milliseconds()})
+	}
+	return work
+}
