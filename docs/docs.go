@@ -13,7 +13,7 @@ var pages embed.FS
 
 // order is the order in which a newcomer reads; topics that it lacks come behind.
 var order = []string{"getting-started", "boards", "roles", "agents", "writing-an-agent", "review", "watching", "checkpoints", "limits", "running", "playbooks", "github-actions",
-	"troubleshooting", "security", "performance", "development"}
+	"reference", "troubleshooting", "security", "performance", "architecture", "development"}
 
 // Topics are the names of the pages.
 func Topics() []string {

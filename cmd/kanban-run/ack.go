@@ -38,7 +38,7 @@ shut down (kanban-run teardown). kanban-run inbox shows what waits.
 What changed, or what your decision changes, is shown as a diff; the decision is journaled.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
-			note := flags.StringP("message", "m", "", "a note for the journal")
+			note := flags.StringP("message", "m", "", "a note for the journal: `TEXT`")
 			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your decision and what it would change")
 			return func(t *terminal, args []string) (int, error) {
 				choice, args, err := choiceOf(args)

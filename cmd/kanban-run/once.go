@@ -24,7 +24,7 @@ The agent gets {"instruction": INSTRUCTION} and its reply is printed as JSON. IN
 exit code is 0 for status ok, 3 for any other status, 4 when no reply was valid.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, agentSettings()...)
-			role := flags.StringP("role", "r", "Implementor", "the role that gets the instruction")
+			role := flags.StringP("role", "r", "Implementor", "`ROLE` gets the instruction")
 			return func(t *terminal, args []string) (int, error) {
 				if len(args) != 1 {
 					return 0, &usageError{text: "once takes one instruction", hint: `kanban-run once --role Architect "Review the README"`}

@@ -30,9 +30,9 @@ ARGS are added to the agent's command line; those that choose a session (--conti
 its first start, and the conversation goes on in that session. Without a terminal each line of standard input is a message.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir", "agent")
-			model := flags.StringP("model", "m", "", "model of the agent and the supervisor")
-			permission := flags.String("permission", "full", "what they may do without asking: read-only, edit or full")
-			rounds := flags.Int("rounds", defaultRounds, "how often the supervisor may send the work back before you are asked")
+			model := flags.StringP("model", "m", "", "`MODEL` of the agent and the supervisor")
+			permission := flags.String("permission", "full", "what they may do without asking: `PERMISSION` is read-only, edit or full")
+			rounds := flags.Int("rounds", defaultRounds, "the supervisor may send the work back `N` times before you are asked")
 			example := flags.Bool("example", false, "print a SUPERVISOR.md to start from")
 			return func(t *terminal, args []string) (int, error) {
 				if *example {

@@ -20,7 +20,7 @@ claude can be told something while it works; of any other agent tell says so and
 stand in the journal.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
-			wait := flags.Duration("wait", 10*time.Second, "wait so long for the agent to get it; 0: leave it, and do not wait")
+			wait := flags.Duration("wait", 10*time.Second, "wait for `DURATION` for the agent to get it; 0: leave it, and do not wait")
 			return func(t *terminal, args []string) (int, error) {
 				text := strings.TrimSpace(strings.Join(args[min(1, len(args)):], " "))
 				if len(args) < 2 || text == "" {

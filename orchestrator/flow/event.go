@@ -223,7 +223,7 @@ type BoardWriteStarted struct {
 	After  string `json:"after_sha256"`
 }
 
-// BoardWritten is its outcome.
+// BoardWritten is the outcome of BOARD_WRITE_STARTED: the board was replaced, or why it was not.
 type BoardWritten struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`

@@ -9,13 +9,13 @@ type Overdue struct {
 	Text     string `json:"text" text:"free"`
 }
 
-// IdleBreach is the stage of an agent at work.
+// IdleBreach says that an agent at work has made no progress for so long that the next stage is reached: seed 002, "Idle / No-response".
 type IdleBreach struct {
 	AttemptRef
 	Overdue `text:"free"`
 }
 
-// ReviewBreach is the stage of a review, for which the agent waits whose work is reviewed.
+// ReviewBreach says the same of a review, for which the agent waits whose work is reviewed.
 type ReviewBreach struct {
 	AttemptRef
 	Overdue `text:"free"`

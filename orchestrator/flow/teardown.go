@@ -58,7 +58,7 @@ func (t *Teardown) forget() *Teardown {
 	return nil
 }
 
-// TeardownMoved is a transition.
+// TeardownMoved says that the end of a team has come to another state: seed 002, "Teardown Readiness".
 type TeardownMoved struct {
 	Board   string        `json:"board" text:"free"`
 	To      TeardownState `json:"teardown_state"`

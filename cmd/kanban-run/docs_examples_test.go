@@ -1,0 +1,213 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// How an example of a page is run.
+const (
+	aBoard    = "a board"
+	aBoards   = "checkpoints of a board"
+	aRole     = "a role"
+	roleKeys  = "keys of a role, each line one of them"
+	aTask     = "a task"
+	taskKeys  = "keys of a task"
+	settings  = "settings"
+	shell     = "commands, in a folder with a board"
+	aWorkflow = "a workflow"
+	elsewhere = "another test runs it"
+)
+
+// examples are the examples of the pages in their order, and how each is run. A new one needs a line here.
+var examples = map[string][]string{
+	"boards.md":           {aBoard},
+	"checkpoints.md":      {aBoards, elsewhere}, // TestExamplesRun (examples/checkpoints)
+	"getting-started.md":  {elsewhere, shell},   // .ci/run; make run
+	"github-actions.md":   {aWorkflow},
+	"playbooks.md":        {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
+	"review.md":           {roleKeys},
+	"roles.md":            {aRole, settings},
+	"running.md":          {elsewhere},                              // TestLiveMoments
+	"watching.md":         {elsewhere, aTask, settings},             // what_is_said_to_a_running_agent
+	"writing-an-agent.md": {shell, elsewhere, elsewhere, elsewhere}, // TestAgentInTheDocs, TestSupervisorInTheDocs
+	"../README.md":        {elsewhere, elsewhere, shell, aBoard},    // .ci/run; make run, and what it prints
+}
+
+var block = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```|(?:^    [^\n]*\n)+")
+
+// TestExamplesOfPages: what a page shows, works.
+func TestExamplesOfPages(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../../docs/../README.md") {
+		name := strings.TrimPrefix(page, "../../docs/")
+		if slices.Contains([]string{"reference.md", "architecture.md"}, name) {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, m := range block.FindAllStringSubmatch(listsLeftOut(string(text)), -1) {
+			if m[1] == "" {
+				m[1] = strings.ReplaceAll("\n"+m[0], "\n    ", "\n")
+			}
+			found = append(found, m[1])
+		}
+		if len(found) != len(examples[name]) {
+			t.Errorf("%s has %d examples, %d are said how to run:\n%s", name, len(found), len(examples[name]), strings.Join(found, "\n---\n"))
+			continue
+		}
+		for i, kind := range examples[name] {
+			t.Run(fmt.Sprintf("%s %d", name, i+1), func(t *testing.T) { runExample(t, kind, found[i]) })
+		}
+	}
+}
+
+// listsLeftOut blanks the second lines of list entries, which are indented, too.
+func listsLeftOut(text string) string {
+	return regexp.MustCompile(`(?m)^(\s*- .*\n)(?:    .*\n)+`).ReplaceAllString(text, "$1")
+}
+
+func runExample(t *testing.T, kind, text string) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	board := "current: tasks/1-lexer.md\ntasks: [tasks/1-lexer.md]\n"
+	write("kanban.yaml", board)
+	for _, task := range regexp.MustCompile(`tasks/[a-z0-9-]+\.md`).FindAllString(board+text, -1) {
+		write(task, "Do it.\n")
+	}
+	write("docs/goal.md", "A goal.\n")
+	write("docs/dates.md", "Dates.\n")
+	write("agent.sh", agentInTheDocs(t))
+	script := "kanban-run check --agent stub kanban.yaml"
+	switch kind {
+	case elsewhere:
+		return
+	case aBoard:
+		write("kanban.yaml", text)
+	case aBoards:
+		write("kanban.yaml", "current: tasks/1-outline.md\ntasks: [tasks/1-outline.md, tasks/2-draft.md]\n"+text)
+	case aRole:
+		write(".kanban-run/roles/Reviewer.md", text)
+		write("agents/review", "#!/bin/sh\n")
+		write("tasks/1-lexer.md", "---\nrole: Reviewer\n---\nDo it.\n")
+		write("SUPERVISOR.md", "Look at it.\n")
+		script = "kanban-run check kanban.yaml && kanban-run roles Reviewer"
+	case roleKeys:
+		for line := range strings.Lines(text) {
+			runExample(t, aRole, "---\nname: Reviewer\nagent: claude\n"+line+"---\nDo it.\n")
+		}
+		return
+	case aTask:
+		write("tasks/1-lexer.md", text+"Do it.\n")
+	case taskKeys:
+		write("tasks/1-lexer.md", "---\n"+text+"---\nDo it.\n")
+	case settings:
+		write(".kanban-run.yaml", text)
+		script = "kanban-run config | grep 'kanban-run.yaml'"
+	case aWorkflow:
+		checkWorkflow(t, text)
+		return
+	case shell:
+		script = text
+	}
+	runDocumented(t, dir, script)
+}
+
+// runDocumented runs commands of a page as a shell does, each of which must succeed.
+func runDocumented(t *testing.T, dir, script string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kanban-run"), []byte("#!/bin/sh\nexec '"+self+"' \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// No agent is installed, and none is asked.
+	cmd := exec.Command("sh", "-e", "-c", strings.ReplaceAll(script, "$PWD/bin:", ""))
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir, standIn + "=1", "MY_OTHER_SECRET=s3cretvalue"}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v of\n%s\n%s", err, script, out)
+	}
+}
+
+// agentInTheDocs is the agent that writing-an-agent shows.
+func agentInTheDocs(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/writing-an-agent.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "```sh\n")
+	text, _, closed := strings.Cut(rest, "```")
+	if !ok || !closed {
+		t.Fatal("the page shows no agent")
+	}
+	return text
+}
+
+// checkWorkflow holds the steps of a workflow that use the action against the action.
+func checkWorkflow(t *testing.T, text string) {
+	t.Helper()
+	var steps []struct {
+		Uses string
+		With map[string]any
+	}
+	var action struct{ Inputs, Outputs map[string]any }
+	if err := yaml.Unmarshal([]byte(text), &steps); err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("../../action.yml")
+	if err == nil {
+		err = yaml.Unmarshal(source, &action)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := 0
+	for _, s := range steps {
+		if !strings.HasPrefix(s.Uses, "OWNER/kanban-run@") {
+			continue
+		}
+		used++
+		for name := range s.With {
+			if _, ok := action.Inputs[name]; !ok {
+				t.Errorf("the action has no input %s", name)
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`steps\.board\.outputs\.([a-z_-]+)`).FindAllStringSubmatch(text, -1) {
+		if _, ok := action.Outputs[m[1]]; !ok {
+			t.Errorf("the action has no output %s", m[1])
+		}
+	}
+	if used == 0 {
+		t.Error("the action is not used")
+	}
+}
