@@ -17,7 +17,9 @@ import (
 // sinks are all functions that write to something else than memory, each with what it writes to. Text for people, pipes and CI
 // jobs has one way out, in package console; a new way needs a new reason.
 var sinks = map[string]string{
-	"console.Printer.send": "the streams of the process: the one function that prints",
+	"kanban-run.openBrowser": "the address of the page, for this user's browser",
+	"view.Server.enter":      "text of the program",
+	"console.Printer.send":   "the streams of the process: the one function that prints",
 
 	"proc.output.pass":        "what an agent prints, to the attempt that started it",
 	"proc.writeAvailable":     "an agent's standard input",

@@ -62,12 +62,20 @@ func (b *tab) sees(text string) time.Duration {
 	b.Helper()
 	began := time.Now()
 	for end := began.Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if strings.Contains(eval[string](b, `document.body.innerText`), text) {
+		if strings.Contains(b.text(), text) {
 			return time.Since(began)
 		}
 	}
-	b.Fatalf("the page never says %q; it says\n%s", text, eval[string](b, `document.body.innerText`))
+	b.Fatalf("the page never says %q; it says\n%s", text, b.text())
 	return 0
+}
+
+// text is what the page says; "" while another page is loaded.
+func (b *tab) text() (text string) {
+	if chromedp.Run(b.ctx, chromedp.Evaluate(`document.body ? document.body.innerText : ""`, &text)) != nil {
+		return ""
+	}
+	return text
 }
 
 // isLive waits until the page's sign of its connection is as wanted.
@@ -259,4 +267,37 @@ func (p place) cpu(pid int) (sum time.Duration) {
 		sum += ticks
 	}
 	return sum
+}
+
+// TestOpen: view --open has the browser open a file that only this user reads, which leads to the page; no argument has the token, and the
+// file is gone at the end.
+func TestOpen(t *testing.T) {
+	browser := startBrowser(t)
+	p := place{t, t.TempDir()}
+	p.board("kanban.yaml", "tasks/1.md")
+	p.write("bin/xdg-open", "#!/bin/sh\nls -l \"$1\" > opened\necho \"$1\" >> opened\n")
+	if err := os.Chmod(filepath.Join(p.dir, "bin/xdg-open"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"))
+	url, _, end := p.show("--open", "kanban.yaml")
+	p.awaits("opened")
+	time.Sleep(100 * time.Millisecond)
+	text, err := os.ReadFile(filepath.Join(p.dir, "opened"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	about, file, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	if !strings.HasPrefix(about, "-rw-------") || strings.Contains(file, "token") || !strings.Contains(url, "token=") {
+		t.Errorf("it opens %s: %s", file, about)
+	}
+	b := open(t, browser, "file://"+file, 1280, 900, false)
+	b.sees("Run kanban.yaml")
+	if got := eval[string](b, `location.href`); !strings.HasPrefix(url, got) || strings.Contains(got, "token") {
+		t.Errorf("it leads to %s", got)
+	}
+	end()
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("%s is left behind: %v", file, err)
+	}
 }

@@ -86,13 +86,16 @@ func adapterNames() string { return strings.Join(append(roster.Adapters(), "stub
 
 func bashScript() string {
 	var b strings.Builder
-	b.WriteString("# bash completion for kanban-run\n_kanban_run() {\n  local word=${COMP_WORDS[COMP_CWORD]} flags words=\n")
+	b.WriteString("# bash completion for kanban-run\n_kanban_run() {\n  local word=${COMP_WORDS[COMP_CWORD]} flags words= i=$COMP_CWORD\n")
 	b.WriteString("  case ${COMP_WORDS[1]} in\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "    %s) flags='%s' words='%s' ;;\n", c.name, flagNames(c), wordsOf(c.name))
 	}
 	fmt.Fprintf(&b, "    *) flags='%s' ;;\n  esac\n", flagNames(runCommand()))
-	fmt.Fprintf(&b, "  if [[ ${COMP_WORDS[COMP_CWORD-1]} == --agent ]]; then\n    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")\n  elif", adapterNames())
+	// Bash takes ROLE=ADAPTER apart: ROLE, =, ADAPTER.
+	b.WriteString("  [[ $word == = ]] && word= && i=$((i + 1))\n")
+	fmt.Fprintf(&b, "  if [[ ${COMP_WORDS[i-1]} == = && \" ${COMP_WORDS[*]:i-3:2} \" == *' --agent '* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")\n", adapterNames())
+	fmt.Fprintf(&b, "  elif [[ ${COMP_WORDS[i-1]} == --agent ]]; then\n    compopt -o nospace 2>/dev/null\n    mapfile -t COMPREPLY < <(compgen -W '%s' -S ' ' -- \"$word\"; compgen -W '%s' -S = -- \"$word\")\n  elif", adapterNames(), strings.Join(builtInRoles(), " "))
 	b.WriteString(" [[ $word == -* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$word\")\n  elif [[ $COMP_CWORD == 1 ]]; then\n")
 	fmt.Fprintf(&b, "    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\"; compgen -f -- \"$word\")\n", commandNames())
 	b.WriteString("  else\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\"; compgen -f -- \"$word\")\n  fi\n}\ncomplete -o filenames -F _kanban_run kanban-run\n")
@@ -110,7 +113,7 @@ func zshScript() string {
 		fmt.Fprintf(&b, "    %s) flags=(%s) words_of=(%s) ;;\n", c.name, flagNames(c), wordsOf(c.name))
 	}
 	fmt.Fprintf(&b, "    *) flags=(%s) ;;\n  esac\n", flagNames(runCommand()))
-	fmt.Fprintf(&b, "  if [[ ${words[CURRENT-1]} == --agent ]]; then\n    compadd -- %s\n    return\n  fi\n", adapterNames())
+	fmt.Fprintf(&b, "  if [[ ${words[CURRENT-1]} == --agent ]]; then\n    compset -P '*=' || compadd -S = -- %s\n    compadd -- %s\n    return\n  fi\n", strings.Join(builtInRoles(), " "), adapterNames())
 	b.WriteString("  if [[ ${words[CURRENT]} == -* ]]; then\n    compadd -- $flags\n    return\n  fi\n")
 	b.WriteString("  (( CURRENT == 2 )) && _describe command commands || compadd -- $words_of\n  _files\n}\n_kanban_run \"$@\"\n")
 	return b.String()
@@ -137,7 +140,13 @@ func fishScript() string {
 // fishWords are the words that a flag takes.
 func fishWords(flag string) string {
 	if flag == "agent" {
-		return " -x -a '" + adapterNames() + "'"
+		words := adapterNames()
+		for _, role := range builtInRoles() {
+			for _, adapter := range strings.Fields(adapterNames()) {
+				words += " " + role + "=" + adapter
+			}
+		}
+		return " -x -a '" + words + "'"
 	}
 	return ""
 }

@@ -163,7 +163,9 @@ func architecture(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	printer := &comment.Printer{HeadingLevel: 2, HeadingID: func(*comment.Heading) string { return "" }, DocLinkURL: func(l *comment.DocLink) string { return "../orchestrator/" + strings.TrimPrefix(l.ImportPath, "kanban-run/orchestrator/") }}
+	printer := &comment.Printer{HeadingLevel: 2, HeadingID: func(*comment.Heading) string { return "" }, DocLinkURL: func(l *comment.DocLink) string {
+		return "../orchestrator/" + strings.TrimPrefix(l.ImportPath, "kanban-run/orchestrator/")
+	}}
 	p := &comment.Parser{LookupPackage: func(name string) (string, bool) { return "kanban-run/orchestrator/" + name, true }}
 	text := printer.Markdown(p.Parse(file.Doc.Text()))
 	return "# Architecture\n\nThis page is the documentation of package orchestrator.\n\n" + strings.ReplaceAll(string(text), "\t", "    ")

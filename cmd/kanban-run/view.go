@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"html"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -29,6 +32,7 @@ only to a browser that was given the address with its token. It goes on until Ct
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			listen := flags.String("listen", "127.0.0.1:0", "serve at `ADDRESS` of this machine's loopback; port 0 takes a free one")
+			open := flags.Bool("open", false, "open the page in the browser")
 			return func(t *terminal, args []string) (int, error) {
 				if _, err := s.load(t); err != nil {
 					return 0, err
@@ -37,7 +41,7 @@ only to a browser that was given the address with its token. It goes on until Ct
 				if err != nil {
 					return 0, err
 				}
-				return exitComplete, t.view(boards, *listen)
+				return exitComplete, t.view(boards, *listen, *open)
 			}
 		},
 	}
@@ -86,7 +90,7 @@ func boardsBelow(folder string) (boards []string) {
 }
 
 // view serves the page of boards until a signal comes.
-func (t *terminal) view(boards []string, listen string) error {
+func (t *terminal) view(boards []string, listen string, open bool) error {
 	l, err := view.Listen(listen)
 	if address, ok := errors.AsType[*view.AddressError](err); ok {
 		return &usageError{text: "view: " + address.Error(), hint: address.Hint()}
@@ -101,7 +105,39 @@ func (t *terminal) view(boards []string, listen string) error {
 	}
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
+	if open {
+		forget, err := openBrowser(server.URL(l.Addr()))
+		if err != nil {
+			_ = t.stderr.Printf("warning: %v; open the address above\n", err)
+		}
+		defer forget()
+	}
 	return server.Serve(stop, l)
+}
+
+// openBrowser has the browser open an address. The token in it stands in a file that only this user reads, and not among the arguments of a
+// process, which all users see. forget removes the file.
+func openBrowser(address string) (forget func(), err error) {
+	folder, err := os.MkdirTemp("", "kanban-run-view-")
+	if err != nil {
+		return func() {}, fmt.Errorf("open the browser: %w", err)
+	}
+	forget = func() { _ = os.RemoveAll(folder) }
+	file := filepath.Join(folder, "open.html")
+	text := fmt.Sprintf("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=%s\">\n", html.EscapeString(address))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return forget, fmt.Errorf("open the browser: %w", err)
+	}
+	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if opener == nil {
+		opener = []string{"xdg-open"}
+	}
+	browser := exec.Command(opener[0], append(opener[1:], file)...)
+	if err := browser.Start(); err != nil {
+		return forget, fmt.Errorf("open the browser: %w", err)
+	}
+	go func() { _ = browser.Wait() }() // it is nothing to this process how the browser ends
+	return forget, nil
 }
 
 // gallery renders boards, by one goroutine at a time. One that did not change is not read again.

@@ -166,6 +166,11 @@ func isForeign(r *http.Request) bool {
 	}
 }
 
+// onward leads to the page. A redirect would not do: where the address was opened from another site's page or from a file, the browser sends
+// no cookie of this site with it.
+const onward = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>kanban-run</title></head><body><a href="/">on to the page</a></body></html>
+`
+
 // enter makes the token a cookie, so that it leaves the address.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	if !isSame(r.URL.Query().Get("token"), s.token) {
@@ -173,7 +178,8 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write([]byte(onward)) // a client that is gone needs nothing
 }
 
 func (s *Server) isKnown(r *http.Request) bool {
