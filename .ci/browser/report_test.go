@@ -20,7 +20,18 @@ const (
 	// The first reply is none, then it hangs once, then its work is sent back once.
 	troubled = "read -r input\nif [ ! -e one ]; then : > one; echo none; exit; fi\nif [ ! -e two ]; then : > two; exec sleep 30; fi\necho '{\"status\":\"ok\",\"message\":\"done\"}'\n"
 	verdict  = "if [ ! -e three ]; then : > three; echo 'TestParse fails'; exit 1; fi\n"
-	looks    = `while read -r line; do case $line in
+	// A supervisor that is content with the first task only.
+	supervisor = `n=0
+while read -r line; do case $line in
+'{"type":"init"'*) echo '{"type":"ready","message":"ready"}' ;;
+'{"type":"checkpoint_request"'*)
+  n=$((n+1)) id=${line#*'"task_id":"'} id=${id%%'"'*} verdict=pass score=0.9 found=''
+  [ $n = 1 ] || { verdict=block score=0.2 found='"the parser reads no dates","2 of 14 examples fail"'; }
+  printf '{"type":"checkpoint_reply","task_id":"%s","verdict":"%s","score":%s,"key_findings":[%s],"risks":[],"quality_trend":"declining"}\n' "$id" $verdict $score "$found" ;;
+*) id=${line#*'"request_id":"'}; printf '{"type":"shutdown_response","request_id":"%s","approve":true}\n' "${id%%'"'*}"; exit ;;
+esac; done
+`
+	looks = `while read -r line; do case $line in
 *'"type":"ready"'*) echo '{"status":"ok","message":"ready"}' ;;
 *) exit ;; esac; done
 `
@@ -69,6 +80,14 @@ var scenes = map[string]func(p place) (boards []string){
 		p.board("kanban.yaml", "tasks/1.md")
 		return []string{"kanban.yaml"}
 	},
+	"checkpoint blocks": func(p place) []string {
+		p.write("work.sh", content)
+		p.write("looks.sh", supervisor)
+		p.board("kanban.yaml", "tasks/1.md", "tasks/2.md", "tasks/3.md")
+		p.write("with.yaml", "current: tasks/1.md\ntasks: [tasks/1.md, tasks/2.md, tasks/3.md]\ncheckpoints: {every: 1, on_block: person}\n")
+		p.kanban("--exec", "sh work.sh", "--agent", "Manager=walk", "--exec", "Supervisor=sh looks.sh", "with.yaml")
+		return []string{"with.yaml"}
+	},
 	"damaged": func(p place) []string {
 		p.write("work.sh", content)
 		p.board("kanban.yaml", "tasks/1.md", "tasks/2.md")
@@ -83,19 +102,19 @@ var scenes = map[string]func(p place) (boards []string){
 func TestReport(t *testing.T) {
 	browser := startBrowser(t)
 	want := map[string]string{"complete": "Done: kanban.yaml is complete", "blocked": "Not done: kanban.yaml needs you", "troubled": "Done: kanban.yaml is complete",
-		"twenty boards": "Not done: 3 of 20 boards need you", "never run": "Not done: kanban.yaml needs you", "damaged": "Not done: kanban.yaml needs you"}
+		"twenty boards": "Not done: 3 of 20 boards need you", "never run": "Not done: kanban.yaml needs you", "checkpoint blocks": "Not done: with.yaml needs you", "damaged": "Not done: kanban.yaml needs you"}
 	for name, scene := range scenes {
 		t.Run(name, func(t *testing.T) {
 			p := place{t, t.TempDir()}
 			url, _ := p.report(scene(p)...)
 			grounds := map[string]bool{}
-			for _, width := range []int64{360, 1600} {
+			for _, width := range []int64{80, 320, 1600} {
 				for _, dark := range []bool{false, true} {
 					b := open(t, browser, url, width, 900, dark)
 					if got := eval[string](b, `document.querySelector('h1').textContent`); got != want[name] {
 						t.Errorf("the headline is %q, want %q", got, want[name])
 					}
-					if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+					if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 && width > 80 { // no screen is so narrow: there it scrolls
 						t.Errorf("at %d pixels it is %d too wide", width, over)
 					}
 					if at := eval[float64](b, `(document.querySelector('#next') || document.querySelector('.sum')).getBoundingClientRect().top`); at > 900 && width > 1000 {

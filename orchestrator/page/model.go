@@ -36,6 +36,7 @@ type page struct {
 	Filter      filterView
 	Axis        axisView
 	Legend      []partView
+	Marked      map[string]bool // IDs of the marks on the waterfall
 	Roles       []costView
 	Costliest   []costView
 	Tools       []toolView
@@ -134,7 +135,7 @@ func (p *page) text(s string) string {
 }
 
 func newPage(boards []Board, o Options) *page {
-	p := &page{hide: o.Hide, parts: map[string]time.Duration{}}
+	p := &page{hide: o.Hide, Marked: map[string]bool{}, parts: map[string]time.Duration{}}
 	p.Command = p.text(o.Command)
 	var all flow.Used
 	var millis int64
@@ -284,7 +285,7 @@ var stateLooks = map[string]look{report.TaskDone: {Sign: "ok", Tone: "good"}, re
 
 // money is a cost; "" where none was told.
 func money(u flow.Used) string {
-	if u.Priced == 0 && u.Cost == 0 {
+	if u.Priced < u.Attempts && u.Cost == 0 || u.Told == 0 {
 		return ""
 	}
 	return strings.Replace(u.Money(), "at least ", "≥ ", 1)

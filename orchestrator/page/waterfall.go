@@ -117,16 +117,21 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 		}
 		watchedParts(a, to, add)
 		if a.Result == digest.Rejected {
-			r.Marks = append(r.Marks, markView{percent(p.scale.at(to)), "k-no"})
+			p.mark(r, to, "k-no")
 		}
 		for _, w := range a.Watched {
 			if w.Kind == digest.Ended {
-				r.Marks = append(r.Marks, markView{percent(p.scale.at(to)), "k-re"})
+				p.mark(r, to, "k-re")
 			}
 		}
 		last = to
 	}
 	return said
+}
+
+func (p *page) mark(r *rowView, at time.Time, id string) {
+	r.Marks = append(r.Marks, markView{percent(p.scale.at(at)), id})
+	p.Marked[id] = true
 }
 
 // toolSpans are the times with tools that are drawn: of many steps the long ones only.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,6 +159,8 @@ func describeRecord(e flow.Event) string {
 	switch e := e.(type) {
 	case flow.RunFinished:
 		return fmt.Sprintf("run finished: %s: %s", e.Outcome, e.Text)
+	case flow.ToolsUsed:
+		return fmt.Sprintf("step %d: %s used %s", e.Step, Player(e.AttemptRef), describeUses(e.Uses))
 	case flow.SessionNamed:
 		return fmt.Sprintf("step %d: %s works in session %s", e.Step, e.Role, e.Session)
 	case flow.RunInterrupted:
@@ -165,4 +168,16 @@ func describeRecord(e flow.Event) string {
 	default:
 		return strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " ")) + ": " + e.Subject()
 	}
+}
+
+// describeUses says how often tools were called, and for how long.
+func describeUses(uses []flow.ToolUse) string {
+	parts := make([]string, len(uses))
+	for i, u := range uses {
+		parts[i] = fmt.Sprintf("%s %s in %s", cmp.Or(u.Tool, "others"), flow.Count(u.Calls, "time"), Took(u.Millis))
+		if u.Failed > 0 {
+			parts[i] += fmt.Sprintf(" (%d failed)", u.Failed)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
