@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/preflight"
@@ -189,7 +190,11 @@ func outcomeOf(err error) flow.Outcome {
 		return flow.LimitReached
 	case durable.IsOutOfResources(err):
 		return flow.Failed // first: a lack of files or memory makes other errors
-	case errors.As(err, new(*durable.HeldError)), errors.As(err, new(*claim.TakenError)):
+	case errors.As(err, new(*gitstore.SecretError)):
+		return flow.NeedsPerson
+	case errors.As(err, new(*gitstore.UnfitError)):
+		return flow.Invalid
+	case errors.As(err, new(*durable.HeldError)), errors.As(err, new(*claim.TakenError)), errors.As(err, new(*gitstore.AheadError)):
 		return flow.Owned
 	case errors.As(err, new(*failure.Frozen)):
 		return flow.Frozen

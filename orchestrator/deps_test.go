@@ -29,6 +29,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/failure":   "it sorts the errors that end a run",
 		"orchestrator/flow":      "it performs what flow decides",
+		"orchestrator/gitstore":  "the state of a board goes into commits",
 		"orchestrator/journal":   "a foreign write to it ends the run",
 		"orchestrator/ledger":    "it journals what happened",
 		"orchestrator/preflight": "what it runs was checked",
@@ -112,7 +113,8 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/worktree": {
 		"orchestrator/plainfile": "an agent may have put anything into the project",
-		"orchestrator/proc":      "git is a process",
+		"orchestrator/git":       "it asks git",
+		"orchestrator/proc":      "git bears a mark",
 	},
 	"orchestrator/workspace": {
 		"orchestrator/proc":     "git bears the mark of the step",
@@ -154,6 +156,14 @@ var arrows = map[string]map[string]string{
 		"orchestrator/contract": "a reply is judged by it",
 		"orchestrator/proc":     "an agent is a process",
 		"orchestrator/redact":   "what it prints is redacted where it enters",
+	},
+	"orchestrator/git": {
+		"orchestrator/proc": "git is a process, and ends with what it has started",
+	},
+	"orchestrator/gitstore": {
+		"orchestrator/git":       "it asks git",
+		"orchestrator/rundir":    "it keeps files in the run's folder",
+		"orchestrator/failpoint": "tests kill it before each call of git",
 	},
 	"orchestrator/review": {
 		"orchestrator/plainfile":   "SUPERVISOR.md is the user's",

@@ -52,6 +52,7 @@
 //	orchestrator   ─► attempt ─► health ─► agent                           what an agent does, and what it waits for
 //	orchestrator   ─► inbox                                                what an agent is told meanwhile
 //	orchestrator   ─► claim ─► durable                                     claim.go: what a step works on, before it does
+//	orchestrator   ─► gitstore ─► git, rundir      worktree ─► git         carry.go: the board in another clone
 //	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
 //	orchestrator   ─► briefing ─► contract, digest, board, rundir          supervisor.go: the supervisor that looks in
 //	workspace      ─► board, contract, worktree     ledger ─► journal, contract, flow
@@ -70,6 +71,8 @@
 //	health     judges a running agent by its signs; pure
 //	claim      keeps two runs from the same task, or the same files
 //	worktree   tells whether the files of the project have changed
+//	git        runs git where agents may have changed the repository
+//	gitstore   keeps the state of a board as commits, for another clone to go on from
 //	inbox      takes messages of other processes for an agent at work
 //	attempt    is one running agent, from its start to its outcome, or one turn of a program that stays
 //	workspace  is the board and the tasks of one run

@@ -53,6 +53,9 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, 
 	if err := durable.Sweep(p.Workspace.Path); err != nil {
 		return nil, release, err
 	}
+	if err := r.openStore(); err != nil {
+		return nil, release, err
+	}
 	observer := p.Observer
 	if p.Supervision != nil {
 		r.briefing = briefing.New(r.dir, p.Workspace.Place, p.Redactor)
@@ -64,6 +67,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, 
 		p.Workspace.Ignored = append(p.Workspace.Ignored, path, real(path))
 	}
 	r.ledger = ledger.New(p.Board, r.dir, observer, p.Redactor, p.Now)
+	r.ledger.Durable = r.carry
 	undo = append(undo, func() error { return r.ledger.Close() })
 	return r, release, r.takeBoard()
 }

@@ -193,6 +193,9 @@ func (r *run) appendAcceptance(e ending, event flow.Event) error {
 	r.accepted = append(r.accepted, e.Call)
 	err := r.ledger.Append(event)
 	failpoint.At("reply-noted")
+	if r.store != nil {
+		err = errors.Join(err, r.ledger.Commit())
+	}
 	if r.KeepOutput {
 		err = errors.Join(err, e.streamErr, r.keepStreams(e.AttemptRef))
 	}

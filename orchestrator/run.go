@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
@@ -53,6 +54,9 @@ type run struct {
 	said     string             // by the last task agent
 	opened   time.Time          // when the open step began; zero if in an earlier run
 	paused   time.Duration      // since then, by Ctrl-Z
+
+	store    *gitstore.Store // of the board's checkpoints; nil: it has none
+	storeErr error           // why there are no more
 
 	held    *claim.Held // the task of the step, and the files that it declares
 	claimed claimed

@@ -31,17 +31,18 @@ const (
 
 // examples are the examples of the pages in their order, and how each is run. A new one needs a line here.
 var examples = map[string][]string{
-	"boards.md":           {aBoard},
-	"checkpoints.md":      {aBoards, elsewhere}, // TestExamplesRun (examples/checkpoints)
-	"getting-started.md":  {elsewhere, shell},   // .ci/run; make run
-	"github-actions.md":   {aWorkflow},
-	"playbooks.md":        {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
-	"review.md":           {roleKeys},
-	"roles.md":            {aRole, settings},
-	"running.md":          {elsewhere},                              // TestLiveMoments
-	"watching.md":         {elsewhere, aTask, settings},             // what_is_said_to_a_running_agent
-	"writing-an-agent.md": {shell, elsewhere, elsewhere, elsewhere}, // TestAgentInTheDocs, TestSupervisorInTheDocs
-	"../README.md":        {elsewhere, elsewhere, shell, aBoard},    // .ci/run; make run, and what it prints
+	"beyond-one-machine.md": {settings, elsewhere, elsewhere}, // a_board_goes_on_in_another_clone
+	"boards.md":             {aBoard},
+	"checkpoints.md":        {aBoards, elsewhere}, // TestExamplesRun (examples/checkpoints)
+	"getting-started.md":    {elsewhere, shell},   // .ci/run; make run
+	"github-actions.md":     {aWorkflow},
+	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
+	"review.md":             {roleKeys},
+	"roles.md":              {aRole, settings},
+	"running.md":            {elsewhere},                              // TestLiveMoments
+	"watching.md":           {elsewhere, aTask, settings},             // what_is_said_to_a_running_agent
+	"writing-an-agent.md":   {shell, elsewhere, elsewhere, elsewhere}, // TestAgentInTheDocs, TestSupervisorInTheDocs
+	"../README.md":          {elsewhere, elsewhere, shell, aBoard},    // .ci/run; make run, and what it prints
 }
 
 var block = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```|(?:^    [^\n]*\n)+")

@@ -16,6 +16,7 @@ import (
 
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
@@ -245,7 +246,7 @@ func hintFor(r orchestrator.Result, dry bool) string {
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
-	if hint := hintOf(r.Err); hint != "" && r.Outcome != flow.Owned { // advice names the board too
+	if hint := hintOf(r.Err); hint != "" && (r.Outcome != flow.Owned || errors.As(r.Err, new(*gitstore.AheadError))) { // advice names the board too
 		return hint
 	}
 	return advice

@@ -195,6 +195,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 		OnDivergence: r.settings.OnDivergence,
 		OnOverlap:    r.settings.OnOverlap,
 		OnTool:       r.settings.OnTool,
+		Git:          preflight.GitCheckpoints(r.settings.Git),
 		Decisions:    r.settings.Decisions,
 		AckTimeout:   r.settings.AckTimeout,
 		Reassign:     r.settings.Reassign,

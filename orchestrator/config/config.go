@@ -28,6 +28,7 @@ type Settings struct {
 	AckTimeout           time.Duration
 	Reassign             []flow.Substitutes
 	Notify               Notify
+	Git                  Git
 
 	// The agents of the roles; see Choose. Role names are in lower case. Commands are not yet split
 	// into words.
@@ -55,6 +56,14 @@ type Settings struct {
 	FileDir  string // the settings file's folder; "" without such a file
 
 	given map[string]bool
+}
+
+// Git says where the state of a board is kept as commits.
+type Git struct {
+	On     bool
+	Branch string // "": named after the board
+	Remote string // name or address; none: nowhere else
+	Signed bool   // a checkpoint has to be signed
 }
 
 // Limits bound a run; zero is no limit. Costs are in millionths of a US dollar, durations are the

@@ -91,6 +91,9 @@ max_output: 64M
 on_divergence: freeze
 on_overlap: warn
 decisions: docs/DECISIONS.md
+checkpoint: state/kanban
+checkpoint_remote: ssh://git@example.com/boards
+checkpoint_signed: true
 ack_timeout: 5s
 on_tool_unavailable: stop
 reassign: {Implementor: [codex, Senior], manager: walk}
@@ -132,7 +135,7 @@ env:
 	s, _ := load(t, input)
 	dir := filepath.Dir(input.File)
 	want := &Settings{
-		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md", AckTimeout: 5 * time.Second, OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []notify.Topic{"loop", "complete"}}, Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
+		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md", Git: Git{true, "state/kanban", "ssh://git@example.com/boards", true}, AckTimeout: 5 * time.Second, OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []notify.Topic{"loop", "complete"}}, Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
@@ -338,6 +341,9 @@ func TestOrigins(t *testing.T) {
 		{"on_divergence", "accept", "default"},
 		{"ack_timeout", "1m", "default"},
 		{"decisions", "none", "default"},
+		{"checkpoint", "off", "default"},
+		{"checkpoint_remote", "origin", "default"},
+		{"checkpoint_signed", "false", "default"},
 		{"on_overlap", "wait", "default"},
 		{"on_tool_unavailable", "caveat", "default"},
 		{"reassign", "none", "default"},

@@ -180,6 +180,21 @@ func otherRows() []row {
 		{Setting{Name: "decisions", Variable: "KANBAN_RUN_DECISIONS", InFile: true, Default: noDefault,
 			Help: "file that operational escalations and notes are appended to; without it DECISIONS.md beside the board, if that is there"},
 			func(s *Settings, v, _ string) error { s.Decisions = v; return nil }},
+		{Setting{Name: "checkpoint", Flag: "checkpoint", Value: "git|BRANCH", Variable: "KANBAN_RUN_CHECKPOINT", InFile: true, Default: "off",
+			Help: "git: keep the state of a board as commits, on the branch board/NAME or on BRANCH, so that it can go on in another clone"},
+			func(s *Settings, v, _ string) error {
+				s.Git.On, s.Git.Branch = v != "off" && v != "", v
+				if v == "git" {
+					s.Git.Branch = ""
+				}
+				return nil
+			}},
+		{Setting{Name: "checkpoint_remote", Flag: "checkpoint-remote", Value: "REMOTE", Variable: "KANBAN_RUN_CHECKPOINT_REMOTE", InFile: true, Default: "origin",
+			Help: "name or address of the repository that gets that branch; none: it stays here"},
+			func(s *Settings, v, _ string) error { s.Git.Remote = v; return nil }},
+		{Setting{Name: "checkpoint_signed", Variable: "KANBAN_RUN_CHECKPOINT_SIGNED", InFile: true, Default: "false",
+			Help: "go on only from a checkpoint whose signature git trusts"},
+			func(s *Settings, v, _ string) (err error) { s.Git.Signed, err = parseBool(v); return err }},
 		{Setting{Name: "on_overlap", Variable: "KANBAN_RUN_ON_OVERLAP", InFile: true, Default: "wait",
 			Help: "wait for, or only warn of, another board's step that works on the same files"},
 			func(s *Settings, v, _ string) error { s.OnOverlap = v; return checkOneOf(v, "wait", "warn") }},

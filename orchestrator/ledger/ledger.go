@@ -28,6 +28,8 @@ type Ledger struct {
 	history  flow.History
 	pending  []flow.Entry
 	logbook  *logbook
+
+	Durable func([]flow.Entry) error // is called with what is on disk, before anything is told of it; an error leaves it untold. nil: nothing more is to be done
 }
 
 // New is the ledger of the board whose runs are in dir. Open reads it.
@@ -125,6 +127,11 @@ func (l *Ledger) encode(e flow.Event) (flow.Event, []byte, error) {
 func (l *Ledger) Commit() error {
 	if err := l.journal.Commit(); err != nil {
 		return err
+	}
+	if l.Durable != nil && len(l.pending) > 0 {
+		if err := l.Durable(l.pending); err != nil {
+			return err
+		}
 	}
 	failpoint.At("log-behind")
 	pending := l.pending

@@ -46,6 +46,7 @@ type Setup struct {
 	OnDivergence string // "accept" or "freeze"
 	OnOverlap    string // "wait" or "warn"
 	OnTool       flow.OnTool
+	Git          GitCheckpoints
 	Decisions    string // file for operational entries; "": DECISIONS.md beside the board, if that is there
 	Reassign     []flow.Substitutes
 	AckTimeout   time.Duration // of the request to shut down: seed 002, "Retry budget constants"
@@ -55,6 +56,13 @@ type Setup struct {
 	Checkpoints  *flow.Supervision // of boards that do not say; nil: none
 	Roster       *roster.Roster
 	Redactor     *redact.Redactor
+}
+
+// GitCheckpoints says where the state of a board is kept as commits; see package gitstore.
+type GitCheckpoints struct {
+	On             bool
+	Branch, Remote string
+	Signed         bool
 }
 
 // Prepared is a job whose board, tasks, roles and commands were checked.

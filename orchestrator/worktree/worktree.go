@@ -3,7 +3,6 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -16,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/proc"
 )
@@ -40,13 +40,13 @@ const (
 // Hash identifies the contents of the files of the whole repository, in hex, whether or not they are committed. It is "" where that cannot be told:
 // there is no git repository, all of it takes too long, or git does not look at a part of the files, such as another repository's.
 func (t Tree) Hash(stop context.Context) string {
-	git, err := proc.LookPath("git", t.Dir)
+	program, err := git.Find(t.Dir)
 	if err != nil {
 		return ""
 	}
 	stop, cancel := context.WithTimeout(stop, maxTime)
 	defer cancel()
-	q := query{Tree: t, git: git, stop: stop, top: t.Dir}
+	q := query{Tree: t, git: program, stop: stop, top: t.Dir}
 	if !q.findTop() {
 		return ""
 	}
@@ -129,11 +129,9 @@ type query struct {
 
 // ask returns what git prints; known is false where it fails.
 func (q *query) ask(args ...string) (out string, known bool) {
-	argv := append([]string{q.git, "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "protocol.allow=never"}, args...)
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"}
-	var stdout bytes.Buffer
-	exit, err := proc.Run(q.stop, q.stop, &proc.Spec{Argv: argv, Dir: q.top, Env: env, Stdout: &limited{&stdout}, Mark: q.Mark})
-	return stdout.String(), err == nil && exit.Succeeded() && stdout.Len() <= maxOutput
+	g := git.Git{Program: q.git, Dir: q.top, Settings: []string{"protocol.allow=never"}, Mark: q.Mark, MaxOutput: maxOutput}
+	out, err := g.Run(q.stop, nil, args...)
+	return out, err == nil
 }
 
 // findTop finds the top of the repository. The folder must not be one that git ignores.
@@ -186,12 +184,4 @@ func (q *query) list(args ...string) []string {
 	out, known := q.ask(args...)
 	q.failed = q.failed || !known
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 })
-}
-
-// limited drops what is beyond [maxOutput].
-type limited struct{ *bytes.Buffer }
-
-func (l *limited) Write(p []byte) (int, error) {
-	l.Buffer.Write(p[:min(len(p), maxOutput+1-l.Len())])
-	return len(p), nil
 }

@@ -1,0 +1,608 @@
+//go:build unix
+
+package gitstore_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kanban-run/orchestrator/gitstore"
+)
+
+// clone is a repository with a board.
+type clone struct {
+	*testing.T
+	dir     string
+	options gitstore.Options
+	notices []string
+}
+
+// newClone makes a repository with a board, a task and a commit, and a bare repository beside it as its origin.
+func newClone(t *testing.T) *clone {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	t.Setenv("HOME", t.TempDir())
+	top := t.TempDir()
+	c := &clone{T: t, dir: filepath.Join(top, "repo")}
+	c.dir = top
+	c.git("init", "-q", "-b", "main", "repo")
+	c.git("init", "-q", "-b", "main", "--bare", "far")
+	c.dir = filepath.Join(top, "repo")
+	c.git("remote", "add", "origin", "../far")
+	c.write("kanban.yaml", "current: tasks/1.md\n")
+	c.write("tasks/1.md", "Do it.\n")
+	c.commit("begin")
+	c.git("push", "-q", "origin", "main")
+	c.describe()
+	return c
+}
+
+func (c *clone) describe() {
+	c.options = gitstore.Options{Dir: c.dir, Board: filepath.Join(c.dir, "kanban.yaml"), Runs: filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml"),
+		Kept: []string{"journal.jsonl", "inputs"}, Remote: "origin", HasSecret: func(text []byte) bool { return bytes.Contains(text, []byte("hunter2")) },
+		Notice: func(text string) { c.notices = append(c.notices, text) }}
+}
+
+// another is a clone of the origin.
+func (c *clone) another() *clone {
+	c.Helper()
+	other := &clone{T: c.T, dir: c.TempDir()}
+	other.git("clone", "-q", filepath.Join(filepath.Dir(c.dir), "far"), "again")
+	other.dir = filepath.Join(other.dir, "again")
+	other.describe()
+	return other
+}
+
+func (c *clone) git(args ...string) string {
+	c.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always"}, args...)...)
+	cmd.Dir = c.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (c *clone) commit(message string) {
+	c.Helper()
+	c.git("add", "-A")
+	c.git("commit", "-q", "--allow-empty", "-m", message)
+}
+
+func (c *clone) write(name, text string) {
+	c.Helper()
+	path := filepath.Join(c.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		c.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *clone) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(c.dir, name))
+	if err != nil {
+		return "(" + err.Error() + ")"
+	}
+	return string(text)
+}
+
+// journal is what the run has journaled.
+func (c *clone) journal(text string) {
+	c.write(".kanban-run/runs/.gitignore", "*\n")
+	c.write(".kanban-run/runs/kanban.yaml/journal.jsonl", text)
+}
+
+func (c *clone) open() *gitstore.Store {
+	c.Helper()
+	s, err := gitstore.Open(c.Context(), c.options)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return s
+}
+
+func (c *clone) save(s *gitstore.Store) {
+	c.Helper()
+	if err := s.Save(c.Context(), point); err != nil {
+		c.Fatal(err)
+	}
+}
+
+var point = gitstore.Point{Subject: "kanban.yaml: step 1", Step: 1, Base: "abc", Reply: "ok"}
+
+// TestCheckpoint: a checkpoint holds the work tree byte for byte, whatever the attributes say, and of the run's folder what is kept; the
+// user's branch, index and work tree are as they were; a fresh clone is brought to it.
+func TestCheckpoint(t *testing.T) {
+	c := newClone(t)
+	c.write(".gitattributes", "*.txt text eol=crlf\n*.id ident\n")
+	c.write("kept.txt", "a\nb\n")
+	c.commit("more")
+	c.git("push", "-q", "origin", "main")
+	c.write("new.txt", "mixed\r\nends\n")
+	c.write("x.id", "$Id$\n")
+	c.write("ignored.log", "noise")
+	c.write(".git/info/exclude", "*.log\n")
+	c.write("tasks/1.md", "Do it.\nDone.\n")
+	if err := os.Symlink("new.txt", filepath.Join(c.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	c.journal("one\n")
+	c.write(".kanban-run/runs/kanban.yaml/lock", "")
+	c.write(".kanban-run/runs/kanban.yaml/inputs/abc", "input")
+	before := c.git("status", "--porcelain", "--branch") + c.git("rev-parse", "HEAD")
+	s := c.open()
+	c.save(s)
+	if after := c.git("status", "--porcelain", "--branch") + c.git("rev-parse", "HEAD"); after != before {
+		t.Errorf("the user sees\n%s\nand saw\n%s", after, before)
+	}
+	files := c.git("ls-tree", "-r", "--name-only", "board/kanban.yaml")
+	for _, name := range []string{"new.txt", "x.id", "tasks/1.md", "link", ".kanban-run/runs/kanban.yaml/journal.jsonl", ".kanban-run/runs/kanban.yaml/inputs/abc"} {
+		if !strings.Contains("\n"+files+"\n", "\n"+name+"\n") {
+			t.Errorf("the checkpoint lacks %s:\n%s", name, files)
+		}
+	}
+	if strings.Contains(files, "lock") || strings.Contains(files, "ignored.log") || strings.Contains(files, "/git/") {
+		t.Errorf("the checkpoint has\n%s", files)
+	}
+	if message := c.git("log", "-1", "--format=%B", "board/kanban.yaml"); message != "kanban.yaml: step 1\n\nKanban-Step: 1\nKanban-Base: abc\nKanban-Reply: ok" {
+		t.Errorf("it says\n%s", message)
+	}
+	other := c.another()
+	if restored, err := other.open().Start(t.Context()); err != nil || restored != c.git("rev-parse", "board/kanban.yaml") {
+		t.Fatalf("%q %v", restored, err)
+	}
+	for _, name := range []string{"new.txt", "x.id", "tasks/1.md", ".kanban-run/runs/kanban.yaml/journal.jsonl", ".kanban-run/runs/kanban.yaml/inputs/abc"} {
+		if other.read(name) != c.read(name) {
+			t.Errorf("%s is %q in the other clone", name, other.read(name))
+		}
+	}
+	if target, err := os.Readlink(filepath.Join(other.dir, "link")); err != nil || target != "new.txt" {
+		t.Errorf("the link leads to %s: %v", target, err)
+	}
+	if restored, err := other.open().Start(t.Context()); err != nil || restored != "" {
+		t.Errorf("brought to %q again: %v", restored, err)
+	}
+}
+
+// TestTwoRunners: of two clones that go on from the same checkpoint exactly one is ahead. What the other has done stays in its branch.
+func TestTwoRunners(t *testing.T) {
+	c := newClone(t)
+	c.journal("one\n")
+	c.save(c.open())
+	other := c.another()
+	second := other.open()
+	if _, err := second.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first := c.open()
+	c.journal("one\ntwo\n")
+	c.save(first)
+	other.journal("one\nother\n")
+	other.write("mine.txt", "work")
+	var ahead *gitstore.AheadError
+	if err := second.Save(t.Context(), point); !errors.As(err, &ahead) {
+		t.Fatalf("%v, want an AheadError", err)
+	}
+	if got := other.git("show", "board/kanban.yaml:mine.txt"); got != "work" {
+		t.Errorf("its work is %q", got)
+	}
+	if _, err := other.open().Start(t.Context()); !errors.As(err, &ahead) {
+		t.Errorf("the next run: %v", err)
+	}
+	if _, err := first.Start(t.Context()); err != nil {
+		t.Errorf("the winner: %v", err)
+	}
+}
+
+// TestBehind: a folder whose journal is an older state of the checkpoint's is brought to it, also with files that are gone since; one with
+// changes of its own is refused, and nothing of it is touched.
+func TestBehind(t *testing.T) {
+	c := newClone(t)
+	c.write("old.txt", "old")
+	c.commit("old")
+	c.git("push", "-q", "origin", "main")
+	c.journal("one\n")
+	c.save(c.open())
+	other := c.another()
+	s := other.open()
+	if _, err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	other.journal("one\ntwo\n")
+	if err := os.Remove(filepath.Join(other.dir, "old.txt")); err != nil {
+		t.Fatal(err)
+	}
+	other.save(s)
+	c.write("own.txt", "mine")
+	var unfit *gitstore.UnfitError
+	if _, err := c.open().Start(t.Context()); !errors.As(err, &unfit) || !strings.Contains(err.Error(), "own.txt") || c.read("own.txt") != "mine" || c.read("old.txt") != "old" {
+		t.Fatalf("%v, want that own.txt is named", err)
+	}
+	if err := os.Remove(filepath.Join(c.dir, "own.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if restored, err := c.open().Start(t.Context()); err != nil || restored == "" || c.read(".kanban-run/runs/kanban.yaml/journal.jsonl") != "one\ntwo\n" {
+		t.Fatalf("%q %v", restored, err)
+	}
+	if _, err := os.Stat(filepath.Join(c.dir, "old.txt")); !os.IsNotExist(err) {
+		t.Error("a file that is gone in the checkpoint is there")
+	}
+}
+
+// TestFarAway: a remote that is not there, or refuses, gets the checkpoints later; a person is told.
+func TestFarAway(t *testing.T) {
+	c := newClone(t)
+	far := filepath.Join(filepath.Dir(c.dir), "far")
+	c.journal("one\n")
+	s := c.open()
+	if err := os.Rename(far, far+".gone"); err != nil {
+		t.Fatal(err)
+	}
+	c.save(s)
+	if !s.Waits() || len(c.notices) != 1 || !strings.Contains(c.notices[0], "waits here, in the branch board/kanban.yaml") {
+		t.Errorf("%v: %q", s.Waits(), c.notices)
+	}
+	if _, err := c.open().Start(t.Context()); err != nil {
+		t.Errorf("a run that begins then: %v", err)
+	}
+	if err := os.Rename(far+".gone", far); err != nil {
+		t.Fatal(err)
+	}
+	hook := filepath.Join(far, "hooks/pre-receive")
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho no pushes today >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.journal("one\ntwo\n")
+	c.save(s)
+	if last := c.notices[len(c.notices)-1]; !s.Waits() || !strings.Contains(last, "no pushes today") {
+		t.Errorf("%v: %q", s.Waits(), c.notices)
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	c.journal("one\ntwo\nthree\n")
+	c.save(s)
+	if s.Waits() || c.git("--git-dir", far, "rev-parse", "board/kanban.yaml") != c.git("rev-parse", "board/kanban.yaml") {
+		t.Error("the checkpoints have not come to the remote")
+	}
+}
+
+// TestSecret: a known secret is committed in no file; the file is named, and stays as it is.
+func TestSecret(t *testing.T) {
+	c := newClone(t)
+	c.journal("one\n")
+	c.save(c.open())
+	c.write("tasks/notes.txt", "the password is hunter2\n")
+	var secret *gitstore.SecretError
+	if err := c.open().Save(t.Context(), point); !errors.As(err, &secret) || secret.File != "tasks/notes.txt" || c.read("tasks/notes.txt") != "the password is hunter2\n" {
+		t.Errorf("%v, want a SecretError of tasks/notes.txt", err)
+	}
+	if c.git("log", "--all", "--format=%H", "-S", "hunter2") != "" {
+		t.Error("it was committed")
+	}
+}
+
+// TestRepositories: each kind of repository has checkpoints from which a clone goes on, or is refused by name.
+func TestRepositories(t *testing.T) {
+	for name, kind := range map[string]struct {
+		change func(c *clone)
+		refuse string // a part of the reason; "": it has checkpoints
+	}{
+		"plain":           {func(*clone) {}, ""},
+		"detached":        {func(c *clone) { c.git("checkout", "-q", "--detach") }, ""},
+		"dirty":           {func(c *clone) { c.write("tasks/1.md", "changed") }, ""},
+		"staged":          {func(c *clone) { c.write("staged", "x"); c.git("add", "staged") }, ""},
+		"merge under way": {func(c *clone) { conflict(c) }, ""},
+		"without a commit": {func(c *clone) {
+			c.git("update-ref", "-d", "HEAD")
+			c.git("--git-dir", "../far", "update-ref", "-d", "refs/heads/main")
+		}, ""},
+		"without a remote": {func(c *clone) { c.git("remote", "remove", "origin") }, ""},
+		"board below":      {func(c *clone) { below(c) }, ""},
+		"worktree":         {func(c *clone) { worktree(c) }, ""},
+		"shallow":          {func(c *clone) { again(c, "--depth", "1") }, ""},
+		"sha256":           {func(c *clone) { sha256(c) }, ""},
+		"odd names": {func(c *clone) {
+			for _, name := range []string{"a b", "ä\n", "-q", ":(top)", "\"", "*"} {
+				c.write(name, name)
+			}
+		}, ""},
+		"many files": {func(c *clone) {
+			for i := range 2000 {
+				c.write("many/"+strings.Repeat("x", i%50)+string(rune('a'+i%26))+strings.Repeat("y", i/50), "text")
+			}
+		}, ""},
+		"hooks and filters of its own": {func(c *clone) {
+			for _, hook := range []string{"pre-push", "post-commit", "reference-transaction", "pre-commit", "post-index-change"} {
+				c.write(".git/hooks/"+hook, "#!/bin/sh\ntouch \""+c.dir+"/../ran\"\nexit 1\n")
+				_ = os.Chmod(filepath.Join(c.dir, ".git/hooks", hook), 0o755)
+			}
+			c.git("config", "core.fsmonitor", "touch "+c.dir+"/../ran; false")
+			c.git("config", "core.autocrlf", "true")
+		}, ""},
+		"packed":            {func(c *clone) { c.git("gc", "-q") }, ""},
+		"no repository":     {func(c *clone) { _ = os.RemoveAll(filepath.Join(c.dir, ".git")) }, "is in no git repository"},
+		"bare":              {func(c *clone) { c.dir = filepath.Join(filepath.Dir(c.dir), "far"); c.describe() }, "without a work tree"},
+		"submodule":         {func(c *clone) { submodule(c) }, "sub is a submodule"},
+		"repository within": {func(c *clone) { within(c) }, "inner is a repository of its own"},
+		"sparse":            {func(c *clone) { c.git("sparse-checkout", "set", "--no-cone", "/kanban.yaml") }, "the checkout is sparse"},
+		"partial":           {func(c *clone) { again(c, "--filter=blob:none") }, "partial clone"},
+		"ignored": {func(c *clone) {
+			c.write("out/kanban.yaml", "current: null\n")
+			c.write(".gitignore", "/out/\n")
+			c.dir += "/out"
+			c.describe()
+		}, "is ignored by git"},
+		"filter": {func(c *clone) {
+			c.write(".gitattributes", "*.bin filter=lfs\n")
+			c.write("a.bin", "x")
+			c.git("add", "-f", ".gitattributes")
+			c.git("-c", "filter.lfs.clean=cat", "add", "a.bin")
+		}, "a.bin has the filter lfs"},
+		"the branch is checked out":    {func(c *clone) { c.git("checkout", "-q", "-b", "board/kanban.yaml") }, "is checked out"},
+		"a branch of somebody else's":  {func(c *clone) { c.git("branch", "board/kanban.yaml") }, "is no checkpoint of this board"},
+		"a folder in the branch's way": {func(c *clone) { c.git("branch", "board") }, "there is a branch board"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			kind.change(c)
+			c.journal("one\n")
+			s, err := gitstore.Open(t.Context(), c.options)
+			if err == nil {
+				_, err = s.Start(t.Context())
+			}
+			if err == nil {
+				err = s.Save(t.Context(), point)
+			}
+			if kind.refuse != "" {
+				if err == nil || !strings.Contains(err.Error(), kind.refuse) {
+					t.Fatalf("%v, want %q", err, kind.refuse)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(filepath.Join(c.dir, "../ran")); err == nil {
+				t.Error("a program of the repository's was started")
+			}
+			if len(c.notices) > 0 && (name != "without a remote" || !strings.Contains(c.notices[0], "stay in this clone")) {
+				t.Fatalf("%q", c.notices)
+			}
+			goOn(c, s)
+		})
+	}
+}
+
+// goOn has another clone, where there is a remote, go on from the checkpoint, and compares all files.
+func goOn(c *clone, s *gitstore.Store) {
+	c.Helper()
+	c.write("more", "x")
+	c.journal("one\ntwo\n")
+	c.save(s)
+	if strings.Contains(c.git("remote"), "origin") {
+		other := c.another()
+		other.options.Board = filepath.Join(other.dir, strings.TrimPrefix(c.options.Board, c.dir))
+		other.options.Runs = filepath.Join(other.dir, strings.TrimPrefix(c.options.Runs, c.dir))
+		if restored, err := other.open().Start(c.Context()); err != nil || restored == "" {
+			c.Fatalf("%q %v", restored, err)
+		}
+		if diff := exec.Command("diff", "-r", "-x", ".git", "-x", ".gitignore", c.dir, other.dir); true {
+			if out, err := diff.CombinedOutput(); err != nil {
+				c.Errorf("the clones differ: %s", out)
+			}
+		}
+	}
+}
+
+func conflict(c *clone) {
+	c.write("c", "base")
+	c.commit("base")
+	c.git("checkout", "-q", "-b", "side")
+	c.write("c", "side")
+	c.commit("side")
+	c.git("checkout", "-q", "main")
+	c.write("c", "main")
+	c.commit("main")
+	_ = exec.Command("git", "-C", c.dir, "-c", "user.name=t", "-c", "user.email=t@example.com", "merge", "side").Run() // it conflicts
+	c.git("push", "-q", "origin", "main")
+}
+
+func below(c *clone) {
+	c.write("deep/er/kanban.yaml", "current: null\n")
+	c.commit("deep")
+	c.git("push", "-q", "origin", "main")
+	c.options.Dir, c.options.Board = c.dir, filepath.Join(c.dir, "deep/er/kanban.yaml")
+}
+
+func worktree(c *clone) {
+	c.git("worktree", "add", "-q", "../linked", "--detach")
+	c.dir = filepath.Join(filepath.Dir(c.dir), "linked")
+	c.describe()
+}
+
+// again replaces the clone by one that is made with more arguments.
+func again(c *clone, args ...string) {
+	far := "file://" + filepath.Join(filepath.Dir(c.dir), "far")
+	c.git("-C", far[len("file://"):], "config", "uploadpack.allowFilter", "true")
+	_ = os.RemoveAll(c.dir)
+	c.dir = filepath.Dir(c.dir)
+	c.git(append(append([]string{"clone", "-q"}, args...), far, "repo")...)
+	c.dir = filepath.Join(c.dir, "repo")
+	c.describe()
+}
+
+func sha256(c *clone) {
+	top := filepath.Dir(c.dir)
+	_ = os.RemoveAll(filepath.Join(top, "far"))
+	_ = os.RemoveAll(filepath.Join(c.dir, ".git"))
+	c.git("init", "-q", "-b", "main", "--object-format=sha256", "--bare", "../far")
+	c.git("init", "-q", "-b", "main", "--object-format=sha256")
+	c.git("remote", "add", "origin", "../far")
+	c.commit("begin")
+	c.git("push", "-q", "origin", "main")
+}
+
+func submodule(c *clone) {
+	c.git("submodule", "--quiet", "add", filepath.Join(filepath.Dir(c.dir), "far"), "sub")
+	c.commit("sub")
+}
+
+func within(c *clone) {
+	c.git("init", "-q", "inner")
+	c.write("inner/a", "a")
+	inner := *c
+	inner.dir = filepath.Join(c.dir, "inner")
+	inner.commit("a")
+}
+
+// TestHostileBranch: a commit of somebody else's on the board's branch is refused, and no file of it is written.
+func TestHostileBranch(t *testing.T) {
+	const trailers = "x\n\nKanban-Step: 1\nKanban-Base: abc\n"
+	for name, attack := range map[string]struct {
+		change func(c *clone)
+		commit string
+		want   string
+	}{
+		"no trailers": {func(c *clone) { c.write("evil", "x") }, "x", "it names no step"},
+		"a lock": {func(c *clone) {
+			c.write(".kanban-run/runs/kanban.yaml/lock", "x")
+			c.git("add", "-f", ".kanban-run/runs/kanban.yaml/lock")
+		}, trailers,
+			"it has .kanban-run/runs/kanban.yaml/lock"},
+		"no journal": {func(c *clone) { c.git("rm", "-q", "-r", ".kanban-run") }, trailers, "is no checkpoint of this board"},
+		"another history": {func(c *clone) {
+			c.write(".kanban-run/runs/kanban.yaml/journal.jsonl", "other\n")
+			c.git("add", "-f", ".kanban-run/runs/kanban.yaml/journal.jsonl")
+		}, trailers, "have parted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			c.journal("one\n")
+			c.save(c.open())
+			evil := c.another()
+			evil.git("checkout", "-q", "board/kanban.yaml")
+			attack.change(evil)
+			evil.git("add", "-A")
+			evil.git("commit", "-q", "--allow-empty", "-m", attack.commit)
+			evil.git("push", "-q", "origin", "HEAD:board/kanban.yaml")
+			if _, err := c.open().Start(t.Context()); err == nil || !strings.Contains(err.Error(), attack.want) {
+				t.Errorf("%v, want %q", err, attack.want)
+			}
+			if _, err := os.Stat(filepath.Join(c.dir, "evil")); err == nil {
+				t.Error("a file of it was written")
+			}
+		})
+	}
+}
+
+// TestHostileTree: a tree that leads out of the work tree, or into .git, is refused by git, and nothing is written there.
+func TestHostileTree(t *testing.T) {
+	for _, name := range []string{".git/hooks/post-checkout", ".GIT/config", "../outside"} {
+		c := newClone(t)
+		c.journal("one\n")
+		c.save(c.open())
+		evil := c.another()
+		evil.git("checkout", "-q", "--detach", "origin/board/kanban.yaml")
+		evil.write("payload", "#!/bin/sh\ntouch ran\n")
+		blob := evil.git("hash-object", "-w", "payload")
+		tree := plant(evil, name, blob)
+		commit := evil.git("commit-tree", tree, "-p", "HEAD", "-m", "x\n\nKanban-Step: 1\nKanban-Base: abc\n")
+		push := exec.Command("git", "-C", evil.dir, "push", "-q", "origin", commit+":refs/heads/board/kanban.yaml")
+		if out, err := push.CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		other := c.another()
+		if _, err := other.open().Start(t.Context()); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+		if _, err := os.Stat(filepath.Join(other.dir, "..", "outside")); err == nil {
+			t.Errorf("%s has led out", name)
+		}
+		if _, err := os.Stat(filepath.Join(other.dir, ".git/hooks/post-checkout")); err == nil {
+			t.Errorf("%s has planted a hook", name)
+		}
+	}
+}
+
+// plant is the tree of HEAD with one more file, under a name that git itself would not add.
+func plant(c *clone, name, blob string) string {
+	c.Helper()
+	first, rest, below := strings.Cut(name, "/")
+	entry := "100755 blob " + blob + "\t" + first
+	if below {
+		inner := exec.Command("git", "-C", c.dir, "mktree")
+		inner.Stdin = strings.NewReader("100755 blob " + blob + "\t" + rest[strings.LastIndex(rest, "/")+1:] + "\n")
+		out, err := inner.Output()
+		if err != nil {
+			c.Fatal(err)
+		}
+		entry = "040000 tree " + strings.TrimSpace(string(out)) + "\t" + first
+	}
+	outer := exec.Command("git", "-C", c.dir, "mktree")
+	outer.Stdin = strings.NewReader(c.git("ls-tree", "HEAD") + "\n" + entry + "\n")
+	out, err := outer.Output()
+	if err != nil {
+		c.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestSigned: with checkpoint_signed a checkpoint is signed with the user's key, and gone on from only if git trusts its signature.
+func TestSigned(t *testing.T) {
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		t.Skip("ssh-keygen is not installed")
+	}
+	c := newClone(t)
+	home := os.Getenv("HOME")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(home, "key")).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	public, err := os.ReadFile(filepath.Join(home, "key.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := "[user]\n\tname = t\n\temail = t@example.com\n\tsigningkey = " + home + "/key\n[gpg]\n\tformat = ssh\n[gpg \"ssh\"]\n\tallowedSignersFile = " + home + "/signers\n"
+	for name, text := range map[string]string{".gitconfig": settings, "signers": "t@example.com " + string(public)} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.options.Signed = true
+	c.journal("one\n")
+	c.save(c.open())
+	other := c.another()
+	other.options.Signed = true
+	if restored, err := other.open().Start(t.Context()); err != nil || restored == "" {
+		t.Fatalf("%q %v", restored, err)
+	}
+	c.options.Signed = false
+	c.journal("one\ntwo\n")
+	c.save(c.open())
+	if _, err := other.open().Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no signature that git trusts") {
+		t.Errorf("%v, want that it is not signed", err)
+	}
+}
+
+// TestStopped: the end of the run ends git.
+func TestStopped(t *testing.T) {
+	c := newClone(t)
+	c.journal("one\n")
+	s := c.open()
+	stop, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("Ctrl-C"))
+	if err := s.Save(stop, point); err == nil || !strings.Contains(err.Error(), "Ctrl-C") {
+		t.Errorf("%v, want the cause", err)
+	}
+}
