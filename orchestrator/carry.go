@@ -42,6 +42,7 @@ func (r *run) carry(entries []flow.Entry) error {
 		if text, reply := carried(e.Event); text != "" {
 			subject, point.Reply = text, reply
 		}
+		point.Last = point.Last || isEnd(e.Event)
 	}
 	if subject == "" {
 		return nil
@@ -51,6 +52,15 @@ func (r *run) carry(entries []flow.Entry) error {
 	defer r.slots.acquire()
 	r.storeErr = r.store.Save(r.kill, point)
 	return r.storeErr
+}
+
+func isEnd(e flow.Event) bool {
+	switch e.(type) {
+	case flow.RunFinished, flow.RunInterrupted:
+		return true
+	default:
+		return false
+	}
 }
 
 // carried says in a few words what a checkpoint is made for; "": for this event there is none.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,6 +119,8 @@ func (c *clone) save(s *gitstore.Store) {
 		c.Fatal(err)
 	}
 }
+
+var final = gitstore.Point{Subject: "kanban.yaml: the run ends", Step: 1, Base: "abc", Last: true}
 
 var point = gitstore.Point{Subject: "kanban.yaml: step 1", Step: 1, Base: "abc", Reply: "ok"}
 
@@ -264,7 +267,9 @@ func TestFarAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.journal("one\ntwo\n")
-	c.save(s)
+	if err := s.Save(t.Context(), final); err != nil {
+		t.Fatal(err)
+	}
 	if last := c.notices[len(c.notices)-1]; !s.Waits() || !strings.Contains(last, "no pushes today") {
 		t.Errorf("%v: %q", s.Waits(), c.notices)
 	}
@@ -272,7 +277,9 @@ func TestFarAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.journal("one\ntwo\nthree\n")
-	c.save(s)
+	if err := s.Save(t.Context(), final); err != nil {
+		t.Fatal(err)
+	}
 	if s.Waits() || c.git("--git-dir", far, "rev-parse", "board/kanban.yaml") != c.git("rev-parse", "board/kanban.yaml") {
 		t.Error("the checkpoints have not come to the remote")
 	}
@@ -290,6 +297,17 @@ func TestSecret(t *testing.T) {
 	}
 	if c.git("log", "--all", "--format=%H", "-S", "hunter2") != "" {
 		t.Error("it was committed")
+	}
+	for name, text := range map[string]string{"one of many": "hunter2", "in a large file": strings.Repeat("a line of a large file\n", 2<<20) + "hunter2" + strings.Repeat("\nmore", 1<<20), "across two windows": strings.Repeat("x", 4<<20-3) + "hunter2" + strings.Repeat("x", 40<<20)} {
+		c := newClone(t)
+		for i := range 300 {
+			c.write(fmt.Sprintf("many/%03d", i), strings.Repeat("words\n", i))
+		}
+		c.write("many/150", text)
+		c.journal("one\n")
+		if err := c.open().Save(t.Context(), point); !errors.As(err, &secret) || secret.File != "many/150" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

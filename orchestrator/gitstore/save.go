@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kanban-run/orchestrator/git"
 )
@@ -18,6 +19,7 @@ type Point struct {
 	Step    int
 	Base    string // SHA-256 of the board
 	Reply   string // status of the last accepted reply; ""
+	Last    bool   // the run ends with it: a remote that did not answer lately is asked all the same
 }
 
 func (p Point) message() []byte {
@@ -45,6 +47,9 @@ func (s *Store) Save(stop context.Context, p Point) error {
 	if _, err := s.refer(stop, commit); err != nil {
 		return err
 	}
+	if !p.Last && time.Now().Before(s.askAgain) {
+		return nil
+	}
 	return s.push(stop)
 }
 
@@ -68,7 +73,7 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 			return "", err
 		}
 	}
-	if _, err := s.at(stop, nil, "add", "--all", "--", "."); err != nil {
+	if err := s.addAll(stop); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
 	if err := s.refuseRepositories(stop); err != nil {
@@ -89,6 +94,20 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 	}
 	return s.at(stop, nil, "write-tree")
 }
+
+// addAll brings the index up to date with the work tree. A file that another board's agent writes at the moment is looked at again.
+func (s *Store) addAll(stop context.Context) (err error) {
+	for range 3 {
+		if _, err = s.at(stop, nil, "add", "--all", "--", "."); err == nil || stop.Err() != nil {
+			return err
+		}
+		time.Sleep(addPause)
+	}
+	return err
+}
+
+// addPause is the time between two looks at a file that changes.
+const addPause = 200 * time.Millisecond
 
 // beginIndex begins with what the last checkpoint, or else the commit that is checked out, has.
 func (s *Store) beginIndex(stop context.Context) error {
@@ -114,43 +133,6 @@ func (s *Store) refuseRepositories(stop context.Context) error {
 		if about, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(about, "160000 ") {
 			return errors.Join(&UnfitError{name + " is a repository of its own, whose files would be in no checkpoint", "have git ignore it, or leave the setting checkpoint out"},
 				removeIfThere(filepath.Join(s.folder, "index")))
-		}
-	}
-	return nil
-}
-
-// findSecret looks for known secrets in what is new since the last checkpoint.
-func (s *Store) findSecret(stop context.Context, tree string) error {
-	from := s.tip
-	if from == "" {
-		head, err := s.head(stop)
-		if err != nil {
-			return err
-		}
-		from = head
-	}
-	var out string
-	var err error
-	if from == "" {
-		out, err = s.own.Run(stop, nil, "ls-tree", "-r", "-z", "--format=:000000 %(objectmode) 0 %(objectname) A%x00%(path)", tree)
-	} else {
-		out, err = s.own.Run(stop, nil, "diff-tree", "-r", "-z", "--no-renames", "--raw", from, tree)
-	}
-	if err != nil {
-		return err
-	}
-	fields := strings.Split(out, "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		about, name := strings.Fields(fields[i]), fields[i+1]
-		if len(about) < 5 || strings.HasPrefix(about[4], "D") || strings.HasPrefix(name, s.inTree+"/") { // what the run writes is redacted
-			continue
-		}
-		text, err := s.own.Run(stop, nil, "cat-file", "blob", about[3])
-		if err != nil {
-			return err
-		}
-		if s.HasSecret([]byte(text)) {
-			return &SecretError{name}
 		}
 	}
 	return nil
@@ -204,24 +186,33 @@ func (s *Store) push(stop context.Context) error {
 	if s.address == "" {
 		return nil
 	}
-	far := s.far()
-	_, err := s.reach(stop, far, "push", "--quiet", "--no-verify", s.address, s.tip+":"+s.ref)
+	began := time.Now()
+	_, err := s.reach(stop, s.far(), "push", "--quiet", "--no-verify", s.address, s.tip+":"+s.ref)
 	if err == nil {
-		s.waits = false
+		s.waits, s.told = false, ""
 		return nil
 	}
 	if stop.Err() != nil {
 		return err
 	}
-	there, fetched := s.fetch(stop)
-	if fetched == nil && there != "" {
-		if behind, err := s.isAncestor(stop, there, s.tip); err == nil && !behind {
-			return s.ahead(there)
+	if failed := (*git.Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {
+		there, fetched := s.fetch(stop)
+		if fetched == nil && there != "" {
+			if behind, err := s.isAncestor(stop, there, s.tip); err == nil && !behind {
+				return s.ahead(there)
+			}
 		}
 	}
-	s.Notice(fmt.Sprintf("the checkpoint waits here, in the branch %s: %v", s.Branch, oneLine(err)))
+	s.askAgain = time.Now().Add(restFactor * time.Since(began))
+	if text := fmt.Sprintf("the checkpoint waits here, in the branch %s: %v", s.Branch, oneLine(err)); text != s.told {
+		s.told = text
+		s.Notice(text)
+	}
 	return nil
 }
+
+// restFactor is for how many times as long as it was waited for a remote is left alone.
+const restFactor = 10
 
 func (s *Store) ahead(there string) error {
 	return &AheadError{fmt.Sprintf("another runner has gone on with the board: %s has %.12s on %s, which does not follow %.12s here; nothing is lost: the branch %s has what was done here",

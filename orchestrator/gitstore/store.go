@@ -40,6 +40,9 @@ type Store struct {
 	address string // of the remote; "": none
 	tip     string // the last checkpoint; ""
 	waits   bool   // it is not at the remote yet
+
+	askAgain time.Time // until then a remote that did not answer is left alone
+	told     string    // last, of the remote
 }
 
 // Times that a call of git may take.
