@@ -10,8 +10,8 @@ SOURCES := $(shell find cmd orchestrator roles schema docs -name '*.go' -not -na
            $(wildcard docs/*.md roles/*.md schema/*.json orchestrator/page/*.html orchestrator/page/*.css orchestrator/page/*.js) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents test-browser docs clean
-SCRIPTS := $(shell find .ci cmd examples -name '*.sh') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
+.PHONY: help run build test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents test-browser test-slurm docs clean
+SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
 
 # Real agents have a target of their own.
 GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none $(GO) test
@@ -38,6 +38,9 @@ check: lint lint-ci cross race exhaustive ## format, vet, staticcheck, all crash
 
 race: ## run the tests with the race detector, but for those of a program that is built without it
 	$(GO_TEST) -race ./...
+
+test-slurm: ## run the array of boards with Slurm, as root
+	KANBAN_TEST_REQUIRE_SLURM=1 $(GO) test -count=1 ./examples/slurm
 
 docs: ## make the pages anew that are made from the code
 	KANBAN_TEST_UPDATE=1 $(GO) test -count=1 -run TestReference ./cmd/kanban-run
