@@ -70,7 +70,7 @@ func (s *Store) refer(stop context.Context, commit string) (string, error) {
 func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 	if _, err := os.Stat(filepath.Join(s.folder, "index")); err != nil {
 		if err := s.beginIndex(stop); err != nil {
-			return "", err
+			return "", fmt.Errorf("checkpoint: %w", err)
 		}
 	}
 	if err := s.addAll(stop); err != nil {

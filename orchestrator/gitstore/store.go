@@ -192,7 +192,7 @@ func (s *Store) findBranch(stop context.Context) error {
 	}
 	trees, err := s.user.Run(stop, nil, "worktree", "list", "--porcelain")
 	if err == nil && slices.Contains(strings.Split(trees, "\n"), "branch "+s.ref) {
-		return &UnfitError{s.Branch + " is checked out, and the checkpoints of the board are to be its commits", "check another branch out: git switch main"}
+		return &UnfitError{s.Branch + " is checked out, and the checkpoints of the board are to be its commits", "name another branch, or check another one out"}
 	}
 	return err
 }
