@@ -98,6 +98,7 @@ func bashScript() string {
 	fmt.Fprintf(&b, "  elif [[ ${COMP_WORDS[i-1]} == --agent ]]; then\n    compopt -o nospace 2>/dev/null\n    mapfile -t COMPREPLY < <(compgen -W '%s' -S ' ' -- \"$word\"; compgen -W '%s' -S = -- \"$word\")\n  elif", adapterNames(), strings.Join(builtInRoles(), " "))
 	b.WriteString(" [[ $word == -* ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$word\")\n  elif [[ $COMP_CWORD == 1 ]]; then\n")
 	fmt.Fprintf(&b, "    mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\"; compgen -f -- \"$word\")\n", commandNames())
+	b.WriteString("  elif [[ ${COMP_WORDS[1]} =~ ^(completion|docs|roles|schema)$ ]]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n")
 	b.WriteString("  else\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\"; compgen -f -- \"$word\")\n  fi\n}\ncomplete -o filenames -F _kanban_run kanban-run\n")
 	return b.String()
 }

@@ -20,7 +20,11 @@ func docsCommand() command {
 				case 1:
 					text, err := docs.Page(args[0])
 					if err != nil {
-						return 0, &usageError{text: err.Error(), hint: "the topics: " + strings.Join(docs.Topics(), ", ")}
+						hint := "the topics: " + strings.Join(docs.Topics(), ", ")
+						if near := nearest(args[0], docs.Topics()); near != "" {
+							hint = "did you mean kanban-run docs " + near + "?"
+						}
+						return 0, &usageError{text: err.Error(), hint: hint}
 					}
 					return exitComplete, t.stdout.PrintTrusted(text)
 				default:

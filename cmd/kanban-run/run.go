@@ -162,7 +162,10 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error
 		return code, s.conclude(t, endings, results, code)
 	}
 	slices.SortStableFunc(endings, func(a, b report.Ending) int { return cmp.Compare(rank(b.Code), rank(a.Code)) }) // the worst last, where the eye is
-	for _, e := range endings {
+	for i, e := range endings {
+		if i+1 < len(endings) && endings[i+1].Hint == e.Hint { // it is said once, for all of them
+			e.Hint = ""
+		}
 		s.ending(t, e)
 	}
 	if len(endings) > 1 {

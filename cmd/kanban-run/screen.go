@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"sync"
 
@@ -63,16 +64,18 @@ func progress(t *terminal, boards []string, noAgents bool) (ledger.Observer, fun
 		plain.NoAgents = noAgents
 		return plain, func() {}
 	}
-	width := func() int {
-		w, _, err := term.GetSize(int(t.live.Fd()))
-		if err != nil {
-			return 80
-		}
-		return w
-	}
-	live := report.NewLive(t.stderr, width, colored(t), boards)
+	live := report.NewLive(t.stderr, func() (width, height int) { return sizeOf(t.live) }, colored(t), boards)
 	var once sync.Once
 	return live, func() { once.Do(live.Close) }
+}
+
+// sizeOf is the size of a terminal; of one that does not tell, such as a serial line, the usual.
+func sizeOf(terminal *os.File) (width, height int) {
+	width, height, err := term.GetSize(int(terminal.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 80, 24
+	}
+	return width, height
 }
 
 // colored follows no-color.org: NO_COLOR with any value means no colour.

@@ -190,7 +190,7 @@ they used, what they said, and the retries of their providers.`,
 				log.Verbose, log.Failed, log.Step = *verbose, *failed, *step
 				if term.IsTerminal(int(t.screen.Fd())) {
 					log.Color = colored(t)
-					log.Width, _, _ = term.GetSize(int(t.screen.Fd()))
+					log.Width, _ = sizeOf(t.screen)
 				}
 				var show report.Watcher = log
 				if *asJSON {

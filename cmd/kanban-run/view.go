@@ -106,9 +106,10 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
 	if open {
-		forget, err := openBrowser(server.URL(l.Addr()))
+		warn := func(err error) { _ = t.stderr.Printf("warning: open the browser: %v; open the address above\n", err) }
+		forget, err := openBrowser(server.URL(l.Addr()), warn)
 		if err != nil {
-			_ = t.stderr.Printf("warning: %v; open the address above\n", err)
+			warn(err)
 		}
 		defer forget()
 	}
@@ -116,17 +117,17 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 }
 
 // openBrowser has the browser open an address. The token in it stands in a file that only this user reads, and not among the arguments of a
-// process, which all users see. forget removes the file.
-func openBrowser(address string) (forget func(), err error) {
+// process, which all users see. forget removes the file. failed is told of a program that could not open it.
+func openBrowser(address string, failed func(error)) (forget func(), err error) {
 	folder, err := os.MkdirTemp("", "kanban-run-view-")
 	if err != nil {
-		return func() {}, fmt.Errorf("open the browser: %w", err)
+		return func() {}, err
 	}
 	forget = func() { _ = os.RemoveAll(folder) }
 	file := filepath.Join(folder, "open.html")
 	text := fmt.Sprintf("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=%s\">\n", html.EscapeString(address))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return forget, fmt.Errorf("open the browser: %w", err)
+		return forget, err
 	}
 	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if opener == nil {
@@ -134,9 +135,13 @@ func openBrowser(address string) (forget func(), err error) {
 	}
 	browser := exec.Command(opener[0], append(opener[1:], file)...)
 	if err := browser.Start(); err != nil {
-		return forget, fmt.Errorf("open the browser: %w", err)
+		return forget, err
 	}
-	go func() { _ = browser.Wait() }() // it is nothing to this process how the browser ends
+	go func() {
+		if err := browser.Wait(); err != nil {
+			failed(fmt.Errorf("%s: %w", opener[0], err))
+		}
+	}()
 	return forget, nil
 }
 

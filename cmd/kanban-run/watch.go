@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/mattn/go-runewidth"
-	"golang.org/x/term"
 
 	"kanban-run/orchestrator/report"
 )
@@ -45,16 +44,13 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched
 
 // drawStatus draws how boards stand over the last drawing, as far as the terminal has room.
 func (t *terminal) drawStatus(names []string, boards []report.Watched) error {
-	width, height, err := term.GetSize(int(t.screen.Fd()))
-	if err != nil || width <= 0 || height <= 1 {
-		width, height = 80, 24
-	}
+	width, height := sizeOf(t.screen)
 	clock := time.Now().Format("15:04:05")
 	head := runewidth.Truncate(t.stdout.Sprintf("kanban-run status --watch %s", strings.Join(names, " ")), max(0, width-len(clock)-2), "…")
 	lines := []string{runewidth.FillRight(head, width-len(clock)) + clock, ""}
 	lines = append(lines, report.DrawWatched(t.stdout, boards, time.Now(), width, colored(t))...)
 	if len(lines) > height {
-		lines = append(lines[:height-1], "…")
+		lines = append(lines[:max(1, height-1)], "…")
 	}
 	return t.stdout.PrintTrusted("\x1b[H" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[K\x1b[J")
 }

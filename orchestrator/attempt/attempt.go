@@ -284,6 +284,7 @@ func (a *Attempt) run() {
 		defer timer.Stop()
 	}
 	exit, err := a.runProcess()
+	a.watch.end()
 	a.outcome, a.err = a.conclude(exit, err)
 }
 

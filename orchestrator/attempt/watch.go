@@ -18,7 +18,9 @@ type watch struct {
 	mu    sync.Mutex
 	trace *health.Trace
 	found health.Looked
-	shown time.Time // when it was shown last what the agent does; its start before that
+	shown time.Time   // when it was shown last what the agent does; its start before that
+	later *time.Timer // shows what came too soon after that; nil: nothing did
+	over  bool        // nothing is shown any more
 }
 
 // showEvery is how often it is shown at most what an agent does.
@@ -32,17 +34,32 @@ func (w *watch) note(e agent.Event) {
 	e.Time = time.Now()
 	w.mu.Lock()
 	w.trace.Note(e)
-	due := w.show != nil && e.Time.Sub(w.shown) >= showEvery
-	var live health.Live
-	if due {
-		w.shown, live = e.Time, w.trace.Live(e.Time, w.found)
+	if w.show != nil && w.later == nil && !w.over {
+		w.later = time.AfterFunc(max(0, showEvery-e.Time.Sub(w.shown)), w.showNow)
 	}
 	w.mu.Unlock()
-	if due {
-		w.show(live)
-	}
 	if w.emit != nil {
 		w.emit(e)
+	}
+}
+
+// showNow shows what the agent does.
+func (w *watch) showNow() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.later = nil; w.over {
+		return
+	}
+	w.shown = time.Now()
+	w.show(w.trace.Live(w.shown, w.found))
+}
+
+// end ends what is shown.
+func (w *watch) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over = true; w.later != nil {
+		w.later.Stop()
 	}
 }
 

@@ -121,6 +121,7 @@ type filterView struct{ All, Trouble, Doing, Todo int }
 // The most that is shown of a text, and how many steps are shown whole.
 const (
 	mostText  = 400
+	mostLong  = 150 // where there are more steps than are shown whole
 	wholeUpTo = 200
 	squares   = 40
 )
@@ -128,8 +129,12 @@ const (
 // text makes a text of an agent, a board or a file name fit for the page.
 func (p *page) text(s string) string {
 	s = redact.EscapeLine(p.hide(s))
-	if utf8.RuneCountInString(s) > mostText {
-		return string([]rune(s)[:mostText]) + "…"
+	most := mostText
+	if p.Long {
+		most = mostLong
+	}
+	if utf8.RuneCountInString(s) > most {
+		return string([]rune(s)[:most]) + "…"
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/flow"
@@ -96,6 +97,12 @@ func (p *page) ending(v *boardView) nextView {
 		n.Title, n.Commands = "Run "+v.Name+" again, once the provider's limit is over", p.commands(b, "run", "%s")
 	default:
 		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, append(look, "go on", "%s")...)
+	}
+	for _, t := range slices.Backward(b.Tasks) {
+		if b.Outcome == flow.NeedsPerson && t.State == report.TaskNotOK && t.Said != "" && w.Undone == t.Task {
+			n.Text += p.text(" " + t.Role + " said: " + t.Said)
+			break
+		}
 	}
 	if s := b.Culprit(); s != nil && n.Link == "" {
 		n.Link = v.link(p.text(s.Task))

@@ -24,7 +24,10 @@ type axisView struct {
 	Now   string // place of now; "": no board is at work
 }
 
-type tickView struct{ X, Text, Class string }
+type tickView struct {
+	X, Text, Class string
+	Odd            bool // left out where there is little room
+}
 
 const (
 	gapWidth = 1.5
@@ -121,10 +124,10 @@ func (s scale) axis(asOf time.Time, atWork bool) axisView {
 				continue
 			}
 			last = x
-			v.Ticks = append(v.Ticks, tickView{percent(x), t.Format(form), anchorOf(x)})
+			v.Ticks = append(v.Ticks, tickView{percent(x), t.Format(form), anchorOf(x), len(v.Ticks)%3 != 0})
 		}
 		if len(v.Ticks) == 0 && i == 0 && !p.from.IsZero() {
-			v.Ticks = append(v.Ticks, tickView{percent(p.at), p.from.UTC().Format("15:04:05"), anchorOf(p.at)})
+			v.Ticks = append(v.Ticks, tickView{percent(p.at), p.from.UTC().Format("15:04:05"), anchorOf(p.at), false})
 			last = p.at
 		}
 	}

@@ -112,7 +112,10 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 		if a.Tools != nil && partOf(a) == partWork {
 			for _, s := range toolSpans(a.Tools.Spans, p.Long) {
 				began := from.Add(time.Duration(s.From) * time.Millisecond)
-				add(partTools, began, earlier(to, began.Add(time.Duration(s.Millis)*time.Millisecond)))
+				end := earlier(to, began.Add(time.Duration(s.Millis)*time.Millisecond))
+				add(partTools, began, end)
+				said[partWork] -= max(0, end.Sub(began)) // it is counted once
+				p.parts[partWork] -= max(0, end.Sub(began))
 			}
 		}
 		watchedParts(a, to, add)

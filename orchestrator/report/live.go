@@ -21,7 +21,7 @@ import (
 type Live struct {
 	mu     sync.Mutex
 	out    *console.Printer
-	width  func() int
+	size   func() (width, height int)
 	now    func() time.Time
 	color  bool
 	names  bool
@@ -46,10 +46,10 @@ var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
 // redrawEvery bounds how often activity redraws the screen.
 const redrawEvery = 100 * time.Millisecond
 
-// NewLive draws on the terminal out, which is width() columns wide, and starts a clock that redraws
+// NewLive draws on the terminal out, which has size() columns and rows, and starts a clock that redraws
 // once a second. The boards keep the order in which they are named.
-func NewLive(out *console.Printer, width func() int, color bool, boards []string) *Live {
-	l := &Live{out: out, width: width, now: time.Now, color: color, names: len(boards) > 1, order: boards, done: make(chan struct{})}
+func NewLive(out *console.Printer, size func() (width, height int), color bool, boards []string) *Live {
+	l := &Live{out: out, size: size, now: time.Now, color: color, names: len(boards) > 1, order: boards, done: make(chan struct{})}
 	l.idle.Go(l.tick)
 	return l
 }
@@ -148,7 +148,7 @@ func (b *liveBoard) note(e flow.Event, at time.Time) {
 	}
 	switch e := e.(type) {
 	case flow.StepStarted:
-		b.index, b.of, b.task = e.Index, e.Of, e.Task
+		b.index, b.of, b.task, b.waits = e.Index, e.Of, e.Task, doing{}
 	case flow.AttemptStarted:
 		b.player, b.adapter, b.task, b.since = e.AttemptRef, e.Adapter, e.Task, at
 		b.trace, b.health, b.asked, b.waits = health.NewTrace(at), health.Healthy, time.Time{}, doing{}
@@ -167,7 +167,13 @@ func (b *liveBoard) note(e flow.Event, at time.Time) {
 	case flow.ConsentAsked:
 		b.waits = doing{"waits for your consent", at, "kanban-run inbox"}
 	case flow.ConsentGiven:
-		b.waits = doing{}
+		b.waits, b.health = doing{}, health.Healthy
+	case flow.DuplicateTask:
+		b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at}
+	case flow.ScopeOverlaps:
+		if e.Waits {
+			b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at, detail: strings.Join(e.Files, ", ")}
+		}
 	}
 }
 
@@ -220,7 +226,8 @@ func (l *Live) permanent(board string, m line) string {
 	}
 	text := l.out.Sprintf("%s%s", name, m.text)
 	if m.mark == good { // the log has it whole
-		text = cut(text, l.width()-3)
+		width, _ := l.size()
+		text = cut(text, width-3)
 	}
 	return m.mark.colored(l.color) + " " + text
 }
@@ -229,7 +236,7 @@ func (l *Live) permanent(board string, m line) string {
 // Errors are ignored: a terminal that is gone must not stop a run.
 func (l *Live) draw(stay []string) {
 	var b strings.Builder
-	width := l.width()
+	width, height := l.size()
 	if rows := l.rows(width); rows > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA\r\x1b[J", rows)
 	}
@@ -237,7 +244,7 @@ func (l *Live) draw(stay []string) {
 		b.WriteString(s + "\n")
 	}
 	l.drawn = l.drawn[:0]
-	for _, line := range l.liveLines(width - 1) {
+	for _, line := range l.liveLines(width-1, height-2) {
 		b.WriteString(line + "\n")
 		l.drawn = append(l.drawn, runewidth.StringWidth(colors.ReplaceAllString(line, "")))
 	}
@@ -257,8 +264,8 @@ func (l *Live) rows(width int) int {
 	return rows
 }
 
-// liveLines are two lines of a board that runs alone, and one of each of several.
-func (l *Live) liveLines(width int) []string {
+// liveLines are two lines of a board that runs alone, and one of each of several, as many as there is room for.
+func (l *Live) liveLines(width, most int) []string {
 	boards := make([]now, len(l.boards))
 	for i, b := range l.boards {
 		boards[i] = b.at(l.now()).clean(l.out)
@@ -279,6 +286,10 @@ func (l *Live) liveLines(width int) []string {
 		}
 		lines[i] = head + " " + line
 	}
+	if most = max(1, most); len(lines) > most { // else what is above the screen would be drawn again and again
+		more := len(lines) - most + 1
+		lines = append(lines[:most-1], cut(fmt.Sprintf("  and %d more", more), width))
+	}
 	return lines
 }
 
@@ -298,8 +309,5 @@ func cutMiddle(s string, width int) string {
 // cut keeps a line within the terminal's width, so that it stays one line. Characters may be two
 // columns wide.
 func cut(s string, width int) string {
-	if width < 1 {
-		return s
-	}
-	return runewidth.Truncate(s, width, "…")
+	return runewidth.Truncate(s, max(1, width), "…")
 }

@@ -122,10 +122,10 @@ func (l *Log) print(head string, at time.Time, step int, m line) {
 	plain := fmt.Sprintf("%s%s %3s ", head, at.Format(time.TimeOnly), number)
 	text = l.out.Sprintf("%s", text)
 	if l.Width > 0 {
-		text = cut(text, l.Width-len(plain)-len("✓ ")+1)
+		text = cut(text, max(8, l.Width-len(plain)-len("✓ ")+1))
 	}
 	if l.Color {
-		sign = m.mark.colored(sign != " ")
+		sign = colorOf(m.mark, sign)
 	}
 	// A closed pipe is told by the printer at the end.
 	_ = l.out.PrintTrusted(plain + sign + " " + text + "\n")
@@ -158,16 +158,23 @@ func StepOf(e flow.Event) int {
 func describeRecord(e flow.Event) string {
 	switch e := e.(type) {
 	case flow.RunFinished:
-		return fmt.Sprintf("run finished: %s: %s", e.Outcome, e.Text)
+		return fmt.Sprintf("run finished (%s): %s", OutcomeWords(e.Outcome), e.Text)
 	case flow.ToolsUsed:
 		return fmt.Sprintf("step %d: %s used %s", e.Step, Player(e.AttemptRef), describeUses(e.Uses))
 	case flow.SessionNamed:
 		return fmt.Sprintf("step %d: %s works in session %s", e.Step, e.Role, e.Session)
 	case flow.RunInterrupted:
-		return fmt.Sprintf("run interrupted: %s: %s", e.Outcome, e.Reason)
+		return fmt.Sprintf("run interrupted (%s): %s", OutcomeWords(e.Outcome), e.Reason)
 	default:
 		return strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " ")) + ": " + e.Subject()
 	}
+}
+
+func colorOf(m mark, sign string) string {
+	if sign == " " {
+		return sign
+	}
+	return m.colored(true)
 }
 
 // describeUses says how often tools were called, and for how long.

@@ -118,8 +118,9 @@ func (n now) pair(t time.Time, width int) []string {
 		task = shortTask(task)
 	}
 	cost := n.cost(" of ")
+	board := cutMiddle(n.board, max(8, width/3))
 	words := func(task, player string) string {
-		return join("  ", n.board, n.place("task %d of %d"), task, player, n.time(t))
+		return join("  ", board, n.place("task %d of %d"), task, player, n.time(t))
 	}
 	player := n.fullPlayer(width)
 	room := width - 2 - runewidth.StringWidth(cost) - 2
@@ -218,6 +219,9 @@ func nowRows(boards []now, t time.Time, width int) []string {
 	}
 	if width < wide {
 		names = shortNames(names)
+	}
+	for i := range names {
+		names[i] = cutMiddle(names[i], max(8, width/4))
 	}
 	cells := make([][]string, len(boards))
 	for i, n := range boards {

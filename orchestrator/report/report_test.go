@@ -93,7 +93,7 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
-		l := NewLive(console.New(&b, nil), func() int { return 80 }, false, []string{"kanban.yaml"})
+		l := NewLive(console.New(&b, nil), func() (int, int) { return 80, 24 }, false, []string{"kanban.yaml"})
 		entries := story()
 		for _, e := range entries[:3] {
 			l.Entry("kanban.yaml", e)
@@ -164,7 +164,7 @@ func TestLiveMoments(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			for _, width := range []int{80, 120} {
 				var b bytes.Buffer
-				l := NewLive(console.New(&b, nil), func() int { return width }, false, []string{"search.yaml"})
+				l := NewLive(console.New(&b, nil), func() (int, int) { return width, 24 }, false, []string{"search.yaml"})
 				before := time.Now()
 				for _, m := range append(begin, c.moments...) {
 					time.Sleep(m.after)
@@ -207,7 +207,7 @@ func TestLiveRows(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var b bytes.Buffer
-			l := startTwo(&b, func() int { return width })
+			l := startTwo(&b, func() (int, int) { return width, 24 })
 			screen := render(b.String())
 			checkScreen(t, screen[len(screen)-2:], want...)
 			l.Close()
@@ -215,12 +215,41 @@ func TestLiveRows(t *testing.T) {
 	}
 }
 
+// TestManyBoards: of more boards than a terminal has rows as many are shown as there is room for: what is above the screen could not be drawn
+// anew.
+func TestManyBoards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		var names []string
+		for i := range 30 {
+			names = append(names, fmt.Sprintf("board-%02d-with-a-name-that-is-much-too-long-for-a-line-of-a-terminal.yaml", i))
+		}
+		l := NewLive(console.New(&b, nil), func() (int, int) { return 80, 10 }, false, names)
+		for _, name := range names {
+			l.Entry(name, flow.Entry{Event: flow.RunStarted{}})
+			l.Entry(name, flow.Entry{Event: flow.StepStarted{Step: 1, Task: "tasks/1-parser.md", Index: 1, Of: 2}})
+		}
+		screen := render(b.String())
+		rows := screen[len(screen)-8:]
+		if !strings.HasPrefix(rows[0], "▸ board") || !strings.Contains(rows[0], "1/2  1-parser") || rows[7] != "  and 23 more" || strings.Contains(screen[len(screen)-9], "▸") {
+			t.Errorf("the rows are\n%s", strings.Join(screen[len(screen)-10:], "\n"))
+		}
+		l.Entry(names[0], flow.Entry{Event: flow.DuplicateTask{Task: "tasks/1-parser.md", Owner: "other.yaml"}})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if screen := render(b.String()); !strings.Contains(screen[len(screen)-8], "waits for other.yaml 2s") {
+			t.Errorf("a board that waits shows\n%s", screen[len(screen)-8])
+		}
+		l.Close()
+	})
+}
+
 // TestNarrowedScreen: a terminal that became narrower has wrapped what was drawn.
 func TestNarrowedScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
 		width := 120
-		l := startTwo(&b, func() int { return width })
+		l := startTwo(&b, func() (int, int) { return width, 24 })
 		before := b.Len()
 		width = 60
 		l.Notice("a.yaml", "narrow")
@@ -232,8 +261,8 @@ func TestNarrowedScreen(t *testing.T) {
 }
 
 // startTwo shows two boards: one for a second, the other for 76.
-func startTwo(out io.Writer, width func() int) *Live {
-	l := NewLive(console.New(out, nil), width, true, []string{"a.yaml", "long.yaml"})
+func startTwo(out io.Writer, size func() (int, int)) *Live {
+	l := NewLive(console.New(out, nil), size, true, []string{"a.yaml", "long.yaml"})
 	begin := func(board, task, role string, index, of int) {
 		ref := flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}
 		for _, e := range []flow.Event{flow.RunStarted{}, flow.StepStarted{Step: 1, Task: task, Index: index, Of: of}, flow.AttemptStarted{AttemptRef: ref}} {
@@ -294,7 +323,7 @@ func TestCutCountsColumns(t *testing.T) {
 		width int
 		want  string
 	}{
-		{"plain", 5, "plain"}, {"plain", 4, "pla…"}, {"漢字漢字", 8, "漢字漢字"}, {"漢字漢字", 7, "漢字漢…"}, {"漢字漢字", 6, "漢字…"}, {"any", 0, "any"},
+		{"plain", 5, "plain"}, {"plain", 4, "pla…"}, {"漢字漢字", 8, "漢字漢字"}, {"漢字漢字", 7, "漢字漢…"}, {"漢字漢字", 6, "漢字…"}, {"any", 0, "…"},
 	} {
 		if got := cut(tt.text, tt.width); got != tt.want {
 			t.Errorf("cut(%q, %d) = %q, want %q", tt.text, tt.width, got, tt.want)

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,7 +150,7 @@ func describeFinish(e flow.Finish) string {
 	case flow.Frozen:
 		return "nothing until kanban-run ack: the board is frozen"
 	case flow.NeedsPerson:
-		return "the same ending, until the board is edited or acknowledged with kanban-run ack"
+		return "nothing until you decide (kanban-run ack), or edit the board"
 	default:
 		return "nothing: " + e.Text
 	}
@@ -170,6 +171,8 @@ func (s Status) cost() string {
 // standing is how the board stands, in one line.
 func (s Status) standing() (m mark, words string) {
 	switch {
+	case s.Running && s.Consent != "":
+		return warn, fmt.Sprintf("%s waits for your consent: step %d, %s", s.Board, s.LastStep, s.progress())
 	case s.Running && s.Open != nil:
 		return begun, fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.progress())
 	case s.Running:
@@ -218,7 +221,7 @@ func (s Status) progress() string {
 func (s Status) forYou() (all []string) {
 	board := Quote(s.Board)
 	if s.Consent != "" {
-		all = append(all, fmt.Sprintf("consent is asked: %s (kanban-run inbox %s)", s.Consent, board))
+		all = append(all, fmt.Sprintf("kanban-run inbox %s: consent is asked: %s", board, s.Consent))
 	}
 	if s.Locked != "" {
 		all = append(all, "RECONCILE_LOCK is on: only kanban-run ack ends it")
@@ -230,6 +233,19 @@ func (s Status) forYou() (all []string) {
 		all = append(all, fmt.Sprintf("%s never answered the request to shut down (kanban-run ack %s forced-finalize)", strings.Join(s.Unanswered, ", "), board))
 	}
 	return all
+}
+
+// said is what the agent of the last task that is not ok said, where a person is needed; "": that is not why.
+func (s Status) said() string {
+	if s.Outcome != flow.NeedsPerson || s.Running {
+		return ""
+	}
+	for _, t := range slices.Backward(s.Tasks) {
+		if t.State == TaskNotOK && t.Said != "" {
+			return t.Task + ": " + brief(t.Said)
+		}
+	}
+	return ""
 }
 
 // WriteText writes the status for a person: how the board stands, what works, what is next, what it cost, what waits for a decision, and the tasks. With
@@ -255,6 +271,9 @@ func (s Status) WriteText(out *console.Printer, verbose bool) error {
 	}
 	for _, text := range s.forYou() {
 		row("for you", "%s", text)
+	}
+	if said := s.said(); said != "" {
+		row("said", "%s", said)
 	}
 	if !s.Running && s.Next != describeFinish(flow.Finish{Text: flow.CompleteText}) {
 		row("next", "%s", s.Next)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mattn/go-runewidth"
+
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 )
@@ -16,6 +18,7 @@ type Task struct {
 	Role     string `json:"role,omitempty"`   // of its last step
 	Attempts int    `json:"attempts"`         // of all its steps, the Manager's not among them
 	Millis   int64  `json:"millis"`           // that these took
+	Said     string `json:"said,omitempty"`   // its last reply's message, where that was not ok
 }
 
 // The states of a task.
@@ -47,7 +50,10 @@ func (t *Tasks) Add(e flow.Event) {
 		}
 	case flow.ReplyAccepted:
 		if e.Call == flow.TaskCall {
-			t.of(e.Task).Status = e.Status
+			k := t.of(e.Task)
+			if k.Status, k.Said = e.Status, ""; e.Status != "ok" {
+				k.Said = e.Message
+			}
 		}
 	case flow.StepFinished:
 		k := t.of(e.Task)
@@ -162,7 +168,7 @@ func writeTasks(out *console.Printer, tasks []Task) error {
 	}
 	for i, t := range tasks {
 		if shown(i) {
-			width = max(width, len([]rune(t.Task)))
+			width = max(width, runewidth.StringWidth(t.Task))
 		}
 	}
 	missed := 0
@@ -173,7 +179,7 @@ func writeTasks(out *console.Printer, tasks []Task) error {
 		}
 		name := t.Task
 		if about := t.describe(); about != "" {
-			name = fmt.Sprintf("%-*s%s", width, name, about)
+			name = runewidth.FillRight(name, width) + about
 		}
 		errs = append(errs, out.Printf("  %s %s\n", taskMarks[t.State], name))
 	}
