@@ -104,3 +104,19 @@ func lookUp(y yard, repository, name string) string {
 	}
 	return string(out)
 }
+
+// inGit makes the folder a repository, and has its board keep checkpoints there.
+func inGit(t *testing.T, s *site) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git here")
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=n", "-c", "user.email=n@example.com", "commit", "-q", "-m", "begin"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = s.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	s.args = append(s.args, "--checkpoint", "git")
+}

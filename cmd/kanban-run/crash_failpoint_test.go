@@ -49,6 +49,7 @@ func places() []place {
 		{name: "log-behind"},
 		{name: "snapshot-taken"},
 		{name: "run-end"},
+		{name: "git-call", scene: inGit},
 		{name: "state-noted", scene: oneStepDone},
 		// Its files.
 		{name: "repair-copied", scene: tornJournal},

@@ -59,7 +59,7 @@ var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWa
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
-	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", AckTimeout: time.Minute, Notify: Notify{On: []notify.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
+	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", AckTimeout: time.Minute, Notify: Notify{On: []notify.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}}, Git: Git{Remote: "origin"}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
 		MaxOutput: 1 << 30, StartDir: "/start", Watch: patientWatch}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
