@@ -25,7 +25,7 @@ func statusCommand() command {
 		name: "status", args: "BOARD...", summary: "where the runs of boards stand, from their journals",
 		long: `
 It says how each board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. --watch
-draws that anew every second until no run is at work or Ctrl-C, also of runs that another person started: of one board its tasks, of
+draws that anew every second until no run is at work, or q, also of runs that another person started: of one board its tasks, of
 several a line each, those that need you first.`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")

@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
 
 	"kanban-run/orchestrator/report"
 )
@@ -18,7 +20,7 @@ const (
 	drawTime    = time.Second
 )
 
-// watchStatus draws where boards stand, until no run is at work or a signal comes. It returns how they stand then.
+// watchStatus draws where boards stand, until no run is at work, q is typed or a signal comes. It returns how they stand then.
 func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched) (now []report.Watched, err error) {
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
@@ -26,12 +28,16 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.stdout.PrintTrusted(leaveScreen)) }()
+	left, restore := t.awaitQ()
+	defer restore()
 	for slices.ContainsFunc(boards, func(b report.Watched) bool { return b.Status.Running }) {
 		if err := t.drawStatus(names, boards); err != nil {
 			return nil, err
 		}
 		select {
 		case <-stop.Done():
+			return boards, nil
+		case <-left:
 			return boards, nil
 		case <-time.After(drawTime):
 		}
@@ -40,6 +46,29 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched
 		}
 	}
 	return boards, nil
+}
+
+// awaitQ closes left when q or Ctrl-C is typed. Until restore the terminal shows nothing of what is typed. Without a terminal nothing is
+// awaited.
+func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
+	keyboard, ok := t.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(keyboard.Fd())) {
+		return nil, func() {}
+	}
+	before, err := term.MakeRaw(int(keyboard.Fd()))
+	if err != nil {
+		return nil, func() {} // Ctrl-C is a signal then
+	}
+	typed := make(chan struct{})
+	go func() { // it ends with the process
+		defer close(typed)
+		for key := make([]byte, 1); ; {
+			if _, err := keyboard.Read(key); err != nil || strings.Contains("qQ\x03\x04\x1c", string(key)) {
+				return
+			}
+		}
+	}()
+	return typed, func() { _ = term.Restore(int(keyboard.Fd()), before) }
 }
 
 // drawStatus draws how boards stand over the last drawing, as far as the terminal has room.

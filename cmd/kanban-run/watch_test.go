@@ -48,6 +48,35 @@ func TestWatchStatus(t *testing.T) {
 	}
 }
 
+// TestLeaveWatch: q leaves status --watch, with the last status, and touches nothing.
+func TestLeaveWatch(t *testing.T) {
+	s := newSite(t, built(t, buildPlain), 1)
+	s.write("wait.sh", "cat > /dev/null; echo at work > began; for i in $(seq 400); do [ -e go ] && break; sleep 0.05; done; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
+	s.args = append(s.args, "--exec", "Implementor=sh wait.sh")
+	run := s.start(nil)
+	s.await("began")
+	for _, key := range []string{"q", "\x03"} {
+		seen := &display{vt: vt10x.New(vt10x.WithSize(80, 24))}
+		keyboard, screen := openTerminalTo(t, seen)
+		cmd := s.command(nil, "status", "--watch", "kanban.yaml")
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+		watch := s.launch(cmd)
+		must(t, screen.Close())
+		if !within(stuckAfter, func() bool { return seen.shows("doing        1") }) {
+			t.Fatalf("it does not show the run:\n%s", seen)
+		}
+		_, err := keyboard.WriteString("x" + key)
+		must(t, err)
+		watch.ends(t, exitComplete)
+		if !within(stuckAfter, func() bool { return seen.shows("▸ kanban.yaml is at work") }) {
+			t.Errorf("%q leaves\n%s", key, seen)
+		}
+	}
+	s.write("go", "")
+	run.ends(t, exitComplete)
+}
+
 // display is what a terminal shows.
 type display struct {
 	mu sync.Mutex
