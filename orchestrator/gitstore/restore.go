@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/rundir"
@@ -49,12 +50,14 @@ func (s *Store) newest(stop context.Context) (string, error) {
 	if s.address == "" {
 		return s.tip, nil
 	}
+	began := time.Now()
 	there, err := s.fetch(stop)
 	failed := (*git.Error)(nil)
 	switch {
 	case errors.As(err, &failed):
 		s.Notice(fmt.Sprintf("the remote cannot be asked, and the run goes on with what is here: %s", oneLine(err)))
 		s.waits = s.tip != ""
+		s.rest(began)
 		return s.tip, nil
 	case err != nil || there == "" || there == s.tip:
 		s.waits = there == "" && s.tip != ""
@@ -118,7 +121,7 @@ func (s *Store) trust(stop context.Context, tip string) error {
 	if !s.Signed {
 		return nil
 	}
-	if _, err := s.reach(stop, s.far(), "verify-commit", tip); err != nil {
+	if _, err := s.reach(stop, s.far(askTime), "verify-commit", tip); err != nil {
 		return &UnfitError{fmt.Sprintf("%.12s on %s has no signature that git trusts", tip, s.Branch), "git verify-commit says why; checkpoint_signed: false does without"}
 	}
 	return nil

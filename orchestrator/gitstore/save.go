@@ -159,7 +159,7 @@ func (s *Store) commit(stop context.Context, tree string, p Point) (string, erro
 	}
 	committer := s.own
 	if s.Signed { // with the user's key
-		committer, args = s.far(), append(args, "-S")
+		committer, args = s.far(askTime), append(args, "-S")
 	}
 	committer.Env = append(slices.Clip(committer.Env), s.identity(stop)...)
 	commit, err := s.asked(stop, committer, p.message(), args...)
@@ -187,9 +187,15 @@ func (s *Store) push(stop context.Context) error {
 		return nil
 	}
 	began := time.Now()
-	_, err := s.reach(stop, s.far(), "push", "--quiet", "--no-verify", s.address, s.tip+":"+s.ref)
+	err := error(nil)
+	if s.unsure {
+		_, err = s.reach(stop, s.far(askTime), "ls-remote", "--quiet", s.address, s.ref)
+	}
 	if err == nil {
-		s.waits, s.told = false, ""
+		_, err = s.reach(stop, s.far(moveTime), "push", "--quiet", "--no-verify", s.address, s.tip+":"+s.ref)
+	}
+	if err == nil {
+		s.waits, s.told, s.unsure = false, "", false
 		return nil
 	}
 	if stop.Err() != nil {
@@ -203,12 +209,17 @@ func (s *Store) push(stop context.Context) error {
 			}
 		}
 	}
-	s.askAgain = time.Now().Add(restFactor * time.Since(began))
+	s.rest(began)
 	if text := fmt.Sprintf("the checkpoint waits here, in the branch %s: %v", s.Branch, oneLine(err)); text != s.told {
 		s.told = text
 		s.Notice(text)
 	}
 	return nil
+}
+
+// rest leaves a remote alone that has not answered since a time.
+func (s *Store) rest(since time.Time) {
+	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
 }
 
 // restFactor is for how many times as long as it was waited for a remote is left alone.
@@ -220,9 +231,9 @@ func (s *Store) ahead(there string) error {
 }
 
 // far is git for calls that reach the remote: with the user's own settings and keys, and those of no repository.
-func (s *Store) far() git.Git {
+func (s *Store) far(timeout time.Duration) git.Git {
 	g := s.own
-	g.Timeout = remoteTime
+	g.Timeout = timeout
 	g.Env = environ()
 	for _, e := range s.own.Env {
 		if !strings.HasPrefix(e, "GIT_CONFIG") {
@@ -238,12 +249,12 @@ func (s *Store) reach(stop context.Context, g git.Git, args ...string) (string, 
 
 // fetch is the tip of the branch at the remote; "": it is not there.
 func (s *Store) fetch(stop context.Context) (string, error) {
-	out, err := s.reach(stop, s.far(), "ls-remote", "--quiet", s.address, s.ref)
+	out, err := s.reach(stop, s.far(askTime), "ls-remote", "--quiet", s.address, s.ref)
 	if err != nil || out == "" {
 		return "", err
 	}
 	there, _, _ := strings.Cut(out, "\t")
-	_, err = s.reach(stop, s.far(), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", s.address, s.ref)
+	_, err = s.reach(stop, s.far(moveTime), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", s.address, s.ref)
 	return there, err
 }
 

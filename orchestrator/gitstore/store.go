@@ -42,13 +42,15 @@ type Store struct {
 	waits   bool   // it is not at the remote yet
 
 	askAgain time.Time // until then a remote that did not answer is left alone
+	unsure   bool      // it did not answer when it was asked last
 	told     string    // last, of the remote
 }
 
 // Times that a call of git may take.
 const (
-	localTime  = 2 * time.Minute
-	remoteTime = 2 * time.Minute
+	localTime = 2 * time.Minute
+	askTime   = 30 * time.Second // of a question to the remote
+	moveTime  = 15 * time.Minute // of a push or a fetch: the first may be long
 )
 
 // UnfitError says why a repository can have no checkpoints, or why a run cannot go on from one.
