@@ -64,7 +64,7 @@ func (l *Log) Agent(_ string, s agent.Sign) {
 // Notice writes a warning.
 func (l *Log) Notice(_, text string) { l.print("", time.Now(), l.step, line{warn, text}) }
 
-// describe renders an event. That an agent begins says nothing to people who read of its end.
+// describe renders an event. That an agent begins is left out: its end says it.
 func (l *Log) describe(e flow.Event) []line {
 	lines := describe(e)
 	switch e := e.(type) {
