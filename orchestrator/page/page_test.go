@@ -169,6 +169,17 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// TestCutShort: an attempt of which no end is known is at work where a run is, and else was cut short.
+func TestCutShort(t *testing.T) {
+	open := newScene("b.yaml").play(time.Second, flow.RunStarted{}, flow.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/1.md", Role: "Implementor", Attempt: 1}, Adapter: "codex"})
+	for owned, want := range map[bool]string{true: `<b>Work</b> <span class="work">at work</span>`, false: `<b>Work</b> <span class="warn">cut short</span>`} {
+		if open.Owned = owned; !strings.Contains(render(t, open.Board), want) {
+			t.Errorf("owned %t: the page lacks %s", owned, want)
+		}
+	}
+}
+
 // TestFirstScreen: is it done, what failed, what do I do next, what did it cost.
 func TestFirstScreen(t *testing.T) {
 	complete := newScene("done.yaml").play(time.Second, flow.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok", "all of it")

@@ -115,7 +115,7 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 				restarts++
 			}
 		}
-		w.Steps = append(w.Steps, p.step(v.ID, s))
+		w.Steps = append(w.Steps, p.step(v, s))
 		w.Role = cmp.Or(w.Role, p.text(s.Role))
 	}
 	if w.Attempts > 0 {
@@ -158,14 +158,17 @@ func trouble(t report.Task, state string, rejected, back, restarts int) string {
 	}
 }
 
-func (p *page) step(board string, s *digest.Step) stepView {
+func (p *page) step(b *boardView, s *digest.Step) stepView {
 	v := stepView{Number: s.Step}
 	if s.State == digest.Abandoned {
 		v.Given = "given up"
 	}
 	for i := range s.Attempts {
 		a := p.attempt(s, &s.Attempts[i])
-		a.ID = fmt.Sprintf("%ss%da%d", board, s.Step, i+1)
+		if s.Attempts[i].Result == digest.Pending && !b.board.Owned {
+			a.Word, a.Tone = "cut short", "warn"
+		}
+		a.ID = fmt.Sprintf("%ss%da%d", b.ID, s.Step, i+1)
 		v.Attempts = append(v.Attempts, a)
 	}
 	watched := map[string]bool{}
