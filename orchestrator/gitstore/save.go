@@ -23,7 +23,7 @@ type Point struct {
 }
 
 func (p Point) message() []byte {
-	text := fmt.Sprintf("%s\n\nKanban-Step: %d\nKanban-Base: %s\n", p.Subject, p.Step, p.Base)
+	text := fmt.Sprintf("%s\n\nKanban-Step: %d\nKanban-Base: %s\n", strings.Join(strings.Fields(p.Subject), " "), p.Step, p.Base)
 	if p.Reply != "" {
 		text += "Kanban-Reply: " + p.Reply + "\n"
 	}
@@ -59,7 +59,7 @@ func (s *Store) refer(stop context.Context, commit string) (string, error) {
 	if before == "" {
 		before = strings.Repeat("0", len(commit))
 	}
-	if _, err := s.user.Run(stop, nil, "update-ref", "-m", "kanban-run", s.ref, commit, before); err != nil {
+	if _, err := s.asked(stop, s.user, nil, "update-ref", "-m", "kanban-run", s.ref, commit, before); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
 	s.tip, s.waits = commit, true
