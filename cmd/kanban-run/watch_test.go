@@ -12,11 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// waitsForGo is an agent that works until there is a file go.
+const waitsForGo = "cat > /dev/null; echo at work > began; for i in $(seq 400); do [ -e go ] && break; sleep 0.05; done; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n"
+
 // TestWatchStatus: status --watch draws a run of another process on a terminal, and leaves the last status behind when
 // the run ends.
 func TestWatchStatus(t *testing.T) {
 	s := newSite(t, built(t, buildPlain), 2)
-	s.write("wait.sh", "cat > /dev/null; echo at work > began; for i in $(seq 400); do [ -e go ] && break; sleep 0.05; done; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
+	s.write("wait.sh", waitsForGo)
 	s.args = append(s.args, "--exec", "Implementor=sh wait.sh")
 	run := s.start(nil)
 	s.await("began")
@@ -51,7 +54,7 @@ func TestWatchStatus(t *testing.T) {
 // TestLeaveWatch: q leaves status --watch, with the last status, and touches nothing.
 func TestLeaveWatch(t *testing.T) {
 	s := newSite(t, built(t, buildPlain), 1)
-	s.write("wait.sh", "cat > /dev/null; echo at work > began; for i in $(seq 400); do [ -e go ] && break; sleep 0.05; done; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
+	s.write("wait.sh", waitsForGo)
 	s.args = append(s.args, "--exec", "Implementor=sh wait.sh")
 	run := s.start(nil)
 	s.await("began")

@@ -183,11 +183,9 @@ func otherRows() []row {
 		{Setting{Name: "checkpoint", Flag: "checkpoint", Value: "git|BRANCH", Variable: "KANBAN_RUN_CHECKPOINT", InFile: true, Default: "off",
 			Help: "git: keep the state of a board as commits, on the branch board/NAME or on BRANCH, so that it can go on in another clone"},
 			func(s *Settings, v, _ string) error {
-				switch s.Git.On = v != "off" && v != ""; {
-				case s.Git.On && v != "git":
+				s.Git.On, s.Git.Branch = v != "off" && v != "", ""
+				if s.Git.On && v != "git" {
 					s.Git.Branch = v
-				default:
-					s.Git.Branch = ""
 				}
 				return nil
 			}},

@@ -78,7 +78,6 @@ func (s *Store) settings(stop context.Context) (string, error) {
 
 // excluded is what the user's git ignores everywhere.
 func (s *Store) excluded(stop context.Context) (string, error) {
-	paths := []string{}
 	own, err := s.line(stop, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
 	if err != nil {
 		return "", err
@@ -92,7 +91,7 @@ func (s *Store) excluded(stop context.Context) (string, error) {
 		everywhere = filepath.Join(home, "git", "ignore")
 	}
 	var all strings.Builder
-	for _, path := range append(paths, everywhere, own) {
+	for _, path := range []string{everywhere, own} {
 		text, err := os.ReadFile(path)
 		if err == nil {
 			all.Write(text)

@@ -56,11 +56,9 @@ func (s *Store) newest(stop context.Context) (string, error) {
 	switch {
 	case errors.As(err, &failed):
 		s.Notice(fmt.Sprintf("the remote cannot be asked, and the run goes on with what is here: %s", oneLine(err)))
-		s.waits = s.tip != ""
 		s.rest(began)
 		return s.tip, nil
 	case err != nil || there == "" || there == s.tip:
-		s.waits = there == "" && s.tip != ""
 		return s.tip, err
 	case s.tip == "":
 		return there, nil
@@ -69,7 +67,6 @@ func (s *Store) newest(stop context.Context) (string, error) {
 		return there, err
 	}
 	if newer, err := s.isAncestor(stop, there, s.tip); err != nil || newer {
-		s.waits = true
 		return s.tip, err
 	}
 	return "", s.ahead(there)
@@ -121,7 +118,7 @@ func (s *Store) trust(stop context.Context, tip string) error {
 	if !s.Signed {
 		return nil
 	}
-	if _, err := s.reach(stop, s.far(askTime), "verify-commit", tip); err != nil {
+	if _, err := s.asked(stop, s.far(askTime), nil, "verify-commit", tip); err != nil {
 		return &UnfitError{fmt.Sprintf("%.12s on %s has no signature that git trusts", tip, s.Branch), "git verify-commit says why; checkpoint_signed: false does without"}
 	}
 	return nil
@@ -217,11 +214,5 @@ func (s *Store) adopt(stop context.Context, tip string) error {
 	if tip == s.tip {
 		return nil
 	}
-	waits := s.waits
-	_, err := s.refer(stop, tip)
-	s.waits = waits
-	return err
+	return s.refer(stop, tip)
 }
-
-// Waits says whether the last checkpoint is not at the remote yet.
-func (s *Store) Waits() bool { return s.waits && s.address != "" }

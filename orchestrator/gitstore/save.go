@@ -44,7 +44,7 @@ func (s *Store) Save(stop context.Context, p Point) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.refer(stop, commit); err != nil {
+	if err := s.refer(stop, commit); err != nil {
 		return err
 	}
 	if !p.Last && time.Now().Before(s.askAgain) {
@@ -54,16 +54,16 @@ func (s *Store) Save(stop context.Context, p Point) error {
 }
 
 // refer has the branch name a commit.
-func (s *Store) refer(stop context.Context, commit string) (string, error) {
+func (s *Store) refer(stop context.Context, commit string) error {
 	before := s.tip
 	if before == "" {
 		before = strings.Repeat("0", len(commit))
 	}
 	if _, err := s.asked(stop, s.user, nil, "update-ref", "-m", "kanban-run", s.ref, commit, before); err != nil {
-		return "", fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("checkpoint: %w", err)
 	}
-	s.tip, s.waits = commit, true
-	return commit, nil
+	s.tip = commit
+	return nil
 }
 
 // writeTree brings the index up to date with the work tree and the run's folder.
@@ -189,13 +189,13 @@ func (s *Store) push(stop context.Context) error {
 	began := time.Now()
 	err := error(nil)
 	if s.unsure {
-		_, err = s.reach(stop, s.far(askTime), "ls-remote", "--quiet", s.address, s.ref)
+		_, err = s.asked(stop, s.far(askTime), nil, "ls-remote", "--quiet", s.address, s.ref)
 	}
 	if err == nil {
-		_, err = s.reach(stop, s.far(moveTime), "push", "--quiet", "--no-verify", s.address, s.tip+":"+s.ref)
+		_, err = s.asked(stop, s.far(moveTime), nil, "push", "--quiet", "--no-verify", s.address, s.tip+":"+s.ref)
 	}
 	if err == nil {
-		s.waits, s.told, s.unsure = false, "", false
+		s.told, s.unsure = "", false
 		return nil
 	}
 	if stop.Err() != nil {
@@ -243,18 +243,14 @@ func (s *Store) far(timeout time.Duration) git.Git {
 	return g
 }
 
-func (s *Store) reach(stop context.Context, g git.Git, args ...string) (string, error) {
-	return s.asked(stop, g, nil, args...)
-}
-
 // fetch is the tip of the branch at the remote; "": it is not there.
 func (s *Store) fetch(stop context.Context) (string, error) {
-	out, err := s.reach(stop, s.far(askTime), "ls-remote", "--quiet", s.address, s.ref)
+	out, err := s.asked(stop, s.far(askTime), nil, "ls-remote", "--quiet", s.address, s.ref)
 	if err != nil || out == "" {
 		return "", err
 	}
 	there, _, _ := strings.Cut(out, "\t")
-	_, err = s.reach(stop, s.far(moveTime), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", s.address, s.ref)
+	_, err = s.asked(stop, s.far(moveTime), nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", s.address, s.ref)
 	return there, err
 }
 

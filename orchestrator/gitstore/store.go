@@ -39,7 +39,6 @@ type Store struct {
 	folder  string // the store's own
 	address string // of the remote; "": none
 	tip     string // the last checkpoint; ""
-	waits   bool   // it is not at the remote yet
 
 	askAgain time.Time // until then a remote that did not answer is left alone
 	unsure   bool      // it did not answer when it was asked last
@@ -215,14 +214,9 @@ func (s *Store) findRemote(stop context.Context) error {
 		s.address = s.Remote
 	case s.Remote == "origin":
 		s.Notice("the repository has no remote origin: checkpoints stay in this clone")
-		return nil
 	default:
 		return &UnfitError{"there is no remote " + s.Remote, "git remote lists them; none keeps the branch here"}
 	}
-	if filepath.IsAbs(s.address) || !strings.ContainsAny(s.address, "/:") || strings.Contains(s.address, ":") {
-		return nil
-	}
-	s.address = filepath.Join(s.top, s.address)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/flow"
@@ -45,7 +44,11 @@ func (p *page) tasks(v *boardView) []*taskView {
 		}
 		steps[at] = append(steps[at], s)
 	}
-	names := shortNames(listed)
+	paths := make([]string, len(listed))
+	for i, t := range listed {
+		paths[i] = t.Task
+	}
+	names := report.ShortNames(paths)
 	all := make([]*taskView, len(listed))
 	for i, t := range listed {
 		all[i] = p.task(v, t, steps[i])
@@ -73,22 +76,6 @@ func stateOf(s *digest.Step) string {
 // isSupervision says whether a step is of the resident supervisor.
 func isSupervision(s *digest.Step) bool {
 	return len(s.Attempts) > 0 && s.Attempts[0].Call.IsSupervision()
-}
-
-// shortNames are the names of task files without folder and ending, where these tell them apart.
-func shortNames(tasks []report.Task) []string {
-	short := func(task string) string { return strings.TrimSuffix(path.Base(task), ".md") }
-	times := map[string]int{}
-	for _, t := range tasks {
-		times[short(t.Task)]++
-	}
-	names := make([]string, len(tasks))
-	for i, t := range tasks {
-		if names[i] = short(t.Task); times[names[i]] > 1 {
-			names[i] = t.Task
-		}
-	}
-	return names
 }
 
 func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView {

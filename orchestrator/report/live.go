@@ -275,16 +275,9 @@ func (l *Live) liveLines(width, most int) []string {
 	}
 	var lines []string
 	if l.names {
-		lines = nowRows(boards, l.now(), width)
+		lines = nowRows(boards, l.now(), width, l.color)
 	} else {
-		lines = boards[0].pair(l.now(), width)
-	}
-	for i, line := range lines {
-		head := " "
-		if i < len(boards) {
-			head = boards[i].mark.colored(l.color)
-		}
-		lines[i] = head + " " + line
+		lines = boards[0].pair(l.now(), width, l.color)
 	}
 	if most = max(1, most); len(lines) > most { // else what is above the screen would be drawn again and again
 		more := len(lines) - most + 1

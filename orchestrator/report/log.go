@@ -115,20 +115,16 @@ func (l *Log) print(head string, at time.Time, step int, m line) {
 		l.step, number = step, fmt.Sprint(step)
 	}
 	text := strings.TrimPrefix(m.text, fmt.Sprintf("step %d: ", step))
-	sign, _ := m.mark.sign()
 	if m.mark == begun {
-		sign = " "
+		m.mark = calm
 	}
 	plain := fmt.Sprintf("%s%s %3s ", head, at.Format(time.TimeOnly), number)
 	text = l.out.Sprintf("%s", text)
 	if l.Width > 0 {
 		text = cut(text, max(8, l.Width-len(plain)-len("✓ ")+1))
 	}
-	if l.Color {
-		sign = colorOf(m.mark, sign)
-	}
 	// A closed pipe is told by the printer at the end.
-	_ = l.out.PrintTrusted(plain + sign + " " + text + "\n")
+	_ = l.out.PrintTrusted(plain + m.mark.colored(l.Color) + " " + text + "\n")
 }
 
 // StepOf is the step that an event is of; 0: none.
@@ -168,13 +164,6 @@ func describeRecord(e flow.Event) string {
 	default:
 		return strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " ")) + ": " + e.Subject()
 	}
-}
-
-func colorOf(m mark, sign string) string {
-	if sign == " " {
-		return sign
-	}
-	return m.colored(true)
 }
 
 // describeUses says how often tools were called, and for how long.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,7 +113,7 @@ func markOf(word string) mark {
 const wide = 100
 
 // pair are the two lines of a board that runs alone: where it stands, and what its agent does.
-func (n now) pair(t time.Time, width int) []string {
+func (n now) pair(t time.Time, width int, color bool) []string {
 	task := n.task
 	if width < wide {
 		task = shortTask(task)
@@ -130,9 +131,9 @@ func (n now) pair(t time.Time, width int) []string {
 	if over := runewidth.StringWidth(words(task, player)) - room; over > 0 {
 		task = cutMiddle(task, max(8, runewidth.StringWidth(task)-over))
 	}
-	lines := []string{flush(words(task, player), cost, width-2)}
+	lines := []string{n.mark.colored(color) + " " + flush(words(task, player), cost, width-2)}
 	if second := flush(n.doing.at(t), n.tail(t, width), width-2); second != "" {
-		lines = append(lines, second)
+		lines = append(lines, "  "+second)
 	}
 	return lines
 }
@@ -212,13 +213,13 @@ func (n now) fullPlayer(width int) string {
 
 // nowRows are the lines of boards side by side, in columns. What there is no room for is left out, from the right of the agent's
 // description: its last sign, its health, its role.
-func nowRows(boards []now, t time.Time, width int) []string {
+func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	tasks, names := make([]string, len(boards)), make([]string, len(boards))
 	for i, n := range boards {
 		tasks[i], names[i] = shortTask(n.task), n.board
 	}
 	if width < wide {
-		names = shortNames(names)
+		names = ShortNames(names)
 	}
 	for i := range names {
 		names[i] = cutMiddle(names[i], max(8, width/4))
@@ -246,7 +247,11 @@ func nowRows(boards []now, t time.Time, width int) []string {
 	for i, n := range boards {
 		cells[i][ofDoing] = runewidth.FillRight(cut(n.doing.at(t), room), room)
 	}
-	return columns(cells, map[int]bool{1: true, ofTime: true, ofCost: true}, width-2)
+	lines := columns(cells, map[int]bool{1: true, ofTime: true, ofCost: true}, width-2)
+	for i := range lines {
+		lines[i] = boards[i].mark.colored(color) + " " + lines[i]
+	}
+	return lines
 }
 
 // roomOf is what columns leave of a line for one more.
@@ -315,7 +320,7 @@ func join(sep string, parts ...string) string {
 	return strings.Join(there, sep)
 }
 
-// shortTask is the name of a task's file without its ending.
+// shortTask is the name of a file without its folder and ending.
 func shortTask(task string) string {
 	name := filepath.Base(task)
 	if task == "" {
@@ -324,17 +329,19 @@ func shortTask(task string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// shortNames are names without their endings, where they stay different.
-func shortNames(names []string) []string {
-	short, seen := make([]string, len(names)), map[string]bool{}
-	for i, name := range names {
-		short[i] = strings.TrimSuffix(name, filepath.Ext(name))
-		if short[i] == "" || seen[short[i]] {
-			return names
-		}
-		seen[short[i]] = true
+// ShortNames are the names of files without folder and ending, where these tell them apart.
+func ShortNames(files []string) []string {
+	times := map[string]int{}
+	for _, f := range files {
+		times[shortTask(f)]++
 	}
-	return short
+	names := slices.Clone(files)
+	for i, f := range files {
+		if short := shortTask(f); times[short] == 1 {
+			names[i] = short
+		}
+	}
+	return names
 }
 
 // clean has texts of agents and boards shown as they may be.

@@ -87,11 +87,7 @@ func drawBoard(out *console.Printer, s *Status, at time.Time, width int, color b
 		m, words := s.standing()
 		return []string{m.colored(color) + " " + cut(out.Sprintf("%s", words), width-2)}
 	}
-	n := s.now().clean(out)
-	lines := n.pair(at, width)
-	for i := range lines {
-		lines[i] = map[bool]string{true: n.mark.colored(color), false: " "}[i == 0] + " " + lines[i]
-	}
+	lines := s.now().clean(out).pair(at, width, color)
 	for _, text := range s.forYou() {
 		lines = append(lines, "  "+cut(out.Sprintf("for you: %s", text), width-2))
 	}
@@ -143,11 +139,7 @@ func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int,
 	for i := range sorted {
 		rows[i] = sorted[i].Status.now().clean(out)
 	}
-	lines := nowRows(rows, at, width)
-	for i := range lines {
-		lines[i] = rows[i].mark.colored(color) + " " + lines[i]
-	}
-	return lines
+	return nowRows(rows, at, width, color)
 }
 
 // urgency is 0 for a board that needs a person, 1 for one at work, 2 for the others.
