@@ -36,6 +36,8 @@ type Result struct {
 	Err     error
 	Signal  error     // with outcome interrupted: the cause of the stop context
 	Ways    flow.Ways // with outcome needs_person: what a person can do
+
+	Unpushed string // the branch whose checkpoints the remote does not have; "" where it has them, or is to have none
 }
 
 // RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results
@@ -121,6 +123,7 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowd
 		}
 		err = errors.Join(err, r.dismissSupervisor())
 		res.Outcome, res.Text, err = r.conclude(end, err)
+		res.Unpushed = r.unpushed()
 		res.Steps, res.Used, res.Ways = r.steps, r.used, r.ledger.State().Ways()
 		if res.Outcome == flow.NeedsPerson && !strings.Contains(res.Text, r.said) {
 			res.Said = r.said

@@ -54,6 +54,14 @@ func (r *run) carry(entries []flow.Entry) error {
 	return r.storeErr
 }
 
+// unpushed is the branch of which the remote lacks checkpoints; "": it has all, or is to have none.
+func (r *run) unpushed() string {
+	if r.store == nil || !r.store.Waits() {
+		return ""
+	}
+	return r.store.Branch
+}
+
 func isEnd(e flow.Event) bool {
 	switch e.(type) {
 	case flow.RunFinished, flow.RunInterrupted:

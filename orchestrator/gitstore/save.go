@@ -222,6 +222,9 @@ func (s *Store) rest(since time.Time) {
 	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
 }
 
+// Waits says whether the remote may lack checkpoints: it did not answer, or refused, when it was asked last.
+func (s *Store) Waits() bool { return s.unsure }
+
 // restFactor is for how many times as long as it was waited for a remote is left alone.
 const restFactor = 10
 

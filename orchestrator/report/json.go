@@ -81,4 +81,6 @@ type Ending struct {
 	Used    flow.Tally   `json:"used"`
 	Until   string       `json:"until,omitempty"` // with outcome later: when to try again, in RFC 3339
 	Code    int          `json:"exit_code"`
+
+	Unpushed string `json:"unpushed,omitempty"` // the branch whose checkpoints wait in this clone: the remote was not reached
 }
