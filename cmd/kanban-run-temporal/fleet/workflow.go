@@ -1,0 +1,151 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Boards has boards run.
+type Boards struct {
+	Lease time.Duration // a run of which no heartbeat has come for this time has lost its worker, and another one goes on
+}
+
+// longest is the time that a run may take: heartbeats say whether it lives.
+const longest = 365 * 24 * time.Hour
+
+// Times between runs.
+const (
+	soon      = 2 * time.Second  // after a worker was stopped, or lost
+	laterPoll = 15 * time.Minute // after a usage limit of which no end is known
+	slack     = 5 * time.Second  // behind the end of a usage limit: clocks differ
+)
+
+// mostTries is how many runs one after the other may fail, or find another runner ahead, without that a step is finished.
+const mostTries = 4
+
+// progress is what a workflow knows of its board.
+type progress struct {
+	steps int // that were finished when a run last failed
+	tries int // runs that failed since then
+}
+
+// Board has a board run until it is complete. Errors: an ApplicationError with the outcome of the last run as its type, which no retry mends.
+func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
+	var p progress
+	var decision *Decision
+	for {
+		if err := note(ctx, job, Ending{Outcome: Running, Text: "a worker runs it, or is waited for"}, false); err != nil {
+			return Ending{}, err
+		}
+		ending, err := b.run(ctx, Call{job, decision})
+		if err != nil {
+			return ending, errors.Join(err, note(ctx, job, Ending{Outcome: Stopped, Text: err.Error()}, false))
+		}
+		if err := note(ctx, job, ending, true); err != nil {
+			return ending, err
+		}
+		decision = nil
+		switch pause := p.pause(workflow.Now(ctx), ending); {
+		case ending.Outcome == Complete:
+			return ending, nil
+		case AsksPerson(ending.Outcome):
+			d, err := awaitDecision(ctx)
+			if err != nil {
+				return ending, err
+			}
+			d.Steps = ending.Steps
+			decision = &d
+		case pause > 0:
+			if err := workflow.Sleep(ctx, pause); err != nil {
+				return ending, err
+			}
+		default:
+			return ending, temporal.NewNonRetryableApplicationError(ending.Text, ending.Outcome, nil, ending)
+		}
+		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && decision == nil {
+			return ending, workflow.NewContinueAsNewError(ctx, WorkflowType, job)
+		}
+	}
+}
+
+// run has a worker run the board once.
+func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) {
+	summary := "run " + call.Board
+	if call.Decision != nil {
+		summary += ", decided: " + call.Decision.Choice
+	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		Summary:             summary,
+		StartToCloseTimeout: longest,
+		HeartbeatTimeout:    b.Lease,
+		WaitForCancellation: true,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: soon, MaximumInterval: 15 * time.Second},
+	})
+	err = workflow.ExecuteActivity(ctx, RunActivity, call).Get(ctx, &ending)
+	return ending, err
+}
+
+// pause is the time until the next run; 0: there is none.
+func (p *progress) pause(now time.Time, e Ending) time.Duration {
+	switch e.Outcome {
+	case Interrupted:
+		return soon
+	case Later:
+		until, err := time.Parse(time.RFC3339, e.Until)
+		if err != nil {
+			return laterPoll
+		}
+		return max(until.Sub(now)+slack, slack)
+	case Owned, Failed, Killed:
+		if e.Steps > p.steps {
+			p.steps, p.tries = e.Steps, 0
+		}
+		if p.tries++; p.tries >= mostTries {
+			return 0
+		}
+		return 10 * time.Second << p.tries
+	default:
+		return 0
+	}
+}
+
+// note shows how a board stands, in what an operator sees of the workflow.
+func note(ctx workflow.Context, job Job, e Ending, ended bool) error {
+	if err := workflow.UpsertMemo(ctx, map[string]any{OutcomeMemo: e.Outcome, TextMemo: e.Text, HintMemo: e.Hint}); err != nil {
+		return err
+	}
+	details := "**" + e.Outcome + "**: " + e.Text
+	if e.Said != "" {
+		details += "\n\n> " + e.Said
+	}
+	if AsksPerson(e.Outcome) {
+		details += fmt.Sprintf("\n\n    kanban-run-temporal submit --ack=CHOICE %s %s\n\n%s", job.Repository, job.Board, e.Hint)
+	}
+	workflow.SetCurrentDetails(ctx, details)
+	if !job.Attributes {
+		return nil
+	}
+	updates := []temporal.SearchAttributeUpdate{OutcomeAttribute.ValueSet(e.Outcome)}
+	if ended {
+		updates = append(updates, CostAttribute.ValueSet(e.Cost), StepAttribute.ValueSet(int64(e.Steps)))
+	}
+	return workflow.UpsertTypedSearchAttributes(ctx, updates...)
+}
+
+// awaitDecision waits for a decision. What came before the board waited was about something else.
+func awaitDecision(ctx workflow.Context) (d Decision, err error) {
+	signals := workflow.GetSignalChannel(ctx, AckSignal)
+	for signals.ReceiveAsync(&d) {
+		workflow.GetLogger(ctx).Warn("a decision came before the board waited for one; it is left out", "choice", d.Choice)
+		d = Decision{}
+	}
+	workflow.NewSelector(ctx).
+		AddReceive(signals, func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, &d) }).
+		AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) { err = ctx.Err() }).
+		Select(ctx)
+	return d, err
+}

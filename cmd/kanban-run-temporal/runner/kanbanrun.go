@@ -1,0 +1,210 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"kanban-run/cmd/kanban-run-temporal/fleet"
+)
+
+// A run that is asked to end has endTime for it. It needs a second or two.
+const endTime = 30 * time.Second
+
+// command starts kanban-run in a clone, without the worker's own keys. It is asked to end when stop does, or when the worker dies.
+func (r *Runner) command(stop context.Context, dir string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(stop, r.Program, args...)
+	c.Dir, c.Env = dir, environ()
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = endTime
+	c.SysProcAttr = ownGroup()
+	return c
+}
+
+// environ is this program's environment, without what belongs to the server.
+func environ() (kept []string) {
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "TEMPORAL_") {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// summary is what kanban-run --json says of a board in its last line.
+type summary struct {
+	Outcome  string `json:"outcome"`
+	Text     string `json:"text"`
+	Said     string `json:"said"`
+	Hint     string `json:"hint"`
+	Until    string `json:"until"`
+	Code     int    `json:"exit_code"`
+	Unpushed string `json:"unpushed"`
+}
+
+// start runs the board until kanban-run ends. An error says that it could not be started.
+func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary, error) {
+	args := append([]string{"run", "--json", "--no-agent-events", "--checkpoint=git", "--checkpoint-remote=" + job.Repository}, r.Flags...)
+	c := r.command(stop, dir, append(args, "--", job.Board)...)
+	var out lastLine
+	var words bytes.Buffer
+	c.Stdout, c.Stderr = &out, &limited{&words, 64 << 10}
+	// The system sends the signal that a worker's death is to send when the thread ends that has started the program.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := c.Start(); err != nil {
+		if stop.Err() != nil {
+			return summary{Outcome: fleet.Interrupted, Text: "stopped before the run began"}, nil
+		}
+		return summary{}, fmt.Errorf("start kanban-run: %w", err)
+	}
+	_ = c.Wait() // the last line, or the lack of it, says how it ended
+	s, err := readSummary(out.line)
+	if err != nil {
+		code := c.ProcessState.ExitCode()
+		return summary{Outcome: fleet.Killed, Code: code, Text: fmt.Sprintf("kanban-run ended with %s and without a word: %s", c.ProcessState, tail(words.String(), 500))}, nil
+	}
+	return s, nil
+}
+
+// readSummary reads the last line that kanban-run printed.
+func readSummary(line []byte) (summary, error) {
+	var last struct {
+		Type string `json:"type"`
+		Data struct {
+			summary           // of a refusal: text, hint and exit code
+			Boards  []summary `json:"boards"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(line, &last); err != nil {
+		return summary{}, err
+	}
+	switch {
+	case last.Type == "SUMMARY" && len(last.Data.Boards) == 1:
+		return last.Data.Boards[0], nil
+	case last.Type == "REFUSED":
+		last.Data.Outcome = "invalid"
+		return last.Data.summary, nil
+	default:
+		return summary{}, errors.New("no summary")
+	}
+}
+
+// standing is what kanban-run status --json says of a board.
+type standing struct {
+	Steps int `json:"steps"`
+	Total struct {
+		Micros float64 `json:"cost_microusd"`
+	} `json:"total"`
+	Text string `json:"text"`
+	Open *struct {
+		Step     int    `json:"step"`
+		Task     string `json:"task"`
+		Role     string `json:"role"`
+		Attempts int    `json:"attempts"`
+	} `json:"open_step"`
+	Agent *struct {
+		Activity string `json:"activity"`
+		Health   string `json:"health"`
+		Calls    []struct {
+			Tool  string `json:"tool"`
+			About string `json:"about"`
+		} `json:"open_calls"`
+	} `json:"agent"`
+}
+
+// askTime bounds how long status may take.
+const askTime = 10 * time.Second
+
+// ask is how the board stands; the zero value before it has a journal.
+func (r *Runner) ask(dir, board string) (s standing) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	s, _ = r.askWithin(ctx, dir, board)
+	return s
+}
+
+// askWithin is an error only where kanban-run does not answer until ctx ends.
+func (r *Runner) askWithin(ctx context.Context, dir, board string) (s standing, err error) {
+	c := r.command(ctx, dir, "status", "--json", "--", board)
+	c.WaitDelay = time.Second
+	out, err := c.Output()
+	if ctx.Err() != nil {
+		return s, ctx.Err()
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &s)
+	}
+	if err != nil {
+		return standing{}, nil // it has no journal yet
+	}
+	return s, nil
+}
+
+// line says what the run does, in a line.
+func (s standing) line() string {
+	if s.Open == nil {
+		return "between two steps"
+	}
+	line := fmt.Sprintf("step %d: %s, %s", s.Open.Step, s.Open.Task, s.Open.Role)
+	if s.Open.Attempts > 1 {
+		line += fmt.Sprintf(", attempt %d", s.Open.Attempts)
+	}
+	if s.Agent != nil {
+		line += ", " + s.Agent.Activity
+		for _, c := range s.Agent.Calls[:min(1, len(s.Agent.Calls))] {
+			line += " " + c.Tool + ": " + c.About
+		}
+		if s.Agent.Health != "" && s.Agent.Health != "healthy" {
+			line += " (" + s.Agent.Health + ")"
+		}
+	}
+	return tail(line, 300)
+}
+
+func (s standing) cost() float64 { return s.Total.Micros / 1e6 }
+
+// ending is how a run ended, for the server.
+func (s summary) ending(at standing) fleet.Ending {
+	return fleet.Ending{Outcome: s.Outcome, Text: tail(s.Text, 1000), Said: tail(s.Said, 2000), Hint: tail(s.Hint, 500), Code: s.Code, Until: s.Until, Steps: at.Steps, Cost: at.cost()}
+}
+
+// tail is the end of a text.
+func tail(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return "…" + strings.ToValidUTF8(s[len(s)-most:], "")
+}
+
+// lastLine keeps the last whole line that is written to it.
+type lastLine struct{ line, rest []byte }
+
+func (l *lastLine) Write(p []byte) (int, error) {
+	l.rest = append(l.rest, p...)
+	if end := bytes.LastIndexByte(l.rest, '\n'); end >= 0 {
+		begin := bytes.LastIndexByte(l.rest[:end], '\n') + 1
+		l.line = bytes.Clone(l.rest[begin:end])
+		l.rest = bytes.Clone(l.rest[end+1:])
+	}
+	return len(p), nil
+}
+
+// limited drops what is beyond a number of bytes.
+type limited struct {
+	*bytes.Buffer
+	most int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	l.Buffer.Write(p[:min(len(p), max(0, l.most-l.Len()))])
+	return len(p), nil
+}

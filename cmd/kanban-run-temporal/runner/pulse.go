@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"kanban-run/cmd/kanban-run-temporal/fleet"
+)
+
+// pulse tells the server what a run does, three times in a lease. Where kanban-run does not answer, the server is told nothing, and the run
+// is ended before the lease is over: another worker goes on.
+type pulse struct {
+	runner *Runner
+	ctx    context.Context
+	board  string
+	giveUp func()
+	quit   context.CancelFunc
+	done   chan struct{}
+
+	mu   sync.Mutex
+	text string
+	dir  string // of a clone in which kanban-run runs; "": none does
+}
+
+func (r *Runner) startPulse(ctx context.Context, board string, giveUp func()) *pulse {
+	live, quit := context.WithCancel(ctx)
+	p := &pulse{runner: r, ctx: live, board: board, giveUp: giveUp, quit: quit, done: make(chan struct{})}
+	go p.run()
+	return p
+}
+
+func (p *pulse) end() {
+	p.quit()
+	<-p.done
+}
+
+// say sets what the run does.
+func (p *pulse) say(text, dir string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text, p.dir = text, dir
+}
+
+func (p *pulse) run() {
+	defer close(p.done)
+	interval := p.runner.Lease / 3
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	heard := time.Now()
+	for {
+		if beat, ok := p.look(interval); ok {
+			heard = time.Now()
+			activity.RecordHeartbeat(p.ctx, beat)
+		} else if p.ctx.Err() == nil && time.Since(heard) > 2*interval {
+			p.runner.Log.Error("kanban-run does not answer; the run is ended", "board", p.board)
+			p.giveUp()
+		}
+		select {
+		case <-tick.C:
+		case <-p.ctx.Done():
+			return
+		}
+	}
+}
+
+// look asks kanban-run how the run stands. It is not ok where no answer comes.
+func (p *pulse) look(within time.Duration) (beat fleet.Beat, ok bool) {
+	p.mu.Lock()
+	text, dir := p.text, p.dir
+	p.mu.Unlock()
+	beat = fleet.Beat{Now: text, Worker: p.runner.Name}
+	if dir == "" {
+		return beat, true
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, within)
+	defer cancel()
+	s, err := p.runner.askWithin(ctx, dir, p.board)
+	if err != nil {
+		return beat, false
+	}
+	beat.Now, beat.Steps, beat.Cost = s.line(), s.Steps, s.cost()
+	return beat, true
+}

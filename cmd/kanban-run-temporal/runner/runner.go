@@ -1,0 +1,152 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"kanban-run/cmd/kanban-run-temporal/fleet"
+)
+
+// Runner runs boards on this machine.
+type Runner struct {
+	Program      string   // path of kanban-run
+	Flags        []string // for kanban-run, on every board
+	Repositories []string // addresses that may be cloned; one that ends with / stands for all that begin with it
+	Folder       Folder
+	Lease        time.Duration // the server takes a run for lost when it has not heard of it for this time
+	Name         string        // of this worker
+	Log          *slog.Logger
+
+	busy sync.Map // a mutex for each board's folder: one run at a time is in it
+}
+
+// Run runs a board until kanban-run ends, and says how it ended. Errors: of type "refused" where this worker may not, which no retry
+// mends; else it could not be run here and now.
+func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error) {
+	if err := r.refuse(call.Job); err != nil {
+		return fleet.Ending{}, temporal.NewNonRetryableApplicationError(err.Error(), "refused", err)
+	}
+	stop, cancel := untilStop(ctx)
+	defer cancel()
+	p := r.startPulse(ctx, call.Board, cancel)
+	defer p.end()
+
+	p.say("waits for the end of an earlier run", "")
+	dir := r.Folder.of(call.Job)
+	busy, _ := r.busy.LoadOrStore(dir, &sync.Mutex{})
+	busy.(*sync.Mutex).Lock() // by an earlier run of the board, which the server has given up, and which ends
+	defer busy.(*sync.Mutex).Unlock()
+
+	r.Log.Info("run", "board", call.Board, "repository", call.Repository)
+	ending, err := r.runIn(stop, dir, call, p)
+	ending.Worker = r.Name
+	r.Log.Info("ended", "board", call.Board, "outcome", ending.Outcome, "text", ending.Text, "error", err)
+	if ctx.Err() != nil {
+		return ending, ctx.Err()
+	}
+	return ending, err
+}
+
+// refuse says why this worker does not run a board.
+func (r *Runner) refuse(job fleet.Job) error {
+	if err := job.Check(); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(r.Repositories, func(allowed string) bool {
+		return job.Repository == allowed || strings.HasSuffix(allowed, "/") && strings.HasPrefix(job.Repository, allowed) && !strings.Contains(job.Repository, "/../")
+	}) {
+		return fmt.Errorf("the worker %s may not run boards of %s: it was started for %s", r.Name, job.Repository, strings.Join(r.Repositories, ", "))
+	}
+	return nil
+}
+
+// untilStop is over when the server, or the worker's end, wants the run to stop.
+func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
+	stop, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-activity.GetWorkerStopChannel(ctx):
+			cancel()
+		case <-stop.Done():
+		}
+	}()
+	return stop, cancel
+}
+
+// pushPause is the time between two tries to bring what waits in a clone to the remote.
+const pushPause = 20 * time.Second
+
+// runIn runs the board in its clone, which is removed once its checkpoints are at the remote.
+func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pulse) (fleet.Ending, error) {
+	p.say("clones "+call.Repository, "")
+	if err := r.Folder.clone(stop, call.Job, dir); err != nil {
+		if stop.Err() != nil {
+			return fleet.Ending{Outcome: fleet.Interrupted, Text: "stopped before the run began"}, nil
+		}
+		return fleet.Ending{}, err
+	}
+	p.say("runs", dir)
+	s, err := r.start(stop, dir, call.Job)
+	if d := call.Decision; err == nil && d != nil && fleet.AsksPerson(s.Outcome) && r.ask(dir, call.Board).Steps == d.Steps {
+		if err := r.decide(stop, dir, call.Board, *d); err != nil {
+			s.Text = fmt.Sprintf("the decision %q was not taken: %v; %s", d.Choice, err, s.Text)
+		} else {
+			s, err = r.start(stop, dir, call.Job)
+		}
+	}
+	for err == nil && s.Unpushed != "" && (s.Outcome == fleet.Complete || fleet.AsksPerson(s.Outcome)) && stop.Err() == nil {
+		p.say("waits to bring its checkpoints to the repository: "+s.Text, "")
+		select {
+		case <-time.After(pushPause):
+			s, err = r.start(stop, dir, call.Job)
+		case <-stop.Done():
+		}
+	}
+	if err != nil {
+		return fleet.Ending{}, err
+	}
+	ending := s.ending(r.ask(dir, call.Board))
+	if s.Unpushed != "" {
+		ending.Text += "; checkpoints wait on the worker " + r.Name
+		if ending.Outcome == fleet.Complete { // it is not, elsewhere
+			ending.Outcome = fleet.Interrupted
+		}
+	}
+	return ending, r.Folder.leave(dir, s)
+}
+
+// decide passes a person's decision on.
+func (r *Runner) decide(stop context.Context, dir, board string, d fleet.Decision) error {
+	args := []string{"ack"}
+	if d.Note != "" {
+		args = append(args, "--message="+d.Note)
+	}
+	args = append(args, "--", board)
+	if d.Choice != "" {
+		args = append(args, d.Choice)
+	}
+	out, err := r.command(stop, dir, args...).CombinedOutput()
+	if err != nil {
+		return errors.New(strings.TrimSpace(tail(string(out), 500)))
+	}
+	return nil
+}
+
+// Hostname names this worker, among others on the machine.
+func Hostname() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "worker"
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"kanban-run/cmd/kanban-run-temporal/fleet"
+)
+
+const submitUsage = `
+hands boards in, or decides about boards that wait for a person
+
+usage: kanban-run-temporal submit [flags] REPOSITORY BOARD...
+       kanban-run-temporal submit --ack[=CHOICE] [-m NOTE] REPOSITORY BOARD...
+
+REPOSITORY is an address as git clone takes it, BOARD a path in it. Each board becomes a workflow, which runs until the board is complete.
+A board that is handed in already is left as it is; one whose workflow has ended goes on where it was.
+
+--ack passes a decision on to a board that waits for one: CHOICE is that of kanban-run ack (retry, accept, release, forced-finalize), or
+is left out where it needs none.`
+
+// choices are those of kanban-run ack that a board that stands still can wait for.
+func choices() []string { return []string{"retry", "accept", "release", "forced-finalize"} }
+
+// none is --ack without a choice: pflag needs a word for it.
+const none = "none"
+
+func submit(args []string) (code int, err error) {
+	flags, queue := newFlags("submit", submitUsage)
+	wait := flags.BoolP("wait", "w", false, "wait until each board is complete, waits for a person or has failed, and exit with kanban-run's exit code of the worst")
+	ack := flags.String("ack", "", "pass the decision `CHOICE` on")
+	flags.Lookup("ack").NoOptDefVal = none
+	note := flags.StringP("message", "m", "", "`NOTE` to the decision, for the board's journal")
+	if err := parse(flags, args); err != nil {
+		return 0, err
+	}
+	jobs, err := jobsOf(flags.Args())
+	if err != nil {
+		return 0, err
+	}
+	stop, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	decides := flags.Changed("ack")
+	if decides && *ack != none && !slices.Contains(choices(), *ack) {
+		return 0, &usageError{fmt.Sprintf("there is no choice %q", *ack), "--ack alone, or --ack=" + strings.Join(choices(), ", --ack=")}
+	}
+	c, err := connect(stop)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	if decides {
+		d := fleet.Decision{Choice: strings.TrimSuffix(*ack, none), Note: *note}
+		err = each(jobs, func(j fleet.Job) error { return decide(stop, c, j, d) })
+	} else {
+		err = hand(stop, c, *queue, jobs)
+	}
+	if err != nil || !*wait {
+		return 0, err
+	}
+	return awaitAll(stop, c, jobs)
+}
+
+// jobsOf reads the arguments.
+func jobsOf(args []string) ([]fleet.Job, error) {
+	if len(args) < 2 {
+		return nil, &usageError{"a repository and a board are needed", "kanban-run-temporal submit https://host/team/project.git kanban.yaml"}
+	}
+	repository := args[0]
+	if info, err := os.Stat(repository); err == nil && info.IsDir() {
+		if repository, err = filepath.Abs(repository); err != nil {
+			return nil, err
+		}
+	}
+	var jobs []fleet.Job
+	for _, board := range args[1:] {
+		j := fleet.Job{Repository: repository, Board: filepath.ToSlash(filepath.Clean(board))}
+		if slices.Contains(choices(), board) {
+			return nil, &usageError{fmt.Sprintf("%q stands where a board is expected", board), "write --ack=" + board}
+		}
+		if err := j.Check(); err != nil {
+			return nil, &usageError{err.Error(), "kanban-run-temporal submit --help"}
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// each does something with all jobs, and joins the errors.
+func each(jobs []fleet.Job, do func(fleet.Job) error) error {
+	var errs []error
+	for _, j := range jobs {
+		if err := do(j); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", j.Board, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// hand starts a workflow for each board.
+func hand(stop context.Context, c *server, queue string, jobs []fleet.Job) error {
+	attributes := addAttributes(stop, c)
+	err := each(jobs, func(j fleet.Job) error {
+		j.Attributes = attributes
+		_, err := c.ExecuteWorkflow(stop, client.StartWorkflowOptions{
+			ID: j.ID(), TaskQueue: queue,
+			WorkflowExecutionErrorWhenAlreadyStarted: true,
+			WorkflowIDConflictPolicy:                 enums.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+			WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+			StaticSummary:                            j.Board,
+			StaticDetails:                            "Board `" + j.Board + "` of " + j.Repository,
+			Memo:                                     map[string]any{"repository": j.Repository, "board": j.Board},
+		}, fleet.WorkflowType, j)
+		switch {
+		case errors.As(err, new(*serviceerror.WorkflowExecutionAlreadyStarted)):
+			fmt.Printf("%s is at work already: %s\n", j.Board, j.ID())
+			return nil
+		case err == nil:
+			fmt.Printf("%s is handed in: %s\n", j.Board, j.ID())
+		}
+		return err
+	})
+	if err == nil {
+		warnOfQueue(stop, c, queue)
+	}
+	return err
+}
+
+// warnOfQueue says so when no worker waits at a queue: boards would wait without a word.
+func warnOfQueue(stop context.Context, c *server, queue string) {
+	d, err := c.DescribeTaskQueue(stop, queue, enums.TASK_QUEUE_TYPE_ACTIVITY)
+	if err == nil && len(d.GetPollers()) == 0 {
+		fmt.Fprintf(os.Stderr, "warning: no worker waits at the queue %s; the boards begin when one does: kanban-run-temporal worker --queue %s\n", queue, queue)
+	}
+}
+
+// addAttributes has the server know the search attributes. A server that does not let this user add them gets none.
+func addAttributes(stop context.Context, c *server) bool {
+	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE, enums.INDEXED_VALUE_TYPE_INT
+	wanted := map[string]enums.IndexedValueType{fleet.OutcomeAttribute.GetName(): key, fleet.CostAttribute.GetName(): number, fleet.StepAttribute.GetName(): whole}
+	if known, err := c.GetSearchAttributes(stop); err == nil {
+		for name := range known.GetKeys() {
+			delete(wanted, name)
+		}
+	}
+	if len(wanted) == 0 {
+		return true
+	}
+	namespace := cmp.Or(c.options.Namespace, client.DefaultNamespace)
+	_, err := c.OperatorService().AddSearchAttributes(stop, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: wanted})
+	if err == nil || errors.As(err, new(*serviceerror.AlreadyExists)) {
+		return true
+	}
+	fmt.Fprintf(os.Stderr, "warning: the server does not know the search attributes, and does not let them be added: %v\nhint: temporal operator search-attribute create --name KanbanOutcome --type Keyword --name KanbanCost --type Double --name KanbanStep --type Int\n", err)
+	return false
+}
+
+// standing is how a workflow stands.
+type standing struct {
+	closed        bool
+	status        enums.WorkflowExecutionStatus
+	outcome, text string
+	hint          string
+}
+
+func look(stop context.Context, c *server, j fleet.Job) (standing, error) {
+	d, err := c.DescribeWorkflowExecution(stop, j.ID(), "")
+	if err != nil {
+		if errors.As(err, new(*serviceerror.NotFound)) {
+			return standing{}, fmt.Errorf("it was never handed in: %s", j.ID())
+		}
+		return standing{}, err
+	}
+	info := d.GetWorkflowExecutionInfo()
+	s := standing{status: info.GetStatus(), closed: info.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING}
+	decoder := c.options.DataConverter
+	if decoder == nil {
+		decoder = converter.GetDefaultDataConverter()
+	}
+	for name, value := range map[string]*string{fleet.OutcomeMemo: &s.outcome, fleet.TextMemo: &s.text, fleet.HintMemo: &s.hint} {
+		if p := info.GetMemo().GetFields()[name]; p != nil {
+			if err := decoder.FromPayload(p, value); err != nil {
+				return s, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// decide passes a decision on to a board that waits for one.
+func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) error {
+	s, err := look(stop, c, j)
+	if err != nil {
+		return err
+	}
+	if s.closed || !fleet.AsksPerson(s.outcome) {
+		return fmt.Errorf("it waits for no decision: %s (%s)", s.outcome, s.text)
+	}
+	if err := c.SignalWorkflow(stop, j.ID(), "", fleet.AckSignal, d); err != nil {
+		return err
+	}
+	fmt.Printf("%s gets the decision\n", j.Board)
+	return nil
+}
+
+// waitPause is the time between two looks at boards that are waited for.
+const waitPause = 3 * time.Second
+
+// awaitAll waits for boards, says how each stands, and returns the exit code of the worst.
+func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err error) {
+	open := slices.Clone(jobs)
+	for {
+		var left []fleet.Job
+		for _, j := range open {
+			s, err := look(stop, c, j)
+			switch {
+			case err != nil:
+				return 1, err
+			case !s.closed && !fleet.AsksPerson(s.outcome):
+				left = append(left, j)
+				continue
+			}
+			fmt.Printf("%s: %s: %s\n", j.Board, s.outcome, s.text)
+			if s.hint != "" {
+				fmt.Printf("hint: %s\n", s.hint)
+			}
+			if own := exitCode(s.outcome); rank(own) > rank(code) {
+				code = own
+			}
+		}
+		if open = left; len(open) == 0 {
+			return code, nil
+		}
+		select {
+		case <-time.After(waitPause):
+		case <-stop.Done():
+			return 130, fmt.Errorf("stopped to wait; %d boards go on", len(open))
+		}
+	}
+}
+
+// exitCode is kanban-run's for an outcome.
+func exitCode(outcome string) int {
+	codes := map[string]int{fleet.Complete: 0, fleet.Failed: 1, "invalid": 2, fleet.NeedsPerson: 3, "exhausted": 4, fleet.Frozen: 5, fleet.Owned: 6, "limit_reached": 7, fleet.Killed: 137, fleet.Stopped: 143}
+	if code, known := codes[outcome]; known {
+		return code
+	}
+	return 1
+}
+
+// rank is higher for a worse exit code, as kanban-run has it for several boards.
+func rank(code int) int {
+	return slices.Index([]int{0, 7, 3, 4, 6, 5, 2, 1, 137, 143}, code)
+}
