@@ -6,11 +6,11 @@ ARGS    ?=
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) tool -modfile=.ci/tools/go.mod
-SOURCES := $(shell find cmd orchestrator roles schema docs -name '*.go' -not -name '*_test.go') \
+SOURCES := $(shell find cmd/kanban-run orchestrator roles schema docs -name '*.go' -not -name '*_test.go') \
            $(wildcard docs/*.md roles/*.md schema/*.json orchestrator/page/*.html orchestrator/page/*.css orchestrator/page/*.js) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents test-browser test-slurm docs clean
+.PHONY: help run build temporal test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents test-browser test-slurm test-temporal docs clean
 SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
 
 # Real agents have a target of their own.
@@ -28,6 +28,9 @@ build: $(BIN) ## build bin/kanban-run
 $(BIN): $(SOURCES)
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/kanban-run
 
+temporal: build ## build bin/kanban-run-temporal, too: boards on many machines (cmd/kanban-run-temporal)
+	CGO_ENABLED=0 $(GO) build -C cmd/kanban-run-temporal -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/kanban-run-temporal .
+
 # Many scripts wait for a process most of their time: four at once keep two processors busy.
 test: ## run the tests: packages, scripts, and a sample of the crash tests
 	$(GO_TEST) -parallel 4 ./...
@@ -41,6 +44,12 @@ race: ## run the tests with the race detector, but for those of a program that i
 
 test-slurm: ## run the array of boards with Slurm, as root
 	KANBAN_TEST_REQUIRE_SLURM=1 $(GO) test -count=1 ./examples/slurm
+
+# The server is built first, which takes some minutes. 20 rounds take about a quarter of an hour.
+ROUNDS ?= 2
+test-temporal: ## run boards with a real Temporal server, and kill workers, networks and servers: [ROUNDS=2]
+	set -e; temporal=$$($(GO) tool -n -modfile=.ci/tools/temporal/go.mod temporal); \
+	KANBAN_TEST_TEMPORAL=$$temporal KANBAN_TEST_ROUNDS=$(ROUNDS) $(GO) test -C cmd/kanban-run-temporal -count=1 -parallel 4 -timeout 40m ./...
 
 docs: ## make the pages anew that are made from the code
 	KANBAN_TEST_UPDATE=1 $(GO) test -count=1 -run TestReference ./cmd/kanban-run
@@ -56,7 +65,9 @@ lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l cmd orchestrator roles schema docs .ci)" || { gofmt -d cmd orchestrator roles schema docs .ci; exit 1; }
 	$(GO) vet ./... ./.ci/bench ./.ci/acttest ./.ci/casecov
 	$(GO) vet -C .ci/browser .
+	$(GO) vet -C cmd/kanban-run-temporal ./...
 	$(TOOL) staticcheck ./...
+	staticcheck=$$($(GO) tool -n -modfile=.ci/tools/go.mod staticcheck) && cd cmd/kanban-run-temporal && $$staticcheck ./...
 
 # A workflow of the examples calls another by the path that it has once both are copied.
 lint-ci: ## shellcheck over the scripts, actionlint over the workflows
@@ -65,6 +76,7 @@ lint-ci: ## shellcheck over the scripts, actionlint over the workflows
 
 cross: ## the code builds and vets on the other systems
 	GOOS=darwin $(GO) vet ./...
+	GOOS=darwin $(GO) vet -C cmd/kanban-run-temporal ./...
 	GOOS=windows $(GO) vet ./...
 
 FUZZTIME ?= 100000x

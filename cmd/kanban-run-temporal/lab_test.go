@@ -235,9 +235,11 @@ func (l *lab) command(args ...string) *exec.Cmd {
 func (l *lab) submit(args ...string) (string, int) {
 	l.Helper()
 	c := l.command(append([]string{"submit"}, args...)...)
+	limit := time.AfterFunc(2*time.Minute, func() { _ = c.Process.Kill() })
+	defer limit.Stop()
 	out, err := c.CombinedOutput()
 	if err != nil && c.ProcessState.ExitCode() < 1 {
-		l.Fatal(err)
+		l.Fatalf("submit %v: %v: %s\n%s", args, err, out, l.logs())
 	}
 	return string(out), c.ProcessState.ExitCode()
 }

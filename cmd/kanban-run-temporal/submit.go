@@ -176,6 +176,7 @@ type standing struct {
 	status        enums.WorkflowExecutionStatus
 	outcome, text string
 	hint          string
+	runs          int // that have ended
 }
 
 func look(stop context.Context, c *server, j fleet.Job) (standing, error) {
@@ -192,7 +193,7 @@ func look(stop context.Context, c *server, j fleet.Job) (standing, error) {
 	if decoder == nil {
 		decoder = converter.GetDefaultDataConverter()
 	}
-	for name, value := range map[string]*string{fleet.OutcomeMemo: &s.outcome, fleet.TextMemo: &s.text, fleet.HintMemo: &s.hint} {
+	for name, value := range map[string]any{fleet.OutcomeMemo: &s.outcome, fleet.TextMemo: &s.text, fleet.HintMemo: &s.hint, fleet.RunsMemo: &s.runs} {
 		if p := info.GetMemo().GetFields()[name]; p != nil {
 			if err := decoder.FromPayload(p, value); err != nil {
 				return s, err
@@ -202,7 +203,7 @@ func look(stop context.Context, c *server, j fleet.Job) (standing, error) {
 	return s, nil
 }
 
-// decide passes a decision on to a board that waits for one.
+// decide passes a decision on to a board that waits for one, and waits until its workflow has it.
 func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) error {
 	s, err := look(stop, c, j)
 	if err != nil {
@@ -213,6 +214,16 @@ func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) erro
 	}
 	if err := c.SignalWorkflow(stop, j.ID(), "", fleet.AckSignal, d); err != nil {
 		return err
+	}
+	for runs := s.runs; fleet.AsksPerson(s.outcome) && s.runs == runs && !s.closed; {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-stop.Done():
+			return errors.New("the decision is sent, and no worker has taken it yet")
+		}
+		if s, err = look(stop, c, j); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("%s gets the decision\n", j.Board)
 	return nil

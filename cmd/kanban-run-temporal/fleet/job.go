@@ -19,6 +19,7 @@ const (
 	OutcomeMemo  = "outcome" // memo: how the last run ended, Running while one is under way
 	TextMemo     = "text"    // memo: what the run said at its end
 	HintMemo     = "hint"    // memo: what a person can do
+	RunsMemo     = "runs"    // memo: how many runs have ended
 )
 
 // What a board is in while there is no outcome.

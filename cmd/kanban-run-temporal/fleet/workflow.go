@@ -22,6 +22,7 @@ const (
 	soon      = 2 * time.Second  // after a worker was stopped, or lost
 	laterPoll = 15 * time.Minute // after a usage limit of which no end is known
 	slack     = 5 * time.Second  // behind the end of a usage limit: clocks differ
+	leastWait = 30 * time.Second // for a usage limit, also one whose end is over
 )
 
 // mostTries is how many runs one after the other may fail, or find another runner ahead, without that a step is finished.
@@ -29,6 +30,7 @@ const mostTries = 4
 
 // progress is what a workflow knows of its board.
 type progress struct {
+	runs  int // that have ended
 	steps int // that were finished when a run last failed
 	tries int // runs that failed since then
 }
@@ -38,14 +40,15 @@ func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 	var p progress
 	var decision *Decision
 	for {
-		if err := note(ctx, job, Ending{Outcome: Running, Text: "a worker runs it, or is waited for"}, false); err != nil {
+		if err := p.note(ctx, job, Ending{Outcome: Running, Text: "a worker runs it, or is waited for"}); err != nil {
 			return Ending{}, err
 		}
 		ending, err := b.run(ctx, Call{job, decision})
 		if err != nil {
-			return ending, errors.Join(err, note(ctx, job, Ending{Outcome: Stopped, Text: err.Error()}, false))
+			return ending, errors.Join(err, p.note(ctx, job, Ending{Outcome: Stopped, Text: err.Error()}))
 		}
-		if err := note(ctx, job, ending, true); err != nil {
+		p.runs++
+		if err := p.note(ctx, job, ending); err != nil {
 			return ending, err
 		}
 		decision = nil
@@ -99,7 +102,7 @@ func (p *progress) pause(now time.Time, e Ending) time.Duration {
 		if err != nil {
 			return laterPoll
 		}
-		return max(until.Sub(now)+slack, slack)
+		return max(until.Sub(now)+slack, leastWait)
 	case Owned, Failed, Killed:
 		if e.Steps > p.steps {
 			p.steps, p.tries = e.Steps, 0
@@ -114,8 +117,8 @@ func (p *progress) pause(now time.Time, e Ending) time.Duration {
 }
 
 // note shows how a board stands, in what an operator sees of the workflow.
-func note(ctx workflow.Context, job Job, e Ending, ended bool) error {
-	if err := workflow.UpsertMemo(ctx, map[string]any{OutcomeMemo: e.Outcome, TextMemo: e.Text, HintMemo: e.Hint}); err != nil {
+func (p *progress) note(ctx workflow.Context, job Job, e Ending) error {
+	if err := workflow.UpsertMemo(ctx, map[string]any{OutcomeMemo: e.Outcome, TextMemo: e.Text, HintMemo: e.Hint, RunsMemo: p.runs}); err != nil {
 		return err
 	}
 	details := "**" + e.Outcome + "**: " + e.Text
@@ -130,7 +133,7 @@ func note(ctx workflow.Context, job Job, e Ending, ended bool) error {
 		return nil
 	}
 	updates := []temporal.SearchAttributeUpdate{OutcomeAttribute.ValueSet(e.Outcome)}
-	if ended {
+	if e.Outcome != Running && e.Outcome != Stopped {
 		updates = append(updates, CostAttribute.ValueSet(e.Cost), StepAttribute.ValueSet(int64(e.Steps)))
 	}
 	return workflow.UpsertTypedSearchAttributes(ctx, updates...)
