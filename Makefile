@@ -10,7 +10,7 @@ SOURCES := $(shell find cmd/kanban-run orchestrator roles schema docs -name '*.g
            $(wildcard docs/*.md roles/*.md schema/*.json orchestrator/page/*.html orchestrator/page/*.css orchestrator/page/*.js) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build temporal test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents test-browser test-slurm test-temporal docs clean
+.PHONY: help run build temporal test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents test-browser test-slurm test-temporal test-container docs clean
 SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
 
 # Real agents have a target of their own.
@@ -50,6 +50,9 @@ ROUNDS ?= 2
 test-temporal: ## run boards with a real Temporal server, and kill workers, networks and servers: [ROUNDS=2]
 	set -e; temporal=$$($(GO) tool -n -modfile=.ci/tools/temporal/go.mod temporal); \
 	KANBAN_TEST_TEMPORAL=$$temporal KANBAN_TEST_ROUNDS=$(ROUNDS) $(GO) test -C cmd/kanban-run-temporal -count=1 -parallel 4 -timeout 40m ./...
+
+test-container: ## build the image with buildah, and run a board in it, as root
+	examples/container/check.sh
 
 docs: ## make the pages anew that are made from the code
 	KANBAN_TEST_UPDATE=1 $(GO) test -count=1 -run TestReference ./cmd/kanban-run

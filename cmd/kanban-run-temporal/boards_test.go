@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -283,7 +284,7 @@ func TestUse(t *testing.T) {
 		{[]string{"worker", "-r", l.remote, "--kanban-run", l.program, "--", "--checkpoint=other"}, 2, "the worker sets --checkpoint itself"},
 		{[]string{"worker", "-r", l.remote, "--exec", "x"}, 2, "unknown flag: --exec"},
 		{[]string{"submit", l.remote}, 2, "a repository and a board are needed"},
-		{[]string{"submit", "--ack", "retry", l.remote, board(1)}, 2, "no path"},
+		{[]string{"submit", "--ack", "retry", l.remote, board(1)}, 2, "hint: write --ack=retry"},
 		{[]string{"submit", "--ack", l.remote, "retry"}, 2, "hint: write --ack=retry"},
 		{[]string{"submit", "--ack=maybe", l.remote, board(1)}, 2, "hint: --ack alone, or --ack=retry"},
 		{[]string{"submit", "https://u:p4ssw0rd@host/x", board(1)}, 2, "credential helper"},
@@ -338,5 +339,51 @@ func TestOtherRunner(t *testing.T) {
 			t.Errorf("%s is there twice", s)
 		}
 		got = append(got, s)
+	}
+}
+
+// The README's first fleet runs as it stands, but for the agent: the lines for the worker and for submit, which the page of the project has, too.
+func TestReadme(t *testing.T) {
+	l := newLab(t, 2)
+	var lines []string
+	for _, page := range []string{"README.md", "../../docs/beyond-one-machine.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for line := range strings.Lines(string(text)) {
+			line, _, _ = strings.Cut(line, " #")
+			if line = strings.TrimSpace(line); strings.Contains(line, "$HOME/project") {
+				found = append(found, line)
+			}
+		}
+		if len(found) != 2 || lines != nil && !slices.Equal(found, lines) {
+			t.Fatalf("%s has %q", page, found)
+		}
+		lines = found
+	}
+	l.git(l.dir, "clone", "--quiet", l.remote, "project")
+	program, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.write("bin/kanban-run-temporal", "#!/bin/sh\n"+asProgram+"=1 exec "+program+" \"$@\"\n")
+	l.write("bin/kanban-run", "#!/bin/sh\nexec "+l.program+" \"$@\"\n")
+	shell := func(line string) *exec.Cmd {
+		c := exec.Command("sh", "-c", "exec "+line)
+		c.Dir = l.dir
+		c.Env = append(os.Environ(), "HOME="+l.dir, "PATH="+l.dir+"/bin:"+os.Getenv("PATH"), "TEMPORAL_ADDRESS="+l.address())
+		return c
+	}
+	for _, name := range []string{"kanban-run", "kanban-run-temporal"} {
+		if err := os.Chmod(filepath.Join(l.dir, "bin", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.startMachine("first", shell(strings.Replace(lines[0], "--agent claude", "--agent stub", 1)))
+	out, err := shell(lines[1]).CombinedOutput()
+	if err != nil || strings.Count(string(out), "complete: the board is complete") != 2 {
+		t.Errorf("%v: %s\n%s", err, out, l.logs())
 	}
 }

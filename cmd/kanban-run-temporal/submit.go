@@ -81,6 +81,9 @@ func jobsOf(args []string) ([]fleet.Job, error) {
 	if len(args) < 2 {
 		return nil, &usageError{"a repository and a board are needed", "kanban-run-temporal submit https://host/team/project.git kanban.yaml"}
 	}
+	if i := slices.IndexFunc(args, func(a string) bool { return slices.Contains(choices(), a) }); i >= 0 {
+		return nil, &usageError{fmt.Sprintf("%q stands where a board or a repository is expected", args[i]), "write --ack=" + args[i]}
+	}
 	repository := args[0]
 	if info, err := os.Stat(repository); err == nil && info.IsDir() {
 		if repository, err = filepath.Abs(repository); err != nil {
@@ -90,9 +93,6 @@ func jobsOf(args []string) ([]fleet.Job, error) {
 	var jobs []fleet.Job
 	for _, board := range args[1:] {
 		j := fleet.Job{Repository: repository, Board: filepath.ToSlash(filepath.Clean(board))}
-		if slices.Contains(choices(), board) {
-			return nil, &usageError{fmt.Sprintf("%q stands where a board is expected", board), "write --ack=" + board}
-		}
 		if err := j.Check(); err != nil {
 			return nil, &usageError{err.Error(), "kanban-run-temporal submit --help"}
 		}

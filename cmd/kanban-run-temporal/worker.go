@@ -79,9 +79,6 @@ func checkWorker(args, rest, repositories []string, jobs int, lease time.Duratio
 		if name, _, _ := strings.Cut(flag, "="); name == "--checkpoint" || name == "--checkpoint-remote" || name == "--json" {
 			return &usageError{"the worker sets " + name + " itself", "leave it out"}
 		}
-		if !strings.HasPrefix(flag, "-") {
-			continue
-		}
 	}
 	return nil
 }

@@ -98,8 +98,8 @@ func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pul
 	p.say("runs", dir)
 	s, err := r.start(stop, dir, call.Job)
 	if d := call.Decision; err == nil && d != nil && fleet.AsksPerson(s.Outcome) && r.ask(dir, call.Board).Steps == d.Steps {
-		if err := r.decide(stop, dir, call.Board, *d); err != nil {
-			s.Text = fmt.Sprintf("the decision %q was not taken: %v; %s", d.Choice, err, s.Text)
+		if refused := r.decide(stop, dir, call.Board, *d); refused != nil {
+			s.Text = fmt.Sprintf("the decision %q was not taken: %v; %s", d.Choice, refused, s.Text)
 		} else {
 			s, err = r.start(stop, dir, call.Job)
 		}
