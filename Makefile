@@ -49,7 +49,7 @@ test-slurm: ## run the array of boards with Slurm, as root
 ROUNDS ?= 2
 test-temporal: ## run boards with a real Temporal server, and kill workers, networks and servers: [ROUNDS=2]
 	set -e; temporal=$$($(GO) tool -n -modfile=.ci/tools/temporal/go.mod temporal); \
-	KANBAN_TEST_TEMPORAL=$$temporal KANBAN_TEST_ROUNDS=$(ROUNDS) $(GO) test -C cmd/kanban-run-temporal -count=1 -parallel 4 -timeout 40m ./...
+	KANBAN_TEST_TEMPORAL=$$temporal KANBAN_TEST_ROUNDS=$(ROUNDS) $(GO) test -C cmd/kanban-run-temporal -count=1 -parallel 3 -timeout 40m ./...
 
 test-container: ## build the image with buildah, and run a board in it, as root
 	examples/container/check.sh

@@ -22,10 +22,7 @@ func rounds() int {
 func inRounds(t *testing.T, do func(t *testing.T, round int)) {
 	t.Helper()
 	for i := range rounds() {
-		t.Run(strconv.Itoa(i+1), func(t *testing.T) {
-			t.Parallel()
-			do(t, i+1)
-		})
+		t.Run(strconv.Itoa(i+1), func(t *testing.T) { do(t, i+1) })
 	}
 }
 

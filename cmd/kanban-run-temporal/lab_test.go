@@ -72,6 +72,7 @@ func bareLab(t *testing.T, boards int) *lab {
 	if os.Getenv("KANBAN_TEST_TEMPORAL") == "" {
 		t.Skip("KANBAN_TEST_TEMPORAL names no program temporal: make test-temporal builds one")
 	}
+	t.Parallel() // most tests wait most of the time
 	program, err := kanbanRun()
 	if err != nil {
 		t.Fatal(err)
