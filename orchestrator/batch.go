@@ -38,6 +38,7 @@ type Result struct {
 	Ways    flow.Ways // with outcome needs_person: what a person can do
 
 	Unpushed string // the branch whose checkpoints the remote does not have; "" where it has them, or is to have none
+	Unsaved  bool   // the last checkpoint could not be made: what came after the one before is in this clone only
 }
 
 // RunAll runs the boards, n at a time, each a sequential loop of its own, and returns their results
@@ -123,7 +124,7 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowd
 		}
 		err = errors.Join(err, r.dismissSupervisor())
 		res.Outcome, res.Text, err = r.conclude(end, err)
-		res.Unpushed = r.unpushed()
+		res.Unpushed, res.Unsaved = r.unpushed(), r.storeErr != nil
 		res.Steps, res.Used, res.Ways = r.steps, r.used, r.ledger.State().Ways()
 		if res.Outcome == flow.NeedsPerson && !strings.Contains(res.Text, r.said) {
 			res.Said = r.said

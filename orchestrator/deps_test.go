@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -381,6 +382,8 @@ func eachFile(t *testing.T, each func(name string)) {
 			return err
 		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git" || d.Name() == "bin"):
 			return filepath.SkipDir
+		case d.IsDir() && name != ".." && isModule(name): // which has rules of its own
+			return filepath.SkipDir
 		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
 			each(name)
 		}
@@ -389,4 +392,9 @@ func eachFile(t *testing.T, each func(name string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
 }

@@ -49,9 +49,9 @@ func (l *lab) stub(rules string) []string {
 // A board that needs a person waits for the decision, which a worker passes on. submit --wait ends with kanban-run's exit code.
 func TestPerson(t *testing.T) {
 	l := newLab(t, 1)
-	l.startWorker("first", nil, l.stub("- {role: Manager, task: 2.md, next_task: null, status: blocked, message: \"which colour?\"}\n"))
+	l.startWorker("first", nil, l.stub("- {role: Manager, task: 2.md, next_task: null, status: blocked, message: \"which\\e[2J colour?\"}\n"))
 	out, code := l.submit("--wait", l.remote, board(1))
-	if code != 3 || !strings.Contains(out, "needs_person") || !strings.Contains(out, "ack") {
+	if code != 3 || !strings.Contains(out, "needs_person") || !strings.Contains(out, "ack") || strings.Contains(out, "\x1b") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if out, err := l.ask("workflow", "list", "--query", "KanbanOutcome = 'needs_person' AND KanbanStep = 2"); err != nil || !strings.Contains(out, board(1)) {
@@ -114,6 +114,12 @@ func TestCancelled(t *testing.T) {
 	if out, _ := l.ask("workflow", "describe", "--workflow-id", id); !strings.Contains(out, "CANCELED") {
 		t.Errorf("the server has it as %s", out)
 	}
+	l.mustSubmit(l.remote, board(1))
+	l.until(time.Minute, "the board goes on", func() bool { return l.isAt(board(1), 3) })
+	if out, err := l.ask("workflow", "terminate", "--workflow-id", id); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	l.until(time.Minute, "the run is ended, too", func() bool { return strings.Count(l.read("first.log"), "msg=ended") == 2 })
 	if out, code := l.submit("--wait", l.remote, board(1)); code != 0 {
 		t.Errorf("exit %d: %s", code, out)
 	}
@@ -137,6 +143,9 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(out, "may not run boards of") && !strings.Contains(out, "refused") {
 			t.Errorf("%s: %v: %s", input, err, out)
 		}
+	}
+	if out, code := l.submit("--wait", other, board(1)); code != 2 || !strings.Contains(out, "may not run boards of") {
+		t.Errorf("exit %d: %s", code, out)
 	}
 	if _, err := os.Stat(filepath.Join(l.dir, "pwned")); err == nil {
 		t.Error("an address has started a program")
@@ -229,6 +238,22 @@ func TestSecrets(t *testing.T) {
 		if out, err := l.ask("workflow", verb, "--workflow-id", id, "--output", "json"); err != nil || !strings.Contains(out, "needs_person") && verb == "describe" || strings.Contains(out, "hunter2") {
 			t.Errorf("the server knows %v %s", err, out)
 		}
+	}
+}
+
+// Work that cannot be a checkpoint, because a file holds a secret, stays on the worker, and the board says where.
+func TestUnsaved(t *testing.T) {
+	l := newLab(t, 1)
+	l.write("leak.sh", "cat >/dev/null; echo hunter2hunter2 >leaked.txt; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
+	c := l.command("worker", "--repository", l.remote, "--kanban-run", l.program, "--work", "first", "--", "--agent=stub", "--exec=Implementor=sh "+l.dir+"/leak.sh")
+	c.Env = append(c.Env, "DEPLOY_TOKEN=hunter2hunter2")
+	l.startMachine("first", c)
+	out, code := l.submit("--wait", l.remote, board(1))
+	if code != 3 || !strings.Contains(out, "leaked.txt holds a known secret") || !strings.Contains(out, "waits on the worker") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if left, _ := filepath.Glob(filepath.Join(l.dir, "first", "project*", "boards", "b01", "leaked.txt")); len(left) != 1 || !strings.Contains(out, filepath.Join(l.dir, "first", "project")) {
+		t.Errorf("the work is gone: %q: %s", left, out)
 	}
 }
 

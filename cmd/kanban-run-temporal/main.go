@@ -71,7 +71,7 @@ func run(args []string) int {
 		return 2
 	default:
 		fmt.Fprintf(os.Stderr, "kanban-run-temporal: %v\n", err)
-		return 1
+		return max(code, 1)
 	}
 }
 

@@ -154,7 +154,7 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error
 	for i, r := range results {
 		codes[i] = codeOf(r)
 		endings[i] = report.Ending{Board: r.Board, Outcome: r.Outcome, Text: r.Text, Said: r.Said, Hint: hintFor(r, s.dry), Steps: r.Steps, Code: codes[i],
-			Used: flow.Tally{Used: r.Used}, Until: r.Until, Unpushed: r.Unpushed}
+			Used: flow.Tally{Used: r.Used}, Until: r.Until, Unpushed: r.Unpushed, Unsaved: r.Unsaved}
 	}
 	code := worst(codes)
 	if s.json != nil {

@@ -83,4 +83,5 @@ type Ending struct {
 	Code    int          `json:"exit_code"`
 
 	Unpushed string `json:"unpushed,omitempty"` // the branch whose checkpoints wait in this clone: the remote was not reached
+	Unsaved  bool   `json:"unsaved,omitempty"`  // what came after the last checkpoint is in this clone only
 }

@@ -25,7 +25,7 @@ const (
 // What a board is in while there is no outcome.
 const (
 	Running = "running" // a run works on it, or is about to
-	Stopped = "stopped" // the workflow was cancelled, or a worker refused it
+	Stopped = "stopped" // the workflow was cancelled or terminated
 )
 
 // Search attributes, by which boards can be listed. They have to be known to the server.
@@ -128,6 +128,7 @@ const (
 	Interrupted = "interrupted"
 	Owned       = "owned"
 	Failed      = "failed"
+	Invalid     = "invalid"
 	Killed      = "killed" // it ended without a word
 )
 

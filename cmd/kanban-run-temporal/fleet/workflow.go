@@ -45,7 +45,7 @@ func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 		}
 		ending, err := b.run(ctx, Call{job, decision})
 		if err != nil {
-			return ending, errors.Join(err, p.note(ctx, job, Ending{Outcome: Stopped, Text: err.Error()}))
+			return ending, errors.Join(err, p.note(ctx, job, lost(err)))
 		}
 		p.runs++
 		if err := p.note(ctx, job, ending); err != nil {
@@ -72,6 +72,19 @@ func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && decision == nil {
 			return ending, workflow.NewContinueAsNewError(ctx, WorkflowType, job)
 		}
+	}
+}
+
+// lost is the ending of a board whose run has none.
+func lost(err error) Ending {
+	refused := (*temporal.ApplicationError)(nil)
+	switch {
+	case temporal.IsCanceledError(err):
+		return Ending{Outcome: Stopped, Text: "the workflow was cancelled"}
+	case errors.As(err, &refused):
+		return Ending{Outcome: Invalid, Text: refused.Message()}
+	default:
+		return Ending{Outcome: Stopped, Text: err.Error()}
 	}
 }
 

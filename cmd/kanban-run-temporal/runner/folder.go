@@ -110,7 +110,7 @@ func (f Folder) leave(dir string, s summary) error {
 	switch {
 	case s.Outcome == fleet.Owned:
 		return f.setAside(dir)
-	case s.Outcome == fleet.Killed, s.Outcome == fleet.Failed, s.Unpushed != "":
+	case s.Outcome == fleet.Killed, s.Outcome == fleet.Failed, s.Unpushed != "", s.Unsaved:
 		return nil
 	default:
 		return remove(dir)
@@ -134,7 +134,7 @@ func remove(dir string) error {
 // git runs git with the user's settings and keys, and asks nothing at a terminal.
 func git(stop context.Context, dir string, args ...string) (string, error) {
 	c := exec.CommandContext(stop, "git", append([]string{"-c", "core.hooksPath=/dev/null"}, args...)...)
-	c.Dir, c.Env = dir, append(environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	c.Dir, c.Env = dir, append(environ(), "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay, c.SysProcAttr = endTime, ownGroup()
 	var out, words bytes.Buffer

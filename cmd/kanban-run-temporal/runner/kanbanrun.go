@@ -47,7 +47,8 @@ type summary struct {
 	Hint     string `json:"hint"`
 	Until    string `json:"until"`
 	Code     int    `json:"exit_code"`
-	Unpushed string `json:"unpushed"`
+	Unpushed string `json:"unpushed"` // the branch whose checkpoints the repository lacks
+	Unsaved  bool   `json:"unsaved"`  // there is work without a checkpoint
 }
 
 // start runs the board until kanban-run ends. An error says that it could not be started.
@@ -91,7 +92,7 @@ func readSummary(line []byte) (summary, error) {
 	case last.Type == "SUMMARY" && len(last.Data.Boards) == 1:
 		return last.Data.Boards[0], nil
 	case last.Type == "REFUSED":
-		last.Data.Outcome = "invalid"
+		last.Data.Outcome = fleet.Invalid
 		return last.Data.summary, nil
 	default:
 		return summary{}, errors.New("no summary")

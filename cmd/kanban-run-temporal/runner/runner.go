@@ -116,6 +116,9 @@ func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pul
 		return fleet.Ending{}, err
 	}
 	ending := s.ending(r.ask(dir, call.Board))
+	if s.Unsaved {
+		ending.Text += "; the work since the last checkpoint waits on the worker " + r.Name + ", in " + dir
+	}
 	if s.Unpushed != "" {
 		ending.Text += "; checkpoints wait on the worker " + r.Name
 		if ending.Outcome == fleet.Complete { // it is not, elsewhere
