@@ -199,6 +199,9 @@ printf 'one/kanban.yaml\ntwo/kanban.yaml\nthree/kanban.yaml\n' > ../boards.txt
 	c.until("the second task of board one", there("began-one"))
 	c.until("the second task of board two", there("began-two"))
 	c.write("go", "")
+	if out, err := exec.Command("sh", "-ec", `cd "$1/repo" && git commit -q --allow-empty -m 'main has gone on' && git push -q origin main`, "sh", c.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
 	if said := c.ask("scontrol", "requeue", submitted+"_0"); said != "" { // as after a node that failed
 		t.Fatal(said)
 	}
