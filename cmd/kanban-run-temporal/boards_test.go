@@ -57,7 +57,7 @@ func TestPerson(t *testing.T) {
 	if out, err := l.ask("workflow", "list", "--query", "KanbanOutcome = 'needs_person' AND KanbanStep = 2"); err != nil || !strings.Contains(out, board(1)) {
 		t.Errorf("the server does not list it: %v %s", err, out)
 	}
-	out, err := l.ask("workflow", "metadata", "--workflow-id", strings.TrimSuffix(l.remote, ".git")+"/"+board(1))
+	out, err := l.ask("workflow", "metadata", "--workflow-id", strings.TrimSuffix(l.remote, ".git")+"//"+board(1))
 	if err != nil || !strings.Contains(out, "needs_person") || !strings.Contains(out, "--ack=") {
 		t.Errorf("the server shows no details: %v: %s", err, out)
 	}
@@ -103,7 +103,7 @@ func TestCancelled(t *testing.T) {
 	l.startWorker("first", nil, l.implementors())
 	l.mustSubmit(l.remote, board(1))
 	l.until(time.Minute, "a step is finished", func() bool { return l.isAt(board(1), 1) })
-	id := strings.TrimSuffix(l.remote, ".git") + "/" + board(1)
+	id := strings.TrimSuffix(l.remote, ".git") + "//" + board(1)
 	if out, err := l.ask("workflow", "cancel", "--workflow-id", id); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -134,6 +134,7 @@ func TestRefused(t *testing.T) {
 	for _, job := range []map[string]any{
 		{"repository": other, "board": board(1)},
 		{"repository": l.remote + "/../../other/project.git", "board": board(1)},
+		{"repository": "file://" + filepath.Dir(l.remote) + "/%2e%2e/other/project.git", "board": board(1)},
 		{"repository": l.remote, "board": "../../etc/passwd"},
 		{"repository": "ext::sh -c touch% " + l.dir + "/pwned", "board": board(1)},
 		{"repository": "--upload-pack=touch " + l.dir + "/pwned", "board": board(1)},
@@ -183,7 +184,7 @@ func TestUnpushed(t *testing.T) {
 	if err := os.Rename(l.remote, away); err != nil {
 		t.Fatal(err)
 	}
-	id := strings.TrimSuffix(l.remote, ".git") + "/" + board(1)
+	id := strings.TrimSuffix(l.remote, ".git") + "//" + board(1)
 	l.until(2*time.Minute, "the heartbeat says what is waited for", func() bool {
 		out, _ := l.ask("workflow", "describe", "--workflow-id", id, "--output", "json")
 		return strings.Contains(out, "waits to bring its checkpoints to the repository")
@@ -233,7 +234,7 @@ func TestSecrets(t *testing.T) {
 	if env := l.read("env"); env == "" || strings.Contains(env, "TEMPORAL_") || strings.Contains(env, "hunter2") {
 		t.Errorf("agents got %s", env)
 	}
-	id := strings.TrimSuffix(l.remote, ".git") + "/" + board(1)
+	id := strings.TrimSuffix(l.remote, ".git") + "//" + board(1)
 	for _, verb := range []string{"show", "describe"} {
 		if out, err := l.ask("workflow", verb, "--workflow-id", id, "--output", "json"); err != nil || !strings.Contains(out, "needs_person") && verb == "describe" || strings.Contains(out, "hunter2") {
 			t.Errorf("the server knows %v %s", err, out)

@@ -17,8 +17,8 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// standing is how a workflow stands.
-type standing struct {
+// progress is how a workflow stands.
+type progress struct {
 	closed        bool
 	status        enums.WorkflowExecutionStatus
 	outcome, text string
@@ -27,16 +27,16 @@ type standing struct {
 	trouble       string // why no worker could run it when one last tried; "": none had trouble
 }
 
-func look(stop context.Context, c *server, j fleet.Job) (standing, error) {
+func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
 	d, err := c.DescribeWorkflowExecution(stop, j.ID(), "")
 	if err != nil {
 		if errors.As(err, new(*serviceerror.NotFound)) {
-			return standing{}, fmt.Errorf("it was never handed in: %s", j.ID())
+			return progress{}, fmt.Errorf("it was never handed in: %s", j.ID())
 		}
-		return standing{}, err
+		return progress{}, err
 	}
 	info := d.GetWorkflowExecutionInfo()
-	s := standing{status: info.GetStatus(), closed: info.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING}
+	s := progress{status: info.GetStatus(), closed: info.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING}
 	decoder := c.options.DataConverter
 	if decoder == nil {
 		decoder = converter.GetDefaultDataConverter()
@@ -48,8 +48,9 @@ func look(stop context.Context, c *server, j fleet.Job) (standing, error) {
 			}
 		}
 	}
-	if s.closed && (s.outcome == "" || s.outcome == fleet.Running) { // it could say nothing
-		s.outcome, s.text = fleet.Stopped, "the workflow is "+strings.ToLower(s.status.String())
+	ended := s.status == enums.WORKFLOW_EXECUTION_STATUS_TERMINATED || s.status == enums.WORKFLOW_EXECUTION_STATUS_CANCELED
+	if ended || s.closed && (s.outcome == "" || s.outcome == fleet.Running) { // it could say nothing
+		s.outcome, s.hint, s.text = fleet.Stopped, "", "the workflow is "+strings.ToLower(s.status.String())
 	}
 	s.text, s.hint = plain(s.text), plain(s.hint)
 	for _, a := range d.GetPendingActivities() {
@@ -91,6 +92,9 @@ func decide(stop context.Context, c *server, j fleet.Job, d fleet.Decision) erro
 		if s, err = look(stop, c, j); err != nil {
 			return err
 		}
+	}
+	if s.closed {
+		return fmt.Errorf("it has ended meanwhile: %s (%s)", s.outcome, s.text)
 	}
 	fmt.Printf("%s gets the decision\n", j.Board)
 	return nil
@@ -138,7 +142,7 @@ func awaitAll(stop context.Context, c *server, jobs []fleet.Job) (code int, err 
 
 // exitCode is kanban-run's for an outcome.
 func exitCode(outcome string) int {
-	codes := map[string]int{fleet.Complete: 0, fleet.Failed: 1, fleet.Invalid: 2, fleet.NeedsPerson: 3, "exhausted": 4, fleet.Frozen: 5, fleet.Owned: 6, "limit_reached": 7, fleet.Killed: 137, fleet.Stopped: 143}
+	codes := map[string]int{fleet.Complete: 0, fleet.Failed: 1, fleet.Invalid: 2, fleet.NeedsPerson: 3, fleet.Exhausted: 4, fleet.Frozen: 5, fleet.Owned: 6, fleet.Limited: 7, fleet.Killed: 137, fleet.Stopped: 143}
 	if code, known := codes[outcome]; known {
 		return code
 	}

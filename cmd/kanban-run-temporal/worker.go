@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -54,6 +53,9 @@ func runWorker(args []string) error {
 	if err != nil {
 		return &usageError{fmt.Sprintf("there is no program %s: %v", *program, err), "install kanban-run, or name it with --kanban-run"}
 	}
+	if err := runner.HideEnvironment(); err != nil {
+		return fmt.Errorf("hide this program's environment from agents: %w", err)
+	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	clones, err := runner.OpenFolder(*folder)
 	if err != nil {
@@ -61,7 +63,7 @@ func runWorker(args []string) error {
 	}
 	stop, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	return work(stop, *queue, *jobs, &runner.Runner{Program: path, Flags: rest, Repositories: *repositories, Folder: clones, Lease: *lease, Name: runner.Hostname(), Log: log})
+	return work(stop, *queue, *jobs, &runner.Runner{Program: path, Flags: rest, Repositories: *repositories, Folder: clones, Lease: *lease, Name: runner.Name(), Log: log})
 }
 
 func checkWorker(args, rest, repositories []string, jobs int, lease time.Duration) error {
@@ -110,5 +112,5 @@ func work(stop context.Context, queue string, jobs int, r *runner.Runner) error 
 	case err = <-failed:
 	}
 	w.Stop()
-	return errors.Join(err)
+	return err
 }

@@ -203,6 +203,10 @@ func (s *Store) findRemote(stop context.Context) error {
 	if s.Remote == "none" {
 		return nil
 	}
+	if strings.Contains(s.Remote, ":") || filepath.IsAbs(s.Remote) { // an address, also where an agent has named a remote so
+		s.address = s.Remote
+		return nil
+	}
 	address, err := s.line(stop, "remote", "get-url", "--push", s.Remote)
 	failed := (*git.Error)(nil)
 	switch {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
 
 	"go.temporal.io/sdk/temporal"
 )
@@ -19,7 +21,7 @@ const (
 	OutcomeMemo  = "outcome" // memo: how the last run ended, Running while one is under way
 	TextMemo     = "text"    // memo: what the run said at its end
 	HintMemo     = "hint"    // memo: what a person can do
-	RunsMemo     = "runs"    // memo: how many runs have ended
+	RunsMemo     = "runs"    // memo: how many runs have ended, since the workflow's history began
 )
 
 // What a board is in while there is no outcome.
@@ -49,13 +51,38 @@ func (j Job) Check() error {
 		return fmt.Errorf("%q is no address of a repository", j.Repository)
 	case strings.Contains(j.Repository, "::"):
 		return fmt.Errorf("%q has git start a program", j.Repository)
+	case strings.ContainsFunc(j.Repository, func(r rune) bool { return r == '%' || r == '\\' || !unicode.IsPrint(r) }) || hasDots(j.Repository):
+		return fmt.Errorf("%q is no plain address: it has an escape, or . or .. as a part", j.Repository)
 	case err == nil && u.User != nil && isSecret(u):
 		return errors.New("the address of the repository has a password or a token, which would stand in the server's history; give the worker's git a credential helper or a key instead")
 	}
 	if clean := filepath.ToSlash(filepath.Clean(j.Board)); j.Board == "" || clean != j.Board || !filepath.IsLocal(j.Board) || strings.HasPrefix(j.Board, "-") || strings.HasPrefix(j.Board, ".git/") {
 		return fmt.Errorf("%q is no path in a repository; it starts at the top of the repository, such as boards/one/kanban.yaml", j.Board)
 	}
+	if !isBranch(j.Board) {
+		return fmt.Errorf("%q can be no name of a branch as it is; take letters, digits, - and _, and dots within a name", j.Board)
+	}
 	return nil
+}
+
+// Branch is the branch that has the state of the board.
+func (j Job) Branch() string { return "board/" + j.Board }
+
+// isBranch says whether kanban-run calls the branch of a board by the board's path.
+func isBranch(path string) bool {
+	for name := range strings.SplitSeq(path, "/") {
+		if strings.Trim(name, ".") != name || strings.Contains(name, "..") || strings.HasSuffix(name, ".lock") || strings.ContainsFunc(name, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasDots says whether a part of an address leads up, or nowhere.
+func hasDots(address string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(address, func(r rune) bool { return r == '/' || r == ':' }), func(part string) bool { return part == "." || part == ".." })
 }
 
 // isSecret says whether the user part of an address is more than a name: https://TOKEN@host has no password, and is one.
@@ -73,7 +100,7 @@ func (j Job) ID() string {
 		_, host, _ = cutLast(host, "@")
 		address = host + "/" + strings.TrimPrefix(path, "/")
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(address, "/"), ".git") + "/" + j.Board
+	return strings.TrimSuffix(strings.TrimSuffix(address, "/"), ".git") + "//" + j.Board
 }
 
 // cutLast cuts around the last sep; without one, after is all of s.
@@ -95,7 +122,10 @@ type Call struct {
 type Decision struct {
 	Choice string `json:"choice,omitempty"` // "": none
 	Note   string `json:"note,omitempty"`
-	Steps  int    `json:"steps"` // that were finished when the board began to wait: a later question is another one
+
+	// What the board waits with: the decision counts for no other question.
+	Steps    int    `json:"steps"` // finished
+	Question string `json:"question"`
 }
 
 // Beat is what a worker says of a run at each heartbeat.
@@ -110,6 +140,7 @@ type Beat struct {
 type Ending struct {
 	Outcome string  `json:"outcome"` // as kanban-run --json has it, or Killed
 	Text    string  `json:"text"`
+	Asks    string  `json:"asks,omitempty"` // where a person is needed: what kanban-run itself said
 	Said    string  `json:"said,omitempty"` // by the agent of the last task, where a person is needed
 	Hint    string  `json:"hint,omitempty"`
 	Code    int     `json:"exit_code"`
@@ -129,6 +160,8 @@ const (
 	Owned       = "owned"
 	Failed      = "failed"
 	Invalid     = "invalid"
+	Exhausted   = "exhausted"
+	Limited     = "limit_reached"
 	Killed      = "killed" // it ended without a word
 )
 

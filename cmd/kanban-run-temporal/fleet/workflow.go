@@ -45,7 +45,7 @@ func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 		}
 		ending, err := b.run(ctx, Call{job, decision})
 		if err != nil {
-			return ending, errors.Join(err, p.note(ctx, job, lost(err)))
+			return ending, errors.Join(err, p.note(ctx, job, endingOf(err)))
 		}
 		p.runs++
 		if err := p.note(ctx, job, ending); err != nil {
@@ -58,13 +58,13 @@ func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 		case AsksPerson(ending.Outcome):
 			d, err := awaitDecision(ctx)
 			if err != nil {
-				return ending, err
+				return ending, errors.Join(err, p.note(ctx, job, endingOf(err)))
 			}
-			d.Steps = ending.Steps
+			d.Steps, d.Question = ending.Steps, ending.Asks
 			decision = &d
 		case pause > 0:
 			if err := workflow.Sleep(ctx, pause); err != nil {
-				return ending, err
+				return ending, errors.Join(err, p.note(ctx, job, endingOf(err)))
 			}
 		default:
 			return ending, temporal.NewNonRetryableApplicationError(ending.Text, ending.Outcome, nil, ending)
@@ -75,8 +75,8 @@ func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 	}
 }
 
-// lost is the ending of a board whose run has none.
-func lost(err error) Ending {
+// endingOf is the ending of a board whose run has none.
+func endingOf(err error) Ending {
 	refused := (*temporal.ApplicationError)(nil)
 	switch {
 	case temporal.IsCanceledError(err):
@@ -105,7 +105,7 @@ func (b Boards) run(ctx workflow.Context, call Call) (ending Ending, err error) 
 	return ending, err
 }
 
-// pause is the time until the next run; 0: there is none.
+// pause counts a run, and is the time until the next one; 0: there is none.
 func (p *progress) pause(now time.Time, e Ending) time.Duration {
 	switch e.Outcome {
 	case Interrupted:

@@ -95,7 +95,7 @@ func TestLater(t *testing.T) {
 // A board that needs a person waits for a decision, however long, and the next run gets it. What was sent before belongs to no question.
 func TestDecision(t *testing.T) {
 	for _, outcome := range []string{fleet.NeedsPerson, fleet.Frozen} {
-		b := newBoard(t, fleet.Ending{Outcome: fleet.Interrupted}, fleet.Ending{Outcome: outcome, Text: "which colour?", Steps: 2}, complete)
+		b := newBoard(t, fleet.Ending{Outcome: fleet.Interrupted}, fleet.Ending{Outcome: outcome, Text: "which colour?; more", Asks: "which colour?", Steps: 2}, complete)
 		b.RegisterDelayedCallback(func() { b.SignalWorkflow(fleet.AckSignal, fleet.Decision{Choice: "accept"}) }, time.Second)
 		b.RegisterDelayedCallback(func() {
 			b.SignalWorkflow(fleet.AckSignal, fleet.Decision{Choice: "retry", Note: "blue"})
@@ -103,7 +103,7 @@ func TestDecision(t *testing.T) {
 		if _, err := b.run(); err != nil {
 			t.Fatal(err)
 		}
-		want := fleet.Decision{Choice: "retry", Note: "blue", Steps: 2}
+		want := fleet.Decision{Choice: "retry", Note: "blue", Steps: 2, Question: "which colour?"}
 		if len(b.calls) != 3 || b.calls[1].Decision != nil || b.calls[2].Decision == nil || *b.calls[2].Decision != want {
 			t.Errorf("%s: the runs got %+v", outcome, b.calls)
 		}

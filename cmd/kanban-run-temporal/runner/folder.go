@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -72,16 +73,16 @@ func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	if err := os.RemoveAll(part); err != nil {
 		return err
 	}
-	if _, err := git(stop, f.Path, "clone", "--quiet", "--", job.Repository, part); err != nil {
+	if _, err := git(stop, moveTime, "/", "clone", "--quiet", "--", job.Repository, part); err != nil {
 		return err
 	}
-	board := "refs/remotes/origin/board/" + job.Board
-	if _, err := git(stop, part, "rev-parse", "--verify", "--quiet", board); err == nil {
-		began, err := git(stop, part, "merge-base", "HEAD", board)
+	board := "refs/remotes/origin/" + job.Branch()
+	if _, err := git(stop, askTime, part, "rev-parse", "--verify", "--quiet", board); err == nil {
+		began, err := git(stop, askTime, part, "merge-base", "HEAD", board)
 		if err != nil {
 			return fmt.Errorf("the branch board/%s and the repository have no commit in common: %w", job.Board, err)
 		}
-		if _, err := git(stop, part, "checkout", "--quiet", "--detach", strings.TrimSpace(began)); err != nil {
+		if _, err := git(stop, moveTime, part, "checkout", "--quiet", "--detach", strings.TrimSpace(began)); err != nil {
 			return err
 		}
 	}
@@ -90,14 +91,22 @@ func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 
 // leads says whether no other clone has come further with the board.
 func (f Folder) leads(stop context.Context, job fleet.Job, dir string) (bool, error) {
-	branch := "refs/heads/board/" + job.Board
-	out, err := git(stop, f.Path, "ls-remote", "--quiet", "--", job.Repository, branch)
-	if err != nil || out == "" {
+	there, err := remoteTip(stop, job)
+	if err != nil || there == "" {
 		return true, err
 	}
-	there, _, _ := strings.Cut(out, "\t")
-	_, err = git(stop, dir, "merge-base", "--is-ancestor", there, branch)
-	return err == nil, nil
+	_, err = git(stop, askTime, dir, "merge-base", "--is-ancestor", there, "refs/heads/"+job.Branch())
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() { // it is not, or this clone does not know the commit
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// remoteTip is the last checkpoint that the repository has; "": none.
+func remoteTip(stop context.Context, job fleet.Job) (string, error) {
+	out, err := git(stop, askTime, "/", "ls-remote", "--quiet", "--", job.Repository, "refs/heads/"+job.Branch())
+	tip, _, _ := strings.Cut(out, "\t")
+	return tip, err
 }
 
 // setAside keeps what a run has left, for a person to look at.
@@ -105,16 +114,23 @@ func (f Folder) setAside(dir string) error {
 	return os.Rename(dir, filepath.Join(f.Path, "aside", filepath.Base(dir)+"-"+time.Now().UTC().Format("20060102T150405.000")))
 }
 
-// leave removes a clone that holds nothing that the remote does not have. One that another runner has left behind is set aside.
-func (f Folder) leave(dir string, s summary) error {
-	switch {
-	case s.Outcome == fleet.Owned:
-		return f.setAside(dir)
-	case s.Outcome == fleet.Killed, s.Outcome == fleet.Failed, s.Unpushed != "", s.Unsaved:
+// tidy removes a clone that holds nothing that the repository does not have. Where that is not sure, the clone stays for the board's next run
+// on this worker.
+func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary) error {
+	switch s.Outcome {
+	case fleet.Killed, fleet.Failed, fleet.Owned:
 		return nil
-	default:
-		return remove(dir)
 	}
+	here, err := git(stop, askTime, dir, "for-each-ref", "--format=%(objectname)", "refs/heads/"+job.Branch())
+	if err != nil || s.Unsaved {
+		return nil
+	}
+	if tip := strings.TrimSpace(here); tip != "" { // else no run has begun here
+		if there, err := remoteTip(stop, job); err != nil || there != tip {
+			return nil
+		}
+	}
+	return remove(dir)
 }
 
 // remove removes a folder, also one in which agents have left folders that are not writable.
@@ -131,16 +147,39 @@ func remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
+// Times that a call of git may take.
+const (
+	askTime  = 30 * time.Second
+	moveTime = 15 * time.Minute // of a clone: it may be long
+)
+
 // git runs git with the user's settings and keys, and asks nothing at a terminal.
-func git(stop context.Context, dir string, args ...string) (string, error) {
-	c := exec.CommandContext(stop, "git", append([]string{"-c", "core.hooksPath=/dev/null"}, args...)...)
-	c.Dir, c.Env = dir, append(environ(), "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+func git(stop context.Context, most time.Duration, dir string, args ...string) (string, error) {
+	within, cancel := context.WithTimeout(stop, most)
+	defer cancel()
+	c := exec.CommandContext(within, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
+	c.Dir, c.Env = dir, append(gitEnviron(), "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) } // with ssh, and what else it has started
 	c.WaitDelay, c.SysProcAttr = endTime, ownGroup()
-	var out, words bytes.Buffer
-	c.Stdout, c.Stderr = &out, &limited{&words, 4 << 10}
-	if err := c.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.Join(strings.Fields(words.String()), " "))
+	var out bytes.Buffer
+	var words lastWords
+	c.Stdout, c.Stderr = &out, &words
+	switch err := c.Run(); {
+	case err == nil:
+		return out.String(), nil
+	case stop.Err() != nil:
+		return "", stop.Err()
+	case within.Err() != nil:
+		return "", fmt.Errorf("git %s took longer than %v: %s", args[0], most, words)
+	default:
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, words)
 	}
-	return out.String(), nil
+}
+
+// gitEnviron is the environment without what leads git elsewhere.
+func gitEnviron() []string {
+	return slices.DeleteFunc(environ(), func(e string) bool {
+		name, _, _ := strings.Cut(e, "=")
+		return strings.HasPrefix(name, "GIT_") && !slices.Contains([]string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_COMMAND"}, name)
+	})
 }

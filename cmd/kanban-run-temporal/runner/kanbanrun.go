@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -49,6 +50,8 @@ type summary struct {
 	Code     int    `json:"exit_code"`
 	Unpushed string `json:"unpushed"` // the branch whose checkpoints the repository lacks
 	Unsaved  bool   `json:"unsaved"`  // there is work without a checkpoint
+
+	refusal string // why a person's decision was not taken; ""
 }
 
 // start runs the board until kanban-run ends. An error says that it could not be started.
@@ -56,8 +59,8 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 	args := append([]string{"run", "--json", "--no-agent-events", "--checkpoint=git", "--checkpoint-remote=" + job.Repository}, r.Flags...)
 	c := r.command(stop, dir, append(args, "--", job.Board)...)
 	var out lastLine
-	var words bytes.Buffer
-	c.Stdout, c.Stderr = &out, &limited{&words, 64 << 10}
+	var words lastWords
+	c.Stdout, c.Stderr = &out, &words
 	// The system sends the signal that a worker's death is to send when the thread ends that has started the program.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -71,7 +74,7 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 	s, err := readSummary(out.line)
 	if err != nil {
 		code := c.ProcessState.ExitCode()
-		return summary{Outcome: fleet.Killed, Code: code, Text: fmt.Sprintf("kanban-run ended with %s and without a word: %s", c.ProcessState, tail(words.String(), 500))}, nil
+		return summary{Outcome: fleet.Killed, Code: code, Text: fmt.Sprintf("kanban-run ended with %s and without a word: %s", c.ProcessState, words)}, nil
 	}
 	return s, nil
 }
@@ -122,15 +125,14 @@ type standing struct {
 	} `json:"agent"`
 }
 
-// askTime bounds how long status may take.
-const askTime = 10 * time.Second
+// statusTime bounds how long status may take.
+const statusTime = 20 * time.Second
 
-// ask is how the board stands; the zero value before it has a journal.
-func (r *Runner) ask(dir, board string) (s standing) {
-	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+// ask is how the board stands; the zero value before it has a journal. An error says that kanban-run does not answer.
+func (r *Runner) ask(dir, board string) (standing, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), statusTime)
 	defer cancel()
-	s, _ = r.askWithin(ctx, dir, board)
-	return s
+	return r.askWithin(ctx, dir, board)
 }
 
 // askWithin is an error only where kanban-run does not answer until ctx ends.
@@ -175,7 +177,15 @@ func (s standing) cost() float64 { return s.Total.Micros / 1e6 }
 
 // ending is how a run ended, for the server.
 func (s summary) ending(at standing) fleet.Ending {
-	return fleet.Ending{Outcome: s.Outcome, Text: tail(s.Text, 1000), Said: tail(s.Said, 2000), Hint: tail(s.Hint, 500), Code: s.Code, Until: s.Until, Steps: at.Steps, Cost: at.cost()}
+	return fleet.Ending{Outcome: s.Outcome, Text: tail(s.Text, 1000), Asks: s.asks(), Said: tail(s.Said, 2000), Hint: tail(s.Hint, 500), Code: s.Code, Until: s.Until, Steps: at.Steps, Cost: at.cost()}
+}
+
+// asks is what a board that needs a person waits with.
+func (s summary) asks() string {
+	if !fleet.AsksPerson(s.Outcome) {
+		return ""
+	}
+	return tail(s.Text, 1000)
 }
 
 // tail is the end of a text.
@@ -199,13 +209,23 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// limited drops what is beyond a number of bytes.
-type limited struct {
-	*bytes.Buffer
-	most int
+// lastWords keeps the end of what a program wrote to standard error, for a person.
+type lastWords struct{ text []byte }
+
+// maxWords is how many bytes of it are kept.
+const maxWords = 500
+
+func (w *lastWords) Write(p []byte) (int, error) {
+	w.text = append(w.text, p...)
+	w.text = w.text[max(0, len(w.text)-maxWords):]
+	return len(p), nil
 }
 
-func (l *limited) Write(p []byte) (int, error) {
-	l.Buffer.Write(p[:min(len(p), max(0, l.most-l.Len()))])
-	return len(p), nil
+// userOfAddress is the user part of an address, which may be a token.
+var userOfAddress = regexp.MustCompile(`//[^/@\s]*@`)
+
+// String is the words in a line, without tokens in addresses.
+func (w lastWords) String() string {
+	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(w.text), "")), " ")
+	return userOfAddress.ReplaceAllString(line, "//…@")
 }

@@ -10,19 +10,21 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// pulse tells the server what a run does, three times in a lease. Where kanban-run does not answer, the server is told nothing, and the run
-// is ended before the lease is over: another worker goes on.
+// pulse tells the server what a run does, three times in a lease. Where kanban-run does not say how the run stands, the server is
+// told nothing, and the run is ended: it goes on elsewhere, or here.
 type pulse struct {
 	runner *Runner
 	ctx    context.Context
 	board  string
-	giveUp func()
+	giveUp func() // ends the run
 	quit   context.CancelFunc
 	done   chan struct{}
 
 	mu   sync.Mutex
 	text string
 	dir  string // of a clone in which kanban-run runs; "": none does
+
+	givenUp bool
 }
 
 func (r *Runner) startPulse(ctx context.Context, board string, giveUp func()) *pulse {
@@ -46,7 +48,7 @@ func (p *pulse) say(text, dir string) {
 
 func (p *pulse) run() {
 	defer close(p.done)
-	interval := p.runner.Lease / 3
+	interval := activity.GetInfo(p.ctx).HeartbeatTimeout / 3
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	heard := time.Now()
@@ -54,7 +56,8 @@ func (p *pulse) run() {
 		if beat, ok := p.look(interval); ok {
 			heard = time.Now()
 			activity.RecordHeartbeat(p.ctx, beat)
-		} else if p.ctx.Err() == nil && time.Since(heard) > 2*interval {
+		} else if p.ctx.Err() == nil && !p.givenUp && time.Since(heard) > interval {
+			p.givenUp = true
 			p.runner.Log.Error("kanban-run does not answer; the run is ended", "board", p.board)
 			p.giveUp()
 		}

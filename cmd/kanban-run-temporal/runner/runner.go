@@ -83,10 +83,13 @@ func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	return stop, cancel
 }
 
-// pushPause is the time between two tries to bring what waits in a clone to the remote.
-const pushPause = 20 * time.Second
+// A repository that does not take the checkpoints of a board that is complete is tried again for some minutes.
+const (
+	pushPause = 20 * time.Second
+	pushTries = 15
+)
 
-// runIn runs the board in its clone, which is removed once its checkpoints are at the remote.
+// runIn runs the board in its clone, which is removed once its checkpoints are in the repository.
 func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pulse) (fleet.Ending, error) {
 	p.say("clones "+call.Repository, "")
 	if err := r.Folder.clone(stop, call.Job, dir); err != nil {
@@ -97,39 +100,66 @@ func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pul
 	}
 	p.say("runs", dir)
 	s, err := r.start(stop, dir, call.Job)
-	if d := call.Decision; err == nil && d != nil && fleet.AsksPerson(s.Outcome) && r.ask(dir, call.Board).Steps == d.Steps {
-		if refused := r.decide(stop, dir, call.Board, *d); refused != nil {
-			s.Text = fmt.Sprintf("the decision %q was not taken: %v; %s", d.Choice, refused, s.Text)
-		} else {
-			s, err = r.start(stop, dir, call.Job)
-		}
+	if err == nil && call.Decision != nil {
+		s, err = r.decide(stop, dir, call, s)
 	}
-	for err == nil && s.Unpushed != "" && (s.Outcome == fleet.Complete || fleet.AsksPerson(s.Outcome)) && stop.Err() == nil {
+	for try := 0; err == nil && s.Outcome == fleet.Complete && s.Unpushed != "" && try < pushTries; try++ {
 		p.say("waits to bring its checkpoints to the repository: "+s.Text, "")
 		select {
 		case <-time.After(pushPause):
+			p.say("runs", dir)
 			s, err = r.start(stop, dir, call.Job)
+			continue
 		case <-stop.Done():
 		}
+		break
 	}
 	if err != nil {
 		return fleet.Ending{}, err
 	}
-	ending := s.ending(r.ask(dir, call.Board))
-	if s.Unsaved {
-		ending.Text += "; the work since the last checkpoint waits on the worker " + r.Name + ", in " + dir
+	at, err := r.ask(dir, call.Board)
+	if err != nil {
+		return fleet.Ending{}, err
 	}
-	if s.Unpushed != "" {
-		ending.Text += "; checkpoints wait on the worker " + r.Name
-		if ending.Outcome == fleet.Complete { // it is not, elsewhere
-			ending.Outcome = fleet.Interrupted
-		}
-	}
-	return ending, r.Folder.leave(dir, s)
+	return r.ending(stop, s, at, dir), r.Folder.tidy(context.WithoutCancel(stop), call.Job, dir, s)
 }
 
-// decide passes a person's decision on.
-func (r *Runner) decide(stop context.Context, dir, board string, d fleet.Decision) error {
+// ending is how the board stands for all: what only this worker has is not done.
+func (r *Runner) ending(stop context.Context, s summary, at standing, dir string) fleet.Ending {
+	e := s.ending(at)
+	e.Text = s.refusal + e.Text
+	if s.Unsaved {
+		e.Text += "; the work since the last checkpoint waits on the worker " + r.Name + ", in " + dir
+	}
+	if s.Unpushed == "" {
+		return e
+	}
+	e.Text += "; the repository does not take its checkpoints, which wait on the worker " + r.Name + ", in " + dir
+	if e.Outcome == fleet.Complete {
+		e.Outcome, e.Asks = fleet.NeedsPerson, s.Text
+		if stop.Err() != nil {
+			e.Outcome = fleet.Interrupted
+		}
+	}
+	return e
+}
+
+// decide passes a person's decision on, if the board still waits with the question that the person saw, and goes on.
+func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s summary) (summary, error) {
+	d := call.Decision
+	at, err := r.ask(dir, call.Board)
+	if err != nil || !fleet.AsksPerson(s.Outcome) || at.Steps != d.Steps || s.asks() != d.Question {
+		return s, err
+	}
+	if refused := r.acknowledge(stop, dir, call.Board, *d); refused != nil {
+		s.refusal = fmt.Sprintf("the decision %q was not taken: %v; ", d.Choice, refused)
+		return s, nil
+	}
+	return r.start(stop, dir, call.Job)
+}
+
+// acknowledge has kanban-run journal a decision.
+func (r *Runner) acknowledge(stop context.Context, dir, board string, d fleet.Decision) error {
 	args := []string{"ack"}
 	if d.Note != "" {
 		args = append(args, "--message="+d.Note)
@@ -145,8 +175,8 @@ func (r *Runner) decide(stop context.Context, dir, board string, d fleet.Decisio
 	return nil
 }
 
-// Hostname names this worker, among others on the machine.
-func Hostname() string {
+// Name is that of this worker: its machine's, and its process.
+func Name() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "worker"
