@@ -23,6 +23,7 @@ func (r *run) openStore() error {
 		return err
 	}
 	if restored != "" {
+		r.elsewhere = true
 		r.Workspace.Forget()
 		notice(fmt.Sprintf("the files are now those of the checkpoint %.12s on %s", restored, store.Branch))
 	}

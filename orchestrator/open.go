@@ -99,6 +99,9 @@ func (r *run) takeBoard() error {
 		return err
 	}
 	failpoint.At("journal-open")
+	if r.elsewhere { // its processes, on this machine or another, belong to that run: it may be at work
+		return r.own()
+	}
 	if v := r.ledger.State().Supervisor; v != nil && v.Mark != "" {
 		if err := agent.EndLeftovers(v.Mark); err != nil {
 			return err
@@ -114,6 +117,11 @@ func (r *run) takeBoard() error {
 			return err
 		}
 	}
+	return r.own()
+}
+
+// own becomes the board's owner.
+func (r *run) own() error {
 	r.accepted = []flow.Call{flow.TaskCall, flow.CommandCall, flow.ReviewCall, flow.ManagerCall, flow.ReadyCall, flow.CheckpointCall}
 	return r.ledger.Own()
 }

@@ -58,6 +58,8 @@ type run struct {
 	store    *gitstore.Store // of the board's checkpoints; nil: it has none
 	storeErr error           // why there are no more
 
+	elsewhere bool // the journal is that of a run in another clone
+
 	held    *claim.Held // the task of the step, and the files that it declares
 	claimed claimed
 
