@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -66,6 +67,7 @@ func TestWorkerKilled(t *testing.T) {
 		soon()
 		if round%2 == 0 {
 			first.kill()
+			l.until(2*time.Second, "its run ends, too", func() bool { return len(processesIn(filepath.Join(l.dir, "first", "project"))) == 0 })
 		} else {
 			first.lose()
 		}
