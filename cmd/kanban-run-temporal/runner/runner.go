@@ -63,7 +63,7 @@ func (r *Runner) refuse(job fleet.Job) error {
 		return err
 	}
 	if !slices.ContainsFunc(r.Repositories, func(allowed string) bool {
-		return job.Repository == allowed || strings.HasSuffix(allowed, "/") && strings.HasPrefix(job.Repository, allowed) && !strings.Contains(job.Repository, "/../")
+		return job.Repository == allowed || strings.HasSuffix(allowed, "/") && strings.HasPrefix(job.Repository, allowed)
 	}) {
 		return fmt.Errorf("the worker %s may not run boards of %s: it was started for %s", r.Name, job.Repository, strings.Join(r.Repositories, ", "))
 	}
@@ -105,14 +105,11 @@ func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pul
 	}
 	for try := 0; err == nil && s.Outcome == fleet.Complete && s.Unpushed != "" && try < pushTries; try++ {
 		p.say("waits to bring its checkpoints to the repository: "+s.Text, "")
-		select {
-		case <-time.After(pushPause):
-			p.say("runs", dir)
-			s, err = r.start(stop, dir, call.Job)
-			continue
-		case <-stop.Done():
+		if !pause(stop, pushPause) {
+			break
 		}
-		break
+		p.say("runs", dir)
+		s, err = r.start(stop, dir, call.Job)
 	}
 	if err != nil {
 		return fleet.Ending{}, err
@@ -122,6 +119,16 @@ func (r *Runner) runIn(stop context.Context, dir string, call fleet.Call, p *pul
 		return fleet.Ending{}, err
 	}
 	return r.ending(stop, s, at, dir), r.Folder.tidy(context.WithoutCancel(stop), call.Job, dir, s)
+}
+
+// pause is true once the time is over; false: stop came before.
+func pause(stop context.Context, t time.Duration) bool {
+	select {
+	case <-time.After(t):
+		return true
+	case <-stop.Done():
+		return false
+	}
 }
 
 // ending is how the board stands for all: what only this worker has is not done.
