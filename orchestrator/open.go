@@ -113,6 +113,11 @@ func (r *run) takeBoard() error {
 		if err := agent.EndLeftovers(step.Mark); err != nil {
 			return err
 		}
+		if step.JudgeMark != "" {
+			if err := agent.EndLeftovers(step.JudgeMark); err != nil {
+				return err
+			}
+		}
 		if err := r.keepStreams(flow.AttemptRef{Step: step.Number, Call: step.Call, Attempt: step.Running}); err != nil {
 			return err
 		}

@@ -215,7 +215,9 @@ func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 	for stop, kill := r.stop.Done(), r.kill.Done(); ; {
 		select {
 		case <-a.Done():
-			return err
+			return errors.Join(err, watch.dismissJudge())
+		case v := <-watch.judged:
+			err = errors.Join(err, r.withSlot(func() error { return watch.onVerdict(v) }))
 		case <-gone:
 			err = errors.Join(err, r.withSlot(r.noteLoss))
 			gone = nil

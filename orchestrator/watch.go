@@ -27,6 +27,11 @@ type watch struct {
 
 	asked time.Time          // since then a person is asked for consent; zero: no question is open
 	test  *flow.RebootTested // that the question is about
+
+	judge   *judge       // at work; nil: none is
+	judged  chan verdict // of it; nil: none is at work
+	verdict *verdict     // by which the next check decides; nil: there is none
+	spared  bool         // the agent was left alone once, as a judge said
 }
 
 // stop ends the watch. It may be called twice.
@@ -122,6 +127,12 @@ func (w *watch) act(report health.Report) (err error) {
 		w.asked = time.Time{}
 		err = w.run.ledger.Record(flow.ConsentGiven{AttemptRef: w.call.AttemptRef, Choice: flow.ConsentVoid})
 	}
+	if report.Action != health.Test {
+		w.verdict = nil
+		if w.judge != nil {
+			w.judge.void = true
+		}
+	}
 	switch report.Action {
 	case health.Ask, health.AskAgain:
 		err = errors.Join(err, w.ask(report.On, report.Action == health.AskAgain))
@@ -135,7 +146,7 @@ func (w *watch) act(report health.Report) (err error) {
 		w.stop()
 		w.agent.End(w.policy.Graceful)
 	case health.Test:
-		err = errors.Join(err, w.decide(w.reboot(report.On)))
+		err = errors.Join(err, w.makeTest(report.On))
 	}
 	return err
 }
@@ -192,9 +203,13 @@ func (w *watch) reboot(f health.Finding) flow.RebootTested {
 	if w.call.Call != flow.TaskCall {
 		brief.Expected = 0 // it is about the work on the task
 	}
-	e := health.Reboot(f, health.Case{Task: w.call.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Obstacle(),
+	c := health.Case{Task: w.call.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Obstacle(),
 		Expected: brief.Expected, Took: w.agent.Took(), Replans: w.call.Call == flow.TaskCall && w.replans(),
-		Replanned: w.run.ledger.State().ReplannedTimes(w.call.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung})
+		Replanned: w.run.ledger.State().ReplannedTimes(w.call.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
+	if w.verdict != nil {
+		c.Judged, c.Advice = w.verdict.answers, w.verdict.advice
+	}
+	e := health.Reboot(f, c)
 	e.AttemptRef = w.call.AttemptRef
 	return e
 }

@@ -39,10 +39,10 @@ var examples = map[string][]string{
 	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
 	"review.md":             {roleKeys},
 	"roles.md":              {aRole, settings},
-	"running.md":            {elsewhere},                              // TestLiveMoments
-	"watching.md":           {elsewhere, aTask, settings},             // what_is_said_to_a_running_agent
-	"writing-an-agent.md":   {shell, elsewhere, elsewhere, elsewhere}, // TestAgentInTheDocs, TestSupervisorInTheDocs
-	"../README.md":          {elsewhere, elsewhere, shell, aBoard},    // .ci/run; make run, and what it prints
+	"running.md":            {elsewhere},                                   // TestLiveMoments
+	"watching.md":           {elsewhere, aTask, settings, aRole, settings}, // what_is_said_to_a_running_agent
+	"writing-an-agent.md":   {shell, elsewhere, elsewhere, elsewhere},      // TestAgentInTheDocs, TestSupervisorInTheDocs
+	"../README.md":          {elsewhere, elsewhere, shell, aBoard},         // .ci/run; make run, and what it prints
 }
 
 var block = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```|(?:^    [^\n]*\n)+")
@@ -113,11 +113,12 @@ func runExample(t *testing.T, kind, text string) {
 	case aBoards:
 		write("kanban.yaml", "current: tasks/1-outline.md\ntasks: [tasks/1-outline.md, tasks/2-draft.md]\n"+text)
 	case aRole:
-		write(".kanban-run/roles/Reviewer.md", text)
+		name := regexp.MustCompile(`(?m)^name: (\w+)$`).FindStringSubmatch(text)[1]
+		write(".kanban-run/roles/"+name+".md", text)
 		write("agents/review", "#!/bin/sh\n")
-		write("tasks/1-lexer.md", "---\nrole: Reviewer\n---\nDo it.\n")
+		write("tasks/1-lexer.md", "---\nrole: "+name+"\n---\nDo it.\n")
 		write("SUPERVISOR.md", "Look at it.\n")
-		script = "kanban-run check kanban.yaml && kanban-run roles Reviewer"
+		script = "kanban-run check kanban.yaml && kanban-run roles " + name
 	case roleKeys:
 		for line := range strings.Lines(text) {
 			runExample(t, aRole, "---\nname: Reviewer\nagent: claude\n"+line+"---\nDo it.\n")

@@ -86,6 +86,7 @@ type Watch struct {
 	FirstSign, LeftOver, Ceiling, Grace, Answer, Consent, Graceful time.Duration
 	Errors, MaxRestarts                                            int
 	Coordinator                                                    string          // "policy" or "person"
+	Judge                                                          string          // role that answers the reboot test; "": the evidence does
 	Stages                                                         []time.Duration // three, each longer than the one before; none: off. nil: by the kind of the role
 	SilentAgents                                                   string          // "warn" or "act"
 	Resume                                                         string          // "session": work that was cut short goes on in its session; or "fresh"

@@ -321,6 +321,7 @@ func TestOrigins(t *testing.T) {
 		{"watch.answer", "30s", "default"},
 		{"watch.graceful_timeout", "30s", "default"},
 		{"watch.coordinator", "policy", "default"},
+		{"watch.judge", "none", "default"},
 		{"watch.consent", "10m", "default"},
 		{"watch.stages", "role", "default"},
 		{"watch.errors", "3", "default"},

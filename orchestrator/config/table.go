@@ -140,7 +140,10 @@ func watchRows() []row {
 				s.Watch.Coordinator = v
 				return checkOneOf(v, "policy", "person")
 			}},
-		limit("consent", "10m", "a person has so long for it, then the run ends with exit code 3", func(w *Watch) *time.Duration { return &w.Consent }),
+		{Setting{Name: "watch.judge", Variable: "KANBAN_RUN_WATCH_JUDGE", InFile: true, Default: noDefault,
+			Help: "role that answers the five questions before a hung agent is ended; without it the evidence does"},
+			func(s *Settings, v, _ string) error { s.Watch.Judge = v; return nil }},
+		limit("consent", "10m", "a person has so long for it, then the run ends with exit code 3; a judge has, too, then the evidence decides", func(w *Watch) *time.Duration { return &w.Consent }),
 		{Setting{Name: "watch.stages", Variable: "KANBAN_RUN_WATCH_STAGES", InFile: true, Default: "role",
 			Help: "tell of an agent without progress after three times, such as 15m 45m 60m; role: by the kind of its role; off: never"},
 			func(s *Settings, v, _ string) (err error) { s.Watch.Stages, err = parseStages(v); return err }},

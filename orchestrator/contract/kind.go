@@ -21,6 +21,7 @@ const (
 	Command
 	Ready      // of a supervisor that starts: seed 001
 	Checkpoint // of a supervisor that is woken
+	Judge      // of an agent that judges a hung one: seed 000
 )
 
 // Of is the contract of a call of a step.
@@ -57,6 +58,8 @@ func (k Kind) String() string {
 		return "ready"
 	case Checkpoint:
 		return "checkpoint"
+	case Judge:
+		return "judge"
 	default:
 		return "contract " + strconv.Itoa(int(k))
 	}
@@ -73,6 +76,8 @@ func (k Kind) Schema() string {
 		return "ready-reply"
 	case Checkpoint:
 		return "checkpoint-reply"
+	case Judge:
+		return "judge-reply"
 	default:
 		return "reply"
 	}

@@ -31,6 +31,7 @@ type Reply struct {
 	Tasks    []string
 
 	Checkpoint *CheckpointReply // of a supervisor; nil in all others
+	Judge      *JudgeReply      // of a judge; nil in all others
 }
 
 // Failure is the reason why a reply is not in the right format. The agent is started again with the
@@ -55,8 +56,8 @@ func Parse(k Kind, text string, given *TaskList) (*Reply, *Failure) {
 	switch k {
 	case Review:
 		return parseReview(text)
-	case Ready, Checkpoint:
-		return parseSupervisor(k, text)
+	case Ready, Checkpoint, Judge:
+		return parseWhole(k, text)
 	}
 	var known []byte
 	if given != nil {
@@ -108,6 +109,8 @@ func replyKeys(k Kind) []string {
 		return []string{"status", "message", "next_task", "tasks"}
 	case Ready, Checkpoint:
 		return supervisorKeys(k)
+	case Judge:
+		return judgeKeys
 	default:
 		return []string{"status", "message"}
 	}

@@ -159,12 +159,12 @@ type CheckpointReply struct {
 // Failed says whether the supervisor reports an error of its own.
 func (r *CheckpointReply) Failed() bool { return r.Type == "error" }
 
-// maxCheckpoint is how long a supervisor's reply may be, in bytes: it is read by people.
-const maxCheckpoint = 1 << 20
+// maxWhole is how long the reply of a supervisor or a judge may be, in bytes: it is read by people.
+const maxWhole = 1 << 20
 
-// parseSupervisor judges the format of a supervisor's reply, and never its content.
-func parseSupervisor(k Kind, text string) (*Reply, *Failure) {
-	if len(text) > maxCheckpoint {
+// parseWhole judges the format of a supervisor's or a judge's reply, and never its content. All of it is decoded, lists and objects, too.
+func parseWhole(k Kind, text string) (*Reply, *Failure) {
+	if len(text) > maxWhole {
 		return nil, Failed("the reply is larger than 1 MiB")
 	}
 	members, failure := readObject(text, nil)
@@ -180,6 +180,9 @@ func parseSupervisor(k Kind, text string) (*Reply, *Failure) {
 	}
 	if failure := checkSchema(k, value); failure != nil {
 		return nil, failure
+	}
+	if k == Judge {
+		return decodeJudge(text)
 	}
 	var r CheckpointReply
 	if err := json.Unmarshal([]byte(text), &r); err != nil {

@@ -48,7 +48,7 @@ func (c *Counts) add(e flow.Event) {
 		if e.Checkpoint == "" {
 			c.Finished++
 		}
-	case flow.AttemptStarted:
+	case flow.AttemptStarted, flow.JudgeAnswered:
 		c.Attempts++
 	case flow.ReplyRejected, flow.ReviewFailed:
 		c.Rejected++
@@ -119,7 +119,7 @@ const (
 	Abandoned State = "abandoned"
 )
 
-// Attempt is one start of a program: of an agent, or of a supervisor that reviews its work.
+// Attempt is one start of a program: of an agent, of a supervisor that reviews its work, or of a judge beside it.
 type Attempt struct {
 	Call     flow.Call      `json:"call"`
 	Role     string         `json:"role"`
@@ -211,10 +211,10 @@ func (d *Digest) Add(e flow.Entry) {
 	d.LastRun.add(e.Event)
 }
 
-// count adds the attempt that e ends.
+// count adds the attempt, or the judge, whose end e is.
 func count(u *flow.Used, e flow.Event) {
-	if end, ok := flow.EndOf(e); ok {
-		u.Add(end.Millis, end.Spent)
+	if millis, spent, ok := flow.UseOf(e); ok {
+		u.Add(millis, spent)
 	}
 }
 

@@ -20,7 +20,7 @@ type SignKind string
 // The kinds of signs.
 const (
 	Noticed   SignKind = "noticed"   // an anomaly
-	Asked     SignKind = "asked"     // the agent, or a person for consent
+	Asked     SignKind = "asked"     // the agent, a judge, or a person for consent
 	Answered  SignKind = "answered"  // or nothing came
 	Said      SignKind = "said"      // to the agent, by a person or as help
 	Recovered SignKind = "recovered" // it moves again
@@ -47,7 +47,7 @@ func kindOf(e flow.Event) (SignKind, bool) {
 	switch e := e.(type) {
 	case flow.AnomalyFound, flow.IdleBreach, flow.ReviewBreach:
 		return Noticed, true
-	case flow.ConsentAsked:
+	case flow.ConsentAsked, flow.JudgeAsked:
 		return Asked, true
 	case flow.MessageSent:
 		if e.Type == flow.HealthCheck {
@@ -58,7 +58,7 @@ func kindOf(e flow.Event) (SignKind, bool) {
 		return Answered, e.Answer != ""
 	case flow.MessageLost:
 		return Answered, e.Type == flow.HealthCheck
-	case flow.ConsentGiven:
+	case flow.ConsentGiven, flow.JudgeAnswered:
 		return Answered, true
 	case flow.Recovered:
 		return Recovered, true

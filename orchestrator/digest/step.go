@@ -2,6 +2,8 @@ package digest
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"kanban-run/orchestrator/flow"
 )
@@ -36,6 +38,8 @@ func (s *Step) add(e flow.Entry) {
 		})
 	case flow.ReviewHeld:
 		s.addVerdict(ev)
+	case flow.JudgeAnswered:
+		s.addJudge(ev, e.Time)
 	case flow.WorkFinished, flow.VerdictMissed, flow.ReviewFailed:
 		s.addPart(ev)
 	case flow.StepFinished:
@@ -74,6 +78,10 @@ func Note(e flow.Event) string {
 		return fmt.Sprintf("%s: %s: %s", e.Role, e.Kind(), e.Text)
 	case flow.ReviewBreach:
 		return fmt.Sprintf("%s: %s: %s", e.Role, e.Kind(), e.Text)
+	case flow.JudgeAsked:
+		return fmt.Sprintf("%s is asked whether %s is to be ended: %s", e.Judge, e.Role, e.Details)
+	case flow.JudgeAnswered:
+		return e.Judge + " " + e.Verdict()
 	case flow.ConsentAsked:
 		return fmt.Sprintf("%s: consent was asked (%s): %s", e.Role, e.Decision, e.Details)
 	case flow.ConsentGiven:
@@ -121,6 +129,19 @@ func (s *Step) addVerdict(e flow.ReviewHeld) {
 		a.Reviews = append(a.Reviews, Review{e.Round, e.Completed, e.Feedback, e.Session, e.Millis})
 		a.addProgress(e.Worked, e.Spent)
 	})
+}
+
+// JudgeCall stands for the attempt of a judge, which works beside that of the agent that it judges.
+const JudgeCall flow.Call = "judge"
+
+// addJudge puts the attempt of a judge before the one that it was about, which is still the last.
+func (s *Step) addJudge(e flow.JudgeAnswered, at time.Time) {
+	a := Attempt{Call: JudgeCall, Role: e.Judge, Attempt: 1, Adapter: e.Adapter, Began: at.Add(-time.Duration(e.Millis) * time.Millisecond), Millis: e.Millis,
+		Result: Accepted, Status: "ok", Message: e.Verdict(), Spent: e.Spent}
+	if e.Reason != "" {
+		a.Result, a.Status, a.Message, a.Reason = Stopped, "", "", e.Reason
+	}
+	s.Attempts = slices.Insert(s.Attempts, max(0, len(s.Attempts)-1), a)
 }
 
 // addPart adds a part of the running attempt, or ends one that had such parts.

@@ -128,6 +128,7 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 		return err
 	}
 	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil // a reply that was there first makes a decision void
+	s.Step.JudgeMark = ""
 	if r.Call.IsReview() || r.Call.IsSupervision() {
 		session = "" // a person goes on in the session of the work
 	}

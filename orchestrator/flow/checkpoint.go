@@ -342,7 +342,7 @@ func (s *State) isSupervisionDue(b Board) bool {
 // beginSupervision begins the supervisor's next step, unless a limit is reached.
 func (s *State) beginSupervision(b Board) Effect {
 	e, _ := s.supervise(b)
-	if text := s.reached(e.Task); text != "" {
+	if text := s.Reached(e.Task); text != "" {
 		return Finish{Outcome: LimitReached, Text: text}
 	}
 	return e

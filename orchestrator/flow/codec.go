@@ -23,6 +23,8 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"RECOVERED":                  decoderOf[Recovered](),
 	"IDLE_BREACH":                decoderOf[IdleBreach](),
 	"REVIEW_SLA_BREACH":          decoderOf[ReviewBreach](),
+	"JUDGE_ASKED":                decoderOf[JudgeAsked](),
+	"JUDGE_ANSWERED":             decoderOf[JudgeAnswered](),
 	"CONSENT_ASKED":              decoderOf[ConsentAsked](),
 	"CONSENT_GIVEN":              decoderOf[ConsentGiven](),
 	"MESSAGE_SENT":               decoderOf[MessageSent](),

@@ -54,9 +54,9 @@ func listed(cost, millis int64, steps int) string {
 	return strings.Join(said, ", ")
 }
 
-// reached says which limit lets no agent work on the task any more, or "". Steps are not asked for:
+// Reached says which limit lets no agent work on the task any more, or "". Steps are not asked for:
 // an open step is finished.
-func (s *State) reached(task string) string {
+func (s *State) Reached(task string) string {
 	l, t := s.Limits, s.task(task).Used
 	switch {
 	case l.MaxCost > 0 && s.Used.Cost >= l.MaxCost:

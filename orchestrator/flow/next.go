@@ -64,8 +64,8 @@ func (s *State) nextCall() Effect {
 
 	// Limits are looked at before every spawn. The step stays open: the next run goes on with it,
 	// with limits of its own.
-	case step.isDue() && s.reached(step.Task) != "":
-		return Finish{Outcome: LimitReached, Text: s.reached(step.Task)}
+	case step.isDue() && s.Reached(step.Task) != "":
+		return Finish{Outcome: LimitReached, Text: s.Reached(step.Task)}
 
 	// 4. "result = spawn_agent(agent_role, task_file)", the reviews of its work, and after them
 	// 6. "manager_result = spawn_agent("Manager", {...})".
@@ -98,8 +98,8 @@ func (s *State) nextStep(b Board) Effect {
 	case s.Quarantined(b.Task) == nil && s.suspect(b) != nil:
 		return SuspectLoop{Task: b.Task, Role: b.Role, Suspicion: *s.suspect(b)}
 
-	case cmp.Or(s.reachedSteps(b.Task), s.reached(b.Task)) != "":
-		return Finish{Outcome: LimitReached, Text: cmp.Or(s.reachedSteps(b.Task), s.reached(b.Task))}
+	case cmp.Or(s.reachedSteps(b.Task), s.Reached(b.Task)) != "":
+		return Finish{Outcome: LimitReached, Text: cmp.Or(s.reachedSteps(b.Task), s.Reached(b.Task))}
 
 	// 3. "agent_role = determine_role(task_file)".
 	default:

@@ -209,8 +209,8 @@ func TestSnapshotForm(t *testing.T) {
 		flow.BoardWriteStarted{Step: 1}, flow.RunInterrupted{Outcome: flow.Later, Until: "2026-11-22T00:00:00Z"})
 	form := func(b *book) string {
 		s := b.Snapshot("b")
-		if s.Version != 11 {
-			t.Errorf("version %d, want 11", s.Version)
+		if s.Version != 12 {
+			t.Errorf("version %d, want 12", s.Version)
 		}
 		return s.Hash
 	}
@@ -308,6 +308,18 @@ func TestEleventhForm(t *testing.T) {
 	}
 }
 
+// TestTwelfthForm: the same for an agent that is judged.
+func TestTwelfthForm(t *testing.T) {
+	running := attempt(1, flow.TaskCall, 1)
+	b := newBook(t).own("r1").write(start, one, running, flow.JudgeAsked{AttemptRef: running.AttemptRef, Judge: "Judge", Mark: "ab"})
+	if got, want := b.Snapshot("b").Hash, "0de4b127b2cf81d3dbe2cc74f3eedb3349a6fd9fe70118ac81797c675c83cf97"; got != want {
+		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
+	}
+	if b.write(flow.JudgeAnswered{AttemptRef: running.AttemptRef, Judge: "Judge", Millis: 7}); b.State.Step.JudgeMark != "" || b.State.Used.Attempts != 1 || b.State.Used.Millis != 7 {
+		t.Errorf("mark %q, used %+v, want the judge counted, and none at work", b.State.Step.JudgeMark, b.State.Used)
+	}
+}
+
 // TestThirdForm: a state in form 3 kept what tasks used under limits for tasks only.
 func TestThirdForm(t *testing.T) {
 	const state = `{"running":true,"outcome":"","text":"","limits":{"max_retries":3,"max_steps":0},"steps":0,"last_step":1,"step":{"number":1,"task":"t1","role":"Implementor","board_sha256":"a","mark":"","call":"manager","input":{},"input_sha256":"5a","started":1,"rejected":0,"running":1,"left":"","last_reason":"","disagreed":false,"task_status":"ok","before":{"board_sha256":"a","current":"t1"},"reply":null,"writing":null},"repeat":{"task":"t1","role":"Implementor","board_sha256":"a","count":1},"frozen":null,"last":{"status":"","message":"","board_sha256":"","acknowledged":false},"spent":false,"used":{"attempts":1,"told":0,"priced":0,"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_microusd":0,"millis":0},"total":{"attempts":1,"told":0,"priced":0,"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_microusd":0,"millis":0}}`
@@ -347,7 +359,7 @@ func TestOlderSnapshots(t *testing.T) {
 			t.Errorf("version %d: a rollback leads to %+v, conflict %q, want the two attempts still", version, r.State.Total, r.Conflict)
 		}
 	}
-	for _, version := range []int{0, 12} {
+	for _, version := range []int{0, 13} {
 		b := newBook(t).own("r1").write(start, one)
 		other := b.Snapshot("b")
 		other.Version = version
@@ -449,7 +461,7 @@ func TestStandstill(t *testing.T) {
 // TestUnreadableAcknowledgement: a rebuilt state that this version cannot read ends nothing.
 func TestUnreadableAcknowledgement(t *testing.T) {
 	for name, exit := range map[string]flow.LockExited{
-		"a newer form":   {Version: 12, State: json.RawMessage(`{"steps":7}`)},
+		"a newer form":   {Version: 13, State: json.RawMessage(`{"steps":7}`)},
 		"no form at all": {State: json.RawMessage(`{"steps":7}`)},
 		"no state":       {Version: 4, State: json.RawMessage(`[]`)},
 	} {

@@ -240,14 +240,19 @@ func (s *Spending) less(o *Spending) *Spending {
 func (s *State) charge(millis int64, spent *Spending, session string) {
 	spent, s.Step.Paid = spent.less(s.Step.Paid), nil
 	millis, s.Step.Worked = millis-s.Step.Worked, 0
+	s.count(millis, spent)
+	if session != "" {
+		s.Session = session
+	}
+}
+
+// count counts what a program of the open step came to.
+func (s *State) count(millis int64, spent *Spending) {
 	s.Used.Add(millis, spent)
 	s.Total.Add(millis, spent)
 	t := s.task(s.Step.Task)
 	t.Used.Add(millis, spent)
 	s.keepTask(t)
-	if session != "" {
-		s.Session = session
-	}
 }
 
 // Tally is Used as programs read it: what is not known is absent, rather than zero.

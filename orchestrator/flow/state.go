@@ -114,6 +114,9 @@ type Step struct {
 	// The fields that form 10 has added.
 	Reviews []Visit `json:"reviews,omitempty"` // of the work, that were not content
 	Agent   int     `json:"agent,omitempty"`   // of the substitutes that has the open call, from 1; 0: the role's own
+
+	// The field that form 12 has added.
+	JudgeMark string `json:"judge_mark,omitempty"` // of the processes of the agent that judges the running attempt; "": none does
 }
 
 // Thread is a session of an agent in which the work of a call can go on.

@@ -48,9 +48,11 @@ type Answer struct {
 // Decision is what is done about a hung agent.
 type Decision string
 
-// The decisions about a critical anomaly. Seed 000's CONTINUE and ASSIST leave the agent alone, and
-// need no event.
+// The decisions about a critical anomaly: seed 000, "决策类型".
 const (
+	Continue Decision = "CONTINUE" // the agent is left alone, with a clarification
+	Assist   Decision = "ASSIST"   // it is left alone, with help
+
 	Restart Decision = "RESTART"
 	Replan  Decision = "REPLAN" // the Manager is called, and the task is not done
 	Stuck   Decision = "STUCK"  // a restart would not help: a person is needed

@@ -78,7 +78,7 @@ func TestEveryFieldSurvivesTheJournal(t *testing.T) {
 			t.Errorf("half a record is decoded: %v, want an error that names %s", err, kind)
 		}
 	}
-	if about != 24 {
+	if about != 26 {
 		t.Errorf("%d kinds of events are about an attempt", about)
 	}
 }

@@ -389,6 +389,11 @@ func TestReboot(t *testing.T) {
 	call := health.Call{Tool: "mcp__lab__look"}
 	stuck := health.Finding{Check: health.MCPStuck, Severity: health.Critical, Details: "its call hangs", Act: true, Call: &call}
 	whole := health.Case{Task: "tasks/a.md", HasText: true, MaxRestarts: 2}
+	judged := func(answers string) health.Case {
+		c := whole
+		c.Advice, c.Replans, c.Judged = "Look at b.md.", true, judge(answers)
+		return c
+	}
 	with := func(change func(*health.Case)) health.Case {
 		c := whole
 		change(&c)
@@ -413,6 +418,11 @@ func TestReboot(t *testing.T) {
 		{"again", idle, with(func(c *health.Case) { c.Restarts, c.LastHung = 1, "idle" }), "yynny", flow.Restart, ""},
 		{"too often", idle, with(func(c *health.Case) { c.Restarts = 2 }), "yynnn", flow.Stuck, "a restart would not help: it was restarted 2 times already"},
 		{"the same call again", stuck, with(func(c *health.Case) { c.Restarts, c.LastHung = 1, "MCP stuck mcp__lab__look" }), "yynnn", flow.Stuck, "the last restart was for the same"},
+		{"a judge", idle, judged("yynny"), "yynny", flow.Restart, "The watch ended your program: no sign of it for 20m. Look at b.md."},
+		{"a judge sees no use in a restart", idle, judged("yynnn"), "yynnn", flow.Stuck, "a restart would not help: why 5"},
+		{"a judge finds it late", idle, judged("yynyn"), "yyny", flow.Replan, "no sign of it for 20m; why 4"},
+		{"a judge whose advice is not heard", idle, judged("nnyny"), "nnyny", flow.Restart, "Look at b.md."},
+		{"a judge that restarts for ever", idle, with(func(c *health.Case) { c.Restarts, c.Judged = 2, judge("yynny") }), "yynnn", flow.Stuck, "it was restarted 2 times already"},
 		{"another call", stuck, with(func(c *health.Case) { c.Restarts, c.LastHung = 1, "MCP stuck other" }), "yynny", flow.Restart, ""},
 	} {
 		e := health.Reboot(tt.finding, tt.c)
@@ -429,6 +439,24 @@ func TestReboot(t *testing.T) {
 	}
 	if a := health.Describe(stuck); a.Type != "mcp_stuck" || a.Advice != "restart" || a.Tool != "mcp__lab__look" {
 		t.Errorf("Describe = %+v", a)
+	}
+}
+
+// judge has a judge answer y or n to each question.
+func judge(answers string) (all []flow.Answer) {
+	for i, c := range answers {
+		all = append(all, flow.Answer{Question: health.Questions[i], Yes: c == 'y', Evidence: fmt.Sprintf("why %d", i+1)})
+	}
+	return all
+}
+
+// TestSpare: an agent whose task is unclear, or that needs help, is left alone: seed 000, "决策映射".
+func TestSpare(t *testing.T) {
+	for answers, want := range map[string]flow.Decision{"nynny": flow.Continue, "nnyyn": flow.Continue, "ynnny": flow.Assist, "yyyny": flow.Assist,
+		"yynny": "", "yynyn": "", "": ""} {
+		if got := health.Spare(judge(answers)); got != want {
+			t.Errorf("Spare(%q) = %q, want %q", answers, got, want)
+		}
 	}
 }
 

@@ -23,7 +23,8 @@ type Policy struct {
 	MaxRestarts   int           // of one step
 	SilentAgents  bool          // act on agents that tell nothing of their work, too
 	Person        bool          // a person has to consent before an agent is ended
-	Consent       time.Duration // that a person has for it
+	Consent       time.Duration // that a person, or the judge, has for it
+	Judge         string        // role that answers the reboot test; "": the evidence does
 	Graceful      time.Duration // between asking a hung agent to end and killing it
 	Stages        Stages
 }

@@ -21,33 +21,40 @@ type Case struct {
 	Restarts    int           // of this call so far
 	MaxRestarts int
 	LastHung    string // what the last restart was for
+
+	Judged []flow.Answer // by a judge, to the five questions; nil: the evidence answers them
+	Advice string        // of the judge, for the agent
 }
 
-// Reboot is seed 000's "5-Question Reboot Test" for an agent that cannot be asked: the answers
-// from the evidence, and the decision. For a critical anomaly no answer may leave a dead agent
-// running, so the advice of the first four goes into the next attempt, and the fifth decides.
+// Questions are those of the reboot test: seed 000, "5-Question Reboot Test".
+var Questions = [...]string{
+	"Q1: is the task clearly defined?",
+	"Q2: is there enough context?",
+	"Q3: is there a technical obstacle?",
+	"Q4: does it take over twice the expected time?",
+	"Q5: would a restart help?",
+}
+
+// Reboot is seed 000's "5-Question Reboot Test" of a hung agent: the answers from the evidence, or those of a judge, and the decision.
+// For a critical anomaly no answer may leave a dead agent running, so what the first three advise goes into the next attempt, the
+// fourth may have the Manager plan anew, and the fifth decides. What bounds restarts bounds those of a judge, too.
 func Reboot(f Finding, c Case) flow.RebootTested {
 	e := flow.RebootTested{Anomaly: Describe(f)}
-	advice := ""
-	ask := func(question string, yes bool, evidence string) {
-		e.Answers = append(e.Answers, flow.Answer{Question: question, Yes: yes, Evidence: evidence})
+	ask := func(yes bool, evidence string) flow.Answer {
+		n := len(e.Answers)
+		a := flow.Answer{Question: Questions[n], Yes: yes, Evidence: evidence}
+		if n < len(c.Judged) {
+			a.Yes, a.Evidence = c.Judged[n].Yes, c.Judged[n].Evidence
+		}
+		e.Answers = append(e.Answers, a)
+		return a
 	}
-	ask("Q1: is the task clearly defined?", c.HasText, presence(c.HasText, c.Task+" has a text", c.Task+" has no text beyond its frontmatter"))
-	if !c.HasText {
-		advice += " The task has no text: if it is not clear what to do, reply blocked and say what is missing."
-	}
-	ask("Q2: is there enough context?", len(c.Missing) == 0, presence(len(c.Missing) == 0, "no input that the task names is missing", "missing: "+strings.Join(c.Missing, ", ")))
-	if len(c.Missing) > 0 {
-		advice += " The task names inputs that are not there: " + strings.Join(c.Missing, ", ") + "; do without them, or reply blocked."
-	}
-	ask("Q3: is there a technical obstacle?", c.Obstacle != "", presence(c.Obstacle == "", "no call fails again and again in the same way", c.Obstacle))
-	if c.Obstacle != "" {
-		advice += " " + c.Obstacle + ": try another way."
-	}
-	late, pace := c.isLate()
-	ask("Q4: does it take over twice the expected time?", late, pace)
-	if late {
-		e.Advice, e.Decision, e.Text = "replan", flow.Replan, f.Details+"; "+pace
+	ask(c.HasText, presence(c.HasText, c.Task+" has a text", c.Task+" has no text beyond its frontmatter"))
+	ask(len(c.Missing) == 0, presence(len(c.Missing) == 0, "no input that the task names is missing", "missing: "+strings.Join(c.Missing, ", ")))
+	ask(c.Obstacle != "", presence(c.Obstacle == "", "no call fails again and again in the same way", c.Obstacle))
+	advice := c.advice()
+	if late := ask(c.isLate()); late.Yes {
+		e.Advice, e.Decision, e.Text = "replan", flow.Replan, f.Details+"; "+late.Evidence
 		switch {
 		case !c.Replans:
 			e.Decision, e.Text = flow.Stuck, e.Text+", and the Manager does not accept anomalies, so that a person has to plan anew"
@@ -58,16 +65,51 @@ func Reboot(f Finding, c Case) flow.RebootTested {
 		}
 		return e
 	}
-	helps, why := c.wouldHelp(e.Anomaly)
-	ask("Q5: would a restart help?", helps, why)
-	e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and a restart would not help: %s", f.Details, why)
-	if helps {
+	helps, why := c.mayRestart(e.Anomaly)
+	if !helps {
+		c.Judged = nil
+	}
+	last := ask(helps, why)
+	e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and a restart would not help: %s", f.Details, last.Evidence)
+	if last.Yes {
 		e.Decision, e.Text = flow.Restart, "The watch ended your program: "+f.Details+"."+advice
 	}
 	return e
 }
 
-// isLate answers the fourth question.
+// advice is what the answers to the first three questions have the next attempt be told.
+func (c Case) advice() (advice string) {
+	if c.Judged != nil {
+		return strings.TrimRight(" "+c.Advice, " ")
+	}
+	if !c.HasText {
+		advice += " The task has no text: if it is not clear what to do, reply blocked and say what is missing."
+	}
+	if len(c.Missing) > 0 {
+		advice += " The task names inputs that are not there: " + strings.Join(c.Missing, ", ") + "; do without them, or reply blocked."
+	}
+	if c.Obstacle != "" {
+		advice += " " + c.Obstacle + ": try another way."
+	}
+	return advice
+}
+
+// Spare is the decision that leaves an agent alone with a judge's advice: seed 000, "决策映射", the rows of Q1 to Q3. "": the answers
+// go on with Q4.
+func Spare(judged []flow.Answer) flow.Decision {
+	switch {
+	case len(judged) < 3:
+		return ""
+	case !judged[0].Yes:
+		return flow.Continue
+	case !judged[1].Yes, judged[2].Yes:
+		return flow.Assist
+	default:
+		return ""
+	}
+}
+
+// isLate answers the fourth question from the evidence.
 func (c Case) isLate() (yes bool, why string) {
 	switch {
 	case c.Expected == 0:
@@ -79,8 +121,8 @@ func (c Case) isLate() (yes bool, why string) {
 	}
 }
 
-// wouldHelp answers the fifth question.
-func (c Case) wouldHelp(a flow.Anomaly) (yes bool, why string) {
+// mayRestart answers the fifth question from the evidence.
+func (c Case) mayRestart(a flow.Anomaly) (yes bool, why string) {
 	switch {
 	case c.MaxRestarts == 0:
 		return false, "max_restarts is 0"

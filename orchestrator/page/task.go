@@ -231,6 +231,8 @@ func kindOf(a *digest.Attempt) string {
 	switch {
 	case a.Call == flow.ManagerCall:
 		kind = "Manager"
+	case a.Call == digest.JudgeCall:
+		kind = "Judge"
 	case a.Call.IsReview():
 		kind = fmt.Sprintf("Review, round %d", a.Round)
 	case a.Call.IsSupervision():

@@ -101,6 +101,9 @@ func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Du
 	var last time.Time
 	for i := range s.Attempts {
 		a := &s.Attempts[i]
+		if a.Call == digest.JudgeCall { // the agent that it judged shows that it was asked
+			continue
+		}
 		from, to := a.Began, a.Began.Add(time.Duration(a.Millis)*time.Millisecond)
 		if a.Result == digest.Pending && v.board.Owned {
 			to = p.asOf

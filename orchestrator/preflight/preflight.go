@@ -73,8 +73,8 @@ type Prepared struct {
 	Supervision *flow.Supervision // how a supervisor looks in; nil: none does
 	Odd         []string          // what is odd about it; a run puts up with that
 
-	file    fs.FileInfo      // of the board
-	players map[string]error // the roles checked so far, with their errors
+	file    fs.FileInfo    // of the board
+	checked map[duty]error // the roles checked so far, with their errors
 }
 
 // PrepareAll prepares every job. If one is invalid, or a board is named twice, none is prepared.
@@ -137,7 +137,7 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{Job: job, Setup: setup, Workspace: workspace.New(job.Board, path, place, b, setup.Redactor), players: map[string]error{},
+	p := &Prepared{Job: job, Setup: setup, Workspace: workspace.New(job.Board, path, place, b, setup.Redactor), checked: map[duty]error{},
 		Supervision: supervision(b, setup)}
 	if p.file, err = os.Stat(path); err == nil {
 		err = p.check(b)

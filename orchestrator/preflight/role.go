@@ -17,18 +17,39 @@ func (p *Prepared) checkRoleOf(b *board.Board, t *board.Task) error {
 	return nil
 }
 
-// checkRole checks each role once: it must have a program, and a name without a secret.
+// checkRole checks each role once: it must have a program, and a name without a secret, and so must its judge.
 func (p *Prepared) checkRole(role string) error {
-	if err, known := p.players[role]; known {
-		return err
-	}
-	player, err := p.Player(role)
-	p.players[role] = p.examine(player, err)
-	return p.players[role]
+	return p.checkOnce(duty{role: role}, func() error {
+		player, err := p.Player(role)
+		if err = p.examine(player, err); err != nil || player.Judge() == "" {
+			return err
+		}
+		if err := p.checkLooker(player.Judge()); err != nil {
+			return fmt.Errorf("the judge of role %s (watch.judge): %w", player.Role.Name, err)
+		}
+		return nil
+	})
 }
 
-// checkLooker is checkRole for the resident supervisor.
-func (p *Prepared) checkLooker(role string) error { return p.examine(p.Looker(role)) }
+// checkLooker is checkRole for the resident supervisor, or a judge: they look only.
+func (p *Prepared) checkLooker(role string) error {
+	return p.checkOnce(duty{role, true}, func() error { return p.examine(p.Looker(role)) })
+}
+
+// duty is what a role is checked for.
+type duty struct {
+	role  string
+	looks bool
+}
+
+func (p *Prepared) checkOnce(d duty, check func() error) error {
+	err, known := p.checked[d]
+	if !known {
+		err = check()
+		p.checked[d] = err
+	}
+	return err
+}
 
 // examine warns of what is odd about a player. err is what kept it from being found.
 func (p *Prepared) examine(player *roster.Player, err error) error {

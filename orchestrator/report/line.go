@@ -94,6 +94,10 @@ func describeWatch(e flow.Event) []line {
 		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
 	case flow.ReviewBreach:
 		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
+	case flow.JudgeAsked:
+		return []line{{warn, fmt.Sprintf("step %d: %s judges %s: %s", e.Step, e.Judge, Player(e.AttemptRef), e.Details)}}
+	case flow.JudgeAnswered:
+		return []line{{calm, fmt.Sprintf("step %d: %s %s%s", e.Step, e.Judge, e.Verdict(), spentSuffix(e.Spent))}}
 	case flow.ConsentAsked:
 		return []line{{bad, fmt.Sprintf("step %d: %s waits for your consent to %s it: %s (kanban-run inbox)", e.Step, Player(e.AttemptRef), e.Advice, e.Details)}}
 	case flow.ConsentGiven:

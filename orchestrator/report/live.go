@@ -142,8 +142,10 @@ func (l *Live) update(board string, e flow.Entry) {
 
 // note brings a board up to date.
 func (b *liveBoard) note(e flow.Event, at time.Time) {
-	if end, ok := flow.EndOf(e); ok {
-		b.used.Add(end.Millis, end.Spent)
+	if millis, spent, ok := flow.UseOf(e); ok {
+		b.used.Add(millis, spent)
+	}
+	if _, ok := flow.EndOf(e); ok {
 		b.trace, b.health, b.waits = nil, "", doing{}
 	}
 	switch e := e.(type) {
@@ -166,6 +168,10 @@ func (b *liveBoard) note(e flow.Event, at time.Time) {
 		}
 	case flow.ConsentAsked:
 		b.waits = doing{"waits for your consent", at, "kanban-run inbox"}
+	case flow.JudgeAsked:
+		b.waits = doing{"is judged", at, e.Judge}
+	case flow.JudgeAnswered:
+		b.waits = doing{}
 	case flow.ConsentGiven:
 		b.waits, b.health = doing{}, health.Healthy
 	case flow.DuplicateTask:

@@ -31,6 +31,9 @@ const (
 // Policy is how the agents of a player are watched.
 func (p *Player) Policy(d Duty) health.Policy { return policy(p.watch, p.Role, d) }
 
+// Judge is the role that judges agents of the player when they hang; "": none does.
+func (p *Player) Judge() string { return p.watch.Judge }
+
 // PolicyFor is Policy with a task's own settings. Errors: *config.Error.
 func (p *Player) PolicyFor(d Duty, task string, values []frontmatter.Value) (health.Policy, error) {
 	w, err := p.watch.With(overrides(task, values))
@@ -44,7 +47,7 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 	return health.Policy{Frequency: w.Frequency, IdleWarning: w.IdleWarning, IdleTimeout: w.IdleTimeout, ProgressStale: w.ProgressStale,
 		ModelWarning: w.ModelWarning, ModelTimeout: w.ModelTimeout, MCPDefault: w.MCPDefault, MCPMax: w.MCPMax, MCPEnd: w.MCPEnd,
 		FirstSign: w.FirstSign, LeftOver: w.LeftOver, Ceiling: w.Ceiling, Grace: w.Grace, Answer: w.Answer, Errors: w.Errors, MaxRestarts: w.MaxRestarts,
-		SilentAgents: w.SilentAgents == "act", Person: w.Coordinator == "person", Consent: w.Consent, Graceful: w.Graceful, Stages: stages(w, r, d)}
+		SilentAgents: w.SilentAgents == "act", Person: w.Coordinator == "person", Consent: w.Consent, Judge: w.Judge, Graceful: w.Graceful, Stages: stages(w, r, d)}
 }
 
 // stages are seed 002's for the kind of agent that plays a role, unless the settings have others: "Use role-aware staged actions

@@ -1,0 +1,52 @@
+package contract
+
+import (
+	"encoding/json"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// judgeInput is what a judge is told: the anomaly, and the reboot test as the evidence answers it. Source: seed 000, "5-Question Reboot
+// Test".
+type judgeInput struct {
+	Type    string        `json:"type"` // reboot_test
+	Task    string        `json:"task_file"`
+	Kanban  string        `json:"kanban_file"`
+	Report  AnomalyReport `json:"report"`
+	Answers []flow.Answer `json:"answers"`
+}
+
+// ForJudge is the input of a judge of an agent that plays a role.
+func ForJudge(task, kanban, role string, a flow.Anomaly, answers []flow.Answer) (Input, error) {
+	text, err := json.Marshal(judgeInput{"reboot_test", task, kanban, Report(role, a), answers})
+	return Input{JSON: text}, err
+}
+
+// JudgeReply is a judge's reply: an answer to each question, and a message for the hung agent.
+type JudgeReply struct {
+	Q1      JudgeAnswer `json:"q1"`
+	Q2      JudgeAnswer `json:"q2"`
+	Q3      JudgeAnswer `json:"q3"`
+	Q4      JudgeAnswer `json:"q4"`
+	Q5      JudgeAnswer `json:"q5"`
+	Message string      `json:"message"`
+}
+
+// JudgeAnswer is one of them.
+type JudgeAnswer struct {
+	Yes      bool   `json:"yes"`
+	Evidence string `json:"evidence"`
+}
+
+func decodeJudge(text string) (*Reply, *Failure) {
+	var r JudgeReply
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return nil, Failed("the reply cannot be decoded: %v", err)
+	}
+	return &Reply{Status: OK, Message: r.Message, Judge: &r}, nil
+}
+
+// Answers are the five in their order.
+func (r JudgeReply) Answers() []JudgeAnswer { return []JudgeAnswer{r.Q1, r.Q2, r.Q3, r.Q4, r.Q5} }
+
+var judgeKeys = []string{"q1", "q2", "q3", "q4", "q5", "message"}

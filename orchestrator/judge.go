@@ -1,0 +1,182 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/roster"
+)
+
+// judge is an agent that answers the reboot test of a hung one, beside which it works: the hung one may be left alone.
+type judge struct {
+	player *roster.Player
+	mark   string
+	began  time.Time
+	void   bool // the hung agent goes on meanwhile
+	end    context.CancelCauseFunc
+	limit  *time.Timer // nil: it has no limit but that of its role
+}
+
+// verdict is what a judge came to.
+type verdict struct {
+	answers []flow.Answer // nil: it gave none
+	advice  string
+	reason  string // why it gave none
+	tries   int
+	spent   *agent.Spending // by all tries; nil: its tool does not tell
+}
+
+// makeTest makes the reboot test of a hung agent. A judge, if the settings name one, is asked first; without its answers the evidence
+// decides.
+func (w *watch) makeTest(f health.Finding) error {
+	e := w.reboot(f)
+	switch {
+	case w.judge != nil:
+		return nil
+	case w.policy.Judge != "" && w.verdict == nil:
+		return w.askJudge(e)
+	default:
+		return w.decide(e)
+	}
+}
+
+// askJudge starts a judge. What keeps it from starting is as good as no answer.
+func (w *watch) askJudge(e flow.RebootTested) error {
+	player, inv, err := w.prepareJudge(e)
+	if err != nil {
+		w.run.Observer.Notice(w.run.Board, fmt.Sprintf("%s judges nothing: %v", w.policy.Judge, err))
+		w.verdict = &verdict{}
+		return w.decide(e)
+	}
+	j := &judge{player: player, mark: agent.NewMark(), began: w.run.Now()}
+	asked := flow.JudgeAsked{AttemptRef: w.call.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name, Adapter: player.Adapter.Name(), Mark: j.mark}
+	if err := w.run.ledger.Record(asked); err != nil {
+		return err
+	}
+	inv.Mark, inv.MaxOutput = agent.ParseMark(j.mark), w.run.MaxOutput
+	stop, end := context.WithCancelCause(w.run.stop)
+	if j.end = end; w.policy.Consent > 0 {
+		j.limit = time.AfterFunc(w.policy.Consent, func() { end(fmt.Errorf("it has not answered within %s", w.policy.Consent)) })
+	}
+	w.judge, w.judged = j, make(chan verdict, 1)
+	call := attempt.Call{Adapter: player.Adapter, Invocation: inv, Contract: contract.Judge, Sinks: attempt.Sinks{Redactor: w.run.Redactor}}
+	go func(done chan<- verdict, retries int) { done <- askForAnswers(stop, w.run.kill, call, retries) }(w.judged, w.run.Limits.MaxRetries)
+	return nil
+}
+
+func (j *judge) stop(why error) {
+	j.end(why)
+	if j.limit != nil {
+		j.limit.Stop()
+	}
+}
+
+// prepareJudge finds the judge's program, and builds its invocation.
+func (w *watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocation, error) {
+	if limit := w.run.ledger.State().Reached(w.call.Task); limit != "" {
+		return nil, agent.Invocation{}, errors.New(limit)
+	}
+	player, err := w.run.Looker(w.policy.Judge)
+	if err != nil {
+		return nil, agent.Invocation{}, err
+	}
+	in, err := contract.ForJudge(w.call.Task, w.run.Workspace.KanbanFile(), w.call.Role, e.Anomaly, e.Answers)
+	if err != nil {
+		return nil, agent.Invocation{}, err
+	}
+	a := player.Assignment
+	a.Contract, a.Input, a.Scratch = contract.Judge, in.JSON, w.run.dir.Scratch()
+	inv, err := player.Adapter.Invoke(a)
+	return player, inv, err
+}
+
+// askForAnswers starts a judge, and again as often as its reply has not the right format: seed 004, "Retry Rule (CRITICAL)".
+func askForAnswers(stop, kill context.Context, c attempt.Call, retries int) (v verdict) {
+	accounts, told := attempt.Accounts{}, 0
+	for v.tries = 1; ; v.tries++ {
+		out, err := attempt.Run(stop, kill, c)
+		if spent := accounts.Charge(out, ""); spent != nil {
+			if v.spent == nil {
+				v.spent = &agent.Spending{}
+			}
+			v.spent.Add(*spent)
+			told++
+		}
+		if v.spent != nil && told < v.tries {
+			v.spent.Partial = true
+		}
+		switch {
+		case err != nil:
+			v.reason = err.Error()
+		case out.Stopped:
+			v.reason = context.Cause(stop).Error()
+		case out.Failure == nil:
+			v.answers, v.advice = answersOf(out.Reply.Judge), out.Reply.Message
+		case v.tries <= retries:
+			continue
+		default:
+			v.reason = fmt.Sprintf("no valid reply in %s; the last: %s", flow.Count(v.tries, "attempt"), out.Failure.Reason)
+		}
+		return v
+	}
+}
+
+func answersOf(r *contract.JudgeReply) (all []flow.Answer) {
+	for i, a := range r.Answers() {
+		all = append(all, flow.Answer{Question: health.Questions[i], Yes: a.Yes, Evidence: a.Evidence})
+	}
+	return all
+}
+
+// onVerdict journals what the judge came to. Where its answers leave an agent alone that can be told why, that is done, once in an
+// attempt; else the next check decides by them.
+func (w *watch) onVerdict(v verdict) error {
+	j := w.judge
+	w.judge, w.judged = nil, nil
+	j.stop(nil)
+	e := flow.JudgeAnswered{AttemptRef: w.call.AttemptRef, Judge: j.player.Role.Name, Adapter: j.player.Adapter.Name(), Answers: v.answers, Advice: v.advice,
+		Reason: v.reason, Tries: v.tries, Millis: w.run.Now().Sub(j.began).Milliseconds(), Spent: v.spent.Journaled()}
+	if j.player.Adapter.Tool().Free {
+		e.Spent = &flow.Spending{Free: true}
+	}
+	w.run.used.Add(e.Millis, e.Spent)
+	e.Advice = clip(w.run.Redactor.String(e.Advice))
+	for i := range e.Answers {
+		e.Answers[i].Evidence = clip(w.run.Redactor.String(e.Answers[i].Evidence))
+	}
+	if v.answers != nil && j.void {
+		e.Reason = "the agent goes on by itself"
+	}
+	if e.Reason == "" && !w.spared && w.call.spec.Invocation.Listens {
+		e.Decision = health.Spare(e.Answers)
+	}
+	err := w.run.ledger.Record(e)
+	switch {
+	case j.void:
+	case e.Decision == "":
+		w.verdict = &verdict{answers: e.Answers, advice: e.Advice}
+	default:
+		w.spared = true
+		w.monitor.Restart(w.run.Now())
+		err = errors.Join(err, w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer,
+			Content: flow.Content{Assistance: "guidance", Details: e.Advice}}))
+	}
+	return err
+}
+
+// dismissJudge ends a judge whose hung agent has ended.
+func (w *watch) dismissJudge() error {
+	if w.judge == nil {
+		return nil
+	}
+	w.judge.stop(errors.New("the agent that it judges has ended"))
+	v := <-w.judged
+	return w.run.withSlot(func() error { return w.onVerdict(v) })
+}
