@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/preflight"
@@ -47,7 +48,7 @@ type Result struct {
 // interrupted. The end of kill kills the agents.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []Result {
 	results := make([]Result, len(boards))
-	next, all := make(chan int), shared{make(slots, maxAtWork), &inbox.Watcher{}, claim.NewDesk(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
+	next, all := make(chan int), shared{make(slots, maxAtWork), &inbox.Watcher{}, &health.Crowd{}, claim.NewDesk(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
@@ -70,6 +71,7 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []R
 type shared struct {
 	slots slots
 	mail  *inbox.Watcher
+	crowd *health.Crowd
 	desk  *claim.Desk
 }
 

@@ -20,7 +20,7 @@ import (
 // open takes the folder, the lock and the journal of the board. release undoes that and is never
 // nil.
 func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, release func() error, err error) {
-	r = &run{Prepared: p, stop: stop, kill: kill, slots: s.slots, mail: s.mail, desk: s.desk, accounts: attempt.Accounts{}, watched: attempt.Accounts{}}
+	r = &run{Prepared: p, stop: stop, kill: kill, slots: s.slots, mail: s.mail, crowd: s.crowd, desk: s.desk, accounts: attempt.Accounts{}, watched: attempt.Accounts{}}
 	undo := []func() error{p.Close}
 	release = func() error {
 		var errs []error

@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
@@ -33,6 +34,7 @@ type run struct {
 	kill   context.Context
 	slots  slots
 	mail   *inbox.Watcher
+	crowd  *health.Crowd
 	desk   *claim.Desk
 
 	briefing *briefing.Briefing // of the supervisor; nil: there is none

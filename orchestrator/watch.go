@@ -98,6 +98,9 @@ func (w *watch) recordFindings(report health.Report) error {
 	}
 	for _, f := range report.Told {
 		found := flow.AnomalyFound{AttemptRef: w.call.AttemptRef, Anomaly: health.Describe(f)}
+		if found.Tool != "" && w.run.crowd.Note(w.run.Board, found.Key(), w.run.Now()) {
+			found.Advice, found.Details = "replan", found.Details+"; an agent of another board has the same"
+		}
 		if report.On.Key() == f.Key() {
 			found.Action = report.Action.String()
 		}
