@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
+	"kanban-run/orchestrator/agent/walk"
 	"kanban-run/orchestrator/config"
 	"kanban-run/roles"
 	"kanban-run/schema"
@@ -161,7 +162,7 @@ type player struct {
 	settings *config.Settings
 	roles    *roles.Set
 	steps    []string // "ROLE TASK"
-	last     reply
+	last     reply    // the agent's, then the Manager's
 }
 
 type board struct {
@@ -209,7 +210,7 @@ func (p *player) loop(name string) {
 		role := p.determineRole(b)
 		p.steps = append(p.steps, role+" "+*b.Current)
 		if role != "Manager" {
-			p.spawn(role, map[string]any{"task_file": *b.Current, "kanban_file": name})
+			p.last = p.spawn(role, map[string]any{"task_file": *b.Current, "kanban_file": name})
 		}
 		p.manage(name, b)
 	}
@@ -270,19 +271,11 @@ func (p *player) determineRole(b board) string {
 
 func (p *player) spawn(role string, input map[string]any) reply {
 	p.t.Helper()
-	choice := p.settings.Choose(role)
 	encoded, err := json.Marshal(input)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(choice.Dir, choice.Command))
-	cmd.Dir, cmd.Stdin = p.dir, bytes.NewReader(encoded)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	output, err := cmd.Output()
-	if err != nil || stderr.Len() > 0 {
-		p.t.Fatalf("%s %s: %v\n%s", role, encoded, err, stderr.String())
-	}
+	output := p.start(p.settings.Choose(role), encoded)
 	decoder := json.NewDecoder(bytes.NewReader(output))
 	decoder.DisallowUnknownFields()
 	var r reply
@@ -293,6 +286,25 @@ func (p *player) spawn(role string, input map[string]any) reply {
 		p.t.Fatalf("%s replies with status %q", role, r.Status)
 	}
 	return r
+}
+
+// start starts an agent, and returns what it prints.
+func (p *player) start(choice config.Choice, input []byte) []byte {
+	p.t.Helper()
+	var stdout, stderr bytes.Buffer
+	if choice.Agent == "walk" {
+		p.t.Chdir(p.dir)
+		if code := walk.Main([]string{"--status", p.last.Status}, bytes.NewReader(input), &stdout, &stderr); code != 0 {
+			p.t.Fatalf("walk %s: exit %d\n%s", input, code, stderr.Bytes())
+		}
+		return stdout.Bytes()
+	}
+	cmd := exec.Command(filepath.Join(choice.Dir, choice.Command))
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.dir, bytes.NewReader(input), &stdout, &stderr
+	if err := cmd.Run(); err != nil || stderr.Len() > 0 {
+		p.t.Fatalf("%v %s: %v\n%s", cmd.Args, input, err, stderr.Bytes())
+	}
+	return stdout.Bytes()
 }
 
 func (p *player) board(name string) board {
