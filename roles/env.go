@@ -72,6 +72,9 @@ func (f *fields) readAssignments(value *yaml.Node) map[string]string {
 			f.fail(k, "write set: {NAME: value}", "env.set: %q must be a variable name with one text as its value",
 				k.Value)
 		}
+		if strings.ContainsRune(v.Value, 0) {
+			f.fail(v, "remove the character", "env.set: the value of %s holds a NUL character, which no variable can", k.Value)
+		}
 		set[k.Value] = v.Value
 		if v.Tag == "!!null" {
 			set[k.Value] = ""

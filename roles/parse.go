@@ -217,7 +217,7 @@ func (f *fields) readList(value *yaml.Node, name string) []string {
 	}
 	items := []string{}
 	for _, item := range value.Content {
-		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
+		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" || strings.ContainsRune(item.Value, 0) {
 			f.fail(item, "write each entry as one word or a quoted text", "%s must be a list of texts", name)
 			continue
 		}
@@ -278,7 +278,7 @@ func (f *fields) readDuration(name string) *time.Duration {
 		return nil
 	}
 	d, err := time.ParseDuration(f.readText(name))
-	if err != nil || d < 0 {
+	if err != nil || d < 0 || d == 0 && strings.ContainsAny(value.Value, "123456789") { // less than a nanosecond
 		f.fail(value, fmt.Sprintf("write a number with its unit, for example %s: 90s, 30m or 1h30m", name),
 			"%s: %q is no duration", name, value.Value)
 	}
