@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
 )
@@ -95,7 +96,7 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	source, err := board.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return nil, inspect.ExplainMissing(name)
 	}
 	b, err := board.Parse(name, source)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/agent/acp"
 	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/agent/walk"
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
@@ -275,11 +276,14 @@ func (e *usageError) Hint() string { return e.hint }
 func boardArgs(command string, args []string, one bool) error {
 	switch {
 	case len(args) == 0:
-		text := "which board?"
+		e := &usageError{text: "which board?", hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one"}
 		if _, err := inspect.FindBoard("."); err != nil {
-			text += " " + err.Error()
+			e.text += " " + err.Error()
+			if gone, ok := errors.AsType[*board.FileError](err); ok {
+				e.hint = gone.Hint()
+			}
 		}
-		return &usageError{text: text, hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one"}
+		return e
 	case one && len(args) > 1:
 		return &usageError{text: fmt.Sprintf("%s takes one board, not %d", command, len(args)), hint: "run it once for each"}
 	}

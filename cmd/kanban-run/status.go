@@ -110,8 +110,10 @@ func (u *setup) status(board string, recent *report.Recent) (report.Status, erro
 	next, refused := inspect.Foresee(board, u.workdir, u.dir, h)
 	status := report.NewStatus(board, h, running, next, refused)
 	status.Records = sum.Records
-	if step := h.State.Step; step != nil && step.Running > 0 {
-		status.Open.Since = since
+	if step := h.State.Step; step != nil {
+		if status.Open.Rejected = tasks.Rejected(); step.Running > 0 {
+			status.Open.Since = since
+		}
 	}
 	status.Tasks = []report.Task{} // of a board that cannot be read
 	if b, _, err := inspect.ReadBoard(board, true, func(string) {}); err == nil {

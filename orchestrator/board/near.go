@@ -15,7 +15,7 @@ import (
 const maxLooked = 10_000
 
 // findNear is a file that was probably meant by the name of one that is not there: one that differs in
-// case, in how an accent is composed, or by .md, or that is in a folder beside; "" for none.
+// case, in how an accent is composed, by a blank at its end, or by .md, or that is in a folder beside; "" for none.
 func (p *Place) findNear(name string) string {
 	folder, base := path.Split(path.Clean(filepath.ToSlash(name)))
 	if !isLocal(path.Join(folder, base)) {
@@ -28,6 +28,14 @@ func (p *Place) findNear(name string) string {
 			}
 		}
 	}
+	if folder != "" {
+		above, own := path.Split(path.Clean(folder))
+		for _, other := range listNames(filepath.Join(p.dir, filepath.FromSlash(above))) {
+			if near := path.Join(above, other, base); other != own && foldName(other) == foldName(own) && exists(filepath.Join(p.dir, filepath.FromSlash(near))) {
+				return near
+			}
+		}
+	}
 	for _, other := range listNames(p.dir) {
 		if !strings.HasPrefix(other, ".") && exists(filepath.Join(p.dir, other, base)) && folder == "" {
 			return path.Join(other, base)
@@ -36,7 +44,7 @@ func (p *Place) findNear(name string) string {
 	return ""
 }
 
-func foldName(name string) string { return strings.ToLower(norm.NFC.String(name)) }
+func foldName(name string) string { return strings.ToLower(norm.NFC.String(strings.TrimSpace(name))) }
 
 func listNames(dir string) []string {
 	f, err := plainfile.OpenFolder(dir)
@@ -50,7 +58,7 @@ func listNames(dir string) []string {
 
 // apart shows two names so that they can be told apart: with escapes where they look the same.
 func apart(a, b string) string {
-	if norm.NFC.String(a) == norm.NFC.String(b) {
+	if norm.NFC.String(strings.TrimSpace(a)) == norm.NFC.String(strings.TrimSpace(b)) {
 		return fmt.Sprintf("%+q, and not %+q", b, a)
 	}
 	return b

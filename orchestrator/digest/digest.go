@@ -246,14 +246,23 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Culprit is the step in which an incomplete board stopped, nil where it stopped between two steps.
+// Culprit is the step in which an incomplete board stopped, nil where it stopped between two steps. Of a board that only lacks tasks
+// that are ok, it is the last step of one that is not.
 func (d *Digest) Culprit() *Step {
 	if len(d.Steps) == 0 || d.Outcome == flow.Complete {
 		return nil
 	}
 	last := &d.Steps[len(d.Steps)-1]
-	if last.State == Open || d.Outcome == flow.NeedsPerson {
+	switch {
+	case last.State == Open:
 		return last
+	case d.Outcome != flow.NeedsPerson:
+		return nil
 	}
-	return nil
+	for i := len(d.Steps) - 1; i >= 0 && last.Status == "ok" && last.Manager == "ok"; i-- {
+		if s := &d.Steps[i]; s.Status != "" && s.Status != "ok" {
+			return s
+		}
+	}
+	return last
 }

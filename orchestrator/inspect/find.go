@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/rundir"
 )
 
 // defaultBoard is the board of a folder, also beside other boards.
@@ -32,12 +33,25 @@ func FindBoard(dir string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", errors.New("there is none in this folder")
+		return "", explainNone(dir)
 	case 1:
 		return found[0], nil
 	default:
 		return "", fmt.Errorf("there are %s", strings.Join(found, ", "))
 	}
+}
+
+// explainNone says that there is no board, and which one is gone that was run here.
+func explainNone(dir string) error {
+	runs, _ := os.ReadDir(filepath.Join(dir, ".kanban-run", "runs")) // without them none was run
+	for _, r := range runs {
+		gone := filepath.Join(dir, r.Name())
+		var missing *board.FileError
+		if err := ExplainMissing(gone); errors.As(err, &missing) && isFile(rundir.Of(gone).Before()) {
+			return missing
+		}
+	}
+	return errors.New("there is none in this folder")
 }
 
 func isBoard(path string) bool {

@@ -27,7 +27,7 @@ func Locate(boardPath string) (rundir.Dir, error) {
 		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		if explained := explainMissing(boardPath); explained != nil {
+		if explained := ExplainMissing(boardPath); explained != nil {
 			err = explained
 		}
 		return rundir.Dir{}, &failure.Invalid{Err: err}
@@ -120,7 +120,7 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		return nil, "", explainMissing(boardPath)
+		return nil, "", ExplainMissing(boardPath)
 	}
 	source, err := board.ReadFile(boardPath)
 	if err != nil {
@@ -138,8 +138,8 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 	return b, path, err
 }
 
-// explainMissing says why a board cannot be found, and where a run has kept its bytes.
-func explainMissing(boardPath string) error {
+// ExplainMissing says why a board cannot be read, and where a run has kept its bytes; nil: it can be.
+func ExplainMissing(boardPath string) error {
 	_, err := board.ReadFile(boardPath) // its error explains more
 	var missing *board.FileError
 	abs, failed := filepath.Abs(boardPath)

@@ -50,7 +50,7 @@ type OpenStep struct {
 	Call     flow.Call `json:"call"`
 	Round    int       `json:"round,omitempty"` // of work and review
 	Attempts int       `json:"attempts"`
-	Rejected int       `json:"rejected"`
+	Rejected int       `json:"rejected"` // over all runs
 	Reason   string    `json:"last_reason,omitempty"`
 	Since    time.Time `json:"attempt_started_at,omitzero"` // zero: none is under way
 }
@@ -96,7 +96,7 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 			st.Consent = string(step.Consent.Decision) + ": " + step.Consent.Text
 		}
 		st.Open = &OpenStep{Step: step.Number, Task: step.Task, Role: step.Role, Call: step.Call, Round: step.Round, Attempts: step.Started,
-			Rejected: step.Rejected, Reason: step.LastReason}
+			Reason: step.LastReason}
 	}
 	return st
 }

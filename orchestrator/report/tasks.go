@@ -35,15 +35,23 @@ const (
 type Tasks struct {
 	known       map[string]*Task
 	quarantined map[string]bool
+	rejected    int // in the last step
 }
 
 // Add folds the next event in.
 func (t *Tasks) Add(e flow.Event) {
-	if end, ok := flow.EndOf(e); ok {
-		t.addAttempt(end)
+	if end, ok := flow.EndOf(e); ok && end.Call != flow.ManagerCall {
+		t.of(end.Task).Millis += end.Millis
 	}
 	switch e := e.(type) {
+	case flow.AttemptStarted:
+		if e.Call != flow.ManagerCall {
+			t.of(e.Task).Attempts++
+		}
+	case flow.ReplyRejected:
+		t.rejected++
 	case flow.StepStarted:
+		t.rejected = 0
 		k := t.of(e.Task)
 		if k.State = TaskCurrent; !t.quarantined[e.Task] { // else only the Manager is called
 			k.Role = e.Role
@@ -74,14 +82,8 @@ func (t *Tasks) Add(e flow.Event) {
 	}
 }
 
-func (t *Tasks) addAttempt(e flow.AttemptEnd) {
-	if e.Call == flow.ManagerCall {
-		return
-	}
-	k := t.of(e.Task)
-	k.Attempts++
-	k.Millis += e.Millis
-}
+// Rejected is how many replies were rejected in the open step, or the last one, over all runs.
+func (t *Tasks) Rejected() int { return t.rejected }
 
 func (t *Tasks) of(task string) *Task {
 	if t.known == nil {
