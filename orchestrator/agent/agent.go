@@ -87,11 +87,12 @@ type Assignment struct {
 	Tools      []string // nil: all that there are
 	Denied     []string // tools that it must not use
 	Permission Permission
-	MaxTurns   int    // of the model in one attempt; 0: no limit
-	MaxCost    int64  // of one attempt, in millionths of a US dollar; 0: no limit
-	MCP        string // path of a file that names MCP servers, in the tool's own form; "": only those of the tool's settings
-	MCPText    []byte // the file's content; nil: not read yet, see [ReadMCP]
-	Review     bool   // a review will fork and resume the session
+	MaxTurns   int           // of the model in one attempt; 0: no limit
+	MaxCost    int64         // of one attempt, in millionths of a US dollar; 0: no limit
+	MCP        string        // path of a file that names MCP servers, in the tool's own form; "": only those of the tool's settings
+	MCPText    []byte        // the file's content; nil: not read yet, see [ReadMCP]
+	MCPTimeout time.Duration // of one call of the servers' tools, for a tool that can end it alone; 0: the tool's own
+	Review     bool          // a review will fork and resume the session
 	Follow     *Follow
 	Dir        string // work directory
 	Scratch    string // folder for [Invocation.Files]

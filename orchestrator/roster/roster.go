@@ -149,6 +149,9 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 		Review: r.continues(role, program.tool()), MCP: resolvePath(dir, role.MCPConfig),
 		Env: env, Timeout: r.duration("timeout", role.Timeout, r.Settings.Timeout), Grace: r.grace(role),
 	}
+	if !p.watch.Off {
+		p.Assignment.MCPTimeout = p.watch.MCPEnd
+	}
 	p.Assignment.MCPText = agent.ReadMCP(p.Assignment.MCP)
 	if r.DryRun {
 		r.replaceByStub(p)

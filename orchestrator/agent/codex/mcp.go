@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,6 +44,9 @@ func serverOptions(a agent.Assignment) (options []string, err error) {
 		options = append(options, s.options(key)...)
 		if a.Permission != agent.ReadOnly { // codex would ask a person before each call, and refuses it where there is none
 			options = append(options, "-c", key+`default_tools_approval_mode="approve"`)
+		}
+		if a.MCPTimeout > 0 { // codex ends such a call alone, and the turn goes on
+			options = append(options, "-c", fmt.Sprintf("%stool_timeout_sec=%d", key, int(math.Ceil(a.MCPTimeout.Seconds()))))
 		}
 	}
 	return options, nil

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -82,5 +84,13 @@ func TestPlainCommand(t *testing.T) {
 		if got := plainCommand(command); got != want {
 			t.Errorf("plainCommand(%q) = %q, want %q", command, got, want)
 		}
+	}
+}
+
+// TestMCPTimeout: codex ends a call that takes too long itself, in whole seconds.
+func TestMCPTimeout(t *testing.T) {
+	got, err := serverOptions(agent.Assignment{MCP: "mcp.json", MCPText: []byte(`{"mcpServers":{"lab":{"command":"node"}}}`), Permission: agent.ReadOnly, MCPTimeout: 1500 * time.Millisecond})
+	if want := []string{"-c", `mcp_servers.lab.command="node"`, "-c", "mcp_servers.lab.args=[]", "-c", "mcp_servers.lab.tool_timeout_sec=2"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("options = %q, %v, want %q", got, err, want)
 	}
 }
