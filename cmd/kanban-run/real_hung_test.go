@@ -95,3 +95,26 @@ func TestRealHungMCP(t *testing.T) {
 		}
 	}, "gemini", "opencode", "acp")
 }
+
+// TestRealJudge: a real tool judges a hung one, in the form of its schema, and the work goes on: seed 000, "5-Question Reboot Test".
+func TestRealJudge(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, name string) {
+		s := newReal(t, name, 1)
+		s.write(".kanban-run.yaml", s.read(".kanban-run.yaml")+impatient+"  judge: Judge\n")
+		s.write(".kanban-run/roles/judge.md", "---\nname: Judge\n---\nAnswer the five questions.\n")
+		yes, no := map[string]any{"yes": true, "evidence": "so it is"}, map[string]any{"yes": false, "evidence": "it is not"}
+		var hung atomic.Bool
+		s.model.SetFallback(func(q *modeltest.Request, said string) (modeltest.Script, bool) {
+			switch {
+			case strings.Contains(said, `"reboot_test"`):
+				return modeltest.Play(modeltest.Structured(map[string]any{"q1": yes, "q2": yes, "q3": no, "q4": no, "q5": yes, "message": "Begin with the tests."})), true
+			case taskOf(said) != "" && hung.CompareAndSwap(false, true):
+				return modeltest.Play(modeltest.Hang()), true
+			}
+			return s.work(q, said)
+		})
+		s.run(exitComplete)
+		s.says("Judge judges Implementor: ", "Judge says Q1 yes, Q2 yes, Q3 no, Q4 no, Q5 yes", "Begin with the tests.", "is ended and started again")
+	}, "gemini", "opencode", "acp")
+}
