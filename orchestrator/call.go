@@ -34,7 +34,6 @@ type call struct {
 	events  *rundir.Events
 	signs   chan agent.Event // of the agent that are journaled: its session, and what becomes of messages
 	duty    roster.Duty
-	unheard []flow.MessageSent // that the agent has not got, or answered, yet
 	began   time.Time
 }
 

@@ -17,7 +17,8 @@ import (
 // doc.go; a new arrow needs a new reason.
 var arrows = map[string]map[string]string{
 	"orchestrator": {
-		"orchestrator/health":    "it watches running agents",
+		"orchestrator/health":    "boards may meet the same trouble",
+		"orchestrator/watch":     "it has running agents watched",
 		"orchestrator/claim":     "two runs do not work on the same task",
 		"orchestrator/decisions": "it notes what a Lead should know",
 		"orchestrator/briefing":  "it has the resident supervisor told what is new",
@@ -149,6 +150,19 @@ var arrows = map[string]map[string]string{
 	"orchestrator/health": {
 		"orchestrator/agent": "it judges an agent by its events",
 		"orchestrator/flow":  "what it finds is journaled",
+	},
+	"orchestrator/watch": {
+		"orchestrator/agent":     "it is told of an agent's signs, and tells it something",
+		"orchestrator/attempt":   "it ends a hung one, and starts a judge",
+		"orchestrator/contract":  "a judge has one",
+		"orchestrator/failpoint": "tests kill it between a decision and its act",
+		"orchestrator/flow":      "what it finds and decides is journaled",
+		"orchestrator/health":    "that judges the signs",
+		"orchestrator/inbox":     "messages to the agent lie there",
+		"orchestrator/ledger":    "it journals before it acts",
+		"orchestrator/preflight": "the board and its settings",
+		"orchestrator/roster":    "a judge is a player",
+		"orchestrator/rundir":    "the health report is a file of the run",
 	},
 	"orchestrator/attempt": {
 		"orchestrator/health":   "it notes the signs of its agent",

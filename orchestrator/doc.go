@@ -48,9 +48,9 @@
 // cycle, and the core knows no screen: a [ledger.Observer] is told what was committed.
 //
 //	cmd/kanban-run ─► everything
-//	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go; watch.go and talk.go while an agent works
-//	orchestrator   ─► attempt ─► health ─► agent                           what an agent does, and what it waits for
-//	orchestrator   ─► inbox                                                what an agent is told meanwhile
+//	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go
+//	orchestrator   ─► watch ─► attempt ─► health ─► agent                  what an agent does, and what it waits for
+//	orchestrator   ─► watch ─► inbox                                       what an agent is told meanwhile
 //	orchestrator   ─► claim ─► durable                                     claim.go: what a step works on, before it does
 //	orchestrator   ─► gitstore ─► git, rundir      worktree ─► git         carry.go: the board in another clone
 //	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
@@ -69,6 +69,7 @@
 //	preflight  checks all of a run that needs no agent
 //	roster     says which program plays a role
 //	health     judges a running agent by its signs; pure
+//	watch      acts on what health says, and passes messages on to the agent
 //	claim      keeps two runs from the same task, or the same files
 //	worktree   tells whether the files of the project have changed
 //	git        runs git where agents may have changed the repository
@@ -98,6 +99,7 @@
 // # Goroutines
 //
 //	run ── owns ledger, workspace, state; waits in one select for the attempt's end, stop and kill
+//	 ├─ judge ── only beside a hung agent: an attempt of its own, see package watch
 //	 └─ attempt ── waits for its process, then judges the reply
 //	     └─ process ── waits for the pidfd, ends what is left, drains the streams
 //	         ├─ stdout ── reads when there is something to read

@@ -121,7 +121,7 @@ func (r *run) recordWork(e ending) error {
 // recordVerdict journals a supervisor's verdict on the work: seed 003, "检测完成标记".
 func (r *run) recordVerdict(e ending) error {
 	said := e.out.Reply.Message
-	held := flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: review.IsCompleted(said), Feedback: clip(r.Redactor.String(said)),
+	held := flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: review.IsCompleted(said), Feedback: flow.Clip(r.Redactor.String(said)),
 		Session: e.out.Session, Left: r.boardLeft(), Millis: e.millis, Spent: e.spent}
 	if !held.Completed {
 		held.Tree, held.Finding = r.projectHash(), flow.FindingOf(held.Feedback)
@@ -140,7 +140,7 @@ func (r *run) recordCommand(e ending) error {
 	if held.Completed {
 		return r.appendAcceptance(e, held)
 	}
-	held.Feedback = clip(r.Redactor.String(review.FormatFailure(e.player.Shown, end, e.out.Stdout, e.out.Stderr)))
+	held.Feedback = flow.Clip(r.Redactor.String(review.FormatFailure(e.player.Shown, end, e.out.Stdout, e.out.Stderr)))
 	held.Tree, held.Finding = r.projectHash(), flow.FindingOf(held.Feedback)
 	kept := errors.Join(e.streamErr, r.keepStreams(e.AttemptRef))
 	return errors.Join(r.ledger.Append(held), kept)
@@ -183,7 +183,7 @@ func (r *run) isKnown(role string) error {
 }
 
 func (r *run) replyAccepted(e ending) flow.ReplyAccepted {
-	return flow.ReplyAccepted{AttemptRef: e.AttemptRef, Status: string(e.out.Reply.Status), Message: clip(r.Redactor.String(e.out.Reply.Message)),
+	return flow.ReplyAccepted{AttemptRef: e.AttemptRef, Status: string(e.out.Reply.Status), Message: flow.Clip(r.Redactor.String(e.out.Reply.Message)),
 		Millis: e.millis, Session: e.out.Session, Spent: e.spent}
 }
 
@@ -200,17 +200,6 @@ func (r *run) appendAcceptance(e ending, event flow.Event) error {
 		err = errors.Join(err, e.streamErr, r.keepStreams(e.AttemptRef))
 	}
 	return err
-}
-
-// maxMessage bounds the part of a message that is journaled, in bytes. A message is a summary: the
-// work log is in the task file.
-const maxMessage = 32 << 10
-
-func clip(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return fmt.Sprintf("%s… (%d bytes in all)", strings.ToValidUTF8(message[:maxMessage], ""), len(message))
 }
 
 // charge accounts for an attempt and returns what it alone came to, nil where that is not known.

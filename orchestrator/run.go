@@ -22,6 +22,7 @@ import (
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/watch"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -196,44 +197,46 @@ func (r *run) spawn(e flow.Spawn, b *board.Board) error {
 	r.lookAround(c)
 	c.began = r.Now()
 	a := attempt.Start(c.spec)
-	drawErr := r.waitForAgent(c, a)
+	w := r.startWatch(c, a)
+	drawErr := r.waitForAgent(c, a, w)
 	failpoint.At("agent-gone")
 	r.Workspace.Forget()
-	talkErr := r.endTalk(c)
-	return errors.Join(r.recordOutcome(c, a), talkErr, drawErr)
+	endErr := w.End()
+	return errors.Join(r.recordOutcome(c, a), endErr, drawErr)
 }
 
 // waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills
 // it. If the agent takes longer than a moment, state.md says that it is at work. The error is of
 // state.md or of the journal.
-func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
+func (r *run) waitForAgent(c *call, a *attempt.Attempt, w *watch.Watch) (err error) {
 	r.slots.release()
 	defer r.slots.acquire()
-	draw, watch, post := r.drawTimer(), r.startWatch(c, a), time.NewTimer(postDelay)
+	draw, post := r.drawTimer(), time.NewTimer(postDelay)
 	defer draw.Stop()
 	defer post.Stop()
-	defer watch.stop()
+	defer w.Stop()
 	gone := r.supervisorGone(c)
 	for stop, kill := r.stop.Done(), r.kill.Done(); ; {
 		select {
 		case <-a.Done():
-			return errors.Join(err, watch.dismissJudge())
-		case v := <-watch.judged:
-			err = errors.Join(err, r.withSlot(func() error { return watch.onVerdict(v) }))
+			w.Dismiss()
+			return err
+		case v := <-w.Judged:
+			err = errors.Join(err, r.withSlot(func() error { return w.OnVerdict(v) }))
 		case <-gone:
 			err = errors.Join(err, r.withSlot(r.noteLoss))
 			gone = nil
 		case <-draw.C:
 			err = errors.Join(err, r.withSlot(r.ledger.DrawState))
-		case <-watch.C:
-			err = errors.Join(err, r.withSlot(watch.check))
+		case <-w.C:
+			err = errors.Join(err, r.withSlot(w.Check))
 		case sign := <-c.signs:
-			err = errors.Join(err, r.withSlot(func() error { return watch.onSign(sign) }))
+			err = errors.Join(err, r.withSlot(func() error { return w.OnSign(sign) }))
 		case <-post.C:
 			r.openInbox()
-			err = errors.Join(err, r.withSlot(watch.deliver))
+			err = errors.Join(err, r.withSlot(w.Deliver))
 		case <-r.inbox:
-			err = errors.Join(err, r.withSlot(watch.deliver))
+			err = errors.Join(err, r.withSlot(w.Deliver))
 		case <-stop:
 			a.Stop()
 			stop = nil
@@ -242,6 +245,12 @@ func (r *run) waitForAgent(c *call, a *attempt.Attempt) (err error) {
 			kill = nil
 		}
 	}
+}
+
+// startWatch watches the agent of a call.
+func (r *run) startWatch(c *call, a *attempt.Attempt) *watch.Watch {
+	return watch.Start(watch.Run{Prepared: r.Prepared, Ledger: r.ledger, Dir: r.dir, Crowd: r.crowd, Stop: r.stop, Kill: r.kill, Charge: r.used.Add},
+		watch.Agent{AttemptRef: c.AttemptRef, Program: a, Player: c.player, Duty: c.duty, Listens: c.spec.Invocation.Listens, Signs: c.signs})
 }
 
 func (r *run) withSlot(act func() error) error {

@@ -155,7 +155,7 @@ func (r *run) recordReady(e ending) error {
 func (r *run) recordCheckpoint(e ending) error {
 	c, v, reply := *r.ledger.State().Step.Checkpoint, r.ledger.State().Supervisor, e.out.Reply.Checkpoint
 	if reply.Failed() {
-		failed := flow.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: clip(r.Redactor.String(reply.Message)), Errors: v.Errors + 1, Then: v.Plan.OnBlock,
+		failed := flow.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: flow.Clip(r.Redactor.String(reply.Message)), Errors: v.Errors + 1, Then: v.Plan.OnBlock,
 			Left: r.boardLeft(), Millis: e.millis, Session: e.out.Session, Spent: e.spent}
 		return errors.Join(r.appendAcceptance(e, failed), r.saveTold(e))
 	}

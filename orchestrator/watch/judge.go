@@ -1,4 +1,4 @@
-package orchestrator
+package watch
 
 import (
 	"context"
@@ -24,8 +24,8 @@ type judge struct {
 	limit  *time.Timer // nil: it has no limit but that of its role
 }
 
-// verdict is what a judge came to.
-type verdict struct {
+// Verdict is what a judge came to.
+type Verdict struct {
 	answers []flow.Answer // nil: it gave none
 	advice  string
 	reason  string // why it gave none
@@ -35,7 +35,7 @@ type verdict struct {
 
 // makeTest makes the reboot test of a hung agent. A judge, if the settings name one, is asked first; without its answers the evidence
 // decides.
-func (w *watch) makeTest(f health.Finding) error {
+func (w *Watch) makeTest(f health.Finding) error {
 	e := w.reboot(f)
 	switch {
 	case w.judge != nil:
@@ -48,26 +48,26 @@ func (w *watch) makeTest(f health.Finding) error {
 }
 
 // askJudge starts a judge. What keeps it from starting is as good as no answer.
-func (w *watch) askJudge(e flow.RebootTested) error {
+func (w *Watch) askJudge(e flow.RebootTested) error {
 	player, inv, err := w.prepareJudge(e)
 	if err != nil {
 		w.run.Observer.Notice(w.run.Board, fmt.Sprintf("%s judges nothing: %v", w.policy.Judge, err))
-		w.verdict = &verdict{}
+		w.verdict = &Verdict{}
 		return w.decide(e)
 	}
 	j := &judge{player: player, mark: agent.NewMark(), began: w.run.Now()}
-	asked := flow.JudgeAsked{AttemptRef: w.call.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name, Adapter: player.Adapter.Name(), Mark: j.mark}
-	if err := w.run.ledger.Record(asked); err != nil {
+	asked := flow.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name, Adapter: player.Adapter.Name(), Mark: j.mark}
+	if err := w.run.Ledger.Record(asked); err != nil {
 		return err
 	}
 	inv.Mark, inv.MaxOutput = agent.ParseMark(j.mark), w.run.MaxOutput
-	stop, end := context.WithCancelCause(w.run.stop)
+	stop, end := context.WithCancelCause(w.run.Stop)
 	if j.end = end; w.policy.Consent > 0 {
 		j.limit = time.AfterFunc(w.policy.Consent, func() { end(fmt.Errorf("it has not answered within %s", w.policy.Consent)) })
 	}
-	w.judge, w.judged = j, make(chan verdict, 1)
+	w.judge, w.Judged = j, make(chan Verdict, 1)
 	call := attempt.Call{Adapter: player.Adapter, Invocation: inv, Contract: contract.Judge, Sinks: attempt.Sinks{Redactor: w.run.Redactor}}
-	go func(done chan<- verdict, retries int) { done <- askForAnswers(stop, w.run.kill, call, retries) }(w.judged, w.run.Limits.MaxRetries)
+	go func(done chan<- Verdict, retries int) { done <- askForAnswers(stop, w.run.Kill, call, retries) }(w.Judged, w.run.Limits.MaxRetries)
 	return nil
 }
 
@@ -79,26 +79,26 @@ func (j *judge) stop(why error) {
 }
 
 // prepareJudge finds the judge's program, and builds its invocation.
-func (w *watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocation, error) {
-	if limit := w.run.ledger.State().Reached(w.call.Task); limit != "" {
+func (w *Watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocation, error) {
+	if limit := w.run.Ledger.State().Reached(w.agent.Task); limit != "" {
 		return nil, agent.Invocation{}, errors.New(limit)
 	}
 	player, err := w.run.Looker(w.policy.Judge)
 	if err != nil {
 		return nil, agent.Invocation{}, err
 	}
-	in, err := contract.ForJudge(w.call.Task, w.run.Workspace.KanbanFile(), w.call.Role, e.Anomaly, e.Answers)
+	in, err := contract.ForJudge(w.agent.Task, w.run.Workspace.KanbanFile(), w.agent.Role, e.Anomaly, e.Answers)
 	if err != nil {
 		return nil, agent.Invocation{}, err
 	}
 	a := player.Assignment
-	a.Contract, a.Input, a.Scratch = contract.Judge, in.JSON, w.run.dir.Scratch()
+	a.Contract, a.Input, a.Scratch = contract.Judge, in.JSON, w.run.Dir.Scratch()
 	inv, err := player.Adapter.Invoke(a)
 	return player, inv, err
 }
 
 // askForAnswers starts a judge, and again as often as its reply has not the right format: seed 004, "Retry Rule (CRITICAL)".
-func askForAnswers(stop, kill context.Context, c attempt.Call, retries int) (v verdict) {
+func askForAnswers(stop, kill context.Context, c attempt.Call, retries int) (v Verdict) {
 	accounts, told := attempt.Accounts{}, 0
 	for v.tries = 1; ; v.tries++ {
 		out, err := attempt.Run(stop, kill, c)
@@ -135,33 +135,33 @@ func answersOf(r *contract.JudgeReply) (all []flow.Answer) {
 	return all
 }
 
-// onVerdict journals what the judge came to. Where its answers leave an agent alone that can be told why, that is done, once in an
+// OnVerdict journals what the judge came to. Where its answers leave an agent alone that can be told why, that is done, once in an
 // attempt; else the next check decides by them.
-func (w *watch) onVerdict(v verdict) error {
+func (w *Watch) OnVerdict(v Verdict) error {
 	j := w.judge
-	w.judge, w.judged = nil, nil
+	w.judge, w.Judged = nil, nil
 	j.stop(nil)
-	e := flow.JudgeAnswered{AttemptRef: w.call.AttemptRef, Judge: j.player.Role.Name, Adapter: j.player.Adapter.Name(), Answers: v.answers, Advice: v.advice,
+	e := flow.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name, Adapter: j.player.Adapter.Name(), Answers: v.answers, Advice: v.advice,
 		Reason: v.reason, Tries: v.tries, Millis: w.run.Now().Sub(j.began).Milliseconds(), Spent: v.spent.Journaled()}
 	if j.player.Adapter.Tool().Free {
 		e.Spent = &flow.Spending{Free: true}
 	}
-	w.run.used.Add(e.Millis, e.Spent)
-	e.Advice = clip(w.run.Redactor.String(e.Advice))
+	w.run.Charge(e.Millis, e.Spent)
+	e.Advice = flow.Clip(w.run.Redactor.String(e.Advice))
 	for i := range e.Answers {
-		e.Answers[i].Evidence = clip(w.run.Redactor.String(e.Answers[i].Evidence))
+		e.Answers[i].Evidence = flow.Clip(w.run.Redactor.String(e.Answers[i].Evidence))
 	}
 	if v.answers != nil && j.void {
 		e.Reason = "the agent goes on by itself"
 	}
-	if e.Reason == "" && !w.spared && w.call.spec.Invocation.Listens {
+	if e.Reason == "" && !w.spared && w.agent.Listens {
 		e.Decision = health.Spare(e.Answers)
 	}
-	err := w.run.ledger.Record(e)
+	err := w.run.Ledger.Record(e)
 	switch {
 	case j.void:
 	case e.Decision == "":
-		w.verdict = &verdict{answers: e.Answers, advice: e.Advice}
+		w.verdict = &Verdict{answers: e.Answers, advice: e.Advice}
 	default:
 		w.spared = true
 		w.monitor.Restart(w.run.Now())
@@ -171,12 +171,12 @@ func (w *watch) onVerdict(v verdict) error {
 	return err
 }
 
-// dismissJudge ends a judge whose hung agent has ended.
-func (w *watch) dismissJudge() error {
+// Dismiss ends a judge whose hung agent has ended, and waits for its end. End journals what it came to.
+func (w *Watch) Dismiss() {
 	if w.judge == nil {
-		return nil
+		return
 	}
 	w.judge.stop(errors.New("the agent that it judges has ended"))
-	v := <-w.judged
-	return w.run.withSlot(func() error { return w.onVerdict(v) })
+	v := <-w.Judged
+	w.Judged <- v
 }

@@ -1,4 +1,4 @@
-package orchestrator
+package watch
 
 import (
 	"fmt"
@@ -8,29 +8,29 @@ import (
 )
 
 // noteMissing journals that a tool was not there, once for each call, and returns what becomes of it: seed 002, "Tool Unavailability".
-func (r *run) noteMissing(c *call, e agent.Event, then flow.OnTool) (noted *flow.ToolUnavailable, err error) {
-	tool := r.Redactor.String(e.Missing)
-	agents, known := r.ledger.State().Misses(tool, c.AttemptRef)
+func (w *Watch) noteMissing(e agent.Event, then flow.OnTool) (noted *flow.ToolUnavailable, err error) {
+	tool := w.run.Redactor.String(e.Missing)
+	agents, known := w.run.Ledger.State().Misses(tool, w.agent.AttemptRef)
 	if known {
 		return nil, nil
 	}
-	noted = &flow.ToolUnavailable{AttemptRef: c.AttemptRef, Tool: tool, Agent: c.player.Adapter.Name(), Reason: r.Redactor.String(agent.OneLine(e.Text)),
+	noted = &flow.ToolUnavailable{AttemptRef: w.agent.AttemptRef, Tool: tool, Agent: w.agent.Player.Adapter.Name(), Reason: w.run.Redactor.String(agent.OneLine(e.Text)),
 		Then: then, Agents: agents + 1}
-	return noted, r.ledger.Record(*noted)
+	return noted, w.run.Ledger.Record(*noted)
 }
 
 // onMissing does what the settings say of an agent whose tool is not there. A reviewer and a supervisor go on.
-func (w *watch) onMissing(e agent.Event) error {
+func (w *Watch) onMissing(e agent.Event) error {
 	then := w.run.OnTool
-	if w.call.Call.IsReview() || w.call.Call.IsSupervision() {
+	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() {
 		then = flow.ToolCaveat
 	}
-	step := w.run.ledger.State().Step
+	step := w.run.Ledger.State().Step
 	found := flow.Anomaly{Type: "error", Check: "tool", Tool: w.run.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
 	if step.Hung != nil || then == flow.ToolRetry && step.WasRestartedFor(found.Check) {
 		then = flow.ToolCaveat // it is ended by now, or was started again for a tool, this one or another
 	}
-	noted, err := w.run.noteMissing(w.call, e, then)
+	noted, err := w.noteMissing(e, then)
 	if noted == nil || err != nil {
 		return err
 	}
@@ -40,11 +40,11 @@ func (w *watch) onMissing(e agent.Event) error {
 		return w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer, Content: flow.Content{Assistance: "guidance",
 			Details: noted.Tool + " is not available. Do without it, and say in your work log what could not be done."}})
 	case flow.ToolRetry:
-		return w.endHung(flow.RebootTested{AttemptRef: w.call.AttemptRef, Anomaly: found, Decision: flow.Restart,
+		return w.endHung(flow.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: flow.Restart,
 			Text: fmt.Sprintf("%s was not available, and your program was started again. Try it once more; if it is still not there, do without it and say so in your work log.", noted.Tool)})
 	case flow.ToolStop:
 		found.Advice = "replan"
-		return w.endHung(flow.RebootTested{AttemptRef: w.call.AttemptRef, Anomaly: found, Decision: flow.Stuck, Text: "TOOL_UNAVAILABLE: " + found.Details})
+		return w.endHung(flow.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: flow.Stuck, Text: "TOOL_UNAVAILABLE: " + found.Details})
 	}
 	return nil
 }

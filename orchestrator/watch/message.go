@@ -1,0 +1,146 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/inbox"
+)
+
+// Deliver passes on what was left in the inbox.
+func (w *Watch) Deliver() error {
+	if w.run.DryRun {
+		return nil
+	}
+	var errs []error
+	for _, m := range inbox.Take(w.run.Dir.Inbox()) {
+		m.Text = w.run.Redactor.String(m.Text)
+		switch {
+		case m.Choice == string(flow.ReleaseTasks):
+			errs = append(errs, w.release(m))
+		case m.Step != w.agent.Step:
+			errs = append(errs, w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: flow.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
+		case m.Choice != "":
+			errs = append(errs, w.answerConsent(m))
+		default:
+			errs = append(errs, w.send(flow.MessageSent{ID: m.ID, Type: flow.Tell, Content: flow.Content{Text: m.Text}}))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// release ends the quarantines, as the Lead says.
+func (w *Watch) release(m inbox.Message) error {
+	var errs []error
+	reason := "says the Lead"
+	if m.Text != "" {
+		reason += ": " + m.Text
+	}
+	for _, q := range slices.Clone(w.run.Ledger.State().Quarantine) {
+		errs = append(errs, w.run.Ledger.Record(flow.QuarantineEnded{Task: q.Task, Reason: reason, ID: m.ID}))
+	}
+	if errs == nil {
+		return w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no task is in quarantine"})
+	}
+	return errors.Join(errs...)
+}
+
+// Texts around a message, which keep the agent from ending its turn with an answer: that would be its reply.
+const (
+	toldBefore = "A person who watches this run tells you:\n\n"
+	offered    = "The watch of this run found: "
+	goOn       = "\n\nTake it into account and go on with your task. Do not answer this, and do not end your turn because of it."
+)
+
+// send journals a message to the agent, and then sends it; or why it cannot be sent.
+func (w *Watch) send(m flow.MessageSent) error {
+	m.AttemptRef = w.agent.AttemptRef
+	lost := flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "it cannot take one now", Text: m.Content.String()}
+	if !w.agent.Listens {
+		lost.Reason = fmt.Sprintf("%s agents cannot be told anything while they work", w.agent.Player.Adapter.Name())
+		return w.run.Ledger.Record(lost)
+	}
+	if err := w.run.Ledger.Record(m); err != nil {
+		return err
+	}
+	sent := false
+	switch m.Type {
+	case flow.HealthCheck:
+		sent = w.agent.Program.Ask(m.ID, m.Content.Question)
+	case flow.AssistOffer:
+		sent = w.agent.Program.Tell(m.ID, offered+m.Content.Details+goOn)
+	case flow.Tell:
+		sent = w.agent.Program.Tell(m.ID, toldBefore+m.Content.Text+goOn)
+	}
+	if !sent {
+		lost.Text = ""
+		return w.run.Ledger.Record(lost)
+	}
+	w.unheard = append(w.unheard, m)
+	return nil
+}
+
+// ask asks a silent agent for a sign.
+func (w *Watch) ask(f health.Finding, urgent bool) error {
+	return w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.HealthCheck, Urgent: urgent, Content: health.HealthCheck(f, w.agent.Task, urgent)})
+}
+
+// offerHelp tells an agent what fails again and again, if the same thing does.
+func (w *Watch) offerHelp() error {
+	obstacle := w.agent.Program.Obstacle()
+	if obstacle == "" || !w.agent.Listens {
+		return nil
+	}
+	return w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer, Content: health.AssistOffer(obstacle, w.agent.Task)})
+}
+
+// OnSign does what follows from a sign of the agent.
+func (w *Watch) OnSign(e agent.Event) error {
+	if e.Missing != "" {
+		return w.onMissing(e)
+	}
+	return w.recordSign(e)
+}
+
+// recordSign journals the agent's session, what became of a message, or that a tool was not there.
+func (w *Watch) recordSign(e agent.Event) error {
+	if e.Missing != "" {
+		_, err := w.noteMissing(e, flow.ToolCaveat)
+		return err
+	}
+	if e.Kind == agent.Session {
+		return w.run.Ledger.Record(flow.SessionNamed{AttemptRef: w.agent.AttemptRef, Session: e.ID})
+	}
+	i := slices.IndexFunc(w.unheard, func(m flow.MessageSent) bool { return m.ID == e.ID })
+	if i < 0 {
+		return nil
+	}
+	m := w.unheard[i]
+	w.unheard = slices.Delete(w.unheard, i, i+1)
+	if e.Kind == agent.Dropped {
+		return w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: e.ID, Type: m.Type, Reason: e.Text})
+	}
+	return w.run.Ledger.Record(flow.MessageHeard{AttemptRef: w.agent.AttemptRef, ID: e.ID, Answer: flow.Clip(e.Text)})
+}
+
+// End journals what became of the judge and of the last messages of an agent that has ended.
+func (w *Watch) End() error {
+	var errs []error
+	if w.judge != nil {
+		errs = append(errs, w.OnVerdict(<-w.Judged))
+	}
+	for len(w.agent.Signs) > 0 {
+		if sign := <-w.agent.Signs; sign.Kind != agent.Session {
+			errs = append(errs, w.recordSign(sign))
+		}
+	}
+	for _, m := range w.unheard {
+		errs = append(errs, w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "its work ended before"}))
+	}
+	w.unheard = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,256 @@
+// Package watch watches one running agent: it has package health judge its signs, journals what is found and decided, and does that. It
+// also passes messages on to the agent.
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/inbox"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Run is what a watch needs of the run that its agent works for.
+type Run struct {
+	*preflight.Prepared
+	Ledger *ledger.Ledger
+	Dir    rundir.Dir
+	Crowd  *health.Crowd
+	Stop   context.Context                          // its end asks a judge to end
+	Kill   context.Context                          // its end kills one
+	Charge func(millis int64, spent *flow.Spending) // counts what a judge came to
+}
+
+// Agent is the running agent.
+type Agent struct {
+	flow.AttemptRef
+	Program *attempt.Attempt
+	Player  *roster.Player
+	Duty    roster.Duty
+	Listens bool             // it can be told something while it works
+	Signs   chan agent.Event // what of its doings is journaled
+}
+
+// Watch looks at one running agent in regular intervals: seed 000, "检查流程". Its owner is the goroutine of the run.
+type Watch struct {
+	run   Run
+	agent Agent
+
+	policy  health.Policy
+	tuned   bool // the task's own settings are looked at
+	monitor *health.Monitor
+	ticker  *time.Ticker // nil: nothing is watched
+
+	// C says when to Check. It is nil where nothing is watched, or the agent is to end.
+	C <-chan time.Time
+	// Judged has what a judge came to, for OnVerdict; nil: none is at work.
+	Judged chan Verdict
+
+	asked time.Time          // since then a person is asked for consent; zero: no question is open
+	test  *flow.RebootTested // that the question is about
+
+	judge   *judge   // at work; nil: none is
+	verdict *Verdict // by which the next check decides; nil: there is none
+	spared  bool     // the agent was left alone once, as a judge said
+
+	unheard []flow.MessageSent // that the agent has not got, or answered, yet
+}
+
+// Stop ends the watch: there are no more checks. It may be called twice.
+func (w *Watch) Stop() {
+	if w.ticker != nil {
+		w.ticker.Stop()
+	}
+	w.C = nil
+}
+
+// Start watches an agent. If the policy watches nothing, it only passes messages on.
+func Start(r Run, a Agent) *Watch {
+	w := &Watch{run: r, agent: a}
+	p := a.Player.Policy(a.Duty)
+	if w.policy = p; p.Off() || r.DryRun {
+		return w
+	}
+	w.monitor = health.NewMonitor(r.Now(), p, a.Player.Adapter.Tool().Signals)
+	w.ticker = time.NewTicker(p.Frequency)
+	w.C = w.ticker.C
+	return w
+}
+
+// tune has the task's own settings count, from the first look on: most agents have replied by then, and no file is read for them.
+func (w *Watch) tune() {
+	if w.tuned {
+		return
+	}
+	w.tuned = true
+	values := w.run.Workspace.Place.ReadBrief(w.agent.Task).Watch
+	if len(values) == 0 {
+		return
+	}
+	p, err := w.agent.Player.PolicyFor(w.agent.Duty, w.agent.Task, values)
+	if err != nil {
+		w.run.Observer.Notice(w.run.Board, err.Error()+"; it is left out")
+		return
+	}
+	w.policy = p
+	w.monitor.SetPolicy(p)
+	if p.Off() {
+		w.Stop()
+		return
+	}
+	w.ticker.Reset(p.Frequency)
+}
+
+// Check looks at the agent, and does what the monitor says. Each decision is journaled before it is
+// acted on.
+func (w *Watch) Check() error {
+	if w.tune(); w.C == nil {
+		return nil
+	}
+	report := w.agent.Program.Check(w.run.Now(), w.monitor)
+	return errors.Join(w.Deliver(), rundir.ReplaceFile(w.run.Dir.Health(), report.YAML(w.run.Now(), w.agent.Role)),
+		w.recordFindings(report), w.recordStage(report.Stage), w.act(report))
+}
+
+// recordFindings journals what the check has found and what is to be told now.
+func (w *Watch) recordFindings(report health.Report) error {
+	var errs []error
+	if report.Recovered {
+		errs = append(errs, w.run.Ledger.Record(flow.Recovered{AttemptRef: w.agent.AttemptRef, Text: health.Recovery(w.agent.Task)}))
+	}
+	for _, f := range report.Told {
+		found := flow.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: health.Describe(f)}
+		if found.Tool != "" && w.run.Crowd.Note(w.run.Board, found.Key(), w.run.Now()) {
+			found.Advice, found.Details = "replan", found.Details+"; an agent of another board has the same"
+		}
+		if report.On.Key() == f.Key() {
+			found.Action = report.Action.String()
+		}
+		errs = append(errs, w.run.Ledger.Record(found))
+		if f.Check == health.Errors {
+			errs = append(errs, w.offerHelp())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// recordStage journals a stage of an agent without progress.
+func (w *Watch) recordStage(s health.Stage) error {
+	if s.Number == 0 {
+		return nil
+	}
+	b := s.Describe(w.agent.Task, w.agent.Call.IsReview())
+	if w.agent.Call.IsReview() {
+		return w.run.Ledger.Record(flow.ReviewBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
+	}
+	return w.run.Ledger.Record(flow.IdleBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
+}
+
+// act does what the monitor says about the agent.
+func (w *Watch) act(report health.Report) (err error) {
+	if !w.asked.IsZero() && report.Last.After(w.asked) {
+		w.asked = time.Time{}
+		err = w.run.Ledger.Record(flow.ConsentGiven{AttemptRef: w.agent.AttemptRef, Choice: flow.ConsentVoid})
+	}
+	if report.Action != health.Test {
+		w.verdict = nil
+		if w.judge != nil {
+			w.judge.void = true
+		}
+	}
+	switch report.Action {
+	case health.Ask, health.AskAgain:
+		err = errors.Join(err, w.ask(report.On, report.Action == health.AskAgain))
+	case health.EndCall:
+		w.agent.Program.EndCall(report.On.Call.Tool)
+	case health.Resume:
+		w.agent.Program.Continue()
+	case health.TermCall, health.KillCall:
+		w.agent.Program.EndCalls(report.Action == health.KillCall)
+	case health.EndOver:
+		w.Stop()
+		w.agent.Program.End(w.policy.Graceful)
+	case health.Test:
+		err = errors.Join(err, w.makeTest(report.On))
+	}
+	return err
+}
+
+// decide ends a hung agent, as soon as a person has consented where one has to. Without consent in time the run ends.
+func (w *Watch) decide(e flow.RebootTested) error {
+	if !w.policy.Person {
+		return w.endHung(e)
+	}
+	if w.asked.IsZero() {
+		w.asked, w.test = w.run.Now(), &e
+		err := w.run.Ledger.Record(flow.ConsentAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
+		failpoint.At("consent-asked")
+		return err
+	}
+	if limit := w.policy.Consent; limit == 0 || w.run.Now().Sub(w.asked) < limit {
+		return nil
+	}
+	e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and no person has consented to end it within %s", e.Details, w.policy.Consent)
+	return w.endHung(e)
+}
+
+func (w *Watch) endHung(e flow.RebootTested) error {
+	w.Stop()
+	err := w.run.Ledger.Record(e)
+	failpoint.At("hung-decided")
+	w.agent.Program.End(w.policy.Graceful)
+	return err
+}
+
+// answerConsent does what a person has decided about the agent.
+func (w *Watch) answerConsent(m inbox.Message) error {
+	choice := flow.ConsentChoice(m.Choice)
+	if w.asked.IsZero() || choice != flow.ConsentRestart && choice != flow.ConsentContinue {
+		return w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no such decision about this agent waits"})
+	}
+	w.asked = time.Time{}
+	err := w.run.Ledger.Record(flow.ConsentGiven{AttemptRef: w.agent.AttemptRef, ID: m.ID, Choice: choice})
+	if choice == flow.ConsentContinue {
+		w.monitor.Restart(w.run.Now())
+		return err
+	}
+	e := *w.test
+	if e.Decision == flow.Stuck { // a person knows better
+		e.Decision, e.Text = flow.Restart, "The watch ended your program: "+e.Details+"."
+	}
+	return errors.Join(err, w.endHung(e))
+}
+
+// reboot is the reboot test of a hung agent.
+func (w *Watch) reboot(f health.Finding) flow.RebootTested {
+	step := w.run.Ledger.State().Step
+	brief := w.run.Workspace.Place.ReadBrief(w.agent.Task)
+	if w.agent.Call != flow.TaskCall {
+		brief.Expected = 0 // it is about the work on the task
+	}
+	c := health.Case{Task: w.agent.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Program.Obstacle(),
+		Expected: brief.Expected, Took: w.agent.Program.Took(), Replans: w.agent.Call == flow.TaskCall && w.replans(),
+		Replanned: w.run.Ledger.State().ReplannedTimes(w.agent.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
+	if w.verdict != nil {
+		c.Judged, c.Advice = w.verdict.answers, w.verdict.advice
+	}
+	e := health.Reboot(f, c)
+	e.AttemptRef = w.agent.AttemptRef
+	return e
+}
+
+// replans says whether the Manager can be asked for another plan.
+func (w *Watch) replans() bool {
+	p, err := w.run.Player(flow.ManagerRole)
+	return err == nil && p.Role.Anomalies
+}
