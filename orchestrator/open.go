@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"kanban-run/orchestrator/agent"
@@ -65,6 +66,9 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, 
 		r.minutes = &minutes{Observer: observer, path: path}
 		observer = r.minutes
 		p.Workspace.Ignored = append(p.Workspace.Ignored, path, real(path))
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			p.Observer.Notice(p.Board, "decisions: "+path+" is not there, so nothing is noted in it")
+		}
 	}
 	r.ledger = ledger.New(p.Board, r.dir, observer, p.Redactor, p.Now)
 	r.ledger.Durable = r.carry

@@ -151,9 +151,22 @@ func (e SessionNamed) apply(s *State) error {
 	return nil
 }
 
-// A Manager's reply is written onto the board next; a task agent's work is reviewed first where the
-// plan says so.
+// A reply that was there before its agent was ended makes that decision void, but for the end of the run over a missing tool.
 func (e ReplyAccepted) apply(s *State) error {
+	var hung *Hung
+	if s.Step != nil {
+		hung = s.Step.Hung
+	}
+	err := s.acceptReply(e)
+	if err == nil && hung.stopsForTool() {
+		s.Step.Unsettled = stuckPrefix + hung.Text
+	}
+	return err
+}
+
+// acceptReply: a Manager's reply is written onto the board next; a task agent's work is reviewed first where the
+// plan says so.
+func (s *State) acceptReply(e ReplyAccepted) error {
 	if e.Call.IsReview() || e.Call == CheckpointCall {
 		return refuse(e, "a review ends with a verdict")
 	}

@@ -234,3 +234,22 @@ func TestAdviceIsNotLost(t *testing.T) {
 		t.Errorf("input %s, advice %q, want a new input with the advice", p.Step.Input, p.Step.Advice)
 	}
 }
+
+// TestToolStops: a reply that comes before its agent is ended for a missing tool is kept, and the run ends: seed 002, "Tool
+// Unavailability". For any other anomaly it makes the decision void.
+func TestToolStops(t *testing.T) {
+	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
+	work := attempt(1, flow.TaskCall, 1)
+	for check, want := range map[string]string{flow.ToolCheck: "STUCK: why", "idle": ""} {
+		hung := flow.RebootTested{AttemptRef: work.AttemptRef, Anomaly: flow.Anomaly{Check: check, Tool: "mcp:lab"}, Decision: flow.Stuck, Text: "why"}
+		s := after(t, start, one, work, hung, tasked)
+		end, ended := flow.Next(s, board).(flow.Finish)
+		if ended != (want != "") || end.Text != want || s.Step.TaskStatus != "ok" {
+			t.Errorf("%s: %+v, want %q, and the work kept: %+v", check, end, want, s.Step)
+		}
+		s = after(t, start, one, work, hung, tasked, flow.RunFinished{Outcome: flow.NeedsPerson}, start)
+		if e, ok := flow.Next(s, board).(flow.Spawn); !ok || e.Call != flow.ManagerCall {
+			t.Errorf("%s: the next run begins with %+v, want the Manager", check, e)
+		}
+	}
+}

@@ -114,6 +114,14 @@ type Hung struct {
 	Found    *Anomaly `json:"found,omitempty"` // of a Replan
 }
 
+// ToolCheck is the check of an anomaly for a tool that is not there.
+const ToolCheck = "tool"
+
+// stopsForTool says whether the run is to end because a tool is not there.
+func (h *Hung) stopsForTool() bool {
+	return h != nil && h.Decision == Stuck && strings.HasPrefix(h.Anomaly, ToolCheck+" ")
+}
+
 // endHung does what was decided about an attempt that has been ended; nil: nothing was. The next one
 // goes on in its session, or starts afresh with the reason as feedback.
 func (s *Step) endHung(h *Hung) {

@@ -164,7 +164,7 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("no task of %s is in quarantine", a.board), Fix: "kanban-run inbox " + a.path}
 	case a.answer.Choice == flow.ReleaseTasks && a.hasEnded():
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s is over: %s", a.board, text), Fix: "kanban-run ack " + a.path + " retry makes the task current again"}
-	case text == "" && a.answer.Choice == "" && len(a.history.State.Teardown.Unanswered()) > 0:
+	case text == "" && len(a.history.State.Teardown.Unanswered()) > 0:
 		return Question{Text: neverAnswered(a.history.State.Teardown.Missing), Team: true}, nil
 	case text == "":
 		return Question{}, nil

@@ -189,6 +189,12 @@ func messageOf(event flow.Event) (m Message, critical bool) {
 		if e.Agents >= flow.SystemicAgents {
 			m.Severity = "CRITICAL"
 		}
+	case flow.TeardownBlocked:
+		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "TEARDOWN_BLOCKED: "+e.Reason
+		return m, true
+	case flow.ForcedFinalizeCandidate:
+		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "FORCED_FINALIZE_CANDIDATE: no answer of "+strings.Join(e.Missing, ", ")
+		return m, true
 	case flow.SplitBrain:
 		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "SPLIT_BRAIN_DETECTED"
 		return m, true

@@ -81,6 +81,8 @@ func TestTopics(t *testing.T) {
 		{flow.RunInterrupted{Outcome: flow.Failed}, notify.NeedsPerson},
 		{flow.ConsentAsked{AttemptRef: task}, notify.NeedsPerson},
 		{flow.SplitBrain{Board: "b"}, notify.NeedsPerson},
+		{flow.TeardownBlocked{Board: "b"}, notify.NeedsPerson},
+		{flow.ForcedFinalizeCandidate{Board: "b"}, notify.NeedsPerson},
 		{flow.LoopSuspected{Task: "t1"}, notify.Loop},
 		{flow.RebootTested{AttemptRef: task, Decision: flow.Stuck}, notify.Stuck},
 		{flow.RebootTested{AttemptRef: task, Decision: flow.Restart}, ""},

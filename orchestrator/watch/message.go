@@ -20,7 +20,7 @@ func (w *Watch) Deliver() error {
 	for _, m := range inbox.Take(w.run.Dir.Inbox()) {
 		m.Text = w.run.Redactor.String(m.Text)
 		switch {
-		case m.Choice == string(flow.ReleaseTasks):
+		case m.Choice == string(flow.ReleaseTasks) && m.Step >= w.agent.Step-1: // a step may have ended meanwhile
 			errs = append(errs, w.release(m))
 		case m.Step != w.agent.Step:
 			errs = append(errs, w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: flow.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
@@ -101,17 +101,13 @@ func (w *Watch) offerHelp() error {
 // OnSign does what follows from a sign of the agent.
 func (w *Watch) OnSign(e agent.Event) error {
 	if e.Missing != "" {
-		return w.onMissing(e)
+		return w.onMissing(e, false)
 	}
 	return w.recordSign(e)
 }
 
-// recordSign journals the agent's session, what became of a message, or that a tool was not there.
+// recordSign journals the agent's session, or what became of a message.
 func (w *Watch) recordSign(e agent.Event) error {
-	if e.Missing != "" {
-		_, err := w.noteMissing(e, flow.ToolCaveat)
-		return err
-	}
 	if e.Kind == agent.Session {
 		return w.run.Ledger.Record(flow.SessionNamed{AttemptRef: w.agent.AttemptRef, Session: e.ID})
 	}
@@ -134,7 +130,10 @@ func (w *Watch) End() error {
 		errs = append(errs, w.OnVerdict(<-w.Judged))
 	}
 	for len(w.agent.Signs) > 0 {
-		if sign := <-w.agent.Signs; sign.Kind != agent.Session {
+		switch sign := <-w.agent.Signs; {
+		case sign.Missing != "":
+			errs = append(errs, w.onMissing(sign, true))
+		case sign.Kind != agent.Session:
 			errs = append(errs, w.recordSign(sign))
 		}
 	}

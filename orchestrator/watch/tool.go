@@ -19,14 +19,15 @@ func (w *Watch) noteMissing(e agent.Event, then flow.OnTool) (noted *flow.ToolUn
 	return noted, w.run.Ledger.Record(*noted)
 }
 
-// onMissing does what the settings say of an agent whose tool is not there. A reviewer and a supervisor go on.
-func (w *Watch) onMissing(e agent.Event) error {
+// onMissing does what the settings say of an agent whose tool is not there. A reviewer and a supervisor go on. gone: the agent has ended
+// already, and only the run can be stopped.
+func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.run.OnTool
-	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() {
+	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != flow.ToolStop {
 		then = flow.ToolCaveat
 	}
 	step := w.run.Ledger.State().Step
-	found := flow.Anomaly{Type: "error", Check: "tool", Tool: w.run.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
+	found := flow.Anomaly{Type: "error", Check: flow.ToolCheck, Tool: w.run.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
 	if step.Hung != nil || then == flow.ToolRetry && step.WasRestartedFor(found.Check) {
 		then = flow.ToolCaveat // it is ended by now, or was started again for a tool, this one or another
 	}
@@ -44,7 +45,11 @@ func (w *Watch) onMissing(e agent.Event) error {
 			Text: fmt.Sprintf("%s was not available, and your program was started again. Try it once more; if it is still not there, do without it and say so in your work log.", noted.Tool)})
 	case flow.ToolStop:
 		found.Advice = "replan"
-		return w.endHung(flow.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: flow.Stuck, Text: "TOOL_UNAVAILABLE: " + found.Details})
+		stop := flow.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: flow.Stuck, Text: "TOOL_UNAVAILABLE: " + found.Details}
+		if gone {
+			return w.run.Ledger.Record(stop)
+		}
+		return w.endHung(stop)
 	}
 	return nil
 }
