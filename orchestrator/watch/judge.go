@@ -19,7 +19,7 @@ type judge struct {
 	player *roster.Player
 	mark   string
 	began  time.Time
-	void   bool // the hung agent goes on meanwhile
+	void   string // why its answers do not count any more; "": they do
 	end    context.CancelCauseFunc
 	limit  *time.Timer // nil: it has no limit but that of its role
 }
@@ -40,7 +40,7 @@ func (w *Watch) makeTest(f health.Finding) error {
 	switch {
 	case w.judge != nil:
 		return nil
-	case w.policy.Judge != "" && w.verdict == nil:
+	case w.policy.Judge != "" && w.verdict == nil && w.asked.IsZero():
 		return w.askJudge(e)
 	default:
 		return w.decide(e)
@@ -87,6 +87,7 @@ func (w *Watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocat
 	if err != nil {
 		return nil, agent.Invocation{}, err
 	}
+	e = flow.Redacted(e, w.run.Redactor.String).(flow.RebootTested)
 	in, err := contract.ForJudge(w.agent.Task, w.run.Workspace.KanbanFile(), w.agent.Role, e.Anomaly, e.Answers)
 	if err != nil {
 		return nil, agent.Invocation{}, err
@@ -147,19 +148,16 @@ func (w *Watch) OnVerdict(v Verdict) error {
 		e.Spent = &flow.Spending{Free: true}
 	}
 	w.run.Charge(e.Millis, e.Spent)
-	e.Advice = flow.Clip(w.run.Redactor.String(e.Advice))
-	for i := range e.Answers {
-		e.Answers[i].Evidence = flow.Clip(w.run.Redactor.String(e.Answers[i].Evidence))
-	}
-	if v.answers != nil && j.void {
-		e.Reason = "the agent goes on by itself"
+	e = flow.Redacted(e, func(text string) string { return flow.Clip(w.run.Redactor.String(text)) }).(flow.JudgeAnswered)
+	if v.answers != nil {
+		e.Reason = j.void
 	}
 	if e.Reason == "" && !w.spared && w.agent.Listens {
 		e.Decision = health.Spare(e.Answers)
 	}
 	err := w.run.Ledger.Record(e)
 	switch {
-	case j.void:
+	case j.void != "":
 	case e.Decision == "":
 		w.verdict = &Verdict{answers: e.Answers, advice: e.Advice}
 	default:
@@ -176,7 +174,8 @@ func (w *Watch) Dismiss() {
 	if w.judge == nil {
 		return
 	}
-	w.judge.stop(errors.New("the agent that it judges has ended"))
+	w.judge.void = "the agent that it judges has ended"
+	w.judge.stop(errors.New(w.judge.void))
 	v := <-w.Judged
 	w.Judged <- v
 }

@@ -165,7 +165,7 @@ func (w *Watch) act(report health.Report) (err error) {
 	if report.Action != health.Test {
 		w.verdict = nil
 		if w.judge != nil {
-			w.judge.void = true
+			w.judge.void = "the agent goes on by itself"
 		}
 	}
 	switch report.Action {
