@@ -12,13 +12,14 @@ type judgeInput struct {
 	Type    string        `json:"type"` // reboot_test
 	Task    string        `json:"task_file"`
 	Kanban  string        `json:"kanban_file"`
+	Call    flow.Call     `json:"call"` // that hangs
 	Report  AnomalyReport `json:"report"`
 	Answers []flow.Answer `json:"answers"`
 }
 
-// ForJudge is the input of a judge of an agent that plays a role.
-func ForJudge(task, kanban, role string, a flow.Anomaly, answers []flow.Answer) (Input, error) {
-	text, err := json.Marshal(judgeInput{"reboot_test", task, kanban, Report(role, a), answers})
+// ForJudge is the input of a judge of a running attempt.
+func ForJudge(r flow.AttemptRef, kanban string, a flow.Anomaly, answers []flow.Answer) (Input, error) {
+	text, err := json.Marshal(judgeInput{"reboot_test", r.Task, kanban, r.Call, Report(r.Role, a), answers})
 	return Input{JSON: text}, err
 }
 

@@ -11,7 +11,7 @@ import (
 
 // TestForJudge: what a judge is told fits its schema.
 func TestForJudge(t *testing.T) {
-	in, err := ForJudge("tasks/a.md", "kanban.yaml", "Implementor", flow.Anomaly{Type: "idle", Severity: "critical", Details: "silent", Advice: "restart"},
+	in, err := ForJudge(flow.AttemptRef{Task: "tasks/a.md", Role: "Implementor", Call: flow.TaskCall}, "kanban.yaml", flow.Anomaly{Type: "idle", Severity: "critical", Details: "silent", Advice: "restart"},
 		[]flow.Answer{{Question: "Q1: is the task clearly defined?", Yes: true, Evidence: "it has a text"}})
 	if err != nil {
 		t.Fatal(err)

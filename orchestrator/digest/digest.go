@@ -48,8 +48,12 @@ func (c *Counts) add(e flow.Event) {
 		if e.Checkpoint == "" {
 			c.Finished++
 		}
-	case flow.AttemptStarted, flow.JudgeAnswered:
+	case flow.AttemptStarted:
 		c.Attempts++
+	case flow.JudgeAnswered:
+		if e.Tries > 0 {
+			c.Attempts++
+		}
 	case flow.ReplyRejected, flow.ReviewFailed:
 		c.Rejected++
 	}

@@ -40,6 +40,7 @@ func (s *Step) add(e flow.Entry) {
 		s.addVerdict(ev)
 	case flow.JudgeAnswered:
 		s.addJudge(ev, e.Time)
+		s.Notes = append(s.Notes, Note(ev))
 	case flow.WorkFinished, flow.VerdictMissed, flow.ReviewFailed:
 		s.addPart(ev)
 	case flow.StepFinished:
@@ -136,7 +137,10 @@ const JudgeCall flow.Call = "judge"
 
 // addJudge puts the attempt of a judge before the one that it was about, which is still the last.
 func (s *Step) addJudge(e flow.JudgeAnswered, at time.Time) {
-	a := Attempt{Call: JudgeCall, Role: e.Judge, Attempt: 1, Adapter: e.Adapter, Began: at.Add(-time.Duration(e.Millis) * time.Millisecond), Millis: e.Millis,
+	if e.Tries == 0 {
+		return
+	}
+	a := Attempt{Call: JudgeCall, Role: e.Judge, Attempt: 1, Adapter: e.Adapter, Command: e.Command, Began: at.Add(-time.Duration(e.Millis) * time.Millisecond), Millis: e.Millis,
 		Result: Accepted, Status: "ok", Message: e.Verdict(), Spent: e.Spent}
 	if e.Reason != "" {
 		a.Result, a.Status, a.Message, a.Reason = Stopped, "", "", e.Reason

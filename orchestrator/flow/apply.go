@@ -37,8 +37,9 @@ func (s *State) freshen() {
 	if step.Unsettled != "" && step.Work != nil && !step.isStuck() {
 		step.beginWork()
 	}
-	if step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "" {
+	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
 		step.GoesOn = nil // more of the same conversation has not helped
+		step.tellAdvice()
 	}
 	step.Restarts, step.LastHung, step.Agent = 0, "", 0
 	step.Rejected, step.Lost, step.Disagreed, step.Unsettled = 0, 0, false, ""

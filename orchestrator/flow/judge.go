@@ -12,7 +12,8 @@ type JudgeAsked struct {
 	Anomaly `text:"free"`
 	Judge   string `json:"judge"`   // its role
 	Adapter string `json:"adapter"` // of its program
-	Mark    string `json:"mark"`    // of its processes
+	Command string `json:"command" text:"free"`
+	Mark    string `json:"mark"` // of its processes
 }
 
 // JudgeAnswered is what the judge came to. Without answers the evidence decides.
@@ -20,11 +21,12 @@ type JudgeAnswered struct {
 	AttemptRef
 	Judge    string    `json:"judge"`
 	Adapter  string    `json:"adapter"`
+	Command  string    `json:"command" text:"free"`
 	Answers  []Answer  `json:"answers,omitempty" text:"free"`
 	Advice   string    `json:"advice,omitempty" text:"free"` // for the agent
 	Decision Decision  `json:"decision,omitempty"`           // Continue or Assist; "": the test goes on with the answers
 	Reason   string    `json:"reason,omitempty" text:"free"` // why there are no answers, or why they are void
-	Tries    int       `json:"tries"`
+	Tries    int       `json:"tries"`                        // 0: none was started
 	Millis   int64     `json:"millis"`
 	Spent    *Spending `json:"spent,omitempty"` // by all tries; nil: its tool does not tell
 }
@@ -38,7 +40,7 @@ func (e JudgeAnswered) Verdict() string {
 	text := "says " + strings.Join(said, ", ")
 	switch {
 	case len(e.Answers) == 0:
-		return "has not judged: " + headline(e.Reason) + "; the evidence decides"
+		return "has not judged: " + headline(e.Reason)
 	case e.Reason != "":
 		return text + ", which is void: " + e.Reason
 	case e.Decision != "":
@@ -68,15 +70,16 @@ func (e JudgeAnswered) apply(s *State) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
 	}
-	s.Step.JudgeMark = ""
-	s.count(e.Millis, e.Spent)
+	if s.Step.JudgeMark = ""; e.Tries > 0 {
+		s.count(e.Millis, e.Spent)
+	}
 	return nil
 }
 
 // UseOf is what a program came to whose end an event is: of an attempt, or of a judge. false: it is no such end.
 func UseOf(e Event) (millis int64, spent *Spending, ok bool) {
 	if j, is := e.(JudgeAnswered); is {
-		return j.Millis, j.Spent, true
+		return j.Millis, j.Spent, j.Tries > 0
 	}
 	end, ok := EndOf(e)
 	return end.Millis, end.Spent, ok

@@ -315,7 +315,7 @@ func TestTwelfthForm(t *testing.T) {
 	if got, want := b.Snapshot("b").Hash, "0de4b127b2cf81d3dbe2cc74f3eedb3349a6fd9fe70118ac81797c675c83cf97"; got != want {
 		t.Errorf("the hash is %s, want %s; the form:\n%s", got, want, b.Snapshot("b").State)
 	}
-	if b.write(flow.JudgeAnswered{AttemptRef: running.AttemptRef, Judge: "Judge", Millis: 7}); b.State.Step.JudgeMark != "" || b.State.Used.Attempts != 1 || b.State.Used.Millis != 7 {
+	if b.write(flow.JudgeAnswered{AttemptRef: running.AttemptRef, Judge: "Judge", Tries: 1, Millis: 7}); b.State.Step.JudgeMark != "" || b.State.Used.Attempts != 1 || b.State.Used.Millis != 7 {
 		t.Errorf("mark %q, used %+v, want the judge counted, and none at work", b.State.Step.JudgeMark, b.State.Used)
 	}
 }

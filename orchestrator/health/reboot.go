@@ -16,6 +16,7 @@ type Case struct {
 	Obstacle    string        // what its calls fail with again and again; "" for nothing
 	Expected    time.Duration // of the task; 0: not known
 	Took        time.Duration // from the start to the last progress
+	NoPlan      bool          // what hangs is no work on a task, of which another plan could be made
 	Replans     bool          // the Manager can be asked for another plan
 	Replanned   int           // of this task so far
 	Restarts    int           // of this call so far
@@ -53,7 +54,7 @@ func Reboot(f Finding, c Case) flow.RebootTested {
 	ask(len(c.Missing) == 0, presence(len(c.Missing) == 0, "no input that the task names is missing", "missing: "+strings.Join(c.Missing, ", ")))
 	ask(c.Obstacle != "", presence(c.Obstacle == "", "no call fails again and again in the same way", c.Obstacle))
 	advice := c.advice()
-	if late := ask(c.isLate()); late.Yes {
+	if late := ask(c.isLate()); late.Yes && !c.NoPlan {
 		e.Advice, e.Decision, e.Text = "replan", flow.Replan, f.Details+"; "+late.Evidence
 		switch {
 		case !c.Replans:

@@ -24,7 +24,11 @@ func (p *Prepared) checkRole(role string) error {
 		if err = p.examine(player, err); err != nil || player.Judge() == "" {
 			return err
 		}
-		if err := p.checkLooker(player.Judge()); err != nil {
+		err = p.checkLooker(player.Judge())
+		if looker, found := p.Looker(player.Judge()); found == nil && err == nil && looker.Adapter.Tool().Free && !p.DryRun {
+			err = fmt.Errorf("%s asks no model, and can answer nothing", looker.Adapter.Name())
+		}
+		if err != nil {
 			return fmt.Errorf("the judge of role %s (watch.judge): %w", player.Role.Name, err)
 		}
 		return nil

@@ -3,6 +3,8 @@ package roster
 import (
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
@@ -13,7 +15,14 @@ import (
 // overrides are the settings of the watch in the frontmatter of a file.
 func overrides(file string, values []frontmatter.Value) (all []config.Override) {
 	for _, v := range values {
-		all = append(all, config.Override{Name: v.Name, Value: v.Text, File: file, Line: v.Line})
+		text := v.Text
+		switch {
+		case v.Node.Tag == "!!null": // as the settings say
+			continue
+		case v.Node.Kind != yaml.ScalarNode:
+			text = "a list" // which none of them is
+		}
+		all = append(all, config.Override{Name: v.Name, Value: text, File: file, Line: v.Line})
 	}
 	return all
 }

@@ -29,6 +29,7 @@ type Verdict struct {
 	answers []flow.Answer // nil: it gave none
 	advice  string
 	reason  string // why it gave none
+	at      time.Time
 	tries   int
 	spent   *agent.Spending // by all tries; nil: its tool does not tell
 }
@@ -51,12 +52,12 @@ func (w *Watch) makeTest(f health.Finding) error {
 func (w *Watch) askJudge(e flow.RebootTested) error {
 	player, inv, err := w.prepareJudge(e)
 	if err != nil {
-		w.run.Observer.Notice(w.run.Board, fmt.Sprintf("%s judges nothing: %v", w.policy.Judge, err))
-		w.verdict = &Verdict{}
-		return w.decide(e)
+		w.verdict = &Verdict{at: w.run.Now()}
+		none := flow.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: w.policy.Judge, Reason: err.Error()}
+		return errors.Join(w.run.Ledger.Record(none), w.decide(e))
 	}
 	j := &judge{player: player, mark: agent.NewMark(), began: w.run.Now()}
-	asked := flow.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name, Adapter: player.Adapter.Name(), Mark: j.mark}
+	asked := flow.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name, Adapter: player.Adapter.Name(), Command: player.Shown, Mark: j.mark}
 	if err := w.run.Ledger.Record(asked); err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (w *Watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocat
 		return nil, agent.Invocation{}, err
 	}
 	e = flow.Redacted(e, w.run.Redactor.String).(flow.RebootTested)
-	in, err := contract.ForJudge(w.agent.Task, w.run.Workspace.KanbanFile(), w.agent.Role, e.Anomaly, e.Answers)
+	in, err := contract.ForJudge(w.agent.AttemptRef, w.run.Workspace.KanbanFile(), e.Anomaly, e.Answers)
 	if err != nil {
 		return nil, agent.Invocation{}, err
 	}
@@ -142,8 +143,8 @@ func (w *Watch) OnVerdict(v Verdict) error {
 	j := w.judge
 	w.judge, w.Judged = nil, nil
 	j.stop(nil)
-	e := flow.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name, Adapter: j.player.Adapter.Name(), Answers: v.answers, Advice: v.advice,
-		Reason: v.reason, Tries: v.tries, Millis: w.run.Now().Sub(j.began).Milliseconds(), Spent: v.spent.Journaled()}
+	e := flow.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name, Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Answers: v.answers,
+		Advice: v.advice, Reason: v.reason, Tries: v.tries, Millis: w.run.Now().Sub(j.began).Milliseconds(), Spent: v.spent.Journaled()}
 	if j.player.Adapter.Tool().Free {
 		e.Spent = &flow.Spending{Free: true}
 	}
@@ -159,7 +160,7 @@ func (w *Watch) OnVerdict(v Verdict) error {
 	switch {
 	case j.void != "":
 	case e.Decision == "":
-		w.verdict = &Verdict{answers: e.Answers, advice: e.Advice}
+		w.verdict = &Verdict{answers: e.Answers, advice: e.Advice, at: w.run.Now()}
 	default:
 		w.spared = true
 		w.monitor.Restart(w.run.Now())

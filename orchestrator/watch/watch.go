@@ -102,6 +102,12 @@ func (w *Watch) tune() {
 		w.run.Observer.Notice(w.run.Board, err.Error()+"; it is left out")
 		return
 	}
+	if p.Judge != w.policy.Judge && p.Judge != "" {
+		if _, err := w.run.Looker(p.Judge); err != nil {
+			w.run.Observer.Notice(w.run.Board, fmt.Sprintf("the judge of %s (watch.judge): %v; the evidence decides", w.agent.Task, err))
+			p.Judge = ""
+		}
+	}
 	w.policy = p
 	w.monitor.SetPolicy(p)
 	if p.Off() {
@@ -162,11 +168,11 @@ func (w *Watch) act(report health.Report) (err error) {
 		w.asked = time.Time{}
 		err = w.run.Ledger.Record(flow.ConsentGiven{AttemptRef: w.agent.AttemptRef, Choice: flow.ConsentVoid})
 	}
-	if report.Action != health.Test {
+	if w.verdict != nil && report.Last.After(w.verdict.at) {
 		w.verdict = nil
-		if w.judge != nil {
-			w.judge.void = "the agent goes on by itself"
-		}
+	}
+	if w.judge != nil && report.Last.After(w.judge.began) {
+		w.judge.void = "the agent goes on by itself"
 	}
 	switch report.Action {
 	case health.Ask, health.AskAgain:
@@ -222,6 +228,7 @@ func (w *Watch) answerConsent(m inbox.Message) error {
 	err := w.run.Ledger.Record(flow.ConsentGiven{AttemptRef: w.agent.AttemptRef, ID: m.ID, Choice: choice})
 	if choice == flow.ConsentContinue {
 		w.monitor.Restart(w.run.Now())
+		w.verdict = nil
 		return err
 	}
 	e := *w.test
@@ -241,6 +248,7 @@ func (w *Watch) reboot(f health.Finding) flow.RebootTested {
 	c := health.Case{Task: w.agent.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Program.Obstacle(),
 		Expected: brief.Expected, Took: w.agent.Program.Took(), Replans: w.agent.Call == flow.TaskCall && w.replans(),
 		Replanned: w.run.Ledger.State().ReplannedTimes(w.agent.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
+	c.NoPlan = w.agent.Call != flow.TaskCall
 	if w.verdict != nil {
 		c.Judged, c.Advice = w.verdict.answers, w.verdict.advice
 	}
