@@ -253,3 +253,19 @@ func TestToolStops(t *testing.T) {
 		}
 	}
 }
+
+// TestAdviceOutlivesALimit: the next run starts work afresh that was restarted, and tells it why.
+func TestAdviceOutlivesALimit(t *testing.T) {
+	work := attempt(1, flow.TaskCall, 1)
+	work.Adapter, work.Resumes = "claude", true
+	restarted := []flow.Event{start, one, work, flow.SessionNamed{AttemptRef: work.AttemptRef, Session: "s1"},
+		flow.RebootTested{AttemptRef: work.AttemptRef, Anomaly: flow.Anomaly{Check: "idle"}, Decision: flow.Restart, Text: "Look at b.md."},
+		flow.AttemptStopped{AttemptRef: work.AttemptRef, Session: "s1"}}
+	if s := after(t, restarted...); s.Step.GoesOn == nil || s.Step.Input == nil {
+		t.Fatalf("%+v, want the work to go on with its input", s.Step)
+	}
+	s := after(t, append(restarted, flow.RunFinished{Outcome: flow.LimitReached}, start)...)
+	if s.Step.GoesOn != nil || s.Step.Input != nil || s.Step.Advice != "Look at b.md." {
+		t.Errorf("%+v, want the work afresh, with an input that tells the advice", s.Step)
+	}
+}
