@@ -95,7 +95,7 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 		rejected += s.Rejections()
 		back += s.SentBack()
 		for i := range s.Attempts {
-			if a := &s.Attempts[i]; a.Call != flow.ManagerCall && !a.Call.IsReview() {
+			if a := &s.Attempts[i]; a.Call != flow.ManagerCall && a.Call != digest.JudgeCall && !a.Call.IsReview() {
 				w.Attempts++
 			}
 			if slices.ContainsFunc(s.Attempts[i].Watched, func(x digest.Sign) bool { return x.Kind == digest.Ended }) {
