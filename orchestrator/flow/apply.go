@@ -39,7 +39,9 @@ func (s *State) freshen() {
 	}
 	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
 		step.GoesOn = nil // more of the same conversation has not helped
-		step.tellAdvice()
+		if step.Unsettled == "" { // else a person has looked at it
+			step.tellAdvice()
+		}
 	}
 	step.Restarts, step.LastHung, step.Agent = 0, "", 0
 	step.Rejected, step.Lost, step.Disagreed, step.Unsettled = 0, 0, false, ""
