@@ -38,7 +38,7 @@ func (s *State) freshen() {
 		step.beginWork()
 	}
 	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
-		step.GoesOn = nil // more of the same conversation has not helped
+		step.GoesOn = nil         // more of the same conversation has not helped
 		if step.Unsettled == "" { // else a person has looked at it
 			step.tellAdvice()
 		}
