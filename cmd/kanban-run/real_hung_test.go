@@ -40,6 +40,13 @@ func (s *realSite) hangsOnce(steps ...modeltest.Step) {
 	})
 }
 
+func (s *realSite) restartsNothing() {
+	s.t.Helper()
+	if strings.Contains(s.read("output"), "started again") {
+		s.t.Errorf("the agent was restarted:\n%s", s.read("output"))
+	}
+}
+
 // TestRealHung is seed 000 with real tools: an API that accepts and never answers, or stops in the middle of a message, is noticed,
 // and the agent goes on in its session.
 func TestRealHung(t *testing.T) {
@@ -67,9 +74,7 @@ func TestRealFlatCommand(t *testing.T) {
 		s.hangsOnce(modeltest.Shell("sleep 600"))
 		s.run(exitComplete)
 		s.says("does no work; its command is asked to end", "Implementor ok in")
-		if strings.Contains(s.read("output"), "started again") {
-			t.Errorf("the agent was restarted:\n%s", s.read("output"))
-		}
+		s.restartsNothing()
 	}, "gemini", "opencode", "acp")
 }
 
@@ -90,9 +95,7 @@ func TestRealHungMCP(t *testing.T) {
 		} else { // it ends the call itself, before a second look finds it
 			s.says("timed out awaiting tools/call after 5s")
 		}
-		if strings.Contains(s.read("output"), "started again") {
-			t.Errorf("the agent was restarted:\n%s", s.read("output"))
-		}
+		s.restartsNothing()
 	}, "gemini", "opencode", "acp")
 }
 

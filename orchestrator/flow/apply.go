@@ -130,7 +130,10 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 	if err := s.checkRunning(e, r); err != nil {
 		return err
 	}
-	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil // a reply that was there first makes a decision void
+	if hung := s.Step.Hung; hung.stopsForTool() {
+		s.Step.Unsettled = stuckPrefix + hung.Text
+	}
+	s.Step.Running, s.Step.At, s.Step.Hung, s.Step.Consent = 0, nil, nil, nil // a reply that was there first makes any other decision void
 	s.Step.JudgeMark = ""
 	if r.Call.IsReview() || r.Call.IsSupervision() {
 		session = "" // a person goes on in the session of the work
@@ -154,22 +157,9 @@ func (e SessionNamed) apply(s *State) error {
 	return nil
 }
 
-// A reply that was there before its agent was ended makes that decision void, but for the end of the run over a missing tool.
-func (e ReplyAccepted) apply(s *State) error {
-	var hung *Hung
-	if s.Step != nil {
-		hung = s.Step.Hung
-	}
-	err := s.acceptReply(e)
-	if err == nil && hung.stopsForTool() {
-		s.Step.Unsettled = stuckPrefix + hung.Text
-	}
-	return err
-}
-
-// acceptReply: a Manager's reply is written onto the board next; a task agent's work is reviewed first where the
+// A Manager's reply is written onto the board next; a task agent's work is reviewed first where the
 // plan says so.
-func (s *State) acceptReply(e ReplyAccepted) error {
+func (e ReplyAccepted) apply(s *State) error {
 	if e.Call.IsReview() || e.Call == CheckpointCall {
 		return refuse(e, "a review ends with a verdict")
 	}

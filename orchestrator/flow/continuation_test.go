@@ -235,8 +235,8 @@ func TestAdviceIsNotLost(t *testing.T) {
 	}
 }
 
-// TestToolStops: a reply that comes before its agent is ended for a missing tool is kept, and the run ends: seed 002, "Tool
-// Unavailability". For any other anomaly it makes the decision void.
+// TestToolStops: a reply that comes before its agent is ended for a missing tool is kept, or counts as rejected, and the run ends: seed
+// 002, "Tool Unavailability". For any other anomaly it makes the decision void.
 func TestToolStops(t *testing.T) {
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
 	work := attempt(1, flow.TaskCall, 1)
@@ -250,6 +250,10 @@ func TestToolStops(t *testing.T) {
 		s = after(t, start, one, work, hung, tasked, flow.RunFinished{Outcome: flow.NeedsPerson}, start)
 		if e, ok := flow.Next(s, board).(flow.Spawn); !ok || e.Call != flow.ManagerCall {
 			t.Errorf("%s: the next run begins with %+v, want the Manager", check, e)
+		}
+		s = after(t, start, one, work, hung, flow.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "not JSON"})
+		if end, ended := flow.Next(s, board).(flow.Finish); ended != (want != "") || end.Text != want || s.Step.Rejected != 1 {
+			t.Errorf("%s, rejected: %+v, want %q", check, end, want)
 		}
 	}
 }

@@ -113,6 +113,8 @@ func Spare(judged []flow.Answer) flow.Decision {
 // isLate answers the fourth question from the evidence.
 func (c Case) isLate() (yes bool, why string) {
 	switch {
+	case c.NoPlan:
+		return false, "what is expected is about the work on the task"
 	case c.Expected == 0:
 		return false, "the task names no expected time, or none that can be read"
 	case c.Took > 2*c.Expected:

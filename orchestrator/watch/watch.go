@@ -242,13 +242,9 @@ func (w *Watch) answerConsent(m inbox.Message) error {
 func (w *Watch) reboot(f health.Finding) flow.RebootTested {
 	step := w.run.Ledger.State().Step
 	brief := w.run.Workspace.Place.ReadBrief(w.agent.Task)
-	if w.agent.Call != flow.TaskCall {
-		brief.Expected = 0 // it is about the work on the task
-	}
 	c := health.Case{Task: w.agent.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Program.Obstacle(),
-		Expected: brief.Expected, Took: w.agent.Program.Took(), Replans: w.agent.Call == flow.TaskCall && w.replans(),
+		Expected: brief.Expected, Took: w.agent.Program.Took(), NoPlan: w.agent.Call != flow.TaskCall, Replans: w.replans(),
 		Replanned: w.run.Ledger.State().ReplannedTimes(w.agent.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
-	c.NoPlan = w.agent.Call != flow.TaskCall
 	if w.verdict != nil {
 		c.Judged, c.Advice = w.verdict.answers, w.verdict.advice
 	}
