@@ -42,19 +42,26 @@
 //
 // An attempt behind a stopped one goes on in the session of that one, where the agent's tool knows it.
 //
+// The way of one attempt through the packages, as loop.spawn has it:
+//
+//	claim.Holder.Take ─► call.Caller.Prepare ─► Ledger.Record(intent) ─► attempt.Start ─► loop.waitForAgent ─► outcome.Recorder.Record
+//	                                                                         └─ watch.Watch ──┘
+//
 // # Packages
 //
 // An arrow points to what a package imports; deps_test.go holds all of them, with a reason for each. There is no
 // cycle, and the core knows no screen: a [ledger.Observer] is told what was committed.
 //
 //	cmd/kanban-run ─► everything
-//	orchestrator   ─► preflight ─► inspect ─► ledger, workspace    the loop: run.go, call.go, outcome.go, write.go
-//	orchestrator   ─► watch ─► attempt ─► health ─► agent                  what an agent does, and what it waits for
-//	orchestrator   ─► watch ─► inbox                                       what an agent is told meanwhile
-//	orchestrator   ─► claim ─► durable                                     claim.go: what a step works on, before it does
-//	orchestrator   ─► gitstore ─► git, rundir      worktree ─► git         carry.go: the board in another clone
-//	orchestrator   ─► attempt, roster ─► agent ─► contract ─► flow, schema    batch.go runs boards side by side, open.go takes one
-//	orchestrator   ─► briefing ─► contract, digest, board, rundir          supervisor.go: the supervisor that looks in
+//	orchestrator   ─► outcome ─► call ─► supervisor ─► run       loop.go, step.go, board.go: the loop
+//	orchestrator   ─► preflight, durable, journal                batch.go, open.go, end.go: one run from its start to its end
+//	orchestrator   ─► watch ─► run                               what an agent does, and what it is told meanwhile
+//	orchestrator   ─► claim, decisions, gitstore ─► run          what surrounds a step
+//	run            ─► preflight ─► inspect ─► ledger, workspace
+//	supervisor     ─► briefing ─► contract, digest, board, rundir
+//	call, outcome, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► flow, schema
+//	watch, attempt ─► health ─► agent          watch ─► inbox
+//	claim          ─► durable                  gitstore, worktree ─► git
 //	workspace      ─► board, contract, worktree     ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
 //	board, config ─► checkpoint ─► flow, frontmatter       how a supervisor looks in, as it is declared
@@ -63,6 +70,10 @@
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
 //	report         ─► flow, digest, console, redact      page ─► report, digest, flow
 //
+//	run        is what all parts of one board's run work with
+//	call       makes one call of an agent ready to start
+//	outcome    journals what attempts came to
+//	supervisor is the resident supervisor of one board's run
 //	flow       decides what a run does next; pure
 //	contract   says what agents are told and what a valid reply is; pure
 //	checkpoint reads how a supervisor looks in on a board; pure
@@ -71,6 +82,7 @@
 //	health     judges a running agent by its signs; pure
 //	watch      acts on what health says, and passes messages on to the agent
 //	claim      keeps two runs from the same task, or the same files
+//	decisions  notes in DECISIONS.md what a Lead should know
 //	worktree   tells whether the files of the project have changed
 //	git        runs git where agents may have changed the repository
 //	gitstore   keeps the state of a board as commits, for another clone to go on from
@@ -98,7 +110,7 @@
 //
 // # Goroutines
 //
-//	run ── owns ledger, workspace, state; waits in one select for the attempt's end, stop and kill
+//	loop ── owns ledger, workspace, state; waits in one select for the attempt's end, stop and kill
 //	 ├─ judge ── only beside a hung agent: an attempt of its own, see package watch
 //	 └─ attempt ── waits for its process, then judges the reply
 //	     └─ process ── waits for the pidfd, ends what is left, drains the streams

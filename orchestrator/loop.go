@@ -1,53 +1,180 @@
 package orchestrator
 
 import (
-	"path"
+	"cmp"
+	"context"
+	"errors"
+	"time"
 
-	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/call"
+	"kanban-run/orchestrator/claim"
+	"kanban-run/orchestrator/decisions"
+	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/outcome"
+	"kanban-run/orchestrator/run"
+	"kanban-run/orchestrator/supervisor"
+	"kanban-run/orchestrator/watch"
 )
 
-// suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told, if its role accepts that.
-func (r *run) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
-	manager, err := r.Player(flow.ManagerRole)
-	return r.ledger.Record(flow.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, TaskSHA: r.Workspace.TaskSHA(e.Task),
-		Told: err == nil && manager.Role.Anomalies, Suspicion: e.Suspicion})
+// loop is the loop of one board's run, with all that it works with.
+type loop struct {
+	*run.Run
+	shared shared
+
+	caller     *call.Caller
+	outcomes   *outcome.Recorder
+	supervisor *supervisor.Supervisor
+	claims     *claim.Holder
+	minutes    *decisions.Minutes
+	carrier    *gitstore.Carrier
+
+	inbox   <-chan struct{} // has a value when a message is left; nil before the first look
+	unheard watch.Unheard
+	opened  time.Time // when the open step began; zero if in an earlier run
+	steps   int       // finished in this run
 }
 
-// leaving is how a step leaves the work tree; nil: a task is next that was not worked on lately.
-func (r *run) leaving(step *flow.Step) *flow.Leaving {
-	if r.DryRun || step.Reply.NextTask == nil {
-		return nil
+// run is seed 004's supervisor_loop, "State Machine": read the board, decide, act, again. Package
+// flow decides; an error leaves the run resumable.
+func (l *loop) run() (flow.Finish, error) {
+	for {
+		b, view, err := l.readBoard()
+		if err = cmp.Or(err, l.supervisor.NoteLoss()); err != nil {
+			return flow.Finish{}, err
+		}
+		switch e := flow.Next(*l.State(), view).(type) {
+		case flow.Spawn:
+			err = l.spawn(e, b)
+		case flow.Reassign:
+			err = l.reassign(e)
+		case flow.SuspectLoop:
+			err = l.suspectLoop(e, b)
+		case flow.WriteBoard:
+			err = l.writeBoard(b)
+		case flow.GiveUpCheckpoint:
+			err = l.supervisor.GiveUp(e.Reason)
+		case flow.EndBoard:
+			err = l.supervisor.EndBoard(b)
+		case flow.Finish:
+			return e, nil
+		}
+		if err = cmp.Or(err, context.Cause(l.Stop)); err != nil {
+			return flow.Finish{}, err
+		}
+		if err = cmp.Or(l.minutes.Save(), l.Ledger.DrawState()); err != nil {
+			return flow.Finish{}, err
+		}
 	}
-	next := r.Workspace.Seen(*step.Reply.NextTask)
-	switch {
-	case path.Clean(next) == path.Clean(step.Task):
-	case r.ledger.State().WasWorkedOn(next):
-		return &flow.Leaving{Other: true, Tree: r.projectHash()}
-	default:
-		return nil
-	}
-	l := &flow.Leaving{Tree: r.projectHash(), Said: r.said}
-	entry := r.Workspace.LastEntry(step.Task)
-	if l.Tree == "" { // else the files tell more: an approval of each of many parts is the same word, too
-		l.Finding = flow.FindingOf(r.said + "\n" + entry)
-	}
-	return l
 }
 
-// projectHash identifies the state of the project's files; "": it is not known.
-func (r *run) projectHash() string {
-	if r.DryRun {
-		return ""
+// spawn starts one program and waits for its end. The intent is on disk before the program starts,
+// the outcome before anything follows from it.
+func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
+	l.outcomes.WarnOfLimits()
+	if waited, err := l.claims.Take(e); err != nil || waited {
+		return err
 	}
-	return r.Workspace.ProjectHash(r.stop, agent.ParseMark(r.ledger.State().Step.Mark))
+	player, err := l.caller.Player(e)
+	if err != nil {
+		return err
+	}
+	if l.State().Step == nil {
+		if err := l.openStep(e, b); err != nil {
+			return err
+		}
+	}
+	c, err := l.caller.Prepare(e, player, b)
+	if err != nil {
+		return err
+	}
+	if err := l.Ledger.Record(c.Intent); err != nil {
+		return err
+	}
+	failpoint.At("intent-durable")
+	l.outcomes.Sweep(c)
+	l.supervisor.LookAround(c.Spawn)
+	c.Began = l.Now()
+	a := attempt.Start(c.Spec)
+	w := l.startWatch(c, a)
+	waitErr := l.waitForAgent(c, a, w)
+	failpoint.At("agent-gone")
+	l.Workspace.Forget()
+	endErr := w.End()
+	return errors.Join(l.outcomes.Record(c, a), endErr, waitErr)
 }
 
-// quarantined are the files of tasks in quarantine.
-func (r *run) quarantined() (files []flow.TaskFile) {
-	for _, q := range r.ledger.State().Quarantine {
-		files = append(files, flow.TaskFile{Task: q.Task, SHA: r.Workspace.TaskSHA(q.Task)})
+// postDelay is when the inbox is looked at for the first time in an attempt: most stubs are over by then.
+const postDelay = 300 * time.Millisecond
+
+// waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills
+// it. If the agent takes longer than a moment, state.md says that it is at work. The error is of
+// state.md or of the journal.
+func (l *loop) waitForAgent(c *call.Prepared, a *attempt.Attempt, w *watch.Watch) (err error) {
+	l.Slots.Release()
+	defer l.Slots.Acquire()
+	act := func(do func() error) { err = errors.Join(err, l.Slots.With(do)) }
+	draw, post := l.drawTimer(), time.NewTimer(postDelay)
+	defer draw.Stop()
+	defer post.Stop()
+	defer w.Stop()
+	gone := l.supervisor.Gone(c.Call)
+	for stop, kill := l.Stop.Done(), l.Kill.Done(); ; {
+		select {
+		case <-a.Done():
+			w.Dismiss()
+			return err
+		case v := <-w.Judged:
+			act(func() error { return w.OnVerdict(v) })
+		case <-gone:
+			act(l.supervisor.NoteLoss)
+			gone = nil
+		case <-draw.C:
+			act(l.Ledger.DrawState)
+		case <-w.C:
+			act(w.Check)
+		case sign := <-c.Signs:
+			act(func() error { return w.OnSign(sign) })
+		case <-post.C:
+			l.openInbox()
+			act(w.Deliver)
+		case <-l.inbox:
+			act(w.Deliver)
+		case <-stop:
+			a.Stop()
+			stop = nil
+		case <-kill:
+			a.Kill()
+			kill = nil
+		}
 	}
-	return files
+}
+
+// startWatch watches the agent of a call.
+func (l *loop) startWatch(c *call.Prepared, a *attempt.Attempt) *watch.Watch {
+	return watch.Start(l.Run, l.shared.crowd, watch.Agent{AttemptRef: c.AttemptRef, Program: a, Player: c.Player, Duty: c.Duty,
+		Listens: c.Spec.Invocation.Listens, Signs: c.Signs})
+}
+
+// drawTimer says when state.md is to be drawn.
+func (l *loop) drawTimer() *time.Timer {
+	wait, behind := l.Ledger.DrawIn()
+	t := time.NewTimer(wait)
+	if !behind {
+		t.Stop()
+	}
+	return t
+}
+
+// openInbox watches the inbox of the board. Where that cannot be, messages are found with the checks of the watch.
+func (l *loop) openInbox() {
+	if l.inbox != nil || l.DryRun {
+		return
+	}
+	if l.Folder.MakeInbox() == nil {
+		l.inbox = l.shared.mail.Watch(l.Folder.Inbox())
+	}
 }

@@ -4,24 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/attempt"
-	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/call"
+	"kanban-run/orchestrator/claim"
+	"kanban-run/orchestrator/decisions"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/outcome"
 	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/supervisor"
+	"kanban-run/orchestrator/workspace"
 )
 
 // open takes the folder, the lock and the journal of the board. release undoes that and is never
-// nil.
-func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, release func() error, err error) {
-	r = &run{Prepared: p, stop: stop, kill: kill, slots: s.slots, mail: s.mail, crowd: s.crowd, desk: s.desk, accounts: attempt.Accounts{}, watched: attempt.Accounts{}}
+// nil. crowded says that other boards are worked on in the same folder.
+func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (l *loop, release func() error, err error) {
+	r := &run.Run{Prepared: p, Stop: stop, Kill: kill, Slots: s.slots}
+	l = &loop{Run: r, shared: s, claims: claim.NewHolder(r, s.desk)}
 	undo := []func() error{p.Close}
 	release = func() error {
 		var errs []error
@@ -37,14 +45,16 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, 
 			return nil, release, err
 		}
 	}
-	undo = append(undo, r.unclaim, r.endResident)
-	r.dir = p.Workspace.Dir()
-	undo = append(undo, forgetInbox(s.mail, r.dir))
-	if err := r.dir.Ensure(); err != nil {
+	r.Folder = p.Workspace.Dir()
+	l.supervisor = supervisor.New(r, crowded)
+	l.caller = call.NewCaller(r, l.supervisor)
+	l.outcomes = outcome.NewRecorder(r, l.caller, l.supervisor)
+	undo = append(undo, l.claims.Release, l.supervisor.Close, l.forgetInbox)
+	if err := r.Folder.Ensure(); err != nil {
 		return nil, release, err
 	}
 	failpoint.At("before-lock")
-	unlock, err := lockBoard(p.Job, r.dir)
+	unlock, err := lockBoard(p.Job, r.Folder)
 	undo = append(undo, unlock)
 	if err != nil {
 		return nil, release, err
@@ -54,26 +64,19 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared) (r *run, 
 	if err := durable.Sweep(p.Workspace.Path); err != nil {
 		return nil, release, err
 	}
-	if err := r.openStore(); err != nil {
+	if l.carrier, err = gitstore.Start(r); err != nil {
 		return nil, release, err
 	}
-	observer := p.Observer
-	if p.Supervision != nil {
-		r.briefing = briefing.New(r.dir, p.Workspace.Place, p.Redactor)
-		observer = briefed{p.Observer, r.briefing}
-	}
-	if path := r.decisionsPath(); path != "" {
-		r.minutes = &minutes{Observer: observer, path: path}
-		observer = r.minutes
-		p.Workspace.Ignored = append(p.Workspace.Ignored, path, real(path))
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			p.Observer.Notice(p.Board, "decisions: "+path+" is not there, so nothing is noted in it")
-		}
-	}
-	r.ledger = ledger.New(p.Board, r.dir, observer, p.Redactor, p.Now)
-	r.ledger.Durable = r.carry
-	undo = append(undo, func() error { return r.ledger.Close() })
-	return r, release, r.takeBoard()
+	l.minutes = decisions.NewMinutes(r)
+	r.Ledger = ledger.New(p.Board, r.Folder, l.minutes.Listen(l.supervisor.Listen(p.Observer)), p.Redactor, p.Now)
+	r.Ledger.Durable = l.carrier.Save
+	undo = append(undo, r.Ledger.Close)
+	return l, release, l.takeBoard()
+}
+
+func (l *loop) forgetInbox() error {
+	l.shared.mail.Forget(l.Folder.Inbox())
+	return nil
 }
 
 // lockBoard takes the board's lock. The guardian holds it too, as long as a process of this run may
@@ -98,49 +101,113 @@ func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err err
 
 // takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's
 // owner.
-func (r *run) takeBoard() error {
-	if err := r.ledger.Open(r.restore); err != nil {
+func (l *loop) takeBoard() error {
+	if err := l.Ledger.Open(l.restore); err != nil {
 		return err
 	}
 	failpoint.At("journal-open")
-	if r.elsewhere { // its processes, on this machine or another, belong to that run: it may be at work
-		return r.own()
+	if l.carrier.IsElsewhere() {
+		return l.Ledger.Own()
 	}
-	if v := r.ledger.State().Supervisor; v != nil && v.Mark != "" {
+	if err := l.endLeftovers(); err != nil {
+		return err
+	}
+	return l.Ledger.Own()
+}
+
+// endLeftovers ends what an earlier run left behind: its agent may still be at work, and two would do the same task.
+func (l *loop) endLeftovers() error {
+	if v := l.State().Supervisor; v != nil && v.Mark != "" {
 		if err := agent.EndLeftovers(v.Mark); err != nil {
 			return err
 		}
 	}
-	if step := r.ledger.State().Step; step != nil && step.Running != 0 {
-		// Its agent may still be at work, and two would do the same task.
-		failpoint.At("reaping")
-		if err := agent.EndLeftovers(step.Mark); err != nil {
-			return err
-		}
-		if step.JudgeMark != "" {
-			if err := agent.EndLeftovers(step.JudgeMark); err != nil {
-				return err
-			}
-		}
-		if err := r.keepStreams(flow.AttemptRef{Step: step.Number, Call: step.Call, Attempt: step.Running}); err != nil {
+	step := l.State().Step
+	if step == nil || step.Running == 0 {
+		return nil
+	}
+	failpoint.At("reaping")
+	if err := agent.EndLeftovers(step.Mark); err != nil {
+		return err
+	}
+	if step.JudgeMark != "" {
+		if err := agent.EndLeftovers(step.JudgeMark); err != nil {
 			return err
 		}
 	}
-	return r.own()
-}
-
-// own becomes the board's owner.
-func (r *run) own() error {
-	r.accepted = []flow.Call{flow.TaskCall, flow.CommandCall, flow.ReviewCall, flow.ManagerCall, flow.ReadyCall, flow.CheckpointCall}
-	return r.ledger.Own()
+	return l.KeepStreams(flow.AttemptRef{Step: step.Number, Call: step.Call, Attempt: step.Running})
 }
 
 // restore takes over what an earlier run has journaled.
-func (r *run) restore(e flow.Entry) {
-	r.restoreAccounts(e.Event)
-	r.restoreTalk(e.Event)
-	r.restoreMinutes(e)
-	if r.briefing != nil {
-		r.briefing.Add(e)
+func (l *loop) restore(e flow.Entry) {
+	l.outcomes.Restore(e.Event)
+	l.unheard.Restore(e.Event)
+	l.minutes.Restore(e)
+	l.supervisor.Restore(e)
+}
+
+// start opens the run in the journal, and closes what an earlier run left open that no longer fits
+// the board. All of it is on disk with the first intent, before any act.
+func (l *loop) start() error {
+	state := l.State()
+	b, err := l.Workspace.Read(state.Step)
+	if err != nil {
+		return err
 	}
+	withheld, err := l.withheld(b)
+	if err != nil {
+		return err
+	}
+	supervision, looker, err := l.supervisor.Plan()
+	if err != nil {
+		return err
+	}
+	begun := flow.RunStarted{Board: l.Board, Workdir: l.Dir(), Version: l.Version, Limits: l.Limits,
+		OnDivergence: l.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.Strict, Supervision: supervision, Reassign: l.Reassign}
+	if looker != nil {
+		begun.Memory, begun.Adapter = looker.Memory(), looker.Adapter.Name()
+	}
+	if !state.Spent {
+		begun.Carried = state.Used
+	}
+	if err := l.Ledger.Append(begun); err != nil {
+		return err
+	}
+	if err := l.unheard.Close(l.Ledger); err != nil {
+		return err
+	}
+	bare := workspace.Bare(b)
+	if err := flow.Release(state, bare, l.Workspace.TaskSHA, l.Ledger.Append); err != nil {
+		return err
+	}
+	if err := flow.Reopen(state, bare, func() (flow.Board, error) { return l.view(b) }, l.Ledger.Append); err != nil {
+		return err
+	}
+	return l.restartWithoutInput(b)
+}
+
+// restartWithoutInput starts the open call afresh if its stored input is missing or changed.
+func (l *loop) restartWithoutInput(b *board.Board) error {
+	step := l.State().Step
+	if step == nil || step.Reply != nil || step.Input == nil {
+		return nil
+	}
+	_, err := l.caller.RestoreInput(step)
+	if !errors.Is(err, rundir.ErrNotStored) {
+		return err
+	}
+	return l.Ledger.Append(flow.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: err.Error()})
+}
+
+// withheld names the variables that agents do not get. A board that is over needs no agent: a
+// Manager that cannot be started is no error then.
+func (l *loop) withheld(b *board.Board) ([]string, error) {
+	p, err := l.Player(flow.ManagerRole)
+	if err != nil && b.Terminal() && l.State().Step == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
+	return p.Withheld, nil
 }

@@ -219,3 +219,11 @@ func (e *ownerError) Unwrap() error { return e.err }
 func (e *ownerError) Hint() string {
 	return "run kanban-run as the owner of the file, or make it your own with chown"
 }
+
+// RealPath is a path without links; one that leads nowhere stays as it is.
+func RealPath(path string) string {
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		return p
+	}
+	return path
+}

@@ -117,7 +117,7 @@ type Hung struct {
 // ToolCheck is the check of an anomaly for a tool that is not there.
 const ToolCheck = "tool"
 
-// stopsForTool says whether the run is to end because a tool is not there, whatever the attempt comes to.
+// stopsForTool says whether the run is to end because a tool is not there, even if the attempt came to a reply.
 func (h *Hung) stopsForTool() bool {
 	return h != nil && h.Decision == Stuck && strings.HasPrefix(h.Anomaly, ToolCheck+" ")
 }

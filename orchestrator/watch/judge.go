@@ -81,7 +81,7 @@ func (j *judge) stop(why error) {
 
 // prepareJudge finds the judge's program, and builds its invocation.
 func (w *Watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocation, error) {
-	if limit := w.run.Ledger.State().Reached(w.agent.Task); limit != "" {
+	if limit := w.run.State().Reached(w.agent.Task); limit != "" {
 		return nil, agent.Invocation{}, errors.New(limit)
 	}
 	player, err := w.run.Looker(w.policy.Judge)
@@ -94,7 +94,7 @@ func (w *Watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocat
 		return nil, agent.Invocation{}, err
 	}
 	a := player.Assignment
-	a.Contract, a.Input, a.Scratch = contract.Judge, in.JSON, w.run.Dir.Scratch()
+	a.Contract, a.Input, a.Scratch = contract.Judge, in.JSON, w.run.Folder.Scratch()
 	inv, err := player.Adapter.Invoke(a)
 	return player, inv, err
 }
@@ -148,7 +148,7 @@ func (w *Watch) OnVerdict(v Verdict) error {
 	if j.player.Adapter.Tool().Free {
 		e.Spent = &flow.Spending{Free: true}
 	}
-	w.run.Charge(e.Millis, e.Spent)
+	w.run.Used.Add(e.Millis, e.Spent)
 	e = flow.Redacted(e, func(text string) string { return flow.Clip(w.run.Redactor.String(text)) }).(flow.JudgeAnswered)
 	if v.answers != nil {
 		e.Reason = j.void

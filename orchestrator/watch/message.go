@@ -17,7 +17,7 @@ func (w *Watch) Deliver() error {
 		return nil
 	}
 	var errs []error
-	for _, m := range inbox.Take(w.run.Dir.Inbox()) {
+	for _, m := range inbox.Take(w.run.Folder.Inbox()) {
 		m.Text = w.run.Redactor.String(m.Text)
 		switch {
 		case m.Choice == string(flow.ReleaseTasks) && m.Step >= w.agent.Step-1: // a step may have ended meanwhile
@@ -40,7 +40,7 @@ func (w *Watch) release(m inbox.Message) error {
 	if m.Text != "" {
 		reason += ": " + m.Text
 	}
-	for _, q := range slices.Clone(w.run.Ledger.State().Quarantine) {
+	for _, q := range slices.Clone(w.run.State().Quarantine) {
 		errs = append(errs, w.run.Ledger.Record(flow.QuarantineEnded{Task: q.Task, Reason: reason, ID: m.ID}))
 	}
 	if errs == nil {

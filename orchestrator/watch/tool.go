@@ -10,7 +10,7 @@ import (
 // noteMissing journals that a tool was not there, once for each call, and returns what becomes of it: seed 002, "Tool Unavailability".
 func (w *Watch) noteMissing(e agent.Event, then flow.OnTool) (noted *flow.ToolUnavailable, err error) {
 	tool := w.run.Redactor.String(e.Missing)
-	agents, known := w.run.Ledger.State().Misses(tool, w.agent.AttemptRef)
+	agents, known := w.run.State().Misses(tool, w.agent.AttemptRef)
 	if known {
 		return nil, nil
 	}
@@ -26,7 +26,7 @@ func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != flow.ToolStop {
 		then = flow.ToolCaveat
 	}
-	step := w.run.Ledger.State().Step
+	step := w.run.State().Step
 	found := flow.Anomaly{Type: "error", Check: flow.ToolCheck, Tool: w.run.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
 	if step.Hung != nil || then == flow.ToolRetry && step.WasRestartedFor(found.Check) {
 		then = flow.ToolCaveat // it is ended by now, or was started again for a tool, this one or another

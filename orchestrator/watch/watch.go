@@ -3,7 +3,6 @@
 package watch
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -14,22 +13,10 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
-	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
 )
-
-// Run is what a watch needs of the run that its agent works for.
-type Run struct {
-	*preflight.Prepared
-	Ledger *ledger.Ledger
-	Dir    rundir.Dir
-	Crowd  *health.Crowd
-	Stop   context.Context                          // its end asks a judge to end
-	Kill   context.Context                          // its end kills one
-	Charge func(millis int64, spent *flow.Spending) // counts what a judge came to
-}
 
 // Agent is the running agent.
 type Agent struct {
@@ -43,8 +30,9 @@ type Agent struct {
 
 // Watch looks at one running agent in regular intervals: seed 000, "检查流程". Its owner is the goroutine of the run.
 type Watch struct {
-	run   Run
+	run   *run.Run
 	agent Agent
+	crowd *health.Crowd // of the runs of this process
 
 	policy  health.Policy
 	tuned   bool // the task's own settings are looked at
@@ -75,8 +63,8 @@ func (w *Watch) Stop() {
 }
 
 // Start watches an agent. If the policy watches nothing, it only passes messages on.
-func Start(r Run, a Agent) *Watch {
-	w := &Watch{run: r, agent: a}
+func Start(r *run.Run, crowd *health.Crowd, a Agent) *Watch {
+	w := &Watch{run: r, agent: a, crowd: crowd}
 	p := a.Player.Policy(a.Duty)
 	if w.policy = p; p.Off() || r.DryRun {
 		return w
@@ -124,7 +112,7 @@ func (w *Watch) Check() error {
 		return nil
 	}
 	report := w.agent.Program.Check(w.run.Now(), w.monitor)
-	return errors.Join(w.Deliver(), rundir.ReplaceFile(w.run.Dir.Health(), report.YAML(w.run.Now(), w.agent.Role)),
+	return errors.Join(w.Deliver(), rundir.ReplaceFile(w.run.Folder.Health(), report.YAML(w.run.Now(), w.agent.Role)),
 		w.recordFindings(report), w.recordStage(report.Stage), w.act(report))
 }
 
@@ -136,7 +124,7 @@ func (w *Watch) recordFindings(report health.Report) error {
 	}
 	for _, f := range report.Told {
 		found := flow.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: health.Describe(f)}
-		if found.Tool != "" && w.run.Crowd.Note(w.run.Board, found.Key(), w.run.Now()) {
+		if found.Tool != "" && w.crowd.Note(w.run.Board, found.Key(), w.run.Now()) {
 			found.Advice, found.Details = "replan", found.Details+"; an agent of another board has the same"
 		}
 		if report.On.Key() == f.Key() {
@@ -240,11 +228,11 @@ func (w *Watch) answerConsent(m inbox.Message) error {
 
 // reboot is the reboot test of a hung agent.
 func (w *Watch) reboot(f health.Finding) flow.RebootTested {
-	step := w.run.Ledger.State().Step
+	step := w.run.State().Step
 	brief := w.run.Workspace.Place.ReadBrief(w.agent.Task)
 	c := health.Case{Task: w.agent.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Program.Obstacle(),
 		Expected: brief.Expected, Took: w.agent.Program.Took(), NoPlan: w.agent.Call != flow.TaskCall, Replans: w.replans(),
-		Replanned: w.run.Ledger.State().ReplannedTimes(w.agent.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
+		Replanned: w.run.State().ReplannedTimes(w.agent.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
 	if w.verdict != nil {
 		c.Judged, c.Advice = w.verdict.answers, w.verdict.advice
 	}

@@ -1,4 +1,4 @@
-package orchestrator
+package outcome
 
 import (
 	"testing"
@@ -7,21 +7,23 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/run"
 )
 
-// TestRestoreAccounts: the accounts of an open step are what the journal says of its sessions, and of no step before it.
-func TestRestoreAccounts(t *testing.T) {
+// TestRestore: the accounts of an open step are what the journal says of its sessions, and of no step before it.
+func TestRestore(t *testing.T) {
 	cents := func(n int64) *flow.Spending { return &flow.Spending{Input: n, Cost: &n} }
-	r := run{Prepared: &preflight.Prepared{Setup: &preflight.Setup{}}, accounts: attempt.Accounts{}}
+	r := NewRecorder(&run.Run{Prepared: &preflight.Prepared{Setup: &preflight.Setup{}}}, nil, nil)
 	for _, e := range []flow.Event{
 		flow.StepStarted{Step: 1}, flow.ReplyAccepted{Session: "old", Spent: cents(1)},
 		flow.StepStarted{Step: 2}, flow.ReplyRejected{Session: "s", Spent: cents(10)}, flow.AttemptStopped{Session: "s", Spent: cents(5)},
 		flow.AttemptStopped{Session: "s"}, flow.ReplyRejected{Spent: cents(100)}, flow.RunStarted{},
 	} {
-		r.restoreAccounts(e)
+		r.Restore(e)
 	}
 	cost := int64(15)
 	if diff := cmp.Diff(attempt.Accounts{"s": {Input: 15, Cost: &cost}}, r.accounts); diff != "" {
@@ -29,7 +31,7 @@ func TestRestoreAccounts(t *testing.T) {
 	}
 	total := int64(22)
 	out := &attempt.Outcome{Session: "s", Cumulative: true, Stopped: true, Spent: &agent.Spending{Input: 16, Cost: &total}}
-	if got := r.charge(&call{player: &roster.Player{Adapter: agent.Exec()}}, out, 0); got.Input != 1 || *got.Cost != 7 {
+	if got := r.charge(&call.Prepared{Player: &roster.Player{Adapter: agent.Exec()}}, out, 0); got.Input != 1 || *got.Cost != 7 {
 		t.Errorf("a session that goes on is charged %+v, want what came after the earlier run", got)
 	}
 }

@@ -1,4 +1,4 @@
-package orchestrator
+package call
 
 import (
 	"os"
@@ -11,12 +11,13 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/workspace"
 )
 
-// decided is a run with an accepted reply of the Manager, whose long list was stored beside the journal, on a board of b.md and c.md.
-func decided(t *testing.T) (r *run, b *board.Board, step *flow.Step, given *contract.TaskList) {
+// decided is the caller of a run with an accepted reply of the Manager, whose long list was stored beside the journal, on a board of b.md and c.md.
+func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given *contract.TaskList) {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "k.yaml")
@@ -33,8 +34,8 @@ func decided(t *testing.T) (r *run, b *board.Board, step *flow.Step, given *cont
 		t.Fatal(err)
 	}
 	made := redact.New(nil)
-	r = &run{Prepared: &preflight.Prepared{Job: &preflight.Job{Board: path}, Setup: &preflight.Setup{Redactor: made},
-		Workspace: workspace.New(path, path, place, b, made)}, dir: rundir.Of(path)}
+	r := &run.Run{Prepared: &preflight.Prepared{Job: &preflight.Job{Board: path}, Setup: &preflight.Setup{Redactor: made},
+		Workspace: workspace.New(path, path, place, b, made)}, Folder: rundir.Of(path)}
 	given = contract.NewTaskList(slices.Repeat([]string{"tasks/a-task-of-many.md"}, 400))
 	in, err := contract.ForManager("k.yaml", "a.md", nil, given)
 	if err != nil {
@@ -45,10 +46,10 @@ func decided(t *testing.T) (r *run, b *board.Board, step *flow.Step, given *cont
 		t.Fatal(err)
 	}
 	step = &flow.Step{Number: 1, Task: "a.md", Call: flow.ManagerCall, Input: inline, Before: &flow.Baseline{Current: "a.md"}}
-	if step.Stored, err = r.dir.Store(rest); err != nil {
+	if step.Stored, err = r.Folder.Store(rest); err != nil {
 		t.Fatal(err)
 	}
-	return r, b, step, given
+	return NewCaller(r, nil), b, step, given
 }
 
 // TestDecision: an accepted reply is written by what was journaled and stored. Where a list is lost, what the Manager did to the board
@@ -73,8 +74,8 @@ func TestDecision(t *testing.T) {
 		"an earlier version's reply, the same list": {flow.ReplyAccepted{SameTasks: true}, true, false, "board", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, b, step, given := decided(t)
-			otherSHA, err := r.dir.Store(other.JSON())
+			c, b, step, given := decided(t)
+			otherSHA, err := c.run.Folder.Store(other.JSON())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,9 +91,9 @@ func TestDecision(t *testing.T) {
 				step.Stored, step.InputSHA = "", "5a"
 			}
 			if tt.gone {
-				r.dir.SweepStored("")
+				c.run.Folder.SweepStored("")
 			}
-			d, lost, err := r.decision(step, b)
+			d, lost, err := c.Decision(step, b)
 			if err != nil || lost != tt.lost || d.Next == nil {
 				t.Fatalf("decision = %+v, lost %v, %v", d, lost, err)
 			}
@@ -100,7 +101,7 @@ func TestDecision(t *testing.T) {
 			if !slices.Equal(d.Tasks.Paths, want) || !lost && !slices.Equal(d.Given.Paths, given.Paths) {
 				t.Errorf("the lists are %.60q and %.60q, want %.60q", d.Given.Paths, d.Tasks.Paths, want)
 			}
-			if v := r.Workspace.Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
+			if v := c.run.Workspace.Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
 				t.Errorf("the verdict is %+v, want the board's list to stand", v)
 			}
 		})

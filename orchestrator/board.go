@@ -1,0 +1,135 @@
+package orchestrator
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/workspace"
+)
+
+// readBoard reads the board, the source of truth in every round (seed 004, "Communication Model"),
+// and journals a change that was made in another turn than the Manager's. The board is nil when it
+// is frozen.
+func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
+	step := l.State().Step
+	b, err = l.Workspace.Read(step)
+	if step != nil && step.Before == nil && errors.Is(err, fs.ErrNotExist) && l.OnDivergence == "accept" {
+		b, err = l.putBackRemoved(step, err)
+	}
+	sha := ""
+	if err == nil {
+		sha = b.SHA
+	} else {
+		sha = l.Workspace.SHA()
+	}
+	known := sha != "" || outcomeOf(err) == flow.Invalid // otherwise this machine could not read it
+	if step != nil && step.Before == nil && known && sha != step.BoardSHA {
+		if err := l.Ledger.Record(l.divergence(step, sha, err)); err != nil {
+			return nil, view, err
+		}
+	}
+	if l.State().Frozen != nil {
+		return nil, flow.Board{SHA: sha}, nil
+	}
+	if err != nil {
+		return nil, view, err
+	}
+	view, err = l.view(b)
+	if err != nil && l.State().Supervisor.Waits() != "" { // which is the first to be mended
+		return b, workspace.Bare(b), nil
+	}
+	return b, view, err
+}
+
+// putBackRemoved puts a board back that an agent removed, and journals that. Without its earlier
+// bytes the board is missing.
+func (l *loop) putBackRemoved(step *flow.Step, missing error) (*board.Board, error) {
+	if _, err := workspace.Before(l.Folder, step.BoardSHA); err != nil {
+		return nil, missing
+	}
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s was removed while %s was at work on %s; its earlier bytes are put back from %s",
+		l.Board, step.Role, step.Task, l.Folder.Before())
+	err := l.Ledger.Record(flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: step.BoardSHA,
+		Policy: l.OnDivergence, Text: text})
+	if err == nil {
+		err = l.Workspace.PutBack(step.BoardSHA)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.Workspace.Read(step)
+}
+
+func (l *loop) divergence(step *flow.Step, sha string, unreadable error) flow.StateDiverged {
+	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; only the Manager's turn may change it (earlier bytes: %s)",
+		l.Board, step.Role, step.Task, l.Folder.Before())
+	if unreadable != nil {
+		text += "; it cannot be read any more"
+	}
+	return flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: l.OnDivergence, Text: text}
+}
+
+// view is the part of the board that flow decides by, with the roles of this run.
+func (l *loop) view(b *board.Board) (flow.Board, error) {
+	return l.Workspace.View(b, l.State(), func(role string) (string, error) {
+		p, err := l.Player(role)
+		if err != nil {
+			return "", err
+		}
+		return p.Role.Name, nil
+	})
+}
+
+// writeBoard writes onto the board what the Manager's reply says and the Manager has not written
+// itself, and finishes the step.
+func (l *loop) writeBoard(b *board.Board) error {
+	step := l.State().Step
+	d, lost, err := l.caller.Decision(step, b)
+	if err != nil {
+		return err
+	}
+	verdict := l.Workspace.Compare(b, step, d)
+	data, err := l.Workspace.Splice(b, verdict, d)
+	if err != nil {
+		return err
+	}
+	sha := b.SHA
+	if data != nil {
+		l.Workspace.Forget()
+		now, err := l.Workspace.Look()
+		if err != nil {
+			return err
+		}
+		if now.SHA != b.SHA {
+			return l.writeBoard(now) // it was changed since it was read
+		}
+		if sha, err = l.replaceBoard(step, b, data); err != nil {
+			return err
+		}
+	}
+	if lost && !d.Tasks.Is(l.Workspace.Tasks(b).Paths) {
+		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, and not the one in the reply"
+	}
+	if verdict.Warning == "" {
+		verdict.Warning = verdict.Disagreement // a change after the acceptance: the file stands
+	}
+	return l.finishStep(step, sha, verdict.Warning)
+}
+
+// replaceBoard writes the board, with the intent journaled before and the outcome after.
+func (l *loop) replaceBoard(step *flow.Step, b *board.Board, data []byte) (sha string, err error) {
+	sha = board.SHA(data)
+	if err := l.Ledger.Record(flow.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: sha}); err != nil {
+		return "", err
+	}
+	failpoint.At("board-intent")
+	if err := l.Workspace.Save(data); err != nil {
+		return "", err
+	}
+	failpoint.At("board-written")
+	return sha, l.Ledger.Append(flow.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: sha})
+}

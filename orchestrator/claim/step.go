@@ -1,0 +1,102 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/run"
+)
+
+// Holder holds what one run's open step works on.
+type Holder struct {
+	run  *run.Run
+	desk *Desk
+
+	held *Held
+	step int    // whose claim is held; 0: of none
+	task string // of that step
+	mark string // of the agents that are to work on it
+}
+
+// NewHolder returns the holder of a run.
+func NewHolder(r *run.Run, d *Desk) *Holder { return &Holder{run: r, desk: d} }
+
+func (h *Holder) holds(e flow.Spawn) bool { return h.step == e.Step && h.task == e.Task }
+
+// Mark is the mark that a step's claim names; a step that claims nothing gets a new one.
+func (h *Holder) Mark(e flow.Spawn) string {
+	if h.holds(e) {
+		return h.mark
+	}
+	return agent.NewMark()
+}
+
+// Take takes the task of a step, and the files that it declares, before any agent works on them: seed 002, "Duplicate / Overlap
+// Work". Where another board's step has them in this process, or has the files in another, it waits for the end of that step, and the
+// board is to be read again.
+func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
+	r := h.run
+	if r.DryRun || e.Call.IsSupervision() || h.holds(e) {
+		return false, nil
+	}
+	if err := h.Release(); err != nil {
+		return false, err
+	}
+	ref, err := r.Workspace.Place.Resolve(e.Task)
+	if err != nil {
+		return false, nil // the call says so
+	}
+	mark := agent.NewMark()
+	if step := r.State().Step; step != nil {
+		mark = step.Mark
+	}
+	c := Claim{Mark: mark, Board: r.Workspace.Path, Task: durable.RealPath(ref.Abs), Dir: durable.RealPath(r.Dir()),
+		Files: r.Workspace.Place.ReadBrief(e.Task).Files, Warn: r.OnOverlap == "warn"}
+	r.Slots.Release()
+	held, err := h.desk.Take(r.Stop, c, func(x Conflict) {
+		r.Slots.Acquire()
+		defer r.Slots.Release()
+		waited = waited || !c.Warn || x.Files == nil
+		_ = r.Ledger.Record(h.event(e, x, c.Warn)) // the next commit says so, if the journal cannot be written
+	})
+	r.Slots.Acquire()
+	var taken *TakenError
+	switch {
+	case errors.As(err, &taken):
+		return false, errors.Join(err, r.Ledger.Record(h.event(e, taken.Conflict, false)))
+	case err != nil && r.Stop.Err() != nil:
+		return false, context.Cause(r.Stop)
+	case err != nil:
+		r.Observer.Notice(r.Board, fmt.Sprintf("other runs do not see what this one works on: %v", err))
+	}
+	h.held, h.step, h.task, h.mark = held, e.Step, e.Task, mark
+	if waited {
+		r.Workspace.Forget()
+	}
+	return waited, nil
+}
+
+// event is the event about a claim in the way.
+func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) flow.Event {
+	owner := x.Board
+	if rel, err := filepath.Rel(h.run.Dir(), x.Board); err == nil && x.Board != "" && !strings.HasPrefix(rel, "..") {
+		owner = filepath.ToSlash(rel)
+	}
+	if x.Files == nil {
+		return flow.DuplicateTask{Task: e.Task, Owner: owner}
+	}
+	return flow.ScopeOverlaps{Task: e.Task, Owner: owner, OwnerTask: filepath.ToSlash(x.Task), Files: x.Files, Waits: !warn}
+}
+
+// Release gives the task of the step back.
+func (h *Holder) Release() error {
+	held := h.held
+	h.held, h.step, h.task, h.mark = nil, 0, "", ""
+	return held.Release()
+}

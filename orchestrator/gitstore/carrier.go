@@ -1,0 +1,109 @@
+package gitstore
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/run"
+)
+
+// Carrier makes checkpoints of one run, if its settings ask for them.
+type Carrier struct {
+	run       *run.Run
+	store     *Store // nil: there are none
+	err       error  // why there are no more
+	elsewhere bool
+}
+
+// Start brings the files to the last checkpoint of the board's branch, if that has come further than this folder.
+func Start(r *run.Run) (*Carrier, error) {
+	c := &Carrier{run: r}
+	if !r.IsCarried() {
+		return c, nil
+	}
+	notice := func(text string) { r.Observer.Notice(r.Board, text) }
+	store, err := Open(r.Kill, Options{Dir: durable.RealPath(r.Dir()), Board: r.Workspace.Path, Runs: r.Folder.Path, Kept: r.Folder.Carried(),
+		Branch: r.Git.Branch, Remote: r.Git.Remote, Signed: r.Git.Signed, HasSecret: r.Redactor.ChangesBytes, Notice: notice})
+	if err != nil {
+		return nil, err
+	}
+	restored, err := store.Start(r.Kill)
+	if err != nil {
+		return nil, err
+	}
+	if restored != "" {
+		c.elsewhere = true
+		r.Workspace.Forget()
+		notice(fmt.Sprintf("the files are now those of the checkpoint %.12s on %s", restored, store.Branch))
+	}
+	c.store = store
+	return c, nil
+}
+
+// IsElsewhere says whether the journal is that of a run in another clone: its processes, on this machine or another, may be at work.
+func (c *Carrier) IsElsewhere() bool { return c.elsewhere }
+
+// Save makes a checkpoint of what was journaled, before it is told: after an accepted reply, and where a run begins and ends. After an
+// error there is no other.
+func (c *Carrier) Save(entries []flow.Entry) error {
+	if c.store == nil || c.err != nil {
+		return c.err
+	}
+	r, subject := c.run, ""
+	point := Point{Step: r.State().LastStep, Base: r.Workspace.SHA()}
+	for _, e := range entries {
+		if text, reply := subjectOf(e.Event); text != "" {
+			subject, point.Reply = text, reply
+		}
+		point.Last = point.Last || isEnd(e.Event)
+	}
+	if subject == "" {
+		return nil
+	}
+	point.Subject = fmt.Sprintf("%s: %s", r.Redactor.String(r.Board), subject)
+	r.Slots.Release()
+	defer r.Slots.Acquire()
+	c.err = c.store.Save(r.Kill, point)
+	return c.err
+}
+
+// Unpushed is the branch of which the remote lacks checkpoints; "": it has all, or is to have none.
+func (c *Carrier) Unpushed() string {
+	if c.store == nil || !c.store.Waits() {
+		return ""
+	}
+	return c.store.Branch
+}
+
+// IsUnsaved says whether the last checkpoint could not be made.
+func (c *Carrier) IsUnsaved() bool { return c.err != nil }
+
+func isEnd(e flow.Event) bool {
+	switch e.(type) {
+	case flow.RunFinished, flow.RunInterrupted:
+		return true
+	default:
+		return false
+	}
+}
+
+// subjectOf says in a few words what a checkpoint is made for; "": for this event there is none.
+func subjectOf(e flow.Event) (subject, reply string) {
+	switch e := e.(type) {
+	case flow.RunStarted:
+		return "a run begins", ""
+	case flow.ReplyAccepted:
+		return fmt.Sprintf("step %d: %s %s", e.Step, e.Role, e.Status), e.Status
+	case flow.ReviewHeld:
+		return fmt.Sprintf("step %d: review of round %d", e.Step, e.Round), ""
+	case flow.CheckpointHeld:
+		return fmt.Sprintf("step %d: %s", e.Step, e.Data.ID), e.Data.Verdict
+	case flow.RunFinished:
+		return "the run ends: " + string(e.Outcome), ""
+	case flow.RunInterrupted:
+		return "the run is interrupted", ""
+	default:
+		return "", ""
+	}
+}

@@ -1,0 +1,92 @@
+package supervisor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
+)
+
+// shutdown is what the supervisor is told at the end, and what it answers: seed 001, "Shutdown Protocol".
+type shutdown struct {
+	Type    string `json:"type"`
+	ID      string `json:"request_id"`
+	Approve bool   `json:"approve,omitempty"`
+}
+
+// Dismiss ends the supervisor's program with the run. On a board that is over that is seed 002's teardown, with all its rounds; else it is
+// asked once. A run that is interrupted does not wait for its answer.
+func (s *Supervisor) Dismiss() error {
+	if s.program == nil || !s.program.Runs() {
+		return nil
+	}
+	if s.run.Stop.Err() != nil || s.run.State().Frozen != nil {
+		return s.Close()
+	}
+	rounds := 0
+	if b, err := s.run.Workspace.Look(); err == nil && b.Terminal() && s.run.State().Step == nil {
+		rounds = flow.AckRetryRounds
+	}
+	request, approved, err := s.askToLeave(rounds)
+	v := s.run.State().Supervisor
+	return errors.Join(err, s.Close(), s.run.Ledger.Record(flow.SupervisorDismissed{Task: v.Plan.Role, Request: request, Approved: approved}))
+}
+
+// askToLeave asks the supervisor to shut down, and again as often as rounds says. With rounds it journals the teardown: seed 002, "Deterministic
+// teardown protocol". Its members are the supervisor alone. Without an answer the Lead may approve the end; no run waits for that.
+func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err error) {
+	request = agent.NewMessageID()
+	if rounds == 0 {
+		approved, err = s.ask(request)
+		return request, approved, err
+	}
+	if err := s.teardown(flow.TeardownMoved{To: flow.TeardownInit}, flow.TeardownMoved{To: flow.ShutdownRequested, Request: request}, flow.TeardownMoved{To: flow.WaitingAcks}); err != nil {
+		return request, false, err
+	}
+	approved, err = s.ask(request)
+	for round := 1; round <= rounds && !approved && err == nil && s.run.Stop.Err() == nil; round++ {
+		if err = s.teardown(flow.TeardownMoved{To: flow.Retrying, Round: round}); err == nil {
+			approved, err = s.ask(request)
+		}
+	}
+	role := s.run.State().Supervisor.Plan.Role
+	switch {
+	case err != nil || s.run.Stop.Err() != nil:
+		return request, approved, err
+	case approved:
+		return request, true, errors.Join(s.teardown(flow.TeardownMoved{To: flow.ReadyToDelete}), s.run.Ledger.ReportTeardown(ledger.Gate{State: flow.ReadyToDelete}))
+	}
+	reason := role + " has not answered the request to shut down"
+	err = errors.Join(s.run.Ledger.Record(flow.ForcedFinalizeCandidate{Board: s.run.Board, Missing: []string{role}}),
+		s.run.Ledger.Record(flow.TeardownBlocked{Board: s.run.Board, Reason: reason}))
+	return request, false, errors.Join(err, s.teardown(flow.TeardownMoved{To: flow.FailedSafe, Reason: reason}), s.run.Ledger.ReportTeardown(ledger.Gate{State: flow.FailedSafe, Reason: reason}))
+}
+
+func (s *Supervisor) teardown(moves ...flow.TeardownMoved) error {
+	var errs []error
+	for _, m := range moves {
+		m.Board = s.run.Board
+		errs = append(errs, s.run.Ledger.Record(m))
+	}
+	return errors.Join(errs...)
+}
+
+// ask asks the supervisor once to shut down, and says whether it approves.
+func (s *Supervisor) ask(request string) (approved bool, err error) {
+	message, err := json.Marshal(shutdown{Type: "shutdown_request", ID: request})
+	if err != nil {
+		return false, err
+	}
+	hurry, cancel := context.WithCancel(s.run.Kill)
+	defer cancel()
+	defer context.AfterFunc(s.run.Stop, cancel)() // Ctrl-C ends the wait for the answer
+	s.run.Slots.Release()
+	said, err := s.program.Ask(hurry, message, s.run.AckTimeout, attempt.Sinks{Redactor: s.run.Redactor})
+	s.run.Slots.Acquire()
+	var answer shutdown
+	return json.Unmarshal([]byte(said), &answer) == nil && answer.Type == "shutdown_response" && answer.ID == request && answer.Approve, err
+}
