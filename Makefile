@@ -31,9 +31,9 @@ $(BIN): $(SOURCES)
 temporal: build ## build bin/kanban-run-temporal, too: boards on many machines (cmd/kanban-run-temporal)
 	CGO_ENABLED=0 $(GO) build -C cmd/kanban-run-temporal -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/kanban-run-temporal .
 
-# Many scripts wait for a process most of their time: four at once keep two processors busy.
+# Many scripts wait for a process most of their time: six at once keep two processors busy.
 test: ## run the tests: packages, scripts, and a sample of the crash tests
-	$(GO_TEST) -parallel 4 ./...
+	$(GO_TEST) -parallel 6 ./...
 
 check: lint lint-ci cross race exhaustive ## format, vet, staticcheck, all crash tests, the race detector, short fuzzing, each benchmark once
 	$(MAKE) --no-print-directory fuzz FUZZTIME=3000x

@@ -7,7 +7,10 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
 	"maps"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -207,8 +210,8 @@ func (f function) names(n ast.Node) bool {
 func functions(t *testing.T) []function {
 	t.Helper()
 	fset := token.NewFileSet()
-	build.Default.CgoEnabled = false // as it is built; the importer would run a C compiler else
-	load := importer.ForCompiler(fset, "source", nil)
+	build.Default.CgoEnabled = false // as it is built
+	load := importer.ForCompiler(fset, "gc", compiled(t))
 	var all []function
 	for _, dir := range folders(t) {
 		built, err := build.ImportDir(dir, 0)
@@ -234,6 +237,23 @@ func functions(t *testing.T) []function {
 		}
 	}
 	return all
+}
+
+// compiled opens what the compiler has exported of a package that the program imports.
+func compiled(t *testing.T) importer.Lookup {
+	t.Helper()
+	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "../cmd/kanban-run")
+	list.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", list, err)
+	}
+	exported := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		pkg, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		exported[pkg] = file
+	}
+	return func(path string) (io.ReadCloser, error) { return os.Open(exported[path]) }
 }
 
 // folders are those of the module that hold code which is not for tests.

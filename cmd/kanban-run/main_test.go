@@ -46,6 +46,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/script/*.txtar: what a user can see. Each script is named after what it proves.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		Setup:         setupScript,
