@@ -14,7 +14,8 @@ SOURCES := $(shell find cmd/kanban-run orchestrator roles schema docs -name '*.g
 SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
 
 # Real agents have a target of their own.
-GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none $(GO) test
+# Many tests wait for a process most of their time: six at once keep two processors busy.
+GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none $(GO) test -parallel 6
 BENCHES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' orchestrator))))
 
 help: ## list the targets
@@ -31,9 +32,8 @@ $(BIN): $(SOURCES)
 temporal: build ## build bin/kanban-run-temporal, too: boards on many machines (cmd/kanban-run-temporal)
 	CGO_ENABLED=0 $(GO) build -C cmd/kanban-run-temporal -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/kanban-run-temporal .
 
-# Many scripts wait for a process most of their time: six at once keep two processors busy.
 test: ## run the tests: packages, scripts, and a sample of the crash tests
-	$(GO_TEST) -parallel 6 ./...
+	$(GO_TEST) ./...
 
 check: lint lint-ci cross race exhaustive ## format, vet, staticcheck, all crash tests, the race detector, short fuzzing, each benchmark once
 	$(MAKE) --no-print-directory fuzz FUZZTIME=3000x
@@ -58,7 +58,7 @@ docs: ## make the pages anew that are made from the code
 	KANBAN_TEST_UPDATE=1 $(GO) test -count=1 -run TestReference ./cmd/kanban-run
 
 exhaustive: ## run the crash tests and the scripts whole: every failpoint, 300 random kills, boards of thousands of tasks
-	KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) -parallel 4 ./cmd/kanban-run
+	KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) ./cmd/kanban-run
 
 bench-once: ## run each benchmark once
 	@mkdir -p bin
