@@ -18,7 +18,7 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Supervisor looks in on a run. Of a run without one all questions are answered in the negative.
+// Supervisor looks in on a run. Where the settings name no supervisor, it does nothing.
 type Supervisor struct {
 	run      *run.Run
 	briefing *briefing.Briefing // nil: there is no supervisor
@@ -32,8 +32,8 @@ type Supervisor struct {
 // New returns the supervisor that the settings of a run name, if any. crowded says that other boards are worked on in the same folder.
 func New(r *run.Run, crowded bool) *Supervisor {
 	s := &Supervisor{run: r, crowded: crowded}
-	if s.run.Supervision != nil {
-		s.briefing = briefing.New(s.run.Folder, s.run.Workspace.Place, s.run.Redactor)
+	if r.Supervision != nil {
+		s.briefing = briefing.New(r.Folder, r.Workspace.Place, r.Redactor)
 	}
 	return s
 }
