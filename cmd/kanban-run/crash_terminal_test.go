@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,7 +71,6 @@ func TestClosedTerminal(t *testing.T) {
 // TestPaused: Ctrl-Z stops the run and its agent, whichever process it reaches, and fg goes on with both. The pause is no part of the
 // agent's time.
 func TestPaused(t *testing.T) {
-	t.Parallel()
 	for name, reaches := range map[string]func(r *launched) int{
 		"the group":    func(r *launched) int { return -r.guardian.pid },
 		"the guardian": func(r *launched) int { return r.guardian.pid },
@@ -100,7 +98,7 @@ func TestPaused(t *testing.T) {
 			signalTo(t, reaches(run), syscall.SIGCONT)
 			run.ends(t, exitComplete)
 			s.nobodyIsLeft()
-			if out := s.read("output"); strings.Contains(out, "timed out") || !regexp.MustCompile(`Implementor ok in [23]\.`).MatchString(out) {
+			if out := s.read("output"); strings.Contains(out, "timed out") || !strings.Contains(out, "Implementor ok in 2.") {
 				t.Errorf("the pause counts:\n%s", out)
 			}
 		})

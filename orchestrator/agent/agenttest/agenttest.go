@@ -337,9 +337,9 @@ func (h Harness) huge(t *testing.T) {
 	ctx := context.Background()
 	out, err := attempt.Run(ctx, ctx, attempt.Call{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
 	held := highest() >> 20
-	want, most := "larger than 16 MiB", uint64(128)
+	want, most := "larger than 16 MiB", uint64(96)
 	if h.Stream {
-		want = h.Reasons["huge"]
+		want, most = h.Reasons["huge"], 128
 	}
 	if err != nil || out.Failure == nil || !strings.Contains(out.Failure.Reason, want) {
 		t.Errorf("Converse = %+v, %v, want it to be too large", out.Failure, err)
