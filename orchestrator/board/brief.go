@@ -14,7 +14,6 @@ type Brief struct {
 	HasText  bool                // the file has a line beyond its frontmatter
 	Missing  []string            // files that inputs names and that are not there
 	Expected time.Duration       // how long the work may take; 0: the task does not say
-	Files    []string            // patterns of the files that the work changes
 	Watch    []frontmatter.Value // how its agent is watched, in place of the settings
 }
 
@@ -35,8 +34,6 @@ func (p *Place) ReadBrief(name string) (b Brief) {
 	b.Expected = readTime(firstText(doc, "expected"))
 	_, watch := doc.Field("watch")
 	b.Watch = doc.Flatten(watch)
-	_, files := doc.Field("files")
-	b.Files = texts(files)
 	_, inputs := doc.Field("inputs")
 	for _, path := range texts(inputs) {
 		if isPlainPath(path) && !p.exists(path) {

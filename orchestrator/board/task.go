@@ -19,10 +19,11 @@ const taskLimit = 64 << 10
 // Task is a task file's header.
 type Task struct {
 	Ref      Ref
-	Role     string // role, else assignee; "" without either
-	RoleLine int    // its line in the file, or 0
-	State    string // state, else status
-	Title    string // title, else the first heading
+	Role     string   // role, else assignee; "" without either
+	RoleLine int      // its line in the file, or 0
+	State    string   // state, else status
+	Title    string   // title, else the first heading
+	Files    []string // patterns of the files that the work changes
 
 	roleColumn int
 	assignee   string // assignee, when there is one
@@ -131,6 +132,8 @@ func readTask(ref Ref, data []byte, cut bool) (*Task, error) {
 	if t.Title == "" {
 		t.Title = firstHeading(doc.Source[doc.Body:])
 	}
+	_, files := doc.Field("files")
+	t.Files = texts(files)
 	return t, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func TestReadTasksIsReadTask(t *testing.T) {
 	for i, name := range names {
 		want, wantErr := p.ReadTask(name)
 		if got, err := read[i].Task, read[i].Err; fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil &&
-			*got != *want {
+			!reflect.DeepEqual(got, want) {
 			t.Errorf("ReadTasks: %q = %+v, %v, want %+v, %v", name, got, err, want, wantErr)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 type Holder struct {
 	run  *run.Run
 	desk *Desk
+	dir  string // the work directory without links
 
 	held *Held
 	step int    // whose claim is held; 0: of none
@@ -25,7 +26,9 @@ type Holder struct {
 }
 
 // NewHolder returns the holder of a run.
-func NewHolder(r *run.Run, d *Desk) *Holder { return &Holder{run: r, desk: d} }
+func NewHolder(r *run.Run, d *Desk) *Holder {
+	return &Holder{run: r, desk: d, dir: durable.RealPath(r.Dir())}
+}
 
 func (h *Holder) holds(e flow.Spawn) bool { return h.step == e.Step && h.task == e.Task }
 
@@ -48,7 +51,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	if err := h.Release(); err != nil {
 		return false, err
 	}
-	ref, err := r.Workspace.Place.Resolve(e.Task)
+	file, files, err := r.Workspace.Scope(e.Task)
 	if err != nil {
 		return false, nil // the call says so
 	}
@@ -56,8 +59,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	if step := r.State().Step; step != nil {
 		mark = step.Mark
 	}
-	c := Claim{Mark: mark, Board: r.Workspace.Path, Task: durable.RealPath(ref.Abs), Dir: durable.RealPath(r.Dir()),
-		Files: r.Workspace.Place.ReadBrief(e.Task).Files, Warn: r.OnOverlap == "warn"}
+	c := Claim{Mark: mark, Board: r.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: r.OnOverlap == "warn"}
 	r.Slots.Release()
 	held, err := h.desk.Take(r.Stop, c, func(x Conflict) {
 		r.Slots.Acquire()

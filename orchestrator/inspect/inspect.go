@@ -92,7 +92,7 @@ func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, 
 
 func foresee(s flow.State, b *board.Board, place *board.Place) (flow.Effect, error) {
 	view := func() (flow.Board, error) {
-		return workspace.View(b, &s, place, func(role string) (string, error) { return role, nil })
+		return workspace.View(b, &s, place.ReadTask, func(role string) (string, error) { return role, nil })
 	}
 	if err := s.Apply(s.Again()); err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, erro
 	if w.isOwn(*d.Next) {
 		return nil, &contract.Failure{Reason: "next_task: " + *d.Next + " is a file of kanban-run's own or the board, and no task"}, nil
 	}
-	task, err := w.Place.ReadTask(*d.Next)
+	task, err := w.Task(*d.Next)
 	switch {
 	case durable.IsOutOfResources(err):
 		return nil, nil, err

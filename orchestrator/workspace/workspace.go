@@ -30,6 +30,7 @@ type Workspace struct {
 	dryRun  bool
 	reader  *board.Reader
 	fresh   *board.Board       // the board as read since the last turn; nil: read it again
+	task    *board.Task        // the task as read since the last turn; nil: read it again
 	tasks   *contract.TaskList // of the board that was read last
 	keptSHA string             // of the bytes in the copy of the board
 }
@@ -115,8 +116,27 @@ func (w *Workspace) Look() (*board.Board, error) {
 	return b, err
 }
 
-// Forget makes the next Look read the file: an agent or the runner may have changed it.
-func (w *Workspace) Forget() { w.fresh = nil }
+// Task is the header of a task, read once after every turn, like the board. Errors: those of [board.Place.ReadTask].
+func (w *Workspace) Task(name string) (*board.Task, error) {
+	if w.task != nil && w.task.Ref.Path == name {
+		return w.task, nil
+	}
+	t, err := w.Place.ReadTask(name)
+	w.task = t
+	return t, err
+}
+
+// Scope is the file of a task, and the patterns of the files that its work changes: those that its header declares, if that can be read.
+func (w *Workspace) Scope(name string) (file string, changes []string, err error) {
+	if t, err := w.Task(name); err == nil {
+		return t.Ref.Abs, t.Files, nil
+	}
+	ref, err := w.Place.Resolve(name)
+	return ref.Abs, nil, err
+}
+
+// Forget makes the next Look and the next Task read their files: an agent or the runner may have changed them.
+func (w *Workspace) Forget() { w.fresh, w.task = nil, nil }
 
 // SHA is the SHA-256 of the board's bytes, also when they make no board; "" when the file is
 // missing or another one.
@@ -166,7 +186,7 @@ func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (str
 	if err := CheckSecrets(w.Redactor, b.Current.Path); err != nil {
 		return flow.Board{}, err
 	}
-	return View(b, s, w.Place, roleOf)
+	return View(b, s, w.Task, roleOf)
 }
 
 // Bare is what can be told of a board without its roles and tasks.
@@ -174,8 +194,8 @@ func Bare(b *board.Board) flow.Board {
 	return flow.Board{Terminal: b.Terminal(), Ended: b.EndedWith(), Taken: !b.HoldsEnded(), SHA: b.SHA}
 }
 
-// View is [Workspace.View] for a board without a run.
-func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string) (string, error)) (flow.Board, error) {
+// View is [Workspace.View] for a board without a run. read reads a task.
+func View(b *board.Board, s *flow.State, read func(task string) (*board.Task, error), roleOf func(string) (string, error)) (flow.Board, error) {
 	v := Bare(b)
 	if v.Terminal {
 		v.NotOK, v.Tasks = undone(b, s)
@@ -187,7 +207,7 @@ func View(b *board.Board, s *flow.State, place *board.Place, roleOf func(string)
 	if !b.Current.Set {
 		return v, &failure.Invalid{Err: b.MissingCurrent()}
 	}
-	task, err := place.ReadTask(b.Current.Path)
+	task, err := read(b.Current.Path)
 	if err != nil {
 		return v, &failure.Invalid{Err: b.CurrentProblem(err)}
 	}
