@@ -29,7 +29,7 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []R
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = runBoard(stop, kill, boards[i], all, n > 1 && isCrowded(boards, i))
+				runBoard(stop, kill, boards[i], all, n > 1 && isCrowded(boards, i), &results[i])
 			}
 		})
 	}
@@ -70,23 +70,22 @@ func isCrowded(boards []*preflight.Prepared, i int) bool {
 	return false
 }
 
-// runBoard runs one board until it ends, and releases it. It holds a slot but while it waits for an agent.
+// runBoard runs one board until it ends, releases it, and says in res what came of it. It holds a slot but while it waits for an agent.
 // crowded says that other boards are worked on in the same folder.
-func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) Result {
+func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *Result) {
 	s.slots.Acquire()
 	defer s.slots.Release()
-	res := Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
+	*res = Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = flow.Interrupted, "not started", context.Cause(stop)
 		if err := p.Close(); err != nil {
 			res.Outcome, res.Err = flow.Failed, err
 		}
-		return res
+		return
 	}
 	l, release, err := open(stop, kill, p, s, crowded)
 	if err == nil {
-		err = l.runInto(&res)
+		err = l.runInto(res)
 	}
 	res.explain(stop, errors.Join(err, release()))
-	return res
 }

@@ -46,7 +46,7 @@ func (l *loop) run() (flow.Finish, error) {
 		if err = cmp.Or(err, l.supervisor.NoteLoss()); err != nil {
 			return flow.Finish{}, err
 		}
-		switch e := flow.Next(*l.State(), view).(type) {
+		switch e := flow.Next(l.State(), view).(type) {
 		case flow.Spawn:
 			err = l.spawn(e, b)
 		case flow.Reassign:
@@ -116,40 +116,42 @@ const postDelay = 300 * time.Millisecond
 func (l *loop) waitForAgent(c *call.Prepared, a *attempt.Attempt, w *watch.Watch) (err error) {
 	l.Slots.Release()
 	defer l.Slots.Acquire()
-	act := func(do func() error) { err = errors.Join(err, l.Slots.With(do)) }
 	draw, post := l.drawTimer(), time.NewTimer(postDelay)
 	defer draw.Stop()
 	defer post.Stop()
 	defer w.Stop()
 	gone := l.supervisor.Gone(c.Call)
 	for stop, kill := l.Stop.Done(), l.Kill.Done(); ; {
+		var do func() error
 		select {
 		case <-a.Done():
 			w.Dismiss()
 			return err
 		case v := <-w.Judged:
-			act(func() error { return w.OnVerdict(v) })
+			do = func() error { return w.OnVerdict(v) }
 		case <-gone:
-			act(l.supervisor.NoteLoss)
-			gone = nil
+			do, gone = l.supervisor.NoteLoss, nil
 		case <-draw.C:
-			act(l.Ledger.DrawState)
+			do = l.Ledger.DrawState
 		case <-w.C:
-			act(w.Check)
+			do = w.Check
 		case sign := <-c.Signs:
-			act(func() error { return w.OnSign(sign) })
+			do = func() error { return w.OnSign(sign) }
 		case <-post.C:
 			l.openInbox()
-			act(w.Deliver)
+			do = w.Deliver
 		case <-l.inbox:
-			act(w.Deliver)
+			do = w.Deliver
 		case <-stop:
 			a.Stop()
 			stop = nil
+			continue
 		case <-kill:
 			a.Kill()
 			kill = nil
+			continue
 		}
+		err = errors.Join(err, l.Slots.With(do))
 	}
 }
 

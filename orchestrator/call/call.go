@@ -25,7 +25,7 @@ type Prepared struct {
 	Input  contract.Input
 	Intent flow.AttemptStarted
 	Spec   attempt.Call
-	Signs  chan agent.Event // of the agent that are journaled: its session, and what becomes of messages
+	Signs  chan *agent.Event // of the agent that are journaled: its session, and what becomes of messages
 	Duty   roster.Duty
 	Began  time.Time // set when its program is started
 
@@ -136,9 +136,9 @@ func (c *Caller) setSpec(call *Prepared) error {
 		return &failure.Invalid{Err: err}
 	}
 	call.Intent.Digest = inv.Digest()
-	call.Signs = make(chan agent.Event, fewSigns)
+	call.Signs = make(chan *agent.Event, fewSigns)
 	if inv.Listens {
-		call.Signs = make(chan agent.Event, maxSigns)
+		call.Signs = make(chan *agent.Event, maxSigns)
 	}
 	inv.Mark, inv.MaxOutput = agent.ParseMark(c.run.State().Step.Mark), c.run.MaxOutput
 	stdout, stderr := c.run.Folder.NewStream(string(call.Call), rundir.Stdout), c.run.Folder.NewStream(string(call.Call), rundir.Stderr)

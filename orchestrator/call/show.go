@@ -18,7 +18,7 @@ func (c *Caller) emitterOf(call *Prepared) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) || ev.Missing != "" {
 			select {
-			case call.Signs <- ev:
+			case call.Signs <- &ev:
 			default:
 			}
 		}

@@ -51,9 +51,9 @@ func (s *supervised) finish(task, status string) *supervised {
 // begin does what Next says, up to the start of the supervisor's program.
 func (s *supervised) begin() flow.Spawn {
 	s.t.Helper()
-	e, ok := flow.Next(s.State, s.board).(flow.Spawn)
+	e, ok := flow.Next(&s.State, s.board).(flow.Spawn)
 	if !ok || !e.Call.IsSupervision() {
-		s.t.Fatalf("Next is %+v, want a call of the supervisor", flow.Next(s.State, s.board))
+		s.t.Fatalf("Next is %+v, want a call of the supervisor", flow.Next(&s.State, s.board))
 	}
 	if s.Step == nil {
 		s.apply(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: "a", Call: e.Call, Checkpoint: e.Checkpoint})
@@ -88,14 +88,14 @@ func (s *supervised) hold(verdict string, findings ...string) *supervised {
 // works says whether the board's own task is next.
 func (s *supervised) works(task string) {
 	s.t.Helper()
-	if e, ok := flow.Next(s.State, s.board).(flow.Spawn); !ok || e.Task != task || e.Call.IsSupervision() {
-		s.t.Errorf("Next is %+v, want the work on %s", flow.Next(s.State, s.board), task)
+	if e, ok := flow.Next(&s.State, s.board).(flow.Spawn); !ok || e.Task != task || e.Call.IsSupervision() {
+		s.t.Errorf("Next is %+v, want the work on %s", flow.Next(&s.State, s.board), task)
 	}
 }
 
 func (s *supervised) ends(want flow.Effect) {
 	s.t.Helper()
-	if diff := cmp.Diff(want, flow.Next(s.State, s.board)); diff != "" {
+	if diff := cmp.Diff(want, flow.Next(&s.State, s.board)); diff != "" {
 		s.t.Errorf("Next: -want +got\n%s", diff)
 	}
 }
@@ -504,7 +504,7 @@ func TestLimitsHoldTheSupervisor(t *testing.T) {
 	e := s.finish("t1", "ok").begin()
 	cost := int64(7)
 	s.apply(flow.CheckpointHeld{AttemptRef: e.AttemptRef, Data: flow.StateUpdate{ID: e.Task, Verdict: "pass"}, Spent: &flow.Spending{Cost: &cost}}).finish("t2", "ok")
-	if end, ok := flow.Next(s.State, s.board).(flow.Finish); !ok || end.Outcome != flow.LimitReached || s.Used.Cost != 7 {
-		t.Errorf("Next is %+v, %d used, want the limit to end the run", flow.Next(s.State, s.board), s.Used.Cost)
+	if end, ok := flow.Next(&s.State, s.board).(flow.Finish); !ok || end.Outcome != flow.LimitReached || s.Used.Cost != 7 {
+		t.Errorf("Next is %+v, %d used, want the limit to end the run", flow.Next(&s.State, s.board), s.Used.Cost)
 	}
 }

@@ -243,16 +243,16 @@ func TestToolStops(t *testing.T) {
 	for check, want := range map[string]string{flow.ToolCheck: "STUCK: why", "idle": ""} {
 		hung := flow.RebootTested{AttemptRef: work.AttemptRef, Anomaly: flow.Anomaly{Check: check, Tool: "mcp:lab"}, Decision: flow.Stuck, Text: "why"}
 		s := after(t, start, one, work, hung, tasked)
-		end, ended := flow.Next(s, board).(flow.Finish)
+		end, ended := flow.Next(&s, board).(flow.Finish)
 		if ended != (want != "") || end.Text != want || s.Step.TaskStatus != "ok" {
 			t.Errorf("%s: %+v, want %q, and the work kept: %+v", check, end, want, s.Step)
 		}
 		s = after(t, start, one, work, hung, tasked, flow.RunFinished{Outcome: flow.NeedsPerson}, start)
-		if e, ok := flow.Next(s, board).(flow.Spawn); !ok || e.Call != flow.ManagerCall {
+		if e, ok := flow.Next(&s, board).(flow.Spawn); !ok || e.Call != flow.ManagerCall {
 			t.Errorf("%s: the next run begins with %+v, want the Manager", check, e)
 		}
 		s = after(t, start, one, work, hung, flow.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "not JSON"})
-		if end, ended := flow.Next(s, board).(flow.Finish); ended != (want != "") || end.Text != want || s.Step.Rejected != 1 {
+		if end, ended := flow.Next(&s, board).(flow.Finish); ended != (want != "") || end.Text != want || s.Step.Rejected != 1 {
 			t.Errorf("%s, rejected: %+v, want %q", check, end, want)
 		}
 	}

@@ -143,7 +143,8 @@ func TestNext(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, flow.Next(after(t, tt.events...), tt.board)); diff != "" {
+			s := after(t, tt.events...)
+			if diff := cmp.Diff(tt.want, flow.Next(&s, tt.board)); diff != "" {
 				t.Errorf("Next: -want +got\n%s", diff)
 			}
 		})
@@ -155,7 +156,7 @@ func TestRepetitionGuard(t *testing.T) {
 	s := after(t, start)
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
 	for n := 1; n <= flow.RepeatLimit; n++ {
-		if got, ok := flow.Next(s, board).(flow.Spawn); !ok || got.Step != n {
+		if got, ok := flow.Next(&s, board).(flow.Spawn); !ok || got.Step != n {
 			t.Fatalf("before step %d: Next = %+v, want Spawn", n, got)
 		}
 		for _, e := range []flow.Event{
@@ -169,11 +170,11 @@ func TestRepetitionGuard(t *testing.T) {
 			}
 		}
 	}
-	if got, ok := flow.Next(s, board).(flow.SuspectLoop); !ok || got.Task != "t1" || !strings.Contains(got.Text, "20 times in a row and the board never changed") {
+	if got, ok := flow.Next(&s, board).(flow.SuspectLoop); !ok || got.Task != "t1" || !strings.Contains(got.Text, "20 times in a row and the board never changed") {
 		t.Errorf("after %d times: Next = %+v, want a loop suspected", flow.RepeatLimit, got)
 	}
 	for _, other := range []flow.Board{{Task: "t2", Role: "Implementor", SHA: "a"}, {Task: "t1", Role: "Architect", SHA: "a"}, {Task: "t1", Role: "Implementor", SHA: "b"}} {
-		if _, ok := flow.Next(s, other).(flow.Spawn); !ok {
+		if _, ok := flow.Next(&s, other).(flow.Spawn); !ok {
 			t.Errorf("Next on %+v does not start an agent; a task that comes back changed is no loop", other)
 		}
 	}
@@ -184,12 +185,12 @@ func TestFreshAfterFinish(t *testing.T) {
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
 	events := append([]flow.Event{start, one}, series(flow.TaskCall, 4)...)
 	interrupted := after(t, append(events, flow.RunInterrupted{Outcome: flow.Interrupted}, start)...)
-	if e, ok := flow.Next(interrupted, board).(flow.Finish); !ok || e.Outcome != flow.Exhausted {
+	if e, ok := flow.Next(&interrupted, board).(flow.Finish); !ok || e.Outcome != flow.Exhausted {
 		t.Errorf("after an interruption Next = %+v, want exhausted still", e)
 	}
 	finished := after(t, append(events, flow.RunFinished{Outcome: flow.Exhausted}, start)...)
 	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}}
-	if diff := cmp.Diff(flow.Effect(want), flow.Next(finished, board)); diff != "" {
+	if diff := cmp.Diff(flow.Effect(want), flow.Next(&finished, board)); diff != "" {
 		t.Errorf("after a finish Next: -want +got\n%s", diff)
 	}
 	disagreed := rejection(1, flow.TaskCall, 1)
@@ -198,13 +199,13 @@ func TestFreshAfterFinish(t *testing.T) {
 		t.Errorf("step = %+v, want nothing held against its agent", s.Step)
 	}
 	frozen := after(t, start, flow.RunFinished{Outcome: flow.Frozen, Text: "x"}, start)
-	if e, ok := flow.Next(frozen, board).(flow.Finish); !ok || e.Outcome != flow.Frozen {
+	if e, ok := flow.Next(&frozen, board).(flow.Finish); !ok || e.Outcome != flow.Frozen {
 		t.Errorf("a frozen board: Next = %+v, want frozen until the Lead's word", e)
 	}
 	if err := frozen.Apply(flow.Acknowledged{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := flow.Next(frozen, board).(flow.Spawn); !ok {
+	if _, ok := flow.Next(&frozen, board).(flow.Spawn); !ok {
 		t.Error("an acknowledged board does not go on")
 	}
 }
@@ -302,7 +303,7 @@ func TestEditBetweenRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
-	if diff := cmp.Diff(flow.Effect(want), flow.Next(s, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"})); diff != "" {
+	if diff := cmp.Diff(flow.Effect(want), flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"})); diff != "" {
 		t.Errorf("on the same task: -want +got\n%s", diff)
 	}
 	if got := staleness(t, s, flow.Board{Task: "t2", SHA: "z"}); got != "the board now names t2" {

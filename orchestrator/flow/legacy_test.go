@@ -87,12 +87,12 @@ func TestReviewFailed(t *testing.T) {
 	if !s.GoesOn() {
 		t.Error("GoesOn() = false, want that the next run asks the agent anew")
 	}
-	end, ok := flow.Next(s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish)
+	end, ok := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish)
 	if !ok || end.Outcome != flow.NeedsPerson || !strings.Contains(end.Text, "not content") {
 		t.Fatalf("Next = %+v, want a person to be asked", end)
 	}
 	apply(t, &s, flow.RunFinished{Outcome: flow.NeedsPerson, Text: "not content"}, flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}})
-	if start, ok := flow.Next(s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Spawn); !ok || start.Attempt != 2 || start.Call != flow.TaskCall {
+	if start, ok := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Spawn); !ok || start.Attempt != 2 || start.Call != flow.TaskCall {
 		t.Errorf("Next = %+v, want the agent to be asked anew", start)
 	}
 }

@@ -79,7 +79,7 @@ func TestLimits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := after(t, append([]flow.Event{limited(tt.limits)}, tt.events...)...)
-			finish, _ := flow.Next(s, tt.board).(flow.Finish)
+			finish, _ := flow.Next(&s, tt.board).(flow.Finish)
 			if finish.Text != tt.want {
 				t.Errorf("Next ends with %q, want %q", finish.Text, tt.want)
 			}
@@ -94,7 +94,7 @@ func TestLimits(t *testing.T) {
 func TestAnAcceptedManagerReplyIsWritten(t *testing.T) {
 	all := stepOf(1, "t1", 10_000, 5)
 	s := after(t, append([]flow.Event{limited(flow.Limits{MaxCost: 1})}, all[:len(all)-1]...)...)
-	if got := flow.Next(s, flow.Board{}); got != flow.Effect(flow.WriteBoard{Step: 1}) {
+	if got := flow.Next(&s, flow.Board{}); got != flow.Effect(flow.WriteBoard{Step: 1}) {
 		t.Errorf("Next = %+v, want WriteBoard", got)
 	}
 }
@@ -109,13 +109,13 @@ func TestLimitsOutliveAnInterruption(t *testing.T) {
 		begun := append([]flow.Event{limited(l)}, stepOf(1, "t1", 10_000, 5)...)
 		for _, end := range [][]flow.Event{nil, {flow.RunInterrupted{Outcome: flow.Interrupted}}, {flow.RunInterrupted{Outcome: flow.Later}}} {
 			s := after(t, events(begun, end, []flow.Event{limited(l)})...)
-			if e, _ := flow.Next(s, board).(flow.Finish); e.Outcome != flow.LimitReached {
+			if e, _ := flow.Next(&s, board).(flow.Finish); e.Outcome != flow.LimitReached {
 				t.Errorf("%s, after %v: Next = %+v, want the limit reached still", name, end, e)
 			}
 		}
 		s := after(t, events(begun, []flow.Event{flow.RunFinished{Outcome: flow.LimitReached}, limited(l)})...)
-		if _, ok := flow.Next(s, board).(flow.Spawn); !ok {
-			t.Errorf("%s: a new run has no fresh limits: %+v", name, flow.Next(s, board))
+		if _, ok := flow.Next(&s, board).(flow.Spawn); !ok {
+			t.Errorf("%s: a new run has no fresh limits: %+v", name, flow.Next(&s, board))
 		}
 		if s.Used != (flow.Used{}) || s.Total.Cost != 20_000 || s.Total.Attempts != 2 {
 			t.Errorf("%s: used %+v, in all %+v, want nothing now and two attempts in all", name, s.Used, s.Total)
@@ -129,7 +129,7 @@ func TestOpenStepGoesOnAfterALimit(t *testing.T) {
 	stopped := flow.AttemptStopped{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}, Millis: 1000}
 	s := after(t, limit, one, attempt(1, flow.TaskCall, 1), stopped, flow.RunFinished{Outcome: flow.LimitReached}, limit)
 	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 2}}
-	if diff := cmp.Diff(flow.Effect(want), flow.Next(s, flow.Board{Task: "t1", Role: "Implementor", SHA: "a"})); diff != "" {
+	if diff := cmp.Diff(flow.Effect(want), flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "a"})); diff != "" {
 		t.Errorf("Next: -want +got\n%s", diff)
 	}
 	if s.Step.Rejected != 0 {
@@ -190,7 +190,7 @@ func TestTasksAreBounded(t *testing.T) {
 	if len(s.Tasks) > 256 {
 		t.Errorf("%d tasks are kept", len(s.Tasks))
 	}
-	if e, ok := flow.Next(s, flow.Board{Task: "again", SHA: "x"}).(flow.Finish); !ok || e.Outcome != flow.LimitReached {
+	if e, ok := flow.Next(&s, flow.Board{Task: "again", SHA: "x"}).(flow.Finish); !ok || e.Outcome != flow.LimitReached {
 		t.Errorf("Next on a task that was worked on ten times: %+v", e)
 	}
 }

@@ -20,7 +20,7 @@ func loops(t *testing.T, visits []visit) (int, *flow.SuspectLoop) {
 	s := after(t, start)
 	for i, v := range visits {
 		sha := fmt.Sprint("board ", i) // which the Manager touches every time
-		switch e := flow.Next(s, flow.Board{Task: v.task, Role: v.role, SHA: sha}).(type) {
+		switch e := flow.Next(&s, flow.Board{Task: v.task, Role: v.role, SHA: sha}).(type) {
 		case flow.SuspectLoop:
 			return i, &e
 		case flow.Spawn:
@@ -210,10 +210,10 @@ func looped(t *testing.T, told bool) flow.State {
 func TestQuarantine(t *testing.T) {
 	here, there := flow.Board{Task: "./t1", Role: worker, SHA: "a"}, flow.Board{Task: "t2", Role: worker, SHA: "a"}
 	s := looped(t, true)
-	if e, ok := flow.Next(s, there).(flow.Spawn); !ok || e.Call != flow.TaskCall {
+	if e, ok := flow.Next(&s, there).(flow.Spawn); !ok || e.Call != flow.TaskCall {
 		t.Errorf("another task: Next = %+v, want it worked on", e)
 	}
-	e, ok := flow.Next(s, here).(flow.Spawn)
+	e, ok := flow.Next(&s, here).(flow.Spawn)
 	if !ok || e.Call != flow.ManagerCall || e.Role != flow.ManagerRole {
 		t.Fatalf("Next = %+v, want the Manager called", e)
 	}
@@ -234,7 +234,7 @@ func TestQuarantine(t *testing.T) {
 	}
 	checkRests(t, s, here, "; the Manager was told, and names the task again")
 	checkRests(t, looped(t, false), here, "a person decides")
-	if e, ok := flow.Next(s, flow.Board{Terminal: true, SHA: "b"}).(flow.Finish); !ok || e.Outcome != flow.NeedsPerson || !strings.HasPrefix(e.Text, "the board is complete; t1 is in quarantine: LOOP_SUSPECTED") {
+	if e, ok := flow.Next(&s, flow.Board{Terminal: true, SHA: "b"}).(flow.Finish); !ok || e.Outcome != flow.NeedsPerson || !strings.HasPrefix(e.Text, "the board is complete; t1 is in quarantine: LOOP_SUSPECTED") {
 		t.Errorf("at the end: Next = %+v", e)
 	}
 	if w := s.Ways(); w.Quarantined != "t1" {
@@ -270,21 +270,21 @@ func TestQuarantine(t *testing.T) {
 		if err != nil || !strings.HasPrefix(ends, tt.ends) || (ends == "") != (tt.ends == "") {
 			t.Errorf("board %s, task %s: %v, the quarantine ends: %q, want %q", tt.board, tt.task, err, ends, tt.ends)
 		}
-		if e, ok := flow.Next(s, here).(flow.Spawn); ok != (tt.ends != "") {
+		if e, ok := flow.Next(&s, here).(flow.Spawn); ok != (tt.ends != "") {
 			t.Errorf("board %s, task %s: Next = %+v", tt.board, tt.task, e)
 		}
 	}
 	if err := again.Apply(flow.Acknowledged{BoardSHA: "b"}); err != nil {
 		t.Fatal(err)
 	}
-	if e, ok := flow.Next(again, here).(flow.Spawn); !ok || e.Call != flow.TaskCall || again.Ways().Quarantined != "" {
+	if e, ok := flow.Next(&again, here).(flow.Spawn); !ok || e.Call != flow.TaskCall || again.Ways().Quarantined != "" {
 		t.Errorf("after the Lead's word: Next = %+v", e)
 	}
 }
 
 func checkRests(t *testing.T, s flow.State, b flow.Board, text string) {
 	t.Helper()
-	if e, ok := flow.Next(s, b).(flow.Finish); !ok || e.Outcome != flow.NeedsPerson || !strings.HasPrefix(e.Text, "LOOP_SUSPECTED: round and round") || !strings.Contains(e.Text, text) {
+	if e, ok := flow.Next(&s, b).(flow.Finish); !ok || e.Outcome != flow.NeedsPerson || !strings.HasPrefix(e.Text, "LOOP_SUSPECTED: round and round") || !strings.Contains(e.Text, text) {
 		t.Errorf("Next = %+v, want %q", e, text)
 	}
 }
@@ -314,7 +314,7 @@ func TestLoopInReview(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				e, suspected := flow.Next(s, flow.Board{Task: "t1", Role: worker, SHA: "a"}).(flow.SuspectLoop)
+				e, suspected := flow.Next(&s, flow.Board{Task: "t1", Role: worker, SHA: "a"}).(flow.SuspectLoop)
 				if suspected != (i+1 == tt.at) {
 					t.Fatalf("after %d reviews: %+v", i+1, e)
 				}
@@ -335,10 +335,10 @@ func checkManagerIsCalled(t *testing.T, s flow.State, e flow.SuspectLoop) {
 			t.Fatal(err)
 		}
 	}
-	if next, ok := flow.Next(s, flow.Board{}).(flow.Spawn); !ok || next.Call != flow.ManagerCall || next.Step != 1 || s.Step.Anomaly == nil || s.Step.TaskStatus != "blocked" {
+	if next, ok := flow.Next(&s, flow.Board{}).(flow.Spawn); !ok || next.Call != flow.ManagerCall || next.Step != 1 || s.Step.Anomaly == nil || s.Step.TaskStatus != "blocked" {
 		t.Errorf("Next = %+v, want the Manager called in the same step", next)
 	}
-	if next, ok := flow.Next(person, flow.Board{}).(flow.Finish); !ok || next.Outcome != flow.NeedsPerson {
+	if next, ok := flow.Next(&person, flow.Board{}).(flow.Finish); !ok || next.Outcome != flow.NeedsPerson {
 		t.Errorf("Next = %+v, want a person to decide", next)
 	}
 	if err := person.Apply(flow.RunFinished{Outcome: flow.NeedsPerson}); err != nil {
@@ -347,13 +347,13 @@ func checkManagerIsCalled(t *testing.T, s flow.State, e flow.SuspectLoop) {
 	if err := person.Apply(start); err != nil {
 		t.Fatal(err)
 	}
-	if next, ok := flow.Next(person, flow.Board{}).(flow.Finish); !ok || person.GoesOn() {
+	if next, ok := flow.Next(&person, flow.Board{}).(flow.Finish); !ok || person.GoesOn() {
 		t.Errorf("the next run: Next = %+v, want a person to decide still", next)
 	}
 	if err := person.Apply(flow.QuarantineEnded{Task: "t1", Reason: "edited"}); err != nil {
 		t.Fatal(err)
 	}
-	if next, ok := flow.Next(person, flow.Board{}).(flow.Spawn); !ok || next.Call != flow.TaskCall || next.Round != 0 {
+	if next, ok := flow.Next(&person, flow.Board{}).(flow.Spawn); !ok || next.Call != flow.TaskCall || next.Round != 0 {
 		t.Errorf("after its end: Next = %+v, want the work begun again", next)
 	}
 }

@@ -25,8 +25,8 @@ const ManagerRole = "Manager"
 
 // Next returns what the run does next. It is seed 004's supervisor_loop, "State Machine", turned
 // inside out: the loop there holds its place in the program counter, here the place is s, which
-// survives a crash. The numbers are the seed's.
-func Next(s State, b Board) Effect {
+// survives a crash. It changes nothing. The numbers are the seed's.
+func Next(s *State, b Board) Effect {
 	switch {
 	// A frozen board waits for its Lead, also if it was mended since.
 	case s.Frozen != nil:
@@ -90,7 +90,7 @@ func (s *State) nextStep(b Board) Effect {
 	// 2. "if kanban.current is None or kanban.phase == "complete": break".
 	// 8. "if manager_result.get("next_task") is None: break" ends here too: WriteBoard left null.
 	case b.Terminal:
-		return ended(*s, b)
+		return ended(s, b)
 
 	// A task in quarantine waits for a person, if the Manager knows no other.
 	case s.mayNotWork(b) != "":
@@ -156,7 +156,7 @@ func (s *State) Afresh() Spawn {
 
 // GoesOn reports whether the next run of a board that needs a person works on, with fresh counts,
 // without an acknowledgement: the Manager has not ended the board.
-func (s State) GoesOn() bool {
+func (s *State) GoesOn() bool {
 	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == ReviewCall) && s.Quarantined(s.Step.Task) == nil
 }
 
@@ -170,7 +170,7 @@ type Ways struct {
 }
 
 // Ways are what a person can do.
-func (s State) Ways() Ways {
+func (s *State) Ways() Ways {
 	blocked := s.Supervisor.Waits() != "" && s.Supervisor.Block.Ended == ""
 	w := Ways{GoesOn: s.GoesOn(), Undone: s.Undone(), Blocked: blocked}
 	if len(s.Quarantine) > 0 && (s.Last.Status == "" || s.Last.Status == "ok") {
@@ -180,7 +180,7 @@ func (s State) Ways() Ways {
 }
 
 // Undone is the task that a person can have done again on a board that has ended, "" for none.
-func (s State) Undone() string {
+func (s *State) Undone() string {
 	switch {
 	case s.Step != nil:
 		return ""
@@ -230,7 +230,7 @@ const CompleteText = "the board is complete"
 // ended ends a run on a terminal board. The Manager's own last status decides nothing but this
 // outcome. The board says it, so that a clone without the journal knows it too; where its author has
 // a field of that name, the journal does, as long as the board has the bytes that it was left with.
-func ended(s State, b Board) Effect {
+func ended(s *State, b Board) Effect {
 	left := s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged
 	switch {
 	case left && (b.Ended == "" || b.Ended == s.Last.Status):

@@ -40,7 +40,7 @@ func (p *play) record(events ...flow.Event) {
 	}
 }
 
-func (p *play) next() flow.Effect { return flow.Next(p.State, p.board) }
+func (p *play) next() flow.Effect { return flow.Next(&p.State, p.board) }
 
 // begin starts what Next asks for.
 func (p *play) begin() flow.AttemptRef {

@@ -51,7 +51,7 @@ func (d dice) next(s flow.State) flow.Event {
 	case step != nil && step.Running != 0:
 		return d.outcome(flow.AttemptRef{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.Role, Attempt: step.Running, Round: step.Round})
 	}
-	switch e := flow.Next(s, d.board()).(type) {
+	switch e := flow.Next(&s, d.board()).(type) {
 	case flow.Spawn:
 		if s.Step == nil {
 			return flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: pick(d, "a", "b")}
@@ -115,12 +115,15 @@ func TestAnyJournal(t *testing.T) {
 			}
 			applied, states, encoded = append(applied, e), append(states, s), append(encoded, encode(t, s))
 			for _, b := range []flow.Board{{Task: "t1", Role: "Implementor", SHA: "a"}, {Task: "t9", Role: "Manager"}, {Terminal: true}} {
-				effect := flow.Next(s, b)
+				effect := flow.Next(&s, b)
 				if effect == nil {
 					t.Fatalf("seed %d: Next of %s is nil", seed, encode(t, s))
 				}
 				seen[fmt.Sprintf("%T", effect)]++
 				checkSpawn(t, s, effect)
+			}
+			if encode(t, s) != encoded[len(encoded)-1] {
+				t.Fatalf("seed %d: Next changed the state", seed)
 			}
 			if s.Step != nil {
 				seen[string(s.Step.Call)]++

@@ -15,7 +15,7 @@ func TestReassign(t *testing.T) {
 	one := one
 	one.Role = "Implementor"
 	s := after(t, append([]flow.Event{begin, one}, series(flow.TaskCall, 4)...)...)
-	e, ok := flow.Next(s, board).(flow.Reassign)
+	e, ok := flow.Next(&s, board).(flow.Reassign)
 	if !ok || e.Step != 1 || e.Number != 1 || e.To != "codex" || e.Reason == "" {
 		t.Fatalf("Next = %+v, want codex to take over", e)
 	}
@@ -23,23 +23,23 @@ func TestReassign(t *testing.T) {
 	if err := s.Apply(taken); err != nil {
 		t.Fatal(err)
 	}
-	if e, ok := flow.Next(s, board).(flow.Spawn); !ok || e.Attempt != 5 || s.Substitute() != "codex" || s.Step.Input == nil {
+	if e, ok := flow.Next(&s, board).(flow.Spawn); !ok || e.Attempt != 5 || s.Substitute() != "codex" || s.Step.Input == nil {
 		t.Errorf("Next = %+v for %q, want the fifth attempt with the same input, by codex", e, s.Substitute())
 	}
 	for n := 5; n <= 8; n++ {
 		apply(t, &s, attempt(1, flow.TaskCall, n), rejection(1, flow.TaskCall, n))
 	}
-	end, ok := flow.Next(s, board).(flow.Finish)
+	end, ok := flow.Next(&s, board).(flow.Finish)
 	if p := s.Proposal(end); !ok || end.Outcome != flow.Exhausted || p == nil || p.Strategy != flow.Replace || p.Role != "Implementor" {
 		t.Errorf("Next = %+v, proposal %+v", end, p)
 	}
 	apply(t, &s, flow.RunFinished{Outcome: flow.Exhausted}, begin)
-	if e, ok := flow.Next(s, board).(flow.Spawn); !ok || s.Substitute() != "" {
+	if e, ok := flow.Next(&s, board).(flow.Spawn); !ok || s.Substitute() != "" {
 		t.Errorf("the next run: Next = %+v by %q, want the role's own agent", e, s.Substitute())
 	}
 
 	manager := after(t, append([]flow.Event{begin, one, attempt(1, flow.TaskCall, 1), tasked}, series(flow.ManagerCall, 4)...)...)
-	if e, ok := flow.Next(manager, board).(flow.Reassign); !ok || e.To != "walk" {
+	if e, ok := flow.Next(&manager, board).(flow.Reassign); !ok || e.To != "walk" {
 		t.Errorf("Next = %+v, want walk to take over", e)
 	}
 	for name, tt := range map[string]struct {
@@ -65,16 +65,16 @@ func TestStuckIsReassigned(t *testing.T) {
 	one.Role = "Implementor"
 	hung := flow.RebootTested{AttemptRef: work.AttemptRef, Anomaly: flow.Anomaly{Check: "idle"}, Decision: flow.Stuck, Text: "silent"}
 	s := after(t, begin, one, work, hung, flow.AttemptStopped{AttemptRef: work.AttemptRef})
-	if e, ok := flow.Next(s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Reassign); !ok || e.To != "codex" {
+	if e, ok := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Reassign); !ok || e.To != "codex" {
 		t.Errorf("Next = %+v, want codex to take over", e)
 	}
 	apply(t, &s, flow.Reassigned{Step: 1, Call: flow.TaskCall, Number: 1, To: "codex"})
-	if e, ok := flow.Next(s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Spawn); !ok || e.GoesOn {
+	if e, ok := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Spawn); !ok || e.GoesOn {
 		t.Errorf("Next = %+v, want the work begun anew", e)
 	}
 	tool := after(t, start, one, work, flow.RebootTested{AttemptRef: work.AttemptRef, Anomaly: flow.Anomaly{Check: "tool"}, Decision: flow.Stuck, Text: "TOOL_UNAVAILABLE: mcp:lab"},
 		flow.AttemptStopped{AttemptRef: work.AttemptRef})
-	end, _ := flow.Next(tool, flow.Board{}).(flow.Finish)
+	end, _ := flow.Next(&tool, flow.Board{}).(flow.Finish)
 	if p := tool.Proposal(end); p == nil || p.Strategy != flow.Specialist {
 		t.Errorf("%+v: proposal %+v, want another agent that has the tool", end, p)
 	}
@@ -83,7 +83,7 @@ func TestStuckIsReassigned(t *testing.T) {
 	look := attempt(1, flow.CommandCall, 2)
 	look.Input = work.Input
 	never := after(t, begin, one, work, flow.ReplyAccepted{AttemptRef: work.AttemptRef, Status: "ok"}, look, flow.ReviewHeld{AttemptRef: look.AttemptRef, Feedback: "no"})
-	if e, ok := flow.Next(never, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish); !ok || never.Proposal(e) != nil {
+	if e, ok := flow.Next(&never, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish); !ok || never.Proposal(e) != nil {
 		t.Errorf("Next = %+v, want a person to look at the work", e)
 	}
 }

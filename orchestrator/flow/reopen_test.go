@@ -281,7 +281,7 @@ func TestManagersWriteIsNoEdit(t *testing.T) {
 		if err != nil || strings.Join(kinds, " ") != "ATTEMPT_STOPPED CALL_RESTARTED" {
 			t.Errorf("%s: a new run says %v, %v, want the call to start afresh", name, kinds, err)
 		}
-		if e, ok := flow.Next(s, b).(flow.Spawn); !ok || e.Call != flow.ManagerCall {
+		if e, ok := flow.Next(&s, b).(flow.Spawn); !ok || e.Call != flow.ManagerCall {
 			t.Errorf("%s: Next = %+v, want the Manager to be asked again", name, e)
 		}
 	}

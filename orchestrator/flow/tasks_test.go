@@ -46,7 +46,7 @@ func TestTasksAreCounted(t *testing.T) {
 func TestUsesOfAnOlderRun(t *testing.T) {
 	s := after(t, events([]flow.Event{limited(flow.Limits{})}, stepOf(1, "t1", 5, 7))...)
 	apply(t, &s, flow.RunStarted{Limits: flow.Limits{MaxTaskCost: 50}, Uses: []flow.TaskUse{{Task: "t1", Used: flow.Used{Cost: 50}}}})
-	if end, ok := flow.Next(s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish); !ok || end.Outcome != flow.LimitReached {
+	if end, ok := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish); !ok || end.Outcome != flow.LimitReached {
 		t.Errorf("Next = %+v, want the limit to be reached by what was used before it", end)
 	}
 }

@@ -108,7 +108,7 @@ func foresee(s flow.State, b *board.Board, place *board.Place) (flow.Effect, err
 	if err != nil {
 		return nil, err
 	}
-	return flow.Next(s, v), nil
+	return flow.Next(&s, v), nil
 }
 
 // ReadBoard reads a board and resolves its links. If the board cannot be parsed and a Manager's

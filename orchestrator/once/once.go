@@ -102,7 +102,7 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 	}
 	accounts := attempt.Accounts{}
 	for {
-		e, ok := flow.Next(state, flow.Board{}).(flow.Spawn)
+		e, ok := flow.Next(&state, flow.Board{}).(flow.Spawn)
 		if !ok {
 			return nil, &ExhaustedError{Role: c.player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason}
 		}

@@ -66,9 +66,9 @@ func (w *Watch) askJudge(e flow.RebootTested) error {
 	if j.end = end; w.policy.Consent > 0 {
 		j.limit = time.AfterFunc(w.policy.Consent, func() { end(fmt.Errorf("it has not answered within %s", w.policy.Consent)) })
 	}
-	w.judge, w.Judged = j, make(chan Verdict, 1)
+	w.judge, w.Judged = j, make(chan *Verdict, 1)
 	call := attempt.Call{Adapter: player.Adapter, Invocation: inv, Contract: contract.Judge, Sinks: attempt.Sinks{Redactor: w.run.Redactor}}
-	go func(done chan<- Verdict, retries int) { done <- askForAnswers(stop, w.run.Kill, call, retries) }(w.Judged, w.run.Limits.MaxRetries)
+	go func(done chan<- *Verdict, retries int) { done <- askForAnswers(stop, w.run.Kill, call, retries) }(w.Judged, w.run.Limits.MaxRetries)
 	return nil
 }
 
@@ -100,8 +100,8 @@ func (w *Watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocat
 }
 
 // askForAnswers starts a judge, and again as often as its reply has not the right format: seed 004, "Retry Rule (CRITICAL)".
-func askForAnswers(stop, kill context.Context, c attempt.Call, retries int) (v Verdict) {
-	accounts, told := attempt.Accounts{}, 0
+func askForAnswers(stop, kill context.Context, c attempt.Call, retries int) *Verdict {
+	v, accounts, told := &Verdict{}, attempt.Accounts{}, 0
 	for v.tries = 1; ; v.tries++ {
 		out, err := attempt.Run(stop, kill, c)
 		if spent := accounts.Charge(out, ""); spent != nil {
@@ -139,7 +139,7 @@ func answersOf(r *contract.JudgeReply) (all []flow.Answer) {
 
 // OnVerdict journals what the judge came to. Where its answers leave an agent alone that can be told why, that is done, once in an
 // attempt; else the next check decides by them.
-func (w *Watch) OnVerdict(v Verdict) error {
+func (w *Watch) OnVerdict(v *Verdict) error {
 	j := w.judge
 	w.judge, w.Judged = nil, nil
 	j.stop(nil)

@@ -99,11 +99,11 @@ func (w *Watch) offerHelp() error {
 }
 
 // OnSign does what follows from a sign of the agent.
-func (w *Watch) OnSign(e agent.Event) error {
+func (w *Watch) OnSign(e *agent.Event) error {
 	if e.Missing != "" {
-		return w.onMissing(e, false)
+		return w.onMissing(*e, false)
 	}
-	return w.recordSign(e)
+	return w.recordSign(*e)
 }
 
 // recordSign journals the agent's session, or what became of a message.
@@ -132,9 +132,9 @@ func (w *Watch) End() error {
 	for len(w.agent.Signs) > 0 {
 		switch sign := <-w.agent.Signs; {
 		case sign.Missing != "":
-			errs = append(errs, w.onMissing(sign, true))
+			errs = append(errs, w.onMissing(*sign, true))
 		case sign.Kind != agent.Session:
-			errs = append(errs, w.recordSign(sign))
+			errs = append(errs, w.recordSign(*sign))
 		}
 	}
 	for _, m := range w.unheard {

@@ -24,8 +24,8 @@ type Agent struct {
 	Program *attempt.Attempt
 	Player  *roster.Player
 	Duty    roster.Duty
-	Listens bool             // it can be told something while it works
-	Signs   chan agent.Event // what of its doings is journaled
+	Listens bool              // it can be told something while it works
+	Signs   chan *agent.Event // what of its doings is journaled
 }
 
 // Watch looks at one running agent in regular intervals: seed 000, "检查流程". Its owner is the goroutine of the run.
@@ -42,7 +42,7 @@ type Watch struct {
 	// C says when to Check. It is nil where nothing is watched, or the agent is to end.
 	C <-chan time.Time
 	// Judged has what a judge came to, for OnVerdict; nil: none is at work.
-	Judged chan Verdict
+	Judged chan *Verdict
 
 	asked time.Time          // since then a person is asked for consent; zero: no question is open
 	test  *flow.RebootTested // that the question is about
