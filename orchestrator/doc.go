@@ -112,10 +112,9 @@
 //
 //	loop ── owns ledger, workspace, state; waits in one select for the attempt's end, stop and kill
 //	 ├─ judge ── only beside a hung agent: an attempt of its own, see package watch
-//	 └─ attempt ── waits for its process, then judges the reply
-//	     └─ process ── waits for the pidfd, ends what is left, drains the streams
-//	         ├─ stdout ── reads when there is something to read
-//	         └─ stderr ── the same
+//	 └─ attempt ── waits for the pidfd of its process, ends what is left, drains the streams, judges the reply
+//	     ├─ stdout ── reads when there is something to read
+//	     └─ stderr ── the same
 //
 // A program that stays between attempts has a process of its own, and one more goroutine, which waits for its end.
 // While it sleeps, what it prints is read and dropped.

@@ -52,8 +52,8 @@ type Outcome struct {
 	Cumulative bool            // see [agent.Report.Cumulative]
 }
 
-// Attempt is a running agent. Three goroutines serve its process, see [proc.Process]; one waits for
-// it and judges its reply. Its methods are safe for concurrent use.
+// Attempt is a running agent. Two goroutines read what its process prints, see [proc.Process]; one
+// waits for its end and judges its reply. Its methods are safe for concurrent use.
 type Attempt struct {
 	call     Call
 	reader   agent.Reader
@@ -335,8 +335,7 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	}
 	a.call.Invocation = agent.Invocation{} // a long input is not kept while the agent works
 	a.adopt(p)
-	<-p.Done()
-	return p.Exit()
+	return p.Wait()
 }
 
 // startFailure is the exit of a program that could not be started: the attempt may have been stopped meanwhile.

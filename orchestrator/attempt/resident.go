@@ -194,7 +194,7 @@ func (r *Resident) start(a *Attempt) (*program, error) {
 // awaitEnd notes the end of a program.
 func (r *Resident) awaitEnd(g *program) {
 	defer close(g.ended)
-	exit, err := g.process.Exit()
+	exit, err := g.process.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.program, r.err = nil, errors.Join(r.err, err)
@@ -216,7 +216,7 @@ func (r *Resident) await(a *Attempt, g *program) (proc.Exit, error) {
 		}
 	}
 	<-g.ended
-	exit, _ := g.process.Exit() // its error is r's
+	exit, _ := g.process.Wait() // its error is r's
 	if a.isAnswered() && !exit.Stopped && !exit.TimedOut {
 		exit = proc.Exit{}
 	}

@@ -110,8 +110,8 @@ func asleep(tb testing.TB, crowd int) (held, time.Duration) {
 		p.Kill()
 	}
 	for _, p := range processes {
-		if exit, err := p.Exit(); err != nil || !exit.Stopped {
-			tb.Errorf("Exit = %v, %v", exit, err)
+		if exit, err := p.Wait(); err != nil || !exit.Stopped {
+			tb.Errorf("Wait = %v, %v", exit, err)
 		}
 	}
 	return held{during.rss - before.rss, during.threads, during.fds - before.fds, during.goroutines - before.goroutines}, time.Since(began)

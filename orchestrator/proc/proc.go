@@ -113,18 +113,9 @@ func Run(stop, kill context.Context, s *Spec) (Exit, error) {
 	if err != nil {
 		return Exit{Code: -1}, err
 	}
-	for stopped, killed := stop.Done(), kill.Done(); ; {
-		select {
-		case <-p.Done():
-			return p.Exit()
-		case <-stopped:
-			p.Stop()
-			stopped = nil
-		case <-killed:
-			p.Kill()
-			killed = nil
-		}
-	}
+	defer context.AfterFunc(stop, p.Stop)()
+	defer context.AfterFunc(kill, p.Kill)()
+	return p.Wait()
 }
 
 // either ends with the first of two contexts.

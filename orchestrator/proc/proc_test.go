@@ -203,20 +203,15 @@ func TestProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-ready
-			select {
-			case <-p.Done():
-				t.Fatal("Done is closed before the end")
-			default:
-			}
 			for _, end := range tt.ends {
 				end(p)
 			}
-			<-p.Done()
+			_, _ = p.Wait()
 			for _, end := range ends {
 				end(p)
 			}
-			if exit, err := p.Exit(); err != nil || exit.String() != tt.want {
-				t.Errorf("Exit = %v, %v, want %s", exit, err, tt.want)
+			if exit, err := p.Wait(); err != nil || exit.String() != tt.want {
+				t.Errorf("Wait = %v, %v, want %s", exit, err, tt.want)
 			}
 		})
 	}
@@ -230,8 +225,8 @@ func TestStartWhenStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if exit, err := p.Exit(); err != nil || exit.String() != "exit status 3" {
-		t.Errorf("Exit = %v, %v, want exit status 3", exit, err)
+	if exit, err := p.Wait(); err != nil || exit.String() != "exit status 3" {
+		t.Errorf("Wait = %v, %v, want exit status 3", exit, err)
 	}
 }
 
@@ -412,7 +407,7 @@ func TestKeepInput(t *testing.T) {
 	p.Send([]byte("last\n"))
 	p.CloseInput()
 	p.Send([]byte("too late\n"))
-	exit, err := p.Exit()
+	exit, err := p.Wait()
 	if want := "one\n" + more + "last\n"; err != nil || !exit.Succeeded() || stdout.buf.String() != want {
 		t.Errorf("exit = %+v, %v, %d bytes, want %d", exit, err, stdout.buf.Len(), len(want))
 	}
@@ -423,7 +418,7 @@ func TestKeepInput(t *testing.T) {
 	}
 	p.Send([]byte(more))
 	p.Kill()
-	if exit, err := p.Exit(); err != nil || !exit.Stopped {
+	if exit, err := p.Wait(); err != nil || !exit.Stopped {
 		t.Errorf("exit = %+v, %v, want it stopped", exit, err)
 	}
 }

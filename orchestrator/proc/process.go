@@ -10,17 +10,17 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// Process is a command that Start has started. Two goroutines read its outputs, and a third one
-// waits for its end, ends what it left behind and closes Done. Stop, Kill and the timers only send
-// signals, and none after its end.
+// Process is a command that Start has started. Two goroutines read its outputs. Wait waits for its
+// end, and ends what it left behind. Stop, Kill and the timers only send signals, and none after its
+// end.
 type Process struct {
 	child   *child
 	streams *streams
 	timeout time.Duration
 	grace   time.Duration
 
-	done chan struct{}
-	exit Exit // with err, set before done is closed
+	wait sync.Once
+	exit Exit // with err, set by the first Wait
 	err  error
 
 	mu     sync.Mutex
@@ -52,7 +52,7 @@ func Start(ctx context.Context, s *Spec) (*Process, error) {
 		st.close()
 		return nil, err
 	}
-	p := &Process{child: c, streams: st, timeout: s.Timeout, grace: s.Grace, done: make(chan struct{})}
+	p := &Process{child: c, streams: st, timeout: s.Timeout, grace: s.Grace}
 	st.writeInput(s.Stdin, !s.KeepInput)
 	st.startReading()
 	if s.Timeout > 0 {
@@ -60,17 +60,14 @@ func Start(ctx context.Context, s *Spec) (*Process, error) {
 		p.startTimeout(s.Timeout - time.Since(c.began))
 		p.mu.Unlock()
 	}
-	go p.awaitEnd()
 	return p, nil
 }
 
-// Done is closed once the command has ended, nothing of it is left and its output was written.
-func (p *Process) Done() <-chan struct{} { return p.done }
-
-// Exit waits for Done and says how the command ended. Errors: *LeftoverError, or what the system or
-// the writers said.
-func (p *Process) Exit() (Exit, error) {
-	<-p.done
+// Wait returns once the command has ended, nothing of it is left and its output was written, and
+// says how it ended. It is to be called, or the command stays behind as a zombie. Errors:
+// *LeftoverError, or what the system or the writers said.
+func (p *Process) Wait() (Exit, error) {
+	p.wait.Do(p.awaitEnd)
 	return p.exit, p.err
 }
 
@@ -165,7 +162,7 @@ func (p *Process) kill() {
 	p.child.killGroup()
 }
 
-// hasEnded is also true while awaitEnd has not noticed the end yet.
+// hasEnded is also true while Wait has not noticed the end yet.
 func (p *Process) hasEnded() bool { return p.ended || p.child.hasEnded() }
 
 func (p *Process) setTimer(d time.Duration, f func()) {
@@ -181,7 +178,6 @@ func (p *Process) stopTimer() {
 
 // awaitEnd has the leader reaped only after its group was killed: until then its number is its own.
 func (p *Process) awaitEnd() {
-	defer close(p.done)
 	p.child.await()
 	p.exit = p.recordEnd()
 	failpoint.At("agent-ended")

@@ -57,7 +57,7 @@ func TestStays(t *testing.T) {
 func wantGone(t *testing.T, p *Process, left string) {
 	t.Helper()
 	p.Stop()
-	if _, err := p.Exit(); err != nil {
+	if _, err := p.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if alive(t, left) {
@@ -137,7 +137,7 @@ func TestFlushEnds(t *testing.T) {
 		p.Flush()
 	}
 	p.Kill()
-	if _, err := p.Exit(); err != nil {
+	if _, err := p.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	p.Flush()
@@ -162,9 +162,9 @@ func TestLimit(t *testing.T) {
 	if !p.Limit(time.Hour) || !p.Limit(10*time.Millisecond) {
 		t.Error("a limit that was taken back has ended the command")
 	}
-	exit, err := p.Exit()
+	exit, err := p.Wait()
 	if err != nil || !exit.TimedOut || exit.Timeout != 10*time.Millisecond || exit.Signal != syscall.SIGTERM.String() {
-		t.Errorf("Exit = %+v, %v, want the last timeout", exit, err)
+		t.Errorf("Wait = %+v, %v, want the last timeout", exit, err)
 	}
 	if p.Limit(time.Hour) || p.timer != nil && !p.timer.stopped {
 		t.Error("Limit of a command that has ended starts a timer")
