@@ -202,3 +202,21 @@ func BenchmarkList(b *testing.B) {
 		contract.NewTaskList(paths).JSON()
 	}
 }
+
+// TestLongInputWithoutTasks: an input that is too long for the journal and has no list of tasks is stored whole.
+func TestLongInputWithoutTasks(t *testing.T) {
+	for _, extra := range []int{0, 1} {
+		in, err := contract.ForInstruction(strings.Repeat("x", contract.MaxInline-len(`{"instruction":""}`)+extra))
+		if err != nil {
+			t.Fatal(err)
+		}
+		inline, stored, err := in.Journaled()
+		if isStored := stored != nil; err != nil || isStored != (extra > 0) {
+			t.Fatalf("%d bytes are stored: %v, %v", len(in.JSON), isStored, err)
+		}
+		back, err := contract.Restore(inline, stored)
+		if err != nil || string(back.JSON) != string(in.JSON) {
+			t.Errorf("%d bytes come back as %d, %v", len(in.JSON), len(back.JSON), err)
+		}
+	}
+}

@@ -508,3 +508,36 @@ func TestLimitsHoldTheSupervisor(t *testing.T) {
 		t.Errorf("Next is %+v, %d used, want the limit to end the run", flow.Next(&s.State, s.board), s.Used.Cost)
 	}
 }
+
+// TestDroppedCheckpoint: a checkpoint that is due when its board's author takes it out of the plan is not held, and the next one looks at
+// its tasks. One that the run has named itself stays.
+func TestDroppedCheckpoint(t *testing.T) {
+	plan := flow.Supervision{Every: 2, At: []flow.CheckpointAt{{ID: "CHECKPOINT-A", After: "t1"}}}
+	for name, tt := range map[string]struct {
+		tasks []string
+		kept  []flow.CheckpointAt
+		due   []string
+		since int
+	}{
+		"it is taken out":         {[]string{"t1"}, nil, nil, 1},
+		"it stays":                {[]string{"t1"}, plan.At, []string{"CHECKPOINT-A"}, 0},
+		"the run's own stays":     {[]string{"t2", "t3"}, nil, []string{"CHECKPOINT-001"}, 0},
+		"another has its place":   {[]string{"t1"}, []flow.CheckpointAt{{ID: "CHECKPOINT-B", After: "t5"}}, nil, 1},
+		"both are due, one stays": {[]string{"t2", "t3", "t1"}, nil, []string{"CHECKPOINT-001"}, 1},
+	} {
+		s := newSupervised(t, flow.InReports, plan)
+		for _, task := range tt.tasks {
+			s.finish(task, "ok")
+		}
+		begin := start
+		begin.Supervision, begin.Memory = &flow.Supervision{Role: "Supervisor", Every: 2, At: tt.kept}, flow.InReports
+		s.apply(flow.RunFinished{Outcome: flow.LimitReached}, begin)
+		var due []string
+		for _, c := range s.Supervisor.Due {
+			due = append(due, c.ID)
+		}
+		if !slices.Equal(due, tt.due) || len(s.Supervisor.Since) != tt.since {
+			t.Errorf("%s: due are %q, and %d tasks wait for the next; want %q and %d", name, due, len(s.Supervisor.Since), tt.due, tt.since)
+		}
+	}
+}

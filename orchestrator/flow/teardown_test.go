@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"kanban-run/orchestrator/flow"
@@ -86,5 +87,29 @@ func TestRetryBudget(t *testing.T) {
 	open := after(t, start, one)
 	if open.Apply(move(flow.TeardownInit, 0)) == nil {
 		t.Error("the team ends in an open step")
+	}
+}
+
+// TestNotReady: seed 002, "Forced-finalize preconditions": a team is not deleted over open work, or over a decision that a person owes.
+func TestNotReady(t *testing.T) {
+	waits := flow.State{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked"}
+	decided := waits
+	decided.Last.Acknowledged = true
+	for name, tt := range map[string]struct {
+		state    flow.State
+		terminal bool
+		want     string
+	}{
+		"a board that is over":         {flow.State{Outcome: flow.Complete}, true, ""},
+		"an open step":                 {flow.State{Step: &flow.Step{Number: 7}}, true, "step 7 is open"},
+		"tasks are left":               {flow.State{}, false, "the board has tasks to do"},
+		"a decision is owed":           {waits, true, "the board waits for a decision: " + waits.Text},
+		"the decision was made":        {decided, true, ""},
+		"a frozen board, in its words": {flow.State{Frozen: &flow.Freeze{Text: "SPLIT_BRAIN"}}, true, "SPLIT_BRAIN"},
+	} {
+		h := flow.History{State: tt.state}
+		if got := h.NotReady(tt.terminal); got != tt.want && !(tt.want == "SPLIT_BRAIN" && strings.Contains(got, tt.want)) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
 	}
 }
