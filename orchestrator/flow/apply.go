@@ -10,43 +10,6 @@ func refuse(e Event, format string, args ...any) error {
 	return &TransitionError{Kind: e.Kind(), Text: fmt.Sprintf(format, args...)}
 }
 
-func (e RunStarted) apply(s *State) error {
-	if s.Spent {
-		s.freshen()
-	}
-	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
-	s.Limits, s.Strict, s.Reassign, s.Teardown = e.Limits, e.Strict, e.Reassign, s.Teardown.forget()
-	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
-	if e.Uses != nil {
-		s.Tasks = e.Uses
-	}
-	return nil
-}
-
-// freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh
-// ones". What was accepted stays accepted; work that its reviews never accepted begins again.
-func (s *State) freshen() {
-	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, Used{}, nil, nil, nil
-	step := s.Step
-	if step == nil {
-		return
-	}
-	if s.Quarantined(step.Task) != nil && step.Unsettled != "" {
-		return // a person decides
-	}
-	if step.Unsettled != "" && step.Work != nil && !step.isStuck() {
-		step.beginWork()
-	}
-	if step.GoesOn != nil && (step.Rejected > 0 || step.Restarts > 0 || step.Unsettled != "") {
-		step.GoesOn = nil         // more of the same conversation has not helped
-		if step.Unsettled == "" { // else a person has looked at it
-			step.tellAdvice()
-		}
-	}
-	step.Restarts, step.LastHung, step.Agent = 0, "", 0
-	step.Rejected, step.Lost, step.Disagreed, step.Unsettled = 0, 0, false, ""
-}
-
 func (e StepStarted) apply(s *State) error {
 	switch {
 	case s.Frozen != nil:
@@ -399,58 +362,5 @@ func (e StepAbandoned) apply(s *State) error {
 		s.Supervisor = v
 	}
 	s.Step = nil
-	return nil
-}
-
-func (e RunInterrupted) apply(s *State) error {
-	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
-	s.keepFiles(e.Quarantined)
-	return nil
-}
-
-func (e RunFinished) apply(s *State) error {
-	s.Running, s.Spent = false, true
-	s.Outcome, s.Text = e.Outcome, e.Text
-	if v := s.Supervisor.clone(); v.Waits() != "" && v.Block.Ended != "" {
-		block := *v.Block
-		block.Written, v.Block, s.Supervisor = true, &block, v
-	}
-	if e.Outcome == Frozen && s.Frozen == nil {
-		s.Frozen = &Freeze{Text: e.Text}
-	}
-	return nil
-}
-
-// An acknowledged board is right as it stands.
-func (e Acknowledged) apply(s *State) error {
-	s.Frozen = nil
-	s.Last.Acknowledged, s.Last.Accepted = true, ""
-	if len(s.Quarantine) > 0 {
-		last := s.Quarantine[len(s.Quarantine)-1].Task
-		s.Quarantine = nil
-		s.endLoop(last)
-	}
-	if e.Choice == Accept && s.Supervisor != nil { // as it stands: no checkpoint is to come
-		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.Due, s.Supervisor.Since = nil, nil
-	}
-	switch {
-	case s.Supervisor.Waits() == "":
-	case e.Look:
-		s.lookAnew()
-	default:
-		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.settle(e.Choice)
-	}
-	switch e.Choice {
-	case Accept:
-		s.Last.Accepted, s.Last.BoardSHA = e.Text, e.BoardSHA
-		s.Outcome, s.Text = Complete, e.Text
-	case Retry:
-		s.Outcome, s.Text = Interrupted, e.Text
-	}
-	if s.Step != nil {
-		s.Step.restart(e.BoardSHA)
-	}
 	return nil
 }

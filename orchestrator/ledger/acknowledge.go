@@ -1,19 +1,14 @@
 package ledger
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/rogpeppe/go-internal/diff"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
@@ -411,50 +406,4 @@ func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
 	point := a.history.Points[0]
 	rebuilt, err := a.rebuild(point)
 	return rebuilt, point, err
-}
-
-// summary is seed 002's "concise diff summary" in words.
-func summary(r flow.Rebuilt, point flow.Snapshot) string {
-	var b strings.Builder
-	if point.Hash != "" {
-		fmt.Fprintf(&b, "rollback point: epoch %d, record %d, snapshot %.12s\n", point.Epoch, point.ReplayIndex, point.Hash)
-	}
-	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "found: %s\n", f)
-	}
-	if len(r.Affected) > 0 {
-		fmt.Fprintf(&b, "affected: %s\n", strings.Join(r.Affected, ", "))
-	}
-	return b.String()
-}
-
-func stateJSON(s flow.State) []byte {
-	data, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return nil
-	}
-	return append(data, '\n')
-}
-
-// boardDiff is the change of the board since its bytes were last kept.
-func (a *arbitration) boardDiff() string {
-	before, err := board.ReadFile(a.dir.Before())
-	if errors.Is(err, fs.ErrNotExist) || err != nil || bytes.Equal(before, a.before.Source) {
-		return ""
-	}
-	return unified("before", before, a.board, a.before.Source)
-}
-
-// maxDiff bounds the lines of a diff that is shown.
-const maxDiff = 60
-
-func unified(oldName string, old []byte, newName string, new []byte) string {
-	lines := strings.SplitAfter(string(diff.Diff(oldName, old, newName, new)), "\n")
-	if len(lines) > 0 && strings.HasPrefix(lines[0], "diff ") {
-		lines = lines[1:]
-	}
-	if len(lines) > maxDiff {
-		lines = append(lines[:maxDiff], fmt.Sprintf("… and %s more\n", flow.Count(len(lines)-maxDiff, "line")))
-	}
-	return strings.Join(lines, "")
 }
