@@ -70,7 +70,7 @@ func isCrowded(boards []*preflight.Prepared, i int) bool {
 	return false
 }
 
-// runBoard runs one board until it ends, releases it, and says in res what came of it. It holds a slot but while it waits for an agent.
+// runBoard runs one board until it ends, releases it, and says in res what came of it. It gives its slot up while it waits for an agent.
 // crowded says that other boards are worked on in the same folder.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *Result) {
 	s.slots.Acquire()

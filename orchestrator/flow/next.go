@@ -25,7 +25,7 @@ const ManagerRole = "Manager"
 
 // Next returns what the run does next. It is seed 004's supervisor_loop, "State Machine", turned
 // inside out: the loop there holds its place in the program counter, here the place is s, which
-// survives a crash. It changes nothing. The numbers are the seed's.
+// survives a crash. The numbers are the seed's. Next changes nothing.
 func Next(s *State, b Board) Effect {
 	switch {
 	// A frozen board waits for its Lead, also if it was mended since.

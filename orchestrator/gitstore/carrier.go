@@ -63,8 +63,9 @@ func (c *Carrier) Save(entries []flow.Entry) error {
 	}
 	point.Subject = fmt.Sprintf("%s: %s", r.Redactor.String(r.Board), subject)
 	r.Slots.Release()
-	defer r.Slots.Acquire()
 	c.err = c.store.Save(r.Kill, point)
+	r.Slots.Acquire()
+	r.Workspace.Forget() // a push takes seconds, in which a person, or another board's agent, may change a task
 	return c.err
 }
 

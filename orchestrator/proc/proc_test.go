@@ -203,10 +203,17 @@ func TestProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-ready
+			ended := make(chan struct{})
+			go func() { _, _ = p.Wait(); close(ended) }()
+			select {
+			case <-ended:
+				t.Fatal("Wait has returned before the end")
+			case <-time.After(10 * time.Millisecond):
+			}
 			for _, end := range tt.ends {
 				end(p)
 			}
-			_, _ = p.Wait()
+			<-ended
 			for _, end := range ends {
 				end(p)
 			}

@@ -64,8 +64,8 @@ func Start(ctx context.Context, s *Spec) (*Process, error) {
 }
 
 // Wait returns once the command has ended, nothing of it is left and its output was written, and
-// says how it ended. It is to be called, or the command stays behind as a zombie. Errors:
-// *LeftoverError, or what the system or the writers said.
+// says how it ended. The caller of Start must call it, or the command stays behind as a zombie.
+// Errors: *LeftoverError, or what the system or the writers said.
 func (p *Process) Wait() (Exit, error) {
 	p.wait.Do(p.awaitEnd)
 	return p.exit, p.err

@@ -126,7 +126,7 @@ func (w *Workspace) Task(name string) (*board.Task, error) {
 	return t, err
 }
 
-// Scope is the file of a task, and the patterns of the files that its work changes: those that its header declares, if that can be read.
+// Scope is the file of a task, and the patterns of the files that its work changes, as its header declares them. An unreadable header declares none.
 func (w *Workspace) Scope(name string) (file string, changes []string, err error) {
 	if t, err := w.Task(name); err == nil {
 		return t.Ref.Abs, t.Files, nil
