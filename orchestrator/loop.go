@@ -151,7 +151,10 @@ func (l *loop) waitForAgent(c *call.Prepared, a *attempt.Attempt, w *watch.Watch
 			kill = nil
 			continue
 		}
-		err = errors.Join(err, l.Slots.With(do))
+		if failed := l.Slots.With(do); failed != nil {
+			err = errors.Join(err, failed)
+			a.Stop() // its reply could not be journaled either
+		}
 	}
 }
 

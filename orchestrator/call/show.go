@@ -17,8 +17,9 @@ import (
 func (c *Caller) emitterOf(call *Prepared) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) || ev.Missing != "" {
+			sign := ev // so that only these events outlive the call
 			select {
-			case call.Signs <- &ev:
+			case call.Signs <- &sign:
 			default:
 			}
 		}

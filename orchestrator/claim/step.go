@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/agent"
@@ -78,10 +79,14 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 		r.Observer.Notice(r.Board, fmt.Sprintf("other runs do not see what this one works on: %v", err))
 	}
 	h.held, h.step, h.task, h.mark = held, e.Step, e.Task, mark
-	if waited {
-		r.Workspace.Forget()
+	if !waited {
+		return false, nil
 	}
-	return waited, nil
+	r.Workspace.Forget()
+	if _, now, _ := r.Workspace.Scope(e.Task); !slices.Equal(now, files) {
+		return true, h.Release() // the task declares other files by now, which are to be taken instead
+	}
+	return true, nil
 }
 
 // event is the event about a claim in the way.
