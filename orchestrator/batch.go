@@ -24,7 +24,7 @@ import (
 // interrupted. The end of kill kills the agents.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []Result {
 	results := make([]Result, len(boards))
-	next, all := make(chan int), shared{run.NewSlots(), &inbox.Watcher{}, &health.Crowd{}, claim.NewDesk(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
+	next, all := make(chan int), shared{run.NewSlots(), &inbox.Watcher{}, &health.Crowd{}, claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
@@ -38,17 +38,17 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []R
 	}
 	close(next)
 	wg.Wait()
-	_ = all.mail.Close() // nothing is left to be told
-	_ = all.desk.Close() // all is given back
+	_ = all.mail.Close()     // nothing is left to be told
+	_ = all.registry.Close() // all is given back
 	return results
 }
 
 // shared is what the runs of this process have together.
 type shared struct {
-	slots run.Slots
-	mail  *inbox.Watcher
-	crowd *health.Crowd
-	desk  *claim.Desk
+	slots    run.Slots
+	mail     *inbox.Watcher
+	crowd    *health.Crowd
+	registry *claim.Registry
 }
 
 // holdLock has the guardian hold a file; nil: there is none.

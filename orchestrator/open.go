@@ -29,7 +29,7 @@ import (
 // nil. crowded says that other boards are worked on in the same folder.
 func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (l *loop, release func() error, err error) {
 	r := &run.Run{Prepared: p, Stop: stop, Kill: kill, Slots: s.slots}
-	l = &loop{Run: r, shared: s, claims: claim.NewHolder(r, s.desk)}
+	l = &loop{Run: r, shared: s, claims: claim.NewHolder(r, s.registry)}
 	undo := []func() error{p.Close}
 	release = func() error {
 		var errs []error

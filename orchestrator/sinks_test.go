@@ -73,9 +73,9 @@ var sinks = map[string]string{
 	"view.Server.servePage":   "the page, whose texts were made harmless for HTML",
 	"view.Server.serveEvents": "constants",
 
-	"claim.openBook":   "a constant",
-	"claim.book.blank": "a constant",
-	"claim.book.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",
+	"claim.openLockFile":   "a constant",
+	"claim.lockFile.clear": "a constant",
+	"claim.lockFile.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",
 
 	"stub.Main":           "the stub is an agent, and prints for kanban-run",
 	"stub.call.act":       "the stub",

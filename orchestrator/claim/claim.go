@@ -20,19 +20,19 @@ type Claim struct {
 	Task  string   // path of the task's file, without links
 	Dir   string   // work directory, without links
 	Files []string // patterns of the files that the task declares, from Dir
-	Warn  bool     // files that another step works on are told, and not waited for
+	Warn  bool     // an overlap of files is reported, and not waited for
 	Mark  string   // of the step's agents
 }
 
-// Conflict is a claim that stands in the way of another.
+// Conflict is an earlier claim that a new one overlaps.
 type Conflict struct {
-	Board string   // that works, the canonical owner
-	Task  string   // on which it works
-	Files []string // a pattern of each, that overlap; nil: it is the same task
-	Left  bool     // the run of the board was killed, and an agent of it still works
+	Board string   // board of the earlier claim: the canonical owner of seed 002
+	Task  string   // task of the earlier claim
+	Files []string // two patterns that overlap, one of each claim; nil: both claim the same task
+	Left  bool     // a kill ended the run of the earlier claim, and one of its agents still works
 }
 
-// TakenError says that a run of another process works on the task.
+// TakenError says that a run of another process has claimed the task.
 type TakenError struct {
 	Task string
 	Conflict
@@ -49,29 +49,29 @@ func (e *TakenError) Error() string {
 	}
 }
 
-// Desk gives out claims to the runs of this process. Use NewDesk.
-type Desk struct {
+// Registry orders the claims of the runs of this process. Use NewRegistry.
+type Registry struct {
 	system System
 
 	mu    sync.Mutex
-	queue []*ticket // in the order of their asking; those that are granted, too
-	books map[string]*book
+	queue []*request // waiting and granted, in the order in which the steps asked
+	files map[string]*lockFile
 }
 
-// ticket is a claim that waits, or was granted.
-type ticket struct {
+// request is a claim in the queue.
+type request struct {
 	Claim
-	granted chan struct{} // closed when it is
+	granted chan struct{} // closed by the grant
 }
 
-// System is what a desk asks about processes. A nil function is that of a system without them.
+// System answers a registry's questions about processes. A nil function answers as a system without them.
 type System struct {
-	// Hold has the guardian hold a file of locks, too: a claim of a run that dies is free when its agents are gone.
+	// Hold has the guardian hold a lock file, too: a dead run's claim ends with the run's agents.
 	Hold func(*os.File) (release func() error, err error)
-	// IsAtWork says whether an agent with a mark lives: a claim whose run and guardian were both killed holds as long.
+	// IsAtWork says whether an agent with a mark lives: a claim outlives its run and its guardian as long.
 	IsAtWork func(mark string) bool
-	// IsWithin says whether an agent with a mark has started this process: what it works on is part of that agent's step, whose end may wait
-	// for this process.
+	// IsWithin says whether an agent with a mark has started this process: that agent's step may wait for the end of this process, so
+	// its claim does not stand in the way.
 	IsWithin func(mark string) bool
 }
 
@@ -79,145 +79,149 @@ func (s System) isAtWork(mark string) bool { return s.IsAtWork != nil && s.IsAtW
 
 func (s System) isWithin(mark string) bool { return s.IsWithin != nil && s.IsWithin(mark) }
 
-// NewDesk returns a desk without claims.
-func NewDesk(s System) *Desk { return &Desk{system: s, books: map[string]*book{}} }
+// NewRegistry returns a registry without claims.
+func NewRegistry(s System) *Registry { return &Registry{system: s, files: map[string]*lockFile{}} }
 
-// Close releases the files of locks.
-func (d *Desk) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// Close closes the lock files.
+func (r *Registry) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var errs []error
-	for _, b := range d.books {
-		errs = append(errs, b.close())
+	for _, f := range r.files {
+		errs = append(errs, f.close())
 	}
-	d.books = map[string]*book{}
+	r.files = map[string]*lockFile{}
 	return errors.Join(errs...)
 }
 
-// Held is a claim that was granted.
-type Held struct {
-	desk   *Desk
-	ticket *ticket
-	places []place
+// Grant is a claim that a step holds.
+type Grant struct {
+	Waited bool // other steps have worked since the claim was asked for
+
+	registry *Registry
+	request  *request
+	locks    []lock
 }
 
-// Take waits until nothing stands in the way of a claim. told is called once for each claim that does, before the wait. Errors without
-// a claim: *TakenError when another process has the task, the end of stop. With a claim: what the system says of the files of locks, so
-// that other processes cannot be told of it.
-func (d *Desk) Take(stop context.Context, c Claim, told func(Conflict)) (*Held, error) {
-	t := &ticket{Claim: c, granted: make(chan struct{})}
-	d.mu.Lock()
-	d.queue = append(d.queue, t)
-	inTheWay, only := d.conflicts(t)
-	if len(inTheWay) == 0 {
-		close(t.granted)
+// Take waits until no earlier claim stands in the way, and calls report once for each that does, before the wait. It returns no grant
+// with a *TakenError, where another process has the task, and with the cause of stop. It returns a grant and an error where the lock
+// files cannot be used: then other processes do not see the claim.
+func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
+	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
+	r.mu.Lock()
+	r.queue = append(r.queue, g.request)
+	blocking, harmless := r.conflicts(g.request)
+	if len(blocking) == 0 {
+		close(g.request.granted)
 	}
-	d.mu.Unlock()
-	h := &Held{desk: d, ticket: t}
-	for _, x := range append(inTheWay, only...) {
-		told(x)
+	r.mu.Unlock()
+	for _, x := range append(blocking, harmless...) {
+		report(x)
 	}
+	g.Waited = len(blocking) > 0
 	select {
-	case <-t.granted:
+	case <-g.request.granted:
 	case <-stop.Done():
-		return nil, errors.Join(context.Cause(stop), h.Release())
+		return nil, errors.Join(context.Cause(stop), g.Release())
 	}
-	err := h.claimPlaces(stop, told)
+	err := g.claimInFiles(stop, report)
 	if errors.As(err, new(*TakenError)) || stop.Err() != nil {
-		return nil, errors.Join(err, h.Release())
+		return nil, errors.Join(err, g.Release())
 	}
-	return h, err
+	return g, err
 }
 
-// conflicts are the earlier claims that stand in the way of a ticket, and those that are only told.
-func (d *Desk) conflicts(t *ticket) (inTheWay, only []Conflict) {
-	for _, other := range d.queue {
-		if other == t {
-			return inTheWay, only
+// conflicts are the earlier claims that a request waits for, and those that it only reports.
+func (r *Registry) conflicts(q *request) (blocking, harmless []Conflict) {
+	for _, other := range r.queue {
+		if other == q {
+			return blocking, harmless
 		}
-		switch x := t.conflict(other.Claim); {
+		switch x := q.conflict(other.Claim); {
 		case x == nil:
-		case t.Warn && x.Files != nil:
-			only = append(only, *x)
+		case q.Warn && x.Files != nil:
+			harmless = append(harmless, *x)
 		default:
-			inTheWay = append(inTheWay, *x)
+			blocking = append(blocking, *x)
 		}
 	}
-	return inTheWay, only
+	return blocking, harmless
 }
 
-// conflict is what another claim has in common with this one; nil: nothing.
-func (c Claim) conflict(other Claim) *Conflict {
-	if c.Task == other.Task {
-		return &Conflict{Board: other.Board, Task: other.Task}
+// conflict is what an earlier claim has in common with this one; nil: nothing.
+func (c Claim) conflict(earlier Claim) *Conflict {
+	if c.Task == earlier.Task {
+		return &Conflict{Board: earlier.Board, Task: earlier.Task}
 	}
 	for _, a := range c.Files {
-		for _, b := range other.Files {
-			if Overlaps(filepath.ToSlash(c.Dir)+"/"+a, filepath.ToSlash(other.Dir)+"/"+b) {
-				return &Conflict{Board: other.Board, Task: other.Task, Files: []string{a, b}}
+		for _, b := range earlier.Files {
+			if overlaps(filepath.ToSlash(c.Dir)+"/"+a, filepath.ToSlash(earlier.Dir)+"/"+b) {
+				return &Conflict{Board: earlier.Board, Task: earlier.Task, Files: []string{a, b}}
 			}
 		}
 	}
 	return nil
 }
 
-// Release gives the claim back. A nil one is none.
-func (h *Held) Release() error {
-	if h == nil {
+// Release gives the claim back. A nil grant holds none.
+func (g *Grant) Release() error {
+	if g == nil {
 		return nil
 	}
-	d := h.desk
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	r := g.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var errs []error
-	for _, p := range h.places {
-		errs = append(errs, p.free())
+	for _, l := range g.locks {
+		errs = append(errs, l.unlock())
 	}
-	h.places = nil
-	d.queue = slices.DeleteFunc(d.queue, func(t *ticket) bool { return t == h.ticket })
-	for _, t := range d.queue {
+	g.locks = nil
+	r.queue = slices.DeleteFunc(r.queue, func(q *request) bool { return q == g.request })
+	for _, q := range r.queue {
 		select {
-		case <-t.granted:
+		case <-q.granted:
 		default:
-			if inTheWay, _ := d.conflicts(t); len(inTheWay) == 0 {
-				close(t.granted)
+			if blocking, _ := r.conflicts(q); len(blocking) == 0 {
+				close(q.granted)
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// pollTime is how often claims of other processes are looked at by a claim that waits for them.
+// pollTime is how often a waiting claim looks at the claims of other processes.
 const pollTime = 250 * time.Millisecond
 
-// busyTime is how long other processes may take to write their claims down.
+// busyTime is how long other processes may take to write their claims.
 const busyTime = 5 * time.Second
 
-// claimPlaces has other processes know the claim: the files in the file of locks of the work directory, the task in that beside it.
-func (h *Held) claimPlaces(stop context.Context, told func(Conflict)) error {
-	c := h.ticket.Claim
+// claimInFiles shows the claim to other processes: its files in the lock file of the work directory, its task in that of the task's
+// folder.
+func (g *Grant) claimInFiles(stop context.Context, report func(Conflict)) error {
+	c := g.request.Claim
 	if len(c.Files) == 0 {
-		return h.claimTask(c)
+		return g.lockTask(c)
 	}
-	number, err := h.queue(stop, c)
+	number, err := g.enqueue(stop, c)
 	if err != nil {
 		return err
 	}
-	for before := (Conflict{}); ; {
-		x, err := h.inTheWay(c, number)
+	for reported := (Conflict{}); ; {
+		x, err := g.firstConflict(c, number)
 		if err != nil {
 			return err
 		}
 		if x != nil && x.Files == nil {
 			return &TakenError{c.Task, *x}
 		}
-		if x != nil && before.Task != x.Task {
-			told(*x)
-			before = *x
+		if x != nil && reported.Task != x.Task {
+			report(*x)
+			reported = *x
 		}
 		if x == nil || c.Warn {
-			return h.claimTask(c)
+			return g.lockTask(c)
 		}
+		g.Waited = true
 		select {
 		case <-stop.Done():
 			return context.Cause(stop)
@@ -226,31 +230,33 @@ func (h *Held) claimPlaces(stop context.Context, told func(Conflict)) error {
 	}
 }
 
-func (h *Held) claimTask(c Claim) error {
-	h.desk.mu.Lock()
-	defer h.desk.mu.Unlock()
-	b, err := h.desk.book(filepath.Dir(c.Task))
+// lockTask locks the task, or returns a *TakenError.
+func (g *Grant) lockTask(c Claim) error {
+	g.registry.mu.Lock()
+	defer g.registry.mu.Unlock()
+	f, err := g.registry.lockFile(filepath.Dir(c.Task))
 	if err != nil {
 		return err
 	}
-	p, taken, err := b.claimTask(c)
+	l, taken, err := f.lockTask(c)
 	if taken != nil {
 		return &TakenError{c.Task, *taken}
 	}
-	h.places = append(h.places, p...)
+	g.locks = append(g.locks, l...)
 	return err
 }
 
-// errBusy says that another process puts a claim into the queue.
+// errBusy says that another process appends a claim.
 var errBusy = errors.New("another run writes its claim all the time")
 
-// queue puts the files of a claim behind those of all processes that asked before.
-func (h *Held) queue(stop context.Context, c Claim) (number int64, err error) {
+// enqueue puts the files of a claim behind those of all processes that asked before, and returns its number in that order.
+func (g *Grant) enqueue(stop context.Context, c Claim) (number int64, err error) {
 	for end := time.Now().Add(busyTime); ; {
-		number, err = h.tryQueue(c)
+		number, err = g.tryEnqueue(c)
 		if !errors.Is(err, errBusy) || time.Now().After(end) {
 			return number, err
 		}
+		g.Waited = true
 		select {
 		case <-stop.Done():
 			return 0, context.Cause(stop)
@@ -259,40 +265,40 @@ func (h *Held) queue(stop context.Context, c Claim) (number int64, err error) {
 	}
 }
 
-func (h *Held) tryQueue(c Claim) (number int64, err error) {
-	h.desk.mu.Lock()
-	defer h.desk.mu.Unlock()
-	b, err := h.desk.book(c.Dir)
+func (g *Grant) tryEnqueue(c Claim) (number int64, err error) {
+	g.registry.mu.Lock()
+	defer g.registry.mu.Unlock()
+	f, err := g.registry.lockFile(c.Dir)
 	if err != nil {
 		return 0, err
 	}
-	p, number, err := b.queue(c)
-	h.places = append(h.places, p...)
+	l, number, err := f.enqueue(c)
+	g.locks = append(g.locks, l...)
 	return number, err
 }
 
-// inTheWay is a claim of another process that asked before and overlaps; nil: there is none.
-func (h *Held) inTheWay(c Claim, number int64) (*Conflict, error) {
-	h.desk.mu.Lock()
-	defer h.desk.mu.Unlock()
-	b, err := h.desk.book(c.Dir)
+// firstConflict is an earlier claim of another process that overlaps; nil: there is none.
+func (g *Grant) firstConflict(c Claim, number int64) (*Conflict, error) {
+	g.registry.mu.Lock()
+	defer g.registry.mu.Unlock()
+	f, err := g.registry.lockFile(c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	return b.inTheWay(c, number)
+	return f.firstConflict(c, number)
 }
 
-// book is the file of locks of a folder.
-func (d *Desk) book(dir string) (*book, error) {
-	was := d.books[dir]
+// lockFile is the lock file of a folder.
+func (r *Registry) lockFile(dir string) (*lockFile, error) {
+	was := r.files[dir]
 	if was != nil && was.isInPlace() {
 		return was, nil
 	}
-	b, err := openBook(dir, d.system)
+	f, err := openLockFile(dir, r.system)
 	if err != nil {
 		return nil, err
 	}
-	b.before = was // an agent has taken the file away; its claims end with their steps
-	d.books[dir] = b
-	return b, nil
+	f.replaced = was // an agent has removed it; its locks end with their steps
+	r.files[dir] = f
+	return f, nil
 }

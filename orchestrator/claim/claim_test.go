@@ -85,10 +85,10 @@ func TestRandomClaims(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			var desks [3]*claim.Desk // as three processes
-			for i := range desks {
-				desks[i] = claim.NewDesk(claim.System{})
-				defer desks[i].Close()
+			var registries [3]*claim.Registry // as three processes
+			for i := range registries {
+				registries[i] = claim.NewRegistry(claim.System{})
+				defer registries[i].Close()
 			}
 			var mu sync.Mutex
 			held := map[int]claim.Claim{}
@@ -105,7 +105,7 @@ func TestRandomClaims(t *testing.T) {
 				work := time.Duration(r.IntN(100)) * time.Millisecond
 				wg.Go(func() {
 					for _, c := range steps {
-						h, err := desks[board%len(desks)].Take(t.Context(), c, silent)
+						h, err := registries[board%len(registries)].Take(t.Context(), c, silent)
 						if errors.As(err, new(*claim.TakenError)) {
 							continue
 						}
@@ -141,10 +141,10 @@ func TestRandomClaims(t *testing.T) {
 // TestOrder: what asks first is served first: a claim of many files is not passed by for ever.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, dir := claim.NewDesk(claim.System{}), t.TempDir()
-		defer d.Close()
-		take := func(task string, files ...string) *claim.Held {
-			h, err := d.Take(t.Context(), claim.Claim{Board: task, Task: filepath.Join(dir, task), Dir: dir, Files: files}, silent)
+		r, dir := claim.NewRegistry(claim.System{}), t.TempDir()
+		defer r.Close()
+		take := func(task string, files ...string) *claim.Grant {
+			h, err := r.Take(t.Context(), claim.Claim{Board: task, Task: filepath.Join(dir, task), Dir: dir, Files: files}, silent)
 			if err != nil {
 				t.Error(err)
 			}
@@ -172,12 +172,12 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestTold: what stands in the way is told once, and the end of the run ends the wait.
-func TestTold(t *testing.T) {
-	d, dir := claim.NewDesk(claim.System{}), t.TempDir()
-	defer d.Close()
+// TestConflictsAreReported: each conflict is reported once, and the end of the run ends the wait.
+func TestConflictsAreReported(t *testing.T) {
+	r, dir := claim.NewRegistry(claim.System{}), t.TempDir()
+	defer r.Close()
 	c := claim.Claim{Board: "b1", Task: filepath.Join(dir, "t1"), Dir: dir, Files: []string{"src/**"}}
-	held, err := d.Take(t.Context(), c, silent)
+	held, err := r.Take(t.Context(), c, silent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,34 +186,34 @@ func TestTold(t *testing.T) {
 		"its files": {Board: "b2", Task: filepath.Join(dir, "t2"), Dir: dir, Files: []string{"docs", "src/a.go"}},
 	} {
 		stop, cancel := context.WithCancelCause(t.Context())
-		var told []claim.Conflict
-		_, err := d.Take(stop, other, func(x claim.Conflict) { told = append(told, x); cancel(errors.New("stopped")) })
-		if err == nil || !strings.Contains(err.Error(), "stopped") || len(told) != 1 || told[0].Board != "b1" || told[0].Task != c.Task || (told[0].Files == nil) != (name == "the task") {
-			t.Errorf("%s: %v, told %+v", name, err, told)
+		var reported []claim.Conflict
+		_, err := r.Take(stop, other, func(x claim.Conflict) { reported = append(reported, x); cancel(errors.New("stopped")) })
+		if err == nil || !strings.Contains(err.Error(), "stopped") || len(reported) != 1 || reported[0].Board != "b1" || reported[0].Task != c.Task || (reported[0].Files == nil) != (name == "the task") {
+			t.Errorf("%s: %v, reported %+v", name, err, reported)
 		}
 	}
 	warned := 0
-	also, err := d.Take(t.Context(), claim.Claim{Board: "b3", Task: filepath.Join(dir, "t3"), Dir: dir, Files: []string{"src"}, Warn: true}, func(claim.Conflict) { warned++ })
+	also, err := r.Take(t.Context(), claim.Claim{Board: "b3", Task: filepath.Join(dir, "t3"), Dir: dir, Files: []string{"src"}, Warn: true}, func(claim.Conflict) { warned++ })
 	if err != nil || warned == 0 {
-		t.Errorf("%v, told %d times: want a warning, and no wait", err, warned)
+		t.Errorf("%v, reported %d times: want a warning, and no wait", err, warned)
 	}
 	if err := errors.Join(held.Release(), also.Release()); err != nil {
 		t.Error(err)
 	}
-	if again, err := d.Take(t.Context(), c, func(x claim.Conflict) { t.Errorf("%+v is in the way still", x) }); err != nil {
+	if again, err := r.Take(t.Context(), c, func(x claim.Conflict) { t.Errorf("%+v is in the way still", x) }); err != nil {
 		t.Error(err)
 	} else if err := again.Release(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestTwoProcesses: two desks are as two processes: a task that the other has is refused at once, files are waited for.
+// TestTwoProcesses: two registries are as two processes: a task that the other has is refused at once, files are waited for.
 func TestTwoProcesses(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")
 	}
 	dir := t.TempDir()
-	one, two := claim.NewDesk(claim.System{}), claim.NewDesk(claim.System{})
+	one, two := claim.NewRegistry(claim.System{}), claim.NewRegistry(claim.System{})
 	defer two.Close()
 	c := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "tasks/t1"), Dir: dir, Files: []string{"src/**"}}
 	if err := os.MkdirAll(filepath.Join(dir, "tasks"), 0o700); err != nil {
@@ -230,13 +230,13 @@ func TestTwoProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan claim.Conflict, 2)
+	reported := make(chan claim.Conflict, 2)
 	done := make(chan error, 1)
 	go func() {
-		_, err := two.Take(t.Context(), claim.Claim{Board: "b3", Task: filepath.Join(dir, "tasks/t3"), Dir: dir, Files: []string{"src/a.go"}}, func(x claim.Conflict) { told <- x })
+		_, err := two.Take(t.Context(), claim.Claim{Board: "b3", Task: filepath.Join(dir, "tasks/t3"), Dir: dir, Files: []string{"src/a.go"}}, func(x claim.Conflict) { reported <- x })
 		done <- err
 	}()
-	if x := <-told; x.Board != c.Board || x.Task != c.Task || len(x.Files) != 2 {
+	if x := <-reported; x.Board != c.Board || x.Task != c.Task || len(x.Files) != 2 {
 		t.Errorf("%+v is in the way, want b1", x)
 	}
 	select {
@@ -264,30 +264,33 @@ func TestOrderOfProcesses(t *testing.T) {
 		t.Skip("claims of other processes are Linux's")
 	}
 	dir := t.TempDir()
-	take := func(d *claim.Desk, task string, files ...string) (told chan claim.Conflict, held chan *claim.Held) {
-		told, held = make(chan claim.Conflict, 4), make(chan *claim.Held, 1)
+	take := func(r *claim.Registry, task string, files ...string) (reported chan claim.Conflict, held chan *claim.Grant) {
+		reported, held = make(chan claim.Conflict, 4), make(chan *claim.Grant, 1)
 		go func() {
-			h, err := d.Take(t.Context(), claim.Claim{Board: task, Task: filepath.Join(dir, task), Dir: dir, Files: files}, func(x claim.Conflict) { told <- x })
+			h, err := r.Take(t.Context(), claim.Claim{Board: task, Task: filepath.Join(dir, task), Dir: dir, Files: files}, func(x claim.Conflict) { reported <- x })
 			if err != nil {
 				t.Error(err)
 			}
 			held <- h
 		}()
-		return told, held
+		return reported, held
 	}
-	var desks [3]*claim.Desk
-	for i := range desks {
-		desks[i] = claim.NewDesk(claim.System{})
-		defer desks[i].Close()
+	var registries [3]*claim.Registry
+	for i := range registries {
+		registries[i] = claim.NewRegistry(claim.System{})
+		defer registries[i].Close()
 	}
-	_, first := take(desks[0], "first", "a")
+	_, first := take(registries[0], "first", "a")
 	holds := <-first
-	told, wide := take(desks[1], "wide", "a", "b")
-	if x := <-told; x.Board != "first" {
+	if holds.Waited {
+		t.Error("the first has waited")
+	}
+	reported, wide := take(registries[1], "wide", "a", "b")
+	if x := <-reported; x.Board != "first" {
 		t.Errorf("%+v is in the way, want the first", x)
 	}
-	told, small := take(desks[2], "small", "b")
-	if x := <-told; x.Board != "wide" {
+	reported, small := take(registries[2], "small", "b")
+	if x := <-reported; x.Board != "wide" {
 		t.Errorf("%+v is in the way, want the one that asked before", x)
 	}
 	if err := holds.Release(); err != nil {
@@ -301,7 +304,11 @@ func TestOrderOfProcesses(t *testing.T) {
 	if err := holds.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if err := (<-small).Release(); err != nil {
+	last := <-small
+	if !holds.Waited || !last.Waited {
+		t.Error("the second or the last has not waited")
+	}
+	if err := last.Release(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -316,41 +323,41 @@ func TestLeftBehind(t *testing.T) {
 	lives.Store(true)
 	isAtWork := func(mark string) bool { return mark == "5a" && lives.Load() }
 	c := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "t1"), Dir: dir, Files: []string{"src/**"}, Mark: "5a"}
-	dead := claim.NewDesk(claim.System{IsAtWork: isAtWork})
+	dead := claim.NewRegistry(claim.System{IsAtWork: isAtWork})
 	if _, err := dead.Take(t.Context(), c, silent); err != nil {
 		t.Fatal(err)
 	}
 	if err := dead.Close(); err != nil { // without a release: as its process and its guardian are killed
 		t.Fatal(err)
 	}
-	d := claim.NewDesk(claim.System{IsAtWork: isAtWork})
-	defer d.Close()
+	r := claim.NewRegistry(claim.System{IsAtWork: isAtWork})
+	defer r.Close()
 	other := claim.Claim{Board: "b2", Task: c.Task, Dir: dir, Mark: "77"}
 	var taken *claim.TakenError
-	if _, err := d.Take(t.Context(), other, silent); !errors.As(err, &taken) || !taken.Left || taken.Board != c.Board || !strings.Contains(taken.Error(), "still works on") {
+	if _, err := r.Take(t.Context(), other, silent); !errors.As(err, &taken) || !taken.Left || taken.Board != c.Board || !strings.Contains(taken.Error(), "still works on") {
 		t.Fatalf("%v, want that an agent of b1 works on it", err)
 	}
-	again, err := d.Take(t.Context(), c, silent)
+	again, err := r.Take(t.Context(), c, silent)
 	if err != nil {
 		t.Fatalf("its own board: %v", err)
 	}
 	if err := again.Release(); err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan claim.Conflict, 1)
+	reported := make(chan claim.Conflict, 1)
 	done := make(chan error, 1)
 	go func() {
-		h, err := d.Take(t.Context(), claim.Claim{Board: "b3", Task: filepath.Join(dir, "t3"), Dir: dir, Files: []string{"src/a.go"}}, func(x claim.Conflict) { told <- x })
+		h, err := r.Take(t.Context(), claim.Claim{Board: "b3", Task: filepath.Join(dir, "t3"), Dir: dir, Files: []string{"src/a.go"}}, func(x claim.Conflict) { reported <- x })
 		done <- errors.Join(err, h.Release())
 	}()
-	if x := <-told; !x.Left || x.Board != c.Board {
+	if x := <-reported; !x.Left || x.Board != c.Board {
 		t.Errorf("%+v is in the way, want what b1 left", x)
 	}
 	lives.Store(false)
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	h, err := d.Take(t.Context(), other, silent)
+	h, err := r.Take(t.Context(), other, silent)
 	if err != nil {
 		t.Errorf("the agent is gone: %v", err)
 	}
@@ -368,12 +375,12 @@ func TestWithin(t *testing.T) {
 		t.Skip("claims of other processes are Linux's")
 	}
 	dir := t.TempDir()
-	outer := claim.NewDesk(claim.System{})
+	outer := claim.NewRegistry(claim.System{})
 	defer outer.Close()
 	if _, err := outer.Take(t.Context(), claim.Claim{Board: "outer", Task: filepath.Join(dir, "a"), Dir: dir, Files: []string{"src/"}, Mark: "5a"}, silent); err != nil {
 		t.Fatal(err)
 	}
-	inner := claim.NewDesk(claim.System{IsWithin: func(mark string) bool { return mark == "5a" }})
+	inner := claim.NewRegistry(claim.System{IsWithin: func(mark string) bool { return mark == "5a" }})
 	defer inner.Close()
 	h, err := inner.Take(t.Context(), claim.Claim{Board: "inner", Task: filepath.Join(dir, "b"), Dir: dir, Files: []string{"src/x"}, Mark: "77"}, silent)
 	if err != nil {
@@ -393,11 +400,11 @@ func TestTakenAway(t *testing.T) {
 		t.Skip("claims of other processes are Linux's")
 	}
 	dir := t.TempDir()
-	one, two := claim.NewDesk(claim.System{}), claim.NewDesk(claim.System{})
+	one, two := claim.NewRegistry(claim.System{}), claim.NewRegistry(claim.System{})
 	defer one.Close()
 	defer two.Close()
-	take := func(d *claim.Desk, task string) (*claim.Held, error) {
-		return d.Take(t.Context(), claim.Claim{Board: "b", Task: filepath.Join(dir, task), Dir: dir}, silent)
+	take := func(r *claim.Registry, task string) (*claim.Grant, error) {
+		return r.Take(t.Context(), claim.Claim{Board: "b", Task: filepath.Join(dir, task), Dir: dir}, silent)
 	}
 	first, err := take(one, "a")
 	if err != nil {
@@ -426,26 +433,26 @@ func TestNoRoom(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".kanban-run"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := claim.NewDesk(claim.System{})
-	if _, err := d.Take(t.Context(), claim.Claim{Task: filepath.Join(dir, "t")}, silent); err == nil || !strings.Contains(err.Error(), "claim the tasks of "+dir) {
+	r := claim.NewRegistry(claim.System{})
+	if _, err := r.Take(t.Context(), claim.Claim{Task: filepath.Join(dir, "t")}, silent); err == nil || !strings.Contains(err.Error(), "claim the tasks of "+dir) {
 		t.Errorf("%v", err)
 	}
-	if _, err := claim.NewDesk(claim.System{Hold: func(*os.File) (func() error, error) { return nil, errors.New("lost") }}).Take(t.Context(), claim.Claim{Task: filepath.Join(t.TempDir(), "t")}, silent); err == nil {
+	if _, err := claim.NewRegistry(claim.System{Hold: func(*os.File) (func() error, error) { return nil, errors.New("lost") }}).Take(t.Context(), claim.Claim{Task: filepath.Join(t.TempDir(), "t")}, silent); err == nil {
 		t.Error("the guardian holds nothing, and nothing says so")
 	}
 }
 
 // BenchmarkTake is a claim of one of 100 boards.
 func BenchmarkTake(b *testing.B) {
-	d, dir := claim.NewDesk(claim.System{}), b.TempDir()
-	defer d.Close()
+	r, dir := claim.NewRegistry(claim.System{}), b.TempDir()
+	defer r.Close()
 	for i := range 99 {
-		if _, err := d.Take(b.Context(), claim.Claim{Task: filepath.Join(dir, fmt.Sprint(i)), Dir: dir}, silent); err != nil {
+		if _, err := r.Take(b.Context(), claim.Claim{Task: filepath.Join(dir, fmt.Sprint(i)), Dir: dir}, silent); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for b.Loop() {
-		h, err := d.Take(b.Context(), claim.Claim{Task: filepath.Join(dir, "mine"), Dir: dir}, silent)
+		h, err := r.Take(b.Context(), claim.Claim{Task: filepath.Join(dir, "mine"), Dir: dir}, silent)
 		if err == nil {
 			err = h.Release()
 		}

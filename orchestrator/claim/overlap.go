@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Overlaps says whether a file can be named by both patterns: * and ? are within a name, ** is any folders, a set of characters
-// counts as any one. What ends with a slash, or has neither a dot nor a star in its last name, may be a folder, and stands for all below it, too.
-func Overlaps(a, b string) bool {
+// overlaps says whether a file can match both patterns: * and ? match within a name, ** matches any folders, a set of characters
+// counts as any character. A pattern that ends with a slash, or has neither a dot nor a star in its last name, may be a folder, and
+// matches all files below it, too.
+func overlaps(a, b string) bool {
 	return meet(segments(a), segments(b), func(s string) bool { return s == "**" }, nameOverlap)
 }
 

@@ -16,19 +16,19 @@ import (
 
 // Holder holds what one run's open step works on.
 type Holder struct {
-	run  *run.Run
-	desk *Desk
-	dir  string // the work directory without links
+	run      *run.Run
+	registry *Registry
+	dir      string // the work directory without links
 
-	held *Held
-	step int    // whose claim is held; 0: of none
-	task string // of that step
-	mark string // of the agents that are to work on it
+	grant *Grant
+	step  int    // that the grant is for; 0: there is none
+	task  string // of that step
+	mark  string // of the step's agents
 }
 
 // NewHolder returns the holder of a run.
-func NewHolder(r *run.Run, d *Desk) *Holder {
-	return &Holder{run: r, desk: d, dir: durable.RealPath(r.Dir())}
+func NewHolder(r *run.Run, g *Registry) *Holder {
+	return &Holder{run: r, registry: g, dir: durable.RealPath(r.Dir())}
 }
 
 func (h *Holder) holds(e flow.Spawn) bool { return h.step == e.Step && h.task == e.Task }
@@ -41,9 +41,8 @@ func (h *Holder) Mark(e flow.Spawn) string {
 	return agent.NewMark()
 }
 
-// Take takes the task of a step, and the files that it declares, before any agent works on them: seed 002, "Duplicate / Overlap
-// Work". Where another board's step has them in this process, or has the files in another, it waits for the end of that step, and the
-// board is to be read again.
+// Take claims the task of a step, and the files that the task declares, before any agent works on them: seed 002, "Duplicate / Overlap
+// Work". It waits for the end of an earlier step that overlaps. After such a wait the board is to be read again.
 func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	r := h.run
 	if r.DryRun || e.Call.IsSupervision() || h.holds(e) {
@@ -54,7 +53,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	}
 	file, files, err := r.Workspace.Scope(e.Task)
 	if err != nil {
-		return false, nil // the call says so
+		return false, nil // the call reports it
 	}
 	mark := agent.NewMark()
 	if step := r.State().Step; step != nil {
@@ -62,10 +61,9 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	}
 	c := Claim{Mark: mark, Board: r.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: r.OnOverlap == "warn"}
 	r.Slots.Release()
-	held, err := h.desk.Take(r.Stop, c, func(x Conflict) {
+	grant, err := h.registry.Take(r.Stop, c, func(x Conflict) {
 		r.Slots.Acquire()
 		defer r.Slots.Release()
-		waited = waited || !c.Warn || x.Files == nil
 		_ = r.Ledger.Record(h.event(e, x, c.Warn)) // the next commit says so, if the journal cannot be written
 	})
 	r.Slots.Acquire()
@@ -78,8 +76,8 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	case err != nil:
 		r.Observer.Notice(r.Board, fmt.Sprintf("other runs do not see what this one works on: %v", err))
 	}
-	h.held, h.step, h.task, h.mark = held, e.Step, e.Task, mark
-	if !waited {
+	h.grant, h.step, h.task, h.mark = grant, e.Step, e.Task, mark
+	if !grant.Waited {
 		return false, nil
 	}
 	r.Workspace.Forget()
@@ -89,7 +87,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	return true, nil
 }
 
-// event is the event about a claim in the way.
+// event is the event about a conflict.
 func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) flow.Event {
 	owner := x.Board
 	if rel, err := filepath.Rel(h.run.Dir(), x.Board); err == nil && x.Board != "" && !strings.HasPrefix(rel, "..") {
@@ -101,9 +99,9 @@ func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) flow.Event {
 	return flow.ScopeOverlaps{Task: e.Task, Owner: owner, OwnerTask: filepath.ToSlash(x.Task), Files: x.Files, Waits: !warn}
 }
 
-// Release gives the task of the step back.
+// Release gives the claim of the step back.
 func (h *Holder) Release() error {
-	held := h.held
-	h.held, h.step, h.task, h.mark = nil, 0, "", ""
-	return held.Release()
+	grant := h.grant
+	h.grant, h.step, h.task, h.mark = nil, 0, "", ""
+	return grant.Release()
 }

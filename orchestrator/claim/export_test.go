@@ -1,0 +1,4 @@
+package claim
+
+// Overlaps is overlaps, for the tests outside the package.
+var Overlaps = overlaps

@@ -1,0 +1,267 @@
+package claim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"kanban-run/orchestrator/durable"
+)
+
+// lockFile is the file .kanban-run/claims/locks of a folder. Its rows are claims as JSON, for people and for patterns; a lock on a byte
+// far behind the rows says that the run of a row lives, or that a task is taken. The locks belong to the open file, which the guardian
+// has, too. A row without its lock is of a run that was killed with its guardian: it holds while an agent with its mark lives.
+type lockFile struct {
+	file     *os.File
+	release  func() error // of the guardian
+	used     map[int64]bool
+	last     int64 // number given out by this process
+	system   System
+	replaced *lockFile // the folder's earlier lock file, which an agent has removed
+}
+
+// row is a claim as the lock file has it.
+type row struct {
+	Claim
+	Number int64 // in the order in which steps asked for files; 0: it claims none
+}
+
+// The bytes that are locked lie far behind the rows.
+const (
+	rowSize = 4096
+	maxRows = 4096
+	mutexAt = 1 << 50
+	rowsAt  = 1 << 51
+	tasksAt = 1 << 52
+)
+
+// place is a lock of a claim.
+// lock is a locked byte of a claim.
+type lock struct {
+	file *lockFile
+	at   int64
+}
+
+// unlock clears the lock's row, if it has one, and unlocks the byte.
+func (l lock) unlock() error {
+	var err error
+	if i := l.at - rowsAt; i >= 0 && i < maxRows {
+		err = l.file.clear(i)
+	}
+	delete(l.file.used, l.at)
+	return errors.Join(err, l.file.set(unix.F_UNLCK, l.at))
+}
+
+// openLockFile opens the lock file of a folder, which it makes where there is none.
+func openLockFile(dir string, s System) (*lockFile, error) {
+	folder := filepath.Join(dir, ".kanban-run", "claims")
+	name := filepath.Join(folder, "locks")
+	file, err := durable.OpenPlain(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, os.ErrNotExist) {
+		if err = os.MkdirAll(folder, 0o700); err == nil {
+			file, err = durable.OpenPlain(name, os.O_RDWR|os.O_CREATE, 0o600)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim the tasks of %s: %w", dir, err)
+	}
+	if ignore, err := durable.OpenPlain(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil { // git is not to show the file
+		_, _ = ignore.WriteString("*\n")
+		_ = ignore.Close()
+	}
+	f := &lockFile{file: file, used: map[int64]bool{}, release: func() error { return nil }, system: s}
+	if s.Hold != nil {
+		if f.release, err = s.Hold(file); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+	}
+	return f, nil
+}
+
+// isInPlace says whether the file is still the one that other processes find.
+func (f *lockFile) isInPlace() bool {
+	there, err := os.Lstat(f.file.Name())
+	own, ownErr := f.file.Stat()
+	return err == nil && ownErr == nil && os.SameFile(there, own)
+}
+
+func (f *lockFile) close() error {
+	err := errors.Join(f.file.Close(), f.release())
+	if f.replaced != nil {
+		err = errors.Join(err, f.replaced.close())
+	}
+	return err
+}
+
+// set locks or unlocks a byte. Another open file that has it is an error for which isTaken holds.
+func (f *lockFile) set(kind int16, at int64) error {
+	return unix.FcntlFlock(f.file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Start: at, Len: 1})
+}
+
+func isTaken(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) }
+
+// isTaken says whether another open file has a byte.
+func (f *lockFile) isTaken(at int64) (bool, error) {
+	l := unix.Flock_t{Type: unix.F_WRLCK, Start: at, Len: 1}
+	err := unix.FcntlFlock(f.file.Fd(), unix.F_OFD_GETLK, &l)
+	return l.Type != unix.F_UNLCK, err
+}
+
+// lockTask locks a task, or returns the claim of the process that has locked it.
+func (f *lockFile) lockTask(c Claim) (locks []lock, taken *Conflict, err error) {
+	sum := sha256.Sum256([]byte(c.Task))
+	own := lock{f, int64(tasksAt + binary.BigEndian.Uint64(sum[:])>>16)}
+	err = f.set(unix.F_WRLCK, own.at)
+	locked := isTaken(err)
+	if err != nil && !locked {
+		return nil, nil, err
+	}
+	if locked {
+		taken = &Conflict{Task: c.Task}
+	}
+	err = f.eachRow(func(other row, left bool) bool {
+		if other.Task == c.Task && left == !locked && !(left && other.Board == c.Board) { // its next run has ended that agent
+			taken = &Conflict{Board: other.Board, Task: c.Task, Left: left}
+			return false
+		}
+		return true
+	})
+	switch {
+	case locked:
+		return nil, taken, err
+	case err != nil || taken != nil:
+		return nil, taken, errors.Join(err, own.unlock())
+	}
+	locks, err = f.write(row{Claim: Claim{Board: c.Board, Task: c.Task, Mark: c.Mark}})
+	return append(locks, own), nil, err
+}
+
+// enqueue writes a claim with the next number. Errors: errBusy while another process does the same.
+func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
+	if err = f.set(unix.F_WRLCK, mutexAt); isTaken(err) {
+		return nil, 0, errBusy
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("look at the claims of other runs: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.set(unix.F_UNLCK, mutexAt)) }()
+	number = f.last
+	err = f.eachRow(func(other row, _ bool) bool {
+		number = max(number, other.Number)
+		return true
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	number++
+	f.last = number
+	locks, err = f.write(row{c, number})
+	return locks, number, err
+}
+
+// firstConflict is a claim of another process that overlaps and has a lower number; nil: there is none.
+func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err error) {
+	err = f.eachRow(func(other row, left bool) bool {
+		if other.Number < number && !(left && other.Board == c.Board) && !f.system.isWithin(other.Mark) {
+			if taken = c.conflict(other.Claim); taken != nil {
+				taken.Left = left
+			}
+		}
+		return taken == nil
+	})
+	return taken, err
+}
+
+// eachRow calls each with the claims of other processes, until it returns false. left: a kill ended the process, and an agent of it lives.
+func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
+	info, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	bytesOf := make([]byte, rowSize)
+	for i := range min(info.Size()/rowSize, maxRows) {
+		if f.used[rowsAt+i] {
+			continue
+		}
+		if _, err := f.file.ReadAt(bytesOf, i*rowSize); err != nil {
+			return err
+		}
+		text, _, _ := bytes.Cut(bytesOf, []byte{0})
+		if len(text) == 0 {
+			continue
+		}
+		taken, err := f.isTaken(rowsAt + i)
+		if err != nil {
+			return err
+		}
+		var r row
+		isRow := json.Unmarshal(text, &r) == nil
+		switch {
+		case isRow && (taken || f.system.isAtWork(r.Mark)):
+			if !each(r, !taken) {
+				return nil
+			}
+		case !taken && f.set(unix.F_WRLCK, rowsAt+i) == nil: // its run has ended
+			if err := errors.Join(f.clear(i), f.set(unix.F_UNLCK, rowsAt+i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// clear makes a row empty.
+func (f *lockFile) clear(i int64) error {
+	_, err := f.file.WriteAt([]byte{0}, i*rowSize)
+	return err
+}
+
+// isEmpty says whether a row is empty.
+func (f *lockFile) isEmpty(i int64) bool {
+	first := []byte{0}
+	_, err := f.file.ReadAt(first, i*rowSize)
+	return first[0] == 0 && (err == nil || errors.Is(err, io.EOF))
+}
+
+// write writes a claim into an empty row. A claim whose patterns are too long for one claims the whole folder.
+func (f *lockFile) write(r row) ([]lock, error) {
+	text, err := json.Marshal(r)
+	if err == nil && len(text) > rowSize {
+		r.Files = []string{"**"}
+		text, err = json.Marshal(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > rowSize {
+		text = []byte("{}") // the names alone are too long
+	}
+	for i := range int64(maxRows) {
+		if f.used[rowsAt+i] {
+			continue
+		}
+		if err := f.set(unix.F_WRLCK, rowsAt+i); isTaken(err) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		if !f.isEmpty(i) { // a killed run has left it
+			if err := f.set(unix.F_UNLCK, rowsAt+i); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		f.used[rowsAt+i] = true
+		_, err := f.file.WriteAt(append(text, make([]byte, max(0, rowSize-len(text)))...), i*rowSize)
+		return []lock{{f, rowsAt + i}}, err
+	}
+	return nil, nil // eachRow reads no more rows than these
+}
