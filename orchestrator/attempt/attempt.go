@@ -129,18 +129,10 @@ func Run(stop, kill context.Context, c Call) (*Outcome, error) {
 		return &Outcome{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
 	}
 	a := Start(c)
-	for stopped, killed := stop.Done(), kill.Done(); ; {
-		select {
-		case <-a.Done():
-			return a.Outcome()
-		case <-stopped:
-			a.Stop()
-			stopped = nil
-		case <-killed:
-			a.Kill()
-			killed = nil
-		}
-	}
+	defer context.AfterFunc(stop, a.Stop)()
+	defer context.AfterFunc(kill, a.Kill)()
+	<-a.Done()
+	return a.Outcome()
 }
 
 // Done is closed when all processes of the agent have ended, or a resident has answered, and its reply is judged.

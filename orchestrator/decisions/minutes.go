@@ -54,24 +54,12 @@ func pathOf(r *run.Run) string {
 	}
 }
 
-// listener has the minutes learn of each event that is committed.
-type listener struct {
-	ledger.Observer
-	minutes *Minutes
-}
-
-// Entry passes an event to both.
-func (l listener) Entry(board string, e flow.Entry) {
-	l.minutes.note(board, e)
-	l.Observer.Entry(board, e)
-}
-
 // Listen has the minutes learn of each event that is committed, before o does.
 func (m *Minutes) Listen(o ledger.Observer) ledger.Observer {
 	if m == nil {
 		return o
 	}
-	return listener{o, m}
+	return ledger.Tap(o, m.note)
 }
 
 func (m *Minutes) note(board string, e flow.Entry) {

@@ -16,6 +16,21 @@ type Observer interface {
 	Notice(board, text string)
 }
 
+// Tap returns an observer that hands each event to note before it hands it to o.
+func Tap(o Observer, note func(board string, e flow.Entry)) Observer {
+	return tapped{o, note}
+}
+
+type tapped struct {
+	Observer
+	note func(board string, e flow.Entry)
+}
+
+func (t tapped) Entry(board string, e flow.Entry) {
+	t.note(board, e)
+	t.Observer.Entry(board, e)
+}
+
 // Silent is an observer that shows nothing.
 type Silent struct{}
 

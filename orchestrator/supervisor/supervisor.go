@@ -43,7 +43,7 @@ func (s *Supervisor) Listen(o ledger.Observer) ledger.Observer {
 	if s.briefing == nil {
 		return o
 	}
-	return briefed{o, s.briefing}
+	return ledger.Tap(o, func(_ string, e flow.Entry) { s.briefing.Add(e) })
 }
 
 // Restore takes over what an earlier run has journaled.
@@ -51,18 +51,6 @@ func (s *Supervisor) Restore(e flow.Entry) {
 	if s.briefing != nil {
 		s.briefing.Add(e)
 	}
-}
-
-// briefed has the briefing of the supervisor learn of each event that is committed.
-type briefed struct {
-	ledger.Observer
-	briefing *briefing.Briefing
-}
-
-// Entry passes an event to both.
-func (o briefed) Entry(board string, e flow.Entry) {
-	o.briefing.Add(e)
-	o.Observer.Entry(board, e)
 }
 
 // Plan is how the supervisor looks in, with the paths of tasks as agents see them, and its program; nil: there is none.
