@@ -103,6 +103,7 @@
 //	agent's output ─► redact.Writer ─► the streams of a step, the tail of stderr, what is shown while it works
 //	      └─────────► the reply ─► judged, and redacted again ─► event ─► journal ─► Observer (package report)
 //	tell ─► inbox ─► redacted, journaled ─► attempt.Tell ─► the agent's standard input
+//	journal ─► decisions.Minutes ─► DECISIONS.md  board, journal ─► gitstore ─► the commits of another clone
 //	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit, page.Render
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
 //
@@ -110,11 +111,15 @@
 //
 // # Goroutines
 //
-//	loop ── owns ledger, workspace, state; waits in one select for the attempt's end, stop and kill
+//	loop ── owns ledger, workspace, state; one select waits for all that follows, for timers, stop and kill
 //	 ├─ judge ── only beside a hung agent: an attempt of its own, see package watch
 //	 └─ attempt ── waits for the pidfd of its process, ends what is left, drains the streams, judges the reply
-//	     ├─ stdout ── reads when there is something to read
-//	     └─ stderr ── the same
+//	     ├─ stdout ── reads when there is something to read; the signs of the agent go to the loop
+//	     ├─ stderr ── the same
+//	     └─ stdin ── writes the messages to the agent, where its tool takes any
+//
+//	inbox.Watcher ── one of the process, from the first message that could come: it wakes the loops of the boards
+//	notify.Notifier ── one of the process, where the settings ask for it: it tells a person what happened
 //
 // A program that stays between attempts has a process of its own, and one more goroutine, which waits for its end.
 // While it sleeps, what it prints is read and dropped.

@@ -113,7 +113,7 @@ const postDelay = 300 * time.Millisecond
 // waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills
 // it. If the agent takes longer than a moment, state.md says that it is at work. The error is of
 // state.md or of the journal.
-func (l *loop) waitForAgent(c *call.Prepared, a *attempt.Attempt, w *watch.Watch) (err error) {
+func (l *loop) waitForAgent(c *call.Ready, a *attempt.Attempt, w *watch.Watch) (err error) {
 	l.Slots.Release()
 	defer l.Slots.Acquire()
 	draw, post := l.drawTimer(), time.NewTimer(postDelay)
@@ -159,7 +159,7 @@ func (l *loop) waitForAgent(c *call.Prepared, a *attempt.Attempt, w *watch.Watch
 }
 
 // startWatch watches the agent of a call.
-func (l *loop) startWatch(c *call.Prepared, a *attempt.Attempt) *watch.Watch {
+func (l *loop) startWatch(c *call.Ready, a *attempt.Attempt) *watch.Watch {
 	return watch.Start(l.Run, l.shared.crowd, watch.Agent{AttemptRef: c.AttemptRef, Program: a, Player: c.Player, Duty: c.Duty,
 		Listens: c.Spec.Invocation.Listens, Signs: c.Signs})
 }

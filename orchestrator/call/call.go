@@ -1,4 +1,4 @@
-// Package call makes one call of an agent ready to start: who plays it, what it is told, and how its program is invoked.
+// Package call makes one call of an agent ready to start: which program plays the role, what it is told, and how it is invoked.
 package call
 
 import (
@@ -18,8 +18,8 @@ import (
 	"kanban-run/orchestrator/supervisor"
 )
 
-// Prepared is an attempt that is ready to start: the effect that asks for it, and what its program is started with.
-type Prepared struct {
+// Ready is an attempt that is ready to start: the effect that asks for it, and what its program is started with.
+type Ready struct {
 	flow.Spawn
 	Player *roster.Player
 	Input  contract.Input
@@ -53,8 +53,8 @@ func NewCaller(r *run.Run, s *supervisor.Supervisor) *Caller {
 	return &Caller{run: r, supervisor: s}
 }
 
-// Prepare makes an attempt in the open step ready to start. It journals nothing. p is who plays the role; see [Caller.Player].
-func (c *Caller) Prepare(e flow.Spawn, p *roster.Player, b *board.Board) (*Prepared, error) {
+// Prepare makes an attempt in the open step ready to start. It journals nothing. p plays the role; see [Caller.Player].
+func (c *Caller) Prepare(e flow.Spawn, p *roster.Player, b *board.Board) (*Ready, error) {
 	step := c.run.State().Step
 	if step.Before == nil {
 		if err := c.run.Workspace.KeepBefore(b); err != nil {
@@ -66,7 +66,7 @@ func (c *Caller) Prepare(e flow.Spawn, p *roster.Player, b *board.Board) (*Prepa
 	if e.GoesOn && (!p.Resumes || step.GoesOn.Adapter != p.Adapter.Name()) {
 		e = c.run.State().Afresh()
 	}
-	call := &Prepared{Spawn: e, Player: p, Duty: dutyOf(e, b)}
+	call := &Ready{Spawn: e, Player: p, Duty: dutyOf(e, b)}
 	call.Intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: p.Adapter.Name(), Command: p.Shown, From: e.From, Fork: e.Fork,
 		Resumes: p.Resumes, GoesOn: e.GoesOn}
 	if e.Call == flow.TaskCall && !c.run.DryRun {
@@ -95,7 +95,7 @@ func dutyOf(e flow.Spawn, b *board.Board) (d roster.Duty) {
 	}
 }
 
-// Player is who plays a call's role. Errors: [failure.Invalid], also where the role asks for no such call any more.
+// Player returns the player of a call's role. Errors: [failure.Invalid], also where the role asks for no such call any more.
 func (c *Caller) Player(e flow.Spawn) (*roster.Player, error) {
 	p, err := c.playerOf(e)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *Caller) playerOf(e flow.Spawn) (*roster.Player, error) {
 }
 
 // setSpec builds the invocation of the attempt, with its streams and its limit of time.
-func (c *Caller) setSpec(call *Prepared) error {
+func (c *Caller) setSpec(call *Ready) error {
 	a := call.Player.Assignment
 	a.Contract, a.Input, a.Scratch = contract.Of(call.Call), call.Input.JSON, c.run.Folder.Scratch()
 	switch {
@@ -154,7 +154,7 @@ func (c *Caller) setSpec(call *Prepared) error {
 }
 
 // invoke is how the program of a call is started, or what the supervisor's program that stays is told.
-func (c *Caller) invoke(call *Prepared, a agent.Assignment) (agent.Invocation, error) {
+func (c *Caller) invoke(call *Ready, a agent.Assignment) (agent.Invocation, error) {
 	if stays, ok := call.Player.Adapter.(agent.Resident); ok && c.supervisor.Program() != nil && call.Call.IsSupervision() {
 		return stays.Stay(a)
 	}
@@ -162,7 +162,7 @@ func (c *Caller) invoke(call *Prepared, a agent.Assignment) (agent.Invocation, e
 }
 
 // Close closes the streams of an attempt that has ended.
-func (c *Prepared) Close() error {
+func (c *Ready) Close() error {
 	var errs []error
 	for _, s := range c.streams {
 		errs = append(errs, s.Close())

@@ -15,7 +15,7 @@ import (
 
 // setInput gives the first attempt of a call a new input, which the intent records, and each later
 // attempt the same bytes: seed 004, "Retry Rule (CRITICAL)".
-func (c *Caller) setInput(call *Prepared, b *board.Board) (err error) {
+func (c *Caller) setInput(call *Ready, b *board.Board) (err error) {
 	step := c.run.State().Step
 	if step.Input != nil {
 		call.Input, err = c.RestoreInput(step)

@@ -14,7 +14,7 @@ import (
 // emitterOf passes on what an agent does: what is journaled to the run, all of it to the observer and to
 // the file of the step. A warning is a notice, which is shown also where agents are not: seed 003,
 // "解析错误处理".
-func (c *Caller) emitterOf(call *Prepared) func(agent.Event) {
+func (c *Caller) emitterOf(call *Ready) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) || ev.Missing != "" {
 			sign := ev // so that only these events outlive the call
@@ -38,7 +38,7 @@ func isAboutMessage(e agent.Event) bool {
 }
 
 // shower writes what the agent does for other programs. That it cannot be written changes nothing for the run.
-func (c *Caller) shower(call *Prepared) func(health.Live) {
+func (c *Caller) shower(call *Ready) func(health.Live) {
 	if c.run.DryRun {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (c *Caller) shower(call *Prepared) func(health.Live) {
 }
 
 // keepSign keeps what the agent did for `kanban-run log --events`.
-func (c *Prepared) keepSign(s agent.Sign) {
+func (c *Ready) keepSign(s agent.Sign) {
 	switch s.Kind {
 	case agent.ToolStarted, agent.ToolEnded, agent.Retry, agent.Text, agent.Result:
 		s.Text = agent.OneLine(s.Text)

@@ -13,7 +13,7 @@ import (
 )
 
 // charge accounts for an attempt and returns what it alone came to, nil where that is not known.
-func (r *Recorder) charge(c *call.Prepared, out *attempt.Outcome, took time.Duration) *flow.Spending {
+func (r *Recorder) charge(c *call.Ready, out *attempt.Outcome, took time.Duration) *flow.Spending {
 	spent := r.accountsOf(c.Call).Charge(out, c.From).Journaled()
 	if c.Player.Adapter.Tool().Free {
 		spent = &flow.Spending{Free: true}
@@ -26,7 +26,7 @@ func (r *Recorder) charge(c *call.Prepared, out *attempt.Outcome, took time.Dura
 }
 
 // warnOfCost warns once that a limit of cost cannot hold an agent whose tool tells no cost.
-func (r *Recorder) warnOfCost(c *call.Prepared) {
+func (r *Recorder) warnOfCost(c *call.Ready) {
 	limits := r.run.Limits.OfCost()
 	if len(limits) == 0 || r.warned || r.run.DryRun {
 		return

@@ -50,7 +50,7 @@ func (r *Recorder) Paused() time.Duration { return r.paused }
 
 // Record journals how an attempt ended. An accepted reply is on disk with the next commit,
 // everything else at once.
-func (r *Recorder) Record(c *call.Prepared, a *attempt.Attempt) error {
+func (r *Recorder) Record(c *call.Ready, a *attempt.Attempt) error {
 	out, err := a.Outcome()
 	if work := a.Tools(); work != nil {
 		err = errors.Join(err, r.run.Ledger.Append(flow.ToolsUsed{AttemptRef: c.AttemptRef, ToolWork: *work}))
@@ -87,7 +87,7 @@ func (r *Recorder) Record(c *call.Prepared, a *attempt.Attempt) error {
 
 // ending is an attempt that has ended, and what it came to.
 type ending struct {
-	*call.Prepared
+	*call.Ready
 	out       *attempt.Outcome
 	millis    int64
 	spent     *flow.Spending
@@ -95,13 +95,13 @@ type ending struct {
 }
 
 // measureAttempt closes the streams of an attempt and accounts for its time and cost.
-func (r *Recorder) measureAttempt(c *call.Prepared, out *attempt.Outcome) ending {
+func (r *Recorder) measureAttempt(c *call.Ready, out *attempt.Outcome) ending {
 	took := r.run.Now().Sub(c.Began) - out.Paused
 	r.paused += out.Paused
 	if out.OutOfTime {
 		took = max(took, c.Spec.TimeLimit) // the run's clock may have measured less
 	}
-	return ending{Prepared: c, out: out, millis: took.Milliseconds(), spent: r.charge(c, out, took), streamErr: c.Close()}
+	return ending{Ready: c, out: out, millis: took.Milliseconds(), spent: r.charge(c, out, took), streamErr: c.Close()}
 }
 
 // recordStop journals an attempt that the run ended, or that failed in a way that no retry mends.
@@ -222,7 +222,7 @@ func (r *Recorder) appendAcceptance(e ending, event flow.Event) error {
 
 // Sweep removes what this attempt does not need any more: the streams of replies that are on disk
 // by now and, with a Manager's first attempt, stored inputs.
-func (r *Recorder) Sweep(c *call.Prepared) {
+func (r *Recorder) Sweep(c *call.Ready) {
 	r.EmptyStreams()
 	if c.Call == flow.ManagerCall && c.Intent.Input != nil {
 		r.run.Folder.SweepStored(c.Intent.Stored)

@@ -31,7 +31,7 @@ func TestRestore(t *testing.T) {
 	}
 	total := int64(22)
 	out := &attempt.Outcome{Session: "s", Cumulative: true, Stopped: true, Spent: &agent.Spending{Input: 16, Cost: &total}}
-	if got := r.charge(&call.Prepared{Player: &roster.Player{Adapter: agent.Exec()}}, out, 0); got.Input != 1 || *got.Cost != 7 {
+	if got := r.charge(&call.Ready{Player: &roster.Player{Adapter: agent.Exec()}}, out, 0); got.Input != 1 || *got.Cost != 7 {
 		t.Errorf("a session that goes on is charged %+v, want what came after the earlier run", got)
 	}
 }

@@ -198,12 +198,15 @@ func (w *Watch) decide(e flow.RebootTested) error {
 	return w.endHung(e)
 }
 
+// endHung journals the decision, and ends the agent.
 func (w *Watch) endHung(e flow.RebootTested) error {
 	w.Stop()
-	err := w.run.Ledger.Record(e)
+	if err := w.run.Ledger.Record(e); err != nil {
+		return err
+	}
 	failpoint.At("hung-decided")
 	w.agent.Program.End(w.policy.Graceful)
-	return err
+	return nil
 }
 
 // answerConsent does what a person has decided about the agent.
