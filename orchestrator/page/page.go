@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"sync"
 	"time"
 
 	"kanban-run/orchestrator/digest"
@@ -44,9 +45,10 @@ var (
 	script string
 	//go:embed live.js
 	live string
-
-	pageTemplate = template.Must(template.New("page").Parse(layout))
 )
+
+// pageTemplate is parsed where a page is made, and not in each of the processes that make none.
+var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(layout)) })
 
 // Policy allows nothing but the page's own style and script: no request, no frame, no form. A live page may ask its own server.
 func Policy(isLive bool) string {
@@ -75,7 +77,7 @@ func Render(boards []Board, o Options) ([]byte, error) {
 	p := newPage(boards, o)
 	p.Policy, p.Style, p.Script, p.Live = Policy(o.Live), template.CSS(style), template.JS(scriptOf(o.Live)), o.Live
 	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, p); err != nil {
+	if err := pageTemplate().Execute(&out, p); err != nil {
 		return nil, fmt.Errorf("render the page: %w", err)
 	}
 	return out.Bytes(), nil
