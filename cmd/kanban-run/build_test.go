@@ -1,4 +1,4 @@
-//go:build linux
+//go:build unix
 
 package main
 
@@ -20,7 +20,7 @@ type shop struct {
 
 // workshop starts a shell that waits for the end of a pipe that only this process has, and removes the folder then.
 var workshop = sync.OnceValues(func() (shop, error) {
-	dir, err := os.MkdirTemp("", "kanban-run-crash-")
+	dir, err := os.MkdirTemp("", "kanban-run-test-")
 	if err != nil {
 		return shop{}, err
 	}
@@ -32,11 +32,12 @@ var workshop = sync.OnceValues(func() (shop, error) {
 	return shop{dir, life}, janitor.Start()
 })
 
-// The binaries of the crash tests are the real ones, without the race detector, each built once.
+// The programs that the tests start are the real ones, without the race detector, each built once.
 var (
 	buildPlain      = builder("kanban-run", ".")
 	buildFailpoints = builder("kanban-run-failpoints", "-tags", "failpoints", ".")
 	buildEscape     = builder("escape", "./testdata/crash/escape")
+	buildActor      = builder("actor", "./testdata/actor")
 )
 
 func builder(name string, args ...string) func() (string, error) {
