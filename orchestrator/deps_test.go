@@ -13,17 +13,17 @@ import (
 	"testing"
 )
 
-// arrows are all imports that packages of this module may have of one another, each with its reason. The picture is in
-// doc.go; a new arrow needs a new reason.
+// arrows are all imports that packages of this module may have of one another, each with its
+// reason. The picture is in doc.go; a new arrow needs a new reason.
 var arrows = map[string]map[string]string{
 	"orchestrator": {
-		"orchestrator/agent":      "it ends what a killed run left at work",
+		"orchestrator/agent":      "a provider's limit ends a run",
 		"orchestrator/attempt":    "it starts agents and waits for them",
 		"orchestrator/board":      "it hashes and names the board",
 		"orchestrator/call":       "calls are made ready",
 		"orchestrator/claim":      "two runs do not work on the same task",
 		"orchestrator/decisions":  "it has noted what a Lead should know",
-		"orchestrator/durable":    "it locks the board, and tells a shortage from a fault",
+		"orchestrator/durable":    "it tells a shortage from a fault",
 		"orchestrator/failpoint":  "tests kill it between two acts",
 		"orchestrator/failure":    "it sorts the errors that end a run",
 		"orchestrator/flow":       "it performs what flow decides",
@@ -41,7 +41,9 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace":  "it reads and writes the board",
 	},
 	"orchestrator/run": {
-		"orchestrator/agent":     "git bears the mark of the step",
+		"orchestrator/agent":     "it ends what a killed run left at work",
+		"orchestrator/durable":   "it locks the board",
+		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/flow":      "it says where the board stands",
 		"orchestrator/ledger":    "a run has one",
 		"orchestrator/preflight": "what it runs was checked",

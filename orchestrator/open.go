@@ -3,15 +3,11 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 
-	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/decisions"
-	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -28,75 +24,27 @@ import (
 // open takes the folder, the lock and the journal of the board. release undoes that and is never
 // nil. crowded says that other boards are worked on in the same folder.
 func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (l *loop, release func() error, err error) {
-	r := &run.Run{Prepared: p, Stop: stop, Kill: kill, Slots: s.slots}
-	l = &loop{Run: r, shared: s, claims: claim.NewHolder(r, s.registry)}
-	undo := []func() error{p.Close}
-	release = func() error {
-		var errs []error
-		for i := len(undo) - 1; i >= 0; i-- {
-			errs = append(errs, undo[i]())
-		}
-		return errors.Join(errs...)
+	r, err := run.Open(stop, kill, p, s.slots)
+	if err != nil {
+		return nil, r.Close, err
 	}
-	if p.DryRun {
-		remove, err := p.Workspace.CopyAside()
-		undo = append(undo, remove)
-		if err != nil {
-			return nil, release, err
-		}
-	}
-	r.Folder = p.Workspace.Dir()
-	l.supervisor = supervisor.New(r, crowded)
+	l = &loop{Run: r, shared: s, claims: claim.NewHolder(r, s.registry), supervisor: supervisor.New(r, crowded)}
 	l.caller = call.NewCaller(r, l.supervisor)
 	l.outcomes = outcome.NewRecorder(r, l.caller, l.supervisor)
-	undo = append(undo, l.claims.Release, l.supervisor.Close, l.forgetInbox)
-	if err := r.Folder.Ensure(); err != nil {
-		return nil, release, err
-	}
-	failpoint.At("before-lock")
-	unlock, err := lockBoard(p.Job, r.Folder)
-	undo = append(undo, unlock)
-	if err != nil {
-		return nil, release, err
-	}
-	failpoint.At("lock-held")
-	// Under the lock no other run can be writing the board.
-	if err := durable.Sweep(p.Workspace.Path); err != nil {
-		return nil, release, err
-	}
 	if l.carrier, err = gitstore.Start(r); err != nil {
-		return nil, release, err
+		return nil, r.Close, err
 	}
 	l.minutes = decisions.NewMinutes(r)
 	r.Ledger = ledger.New(p.Board, r.Folder, l.minutes.Listen(l.supervisor.Listen(p.Observer)), p.Redactor, p.Now)
 	r.Ledger.Durable = l.carrier.Save
-	undo = append(undo, r.Ledger.Close)
-	return l, release, l.takeBoard()
+	return l, l.close, l.takeBoard()
 }
 
-func (l *loop) forgetInbox() error {
+// close gives all back that the run of the board has taken.
+func (l *loop) close() error {
+	err := l.Ledger.Close()
 	l.shared.mail.Forget(l.Folder.Inbox())
-	return nil
-}
-
-// lockBoard takes the board's lock. The guardian holds it too, as long as a process of this run may
-// live. unlock is never nil.
-func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err error) {
-	lock, err := durable.Acquire(dir.Lock())
-	if err != nil {
-		return func() error { return nil }, err
-	}
-	if job.HoldLock == nil {
-		return lock.Release, nil
-	}
-	letGo, err := job.HoldLock(lock.File())
-	if err == nil {
-		err = lock.SetHolder(os.Getppid()) // the guardian, which a person signals
-	}
-	if err != nil {
-		return lock.Release, fmt.Errorf("share the lock with the guardian: %w", err)
-	}
-	return func() error { return errors.Join(lock.Release(), letGo()) }, nil
+	return errors.Join(err, l.supervisor.Close(), l.claims.Release(), l.Run.Close())
 }
 
 // takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's
@@ -109,33 +57,10 @@ func (l *loop) takeBoard() error {
 	if l.carrier.IsElsewhere() {
 		return l.Ledger.Own()
 	}
-	if err := l.endLeftovers(); err != nil {
+	if err := l.EndLeftovers(); err != nil {
 		return err
 	}
 	return l.Ledger.Own()
-}
-
-// endLeftovers ends what an earlier run left behind: its agent may still be at work, and two would do the same task.
-func (l *loop) endLeftovers() error {
-	if v := l.State().Supervisor; v != nil && v.Mark != "" {
-		if err := agent.EndLeftovers(v.Mark); err != nil {
-			return err
-		}
-	}
-	step := l.State().Step
-	if step == nil || step.Running == 0 {
-		return nil
-	}
-	failpoint.At("reaping")
-	if err := agent.EndLeftovers(step.Mark); err != nil {
-		return err
-	}
-	if step.JudgeMark != "" {
-		if err := agent.EndLeftovers(step.JudgeMark); err != nil {
-			return err
-		}
-	}
-	return l.KeepStreams(flow.AttemptRef{Step: step.Number, Call: step.Call, Attempt: step.Running})
 }
 
 // restore takes over what an earlier run has journaled.

@@ -1,5 +1,5 @@
-// Package run is what all parts of one board's run work with: what was checked of the board, its journal, its folder, and when the run is
-// to end.
+// Package run is what all parts of one board's run work with: what was checked of the board, its
+// journal, its folder, and when the run is to end.
 package run
 
 import (
@@ -21,6 +21,8 @@ type Run struct {
 	Kill   context.Context // its end kills them
 	Slots  Slots
 	Used   flow.Used // by the attempts of this run
+
+	undo []func() error // what Open did
 }
 
 // State is where the board stands, as the journal says.
