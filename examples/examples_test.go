@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package examples_test plays the example boards with nothing but the loop of seed 004, so that an example that stops working
-// and a runner that stops working are told apart.
+// Package examples_test plays the example boards with nothing but the loop of seed 004, so that an
+// example that stops working and a runner that stops working are told apart.
 package examples_test
 
 import (
@@ -217,8 +217,8 @@ func (p *player) loop(name string) {
 	p.t.Fatalf("%s does not end: %v", name, p.steps)
 }
 
-// manage calls the Manager twice, as happens when its first reply is lost in a crash: the second call must find the decision
-// made, and must not make another.
+// manage calls the Manager twice, as happens when its first reply is lost in a crash: the second
+// call must find the decision made, and must not make another.
 func (p *player) manage(name string, before board) {
 	p.t.Helper()
 	input := map[string]any{"kanban_file": name, "done_task": *before.Current, "tasks": before.paths()}
@@ -239,7 +239,8 @@ func (p *player) manage(name string, before board) {
 	p.record(name, first.NextTask)
 }
 
-// record writes the answer onto a board that the Manager left alone; onto another it changes nothing.
+// record writes the answer onto a board that the Manager left alone; onto
+// another it changes nothing.
 func (p *player) record(name string, next *string) {
 	current := "null"
 	if next != nil {

@@ -59,7 +59,8 @@ func holdLock(boards []*preflight.Prepared) func(*os.File) (func() error, error)
 	return boards[0].HoldLock
 }
 
-// isCrowded says whether another board's work directory is that of a board, or one of them lies in the other.
+// isCrowded says whether another board's work directory is that of a board, or one
+// of them lies in the other.
 func isCrowded(boards []*preflight.Prepared, i int) bool {
 	own := boards[i].Dir() + string(filepath.Separator)
 	for k, p := range boards {
@@ -70,8 +71,9 @@ func isCrowded(boards []*preflight.Prepared, i int) bool {
 	return false
 }
 
-// runBoard runs one board until it ends, releases it, and says in res what came of it. It gives its slot up while it waits for an agent.
-// crowded says that other boards are worked on in the same folder.
+// runBoard runs one board until it ends, releases it, and says in res what came of it. It
+// gives its slot up while it waits for an agent. crowded says that other boards are
+// worked on in the same folder.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *Result) {
 	s.slots.Acquire()
 	defer s.slots.Release()

@@ -1,21 +1,22 @@
-// Package orchestrator runs boards: it performs what package flow decides and journals what happened. This page
-// is the architecture of kanban-run.
+// Package orchestrator runs boards: it performs what package flow decides and journals what
+// happened. This page is the architecture of kanban-run.
 //
 // # The one idea
 //
-// Decide, journal, act. [flow.State] is a fold over the events of a board's journal; [flow.Next] looks at it and
-// at the board and names one effect: Spawn, WriteBoard or Finish. The run journals the intent, acts, journals the
-// outcome and applies both to the state. After a crash the same fold over the same journal says where the run
-// stands; an intent without an outcome is unknown, and is started again rather than assumed.
+// Decide, journal, act. [flow.State] is a fold over the events of a board's journal; [flow.Next]
+// looks at it and at the board and names one effect: Spawn, WriteBoard or Finish. The run journals
+// the intent, acts, journals the outcome and applies both to the state. After a crash the same
+// fold over the same journal says where the run stands; an intent without an outcome is unknown,
+// and is started again rather than assumed.
 //
 //	read board ─► flow.Next ─► Spawn      ─► journal intent ─► attempt ─► judge reply ─► journal outcome ─┐
 //	    ▲                  ├─► WriteBoard ─► journal intent ─► workspace.Save ─────────► journal outcome ─┤
 //	    │                  └─► Finish     ─► journal, leave                                               │
 //	    └─────────────────────────────────────────────────────────────────────────────────────────────────┘
 //
-// Every program that is started is a Spawn of its own: an agent's work, the reviews of it by a command and by a
-// supervisor (seed 003), the Manager. The calls of a step follow each other like this; a rejected reply repeats its
-// own call:
+// Every program that is started is a Spawn of its own: an agent's work, the reviews of it by a
+// command and by a supervisor (seed 003), the Manager. The calls of a step follow each other like
+// this; a rejected reply repeats its own call:
 //
 //	        ┌────── not content: the work goes on, in its session where it has one ──────┐
 //	        ▼                                                                            │
@@ -23,15 +24,15 @@
 //	        ▲   └── accepted, and the role asks for no review ──────────────────────────────────────────▲
 //	        └────── the tool does not know the session any more (a review, or work that goes on)
 //
-// Between two steps, and behind the last one, the resident supervisor looks in (seed 001): a step of its own, which
-// begins with the call ready where it remembers nothing yet, or no more:
+// Between two steps, and behind the last one, the resident supervisor looks in (seed 001): a step
+// of its own, which begins with the call ready where it remembers nothing yet, or no more:
 //
 //	finished tasks ─► a checkpoint is due ─► [ready ─►] checkpoint ─► verdict ─► the next task
 //	                                            ▲          │  └─────► block ─► a person, the Manager, the end, or on
 //	                                            └──────────┘ its program died, or its session is lost
 //
-// A task whose work goes round in circles is put into quarantine between two steps, or between work and review
-// (SuspectLoop); the Manager is told, and names another (seed 002, "Review Loop").
+// A task whose work goes round in circles is put into quarantine between two steps, or between
+// work and review (SuspectLoop); the Manager is told, and names another (seed 002, "Review Loop").
 //
 // # The states of an attempt
 //
@@ -40,7 +41,8 @@
 //	 │                                    │  └───► stopped    ATTEMPT_STOPPED: due again, and no retry is spent
 //	 └── stopped by the next run ◄────────┴─ the run died: what is left of the attempt is ended by its mark first
 //
-// An attempt behind a stopped one goes on in the session of that one, where the agent's tool knows it.
+// An attempt behind a stopped one goes on in the session of that one, where
+// the agent's tool knows it.
 //
 // The way of one attempt through the packages, as loop.spawn has it:
 //
@@ -49,8 +51,9 @@
 //
 // # Packages
 //
-// An arrow points to what a package imports; deps_test.go holds all of them, with a reason for each. There is no
-// cycle, and the core knows no screen: a [ledger.Observer] is told what was committed.
+// An arrow points to what a package imports; deps_test.go holds all of them, with a
+// reason for each. There is no cycle, and the core knows no screen: a [ledger.Observer]
+// is told what was committed.
 //
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► outcome ─► call ─► supervisor ─► run       loop.go, step.go, board.go: the loop
@@ -107,7 +110,8 @@
 //	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit, page.Render
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
 //
-// sinks_test.go lists all functions that write to something else than memory, and what they write to.
+// sinks_test.go lists all functions that write to something else than
+// memory, and what they write to.
 //
 // # Goroutines
 //
@@ -121,31 +125,33 @@
 //	inbox.Watcher ── one of the process, from the first message that could come: it wakes the loops of the boards
 //	notify.Notifier ── one of the process, where the settings ask for it: it tells a person what happened
 //
-// A program that stays between attempts has a process of its own, and one more goroutine, which waits for its end.
-// While it sleeps, what it prints is read and dropped.
+// A program that stays between attempts has a process of its own, and one more goroutine, which
+// waits for its end. While it sleeps, what it prints is read and dropped.
 //
-// With -j there is one run for each board that is at work. Observers are called from the runs' goroutines, and
-// activity from the goroutines of the streams, so an Observer is safe for concurrent use.
+// With -j there is one run for each board that is at work. Observers are called from
+// the runs' goroutines, and activity from the goroutines of the streams, so an Observer
+// is safe for concurrent use.
 //
 // # Two contexts
 //
-// stop means "stop deciding": the agent is asked to end, the attempt is journaled as stopped, the board can go on
-// later. kill means "now": the agent is killed at once.
+// stop means "stop deciding": the agent is asked to end, the attempt is journaled as stopped, the
+// board can go on later. kill means "now": the agent is killed at once.
 //
 // # Two processes
 //
-// What the user starts is the guardian, and the run happens in its child, the runner; package proc has the
-// reasons. The guardian takes the signals and holds the boards' locks too. If the runner dies it ends the agents;
-// if it dies itself, the runner ends them and leaves (both contexts end); if both die, the next run ends them
-// before it starts anything.
+// What the user starts is the guardian, and the run happens in its child, the runner; package proc
+// has the reasons. The guardian takes the signals and holds the boards' locks too. If the runner
+// dies it ends the agents; if it dies itself, the runner ends them and leaves (both contexts end);
+// if both die, the next run ends them before it starts anything.
 //
 // # What a crash leaves
 //
-// Events are appended to the journal in memory and committed, with one sync, before the next act that the world
-// can see: the start of an agent, a write to the board, the end of the run. An observer hears of an event only
-// after its commit. So what was reported is on disk, what is on disk and unfinished goes on in its session or, where it
-// has none, is started again with the same input, and a reply that is on disk is never asked for twice. An input that is too long for the journal is stored
-// under its SHA-256, and synced, before the intent that names it. The processes of a step bear a mark that is
-// journaled with the step (see proc.Mark): what a killed run left behind is found by it and ended before anything
-// is started anew.
+// Events are appended to the journal in memory and committed, with one sync, before the next act
+// that the world can see: the start of an agent, a write to the board, the end of the run. An
+// observer hears of an event only after its commit. So what was reported is on disk, what is on
+// disk and unfinished goes on in its session or, where it has none, is started again with the same
+// input, and a reply that is on disk is never asked for twice. An input that is too long for the
+// journal is stored under its SHA-256, and synced, before the intent that names it. The processes
+// of a step bear a mark that is journaled with the step (see proc.Mark): what a killed run left
+// behind is found by it and ended before anything is started anew.
 package orchestrator

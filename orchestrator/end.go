@@ -75,8 +75,8 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// conclude journals how the loop ended. After an error of the loop the run stays resumable. What was
-// appended is committed first: an accepted reply must not be lost to a later failure.
+// conclude journals how the loop ended. After an error of the loop the run stays resumable. What
+// was appended is committed first: an accepted reply must not be lost to a later failure.
 func (l *loop) conclude(end flow.Finish, err error) (flow.Outcome, string, error) {
 	uncommitted := l.Ledger.Commit()
 	if uncommitted == nil {

@@ -107,7 +107,8 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	return errors.Join(l.outcomes.Record(c, a), endErr, waitErr)
 }
 
-// postDelay is when the inbox is looked at for the first time in an attempt: most stubs are over by then.
+// postDelay is when the inbox is looked at for the first time in an attempt:
+// most stubs are over by then.
 const postDelay = 300 * time.Millisecond
 
 // waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills
@@ -174,7 +175,8 @@ func (l *loop) drawTimer() *time.Timer {
 	return t
 }
 
-// openInbox watches the inbox of the board. Where that cannot be, messages are found with the checks of the watch.
+// openInbox watches the inbox of the board. Where that cannot be, messages are found
+// with the checks of the watch.
 func (l *loop) openInbox() {
 	if l.inbox != nil || l.DryRun {
 		return

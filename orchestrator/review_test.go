@@ -34,7 +34,8 @@ type part struct {
 	lost    bool // its tool does not know the session to go on in
 }
 
-// actors are the agent, its supervisor and the Manager, whose programs do nothing: what they say is written down beforehand.
+// actors are the agent, its supervisor and the Manager, whose programs do nothing: what they say
+// is written down beforehand.
 type actors struct {
 	program string
 	parts   *[]part
@@ -153,8 +154,9 @@ func eventsOf[E flow.Event](s *staged) (all []E) {
 	return all
 }
 
-// TestReviewLoop is seed 003, "Supervisor 主循环": agent, supervisor in a fork, feedback in the agent's session, until the mark. A session tells what
-// it came to from its beginning, and a fork what its parent came to: each millionth is charged once.
+// TestReviewLoop is seed 003, "Supervisor 主循环": agent, supervisor in a fork, feedback in the
+// agent's session, until the mark. A session tells what it came to from its beginning, and a fork
+// what its parent came to: each millionth is charged once.
 func TestReviewLoop(t *testing.T) {
 	s := stage(t, flow.Limits{}, "", part{good, "s", 100, "", false}, part{"Add a test.", "f1", 130, "", false}, part{good, "s", 160, "", false}, part{"Good.\n[TASK_COMPLETED]", "f2", 175, "", false})
 	if s.result.Outcome != flow.Complete || len(s.left) != 0 {
@@ -183,7 +185,8 @@ func TestReviewLoop(t *testing.T) {
 	}
 }
 
-// TestReviewWithoutVerdict: no verdict is no acceptance. The supervisor is asked again, and not the agent.
+// TestReviewWithoutVerdict: no verdict is no acceptance. The supervisor is asked
+// again, and not the agent.
 func TestReviewWithoutVerdict(t *testing.T) {
 	s := stage(t, flow.Limits{MaxRetries: 1}, "", part{good, "s", 10, "", false}, part{"", "f1", -1, "API Error", false}, part{"[TASK_COMPLETED]", "f2", 15, "", false})
 	if s.result.Outcome != flow.Complete || len(s.left) != 0 || !strings.HasPrefix(s.result.Used.Money(), "at least") {
@@ -204,8 +207,9 @@ func TestReviewWithoutVerdict(t *testing.T) {
 	}
 }
 
-// TestReviewOfMissedVerdictsIsPaid: the limits of the run are looked at before a supervisor is asked again, and what its failed attempts came
-// to is journaled with each: a run that dies then has spent it all the same.
+// TestReviewOfMissedVerdictsIsPaid: the limits of the run are looked at before a supervisor is
+// asked again, and what its failed attempts came to is journaled with each: a run that dies then
+// has spent it all the same.
 func TestReviewOfMissedVerdictsIsPaid(t *testing.T) {
 	s := stage(t, flow.Limits{MaxRetries: 3, MaxCost: 200}, "", part{good, "s", 10, "", false}, part{"", "f1", 110, "API Error", false}, part{"", "f2", 120, "API Error", false}, part{"", "f3", 110, "never asked", false})
 	if s.result.Outcome != flow.LimitReached || len(s.left) != 1 || s.result.Used.Cost != 10+100+110 {
@@ -234,7 +238,8 @@ func TestReviewIsNeverContent(t *testing.T) {
 	}
 }
 
-// TestReviewOfALostSession: a tool that does not know the session any more has the task done again from its beginning.
+// TestReviewOfALostSession: a tool that does not know the session any more has the task done
+// again from its beginning.
 func TestReviewOfALostSession(t *testing.T) {
 	lost := part{"", "", -1, "No conversation found with session ID: s", true}
 	s := stage(t, flow.Limits{MaxRetries: 1}, "", part{good, "s", 1, "", false}, lost, part{good, "t", 1, "", false}, part{"[TASK_COMPLETED]", "g", 2, "", false})
@@ -258,8 +263,8 @@ func TestReviewOfNoSession(t *testing.T) {
 	}
 }
 
-// TestReviewBadReply: a reply in the wrong format after a verdict is a format failure like any other: the same call again, in the
-// same session.
+// TestReviewBadReply: a reply in the wrong format after a verdict is a format failure like any
+// other: the same call again, in the same session.
 func TestReviewBadReply(t *testing.T) {
 	s := stage(t, flow.Limits{MaxRetries: 1}, "", part{good, "s", 1, "", false}, part{"more", "f1", 2, "", false}, part{"no JSON", "s", 3, "", false},
 		part{good, "s", 4, "", false}, part{"[TASK_COMPLETED]", "f2", 5, "", false})
@@ -270,7 +275,8 @@ func TestReviewBadReply(t *testing.T) {
 	}
 }
 
-// TestReviewLimits: each program has the whole of --timeout and --max-attempt-cost, and the limits of the run are looked at before each.
+// TestReviewLimits: each program has the whole of --timeout and --max-attempt-cost, and the limits
+// of the run are looked at before each.
 func TestReviewLimits(t *testing.T) {
 	s := stage(t, flow.Limits{}, "max_cost: 0.0001\ntimeout: 1h\n", part{good, "s", 60, "", false}, part{"more", "f1", 90, "", false}, part{good, "s", 70, "", false}, part{"[TASK_COMPLETED]", "f2", 75, "", false})
 	for i, a := range s.asked[:4] {

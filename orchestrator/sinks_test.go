@@ -17,8 +17,9 @@ import (
 	"testing"
 )
 
-// sinks are all functions that write to something else than memory, each with what it writes to. Text for people, pipes and CI
-// jobs has one way out, in package console; a new way needs a new reason.
+// sinks are all functions that write to something else than memory, each with what it
+// writes to. Text for people, pipes and CI jobs has one way out, in package console; a
+// new way needs a new reason.
 var sinks = map[string]string{
 	"kanban-run.openBrowser": "the address of the page, for this user's browser",
 	"view.Server.enter":      "text of the program",
@@ -115,7 +116,8 @@ var outlets = map[string]string{
 	"stub.call.leak":           "what a stub leaves behind holds on to the stub's",
 }
 
-// TestOneFunctionPrints looks for every call that writes, and for every mention of the streams of the process.
+// TestOneFunctionPrints looks for every call that writes, and for every mention of
+// the streams of the process.
 func TestOneFunctionPrints(t *testing.T) {
 	found := map[string]map[string]bool{"sinks": {}, "own": {}, "outlets": {}}
 	for _, fn := range functions(t) {
@@ -269,7 +271,8 @@ func folders(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// nameOf is package.function, package.Type.method, or the package's name for what is declared outside of functions.
+// nameOf is package.function, package.Type.method, or the package's name for what is
+// declared outside of functions.
 func nameOf(pkg string, d ast.Decl) string {
 	fn, ok := d.(*ast.FuncDecl)
 	if !ok {

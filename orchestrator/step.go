@@ -23,13 +23,15 @@ func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
 	return l.Ledger.Append(started)
 }
 
-// reassign gives the open call to the next agent of the settings: seed 002, "Reassignment Readiness".
+// reassign gives the open call to the next agent of the settings: seed 002,
+// "Reassignment Readiness".
 func (l *loop) reassign(e flow.Reassign) error {
 	step := l.State().Step
 	return l.Ledger.Record(flow.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(), Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
 }
 
-// suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told, if its role accepts that.
+// suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told,
+// if its role accepts that.
 func (l *loop) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
 	manager, err := l.Player(flow.ManagerRole)
 	return l.Ledger.Record(flow.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, TaskSHA: l.Workspace.TaskSHA(e.Task),

@@ -25,7 +25,8 @@ import (
 	"kanban-run/roles"
 )
 
-// teller is an adapter whose tool says at its end what it spent, also when it was stopped, and with the first output why it gives up.
+// teller is an adapter whose tool says at its end what it spent, also when it was stopped, and
+// with the first output why it gives up.
 type teller struct {
 	argv  []string
 	spent *agent.Spending
@@ -56,7 +57,8 @@ func (r *telling) End(proc.Exit) agent.Report {
 	return agent.Report{Failure: contract.Failed("no reply"), Session: "s1", Spent: r.spent}
 }
 
-// played is how a run ends in which the adapter plays all roles, and what its journal says of the attempts.
+// played is how a run ends in which the adapter plays all roles, and what its
+// journal says of the attempts.
 func played(t *testing.T, w teller, limits flow.Limits) (orchestrator.Result, []flow.AttemptStopped) {
 	t.Helper()
 	program, err := exec.LookPath(w.argv[0])
@@ -97,7 +99,8 @@ func played(t *testing.T, w teller, limits flow.Limits) (orchestrator.Result, []
 	return result, stopped
 }
 
-// TestAStoppedAttemptIsPaidFor: a limit of time ends the agent, and what its tool said at its end is journaled.
+// TestAStoppedAttemptIsPaidFor: a limit of time ends the agent, and what its tool
+// said at its end is journaled.
 func TestAStoppedAttemptIsPaidFor(t *testing.T) {
 	cost := int64(7)
 	result, stopped := played(t, teller{argv: []string{"sleep", "60"}, spent: &agent.Spending{Input: 5, Cost: &cost}}, flow.Limits{MaxMillis: 200})
@@ -112,7 +115,8 @@ func TestAStoppedAttemptIsPaidFor(t *testing.T) {
 	}
 }
 
-// TestNoRetryWhereNoneIsOfUse: "What is not retried": what the provider says ends the run at once, in the provider's words.
+// TestNoRetryWhereNoneIsOfUse: "What is not retried": what the provider says ends the run at
+// once, in the provider's words.
 func TestNoRetryWhereNoneIsOfUse(t *testing.T) {
 	reset := time.Date(2037, 1, 2, 4, 4, 5, 0, time.FixedZone("CET", 3600))
 	tests := []struct {

@@ -189,7 +189,8 @@ func TestToolsFitTheRoles(t *testing.T) {
 	}
 }
 
-// TestWeightsAddUp: the score of a checkpoint is a weighted sum: the weights of each of its tables make 1.
+// TestWeightsAddUp: the score of a checkpoint is a weighted sum: the weights of
+// each of its tables make 1.
 func TestWeightsAddUp(t *testing.T) {
 	weight := regexp.MustCompile(`(?m)^\| .* \| (0\.\d\d) \|`)
 	_, checks, _ := strings.Cut(embeddedRoles(t)["Supervisor"].Prompt, "## Which checks")

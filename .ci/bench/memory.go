@@ -107,8 +107,8 @@ func runAndWatch(cmd *exec.Cmd, limit time.Duration) (usage, error) {
 	return watchUsage(cmd, limit), nil
 }
 
-// measureProcessor returns the share of a core, in percent, that a command's own processes take once
-// all its agents sleep.
+// measureProcessor returns the share of a core, in percent, that a command's own processes take
+// once all its agents sleep.
 func measureProcessor(cmd *exec.Cmd, agents int) (float64, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
@@ -131,8 +131,8 @@ func measureProcessor(cmd *exec.Cmd, agents int) (float64, error) {
 	return float64(ticks) / seconds, err
 }
 
-// countTicks returns the time that processes have run, in hundredths of a second: proc(5), utime and
-// stime. Their children are not counted.
+// countTicks returns the time that processes have run, in hundredths of a second: proc(5), utime
+// and stime. Their children are not counted.
 func countTicks(processes []int) int {
 	sum := 0
 	for _, pid := range processes {

@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// browserPath is Chromium. Without one the tests are skipped, unless KANBAN_TEST_REQUIRE_BROWSER is set.
+// browserPath is Chromium. Without one the tests are skipped, unless
+// KANBAN_TEST_REQUIRE_BROWSER is set.
 func browserPath(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -75,7 +76,8 @@ func startBrowser(t *testing.T) context.Context {
 	return ctx
 }
 
-// tab is a page that is looked at. Nothing may go wrong on it, and no request may leave it but for its own origin.
+// tab is a page that is looked at. Nothing may go wrong on it, and no request may leave
+// it but for its own origin.
 type tab struct {
 	*testing.T
 	ctx    context.Context

@@ -97,8 +97,8 @@ var scenes = map[string]func(p place) (boards []string){
 	},
 }
 
-// TestReport: each scene is shown without a fault, in light and dark, on a phone and on a wide screen; no text runs out of the page; the first screen
-// has the answer.
+// TestReport: each scene is shown without a fault, in light and dark, on a phone and on a wide
+// screen; no text runs out of the page; the first screen has the answer.
 func TestReport(t *testing.T) {
 	browser := startBrowser(t)
 	want := map[string]string{"complete": "Done: kanban.yaml is complete", "blocked": "Not done: kanban.yaml needs you", "troubled": "Done: kanban.yaml is complete",
@@ -213,7 +213,8 @@ func TestThousandSteps(t *testing.T) {
 	b.sound()
 }
 
-// TestAttacks: whatever agents, boards, roles and file names say is text: no script runs, no element is made, no request leaves.
+// TestAttacks: whatever agents, boards, roles and file names say is text: no script runs, no
+// element is made, no request leaves.
 func TestAttacks(t *testing.T) {
 	browser := startBrowser(t)
 	for i, evil := range []string{

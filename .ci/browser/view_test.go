@@ -98,8 +98,9 @@ for i in $(seq 600); do [ -e "go-${task%%.md*}" ] && break; sleep 0.05; done
 echo '{"status":"ok","message":"did '"${task%%.md*}"'"}'
 `
 
-// TestView: the page is there before, during and after a run, within a second of each change; the run may be killed and go on meanwhile. What the reader
-// has opened stays open, and no request goes elsewhere.
+// TestView: the page is there before, during and after a run, within a second of each
+// change; the run may be killed and go on meanwhile. What the reader has opened stays open,
+// and no request goes elsewhere.
 func TestView(t *testing.T) {
 	browser := startBrowser(t)
 	p := place{t, t.TempDir()}
@@ -166,7 +167,8 @@ func (p place) awaits(name string) {
 	p.Fatalf("%s never came", name)
 }
 
-// TestViewAttacks: neither the words of agents nor a page of another origin get anything of the live page.
+// TestViewAttacks: neither the words of agents nor a page of another origin get
+// anything of the live page.
 func TestViewAttacks(t *testing.T) {
 	browser := startBrowser(t)
 	p := place{t, t.TempDir()}
@@ -196,7 +198,8 @@ func TestViewAttacks(t *testing.T) {
 	}
 }
 
-// TestViewStays: a page that is renewed five hundred times, as in a day, holds no more than it did before.
+// TestViewStays: a page that is renewed five hundred times, as in a day, holds
+// no more than it did before.
 func TestViewStays(t *testing.T) {
 	browser := startBrowser(t)
 	p := place{t, t.TempDir()}
@@ -232,7 +235,8 @@ func TestViewStays(t *testing.T) {
 	b.sound()
 }
 
-// TestViewIdle: twenty boards and five open pages cost less than 2 % of a core while nothing happens.
+// TestViewIdle: twenty boards and five open pages cost less than 2 % of a
+// core while nothing happens.
 func TestViewIdle(t *testing.T) {
 	browser := startBrowser(t)
 	p := place{t, t.TempDir()}
@@ -269,8 +273,8 @@ func (p place) cpu(pid int) (sum time.Duration) {
 	return sum
 }
 
-// TestOpen: view --open has the browser open a file that only this user reads, which leads to the page; no argument has the token, and the
-// file is gone at the end.
+// TestOpen: view --open has the browser open a file that only this user reads, which leads to the
+// page; no argument has the token, and the file is gone at the end.
 func TestOpen(t *testing.T) {
 	browser := startBrowser(t)
 	p := place{t, t.TempDir()}

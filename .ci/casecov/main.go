@@ -1,7 +1,7 @@
-// casecov stands in for the go command while mutation tests measure coverage. It runs go with the same
-// arguments, and then adds to the cover profile, if one was asked for, the conditions of switch cases:
-// Go keeps no counter for them, so that a mutation in a condition is never tried (gremlins issue 298).
-// GO names the real go command.
+// casecov stands in for the go command while mutation tests measure coverage. It runs go with the
+// same arguments, and then adds to the cover profile, if one was asked for, the conditions of
+// switch cases: Go keeps no counter for them, so that a mutation in a condition is never tried
+// (gremlins issue 298). GO names the real go command.
 package main
 
 import (
@@ -83,7 +83,8 @@ func parse(profile string) (map[string][]block, error) {
 	return covered, nil
 }
 
-// conditions returns the conditions that were evaluated: those of a case that ran, and of the cases before it.
+// conditions returns the conditions that were evaluated: those of a case that ran,
+// and of the cases before it.
 func conditions(fset *token.FileSet, file *ast.File, covered []block) (evaluated []block) {
 	at := func(start, end token.Pos) block {
 		from, to := fset.Position(start), fset.Position(end)

@@ -1,4 +1,5 @@
-// Command picture draws docs/run.svg: what kanban-run prints when it runs the batch example, on a terminal of 96 columns.
+// Command picture draws docs/run.svg: what kanban-run prints when it runs the batch example, on
+// a terminal of 96 columns.
 //
 //	go run ./.ci/picture bin/kanban-run
 package main

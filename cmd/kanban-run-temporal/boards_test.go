@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// A worker that is asked to end stops its boards at once, resumable, and another one goes on without waiting for a lease.
+// A worker that is asked to end stops its boards at once, resumable, and another one goes on
+// without waiting for a lease.
 func TestDrain(t *testing.T) {
 	l := newLab(t, 1)
 	first := l.startWorker("first", nil, l.implementors())
@@ -46,7 +47,8 @@ func (l *lab) stub(rules string) []string {
 	return []string{"--agent=stub", "--stub=" + filepath.Join(l.dir, "stub.yaml")}
 }
 
-// A board that needs a person waits for the decision, which a worker passes on. submit --wait ends with kanban-run's exit code.
+// A board that needs a person waits for the decision, which a worker passes on. submit --wait ends
+// with kanban-run's exit code.
 func TestPerson(t *testing.T) {
 	l := newLab(t, 1)
 	l.startWorker("first", nil, l.stub("- {role: Manager, task: 2.md, next_task: null, status: blocked, message: \"which\\e[2J colour?\"}\n"))
@@ -126,7 +128,8 @@ func TestCancelled(t *testing.T) {
 	l.wantWhole(board(1))
 }
 
-// A worker runs boards of the repositories that it was started for, and no others, whatever a workflow asks for.
+// A worker runs boards of the repositories that it was started for, and no others,
+// whatever a workflow asks for.
 func TestRefused(t *testing.T) {
 	l := newLab(t, 1)
 	l.startWorker("first", nil, l.implementors())
@@ -174,7 +177,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// A board whose checkpoints the repository does not have is not complete: the worker waits until it can be reached.
+// A board whose checkpoints the repository does not have is not complete: the worker
+// waits until it can be reached.
 func TestUnpushed(t *testing.T) {
 	l := newLab(t, 1)
 	l.startWorker("first", nil, l.implementors())
@@ -198,8 +202,8 @@ func TestUnpushed(t *testing.T) {
 	l.wantWhole(board(1))
 }
 
-// A clone that others have left behind is set aside, and a repository that has new commits disturbs nothing: the board goes on with the
-// files that it knows.
+// A clone that others have left behind is set aside, and a repository that has new commits
+// disturbs nothing: the board goes on with the files that it knows.
 func TestLeftBehind(t *testing.T) {
 	l := newLab(t, 1)
 	first := l.startWorker("first", nil, l.implementors())
@@ -242,7 +246,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// Work that cannot be a checkpoint, because a file holds a secret, stays on the worker, and the board says where.
+// Work that cannot be a checkpoint, because a file holds a secret, stays on the worker,
+// and the board says where.
 func TestUnsaved(t *testing.T) {
 	l := newLab(t, 1)
 	l.write("leak.sh", "cat >/dev/null; echo hunter2hunter2 >leaked.txt; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
@@ -335,7 +340,8 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// A board that another runner goes on with, outside of the fleet, is not fought over: one push wins, and the rest is kept.
+// A board that another runner goes on with, outside of the fleet, is not fought over: one push
+// wins, and the rest is kept.
 func TestOtherRunner(t *testing.T) {
 	l := newLab(t, 1)
 	first := l.startWorker("first", nil, l.implementors())
@@ -368,7 +374,8 @@ func TestOtherRunner(t *testing.T) {
 	}
 }
 
-// The README's first fleet runs as it stands, but for the agent: the lines for the worker and for submit, which the page of the project has, too.
+// The README's first fleet runs as it stands, but for the agent: the lines for the worker and for
+// submit, which the page of the project has, too.
 func TestReadme(t *testing.T) {
 	l := newLab(t, 2)
 	var lines []string

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// This program knows kanban-run as a program only, what the server knows (fleet) knows no process, and nothing points back.
+// This program knows kanban-run as a program only, what the server knows (fleet) knows no
+// process, and nothing points back.
 func TestImports(t *testing.T) {
 	const module = "kanban-run/cmd/kanban-run-temporal"
 	allowed := map[string][]string{

@@ -61,7 +61,8 @@ func look(stop context.Context, c *server, j fleet.Job) (progress, error) {
 	return s, nil
 }
 
-// plain takes out of a text what would steer a terminal: agents, and other users of the server, have written it.
+// plain takes out of a text what would steer a terminal: agents, and other users of
+// the server, have written it.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

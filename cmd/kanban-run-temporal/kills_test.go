@@ -42,7 +42,8 @@ func (l *lab) firstCall(after time.Time) (first time.Time, found bool) {
 	return time.Time{}, false
 }
 
-// resumed waits until another worker goes on, and looks whether that was in time: the lease, and what the start takes.
+// resumed waits until another worker goes on, and looks whether that was in time: the lease,
+// and what the start takes.
 func (l *lab) resumed(since time.Time) {
 	l.Helper()
 	var first time.Time
@@ -57,7 +58,8 @@ func (l *lab) resumed(since time.Time) {
 	}
 }
 
-// A worker that is killed, alone or with all that runs on its machine, loses nothing: another one goes on after the lease.
+// A worker that is killed, alone or with all that runs on its machine, loses nothing: another
+// one goes on after the lease.
 func TestWorkerKilled(t *testing.T) {
 	inRounds(t, func(t *testing.T, round int) {
 		l := newLab(t, 1)
@@ -81,8 +83,9 @@ func TestWorkerKilled(t *testing.T) {
 	})
 }
 
-// A worker that does not reach the server any more ends its runs before its lease is over, although it reaches the repository; another one
-// goes on. Once the network is mended it runs boards again.
+// A worker that does not reach the server any more ends its runs before its lease is
+// over, although it reaches the repository; another one goes on. Once the network is
+// mended it runs boards again.
 func TestPartition(t *testing.T) {
 	inRounds(t, func(t *testing.T, round int) {
 		l := newLab(t, 2)

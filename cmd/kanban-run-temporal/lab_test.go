@@ -88,7 +88,8 @@ func bareLab(t *testing.T, boards int) *lab {
 	return l
 }
 
-// agent does a task in half a second, and notes when it was called for a step that the board's branch has.
+// agent does a task in half a second, and notes when it was called for a step
+// that the board's branch has.
 const agent = `in=$(cat)
 n=$(printf '%s' "$in" | sed -n 's#.*tasks/\([0-9]*\)\.md.*#\1#p' | head -n 1)
 board=$(basename "$PWD")
@@ -333,7 +334,8 @@ func processesIn(dir string) (pids []int) {
 	return pids
 }
 
-// checkProcesses looks whether a run has outlived the workers: it runs after they have been stopped.
+// checkProcesses looks whether a run has outlived the workers: it runs
+// after they have been stopped.
 func (l *lab) checkProcesses() {
 	left := func() (left []string) {
 		for _, pid := range processesIn(l.dir) {
@@ -366,7 +368,8 @@ func (l *lab) isAt(board string, step int) bool {
 	return slices.Contains(l.subjects(board), fmt.Sprintf("%s: step %d: Implementor ok", board, step))
 }
 
-// wantWhole looks whether a board is complete, each of its steps was accepted once, in order, and no finished call was repeated.
+// wantWhole looks whether a board is complete, each of its steps was accepted once, in order, and
+// no finished call was repeated.
 func (l *lab) wantWhole(board string) {
 	l.Helper()
 	var got, want []string

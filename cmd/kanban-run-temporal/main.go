@@ -1,4 +1,5 @@
-// kanban-run-temporal runs boards on many machines, with Temporal as the engine: workers run boards, submit hands them in.
+// kanban-run-temporal runs boards on many machines, with Temporal as the engine: workers run
+// boards, submit hands them in.
 package main
 
 import (
@@ -42,7 +43,8 @@ func (e *usageError) Error() string { return e.text }
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run returns the exit code: 0, 1 after an error, 2 for a wrong use; of submit --wait that of the worst board.
+// run returns the exit code: 0, 1 after an error, 2 for a wrong use; of submit
+// --wait that of the worst board.
 func run(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, usage)

@@ -147,7 +147,8 @@ func warnOfQueue(stop context.Context, c *server, queue string) {
 	}
 }
 
-// addAttributes has the server know the search attributes. A server that does not let this user add them gets none.
+// addAttributes has the server know the search attributes. A server that does not let
+// this user add them gets none.
 func addAttributes(stop context.Context, c *server) bool {
 	const key, number, whole = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_DOUBLE, enums.INDEXED_VALUE_TYPE_INT
 	wanted := map[string]enums.IndexedValueType{fleet.OutcomeAttribute.GetName(): key, fleet.CostAttribute.GetName(): number, fleet.StepAttribute.GetName(): whole}

@@ -69,8 +69,8 @@ func choiceOf(args []string) (choice flow.Choice, board []string, err error) {
 	return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run inbox BOARD shows what waits, and the choices"}
 }
 
-// acknowledge makes a decision, or shows what there is to decide. A run that is at work is told; one that ends meanwhile leaves the
-// decision to this program.
+// acknowledge makes a decision, or shows what there is to decide. A run that is at work is told;
+// one that ends meanwhile leaves the decision to this program.
 func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) {
 	if err := refuseAgents(answer.Ask); err != nil {
 		return 0, err
@@ -100,7 +100,8 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 	return code, printChoice(t, board, q)
 }
 
-// refuseAgents refuses a decision of the Lead to an agent, and to all that one starts. A look is no decision.
+// refuseAgents refuses a decision of the Lead to an agent, and to all that one
+// starts. A look is no decision.
 func refuseAgents(looks bool) error {
 	if !looks && proc.IsMarked() {
 		return &undeliveredError{"an agent does not speak for a person", ""}
@@ -118,8 +119,8 @@ func isConsent(c flow.Choice) bool {
 	return flow.ConsentChoice(c) == flow.ConsentRestart || flow.ConsentChoice(c) == flow.ConsentContinue
 }
 
-// tellDecision tells the run at work what the Lead has decided; told is false where there is nothing to tell it. Without a choice it is the
-// only one that there is, or all are shown.
+// tellDecision tells the run at work what the Lead has decided; told is false where there is
+// nothing to tell it. Without a choice it is the only one that there is, or all are shown.
 func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, code int, err error) {
 	if isConsent(answer.Choice) {
 		return true, exitComplete, t.post(board, inbox.Message{Choice: string(answer.Choice)}, postWait)

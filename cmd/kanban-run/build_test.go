@@ -12,13 +12,15 @@ import (
 	"testing"
 )
 
-// shop is a folder for binaries that goes when this process goes, however it does: testing has no end of all tests.
+// shop is a folder for binaries that goes when this process goes, however it does:
+// testing has no end of all tests.
 type shop struct {
 	dir  string
 	life io.Closer // the pipe that the janitor waits for; it must not be collected
 }
 
-// workshop starts a shell that waits for the end of a pipe that only this process has, and removes the folder then.
+// workshop starts a shell that waits for the end of a pipe that only this process has,
+// and removes the folder then.
 var workshop = sync.OnceValues(func() (shop, error) {
 	dir, err := os.MkdirTemp("", "kanban-run-test-")
 	if err != nil {
@@ -56,8 +58,8 @@ func builder(name string, args ...string) func() (string, error) {
 	})
 }
 
-// built is the path of a binary. The race detector does not look into other programs: its run leaves out
-// the tests that need one.
+// built is the path of a binary. The race detector does not look into other programs: its run
+// leaves out the tests that need one.
 func built(t testing.TB, build func() (string, error)) string {
 	t.Helper()
 	if raceEnabled {

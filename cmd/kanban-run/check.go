@@ -119,8 +119,8 @@ func (u *setup) problems(name string) ([]*frontmatter.Problem, error) {
 	return append(found, u.refusal(name, found)...), place.Close()
 }
 
-// refusal is what else a run would refuse, or find odd about its supervision. A command that is missing on this
-// machine is a warning: it is no fault of the board.
+// refusal is what else a run would refuse, or find odd about its supervision. A command that is
+// missing on this machine is a warning: it is no fault of the board.
 func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatter.Problem {
 	executable, err := os.Executable()
 	if err != nil {

@@ -233,8 +233,8 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 	return code, err
 }
 
-// withBoard is the arguments, with the folder's own board where none is named and there is one. Not every
-// command needs a board: see boardArgs.
+// withBoard is the arguments, with the folder's own board where none is named and there is one.
+// Not every command needs a board: see boardArgs.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
 	named := slices.ContainsFunc(words, func(word string) bool { return word != string(flow.Retry) && word != string(flow.Accept) })

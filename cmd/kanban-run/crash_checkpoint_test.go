@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// TestCheckpointOutlivesEveryKill: killed before any call of git, a board goes on in the same clone, or in another, and no call whose
-// checkpoint was at the remote is made again. All that was done is in the last checkpoint.
+// TestCheckpointOutlivesEveryKill: killed before any call of git, a board goes on in the same
+// clone, or in another, and no call whose checkpoint was at the remote is made again. All that was
+// done is in the last checkpoint.
 func TestCheckpointOutlivesEveryKill(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {

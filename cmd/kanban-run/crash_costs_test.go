@@ -13,8 +13,8 @@ import (
 	"kanban-run/orchestrator/ledger"
 )
 
-// TestLimitsOutliveEveryKill: "Attempts and limits survive an interruption", wherever it comes: each of four calls costs a cent, the
-// limit is three, and no kill makes a run spend a fourth.
+// TestLimitsOutliveEveryKill: "Attempts and limits survive an interruption", wherever it comes:
+// each of four calls costs a cent, the limit is three, and no kill makes a run spend a fourth.
 func TestLimitsOutliveEveryKill(t *testing.T) {
 	binary := built(t, buildFailpoints)
 	for _, name := range []string{"ownership-taken", "intent-durable", "agent-gone", "reply-noted", "journal-written", "journal-synced", "log-behind",
@@ -40,7 +40,8 @@ func TestLimitsOutliveEveryKill(t *testing.T) {
 	}
 }
 
-// spendsTheRest goes on after a kill, up to the limit that the killed run had, unless that one had come to its end.
+// spendsTheRest goes on after a kill, up to the limit that the killed run had, unless
+// that one had come to its end.
 func spendsTheRest(s *site, failpoint string) {
 	s.t.Helper()
 	before, finished := costOf(s)
@@ -58,7 +59,8 @@ func spendsTheRest(s *site, failpoint string) {
 	}
 }
 
-// costOf is what the journal says that all attempts came to, and whether it says that a run finished.
+// costOf is what the journal says that all attempts came to, and whether it
+// says that a run finished.
 func costOf(s *site) (used flow.Used, finished bool) {
 	s.t.Helper()
 	h, _, err := inspect.History(s.path("kanban.yaml"), func(e flow.Entry) error {

@@ -10,12 +10,14 @@ import (
 	"testing"
 )
 
-// escapes are the ways in which a process that an agent starts tries to outlive it; see testdata/crash/escape.
+// escapes are the ways in which a process that an agent starts tries to outlive it;
+// see testdata/crash/escape.
 func escapes() []string {
 	return []string{"setsid", "double-fork", "cleared", "storm", "joined", "limits"}
 }
 
-// TestNobodyIsLeft lets a process escape from an agent and ends the agent in every way: nothing is left.
+// TestNobodyIsLeft lets a process escape from an agent and ends the agent in
+// every way: nothing is left.
 func TestNobodyIsLeft(t *testing.T) {
 	ends := []struct {
 		name string
@@ -127,7 +129,8 @@ func bothKilled(t *testing.T, r *launched) {
 	again.ends(t, exitComplete)
 }
 
-// TestNoGraceForTheLeft: when one half is killed the other one ends the agents at once, however long their grace is.
+// TestNoGraceForTheLeft: when one half is killed the other one ends the agents at once,
+// however long their grace is.
 func TestNoGraceForTheLeft(t *testing.T) {
 	for _, v := range []victim{runnerOnly, guardianOnly} {
 		t.Run(string(v), func(t *testing.T) {
@@ -142,7 +145,8 @@ func TestNoGraceForTheLeft(t *testing.T) {
 	}
 }
 
-// TestBoardIsHeldUntilSwept: as long as agents of a killed runner may live, no other run gets the board.
+// TestBoardIsHeldUntilSwept: as long as agents of a killed runner may live, no
+// other run gets the board.
 func TestBoardIsHeldUntilSwept(t *testing.T) {
 	s := newSite(t, built(t, buildPlain), 1)
 	s.env = []string{"CRASH_DEAF=Implementor tasks/1.md"}
@@ -170,8 +174,8 @@ func TestBoardIsHeldUntilSwept(t *testing.T) {
 	s.completes(s.start(nil), now, 1)
 }
 
-// TestBoardsDoNotTouchEachOther runs three boards side by side: the end of one step ends what escaped from it, and nothing of
-// the others, whatever is known of it.
+// TestBoardsDoNotTouchEachOther runs three boards side by side: the end of one step ends what
+// escaped from it, and nothing of the others, whatever is known of it.
 func TestBoardsDoNotTouchEachOther(t *testing.T) {
 	binary, helper := built(t, buildPlain), built(t, buildEscape)
 	for _, kind := range escapes() {
@@ -210,7 +214,8 @@ func (s *site) escaped(name string) process {
 	return p
 }
 
-// awaitEnd waits for the end of a board. What escaped from its agent has ended by then, and the others live.
+// awaitEnd waits for the end of a board. What escaped from its agent has ended by
+// then, and the others live.
 func (s *site) awaitEnd(name string, others ...process) {
 	s.t.Helper()
 	journal := ".kanban-run/runs/" + name + ".yaml/journal.jsonl"

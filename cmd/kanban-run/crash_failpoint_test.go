@@ -103,8 +103,8 @@ func placesInSource(t *testing.T) map[string]bool {
 	return found
 }
 
-// TestEveryFailpoint kills the runner, its guardian or both at every place, and goes on: the first time that the place is
-// reached, or each time if the test is exhaustive.
+// TestEveryFailpoint kills the runner, its guardian or both at every place, and goes on: the first
+// time that the place is reached, or each time if the test is exhaustive.
 func TestEveryFailpoint(t *testing.T) {
 	t.Parallel()
 	binary := built(t, buildFailpoints)
@@ -184,7 +184,8 @@ func supervised(_ *testing.T, s *site) {
 	s.write(".kanban-run.yaml", "checkpoints: {every: 1}\n")
 }
 
-// TestSupervisorOutlivesEveryKill kills a run with a supervisor at the places that its calls reach, too.
+// TestSupervisorOutlivesEveryKill kills a run with a supervisor at the places
+// that its calls reach, too.
 func TestSupervisorOutlivesEveryKill(t *testing.T) {
 	t.Parallel()
 	binary := built(t, buildFailpoints)
@@ -216,7 +217,8 @@ func oneStepDone(t *testing.T, s *site) {
 	s.args = s.args[:len(s.args)-2]
 }
 
-// longList: the Manager's input is too long for the journal, because of tasks that are not written yet.
+// longList: the Manager's input is too long for the journal, because of tasks
+// that are not written yet.
 func longList(_ *testing.T, s *site) {
 	for i := range 30 {
 		s.listed += fmt.Sprintf("  - planned/%s/%d.md\n", strings.Repeat("x", 200), i)
@@ -245,7 +247,8 @@ func hungAgent(_ *testing.T, s *site) {
 		"KANBAN_RUN_WATCH_GRACE=0", "KANBAN_RUN_WATCH_IDLE_WARNING=1s", "KANBAN_RUN_WATCH_IDLE_TIMEOUT=2s")
 }
 
-// personAsked has a person decide about that agent, who is not there: a run that is not killed needs one.
+// personAsked has a person decide about that agent, who is not there: a run
+// that is not killed needs one.
 func personAsked(t *testing.T, s *site) {
 	hungAgent(t, s)
 	s.env = append(s.env, "KANBAN_RUN_WATCH_COORDINATOR=person", "KANBAN_RUN_WATCH_CONSENT=1s")

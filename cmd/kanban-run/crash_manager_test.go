@@ -4,11 +4,13 @@ package main
 
 import "testing"
 
-// cuts are the first pieces of a board that a Manager writes: no board, another board that is complete, and none that can be read.
+// cuts are the first pieces of a board that a Manager writes: no board, another board that is
+// complete, and none that can be read.
 func cuts() []string { return []string{"nothing", "line", "word"} }
 
-// TestManagerDiesWhileItWrites: a Manager that was killed when half of the board was written leaves nothing that a person would
-// have to mend; nor does one that lives on, because both halves of the program were killed.
+// TestManagerDiesWhileItWrites: a Manager that was killed when half of the board was written
+// leaves nothing that a person would have to mend; nor does one that lives on, because both halves
+// of the program were killed.
 func TestManagerDiesWhileItWrites(t *testing.T) {
 	binary := built(t, buildPlain)
 	for _, v := range []victim{runnerOnly, guardianOnly, bothHalves} {

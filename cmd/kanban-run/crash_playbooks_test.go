@@ -73,7 +73,8 @@ func (y yard) read(name string) string {
 	return string(text)
 }
 
-// killed kills a run each time that it reaches a place, lets the next one go on, and has the end looked at.
+// killed kills a run each time that it reaches a place, lets the next one go on,
+// and has the end looked at.
 func killed(t *testing.T, scene func(y yard), args []string, look func(y yard, out string, code int)) {
 	binary := built(t, buildFailpoints)
 	for _, name := range []string{"intent-durable", "agent-gone", "reply-noted", "board-intent", "run-end"} {
@@ -99,7 +100,8 @@ func killed(t *testing.T, scene func(y yard), args []string, look func(y yard, o
 	}
 }
 
-// TestLoopOutlivesEveryKill: a loop is found once, its Manager is told, and the task rests, whenever the run is killed.
+// TestLoopOutlivesEveryKill: a loop is found once, its Manager is told, and the task rests,
+// whenever the run is killed.
 func TestLoopOutlivesEveryKill(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -123,8 +125,9 @@ func TestLoopOutlivesEveryKill(t *testing.T) {
 	})
 }
 
-// TestDecisionsScopeViolation: seed 002, "Bounded DECISIONS Contribution Rule", post-check: where a person has moved an entry into a section of theirs
-// before the run looks at it again, exactly that entry is taken out, the Lead is told, and what people wrote stays byte for byte.
+// TestDecisionsScopeViolation: seed 002, "Bounded DECISIONS Contribution Rule", post-check: where
+// a person has moved an entry into a section of theirs before the run looks at it again, exactly
+// that entry is taken out, the Lead is told, and what people wrote stays byte for byte.
 func TestDecisionsScopeViolation(t *testing.T) {
 	t.Parallel()
 	binary := built(t, buildFailpoints)
@@ -174,7 +177,8 @@ func TestDecisionsScopeViolation(t *testing.T) {
 	t.Error("no entry was found outside of its section")
 }
 
-// TestReassignmentOutlivesEveryKill: the agent that takes over gets the same bytes, whenever the run is killed.
+// TestReassignmentOutlivesEveryKill: the agent that takes over gets the same bytes,
+// whenever the run is killed.
 func TestReassignmentOutlivesEveryKill(t *testing.T) {
 	t.Parallel()
 	args := []string{"--quiet", "--max-retries", "1", "--exec", "Implementor=sh bad.sh", "--agent", "Manager=walk", "kanban.yaml"}

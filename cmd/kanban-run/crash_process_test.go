@@ -63,8 +63,8 @@ func (p process) signal(s syscall.Signal) {
 	_ = handle.Release()
 }
 
-// stop sends SIGSTOP and waits until every thread has come to a halt, or the process has ended: one that runs on another
-// processor goes on for a moment.
+// stop sends SIGSTOP and waits until every thread has come to a halt, or the process has ended:
+// one that runs on another processor goes on for a moment.
 func (p process) stop() {
 	p.signal(syscall.SIGSTOP)
 	within(stuckAfter, func() bool {
@@ -184,8 +184,8 @@ func signalTo(t testing.TB, pid int, s syscall.Signal) {
 	}
 }
 
-// TestOnceKilled: what a single call has left, both halves of which were killed, is ended by the next start, with or without a board. A
-// call that is under way is left alone.
+// TestOnceKilled: what a single call has left, both halves of which were killed, is ended by the
+// next start, with or without a board. A call that is under way is left alone.
 func TestOnceKilled(t *testing.T) {
 	for _, next := range [][]string{{"once", "--role", "Architect", "x"}, {"kanban.yaml"}} {
 		t.Run(next[0], func(t *testing.T) {

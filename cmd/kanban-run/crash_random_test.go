@@ -15,8 +15,9 @@ const (
 	latestKill  = 80 * time.Millisecond
 )
 
-// TestRandomKills kills the runner, its guardian or both at any moment, again and again, and looks whether anything was lost,
-// done twice or left behind. KANBAN_TEST_SOAK is the number of kills, KANBAN_TEST_SEED repeats the choice of a failed run.
+// TestRandomKills kills the runner, its guardian or both at any moment, again and again, and looks
+// whether anything was lost, done twice or left behind. KANBAN_TEST_SOAK is the number of kills,
+// KANBAN_TEST_SEED repeats the choice of a failed run.
 func TestRandomKills(t *testing.T) {
 	kills := 30
 	if exhaustive() {
@@ -49,7 +50,8 @@ func number(t *testing.T, variable string, otherwise int64) int64 {
 	return n
 }
 
-// killUntilComplete runs one board to its end through at most so many kills, and returns their number.
+// killUntilComplete runs one board to its end through at most so many kills,
+// and returns their number.
 func killUntilComplete(t *testing.T, binary string, random *rand.Rand, most int, hits map[victim]int) (kills int) {
 	s := newSite(t, binary, randomTasks)
 	defer endBearers(t, s.marker)

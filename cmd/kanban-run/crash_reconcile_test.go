@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestReconcileIsResumed: a run that dies while it reconciles an edited state.md leaves a board that goes on, and the edit is
-// in the journal and kept, whenever that was.
+// TestReconcileIsResumed: a run that dies while it reconciles an edited state.md leaves a board
+// that goes on, and the edit is in the journal and kept, whenever that was.
 func TestReconcileIsResumed(t *testing.T) {
 	binary := built(t, buildFailpoints)
 	for _, name := range []string{"journal-torn", "journal-written", "journal-synced", "log-behind", "ownership-taken"} {

@@ -41,8 +41,8 @@ type history struct {
 	calls   []string // the agents' own log
 }
 
-// history reads the journal as the runner left it, with other code than the runner's, and the agents' log. A last line that is
-// not whole was never acknowledged.
+// history reads the journal as the runner left it, with other code than the runner's, and the
+// agents' log. A last line that is not whole was never acknowledged.
 func (s *site) history() history {
 	s.t.Helper()
 	var h history
@@ -87,7 +87,8 @@ func began(calls []string) map[string]int {
 	return counts
 }
 
-// newCalls are the lines that agents wrote since then, without those of agents that an earlier run had started.
+// newCalls are the lines that agents wrote since then, without those of agents that
+// an earlier run had started.
 func (s *site) newCalls(then history) []string {
 	s.t.Helper()
 	return slices.DeleteFunc(s.history().calls[len(then.calls):], func(line string) bool {
@@ -106,8 +107,8 @@ func count(records []record, kind string) map[string]int {
 	return counts
 }
 
-// checkSince: since then no work was begun whose reply was recorded before, and none without an intent; no two agents worked
-// at a time.
+// checkSince: since then no work was begun whose reply was recorded before, and none without an
+// intent; no two agents worked at a time.
 func (s *site) checkSince(then history) history {
 	s.t.Helper()
 	now := s.history()
@@ -132,7 +133,8 @@ func (s *site) checkSince(then history) history {
 	return now
 }
 
-// stillOwed is checkSince, and what an earlier run has left is gone when this one has started an agent.
+// stillOwed is checkSince, and what an earlier run has left is gone when this
+// one has started an agent.
 func (s *site) stillOwed(then history) {
 	s.t.Helper()
 	s.checkSince(then)
@@ -147,7 +149,8 @@ func (s *site) stillOwed(then history) {
 	s.owed, s.owedMark = nil, ""
 }
 
-// settle waits for the end of all that the half which was not killed has to end, and looks at what was done since then.
+// settle waits for the end of all that the half which was not killed has to end, and looks at
+// what was done since then.
 func (s *site) settle(killed victim, then history) {
 	s.t.Helper()
 	if killed != bothHalves {
@@ -162,7 +165,8 @@ func (s *site) settle(killed victim, then history) {
 
 var stepMark = regexp.MustCompile(`"mark":"([0-9a-f]+)"`)
 
-// lastMark is the mark of the step that was begun last: what was starting at the moment when both halves were killed bears it.
+// lastMark is the mark of the step that was begun last: what was starting at the moment when both
+// halves were killed bears it.
 func (s *site) lastMark() string {
 	all := stepMark.FindAllStringSubmatch(s.read(journalFile), -1)
 	if len(all) == 0 {
@@ -183,8 +187,9 @@ func (s *site) completes(run *launched, then history, n int) {
 	s.checkComplete(n)
 }
 
-// checkComplete: the board of n tasks is as an undisturbed run leaves it, each call has exactly one recorded reply and began
-// at least once, and everything that is made from the journal is true.
+// checkComplete: the board of n tasks is as an undisturbed run leaves it, each call
+// has exactly one recorded reply and began at least once, and everything that is made
+// from the journal is true.
 func (s *site) checkComplete(n int) {
 	s.t.Helper()
 	h := s.checkSince(history{})
@@ -200,7 +205,8 @@ func (s *site) checkComplete(n int) {
 	s.checkLogs(h)
 }
 
-// checkStreams: the streams of accepted replies are gone, also where the run died before it emptied them.
+// checkStreams: the streams of accepted replies are gone, also where the run
+// died before it emptied them.
 func (s *site) checkStreams(h history) {
 	s.t.Helper()
 	for _, r := range h.records {
@@ -220,7 +226,8 @@ func (s *site) checkStreams(h history) {
 	}
 }
 
-// checkUndisturbed: no crash is taken for tampering, and each run owned the board before it did anything.
+// checkUndisturbed: no crash is taken for tampering, and each run owned the
+// board before it did anything.
 func (s *site) checkUndisturbed(h history) {
 	s.t.Helper()
 	acked, latest := map[uint64]bool{}, uint64(0)

@@ -22,9 +22,9 @@ func TestReleaseHasNoFailpoints(t *testing.T) {
 	}
 }
 
-// traces are texts that only failpoints have: their variable, and the names that cannot be words of something else. The
-// compiler compares short texts without keeping them, and joins others with what stands beside them, but a name that is
-// passed to a function stays in one piece.
+// traces are texts that only failpoints have: their variable, and the names that cannot be words
+// of something else. The compiler compares short texts without keeping them, and joins others with
+// what stands beside them, but a name that is passed to a function stays in one piece.
 func traces() []string {
 	found := []string{"KANBAN_TEST_FAILPOINT"}
 	for _, p := range places() {

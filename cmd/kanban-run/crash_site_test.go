@@ -22,7 +22,8 @@ const (
 	stuckAfter = 30 * time.Second
 )
 
-// site is a folder with a board, and what is started there. Everything that it starts bears its marker.
+// site is a folder with a board, and what is started there. Everything that
+// it starts bears its marker.
 type site struct {
 	t        testing.TB
 	dir      string
@@ -189,7 +190,8 @@ func (r *launched) wait() int {
 	}
 }
 
-// kill kills a half or both. A runner that is not there yet cannot be killed: the guardian is then. It returns whom it killed.
+// kill kills a half or both. A runner that is not there yet cannot be killed: the guardian is
+// then. It returns whom it killed.
 func (r *launched) kill(v victim) victim {
 	runner, split := runnerOf(r.guardian.pid)
 	if !split {
@@ -220,7 +222,8 @@ func (s *site) nobodyIsLeft() {
 	}
 }
 
-// owes says whether the next start is to end a process: it was left behind, or an agent that was left behind has started it since.
+// owes says whether the next start is to end a process: it was left behind, or an agent that was
+// left behind has started it since.
 func (s *site) owes(p process) bool {
 	if environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid)); err == nil && s.owedMark != "" && bytes.Contains(environ, []byte(s.owedMark)) {
 		return true

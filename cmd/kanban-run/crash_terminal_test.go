@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestSignalsFromTerminal: one Ctrl-C reaches the guardian and the runner, and counts once. The agent, which is in a group of its
-// own, is asked to end, once.
+// TestSignalsFromTerminal: one Ctrl-C reaches the guardian and the runner, and counts once. The
+// agent, which is in a group of its own, is asked to end, once.
 func TestSignalsFromTerminal(t *testing.T) {
 	s := signalSite(t)
 	keyboard, screen := openTerminal(t)
@@ -38,7 +38,8 @@ func TestSignalsFromTerminal(t *testing.T) {
 	s.nobodyIsLeft()
 }
 
-// TestSignalsToOneProcess: what `kill` sends to the guardian alone counts as what a terminal sends to all.
+// TestSignalsToOneProcess: what `kill` sends to the guardian alone counts as
+// what a terminal sends to all.
 func TestSignalsToOneProcess(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: exitInterrupted, syscall.SIGTERM: exitTerminated, syscall.SIGHUP: exitTerminated} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -68,8 +69,8 @@ func TestClosedTerminal(t *testing.T) {
 	s.nobodyIsLeft()
 }
 
-// TestPaused: Ctrl-Z stops the run and its agent, whichever process it reaches, and fg goes on with both. The pause is no part of the
-// agent's time.
+// TestPaused: Ctrl-Z stops the run and its agent, whichever process it reaches, and fg goes on
+// with both. The pause is no part of the agent's time.
 func TestPaused(t *testing.T) {
 	for name, reaches := range map[string]func(r *launched) int{
 		"the group":    func(r *launched) int { return -r.guardian.pid },
@@ -105,7 +106,8 @@ func TestPaused(t *testing.T) {
 	}
 }
 
-// TestStoppedGuardian: an agent that stops the guardian does not keep the command from returning, nor from hearing a signal.
+// TestStoppedGuardian: an agent that stops the guardian does not keep the command from returning,
+// nor from hearing a signal.
 func TestStoppedGuardian(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, built(t, buildPlain), 1)
@@ -120,7 +122,8 @@ func TestStoppedGuardian(t *testing.T) {
 	s.nobodyIsLeft()
 }
 
-// TestStoppedAndContinued: a stop that no process can take holds the run, not its agent, and the run goes on.
+// TestStoppedAndContinued: a stop that no process can take holds the run, not its
+// agent, and the run goes on.
 func TestStoppedAndContinued(t *testing.T) {
 	s := newSite(t, built(t, buildPlain), 2)
 	s.env = []string{"CRASH_NAP=0.05"}

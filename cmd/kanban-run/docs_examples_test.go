@@ -29,7 +29,8 @@ const (
 	elsewhere = "another test runs it"
 )
 
-// examples are the examples of the pages in their order, and how each is run. A new one needs a line here.
+// examples are the examples of the pages in their order, and how each is run. A
+// new one needs a line here.
 var examples = map[string][]string{
 	"beyond-one-machine.md": {settings, elsewhere, elsewhere, elsewhere, elsewhere}, // a_board_goes_on_in_another_clone; TestReadme of kanban-run-temporal
 	"boards.md":             {aBoard},

@@ -15,9 +15,10 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// forge [-next] [-again] [-beside] JOURNAL KIND TASK DATA: writes a record that no run would write, with a right checksum. It is
-// of the last epoch, or with -next of the next one; with -again it makes the revision of the last record again. -beside writes
-// as a program does that knows of no lock, while a run is at work.
+// forge [-next] [-again] [-beside] JOURNAL KIND TASK DATA: writes a record that no run would
+// write, with a right checksum. It is of the last epoch, or with -next of the next one; with
+// -again it makes the revision of the last record again. -beside writes as a program does that
+// knows of no lock, while a run is at work.
 func forge(ts *testscript.TestScript, _ bool, args []string) {
 	flags := flag.NewFlagSet("forge", flag.ContinueOnError)
 	next := flags.Bool("next", false, "")

@@ -36,7 +36,8 @@ func runHere(t *testing.T, dir string, args ...string) (code int, stdout, stderr
 	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// TestHostileBoards: each is refused with exit code 2, a place and a reason, and no agent is started.
+// TestHostileBoards: each is refused with exit code 2, a place and a
+// reason, and no agent is started.
 func TestHostileBoards(t *testing.T) {
 	keys := func(n int) string {
 		var b strings.Builder

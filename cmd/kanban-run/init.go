@@ -84,7 +84,8 @@ func writeStart(t *terminal, dir string) error {
 		console.Lines(said), console.Lines(where))
 }
 
-// filesToStart are the start files by their names in the folder, with settings for the agents that are installed, and what is said about these.
+// filesToStart are the start files by their names in the folder, with settings for the agents that
+// are installed, and what is said about these.
 func filesToStart() (files map[string][]byte, said string, err error) {
 	files = map[string][]byte{}
 	player, others, said := installedAgents()
@@ -108,7 +109,8 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 	return files, said, err
 }
 
-// installedAgents is the agent that is to play all roles, "" where none is installed, and the others that could.
+// installedAgents is the agent that is to play all roles, "" where none is installed,
+// and the others that could.
 func installedAgents() (player string, others []string, said string) {
 	var missing []string
 	for _, a := range roster.FindInstalled() {

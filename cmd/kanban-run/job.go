@@ -224,8 +224,8 @@ func (j *job) annotate(e report.Ending, err error, d *digest.Digest) {
 // maxAnnotation is how many characters of an annotation are shown, less what the service may add.
 const maxAnnotation = 4096 - 64
 
-// fitted is the message of an annotation: what happened, the exit code, and what to do. What happened is
-// cut in its middle where it is too long.
+// fitted is the message of an annotation: what happened, the exit code, and what to do. What
+// happened is cut in its middle where it is too long.
 func (j *job) fitted(text, hint string, code int) string {
 	end := fmt.Sprintf(" (exit code %d)", code)
 	if hint != "" {
@@ -287,8 +287,8 @@ func (j *job) place(err error) (file, line string) {
 	return file, line
 }
 
-// relative names a file from the top of its repository, which may be checked out into a folder of the
-// workspace; "" if it is not in the workspace.
+// relative names a file from the top of its repository, which may be checked out into a folder of
+// the workspace; "" if it is not in the workspace.
 func (j *job) relative(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil || j.workspace == "" {
@@ -355,7 +355,8 @@ func outcomeOf(code int) flow.Outcome {
 	return flow.Failed
 }
 
-// appendTo writes to a file that the runner of the job reads, without what agents have written to it.
+// appendTo writes to a file that the runner of the job reads, without what
+// agents have written to it.
 func (j *job) appendTo(path, text string) error {
 	if err := j.restoreFiles(); err != nil {
 		return err

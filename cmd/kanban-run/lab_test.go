@@ -14,7 +14,8 @@ import (
 // labCommand is the first argument of this test binary when it is to be the MCP server "lab".
 const labCommand = "mcp-lab"
 
-// playLab is a server with one tool, which writes its text into a file. Source: modelcontextprotocol.io, "Transports", stdio.
+// playLab is a server with one tool, which writes its text into a file. Source:
+// modelcontextprotocol.io, "Transports", stdio.
 func playLab(stdin io.Reader, stdout io.Writer, file string) int {
 	lines := bufio.NewScanner(stdin)
 	for lines.Scan() {

@@ -18,8 +18,8 @@ import (
 	"unicode/utf8"
 )
 
-// leakForm is a way in which programs print a secret. Nothing here is the redactor's: what is looked for must not depend on
-// what it believes.
+// leakForm is a way in which programs print a secret. Nothing here is the redactor's: what is
+// looked for must not depend on what it believes.
 type leakForm struct {
 	name  string
 	say   func(secret string) string // what an agent prints
@@ -66,7 +66,8 @@ func leakForms() (all []leakForm) {
 	return append(all, base64Forms()...)
 }
 
-// base64Forms are those for each place in which a secret can stand within three bytes, padded and not, and over lines.
+// base64Forms are those for each place in which a secret can stand within three bytes,
+// padded and not, and over lines.
 func base64Forms() (all []leakForm) {
 	for n, padding := range []string{"", "a", "ab"} {
 		std, web := base64.StdEncoding, base64.RawURLEncoding

@@ -25,7 +25,8 @@ type leakNeedle struct {
 	loose bool
 }
 
-// minNeedle is how long an encoding must be to be no accident. The value itself counts whatever its length.
+// minNeedle is how long an encoding must be to be no accident. The value itself
+// counts whatever its length.
 const minNeedle = 8
 
 // needlesOf are the forms of a secret; with parts also what identifies a piece of it.
@@ -125,7 +126,8 @@ func gather(out *bytes.Buffer, v any) {
 	}
 }
 
-// textsUnder are the files of a folder and their names, but for those that the test itself or an agent wrote there.
+// textsUnder are the files of a folder and their names, but for those that the test
+// itself or an agent wrote there.
 func textsUnder(t testing.TB, folder string, exact func(rel string) bool) (texts []leakText) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

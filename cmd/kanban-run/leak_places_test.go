@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// leakPlace is where an agent says or leaves a secret. The last act of a call says what is on standard output and how the
-// agent ends.
+// leakPlace is where an agent says or leaves a secret. The last act of a call says what is on
+// standard output and how the agent ends.
 type leakPlace struct {
 	name string
 	last bool
@@ -165,5 +165,6 @@ func exactJSON(s string) string {
 	return jsonBody(s)
 }
 
-// yamlScalar writes a text so that a board can hold it, if one can: in flow style YAML and JSON agree.
+// yamlScalar writes a text so that a board can hold it, if one can: in flow
+// style YAML and JSON agree.
 func yamlScalar(s string) string { return `"` + exactJSON(s) + `"` }

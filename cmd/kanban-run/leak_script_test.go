@@ -15,8 +15,9 @@ import (
 // leakSecret is a value that is registered with the runner.
 type leakSecret struct{ name, value, salt string }
 
-// newLeakSecret makes a secret of a fuzzer's bytes. The salt is in it so that it is no word of the program's own, and between
-// any two characters, so that the value may begin and end with anything.
+// newLeakSecret makes a secret of a fuzzer's bytes. The salt is in it so that it is no
+// word of the program's own, and between any two characters, so that the value may
+// begin and end with anything.
 func newLeakSecret(name string, raw []byte, salt string, at byte) leakSecret {
 	raw = bytes.ReplaceAll(raw[:min(len(raw), 54)], []byte{0}, nil)
 	cut := int(at) % (len(raw) + 1)
@@ -68,7 +69,8 @@ type leakScript struct {
 	numCalls int
 }
 
-// leakAct is what an agent does: what, with which secret in which form, and where it is cut into writes.
+// leakAct is what an agent does: what, with which secret in which form, and
+// where it is cut into writes.
 type leakAct struct{ place, form, cut byte }
 
 func newLeakScript(variable, setting, script []byte) *leakScript {
@@ -91,7 +93,8 @@ func newLeakScript(variable, setting, script []byte) *leakScript {
 	return s
 }
 
-// usable says whether a settings file can hold the one secret, where $ begins a name; the other can be a variable whatever it is.
+// usable says whether a settings file can hold the one secret, where $ begins a name; the other
+// can be a variable whatever it is.
 func (s *leakScript) usable() bool {
 	text := s.secrets[1].value
 	data, err := yaml.Marshal([]string{text})
@@ -122,8 +125,9 @@ func (s *leakScript) tell(format string, args ...any) {
 	s.told[len(s.told)-1] += " " + fmt.Sprintf(format, args...)
 }
 
-// write makes the agent's shell script: a case for each call. Behind the last, every call is a good Manager's that ends the
-// board. It uses few programs, because each costs more than all the rest.
+// write makes the agent's shell script: a case for each call. Behind the last, every
+// call is a good Manager's that ends the board. It uses few programs, because each
+// costs more than all the rest.
 func (s *leakScript) write() {
 	s.shell.WriteString("#!/bin/sh\nread -r input || :\nD=${0%/*} n=1\nwhile [ -e \"$D/call-$n\" ]; do n=$((n+1)); done\n: >\"$D/call-$n\"\ncase $n in\n")
 	places := leakPlaces()
@@ -166,7 +170,8 @@ func (c *leakCall) file(text string) string {
 	return `"$D/` + name + `"`
 }
 
-// print writes to standard output, or to standard error, with a write for each of up to four pieces; all cuts are in secret.
+// print writes to standard output, or to standard error, with a write for each of up to four
+// pieces; all cuts are in secret.
 func (c *leakCall) print(to, before, secret, after string, cut byte) {
 	text, from := before+secret+after, 0
 	for k := range int(cut & 3) {

@@ -60,8 +60,9 @@ func leakSpecials() []leakSeed {
 	}
 }
 
-// leakSeedCall is one call of the agent: three acts on its streams, one that stops the board in every second call, and a reply.
-// In the first seeds an act says all forms of a secret, in the others one.
+// leakSeedCall is one call of the agent: three acts on its streams, one that stops the
+// board in every second call, and a reply. In the first seeds an act says all forms of a
+// secret, in the others one.
 func leakSeedCall(seed, call int, form *int) (acts []byte) {
 	act := func(place int) {
 		which := 2*len(leakForms()) + *form&1

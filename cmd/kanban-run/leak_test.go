@@ -19,9 +19,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// FuzzNoSecretInAnyFileOrStream: whatever agents do with a secret that the runner knows, neither it nor one of its encodings is
-// in a file of the run or in what any command prints. The runner knows one secret as a variable and one from its settings;
-// agents have them from elsewhere, as from a file .env.
+// FuzzNoSecretInAnyFileOrStream: whatever agents do with a secret that the runner knows,
+// neither it nor one of its encodings is in a file of the run or in what any command prints.
+// The runner knows one secret as a variable and one from its settings; agents have them from
+// elsewhere, as from a file .env.
 func FuzzNoSecretInAnyFileOrStream(f *testing.F) {
 	for _, s := range leakSeeds() {
 		f.Add([]byte(s.variable), []byte(s.setting), s.script)
@@ -79,7 +80,8 @@ func newLeakRun(t testing.TB, s *leakScript) *leakRun {
 	return l
 }
 
-// furnish writes what the user of the runner writes: with the secrets where the script has them, or mended.
+// furnish writes what the user of the runner writes: with the secrets where the
+// script has them, or mended.
 func (l *leakRun) furnish(mended bool) {
 	in := func(flag byte) bool { return l.has(flag) && !mended }
 	one, two := l.secrets[0].value, l.secrets[1].value
@@ -126,7 +128,8 @@ func (l *leakRun) settings() map[string]any {
 	return settings
 }
 
-// perform runs the board, asks about it all that can be asked, and runs it again after what stopped it was mended.
+// perform runs the board, asks about it all that can be asked, and runs it again after
+// what stopped it was mended.
 func (l *leakRun) perform() {
 	run := [][]string{{"run", "kanban.yaml"}, {"run", "--json", "kanban.yaml"}, {"run", "-q", "kanban.yaml"}, {"run", "kanban.yaml"}}[l.how&leakJob]
 	note := "seen"
@@ -183,8 +186,8 @@ func (l *leakRun) ask() {
 	wg.Wait()
 }
 
-// command runs the program, keeps what it says and returns the exit code. It must end, and without a crash or an error of its
-// own.
+// command runs the program, keeps what it says and returns the exit code. It must end, and without
+// a crash or an error of its own.
 func (l *leakRun) command(stdin string, args ...string) int {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -209,8 +212,8 @@ func (l *leakRun) command(stdin string, args ...string) int {
 	return code
 }
 
-// everything is all that can be read after the run, but for the copies of the board and what the user and the agents wrote
-// themselves: SECURITY.md, "What is not promised".
+// everything is all that can be read after the run, but for the copies of the board and what the
+// user and the agents wrote themselves: SECURITY.md, "What is not promised".
 func (l *leakRun) everything() []leakText {
 	exact := func(rel string) bool {
 		rel = filepath.ToSlash(rel)

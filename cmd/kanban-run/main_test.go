@@ -23,7 +23,8 @@ import (
 // standIn is set for a test binary that is to be kanban-run.
 const standIn = "TEST_BINARY_IS_KANBAN_RUN"
 
-// TestMain makes the test binary stand in for kanban-run, so that the race detector looks into it. The runner is always kanban-run.
+// TestMain makes the test binary stand in for kanban-run, so that the race detector looks into it.
+// The runner is always kanban-run.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == labCommand {
 		os.Exit(playLab(os.Stdin, os.Stdout, os.Args[2]))
@@ -36,7 +37,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"kanban-run": main})
 }
 
-// TestScripts runs testdata/script/*.txtar: what a user can see. Each script is named after what it proves.
+// TestScripts runs testdata/script/*.txtar: what a user can see. Each script is
+// named after what it proves.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	programs := scriptPrograms(t)
@@ -72,8 +74,8 @@ func condition(cond string) (bool, error) {
 	}
 }
 
-// scriptPrograms is the folder with the actor and with kanban-run as it is shipped. Where the race detector is to look into
-// kanban-run, it has the actor only, and the scripts get the test binary.
+// scriptPrograms is the folder with the actor and with kanban-run as it is shipped. Where the race
+// detector is to look into kanban-run, it has the actor only, and the scripts get the test binary.
 func scriptPrograms(t *testing.T) string {
 	t.Helper()
 	actor, err := buildActor()
@@ -86,7 +88,8 @@ func scriptPrograms(t *testing.T) string {
 	return filepath.Dir(actor)
 }
 
-// setupScript puts the programs onto PATH, and keeps the test machine's own settings and secrets out of the scripts.
+// setupScript puts the programs onto PATH, and keeps the test machine's own settings and
+// secrets out of the scripts.
 func setupScript(env *testscript.Env, programs string) error {
 	env.Setenv("PATH", programs+string(filepath.ListSeparator)+env.Getenv("PATH"))
 	env.Vars = slices.DeleteFunc(env.Vars, func(v string) bool { return strings.HasPrefix(v, "KANBAN_RUN_") })
@@ -123,8 +126,9 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("%s did not appear", args[0])
 }
 
-// interrupt SIGNAL FILE: sends the signal to the process whose number stands in the file; of a runner, to the process that the
-// user started, which is its guardian. KILL goes to the runner itself.
+// interrupt SIGNAL FILE: sends the signal to the process whose number stands in the
+// file; of a runner, to the process that the user started, which is its guardian. KILL
+// goes to the runner itself.
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 	var pid int
 	if _, err := fmt.Sscan(ts.ReadFile(args[1]), &pid); err != nil {

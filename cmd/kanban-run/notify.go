@@ -25,8 +25,8 @@ func (t telling) Entry(board string, e flow.Entry) {
 	t.notifier.Entry(board, e)
 }
 
-// notifier is how a person is told what needs them; nil: the settings name no way. A program gets what agents get of the environment: an agent
-// may have written the settings.
+// notifier is how a person is told what needs them; nil: the settings name no way. A program gets
+// what agents get of the environment: an agent may have written the settings.
 func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.Notifier, error) {
 	s := general.settings
 	if !s.Notify.IsSet() {

@@ -12,7 +12,8 @@ import (
 
 const goOn = "Go on from where you were"
 
-// cutShort starts the board, and waits until the agent has written a file and is in the middle of a command.
+// cutShort starts the board, and waits until the agent has written a file and is
+// in the middle of a command.
 func (s *realSite) cutShort() *launched {
 	s.t.Helper()
 	s.model.SetFallback(func(_ *modeltest.Request, said string) (modeltest.Script, bool) {
@@ -24,7 +25,8 @@ func (s *realSite) cutShort() *launched {
 	return r
 }
 
-// goesOn has the agent do no more than reply, and runs the board to its end. The model must see what it did before.
+// goesOn has the agent do no more than reply, and runs the board to its end. The model
+// must see what it did before.
 func (s *realSite) goesOn() {
 	s.t.Helper()
 	before := len(s.model.Requests())
@@ -46,8 +48,8 @@ func (s *realSite) goesOn() {
 	}
 }
 
-// TestRealContinuation is DESIGN, "What must hold, always", 1: work that was cut short goes on in its session, however it was
-// ended, and is not done again.
+// TestRealContinuation is DESIGN, "What must hold, always", 1: work that was cut short goes on in
+// its session, however it was ended, and is not done again.
 func TestRealContinuation(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(r *launched){
@@ -71,7 +73,8 @@ func TestRealContinuation(t *testing.T) {
 	}, "gemini", "acp")
 }
 
-// TestRealContinuationLost: a tool that does not know the session any more starts afresh, and no retry is spent.
+// TestRealContinuationLost: a tool that does not know the session any more starts
+// afresh, and no retry is spent.
 func TestRealContinuationLost(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {

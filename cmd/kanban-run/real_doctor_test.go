@@ -22,7 +22,8 @@ func (s *realSite) doctor(args ...string) (said string, code int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// TestRealDoctor: the tool is there, of the version that the adapter was tested with, and has all options; the model is asked for nothing.
+// TestRealDoctor: the tool is there, of the version that the adapter was tested with, and has all
+// options; the model is asked for nothing.
 func TestRealDoctor(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {

@@ -28,7 +28,8 @@ const impatient = `watch:
   mcp_timeout: {default: 1s, max: 2s, end: 5s}
 `
 
-// hangsOnce has the model do something hopeless in the first conversation, and its work in the next one.
+// hangsOnce has the model do something hopeless in the first conversation, and
+// its work in the next one.
 func (s *realSite) hangsOnce(steps ...modeltest.Step) {
 	var hung atomic.Bool
 	s.write(".kanban-run.yaml", s.read(".kanban-run.yaml")+impatient)
@@ -47,8 +48,8 @@ func (s *realSite) restartsNothing() {
 	}
 }
 
-// TestRealHung is seed 000 with real tools: an API that accepts and never answers, or stops in the middle of a message, is noticed,
-// and the agent goes on in its session.
+// TestRealHung is seed 000 with real tools: an API that accepts and never answers, or stops in the
+// middle of a message, is noticed, and the agent goes on in its session.
 func TestRealHung(t *testing.T) {
 	t.Parallel()
 	for how, step := range map[string]modeltest.Step{"silent": modeltest.Hang(), "stalled": modeltest.Stall()} {
@@ -66,7 +67,8 @@ func TestRealHung(t *testing.T) {
 	}
 }
 
-// TestRealFlatCommand: a shell command that waits for ever without any work is ended alone: the turn goes on, and nothing is restarted.
+// TestRealFlatCommand: a shell command that waits for ever without any work is ended alone: the
+// turn goes on, and nothing is restarted.
 func TestRealFlatCommand(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
@@ -78,7 +80,8 @@ func TestRealFlatCommand(t *testing.T) {
 	}, "gemini", "opencode", "acp")
 }
 
-// TestRealHungMCP: an MCP server that never answers a call costs its agent the call, and not the night.
+// TestRealHungMCP: an MCP server that never answers a call costs its agent
+// the call, and not the night.
 func TestRealHungMCP(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -99,7 +102,8 @@ func TestRealHungMCP(t *testing.T) {
 	}, "gemini", "opencode", "acp")
 }
 
-// TestRealJudge: a real tool judges a hung one, in the form of its schema, and the work goes on: seed 000, "5-Question Reboot Test".
+// TestRealJudge: a real tool judges a hung one, in the form of its schema, and the work goes on:
+// seed 000, "5-Question Reboot Test".
 func TestRealJudge(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {

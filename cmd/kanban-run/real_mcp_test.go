@@ -11,7 +11,8 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 )
 
-// TestRealMCPTool: a tool of a server that the role names is called, whatever the agent may do else.
+// TestRealMCPTool: a tool of a server that the role names is called,
+// whatever the agent may do else.
 func TestRealMCPTool(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -44,8 +44,8 @@ func reviewedSite(t *testing.T, name string) *realSite {
 	return s
 }
 
-// TestRealReview is seed 003 in a batch: two rounds of feedback, and then completion. The agent goes on in its own session, the supervisor
-// looks at it in forks.
+// TestRealReview is seed 003 in a batch: two rounds of feedback, and then completion. The agent
+// goes on in its own session, the supervisor looks at it in forks.
 func TestRealReview(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
@@ -65,7 +65,8 @@ func TestRealReview(t *testing.T) {
 		}
 		s.strict()
 		s.unchanged(name)
-		// A session tells what it came to from its beginning, a fork what its parent came to as well: each turn is charged once.
+		// A session tells what it came to from its beginning, a fork what its parent came to as
+		// well: each turn is charged once.
 		turns := int64(len(s.model.Requests()))
 		if used := s.used(); exact(name) && (used.Input != 1000*turns || used.Output != 50*turns) || name == "claude" && (used.Cost == nil || *used.Cost != 5000*turns) {
 			t.Errorf("status says %+v for %d turns of 1000 tokens in, 50 out and half a cent", used, turns)
@@ -118,8 +119,8 @@ func (s *realSite) unchanged(name string) {
 	}
 }
 
-// TestRealReviewReadOnly: a supervisor may change nothing, unless its prompt's file or the role says that it may. Being refused, it still
-// gives its verdict.
+// TestRealReviewReadOnly: a supervisor may change nothing, unless its prompt's file or the role
+// says that it may. Being refused, it still gives its verdict.
 func TestRealReviewReadOnly(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
@@ -149,8 +150,8 @@ func TestRealReviewReadOnly(t *testing.T) {
 	}, "gemini", "acp")
 }
 
-// TestRealReviewCommand is seed 003 with a program in the supervisor's place: what it printed goes to the agent, in its session, and the
-// reply counts once it is content.
+// TestRealReviewCommand is seed 003 with a program in the supervisor's place: what it printed goes
+// to the agent, in its session, and the reply counts once it is content.
 func TestRealReviewCommand(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
@@ -191,7 +192,8 @@ func TestRealReviewRefused(t *testing.T) {
 	}
 }
 
-// TestRealReviewWithoutEnd: a supervisor that is never content leaves the board to a person, and the next run starts afresh.
+// TestRealReviewWithoutEnd: a supervisor that is never content leaves the board to a person, and
+// the next run starts afresh.
 func TestRealReviewWithoutEnd(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
@@ -206,7 +208,8 @@ func TestRealReviewWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestRealReviewLimit: a limit of cost is looked at after each verdict, and what was spent by then is charged once.
+// TestRealReviewLimit: a limit of cost is looked at after each verdict, and what was
+// spent by then is charged once.
 func TestRealReviewLimit(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
@@ -223,7 +226,8 @@ func TestRealReviewLimit(t *testing.T) {
 	s.run(exitComplete)
 }
 
-// TestRealReviewKilled: SIGKILL while the supervisor looks at the work leaves no process, and the review is held again.
+// TestRealReviewKilled: SIGKILL while the supervisor looks at the work leaves no process, and
+// the review is held again.
 func TestRealReviewKilled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
@@ -249,7 +253,8 @@ func TestRealReviewKilled(t *testing.T) {
 	}, "gemini", "acp")
 }
 
-// TestRealReviewAgain: a supervisor that gives no verdict is asked again, and the agent's work is not done again because of it.
+// TestRealReviewAgain: a supervisor that gives no verdict is asked again, and the agent's work is
+// not done again because of it.
 func TestRealReviewAgain(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
@@ -301,8 +306,8 @@ func TestRealReviewTimeout(t *testing.T) {
 	}
 }
 
-// TestRealReviewOfPipe: an agent that puts a pipe in its task's place hangs no program. Once the task is a file again, the run goes on at the
-// review.
+// TestRealReviewOfPipe: an agent that puts a pipe in its task's place hangs no program. Once the
+// task is a file again, the run goes on at the review.
 func TestRealReviewOfPipe(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
@@ -326,7 +331,8 @@ func TestRealReviewOfPipe(t *testing.T) {
 	s.says("accepts the work")
 }
 
-// TestRealReviewNeedsPrompt is seed 003, "SUPERVISOR.md 不存在": an error before anything starts, that says how to create one.
+// TestRealReviewNeedsPrompt is seed 003, "SUPERVISOR.md 不存在": an error before anything starts,
+// that says how to create one.
 func TestRealReviewNeedsPrompt(t *testing.T) {
 	t.Parallel()
 	s := reviewedSite(t, "claude")
@@ -351,8 +357,8 @@ func TestRealReviewNeedsPrompt(t *testing.T) {
 	s.strict()
 }
 
-// TestRealSessionIsKept: the session of an attempt is journaled when its tool names it, so that it is known of a killed run; and a
-// timeout names the tool that the agent waited for.
+// TestRealSessionIsKept: the session of an attempt is journaled when its tool names it, so that it
+// is known of a killed run; and a timeout names the tool that the agent waited for.
 func TestRealSessionIsKept(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {

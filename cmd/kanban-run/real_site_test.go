@@ -23,13 +23,16 @@ type realSite struct {
 	model *modeltest.Server
 }
 
-// reals are the agents; those of the second half are slow, and only used by make test-agents: see modeltest.Find.
+// reals are the agents; those of the second half are slow, and only used by make
+// test-agents: see modeltest.Find.
 var reals = [...]string{"claude", "codex", "gemini", "opencode", "acp"}
 
-// exact says whether the agent's tool asks the model for nothing beside its work, and tells each token of it.
+// exact says whether the agent's tool asks the model for nothing beside its work,
+// and tells each token of it.
 func exact(name string) bool { return name == "claude" || name == "codex" }
 
-// newReal makes a site where a board of n tasks is worked on by a real agent. Its home and its environment are new.
+// newReal makes a site where a board of n tasks is worked on by a real agent. Its home
+// and its environment are new.
 func newReal(t *testing.T, name string, n int) *realSite {
 	t.Helper()
 	program := name
@@ -57,8 +60,8 @@ func newReal(t *testing.T, name string, n int) *realSite {
 	return s
 }
 
-// work is what the model does for an agent that got a task or is the Manager, and no other answer was set: it writes out/N.txt, or walks the
-// list.
+// work is what the model does for an agent that got a task or is the Manager, and no other answer
+// was set: it writes out/N.txt, or walks the list.
 func (s *realSite) work(_ *modeltest.Request, said string) (modeltest.Script, bool) {
 	switch task := taskOf(said); {
 	case strings.LastIndex(said, `"done_task"`) > strings.LastIndex(said, `"task_file"`):
@@ -70,7 +73,8 @@ func (s *realSite) work(_ *modeltest.Request, said string) (modeltest.Script, bo
 	}
 }
 
-// taskOf is the name of the last task in a prompt, without folder and ending; "" where it has none. Prompts of roles have examples of input.
+// taskOf is the name of the last task in a prompt, without folder and ending; "" where it has
+// none. Prompts of roles have examples of input.
 func taskOf(said string) string {
 	const key = `"task_file":`
 	at := strings.LastIndex(said, key)

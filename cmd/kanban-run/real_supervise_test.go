@@ -135,7 +135,8 @@ func (s *seat) leaves(code int) {
 	s.nobodyIsLeft()
 }
 
-// TestRealSupervise is seed 003 at a terminal: two rounds of feedback, completion, the session goes on, and Ctrl-D leaves.
+// TestRealSupervise is seed 003 at a terminal: two rounds of feedback, completion, the session
+// goes on, and Ctrl-D leaves.
 func TestRealSupervise(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t, "Add a test.", "Run it.", "All is there.\n\n[TASK_COMPLETED]")
@@ -171,7 +172,8 @@ func TestRealSupervise(t *testing.T) {
 	s.leaves(exitComplete)
 }
 
-// TestRealSuperviseInterrupt: Ctrl-C stops what the agent does, and what is typed then goes to the same session.
+// TestRealSuperviseInterrupt: Ctrl-C stops what the agent does, and what is typed then
+// goes to the same session.
 func TestRealSuperviseInterrupt(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t, "[TASK_COMPLETED]")
@@ -195,8 +197,8 @@ func TestRealSuperviseInterrupt(t *testing.T) {
 	}
 }
 
-// stubborn is a seat in front of a claude that does not end when it is asked to, for as long as the test may take; with its supervisor it is
-// the supervisor that does not.
+// stubborn is a seat in front of a claude that does not end when it is asked to, for as long as
+// the test may take; with its supervisor it is the supervisor that does not.
 func stubborn(t *testing.T, supervisor bool) *seat {
 	t.Helper()
 	s := &seat{realSite: &realSite{site: newSite(t, built(t, buildPlain), 0), name: "claude"}}
@@ -239,7 +241,8 @@ func TestSuperviseKills(t *testing.T) {
 	}
 }
 
-// TestSuperviseTakesLongLines: nothing of a line is lost that is typed, or pasted in a terminal that does not mark it.
+// TestSuperviseTakesLongLines: nothing of a line is lost that is typed, or pasted in a
+// terminal that does not mark it.
 func TestSuperviseTakesLongLines(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"letters": strings.Repeat("0123456789", 1000), "of two bytes": strings.Repeat("äöüß ßüöä.", 500)} {
@@ -329,7 +332,8 @@ func TestRealSuperviseEnds(t *testing.T) {
 	}
 }
 
-// TestRealSuperviseKeys: Ctrl-C is heard whatever else was typed: after Ctrl-D, and behind a line that waits for its turn.
+// TestRealSuperviseKeys: Ctrl-C is heard whatever else was typed: after Ctrl-D, and behind a
+// line that waits for its turn.
 func TestRealSuperviseKeys(t *testing.T) {
 	t.Parallel()
 	t.Run("after Ctrl-D", func(t *testing.T) {
@@ -368,7 +372,8 @@ func TestRealSuperviseKeys(t *testing.T) {
 	})
 }
 
-// TestRealSuperviseLongPrompt: a SUPERVISOR.md that is too long for a command line goes to claude as a file, which does not stay.
+// TestRealSuperviseLongPrompt: a SUPERVISOR.md that is too long for a command line goes to claude
+// as a file, which does not stay.
 func TestRealSuperviseLongPrompt(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t, "[TASK_COMPLETED]")
@@ -411,8 +416,9 @@ func TestRealSuperviseUnfinished(t *testing.T) {
 	}
 }
 
-// TestRealSuperviseGoesOn: a conversation goes on where it was left, and what is added to the agent's command line to that end is for its first
-// start: later ones, and the supervisor, have the session that it named.
+// TestRealSuperviseGoesOn: a conversation goes on where it was left, and what is added to the
+// agent's command line to that end is for its first start: later ones, and the supervisor, have
+// the session that it named.
 func TestRealSuperviseGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t, "More.")
@@ -449,7 +455,8 @@ func TestRealSuperviseGoesOn(t *testing.T) {
 	}
 }
 
-// TestSuperviseHidesSecrets: what an agent says on standard error, or what of its output cannot be read, is redacted before it is shortened.
+// TestSuperviseHidesSecrets: what an agent says on standard error, or what of its output cannot be
+// read, is redacted before it is shortened.
 func TestSuperviseHidesSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "tr0ub4dor-and-3-horses-and-a-battery-staple"
@@ -494,7 +501,8 @@ func TestRealSuperviseLogin(t *testing.T) {
 	s.leaves(exitInvalid)
 }
 
-// TestRealSupervisePiped: without a terminal each line is a message, and the end of the input is the end.
+// TestRealSupervisePiped: without a terminal each line is a message, and the
+// end of the input is the end.
 func TestRealSupervisePiped(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t, "More.", "[TASK_COMPLETED]")
@@ -511,7 +519,8 @@ func TestRealSupervisePiped(t *testing.T) {
 	s.nobodyIsLeft()
 }
 
-// TestSuperviseTakesNoMessage: a message on the command line is not handed to claude, which would ignore it.
+// TestSuperviseTakesNoMessage: a message on the command line is not handed to
+// claude, which would ignore it.
 func TestSuperviseTakesNoMessage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, built(t, buildPlain), 0)

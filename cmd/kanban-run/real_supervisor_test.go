@@ -36,8 +36,9 @@ func verdict(verdict string, score float64, finding string) map[string]any {
 		"decisions": []string{}, "risks": []string{}, "quality_trend": "stable", "artifacts_read": []string{}, "report": "", "wisdom": ""}
 }
 
-// TestRealCheckpoints is seed 001 with each of the real agents as the supervisor: it is started once, and remembers in its tool's session what
-// it was told, also over the end of a run, if the tool has any; the others are told again what they said.
+// TestRealCheckpoints is seed 001 with each of the real agents as the supervisor: it is started
+// once, and remembers in its tool's session what it was told, also over the end of a run, if the
+// tool has any; the others are told again what they said.
 func TestRealCheckpoints(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, name string) {
@@ -65,7 +66,8 @@ func TestRealCheckpoints(t *testing.T) {
 	})
 }
 
-// remembers checks what the model was told by the last checkpoint: in a session all that came before it, once; else its reports.
+// remembers checks what the model was told by the last checkpoint: in a session all that came
+// before it, once; else its reports.
 func (s *realSite) remembers() {
 	s.t.Helper()
 	all := ""

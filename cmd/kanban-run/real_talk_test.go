@@ -16,8 +16,8 @@ func onClaude(t *testing.T, test func(*testing.T, string)) {
 	onEach(t, test, "codex", "gemini", "opencode", "acp")
 }
 
-// TestRealTell: a person says something while a command runs. The model sees it with the command's result, in the same turn, and replies
-// once.
+// TestRealTell: a person says something while a command runs. The model sees it with the command's
+// result, in the same turn, and replies once.
 func TestRealTell(t *testing.T) {
 	t.Parallel()
 	onClaude(t, func(t *testing.T, name string) {
@@ -49,8 +49,8 @@ func TestRealTell(t *testing.T) {
 	})
 }
 
-// TestRealAsked is seed 000, "健康询问": a silent agent is asked beside its work, where its provider answers. The question leaves no trace in
-// the conversation.
+// TestRealAsked is seed 000, "健康询问": a silent agent is asked beside its work, where its provider
+// answers. The question leaves no trace in the conversation.
 func TestRealAsked(t *testing.T) {
 	t.Parallel()
 	onClaude(t, func(t *testing.T, name string) {

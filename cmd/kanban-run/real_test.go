@@ -15,8 +15,8 @@ import (
 	"kanban-run/orchestrator/agent/modeltest"
 )
 
-// TestRealBoard: a board from its beginning to its end, with the tool's own file tool, on the first try. Cost, tokens and sessions are in
-// status.
+// TestRealBoard: a board from its beginning to its end, with the tool's own file tool, on the
+// first try. Cost, tokens and sessions are in status.
 func TestRealBoard(t *testing.T) {
 	onEach(t, func(t *testing.T, name string) {
 		s := newReal(t, name, 2)
@@ -60,7 +60,8 @@ func TestRealExample(t *testing.T) {
 	}, "acp") // whose program a role has to name
 }
 
-// TestRealText: a tool that says in words what it was to say in JSON gets the same question again, and then it is over.
+// TestRealText: a tool that says in words what it was to say in JSON gets the same question
+// again, and then it is over.
 func TestRealText(t *testing.T) {
 	onEach(t, func(t *testing.T, name string) {
 		s := newReal(t, name, 1)
@@ -82,7 +83,8 @@ func TestRealFence(t *testing.T) {
 	})
 }
 
-// TestRealDenied: a tool that was not allowed fails the attempt, whatever the exit code of the agent says. Codex does not tell of it.
+// TestRealDenied: a tool that was not allowed fails the attempt, whatever the exit code of the
+// agent says. Codex does not tell of it.
 func TestRealDenied(t *testing.T) {
 	s := newReal(t, "claude", 1)
 	s.write(".kanban-run/roles/implementor.md", "---\nname: Implementor\npermission: read-only\n---\nWork.\n")
@@ -93,7 +95,8 @@ func TestRealDenied(t *testing.T) {
 	}
 }
 
-// TestRealAttemptLimits: the limit of an attempt ends the run with exit code 7, because the same attempt would reach it again.
+// TestRealAttemptLimits: the limit of an attempt ends the run with exit code 7, because the same
+// attempt would reach it again.
 func TestRealAttemptLimits(t *testing.T) {
 	s := newReal(t, "claude", 1)
 	s.run(exitLimit, "--max-attempt-cost", "0.001")
@@ -112,7 +115,8 @@ func TestRealAttemptLimits(t *testing.T) {
 	}
 }
 
-// TestRealMCP: the servers of a role's file are started, with just the arguments that stand there. This one has nothing to say.
+// TestRealMCP: the servers of a role's file are started, with just the arguments that stand there.
+// This one has nothing to say.
 func TestRealMCP(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"claude", "codex"} {
@@ -147,7 +151,8 @@ func TestRealIgnoredTools(t *testing.T) {
 	}
 }
 
-// TestRealLogin: a key that is refused is no reason to try again: exit code 2 with the provider's words.
+// TestRealLogin: a key that is refused is no reason to try again: exit code 2
+// with the provider's words.
 func TestRealLogin(t *testing.T) {
 	onEach(t, func(t *testing.T, name string) {
 		s := newReal(t, name, 1)
@@ -167,7 +172,8 @@ func TestRealLogin(t *testing.T) {
 	})
 }
 
-// TestRealLater: a usage limit is exit code 75 with the time at which it is over, and the same command goes on then.
+// TestRealLater: a usage limit is exit code 75 with the time at which it is over, and the
+// same command goes on then.
 func TestRealLater(t *testing.T) {
 	onEach(t, func(t *testing.T, name string) {
 		s := newReal(t, name, 1)
@@ -193,7 +199,8 @@ func TestRealHang(t *testing.T) {
 	})
 }
 
-// TestRealTerminated: SIGTERM in the middle of a tool ends the run, the agent and the tool, and the board can go on.
+// TestRealTerminated: SIGTERM in the middle of a tool ends the run, the agent and the
+// tool, and the board can go on.
 func TestRealTerminated(t *testing.T) {
 	onEach(t, func(t *testing.T, name string) {
 		s := newReal(t, name, 1)

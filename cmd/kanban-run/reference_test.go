@@ -19,7 +19,8 @@ import (
 	"kanban-run/orchestrator/config"
 )
 
-// TestReference: the pages that are made from the code say what the code says. KANBAN_TEST_UPDATE=1 makes them anew.
+// TestReference: the pages that are made from the code say what the code says.
+// KANBAN_TEST_UPDATE=1 makes them anew.
 func TestReference(t *testing.T) {
 	for page, want := range map[string]string{"reference.md": reference(t), "architecture.md": architecture(t)} {
 		name := filepath.Join("..", "..", "docs", page)

@@ -139,8 +139,8 @@ func (t *terminal) report(boards []digest.Digest, form string) error {
 	}
 }
 
-// writeResults writes what became of boards to a file, as report --json prints it. A board that was refused
-// has no journal.
+// writeResults writes what became of boards to a file, as report --json prints it. A board that
+// was refused has no journal.
 func (t *terminal) writeResults(path string, names []string) error {
 	boards := make([]digest.Digest, len(names))
 	for i, name := range names {

@@ -125,9 +125,10 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 	return s.summary(t, results)
 }
 
-// tuneRuntime fits Go's runtime to a run, which nearly always waits. One processor does its work: to
-// wake another thread for a part of it takes longer than that part. Garbage may be as much as what
-// is in use, but less where that is much: long boards, or many. The runtime's own variables win.
+// tuneRuntime fits Go's runtime to a run, which nearly always waits. One processor does its
+// work: to wake another thread for a part of it takes longer than that part. Garbage may be
+// as much as what is in use, but less where that is much: long boards, or many. The
+// runtime's own variables win.
 func tuneRuntime(boards []*preflight.Prepared) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)

@@ -37,7 +37,8 @@ func TestSchemaOfSettings(t *testing.T) {
 	}
 }
 
-// TestShortestLimit: a limit of less than the journal can say is the least that it can say, and not none.
+// TestShortestLimit: a limit of less than the journal can say is the least that
+// it can say, and not none.
 func TestShortestLimit(t *testing.T) {
 	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, time.Hour: 3_600_000} {
 		if got := millis(d); got != want {
@@ -46,7 +47,8 @@ func TestShortestLimit(t *testing.T) {
 	}
 }
 
-// TestAnnotationFits: a service shows 4,096 characters of an annotation. What happened is cut, never the exit code and the hint.
+// TestAnnotationFits: a service shows 4,096 characters of an annotation. What happened is cut,
+// never the exit code and the hint.
 func TestAnnotationFits(t *testing.T) {
 	j := &job{out: console.New(io.Discard, nil)}
 	text := j.fitted(strings.Repeat("é", 9000)+"end", "do it again", exitNeedsPerson)

@@ -116,8 +116,9 @@ func (t *terminal) view(boards []string, listen string, open bool) error {
 	return server.Serve(stop, l)
 }
 
-// openBrowser has the browser open an address. The token in it stands in a file that only this user reads, and not among the arguments of a
-// process, which all users see. forget removes the file. failed is told of a program that could not open it.
+// openBrowser has the browser open an address. The token in it stands in a file that only this
+// user reads, and not among the arguments of a process, which all users see. forget removes the
+// file. failed is told of a program that could not open it.
 func openBrowser(address string, failed func(error)) (forget func(), err error) {
 	folder, err := os.MkdirTemp("", "kanban-run-view-")
 	if err != nil {

@@ -20,7 +20,8 @@ const (
 	drawTime    = time.Second
 )
 
-// watchStatus draws where boards stand, until no run is at work, q is typed or a signal comes. It returns how they stand then.
+// watchStatus draws where boards stand, until no run is at work, q is typed or a signal comes. It
+// returns how they stand then.
 func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched) (now []report.Watched, err error) {
 	stop, _, release := t.contexts(func(bool) {})
 	defer release()
@@ -48,8 +49,8 @@ func (u *setup) watchStatus(t *terminal, names []string, boards []report.Watched
 	return boards, nil
 }
 
-// awaitQ closes left when q or Ctrl-C is typed. Until restore the terminal shows nothing of what is typed. Without a terminal nothing is
-// awaited.
+// awaitQ closes left when q or Ctrl-C is typed. Until restore the terminal shows nothing of what
+// is typed. Without a terminal nothing is awaited.
 func (t *terminal) awaitQ() (left <-chan struct{}, restore func()) {
 	keyboard, ok := t.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(keyboard.Fd())) {

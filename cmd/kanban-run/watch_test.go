@@ -15,8 +15,8 @@ import (
 // waitsForGo is an agent that works until there is a file go.
 const waitsForGo = "cat > /dev/null; echo at work > began; for i in $(seq 400); do [ -e go ] && break; sleep 0.05; done; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n"
 
-// TestWatchStatus: status --watch draws a run of another process on a terminal, and leaves the last status behind when
-// the run ends.
+// TestWatchStatus: status --watch draws a run of another process on a terminal, and leaves the
+// last status behind when the run ends.
 func TestWatchStatus(t *testing.T) {
 	s := newSite(t, built(t, buildPlain), 2)
 	s.write("wait.sh", waitsForGo)

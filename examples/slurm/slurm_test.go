@@ -20,7 +20,8 @@ type cluster struct {
 	dir string
 }
 
-// startCluster starts Slurm, or skips the test where it is not installed. Slurm wants to be root here.
+// startCluster starts Slurm, or skips the test where it is not installed.
+// Slurm wants to be root here.
 func startCluster(t *testing.T) cluster {
 	t.Helper()
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
@@ -148,8 +149,8 @@ func (c cluster) until(what string, is func() bool) {
 	c.Fatalf("never: %s\n%s\n%s", what, c.ask("squeue"), c.ask("sinfo"))
 }
 
-// TestBoards: the boards of an array come to their ends on two nodes; one whose task is requeued, and one whose time is over, go on from their
-// branches, and no task of a board is done twice.
+// TestBoards: the boards of an array come to their ends on two nodes; one whose task is requeued,
+// and one whose time is over, go on from their branches, and no task of a board is done twice.
 func TestBoards(t *testing.T) {
 	c := startCluster(t)
 	build := exec.Command("go", "build", "-o", filepath.Join(c.dir, "bin", "kanban-run"), "kanban-run/cmd/kanban-run")

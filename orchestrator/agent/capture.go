@@ -68,7 +68,8 @@ func (c *capture) drop() {
 	}
 }
 
-// take returns what was kept, without an incomplete character at its end, and gives back the buffer.
+// take returns what was kept, without an incomplete character at its end,
+// and gives back the buffer.
 func (c *capture) take() string {
 	if c.buf == nil {
 		return ""

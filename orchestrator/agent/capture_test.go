@@ -51,7 +51,8 @@ func TestObjectReader(t *testing.T) {
 	}
 }
 
-// TestObjectReaderLimit: a reply of 16 MiB is kept whole, of a longer output only the beginning, and never more memory than that.
+// TestObjectReaderLimit: a reply of 16 MiB is kept whole, of a longer output only the beginning,
+// and never more memory than that.
 func TestObjectReaderLimit(t *testing.T) {
 	block := []byte("{" + strings.Repeat(" ", 1<<20-1))
 	for _, tt := range []struct {

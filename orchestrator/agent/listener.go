@@ -5,14 +5,15 @@ import (
 	"fmt"
 )
 
-// Listener is an adapter whose program reads on while it works, where its [Invocation.Listens]. Its methods make lines for the
-// program's standard input.
+// Listener is an adapter whose program reads on while it works, where its [Invocation.Listens].
+// Its methods make lines for the program's standard input.
 type Listener interface {
 	Adapter
-	// Ask is a question that is answered beside the work, and leaves no trace in it. An [Answered] event with the ID follows.
+	// Ask is a question that is answered beside the work, and leaves no trace in it. An [Answered]
+	// event with the ID follows.
 	Ask(id, question string) []byte
-	// Tell is a message to the agent. A [Heard] event with the ID follows once the agent has it: behind the call that is open,
-	// or behind the text that its model writes.
+	// Tell is a message to the agent. A [Heard] event with the ID follows once the agent has it:
+	// behind the call that is open, or behind the text that its model writes.
 	Tell(id, text string) []byte
 	// Withdraw takes back a message that the agent has not heard yet.
 	Withdraw(id string) []byte

@@ -14,7 +14,8 @@ var (
 	closedServer   = regexp.MustCompile(`(?i)transport closed|connection closed|not connected|failed to start`)
 )
 
-// WithMissing is the end of a call with what was not there, if it failed; said is what the call came to.
+// WithMissing is the end of a call with what was not there, if it failed; said
+// is what the call came to.
 func (e Event) WithMissing(said string) Event {
 	if e.Failed {
 		e.Missing = missing(e.Class, e.Tool, said)
@@ -22,8 +23,9 @@ func (e Event) WithMissing(said string) Event {
 	return e
 }
 
-// missing is the tool, server or program that was not there when a call failed, by what the call came to; "" where it failed in another way:
-// seed 002, "Tool Unavailability". The words of a model say nothing.
+// missing is the tool, server or program that was not there when a call failed, by what the
+// call came to; "" where it failed in another way: seed 002, "Tool Unavailability". The
+// words of a model say nothing.
 func missing(class ToolClass, tool, said string) string {
 	if m := unknownTool.FindStringSubmatch(said); m != nil {
 		return serverOf(EventText(m[1]))

@@ -2,7 +2,8 @@ package agent
 
 import "testing"
 
-// TestMissing: seed 002, "Tool Unavailability": what a failed call says of a tool that is not there. The texts are those of the recorded streams.
+// TestMissing: seed 002, "Tool Unavailability": what a failed call says of a tool that is not
+// there. The texts are those of the recorded streams.
 func TestMissing(t *testing.T) {
 	for _, tt := range []struct {
 		class      ToolClass

@@ -9,15 +9,17 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Resident is an adapter whose program can stay between calls: it reads messages from standard input, one JSON object
-// a line, answers each with one JSON object on one line of standard output, and sleeps meanwhile.
+// Resident is an adapter whose program can stay between calls: it reads messages from standard
+// input, one JSON object a line, answers each with one JSON object on one line of standard
+// output, and sleeps meanwhile.
 type Resident interface {
 	Adapter
-	// Stay is Invoke for a program that stays: Stdin is the message, the assignment's input in one line with its end.
-	// Errors: *ConfigError, or what is wrong with the input.
+	// Stay is Invoke for a program that stays: Stdin is the message, the assignment's input in one
+	// line with its end. Errors: *ConfigError, or what is wrong with the input.
 	Stay(Assignment) (Invocation, error)
-	// Turn reads the answer to one message. It emits a Result event once the answer is there, and ignores what follows
-	// it. End is called when the turn is over, whether the program has ended or stays.
+	// Turn reads the answer to one message. It emits a Result event once the answer is
+	// there, and ignores what follows it. End is called when the turn is over, whether the
+	// program has ended or stays.
 	Turn(contract.Kind, Host) Reader
 }
 
@@ -44,8 +46,9 @@ func messageLine(value []byte) ([]byte, error) {
 	return line.Bytes(), nil
 }
 
-// NewAnswerReader is the reader for a program that answers with one JSON object on one line. Any other line makes it
-// give up: which of the lines behind it answers which message could not be told any more.
+// NewAnswerReader is the reader for a program that answers with one JSON object on one
+// line. Any other line makes it give up: which of the lines behind it answers which message
+// could not be told any more.
 func NewAnswerReader(h Host) Reader {
 	r := &answerReader{host: h}
 	r.Lines = Lines{Max: contract.MaxReply, Each: r.read, Long: r.rejectLong}

@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// TestAnswerReader: the first line that is not empty is the answer, or a failure at once. It writes in pieces of every
-// size.
+// TestAnswerReader: the first line that is not empty is the answer, or a failure at once. It
+// writes in pieces of every size.
 func TestAnswerReader(t *testing.T) {
 	object := `{"a":"é"}`
 	for _, tt := range []struct {
@@ -66,7 +66,8 @@ func TestAnswerReader(t *testing.T) {
 	}
 }
 
-// TestAnswerReaderLimit: an answer of 16 MiB is taken, a longer line refused before its end, in bounded memory.
+// TestAnswerReaderLimit: an answer of 16 MiB is taken, a longer line refused before
+// its end, in bounded memory.
 func TestAnswerReaderLimit(t *testing.T) {
 	for _, more := range []int{0, 1} {
 		results, reason := 0, error(nil)

@@ -135,14 +135,16 @@ func Run(stop, kill context.Context, c Call) (*Outcome, error) {
 	return a.Outcome()
 }
 
-// Done is closed when all processes of the agent have ended, or a resident has answered, and its reply is judged.
+// Done is closed when all processes of the agent have ended, or a resident has
+// answered, and its reply is judged.
 func (a *Attempt) Done() <-chan struct{} { return a.done }
 
 // Outcome is how the attempt ended; Done is closed before. Errors: *agent.ConfigError,
 // *agent.LaterError and *agent.LimitError, which no retry can mend, or one of this system's own.
 func (a *Attempt) Outcome() (*Outcome, error) { return a.outcome, a.err }
 
-// Tools is what the agent did with tools; nil: its program has told of no call. Done is closed before.
+// Tools is what the agent did with tools; nil: its program has told of no
+// call. Done is closed before.
 func (a *Attempt) Tools() *flow.ToolWork {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
@@ -330,7 +332,8 @@ func (a *Attempt) runProcess() (proc.Exit, error) {
 	return p.Wait()
 }
 
-// startFailure is the exit of a program that could not be started: the attempt may have been stopped meanwhile.
+// startFailure is the exit of a program that could not be started: the attempt may
+// have been stopped meanwhile.
 func (a *Attempt) startFailure(err error) (proc.Exit, error) {
 	if a.ctx.Err() != nil {
 		return proc.Exit{Code: -1, Stopped: true}, nil

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// gate passes on a stream of a resident while an attempt, or Close, listens. What is printed meanwhile is dropped, and
-// so is the rest of a line that was begun unasked.
+// gate passes on a stream of a resident while an attempt, or Close, listens. What is printed
+// meanwhile is dropped, and so is the rest of a line that was begun unasked.
 type gate struct {
 	mu     sync.Mutex
 	to     io.Writer   // nil: it is shut

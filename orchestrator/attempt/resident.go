@@ -15,16 +15,17 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// maxGoodbye bounds what a resident may print while it is asked, in bytes, on both streams together.
+// maxGoodbye bounds what a resident may print while it is asked, in bytes,
+// on both streams together.
 const maxGoodbye = 2 * contract.MaxReply
 
-// Resident is a program that stays between attempts. The first attempt starts it; each sends it one message and ends
-// with the answer, and the program waits for the next one. The timeout of an attempt, and all else that ends one early,
-// ends the program, and the next attempt starts a new one. Attempts on one resident follow one another. Its methods
-// are safe for concurrent use.
+// Resident is a program that stays between attempts. The first attempt starts it; each sends it
+// one message and ends with the answer, and the program waits for the next one. The timeout of an
+// attempt, and all else that ends one early, ends the program, and the next attempt starts a new
+// one. Attempts on one resident follow one another. Its methods are safe for concurrent use.
 //
-// Each attempt needs an adapter that is an [agent.Resident], and an Invocation from its Stay. The Mark of the first one
-// is the program's, and must be no other's.
+// Each attempt needs an adapter that is an [agent.Resident], and an Invocation from its Stay. The
+// Mark of the first one is the program's, and must be no other's.
 type Resident struct {
 	grace time.Duration
 	turn  chan struct{} // is full while an attempt, or Close, talks to the program
@@ -34,8 +35,8 @@ type Resident struct {
 	err     error    // of a program that has ended, until it is reported
 }
 
-// program is a resident that runs. The two goroutines of its streams write to the gates; a third one, awaitEnd, owns
-// its end.
+// program is a resident that runs. The two goroutines of its streams write to the gates; a third
+// one, awaitEnd, owns its end.
 type program struct {
 	process *proc.Process
 	gates   gates
@@ -44,7 +45,8 @@ type program struct {
 	closing bool          // Resident.mu guards it
 }
 
-// NewResident makes a resident of which nothing runs yet. grace is how long Close waits for its end.
+// NewResident makes a resident of which nothing runs yet. grace is how
+// long Close waits for its end.
 func NewResident(grace time.Duration) *Resident {
 	return &Resident{grace: grace, turn: make(chan struct{}, 1)}
 }
@@ -52,8 +54,8 @@ func NewResident(grace time.Duration) *Resident {
 // Runs says whether the program runs.
 func (r *Resident) Runs() bool { return r.running() != nil }
 
-// Gone is closed when the program that runs has ended unasked, in an attempt or between two; Runs says no by then. It
-// is nil while none runs, and each program has its own.
+// Gone is closed when the program that runs has ended unasked, in an attempt or between two; Runs
+// says no by then. It is nil while none runs, and each program has its own.
 func (r *Resident) Gone() <-chan struct{} {
 	if g := r.running(); g != nil {
 		return g.gone
@@ -67,7 +69,8 @@ func (r *Resident) running() *program {
 	return r.program
 }
 
-// run has the program answer the message of an attempt. It returns when it has, or when nothing of it is left.
+// run has the program answer the message of an attempt. It returns when it has, or
+// when nothing of it is left.
 func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 	if _, ok := a.call.Adapter.(agent.Resident); !ok {
 		text := "the program of " + a.call.Adapter.Name() + " cannot stay between calls"
@@ -91,8 +94,8 @@ func (r *Resident) run(a *Attempt) (proc.Exit, error) {
 	return exit, errors.Join(err, g.gates.shut())
 }
 
-// family are the processes that the program has started before an attempt; nil: it does not run yet, and may start
-// what it needs.
+// family are the processes that the program has started before an attempt; nil: it does not run
+// yet, and may start what it needs.
 func (r *Resident) family() map[int]proc.Relative {
 	if g := r.running(); g != nil {
 		return g.process.Family()
@@ -103,8 +106,8 @@ func (r *Resident) family() map[int]proc.Relative {
 // leaveTime is how long what a program has started in its turn may take to end behind its answer.
 const leaveTime = 200 * time.Millisecond
 
-// spawned names what the program has started since, and left running. What another process of it has started, which
-// was there before, is that one's.
+// spawned names what the program has started since, and left running. What another process of it
+// has started, which was there before, is that one's.
 func (g *program) spawned(before map[int]proc.Relative) (names []string) {
 	for last := false; ; last = true {
 		names = nil
@@ -203,7 +206,8 @@ func (r *Resident) awaitEnd(g *program) {
 	}
 }
 
-// await returns when the program has answered, or has ended. An answer counts, also if the program ends with it.
+// await returns when the program has answered, or has ended. An answer counts, also if
+// the program ends with it.
 func (r *Resident) await(a *Attempt, g *program) (proc.Exit, error) {
 	select {
 	case <-a.answered:
@@ -232,7 +236,8 @@ func (r *Resident) takeError() error {
 	return err
 }
 
-// Ask sends the program a line, and returns the line that it answers with, redacted; "" where none comes in time, or none runs.
+// Ask sends the program a line, and returns the line that it answers with, redacted; "" where none
+// comes in time, or none runs.
 func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration, s Sinks) (answer string, err error) {
 	patience, cancel := within(stop, wait)
 	defer cancel()
@@ -249,8 +254,10 @@ func (r *Resident) Ask(stop context.Context, message []byte, wait time.Duration,
 	return answer, h.close()
 }
 
-// Close ends the program, if one runs, and returns when nothing of it is left. Its input ends, and what is left after the grace is killed; the end of
-// kill kills it at once. An attempt that talks to it ends with it. Errors: *proc.LeftoverError, also of a program that ended before, or what the system said.
+// Close ends the program, if one runs, and returns when nothing of it is left. Its input ends,
+// and what is left after the grace is killed; the end of kill kills it at once. An attempt
+// that talks to it ends with it. Errors: *proc.LeftoverError, also of a program that ended
+// before, or what the system said.
 func (r *Resident) Close(kill context.Context) error {
 	if g := r.dismiss(); g != nil {
 		g.end(kill, r.grace)
@@ -276,7 +283,8 @@ type hearing struct {
 	stdout, stderr io.WriteCloser
 }
 
-// hear sends a message. The streams of s get what is printed until the hearing is closed; more than [maxGoodbye] ends the program.
+// hear sends a message. The streams of s get what is printed until the hearing is closed; more
+// than [maxGoodbye] ends the program.
 func (g *program) hear(message []byte, s Sinks) *hearing {
 	h := &hearing{program: g, answer: make(chan string, 1), stdout: s.redacting(s.Stdout), stderr: s.redacting(s.Stderr)}
 	lines := &agent.Lines{Max: contract.MaxReply, Each: func(line []byte) {

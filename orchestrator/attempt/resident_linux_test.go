@@ -18,8 +18,8 @@ func resetMarks() {
 	}
 }
 
-// TestResidentLeavesNothing: what a program has started lives while steps come and go, and ends with it, also in a
-// session of its own and as an orphan. Beside it, nothing is left of a step.
+// TestResidentLeavesNothing: what a program has started lives while steps come and go, and ends
+// with it, also in a session of its own and as an orphan. Beside it, nothing is left of a step.
 func TestResidentLeavesNothing(t *testing.T) {
 	for _, kind := range []string{"child", "orphan"} {
 		t.Run(kind, func(t *testing.T) {

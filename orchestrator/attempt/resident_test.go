@@ -116,7 +116,8 @@ func TestResident(t *testing.T) {
 	}
 }
 
-// TestResidentIsNotAnswered: what is no answer is a failure, and the next attempt starts a new program.
+// TestResidentIsNotAnswered: what is no answer is a failure, and the next
+// attempt starts a new program.
 func TestResidentIsNotAnswered(t *testing.T) {
 	for _, tt := range []struct{ do, text, reason, received string }{
 		{"print", "hello", "not a JSON object", "hello"},
@@ -318,7 +319,8 @@ func TestResidentIsRedacted(t *testing.T) {
 	}
 }
 
-// TestResidentUnasked: what a program prints between two messages is not the answer to the next one.
+// TestResidentUnasked: what a program prints between two messages is not
+// the answer to the next one.
 func TestResidentUnasked(t *testing.T) {
 	t.Run("behind the answer", func(t *testing.T) {
 		r := stay(t)
@@ -368,7 +370,8 @@ func stat(path string) error {
 	return err
 }
 
-// TestResidentReports: what a program has printed on standard error before its answer belongs to the attempt.
+// TestResidentReports: what a program has printed on standard error before its
+// answer belongs to the attempt.
 func TestResidentReports(t *testing.T) {
 	needFlush(t)
 	r := stay(t)

@@ -105,7 +105,8 @@ func (r *resident) do(m message) {
 
 func hang() { time.Sleep(time.Hour) }
 
-// startChild returns the number of a process in a session of its own: a child, an orphan, or one without a mark.
+// startChild returns the number of a process in a session of its own: a child, an
+// orphan, or one without a mark.
 func startChild(kind string) string {
 	r, w, _ := os.Pipe()
 	out, write, _ := os.Pipe()

@@ -49,8 +49,8 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// lines emits the last whole lines of each write to a stream that is for people, and how many came before. It drops lines that are too
-// long.
+// lines emits the last whole lines of each write to a stream that is for people, and how many came
+// before. It drops lines that are too long.
 type lines struct {
 	emit    func(agent.Event)
 	partial []byte

@@ -70,8 +70,9 @@ func (v *voice) canAsk() bool {
 	return v.listener != nil && v.process != nil && !v.ended && !v.mute
 }
 
-// follow notes what became of messages. Once the agent writes its reply, a message would only make it work on behind that: what it
-// has not heard by then is taken back, and returned. The result closes the input, which has the program end.
+// follow notes what became of messages. Once the agent writes its reply, a message would only make
+// it work on behind that: what it has not heard by then is taken back, and returned. The result
+// closes the input, which has the program end.
 func (v *voice) follow(e agent.Event) (lost []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -105,7 +106,8 @@ func (v *voice) withdraw() []string {
 	return lost
 }
 
-// Ask asks the agent something beside its work; false: it cannot be asked. An [agent.Answered] event follows, if it answers.
+// Ask asks the agent something beside its work; false: it cannot be asked. An [agent.Answered]
+// event follows, if it answers.
 func (a *Attempt) Ask(id, question string) bool {
 	return a.voice.say(func(l agent.Listener) []byte {
 		a.voice.sent = append(a.voice.sent, id)
@@ -113,7 +115,8 @@ func (a *Attempt) Ask(id, question string) bool {
 	})
 }
 
-// Tell tells the agent something; false: it cannot be told. An [agent.Heard] event follows once it has it.
+// Tell tells the agent something; false: it cannot be told. An [agent.Heard]
+// event follows once it has it.
 func (a *Attempt) Tell(id, text string) bool {
 	return a.voice.say(func(l agent.Listener) []byte {
 		if a.voice.replying || len(a.voice.unheard) >= mostUnheard {

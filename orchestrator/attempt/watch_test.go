@@ -10,7 +10,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// TestShow: what an agent does is shown a second later at the latest, also the last of several things at once, and nothing behind its end.
+// TestShow: what an agent does is shown a second later at the latest, also the last of several
+// things at once, and nothing behind its end.
 func TestShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var shown []string

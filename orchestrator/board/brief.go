@@ -17,7 +17,8 @@ type Brief struct {
 	Watch    []frontmatter.Value // how its agent is watched, in place of the settings
 }
 
-// ReadBrief reads the brief of a task. What cannot be read says nothing: other programs have fields of these names, too.
+// ReadBrief reads the brief of a task. What cannot be read says nothing: other programs have
+// fields of these names, too.
 func (p *Place) ReadBrief(name string) (b Brief) {
 	text, err := p.ReadText(name)
 	if err != nil {
@@ -56,7 +57,8 @@ func readTime(text string) time.Duration {
 	return d
 }
 
-// isPlainPath says whether a text is a path below the work directory, and no pattern, address or description.
+// isPlainPath says whether a text is a path below the work directory, and no
+// pattern, address or description.
 func isPlainPath(text string) bool {
 	return !strings.ContainsAny(text, "*?[]{}#,: ") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "..")
 }

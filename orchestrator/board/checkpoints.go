@@ -9,8 +9,9 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// readCheckpoints reads how a supervisor looks in on the board, with the paths of tasks as the list writes them.
-// A task that is not listed is no error here: the Manager may take one off the list while the board is worked on.
+// readCheckpoints reads how a supervisor looks in on the board, with the paths of tasks as the
+// list writes them. A task that is not listed is no error here: the Manager may take one off the
+// list while the board is worked on.
 func (b *Board) readCheckpoints() (err error) {
 	_, node := b.doc.Field("checkpoints")
 	if node == nil {
@@ -35,8 +36,8 @@ func (b *Board) readCheckpoints() (err error) {
 	return nil
 }
 
-// CheckCheckpoints returns an error for each task of a checkpoint that is not on the board's list: the checkpoint
-// would never come, or look at nothing.
+// CheckCheckpoints returns an error for each task of a checkpoint that is not on the board's list:
+// the checkpoint would never come, or look at nothing.
 func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
 	for _, n := range b.unlisted {
 		path, _ := splitState(n.Value)
@@ -46,8 +47,8 @@ func (b *Board) CheckCheckpoints() (found []*frontmatter.Problem) {
 	return found
 }
 
-// CheckpointsProblem places an error about a key of checkpoints at its value, else at the field, unless it has a
-// place of its own.
+// CheckpointsProblem places an error about a key of checkpoints at its value, else at the field,
+// unless it has a place of its own.
 func (b *Board) CheckpointsProblem(name string, err error) error {
 	at, node := b.doc.Field("checkpoints")
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {

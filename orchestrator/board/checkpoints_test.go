@@ -48,7 +48,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestCheckpointsFaults: the field was the author's once; what is in it by then is refused with its place.
+// TestCheckpointsFaults: the field was the author's once; what is in it by then
+// is refused with its place.
 func TestCheckpointsFaults(t *testing.T) {
 	for source, want := range map[string]string{
 		"---\ncurrent: a.md\ncheckpoints: [one, two]\n---\n":   "k.md:3:14: checkpoints must be a mapping, or off",
@@ -69,7 +70,8 @@ func TestCheckpointsFaults(t *testing.T) {
 	}
 }
 
-// TestCheckOfCheckpoints: what a run would refuse is an error, and a warning on a board that is over.
+// TestCheckOfCheckpoints: what a run would refuse is an error, and a
+// warning on a board that is over.
 func TestCheckOfCheckpoints(t *testing.T) {
 	dir := tree(t, "a.md")
 	for phase, want := range map[string]string{"plan": "e", "complete": "w"} {

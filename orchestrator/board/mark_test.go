@@ -33,7 +33,8 @@ func TestMarkDone(t *testing.T) {
 	}
 }
 
-// TestFinder: a task is found by the path that agents see, and never taken for another that ends alike.
+// TestFinder: a task is found by the path that agents see, and never taken
+// for another that ends alike.
 func TestFinder(t *testing.T) {
 	b := mustParse(t, "k.yaml", "current: a.md\ntasks: [a.md, tasks/a.md, ./tasks/b.md, tasks/b.md, x/c.md]\n")
 	for task, want := range map[string]int{"a.md": 0, "tasks/a.md": 1, "sub/tasks/a.md": 1, "sub/a.md": 0, "tasks/b.md": 2, "c.md": -1, "sub/x/c.md": 4, "xa.md": -1, "": -1} {

@@ -14,8 +14,9 @@ import (
 // maxLooked is how many names of a folder are looked at for a file that was probably meant.
 const maxLooked = 10_000
 
-// findNear is a file that was probably meant by the name of one that is not there: one that differs in
-// case, in how an accent is composed, by a blank at its end, or by .md, or that is in a folder beside; "" for none.
+// findNear is a file that was probably meant by the name of one that is not there: one that
+// differs in case, in how an accent is composed, by a blank at its end, or by .md, or that is in a
+// folder beside; "" for none.
 func (p *Place) findNear(name string) string {
 	folder, base := path.Split(path.Clean(filepath.ToSlash(name)))
 	if !isLocal(path.Join(folder, base)) {

@@ -86,8 +86,8 @@ func isBoardField(name string) bool {
 }
 
 // validate checks our fields by the schema, without the entries of the list, which would take
-// microseconds each, and without checkpoints. readTasks and package checkpoint check those by the same rules; tests
-// compare the two.
+// microseconds each, and without checkpoints. readTasks and package checkpoint check those by the
+// same rules; tests compare the two.
 func (b *Board) validate() error {
 	envelope := map[string]any{}
 	for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {

@@ -130,8 +130,8 @@ func (p *Place) Close() error { return nil }
 // Dir returns the absolute path of the work directory.
 func (p *Place) Dir() string { return p.dir }
 
-// HoldsBoard reports whether the board lies in the work directory itself: a path means the same from
-// both.
+// HoldsBoard reports whether the board lies in the work directory itself: a path
+// means the same from both.
 func (p *Place) HoldsBoard() bool { return p.folder == "." }
 
 // KanbanFile returns the board's path as agents see it: from the work directory when it lies
@@ -261,8 +261,8 @@ func (p *Place) missingError(name string) error {
 		hint: func() string { return p.hintForMissing(name) }}
 }
 
-// hintForMissing looks for a file that was probably meant, and from the folders above, up to the top of the git repository:
-// boards are often written with paths from there.
+// hintForMissing looks for a file that was probably meant, and from the folders above, up to the
+// top of the git repository: boards are often written with paths from there.
 func (p *Place) hintForMissing(name string) string {
 	if near := p.findNear(name); near != "" {
 		return "there is " + apart(name, near)
@@ -307,8 +307,8 @@ func (p *Place) SameTask(a, b string) bool {
 	return errors.Join(errA, errB, r.Close()) == nil && os.SameFile(fileA, fileB)
 }
 
-// NamesFile reports whether a text is the path of a regular file in the work directory. Errors: *PathError when the
-// file cannot be read; *FileError when the work directory is gone.
+// NamesFile reports whether a text is the path of a regular file in the work directory. Errors:
+// *PathError when the file cannot be read; *FileError when the work directory is gone.
 func (p *Place) NamesFile(text string) (bool, error) {
 	if pathFault(text) != "" || !isLocal(text) {
 		return false, nil

@@ -195,7 +195,8 @@ func TestSpliceFlowList(t *testing.T) {
 	}
 }
 
-// TestSpliceEnded: the field ended comes and goes with the Manager's ending, and a value of the author's stays.
+// TestSpliceEnded: the field ended comes and goes with the Manager's ending, and a
+// value of the author's stays.
 func TestSpliceEnded(t *testing.T) {
 	blocked, none := "blocked", ""
 	for _, c := range []struct {
@@ -238,7 +239,8 @@ func TestSpliceEnded(t *testing.T) {
 	}
 }
 
-// TestEndedWith: only on a board that is over the field says how it ended, and only with a status that needs a person.
+// TestEndedWith: only on a board that is over the field says how it ended, and only with a
+// status that needs a person.
 func TestEndedWith(t *testing.T) {
 	for source, want := range map[string]string{
 		"current: null\nended: blocked\n":         "blocked",

@@ -1,5 +1,6 @@
-// Package briefing is what a resident supervisor is told: what has happened on its board so far, and at each
-// checkpoint what is new. It keeps the supervisor's own files in the folder of the board's runs.
+// Package briefing is what a resident supervisor is told: what has happened on its board so
+// far, and at each checkpoint what is new. It keeps the supervisor's own files in the
+// folder of the board's runs.
 package briefing
 
 import (
@@ -23,7 +24,8 @@ const (
 	mostMessages = 30 // seed 001, "Step 3: Incremental Context Load"
 )
 
-// Briefing collects what a supervisor is to be told from the records of a board. One goroutine uses it.
+// Briefing collects what a supervisor is to be told from the records of a
+// board. One goroutine uses it.
 type Briefing struct {
 	Dir      rundir.Dir
 	Place    *board.Place
@@ -164,7 +166,8 @@ type About struct {
 	Supervisor  *flow.Supervisor
 }
 
-// Ready is what a supervisor is told at its start. With recovery it gets the reports of its own checkpoints.
+// Ready is what a supervisor is told at its start. With recovery it gets the
+// reports of its own checkpoints.
 func (b *Briefing) Ready(a About) contract.ReadyInput {
 	in := contract.ReadyInput{RoleSpec: a.RoleSpec, Session: b.Dir.Path, SessionID: b.Dir.BoardFile(), TeamName: a.Board, Requirement: a.Requirement,
 		Recovery: a.Supervisor.Started, Baseline: contract.Baseline{Wisdom: b.wisdom(nil), TeamSession: b.Dir.TeamSession()}}
@@ -250,7 +253,8 @@ func (b *Briefing) SaveSession(a About, told bool) error {
 	return rundir.ReplaceFile(b.Dir.TeamSession(), append(data, '\n'))
 }
 
-// loadSession reads team-session.json. One that is lost has the supervisor told again what is in wisdom/.
+// loadSession reads team-session.json. One that is lost has the supervisor told
+// again what is in wisdom/.
 func (b *Briefing) loadSession() (s session) {
 	if data, err := rundir.ReadFile(b.Dir.TeamSession()); err == nil {
 		_ = json.Unmarshal(data, &s)
@@ -258,8 +262,8 @@ func (b *Briefing) loadSession() (s session) {
 	return s
 }
 
-// wisdom is what stands in wisdom/*.md behind the bytes that were told of each file. A secret is found in the
-// whole: a part of it could not be told from other text.
+// wisdom is what stands in wisdom/*.md behind the bytes that were told of each file. A secret is
+// found in the whole: a part of it could not be told from other text.
 func (b *Briefing) wisdom(told map[string]int) (files []contract.TextFile) {
 	b.wise = map[string]int{}
 	for _, name := range rundir.MarkdownFiles(b.Dir.Wisdom()) {

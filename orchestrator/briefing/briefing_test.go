@@ -95,8 +95,8 @@ func tasksOf(states []contract.RoleState) (tasks []string) {
 	return tasks
 }
 
-// TestNothingIsToldTwice: seed 001, "Incremental Context Load": each step, each message, each file and each line of wisdom is told once; a task
-// that was worked on again is to be read again.
+// TestNothingIsToldTwice: seed 001, "Incremental Context Load": each step, each message, each file
+// and each line of wisdom is told once; a task that was worked on again is to be read again.
 func TestNothingIsToldTwice(t *testing.T) {
 	d := newDesk(t, flow.InSession)
 	notes := filepath.Join(d.Dir.Wisdom(), "notes.md")
@@ -147,7 +147,8 @@ func TestReadyKnowsAll(t *testing.T) {
 	}
 }
 
-// TestWithoutMemory: a supervisor that remembers nothing is told everything, with its own reports; a report that is missing is said to be.
+// TestWithoutMemory: a supervisor that remembers nothing is told everything, with its own reports;
+// a report that is missing is said to be.
 func TestWithoutMemory(t *testing.T) {
 	d := newDesk(t, flow.InReports)
 	d.finish("a.md", "ok")
@@ -184,7 +185,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestOwnReport: what the supervisor wrote into its report itself stays; wisdom of one checkpoint is kept once.
+// TestOwnReport: what the supervisor wrote into its report itself stays; wisdom of
+// one checkpoint is kept once.
 func TestOwnReport(t *testing.T) {
 	d := newDesk(t, flow.InSession)
 	c := flow.Checkpoint{ID: "C1", Scope: []string{"a.md"}}
@@ -202,7 +204,8 @@ func TestOwnReport(t *testing.T) {
 	}
 }
 
-// TestWisdomKeepsSecrets: what is added to a file is told without a part of a secret that stood before it, however the file is noted.
+// TestWisdomKeepsSecrets: what is added to a file is told without a part of a secret that stood
+// before it, however the file is noted.
 func TestWisdomKeepsSecrets(t *testing.T) {
 	for _, noted := range []string{"", `{"wisdom_told":{"wisdom/notes.md":-3}}`, `{"wisdom_told":{"wisdom/notes.md":999}}`, `[`} {
 		d := newDesk(t, flow.InSession)

@@ -23,7 +23,8 @@ func (b *Briefing) Reports(v *flow.Supervisor) int {
 	return n
 }
 
-// Greeting is what a supervisor says at its start: seed 001, "Step 3: Report Ready" and "Crash Recovery".
+// Greeting is what a supervisor says at its start: seed 001, "Step 3: Report
+// Ready" and "Crash Recovery".
 func (b *Briefing) Greeting(v *flow.Supervisor) string {
 	if v.Started {
 		return fmt.Sprintf("Recovered. Rebuilt context from %d previous checkpoint reports.", b.Reports(v))
@@ -31,7 +32,8 @@ func (b *Briefing) Greeting(v *flow.Supervisor) string {
 	return fmt.Sprintf("Resident supervisor ready. Baseline loaded for session %s. Awaiting checkpoint assignments.", b.Dir.BoardFile())
 }
 
-// Verdict is what is journaled of a supervisor's reply: seed 001, "Step 7: Publish State". Its report has all of it.
+// Verdict is what is journaled of a supervisor's reply: seed 001, "Step 7: Publish State".
+// Its report has all of it.
 func (b *Briefing) Verdict(c flow.Checkpoint, r *contract.CheckpointReply) flow.CheckpointHeld {
 	return flow.CheckpointHeld{Risks: b.cleanAll(r.Risks), Trend: b.clean(r.Trend), Read: b.cleanAll(r.Read), Data: flow.StateUpdate{
 		Status: "task_complete", ID: c.ID, Report: b.ReportPath(c.ID), Findings: b.cleanAll(r.Findings), Decisions: b.decisions(r),
@@ -82,8 +84,8 @@ func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
 	return rundir.ReadFile(filepath.Join(b.Dir.Path, filepath.FromSlash(ReportName(h.ID))))
 }
 
-// SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants to be kept. own
-// is what it has written into its report itself; "": nothing.
+// SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants
+// to be kept. own is what it has written into its report itself; "": nothing.
 func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply, own string) error {
 	var missing []string
 	for _, task := range c.Scope {
@@ -116,7 +118,8 @@ func inert(text string) string {
 	}, text)
 }
 
-// addWisdom appends what a supervisor has learned, once for each checkpoint. It knows its own words.
+// addWisdom appends what a supervisor has learned, once for each
+// checkpoint. It knows its own words.
 func (b *Briefing) addWisdom(id, text string) error {
 	const name = "supervisor.md"
 	file := filepath.Join(b.Dir.Wisdom(), name)

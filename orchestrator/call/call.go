@@ -1,4 +1,5 @@
-// Package call makes one call of an agent ready to start: which program plays the role, what it is told, and how it is invoked.
+// Package call makes one call of an agent ready to start: which program plays the role, what it is
+// told, and how it is invoked.
 package call
 
 import (
@@ -18,7 +19,8 @@ import (
 	"kanban-run/orchestrator/supervisor"
 )
 
-// Ready is an attempt that is ready to start: the effect that asks for it, and what its program is started with.
+// Ready is an attempt that is ready to start: the effect that asks for it, and what
+// its program is started with.
 type Ready struct {
 	flow.Spawn
 	Player *roster.Player
@@ -33,7 +35,8 @@ type Ready struct {
 	events  *rundir.Events
 }
 
-// The signs of an agent that wait to be journaled are bounded; those beyond are dropped. One that can be told something has more.
+// The signs of an agent that wait to be journaled are bounded; those beyond are dropped. One that
+// can be told something has more.
 const (
 	fewSigns = 8
 	maxSigns = 64
@@ -53,7 +56,8 @@ func NewCaller(r *run.Run, s *supervisor.Supervisor) *Caller {
 	return &Caller{run: r, supervisor: s}
 }
 
-// Prepare makes an attempt in the open step ready to start. It journals nothing. p plays the role; see [Caller.Player].
+// Prepare makes an attempt in the open step ready to start. It journals nothing. p plays the
+// role; see [Caller.Player].
 func (c *Caller) Prepare(e flow.Spawn, p *roster.Player, b *board.Board) (*Ready, error) {
 	step := c.run.State().Step
 	if step.Before == nil {
@@ -95,7 +99,8 @@ func dutyOf(e flow.Spawn, b *board.Board) (d roster.Duty) {
 	}
 }
 
-// Player returns the player of a call's role. Errors: [failure.Invalid], also where the role asks for no such call any more.
+// Player returns the player of a call's role. Errors: [failure.Invalid], also where the role asks
+// for no such call any more.
 func (c *Caller) Player(e flow.Spawn) (*roster.Player, error) {
 	p, err := c.playerOf(e)
 	if err != nil {
@@ -153,7 +158,8 @@ func (c *Caller) setSpec(call *Ready) error {
 	return nil
 }
 
-// invoke is how the program of a call is started, or what the supervisor's program that stays is told.
+// invoke is how the program of a call is started, or what the supervisor's
+// program that stays is told.
 func (c *Caller) invoke(call *Ready, a agent.Assignment) (agent.Invocation, error) {
 	if stays, ok := call.Player.Adapter.(agent.Resident); ok && c.supervisor.Program() != nil && call.Call.IsSupervision() {
 		return stays.Stay(a)

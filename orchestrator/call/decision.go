@@ -12,9 +12,9 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Decision is the accepted reply of the step's Manager, with the list that it was given. Where that list is
-// lost it is taken to be the one in the reply, and where that is lost the board's: then the board's own list
-// stands, with all that the Manager did to it.
+// Decision is the accepted reply of the step's Manager, with the list that it was given. Where
+// that list is lost it is taken to be the one in the reply, and where that is lost the board's:
+// then the board's own list stands, with all that the Manager did to it.
 func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
 	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)
@@ -40,8 +40,8 @@ func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision
 	return d, lost, nil
 }
 
-// repliedTasks is the list in an accepted reply; nil where it stands in the Manager's input alone. Errors:
-// [rundir.ErrNotStored].
+// repliedTasks is the list in an accepted reply; nil where it stands in the Manager's input alone.
+// Errors: [rundir.ErrNotStored].
 func (c *Caller) repliedTasks(reply *flow.ReplyAccepted) (*contract.TaskList, error) {
 	switch {
 	case reply.SameTasks:

@@ -16,7 +16,8 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// decided is the caller of a run with an accepted reply of the Manager, whose long list was stored beside the journal, on a board of b.md and c.md.
+// decided is the caller of a run with an accepted reply of the Manager, whose long list was stored
+// beside the journal, on a board of b.md and c.md.
 func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given *contract.TaskList) {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,8 +53,8 @@ func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given *c
 	return NewCaller(r, nil), b, step, given
 }
 
-// TestDecision: an accepted reply is written by what was journaled and stored. Where a list is lost, what the Manager did to the board
-// stands: it could not be told from what was there before.
+// TestDecision: an accepted reply is written by what was journaled and stored. Where a list is
+// lost, what the Manager did to the board stands: it could not be told from what was there before.
 func TestDecision(t *testing.T) {
 	next := "b.md"
 	other := contract.NewTaskList(slices.Repeat([]string{"tasks/another-task.md"}, 400))

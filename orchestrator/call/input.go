@@ -52,8 +52,8 @@ type storedTasks struct {
 	sha   string
 }
 
-// StoreTasks stores a list once for as long as it stays the same: a long one takes longer than the rest of a
-// step.
+// StoreTasks stores a list once for as long as it stays the same: a long one takes
+// longer than the rest of a step.
 func (c *Caller) StoreTasks(tasks *contract.TaskList) (sha string, err error) {
 	if c.stored.tasks != tasks {
 		if sha, err = c.run.Folder.Store(tasks.JSON()); err != nil {
@@ -94,8 +94,8 @@ func (c *Caller) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) 
 	return contract.ForManager(kanban, e.Task, anomalies, tasks)
 }
 
-// feedbackFor is why the work of a task was sent back or its agent was ended, for an agent that does
-// not go on in its session.
+// feedbackFor is why the work of a task was sent back or its agent was ended, for an agent that
+// does not go on in its session.
 func (c *Caller) feedbackFor(e flow.Spawn) string {
 	player, err := c.playerOf(e)
 	step := c.run.State().Step

@@ -11,9 +11,9 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// emitterOf passes on what an agent does: what is journaled to the run, all of it to the observer and to
-// the file of the step. A warning is a notice, which is shown also where agents are not: seed 003,
-// "解析错误处理".
+// emitterOf passes on what an agent does: what is journaled to the run, all of it to the
+// observer and to the file of the step. A warning is a notice, which is shown also where agents
+// are not: seed 003, "解析错误处理".
 func (c *Caller) emitterOf(call *Ready) func(agent.Event) {
 	return func(ev agent.Event) {
 		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) || ev.Missing != "" {
@@ -37,7 +37,8 @@ func isAboutMessage(e agent.Event) bool {
 	return e.Kind == agent.Heard || e.Kind == agent.Answered || e.Kind == agent.Dropped
 }
 
-// shower writes what the agent does for other programs. That it cannot be written changes nothing for the run.
+// shower writes what the agent does for other programs. That it cannot be written
+// changes nothing for the run.
 func (c *Caller) shower(call *Ready) func(health.Live) {
 	if c.run.DryRun {
 		return nil

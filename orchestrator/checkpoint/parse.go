@@ -1,4 +1,5 @@
-// Package checkpoint reads how a resident supervisor looks in on a board, as a board or the settings declare it.
+// Package checkpoint reads how a resident supervisor looks in on a board, as a board
+// or the settings declare it.
 package checkpoint
 
 import (
@@ -51,8 +52,8 @@ func Parse(doc *frontmatter.Document, node *yaml.Node) (s *flow.Supervision, off
 	return s, false, nil
 }
 
-// Tasks are the paths of tasks in s, each with the node that it was read from. node is the one that Parse made s
-// of.
+// Tasks are the paths of tasks in s, each with the node that it was read from. node is the
+// one that Parse made s of.
 func Tasks(s *flow.Supervision, node *yaml.Node) iter.Seq2[*string, *yaml.Node] {
 	return func(yield func(*string, *yaml.Node) bool) {
 		entries := find(node, "at")
@@ -130,7 +131,8 @@ func (r *reader) readField(s *flow.Supervision, name string, value *yaml.Node) {
 	}
 }
 
-// readText reads a text without control characters, but for those allowed. A date is text to its author.
+// readText reads a text without control characters, but for those allowed. A
+// date is text to its author.
 func (r *reader) readText(n *yaml.Node, name, allowed string) string {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && n.Tag != "!!timestamp" {
 		r.fail(n, "write "+name+": TEXT; put the value in quotes when it looks like a number or a boolean",

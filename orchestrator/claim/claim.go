@@ -1,6 +1,6 @@
-// Package claim keeps two runs from working on the same task, or on the same files, at the same time: seed 002, "Duplicate /
-// Overlap Work". A step takes all its claims together, in the order in which steps ask, and waits holding none: no two boards wait
-// for each other.
+// Package claim keeps two runs from working on the same task, or on the same files, at the same
+// time: seed 002, "Duplicate / Overlap Work". A step takes all its claims together, in the order
+// in which steps ask, and waits holding none: no two boards wait for each other.
 package claim
 
 import (
@@ -64,14 +64,16 @@ type request struct {
 	granted chan struct{} // closed by the grant
 }
 
-// System answers a registry's questions about processes. A nil function answers as a system without them.
+// System answers a registry's questions about processes. A nil function answers
+// as a system without them.
 type System struct {
 	// Hold has the guardian hold a lock file, too: a dead run's claim ends with the run's agents.
 	Hold func(*os.File) (release func() error, err error)
-	// IsAtWork says whether an agent with a mark lives: a claim outlives its run and its guardian as long.
+	// IsAtWork says whether an agent with a mark lives: a claim outlives its run
+	// and its guardian as long.
 	IsAtWork func(mark string) bool
-	// IsWithin says whether an agent with a mark has started this process: that agent's step may wait for the end of this process, so
-	// its claim does not stand in the way.
+	// IsWithin says whether an agent with a mark has started this process: that agent's step may
+	// wait for the end of this process, so its claim does not stand in the way.
 	IsWithin func(mark string) bool
 }
 
@@ -103,9 +105,10 @@ type Grant struct {
 	locks    []lock
 }
 
-// Take waits until no earlier claim stands in the way, and calls report once for each that does, before the wait. It returns no grant
-// with a *TakenError, where another process has the task, and with the cause of stop. It returns a grant and an error where the lock
-// files cannot be used: then other processes do not see the claim.
+// Take waits until no earlier claim stands in the way, and calls report once for each that does,
+// before the wait. It returns no grant with a *TakenError, where another process has the task, and
+// with the cause of stop. It returns a grant and an error where the lock files cannot be used:
+// then other processes do not see the claim.
 func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*Grant, error) {
 	g := &Grant{registry: r, request: &request{Claim: c, granted: make(chan struct{})}}
 	r.mu.Lock()
@@ -195,8 +198,8 @@ const pollTime = 250 * time.Millisecond
 // busyTime is how long other processes may take to write their claims.
 const busyTime = 5 * time.Second
 
-// claimInFiles shows the claim to other processes: its files in the lock file of the work directory, its task in that of the task's
-// folder.
+// claimInFiles shows the claim to other processes: its files in the lock file of the work
+// directory, its task in that of the task's folder.
 func (g *Grant) claimInFiles(stop context.Context, report func(Conflict)) error {
 	c := g.request.Claim
 	if len(c.Files) == 0 {
@@ -249,7 +252,8 @@ func (g *Grant) lockTask(c Claim) error {
 // errBusy says that another process appends a claim.
 var errBusy = errors.New("another run writes its claim all the time")
 
-// enqueue puts the files of a claim behind those of all processes that asked before, and returns its number in that order.
+// enqueue puts the files of a claim behind those of all processes that asked before, and returns
+// its number in that order.
 func (g *Grant) enqueue(stop context.Context, c Claim) (number int64, err error) {
 	for end := time.Now().Add(busyTime); ; {
 		number, err = g.tryEnqueue(c)

@@ -77,8 +77,8 @@ func TestHostilePatterns(t *testing.T) {
 	}
 }
 
-// TestRandomClaims: no two claims that overlap are held at the same time, and no two boards wait for each other, whatever they claim in
-// three processes.
+// TestRandomClaims: no two claims that overlap are held at the same time, and no two boards wait
+// for each other, whatever they claim in three processes.
 func TestRandomClaims(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{"a", "b", "c/**", "c/d", "*", "e/*.go", "e/f.go", "**/g"}
@@ -207,7 +207,8 @@ func TestConflictsAreReported(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses: two registries are as two processes: a task that the other has is refused at once, files are waited for.
+// TestTwoProcesses: two registries are as two processes: a task that the other has is refused at
+// once, files are waited for.
 func TestTwoProcesses(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")
@@ -258,7 +259,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestOrderOfProcesses: a claim of another process that asked before is waited for, also while that one waits itself.
+// TestOrderOfProcesses: a claim of another process that asked before is waited for, also
+// while that one waits itself.
 func TestOrderOfProcesses(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")
@@ -313,7 +315,8 @@ func TestOrderOfProcesses(t *testing.T) {
 	}
 }
 
-// TestLeftBehind: a claim holds as long as an agent of its lives, though its run and its guardian are gone. Its own board takes it again.
+// TestLeftBehind: a claim holds as long as an agent of its lives, though its run and its guardian
+// are gone. Its own board takes it again.
 func TestLeftBehind(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")
@@ -369,7 +372,8 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// TestWithin: a board that an agent runs works on the files of that agent's step; the same task it does not get.
+// TestWithin: a board that an agent runs works on the files of that agent's step; the
+// same task it does not get.
 func TestWithin(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")
@@ -394,7 +398,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestTakenAway: where an agent removes the file of locks, the next claims of two processes know of each other again.
+// TestTakenAway: where an agent removes the file of locks, the next claims of two processes
+// know of each other again.
 func TestTakenAway(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")

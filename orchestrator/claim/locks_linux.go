@@ -16,9 +16,11 @@ import (
 	"kanban-run/orchestrator/durable"
 )
 
-// lockFile is the file .kanban-run/claims/locks of a folder. Its rows are claims as JSON, for people and for patterns; a lock on a byte
-// far behind the rows says that the run of a row lives, or that a task is taken. The locks belong to the open file, which the guardian
-// has, too. A row without its lock is of a run that was killed with its guardian: it holds while an agent with its mark lives.
+// lockFile is the file .kanban-run/claims/locks of a folder. Its rows are claims as JSON, for
+// people and for patterns; a lock on a byte far behind the rows says that the run of a row
+// lives, or that a task is taken. The locks belong to the open file, which the guardian has,
+// too. A row without its lock is of a run that was killed with its guardian: it holds while an
+// agent with its mark lives.
 type lockFile struct {
 	file     *os.File
 	release  func() error // of the guardian
@@ -167,7 +169,8 @@ func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
 	return locks, number, err
 }
 
-// firstConflict is a claim of another process that overlaps and has a lower number; nil: there is none.
+// firstConflict is a claim of another process that overlaps and has a lower
+// number; nil: there is none.
 func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err error) {
 	err = f.eachRow(func(other row, left bool) bool {
 		if other.Number < number && !(left && other.Board == c.Board) && !f.system.isWithin(other.Mark) {
@@ -180,7 +183,8 @@ func (f *lockFile) firstConflict(c Claim, number int64) (taken *Conflict, err er
 	return taken, err
 }
 
-// eachRow calls each with the claims of other processes, until it returns false. left: a kill ended the process, and an agent of it lives.
+// eachRow calls each with the claims of other processes, until it returns false. left: a kill
+// ended the process, and an agent of it lives.
 func (f *lockFile) eachRow(each func(r row, left bool) bool) error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -231,7 +235,8 @@ func (f *lockFile) isEmpty(i int64) bool {
 	return first[0] == 0 && (err == nil || errors.Is(err, io.EOF))
 }
 
-// write writes a claim into an empty row. A claim whose patterns are too long for one claims the whole folder.
+// write writes a claim into an empty row. A claim whose patterns are too long for
+// one claims the whole folder.
 func (f *lockFile) write(r row) ([]lock, error) {
 	text, err := json.Marshal(r)
 	if err == nil && len(text) > rowSize {

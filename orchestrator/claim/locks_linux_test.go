@@ -11,7 +11,8 @@ import (
 	"kanban-run/orchestrator/claim"
 )
 
-// TestBusyLockFile: a step that waits only for another process's writing has waited, too: that process may have ended a step since.
+// TestBusyLockFile: a step that waits only for another process's writing has waited, too: that
+// process may have ended a step since.
 func TestBusyLockFile(t *testing.T) {
 	dir := t.TempDir()
 	registry := claim.NewRegistry(claim.System{})

@@ -2,7 +2,8 @@
 
 package claim
 
-// lockFile is empty: a guardian can hold locks, too, on Linux only, so that a registry knows the claims of its own process alone.
+// lockFile is empty: a guardian can hold locks, too, on Linux only, so that a registry knows the
+// claims of its own process alone.
 type lockFile struct{ replaced *lockFile }
 
 type lock struct{}

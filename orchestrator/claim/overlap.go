@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// overlaps says whether a file can match both patterns: * and ? match within a name, ** matches any folders, a set of characters
-// counts as any character. A pattern that ends with a slash, or has neither a dot nor a star in its last name, may be a folder, and
+// overlaps says whether a file can match both patterns: * and ? match within a name, **
+// matches any folders, a set of characters counts as any character. A pattern that ends
+// with a slash, or has neither a dot nor a star in its last name, may be a folder, and
 // matches all files below it, too.
 func overlaps(a, b string) bool {
 	return meet(segments(a), segments(b), func(s string) bool { return s == "**" }, nameOverlap)
@@ -44,8 +45,9 @@ func characters(pattern string) (all []byte) {
 	return all
 }
 
-// meet says whether one sequence can match two patterns, in which a star stands for any number of elements and others match as same says.
-// It takes a time of no more than the product of their lengths.
+// meet says whether one sequence can match two patterns, in which a star stands for any
+// number of elements and others match as same says. It takes a time of no more than the
+// product of their lengths.
 func meet[T any](a, b []T, star func(T) bool, same func(x, y T) bool) bool {
 	below := make([]bool, len(b)+1) // what is true of a[i+1:] and b[j:]
 	for i := len(a); i >= 0; i-- {

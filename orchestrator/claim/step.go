@@ -41,8 +41,9 @@ func (h *Holder) Mark(e flow.Spawn) string {
 	return agent.NewMark()
 }
 
-// Take claims the task of a step, and the files that the task declares, before any agent works on them: seed 002, "Duplicate / Overlap
-// Work". It waits for the end of an earlier step that overlaps. After such a wait the board is to be read again.
+// Take claims the task of a step, and the files that the task declares, before any agent works on
+// them: seed 002, "Duplicate / Overlap Work". It waits for the end of an earlier step that
+// overlaps. After such a wait the board is to be read again.
 func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 	r := h.run
 	if r.DryRun || e.Call.IsSupervision() || h.holds(e) {

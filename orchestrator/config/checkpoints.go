@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 )
 
-// checkpointRows say how a supervisor looks in on boards that do not say so themselves. They have a meaning only
-// together, so the file has them and no flag.
+// checkpointRows say how a supervisor looks in on boards that do not say so themselves. They have
+// a meaning only together, so the file has them and no flag.
 func checkpointRows() []row {
 	return []row{
 		{Setting{Name: "checkpoints.role", InFile: true, Default: checkpoint.DefaultRole,
@@ -25,7 +25,8 @@ func checkpointRows() []row {
 	}
 }
 
-// checkpoints reads the settings below checkpoints. A board that has checkpoints itself takes nothing from here.
+// checkpoints reads the settings below checkpoints. A board that has checkpoints
+// itself takes nothing from here.
 func (f *settingsFile) checkpoints(value *yaml.Node) {
 	if at := keyOf(value, "at"); at != nil {
 		f.fail(at, "write at: under checkpoints: on the board that has the tasks, and every: N here",

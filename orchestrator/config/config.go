@@ -153,7 +153,8 @@ func Load(in Input) (*Settings, []Origin, error) {
 	return s, r.listOrigins(), nil
 }
 
-// IsExplicit reports whether a flag or a variable gave the setting: such a value wins over a role file.
+// IsExplicit reports whether a flag or a variable gave the setting: such a
+// value wins over a role file.
 func (s *Settings) IsExplicit(name string) bool { return s.given[name] }
 
 // Choose returns what the settings say about a role, in any case: within a source its own value

@@ -599,7 +599,8 @@ func TestStrictWatch(t *testing.T) {
 	}
 }
 
-// TestOverrides: a role or a task has settings of the watch for itself, which are refused with their place as those of the file.
+// TestOverrides: a role or a task has settings of the watch for itself, which are refused with
+// their place as those of the file.
 func TestOverrides(t *testing.T) {
 	for _, tt := range []struct {
 		name string

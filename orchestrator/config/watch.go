@@ -32,7 +32,8 @@ func (r *resolver) finishWatch() error {
 // minFrequency is what a check takes at most under load.
 const minFrequency = 100 * time.Millisecond
 
-// checkWatch refuses a warning that comes after what it warns of, and a look that is rarer than what it is to see.
+// checkWatch refuses a warning that comes after what it warns of, and a look that is
+// rarer than what it is to see.
 func (r *resolver) checkWatch() error {
 	w := r.settings.Watch
 	if w.Frequency > 0 && w.Frequency < minFrequency {
@@ -60,7 +61,8 @@ func (r *resolver) checkWatch() error {
 	return nil
 }
 
-// sourceOf is where a limit came from. Of a role's or a task's limits those of the settings are not known one by one.
+// sourceOf is where a limit came from. Of a role's or a task's limits those of the settings
+// are not known one by one.
 func (r *resolver) sourceOf(name string, value time.Duration) Origin {
 	if o, ok := r.origins[name]; ok {
 		return o

@@ -135,8 +135,8 @@ func (p *Printer) JSON(v any, indent string) error {
 // Hide returns text without secrets, for a file.
 func (p *Printer) Hide(text string) string { return p.secrets.Hide(text) }
 
-// PrintTrusted prints a text of the program as it is: a help text, or a picture with escape sequences.
-// Foreign text in it must come from Sprintf.
+// PrintTrusted prints a text of the program as it is: a help text, or a picture with escape
+// sequences. Foreign text in it must come from Sprintf.
 func (p *Printer) PrintTrusted(text string) error { return p.write(text) }
 
 func (p *Printer) write(text string) error {

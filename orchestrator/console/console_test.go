@@ -145,8 +145,8 @@ func TestLinesOfSeveralBoardsDoNotMix(t *testing.T) {
 // patience is that of a printer.
 const patience = 2 * time.Second
 
-// TestHurry: a write that nothing reads is given up once there is a hurry, also one that is under way, and none after it
-// waits. Before, it waits for its reader.
+// TestHurry: a write that nothing reads is given up once there is a hurry, also one that is under
+// way, and none after it waits. Before, it waits for its reader.
 func TestHurry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader, writer := io.Pipe()

@@ -203,7 +203,8 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// TestLongInputWithoutTasks: an input that is too long for the journal and has no list of tasks is stored whole.
+// TestLongInputWithoutTasks: an input that is too long for the journal and has no list
+// of tasks is stored whole.
 func TestLongInputWithoutTasks(t *testing.T) {
 	for _, extra := range []int{0, 1} {
 		in, err := contract.ForInstruction(strings.Repeat("x", contract.MaxInline-len(`{"instruction":""}`)+extra))

@@ -57,8 +57,8 @@ func Report(role string, a flow.Anomaly) AnomalyReport {
 	return AnomalyReport{"anomaly_report", AnomalyContent{role, a.Type, a.Severity, a.Details, a.Advice}}
 }
 
-// ForManager is the input of the Manager. No other agent gets the list of tasks. With anomalies the done task is not done: its agent was
-// ended for them.
+// ForManager is the input of the Manager. No other agent gets the list of tasks. With anomalies
+// the done task is not done: its agent was ended for them.
 func ForManager(kanban, done string, anomalies []AnomalyReport, tasks *TaskList) (Input, error) {
 	head, err := json.Marshal(managerHead{kanban, done, anomalies})
 	if err != nil {
@@ -84,9 +84,9 @@ func withTasks(head []byte, tasks *TaskList) Input {
 	return Input{JSON: append(text, '}'), Tasks: tasks}
 }
 
-// GoOn is what an agent is told whose work on the input was cut short, in the session of that work.
-// why says what cut it short; "" where only that is known. The tool may have died before it kept the
-// input, so that is told again.
+// GoOn is what an agent is told whose work on the input was cut short, in the session of that
+// work. why says what cut it short; "" where only that is known. The tool may have died before it
+// kept the input, so that is told again.
 func (in Input) GoOn(why string) string {
 	asked := in.Text
 	if asked == "" {

@@ -6,8 +6,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// judgeInput is what a judge is told: the anomaly, and the reboot test as the evidence answers it. Source: seed 000, "5-Question Reboot
-// Test".
+// judgeInput is what a judge is told: the anomaly, and the reboot test as the evidence answers it.
+// Source: seed 000, "5-Question Reboot Test".
 type judgeInput struct {
 	Type    string        `json:"type"` // reboot_test
 	Task    string        `json:"task_file"`

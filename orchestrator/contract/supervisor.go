@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ReadyInput is what a resident supervisor is told once at its start: seed 001, "Prompt Input Parsing" and "Init
-// Phase".
+// ReadyInput is what a resident supervisor is told once at its start: seed 001, "Prompt Input
+// Parsing" and "Init Phase".
 type ReadyInput struct {
 	Type        string     `json:"type"`        // init
 	Role        string     `json:"role"`        // supervisor
@@ -44,8 +44,8 @@ type TextFile struct {
 	Text string `json:"text"`
 }
 
-// CheckpointInput is what wakes a supervisor: seed 001, "Step 3: Incremental Context Load". It has only what is
-// new since its last checkpoint.
+// CheckpointInput is what wakes a supervisor: seed 001, "Step 3: Incremental Context Load". It has
+// only what is new since its last checkpoint.
 type CheckpointInput struct {
 	Type      string      `json:"type"` // checkpoint_request
 	ID        string      `json:"task_id"`
@@ -73,7 +73,8 @@ func (in *ReadyInput) complete() {
 	in.Baseline.States, in.Baseline.Wisdom, in.Reports = notNil(in.Baseline.States), notNil(in.Baseline.Wisdom), notNil(in.Reports)
 }
 
-// ForCheckpoint is the input of a supervisor that is woken. One that goes on in its tool's session gets text alone.
+// ForCheckpoint is the input of a supervisor that is woken. One that goes on in its
+// tool's session gets text alone.
 func ForCheckpoint(in CheckpointInput, inSession bool) (Input, error) {
 	in.Type = "checkpoint_request"
 	in.Scope, in.States, in.Messages = notNil(in.Scope), notNil(in.States), notNil(in.Messages)
@@ -162,7 +163,8 @@ func (r *CheckpointReply) Failed() bool { return r.Type == "error" }
 // maxWhole is how long the reply of a supervisor or a judge may be, in bytes: it is read by people.
 const maxWhole = 1 << 20
 
-// parseWhole judges the format of a supervisor's or a judge's reply, and never its content. All of it is decoded, lists and objects, too.
+// parseWhole judges the format of a supervisor's or a judge's reply, and never its content. All of
+// it is decoded, lists and objects, too.
 func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	if len(text) > maxWhole {
 		return nil, Failed("the reply is larger than 1 MiB")

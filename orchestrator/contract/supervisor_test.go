@@ -10,7 +10,8 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// TestForReady: seed 001, "Prompt Input Parsing": what a supervisor is told at its start, with empty lists in place of null.
+// TestForReady: seed 001, "Prompt Input Parsing": what a supervisor is told at its start, with
+// empty lists in place of null.
 func TestForReady(t *testing.T) {
 	in, err := contract.ForReady(contract.ReadyInput{Type: "other", Role: "other", SessionID: "s", Requirement: "a parser"})
 	if err != nil {
@@ -23,8 +24,9 @@ func TestForReady(t *testing.T) {
 	}
 }
 
-// TestForCheckpoint: seed 001, "Step 3: Incremental Context Load": only what is new. One that goes on in its session is told it as a text, another one
-// gets the text as a part of the JSON, and one that remembers nothing what it has to know.
+// TestForCheckpoint: seed 001, "Step 3: Incremental Context Load": only what is new. One that goes
+// on in its session is told it as a text, another one gets the text as a part of the JSON, and one
+// that remembers nothing what it has to know.
 func TestForCheckpoint(t *testing.T) {
 	full := contract.CheckpointInput{ID: "CHECKPOINT-001", Scope: []string{"a.md", "b.md"}, Progress: "2/3 tasks completed",
 		States:   []contract.RoleState{{Task: "a.md", Role: "Implementor", Status: "ok", Message: "parsed\nall", Decision: "go\non"}, {Task: "b.md", Role: "Architect", Status: "error", Message: "no"}},
@@ -112,7 +114,8 @@ Check this as your role says, and reply with your verdict. Change no file.`
 	}
 }
 
-// TestFormatReport: seed 001: the report has the verdict and the lists of the reply, and leaves out what the reply has not.
+// TestFormatReport: seed 001: the report has the verdict and the lists of the reply, and leaves
+// out what the reply has not.
 func TestFormatReport(t *testing.T) {
 	r := contract.CheckpointReply{Verdict: "warn", Score: 0.456, Trend: "rising\nslowly", Findings: []string{"no\ntests", "no docs"}, Risks: []string{"time"}, Report: "\nAll in all.\n"}
 	const want = `# C: warn (score: 0.46)
@@ -144,7 +147,8 @@ All in all.
 	}
 }
 
-// TestSupervisorReplies: the format alone is judged: an error needs a message, a reply has a bound, and a score of -0 is none.
+// TestSupervisorReplies: the format alone is judged: an error needs a message, a reply has a
+// bound, and a score of -0 is none.
 func TestSupervisorReplies(t *testing.T) {
 	reply := func(score, report string) string {
 		return `{"type":"checkpoint_reply","message":"m","task_id":"C","verdict":"pass","score":` + score + `,"key_findings":[],"decisions":[],"risks":[],` +
@@ -179,7 +183,8 @@ func TestSupervisorReplies(t *testing.T) {
 	}
 }
 
-// TestGoOn: an agent whose work was cut short is told why, and once more what it was asked: the tool may have died before it kept that.
+// TestGoOn: an agent whose work was cut short is told why, and once more what it was asked: the
+// tool may have died before it kept that.
 func TestGoOn(t *testing.T) {
 	const rest = " Go on from where you were, and do not do again what is done; a command that was running may have been broken off in the middle." +
 		"\n\nThis is what you were asked:\n\n"

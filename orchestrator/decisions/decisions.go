@@ -1,5 +1,5 @@
-// Package decisions appends entries to DECISIONS.md, within the sections that are this program's: seed 002, "Bounded DECISIONS
-// Contribution Rule". All else in the file is people's.
+// Package decisions appends entries to DECISIONS.md, within the sections that are this program's:
+// seed 002, "Bounded DECISIONS Contribution Rule". All else in the file is people's.
 package decisions
 
 import (
@@ -44,8 +44,9 @@ const (
 	pause = 10 * time.Millisecond // longer each time
 )
 
-// Append appends an entry to a section of the file, unless it is there. An entry is one line. What people have written stays byte for byte.
-// Errors: ErrMarkerMissing and ErrScope, then nothing was written; what the system says.
+// Append appends an entry to a section of the file, unless it is there. An entry is one line. What
+// people have written stays byte for byte. Errors: ErrMarkerMissing and ErrScope, then nothing was
+// written; what the system says.
 func Append(path string, section Section, entry string) error {
 	if section != Escalations && section != Notes { // before: the target is an allowed marker
 		return fmt.Errorf("%w: %s is no section for entries", ErrScope, section)
@@ -86,7 +87,8 @@ func printable(r rune) rune {
 	return -1
 }
 
-// insert is the text with a line at the end of a section. Sections that are missing are made once, at the end.
+// insert is the text with a line at the end of a section. Sections that are missing
+// are made once, at the end.
 func insert(text []byte, section Section, line string) ([]byte, error) {
 	end := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -141,7 +143,8 @@ func addSections(text []byte, end string) ([]byte, error) {
 	return out, nil
 }
 
-// find is where a section begins, with its heading, and ends. A heading within a fenced block is none; a fence that is never closed is none either.
+// find is where a section begins, with its heading, and ends. A heading within a fenced block is
+// none; a fence that is never closed is none either.
 func find(text []byte, heading string) (from, to int, ok bool) {
 	from = -1
 	lines := bytes.SplitAfter(text, []byte("\n"))
@@ -171,7 +174,8 @@ var (
 	fence      = regexp.MustCompile("^ {0,3}(`{3,}[^`]*|~{3,}.*)$")
 )
 
-// isHeading says whether a section of people's begins at a line: with a heading of the first or second order, in either form of Markdown.
+// isHeading says whether a section of people's begins at a line: with a heading of the first or
+// second order, in either form of Markdown.
 func isHeading(lines [][]byte, i int) bool {
 	line := bytes.TrimRight(lines[i], "\r\n")
 	if atxHeading.Match(line) {
@@ -181,7 +185,8 @@ func isHeading(lines [][]byte, i int) bool {
 	return len(text) > 0 && text[0] != '-' && i+1 < len(lines) && underline.Match(bytes.TrimRight(lines[i+1], "\r\n"))
 }
 
-// endOfFence is the line that closes the fenced block or the comment that begins at a line; the line itself where none does.
+// endOfFence is the line that closes the fenced block or the comment that begins at a line; the
+// line itself where none does.
 func endOfFence(lines [][]byte, i int) int {
 	line := string(bytes.TrimRight(lines[i], "\r\n"))
 	if strings.HasPrefix(line, "<!--") {
@@ -218,7 +223,8 @@ func indexLine(text []byte, line string) int {
 	return -1
 }
 
-// check looks whether the line stands in its section. Where a person has moved it out at the same time, exactly it is taken out.
+// check looks whether the line stands in its section. Where a person has moved it out at the same
+// time, exactly it is taken out.
 func check(path string, section Section, line string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

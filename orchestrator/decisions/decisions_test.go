@@ -35,8 +35,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestAppend: seed 002, "Bounded DECISIONS Contribution Rule": entries at the end of their section; the sections are made once, and all else stays byte
-// for byte.
+// TestAppend: seed 002, "Bounded DECISIONS Contribution Rule": entries at the end of their
+// section; the sections are made once, and all else stays byte for byte.
 func TestAppend(t *testing.T) {
 	for name, tt := range map[string]struct{ before, after string }{
 		"the sections are made":    {people, people + "\n## Operational Escalations\n\n- e\n\n## Orchestration Notes\n"},
@@ -73,7 +73,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestRefused: without the sections of people nothing is written, and nothing outside of the two sections.
+// TestRefused: without the sections of people nothing is written, and nothing
+// outside of the two sections.
 func TestRefused(t *testing.T) {
 	path := write(t, "# Decisions\n\n## Architectural Decisions\n")
 	if err := decisions.Append(path, decisions.Notes, "e"); !errors.Is(err, decisions.ErrMarkerMissing) || !strings.Contains(err.Error(), "## Feature Definition of Done") {
@@ -105,7 +106,8 @@ func TestForgery(t *testing.T) {
 	}
 }
 
-// TestTogether: a person who edits the file all the time loses nothing, and every entry is there once.
+// TestTogether: a person who edits the file all the time loses nothing, and
+// every entry is there once.
 func TestTogether(t *testing.T) {
 	path := write(t, people)
 	const each = 60

@@ -13,7 +13,8 @@ type Entry struct {
 	Text    string
 }
 
-// EntryOf is what is to be noted of a record; false: nothing is. Of what has to do with the design only the operation is noted.
+// EntryOf is what is to be noted of a record; false: nothing is. Of what has to do with the design
+// only the operation is noted.
 func EntryOf(board string, e flow.Entry) (entry Entry, ok bool) {
 	section, text := Escalations, ""
 	switch ev := e.Event.(type) {

@@ -13,8 +13,8 @@ import (
 	"kanban-run/orchestrator/run"
 )
 
-// Minutes collects what DECISIONS.md is to say of one run: seed 002, "Bounded DECISIONS Contribution Rule". A nil *Minutes is that of a
-// run that writes none.
+// Minutes collects what DECISIONS.md is to say of one run: seed 002, "Bounded DECISIONS
+// Contribution Rule". A nil *Minutes is that of a run that writes none.
 type Minutes struct {
 	run     *run.Run
 	path    string
@@ -36,7 +36,8 @@ func NewMinutes(r *run.Run) *Minutes {
 	return &Minutes{run: r, path: path}
 }
 
-// pathOf is the file for a run's decisions; "": there is none, or the run is a dry run, which writes none.
+// pathOf is the file for a run's decisions; "": there is none, or the run is a
+// dry run, which writes none.
 func pathOf(r *run.Run) string {
 	switch {
 	case r.DryRun:
@@ -70,7 +71,8 @@ func (m *Minutes) note(board string, e flow.Entry) {
 	}
 }
 
-// Restore collects what the last run may not have noted. An entry that stands there is not written again.
+// Restore collects what the last run may not have noted. An entry that stands
+// there is not written again.
 func (m *Minutes) Restore(e flow.Entry) {
 	if m == nil {
 		return
@@ -85,7 +87,8 @@ func (m *Minutes) Restore(e flow.Entry) {
 	m.note(m.run.Board, e)
 }
 
-// Save appends what is to be noted. A supervisor, which may change nothing, is not at work meanwhile.
+// Save appends what is to be noted. A supervisor, which may change nothing,
+// is not at work meanwhile.
 func (m *Minutes) Save() error {
 	if m == nil {
 		return nil

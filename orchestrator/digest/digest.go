@@ -123,7 +123,8 @@ const (
 	Abandoned State = "abandoned"
 )
 
-// Attempt is one start of a program: of an agent, of a supervisor that reviews its work, or of a judge beside it.
+// Attempt is one start of a program: of an agent, of a supervisor that reviews its
+// work, or of a judge beside it.
 type Attempt struct {
 	Call     flow.Call      `json:"call"`
 	Role     string         `json:"role"`
@@ -250,8 +251,8 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 	}
 }
 
-// Culprit is the step in which an incomplete board stopped, nil where it stopped between two steps. Of a board that only lacks tasks
-// that are ok, it is the last step of one that is not.
+// Culprit is the step in which an incomplete board stopped, nil where it stopped between two
+// steps. Of a board that only lacks tasks that are ok, it is the last step of one that is not.
 func (d *Digest) Culprit() *Step {
 	if len(d.Steps) == 0 || d.Outcome == flow.Complete {
 		return nil

@@ -98,7 +98,8 @@ func TestReviews(t *testing.T) {
 	}
 }
 
-// TestReviewCalls: a review is an attempt of its own, and its verdict does not end the step: seed 003, "Supervisor Feedback".
+// TestReviewCalls: a review is an attempt of its own, and its verdict does not end the step: seed
+// 003, "Supervisor Feedback".
 func TestReviewCalls(t *testing.T) {
 	var d digest.Digest
 	review := func(n int) flow.AttemptRef {
@@ -125,7 +126,8 @@ func TestReviewCalls(t *testing.T) {
 	}
 }
 
-// TestRestarts: a call that starts afresh says why. An entry that is of no step does not move the step's end.
+// TestRestarts: a call that starts afresh says why. An entry that is of no step
+// does not move the step's end.
 func TestRestarts(t *testing.T) {
 	var d digest.Digest
 	fold(&d,
@@ -158,7 +160,8 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// TestClockGoesBack: an open step ends with its last entry, and the end of one that is done is not moved back.
+// TestClockGoesBack: an open step ends with its last entry, and the end of one that
+// is done is not moved back.
 func TestClockGoesBack(t *testing.T) {
 	var d digest.Digest
 	add := func(second int, e flow.Event) {

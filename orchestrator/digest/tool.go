@@ -6,7 +6,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Tool is a tool, a server or a program that was not there for agents of the board: seed 002, "Tool Unavailability", action 4.
+// Tool is a tool, a server or a program that was not there for agents of the board: seed 002,
+// "Tool Unavailability", action 4.
 type Tool struct {
 	Tool   string      `json:"tool"`
 	Agents int         `json:"agents"` // that missed it

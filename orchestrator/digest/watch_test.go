@@ -22,7 +22,8 @@ func working() *digest.Digest {
 	return d
 }
 
-// TestSigns: what the watch saw and did is with the attempt, in the order of time, and a note of the step: seed 000.
+// TestSigns: what the watch saw and did is with the attempt, in the order of time, and a
+// note of the step: seed 000.
 func TestSigns(t *testing.T) {
 	idle := flow.Anomaly{Check: "idle", Details: "silent for 20m"}
 	late := flow.Overdue{Text: "no sign for 30m"}
@@ -77,7 +78,8 @@ func TestSignsAreBounded(t *testing.T) {
 	}
 }
 
-// TestJudges: a judge is an attempt of its own, before the one that it was about. One that was never started is none.
+// TestJudges: a judge is an attempt of its own, before the one that it was about. One that
+// was never started is none.
 func TestJudges(t *testing.T) {
 	d := working()
 	spent := &flow.Spending{Input: 3}
@@ -99,7 +101,8 @@ func TestJudges(t *testing.T) {
 	}
 }
 
-// TestMissingTools: seed 002, "Tool Unavailability", action 4: what was missing for which roles and tasks, and what became of the last agent.
+// TestMissingTools: seed 002, "Tool Unavailability", action 4: what was missing for which roles
+// and tasks, and what became of the last agent.
 func TestMissingTools(t *testing.T) {
 	d := working()
 	miss := func(tool, role, task string, then flow.OnTool) {
@@ -143,7 +146,8 @@ func TestToldIsCut(t *testing.T) {
 	}
 }
 
-// TestCheckpoints: seed 001: a step of the supervisor ends with its verdict, or without one; what it used is told apart.
+// TestCheckpoints: seed 001: a step of the supervisor ends with its verdict, or without one;
+// what it used is told apart.
 func TestCheckpoints(t *testing.T) {
 	look := flow.AttemptRef{Step: 2, Call: flow.CheckpointCall, Task: "CHECKPOINT-001", Role: "Supervisor", Attempt: 1}
 	held := flow.CheckpointHeld{AttemptRef: look, Trend: "rising\nslowly", Millis: 40, Session: "s", Spent: &flow.Spending{Input: 5},
@@ -186,7 +190,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestGettingReady: a supervisor that gets ready for a checkpoint has not held it yet. Its step is no task's, and is not counted as one.
+// TestGettingReady: a supervisor that gets ready for a checkpoint has not held it yet. Its step is
+// no task's, and is not counted as one.
 func TestGettingReady(t *testing.T) {
 	ready := flow.AttemptRef{Step: 1, Call: flow.ReadyCall, Task: "Supervisor", Role: "Supervisor", Attempt: 1}
 	for _, c := range []*flow.Checkpoint{nil, {ID: "CHECKPOINT-001"}} {
@@ -233,7 +238,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestCulpritOfUndoneTasks: a board that lacks only tasks that are ok names the last step of one that is not.
+// TestCulpritOfUndoneTasks: a board that lacks only tasks that are ok names the
+// last step of one that is not.
 func TestCulpritOfUndoneTasks(t *testing.T) {
 	step := func(n int, status, manager string) []flow.Event {
 		return []flow.Event{flow.StepStarted{Step: n}, flow.StepFinished{Step: n, Status: status, Manager: manager}}

@@ -12,8 +12,9 @@ import (
 // ErrChanged says that a file is not what it was taken for.
 var ErrChanged = errors.New("file was changed by another program")
 
-// ReplaceFile is WriteFile for a file that other programs write, too: it is replaced only if it holds was. Where the system can exchange two
-// names, nothing that was written by then is lost. Errors: those of WriteFile, [ErrChanged], fs.ErrNotExist.
+// ReplaceFile is WriteFile for a file that other programs write, too: it is replaced only if it
+// holds was. Where the system can exchange two names, nothing that was written by then is lost.
+// Errors: those of WriteFile, [ErrChanged], fs.ErrNotExist.
 func ReplaceFile(path string, was, data []byte) error {
 	target, err := followLinks(path)
 	if err != nil {
@@ -40,7 +41,8 @@ func ReplaceFile(path string, was, data []byte) error {
 	return nil
 }
 
-// replaceIf gives the file its new bytes if it holds was. The old ones have the temporary name then, or are gone.
+// replaceIf gives the file its new bytes if it holds was. The old ones have the
+// temporary name then, or are gone.
 func replaceIf(temp, target string, was []byte) error {
 	if now, err := os.ReadFile(target); err != nil || !bytes.Equal(now, was) {
 		return errors.Join(err, ErrChanged)

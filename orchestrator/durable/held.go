@@ -15,8 +15,8 @@ const (
 	heldPause = 10 * time.Millisecond
 )
 
-// IsHeld reports whether a process holds the lock at path. It changes nothing; a missing lock file is
-// not held.
+// IsHeld reports whether a process holds the lock at path. It changes nothing; a
+// missing lock file is not held.
 func IsHeld(path string) (bool, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

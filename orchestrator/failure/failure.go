@@ -21,8 +21,8 @@ func (e *Invalid) Hint() string {
 	return e.Fix
 }
 
-// Frozen says that a board may not go on before its Lead has looked at it: seed 002, STATE_FROZEN and
-// RECONCILE_LOCK.
+// Frozen says that a board may not go on before its Lead has looked at it: seed 002,
+// STATE_FROZEN and RECONCILE_LOCK.
 type Frozen struct{ Text string }
 
 func (e *Frozen) Error() string { return e.Text }

@@ -237,8 +237,9 @@ func (e AttemptStopped) apply(s *State) error {
 	return nil
 }
 
-// A review that is content lets the next one see the work, the last one lets the Manager be called;
-// else the work goes on, in its session where it has one, as often as the plan has rounds: seed 003, "Supervisor Phase → Agent Phase".
+// A review that is content lets the next one see the work, the last one lets the Manager be
+// called; else the work goes on, in its session where it has one, as often as the plan has rounds:
+// seed 003, "Supervisor Phase → Agent Phase".
 func (e ReviewHeld) apply(s *State) error {
 	if !e.Call.IsReview() {
 		return s.addPart(e, e.AttemptRef, e.Worked, e.Spent)

@@ -29,8 +29,8 @@ type Block struct {
 	Written  bool   `json:"written,omitempty"`      // the board has said so: form 10 has added it
 }
 
-// block does what the plan says of a checkpoint that is not content, and closes its step. The Manager is called in
-// the same step.
+// block does what the plan says of a checkpoint that is not content, and closes its step. The
+// Manager is called in the same step.
 func (s *State) block(c Checkpoint, text string) {
 	v, step := s.Supervisor, s.Step
 	s.Step = nil
@@ -60,7 +60,8 @@ func (v *Supervisor) passOver(id string) {
 	v.Passed = v.Passed[max(0, len(v.Passed)-mostHeld):]
 }
 
-// settle takes the block off. Where a task is done again, the next checkpoint looks at the whole scope once more.
+// settle takes the block off. Where a task is done again, the next checkpoint looks at
+// the whole scope once more.
 func (v *Supervisor) settle(c Choice) {
 	b := v.Block
 	v.Block = nil
@@ -98,8 +99,8 @@ func (v *Supervisor) passed() string {
 	return text
 }
 
-// Again is the task that is to be done again where the Lead has a board go on that a checkpoint has ended; "" for
-// none.
+// Again is the task that is to be done again where the Lead has a board go on that a
+// checkpoint has ended; "" for none.
 func (v *Supervisor) Again() string {
 	if v.Waits() == "" {
 		return ""
@@ -127,8 +128,8 @@ func (s *State) waitForPerson(b Board) Effect {
 	return Finish{Outcome: NeedsPerson, Text: v.Block.Text}
 }
 
-// isEdited says whether a person has edited the board since. One that still says that it has ended is over: it waits
-// for the Lead to say which task goes on.
+// isEdited says whether a person has edited the board since. One that still says that it has ended
+// is over: it waits for the Lead to say which task goes on.
 func (b *Block) isEdited(now Board) bool {
 	switch {
 	case b.Ended == "":

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Supervision is how a resident supervisor looks in on a board: seed 001. It is read once, at the start of a
-// run.
+// Supervision is how a resident supervisor looks in on a board: seed 001. It is read
+// once, at the start of a run.
 type Supervision struct {
 	Role        string         `json:"role"`
 	Requirement string         `json:"requirement,omitempty" text:"free"` // what the board is for; "": its first task says it
@@ -82,8 +82,8 @@ const mostHeld = 256
 // maxDeaths is how often in a row the supervisor's program may die before it is given up.
 const maxDeaths = 3
 
-// MaxErrors is how many errors of its own a supervisor may report before a person is told: seed 001, "Error
-// Handling".
+// MaxErrors is how many errors of its own a supervisor may report before a person is told:
+// seed 001, "Error Handling".
 const MaxErrors = 3
 
 // clone lets an event change a supervisor without changing the state before it.
@@ -96,7 +96,8 @@ func (v *Supervisor) clone() *Supervisor {
 	return &c
 }
 
-// superviseBy takes over what a run says of its supervisor. A program that stayed with the run before is gone.
+// superviseBy takes over what a run says of its supervisor. A program that stayed
+// with the run before is gone.
 func (s *State) superviseBy(plan *Supervision, memory Memory, adapter string) {
 	v := s.Supervisor.clone()
 	switch {
@@ -141,8 +142,8 @@ func (s *State) Again() RunStarted {
 	return e
 }
 
-// forgetSupervisor notes that the supervisor remembers nothing any more: it is to be recovered before its next
-// checkpoint.
+// forgetSupervisor notes that the supervisor remembers nothing any more: it is to be recovered
+// before its next checkpoint.
 func (s *State) forgetSupervisor() {
 	if s.Supervisor == nil {
 		return
@@ -153,8 +154,8 @@ func (s *State) forgetSupervisor() {
 	}
 }
 
-// finishTask notes a finished task, behind which checkpoints may be due. Each takes the tasks of its scope off
-// those that are left.
+// finishTask notes a finished task, behind which checkpoints may be due. Each takes the tasks of
+// its scope off those that are left.
 func (v *Supervisor) finishTask(task string) {
 	if v.Plan.Every == 0 && len(v.Unheld()) == 0 {
 		v.Since = nil // no checkpoint is to come
@@ -204,7 +205,8 @@ func (v *Supervisor) NeverHeld() []string {
 	})
 }
 
-// knows says whether a checkpoint was held or is due. One after which the work was revised is to be held once more.
+// knows says whether a checkpoint was held or is due. One after which the work was
+// revised is to be held once more.
 func (v *Supervisor) knows(id string) bool {
 	settled := func(h Held) bool {
 		return h.ID == id && !h.Void && (v.Plan.OnBlock != BlockRevise || h.Verdict != "block" && h.Verdict != NoVerdict)
@@ -240,8 +242,8 @@ func (v *Supervisor) names(id string) bool {
 
 func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
 
-// supervise is the supervisor's next step on board b; false: none is due. Behind the last task a checkpoint
-// looks at what is left.
+// supervise is the supervisor's next step on board b; false: none is due. Behind the last task a
+// checkpoint looks at what is left.
 func (s *State) supervise(b Board) (Spawn, bool) {
 	v := s.Supervisor
 	if v == nil || v.Off {
@@ -307,7 +309,8 @@ func (v *Supervisor) looksAtEnd() bool {
 	return len(v.Since) > 0 && (v.Plan.Every > 0 || slices.ContainsFunc(v.Held, void) && len(v.Unheld()) > 0)
 }
 
-// isSupervisorLost says whether the supervisor's call was tried as often as it may be, or its program died too often.
+// isSupervisorLost says whether the supervisor's call was tried as often as it may be, or
+// its program died too often.
 func (s *State) isSupervisorLost() bool {
 	v := s.Supervisor
 	if v == nil || v.Off || s.Step != nil && !s.Step.Call.IsSupervision() {

@@ -102,8 +102,8 @@ func (s *supervised) ends(want flow.Effect) {
 
 var ten = flow.Supervision{Every: 2, OnBlock: flow.BlockPerson}
 
-// TestSupervisorsLife: seed 001, "Lifecycle": it gets ready before the first task, sleeps, and is woken behind every second task and
-// behind the last one, in the session in which it got ready.
+// TestSupervisorsLife: seed 001, "Lifecycle": it gets ready before the first task, sleeps, and is
+// woken behind every second task and behind the last one, in the session in which it got ready.
 func TestSupervisorsLife(t *testing.T) {
 	s := newSupervised(t, flow.InSession, ten).ready("s1")
 	s.works("t1")
@@ -128,7 +128,8 @@ func TestSupervisorsLife(t *testing.T) {
 	}
 }
 
-// TestDeclaredCheckpoints: those of the board have their own ids and scopes, and the runner names none like them.
+// TestDeclaredCheckpoints: those of the board have their own ids and scopes, and the
+// runner names none like them.
 func TestDeclaredCheckpoints(t *testing.T) {
 	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 2, OnBlock: flow.BlockPerson, At: []flow.CheckpointAt{
 		{ID: "CHECKPOINT-001", After: "./t2", Scope: []string{"t1"}}, {ID: "design", After: "t2"}}})
@@ -206,8 +207,9 @@ func (s *supervised) reopenAs(now flow.Board) (kinds []string) {
 	return kinds
 }
 
-// TestEditedBlock: a board that was edited since a checkpoint stopped it is looked at anew, at once; one that the runner itself has ended is
-// not. Where a person takes the end off, the work goes on first.
+// TestEditedBlock: a board that was edited since a checkpoint stopped it is looked at
+// anew, at once; one that the runner itself has ended is not. Where a person takes the end
+// off, the work goes on first.
 func TestEditedBlock(t *testing.T) {
 	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).finish("t1", "ok").hold("block")
 	if kinds := s.reopen("a"); kinds != nil || s.Supervisor.Waits() == "" {
@@ -239,7 +241,8 @@ func TestEditedBlock(t *testing.T) {
 	}
 }
 
-// TestRevision: the Manager is called about the task behind which the checkpoint came, also by the next run, and a declared checkpoint looks again.
+// TestRevision: the Manager is called about the task behind which the checkpoint came, also by the
+// next run, and a declared checkpoint looks again.
 func TestRevision(t *testing.T) {
 	s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockRevise, At: []flow.CheckpointAt{{ID: "X", After: "t1", Scope: []string{"t3", "t1", "t2"}}}})
 	s.finish("t1", "ok").hold("block", "no tests").apply(flow.RunInterrupted{})
@@ -259,8 +262,8 @@ func TestRevision(t *testing.T) {
 	}
 }
 
-// TestRevisionElsewhere: where the Manager has another task mend what blocks, and the declared checkpoint does not come again, the
-// last one looks at its scope once more. It was held.
+// TestRevisionElsewhere: where the Manager has another task mend what blocks, and the declared
+// checkpoint does not come again, the last one looks at its scope once more. It was held.
 func TestRevisionElsewhere(t *testing.T) {
 	s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockRevise, At: []flow.CheckpointAt{{ID: "X", After: "t1"}}})
 	s.finish("t1", "ok").hold("block", "no tests")
@@ -292,7 +295,8 @@ func TestAccepted(t *testing.T) {
 	s.ends(flow.Finish{Outcome: flow.Complete, Text: "accepted by the Lead"})
 }
 
-// TestDeclaredAgain: a declared checkpoint that ended the board is held again when its task is done again, whichever way the Lead asks for that.
+// TestDeclaredAgain: a declared checkpoint that ended the board is held again when its task is
+// done again, whichever way the Lead asks for that.
 func TestDeclaredAgain(t *testing.T) {
 	for name, again := range map[string]func(*supervised){
 		"ack retry": func(s *supervised) { s.apply(flow.Acknowledged{Choice: flow.Retry}) },
@@ -311,7 +315,8 @@ func TestDeclaredAgain(t *testing.T) {
 	}
 }
 
-// TestExcused: a supervisor that cannot be had does not stop the next run, once the Lead has said so.
+// TestExcused: a supervisor that cannot be had does not stop the next run,
+// once the Lead has said so.
 func TestExcused(t *testing.T) {
 	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson})
 	e := s.begin()
@@ -324,7 +329,8 @@ func TestExcused(t *testing.T) {
 	}
 }
 
-// TestSessionWithoutVerdict: what a session has not come to, another look does not ask of the same session.
+// TestSessionWithoutVerdict: what a session has not come to, another look does
+// not ask of the same session.
 func TestSessionWithoutVerdict(t *testing.T) {
 	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
 	for range 4 {
@@ -337,7 +343,8 @@ func TestSessionWithoutVerdict(t *testing.T) {
 	}
 }
 
-// TestAnotherSupervisor: an open checkpoint is held by the one that the board names now, once it has got ready.
+// TestAnotherSupervisor: an open checkpoint is held by the one that the board names
+// now, once it has got ready.
 func TestAnotherSupervisor(t *testing.T) {
 	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
 	s.begin()
@@ -352,7 +359,8 @@ func TestAnotherSupervisor(t *testing.T) {
 	}
 }
 
-// TestNoVerdict: retries that run out, an error of the supervisor's own, and a change of what it may only read come to no verdict.
+// TestNoVerdict: retries that run out, an error of the supervisor's own, and a change of what it
+// may only read come to no verdict.
 func TestNoVerdict(t *testing.T) {
 	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
 	for range 4 {
@@ -378,7 +386,8 @@ func TestNoVerdict(t *testing.T) {
 	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "it changed t1"})
 }
 
-// TestSupervisorDies: seed 001, "Crash Recovery": it is recovered before its checkpoint goes on, and given up behind three deaths in a row.
+// TestSupervisorDies: seed 001, "Crash Recovery": it is recovered before its checkpoint goes on,
+// and given up behind three deaths in a row.
 func TestSupervisorDies(t *testing.T) {
 	s := newSupervised(t, flow.InProcess, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("")
 	s.apply(flow.SupervisorLost{Task: "Supervisor", Reason: "killed"})
@@ -407,7 +416,8 @@ func TestSupervisorDies(t *testing.T) {
 	s.ready("").works("t1")
 }
 
-// TestScopesAreTold: a declared checkpoint takes its scope off the tasks that the next one of every looks at, and no other.
+// TestScopesAreTold: a declared checkpoint takes its scope off the tasks that the next one of
+// every looks at, and no other.
 func TestScopesAreTold(t *testing.T) {
 	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 3, OnBlock: flow.BlockPerson, At: []flow.CheckpointAt{{ID: "N", After: "t3", Scope: []string{"t1"}}}})
 	s.finish("t1", "ok").finish("t2", "ok").finish("t3", "ok")
@@ -422,7 +432,8 @@ func TestScopesAreTold(t *testing.T) {
 	}
 }
 
-// TestWithoutStart: a supervisor that does not start ends the run as a block does; with override it is tried again at its checkpoints.
+// TestWithoutStart: a supervisor that does not start ends the run as a block does; with override
+// it is tried again at its checkpoints.
 func TestWithoutStart(t *testing.T) {
 	for on, want := range map[flow.OnBlock]flow.Effect{
 		flow.BlockPerson: flow.Finish{Outcome: flow.NeedsPerson, Text: "the supervisor cannot be had: no login"},
@@ -450,7 +461,8 @@ func TestRetryOfBlock(t *testing.T) {
 	}
 }
 
-// TestTaskAgain: where the Lead has a task done again, that comes first, and the next checkpoint looks at the whole scope once more.
+// TestTaskAgain: where the Lead has a task done again, that comes first, and the next checkpoint
+// looks at the whole scope once more.
 func TestTaskAgain(t *testing.T) {
 	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 3, OnBlock: flow.BlockPerson}).finish("t1", "ok").finish("t2", "ok")
 	s.board = flow.Board{Terminal: true, SHA: "a"}
@@ -463,7 +475,8 @@ func TestTaskAgain(t *testing.T) {
 	}
 }
 
-// TestLostSession: a session that its tool has forgotten is begun anew, with all that was told in it.
+// TestLostSession: a session that its tool has forgotten is begun anew,
+// with all that was told in it.
 func TestLostSession(t *testing.T) {
 	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
 	e := s.begin()
@@ -497,7 +510,8 @@ func TestWithoutSupervisor(t *testing.T) {
 	}
 }
 
-// TestLimitsHoldTheSupervisor: what a supervisor uses counts, and none is woken when nothing is left.
+// TestLimitsHoldTheSupervisor: what a supervisor uses counts, and none is
+// woken when nothing is left.
 func TestLimitsHoldTheSupervisor(t *testing.T) {
 	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson})
 	s.Limits.MaxCost = 5
@@ -509,8 +523,8 @@ func TestLimitsHoldTheSupervisor(t *testing.T) {
 	}
 }
 
-// TestDroppedCheckpoint: a checkpoint that is due when its board's author takes it out of the plan is not held, and the next one looks at
-// its tasks. One that the run has named itself stays.
+// TestDroppedCheckpoint: a checkpoint that is due when its board's author takes it out of the plan
+// is not held, and the next one looks at its tasks. One that the run has named itself stays.
 func TestDroppedCheckpoint(t *testing.T) {
 	plan := flow.Supervision{Every: 2, At: []flow.CheckpointAt{{ID: "CHECKPOINT-A", After: "t1"}}}
 	for name, tt := range map[string]struct {

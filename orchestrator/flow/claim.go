@@ -1,13 +1,14 @@
 package flow
 
-// DuplicateTask says that another run works on a task: seed 002, "Duplicate / Overlap Work". In the same process its end is waited for, else
-// this run ends. It changes nothing.
+// DuplicateTask says that another run works on a task: seed 002, "Duplicate / Overlap Work". In
+// the same process its end is waited for, else this run ends. It changes nothing.
 type DuplicateTask struct {
 	Task  string `json:"task"`
 	Owner string `json:"owner"` // the board whose run has it; "": it is not known
 }
 
-// ScopeOverlaps says that another step works on files that a task declares, too. It changes nothing.
+// ScopeOverlaps says that another step works on files that a task
+// declares, too. It changes nothing.
 type ScopeOverlaps struct {
 	Task      string   `json:"task"`
 	Owner     string   `json:"owner"`                  // the board whose run is at work, and

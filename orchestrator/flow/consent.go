@@ -1,7 +1,7 @@
 package flow
 
-// Consent is a decision about a running agent that waits for a person, who is the Coordinator: seed 000, "禁止操作", no member is ended
-// without the Coordinator.
+// Consent is a decision about a running agent that waits for a person, who is the Coordinator:
+// seed 000, "禁止操作", no member is ended without the Coordinator.
 type Consent struct {
 	Decision Decision `json:"decision"` // that is proposed
 	Text     string   `json:"text"`     // why

@@ -140,8 +140,9 @@ func sha(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestHung: an agent that the watch ended goes on in its session, or starts afresh and is told why; a reply that was there first
-// makes the decision void; one that a restart would not help needs a person.
+// TestHung: an agent that the watch ended goes on in its session, or starts afresh and is
+// told why; a reply that was there first makes the decision void; one that a restart
+// would not help needs a person.
 func TestHung(t *testing.T) {
 	test := func(p *play, d flow.Decision) flow.AttemptRef {
 		r := p.begin()
@@ -201,7 +202,8 @@ func TestHung(t *testing.T) {
 	}
 }
 
-// TestStuckManager: work that was accepted and reviewed stays so when the Manager, or the reviewer, hangs for good.
+// TestStuckManager: work that was accepted and reviewed stays so when the Manager, or the
+// reviewer, hangs for good.
 func TestStuckManager(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before []outcome
@@ -220,7 +222,8 @@ func TestStuckManager(t *testing.T) {
 	}
 }
 
-// TestAdviceIsNotLost: what the watch found is told to the next attempt, also when the session to go on in is lost.
+// TestAdviceIsNotLost: what the watch found is told to the next attempt, also when the
+// session to go on in is lost.
 func TestAdviceIsNotLost(t *testing.T) {
 	p := newPlay(t, nil, flow.Limits{})
 	p.resumes = "claude"
@@ -235,8 +238,9 @@ func TestAdviceIsNotLost(t *testing.T) {
 	}
 }
 
-// TestToolStops: a reply that comes before its agent is ended for a missing tool is kept, or counts as rejected, and the run ends: seed
-// 002, "Tool Unavailability". For any other anomaly it makes the decision void.
+// TestToolStops: a reply that comes before its agent is ended for a missing tool is kept, or
+// counts as rejected, and the run ends: seed 002, "Tool Unavailability". For any other anomaly
+// it makes the decision void.
 func TestToolStops(t *testing.T) {
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
 	work := attempt(1, flow.TaskCall, 1)

@@ -58,7 +58,8 @@ func (b *book) after() []flow.Entry {
 	return b.entries[b.Points[0].ReplayIndex:]
 }
 
-// TestCustody goes through the rules of seed 002, "Lead -> Supervisor handoff contract", by their numbers.
+// TestCustody goes through the rules of seed 002, "Lead -> Supervisor handoff
+// contract", by their numbers.
 func TestCustody(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -224,7 +225,8 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 	}
 }
 
-// TestBreachStopsTheState: what follows a breach is not believed, and only its repair may be written.
+// TestBreachStopsTheState: what follows a breach is not believed, and only
+// its repair may be written.
 func TestBreachStopsTheState(t *testing.T) {
 	b := newBook(t).own("r1").write(start, flow.StepFinished{Step: 9}, one)
 	if b.State.Step != nil {
@@ -256,8 +258,8 @@ func TestFileOfTheBoard(t *testing.T) {
 	}
 }
 
-// TestFrozenByCustody: seed 002's STATE_FROZEN: a board of which the owner is in doubt stands still, also behind a
-// breach, until the Lead's word.
+// TestFrozenByCustody: seed 002's STATE_FROZEN: a board of which the owner is in doubt stands
+// still, also behind a breach, until the Lead's word.
 func TestFrozenByCustody(t *testing.T) {
 	for _, freeze := range []flow.Event{flow.HandoffMissing{Text: "why"}, flow.SplitBrain{Text: "why"}, flow.SnapshotNotFound{Text: "why"},
 		flow.SnapshotConflict{Text: "why"}, flow.ReconcileConflict{Text: "why"}} {

@@ -1,12 +1,14 @@
 package flow
 
-// MarkerMissing says that DECISIONS.md has not the sections that entries belong to: seed 002, "Bounded DECISIONS Contribution Rule". It changes nothing.
+// MarkerMissing says that DECISIONS.md has not the sections that entries belong to: seed 002,
+// "Bounded DECISIONS Contribution Rule". It changes nothing.
 type MarkerMissing struct {
 	Board string `json:"board" text:"free"`
 	Text  string `json:"text" text:"free"`
 }
 
-// DecisionsViolated says that an entry stood outside of its section in DECISIONS.md, and was taken out. It changes nothing.
+// DecisionsViolated says that an entry stood outside of its section in DECISIONS.md, and was
+// taken out. It changes nothing.
 type DecisionsViolated struct {
 	Board string `json:"board" text:"free"`
 	Text  string `json:"text" text:"free"`

@@ -21,7 +21,8 @@ type EndBoard struct{ Text string }
 // GiveUpCheckpoint ends the open checkpoint without a verdict.
 type GiveUpCheckpoint struct{ Reason string }
 
-// SuspectLoop puts a task into quarantine. Step is the open step, whose work was sent back; 0: none is open.
+// SuspectLoop puts a task into quarantine. Step is the open step, whose work was
+// sent back; 0: none is open.
 type SuspectLoop struct {
 	Step int
 	Task string

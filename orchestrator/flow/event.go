@@ -98,8 +98,8 @@ type AttemptStarted struct {
 	Stored string `json:"stored,omitempty"`
 }
 
-// SessionNamed says in which session the running attempt works, as soon as its tool names it: what is
-// left of a killed run can be gone on with there.
+// SessionNamed says in which session the running attempt works, as soon as its tool names it: what
+// is left of a killed run can be gone on with there.
 type SessionNamed struct {
 	AttemptRef
 	Session string `json:"session" text:"free"`

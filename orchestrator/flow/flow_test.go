@@ -151,7 +151,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestRepetitionGuard: the same task, role and board bytes twenty times in a row is a loop; anything else that changes is not.
+// TestRepetitionGuard: the same task, role and board bytes twenty times in a row is a loop;
+// anything else that changes is not.
 func TestRepetitionGuard(t *testing.T) {
 	s := after(t, start)
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
@@ -180,7 +181,8 @@ func TestRepetitionGuard(t *testing.T) {
 	}
 }
 
-// TestFreshAfterFinish: "Attempts and limits survive an interruption. After any Finish a new run has fresh ones."
+// TestFreshAfterFinish: "Attempts and limits survive an interruption. After any Finish
+// a new run has fresh ones."
 func TestFreshAfterFinish(t *testing.T) {
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
 	events := append([]flow.Event{start, one}, series(flow.TaskCall, 4)...)
@@ -290,7 +292,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestEditBetweenRuns: a person may edit the board while a step is open; what the Manager did not do is not held against it.
+// TestEditBetweenRuns: a person may edit the board while a step is open; what the Manager did not
+// do is not held against it.
 func TestEditBetweenRuns(t *testing.T) {
 	rejected := rejection(1, flow.ManagerCall, 1)
 	rejected.Left = "a"
@@ -345,7 +348,8 @@ func TestInputLost(t *testing.T) {
 	}
 }
 
-// TestReconcile: how a reply and the board that the Manager wrote are brought together, field by field.
+// TestReconcile: how a reply and the board that the Manager wrote are brought
+// together, field by field.
 func TestReconcile(t *testing.T) {
 	before := flow.Fields{Current: "t1", Tasks: []string{"t1", "t2"}}
 	tests := []struct {
@@ -388,7 +392,8 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// TestReconcileEnded: the board says how the Manager ended it, no longer than that is so, and never in a field of the author's.
+// TestReconcileEnded: the board says how the Manager ended it, no longer than that is so, and
+// never in a field of the author's.
 func TestReconcileEnded(t *testing.T) {
 	before := flow.Fields{Current: "t1", Tasks: []string{"t1"}}
 	for name, tt := range map[string]struct {
@@ -412,7 +417,8 @@ func TestReconcileEnded(t *testing.T) {
 	}
 }
 
-// TestEveryKindDecodes finds the kinds of events in the source, so that a new one cannot be forgotten in Decode.
+// TestEveryKindDecodes finds the kinds of events in the source, so that a new one
+// cannot be forgotten in Decode.
 func TestEveryKindDecodes(t *testing.T) {
 	kinds := 0
 	for _, name := range []string{"event.go", "ownership.go", "legacy.go"} {
@@ -466,8 +472,8 @@ func TestEventsSurviveTheJournal(t *testing.T) {
 	}
 }
 
-// TestDivergence: seed 002, "If external mutation is detected": work goes on, on the board as it is by now; what is
-// told of state.md or of the journal is not about the board.
+// TestDivergence: seed 002, "If external mutation is detected": work goes on, on the board as it
+// is by now; what is told of state.md or of the journal is not about the board.
 func TestDivergence(t *testing.T) {
 	for source, want := range map[string]string{flow.SourceBoard: "b", flow.SourceState: "a", flow.SourceJournal: "a"} {
 		s := after(t, start, one, flow.StateDiverged{Source: source, Task: "t1", Before: "a", After: "b", Policy: "accept", Text: "changed"})

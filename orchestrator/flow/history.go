@@ -40,8 +40,9 @@ type Snapshot struct {
 // snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it
 // cannot be verified. Every state in form 1 is one in form 2, which knows inputs that are not
 // journaled; form 3 has what attempts came to, form 4 the reviews of a step, form 5 the tasks that
-// are not ok, form 6 reviews by a command, form 7 sessions in which work that was cut short goes on, form 8 tasks that are planned anew
-// and consent, form 9 a resident supervisor, form 10 tasks in quarantine, form 11 tasks that are given out by turns, form 12 judges.
+// are not ok, form 6 reviews by a command, form 7 sessions in which work that was cut short goes
+// on, form 8 tasks that are planned anew and consent, form 9 a resident supervisor, form 10 tasks
+// in quarantine, form 11 tasks that are given out by turns, form 12 judges.
 const (
 	snapshotVersion    = 12
 	minSnapshotVersion = 1

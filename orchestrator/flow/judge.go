@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// JudgeAsked says that an agent is asked the questions of the reboot test about the running attempt: seed 000, "5-Question Reboot Test".
-// It works beside that attempt.
+// JudgeAsked says that an agent is asked the questions of the reboot test about the running
+// attempt: seed 000, "5-Question Reboot Test". It works beside that attempt.
 type JudgeAsked struct {
 	AttemptRef
 	Anomaly `text:"free"`
@@ -76,7 +76,8 @@ func (e JudgeAnswered) apply(s *State) error {
 	return nil
 }
 
-// UseOf is what a program came to whose end an event is: of an attempt, or of a judge. false: it is no such end.
+// UseOf is what a program came to whose end an event is: of an attempt, or of a judge.
+// false: it is no such end.
 func UseOf(e Event) (millis int64, spent *Spending, ok bool) {
 	if j, is := e.(JudgeAnswered); is {
 		return j.Millis, j.Spent, j.Tries > 0

@@ -108,7 +108,8 @@ func (e InputLost) apply(s *State) error {
 }
 
 // inForm is s as a version of this program folded it that wrote states in that form. Form 3 kept
-// tasks under limits for tasks only: they are taken from the snapshot's own state, and so is the teardown of a form before 11.
+// tasks under limits for tasks only: they are taken from the snapshot's own state, and so is the
+// teardown of a form before 11.
 func inForm(version int, s, own State) State {
 	if v := s.Supervisor.clone(); version == 9 && v.Waits() != "" {
 		block := *v.Block

@@ -21,7 +21,8 @@ func dollars(micros int64) *flow.Spending {
 	return &flow.Spending{Input: micros / 10, Output: 1, Cost: &micros}
 }
 
-// TestReviews: seed 003, "Supervisor 主循环". What an attempt with reviews came to is charged once, also when it never came to its end.
+// TestReviews: seed 003, "Supervisor 主循环". What an attempt with reviews came to is charged once,
+// also when it never came to its end.
 func TestReviews(t *testing.T) {
 	var s flow.State
 	apply(t, &s, flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}}, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"},
@@ -50,7 +51,8 @@ func TestReviews(t *testing.T) {
 	}
 }
 
-// TestOpenAttemptIsUnknown: until an attempt has an outcome nobody knows what it comes to, and what it has told counts.
+// TestOpenAttemptIsUnknown: until an attempt has an outcome nobody knows what it comes to,
+// and what it has told counts.
 func TestOpenAttemptIsUnknown(t *testing.T) {
 	var s flow.State
 	begun := []flow.Event{flow.RunStarted{Limits: flow.Limits{MaxRetries: 3, MaxCost: 1}}, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"},
@@ -77,7 +79,8 @@ func TestOpenAttemptIsUnknown(t *testing.T) {
 	says("$0.0070", "700 in/1 out", `{"cost":"$0.0070",`)
 }
 
-// TestReviewFailed: a supervisor that is not content within its rounds needs a person, and the next run asks the agent anew.
+// TestReviewFailed: a supervisor that is not content within its rounds needs a person, and the
+// next run asks the agent anew.
 func TestReviewFailed(t *testing.T) {
 	var s flow.State
 	apply(t, &s, flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}}, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"},

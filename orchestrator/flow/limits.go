@@ -72,8 +72,8 @@ func (s *State) Reached(task string) string {
 	}
 }
 
-// NearLimits says of which limits at least 80 % is used, and not all: those of the run, and those of
-// a task for the open step's.
+// NearLimits says of which limits at least 80 % is used, and not all: those of the run, and those
+// of a task for the open step's.
 func (s *State) NearLimits() (texts []string) {
 	l, task, t := s.Limits, "", TaskUse{}
 	if s.Step != nil {

@@ -99,7 +99,8 @@ func TestAnAcceptedManagerReplyIsWritten(t *testing.T) {
 	}
 }
 
-// TestLimitsOutliveAnInterruption: "Attempts and limits survive an interruption. After any Finish a new run has fresh ones."
+// TestLimitsOutliveAnInterruption: "Attempts and limits survive an interruption. After any Finish
+// a new run has fresh ones."
 func TestLimitsOutliveAnInterruption(t *testing.T) {
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "2"}
 	for name, l := range map[string]flow.Limits{
@@ -173,7 +174,8 @@ func TestTimeLeft(t *testing.T) {
 	}
 }
 
-// TestTasksAreBounded: the state does not grow with the list of tasks, and the tasks that come back are known.
+// TestTasksAreBounded: the state does not grow with the list of tasks, and the tasks
+// that come back are known.
 func TestTasksAreBounded(t *testing.T) {
 	s := after(t, limited(flow.Limits{MaxTaskSteps: 9}))
 	for n := 1; n <= 1000; n++ {
@@ -356,7 +358,8 @@ func TestNearLimits(t *testing.T) {
 	}
 }
 
-// TestNotOK: a task is not ok as long as its last reply was not; a step of the Manager's own says nothing of it.
+// TestNotOK: a task is not ok as long as its last reply was not; a step of the
+// Manager's own says nothing of it.
 func TestNotOK(t *testing.T) {
 	said := func(n int, task, status string) []flow.Event {
 		events := stepOf(n, task, 1, 1)

@@ -64,20 +64,22 @@ func (s *State) leave(l *Leaving) {
 	s.Visits = &next
 }
 
-// What differs each time that the same is said: what a command took, moments, addresses and identifiers. What was measured, a place in a file and the date in
-// a name may be what was found.
+// What differs each time that the same is said: what a command took, moments, addresses and
+// identifiers. What was measured, a place in a file and the date in a name may be what was found.
 var (
 	duration = regexp.MustCompile(`(\b(?:in|took|after|elapsed:?|duration:?)\s|\(|\t)\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|seconds|m|min)\b`)
 	moment   = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d(\.\d+)?)?z?|\b\d\d:\d\d:\d\d(\.\d+)?\b`)
 	hexWord  = regexp.MustCompile(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{7,}\b|\b[0-9]{10,}\b`)
 )
 
-// isIdentifier says whether a word of hexadecimal digits is one: digits and letters, or a number that is too long to be a date.
+// isIdentifier says whether a word of hexadecimal digits is one: digits and letters, or a number
+// that is too long to be a date.
 func isIdentifier(word string) bool {
 	return strings.ContainsAny(word, "0123456789") && (strings.ContainsAny(word, "abcdefx") || len(word) >= 10)
 }
 
-// FindingOf is the hash of what a review found, once what differs each time is taken out; "" for nothing.
+// FindingOf is the hash of what a review found, once what differs each time is
+// taken out; "" for nothing.
 func FindingOf(said string) string {
 	said = moment.ReplaceAllString(duration.ReplaceAllString(strings.ToLower(said), "$1#"), "#")
 	said = hexWord.ReplaceAllStringFunc(said, func(word string) string {
@@ -94,8 +96,8 @@ func FindingOf(said string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Suspicion is why work on a task is suspected to go round in circles, and what may help: seed 002, "Review Loop",
-// actions 3 and 4.
+// Suspicion is why work on a task is suspected to go round in circles, and what may help: seed
+// 002, "Review Loop", actions 3 and 4.
 type Suspicion struct {
 	Text      string    `json:"text" text:"free"` // the evidence
 	Recommend Recommend `json:"recommend"`
@@ -117,7 +119,8 @@ const (
 	TechReview Recommend = "schedule Tech Lead checkpoint"
 )
 
-// suspect looks at a task that is about to be given to a role again; nil: nothing speaks for a loop.
+// suspect looks at a task that is about to be given to a role again; nil:
+// nothing speaks for a loop.
 func (s *State) suspect(b Board) *Suspicion {
 	if s.Repeat.matches(b) && s.Repeat.Count >= RepeatLimit {
 		return &Suspicion{fmt.Sprintf("%s was given to %s %d times in a row and the board never changed", b.Task, b.Role, s.Repeat.Count),
@@ -145,7 +148,8 @@ func (s *State) suspect(b Board) *Suspicion {
 	}
 }
 
-// roundsOf are the rounds of work and review: a step in the role that works, and the last one in another role before it works again.
+// roundsOf are the rounds of work and review: a step in the role that works, and the last one in
+// another role before it works again.
 func roundsOf(all []Visit, worker string) (work, reviews []Visit) {
 	for i, v := range all {
 		last := i+1 == len(all) || all[i+1].Role == worker

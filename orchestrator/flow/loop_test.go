@@ -9,12 +9,12 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// visit is how a step of a board ends in these tests: a task is given to a role, leaves the project's files as tree
-// says, and finding is what the agent said.
+// visit is how a step of a board ends in these tests: a task is given to a role, leaves the
+// project's files as tree says, and finding is what the agent said.
 type visit struct{ task, role, tree, finding string }
 
-// loops gives the tasks of visits out, one after the other, and returns how many were given out before a loop was
-// suspected, with the suspicion; nil: there was none.
+// loops gives the tasks of visits out, one after the other, and returns how many were given out
+// before a loop was suspected, with the suspicion; nil: there was none.
 func loops(t *testing.T, visits []visit) (int, *flow.SuspectLoop) {
 	t.Helper()
 	s := after(t, start)
@@ -59,7 +59,8 @@ const (
 	reviewer = "Architect"
 )
 
-// TestLoops: seed 002, "Review Loop": the same finding over rounds, or rounds without progress. Whatever becomes of the board.
+// TestLoops: seed 002, "Review Loop": the same finding over rounds, or rounds without progress.
+// Whatever becomes of the board.
 func TestLoops(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -205,8 +206,8 @@ func looped(t *testing.T, told bool) flow.State {
 	return s
 }
 
-// TestQuarantine: seed 002, "Review Loop", action 2: the task alone rests. The Manager is told once; the board goes on
-// with any other task.
+// TestQuarantine: seed 002, "Review Loop", action 2: the task alone rests. The Manager is told
+// once; the board goes on with any other task.
 func TestQuarantine(t *testing.T) {
 	here, there := flow.Board{Task: "./t1", Role: worker, SHA: "a"}, flow.Board{Task: "t2", Role: worker, SHA: "a"}
 	s := looped(t, true)
@@ -289,8 +290,8 @@ func checkRests(t *testing.T, s flow.State, b flow.Board, text string) {
 	}
 }
 
-// TestLoopInReview: work that its review sends back again and again is a loop as well, before its rounds are over. The
-// Manager is called in the same step.
+// TestLoopInReview: work that its review sends back again and again is a loop as well, before its
+// rounds are over. The Manager is called in the same step.
 func TestLoopInReview(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tree     func(i int) string
@@ -358,7 +359,8 @@ func checkManagerIsCalled(t *testing.T, s flow.State, e flow.SuspectLoop) {
 	}
 }
 
-// TestMisplacedLoops: a task is put into quarantine once, between two steps or between work and review.
+// TestMisplacedLoops: a task is put into quarantine once, between two steps
+// or between work and review.
 func TestMisplacedLoops(t *testing.T) {
 	for name, tt := range map[string]struct {
 		state flow.State

@@ -26,8 +26,8 @@ type Content struct {
 // String is what the message says in words.
 func (c Content) String() string { return c.Question + c.Details + c.Text }
 
-// MessageSent says that a running agent is told or asked something. It stands in the journal before the agent reads it. It changes
-// nothing, as all events about messages.
+// MessageSent says that a running agent is told or asked something. It stands in the journal
+// before the agent reads it. It changes nothing, as all events about messages.
 type MessageSent struct {
 	AttemptRef
 	ID      string      `json:"id"`
@@ -65,7 +65,8 @@ func (e MessageSent) apply(s *State) error  { return s.checkRunning(e, e.Attempt
 func (e MessageHeard) apply(s *State) error { return s.checkRunning(e, e.AttemptRef) }
 func (e MessageLost) apply(s *State) error  { return s.checkRunning(e, e.AttemptRef) }
 
-// MessageID is the ID of the message that an event is about, or of the person's answer; "": it is about none.
+// MessageID is the ID of the message that an event is about, or of the person's
+// answer; "": it is about none.
 func MessageID(e Event) string {
 	switch e := e.(type) {
 	case MessageSent:

@@ -126,7 +126,8 @@ func (s *Step) isExhausted(l Limits) bool {
 	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
 }
 
-// spawn is the next attempt of the call that is due. Work that was cut short goes on in its session.
+// spawn is the next attempt of the call that is due. Work that was cut
+// short goes on in its session.
 func (s *State) spawn() Spawn {
 	e := s.Afresh()
 	if t := s.Step.GoesOn; t != nil {
@@ -136,8 +137,8 @@ func (s *State) spawn() Spawn {
 }
 
 // Afresh is the next attempt of the call that is due, from its beginning. A reviewer sees the work
-// in a copy of its session; work that was sent back goes on in the session itself, where it has one, and
-// so does the resident supervisor.
+// in a copy of its session; work that was sent back goes on in the session itself, where it has
+// one, and so does the resident supervisor.
 func (s *State) Afresh() Spawn {
 	step := s.Step
 	e := Spawn{AttemptRef: AttemptRef{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1}}
@@ -215,8 +216,8 @@ func (s *Step) exhausted() Finish {
 	}
 }
 
-// reviewer is what looks at the work, as it is said of a role. Its words are in the states of snapshots,
-// which are compared: they cannot change.
+// reviewer is what looks at the work, as it is said of a role. Its words are in the states of
+// snapshots, which are compared: they cannot change.
 func (c Call) reviewer() string {
 	if c == CommandCall {
 		return "review command"
@@ -227,9 +228,10 @@ func (c Call) reviewer() string {
 // CompleteText is all there is to say of a board whose tasks are ok.
 const CompleteText = "the board is complete"
 
-// ended ends a run on a terminal board. The Manager's own last status decides nothing but this
-// outcome. The board says it, so that a clone without the journal knows it too; where its author has
-// a field of that name, the journal does, as long as the board has the bytes that it was left with.
+// ended ends a run on a terminal board. The Manager's own last status decides nothing but
+// this outcome. The board says it, so that a clone without the journal knows it too; where
+// its author has a field of that name, the journal does, as long as the board has the
+// bytes that it was left with.
 func ended(s *State, b Board) Effect {
 	left := s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged
 	switch {

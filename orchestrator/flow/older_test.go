@@ -9,7 +9,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// olderRecords were written by a version that knew states up to form 3, whose attempts held their reviews.
+// olderRecords were written by a version that knew states up to form 3, whose
+// attempts held their reviews.
 var olderRecords = map[string]string{
 	"run":              `RUN_STARTED {"board":"kanban.md","workdir":"/w","version":"1.0","limits":{"max_retries":3,"max_steps":0,"max_task_steps":9},"on_divergence":"accept","tasks":2}`,
 	"step":             `STEP_STARTED {"step":1,"task":"t1","role":"Implementor","board_sha256":"a","index":1,"of":2,"mark":"m1"}`,
@@ -69,8 +70,9 @@ func olderEvent(t *testing.T, record string) (e flow.Event, data string) {
 	return e, data
 }
 
-// TestOlderRecordsKeepTheirBytes: a record that is read and written again has the bytes that it had: the fields
-// of the embedded AttemptRef come first, and what newer versions added is left out.
+// TestOlderRecordsKeepTheirBytes: a record that is read and written again has the bytes
+// that it had: the fields of the embedded AttemptRef come first, and what newer
+// versions added is left out.
 func TestOlderRecordsKeepTheirBytes(t *testing.T) {
 	for name, record := range olderRecords {
 		if e, data := olderEvent(t, record); encode(t, e) != data {
@@ -79,8 +81,8 @@ func TestOlderRecordsKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// TestOlderJournals: a journal of an older version leads to the state that it led to, and a snapshot of that
-// state, in form 3, is a rollback point.
+// TestOlderJournals: a journal of an older version leads to the state that it led to, and a
+// snapshot of that state, in form 3, is a rollback point.
 func TestOlderJournals(t *testing.T) {
 	for _, tt := range olderJournals {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,8 +105,9 @@ func TestOlderJournals(t *testing.T) {
 	}
 }
 
-// TestOlderVersionGoesOn: a version that knows no later form goes on with a step that one began which does: it
-// sees nothing of what the later form added, and its snapshot is one of the same work.
+// TestOlderVersionGoesOn: a version that knows no later form goes on with a step that
+// one began which does: it sees nothing of what the later form added, and its
+// snapshot is one of the same work.
 func TestOlderVersionGoesOn(t *testing.T) {
 	p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{MaxCost: 1 << 40, MaxTaskSteps: 9}).attempts(accepted, lost, accepted, notContent)
 	p.record(flow.AttemptStarted{AttemptRef: p.next().(flow.Spawn).AttemptRef, Input: []byte(`"more"`), Stored: "5a"},

@@ -1,7 +1,7 @@
 package flow
 
-// Overdue is a stage that an agent without progress has reached: seed 002, "Event Monitoring Model". It changes nothing, as all events
-// about it.
+// Overdue is a stage that an agent without progress has reached: seed 002, "Event Monitoring
+// Model". It changes nothing, as all events about it.
 type Overdue struct {
 	Severity string `json:"severity"` // INFO, WARN or CRITICAL
 	Action   string `json:"action"`   // PING, ESCALATE or REASSIGN_PROPOSAL
@@ -9,7 +9,8 @@ type Overdue struct {
 	Text     string `json:"text" text:"free"`
 }
 
-// IdleBreach says that an agent at work has made no progress for so long that the next stage is reached: seed 002, "Idle / No-response".
+// IdleBreach says that an agent at work has made no progress for so long that the next stage is
+// reached: seed 002, "Idle / No-response".
 type IdleBreach struct {
 	AttemptRef
 	Overdue `text:"free"`

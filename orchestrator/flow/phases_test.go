@@ -14,7 +14,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// play is a step with task t1 as a run does it: what Next asks for is started, and a test says how it ends.
+// play is a step with task t1 as a run does it: what Next asks for is started,
+// and a test says how it ends.
 type play struct {
 	t *testing.T
 	flow.State
@@ -87,7 +88,8 @@ func (p *play) nextRun() *play {
 	return p
 }
 
-// outcome is how an attempt ends. Each names a session of its own, and attempt n costs n cents and n seconds.
+// outcome is how an attempt ends. Each names a session of its own, and attempt n
+// costs n cents and n seconds.
 type outcome func(flow.AttemptRef) flow.Event
 
 func session(r flow.AttemptRef) string { return fmt.Sprintf("%s-%d", r.Call, r.Attempt) }
@@ -167,8 +169,8 @@ const (
 	lostTooOft  = "the session of Implementor was lost 4 times: no such session"
 )
 
-// TestPhases: the loop of seed 003, "Supervisor 主循环", between the agent and the Manager of seed 004, "State
-// Machine", one outcome at a time; DESIGN's "One spawn, one effect".
+// TestPhases: the loop of seed 003, "Supervisor 主循环", between the agent and the Manager of seed
+// 004, "State Machine", one outcome at a time; DESIGN's "One spawn, one effect".
 func TestPhases(t *testing.T) {
 	plan := func(rounds int) *flow.Plan { return &flow.Plan{Agent: true, Rounds: rounds} }
 	byCommand, byBoth := &flow.Plan{Command: true, Rounds: 2}, &flow.Plan{Command: true, Agent: true, Rounds: 2}
@@ -263,7 +265,8 @@ func TestWorkWithoutASession(t *testing.T) {
 	}
 }
 
-// TestNextRunOfAStep: "After any Finish a new run has fresh ones", and goes on at the phase that it finds.
+// TestNextRunOfAStep: "After any Finish a new run has fresh ones", and goes on
+// at the phase that it finds.
 func TestNextRunOfAStep(t *testing.T) {
 	unsettled := []outcome{accepted, notContent, accepted, notContent}
 	tests := []struct {
@@ -301,8 +304,8 @@ func TestNextRunOfAStep(t *testing.T) {
 	}
 }
 
-// TestReviewIsAboutTheWork: seed 003, "Supervisor Phase → Agent Phase": the feedback becomes the next message,
-// and the Manager hears what the work's reply said.
+// TestReviewIsAboutTheWork: seed 003, "Supervisor Phase → Agent Phase": the feedback becomes the
+// next message, and the Manager hears what the work's reply said.
 func TestReviewIsAboutTheWork(t *testing.T) {
 	p := newPlay(t, &flow.Plan{Agent: true, Rounds: 1}, flow.Limits{}).attempts(accepted)
 	if s := p.Step; s.Work == nil || s.Work.Session != "task-1" || s.TaskStatus != "" {
@@ -318,8 +321,8 @@ func TestReviewIsAboutTheWork(t *testing.T) {
 	}
 }
 
-// TestInputOfACall: "Reschedule the SAME agent with EXACT same parameters" (seed 004, "Retry Rule"): the input
-// of a call is known until its end, and the next call names its own.
+// TestInputOfACall: "Reschedule the SAME agent with EXACT same parameters" (seed 004, "Retry
+// Rule"): the input of a call is known until its end, and the next call names its own.
 func TestInputOfACall(t *testing.T) {
 	p := newPlay(t, &flow.Plan{Agent: true, Rounds: 1}, flow.Limits{})
 	for _, tt := range []struct {
@@ -356,7 +359,8 @@ func TestInputOfACall(t *testing.T) {
 	}
 }
 
-// TestTaskOfTheManager: DESIGN, "The contract": when the role is Manager, the step is one Manager call.
+// TestTaskOfTheManager: DESIGN, "The contract": when the role is Manager, the
+// step is one Manager call.
 func TestTaskOfTheManager(t *testing.T) {
 	p := newPlay(t, nil, flow.Limits{})
 	p.board.Role = "Manager"
@@ -371,8 +375,8 @@ func TestTaskOfTheManager(t *testing.T) {
 	}
 }
 
-// TestSessionOfTheWork: seed 003, "Supervisor Phase → 结束": a person goes on in the original session, never
-// in a review's.
+// TestSessionOfTheWork: seed 003, "Supervisor Phase → 结束": a person goes on in the original
+// session, never in a review's.
 func TestSessionOfTheWork(t *testing.T) {
 	p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{})
 	for i, tt := range []struct {
@@ -386,7 +390,8 @@ func TestSessionOfTheWork(t *testing.T) {
 	}
 }
 
-// TestEachSpawnIsCountedOnce: DESIGN, "One spawn, one effect": the journal shows each with its cost.
+// TestEachSpawnIsCountedOnce: DESIGN, "One spawn, one effect": the journal
+// shows each with its cost.
 func TestEachSpawnIsCountedOnce(t *testing.T) {
 	p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{})
 	var n, used int64
@@ -404,8 +409,8 @@ func TestEachSpawnIsCountedOnce(t *testing.T) {
 	}
 }
 
-// TestLimitsBeforeEverySpawn: DESIGN, "limits are looked at in one place": before each spawn of each phase, and
-// the next run goes on at that phase with limits of its own.
+// TestLimitsBeforeEverySpawn: DESIGN, "limits are looked at in one place": before each spawn of
+// each phase, and the next run goes on at that phase with limits of its own.
 func TestLimitsBeforeEverySpawn(t *testing.T) {
 	phases := map[string]struct {
 		outcomes []outcome
@@ -451,7 +456,8 @@ func TestLimitsBeforeEverySpawn(t *testing.T) {
 	}
 }
 
-// TestForeignOutcomes: an outcome is that of the attempt which is running, and a review's is a verdict.
+// TestForeignOutcomes: an outcome is that of the attempt which is running,
+// and a review's is a verdict.
 func TestForeignOutcomes(t *testing.T) {
 	phases := map[string][]outcome{"work": nil, "review": {accepted}, "continuation": {accepted, notContent}, "Manager": {accepted, content}}
 	kinds := map[string]outcome{"accepted": accepted, "rejected": rejected, "stopped": stopped, "held": content}

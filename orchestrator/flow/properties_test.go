@@ -11,7 +11,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// dice make journals: mostly of what Next asks for, with any outcome, and now and then of any event.
+// dice make journals: mostly of what Next asks for, with any outcome, and
+// now and then of any event.
 type dice struct{ *rand.Rand }
 
 func pick[T any](d dice, from ...T) T { return from[d.IntN(len(from))] }
@@ -94,8 +95,9 @@ func (d dice) event(s flow.State) flow.Event {
 	return d.next(s)
 }
 
-// TestAnyJournal: DESIGN, "Decide, journal, act": crash recovery is the same fold. Whatever a journal holds, it is
-// folded or refused, there is a next effect, and what was folded once does not change with what comes later.
+// TestAnyJournal: DESIGN, "Decide, journal, act": crash recovery is the same fold. Whatever a
+// journal holds, it is folded or refused, there is a next effect, and what was folded once does
+// not change with what comes later.
 func TestAnyJournal(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(40) {
@@ -168,8 +170,8 @@ func checkSpawn(t *testing.T, s flow.State, effect flow.Effect) {
 	}
 }
 
-// TestAnyHistory: a rollback to any snapshot leads to the state that the whole journal leads to, and a record
-// that would break a rule is refused and changes nothing.
+// TestAnyHistory: a rollback to any snapshot leads to the state that the whole journal leads to,
+// and a record that would break a rule is refused and changes nothing.
 func TestAnyHistory(t *testing.T) {
 	for seed := range uint64(25) {
 		d := dice{rand.New(rand.NewPCG(seed, 4))}

@@ -77,7 +77,8 @@ func (s *State) Quarantined(task string) *Quarantine {
 	return nil
 }
 
-// mayNotWork says why the board's task may not be worked on; "": it may, or the Manager is told first.
+// mayNotWork says why the board's task may not be worked on; "": it may, or
+// the Manager is told first.
 func (s *State) mayNotWork(b Board) string {
 	q := s.Quarantined(b.Task)
 	switch {
@@ -90,8 +91,8 @@ func (s *State) mayNotWork(b Board) string {
 	}
 }
 
-// begin is the next step of the board: seed 004, "agent_role = determine_role(task_file)". The Manager's own task
-// has no other call, and it alone is called about a task in quarantine.
+// begin is the next step of the board: seed 004, "agent_role = determine_role(task_file)". The
+// Manager's own task has no other call, and it alone is called about a task in quarantine.
 func (s *State) begin(b Board) Spawn {
 	e := Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: TaskCall, Task: b.Task, Role: b.Role, Attempt: 1}}
 	if b.Role == ManagerRole || s.Quarantined(b.Task) != nil {
@@ -175,8 +176,9 @@ func (s *State) endLoop(task string) {
 	}
 }
 
-// Release ends the quarantines of tasks where a person has changed the task or the board since the last run. taskSHA
-// is the SHA-256 of a task's file. A board that is over waits for its Lead even so: no task would be worked on.
+// Release ends the quarantines of tasks where a person has changed the task or the board since the
+// last run. taskSHA is the SHA-256 of a task's file. A board that is over waits for its Lead even
+// so: no task would be worked on.
 func Release(s *State, b Board, taskSHA func(task string) string, record func(Event) error) error {
 	if b.Terminal {
 		return nil

@@ -2,8 +2,8 @@ package flow
 
 import "strings"
 
-// Substitutes are the agents that take a role's work over, one after the other, when its own has come to nothing: seed 002, "Reassignment
-// Readiness". Each is an adapter or another role.
+// Substitutes are the agents that take a role's work over, one after the other, when its own has
+// come to nothing: seed 002, "Reassignment Readiness". Each is an adapter or another role.
 type Substitutes struct {
 	Role   string   `json:"role"` // in lower case
 	Agents []string `json:"agents"`
@@ -30,7 +30,8 @@ type Reassigned struct {
 	Reason string `json:"reason" text:"free"`
 }
 
-// ReassignProposed says that a person may give the task to another agent: there is none in the settings, or none that is left.
+// ReassignProposed says that a person may give the task to another agent: there is none in the
+// settings, or none that is left.
 type ReassignProposed struct {
 	Step     int      `json:"step"`
 	Task     string   `json:"task"`
@@ -61,7 +62,8 @@ func (e Reassigned) Subject() string { return e.Task }
 // Subject is the task.
 func (e ReassignProposed) Subject() string { return e.Task }
 
-// substitute is the next agent for the open call; 0: there is none. Work under review stays with its own agent, in whose session it is.
+// substitute is the next agent for the open call; 0: there is none. Work under review stays with
+// its own agent, in whose session it is.
 func (s *State) substitute() (number int, to string) {
 	step := s.Step
 	if step.Call != ManagerCall && (step.Call != TaskCall || step.Work != nil) {
@@ -93,7 +95,8 @@ func (s *State) Substitute() string {
 	return ""
 }
 
-// handOver gives an open call that came to nothing to the next agent, or ends the run with a proposal.
+// handOver gives an open call that came to nothing to the next agent, or
+// ends the run with a proposal.
 func (s *State) handOver(end Finish, reason string) Effect {
 	if number, to := s.substitute(); number > 0 && end.Outcome != Frozen {
 		return Reassign{Step: s.Step.Number, Number: number, To: to, Reason: reason}
@@ -116,7 +119,8 @@ func (e Reassigned) apply(s *State) error {
 
 func (ReassignProposed) apply(*State) error { return nil }
 
-// Proposal is what a person may do with the open call that ended a run; nil: nothing but what its text says.
+// Proposal is what a person may do with the open call that ended a run; nil:
+// nothing but what its text says.
 func (s *State) Proposal(end Finish) *ReassignProposed {
 	step := s.Step
 	if step == nil || step.Checkpoint != nil || step.Call.IsSupervision() || end.Outcome != Exhausted && !step.isStuck() {

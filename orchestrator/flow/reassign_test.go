@@ -6,8 +6,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// TestReassign: seed 002, "Reassignment Readiness": the next agent of the list, with fresh retries and the same input; behind the last one the
-// run ends, and a person gets a proposal.
+// TestReassign: seed 002, "Reassignment Readiness": the next agent of the list, with fresh retries
+// and the same input; behind the last one the run ends, and a person gets a proposal.
 func TestReassign(t *testing.T) {
 	begin := start
 	begin.Reassign = []flow.Substitutes{{Role: "implementor", Agents: []string{"codex"}}, {Role: "manager", Agents: []string{"walk"}}}
@@ -56,8 +56,8 @@ func TestReassign(t *testing.T) {
 	}
 }
 
-// TestStuckIsReassigned: an agent that a restart would not help is replaced as well; work that its review never accepts is not, which goes on in
-// the session of its own agent.
+// TestStuckIsReassigned: an agent that a restart would not help is replaced as well; work that its
+// review never accepts is not, which goes on in the session of its own agent.
 func TestStuckIsReassigned(t *testing.T) {
 	begin := start
 	begin.Reassign = []flow.Substitutes{{Role: "Implementor", Agents: []string{"codex"}}}

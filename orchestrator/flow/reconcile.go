@@ -22,11 +22,11 @@ type Verdict struct {
 	Warning      string // the Manager changed both the list and its reply, and the file wins; or the board cannot say how it ended
 }
 
-// Reconcile compares a Manager's reply with what the Manager did to the board: before is the board
-// before its first attempt in this step, after the board now. next is the reply's next_task, "" for
-// null, and ended its status where that ends the board with another than ok, else "". In seed 004
-// the Manager updates the board *and* returns the list and the next task; where the two differ, this
-// decides.
+// Reconcile compares a Manager's reply with what the Manager did to the board: before is the
+// board before its first attempt in this step, after the board now. next is the reply's
+// next_task, "" for null, and ended its status where that ends the board with another than ok,
+// else "". In seed 004 the Manager updates the board *and* returns the list and the next task;
+// where the two differ, this decides.
 func Reconcile(before, after Fields, next string, tasks []string, ended string) Verdict {
 	var v Verdict
 	revised := before.Current == "" // a checkpoint behind the last task has called the Manager

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// facts are the texts of events that no redaction changes, because a later run goes by them. Paths and roles are looked at before
-// they are journaled.
+// facts are the texts of events that no redaction changes, because a later run goes by them. Paths
+// and roles are looked at before they are journaled.
 var facts = []string{
 	"version", "on_divergence", "withheld", "step", "task", "role", "board_sha256", "mark", "judge", "call", "adapter", "digest", "input_sha256", "stored", "tasks_sha256", "current", "status", "next_task", "tasks",
 	"source", "policy", "before_sha256", "after_sha256", "manager", "outcome", "file", "owner", "previous_owner", "owners", "snapshot_hash", "snapshot_hashes", "decision", "path", "choice", "affected_tasks", "until", "id", "type",
@@ -44,7 +44,8 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-// checkRedacted looks at each field, also of structs in it. The name of such a struct stands before those of its fields.
+// checkRedacted looks at each field, also of structs in it. The name of such a struct stands
+// before those of its fields.
 func checkRedacted(t *testing.T, kind, prefix string, before, got reflect.Value) {
 	t.Helper()
 	for i := range before.NumField() {

@@ -7,9 +7,10 @@ const (
 	resumedRun = "the run died before the attempt's end was known; the work goes on in its session"
 )
 
-// Reopen closes what an earlier run left open and is no longer true of the board, of which b says what can be told
-// without its roles. A checkpoint that stopped it looks again at a board that was edited since. It applies the events by
-// record; view reads the board in the state that they lead to.
+// Reopen closes what an earlier run left open and is no longer true of the board, of which
+// b says what can be told without its roles. A checkpoint that stopped it looks again at a
+// board that was edited since. It applies the events by record; view reads the board in
+// the state that they lead to.
 func Reopen(s *State, b Board, view func() (Board, error), record func(Event) error) error {
 	apply := func(e Event) error {
 		if e == nil {
@@ -56,8 +57,8 @@ func (s *State) closeAttempt() Event {
 	return e
 }
 
-// restartEdited starts the open call afresh where a person changed the board between two runs; nil: no
-// person did.
+// restartEdited starts the open call afresh where a person changed the board between two
+// runs; nil: no person did.
 func (s *Step) restartEdited(sha string) Event {
 	if !s.isDue() || s.Left == sha || s.Left == "" && s.BoardSHA != "" {
 		return nil
@@ -65,9 +66,9 @@ func (s *Step) restartEdited(sha string) Event {
 	return CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha, Reason: "the board was edited since the last run"}
 }
 
-// restartUnjournaled starts the open call afresh where its input stands only in a form that this version
-// does not read any more. It comes behind the look at the board: what the Manager wrote before its run died
-// is no edit of a person.
+// restartUnjournaled starts the open call afresh where its input stands only in a form that this
+// version does not read any more. It comes behind the look at the board: what the Manager wrote
+// before its run died is no edit of a person.
 func (s *Step) restartUnjournaled(sha string) Event {
 	if !s.isDue() || s.InputSHA == "" {
 		return nil

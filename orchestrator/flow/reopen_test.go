@@ -29,8 +29,9 @@ const (
 	edited = "the board was edited since the last run"
 )
 
-// TestCrashInEveryPhase: DESIGN, "What must hold, always", 1: a call without an outcome is run again with the
-// same input, in a new attempt that costs no retry; and a review, not the work before it.
+// TestCrashInEveryPhase: DESIGN, "What must hold, always", 1: a call without an
+// outcome is run again with the same input, in a new attempt that costs no retry; and
+// a review, not the work before it.
 func TestCrashInEveryPhase(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -66,8 +67,8 @@ func TestCrashInEveryPhase(t *testing.T) {
 	}
 }
 
-// TestEditInEveryPhase: a person may edit the board between two runs: the open call starts afresh, and what was
-// accepted and is under review stays so.
+// TestEditInEveryPhase: a person may edit the board between two runs: the open call starts afresh,
+// and what was accepted and is under review stays so.
 func TestEditInEveryPhase(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -102,7 +103,8 @@ func TestEditInEveryPhase(t *testing.T) {
 	}
 }
 
-// TestBoardAsItWasLeft: each outcome says how its attempt left the board, and only another one was edited since.
+// TestBoardAsItWasLeft: each outcome says how its attempt left the board, and only
+// another one was edited since.
 func TestBoardAsItWasLeft(t *testing.T) {
 	for name, outcomes := range map[string][]outcome{
 		"accepted": {accepted}, "rejected": {rejected}, "stopped": {stopped}, "lost": {accepted, lost}, "not content": {accepted, notContent},
@@ -201,7 +203,8 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// TestCrashOfAnOlderRun: what the parts of a running attempt came to was counted, and its end adds nothing.
+// TestCrashOfAnOlderRun: what the parts of a running attempt came to was counted,
+// and its end adds nothing.
 func TestCrashOfAnOlderRun(t *testing.T) {
 	p := newPlay(t, nil, flow.Limits{})
 	p.record(flow.WorkFinished{AttemptRef: p.begin(), Worked: 1000, Spent: dollars(60)})
@@ -212,7 +215,8 @@ func TestCrashOfAnOlderRun(t *testing.T) {
 	}
 }
 
-// TestAcknowledgedStep: "An acknowledged board is right as it stands": the open call starts afresh on it, in every phase.
+// TestAcknowledgedStep: "An acknowledged board is right as it stands": the open call starts
+// afresh on it, in every phase.
 func TestAcknowledgedStep(t *testing.T) {
 	for _, tt := range []struct {
 		outcomes []outcome
@@ -266,8 +270,9 @@ func TestRestartIsRefused(t *testing.T) {
 	}
 }
 
-// TestManagersWriteIsNoEdit: a Manager that moved the board before its run died is asked again, also where an earlier version did not
-// journal its input: what it wrote is not taken for the edit of a person, which would give the step up.
+// TestManagersWriteIsNoEdit: a Manager that moved the board before its run died is asked again,
+// also where an earlier version did not journal its input: what it wrote is not taken for the edit
+// of a person, which would give the step up.
 func TestManagersWriteIsNoEdit(t *testing.T) {
 	long := attempt(1, flow.ManagerCall, 1)
 	long.SHA = "5a"

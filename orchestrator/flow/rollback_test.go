@@ -13,7 +13,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// TestRollbackPoint: seed 002, "last verifiable operational snapshot" and "Single rollback point rule".
+// TestRollbackPoint: seed 002, "last verifiable operational snapshot" and
+// "Single rollback point rule".
 func TestRollbackPoint(t *testing.T) {
 	b := newBook(t).own("r1").write(start).snapshot()
 	first := b.Points[0]
@@ -76,7 +77,8 @@ func TestUnverifiableSnapshots(t *testing.T) {
 	}
 }
 
-// TestRebuildIsTheFold: without a breach a rebuild comes to the state that the history holds, at every record.
+// TestRebuildIsTheFold: without a breach a rebuild comes to the state that the
+// history holds, at every record.
 func TestRebuildIsTheFold(t *testing.T) {
 	b := newBook(t).own("r1").write(start).snapshot().step(1).step(2)
 	b.write(flow.StateDiverged{Source: flow.SourceState, Task: "b"}, flow.LockEntered{Reason: "r"}, flow.LockExited{Decision: flow.DecisionNoImpact})
@@ -87,7 +89,8 @@ func TestRebuildIsTheFold(t *testing.T) {
 	}
 }
 
-// TestRebuildChecks: seed 002, "Deterministic reconcile procedure", step 6, each check by what it finds.
+// TestRebuildChecks: seed 002, "Deterministic reconcile procedure", step 6,
+// each check by what it finds.
 func TestRebuildChecks(t *testing.T) {
 	begin := func() *book { return newBook(t).own("r1").write(start).snapshot() }
 	tests := []struct {
@@ -150,8 +153,8 @@ func TestRebuildChecks(t *testing.T) {
 	}
 }
 
-// TestFindings: seed 002, "Rollback trail": each check says what it found, in the order of the checks, and the
-// affected tasks are sorted.
+// TestFindings: seed 002, "Rollback trail": each check says what it found, in the order of the
+// checks, and the affected tasks are sorted.
 func TestFindings(t *testing.T) {
 	b := newBook(t).own("r1").write(start).snapshot().step(1)
 	again := b.entry(b.entries[len(b.entries)-1].Event)
@@ -180,7 +183,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestLeadEndsABreach: after the Lead's word the rebuilt state stands, and the next run goes on from it.
+// TestLeadEndsABreach: after the Lead's word the rebuilt state stands, and the
+// next run goes on from it.
 func TestLeadEndsABreach(t *testing.T) {
 	b := newBook(t).own("r1").write(start).snapshot().step(1).write(flow.StepFinished{Step: 9, Task: "t9"})
 	point := b.Points[0]
@@ -199,8 +203,8 @@ func TestLeadEndsABreach(t *testing.T) {
 	}
 }
 
-// TestSnapshotForm: the form of a snapshot's state is fixed by its version. When this fails, snapshotVersion has to grow, or
-// every board that was run before is frozen.
+// TestSnapshotForm: the form of a snapshot's state is fixed by its version. When this fails,
+// snapshotVersion has to grow, or every board that was run before is frozen.
 func TestSnapshotForm(t *testing.T) {
 	limited, told := start, tasked
 	limited.Limits = flow.Limits{MaxRetries: 3, MaxSteps: 1, MaxCost: 2, MaxMillis: 3000, MaxTaskSteps: 4, MaxTaskCost: 5, MaxTaskMillis: 6000, MaxAttemptCost: 7}
@@ -289,7 +293,8 @@ func TestTenthForm(t *testing.T) {
 	}
 }
 
-// TestEleventhForm: the same for a task that is next once more. A snapshot that a version took in form 10 is a rollback point.
+// TestEleventhForm: the same for a task that is next once more. A snapshot that a version took in
+// form 10 is a rollback point.
 func TestEleventhForm(t *testing.T) {
 	b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed,
 		flow.StepFinished{Step: 1, Manager: "ok", BoardSHA: "b", Leaving: &flow.Leaving{Other: true, Tree: "x"}})
@@ -336,15 +341,16 @@ func TestThirdForm(t *testing.T) {
 // recordedState is what a version before form 3 wrote after an accepted reply of the Manager.
 const recordedState = `{"running":true,"outcome":"","text":"","limits":{"max_retries":3,"max_steps":0},"steps":0,"last_step":1,"step":{"number":1,"task":"t1","role":"Implementor","board_sha256":"a","mark":"","call":"manager","input":{},"started":1,"rejected":0,"running":0,"left":"","last_reason":"","disagreed":false,"task_status":"ok","before":{"board_sha256":"a","current":"t1"},"reply":{"step":1,"call":"manager","task":"","role":"","attempt":1,"status":"ok","message":"","next_task":"t2","millis":0},"writing":{"step":1,"task":"","before_sha256":"","after_sha256":""}},"repeat":{"task":"t1","role":"Implementor","board_sha256":"a","count":1},"frozen":null,"last":{"status":"","message":"","board_sha256":"","acknowledged":false},"spent":false}`
 
-// older is the snapshot that a version of this program has taken here that wrote states in form 1 or 2.
+// older is the snapshot that a version of this program has taken here that
+// wrote states in form 1 or 2.
 func older(b *book, version int, state, hash string) flow.SnapshotTaken {
 	s := b.Snapshot("b")
 	s.Version, s.State, s.Hash = version, json.RawMessage(state), hash
 	return s
 }
 
-// TestOlderSnapshots: a board that was run before has snapshots of the forms before. They are rollback points, and nothing that
-// the records say beyond them is lost by a rollback.
+// TestOlderSnapshots: a board that was run before has snapshots of the forms before. They are
+// rollback points, and nothing that the records say beyond them is lost by a rollback.
 func TestOlderSnapshots(t *testing.T) {
 	const hash = "f6bd8b617e516f44a46671fd0707ad048605ffc7a8fadf768fd57c309114f343"
 	for _, version := range []int{1, 2} {
@@ -369,7 +375,8 @@ func TestOlderSnapshots(t *testing.T) {
 	}
 }
 
-// TestOlderAcknowledgement: what was used is not forgotten with a state that an older version rebuilt.
+// TestOlderAcknowledgement: what was used is not forgotten with a state that
+// an older version rebuilt.
 func TestOlderAcknowledgement(t *testing.T) {
 	b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), tasked, flow.LockEntered{Board: "b", Reason: "r"})
 	b.write(flow.LockExited{Board: "b", Decision: flow.DecisionLead, Version: 2, State: json.RawMessage(recordedState)})
@@ -378,7 +385,8 @@ func TestOlderAcknowledgement(t *testing.T) {
 	}
 }
 
-// TestFourthForm: a state that was rebuilt by a version before form 5 says nothing of what that form has added; the records did.
+// TestFourthForm: a state that was rebuilt by a version before form 5 says nothing of what that
+// form has added; the records did.
 func TestFourthForm(t *testing.T) {
 	strict, blocked := start, tasked
 	strict.Strict, blocked.Status = true, "blocked"
@@ -392,7 +400,8 @@ func TestFourthForm(t *testing.T) {
 	}
 }
 
-// TestOlderVersionWentOn: one that knows no form 3 has run a board after one that does, and did not see what attempts came to.
+// TestOlderVersionWentOn: one that knows no form 3 has run a board after one that does, and did
+// not see what attempts came to.
 func TestOlderVersionWentOn(t *testing.T) {
 	limited := start
 	limited.Limits.MaxTaskCost = 5
@@ -406,7 +415,8 @@ func TestOlderVersionWentOn(t *testing.T) {
 	}
 }
 
-// TestStandstill: seed 002, "Deterministic reconcile procedure": what a run stops at before it starts anything.
+// TestStandstill: seed 002, "Deterministic reconcile procedure": what a run stops at
+// before it starts anything.
 func TestStandstill(t *testing.T) {
 	rival := func(b *book, state string) flow.SnapshotTaken {
 		sum := sha256.Sum256([]byte(state))
@@ -476,8 +486,8 @@ func TestUnreadableAcknowledgement(t *testing.T) {
 	}
 }
 
-// TestRivalOfAnAcknowledgement: seed 002, "Single rollback point rule": the rebuilt state is the rollback point, and
-// a snapshot right behind it is either the same or its rival.
+// TestRivalOfAnAcknowledgement: seed 002, "Single rollback point rule": the rebuilt state is the
+// rollback point, and a snapshot right behind it is either the same or its rival.
 func TestRivalOfAnAcknowledgement(t *testing.T) {
 	for state, want := range map[string]int{string(newBook(t).Snapshot("b").State): 1, `{"steps":0}`: 2} {
 		b := newBook(t).own("r1").write(start, flow.LockEntered{Reason: "why"})
@@ -488,7 +498,8 @@ func TestRivalOfAnAcknowledgement(t *testing.T) {
 	}
 }
 
-// TestThirdFormOfAnAcknowledgement: it says what was used, but of tasks only where a limit asked for it.
+// TestThirdFormOfAnAcknowledgement: it says what was used, but of tasks only
+// where a limit asked for it.
 func TestThirdFormOfAnAcknowledgement(t *testing.T) {
 	told := flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.TaskCall, Attempt: 1}, Session: "s1"}
 	for _, tt := range []struct {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// CheckpointHeld is the outcome of a checkpoint at which the supervisor came to a verdict. Data is seed 001's
-// state update, "Step 7: Publish State".
+// CheckpointHeld is the outcome of a checkpoint at which the supervisor came to a verdict. Data is
+// seed 001's state update, "Step 7: Publish State".
 type CheckpointHeld struct {
 	AttemptRef
 	Data  StateUpdate `json:"data" text:"free"`
@@ -43,8 +43,8 @@ type CheckpointMissed struct {
 	BoardSHA string  `json:"board_sha256,omitempty"`
 }
 
-// SupervisorFailed is the outcome of a checkpoint at which the supervisor reported an error of its own: seed 001,
-// "Error Handling". It stays.
+// SupervisorFailed is the outcome of a checkpoint at which the supervisor reported an error of its
+// own: seed 001, "Error Handling". It stays.
 type SupervisorFailed struct {
 	AttemptRef
 	Reason string `json:"reason" text:"free"`
@@ -57,8 +57,8 @@ type SupervisorFailed struct {
 	Spent   *Spending `json:"spent,omitempty"`
 }
 
-// ScopeViolated is the outcome of a checkpoint at which the supervisor changed what it may only read: seed 001,
-// "Role Isolation Rules". Its verdict does not count.
+// ScopeViolated is the outcome of a checkpoint at which the supervisor changed what it may only
+// read: seed 001, "Role Isolation Rules". Its verdict does not count.
 type ScopeViolated struct {
 	AttemptRef
 	Files []string `json:"files" text:"free"`
@@ -76,15 +76,16 @@ type SupervisorLost struct {
 	Reason string `json:"reason" text:"free"`
 }
 
-// SupervisorDismissed says that the supervisor was told to shut down at the end of the run: seed 001, "Shutdown
-// Protocol".
+// SupervisorDismissed says that the supervisor was told to shut down at the end of the run: seed
+// 001, "Shutdown Protocol".
 type SupervisorDismissed struct {
 	Task     string `json:"task"` // the supervisor's role
 	Request  string `json:"request_id"`
 	Approved bool   `json:"approve"` // it has answered so; else it was ended
 }
 
-// CheckpointReopened says that a board that waited because of a checkpoint was edited since: it is looked at anew.
+// CheckpointReopened says that a board that waited because of a checkpoint was edited
+// since: it is looked at anew.
 type CheckpointReopened struct {
 	Task  string `json:"task"`            // that checkpoint, or the supervisor's role
 	Later bool   `json:"later,omitempty"` // behind the work that goes on, and not before it
@@ -301,8 +302,8 @@ func (s *State) acceptReady(e ReplyAccepted) error {
 	return nil
 }
 
-// loseSupervisor has the supervisor recovered before the checkpoint is tried again: its session is lost, or its
-// program died.
+// loseSupervisor has the supervisor recovered before the checkpoint is tried again: its session is
+// lost, or its program died.
 func (s *State) loseSupervisor(e ReplyRejected) {
 	s.Supervisor = s.Supervisor.clone()
 	if e.Died {
@@ -330,8 +331,8 @@ func (s *State) openSupervision(e StepStarted) error {
 	return nil
 }
 
-// finishRevision ends the step of a checkpoint behind which the Manager was called. One that ends the board has
-// passed the block over.
+// finishRevision ends the step of a checkpoint behind which the Manager was called. One that ends
+// the board has passed the block over.
 func (s *State) finishRevision(e StepFinished) error {
 	if v := s.Supervisor.clone(); v != nil {
 		if e.NextTask == nil {

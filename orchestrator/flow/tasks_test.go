@@ -7,8 +7,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// TestTasksAreCounted: what each task has used is kept for the last 256, also while no limit asks for it, and is fresh after a
-// finish.
+// TestTasksAreCounted: what each task has used is kept for the last 256, also while no limit asks
+// for it, and is fresh after a finish.
 func TestTasksAreCounted(t *testing.T) {
 	b := newBook(t).own("one")
 	check := func(tasks int) {
@@ -42,7 +42,8 @@ func TestTasksAreCounted(t *testing.T) {
 	check(2)
 }
 
-// TestUsesOfAnOlderRun: journals before form 4 count for tasks only under limits for them, and say what was used before.
+// TestUsesOfAnOlderRun: journals before form 4 count for tasks only under limits for them, and
+// say what was used before.
 func TestUsesOfAnOlderRun(t *testing.T) {
 	s := after(t, events([]flow.Event{limited(flow.Limits{})}, stepOf(1, "t1", 5, 7))...)
 	apply(t, &s, flow.RunStarted{Limits: flow.Limits{MaxTaskCost: 50}, Uses: []flow.TaskUse{{Task: "t1", Used: flow.Used{Cost: 50}}}})

@@ -19,7 +19,8 @@ const (
 	FailedSafe        TeardownState = "TEARDOWN_FAILED_SAFE"
 )
 
-// AckRetryRounds is how often a member of the team that has not answered is asked again: seed 002, "Retry budget constants".
+// AckRetryRounds is how often a member of the team that has not answered is asked again: seed 002,
+// "Retry budget constants".
 const AckRetryRounds = 3
 
 // teardownMoves are all transitions. A new run begins without a state.
@@ -41,8 +42,8 @@ type Teardown struct {
 	Forced  bool          `json:"forced,omitempty"`  // the Lead has approved it without them
 }
 
-// Unanswered are the members without whose answer the team may not be deleted, unless the Lead approves it: seed 002, "Forced-finalize
-// preconditions".
+// Unanswered are the members without whose answer the team may not be deleted, unless the Lead
+// approves it: seed 002, "Forced-finalize preconditions".
 func (t *Teardown) Unanswered() []string {
 	if t == nil || t.Forced {
 		return nil
@@ -58,7 +59,8 @@ func (t *Teardown) forget() *Teardown {
 	return nil
 }
 
-// TeardownMoved says that the end of a team has come to another state: seed 002, "Teardown Readiness".
+// TeardownMoved says that the end of a team has come to another state: seed
+// 002, "Teardown Readiness".
 type TeardownMoved struct {
 	Board   string        `json:"board" text:"free"`
 	To      TeardownState `json:"teardown_state"`
@@ -68,7 +70,8 @@ type TeardownMoved struct {
 	Status  string        `json:"ack_status,omitempty"` // FORCED_FINALIZE_APPROVED
 }
 
-// ForcedFinalizeCandidate names the members that have never answered. The Lead may approve the end without them.
+// ForcedFinalizeCandidate names the members that have never answered. The Lead may
+// approve the end without them.
 type ForcedFinalizeCandidate struct {
 	Board   string   `json:"board" text:"free"`
 	Missing []string `json:"missing"`
@@ -163,7 +166,8 @@ func (e ForcedFinalizeAcked) apply(s *State) error {
 	return nil
 }
 
-// NotReady says why the team of a board cannot be deleted, also if all its members have shut down: seed 002, "Forced-finalize preconditions"; "": it can.
+// NotReady says why the team of a board cannot be deleted, also if all its members have shut down:
+// seed 002, "Forced-finalize preconditions"; "": it can.
 func (h *History) NotReady(terminal bool) string {
 	switch {
 	case h.Standstill() != "":

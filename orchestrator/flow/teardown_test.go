@@ -53,8 +53,8 @@ func TestTeardown(t *testing.T) {
 	}
 }
 
-// TestRetryBudget: "ACK_RETRY_ROUNDS=3": the members are asked again three times, one after the other, before the end without them is a candidate; and that
-// needs the word of the Lead.
+// TestRetryBudget: "ACK_RETRY_ROUNDS=3": the members are asked again three times, one after the
+// other, before the end without them is a candidate; and that needs the word of the Lead.
 func TestRetryBudget(t *testing.T) {
 	s := after(t, append([]flow.Event{start}, teardowns[flow.WaitingAcks]...)...)
 	for _, e := range []flow.Event{move(flow.Retrying, 2), flow.ForcedFinalizeCandidate{Board: "b"}, flow.ForcedFinalizeAcked{Board: "b"}} {
@@ -90,7 +90,8 @@ func TestRetryBudget(t *testing.T) {
 	}
 }
 
-// TestNotReady: seed 002, "Forced-finalize preconditions": a team is not deleted over open work, or over a decision that a person owes.
+// TestNotReady: seed 002, "Forced-finalize preconditions": a team is not deleted over open work,
+// or over a decision that a person owes.
 func TestNotReady(t *testing.T) {
 	waits := flow.State{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked"}
 	decided := waits

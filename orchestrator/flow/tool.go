@@ -26,8 +26,8 @@ type ToolUnavailable struct {
 	Agents int    `json:"agents"` // in this run that missed it, with this one
 }
 
-// SystemicAgents is for how many agents the same tool has to be missing to be a fault of the system: seed 002, "Tool Unavailability",
-// action 3.
+// SystemicAgents is for how many agents the same tool has to be missing to be a fault of the
+// system: seed 002, "Tool Unavailability", action 3.
 const SystemicAgents = 3
 
 // Kind is the record's type in the journal.

@@ -1,6 +1,7 @@
 package flow
 
-// ToolsUsed says what the running attempt did with tools. It stands before the end of the attempt, and changes nothing.
+// ToolsUsed says what the running attempt did with tools. It stands before the end of the
+// attempt, and changes nothing.
 type ToolsUsed struct {
 	AttemptRef
 	ToolWork `text:"free"`

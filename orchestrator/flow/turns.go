@@ -34,8 +34,8 @@ func (s *State) WasWorkedOn(task string) bool {
 	return slices.ContainsFunc(s.Tasks, func(t TaskUse) bool { return path.Clean(t.Task) == path.Clean(task) && t.Steps > 0 })
 }
 
-// suspectTurns looks at a few tasks that are given out by turns; nil: nothing speaks for a loop. Each of them may look like progress:
-// another task is next.
+// suspectTurns looks at a few tasks that are given out by turns; nil: nothing speaks for a loop.
+// Each of them may look like progress: another task is next.
 func (s *State) suspectTurns(b Board) *Suspicion {
 	for few := fewTurns; few <= mostTurns; few++ {
 		n := few * sameTreeLimit

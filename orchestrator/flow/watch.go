@@ -21,8 +21,8 @@ type AnomalyFound struct {
 	Anomaly `text:"free"`
 }
 
-// Recovered says that the running attempt gets on again, of which an anomaly was told: seed 002, "Recovery confirmation". It changes
-// nothing.
+// Recovered says that the running attempt gets on again, of which an anomaly was told: seed 002,
+// "Recovery confirmation". It changes nothing.
 type Recovered struct {
 	AttemptRef
 	Text string `json:"text" text:"free"`
@@ -101,7 +101,8 @@ func (a Anomaly) Key() string {
 	return a.Check + " " + a.Tool
 }
 
-// WasRestartedFor says whether the last restart of the call was for what a check found, of any tool.
+// WasRestartedFor says whether the last restart of the call was for what a
+// check found, of any tool.
 func (s *Step) WasRestartedFor(check string) bool {
 	return s.LastHung == check || strings.HasPrefix(s.LastHung, check+" ")
 }
@@ -117,13 +118,14 @@ type Hung struct {
 // ToolCheck is the check of an anomaly for a tool that is not there.
 const ToolCheck = "tool"
 
-// stopsForTool says whether the run is to end because a tool is not there, even if the attempt came to a reply.
+// stopsForTool says whether the run is to end because a tool is not there, even if
+// the attempt came to a reply.
 func (h *Hung) stopsForTool() bool {
 	return h != nil && h.Decision == Stuck && strings.HasPrefix(h.Anomaly, ToolCheck+" ")
 }
 
-// endHung does what was decided about an attempt that has been ended; nil: nothing was. The next one
-// goes on in its session, or starts afresh with the reason as feedback.
+// endHung does what was decided about an attempt that has been ended; nil: nothing was. The next
+// one goes on in its session, or starts afresh with the reason as feedback.
 func (s *Step) endHung(h *Hung) {
 	switch {
 	case h == nil:

@@ -44,8 +44,9 @@ func fillAll(v reflect.Value, n *int64) {
 	}
 }
 
-// TestEveryFieldSurvivesTheJournal: what an event says is read as it was written, in every field of every kind;
-// the attempt that it is about stands first, in the order of records of older versions.
+// TestEveryFieldSurvivesTheJournal: what an event says is read as it was written, in
+// every field of every kind; the attempt that it is about stands first, in the order of
+// records of older versions.
 func TestEveryFieldSurvivesTheJournal(t *testing.T) {
 	about := 0
 	for kind := range decoders {
@@ -90,7 +91,8 @@ func field(v reflect.Value, name string) string {
 	return ""
 }
 
-// TestEventsWithoutTheNewFields: what has no plan, round, session or file is written as it was before there were any.
+// TestEventsWithoutTheNewFields: what has no plan, round, session or file is written as it
+// was before there were any.
 func TestEventsWithoutTheNewFields(t *testing.T) {
 	r := AttemptRef{Step: 7, Call: ManagerCall, Task: "t1", Role: "Manager", Attempt: 2}
 	const about = `{"step":7,"call":"manager","task":"t1","role":"Manager","attempt":2,`
@@ -109,7 +111,8 @@ func TestEventsWithoutTheNewFields(t *testing.T) {
 	}
 }
 
-// TestEveryStateSurvivesItsSnapshot: a state whose every field is set is the one that its snapshot holds.
+// TestEveryStateSurvivesItsSnapshot: a state whose every field is set is the
+// one that its snapshot holds.
 func TestEveryStateSurvivesItsSnapshot(t *testing.T) {
 	var s State
 	n := int64(0)

@@ -29,7 +29,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestHeadline: a text of a person's screen length stays whole; of a longer one the beginning and the end are said.
+// TestHeadline: a text of a person's screen length stays whole; of a longer one the
+// beginning and the end are said.
 func TestHeadline(t *testing.T) {
 	headline := func(text string) string {
 		return strings.TrimPrefix(flow.JudgeAnswered{Reason: text}.Verdict(), "has not judged: ")
@@ -61,7 +62,8 @@ func TestMessageInWords(t *testing.T) {
 	}
 }
 
-// TestWhy: a person is asked for consent with what was found, or with what the person would be told where an agent is stuck.
+// TestWhy: a person is asked for consent with what was found, or with what the person would be
+// told where an agent is stuck.
 func TestWhy(t *testing.T) {
 	found := flow.RebootTested{Anomaly: flow.Anomaly{Details: "silent for 20m"}, Decision: flow.Restart, Text: "it is restarted"}
 	stuck := found
@@ -90,7 +92,8 @@ func TestUseOf(t *testing.T) {
 	}
 }
 
-// TestJudgeCounts: what a judge came to is used by the task, the run and the board; one that was never started came to nothing.
+// TestJudgeCounts: what a judge came to is used by the task, the run and the board; one that was
+// never started came to nothing.
 func TestJudgeCounts(t *testing.T) {
 	work := attempt(1, flow.TaskCall, 1)
 	for tries, attempts := range map[int]int{0: 0, 1: 1} {
@@ -122,7 +125,8 @@ func TestPlus(t *testing.T) {
 	}
 }
 
-// TestMisses: seed 002, "Tool Unavailability": for how many agents a tool was missing, and whether this call is among them.
+// TestMisses: seed 002, "Tool Unavailability": for how many agents a tool was missing, and
+// whether this call is among them.
 func TestMisses(t *testing.T) {
 	work := attempt(1, flow.TaskCall, 1)
 	s := after(t, start, one, work)
@@ -153,7 +157,8 @@ func TestMisses(t *testing.T) {
 	}
 }
 
-// TestReplannedTimes: the plans of each task are counted apart, and those of a restart for each check.
+// TestReplannedTimes: the plans of each task are counted apart, and those of
+// a restart for each check.
 func TestReplannedTimes(t *testing.T) {
 	s := flow.State{Replanned: []string{"t1", "t2", "t1"}}
 	if s.ReplannedTimes("t1") != 2 || s.ReplannedTimes("t2") != 1 || s.ReplannedTimes("t3") != 0 {

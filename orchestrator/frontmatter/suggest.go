@@ -2,8 +2,8 @@ package frontmatter
 
 import "strings"
 
-// Suggest is a hint for a word that is none of those allowed: the one that was probably meant, else all of them
-// behind the text all.
+// Suggest is a hint for a word that is none of those allowed: the one that was probably meant,
+// else all of them behind the text all.
 func Suggest(word string, words []string, all string) string {
 	if meant := Nearest(word, words); meant != "" {
 		return "did you mean " + meant + "?"

@@ -1,5 +1,6 @@
-// Package git runs git in a repository that agents may have changed: no hook, no file system monitor and no maintenance that its settings
-// name is started, nothing is asked at a terminal, and what a killed git has started is ended with it.
+// Package git runs git in a repository that agents may have changed: no hook, no file system
+// monitor and no maintenance that its settings name is started, nothing is asked at a terminal,
+// and what a killed git has started is ended with it.
 package git
 
 import (

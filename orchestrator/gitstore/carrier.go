@@ -16,7 +16,8 @@ type Carrier struct {
 	elsewhere bool
 }
 
-// Start brings the files to the last checkpoint of the board's branch, if that has come further than this folder.
+// Start brings the files to the last checkpoint of the board's branch, if that has come
+// further than this folder.
 func Start(r *run.Run) (*Carrier, error) {
 	c := &Carrier{run: r}
 	if !r.IsCarried() {
@@ -41,11 +42,12 @@ func Start(r *run.Run) (*Carrier, error) {
 	return c, nil
 }
 
-// IsElsewhere says whether the journal is that of a run in another clone: its processes, on this machine or another, may be at work.
+// IsElsewhere says whether the journal is that of a run in another clone: its processes, on this
+// machine or another, may be at work.
 func (c *Carrier) IsElsewhere() bool { return c.elsewhere }
 
-// Save makes a checkpoint of what was journaled, before it is told: after an accepted reply, and where a run begins and ends. After an
-// error there is no other.
+// Save makes a checkpoint of what was journaled, before it is told: after an accepted reply, and
+// where a run begins and ends. After an error there is no other.
 func (c *Carrier) Save(entries []flow.Entry) error {
 	if c.store == nil || c.err != nil {
 		return c.err

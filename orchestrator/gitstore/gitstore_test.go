@@ -24,7 +24,8 @@ type clone struct {
 	notices []string
 }
 
-// newClone makes a repository with a board, a task and a commit, and a bare repository beside it as its origin.
+// newClone makes a repository with a board, a task and a commit, and a bare
+// repository beside it as its origin.
 func newClone(t *testing.T) *clone {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -113,7 +114,8 @@ func (c *clone) open() *gitstore.Store {
 	return s
 }
 
-// waits says whether the last checkpoint is not in the bare repository far, or in what that was renamed to.
+// waits says whether the last checkpoint is not in the bare repository far, or in
+// what that was renamed to.
 func (c *clone) waits(far string) bool {
 	c.Helper()
 	if _, err := os.Stat(far); err != nil {
@@ -134,8 +136,9 @@ var final = gitstore.Point{Subject: "kanban.yaml: the run ends", Step: 1, Base: 
 
 var point = gitstore.Point{Subject: "kanban.yaml: step 1", Step: 1, Base: "abc", Reply: "ok"}
 
-// TestCheckpoint: a checkpoint holds the work tree byte for byte, whatever the attributes say, and of the run's folder what is kept; the
-// user's branch, index and work tree are as they were; a fresh clone is brought to it.
+// TestCheckpoint: a checkpoint holds the work tree byte for byte, whatever the attributes say, and
+// of the run's folder what is kept; the user's branch, index and work tree are as they were; a
+// fresh clone is brought to it.
 func TestCheckpoint(t *testing.T) {
 	c := newClone(t)
 	c.write(".gitattributes", "*.txt text eol=crlf\n*.id ident\n")
@@ -188,7 +191,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestTwoRunners: of two clones that go on from the same checkpoint exactly one is ahead. What the other has done stays in its branch.
+// TestTwoRunners: of two clones that go on from the same checkpoint exactly one is ahead. What the
+// other has done stays in its branch.
 func TestTwoRunners(t *testing.T) {
 	c := newClone(t)
 	c.journal("one\n")
@@ -218,8 +222,9 @@ func TestTwoRunners(t *testing.T) {
 	}
 }
 
-// TestBehind: a folder whose journal is an older state of the checkpoint's is brought to it, also with files that are gone since; one with
-// changes of its own is refused, and nothing of it is touched.
+// TestBehind: a folder whose journal is an older state of the checkpoint's is brought to
+// it, also with files that are gone since; one with changes of its own is refused, and
+// nothing of it is touched.
 func TestBehind(t *testing.T) {
 	c := newClone(t)
 	c.write("old.txt", "old")
@@ -253,7 +258,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestFarAway: a remote that is not there, or refuses, gets the checkpoints later; a person is told.
+// TestFarAway: a remote that is not there, or refuses, gets the
+// checkpoints later; a person is told.
 func TestFarAway(t *testing.T) {
 	c := newClone(t)
 	far := filepath.Join(filepath.Dir(c.dir), "far")
@@ -321,7 +327,8 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestRepositories: each kind of repository has checkpoints from which a clone goes on, or is refused by name.
+// TestRepositories: each kind of repository has checkpoints from which a clone goes
+// on, or is refused by name.
 func TestRepositories(t *testing.T) {
 	for name, kind := range map[string]struct {
 		change func(c *clone)
@@ -413,7 +420,8 @@ func TestRepositories(t *testing.T) {
 	}
 }
 
-// goOn has another clone, where there is a remote, go on from the checkpoint, and compares all files.
+// goOn has another clone, where there is a remote, go on from the
+// checkpoint, and compares all files.
 func goOn(c *clone, s *gitstore.Store) {
 	c.Helper()
 	c.write("more", "x")
@@ -495,7 +503,8 @@ func within(c *clone) {
 	inner.commit("a")
 }
 
-// TestHostileBranch: a commit of somebody else's on the board's branch is refused, and no file of it is written.
+// TestHostileBranch: a commit of somebody else's on the board's branch is refused, and
+// no file of it is written.
 func TestHostileBranch(t *testing.T) {
 	const trailers = "x\n\nKanban-Step: 1\nKanban-Base: abc\n"
 	for name, attack := range map[string]struct {
@@ -535,7 +544,8 @@ func TestHostileBranch(t *testing.T) {
 	}
 }
 
-// TestHostileTree: a tree that leads out of the work tree, or into .git, is refused by git, and nothing is written there.
+// TestHostileTree: a tree that leads out of the work tree, or into .git, is refused by git, and
+// nothing is written there.
 func TestHostileTree(t *testing.T) {
 	for _, name := range []string{".git/hooks/post-checkout", ".GIT/config", "../outside"} {
 		c := newClone(t)
@@ -587,7 +597,8 @@ func plant(c *clone, name, blob string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestSigned: with checkpoint_signed a checkpoint is signed with the user's key, and gone on from only if git trusts its signature.
+// TestSigned: with checkpoint_signed a checkpoint is signed with the user's key, and gone on from
+// only if git trusts its signature.
 func TestSigned(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
 		t.Skip("ssh-keygen is not installed")

@@ -13,8 +13,9 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// makeOwn makes the folder in which git works, within the user's .git: a repository folder without anything but settings and an index. What
-// a killed git has left locked is freed: this process holds the board's lock.
+// makeOwn makes the folder in which git works, within the user's .git: a repository folder
+// without anything but settings and an index. What a killed git has left locked is freed: this
+// process holds the board's lock.
 func (s *Store) makeOwn(stop context.Context) error {
 	common, err := s.line(stop, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
@@ -61,7 +62,8 @@ func (s *Store) makeOwn(stop context.Context) error {
 	return nil
 }
 
-// settings are those of the store's own folder: what the work tree is, and nothing that names a program.
+// settings are those of the store's own folder: what the work tree is, and
+// nothing that names a program.
 func (s *Store) settings(stop context.Context) (string, error) {
 	format, err := s.line(stop, "rev-parse", "--show-object-format")
 	if err != nil {
@@ -133,7 +135,8 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// branchName is a path as the name of a branch. A name that had to be changed ends with a part of the path's hash.
+// branchName is a path as the name of a branch. A name that had to be changed ends with
+// a part of the path's hash.
 func branchName(path string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

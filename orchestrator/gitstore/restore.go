@@ -16,9 +16,10 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Start brings this folder to where the board stands, before its journal is opened: where the branch, here or at the remote, has come
-// further than this folder's journal, the files become those of its last checkpoint. restored is the commit; "": this folder was not
-// behind. Errors: *AheadError, *UnfitError.
+// Start brings this folder to where the board stands, before its journal is opened: where the
+// branch, here or at the remote, has come further than this folder's journal, the files become
+// those of its last checkpoint. restored is the commit; "": this folder was not behind. Errors:
+// *AheadError, *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
 	if half, err := os.ReadFile(s.mark()); err == nil { // a run that was killed here
 		return s.finish(stop, strings.TrimSpace(string(half)))
@@ -72,7 +73,8 @@ func (s *Store) newest(stop context.Context) (string, error) {
 	return "", s.ahead(there)
 }
 
-// isBehind says whether a checkpoint has come further than this folder. Errors: *AheadError where neither has.
+// isBehind says whether a checkpoint has come further than this folder. Errors:
+// *AheadError where neither has.
 func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
 	there, err := s.own.Run(stop, nil, "cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
@@ -96,7 +98,8 @@ func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
 	}
 }
 
-// trust refuses a commit from elsewhere that does not look like a checkpoint, or that is not signed where that is asked.
+// trust refuses a commit from elsewhere that does not look like a checkpoint, or that is not
+// signed where that is asked.
 func (s *Store) trust(stop context.Context, tip string) error {
 	text, err := s.own.Run(stop, nil, "show", "--no-patch", "--format=%(trailers:key=Kanban-Step)%(trailers:key=Kanban-Base)", tip)
 	if err != nil {
@@ -124,8 +127,8 @@ func (s *Store) trust(stop context.Context, tip string) error {
 	return nil
 }
 
-// checkClean refuses to replace files that are in no checkpoint and in no commit. It leaves the index as the work tree is, so that git knows
-// which files to remove.
+// checkClean refuses to replace files that are in no checkpoint and in no commit. It leaves the
+// index as the work tree is, so that git knows which files to remove.
 func (s *Store) checkClean(stop context.Context, tip string) error {
 	var changed string
 	var err error
@@ -155,8 +158,8 @@ func (s *Store) changedSince(stop context.Context, tip string) (string, error) {
 	return s.own.Run(stop, nil, "diff-index", "--cached", "--name-only", "-z", tip, "--", ".", ":(exclude,top,literal)"+s.inTree)
 }
 
-// changedSinceHead are the files of a clone without a checkpoint that are not as they were checked out, as the user's git sees it: that may
-// have converted line ends.
+// changedSinceHead are the files of a clone without a checkpoint that are not as they were checked
+// out, as the user's git sees it: that may have converted line ends.
 func (s *Store) changedSinceHead(stop context.Context, tip string) (string, error) {
 	head, err := s.head(stop)
 	if err != nil {

@@ -30,8 +30,8 @@ func (p Point) message() []byte {
 	return []byte(text)
 }
 
-// Save makes a checkpoint of what is there, and pushes it. A remote that cannot be reached, or refuses, gets it with a later one; that is
-// told. Errors: *AheadError, *SecretError, *UnfitError.
+// Save makes a checkpoint of what is there, and pushes it. A remote that cannot be reached, or
+// refuses, gets it with a later one; that is told. Errors: *AheadError, *SecretError, *UnfitError.
 func (s *Store) Save(stop context.Context, p Point) error {
 	tree, err := s.writeTree(stop)
 	if err != nil {
@@ -95,7 +95,8 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 	return s.at(stop, nil, "write-tree")
 }
 
-// addAll brings the index up to date with the work tree. A file that another board's agent writes at the moment is looked at again.
+// addAll brings the index up to date with the work tree. A file that another board's agent writes
+// at the moment is looked at again.
 func (s *Store) addAll(stop context.Context) (err error) {
 	for range 3 {
 		if _, err = s.at(stop, nil, "add", "--all", "--", "."); err == nil || stop.Err() != nil {
@@ -123,7 +124,8 @@ func (s *Store) beginIndex(stop context.Context) error {
 	return err
 }
 
-// refuseRepositories refuses a repository within this one, of which a checkpoint would hold the name of a commit only.
+// refuseRepositories refuses a repository within this one, of which a checkpoint would hold
+// the name of a commit only.
 func (s *Store) refuseRepositories(stop context.Context) error {
 	out, err := s.own.Run(stop, nil, "ls-files", "--stage", "-z")
 	if err != nil {
@@ -138,7 +140,8 @@ func (s *Store) refuseRepositories(stop context.Context) error {
 	return nil
 }
 
-// commit makes a commit of a tree. Its parents are the last checkpoint and the commit that is checked out, unless that is older.
+// commit makes a commit of a tree. Its parents are the last checkpoint and the commit that is
+// checked out, unless that is older.
 func (s *Store) commit(stop context.Context, tree string, p Point) (string, error) {
 	args := []string{"commit-tree", tree}
 	if s.tip != "" {
@@ -222,7 +225,8 @@ func (s *Store) rest(since time.Time) {
 	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
 }
 
-// Waits says whether the remote may lack checkpoints: it did not answer, or refused, when it was asked last.
+// Waits says whether the remote may lack checkpoints: it did not answer, or
+// refused, when it was asked last.
 func (s *Store) Waits() bool { return s.unsure }
 
 // restFactor is for how many times as long as it was waited for a remote is left alone.
@@ -233,7 +237,8 @@ func (s *Store) ahead(there string) error {
 		s.address, there, s.Branch, s.tip, s.Branch)}
 }
 
-// far is git for calls that reach the remote: with the user's own settings and keys, and those of no repository.
+// far is git for calls that reach the remote: with the user's own settings and keys,
+// and those of no repository.
 func (s *Store) far(timeout time.Duration) git.Git {
 	g := s.own
 	g.Timeout = timeout

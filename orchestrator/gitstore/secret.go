@@ -24,7 +24,8 @@ const (
 	overlap   = 64 << 10 // of two windows; no secret is as long
 )
 
-// findSecret looks for known secrets in what is new since the last checkpoint. Errors: *SecretError.
+// findSecret looks for known secrets in what is new since the last
+// checkpoint. Errors: *SecretError.
 func (s *Store) findSecret(stop context.Context, tree string) error {
 	added, err := s.added(stop, tree)
 	if err != nil {
@@ -50,8 +51,8 @@ func (s *Store) findSecret(stop context.Context, tree string) error {
 	return s.scan(stop, batch)
 }
 
-// added are the files of a tree that the last checkpoint, or the commit that is checked out, does not have. What the run itself writes was
-// redacted.
+// added are the files of a tree that the last checkpoint, or the commit that is checked out, does
+// not have. What the run itself writes was redacted.
 func (s *Store) added(stop context.Context, tree string) (all []blob, err error) {
 	from := s.tip
 	if from == "" {
@@ -91,7 +92,8 @@ func (s *Store) added(stop context.Context, tree string) (all []blob, err error)
 	return all, nil
 }
 
-// emptyTree is the name of the tree without files, in a repository whose names are as long as another.
+// emptyTree is the name of the tree without files, in a repository whose
+// names are as long as another.
 func emptyTree(like string) string {
 	if len(like) == 64 {
 		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"

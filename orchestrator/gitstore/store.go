@@ -263,7 +263,8 @@ func (s *Store) head(stop context.Context) (string, error) {
 	return head, err
 }
 
-// environ is the environment for a call that reaches the remote: the user's, with its keys, but without what leads git elsewhere.
+// environ is the environment for a call that reaches the remote: the user's, with its keys, but
+// without what leads git elsewhere.
 func environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")

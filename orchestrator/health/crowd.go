@@ -8,14 +8,16 @@ import (
 // sameTime is how close together agents of two boards have to be found unwell.
 const sameTime = 15 * time.Minute
 
-// Crowd knows what the agents of several boards were found to have. Its methods are safe for concurrent use; the zero value is ready.
+// Crowd knows what the agents of several boards were found to have. Its methods are safe for
+// concurrent use; the zero value is ready.
 type Crowd struct {
 	mu    sync.Mutex
 	found map[string]map[string]time.Time // by anomaly and tool, and by board
 }
 
-// Note notes an anomaly of a tool that the agent of a board has, and says whether that of another board has the same at the same time:
-// seed 000, "REPLAN", "多个成员同时遇到相同问题". Anomalies of no tool are none of the plan's.
+// Note notes an anomaly of a tool that the agent of a board has, and says whether that of
+// another board has the same at the same time: seed 000, "REPLAN", "多个成员同时遇到相同问题". Anomalies of
+// no tool are none of the plan's.
 func (c *Crowd) Note(board, key string, now time.Time) (shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

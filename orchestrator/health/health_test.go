@@ -138,8 +138,8 @@ type action struct {
 	on health.Finding
 }
 
-// watched runs an agent's events through a monitor with virtual time, and returns what it did and told. usage may be nil: the
-// processes do nothing.
+// watched runs an agent's events through a monitor with virtual time, and returns what it did and
+// told. usage may be nil: the processes do nothing.
 func watched(p health.Policy, s agent.Signals, events []event, until time.Duration, usage func(at time.Duration) health.Usage) (done []action, told []health.Finding) {
 	m, trace := health.NewMonitor(start, p, s), health.NewTrace(start)
 	for at := p.Frequency; at <= until; at += p.Frequency {
@@ -161,7 +161,8 @@ func watched(p health.Policy, s agent.Signals, events []event, until time.Durati
 	return done, told
 }
 
-// TestMonitor: two breaches in a row come before an act; a command without work is ended alone first.
+// TestMonitor: two breaches in a row come before an act; a command without
+// work is ended alone first.
 func TestMonitor(t *testing.T) {
 	stopped := func(from, to time.Duration) func(time.Duration) health.Usage {
 		return func(at time.Duration) health.Usage { return health.Usage{Stopped: at >= from && at < to} }
@@ -202,7 +203,8 @@ func TestMonitor(t *testing.T) {
 	}
 }
 
-// TestProgressIsNeverActedOn: no trace with progress in every two minutes is ever acted on, in either profile.
+// TestProgressIsNeverActedOn: no trace with progress in every two minutes is ever
+// acted on, in either profile.
 func TestProgressIsNeverActedOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -229,8 +231,8 @@ func TestProgressIsNeverActedOn(t *testing.T) {
 	}
 }
 
-// TestSilenceIsEnded: an agent without any sign from some moment on is ended within the longest limit and two checks, and none is
-// before the last limit of its row.
+// TestSilenceIsEnded: an agent without any sign from some moment on is ended within the longest
+// limit and two checks, and none is before the last limit of its row.
 func TestSilenceIsEnded(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	limits := map[health.Check]func(health.Policy) time.Duration{
@@ -285,7 +287,8 @@ func TestAMachineThatSlept(t *testing.T) {
 	}
 }
 
-// TestFewWarnings is seed 002, "Anti-false-positive guards": warnings are few, nothing is told twice, and what is critical always is.
+// TestFewWarnings is seed 002, "Anti-false-positive guards": warnings are few, nothing is told
+// twice, and what is critical always is.
 func TestFewWarnings(t *testing.T) {
 	events := []event{{0, session}}
 	for at := 8 * minute; at < 5*time.Hour; at += 5 * minute { // stale again and again, with some progress in between
@@ -308,7 +311,8 @@ func TestFewWarnings(t *testing.T) {
 	}
 }
 
-// TestRecovery is seed 002, "Recovery confirmation": that an agent gets on again is told once, and only where its silence was told.
+// TestRecovery is seed 002, "Recovery confirmation": that an agent gets on again is told once, and
+// only where its silence was told.
 func TestRecovery(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -337,7 +341,8 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// TestErrors: errors count in a row, and one success resets them. The same call with the same result five times is an error.
+// TestErrors: errors count in a row, and one success resets them. The same call with the same
+// result five times is an error.
 func TestErrors(t *testing.T) {
 	call := func(n int, failed bool, sum uint32) []event {
 		id := fmt.Sprint(n)
@@ -370,7 +375,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestOpenCallsAreBounded: calls that never end do not fill the memory, and the last ones are known.
+// TestOpenCallsAreBounded: calls that never end do not fill the memory,
+// and the last ones are known.
 func TestOpenCallsAreBounded(t *testing.T) {
 	trace := health.NewTrace(start)
 	for n := range 10_000 {
@@ -460,8 +466,9 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-// TestInquiry is seed 000, "场景 1", over hours: a silent agent is asked, asked again, reported, and ended at its limit; any answer or progress
-// ends the inquiry, and questions are few: seed 002, "Anti-Spam Policy".
+// TestInquiry is seed 000, "场景 1", over hours: a silent agent is asked, asked again,
+// reported, and ended at its limit; any answer or progress ends the inquiry, and questions
+// are few: seed 002, "Anti-Spam Policy".
 func TestInquiry(t *testing.T) {
 	answer := agent.Event{Kind: agent.Answered, ID: "q", Text: "Yes."}
 	beat := agent.Event{Kind: agent.Heartbeat}
@@ -516,8 +523,9 @@ func TestInquiry(t *testing.T) {
 	}
 }
 
-// TestLoop: the same call with the same result again and again is no progress, whatever the model says in between: the ceiling ends it. A poll
-// whose result changes now and then goes on for as long as it likes.
+// TestLoop: the same call with the same result again and again is no progress, whatever the
+// model says in between: the ceiling ends it. A poll whose result changes now and then goes
+// on for as long as it likes.
 func TestLoop(t *testing.T) {
 	polls := func(result func(n int) uint32) []event {
 		events := []event{{0, session}}
@@ -547,7 +555,8 @@ func beats(from, to time.Duration) (all []event) {
 	return all
 }
 
-// TestMCPCallIsEndedAlone: where the program can end a call, the agent is restarted only if that does not help.
+// TestMCPCallIsEndedAlone: where the program can end a call, the agent is restarted
+// only if that does not help.
 func TestMCPCallIsEndedAlone(t *testing.T) {
 	m, trace := health.NewMonitor(start, patient, full), traced([]event{{0, session}, {minute, mcp}})
 	var got []string
@@ -561,8 +570,8 @@ func TestMCPCallIsEndedAlone(t *testing.T) {
 	}
 }
 
-// TestStages is seed 002, "Event Monitoring Model": stages of an agent without progress, two breaches in a row, each told once; fresh
-// progress begins them anew.
+// TestStages is seed 002, "Event Monitoring Model": stages of an agent without progress, two
+// breaches in a row, each told once; fresh progress begins them anew.
 func TestStages(t *testing.T) {
 	p := patient
 	p.Ceiling, p.ModelTimeout, p.ModelWarning = 0, 0, 0

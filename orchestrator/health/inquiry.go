@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// inquiry is how a silent agent is asked for a sign: seed 000, "场景 1". It is asked, asked urgently when it does not answer, and
-// then reported. Any progress is an answer.
+// inquiry is how a silent agent is asked for a sign: seed 000, "场景 1". It is asked, asked urgently
+// when it does not answer, and then reported. Any progress is an answer.
 type inquiry struct {
 	asked  time.Time // zero: not in this silence
 	urgent time.Time // zero: not yet
@@ -23,8 +23,9 @@ func (q *inquiry) follow(t *Trace) {
 	}
 }
 
-// next is what is to be asked now. Questions are few: one in 20 minutes, two an hour, and the urgent one belongs to the first: seed
-// 002, "Anti-Spam Policy". Before an agent is ended it is asked in any case.
+// next is what is to be asked now. Questions are few: one in 20 minutes, two an hour, and
+// the urgent one belongs to the first: seed 002, "Anti-Spam Policy". Before an agent is
+// ended it is asked in any case.
 func (q *inquiry) next(now time.Time, answer time.Duration, atLast bool) Action {
 	n := len(q.nudges)
 	switch {

@@ -7,7 +7,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// HealthCheck asks a silent agent for a sign: seed 000, "健康询问". The words are those of seed 002, "Ping / Nudge Templates".
+// HealthCheck asks a silent agent for a sign: seed 000, "健康询问". The words are those of seed 002,
+// "Ping / Nudge Templates".
 func HealthCheck(f Finding, task string, urgent bool) flow.Content {
 	c := flow.Content{Reason: "idle_detected", IdleDuration: math.Round(f.For.Minutes()*1000) / 1000,
 		Question: fmt.Sprintf("Quick ping on task #%s: if still in progress, send 1-line status + ETA.", task),
@@ -26,13 +27,15 @@ func Recovery(task string) string {
 	return fmt.Sprintf("Thanks, task #%s is moving again. I updated state and cleared idle alert.", task)
 }
 
-// AssistOffer offers help to an agent whose calls fail again and again in the same way: seed 000, "协助提供".
+// AssistOffer offers help to an agent whose calls fail again and again in the
+// same way: seed 000, "协助提供".
 func AssistOffer(obstacle, task string) flow.Content {
 	return flow.Content{Assistance: "guidance", Details: fmt.Sprintf("%s. Try another way. For task #%s, what unblocks you fastest: missing context, "+
 		"Tech Lead decision, or task split? If nothing does, reply blocked and say what is missing.", obstacle, task)}
 }
 
-// Describe says what a stage means for a task: seed 002, "Ping / Nudge Templates" and "Idle / No-response".
+// Describe says what a stage means for a task: seed 002, "Ping / Nudge Templates"
+// and "Idle / No-response".
 func (s Stage) Describe(task string, review bool) flow.Overdue {
 	b := flow.Overdue{Millis: s.For.Milliseconds()}
 	silent := "no progress for " + brief(s.For)

@@ -159,7 +159,8 @@ func (m *Monitor) NeedsUsage(now time.Time, t *Trace) bool {
 	return t.Finished.IsZero() && now.Sub(progress) >= m.policy.Frequency
 }
 
-// Check looks at the agent. u is nil where its processes were not looked at; listens says whether the agent can be spoken to.
+// Check looks at the agent. u is nil where its processes were not looked at; listens says whether
+// the agent can be spoken to.
 func (m *Monitor) Check(now time.Time, t *Trace, u *Usage, listens bool) Report {
 	if m.isLate(now) {
 		m.Restart(now)
@@ -222,8 +223,8 @@ func (m *Monitor) nextStage(now time.Time, t *Trace) (s Stage) {
 	return s
 }
 
-// status is seed 000's: an agent that its provider refuses is blocked, one of which nothing is known
-// but that it is silent is idle.
+// status is seed 000's: an agent that its provider refuses is blocked, one of which nothing is
+// known but that it is silent is idle.
 func status(t *Trace) string {
 	switch {
 	case t.Waiting() == ForProvider:

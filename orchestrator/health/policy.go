@@ -32,8 +32,8 @@ type Policy struct {
 // Off is the policy that watches nothing.
 func (p Policy) Off() bool { return p.Frequency <= 0 }
 
-// Stages are after what time without progress an agent is pinged, a person is told of it, and another agent is proposed: seed 002,
-// "Event Monitoring Model". They only tell.
+// Stages are after what time without progress an agent is pinged, a person is told of it, and
+// another agent is proposed: seed 002, "Event Monitoring Model". They only tell.
 type Stages [3]time.Duration
 
 // reached is the highest stage that a time has reached, from 1; 0: none.

@@ -36,9 +36,10 @@ var Questions = [...]string{
 	"Q5: would a restart help?",
 }
 
-// Reboot is seed 000's "5-Question Reboot Test" of a hung agent: the answers from the evidence, or those of a judge, and the decision.
-// For a critical anomaly no answer may leave a dead agent running, so what the first three advise goes into the next attempt, the
-// fourth may have the Manager plan anew, and the fifth decides. What bounds restarts bounds those of a judge, too.
+// Reboot is seed 000's "5-Question Reboot Test" of a hung agent: the answers from the evidence, or
+// those of a judge, and the decision. For a critical anomaly no answer may leave a dead agent
+// running, so what the first three advise goes into the next attempt, the fourth may have the
+// Manager plan anew, and the fifth decides. What bounds restarts bounds those of a judge, too.
 func Reboot(f Finding, c Case) flow.RebootTested {
 	e := flow.RebootTested{Anomaly: Describe(f)}
 	ask := func(yes bool, evidence string) flow.Answer {
@@ -95,8 +96,8 @@ func (c Case) advice() (advice string) {
 	return advice
 }
 
-// Spare is the decision that leaves an agent alone with a judge's advice: seed 000, "决策映射", the rows of Q1 to Q3. "": the answers
-// go on with Q4.
+// Spare is the decision that leaves an agent alone with a judge's advice: seed 000, "决策映射", the
+// rows of Q1 to Q3. "": the answers go on with Q4.
 func Spare(judged []flow.Answer) flow.Decision {
 	switch {
 	case len(judged) < 3:

@@ -89,7 +89,8 @@ func (t *tools) dropShortest() {
 	t.spans = slices.Delete(t.spans, shortest, shortest+1)
 }
 
-// Tools is what the agent has done with tools up to its end; nil: its program has told of no call. It is asked once.
+// Tools is what the agent has done with tools up to its end; nil: its program has told of
+// no call. It is asked once.
 func (t *Trace) Tools(end time.Time) *flow.ToolWork {
 	w := &t.tools
 	if w.uses == nil {

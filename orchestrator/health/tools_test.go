@@ -11,7 +11,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// TestTools: what a page shows of an agent's time with tools. Calls side by side are one span; a call that never ends, ends with the agent.
+// TestTools: what a page shows of an agent's time with tools. Calls side by side are one span; a
+// call that never ends, ends with the agent.
 func TestTools(t *testing.T) {
 	began := time.Unix(1000, 0)
 	start := func(at int, id, tool string) agent.Event {
@@ -44,7 +45,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestManyTools: an agent that uses ever new tools, and makes thousands of calls, makes no long record; what is counted stays true.
+// TestManyTools: an agent that uses ever new tools, and makes thousands of calls, makes no long
+// record; what is counted stays true.
 func TestManyTools(t *testing.T) {
 	began := time.Unix(1000, 0)
 	trace := NewTrace(began)

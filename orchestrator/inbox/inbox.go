@@ -1,5 +1,5 @@
-// Package inbox is how another process leaves a word for a run at work: a folder with one file a message. Files of one user cannot
-// prove which process wrote them.
+// Package inbox is how another process leaves a word for a run at work: a folder with one file a
+// message. Files of one user cannot prove which process wrote them.
 package inbox
 
 import (
@@ -55,7 +55,8 @@ func Post(dir string, m Message) error {
 // Withdraw takes a message back; false: the run has it.
 func Withdraw(dir, id string) bool { return os.Remove(path(dir, id)) == nil }
 
-// Take returns the messages, oldest first, and removes their files. What is no message is removed, too.
+// Take returns the messages, oldest first, and removes their files. What is
+// no message is removed, too.
 func Take(dir string) []Message {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -48,7 +48,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestHostileFiles: what is no message is not taken for one, waited for or followed; half a file has no name yet.
+// TestHostileFiles: what is no message is not taken for one, waited for or followed;
+// half a file has no name yet.
 func TestHostileFiles(t *testing.T) {
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
 	must(t, os.WriteFile(outside, []byte(`{"id":"`+first+`","text":"from outside"}`), 0o600))

@@ -7,8 +7,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watcher says when something is left in inboxes. All boards of a process share one, which sleeps until then. The zero value watches
-// nothing yet.
+// Watcher says when something is left in inboxes. All boards of a process share one, which sleeps
+// until then. The zero value watches nothing yet.
 type Watcher struct {
 	mu    sync.Mutex
 	files *fsnotify.Watcher // nil before the first inbox
@@ -16,7 +16,8 @@ type Watcher struct {
 	wg    sync.WaitGroup
 }
 
-// Watch watches a folder. The channel gets a value when a file was left there; nil: this system cannot say.
+// Watch watches a folder. The channel gets a value when a file was left there;
+// nil: this system cannot say.
 func (w *Watcher) Watch(dir string) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 // defaultBoard is the board of a folder, also beside other boards.
 const defaultBoard = "kanban.yaml"
 
-// FindBoard is the name of the one board in a folder: kanban.yaml, else the only file that names a current
-// task.
+// FindBoard is the name of the one board in a folder: kanban.yaml, else the only file
+// that names a current task.
 func FindBoard(dir string) (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, defaultBoard)); err == nil {
 		return defaultBoard, nil

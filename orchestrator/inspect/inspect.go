@@ -19,8 +19,9 @@ import (
 	"kanban-run/orchestrator/workspace"
 )
 
-// Locate finds the folder of a board's runs, whether or not it exists. The board itself need not be
-// readable, but it must be there, because its links are resolved. A journal names itself. Errors: *failure.Invalid.
+// Locate finds the folder of a board's runs, whether or not it exists. The board itself need not
+// be readable, but it must be there, because its links are resolved. A journal names itself.
+// Errors: *failure.Invalid.
 func Locate(boardPath string) (rundir.Dir, error) {
 	real, err := filepath.EvalSymlinks(boardPath)
 	if err == nil {
@@ -138,7 +139,8 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 	return b, path, err
 }
 
-// ExplainMissing says why a board cannot be read, and where a run has kept its bytes; nil: it can be.
+// ExplainMissing says why a board cannot be read, and where a run has kept
+// its bytes; nil: it can be.
 func ExplainMissing(boardPath string) error {
 	_, err := board.ReadFile(boardPath) // its error explains more
 	var missing *board.FileError

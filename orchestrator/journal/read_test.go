@@ -173,7 +173,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestEndlessTail: a journal that something made a terabyte long is refused at once, by a run and by a reader.
+// TestEndlessTail: a journal that something made a terabyte long is refused at once,
+// by a run and by a reader.
 func TestEndlessTail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := begun(t, path)

@@ -65,8 +65,8 @@ func wrapFile(f *os.File, err error) (file, error) {
 
 func (f *diskFile) Sync() error { return durable.SyncData(f.File) }
 
-// dyingTime is how long a writer that was killed may take to close its files, one after the other: the board's lock is free by then, and the
-// journal's not yet.
+// dyingTime is how long a writer that was killed may take to close its files, one after the other:
+// the board's lock is free by then, and the journal's not yet.
 const dyingTime = time.Second
 
 func (f *diskFile) Lock() error {

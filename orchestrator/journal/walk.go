@@ -93,8 +93,8 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 	}
 }
 
-// maxTail bounds the bytes behind the last whole record, in which another is looked for: a writer that
-// died leaves at most the records of one commit.
+// maxTail bounds the bytes behind the last whole record, in which another is looked for: a writer
+// that died leaves at most the records of one commit.
 const maxTail = 1 << 30
 
 // requireTornTail fails when a whole record stands behind the bad one at from, or more bytes than a

@@ -41,11 +41,11 @@ type Answer struct {
 	Ask    bool
 }
 
-// Acknowledge journals the Lead's decision. It thaws a frozen board, applies what a reconciliation
-// found, or decides what becomes of a board that ended with tasks undone: its field ended is taken
-// off, and with Retry the task is made current again. Errors: *NoRunError, *durable.HeldError while
-// a run owns the board, *failure.Invalid for a board that cannot be read or a choice that it does not
-// have.
+// Acknowledge journals the Lead's decision. It thaws a frozen board, applies what a
+// reconciliation found, or decides what becomes of a board that ended with tasks undone: its
+// field ended is taken off, and with Retry the task is made current again. Errors: *NoRunError,
+// *durable.HeldError while a run owns the board, *failure.Invalid for a board that cannot be read
+// or a choice that it does not have.
 func Acknowledge(boardPath string, dir rundir.Dir, answer Answer, r *redact.Redactor, now func() time.Time) (q Question, err error) {
 	b, err := parseBoard(boardPath)
 	if err != nil {
@@ -123,7 +123,8 @@ type arbitration struct {
 	proposal *flow.ReassignProposed // of the last run
 }
 
-// read replays the journal. A question does not open it, which would set an unfinished record aside.
+// read replays the journal. A question does not open it, which would set
+// an unfinished record aside.
 func (a *arbitration) read() (err error) {
 	note := func(e flow.Entry) {
 		switch e := e.Event.(type) {
@@ -263,8 +264,8 @@ func (a *arbitration) edited(edit board.Edit) ([]byte, error) {
 }
 
 // again is the task that the Lead can have done again, as the board spells it: the one that the
-// Manager ended the board on, or the first that is not ok. Without a journal it is the first that is
-// not marked as done.
+// Manager ended the board on, or the first that is not ok. Without a journal it is the first
+// that is not marked as done.
 func (a *arbitration) again() string {
 	if task := a.history.State.Supervisor.Again(); task != "" {
 		return a.spelled(task)
@@ -285,7 +286,8 @@ func (a *arbitration) again() string {
 	return a.spelled(task)
 }
 
-// passedOver is the first task of the list before another one that no agent has worked on, and that is not marked as done; "": there is none.
+// passedOver is the first task of the list before another one that no agent has worked on, and
+// that is not marked as done; "": there is none.
 func (a *arbitration) passedOver(before string) string {
 	begun := map[int]bool{}
 	for task := range a.status {

@@ -53,7 +53,8 @@ func newLogbook(dir rundir.Dir, board string) *logbook {
 	return &logbook{dir: dir, board: board}
 }
 
-// about is what an event is about. Of a tool that is not there seed 002 asks for its name and the agent's.
+// about is what an event is about. Of a tool that is not there seed 002 asks for
+// its name and the agent's.
 func about(e flow.Event) string {
 	if t, ok := e.(flow.ToolUnavailable); ok {
 		return fmt.Sprintf("%s: %s for %s (%s)", t.Task, t.Tool, t.Role, t.Agent)

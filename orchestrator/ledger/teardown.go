@@ -22,9 +22,10 @@ type Gate struct {
 	Archive string // path of the archive, once the folder is deleted
 }
 
-// Teardown ends the team of a board that no run works on: seed 002, "Teardown Readiness". Nothing of it lives, so that only the checks are left, and
-// the Lead's word about members that have never answered. With remove the folder of the board's runs is archived and removed, once all is ready. Errors: those of
-// [Acknowledge].
+// Teardown ends the team of a board that no run works on: seed 002, "Teardown Readiness". Nothing
+// of it lives, so that only the checks are left, and the Lead's word about members that have never
+// answered. With remove the folder of the board's runs is archived and removed, once all is ready.
+// Errors: those of [Acknowledge].
 func Teardown(boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time) (g Gate, err error) {
 	if _, err := os.Stat(dir.Journal()); err != nil {
 		return g, &NoRunError{boardPath}
@@ -94,7 +95,8 @@ func (a *arbitration) move(to flow.TeardownState, reason string) flow.TeardownMo
 	return flow.TeardownMoved{Board: a.board, To: to, Reason: reason}
 }
 
-// finalize journals the Lead's approval of an end without all members: seed 002, "Bounded forced-finalize path", step 6.
+// finalize journals the Lead's approval of an end without all members: seed 002, "Bounded
+// forced-finalize path", step 6.
 func (a *arbitration) finalize() (Question, error) {
 	at := a.history.State.Teardown
 	if len(at.Unanswered()) == 0 {

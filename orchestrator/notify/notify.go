@@ -1,4 +1,5 @@
-// Package notify tells a person what needs them, once: by a command or a webhook. It never changes what becomes of a run.
+// Package notify tells a person what needs them, once: by a command or a webhook. It never
+// changes what becomes of a run.
 package notify
 
 import (
@@ -102,7 +103,8 @@ func (n *Notifier) Entry(board string, e flow.Entry) {
 	}
 }
 
-// Close sends what is left, for a short time or until stop ends, and says what was not sent. A nil notifier has nothing to send.
+// Close sends what is left, for a short time or until stop ends, and says what was not sent. A nil
+// notifier has nothing to send.
 func (n *Notifier) Close(stop context.Context) {
 	if n == nil {
 		return
@@ -158,8 +160,8 @@ func (n *Notifier) warn(board, text string) {
 	}
 }
 
-// messageOf is what is to be told of an event; without a topic it is nothing. One that is critical is always told: seed 002, "Anti-Spam
-// Policy".
+// messageOf is what is to be told of an event; without a topic it is nothing. One that is critical
+// is always told: seed 002, "Anti-Spam Policy".
 func messageOf(event flow.Event) (m Message, critical bool) {
 	m.Task = event.Subject()
 	switch e := event.(type) {

@@ -120,8 +120,9 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestAntiSpam: seed 002, "Anti-Spam Policy": one message in 20 minutes and two an hour about a subject, nothing identical, a recovery behind an alert,
-// and once; what is critical is told even so.
+// TestAntiSpam: seed 002, "Anti-Spam Policy": one message in 20 minutes and two an hour
+// about a subject, nothing identical, a recovery behind an alert, and once; what is
+// critical is told even so.
 func TestAntiSpam(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var i inbox
@@ -159,7 +160,8 @@ func TestAntiSpam(t *testing.T) {
 	})
 }
 
-// TestSlowSender: runs do not wait for messages, too many of them are dropped, and the end waits for a short time only.
+// TestSlowSender: runs do not wait for messages, too many of them are dropped, and the end
+// waits for a short time only.
 func TestSlowSender(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -193,7 +195,8 @@ func TestSlowSender(t *testing.T) {
 	})
 }
 
-// TestWebhook: an endpoint that fails, leads elsewhere, never answers or answers without end is an error, which shows no more than its host.
+// TestWebhook: an endpoint that fails, leads elsewhere, never answers or answers without end is an
+// error, which shows no more than its host.
 func TestWebhook(t *testing.T) {
 	const secret = "/hooks/s3cr3t-path"
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirection was followed") }))
@@ -252,7 +255,8 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-// TestCommand: a program gets the message, and is ended with all that it started when it takes too long.
+// TestCommand: a program gets the message, and is ended with all that it
+// started when it takes too long.
 func TestCommand(t *testing.T) {
 	dir := t.TempDir()
 	sh := func(script string) notify.Sender {

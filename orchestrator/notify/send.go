@@ -14,7 +14,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Command is a sender that starts a program and gives it the message on its standard input. Nothing of it is left behind.
+// Command is a sender that starts a program and gives it the message on its standard input.
+// Nothing of it is left behind.
 func Command(argv []string, dir string, env []string) Sender {
 	return func(ctx context.Context, message []byte) error {
 		path, err := proc.LookPath(argv[0], dir)
@@ -50,7 +51,8 @@ func Host(address string) string {
 	return ""
 }
 
-// fault is why a message was not delivered, without a word of the endpoint's, which may echo the address.
+// fault is why a message was not delivered, without a word of the endpoint's,
+// which may echo the address.
 func fault(err error) string {
 	var network *net.OpError
 	switch {
@@ -66,7 +68,8 @@ func fault(err error) string {
 // maxAnswer is how much of an endpoint's answer is read.
 const maxAnswer = 4 << 10
 
-// Webhook is a sender that posts the message. It follows no redirection: where that leads is not what was configured.
+// Webhook is a sender that posts the message. It follows no redirection: where that leads
+// is not what was configured.
 func Webhook(address string) Sender {
 	client := &http.Client{Timeout: sendTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return func(ctx context.Context, message []byte) error {

@@ -17,8 +17,9 @@ type told struct {
 	alerted bool        // an alert was told, and no recovery
 }
 
-// allows says whether a message about a subject may be sent now, and notes it: nothing identical twice, a recovery only behind an alert and
-// once, and no more than the bounds. What is critical is told in any case.
+// allows says whether a message about a subject may be sent now, and notes it: nothing
+// identical twice, a recovery only behind an alert and once, and no more than the bounds. What
+// is critical is told in any case.
 func (s spam) allows(subject string, m Message, critical bool, now time.Time) bool {
 	t := s[subject]
 	if t == nil {

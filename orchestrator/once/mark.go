@@ -17,8 +17,8 @@ func files(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once"))
 // calls is the folder of the calls under way: a locked file each, named by the mark of its agent.
 func calls(dir string) string { return filepath.Join(files(dir).Path, "calls") }
 
-// noteCall notes the mark of a call that is about to start its agent, so that the next start can end
-// it if this process is killed together with its guardian. done removes the note.
+// noteCall notes the mark of a call that is about to start its agent, so that the next start can
+// end it if this process is killed together with its guardian. done removes the note.
 func noteCall(dir, mark string) (done func(), err error) {
 	if err := files(dir).Ensure(); err != nil {
 		return nil, err

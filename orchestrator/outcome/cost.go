@@ -54,8 +54,8 @@ func (r *Recorder) accountsOf(c flow.Call) attempt.Accounts {
 	return r.accounts
 }
 
-// Restore adds what earlier runs journaled of the open step's sessions, and of the supervisor's. Without it a tool
-// that counts by the session would be charged for them again.
+// Restore adds what earlier runs journaled of the open step's sessions, and of the supervisor's.
+// Without it a tool that counts by the session would be charged for them again.
 func (r *Recorder) Restore(e flow.Event) {
 	if _, ok := e.(flow.StepStarted); ok {
 		r.BeginStep()

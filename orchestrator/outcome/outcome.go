@@ -1,4 +1,5 @@
-// Package outcome journals what attempts came to: what they said, how long they took, and what they cost.
+// Package outcome journals what attempts came to: what they said, how long they
+// took, and what they cost.
 package outcome
 
 import (
@@ -147,8 +148,8 @@ func (r *Recorder) recordVerdict(e ending) error {
 	return r.appendAcceptance(e, held)
 }
 
-// recordCommand journals what a review command came to. Also one that hangs or prints without end says
-// something of the work: it goes back to the agent.
+// recordCommand journals what a review command came to. Also one that hangs or prints without end
+// says something of the work: it goes back to the agent.
 func (r *Recorder) recordCommand(e ending) error {
 	end := e.out.Exit.String()
 	if e.out.Failure != nil {
@@ -190,8 +191,8 @@ func (r *Recorder) recordDecision(e ending) error {
 	return r.appendAcceptance(e, accepted)
 }
 
-// isKnown returns an error for a role that does not exist. One that is set up wrongly is no fault of
-// the Manager's.
+// isKnown returns an error for a role that does not exist. One that is set up wrongly is
+// no fault of the Manager's.
 func (r *Recorder) isKnown(role string) error {
 	_, err := r.run.Player(role)
 	if roster.IsUnknown(err) {

@@ -14,7 +14,8 @@ import (
 	"kanban-run/orchestrator/run"
 )
 
-// TestRestore: the accounts of an open step are what the journal says of its sessions, and of no step before it.
+// TestRestore: the accounts of an open step are what the journal says of its sessions,
+// and of no step before it.
 func TestRestore(t *testing.T) {
 	cents := func(n int64) *flow.Spending { return &flow.Spending{Input: n, Cost: &n} }
 	r := NewRecorder(&run.Run{Prepared: &preflight.Prepared{Setup: &preflight.Setup{}}}, nil, nil)

@@ -22,8 +22,8 @@ func (r *Recorder) recordReady(e ending) error {
 	return r.supervisor.SaveSession(e.Spawn)
 }
 
-// recordCheckpoint journals the verdict of the supervisor. Its report is written before: what the journal names is
-// there.
+// recordCheckpoint journals the verdict of the supervisor. Its report is written before: what
+// the journal names is there.
 func (r *Recorder) recordCheckpoint(e ending) error {
 	reply := e.out.Reply.Checkpoint
 	if reply.Failed() {
@@ -52,7 +52,8 @@ func (r *Recorder) recordFailure(e ending, reply *contract.CheckpointReply) erro
 	return errors.Join(r.appendAcceptance(e, failed), r.supervisor.SaveSession(e.Spawn))
 }
 
-// recordViolation journals that a verdict does not count, since the supervisor changed files or left processes running.
+// recordViolation journals that a verdict does not count, since the supervisor changed files
+// or left processes running.
 func (r *Recorder) recordViolation(e ending, files []string) error {
 	violated := r.supervisor.Accuse(e.Spawn, files)
 	violated.Millis, violated.Session, violated.Spent = e.millis, e.out.Session, e.spent

@@ -230,7 +230,8 @@ func (p *page) board(b *Board, number int) *boardView {
 	return v
 }
 
-// columns are the columns of a board. An empty one is only its head; one that few boards need is left out.
+// columns are the columns of a board. An empty one is only its head; one that
+// few boards need is left out.
 func columns(tasks []*taskView) []columnView {
 	all := []columnView{{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Not ok"}, {Name: "Quarantined"}}
 	at := map[string]int{report.TaskWaiting: 0, report.TaskCurrent: 1, stateReview: 2, report.TaskDone: 3, report.TaskNotOK: 4, report.TaskQuarantined: 5}

@@ -50,7 +50,8 @@ var (
 // pageTemplate is parsed where a page is made, and not in each of the processes that make none.
 var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(layout)) })
 
-// Policy allows nothing but the page's own style and script: no request, no frame, no form. A live page may ask its own server.
+// Policy allows nothing but the page's own style and script: no request, no frame, no form. A live
+// page may ask its own server.
 func Policy(isLive bool) string {
 	text := fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(scriptOf(isLive)))
 	if isLive {

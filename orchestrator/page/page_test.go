@@ -95,7 +95,8 @@ func render(t *testing.T, boards ...Board) string {
 
 func plain(s string) string { return s }
 
-// TestPolicy: the page allows its own style and script by their hashes, and nothing else; it has no attribute that the policy would block.
+// TestPolicy: the page allows its own style and script by their hashes, and nothing else; it has
+// no attribute that the policy would block.
 func TestPolicy(t *testing.T) {
 	text := render(t, troubled(plain))
 	for name, part := range map[string]string{"style": style, "script": script} {
@@ -123,8 +124,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestHostileTexts: every text that an agent, a board, a file name or a provider chooses is text: the page has the same elements with the same attributes,
-// whatever it says. Secrets are hidden.
+// TestHostileTexts: every text that an agent, a board, a file name or a provider chooses is text:
+// the page has the same elements with the same attributes, whatever it says. Secrets are hidden.
 func TestHostileTexts(t *testing.T) {
 	tags := func(s string) string {
 		s = s[strings.Index(s, "</style>"):strings.Index(s, "<script>")]
@@ -156,7 +157,8 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestTools: how long agents worked with tools stands in the waterfall and its legend, and what each tool took in a table.
+// TestTools: how long agents worked with tools stands in the waterfall and its legend, and what
+// each tool took in a table.
 func TestTools(t *testing.T) {
 	text := render(t, troubled(plain))
 	for _, want := range []string{`its tools <span>1m20s</span>`, `its tools 1m20s`, `<tr><td>Bash</td><td class="n">3</td><td class="n">1</td><td class="n">1m20s</td><td class="n">1m00s</td></tr>`} {
@@ -169,7 +171,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestCutShort: an attempt of which no end is known is at work where a run is, and else was cut short.
+// TestCutShort: an attempt of which no end is known is at work where a run
+// is, and else was cut short.
 func TestCutShort(t *testing.T) {
 	open := newScene("b.yaml").play(time.Second, flow.RunStarted{}, flow.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
 		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/1.md", Role: "Implementor", Attempt: 1}, Adapter: "codex"})
@@ -243,7 +246,8 @@ func TestWorstFirst(t *testing.T) {
 	}
 }
 
-// TestEachPart: what happened to a task is there: told, replied, why not accepted, what the watch saw, reviews, sessions.
+// TestEachPart: what happened to a task is there: told, replied, why not accepted, what the
+// watch saw, reviews, sessions.
 func TestEachPart(t *testing.T) {
 	text := html.UnescapeString(render(t, troubled(plain)))
 	for _, want := range []string{`<pre>{"task_file":"tasks/1.md"}</pre>`, "<b>Work</b> <span class=\"\">ok</span>: done", "<dt>session</dt><dd><pre>s-1</pre>", "<b>Work, attempt 2, goes on</b> <span class=\"bad\">rejected</span>: no JSON",
@@ -287,7 +291,8 @@ func TestThousandSteps(t *testing.T) {
 	}
 }
 
-// TestScale: the time in which no board was worked on is left out; all else keeps its order and its length.
+// TestScale: the time in which no board was worked on is left out; all else keeps
+// its order and its length.
 func TestScale(t *testing.T) {
 	board := Board{}
 	for _, hour := range []time.Duration{0, 30, 31} {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// scale puts times on an axis from 0 to 100. Of a time in which no board was worked on, longer than a tenth of all work, a gap is left.
+// scale puts times on an axis from 0 to 100. Of a time in which no board was worked on, longer
+// than a tenth of all work, a gap is left.
 type scale struct {
 	spans []span
 }

@@ -89,7 +89,8 @@ func (p *page) row(v *boardView, s *digest.Step) rowView {
 	return r
 }
 
-// bars draws the attempts of a step, and what is to be marked on them. It returns how long each part took.
+// bars draws the attempts of a step, and what is to be marked on them. It
+// returns how long each part took.
 func (p *page) bars(r *rowView, v *boardView, s *digest.Step) map[string]time.Duration {
 	said := map[string]time.Duration{}
 	add := func(name string, from, to time.Time) {
@@ -156,7 +157,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// placeWord puts the word about a step behind its bars, or, where these end too far right, before them.
+// placeWord puts the word about a step behind its bars, or, where these end
+// too far right, before them.
 func (p *page) placeWord(r *rowView, s *digest.Step) {
 	if r.Word, r.Tone = p.rowWord(s); r.Word != "" {
 		r.Says += "; " + r.Word
@@ -184,7 +186,8 @@ func partOf(a *digest.Attempt) string {
 	}
 }
 
-// watchedParts adds the times in which an attempt gave no sign, and in which it was asked. Both end with its recovery, or with it.
+// watchedParts adds the times in which an attempt gave no sign, and in which it was asked. Both
+// end with its recovery, or with it.
 func watchedParts(a *digest.Attempt, end time.Time, add func(name string, from, to time.Time)) {
 	var idle, asked time.Time
 	stop := func(at time.Time) {

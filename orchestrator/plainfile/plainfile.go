@@ -1,5 +1,5 @@
-// Package plainfile opens files and folders by what they are. Anything else in their place, such as a
-// FIFO, is refused: opening it could wait for ever.
+// Package plainfile opens files and folders by what they are. Anything else in their place, such
+// as a FIFO, is refused: opening it could wait for ever.
 package plainfile
 
 import (

@@ -14,7 +14,8 @@ import (
 	"kanban-run/orchestrator/plainfile"
 )
 
-// TestNothingElseIsOpened: a FIFO without a writer, a device and a folder are refused, and none is waited for.
+// TestNothingElseIsOpened: a FIFO without a writer, a device and a folder are
+// refused, and none is waited for.
 func TestNothingElseIsOpened(t *testing.T) {
 	dir := t.TempDir()
 	fifo, link := filepath.Join(dir, "fifo"), filepath.Join(dir, "link")

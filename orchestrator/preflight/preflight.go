@@ -106,9 +106,9 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 	return nil, errs
 }
 
-// Prepare checks all that can be checked without an agent: the board, the work directory, the current task,
-// the roles of the tasks and the command of every role that the board will need. Every error is a
-// *failure.Invalid.
+// Prepare checks all that can be checked without an agent: the board, the work directory, the
+// current task, the roles of the tasks and the command of every role that the board will need.
+// Every error is a *failure.Invalid.
 func Prepare(job Job) (*Prepared, error) {
 	p, err := prepare(&job)
 	if err != nil {

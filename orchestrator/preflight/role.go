@@ -17,7 +17,8 @@ func (p *Prepared) checkRoleOf(b *board.Board, t *board.Task) error {
 	return nil
 }
 
-// checkRole checks each role once: it must have a program, and a name without a secret, and so must its judge.
+// checkRole checks each role once: it must have a program, and a name without a
+// secret, and so must its judge.
 func (p *Prepared) checkRole(role string) error {
 	return p.checkOnce(duty{role: role}, func() error {
 		player, err := p.Player(role)

@@ -20,7 +20,8 @@ func supervision(b *board.Board, s *Setup) *flow.Supervision {
 	return s.Checkpoints
 }
 
-// checkSupervision checks what the checkpoints of a board need: tasks, a supervisor and a requirement.
+// checkSupervision checks what the checkpoints of a board need: tasks, a
+// supervisor and a requirement.
 func (p *Prepared) checkSupervision(b *board.Board) error {
 	s := p.Supervision
 	if s == nil {

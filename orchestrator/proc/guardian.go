@@ -3,15 +3,15 @@ package proc
 import "syscall"
 
 // The guardian is a small process above the one that does the work, the runner. It has one task:
-// when the runner ends, also by a kill, the guardian ends all that the runner started, and only then
-// releases the files that the runner had locked.
+// when the runner ends, also by a kill, the guardian ends all that the runner started, and only
+// then releases the files that the runner had locked.
 //
 //	guardian ── the link, a socket ── runner ── agents
 //
-// Both are reapers of orphans (see Adopt). If the runner dies, its agents become children of the
-// guardian, which kills them. If the guardian dies, the link ends, and the runner is to kill its
-// agents and leave: see Link.Lost. If both die at once, the next run finds what is left by its mark:
-// see EndMarked.
+// Both are reapers of orphans (see Adopt). If the runner dies, its agents become children of
+// the guardian, which kills them. If the guardian dies, the link ends, and the runner is to
+// kill its agents and leave: see Link.Lost. If both die at once, the next run finds what is
+// left by its mark: see EndMarked.
 //
 // Only the guardian takes signals from outside, and passes each on over the link. A terminal
 // signals both processes, timeout(1) first one and then both: this way one request counts once.

@@ -25,8 +25,8 @@ const (
 	// stoppedTime is how long a runner may be stopped: long enough for a terminal that stops the
 	// whole group to stop this process, too.
 	stoppedTime = 100 * time.Millisecond
-	// patienceTime is how long a runner may take to end at once. The guardian itself goes on to kill
-	// what will not die.
+	// patienceTime is how long a runner may take to end at once. The guardian itself goes on
+	// to kill what will not die.
 	patienceTime = 5 * time.Second
 	// oneRequest is the time within which several signals count as one request, as in the runner.
 	oneRequest = 300 * time.Millisecond
@@ -151,8 +151,8 @@ func (g *guardian) watchRunner(signals <-chan os.Signal) error {
 	}
 }
 
-// pause stops the runner, which stops what it has started, and this process; the shell then takes the
-// job for stopped. Once continued, both go on.
+// pause stops the runner, which stops what it has started, and this process; the shell then takes
+// the job for stopped. Once continued, both go on.
 func (g *guardian) pause() {
 	_ = unix.Kill(g.runner, unix.SIGTSTP)
 	stopSelf()

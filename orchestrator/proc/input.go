@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// input is the parent's end of the standard input of a command. What the pipe does not take at once is written by a
-// goroutine, which lives for as long as there is something to write.
+// input is the parent's end of the standard input of a command. What the pipe does not take at
+// once is written by a goroutine, which lives for as long as there is something to write.
 type input struct {
 	pipe *os.File
 	wg   *sync.WaitGroup
@@ -18,7 +18,8 @@ type input struct {
 	ended   bool   // no text follows: the pipe is closed behind the rest
 }
 
-// send writes a text behind those before it, and with end closes the pipe behind it; false: it is closed. It does not wait.
+// send writes a text behind those before it, and with end closes the pipe behind it; false: it is
+// closed. It does not wait.
 func (in *input) send(text []byte, end bool) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -38,7 +39,8 @@ func (in *input) send(text []byte, end bool) bool {
 	return true
 }
 
-// write ends when nothing is left to write. A command may end without reading, which breaks the pipe.
+// write ends when nothing is left to write. A command may end without
+// reading, which breaks the pipe.
 func (in *input) write() {
 	for text := in.take(nil); len(text) > 0; {
 		_, err := in.pipe.Write(text)

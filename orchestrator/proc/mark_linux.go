@@ -74,7 +74,8 @@ func IsMarked() bool {
 	return readMarkVariable(self) != "" || slices.ContainsFunc(readMarkLimits(self), isMark)
 }
 
-// IsWithin says whether this process was started by a command with the mark, or by a process below it.
+// IsWithin says whether this process was started by a command with the mark,
+// or by a process below it.
 func IsWithin(mark Mark) bool { return mark != 0 && hasMark(os.Getpid(), mark) }
 
 // hasMark finds the mark in the limits or in the environment of a process.

@@ -32,8 +32,8 @@ type Spec struct {
 
 	Mark Mark // see EndMarked; 0: a new one
 
-	// Stays says that the command stays while others come and go. Its Mark must be its own: what bears none and is
-	// no child of it any more may be ended with any of the others.
+	// Stays says that the command stays while others come and go. Its Mark must be its own: what
+	// bears none and is no child of it any more may be ended with any of the others.
 	Stays bool
 }
 

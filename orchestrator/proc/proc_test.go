@@ -399,8 +399,8 @@ func TestShortLivedCommandLosesNothing(t *testing.T) {
 	}
 }
 
-// TestKeepInput: a command can be told more while it runs, and its input ends when it is closed. What a command does not read
-// keeps nothing waiting.
+// TestKeepInput: a command can be told more while it runs, and its input ends when it is closed.
+// What a command does not read keeps nothing waiting.
 func TestKeepInput(t *testing.T) {
 	more := strings.Repeat("more\n", 100<<10)
 	heard := make(chan struct{})

@@ -10,9 +10,9 @@ import (
 	"kanban-run/orchestrator/failpoint"
 )
 
-// Process is a command that Start has started. Two goroutines read its outputs. Wait waits for its
-// end, and ends what it left behind. Stop, Kill and the timers only send signals, and none after its
-// end.
+// Process is a command that Start has started. Two goroutines read its outputs. Wait
+// waits for its end, and ends what it left behind. Stop, Kill and the timers only send
+// signals, and none after its end.
 type Process struct {
 	child   *child
 	streams *streams
@@ -90,7 +90,8 @@ func (p *Process) Kill() {
 	p.kill()
 }
 
-// Send writes a text to the standard input, if Spec.KeepInput has kept it open; false: it is closed. It does not wait.
+// Send writes a text to the standard input, if Spec.KeepInput has kept it open; false: it is
+// closed. It does not wait.
 func (p *Process) Send(text []byte) bool { return p.streams.input.send(text, false) }
 
 // CloseInput closes the standard input behind what was sent. It does not wait.
@@ -102,12 +103,12 @@ type Relative struct {
 	Parent int // its number; that of the command, of another relative, or of none of them
 }
 
-// Flush returns once all that the command has printed so far was written to Stdout and Stderr, each of which still gets
-// one write at a time. Only Linux can tell: elsewhere it does nothing.
+// Flush returns once all that the command has printed so far was written to Stdout and Stderr,
+// each of which still gets one write at a time. Only Linux can tell: elsewhere it does nothing.
 func (p *Process) Flush() { p.streams.flush() }
 
-// Limit ends the command after a time from now on, in place of the timeout that it had; 0: it has none any more.
-// false: the command is ending, or has ended.
+// Limit ends the command after a time from now on, in place of the timeout that it had; 0: it has
+// none any more. false: the command is ending, or has ended.
 func (p *Process) Limit(d time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

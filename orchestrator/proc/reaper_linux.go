@@ -195,8 +195,8 @@ const (
 
 // listAdopted lists the children of this process that may be orphans. While other commands run it
 // reads the list of the first thread only: the kernel gives an orphan to the first thread that is
-// not ending (find_new_reaper), and Go's runtime never ends that one. After the last command, of those
-// that do not stay, it reads the lists of all threads.
+// not ending (find_new_reaper), and Go's runtime never ends that one. After the last command, of
+// those that do not stay, it reads the lists of all threads.
 func (r *reaper) listAdopted() ([]int, error) {
 	if r.onlySomeStay() || !hasChildrenLists() {
 		return listChildren(os.Getpid())

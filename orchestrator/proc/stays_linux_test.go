@@ -23,8 +23,8 @@ func startStaying(t *testing.T, kind string) (p *Process, left string) {
 	return p, strings.TrimSpace(out.buf.String())
 }
 
-// TestStays: beside a command that stays, nothing is left of another one that ends, not even what bears no mark; and
-// what the first has left behind lives until its own end.
+// TestStays: beside a command that stays, nothing is left of another one that ends, not even what
+// bears no mark; and what the first has left behind lives until its own end.
 func TestStays(t *testing.T) {
 	for _, kind := range []string{"child", "session", "daemon", "bare", "limits", "joined", "headless", "headless-limits"} {
 		t.Run(kind, func(t *testing.T) {
@@ -65,8 +65,8 @@ func wantGone(t *testing.T, p *Process, left string) {
 	}
 }
 
-// TestStaysWithoutAMark: what a command that stays has left behind without any mark is ended with it, or
-// with the first command that ends before.
+// TestStaysWithoutAMark: what a command that stays has left behind without any mark is ended with
+// it, or with the first command that ends before.
 func TestStaysWithoutAMark(t *testing.T) {
 	p, left := startStaying(t, "unmarked")
 	wantGone(t, p, left)

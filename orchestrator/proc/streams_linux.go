@@ -88,8 +88,9 @@ func (st *streams) openPipe(end int) (*os.File, error) {
 	return f, nil
 }
 
-// writeInput writes as much of the input as the pipe holds, and leaves the rest to a goroutine. With end nothing follows the
-// text. It closes the command's ends first: a pipe ends when its last writer does.
+// writeInput writes as much of the input as the pipe holds, and leaves the rest to a
+// goroutine. With end nothing follows the text. It closes the command's ends first: a pipe
+// ends when its last writer does.
 func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
 	if len(text) > pipeRoom {
@@ -187,7 +188,8 @@ func (st *streams) flush() {
 type output struct {
 	from *os.File
 
-	// mu is held from each read until what was read is written: all that is not written yet is in the pipe.
+	// mu is held from each read until what was read is written: all that is not
+	// written yet is in the pipe.
 	mu  sync.Mutex
 	to  io.Writer
 	err error        // of the first write to it that failed
@@ -214,7 +216,8 @@ func (o *output) copy() {
 	}
 }
 
-// flush passes on what is in the pipe, and no more than a pipe holds: a command may print without end.
+// flush passes on what is in the pipe, and no more than a pipe holds: a
+// command may print without end.
 func (o *output) flush() {
 	conn, err := o.from.SyscallConn()
 	if err != nil {
@@ -231,8 +234,8 @@ func (o *output) flush() {
 	})
 }
 
-// pass reads once and writes what it has read. ok is false when the pipe is empty for now; n is 0 then, and when the
-// pipe has ended.
+// pass reads once and writes what it has read. ok is false when the pipe is empty for now; n is 0
+// then, and when the pipe has ended.
 func (o *output) pass(fd uintptr) (n int, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -51,7 +51,8 @@ func (p *Process) Usage() (u Usage, ok bool) {
 	return u, true
 }
 
-// Family lists the processes that the command has started and that live, also behind ended ones, by their numbers.
+// Family lists the processes that the command has started and that live, also behind
+// ended ones, by their numbers.
 func (p *Process) Family() map[int]Relative {
 	all := processSet{}
 	_ = addMarked(all, p.child.mark) // what cannot be listed is not named

@@ -313,7 +313,8 @@ func TestEveryEncoding(t *testing.T) {
 
 func isASCII(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r > 0x7f }) < 0 }
 
-// TestNested: SECURITY.md says which encodings of an encoding hold: one, base64 of some, and up to three escapes around.
+// TestNested: SECURITY.md says which encodings of an encoding hold: one, base64 of some, and
+// up to three escapes around.
 func TestNested(t *testing.T) {
 	const value = "hunter2-Secret/value+9"
 	quoted := func(s string) string { return string(mustJSON(s)) }

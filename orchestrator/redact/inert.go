@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeLine returns s as one line that only shows itself, on a terminal and in the log of a CI job.
-// Control characters, escape sequences, line ends, invisible characters and those that change the
-// direction of writing appear as Go escapes (\n, \x1b, \u202e), invalid UTF-8 as \xff, and a
+// EscapeLine returns s as one line that only shows itself, on a terminal and in the log of a CI
+// job. Control characters, escape sequences, line ends, invisible characters and those that change
+// the direction of writing appear as Go escapes (\n, \x1b, \u202e), invalid UTF-8 as \xff, and a
 // backslash breaks a command: \::error::, ##\[error]. The result may stand anywhere in a line. Two
 // of them side by side may form a command: a joined text goes through InertLines once more.
 func EscapeLine(s string) string { return breakCommands(escape(s, inLine)) }
@@ -22,8 +22,8 @@ func EscapeLines(s string) string {
 	return breakCommands(escape(strings.ReplaceAll(s, "\r\n", "\n"), inLines))
 }
 
-// EscapeJSON returns the JSON text b with everything escaped that EscapeLines would change: it means
-// the same and only shows itself. Without such text it returns b itself.
+// EscapeJSON returns the JSON text b with everything escaped that EscapeLines would change: it
+// means the same and only shows itself. Without such text it returns b itself.
 func EscapeJSON(b []byte) []byte {
 	s := string(b)
 	if out := breakJSONCommands(escape(s, inJSON)); out != s {

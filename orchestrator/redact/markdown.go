@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeMarkdown is EscapeLine for a line of GitHub's Markdown: it shows the same text and is nothing but
-// text, at the start of a line, in a paragraph, a heading, a list and a table. Characters without a
-// meaning where they stand stay.
+// EscapeMarkdown is EscapeLine for a line of GitHub's Markdown: it shows the same text and is
+// nothing but text, at the start of a line, in a paragraph, a heading, a list and a table.
+// Characters without a meaning where they stand stay.
 func EscapeMarkdown(s string) string {
 	s = EscapeLine(s)
 	start, end := startMark(s), closingHashes(s)

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// IsSecretName reports whether an environment variable of this name, in any case of letters, may hold
-// a secret.
+// IsSecretName reports whether an environment variable of this name, in any case of
+// letters, may hold a secret.
 func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	if countsTokens(name) {

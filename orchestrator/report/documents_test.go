@@ -87,7 +87,8 @@ func TestJUnitIsRead(t *testing.T) {
 	}
 }
 
-// TestJUnitCounts: a board that is not complete has one failure or error, and one that is has none, whatever its steps were.
+// TestJUnitCounts: a board that is not complete has one failure or error, and one that is has
+// none, whatever its steps were.
 func TestJUnitCounts(t *testing.T) {
 	for outcome, want := range map[flow.Outcome]string{
 		flow.Complete: "0 0", flow.NeedsPerson: "1 0", flow.Exhausted: "1 0", flow.Frozen: "1 0", flow.LimitReached: "0 1",
@@ -126,7 +127,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsTheTablesItShouldBe renders it with a library: nothing that an agent or a board says becomes markup.
+// TestMarkdownIsTheTablesItShouldBe renders it with a library: nothing that an agent or a
+// board says becomes markup.
 func TestMarkdownIsTheTablesItShouldBe(t *testing.T) {
 	d := stuck()
 	d.Board = "<b>*x* | y"

@@ -89,8 +89,8 @@ func (s *tale) run(t *testing.T) {
 	s.worked += s.now.Sub(began)
 }
 
-// TestFiguresAgree: every view of a history has the same figures: steps that were finished, attempts, rejections,
-// and the time of the runs alone.
+// TestFiguresAgree: every view of a history has the same figures: steps that were finished,
+// attempts, rejections, and the time of the runs alone.
 func TestFiguresAgree(t *testing.T) {
 	for seed := range uint64(500) {
 		s := &tale{r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), few: digest.Digest{Keep: 3}}

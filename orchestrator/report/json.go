@@ -8,9 +8,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// JSON writes one JSON object a line: every journaled event, as it is in the journal, what agents do,
-// and notices.
-// It is safe for concurrent use.
+// JSON writes one JSON object a line: every journaled event, as it is in the journal, what agents
+// do, and notices. It is safe for concurrent use.
 type JSON struct {
 	out      *console.Printer
 	noAgents bool
@@ -36,8 +35,8 @@ func (j *JSON) Entry(board string, e flow.Entry) {
 	j.write(jsonEvent{Board: board, Seq: e.Seq, Epoch: e.Epoch, Rev: e.Rev, Actor: e.Actor, Time: &e.Time, Type: e.Event.Kind(), Data: e.Event})
 }
 
-// Agent writes what an agent does, with type AGENT_EVENT: neither each part of what its model writes
-// nor what it prints for people.
+// Agent writes what an agent does, with type AGENT_EVENT: neither each part of what its model
+// writes nor what it prints for people.
 func (j *JSON) Agent(board string, s agent.Sign) {
 	if !j.noAgents && isTold(s.Event) {
 		j.write(jsonEvent{Board: board, Type: "AGENT_EVENT", Data: s})

@@ -215,8 +215,8 @@ func describeReview(e flow.ReviewHeld) []line {
 	return []line{{warn, fmt.Sprintf("step %d: %s is not content (round %d, %s)%s: %s", e.Step, Player(by), e.Round, Took(e.Millis), spent, excerpt(e))}}
 }
 
-// excerpt is what an agent is told of its work, for a terminal: of a command how it ended, and the last line
-// that it printed.
+// excerpt is what an agent is told of its work, for a terminal: of a command how it ended, and the
+// last line that it printed.
 func excerpt(e flow.ReviewHeld) string {
 	if e.Call != flow.CommandCall {
 		return brief(e.Feedback)
@@ -290,8 +290,8 @@ func brief(message string) string {
 	return string([]rune(message)[:most]) + "…"
 }
 
-// lastLine is the line in which programs say why they ended: the last one with a word in it, and not the
-// end of a structure.
+// lastLine is the line in which programs say why they ended: the last one with a word in it, and
+// not the end of a structure.
 func lastLine(text string) string {
 	for _, line := range slices.Backward(strings.Split(text, "\n")) {
 		if strings.ContainsFunc(line, unicode.IsLetter) {

@@ -7,7 +7,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// TestLinesOfAReview: a review is an attempt of its own, and each line names the program that it is about.
+// TestLinesOfAReview: a review is an attempt of its own, and each line names the
+// program that it is about.
 func TestLinesOfAReview(t *testing.T) {
 	review := flow.AttemptRef{Step: 1, Call: flow.ReviewCall, Role: "Implementor", Attempt: 2, Round: 1}
 	work := flow.AttemptRef{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Round: 2}

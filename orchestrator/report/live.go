@@ -17,7 +17,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// Live shows what the boards at work do at the bottom of a terminal, and calm permanent lines above. It is safe for concurrent use; Close removes the live lines.
+// Live shows what the boards at work do at the bottom of a terminal, and calm permanent lines
+// above. It is safe for concurrent use; Close removes the live lines.
 type Live struct {
 	mu     sync.Mutex
 	out    *console.Printer
@@ -46,8 +47,8 @@ var colors = regexp.MustCompile("\x1b\\[[0-9]+m")
 // redrawEvery bounds how often activity redraws the screen.
 const redrawEvery = 100 * time.Millisecond
 
-// NewLive draws on the terminal out, which has size() columns and rows, and starts a clock that redraws
-// once a second. The boards keep the order in which they are named.
+// NewLive draws on the terminal out, which has size() columns and rows, and starts a clock that
+// redraws once a second. The boards keep the order in which they are named.
 func NewLive(out *console.Printer, size func() (width, height int), color bool, boards []string) *Live {
 	l := &Live{out: out, size: size, now: time.Now, color: color, names: len(boards) > 1, order: boards, done: make(chan struct{})}
 	l.idle.Go(l.tick)
@@ -260,8 +261,8 @@ func (l *Live) draw(stay []string) {
 	}
 }
 
-// rows is how many rows of the screen the live lines have by now: a terminal that became narrower has
-// wrapped them.
+// rows is how many rows of the screen the live lines have by now: a terminal that became
+// narrower has wrapped them.
 func (l *Live) rows(width int) int {
 	rows := 0
 	for _, drawn := range l.drawn {
@@ -270,7 +271,8 @@ func (l *Live) rows(width int) int {
 	return rows
 }
 
-// liveLines are two lines of a board that runs alone, and one of each of several, as many as there is room for.
+// liveLines are two lines of a board that runs alone, and one of each of several, as
+// many as there is room for.
 func (l *Live) liveLines(width, most int) []string {
 	boards := make([]now, len(l.boards))
 	for i, b := range l.boards {

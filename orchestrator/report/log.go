@@ -12,7 +12,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// Log writes what happened to a board: the time, the step where a new one begins, a sign, and what came of it.
+// Log writes what happened to a board: the time, the step where a new one begins, a
+// sign, and what came of it.
 type Log struct {
 	Verbose bool // every record, with its number, its epoch and its kind, and the sessions of agents
 	Failed  bool // only what went wrong

@@ -15,7 +15,8 @@ import (
 	"kanban-run/orchestrator/health"
 )
 
-// now is what a board at work shows in a moment, in the live lines of its run and in status --watch.
+// now is what a board at work shows in a moment, in the live lines of its
+// run and in status --watch.
 type now struct {
 	board     string
 	index, of int // place of the task on the board; 0: it is not on it
@@ -52,7 +53,8 @@ func (d doing) at(t time.Time) string {
 // silence is after what time a model that writes nothing is shown as one that is waited for.
 const silence = 2 * time.Second
 
-// doingOf is what the trace of an agent shows at a time: its oldest open call, or for what it waits, and what it said last.
+// doingOf is what the trace of an agent shows at a time: its oldest open call, or for what it
+// waits, and what it said last.
 func doingOf(t *health.Trace, at time.Time) doing {
 	said := ""
 	if last := t.Last; last.Kind == agent.Text || last.Kind == agent.Printed {
@@ -211,8 +213,8 @@ func (n now) fullPlayer(width int) string {
 	return text
 }
 
-// nowRows are the lines of boards side by side, in columns. What there is no room for is left out, from the right of the agent's
-// description: its last sign, its health, its role.
+// nowRows are the lines of boards side by side, in columns. What there is no room for is left out,
+// from the right of the agent's description: its last sign, its health, its role.
 func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	tasks, names := make([]string, len(boards)), make([]string, len(boards))
 	for i, n := range boards {
@@ -277,7 +279,8 @@ func columnWidths(cells [][]string) []int {
 	return widths
 }
 
-// columns sets cells one below the other; those of right end at the right. Empty columns are left out.
+// columns sets cells one below the other; those of right end at the right.
+// Empty columns are left out.
 func columns(cells [][]string, right map[int]bool, width int) []string {
 	widths := columnWidths(cells)
 	lines := make([]string, len(cells))

@@ -133,7 +133,8 @@ type liveMoment struct {
 	sign  agent.Event
 }
 
-// TestLiveMoments: the two lines of one board in the moments of an attempt, at 80 and at 120 columns.
+// TestLiveMoments: the two lines of one board in the moments of an attempt,
+// at 80 and at 120 columns.
 func TestLiveMoments(t *testing.T) {
 	ref := flow.AttemptRef{Step: 7, Call: flow.TaskCall, Task: "tasks/search/7-highlight.md", Role: "Implementor", Attempt: 2}
 	spent := int64(11_300_000)
@@ -194,8 +195,8 @@ func TestLiveMoments(t *testing.T) {
 	}
 }
 
-// TestLiveRows: the rows of several boards are in the order in which these were named, in columns, and fit the terminal: what there is no
-// room for goes in the order last sign, health, role.
+// TestLiveRows: the rows of several boards are in the order in which these were named, in columns,
+// and fit the terminal: what there is no room for goes in the order last sign, health, role.
 func TestLiveRows(t *testing.T) {
 	for width, want := range map[int][]string{
 		120: {"▸ a.yaml     10/10  1           Architect       1s  Bash 1s: go test ./a/very/long/package/...      sign 1s     healthy",
@@ -215,8 +216,8 @@ func TestLiveRows(t *testing.T) {
 	}
 }
 
-// TestManyBoards: of more boards than a terminal has rows as many are shown as there is room for: what is above the screen could not be drawn
-// anew.
+// TestManyBoards: of more boards than a terminal has rows as many are shown as there is room for:
+// what is above the screen could not be drawn anew.
 func TestManyBoards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
@@ -278,7 +279,8 @@ func startTwo(out io.Writer, size func() (int, int)) *Live {
 	return l
 }
 
-// render is a terminal that knows the two sequences that Live writes: so many lines up, and clear to the end.
+// render is a terminal that knows the two sequences that Live writes: so many lines
+// up, and clear to the end.
 func render(out string) []string {
 	var screen []string
 	for out != "" {

@@ -235,7 +235,8 @@ func (s Status) forYou() (all []string) {
 	return all
 }
 
-// said is what the agent of the last task that is not ok said, where a person is needed; "": that is not why.
+// said is what the agent of the last task that is not ok said, where a person is
+// needed; "": that is not why.
 func (s Status) said() string {
 	if s.Outcome != flow.NeedsPerson || s.Running {
 		return ""
@@ -248,8 +249,9 @@ func (s Status) said() string {
 	return ""
 }
 
-// WriteText writes the status for a person: how the board stands, what works, what is next, what it cost, what waits for a decision, and the tasks. With
-// verbose also what kanban-run notes for itself.
+// WriteText writes the status for a person: how the board stands, what works, what is
+// next, what it cost, what waits for a decision, and the tasks. With verbose also what
+// kanban-run notes for itself.
 func (s Status) WriteText(out *console.Printer, verbose bool) error {
 	m, words := s.standing()
 	sign, _ := m.sign()

@@ -40,7 +40,8 @@ func (a Alert) String() string {
 	return fmt.Sprintf("- %s %s task #%s owner=%s elapsed=%s", a.Severity, a.Event, a.Task, a.Owner, a.Elapsed.Round(time.Second))
 }
 
-// SupervisorReport is what the Lead of boards is told of their last runs. Add takes the entries of one board after the other.
+// SupervisorReport is what the Lead of boards is told of their last runs. Add takes the entries of
+// one board after the other.
 type SupervisorReport struct {
 	end    time.Time
 	boards []supervised
@@ -91,8 +92,8 @@ func (b *supervised) work(r flow.AttemptRef) {
 // Wait notes a decision of the board that waits for its Lead.
 func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].request = request }
 
-// Request is the decision that waits for the Lead of a board; "": none does. A run that ends says so in its journal, and then lets go of
-// its board.
+// Request is the decision that waits for the Lead of a board; "": none does. A run that ends says
+// so in its journal, and then lets go of its board.
 func Request(h flow.History, board string, owned bool) string {
 	s, ack := h.State, "kanban-run ack "+Quote(board)
 	atWork := owned && s.Running
@@ -126,7 +127,8 @@ func (b *supervised) note(e flow.Entry) {
 	b.alerts = append(b.alerts, Alert{severity, name, e.Event.Subject(), cmp.Or(owner, b.owner, b.board), elapsed})
 }
 
-// classify is what an event is in the terms of the seed: its severity and type, "" for none, whose it is, and the actions that were taken.
+// classify is what an event is in the terms of the seed: its severity and type, "" for none, whose
+// it is, and the actions that were taken.
 func classify(event flow.Event) (severity, name, owner string, actions []string) {
 	switch e := event.(type) {
 	case flow.IdleBreach:

@@ -67,7 +67,8 @@ Needs decision:
 	}
 }
 
-// TestClassify: each event type of the seed's list has its severity, and none that is not on the list is an alert.
+// TestClassify: each event type of the seed's list has its severity, and none that is
+// not on the list is an alert.
 func TestClassify(t *testing.T) {
 	for _, tt := range []struct {
 		event          flow.Event

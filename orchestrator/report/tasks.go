@@ -95,8 +95,8 @@ func (t *Tasks) of(task string) *Task {
 	return t.known[task]
 }
 
-// List is where the tasks of a list stand. done says which of them the board marks as done, find where a
-// journaled task is on the list, or -1.
+// List is where the tasks of a list stand. done says which of them the board marks as done, find
+// where a journaled task is on the list, or -1.
 func (t *Tasks) List(paths []string, current string, done func(i int) bool, find func(task string) int) []Task {
 	all := make([]Task, len(paths))
 	for i, p := range paths {
@@ -130,7 +130,8 @@ func (t *Tasks) List(paths []string, current string, done func(i int) bool, find
 	return all
 }
 
-// NeverWorkedOn says how many tasks are neither done nor begun: "2 tasks were never worked on"; "": none is.
+// NeverWorkedOn says how many tasks are neither done nor begun: "2 tasks were
+// never worked on"; "": none is.
 func NeverWorkedOn(tasks []Task) string {
 	n := 0
 	for _, t := range tasks {
@@ -150,8 +151,8 @@ func NeverWorkedOn(tasks []Task) string {
 
 var taskMarks = map[string]string{TaskDone: "✓", TaskNotOK: "✗", TaskCurrent: "▸", TaskWaiting: " ", TaskQuarantined: "⟳"}
 
-// mostTasks is how many tasks of a board are all shown. Of a longer list those are that are not ok, and the
-// current one with its neighbours.
+// mostTasks is how many tasks of a board are all shown. Of a longer list those are that are not
+// ok, and the current one with its neighbours.
 const (
 	mostTasks  = 40
 	neighbours = 10

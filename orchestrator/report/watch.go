@@ -54,8 +54,8 @@ func (r *Recent) lines(board string) (all []recentLine) {
 	return all
 }
 
-// DrawWatched are the lines of a screen that shows boards: of one its tasks by where they stand, of several a line each, those that need
-// a person first; then what happened last.
+// DrawWatched are the lines of a screen that shows boards: of one its tasks by where they stand,
+// of several a line each, those that need a person first; then what happened last.
 func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int, color bool) []string {
 	var lines []string
 	var recent []recentLine

@@ -66,8 +66,8 @@ type Prompt struct {
 	Permission string // read-only, edit or full; "" where the file does not say
 }
 
-// ReadPrompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's in ~/.claude.
-// Seed 003, "SUPERVISOR.md 提示词". Errors: *MissingError, *UnusableError.
+// ReadPrompt reads the supervisor's prompt: the project's SUPERVISOR.md, else the user's in
+// ~/.claude. Seed 003, "SUPERVISOR.md 提示词". Errors: *MissingError, *UnusableError.
 func ReadPrompt(project, home string) (Prompt, error) {
 	paths := []string{filepath.Join(project, FileName)}
 	if home != "" {

@@ -44,7 +44,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestPromptPermission: the frontmatter of the file says what the supervisor may do, and is no part of what it is told.
+// TestPromptPermission: the frontmatter of the file says what the supervisor may do, and is
+// no part of what it is told.
 func TestPromptPermission(t *testing.T) {
 	for text, want := range map[string]review.Prompt{
 		"Look at it.":                                 {Text: "Look at it."},

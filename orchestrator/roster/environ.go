@@ -38,8 +38,8 @@ func (r EnvRule) merge(o EnvRule) EnvRule {
 const outerMark = "KANBAN_RUN_MARK"
 
 // environment is what an agent gets of base, sorted by name, and the names that are withheld
-// because they look secret or control the CI job. The address that messages go to is nothing that an agent needs. It depends on base and rule alone: seed 004,
-// "Retry Rule (CRITICAL)".
+// because they look secret or control the CI job. The address that messages go to is nothing that
+// an agent needs. It depends on base and rule alone: seed 004, "Retry Rule (CRITICAL)".
 func environment(base []string, rule EnvRule) (env, withheld []string) {
 	entries := map[string]string{}
 	for _, entry := range base {

@@ -26,8 +26,8 @@ type program struct {
 	adapter agent.Adapter // nil: this version has none of that name
 }
 
-// choose: a role's own flag beats the general one, which beats the role file, which beats what the settings
-// file says of all roles, which beats the default.
+// choose: a role's own flag beats the general one, which beats the role file, which beats what the
+// settings file says of all roles, which beats the default.
 func (r *Roster) choose(role roles.Role, dir string) (program, error) {
 	said := r.Settings.Choose(role.Name)
 	inRole := role.Agent != "" || len(role.Command) > 0
@@ -64,8 +64,8 @@ func (r *Roster) saysOf(role string) bool {
 	return agent || exec
 }
 
-// resolveCommand makes a relative command with a slash absolute, so that it means the same in every work
-// directory.
+// resolveCommand makes a relative command with a slash absolute, so that it means the
+// same in every work directory.
 func resolveCommand(command, dir string) string {
 	if !strings.ContainsRune(command, '/') {
 		return command

@@ -1,4 +1,5 @@
-// Package roster says which program plays a role: with what command and environment, and whether it is there.
+// Package roster says which program plays a role: with what command and
+// environment, and whether it is there.
 package roster
 
 import (
@@ -21,8 +22,8 @@ import (
 	"kanban-run/roles"
 )
 
-// Roster finds the program that plays a role. It is safe for concurrent use: nothing that is set in it
-// changes.
+// Roster finds the program that plays a role. It is safe for concurrent use: nothing
+// that is set in it changes.
 type Roster struct {
 	Settings   *config.Settings
 	Roles      *roles.Set
@@ -61,13 +62,13 @@ type Player struct {
 	Assignment agent.Assignment // what it is asked to do, but for the Contract, the input and the session of one call
 }
 
-// Player finds the program that plays a role in the work directory dir, and checks that its command exists.
-// Once found it is the same for as long as the Roster lives: every attempt of a call has the same command.
-// Errors: *roles.UnknownError, *agent.ConfigError.
+// Player finds the program that plays a role in the work directory dir, and checks that its
+// command exists. Once found it is the same for as long as the Roster lives: every attempt of a
+// call has the same command. Errors: *roles.UnknownError, *agent.ConfigError.
 func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
 
-// Looker is Player for a resident supervisor, which may only read unless its role says otherwise: seed 001, "Role
-// Isolation Rules". What is no tool with permissions of its own gets none.
+// Looker is Player for a resident supervisor, which may only read unless its role says otherwise:
+// seed 001, "Role Isolation Rules". What is no tool with permissions of its own gets none.
 func (r *Roster) Looker(role, dir string) (*Player, error) { return r.player(role, dir, true) }
 
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
@@ -76,8 +77,8 @@ func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 	return r.once(playerKey{role: role, dir: dir, looks: looks})
 }
 
-// Substitute is Player for an agent that takes a role's work over: an adapter, which gets the role's prompt, or another role, whose work needs the
-// same review. Errors: those of Player.
+// Substitute is Player for an agent that takes a role's work over: an adapter, which gets the
+// role's prompt, or another role, whose work needs the same review. Errors: those of Player.
 func (r *Roster) Substitute(role, agent, dir string) (*Player, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,14 +166,14 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey) (*Player, error) {
 	return p, p.Adapter.Check(p.Assignment)
 }
 
-// continues says whether a review is to go on in the session of a role's work, or the work itself after it.
-// A supervisor needs that.
+// continues says whether a review is to go on in the session of a role's work, or the work itself
+// after it. A supervisor needs that.
 func (r *Roster) continues(role roles.Role, tool agent.Tool) bool {
 	return !r.Single && (role.Review.Supervisor || role.Review.IsSet() && tool.Resumes)
 }
 
-// replaceByStub has a stub play a role in a dry run, and keeps why a run would refuse the program itself. A
-// program that is not there is no reason: a dry run needs none.
+// replaceByStub has a stub play a role in a dry run, and keeps why a run would refuse the program
+// itself. A program that is not there is no reason: a dry run needs none.
 func (r *Roster) replaceByStub(p *Player) {
 	if p.Adapter == nil {
 		p.Shown += " (not in this version)"
@@ -184,8 +185,8 @@ func (r *Roster) replaceByStub(p *Player) {
 	p.Adapter, p.Assignment.Command, p.Assignment.Args = r.stub(), nil, nil
 }
 
-// setReviewers finds what reviews a role's work. The Manager's is not reviewed: what it decides is on the
-// board, not in its session.
+// setReviewers finds what reviews a role's work. The Manager's is not reviewed: what it decides is
+// on the board, not in its session.
 func (r *Roster) setReviewers(p *Player) error {
 	review, dir := p.Role.Review, p.Assignment.Dir
 	switch {
@@ -211,8 +212,8 @@ func (r *Roster) setReviewers(p *Player) error {
 	return nil
 }
 
-// setCommand has the role's command review its work. An agent that is told nothing of what the command
-// found would do the same work again.
+// setCommand has the role's command review its work. An agent that is told nothing of what the
+// command found would do the same work again.
 func (r *Roster) setCommand(p *Player) error {
 	if !p.Assignment.Review && !p.Role.Feedback {
 		return &agent.ConfigError{Text: fmt.Sprintf("review: command could not tell %s why its work is sent back: it goes on in no session, and the role accepts no feedback", p.Adapter.Name()),
@@ -228,7 +229,8 @@ func (r *Roster) setCommand(p *Player) error {
 	return nil
 }
 
-// SupervisorPrompt is that of a supervisor in the work directory. Errors: those of [review.ReadPrompt].
+// SupervisorPrompt is that of a supervisor in the work directory. Errors:
+// those of [review.ReadPrompt].
 func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 	home := ""
 	for _, entry := range r.Environ {
@@ -261,8 +263,8 @@ func (p *Player) Memory() flow.Memory {
 	return flow.InReports
 }
 
-// IsConfined says whether the program's own tool keeps it from changing files. Of a command in the tool's place it
-// is not known.
+// IsConfined says whether the program's own tool keeps it from changing files. Of a command in the
+// tool's place it is not known.
 func (p *Player) IsConfined() bool {
 	return p.Assignment.Permission == agent.ReadOnly && len(p.Assignment.Command) == 0
 }
@@ -279,8 +281,9 @@ func (p *Player) For(c flow.Call) *Player {
 	}
 }
 
-// Explain marks what no retry can mend as invalid input: a command that does not exist, a login that
-// expired. Where the agent lacks a variable that was withheld from it, passing that is what to do.
+// Explain marks what no retry can mend as invalid input: a command that does not exist,
+// a login that expired. Where the agent lacks a variable that was withheld from it,
+// passing that is what to do.
 func (p *Player) Explain(err error) error {
 	var c *agent.ConfigError
 	if !errors.As(err, &c) {
@@ -294,8 +297,8 @@ func (p *Player) Explain(err error) error {
 	return &failure.Invalid{Err: err}
 }
 
-// Talker finds the agent that a person can talk to, and gives the assignment what it needs to be started.
-// withheld are the names of variables that it does not get. Errors: *agent.ConfigError.
+// Talker finds the agent that a person can talk to, and gives the assignment what it needs to be
+// started. withheld are the names of variables that it does not get. Errors: *agent.ConfigError.
 func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withheld []string, err error) {
 	name := cmp.Or(r.Settings.Agent, config.DefaultAgent)
 	talker, ok := r.adapter(name).(agent.Talker)
@@ -308,8 +311,8 @@ func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withhe
 	return talker, withheld, talker.Check(*a)
 }
 
-// maxCost is what one attempt may cost: a flag or a variable beats the role file, which beats the settings
-// file.
+// maxCost is what one attempt may cost: a flag or a variable beats the role file,
+// which beats the settings file.
 func (r *Roster) maxCost(inRole int64) int64 {
 	if inRole == 0 || r.Settings.IsExplicit("max_attempt_cost") {
 		return r.Settings.Limits.AttemptCost
@@ -317,8 +320,8 @@ func (r *Roster) maxCost(inRole int64) int64 {
 	return inRole
 }
 
-// grace is how long an agent may take to end. Where the whole program has little time itself, no agent gets
-// more.
+// grace is how long an agent may take to end. Where the whole program has little time
+// itself, no agent gets more.
 func (r *Roster) grace(role roles.Role) time.Duration {
 	d := r.duration("grace", role.Grace, r.Settings.Grace)
 	if r.MaxGrace > 0 {
@@ -335,8 +338,8 @@ func (r *Roster) duration(name string, inRole *time.Duration, settings time.Dura
 	return *inRole
 }
 
-// Secrets are what no output may show: of the environment, of what the settings and the role files set for
-// agents, and what the settings list.
+// Secrets are what no output may show: of the environment, of what the settings and the role files
+// set for agents, and what the settings list.
 func (r *Roster) Secrets() []redact.Secret {
 	secrets := Secrets(r.Environ)
 	sets := []map[string]string{r.Settings.Env.Set}
@@ -357,8 +360,8 @@ func (r *Roster) Secrets() []redact.Secret {
 	return secrets
 }
 
-// envRule is the settings' and the role's; what the adapter's tool needs passes, unless they list all that
-// does.
+// envRule is the settings' and the role's; what the adapter's tool needs passes,
+// unless they list all that does.
 func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	s := r.Settings.Env
 	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only})

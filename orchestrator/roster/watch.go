@@ -59,8 +59,9 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 		SilentAgents: w.SilentAgents == "act", Person: w.Coordinator == "person", Consent: w.Consent, Judge: w.Judge, Graceful: w.Graceful, Stages: stages(w, r, d)}
 }
 
-// stages are seed 002's for the kind of agent that plays a role, unless the settings have others: "Use role-aware staged actions
-// (defaults)". An Architect reviews in some phases, and leads in the others.
+// stages are seed 002's for the kind of agent that plays a role, unless the settings have
+// others: "Use role-aware staged actions (defaults)". An Architect reviews in some
+// phases, and leads in the others.
 func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	if w.Stages != nil {
 		copy(s[:], w.Stages)

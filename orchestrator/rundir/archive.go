@@ -22,7 +22,8 @@ func (d Dir) ArchiveName(at time.Time) string {
 	return d.Path + "-" + at.UTC().Format("20060102T150405Z") + ".tar.gz"
 }
 
-// Archive packs the files of the folder, and syncs the archive before it has its name. What is no file is left out: a run makes none.
+// Archive packs the files of the folder, and syncs the archive before it has its name. What is no
+// file is left out: a run makes none.
 func (d Dir) Archive(name string) error {
 	temp := name + ".new"
 	f, err := durable.OpenPlain(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -52,8 +52,8 @@ func (d Dir) Stored(sha string) ([]byte, error) {
 	return text, nil
 }
 
-// read checks the kinds of folder and file before it opens them: an agent could have put a link or a
-// FIFO there.
+// read checks the kinds of folder and file before it opens them: an agent could have
+// put a link or a FIFO there.
 func (d Dir) read(sha string) ([]byte, error) {
 	path := filepath.Join(d.inputs(), sha)
 	folder, err := os.Lstat(d.inputs())
@@ -80,8 +80,8 @@ const maxStored = 256 << 20
 // isStored matches the names of stored texts.
 var isStored = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
 
-// SweepStored removes all stored texts but one; "" keeps none. A text that cannot be removed stays: it
-// harms nothing.
+// SweepStored removes all stored texts but one; "" keeps none. A text that cannot be
+// removed stays: it harms nothing.
 func (d Dir) SweepStored(keep string) {
 	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {

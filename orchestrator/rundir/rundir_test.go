@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestIgnore: the runs stay out of git also after a power cut, which may empty a file that was never synced; what a person wrote
-// into it stays.
+// TestIgnore: the runs stay out of git also after a power cut, which may empty a file that was
+// never synced; what a person wrote into it stays.
 func TestIgnore(t *testing.T) {
 	for _, c := range []struct{ name, before, want string }{{"none", "absent", "*\n"}, {"emptied", "", "*\n"}, {"a person's", "# nothing\n", "# nothing\n"}} {
 		t.Run(c.name, func(t *testing.T) {
@@ -33,7 +33,8 @@ func TestIgnore(t *testing.T) {
 	}
 }
 
-// TestStream: a stream is in its file as it is written, for a person that watches; it is kept in the folder of its step, or forgotten.
+// TestStream: a stream is in its file as it is written, for a person that watches; it is kept in
+// the folder of its step, or forgotten.
 func TestStream(t *testing.T) {
 	long := bytes.Repeat([]byte("0123456789abcdef"), 4096)
 	for name, tt := range map[string]struct {
@@ -102,8 +103,8 @@ func TestStreamOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestStreamFollowsNoLink: an agent that puts a link in the place of a folder or a file of its streams leads nothing out of the run's
-// folder, and has nothing elsewhere emptied.
+// TestStreamFollowsNoLink: an agent that puts a link in the place of a folder or a file of its
+// streams leads nothing out of the run's folder, and has nothing elsewhere emptied.
 func TestStreamFollowsNoLink(t *testing.T) {
 	for _, tt := range []string{"output", "steps", "output/task.stdout"} {
 		t.Run(tt, func(t *testing.T) {
@@ -139,7 +140,8 @@ func TestStreamFollowsNoLink(t *testing.T) {
 	}
 }
 
-// TestStored: a stored text comes back as it was, or not at all, and is swept once it is not needed any more.
+// TestStored: a stored text comes back as it was, or not at all, and is swept once
+// it is not needed any more.
 func TestStored(t *testing.T) {
 	d := Of(filepath.Join(t.TempDir(), "kanban.yaml"))
 	d.SweepStored("")
@@ -191,7 +193,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestSweepFollowsNoLink: an agent that puts a link in the place of inputs/ must not have the runner empty what it leads to.
+// TestSweepFollowsNoLink: an agent that puts a link in the place of inputs/ must not have the
+// runner empty what it leads to.
 func TestSweepFollowsNoLink(t *testing.T) {
 	d := Dir{filepath.Join(t.TempDir(), "run")}
 	precious := t.TempDir()

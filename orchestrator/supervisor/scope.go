@@ -17,9 +17,10 @@ func (s *Supervisor) LookAround(e flow.Spawn) {
 	}
 }
 
-// Violations lists the files that have changed, and the processes that were left running, since a supervisor was
-// first told to look. A supervisor may only read: seed 001, "Role Isolation Rules". Where its tool keeps it from
-// writing, or a run of another board may have changed the files, a change is told as a notice and is no violation.
+// Violations lists the files that have changed, and the processes that were left running, since a
+// supervisor was first told to look. A supervisor may only read: seed 001, "Role Isolation Rules".
+// Where its tool keeps it from writing, or a run of another board may have changed the files, a
+// change is told as a notice and is no violation.
 func (s *Supervisor) Violations(e flow.Spawn, p *roster.Player, spawned []string) []string {
 	if !e.Call.IsSupervision() || s.run.DryRun {
 		return nil

@@ -1,5 +1,5 @@
-// Package supervisor is the resident supervisor of one board's run (seed 001): what it is told, what its verdicts come to, and how its
-// program leaves with the run.
+// Package supervisor is the resident supervisor of one board's run (seed 001): what it is told,
+// what its verdicts come to, and how its program leaves with the run.
 package supervisor
 
 import (
@@ -29,7 +29,8 @@ type Supervisor struct {
 	treeOf int            // that step
 }
 
-// New returns the supervisor that the settings of a run name, if any. crowded says that other boards are worked on in the same folder.
+// New returns the supervisor that the settings of a run name, if any. crowded says that other
+// boards are worked on in the same folder.
 func New(r *run.Run, crowded bool) *Supervisor {
 	s := &Supervisor{run: r, crowded: crowded}
 	if r.Supervision != nil {
@@ -53,7 +54,8 @@ func (s *Supervisor) Restore(e flow.Entry) {
 	}
 }
 
-// Plan is how the supervisor looks in, with the paths of tasks as agents see them, and its program; nil: there is none.
+// Plan is how the supervisor looks in, with the paths of tasks as agents see them, and its
+// program; nil: there is none.
 func (s *Supervisor) Plan() (*flow.Supervision, *roster.Player, error) {
 	if s.run.Supervision == nil {
 		return nil, nil, nil
@@ -90,8 +92,8 @@ func (s *Supervisor) NoteLoss() error {
 	return s.run.Ledger.Record(flow.SupervisorLost{Task: v.Plan.Role, Reason: "it ended between two checkpoints"})
 }
 
-// Gone is closed when the supervisor's program dies while another agent is at work. Its own calls notice
-// that themselves.
+// Gone is closed when the supervisor's program dies while another agent is at work. Its own
+// calls notice that themselves.
 func (s *Supervisor) Gone(c flow.Call) <-chan struct{} {
 	if s.program == nil || c.IsSupervision() {
 		return nil
@@ -152,7 +154,8 @@ func (s *Supervisor) Input(e flow.Spawn, b *board.Board) (contract.Input, error)
 	return in, nil
 }
 
-// readsText says whether the supervisor is a model that goes on in a conversation: it gets text. A program gets JSON.
+// readsText says whether the supervisor is a model that goes on in a conversation: it gets
+// text. A program gets JSON.
 func (s *Supervisor) readsText(e flow.Spawn) bool {
 	p, err := s.run.Looker(e.Role)
 	return e.From != "" || err == nil && s.program != nil && p.Adapter.Tool().Signals.Session
@@ -173,7 +176,8 @@ func (s *Supervisor) CheckReady(reply *contract.CheckpointReply, session string)
 // Greeting is how a supervisor that is ready is announced.
 func (s *Supervisor) Greeting() string { return s.briefing.Greeting(s.run.State().Supervisor) }
 
-// CheckID says what is wrong with the name of the checkpoint in a reply; "": nothing is. A late line is no answer.
+// CheckID says what is wrong with the name of the checkpoint in a reply; "": nothing is.
+// A late line is no answer.
 func (s *Supervisor) CheckID(e flow.Spawn, reply *contract.CheckpointReply) string {
 	v, c := s.run.State().Supervisor, s.run.State().Step.Checkpoint
 	if reply.ID == c.ID || reply.ID == "" && (s.readsText(e) || v.Memory != flow.InProcess) {

@@ -11,15 +11,17 @@ import (
 	"kanban-run/orchestrator/ledger"
 )
 
-// shutdown is what the supervisor is told at the end, and what it answers: seed 001, "Shutdown Protocol".
+// shutdown is what the supervisor is told at the end, and what it answers: seed
+// 001, "Shutdown Protocol".
 type shutdown struct {
 	Type    string `json:"type"`
 	ID      string `json:"request_id"`
 	Approve bool   `json:"approve,omitempty"`
 }
 
-// Dismiss ends the supervisor's program with the run. On a board that is over that is seed 002's teardown, with all its rounds; else it is
-// asked once. A run that is interrupted does not wait for its answer.
+// Dismiss ends the supervisor's program with the run. On a board that is over that is seed
+// 002's teardown, with all its rounds; else it is asked once. A run that is interrupted
+// does not wait for its answer.
 func (s *Supervisor) Dismiss() error {
 	if s.program == nil || !s.program.Runs() {
 		return nil
@@ -36,8 +38,9 @@ func (s *Supervisor) Dismiss() error {
 	return errors.Join(err, s.Close(), s.run.Ledger.Record(flow.SupervisorDismissed{Task: v.Plan.Role, Request: request, Approved: approved}))
 }
 
-// askToLeave asks the supervisor to shut down, and again as often as rounds says. With rounds it journals the teardown: seed 002, "Deterministic
-// teardown protocol". Its members are the supervisor alone. Without an answer the Lead may approve the end; no run waits for that.
+// askToLeave asks the supervisor to shut down, and again as often as rounds says. With rounds it
+// journals the teardown: seed 002, "Deterministic teardown protocol". Its members are the
+// supervisor alone. Without an answer the Lead may approve the end; no run waits for that.
 func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err error) {
 	request = agent.NewMessageID()
 	if rounds == 0 {

@@ -1,6 +1,7 @@
-// Package view serves a page that shows how boards stand, now and as they go on, to the browser of the person that started it: `kanban-run
-// view`. It answers on the loopback only, to requests that know its token, that name it as their host and that come from its own page; it
-// changes nothing. All clients share one rendered page, and nothing is looked at while none is there.
+// Package view serves a page that shows how boards stand, now and as they go on, to the browser of
+// the person that started it: `kanban-run view`. It answers on the loopback only, to requests that
+// know its token, that name it as their host and that come from its own page; it changes nothing.
+// All clients share one rendered page, and nothing is looked at while none is there.
 //
 //	GET /?token=T  the token becomes a cookie, and the browser goes on to /
 //	GET /          the page
@@ -152,7 +153,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isForeign says whether the page of another site has sent a request, other than that a person follows a link.
+// isForeign says whether the page of another site has sent a request, other than
+// that a person follows a link.
 func isForeign(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -166,8 +168,8 @@ func isForeign(r *http.Request) bool {
 	}
 }
 
-// onward leads to the page. A redirect would not do: where the address was opened from another site's page or from a file, the browser sends
-// no cookie of this site with it.
+// onward leads to the page. A redirect would not do: where the address was opened from another
+// site's page or from a file, the browser sends no cookie of this site with it.
 const onward = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>kanban-run</title></head><body><a href="/">on to the page</a></body></html>
 `
 

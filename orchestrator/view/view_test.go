@@ -113,7 +113,8 @@ func (s *stage) events(ctx context.Context) (<-chan string, int) {
 	return lines, answer.StatusCode
 }
 
-// TestDoors: only a browser that knows the token, asks the right host and comes from the page itself is let in, and nothing can be changed.
+// TestDoors: only a browser that knows the token, asks the right host and comes from the page
+// itself is let in, and nothing can be changed.
 func TestDoors(t *testing.T) {
 	s := serve(t)
 	page := "http://" + s.host + "/"
@@ -192,7 +193,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestChange: viewers are told of a change within a second, and the page is rendered once for all of them. While none is there nothing is looked at.
+// TestChange: viewers are told of a change within a second, and the page is rendered once for all
+// of them. While none is there nothing is looked at.
 func TestChange(t *testing.T) {
 	s := serve(t)
 	looks := s.looks.Load()
@@ -242,7 +244,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestCrowd: two hundred clients at once, clients that say nothing and viewers that take nothing keep no other from the page.
+// TestCrowd: two hundred clients at once, clients that say nothing and viewers that take nothing
+// keep no other from the page.
 func TestCrowd(t *testing.T) {
 	s := serve(t)
 	for range 40 { // they open a connection and say half a word

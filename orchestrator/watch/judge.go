@@ -14,7 +14,8 @@ import (
 	"kanban-run/orchestrator/roster"
 )
 
-// judge is an agent that answers the reboot test of a hung one, beside which it works: the hung one may be left alone.
+// judge is an agent that answers the reboot test of a hung one, beside which it works: the
+// hung one may be left alone.
 type judge struct {
 	player *roster.Player
 	mark   string
@@ -34,8 +35,8 @@ type Verdict struct {
 	spent   *agent.Spending // by all tries; nil: its tool does not tell
 }
 
-// makeTest makes the reboot test of a hung agent. A judge, if the settings name one, is asked first; without its answers the evidence
-// decides.
+// makeTest makes the reboot test of a hung agent. A judge, if the settings name one, is asked
+// first; without its answers the evidence decides.
 func (w *Watch) makeTest(f health.Finding) error {
 	e := w.reboot(f)
 	switch {
@@ -99,7 +100,8 @@ func (w *Watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocat
 	return player, inv, err
 }
 
-// askForAnswers starts a judge, and again as often as its reply has not the right format: seed 004, "Retry Rule (CRITICAL)".
+// askForAnswers starts a judge, and again as often as its reply has not the right format: seed
+// 004, "Retry Rule (CRITICAL)".
 func askForAnswers(stop, kill context.Context, c attempt.Call, retries int) *Verdict {
 	v, accounts, told := &Verdict{}, attempt.Accounts{}, 0
 	for v.tries = 1; ; v.tries++ {
@@ -137,8 +139,8 @@ func answersOf(r *contract.JudgeReply) (all []flow.Answer) {
 	return all
 }
 
-// OnVerdict journals what the judge came to. Where its answers leave an agent alone that can be told why, that is done, once in an
-// attempt; else the next check decides by them.
+// OnVerdict journals what the judge came to. Where its answers leave an agent alone that can be
+// told why, that is done, once in an attempt; else the next check decides by them.
 func (w *Watch) OnVerdict(v *Verdict) error {
 	j := w.judge
 	w.judge, w.Judged = nil, nil
@@ -170,7 +172,8 @@ func (w *Watch) OnVerdict(v *Verdict) error {
 	return err
 }
 
-// Dismiss ends a judge whose hung agent has ended, and waits for its end. End journals what it came to.
+// Dismiss ends a judge whose hung agent has ended, and waits for its end. End
+// journals what it came to.
 func (w *Watch) Dismiss() {
 	if w.judge == nil {
 		return

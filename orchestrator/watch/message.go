@@ -49,7 +49,8 @@ func (w *Watch) release(m inbox.Message) error {
 	return errors.Join(errs...)
 }
 
-// Texts around a message, which keep the agent from ending its turn with an answer: that would be its reply.
+// Texts around a message, which keep the agent from ending its turn with an
+// answer: that would be its reply.
 const (
 	toldBefore = "A person who watches this run tells you:\n\n"
 	offered    = "The watch of this run found: "

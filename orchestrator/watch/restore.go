@@ -8,7 +8,8 @@ import (
 	"kanban-run/orchestrator/ledger"
 )
 
-// Unheard are the messages that an earlier run has sent to the attempt that it left open, and that were not answered.
+// Unheard are the messages that an earlier run has sent to the attempt that it left open,
+// and that were not answered.
 type Unheard []flow.MessageSent
 
 // Restore notes what an earlier run journaled of messages, as long as their attempt is open.

@@ -7,7 +7,8 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// noteMissing journals that a tool was not there, once for each call, and returns what becomes of it: seed 002, "Tool Unavailability".
+// noteMissing journals that a tool was not there, once for each call, and returns what becomes of
+// it: seed 002, "Tool Unavailability".
 func (w *Watch) noteMissing(e agent.Event, then flow.OnTool) (noted *flow.ToolUnavailable, err error) {
 	tool := w.run.Redactor.String(e.Missing)
 	agents, known := w.run.State().Misses(tool, w.agent.AttemptRef)
@@ -19,8 +20,8 @@ func (w *Watch) noteMissing(e agent.Event, then flow.OnTool) (noted *flow.ToolUn
 	return noted, w.run.Ledger.Record(*noted)
 }
 
-// onMissing does what the settings say of an agent whose tool is not there. A reviewer and a supervisor go on. gone: the agent has ended
-// already, and only the run can be stopped.
+// onMissing does what the settings say of an agent whose tool is not there. A reviewer and a
+// supervisor go on. gone: the agent has ended already, and only the run can be stopped.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.run.OnTool
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != flow.ToolStop {

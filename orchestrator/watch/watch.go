@@ -1,5 +1,5 @@
-// Package watch watches one running agent: it has package health judge its signs, journals what is found and decided, and does that. It
-// also passes messages on to the agent.
+// Package watch watches one running agent: it has package health judge its signs, journals what is
+// found and decided, and does that. It also passes messages on to the agent.
 package watch
 
 import (
@@ -28,7 +28,8 @@ type Agent struct {
 	Signs   chan *agent.Event // what of its doings is journaled
 }
 
-// Watch looks at one running agent in regular intervals: seed 000, "检查流程". Its owner is the goroutine of the run.
+// Watch looks at one running agent in regular intervals: seed 000, "检查流程". Its owner is
+// the goroutine of the run.
 type Watch struct {
 	run   *run.Run
 	agent Agent
@@ -75,7 +76,8 @@ func Start(r *run.Run, crowd *health.Crowd, a Agent) *Watch {
 	return w
 }
 
-// tune has the task's own settings count, from the first look on: most agents have replied by then, and no file is read for them.
+// tune has the task's own settings count, from the first look on: most agents have replied by
+// then, and no file is read for them.
 func (w *Watch) tune() {
 	if w.tuned {
 		return
@@ -180,7 +182,8 @@ func (w *Watch) act(report health.Report) (err error) {
 	return err
 }
 
-// decide ends a hung agent, as soon as a person has consented where one has to. Without consent in time the run ends.
+// decide ends a hung agent, as soon as a person has consented where one has to. Without
+// consent in time the run ends.
 func (w *Watch) decide(e flow.RebootTested) error {
 	if !w.policy.Person {
 		return w.endHung(e)

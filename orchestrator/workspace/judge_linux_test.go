@@ -15,8 +15,8 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// TestJudgeWithoutAFileToOpen: a board that the runner cannot open for want of files was not left unreadable by the Manager, whose work
-// would be undone, nor is a task missing then.
+// TestJudgeWithoutAFileToOpen: a board that the runner cannot open for want of files was not left
+// unreadable by the Manager, whose work would be undone, nor is a task missing then.
 func TestJudgeWithoutAFileToOpen(t *testing.T) {
 	next := "b.md"
 	for name, tt := range map[string]*string{"the board": nil, "the next task": &next} {

@@ -15,9 +15,9 @@ import (
 	"kanban-run/orchestrator/worktree"
 )
 
-// ProjectHash identifies the state of the project's files but for those in which a run itself is written down: the
-// board, the files of runs and the work logs of tasks. "": it is not known, see [worktree.Tree.Hash]. mark is that of
-// the processes that are started for it.
+// ProjectHash identifies the state of the project's files but for those in which a run itself is
+// written down: the board, the files of runs and the work logs of tasks. "": it is not known, see
+// [worktree.Tree.Hash]. mark is that of the processes that are started for it.
 func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 	ignored := slices.Clone(w.Ignored)
 	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) { // boards beside this one, which may be at work

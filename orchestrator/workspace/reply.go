@@ -29,10 +29,10 @@ func (d Decision) ended() string {
 	return string(d.Status)
 }
 
-// Judge checks a Manager's reply whose JSON is valid. next_task must be a task that a known role can
-// be given, the reply must agree with the board that the Manager left, and the board must be able to
-// hold it; else f says why not. isKnown says whether there is such a role. disagreed: the reply
-// contradicts the board. Errors: a shortage of this machine, such as of open files.
+// Judge checks a Manager's reply whose JSON is valid. next_task must be a task that a known role
+// can be given, the reply must agree with the board that the Manager left, and the board must be
+// able to hold it; else f says why not. isKnown says whether there is such a role. disagreed: the
+// reply contradicts the board. Errors: a shortage of this machine, such as of open files.
 func (w *Workspace) Judge(step *flow.Step, d Decision, isKnown func(role string) error) (f *contract.Failure, disagreed bool, err error) {
 	next, f, err := w.checkPaths(d)
 	if f != nil || err != nil {
@@ -106,8 +106,9 @@ func (w *Workspace) rejectUnreadable(step *flow.Step, err error) (*contract.Fail
 	return &contract.Failure{Reason: reason}, nil
 }
 
-// TakeBackEnd puts back the board of a Manager that ended it and never replied: a clone without the
-// journal would take it for complete. It returns what to say of it, "" where there is nothing to say.
+// TakeBackEnd puts back the board of a Manager that ended it and never replied: a clone
+// without the journal would take it for complete. It returns what to say of it, ""
+// where there is nothing to say.
 func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 	b, err := w.Look()
 	if err != nil || !b.Terminal() || b.EndedWith() != "" || step.Before.Current == "" {

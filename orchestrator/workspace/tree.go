@@ -13,7 +13,8 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Tree is what the files of a work directory were at one time: what a supervisor changes is told from it.
+// Tree is what the files of a work directory were at one time: what a
+// supervisor changes is told from it.
 type Tree struct {
 	files map[string]string // what is known of a file or folder, by its path from the work directory
 	own   map[string][]byte // of wisdom/ and artifacts/, by the path from the folder of the board's runs
@@ -25,8 +26,8 @@ type Tree struct {
 // mostFiles bounds the files that are looked at: a look at so many takes about a second.
 const mostFiles = 200_000
 
-// Tree looks at all files of the work directory but those of git, of runs and of this program's own output, and at
-// what the supervisor of the board may only add to.
+// Tree looks at all files of the work directory but those of git, of runs and of this program's
+// own output, and at what the supervisor of the board may only add to.
 func (w *Workspace) Tree() Tree {
 	t := Tree{files: map[string]string{}, own: map[string][]byte{}, runs: map[string]string{}}
 	dir, outputs := w.Place.Dir(), ownOutputs()
@@ -86,8 +87,9 @@ func known(info os.FileInfo, err error) string {
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
 }
 
-// Changes names the files of the work directory that differ from an earlier look, and those of the supervisor, as
-// they stand below the board's folder, sorted. report is the one of these that it may write.
+// Changes names the files of the work directory that differ from an earlier look, and
+// those of the supervisor, as they stand below the board's folder, sorted. report is the
+// one of these that it may write.
 func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
@@ -122,7 +124,8 @@ func isKept(name string, was, now []byte) bool {
 	return bytes.Equal(now, was)
 }
 
-// Written is what was written into a file of the supervisor's since an earlier look; "" for nothing.
+// Written is what was written into a file of the supervisor's since an
+// earlier look; "" for nothing.
 func (t Tree) Written(before Tree, name string) string {
 	if bytes.Equal(t.own[name], before.own[name]) {
 		return ""
@@ -138,8 +141,8 @@ func (t Tree) noteRuns(folder string, own rundir.Dir) {
 	}
 }
 
-// HasNeighbours says whether a run of another board, here or in a folder around this one, was at work, or has been since an
-// earlier look: it may have changed files.
+// HasNeighbours says whether a run of another board, here or in a folder around this one, was at
+// work, or has been since an earlier look: it may have changed files.
 func (t Tree) HasNeighbours(before Tree) bool {
 	for path, now := range t.runs {
 		if now != before.runs[path] || strings.HasSuffix(now, "true") {

@@ -116,7 +116,8 @@ func (w *Workspace) Look() (*board.Board, error) {
 	return b, err
 }
 
-// Task is the header of a task, read once after every turn, like the board. Errors: those of [board.Place.ReadTask].
+// Task is the header of a task, read once after every turn, like the board. Errors: those
+// of [board.Place.ReadTask].
 func (w *Workspace) Task(name string) (*board.Task, error) {
 	if w.task != nil && w.task.Ref.Path == name {
 		return w.task, nil
@@ -126,7 +127,8 @@ func (w *Workspace) Task(name string) (*board.Task, error) {
 	return t, err
 }
 
-// Scope is the file of a task, and the patterns of the files that its work changes, as its header declares them. An unreadable header declares none.
+// Scope is the file of a task, and the patterns of the files that its work changes, as its header
+// declares them. An unreadable header declares none.
 func (w *Workspace) Scope(name string) (file string, changes []string, err error) {
 	if t, err := w.Task(name); err == nil {
 		return t.Ref.Abs, t.Files, nil
@@ -135,7 +137,8 @@ func (w *Workspace) Scope(name string) (file string, changes []string, err error
 	return ref.Abs, nil, err
 }
 
-// Forget makes the next Look and the next Task read their files: an agent or the runner may have changed them.
+// Forget makes the next Look and the next Task read their files: an agent or the
+// runner may have changed them.
 func (w *Workspace) Forget() { w.fresh, w.task = nil, nil }
 
 // SHA is the SHA-256 of the board's bytes, also when they make no board; "" when the file is
@@ -218,9 +221,9 @@ func View(b *board.Board, s *flow.State, read func(task string) (*board.Task, er
 	return v, nil
 }
 
-// undone are the tasks whose last reply was not ok, and how many tasks there are with them. A person
-// who marks a task as done, or takes it off the list, has decided about it; on a board that is as the
-// Manager left it, that is the Manager's doing, and hides nothing.
+// undone are the tasks whose last reply was not ok, and how many tasks there are with them. A
+// person who marks a task as done, or takes it off the list, has decided about it; on a board that
+// is as the Manager left it, that is the Manager's doing, and hides nothing.
 func undone(b *board.Board, s *flow.State) (left []flow.TaskStatus, tasks int) {
 	tasks = b.Len()
 	if len(s.NotOK) == 0 {

@@ -1,5 +1,5 @@
-// Package worktree tells whether the files of a project have changed, as git sees them: what it ignores counts for
-// nothing.
+// Package worktree tells whether the files of a project have changed, as git sees them: what it
+// ignores counts for nothing.
 package worktree
 
 import (
@@ -37,8 +37,9 @@ const (
 	maxOutput = 16 << 20 // bytes that git prints
 )
 
-// Hash identifies the contents of the files of the whole repository, in hex, whether or not they are committed. It is "" where that cannot be told:
-// there is no git repository, all of it takes too long, or git does not look at a part of the files, such as another repository's.
+// Hash identifies the contents of the files of the whole repository, in hex, whether or not they
+// are committed. It is "" where that cannot be told: there is no git repository, all of it takes
+// too long, or git does not look at a part of the files, such as another repository's.
 func (t Tree) Hash(stop context.Context) string {
 	program, err := git.Find(t.Dir)
 	if err != nil {
@@ -78,7 +79,8 @@ func (t Tree) Hash(stop context.Context) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stateOf is what a file is, in the words of git's index: its mode, and the object name of the part of it that counts; "" where it is gone.
+// stateOf is what a file is, in the words of git's index: its mode, and the object name of the
+// part of it that counts; "" where it is gone.
 func (t Tree) stateOf(path, name string, digits int) string {
 	info, err := os.Lstat(path)
 	switch {
@@ -115,8 +117,9 @@ func blobName(text []byte, digits int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// query asks git. An agent may have written the settings of the repository. Of the programs that they name only a filter
-// may start, which git needs to compare a file that was just written; it gets no variable but these few, and is gone with git.
+// query asks git. An agent may have written the settings of the repository. Of the programs that
+// they name only a filter may start, which git needs to compare a file that was just written; it
+// gets no variable but these few, and is gone with git.
 type query struct {
 	Tree
 	git    string
@@ -154,8 +157,8 @@ func (q *query) fromDir(name string) string {
 	return strings.Repeat("../", strings.Count(q.prefix, "/")) + name
 }
 
-// tracked are the files in git's index, with mode and object name. sees says whether git looks at all of them: at no other repository, and at none that it
-// was told to leave alone.
+// tracked are the files in git's index, with mode and object name. sees says whether git looks at
+// all of them: at no other repository, and at none that it was told to leave alone.
 func (q *query) tracked() (files map[string]string, sees bool) {
 	files, q.digits = map[string]string{}, 2*sha1.Size
 	for _, line := range q.list("ls-files", "-v", "--stage", "-z") { // "H 100644 NAME 0", a tab, and the path

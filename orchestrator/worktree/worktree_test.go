@@ -177,7 +177,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestSubfolder: the whole repository counts, also for a board in a part of it. Paths are those from there.
+// TestSubfolder: the whole repository counts, also for a board in a part of it.
+// Paths are those from there.
 func TestSubfolder(t *testing.T) {
 	p := newProject(t)
 	p.write("app/kanban.yaml", "x")
@@ -223,8 +224,8 @@ func TestUnborn(t *testing.T) {
 	}
 }
 
-// TestNothingIsStarted: a setting of the repository starts no program, but for a filter, which git cannot do without. That
-// gets no variable of this program.
+// TestNothingIsStarted: a setting of the repository starts no program, but for a filter, which git
+// cannot do without. That gets no variable of this program.
 func TestNothingIsStarted(t *testing.T) {
 	p := newProject(t)
 	t.Setenv("MY_TOKEN", "hidden")

@@ -85,13 +85,15 @@ func hasDots(address string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(address, func(r rune) bool { return r == '/' || r == ':' }), func(part string) bool { return part == "." || part == ".." })
 }
 
-// isSecret says whether the user part of an address is more than a name: https://TOKEN@host has no password, and is one.
+// isSecret says whether the user part of an address is more than a name: https://TOKEN@host
+// has no password, and is one.
 func isSecret(u *url.URL) bool {
 	_, password := u.User.Password()
 	return password || u.Scheme == "http" || u.Scheme == "https"
 }
 
-// ID is the workflow's: there is one for each board. Different addresses of a repository give the same one.
+// ID is the workflow's: there is one for each board. Different addresses of a
+// repository give the same one.
 func (j Job) ID() string {
 	address := j.Repository
 	if u, err := url.Parse(address); err == nil && (u.Host != "" || u.Scheme == "file") {

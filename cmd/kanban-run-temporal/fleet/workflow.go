@@ -25,7 +25,8 @@ const (
 	leastWait = 30 * time.Second // for a usage limit, also one whose end is over
 )
 
-// mostTries is how many runs one after the other may fail, or find another runner ahead, without that a step is finished.
+// mostTries is how many runs one after the other may fail, or find another runner ahead,
+// without that a step is finished.
 const mostTries = 4
 
 // progress is what a workflow knows of its board.
@@ -35,7 +36,8 @@ type progress struct {
 	tries int // runs that failed since then
 }
 
-// Board has a board run until it is complete. Errors: an ApplicationError with the outcome of the last run as its type, which no retry mends.
+// Board has a board run until it is complete. Errors: an ApplicationError with the outcome of the
+// last run as its type, which no retry mends.
 func (b Boards) Board(ctx workflow.Context, job Job) (Ending, error) {
 	var p progress
 	var decision *Decision

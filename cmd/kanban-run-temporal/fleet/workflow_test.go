@@ -76,7 +76,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A usage limit is a timer until its end; one without an end is asked about every quarter of an hour.
+// A usage limit is a timer until its end; one without an end is asked about
+// every quarter of an hour.
 func TestLater(t *testing.T) {
 	until := time.Now().Add(3 * time.Hour)
 	b := newBoard(t, fleet.Ending{Outcome: fleet.Later, Until: until.UTC().Format(time.RFC3339)}, fleet.Ending{Outcome: fleet.Later}, complete)
@@ -92,7 +93,8 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// A board that needs a person waits for a decision, however long, and the next run gets it. What was sent before belongs to no question.
+// A board that needs a person waits for a decision, however long, and the next run gets it. What
+// was sent before belongs to no question.
 func TestDecision(t *testing.T) {
 	for _, outcome := range []string{fleet.NeedsPerson, fleet.Frozen} {
 		b := newBoard(t, fleet.Ending{Outcome: fleet.Interrupted}, fleet.Ending{Outcome: outcome, Text: "which colour?; more", Asks: "which colour?", Steps: 2}, complete)
@@ -125,7 +127,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Runs that fail without finishing a step are repeated three times, with longer and longer pauses; a step in between begins anew.
+// Runs that fail without finishing a step are repeated three times, with longer and longer pauses;
+// a step in between begins anew.
 func TestTries(t *testing.T) {
 	fail := func(outcome string, steps int) fleet.Ending {
 		return fleet.Ending{Outcome: outcome, Text: "disk full", Steps: steps}

@@ -19,8 +19,8 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// Folder is where a worker keeps its clones: one for each board that is run, always at the same path, because agents find their sessions by
-// it.
+// Folder is where a worker keeps its clones: one for each board that is run, always at the same
+// path, because agents find their sessions by it.
 type Folder struct {
 	Path string
 	lock *os.File
@@ -57,8 +57,9 @@ func (f Folder) of(job fleet.Job) string {
 	return filepath.Join(f.Path, fmt.Sprintf("%s-%.5x", tail(name, 80), sha256.Sum256([]byte(id))))
 }
 
-// clone makes the board's clone, unless one is there that a run has left with checkpoints of its own. In a new one the commit is checked out
-// that the board began with: a board goes on with the files that it knows, also when its repository has new commits.
+// clone makes the board's clone, unless one is there that a run has left with checkpoints of its
+// own. In a new one the commit is checked out that the board began with: a board goes on with the
+// files that it knows, also when its repository has new commits.
 func (f Folder) clone(stop context.Context, job fleet.Job, dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		leads, err := f.leads(stop, job, dir)
@@ -114,8 +115,8 @@ func (f Folder) setAside(dir string) error {
 	return os.Rename(dir, filepath.Join(f.Path, "aside", filepath.Base(dir)+"-"+time.Now().UTC().Format("20060102T150405.000")))
 }
 
-// tidy removes a clone that holds nothing that the repository does not have. Where that is not sure, the clone stays for the board's next run
-// on this worker.
+// tidy removes a clone that holds nothing that the repository does not have. Where that is not
+// sure, the clone stays for the board's next run on this worker.
 func (f Folder) tidy(stop context.Context, job fleet.Job, dir string, s summary) error {
 	switch s.Outcome {
 	case fleet.Killed, fleet.Failed, fleet.Owned:

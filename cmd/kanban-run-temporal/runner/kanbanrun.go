@@ -20,7 +20,8 @@ import (
 // A run that is asked to end has endTime for it. It needs a second or two.
 const endTime = 30 * time.Second
 
-// command starts kanban-run in a clone, without the worker's own keys. It is asked to end when stop does, or when the worker dies.
+// command starts kanban-run in a clone, without the worker's own keys. It is asked to end when
+// stop does, or when the worker dies.
 func (r *Runner) command(stop context.Context, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(stop, r.Program, args...)
 	c.Dir, c.Env = dir, environ()
@@ -61,7 +62,8 @@ func (r *Runner) start(stop context.Context, dir string, job fleet.Job) (summary
 	var out lastLine
 	var words lastWords
 	c.Stdout, c.Stderr = &out, &words
-	// The system sends the signal that a worker's death is to send when the thread ends that has started the program.
+	// The system sends the signal that a worker's death is to send when the thread ends
+	// that has started the program.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := c.Start(); err != nil {
@@ -128,7 +130,8 @@ type standing struct {
 // statusTime bounds how long status may take.
 const statusTime = 20 * time.Second
 
-// ask is how the board stands; the zero value before it has a journal. An error says that kanban-run does not answer.
+// ask is how the board stands; the zero value before it has a journal. An error says that
+// kanban-run does not answer.
 func (r *Runner) ask(dir, board string) (standing, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTime)
 	defer cancel()

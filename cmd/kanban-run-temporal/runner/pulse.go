@@ -10,8 +10,9 @@ import (
 	"kanban-run/cmd/kanban-run-temporal/fleet"
 )
 
-// pulse tells the server what a run does, three times in a lease. Where kanban-run does not say how the run stands, the server is
-// told nothing, and the run is ended: it goes on elsewhere, or here.
+// pulse tells the server what a run does, three times in a lease. Where kanban-run
+// does not say how the run stands, the server is told nothing, and the run is ended:
+// it goes on elsewhere, or here.
 type pulse struct {
 	runner *Runner
 	ctx    context.Context

@@ -30,8 +30,8 @@ type Runner struct {
 	busy sync.Map // a mutex for each board's folder: one run at a time is in it
 }
 
-// Run runs a board until kanban-run ends, and says how it ended. Errors: of type "refused" where this worker may not, which no retry
-// mends; else it could not be run here and now.
+// Run runs a board until kanban-run ends, and says how it ended. Errors: of type "refused" where
+// this worker may not, which no retry mends; else it could not be run here and now.
 func (r *Runner) Run(ctx context.Context, call fleet.Call) (fleet.Ending, error) {
 	if err := r.refuse(call.Job); err != nil {
 		return fleet.Ending{}, temporal.NewNonRetryableApplicationError(err.Error(), "refused", err)
@@ -83,7 +83,8 @@ func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	return stop, cancel
 }
 
-// A repository that does not take the checkpoints of a board that is complete is tried again for some minutes.
+// A repository that does not take the checkpoints of a board that is complete is
+// tried again for some minutes.
 const (
 	pushPause = 20 * time.Second
 	pushTries = 15
@@ -151,7 +152,8 @@ func (r *Runner) ending(stop context.Context, s summary, at standing, dir string
 	return e
 }
 
-// decide passes a person's decision on, if the board still waits with the question that the person saw, and goes on.
+// decide passes a person's decision on, if the board still waits with the question that
+// the person saw, and goes on.
 func (r *Runner) decide(stop context.Context, dir string, call fleet.Call, s summary) (summary, error) {
 	d := call.Decision
 	at, err := r.ask(dir, call.Board)

@@ -30,8 +30,8 @@ const (
 
 // ClientMain starts the agent that args name behind their flags, in the current directory, prompts
 // it with stdin, and prints one event a line. A client that stays prompts it with each line of
-// stdin. ClientMain returns the exit status: 0 once the last turn has ended, 1 after a failure, 2 for
-// a wrong command line.
+// stdin. ClientMain returns the exit status: 0 once the last turn has ended, 1 after a failure, 2
+// for a wrong command line.
 func ClientMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(ClientCommand, flag.ContinueOnError)
 	flags.SetOutput(stderr)

@@ -94,7 +94,8 @@ type prompts struct {
 	given bool
 }
 
-// next is the next message, nil behind the last. Errors: *closedError for an agent that has gone meanwhile.
+// next is the next message, nil behind the last. Errors: *closedError for an
+// agent that has gone meanwhile.
 func (p *prompts) next(gone <-chan struct{}) (*message, error) {
 	if p.all {
 		if p.given {

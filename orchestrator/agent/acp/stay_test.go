@@ -68,7 +68,8 @@ func prompt(t *testing.T, a agent.Resident, text string) string {
 	return string(inv.Stdin)
 }
 
-// TestStay: seed 001, "Lifecycle": one session takes several prompts, each charged alone, and ends on request; no model is asked for that.
+// TestStay: seed 001, "Lifecycle": one session takes several prompts, each charged alone, and ends
+// on request; no model is asked for that.
 func TestStay(t *testing.T) {
 	a, tell, lines, cmd := stay(t, "actor")
 	for i, word := range []string{"one", "two"} {

@@ -86,7 +86,8 @@ func (c adapter) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	return inv, err
 }
 
-// start is the command line of a claude that reads messages from its standard input, with options of the caller's own.
+// start is the command line of a claude that reads messages from its standard input, with
+// options of the caller's own.
 func (c adapter) start(a agent.Assignment, more func(*commandLine, contract.Kind)) (agent.Invocation, error) {
 	argv, err := c.Tool().Start(a)
 	if err != nil {

@@ -34,8 +34,8 @@ type part struct {
 // Message returns a line for claude's input.
 func (c adapter) Message(text string) []byte { return c.Tell("", text) }
 
-// Tell returns a line for claude's input. Claude passes it on within the turn, at the end of the open call; a message that comes
-// while the last text is being written is a turn of its own.
+// Tell returns a line for claude's input. Claude passes it on within the turn, at the end of the
+// open call; a message that comes while the last text is being written is a turn of its own.
 func (adapter) Tell(id, text string) []byte {
 	return encode(user{"user", content{"user", []part{{"text", text}}}, id})
 }
@@ -59,7 +59,8 @@ func (r request) line(id string) []byte { return encode(control{"control_request
 // Interrupt returns a line for claude's input. The current turn ends with a result.
 func (adapter) Interrupt() []byte { return request{Subtype: "interrupt"}.line("interrupt") }
 
-// Ask returns a line for claude's input. Claude asks the model in every state, also in a call, and keeps nothing of it.
+// Ask returns a line for claude's input. Claude asks the model in every state, also in a
+// call, and keeps nothing of it.
 func (adapter) Ask(id, question string) []byte {
 	return request{Subtype: "side_question", Question: question}.line(id)
 }
@@ -69,7 +70,8 @@ func (adapter) Withdraw(id string) []byte {
 	return request{Subtype: "cancel_async_message", Message: id}.line("withdraw")
 }
 
-// EndCall returns a line for claude's input: the server of an MCP tool is started anew, which ends its calls with an error.
+// EndCall returns a line for claude's input: the server of an MCP tool is started anew, which
+// ends its calls with an error.
 func (adapter) EndCall(tool string) []byte {
 	server, ok := strings.CutPrefix(tool, "mcp__")
 	if server, _, _ = strings.Cut(server, "__"); !ok || server == "" {

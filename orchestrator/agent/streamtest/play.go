@@ -92,9 +92,9 @@ func Quote(text []byte) []byte {
 // argument that selects the tool, and reasons are the adapter's own words.
 //
 // Two rules are for agents whose whole output is the reply. A tool's reply stands in a message,
-// where a fence is stripped (see contract.FindReply), and in one line, of which a long one is dropped
-// (see agent.Lines): the adapters' own tests cover both. skip names what else has no form in the
-// tool's output.
+// where a fence is stripped (see contract.FindReply), and in one line, of which a long one is
+// dropped (see agent.Lines): the adapters' own tests cover both. skip names what else has no
+// form in the tool's output.
 func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[string]string, skip ...string) {
 	t.Helper()
 	agenttest.Conformance(t, agenttest.Harness{

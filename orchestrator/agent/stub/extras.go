@@ -25,8 +25,8 @@ type extras struct {
 	Untold bool `yaml:"-" json:"untold,omitempty"` // it says nothing of tokens and cost
 }
 
-// extrasReader finds the extras in a key of the reply that no other reader knows. A reply that is no JSON
-// has none. Of a review, whose reply is a text, it reports the message.
+// extrasReader finds the extras in a key of the reply that no other reader knows. A reply that is
+// no JSON has none. Of a review, whose reply is a text, it reports the message.
 type extrasReader struct {
 	agent.Reader
 	review bool

@@ -136,7 +136,8 @@ func (c *call) reply() ([]byte, error) {
 	}{status, message, next, tasks, c.rule.Tell})
 }
 
-// supervise is the reply of a resident supervisor: it is content with everything, unless a rule says otherwise.
+// supervise is the reply of a resident supervisor: it is content with everything,
+// unless a rule says otherwise.
 func (c *call) supervise(message string) ([]byte, error) {
 	if c.rule.Status == "error" {
 		return encode(map[string]any{"type": "error", "message": message, "told": c.rule.Tell})

@@ -115,7 +115,8 @@ func findNext(n *yaml.Node) nextTask {
 	return nextTask{}
 }
 
-// matches says whether the rule is for a call. attempt counts the calls with the same role and input.
+// matches says whether the rule is for a call. attempt counts the calls
+// with the same role and input.
 func (r rule) matches(c *call, attempt int) bool {
 	task := c.input.task()
 	switch {

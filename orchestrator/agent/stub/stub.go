@@ -67,7 +67,8 @@ func (a adapter) Invoke(call agent.Assignment) (agent.Invocation, error) {
 	return call.Invocation(append(argv, "--call", followed(call.Contract))), nil
 }
 
-// The calls that a rule may be for: one that begins, the review of its work, work that goes on after it, and those of a supervisor.
+// The calls that a rule may be for: one that begins, the review of its work, work that goes on
+// after it, and those of a supervisor.
 const (
 	callTask   = "task"
 	callReview = "review"
@@ -90,7 +91,8 @@ func followed(k contract.Kind) string {
 	}
 }
 
-// Reader looks for more than a reply only where a rule may have added it, or a supervisor names its session.
+// Reader looks for more than a reply only where a rule may have added it, or a
+// supervisor names its session.
 func (a adapter) Reader(k contract.Kind, _ agent.Host) agent.Reader {
 	if a.opts.File == "" && k != contract.Ready {
 		return agent.NewObjectReader()

@@ -1,5 +1,5 @@
-// Package walk is the Manager without a model: it marks the finished task as done and names the next
-// one of the list.
+// Package walk is the Manager without a model: it marks the finished task as done and names
+// the next one of the list.
 package walk
 
 import (
@@ -164,8 +164,8 @@ func mark(b *board.Board, i int) error {
 	return board.Save(b.File, marked)
 }
 
-// unreadable says which tasks of the list are not marked as done and cannot be read: no agent worked
-// on them.
+// unreadable says which tasks of the list are not marked as done and cannot be
+// read: no agent worked on them.
 func unreadable(b *board.Board) (all []string, err error) {
 	err = eachOpen(b, 0, func(_ *board.Task, path string, fault error) bool {
 		if fault != nil {

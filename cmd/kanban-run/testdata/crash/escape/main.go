@@ -1,7 +1,8 @@
 //go:build linux
 
-// Command escape starts a process that does its best to outlive the agent that started it: escape KIND MARKER FILE. It ends
-// when that process is up, which says so by writing its number into FILE.
+// Command escape starts a process that does its best to outlive the agent that started
+// it: escape KIND MARKER FILE. It ends when that process is up, which says so by
+// writing its number into FILE.
 package main
 
 import (
