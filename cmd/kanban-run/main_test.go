@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	programs := scriptPrograms(t)
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Files:         scriptFiles(t),
 		Setup:         func(env *testscript.Env) error { return setupScript(env, programs) },
 		Condition:     condition,
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
@@ -72,6 +72,22 @@ func condition(cond string) (bool, error) {
 	default:
 		return false, fmt.Errorf("unknown condition %q", cond)
 	}
+}
+
+// scriptFiles are the scripts, or those alone that do more in the exhaustive tests.
+func scriptFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	if !exhaustive() {
+		return files
+	}
+	return slices.DeleteFunc(files, func(path string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && !bytes.Contains(text, []byte("exhaustive]")) && !bytes.Contains(text, []byte("\nmanytasks "))
+	})
 }
 
 // scriptPrograms is the folder with the actor and with kanban-run as it is shipped. Where the race
