@@ -14,8 +14,9 @@ SOURCES := $(shell find cmd/kanban-run orchestrator roles schema docs -name '*.g
 SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
 
 # Real agents have a target of their own.
-# Many tests wait for a process most of their time: six at once keep two processors busy.
-GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none $(GO) test -parallel 6
+# Many tests wait for a process most of their time: six at once keep two processors busy. Processes are all that these tests
+# cost: a machine that is slow at starting them needs several times as long as another.
+GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none $(GO) test -parallel 6 -timeout 40m
 BENCHES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' orchestrator))))
 
 help: ## list the targets
