@@ -32,8 +32,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(standIn) != "" || len(os.Args) > 1 && os.Args[1] == proc.RunnerCommand {
 		main()
 	}
-	// Under nohup signals are ignored, and what is ignored is inherited. What is taken is not.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	// Under nohup, and in the background of a script, signals are ignored, and what is ignored is
+	// inherited. What is taken is not.
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	testscript.Main(m, map[string]func(){"kanban-run": main})
 }
 
