@@ -37,7 +37,7 @@ func TestNobodyIsLeft(t *testing.T) {
 				t.Parallel()
 				s := runawaySite(t, binary, helper, "kanban")
 				if end.name == "timeout" {
-					s.args = append(s.args, "--timeout", "300ms", "--max-retries", "0")
+					s.args = append(s.args, "--timeout", "2s", "--max-retries", "0") // the process is up by then
 				}
 				s.letEscape("kanban", kind)
 				run := s.start(nil)
