@@ -82,7 +82,7 @@ func (b *tab) text() (text string) {
 func (b *tab) isLive(want string) {
 	b.Helper()
 	got := ""
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if got = eval[string](b, `document.documentElement.dataset.live`); got == want {
 			return
 		}
@@ -206,6 +206,7 @@ func TestViewStays(t *testing.T) {
 	url, _, _ := p.show(scenes["blocked"](p)...)
 	b := open(t, browser, url, 1280, 900, false)
 	b.sees("Not done: kanban.yaml needs you")
+	b.isLive("on") // the page's script, which comes last, was run
 	renewed := func(times int) (nodes, heap, listeners float64) {
 		b.run(chromedp.Evaluate(`(async () => { for (let i = 0; i < `+strconv.Itoa(times)+`; i++) await renew(); })()`, nil, func(e *runtime.EvaluateParams) *runtime.EvaluateParams {
 			return e.WithAwaitPromise(true)
