@@ -113,7 +113,7 @@ bench: build ## the cost of a step beside a bare C loop that does the same work
 	$(GO) run ./.ci/bench -binary $(BIN)
 
 test-actions: ## run action.yml and the example workflows with act, on this machine
-	$(GO) test ./.ci/acttest
+	$(GO) test -timeout 40m ./.ci/acttest
 
 test-browser: ## look at the pages in Chromium
 	KANBAN_TEST_REQUIRE_BROWSER=1 $(GO) test -C .ci/browser -count=1 -timeout 10m .

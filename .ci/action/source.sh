@@ -3,15 +3,15 @@
 set -euo pipefail
 cd "${BASH_SOURCE[0]%/*}/../.."
 
-# digest prints the SHA-256 of what it reads. Linux has the one program, macOS the other.
-digest() {
-  if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -d ' ' -f 1
-}
+# What prints a SHA-256: Linux has the one program, macOS the other.
+sha256=(sha256sum)
+command -v sha256sum >/dev/null || sha256=(shasum -a 256)
 
-source=$(find . \( -name '*.go' -o -name 'go.*' -o -path './roles/*' -o -path './schema/*' -o -path './docs/*' -o -path './orchestrator/page/*' -o -path './cmd/*' \) -type f ! -path './.git/*' | LC_ALL=C sort | while IFS= read -r file; do
-  printf '%s ' "$file"
-  digest <"$file"
-done | digest)
+# digest prints the SHA-256 of what it reads.
+digest() { "${sha256[@]}" | cut -d ' ' -f 1; }
+
+source=$(find . \( -name '*.go' -o -name 'go.*' -o -path './roles/*' -o -path './schema/*' -o -path './docs/*' -o -path './orchestrator/page/*' -o -path './cmd/*' \) -type f ! -path './.git/*' -print0 |
+  LC_ALL=C sort -z | xargs -0 "${sha256[@]}" | digest)
 {
   printf 'key=kanban-run-%s-%s-%s\n' "$(uname -s)-$(uname -m)" "$source" "$(printf '%s' "$ACTION_REF" | digest)"
   printf 'folder=%s\n' "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/kanban-run-build"
