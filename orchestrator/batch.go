@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/preflight"
+	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
 )
@@ -22,8 +23,8 @@ import (
 // in the boards' order. The end of stop ends the runs at their next safe point: running agents are
 // asked to end, and the boards can go on later; a board that was not started yet is reported as
 // interrupted. The end of kill kills the agents.
-func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []Result {
-	results := make([]Result, len(boards))
+func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []result.Result {
+	results := make([]result.Result, len(boards))
 	next, all := make(chan int), shared{run.NewSlots(), &inbox.Watcher{}, &health.Crowd{}, claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
@@ -74,10 +75,10 @@ func isCrowded(boards []*preflight.Prepared, i int) bool {
 // runBoard runs one board until it ends, releases it, and says in res what came of it. It
 // gives its slot up while it waits for an agent. crowded says that other boards are
 // worked on in the same folder.
-func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *Result) {
+func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool, res *result.Result) {
 	s.slots.Acquire()
 	defer s.slots.Release()
-	*res = Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
+	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = flow.Interrupted, "not started", context.Cause(stop)
 		if err := p.Close(); err != nil {
@@ -89,5 +90,5 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowd
 	if err == nil {
 		err = l.runInto(res)
 	}
-	res.explain(stop, errors.Join(err, release()))
+	res.Explain(stop, errors.Join(err, release()))
 }

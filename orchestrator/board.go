@@ -8,6 +8,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -26,7 +27,7 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	} else {
 		sha = l.Workspace.SHA()
 	}
-	known := sha != "" || outcomeOf(err) == flow.Invalid // otherwise this machine could not read it
+	known := sha != "" || result.OutcomeOf(err) == flow.Invalid // otherwise this machine could not read it
 	if step != nil && step.Before == nil && known && sha != step.BoardSHA {
 		if err := l.Ledger.Record(l.divergence(step, sha, err)); err != nil {
 			return nil, view, err
@@ -117,7 +118,7 @@ func (l *loop) writeBoard(b *board.Board) error {
 	if verdict.Warning == "" {
 		verdict.Warning = verdict.Disagreement // a change after the acceptance: the file stands
 	}
-	return l.finishStep(step, sha, verdict.Warning)
+	return errors.Join(l.outcomes.FinishStep(step, sha, verdict.Warning), l.claims.Release())
 }
 
 // replaceBoard writes the board, with the intent journaled before and the outcome after.

@@ -17,15 +17,14 @@ import (
 // reason. The picture is in doc.go; a new arrow needs a new reason.
 var arrows = map[string]map[string]string{
 	"orchestrator": {
-		"orchestrator/agent":      "a provider's limit ends a run",
+		"orchestrator/agent":      "it says which agents of other runs are at work",
 		"orchestrator/attempt":    "it starts agents and waits for them",
 		"orchestrator/board":      "it hashes and names the board",
 		"orchestrator/call":       "calls are made ready",
 		"orchestrator/claim":      "two runs do not work on the same task",
 		"orchestrator/decisions":  "it has noted what a Lead should know",
-		"orchestrator/durable":    "it tells a shortage from a fault",
 		"orchestrator/failpoint":  "tests kill it between two acts",
-		"orchestrator/failure":    "it sorts the errors that end a run",
+		"orchestrator/failure":    "a Manager that cannot be started makes a run impossible",
 		"orchestrator/flow":       "it performs what flow decides",
 		"orchestrator/gitstore":   "the state of a board goes into commits",
 		"orchestrator/health":     "boards may meet the same trouble",
@@ -34,11 +33,20 @@ var arrows = map[string]map[string]string{
 		"orchestrator/ledger":     "it journals what happened",
 		"orchestrator/outcome":    "it has the outcomes of attempts journaled",
 		"orchestrator/preflight":  "what it runs was checked",
+		"orchestrator/result":     "it says how a run ended",
 		"orchestrator/run":        "all parts of a run share it",
 		"orchestrator/rundir":     "a board has a folder",
 		"orchestrator/supervisor": "a supervisor looks in",
 		"orchestrator/watch":      "it has running agents watched",
 		"orchestrator/workspace":  "it reads and writes the board",
+	},
+	"orchestrator/result": {
+		"orchestrator/agent":    "a provider's limit ends a run",
+		"orchestrator/claim":    "so does a task of another run",
+		"orchestrator/durable":  "and a lock, or a full disk",
+		"orchestrator/failure":  "and what a person has to mend",
+		"orchestrator/flow":     "an end has one of flow's outcomes",
+		"orchestrator/gitstore": "commits can be refused",
 	},
 	"orchestrator/run": {
 		"orchestrator/agent":     "it ends what a killed run left at work",

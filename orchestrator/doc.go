@@ -57,13 +57,14 @@
 //
 //	cmd/kanban-run ─► everything
 //	orchestrator   ─► outcome ─► call ─► supervisor ─► run       loop.go, step.go, board.go: the loop
-//	orchestrator   ─► preflight, durable, journal                batch.go, open.go, end.go: one run from its start to its end
+//	orchestrator   ─► preflight, result, journal                 batch.go, open.go, end.go: one run from its start to its end
 //	orchestrator   ─► watch ─► run                               what an agent does, and what it is told meanwhile
 //	orchestrator   ─► claim, decisions, gitstore ─► run          what surrounds a step
 //	run            ─► preflight ─► inspect ─► ledger, workspace
 //	supervisor     ─► briefing ─► contract, digest, board, rundir
 //	call, outcome, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► flow, schema
 //	watch, attempt ─► health ─► agent          watch ─► inbox
+//	result         ─► claim, gitstore, agent, failure
 //	claim          ─► durable                  gitstore, worktree ─► git
 //	workspace      ─► board, contract, worktree     ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
@@ -75,7 +76,8 @@
 //
 //	run        is what all parts of one board's run work with
 //	call       makes one call of an agent ready to start
-//	outcome    journals what attempts came to
+//	outcome    journals what attempts came to, and the steps that they make up
+//	result     says how a run of one board ended
 //	supervisor is the resident supervisor of one board's run
 //	flow       decides what a run does next; pure
 //	contract   says what agents are told and what a valid reply is; pure

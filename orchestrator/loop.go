@@ -34,8 +34,6 @@ type loop struct {
 
 	inbox   <-chan struct{} // has a value when a message is left; nil before the first look
 	unheard watch.Unheard
-	opened  time.Time // when the open step began; zero if in an earlier run
-	steps   int       // finished in this run
 }
 
 // run is seed 004's supervisor_loop, "State Machine": read the board, decide, act, again. Package

@@ -16,7 +16,6 @@ import (
 	"kanban-run/orchestrator/outcome"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
-	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/supervisor"
 	"kanban-run/orchestrator/workspace"
 )
@@ -108,20 +107,7 @@ func (l *loop) start() error {
 	if err := flow.Reopen(state, bare, func() (flow.Board, error) { return l.view(b) }, l.Ledger.Append); err != nil {
 		return err
 	}
-	return l.restartWithoutInput(b)
-}
-
-// restartWithoutInput starts the open call afresh if its stored input is missing or changed.
-func (l *loop) restartWithoutInput(b *board.Board) error {
-	step := l.State().Step
-	if step == nil || step.Reply != nil || step.Input == nil {
-		return nil
-	}
-	_, err := l.caller.RestoreInput(step)
-	if !errors.Is(err, rundir.ErrNotStored) {
-		return err
-	}
-	return l.Ledger.Append(flow.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: err.Error()})
+	return l.caller.RestartWithoutInput(b)
 }
 
 // withheld names the variables that agents do not get. A board that is over needs no agent: a

@@ -21,6 +21,7 @@ import (
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/roles"
 )
@@ -83,7 +84,7 @@ const good = `{"status":"ok","message":"done"}`
 
 // staged is a run of one task whose role is reviewed, and all that it was about.
 type staged struct {
-	result orchestrator.Result
+	result result.Result
 	events []flow.Event
 	asked  []agent.Assignment
 	left   []part

@@ -21,6 +21,7 @@ import (
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/roles"
 )
@@ -59,7 +60,7 @@ func (r *telling) End(proc.Exit) agent.Report {
 
 // played is how a run ends in which the adapter plays all roles, and what its
 // journal says of the attempts.
-func played(t *testing.T, w teller, limits flow.Limits) (orchestrator.Result, []flow.AttemptStopped) {
+func played(t *testing.T, w teller, limits flow.Limits) (result.Result, []flow.AttemptStopped) {
 	t.Helper()
 	program, err := exec.LookPath(w.argv[0])
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
@@ -14,6 +13,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/once"
+	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/supervise"
 )
 
@@ -82,7 +82,7 @@ func worst(codes []int) int {
 }
 
 // codeOf is the exit code of one board's result.
-func codeOf(r orchestrator.Result) int {
+func codeOf(r result.Result) int {
 	switch r.Outcome {
 	case flow.Complete:
 		return exitComplete

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"kanban-run/docs"
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
@@ -18,6 +17,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/once"
+	"kanban-run/orchestrator/result"
 )
 
 // TestExitCodes: the table, the help and what the code returns are one.
@@ -28,19 +28,19 @@ func TestExitCodes(t *testing.T) {
 	}
 	known := map[int]bool{}
 	for outcome, want := range outcomes {
-		if got := codeOf(orchestrator.Result{Outcome: outcome}); got != want {
+		if got := codeOf(result.Result{Outcome: outcome}); got != want {
 			t.Errorf("codeOf(%s) = %d, want %d", outcome, got, want)
 		}
 		known[want] = true
 	}
 	for signal, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGQUIT: 131} {
-		if got := codeOf(orchestrator.Result{Outcome: flow.Interrupted, Signal: &signalError{signal}}); got != want {
+		if got := codeOf(result.Result{Outcome: flow.Interrupted, Signal: &signalError{signal}}); got != want {
 			t.Errorf("codeOf(interrupted by %v) = %d, want %d", signal, got, want)
 		}
 		known[want] = true
 	}
 	killed := &killedError{signal: syscall.SIGKILL}
-	if got := codeOf(orchestrator.Result{Outcome: flow.Interrupted, Signal: killed}); got != 137 || codeOfError(killed) != 137 {
+	if got := codeOf(result.Result{Outcome: flow.Interrupted, Signal: killed}); got != 137 || codeOfError(killed) != 137 {
 		t.Errorf("codeOf(killed) = %d, want 137", got)
 	}
 	known[137] = true

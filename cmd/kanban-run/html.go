@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
@@ -12,6 +11,7 @@ import (
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/page"
 	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/result"
 )
 
 // reportPage prints boards as an HTML file.
@@ -78,7 +78,7 @@ func pageOf(name string) (page.Board, error) {
 	}
 	if b.Runs > 0 {
 		report.Conclude(&b.Digest, h, b.Owned, dir.Log())
-		b.Code = codeOf(orchestrator.Result{Outcome: b.Outcome})
+		b.Code = codeOf(result.Result{Outcome: b.Outcome})
 	}
 	if b.Outcome == flow.Interrupted {
 		b.Code = 0 // it depends on the signal

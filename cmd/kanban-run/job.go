@@ -12,7 +12,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
@@ -23,28 +22,29 @@ import (
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/result"
 )
 
 // job is the GitHub Actions job that a run is part of. What a run leaves there: one error
 // annotation for each board that is not complete, a summary, and the outputs of its step.
 type job struct {
-	out       *console.Printer
-	workspace string // files in annotations are named from here
-	output    string // files that the runner of the job reads after the step; "" where it has none
-	summary   string
-	token     string   // of stop-commands; it cannot be guessed
-	masks     bool     // only the runner of the job reads what is printed
-	boards    []string // of the command line
-	errors    int      // annotated so far
-	files     []jobFile
-	result    result
+	out        *console.Printer
+	workspace  string // files in annotations are named from here
+	outputFile string // files that the runner of the job reads after the step; "" where it has none
+	summary    string
+	token      string   // of stop-commands; it cannot be guessed
+	masks      bool     // only the runner of the job reads what is printed
+	boards     []string // of the command line
+	errors     int      // annotated so far
+	files      []jobFile
+	outputs    outputs
 }
 
 // dryRun is the outcome of a dry run that reached the end: nothing is complete.
 const dryRun flow.Outcome = "dry_run"
 
-// result is what the outputs of the step say.
-type result struct {
+// outputs are the outputs of the step.
+type outputs struct {
 	outcome  flow.Outcome
 	steps    int
 	cost     string   // "": not known
@@ -65,7 +65,7 @@ func newJob(environ []string, out *console.Printer) *job {
 	if lookup(environ, "GITHUB_ACTIONS") != "true" {
 		return nil
 	}
-	return &job{out: out, workspace: lookup(environ, "GITHUB_WORKSPACE"), output: lookup(environ, "GITHUB_OUTPUT"),
+	return &job{out: out, workspace: lookup(environ, "GITHUB_WORKSPACE"), outputFile: lookup(environ, "GITHUB_OUTPUT"),
 		summary: lookup(environ, "GITHUB_STEP_SUMMARY"), masks: lookup(environ, ownStep) != "", token: cmp.Or(lookup(environ, jobToken), rand.Text())}
 }
 
@@ -89,7 +89,7 @@ func (j *job) concludeKilled(boards []string) {
 	for _, name := range boards {
 		if d, err := digestOf(name); err == nil {
 			found = append(found, d)
-			j.result.steps += d.LastRun.Finished
+			j.outputs.steps += d.LastRun.Finished
 			j.noteText(name, d.Text)
 			j.noteJournal(name)
 		}
@@ -99,13 +99,13 @@ func (j *job) concludeKilled(boards []string) {
 
 // noteText keeps, on one line, what there is to say of a board for the outputs.
 func (j *job) noteText(board, text string) {
-	j.result.texts = append(j.result.texts, strings.Join(strings.Fields(j.out.Sprintf("%s: %s", board, text)), " "))
+	j.outputs.texts = append(j.outputs.texts, strings.Join(strings.Fields(j.out.Sprintf("%s: %s", board, text)), " "))
 }
 
 // noteJournal keeps the path of a board's journal for the outputs.
 func (j *job) noteJournal(board string) {
 	if dir, err := inspect.Locate(board); err == nil && exists(dir.Journal()) {
-		j.result.journals = append(j.result.journals, dir.Journal())
+		j.outputs.journals = append(j.outputs.journals, dir.Journal())
 	}
 }
 
@@ -149,7 +149,7 @@ const (
 )
 
 // conclude annotates what is not complete, writes the summary and keeps what the outputs will say.
-func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r *report.Recorder, code int) error {
+func (j *job) conclude(endings []report.Ending, results []result.Result, r *report.Recorder, code int) error {
 	boards := make([]digest.Digest, len(endings))
 	var failed []int
 	var used flow.Used
@@ -157,7 +157,7 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		if boards[i] = r.Digest(e); len(boards[i].Steps) == 0 {
 			boards[i].Steps = lastStep(e.Board) // the board ended in an earlier run
 		}
-		j.result.steps += e.Steps
+		j.outputs.steps += e.Steps
 		used = used.Plus(e.Used.Used)
 		j.noteText(e.Board, e.Text)
 		if e.Outcome == flow.Complete && e.Text != flow.CompleteText {
@@ -166,12 +166,12 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		if e.Code != exitComplete {
 			failed = append(failed, i)
 		}
-		if e.Code == code && j.result.outcome == "" {
-			j.result.outcome = e.Outcome
+		if e.Code == code && j.outputs.outcome == "" {
+			j.outputs.outcome = e.Outcome
 		}
 		j.noteJournal(e.Board)
 	}
-	j.result.cost = used.Money()
+	j.outputs.cost = used.Money()
 	for n, i := range failed {
 		if n == maxErrors-1 && len(failed) > maxErrors {
 			j.error(fmt.Sprintf("%d more boards are not complete (exit code %d)", len(failed)-n, code), "kanban-run", "", "")
@@ -180,7 +180,7 @@ func (j *job) conclude(endings []report.Ending, results []orchestrator.Result, r
 		j.annotate(endings[i], results[i].Err, &boards[i])
 	}
 	if err := j.summarize(boards); err != nil {
-		j.result.outcome = flow.Failed
+		j.outputs.outcome = flow.Failed
 		return err
 	}
 	return nil
@@ -246,7 +246,7 @@ func (j *job) explain(err error, hint string) {
 		file = j.relative(j.boards[0])
 	}
 	code := codeOfError(err)
-	j.result.texts = append(j.result.texts, strings.Join(strings.Fields(j.out.Hide(err.Error())), " "))
+	j.outputs.texts = append(j.outputs.texts, strings.Join(strings.Fields(j.out.Hide(err.Error())), " "))
 	j.error(j.fitted(err.Error(), hint, code), "kanban-run", file, line)
 	if j.summary != "" { // without a summary the log has it
 		text := fmt.Sprintf("**kanban-run**: %s (exit code %d)\n\n", j.markdown(err.Error()), code)
@@ -325,21 +325,21 @@ func (j *job) summarize(boards []digest.Digest) error {
 
 // close writes the outputs of the step. They must be there however the run ended.
 func (j *job) close(code int) error {
-	if j == nil || j.output == "" {
+	if j == nil || j.outputFile == "" {
 		return nil
 	}
-	if good := j.result.outcome == flow.Complete || j.result.outcome == dryRun; j.result.outcome == "" || good != (code == exitComplete) {
-		j.result.outcome = outcomeOf(code)
+	if good := j.outputs.outcome == flow.Complete || j.outputs.outcome == dryRun; j.outputs.outcome == "" || good != (code == exitComplete) {
+		j.outputs.outcome = outcomeOf(code)
 	}
 	end := rand.Text() // no path can hold it and end the value early
-	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\n", j.result.outcome, code, j.result.steps, cmp.Or(j.result.cost, "unknown"))
+	text := fmt.Sprintf("outcome=%s\nexit-code=%d\nsteps=%d\ncost=%s\n", j.outputs.outcome, code, j.outputs.steps, cmp.Or(j.outputs.cost, "unknown"))
 	for _, o := range []struct {
 		name  string
 		lines []string
-	}{{"text", j.result.texts}, {"journal", j.result.journals}} {
+	}{{"text", j.outputs.texts}, {"journal", j.outputs.journals}} {
 		text += fmt.Sprintf("%s<<%s\n%s\n%s\n", o.name, end, j.out.Hide(strings.Join(o.lines, "\n")), end)
 	}
-	return j.appendTo(j.output, text)
+	return j.appendTo(j.outputFile, text)
 }
 
 // outcomeOf is the outcome of a run that reported none, by its exit code.

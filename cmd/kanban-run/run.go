@@ -21,6 +21,7 @@ import (
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/result"
 )
 
 func runCommand() command {
@@ -149,7 +150,7 @@ func tuneRuntime(boards []*preflight.Prepared) {
 }
 
 // summary prints how each board ended, and returns the exit code.
-func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error) {
+func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	endings := make([]report.Ending, len(results))
 	codes := make([]int, len(results))
 	for i, r := range results {
@@ -183,7 +184,7 @@ func (s *screen) summary(t *terminal, results []orchestrator.Result) (int, error
 }
 
 // conclude writes what a CI job shows, if this run is part of one.
-func (s *screen) conclude(t *terminal, endings []report.Ending, results []orchestrator.Result, code int) error {
+func (s *screen) conclude(t *terminal, endings []report.Ending, results []result.Result, code int) error {
 	if t.job == nil {
 		return nil
 	}
@@ -233,7 +234,7 @@ func usedSuffix(u flow.Used) string {
 }
 
 // hintFor is what a person does next about a board that is not complete.
-func hintFor(r orchestrator.Result, dry bool) string {
+func hintFor(r result.Result, dry bool) string {
 	if errors.Is(r.Err, syscall.EMFILE) || errors.Is(r.Err, syscall.ENFILE) {
 		return "allow more open files (ulimit -n), or fewer boards side by side (-j); the same command goes on"
 	}

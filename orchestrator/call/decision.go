@@ -18,7 +18,7 @@ import (
 func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
 	reply := step.Reply
 	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)
-	in, err := c.RestoreInput(step)
+	in, err := c.restoreInput(step)
 	lost = errors.Is(err, rundir.ErrNotStored) || err == nil && in.Tasks == nil
 	switch {
 	case err != nil && !lost:

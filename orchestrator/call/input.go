@@ -3,6 +3,7 @@ package call
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"kanban-run/orchestrator/board"
@@ -10,6 +11,7 @@ import (
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/review"
+	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -18,7 +20,7 @@ import (
 func (c *Caller) setInput(call *Ready, b *board.Board) (err error) {
 	step := c.run.State().Step
 	if step.Input != nil {
-		call.Input, err = c.RestoreInput(step)
+		call.Input, err = c.restoreInput(step)
 		return err
 	}
 	if call.Input, err = c.newInput(call.Spawn, b); err != nil {
@@ -128,9 +130,9 @@ func inputKey(s *flow.Step) flow.AttemptRef {
 	return flow.AttemptRef{Step: s.Number, Call: s.Call, Round: s.Round}
 }
 
-// RestoreInput is the input that earlier attempts of the open call got, from memory or from disk.
+// restoreInput is the input that earlier attempts of the open call got, from memory or from disk.
 // Errors: [rundir.ErrNotStored].
-func (c *Caller) RestoreInput(step *flow.Step) (contract.Input, error) {
+func (c *Caller) restoreInput(step *flow.Step) (contract.Input, error) {
 	if c.inputOf == inputKey(step) {
 		return c.input, nil
 	}
@@ -139,6 +141,19 @@ func (c *Caller) RestoreInput(step *flow.Step) (contract.Input, error) {
 		c.input, c.inputOf = in, inputKey(step)
 	}
 	return in, err
+}
+
+// RestartWithoutInput starts the open call afresh if its stored input is missing or changed.
+func (c *Caller) RestartWithoutInput(b *board.Board) error {
+	step := c.run.State().Step
+	if step == nil || step.Reply != nil || step.Input == nil {
+		return nil
+	}
+	_, err := c.restoreInput(step)
+	if !errors.Is(err, rundir.ErrNotStored) {
+		return err
+	}
+	return c.run.Ledger.Append(flow.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: err.Error()})
 }
 
 func (c *Caller) readInput(inline json.RawMessage, stored string) (contract.Input, error) {

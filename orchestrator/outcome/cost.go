@@ -58,7 +58,7 @@ func (r *Recorder) accountsOf(c flow.Call) attempt.Accounts {
 // Without it a tool that counts by the session would be charged for them again.
 func (r *Recorder) Restore(e flow.Event) {
 	if _, ok := e.(flow.StepStarted); ok {
-		r.BeginStep()
+		r.BeginStep(time.Time{})
 	}
 	end, ok := flow.EndOf(e)
 	if !ok || end.Call.IsReview() || end.Session == "" || end.Spent == nil {

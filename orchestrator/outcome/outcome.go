@@ -1,5 +1,5 @@
-// Package outcome journals what attempts came to: what they said, how long they
-// took, and what they cost.
+// Package outcome journals what attempts came to, and the steps that they make up: what was said,
+// how long it took, and what it cost.
 package outcome
 
 import (
@@ -29,7 +29,9 @@ type Recorder struct {
 	watched  attempt.Accounts // of the supervisor's
 	accepted []flow.Call      // whose streams are emptied once their replies are on disk
 	said     string           // by the last task agent, in the open step
+	opened   time.Time        // when the open step began; zero if in an earlier run
 	paused   time.Duration    // by Ctrl-Z, in the open step
+	steps    int              // finished in this run
 	warned   bool             // a limit of cost cannot hold; see warnOfCost
 	near     []string         // what was said of limits that are nearly used
 }
@@ -39,15 +41,6 @@ func NewRecorder(r *run.Run, c *call.Caller, s *supervisor.Supervisor) *Recorder
 	left := []flow.Call{flow.TaskCall, flow.CommandCall, flow.ReviewCall, flow.ManagerCall, flow.ReadyCall, flow.CheckpointCall} // by an earlier run
 	return &Recorder{run: r, caller: c, supervisor: s, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, accepted: left}
 }
-
-// BeginStep forgets the step before. No session but the supervisor's outlives its step.
-func (r *Recorder) BeginStep() { r.accounts, r.said, r.paused = attempt.Accounts{}, "", 0 }
-
-// Said is what the last task agent of the open step replied, if this run started it.
-func (r *Recorder) Said() string { return r.said }
-
-// Paused is how long the open step was paused by Ctrl-Z.
-func (r *Recorder) Paused() time.Duration { return r.paused }
 
 // Record journals how an attempt ended. An accepted reply is on disk with the next commit,
 // everything else at once.

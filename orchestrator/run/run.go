@@ -39,6 +39,14 @@ func (r *Run) ProjectHash() string {
 	return r.Workspace.ProjectHash(r.Stop, agent.ParseMark(r.State().Step.Mark))
 }
 
+// Quarantined are the files of the tasks in quarantine, as they are now.
+func (r *Run) Quarantined() (files []flow.TaskFile) {
+	for _, q := range r.State().Quarantine {
+		files = append(files, flow.TaskFile{Task: q.Task, SHA: r.Workspace.TaskSHA(q.Task)})
+	}
+	return files
+}
+
 // IsCarried says whether the state of the board goes into commits.
 func (r *Run) IsCarried() bool { return r.Git.On && !r.DryRun }
 

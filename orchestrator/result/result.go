@@ -1,0 +1,98 @@
+// Package result says how a run of one board ended, and which outcome an error comes to.
+package result
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/claim"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/gitstore"
+)
+
+// Result is how a run of one board ended. Err is set for the outcomes invalid, owned, later and
+// failed, and says why.
+type Result struct {
+	Board   string
+	Outcome flow.Outcome
+	Text    string
+	Said    string    // with outcome needs_person: the reply of the last task's agent, if this run had one
+	Steps   int       // steps finished in this run
+	Used    flow.Used // by the attempts of this run
+	Log     string    // path of supervisor-log.md
+	Until   string    // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
+	Err     error
+	Signal  error     // with outcome interrupted: the cause of the stop context
+	Ways    flow.Ways // with outcome needs_person: what a person can do
+
+	Unpushed string // the branch whose checkpoints the remote does not have; "" where it has them, or is to have none
+	Unsaved  bool   // the last checkpoint could not be made: what came after the one before is in this clone only
+}
+
+// Explain sets the outcome of a run that ended with an error.
+func (r *Result) Explain(stop context.Context, err error) {
+	switch {
+	case err == nil:
+	case IsInterruption(stop, err):
+		r.Outcome, r.Text, r.Signal = flow.Interrupted, "interrupted", context.Cause(stop)
+	default:
+		r.Outcome, r.Text, r.Err = OutcomeOf(err), oneLine(err), err
+		r.Until = Until(r.Outcome, err)
+	}
+}
+
+// IsInterruption says whether a run ended because stop did.
+func IsInterruption(stop context.Context, err error) bool {
+	return stop.Err() != nil && errors.Is(err, context.Cause(stop))
+}
+
+// oneLine joins the texts of joined errors, each once: a full disk fails several acts alike.
+func oneLine(err error) string {
+	var said []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if !slices.Contains(said, line) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+// OutcomeOf is the outcome of a run that an error ended.
+func OutcomeOf(err error) flow.Outcome {
+	switch {
+	case errors.As(err, new(*agent.LimitError)):
+		return flow.LimitReached
+	case durable.IsOutOfResources(err):
+		return flow.Failed // first: a lack of files or memory makes other errors
+	case errors.As(err, new(*gitstore.SecretError)):
+		return flow.NeedsPerson
+	case errors.As(err, new(*gitstore.UnfitError)):
+		return flow.Invalid
+	case errors.As(err, new(*durable.HeldError)), errors.As(err, new(*claim.TakenError)), errors.As(err, new(*gitstore.AheadError)):
+		return flow.Owned
+	case errors.As(err, new(*failure.Frozen)):
+		return flow.Frozen
+	case errors.As(err, new(*failure.Invalid)):
+		return flow.Invalid
+	case errors.As(err, new(*agent.LaterError)):
+		return flow.Later
+	default:
+		return flow.Failed
+	}
+}
+
+// Until is the time from which the provider accepts calls again, in RFC 3339; "" where it names
+// none, or where the outcome is another than later.
+func Until(o flow.Outcome, err error) string {
+	var later *agent.LaterError
+	if o != flow.Later || !errors.As(err, &later) || later.Reset.IsZero() {
+		return ""
+	}
+	return later.Reset.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,69 @@
+package result
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/claim"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/gitstore"
+)
+
+// TestOutcomeOf: each fault has its outcome, also where it is wrapped and joined; a lack of files
+// or memory wins over the faults that follow from it, and a limit over the lack.
+func TestOutcomeOf(t *testing.T) {
+	invalid := &failure.Invalid{Err: errors.New("no such role")}
+	for want, errs := range map[flow.Outcome][]error{
+		flow.LimitReached: {&agent.LimitError{}, errors.Join(syscall.EMFILE, &agent.LimitError{})},
+		flow.Failed:       {errors.New("any other"), syscall.ENOSPC, errors.Join(invalid, syscall.EMFILE), errors.Join(invalid, syscall.ENOMEM)},
+		flow.NeedsPerson:  {&gitstore.SecretError{}},
+		flow.Invalid:      {invalid, &gitstore.UnfitError{}},
+		flow.Owned:        {&durable.HeldError{}, &claim.TakenError{}, &gitstore.AheadError{}},
+		flow.Frozen:       {&failure.Frozen{}},
+		flow.Later:        {&agent.LaterError{}},
+	} {
+		for _, err := range errs {
+			for _, wrapped := range []error{err, fmt.Errorf("start: %w", err), errors.Join(errors.New("and another"), err)} {
+				if got := OutcomeOf(wrapped); got != want {
+					t.Errorf("%T (%v): %s, want %s", err, wrapped, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestExplain: the cause of stop makes an interruption, any other error is said once, and a limit
+// of a provider says until when.
+func TestExplain(t *testing.T) {
+	stopped, stop := context.WithCancelCause(context.Background())
+	cause := errors.New("SIGTERM")
+	stop(cause)
+	reset := time.Date(2026, 11, 25, 4, 0, 0, 0, time.UTC)
+	full, errAny := errors.New("write journal: disk full"), errors.New("any")
+	for _, c := range []struct {
+		stop context.Context
+		err  error
+		want Result
+	}{
+		{context.Background(), nil, Result{Outcome: flow.Complete, Text: "as it was"}},
+		{stopped, errors.Join(cause, &agent.LaterError{Reset: reset}), Result{Outcome: flow.Interrupted, Text: "interrupted", Signal: cause}},
+		{stopped, full, Result{Outcome: flow.Failed, Text: full.Error(), Err: errAny}},
+		{context.Background(), &agent.LaterError{Text: "quota", Reset: reset.In(time.FixedZone("", 3600))},
+			Result{Outcome: flow.Later, Text: "quota (until 2026-11-25T04:00:00Z)", Until: "2026-11-25T04:00:00Z", Err: errAny}},
+		{context.Background(), &agent.LaterError{Text: "quota"}, Result{Outcome: flow.Later, Text: "quota", Err: errAny}},
+		{context.Background(), errors.Join(full, full), Result{Outcome: flow.Failed, Text: full.Error(), Err: errAny}},
+	} {
+		got := Result{Outcome: flow.Complete, Text: "as it was"}
+		got.Explain(c.stop, c.err)
+		if got.Outcome != c.want.Outcome || got.Text != c.want.Text || got.Until != c.want.Until || got.Signal != c.want.Signal || (got.Err != nil) != (c.want.Err != nil) {
+			t.Errorf("%v: %+v, want %+v", c.err, got, c.want)
+		}
+	}
+}
