@@ -160,9 +160,9 @@ func TestHeldChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	wantHeld(t, path, false)
 	wantNames(t, filepath.Dir(path))
-	put(t, path, "somebody's name")
+	put(t, path, "a person's name")
 	wantHeld(t, path, false)
-	wantFile(t, path, "somebody's name")
+	wantFile(t, path, "a person's name")
 	f, err := openLock(path)
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,7 @@ func TestCustody(t *testing.T) {
 			b.write(flow.HandoffAcked{Epoch: 1, Owner: "r1"})
 		}, flow.NoHandoff, "was not handed over"},
 		{"epoch 0", func(b *book) { b.write(start) }, flow.NoHandoff, "epoch 0"},
-		{"a record of somebody else", func(b *book) {
+		{"a record of another writer", func(b *book) {
 			b.own("r1").write(start, flow.StateDiverged{Source: flow.SourceBoard, Policy: "freeze", Text: "why"})
 			e := b.entry(flow.Acknowledged{})
 			e.Actor = "Implementor"
@@ -121,7 +121,7 @@ func TestCustody(t *testing.T) {
 			b.write(flow.StateDiverged{Source: flow.SourceJournal})
 		}, "", ""},
 		{"10. a write without any handoff", func(b *book) { b.epoch = 1; b.write(start) }, flow.NoHandoff, "epoch 1"},
-		{"10. an ACK for somebody else", func(b *book) {
+		{"10. an ACK for another owner", func(b *book) {
 			b.epoch = 1
 			b.write(flow.HandoffOffered{Epoch: 1, Owner: "r1"}, flow.HandoffAcked{Epoch: 1, Owner: "r2"})
 		}, flow.NoHandoff, "r2"},

@@ -51,7 +51,7 @@ func TestReviews(t *testing.T) {
 	}
 }
 
-// TestOpenAttemptIsUnknown: until an attempt has an outcome nobody knows what it comes to,
+// TestOpenAttemptIsUnknown: until an attempt has an outcome, what it comes to is not known,
 // and what it has told counts.
 func TestOpenAttemptIsUnknown(t *testing.T) {
 	var s flow.State

@@ -58,7 +58,7 @@ func TestLimits(t *testing.T) {
 		{"after an attempt that was stopped", cost, events(open, []flow.Event{stopped}), same, "the limit of $0.02 (max_cost) is reached: $0.02 used"},
 		{"before a new step", cost, stepOf(1, "t1", 10_000, 5), other, "the limit of $0.02 (max_cost) is reached: $0.02 used"},
 		{"a little is left", cost, stepOf(1, "t1", 9_999, 5), other, ""},
-		{"a cost that nobody knows is not one", cost, events(open, []flow.Event{unpriced}), same, ""},
+		{"an unknown cost is none", cost, events(open, []flow.Event{unpriced}), same, ""},
 		{"and what is known of the others counts", cost,
 			events(open, []flow.Event{unpriced, attempt(1, flow.ManagerCall, 1), flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Attempt: 1}, Spent: spending(20_000)}}),
 			same, "the limit of $0.02 (max_cost) is reached: at least $0.02 used"},
@@ -222,7 +222,7 @@ func TestUsed(t *testing.T) {
 		both          string
 	}{
 		{"nothing was started", nil, "$0.00", "", ""},
-		{"nobody tells", []*flow.Spending{nil}, "unknown", "", ""},
+		{"no tool tells", []*flow.Spending{nil}, "unknown", "", ""},
 		{"all tell", []*flow.Spending{spending(1_000), spending(11_300)}, "$0.0123", "2.0k in/200 out", "$0.0123, 2.0k in/200 out"},
 		{"some tell", []*flow.Spending{spending(120_000), nil}, "at least $0.12", "1.0k in/100 out", "at least $0.12, 1.0k in/100 out"},
 		{"tokens without a price", []*flow.Spending{{Input: 999, Output: 1}}, "unknown", "999 in/1 out", "cost unknown, 999 in/1 out"},

@@ -386,7 +386,7 @@ func TestRepositories(t *testing.T) {
 			c.git("-c", "filter.lfs.clean=cat", "add", "a.bin")
 		}, "a.bin has the filter lfs"},
 		"the branch is checked out":    {func(c *clone) { c.git("checkout", "-q", "-b", "board/kanban.yaml") }, "is checked out"},
-		"a branch of somebody else's":  {func(c *clone) { c.git("branch", "board/kanban.yaml") }, "is no checkpoint of this board"},
+		"a branch of another program":  {func(c *clone) { c.git("branch", "board/kanban.yaml") }, "is no checkpoint of this board"},
 		"a folder in the branch's way": {func(c *clone) { c.git("branch", "board") }, "there is a branch board"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -503,7 +503,7 @@ func within(c *clone) {
 	inner.commit("a")
 }
 
-// TestHostileBranch: a commit of somebody else's on the board's branch is refused, and
+// TestHostileBranch: a commit of another program on the board's branch is refused, and
 // no file of it is written.
 func TestHostileBranch(t *testing.T) {
 	const trailers = "x\n\nKanban-Step: 1\nKanban-Base: abc\n"

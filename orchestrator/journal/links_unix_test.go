@@ -92,7 +92,7 @@ func withTimeLimit(t *testing.T, do func() error) error {
 	case err := <-done:
 		return err
 	case <-time.After(10 * time.Second):
-		t.Fatal("it waits for somebody who does not come")
+		t.Fatal("it waits for a writer that does not come")
 		return nil
 	}
 }

@@ -60,7 +60,7 @@ func TestEnd(t *testing.T) {
 		{"too late", begin + text(reply) + end("stop"), proc.Exit{TimedOut: true, Timeout: time.Second}, reply, "timed out after 1s"},
 		{"denied by a rule", begin + used("The user has specified a rule which prevents you from using this") + end("tool-calls") + begin + text(reply) + end("stop"),
 			proc.Exit{}, reply, "permission denied: write (a.txt)"},
-		{"denied, since nobody answers", begin + used("The user rejected permission to use this specific tool call.") + end("tool-calls"), proc.Exit{}, "",
+		{"denied, since no person answers", begin + used("The user rejected permission to use this specific tool call.") + end("tool-calls"), proc.Exit{}, "",
 			"permission denied: write (a.txt)"},
 		{"an error", begin + text(reply) + end("stop") + failed("UnknownError", `{"message":"boom"}`), proc.Exit{Code: 1}, reply, "exit status 1: UnknownError: boom"},
 		{"an error without words", failed("", "{}"), proc.Exit{}, "", "it failed"},
@@ -87,7 +87,7 @@ func TestSpent(t *testing.T) {
 		t.Errorf("Spent = %+v, want 246, 60 and 14 tokens for half a dollar", got)
 	}
 	if got := read(proc.Exit{}, begin).Spent; got != nil {
-		t.Errorf("Spent = %+v, want nil where nobody knows", got)
+		t.Errorf("Spent = %+v, want nil where it is unknown", got)
 	}
 }
 

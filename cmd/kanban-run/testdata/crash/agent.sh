@@ -34,7 +34,7 @@ started() {
 	state=$1 when=${20}
 }
 
-# begin: nobody else may be at work.
+# begin: no other agent may be at work.
 begin() {
 	echo "begin $role $task $$" >>calls
 	if read -r pid since <busy; then
