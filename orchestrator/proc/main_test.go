@@ -93,7 +93,7 @@ func helper(mode string, args []string) int {
 		fmt.Println("asked")
 		hang()
 	case "suspended":
-		fmt.Println("ready")
+		sayReadyWhenSuspended()
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		hang()
 	case "killed":
@@ -203,5 +203,15 @@ func launchWith(started *os.File, mode, kind string, args ...string) {
 	}
 	if err := cmd.Start(); err != nil {
 		panic(err)
+	}
+}
+
+// sayReadyWhenSuspended has a shell print ready once this process is suspended: said before, the
+// signals of the test could come first, and the process would sleep on.
+func sayReadyWhenSuspended() {
+	sh := exec.Command("/bin/sh", "-c", `until { cat "/proc/$PPID/status" 2>/dev/null || ps -o state= -p "$PPID"; } | grep -qE '^(State:.)?T'; do sleep 0.01; done; echo ready`)
+	sh.Stdout = os.Stdout
+	if err := sh.Start(); err != nil {
+		fmt.Println(err)
 	}
 }
