@@ -27,7 +27,7 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	} else {
 		sha = l.Workspace.SHA()
 	}
-	known := sha != "" || result.OutcomeOf(err) == flow.Invalid // otherwise this machine could not read it
+	known := sha != "" || result.OutcomeOf(l.Stop, err) == flow.Invalid // otherwise this machine could not read it
 	if step != nil && step.Before == nil && known && sha != step.BoardSHA {
 		if err := l.Ledger.Record(l.divergence(step, sha, err)); err != nil {
 			return nil, view, err

@@ -48,10 +48,7 @@ func (l *loop) conclude(end flow.Finish, err error) (flow.Outcome, string, error
 		}
 		return end.Outcome, end.Text, err
 	}
-	outcome := result.OutcomeOf(err)
-	if result.IsInterruption(l.Stop, err) {
-		outcome = flow.Interrupted
-	}
+	outcome := result.OutcomeOf(l.Stop, err)
 	note := l.Ledger.Finish(flow.RunInterrupted{Board: l.Board, Outcome: outcome, Reason: err.Error(), Until: result.Until(outcome, err), Quarantined: l.Quarantined()})
 	return outcome, err.Error(), errors.Join(err, note)
 }

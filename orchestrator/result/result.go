@@ -37,19 +37,15 @@ type Result struct {
 
 // Explain sets the outcome of a run that ended with an error.
 func (r *Result) Explain(stop context.Context, err error) {
-	switch {
-	case err == nil:
-	case IsInterruption(stop, err):
-		r.Outcome, r.Text, r.Signal = flow.Interrupted, "interrupted", context.Cause(stop)
-	default:
-		r.Outcome, r.Text, r.Err = OutcomeOf(err), oneLine(err), err
-		r.Until = Until(r.Outcome, err)
+	if err == nil {
+		return
 	}
-}
-
-// IsInterruption says whether a run ended because stop did.
-func IsInterruption(stop context.Context, err error) bool {
-	return stop.Err() != nil && errors.Is(err, context.Cause(stop))
+	r.Outcome = OutcomeOf(stop, err)
+	if r.Outcome == flow.Interrupted {
+		r.Text, r.Signal = "interrupted", context.Cause(stop)
+		return
+	}
+	r.Text, r.Until, r.Err = oneLine(err), Until(r.Outcome, err), err
 }
 
 // oneLine joins the texts of joined errors, each once: a full disk fails several acts alike.
@@ -63,9 +59,11 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// OutcomeOf is the outcome of a run that an error ended.
-func OutcomeOf(err error) flow.Outcome {
+// OutcomeOf is the outcome of a run that an error ended; the cause of stop makes an interruption.
+func OutcomeOf(stop context.Context, err error) flow.Outcome {
 	switch {
+	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
+		return flow.Interrupted
 	case errors.As(err, new(*agent.LimitError)):
 		return flow.LimitReached
 	case durable.IsOutOfResources(err):

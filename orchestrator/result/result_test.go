@@ -31,7 +31,7 @@ func TestOutcomeOf(t *testing.T) {
 	} {
 		for _, err := range errs {
 			for _, wrapped := range []error{err, fmt.Errorf("start: %w", err), errors.Join(errors.New("and another"), err)} {
-				if got := OutcomeOf(wrapped); got != want {
+				if got := OutcomeOf(context.Background(), wrapped); got != want {
 					t.Errorf("%T (%v): %s, want %s", err, wrapped, got, want)
 				}
 			}
