@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -48,6 +49,9 @@ func builder(name string, args ...string) func() (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if err := openSources(args); err != nil {
+			return "", err
+		}
 		binary := filepath.Join(shop.dir, name)
 		build := exec.Command("go", append([]string{"build", "-trimpath", "-buildvcs=false", "-o", binary}, args...)...)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -56,6 +60,27 @@ func builder(name string, args ...string) func() (string, error) {
 		}
 		return binary, nil
 	})
+}
+
+// openSources opens the files of this module from which a program is built. The go command takes the
+// result of a test from its cache unless a file has changed that the test itself has opened, and a
+// process that a test starts is not the test.
+func openSources(args []string) error {
+	const files = `{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
+{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}
+{{end}}{{end}}{{end}}`
+	list := exec.Command("go", append([]string{"list", "-deps", "-f", files}, args...)...)
+	list.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("%v: %w", list, err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		if _, err := os.ReadFile(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // built is the path of a binary. The race detector does not look into other programs: its run
@@ -72,10 +97,13 @@ func built(t testing.TB, build func() (string, error)) string {
 	return binary
 }
 
-// scriptOf is the path of a script in testdata/crash.
+// scriptOf is the path of a script in testdata/crash, which it opens: see openSources.
 func scriptOf(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", "crash", name))
+	if err == nil {
+		_, err = os.ReadFile(path)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,10 +23,7 @@ func TestExamplesRun(t *testing.T) {
 		{"checkpoints", []string{"kanban.yaml"}, []string{"kanban.yaml: the board is complete, 4 steps"}},
 		{"batch", []string{"-j", "3", "letters.yaml", "poems.md", "recipes.yaml"}, []string{"3 of 3 boards complete"}},
 	}
-	binary := filepath.Join(t.TempDir(), "kanban-run")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	binary := built(t, buildPlain)
 	for _, tt := range tests {
 		t.Run(tt.folder, func(t *testing.T) {
 			dir := t.TempDir()
