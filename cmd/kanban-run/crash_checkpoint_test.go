@@ -24,12 +24,14 @@ func TestCheckpointOutlivesEveryKill(t *testing.T) {
 		victim    string
 		elsewhere bool
 	}{{"self", false}, {"both", true}, {"both", false}, {"self", true}} {
-		first, step := 1+3*i, 12 // a sample, with other calls in each case
-		if exhaustive() {        // each call in two cases, which differ in both
+		// A sample: other calls in each case, and with each seed.
+		first, step := 1+(int(sampleSeed())+9*i)%36, 36
+		if exhaustive() { // each call in two cases, which differ in both
 			first, step = 1+i/2, 2
 		}
 		t.Run(fmt.Sprintf("%s, elsewhere %t", c.victim, c.elsewhere), func(t *testing.T) {
 			t.Parallel()
+			t.Logf("KANBAN_TEST_SEED=%d", sampleSeed())
 			n := first
 			for killCheckpoint(t, binary, n, c.victim, c.elsewhere) {
 				n += step

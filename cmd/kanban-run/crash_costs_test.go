@@ -16,6 +16,7 @@ import (
 // TestLimitsOutliveEveryKill: "Attempts and limits survive an interruption", wherever it comes:
 // each of four calls costs a cent, the limit is three, and no kill makes a run spend a fourth.
 func TestLimitsOutliveEveryKill(t *testing.T) {
+	t.Parallel()
 	binary := built(t, buildFailpoints)
 	for _, name := range []string{"ownership-taken", "intent-durable", "agent-gone", "reply-noted", "journal-written", "journal-synced", "log-behind",
 		"board-intent", "board-written", "snapshot-taken", "run-end"} {

@@ -12,6 +12,7 @@ func cuts() []string { return []string{"nothing", "line", "word"} }
 // leaves nothing that a person would have to mend; nor does one that lives on, because both halves
 // of the program were killed.
 func TestManagerDiesWhileItWrites(t *testing.T) {
+	t.Parallel()
 	binary := built(t, buildPlain)
 	for _, v := range []victim{runnerOnly, guardianOnly, bothHalves} {
 		for _, cut := range cuts() {
@@ -33,6 +34,7 @@ func TestManagerDiesWhileItWrites(t *testing.T) {
 
 // TestManagerIsStoppedWhileItWrites is the same for an end by SIGINT.
 func TestManagerIsStoppedWhileItWrites(t *testing.T) {
+	t.Parallel()
 	for _, cut := range cuts() {
 		t.Run(cut, func(t *testing.T) {
 			s := newSite(t, built(t, buildPlain), 2)

@@ -126,15 +126,18 @@ func endBearers(t testing.TB, marker string) {
 	}
 }
 
-// within polls until done says so.
+// within polls until done returns true, and reports whether it did. It polls less often the longer it
+// takes, since most of these looks go over all processes.
 func within(limit time.Duration, done func() bool) bool {
-	for over := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
+	pause := time.Millisecond
+	for over := time.Now().Add(limit); ; time.Sleep(pause) {
 		if done() {
 			return true
 		}
 		if time.Now().After(over) {
 			return false
 		}
+		pause = min(pause*3/2, 20*time.Millisecond)
 	}
 }
 
@@ -187,6 +190,7 @@ func signalTo(t testing.TB, pid int, s syscall.Signal) {
 // TestOnceKilled: what a single call has left, both halves of which were killed, is ended by the
 // next start, with or without a board. A call that is under way is left alone.
 func TestOnceKilled(t *testing.T) {
+	t.Parallel()
 	for _, next := range [][]string{{"once", "--role", "Architect", "x"}, {"kanban.yaml"}} {
 		t.Run(next[0], func(t *testing.T) {
 			s := newSite(t, built(t, buildPlain), 1)

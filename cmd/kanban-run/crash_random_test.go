@@ -19,6 +19,7 @@ const (
 // whether anything was lost, done twice or left behind. KANBAN_TEST_SOAK is the number of kills,
 // KANBAN_TEST_SEED repeats the choice of a failed run.
 func TestRandomKills(t *testing.T) {
+	t.Parallel()
 	kills := 30
 	if exhaustive() {
 		kills = 300

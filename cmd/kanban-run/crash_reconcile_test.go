@@ -12,6 +12,7 @@ import (
 // TestReconcileIsResumed: a run that dies while it reconciles an edited state.md leaves a board
 // that goes on, and the edit is in the journal and kept, whenever that was.
 func TestReconcileIsResumed(t *testing.T) {
+	t.Parallel()
 	binary := built(t, buildFailpoints)
 	for _, name := range []string{"journal-torn", "journal-written", "journal-synced", "log-behind", "ownership-taken"} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 // TestReleaseHasNoFailpoints: nothing of the failpoints is in the program that people get.
 func TestReleaseHasNoFailpoints(t *testing.T) {
+	t.Parallel()
 	plain, failing := contents(t, buildPlain), contents(t, buildFailpoints)
 	for _, text := range traces() {
 		if bytes.Contains(plain, []byte(text)) {

@@ -17,6 +17,7 @@ import (
 // TestSignalsFromTerminal: one Ctrl-C reaches the guardian and the runner, and counts once. The
 // agent, which is in a group of its own, is asked to end, once.
 func TestSignalsFromTerminal(t *testing.T) {
+	t.Parallel()
 	s := signalSite(t)
 	keyboard, screen := openTerminal(t)
 	cmd := s.command(nil, append(s.args, "kanban.yaml")...)
@@ -41,6 +42,7 @@ func TestSignalsFromTerminal(t *testing.T) {
 // TestSignalsToOneProcess: what `kill` sends to the guardian alone counts as
 // what a terminal sends to all.
 func TestSignalsToOneProcess(t *testing.T) {
+	t.Parallel()
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: exitInterrupted, syscall.SIGTERM: exitTerminated, syscall.SIGHUP: exitTerminated} {
 		t.Run(signal.String(), func(t *testing.T) {
 			s := signalSite(t)
@@ -58,6 +60,7 @@ func TestSignalsToOneProcess(t *testing.T) {
 
 // TestClosedTerminal: SIGHUP to the foreground group stops the run once, as Ctrl-C does.
 func TestClosedTerminal(t *testing.T) {
+	t.Parallel()
 	s := signalSite(t)
 	run := s.start(nil)
 	s.await("calls")
@@ -72,6 +75,7 @@ func TestClosedTerminal(t *testing.T) {
 // TestPaused: Ctrl-Z stops the run and its agent, whichever process it reaches, and fg goes on
 // with both. The pause is no part of the agent's time.
 func TestPaused(t *testing.T) {
+	t.Parallel()
 	for name, reaches := range map[string]func(r *launched) int{
 		"the group":    func(r *launched) int { return -r.guardian.pid },
 		"the guardian": func(r *launched) int { return r.guardian.pid },
@@ -125,6 +129,7 @@ func TestStoppedGuardian(t *testing.T) {
 // TestStoppedAndContinued: a stop that no process can take holds the run, not its
 // agent, and the run goes on.
 func TestStoppedAndContinued(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, built(t, buildPlain), 2)
 	s.env = []string{"CRASH_NAP=0.05"}
 	run := s.start(nil)

@@ -39,6 +39,7 @@ func runHere(t *testing.T, dir string, args ...string) (code int, stdout, stderr
 // TestHostileBoards: each is refused with exit code 2, a place and a
 // reason, and no agent is started.
 func TestHostileBoards(t *testing.T) {
+	t.Parallel()
 	keys := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -91,6 +92,7 @@ func TestHostileBoards(t *testing.T) {
 
 // TestHostileTasks: nothing that only resembles a header makes a task an Implementor's by accident.
 func TestHostileTasks(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"no closing fence", "---\nrole: Architect\n", `t\.md:1`},
 		{"a fence of dots", "---\nrole: Architect\n...\n", `t\.md:`},
@@ -120,6 +122,7 @@ func TestHostileTasks(t *testing.T) {
 
 // TestHostileFiles: boards and tasks that are no files, or lie elsewhere.
 func TestHostileFiles(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		build func(t *testing.T, dir string)
@@ -160,6 +163,7 @@ func TestHostileFiles(t *testing.T) {
 
 // TestAcceptedOddities: one byte order mark and CRLF are accepted, in boards and tasks.
 func TestAcceptedOddities(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "k.yaml"), "\xef\xbb\xbfcurrent: t.md\r\ntasks:\r\n  - t.md\r\n")
 	write(t, filepath.Join(dir, "t.md"), "\xef\xbb\xbf---\r\nrole: Architect\r\n---\r\n"+strings.Repeat("long body\r\n", 1<<20))

@@ -18,6 +18,7 @@ const waitsForGo = "cat > /dev/null; echo at work > began; for i in $(seq 400); 
 // TestWatchStatus: status --watch draws a run of another process on a terminal, and leaves the
 // last status behind when the run ends.
 func TestWatchStatus(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, built(t, buildPlain), 2)
 	s.write("wait.sh", waitsForGo)
 	s.args = append(s.args, "--exec", "Implementor=sh wait.sh")
@@ -55,6 +56,7 @@ func TestWatchStatus(t *testing.T) {
 
 // TestLeaveWatch: q leaves status --watch, with the last status, and touches nothing.
 func TestLeaveWatch(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, built(t, buildPlain), 1)
 	s.write("wait.sh", waitsForGo)
 	s.args = append(s.args, "--exec", "Implementor=sh wait.sh")
