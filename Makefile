@@ -11,12 +11,17 @@ SOURCES := $(shell find cmd/kanban-run orchestrator roles schema docs -name '*.g
 
 .DEFAULT_GOAL := help
 .PHONY: help run build temporal test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents test-browser test-slurm test-temporal test-container docs clean
-SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/run .ci/run-example .ci/tools/shellcheck
+SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/gotest .ci/run .ci/run-example .ci/tools/shellcheck
+
+# One flavour of build for tests, linters, benchmarks and the program: what one has compiled, the others find in the cache, also
+# in a clone in another folder.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 
 # Real agents have a target of their own.
 # Many tests wait for a process most of their time: six at once keep two processors busy. Processes are all that these tests
 # cost: a machine that is slow at starting them needs several times as long as another.
-GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none $(GO) test -parallel 6 -timeout 40m
+GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none .ci/gotest -parallel 6 -timeout 40m
 BENCHES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' orchestrator))))
 
 help: ## list the targets
@@ -28,10 +33,10 @@ run: build ## run an example board on a private copy: make run [BOARD=examples/h
 build: $(BIN) ## build bin/kanban-run
 
 $(BIN): $(SOURCES)
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/kanban-run
+	@$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/kanban-run
 
 temporal: build ## build bin/kanban-run-temporal, too: boards on many machines (cmd/kanban-run-temporal)
-	CGO_ENABLED=0 $(GO) build -C cmd/kanban-run-temporal -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/kanban-run-temporal .
+	$(GO) build -C cmd/kanban-run-temporal -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/kanban-run-temporal .
 
 test: ## run the tests: packages, scripts, and a sample of the crash tests
 	$(GO_TEST) ./...
@@ -42,7 +47,7 @@ check: lint lint-ci cross race exhaustive ## format, vet, staticcheck, all crash
 
 # With the race detector all is several times slower: six at once would keep each other waiting.
 race: ## run the tests with the race detector, but for those of a program that is built without it
-	$(GO_TEST) -parallel 3 -race ./...
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO_TEST) -parallel 3 -race ./...
 
 test-slurm: ## run the array of boards with Slurm, as root
 	KANBAN_TEST_REQUIRE_SLURM=1 $(GO) test -count=1 ./examples/slurm
@@ -62,7 +67,7 @@ docs: ## make the pages anew that are made from the code
 # Only what make test takes a sample of; TestExhaustiveIsWhole holds it to that.
 EXHAUSTIVE := Kill|Failpoint|Outlive|Reconcile|Scripts|NobodyIsLeft|NoSecret
 exhaustive: ## run the crash tests whole: every failpoint, 300 random kills, boards of thousands of tasks
-	KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) -run '$(EXHAUSTIVE)' ./cmd/kanban-run
+	TMPDIR=$${TMPDIR:-/tmp} KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) -run '$(EXHAUSTIVE)' ./cmd/kanban-run
 
 bench-once: ## run each benchmark once
 	@mkdir -p bin

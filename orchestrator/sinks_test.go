@@ -244,7 +244,7 @@ func functions(t *testing.T) []function {
 // compiled opens what the compiler has exported of a package that the program imports.
 func compiled(t *testing.T) importer.Lookup {
 	t.Helper()
-	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "../cmd/kanban-run")
+	list := exec.Command("go", "list", "-trimpath", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "../cmd/kanban-run")
 	list.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := list.Output()
 	if err != nil {

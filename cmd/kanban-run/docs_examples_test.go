@@ -154,7 +154,7 @@ func runDocumented(t *testing.T, dir, script string) {
 	// No agent is installed, and none is asked.
 	cmd := exec.Command("sh", "-e", "-c", strings.ReplaceAll(script, "$PWD/bin:", ""))
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir, standIn + "=1", "MY_OTHER_SECRET=s3cretvalue"}
+	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir, standIn + "=1", "MY_OTHER_SECRET=s3cretvalue", "GORACE=atexit_sleep_ms=0"}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v of\n%s\n%s", err, script, out)
 	}
