@@ -10,8 +10,8 @@ SOURCES := $(shell find cmd/kanban-run orchestrator roles schema docs -name '*.g
            $(wildcard docs/*.md roles/*.md schema/*.json orchestrator/page/*.html orchestrator/page/*.css orchestrator/page/*.js) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build temporal test check lint lint-ci cross race exhaustive bench-once fuzz soak kills mutate bench test-actions test-agents test-browser test-slurm test-temporal test-container docs clean
-SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/gotest .ci/run .ci/run-example .ci/tools/shellcheck
+.PHONY: help run build temporal test check lint cross race race-all exhaustive bench-once fuzz fuzz-short soak stress kills mutate bench test-actions test-agents test-browser test-slurm test-temporal test-container docs clean
+SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/gotest .ci/run .ci/run-example .ci/stage .ci/stress .ci/tools/shellcheck
 
 # One flavour of build for tests, linters, benchmarks and the program: what one has compiled, the others find in the cache, also
 # in a clone in another folder.
@@ -20,8 +20,8 @@ export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 
 # Real agents have a target of their own.
 # Many tests wait for a process most of their time: six at once keep two processors busy. Processes are all that these tests
-# cost: a machine that is slow at starting them needs several times as long as another.
-GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none .ci/gotest -parallel 6 -timeout 40m
+# cost: a machine that is slow at starting them needs several times as long as another. make lint vets.
+GO_TEST := KANBAN_TEST_REQUIRE_AGENTS=none .ci/gotest -vet=off -parallel 6 -timeout 40m
 BENCHES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' orchestrator))))
 
 help: ## list the targets
@@ -39,15 +39,18 @@ temporal: build ## build bin/kanban-run-temporal, too: boards on many machines (
 	$(GO) build -C cmd/kanban-run-temporal -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/kanban-run-temporal .
 
 test: ## run the tests: packages, scripts, and a sample of the crash tests
-	$(GO_TEST) ./...
+	$(GO_TEST) ./... ./.ci/choose
 
-check: lint lint-ci cross race exhaustive ## format, vet, staticcheck, all crash tests, the race detector, short fuzzing, each benchmark once
-	$(MAKE) --no-print-directory fuzz FUZZTIME=3000x
-	$(MAKE) --no-print-directory bench-once
+# .ci/run plays these behind make test, and of the targets test-* those that a change may have touched (.ci/choose).
+check: exhaustive lint race fuzz-short bench-once ## what CI runs of every change beside make test
 
-# With the race detector all is several times slower: six at once would keep each other waiting.
-race: ## run the tests with the race detector, but for those of a program that is built without it
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO_TEST) -parallel 3 -race ./...
+# With the race detector all is several times slower: six at once would keep each other waiting. RACE is a list of packages.
+RACE ?= $$($(GO) run ./.ci/choose race)
+race: ## run the tests of packages in which a goroutine can be with the race detector, but for those of a program built without it
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO_TEST) -parallel 3 -race $(RACE)
+
+race-all: ## run all tests with the race detector
+	@$(MAKE) --no-print-directory race RACE=./...
 
 test-slurm: ## run the array of boards with Slurm, as root
 	KANBAN_TEST_REQUIRE_SLURM=1 $(GO) test -count=1 ./examples/slurm
@@ -73,21 +76,19 @@ bench-once: ## run each benchmark once
 	@mkdir -p bin
 	$(GO) test -run '^$$' -bench . -benchtime 1x $(BENCHES) >bin/bench.log || { cat bin/bench.log; exit 1; }
 
-lint: ## gofmt, go vet, staticcheck
+# A workflow of the examples calls another by the path that it has once both are copied.
+lint: ## gofmt, go vet (for macOS, too), staticcheck; shellcheck over the scripts, actionlint over the workflows
 	@test -z "$$(gofmt -l cmd orchestrator roles schema docs .ci)" || { gofmt -d cmd orchestrator roles schema docs .ci; exit 1; }
-	$(GO) vet ./... ./.ci/bench ./.ci/acttest ./.ci/casecov
+	$(GO) vet ./... ./.ci/bench ./.ci/acttest ./.ci/casecov ./.ci/choose ./.ci/picture
 	$(GO) vet -C .ci/browser .
 	$(GO) vet -C cmd/kanban-run-temporal ./...
-	$(TOOL) staticcheck ./...
+	GOOS=darwin $(GO) vet ./...
+	$(TOOL) staticcheck ./... ./.ci/choose
 	staticcheck=$$($(GO) tool -n -modfile=.ci/tools/go.mod staticcheck) && cd cmd/kanban-run-temporal && $$staticcheck ./...
-
-# A workflow of the examples calls another by the path that it has once both are copied.
-lint-ci: ## shellcheck over the scripts, actionlint over the workflows
 	.ci/tools/shellcheck -x $(SCRIPTS)
 	$(TOOL) actionlint -shellcheck=.ci/tools/shellcheck -pyflakes= -ignore 'could not read reusable workflow file' .github/workflows/*.yml examples/github-actions/*.yml
 
-cross: ## the code builds and vets on the other systems
-	GOOS=darwin $(GO) vet ./...
+cross: ## vet what make lint does not vet for other systems
 	GOOS=darwin $(GO) vet -C cmd/kanban-run-temporal ./...
 	GOOS=windows $(GO) vet ./...
 
@@ -95,7 +96,17 @@ FUZZTIME ?= 100000x
 fuzz: ## fuzz every target, FUZZTIME executions each
 	.ci/fuzz $(FUZZTIME)
 
-soak: kills mutate fuzz ## what takes hours: random kills, mutation tests, long fuzzing
+fuzz-short: ## fuzz every target a little, and longer those of the packages PACKAGES: [PACKAGES="./orchestrator/board"]
+	.ci/fuzz 300x 3000x $(PACKAGES)
+
+# A schedule runs these: .github/workflows/soak.yml.
+SOAK := kills fuzz mutate race-all cross stress test-agents test-browser test-slurm test-container test-temporal test-actions
+soak: ## what takes hours: random kills, long fuzzing, mutation tests, all tests with the race detector and under load, all real tools
+	@set -e; for target in $(SOAK); do .ci/stage $$target ROUNDS=20 TIMES=20; done
+
+TIMES ?= 5
+stress: ## run the tests TIMES times beside a load on the processors: [TIMES=5]
+	TIMES=$(TIMES) .ci/stress $(MAKE) --no-print-directory test
 
 # 10,000 take about a quarter of an hour. KANBAN_TEST_SEED=N repeats the choices of a run.
 KILLS ?= 10000
@@ -119,7 +130,7 @@ bench: build ## the cost of a step beside a bare C loop that does the same work
 	$(GO) run ./.ci/bench -binary $(BIN)
 
 test-actions: ## run action.yml and the example workflows with act, on this machine
-	$(GO) test -timeout 40m ./.ci/acttest
+	$(GO) test -count=1 -timeout 40m ./.ci/acttest
 
 test-browser: ## look at the pages in Chromium
 	KANBAN_TEST_REQUIRE_BROWSER=1 $(GO) test -C .ci/browser -count=1 -timeout 10m .

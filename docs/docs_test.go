@@ -95,3 +95,60 @@ func TestReadme(t *testing.T) {
 		t.Error("a file that is no page was read")
 	}
 }
+
+// TestTiers: the table of the tiers names what the Makefile, .ci/run and the nightly workflow play.
+func TestTiers(t *testing.T) {
+	read := func(name string) string {
+		t.Helper()
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	one := func(name, pattern string) []string {
+		t.Helper()
+		m := regexp.MustCompile(pattern).FindStringSubmatch(read(name))
+		if m == nil {
+			t.Fatalf("%s has no %s", name, pattern)
+		}
+		return strings.Fields(m[1])
+	}
+	same := func(what string, got, want []string) {
+		t.Helper()
+		got, want = slices.Compact(slices.Sorted(slices.Values(got))), slices.Compact(slices.Sorted(slices.Values(want)))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	checks := one("../Makefile", `(?m)^check: (.*?) ##`)
+	soak := one("../Makefile", `(?m)^SOAK := (.*)$`)
+	var tools []string
+	for _, m := range regexp.MustCompile(`\{"(test-[a-z]+)", `).FindAllStringSubmatch(read("../.ci/choose/stages.go"), -1) {
+		tools = append(tools, m[1])
+	}
+	var nightly, change, night []string
+	for _, m := range regexp.MustCompile(`(?m)^ {10}- ([a-z-]+)$`).FindAllStringSubmatch(read("../.github/workflows/soak.yml"), -1) {
+		nightly = append(nightly, m[1])
+	}
+	target := regexp.MustCompile("`([a-z]+(?:-[a-z]+)*)`")
+	for line := range strings.Lines(read("development.md")) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 6 || strings.Contains(line, ".ci/run") || strings.HasPrefix(cells[1], " macOS") {
+			continue
+		}
+		for _, m := range target.FindAllStringSubmatch(cells[3], -1) {
+			change = append(change, m[1])
+		}
+		for _, m := range target.FindAllStringSubmatch(cells[4], -1) {
+			night = append(night, m[1])
+		}
+	}
+	same("the stages of .ci/run are those of make check", one("../.ci/run", `(?m)^printf '%s\\n' (.*) \|`), append([]string{"$tools"}, checks...))
+	same("the table has for each change", change, append(slices.Clone(tools), checks...))
+	same("the table has for each night", night, soak)
+	same("the workflow plays", nightly, soak)
+	for _, name := range append(append(slices.Clone(checks), tools...), soak...) {
+		one("../Makefile", `(?m)^`+name+`:(.*)`)
+	}
+}

@@ -16,8 +16,10 @@ b copy --quiet "$base" "$(go env GOROOT)" /usr/local/go >/dev/null
 b config --env PATH=/usr/local/go/bin:/usr/sbin:/usr/bin:/sbin:/bin "$base"
 b commit --quiet "$base" localhost/go >/dev/null
 
-# What git knows, with what is not committed yet; modules that are here already are not fetched again.
-mkdir -p "$work/source" "$(go env GOMODCACHE)"
+# What git knows, with what is not committed yet. The modules are fetched here: a registry may not be reached from the image.
+go list -C "$top" -deps ./cmd/kanban-run >/dev/null
+go list -C "$top/cmd/kanban-run-temporal" -deps . >/dev/null
+mkdir -p "$work/source"
 git -C "$top" ls-files -z --cached --others --exclude-standard | (cd "$top" && xargs -0 cp --parents -t "$work/source")
 b bud --quiet --network host --volume "$(go env GOMODCACHE):/root/go/pkg/mod" --build-arg GO=localhost/go --build-arg BASE=localhost/debian \
   -f "$work/source/examples/container/Containerfile" -t kanban-run "$work/source" >/dev/null

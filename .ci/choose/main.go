@@ -1,0 +1,57 @@
+// Command choose tells .ci/run what a change may have touched, so that the rest is left out:
+//
+//	choose stages  the make targets of the real tools to run, of those that stages lists
+//	choose fuzz    the packages in which a file has changed, to be fuzzed for longer
+//	choose race    the packages in whose tests a goroutine can be
+//
+// A change is what differs from the commit at which a stage passed last. .ci/run keeps it in a file
+// green/STAGE of the folder -kept. What cannot be told is run. The answer goes to stdout, one a line,
+// and the reasons go to stderr.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	kept := flag.String("kept", "", "the folder that remembers which stage passed at which commit")
+	flag.Parse()
+	answer, err := choose(flag.Arg(0), *kept)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "choose:", err)
+		os.Exit(1)
+	}
+	for _, line := range answer {
+		fmt.Println(line)
+	}
+}
+
+func choose(question, kept string) ([]string, error) {
+	switch question {
+	case "stages":
+		return chooseStages(kept)
+	case "fuzz":
+		changed, err := changedSince(greenCommit(kept, "fuzz-short"))
+		if err != nil {
+			return nil, err
+		}
+		return changedPackages(changed), nil
+	case "race":
+		return concurrentPackages()
+	default:
+		return nil, fmt.Errorf("%q is not stages, fuzz or race", question)
+	}
+}
+
+// greenCommit is the commit at which a stage passed last; "" where that is not known.
+func greenCommit(kept, stage string) string {
+	text, err := os.ReadFile(filepath.Join(kept, "green", stage))
+	if err != nil {
+		return "" // never passed here
+	}
+	return strings.TrimSpace(string(text))
+}
