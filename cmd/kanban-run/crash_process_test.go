@@ -49,6 +49,26 @@ func (p process) halted() bool {
 	return err == nil && text[bytes.LastIndexByte(text, ')')+2] == 'T'
 }
 
+// writes reports whether one of its threads is held up by a write to a pipe that is full.
+func (p process) writes() bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/syscall", p.pid))
+	return slices.ContainsFunc(threads, func(path string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && strings.HasPrefix(string(text), fmt.Sprint(syscall.SYS_WRITE, " "))
+	})
+}
+
+// signalled reports whether a signal waits to be taken.
+func (p process) signalled() bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+	for line := range strings.Lines(string(text)) {
+		if name, set, _ := strings.Cut(strings.TrimSpace(line), ":"); (name == "SigPnd" || name == "ShdPnd") && strings.Trim(set, "\t 0") != "" {
+			return true
+		}
+	}
+	return err != nil
+}
+
 // kill sends SIGKILL to that very process.
 func (p process) kill() { p.signal(syscall.SIGKILL) }
 

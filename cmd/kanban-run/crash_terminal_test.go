@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"regexp"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +75,7 @@ func TestClosedTerminal(t *testing.T) {
 // TestPaused: Ctrl-Z stops the run and its agent, whichever process it reaches, and fg goes on
 // with both. The pause is no part of the agent's time.
 func TestPaused(t *testing.T) {
+	const pause = 2 * time.Second // as long as the agent may take
 	t.Parallel()
 	for name, reaches := range map[string]func(r *launched) int{
 		"the group":    func(r *launched) int { return -r.guardian.pid },
@@ -83,8 +84,8 @@ func TestPaused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, built(t, buildPlain), 1)
-			s.write("tick.sh", "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo $i >>ticks; sleep 0.05; done; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
-			s.args = append(s.args, "--exec", "Implementor=sh tick.sh", "--timeout", "4s", "--max-retries", "0")
+			s.write("tick.sh", "i=0; while [ $i -lt 10 ]; do i=$((i+1)); echo $i >>ticks; sleep 0.05; done; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
+			s.args = append(s.args, "--exec", "Implementor=sh tick.sh", "--timeout", pause.String(), "--max-retries", "0")
 			run := s.start(nil)
 			s.await("ticks")
 			signalTo(t, reaches(run), syscall.SIGTSTP)
@@ -96,15 +97,20 @@ func TestPaused(t *testing.T) {
 				t.Fatal("the runner is not stopped")
 			}
 			before := s.read("ticks")
-			time.Sleep(4 * time.Second) // as long as the agent may take
+			time.Sleep(pause)
 			if after := s.read("ticks"); after != before {
 				t.Errorf("the agent went on: %q, then %q", before, after)
 			}
 			signalTo(t, reaches(run), syscall.SIGCONT)
 			run.ends(t, exitComplete)
 			s.nobodyIsLeft()
-			if out := s.read("output"); strings.Contains(out, "timed out") || !strings.Contains(out, "Implementor ok in 2.") {
-				t.Errorf("the pause counts:\n%s", out)
+			out := s.read("output")
+			took := regexp.MustCompile(`Implementor ok in ([0-9.ms]+)`).FindStringSubmatch(out)
+			if took == nil {
+				t.Fatalf("the agent did not end well:\n%s", out)
+			}
+			if d, err := time.ParseDuration(took[1]); err != nil || d < 400*time.Millisecond || d >= pause {
+				t.Errorf("the agent took %v (%v), and it worked for half a second: the pause counts\n%s", d, err, out)
 			}
 		})
 	}
@@ -115,7 +121,7 @@ func TestPaused(t *testing.T) {
 func TestStoppedGuardian(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, built(t, buildPlain), 1)
-	s.write("stop.sh", "while ! read pid <guardian; do sleep 0.05; done; kill -STOP $pid; touch stopped; sleep 3; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
+	s.write("stop.sh", "while ! read pid <guardian; do sleep 0.05; done; kill -STOP $pid; touch stopped; sleep 0.3; echo '{\"status\":\"ok\",\"message\":\"m\"}'\n")
 	s.args = append(s.args, "--exec", "Implementor=sh stop.sh")
 	s.write("guardian", "")
 	cmd := s.command(nil, append(s.args, "kanban.yaml")...)
@@ -199,11 +205,15 @@ func TestUnreadOutput(t *testing.T) {
 			if !full {
 				t.Fatal("the run prints too little to be held up")
 			}
-			time.Sleep(200 * time.Millisecond) // for a write that does not fit
+			runner, _ := runnerOf(run.guardian.pid)
+			if !within(stuckAfter, func() bool { return runner.writes() }) {
+				t.Fatal("no write is held up")
+			}
 			began := time.Now()
 			for range signals {
 				signalTo(t, run.guardian.pid, syscall.SIGTERM)
-				time.Sleep(500 * time.Millisecond)
+				// A second signal of one kind is lost while the first one has not been taken.
+				within(stuckAfter, func() bool { return !run.running() || !run.guardian.signalled() })
 			}
 			run.ends(t, exitTerminated)
 			if took := time.Since(began); took > 4*time.Second {
