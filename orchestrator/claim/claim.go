@@ -128,8 +128,11 @@ func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*
 		return nil, errors.Join(context.Cause(stop), g.Release())
 	}
 	err := g.claimInFiles(stop, report)
-	if errors.As(err, new(*TakenError)) || stop.Err() != nil {
+	switch {
+	case errors.As(err, new(*TakenError)):
 		return nil, errors.Join(err, g.Release())
+	case stop.Err() != nil: // it may have ended behind the last look of claimInFiles
+		return nil, errors.Join(context.Cause(stop), err, g.Release())
 	}
 	return g, err
 }
