@@ -13,7 +13,8 @@ import (
 
 // EnvRule says which variables an agent gets. Names are patterns, in which * matches any text.
 type EnvRule struct {
-	Pass []string          // passed although they look secret
+	Pass []string          // passed in any case
+	Keys []string          // passed although they look secret: the tool's own
 	Set  map[string]string // set to these values
 	Only []string          // when not empty: nothing else is passed
 }
@@ -30,18 +31,22 @@ func (r EnvRule) merge(o EnvRule) EnvRule {
 	if len(o.Only) > 0 {
 		only = o.Only
 	}
-	return EnvRule{Pass: slices.Concat(r.Pass, o.Pass), Set: set, Only: only}
+	return EnvRule{Pass: slices.Concat(r.Pass, o.Pass), Keys: slices.Concat(r.Keys, o.Keys), Set: set, Only: only}
 }
 
 // outerMark is the variable by which an outer kanban-run finds this one. proc adds it when it
 // starts an agent; here it would make two runs of a call differ.
 const outerMark = "KANBAN_RUN_MARK"
 
-// environment is what an agent gets of base, sorted by name, and the names that are withheld
-// because they look secret or control the CI job. The address that messages go to is nothing that
-// an agent needs. It depends on base and rule alone: seed 004, "Retry Rule (CRITICAL)".
+// environment returns what an agent gets of base, sorted by name, and the names that are withheld:
+// they look secret, control the CI job, or belong to what started kanban-run. The address that
+// messages go to is nothing that an agent needs. It depends on base and rule alone: seed 004, "Retry
+// Rule (CRITICAL)".
 func environment(base []string, rule EnvRule) (env, withheld []string) {
 	entries := map[string]string{}
+	if len(rule.Only) == 0 {
+		base, withheld = withoutSecretGitConfig(base, rule.Pass)
+	}
 	for _, entry := range base {
 		name, value, ok := strings.Cut(entry, "=")
 		switch {
@@ -50,7 +55,9 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 			if matchAny(rule.Only, name) {
 				entries[name] = entry
 			}
-		case !matchAny(rule.Pass, name) && (controlsCI(name) || redact.IsSecretName(name) || redact.IsSecretValue(value)):
+		case matchAny(rule.Pass, name):
+			entries[name] = entry
+		case isCallersOwn(name), !matchAny(rule.Keys, name) && (controlsCI(name) || redact.IsSecretName(name) || redact.IsSecretValue(value)):
 			withheld = append(withheld, name)
 		default:
 			entries[name] = entry

@@ -365,7 +365,7 @@ func (r *Roster) Secrets() []redact.Secret {
 func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	s := r.Settings.Env
 	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only})
-	rule.Pass = slices.Concat(rule.Pass, tool.Keys)
+	rule.Keys = tool.Keys
 	for name, value := range tool.Env {
 		if _, set := rule.Set[name]; !set && !slices.ContainsFunc(r.Environ, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
 			rule.Set[name] = value
