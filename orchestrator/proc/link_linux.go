@@ -45,6 +45,7 @@ func Join() (*Link, error) {
 	l, err := newLink(linkFD)
 	if err == nil {
 		go l.watchTerminal()
+		subreaper.startReaping() // for as long as the runner lives
 	}
 	return l, err
 }

@@ -135,6 +135,15 @@ func leaver(mode string, args []string) int {
 		fmt.Println(os.Getpid())
 		time.Sleep(2 * time.Millisecond)
 		launch("chain", "session")
+	case "shed": // a number of orphans, each of which ends at once
+		n, _ := strconv.Atoi(args[0])
+		for range n {
+			_ = exec.Command(os.Args[0], "helper", "parent").Run()
+		}
+		fmt.Println("shed")
+		hang()
+	case "parent":
+		_ = exec.Command(os.Args[0], "helper", "exit", "0").Start()
 	case "descriptors":
 		descriptors()
 	case "headless":

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -239,5 +240,44 @@ func (r *reaper) findOrphans(claim func(pid int) bool) (alive []int, seen progre
 		return nil, uncertain
 	default:
 		return nil, unchanged
+	}
+}
+
+// reapPause is the least time between two looks for dead orphans: many may die at once.
+const reapPause = 100 * time.Millisecond
+
+// startReaping reaps the orphans of commands as they die, until stop. Left until their command ends,
+// they would count against the user's limit of processes, and the command could start no more.
+func (r *reaper) startReaping() (stop func()) {
+	died, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(died, unix.SIGCHLD)
+	go func() {
+		defer close(done)
+		for range died {
+			r.reapDead()
+			time.Sleep(reapPause)
+		}
+	}()
+	return func() {
+		signal.Stop(died)
+		close(died)
+		<-done
+	}
+}
+
+// reapDead reaps the orphans that have died. It leaves leaders alone, for which their commands wait,
+// and foreign processes. A leader is forked and noted in one hold of the lock, so that none is taken
+// for an orphan.
+func (r *reaper) reapDead() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pids, _ := r.listAdopted() // the next look sees what this one misses
+	for _, pid := range pids {
+		if _, leads := r.leaders[pid]; leads {
+			continue
+		}
+		if s, ok := readStat(pid); ok && s.dead && !r.foreign.known.has(pid, s) {
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+		}
 	}
 }
