@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// goneWithin is how long what one half has to end may be there after the other half was killed.
+	// goneWithin is how long what the program has to end may be there after its end: it may be seen dying.
 	goneWithin = 2 * time.Second
 	// stuckAfter is how long a run of these small boards may take on a busy machine.
 	stuckAfter = 30 * time.Second
@@ -209,10 +209,14 @@ func (r *launched) kill(v victim) victim {
 	return v
 }
 
-// nobodyIsLeft: all that bears the marker is gone soon, but what is owed.
+// nobodyIsLeft: what outlived the other half of the program ends, and then all that bears the marker is
+// gone, but what is owed.
 func (s *site) nobodyIsLeft() {
 	s.t.Helper()
 	var left []process
+	if !within(stuckAfter, func() bool { left = s.halves(); return len(left) == 0 }) {
+		s.t.Fatalf("these do not end: %v\n%s", left, s.story())
+	}
 	gone := within(goneWithin, func() bool {
 		left = slices.DeleteFunc(bearers(s.marker), s.owes)
 		return len(left) == 0
@@ -220,6 +224,14 @@ func (s *site) nobodyIsLeft() {
 	if !gone {
 		s.t.Fatalf("%d processes are left after %v: %v\n%s", len(left), goneWithin, left, s.story())
 	}
+}
+
+// halves are the processes of the program itself.
+func (s *site) halves() []process {
+	return slices.DeleteFunc(bearers(s.marker), func(p process) bool {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+		return err != nil || !bytes.HasPrefix(line, []byte(s.binary+"\x00")) || s.owes(p)
+	})
 }
 
 // owes says whether the next start is to end a process: it was left behind, or an agent that was
