@@ -149,7 +149,11 @@ func (s *stage) events(ctx context.Context) (<-chan string, int) {
 		defer close(lines)
 		defer answer.Body.Close()
 		for in := bufio.NewScanner(answer.Body); in.Scan(); {
-			lines <- in.Text()
+			select {
+			case lines <- in.Text():
+			case <-ctx.Done(): // the test reads no more
+				return
+			}
 		}
 	}()
 	return lines, answer.StatusCode
@@ -249,7 +253,7 @@ func testChange(t *testing.T) {
 	if s.looks.Load() != looks {
 		t.Errorf("without a viewer it looked %d times", s.looks.Load()-looks)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // of the bubble: what is not told must not be waited for
 	defer cancel()
 	var all []<-chan string
 	for range 5 {
@@ -259,7 +263,13 @@ func testChange(t *testing.T) {
 		}
 		all = append(all, lines)
 	}
-	time.Sleep(time.Minute)
+	time.Sleep(40 * time.Second) // between two signs of life
+	synctest.Wait()
+	for _, lines := range all { // that they were told before does not count
+		for len(lines) > 0 {
+			<-lines
+		}
+	}
 	s.state.Store("two")
 	changed := time.Now()
 	for _, lines := range all {
