@@ -167,9 +167,11 @@ func TestLimit(t *testing.T) {
 		}
 		time.Sleep(10*time.Millisecond - 1)
 		synctest.Wait()
+		p.mu.Lock()
 		if p.cause != none {
 			t.Error("the last limit has ended the command before its time")
 		}
+		p.mu.Unlock()
 		time.Sleep(1)
 		exit, err := p.Wait()
 		if err != nil || !exit.TimedOut || exit.Timeout != 10*time.Millisecond || exit.Signal != syscall.SIGTERM.String() {
