@@ -26,21 +26,25 @@ import (
 type impatient struct {
 	agent.Adapter
 	reasons []error
+	heard   func() // nil: nothing is to be done besides
 }
 
 func (i impatient) Reader(_ contract.Kind, h agent.Host) agent.Reader {
-	return impatientReader{h: h, reasons: i.reasons}
+	return impatientReader{h: h, impatient: i}
 }
 
 type impatientReader struct {
 	io.Writer
-	h       agent.Host
-	reasons []error
+	h agent.Host
+	impatient
 }
 
 func (r impatientReader) Write(p []byte) (int, error) {
 	for _, reason := range r.reasons {
 		r.h.GiveUp(reason)
+	}
+	if r.heard != nil {
+		r.heard()
 	}
 	return len(p), nil
 }
@@ -49,14 +53,19 @@ func (impatientReader) End(proc.Exit) agent.Report {
 	return agent.Report{Reply: `{"status":"ok","message":"an old one"}`, Session: "s", Spent: &agent.Spending{Input: 7}}
 }
 
-func giveUp(t *testing.T, stop context.Context, reasons ...error) (*attempt.Outcome, error) {
+func giveUp(t *testing.T, reasons ...error) (*attempt.Outcome, error) {
+	t.Helper()
+	return runImpatient(t, context.Background(), impatient{Adapter: agent.Exec(), reasons: reasons})
+}
+
+func runImpatient(t *testing.T, stop context.Context, adapter impatient) (*attempt.Outcome, error) {
 	t.Helper()
 	if err := proc.Adopt(); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", "echo; exec sleep 600"}, Dir: t.TempDir(), Grace: time.Minute}
-	out, err := attempt.Run(stop, context.Background(), attempt.Call{Adapter: impatient{agent.Exec(), reasons}, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New([]string{"hunter2hunter2"})}})
+	out, err := attempt.Run(stop, context.Background(), attempt.Call{Adapter: adapter, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New([]string{"hunter2hunter2"})}})
 
 	if time.Since(began) > 30*time.Second {
 		t.Errorf("it took %v, want an end at once", time.Since(began))
@@ -82,7 +91,7 @@ func TestGiveUp(t *testing.T) {
 		{"a failure", []error{failure, setup}, "", "no progress with " + redact.Mark, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			out, err := giveUp(t, context.Background(), tt.reasons...)
+			out, err := giveUp(t, tt.reasons...)
 			if out.Reply != nil || out.Stopped || out.Session != "s" || out.Spent == nil || out.Spent.Input != 7 {
 				t.Errorf("Converse = %+v, want no reply, but what it came to", out)
 			}
@@ -98,7 +107,7 @@ func TestGiveUp(t *testing.T) {
 		})
 	}
 	var config *agent.ConfigError
-	if _, err := giveUp(t, context.Background(), setup); !errors.As(err, &config) || config.Fix != "not "+redact.Mark {
+	if _, err := giveUp(t, setup); !errors.As(err, &config) || config.Fix != "not "+redact.Mark {
 		t.Errorf("Converse = %+v, want a *ConfigError with a redacted hint", err)
 	}
 }
@@ -107,8 +116,8 @@ func TestGiveUp(t *testing.T) {
 // to.
 func TestStoppedReport(t *testing.T) {
 	stop, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(50*time.Millisecond, cancel)
-	out, err := giveUp(t, stop)
+	defer cancel()
+	out, err := runImpatient(t, stop, impatient{Adapter: agent.Exec(), heard: cancel})
 	if err != nil || !out.Stopped || out.Reply != nil || out.Failure != nil || out.Session != "s" || out.Spent == nil {
 		t.Errorf("Converse = %+v, %v, want it to be stopped, with its session and what it came to", out, err)
 	}

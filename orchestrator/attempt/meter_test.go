@@ -2,6 +2,8 @@ package attempt_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,13 +46,23 @@ func TestOutputAtTheBound(t *testing.T) {
 	}
 }
 
-// TestStoppedWinsOverTooMuch: a run that is stopped is stopped, whatever its agent printed.
+// TestStoppedWinsOverTooMuch: a run that is stopped is stopped, whatever its agent printed. Here it
+// is stopped while its agent, which has printed too much, does not end when it is asked to.
 func TestStoppedWinsOverTooMuch(t *testing.T) {
+	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", "trap ': >asked' TERM; echo too much; while :; do sleep 0.01; done"}, Dir: t.TempDir(),
+		Env: []string{"PATH=" + os.Getenv("PATH")}, MaxOutput: 3, Grace: time.Hour, Timeout: time.Minute}
 	stop, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(100*time.Millisecond, cancel)
-	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", "trap '' TERM; echo too much; while :; do sleep 0.01; done"}, Dir: t.TempDir(), MaxOutput: 3, Grace: time.Minute}
 	kill, cancelKill := context.WithCancel(context.Background())
-	time.AfterFunc(200*time.Millisecond, cancelKill)
+	defer cancelKill()
+	go func() {
+		for pause := time.Millisecond; kill.Err() == nil; pause = min(pause*3/2, 20*time.Millisecond) {
+			if _, err := os.Stat(filepath.Join(inv.Dir, "asked")); err == nil {
+				cancel()
+				cancelKill()
+			}
+			time.Sleep(pause)
+		}
+	}()
 	got, err := attempt.Run(stop, kill, attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}})
 	if err != nil || !got.Stopped || got.Failure != nil {
 		t.Errorf("outcome %+v, %v; want stopped", got, err)

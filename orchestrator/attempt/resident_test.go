@@ -181,7 +181,11 @@ func TestResidentTimeout(t *testing.T) {
 	if out := run(t, c); out.Reply == nil {
 		t.Fatalf("Run = %+v, %v, want a reply", out, out.Failure)
 	}
-	time.Sleep(c.Invocation.Timeout) // the time of that turn runs out in no turn
+	select { // the time of that turn runs out in no turn
+	case <-r.Gone():
+		t.Fatal("the time of a turn that was answered has ended the program")
+	case <-time.After(c.Invocation.Timeout):
+	}
 	if got, _, _ := strings.Cut(ask(t, r, "remember", ""), " "); got != pid {
 		t.Fatalf("the program is %s, want %s as before", got, pid)
 	}
@@ -486,7 +490,7 @@ func TestResidentSleeps(t *testing.T) {
 		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	before := used()
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(300 * time.Millisecond) // the time in which it is measured
 	if d := used() - before; d > 100*time.Millisecond {
 		t.Errorf("300 ms of sleep took %v of the processor, want none", d)
 	}

@@ -89,7 +89,7 @@ func TestReparse(t *testing.T) {
 
 // Edits of the rest leave the tasks and their warnings the same.
 func TestReparseOfRandomEdits(t *testing.T) {
-	for seed := range uint64(1000) {
+	for seed := range cases(1000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		before := randomSketch(r).normal()
 		for range 3 {

@@ -209,7 +209,9 @@ func TestConflictsAreReported(t *testing.T) {
 
 // TestTwoProcesses: two registries are as two processes: a task that the other has is refused at
 // once, files are waited for.
-func TestTwoProcesses(t *testing.T) {
+func TestTwoProcesses(t *testing.T) { synctest.Test(t, testTwoProcesses) }
+
+func testTwoProcesses(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")
 	}
@@ -261,7 +263,9 @@ func TestTwoProcesses(t *testing.T) {
 
 // TestOrderOfProcesses: a claim of another process that asked before is waited for, also
 // while that one waits itself.
-func TestOrderOfProcesses(t *testing.T) {
+func TestOrderOfProcesses(t *testing.T) { synctest.Test(t, testOrderOfProcesses) }
+
+func testOrderOfProcesses(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")
 	}
@@ -317,7 +321,9 @@ func TestOrderOfProcesses(t *testing.T) {
 
 // TestLeftBehind: a claim holds as long as an agent of its lives, though its run and its guardian
 // are gone. Its own board takes it again.
-func TestLeftBehind(t *testing.T) {
+func TestLeftBehind(t *testing.T) { synctest.Test(t, testLeftBehind) }
+
+func testLeftBehind(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")
 	}

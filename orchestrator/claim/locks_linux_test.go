@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,7 +14,9 @@ import (
 
 // TestBusyLockFile: a step that waits only for another process's writing has waited, too: that
 // process may have ended a step since.
-func TestBusyLockFile(t *testing.T) {
+func TestBusyLockFile(t *testing.T) { synctest.Test(t, testBusyLockFile) }
+
+func testBusyLockFile(t *testing.T) {
 	dir := t.TempDir()
 	registry := claim.NewRegistry(claim.System{})
 	defer registry.Close()

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -111,9 +110,12 @@ func TestForgery(t *testing.T) {
 func TestTogether(t *testing.T) {
 	path := write(t, people)
 	const each = 60
+	begins := make(chan struct{}) // an entry is being appended, and the person edits the file meanwhile
 	var wg sync.WaitGroup
 	wg.Go(func() {
+		defer close(begins)
 		for i := range each {
+			begins <- struct{}{}
 			if err := decisions.Append(path, decisions.Notes, fmt.Sprint("entry ", i)); err != nil {
 				t.Error(err)
 			}
@@ -121,8 +123,13 @@ func TestTogether(t *testing.T) {
 	})
 	lost := 0
 	wg.Go(func() { // as editors do: read, change, write a new file and rename it
+		defer func() { // also after a fault: the other side must not wait
+			for range begins {
+				continue
+			}
+		}()
 		for i := range each {
-			time.Sleep(2 * time.Millisecond)
+			<-begins
 			line := fmt.Sprintf("- person %d\n", i)
 			text := read(t, path)
 			next := strings.Replace(text, "## Risks", line+"\n## Risks", 1)

@@ -157,7 +157,7 @@ func TestRereadOfMutants(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	for seed := range uint64(1000) {
+	for seed := range sample(1000) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		before := plainCases[names[r.IntN(len(names))]]
 		for range 3 {

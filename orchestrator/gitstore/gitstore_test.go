@@ -7,11 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"kanban-run/orchestrator/gitstore"
 )
@@ -24,7 +27,22 @@ type clone struct {
 	notices []string
 }
 
-// newClone makes a repository with a board, a task and a commit, and a bare
+// fixtures is a folder that TestMain makes and removes.
+var fixtures string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gitstore")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fixtures = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// newClone returns a repository with a board, a task and a commit, and a bare
 // repository beside it as its origin.
 func newClone(t *testing.T) *clone {
 	t.Helper()
@@ -32,17 +50,46 @@ func newClone(t *testing.T) *clone {
 		t.Skip("git is not installed")
 	}
 	t.Setenv("HOME", t.TempDir())
-	top := t.TempDir()
-	c := &clone{T: t, dir: filepath.Join(top, "repo")}
-	c.dir = top
-	c.git("init", "-q", "-b", "main", "repo")
-	c.git("init", "-q", "-b", "main", "--bare", "far")
-	c.dir = filepath.Join(top, "repo")
-	c.git("remote", "add", "origin", "../far")
-	c.write("kanban.yaml", "current: tasks/1.md\n")
-	c.write("tasks/1.md", "Do it.\n")
-	c.commit("begin")
-	c.git("push", "-q", "origin", "main")
+	return copyOf(t, "first", func() *clone {
+		c := &clone{T: t, dir: t.TempDir()}
+		c.git("init", "-q", "-b", "main", "repo")
+		c.git("init", "-q", "-b", "main", "--bare", "far")
+		c.dir = filepath.Join(c.dir, "repo")
+		c.add("../far/config", "[receive]\n\tautogc = false\n") // for each push it would be one process more
+		c.add(".git/config", "[remote \"origin\"]\n\turl = ../far\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n")
+		c.write("kanban.yaml", "current: tasks/1.md\n")
+		c.write("tasks/1.md", "Do it.\n")
+		c.commit("begin")
+		c.git("push", "-q", "origin", "main")
+		return c
+	})
+}
+
+// newSaved returns a clone whose checkpoint was made in another folder.
+func newSaved(t *testing.T) *clone {
+	t.Helper()
+	first := newClone(t)
+	return copyOf(t, "saved", func() *clone {
+		first.journal("one\n")
+		first.save(first.open())
+		return first
+	})
+}
+
+// copyOf returns a copy of a clone and its origin, which the first test makes that needs them: a
+// copy takes no process, and twenty would be started for each test.
+func copyOf(t *testing.T, name string, begin func() *clone) *clone {
+	t.Helper()
+	top := filepath.Join(fixtures, name)
+	if _, err := os.Stat(top); err != nil {
+		if err := os.Rename(filepath.Dir(begin().dir), top); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &clone{T: t, dir: filepath.Join(t.TempDir(), "repo")}
+	if err := os.CopyFS(filepath.Dir(c.dir), os.DirFS(top)); err != nil {
+		t.Fatal(err)
+	}
 	c.describe()
 	return c
 }
@@ -63,11 +110,16 @@ func (c *clone) another() *clone {
 	return other
 }
 
+// testGit is a call of git by a test, with an author and without maintenance.
+func testGit(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always", "-c", "maintenance.auto=false"}, args...)...)
+	cmd.Dir = dir
+	return cmd
+}
+
 func (c *clone) git(args ...string) string {
 	c.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always"}, args...)...)
-	cmd.Dir = c.dir
-	out, err := cmd.CombinedOutput()
+	out, err := testGit(c.dir, args...).CombinedOutput()
 	if err != nil {
 		c.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -89,6 +141,16 @@ func (c *clone) write(name, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		c.Fatal(err)
 	}
+}
+
+// add appends a text to a file that is there.
+func (c *clone) add(name, text string) {
+	c.Helper()
+	before, err := os.ReadFile(filepath.Join(c.dir, name))
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.write(name, string(before)+text)
 }
 
 func (c *clone) read(name string) string {
@@ -121,9 +183,15 @@ func (c *clone) waits(far string) bool {
 	if _, err := os.Stat(far); err != nil {
 		far += ".gone"
 	}
-	out, _ := exec.Command("git", "--git-dir", far, "rev-parse", "--verify", "--quiet", "board/kanban.yaml").Output() // it fails where there is none
-	return strings.TrimSpace(string(out)) != c.git("rev-parse", "board/kanban.yaml")
+	there, err := os.ReadFile(filepath.Join(far, "refs/heads/board/kanban.yaml"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.Fatal(err)
+	}
+	return strings.TrimSpace(string(there)) != c.tip()
 }
+
+// tip returns the last checkpoint.
+func (c *clone) tip() string { return strings.TrimSpace(c.read(".git/refs/heads/board/kanban.yaml")) }
 
 func (c *clone) save(s *gitstore.Store) {
 	c.Helper()
@@ -156,10 +224,10 @@ func TestCheckpoint(t *testing.T) {
 	c.journal("one\n")
 	c.write(".kanban-run/runs/kanban.yaml/lock", "")
 	c.write(".kanban-run/runs/kanban.yaml/inputs/abc", "input")
-	before := c.git("status", "--porcelain", "--branch") + c.git("rev-parse", "HEAD")
+	before := c.git("status", "--porcelain=v2", "--branch")
 	s := c.open()
 	c.save(s)
-	if after := c.git("status", "--porcelain", "--branch") + c.git("rev-parse", "HEAD"); after != before {
+	if after := c.git("status", "--porcelain=v2", "--branch"); after != before {
 		t.Errorf("the user sees\n%s\nand saw\n%s", after, before)
 	}
 	files := c.git("ls-tree", "-r", "--name-only", "board/kanban.yaml")
@@ -175,7 +243,7 @@ func TestCheckpoint(t *testing.T) {
 		t.Errorf("it says\n%s", message)
 	}
 	other := c.another()
-	if restored, err := other.open().Start(t.Context()); err != nil || restored != c.git("rev-parse", "board/kanban.yaml") {
+	if restored, err := other.open().Start(t.Context()); err != nil || restored != c.tip() {
 		t.Fatalf("%q %v", restored, err)
 	}
 	for _, name := range []string{"new.txt", "x.id", "tasks/1.md", ".kanban-run/runs/kanban.yaml/journal.jsonl", ".kanban-run/runs/kanban.yaml/inputs/abc"} {
@@ -229,7 +297,6 @@ func TestBehind(t *testing.T) {
 	c := newClone(t)
 	c.write("old.txt", "old")
 	c.commit("old")
-	c.git("push", "-q", "origin", "main")
 	c.journal("one\n")
 	c.save(c.open())
 	other := c.another()
@@ -296,7 +363,7 @@ func TestFarAway(t *testing.T) {
 	if err := s.Save(t.Context(), final); err != nil {
 		t.Fatal(err)
 	}
-	if c.waits(far) || c.git("--git-dir", far, "rev-parse", "board/kanban.yaml") != c.git("rev-parse", "board/kanban.yaml") {
+	if c.waits(far) || c.git("--git-dir", far, "rev-parse", "board/kanban.yaml") != c.tip() {
 		t.Error("the checkpoints have not come to the remote")
 	}
 }
@@ -314,14 +381,20 @@ func TestSecret(t *testing.T) {
 	if c.git("log", "--all", "--format=%H", "-S", "hunter2") != "" {
 		t.Error("it was committed")
 	}
-	for name, text := range map[string]string{"one of many": "hunter2", "in a large file": strings.Repeat("a line of a large file\n", 2<<20) + "hunter2" + strings.Repeat("\nmore", 1<<20), "across two windows": strings.Repeat("x", 4<<20-3) + "hunter2" + strings.Repeat("x", 40<<20)} {
-		c := newClone(t)
-		for i := range 300 {
-			c.write(fmt.Sprintf("many/%03d", i), strings.Repeat("words\n", i))
-		}
+	c = newClone(t)
+	for i := range 300 {
+		c.write(fmt.Sprintf("many/%03d", i), strings.Repeat("words\n", i))
+	}
+	c.journal("one\n")
+	s := c.open()
+	for name, text := range map[string]string{ // a file is read in windows where it is larger than 32 MiB
+		"one of many":        "hunter2",
+		"in a large file":    strings.Repeat("a line of a large file\n", 3<<19) + "hunter2" + strings.Repeat("\nmore", 1<<10),
+		"across two windows": strings.Repeat("x", 4<<20-3) + "hunter2" + strings.Repeat("x", 32<<20),
+	} {
 		c.write("many/150", text)
-		c.journal("one\n")
-		if err := c.open().Save(t.Context(), point); !errors.As(err, &secret) || secret.File != "many/150" {
+		secret = nil
+		if err := s.Save(t.Context(), point); !errors.As(err, &secret) || secret.File != "many/150" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -334,10 +407,18 @@ func TestRepositories(t *testing.T) {
 		change func(c *clone)
 		refuse string // a part of the reason; "": it has checkpoints
 	}{
-		"plain":           {func(*clone) {}, ""},
-		"detached":        {func(c *clone) { c.git("checkout", "-q", "--detach") }, ""},
-		"dirty":           {func(c *clone) { c.write("tasks/1.md", "changed") }, ""},
-		"staged":          {func(c *clone) { c.write("staged", "x"); c.git("add", "staged") }, ""},
+		"plain": {func(*clone) {}, ""},
+		"changed files, staged ones, odd names and many": {func(c *clone) {
+			c.write("tasks/1.md", "changed")
+			c.write("staged", "x")
+			c.git("add", "staged")
+			for _, name := range []string{"a b", "ä\n", "-q", ":(top)", "\"", "*"} {
+				c.write(name, name)
+			}
+			for i := range 2000 {
+				c.write("many/"+strings.Repeat("x", i%50)+string(rune('a'+i%26))+strings.Repeat("y", i/50), "text")
+			}
+		}, ""},
 		"merge under way": {func(c *clone) { conflict(c) }, ""},
 		"without a commit": {func(c *clone) {
 			c.git("update-ref", "-d", "HEAD")
@@ -348,31 +429,25 @@ func TestRepositories(t *testing.T) {
 		"worktree":         {func(c *clone) { worktree(c) }, ""},
 		"shallow":          {func(c *clone) { again(c, "--depth", "1") }, ""},
 		"sha256":           {func(c *clone) { sha256(c) }, ""},
-		"odd names": {func(c *clone) {
-			for _, name := range []string{"a b", "ä\n", "-q", ":(top)", "\"", "*"} {
-				c.write(name, name)
-			}
-		}, ""},
-		"many files": {func(c *clone) {
-			for i := range 2000 {
-				c.write("many/"+strings.Repeat("x", i%50)+string(rune('a'+i%26))+strings.Repeat("y", i/50), "text")
-			}
-		}, ""},
-		"hooks and filters of its own": {func(c *clone) {
+		"detached, packed, with hooks and filters of its own": {func(c *clone) {
+			c.git("checkout", "-q", "--detach")
+			c.git("repack", "-q", "-a", "-d")
+			c.git("pack-refs", "--all")
 			for _, hook := range []string{"pre-push", "post-commit", "reference-transaction", "pre-commit", "post-index-change"} {
 				c.write(".git/hooks/"+hook, "#!/bin/sh\ntouch \""+c.dir+"/../ran\"\nexit 1\n")
 				_ = os.Chmod(filepath.Join(c.dir, ".git/hooks", hook), 0o755)
 			}
-			c.git("config", "core.fsmonitor", "touch "+c.dir+"/../ran; false")
-			c.git("config", "core.autocrlf", "true")
+			c.add(".git/config", "[core]\n\tfsmonitor = \"touch "+c.dir+"/../ran; false\"\n\tautocrlf = true\n")
 		}, ""},
-		"packed":            {func(c *clone) { c.git("gc", "-q") }, ""},
 		"no repository":     {func(c *clone) { _ = os.RemoveAll(filepath.Join(c.dir, ".git")) }, "is in no git repository"},
 		"bare":              {func(c *clone) { c.dir = filepath.Join(filepath.Dir(c.dir), "far"); c.describe() }, "without a work tree"},
 		"submodule":         {func(c *clone) { submodule(c) }, "sub is a submodule"},
 		"repository within": {func(c *clone) { within(c) }, "inner is a repository of its own"},
-		"sparse":            {func(c *clone) { c.git("sparse-checkout", "set", "--no-cone", "/kanban.yaml") }, "the checkout is sparse"},
-		"partial":           {func(c *clone) { again(c, "--filter=blob:none") }, "partial clone"},
+		"sparse": {func(c *clone) {
+			c.git("update-index", "--refresh") // git takes away only what it knows to be unchanged
+			c.git("sparse-checkout", "set", "--no-cone", "/kanban.yaml")
+		}, "the checkout is sparse"},
+		"partial": {func(c *clone) { again(c, "--filter=blob:none") }, "partial clone"},
 		"ignored": {func(c *clone) {
 			c.write("out/kanban.yaml", "current: null\n")
 			c.write(".gitignore", "/out/\n")
@@ -415,31 +490,54 @@ func TestRepositories(t *testing.T) {
 			if len(c.notices) > 0 && (name != "without a remote" || !strings.Contains(c.notices[0], "stay in this clone")) {
 				t.Fatalf("%q", c.notices)
 			}
-			goOn(c, s)
+			goOn(c, s, name != "without a remote")
 		})
 	}
 }
 
 // goOn has another clone, where there is a remote, go on from the
 // checkpoint, and compares all files.
-func goOn(c *clone, s *gitstore.Store) {
+func goOn(c *clone, s *gitstore.Store, hasRemote bool) {
 	c.Helper()
 	c.write("more", "x")
 	c.journal("one\ntwo\n")
 	c.save(s)
-	if strings.Contains(c.git("remote"), "origin") {
-		other := c.another()
-		other.options.Board = filepath.Join(other.dir, strings.TrimPrefix(c.options.Board, c.dir))
-		other.options.Runs = filepath.Join(other.dir, strings.TrimPrefix(c.options.Runs, c.dir))
-		if restored, err := other.open().Start(c.Context()); err != nil || restored == "" {
-			c.Fatalf("%q %v", restored, err)
-		}
-		if diff := exec.Command("diff", "-r", "-x", ".git", "-x", ".gitignore", c.dir, other.dir); true {
-			if out, err := diff.CombinedOutput(); err != nil {
-				c.Errorf("the clones differ: %s", out)
-			}
-		}
+	if !hasRemote {
+		return
 	}
+	other := c.another()
+	other.options.Board = filepath.Join(other.dir, strings.TrimPrefix(c.options.Board, c.dir))
+	other.options.Runs = filepath.Join(other.dir, strings.TrimPrefix(c.options.Runs, c.dir))
+	if restored, err := other.open().Start(c.Context()); err != nil || restored == "" {
+		c.Fatalf("%q %v", restored, err)
+	}
+	if diff := cmp.Diff(c.files(), other.files()); diff != "" {
+		c.Errorf("the clones differ:\n%s", diff)
+	}
+}
+
+// files returns the text of each file of the work tree by its name. The folder of the runs has
+// files of its own to be ignored.
+func (c *clone) files() map[string]string {
+	c.Helper()
+	texts := map[string]string{}
+	err := filepath.WalkDir(c.dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.Name() == ".git" && e.IsDir():
+			return fs.SkipDir
+		case e.Name() == ".git" || e.Name() == ".gitignore" || e.IsDir():
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		texts[strings.TrimPrefix(path, c.dir)] = string(text)
+		return err
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return texts
 }
 
 func conflict(c *clone) {
@@ -447,12 +545,11 @@ func conflict(c *clone) {
 	c.commit("base")
 	c.git("checkout", "-q", "-b", "side")
 	c.write("c", "side")
-	c.commit("side")
+	c.git("commit", "-q", "-a", "-m", "side")
 	c.git("checkout", "-q", "main")
 	c.write("c", "main")
-	c.commit("main")
+	c.git("commit", "-q", "-a", "-m", "main")
 	_ = exec.Command("git", "-C", c.dir, "-c", "user.name=t", "-c", "user.email=t@example.com", "merge", "side").Run() // it conflicts
-	c.git("push", "-q", "origin", "main")
 }
 
 func below(c *clone) {
@@ -471,7 +568,7 @@ func worktree(c *clone) {
 // again replaces the clone by one that is made with more arguments.
 func again(c *clone, args ...string) {
 	far := "file://" + filepath.Join(filepath.Dir(c.dir), "far")
-	c.git("-C", far[len("file://"):], "config", "uploadpack.allowFilter", "true")
+	c.add("../far/config", "[uploadpack]\n\tallowFilter = true\n")
 	_ = os.RemoveAll(c.dir)
 	c.dir = filepath.Dir(c.dir)
 	c.git(append(append([]string{"clone", "-q"}, args...), far, "repo")...)
@@ -485,13 +582,14 @@ func sha256(c *clone) {
 	_ = os.RemoveAll(filepath.Join(c.dir, ".git"))
 	c.git("init", "-q", "-b", "main", "--object-format=sha256", "--bare", "../far")
 	c.git("init", "-q", "-b", "main", "--object-format=sha256")
-	c.git("remote", "add", "origin", "../far")
+	c.add(".git/config", "[remote \"origin\"]\n\turl = ../far\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n")
 	c.commit("begin")
 	c.git("push", "-q", "origin", "main")
 }
 
 func submodule(c *clone) {
-	c.git("submodule", "--quiet", "add", filepath.Join(filepath.Dir(c.dir), "far"), "sub")
+	c.git("clone", "-q", "../far", "sub")
+	c.write(".gitmodules", "[submodule \"sub\"]\n\tpath = sub\n\turl = ../far\n")
 	c.commit("sub")
 }
 
@@ -525,15 +623,11 @@ func TestHostileBranch(t *testing.T) {
 		}, trailers, "have parted"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newClone(t)
-			c.journal("one\n")
-			c.save(c.open())
-			evil := c.another()
-			evil.git("checkout", "-q", "board/kanban.yaml")
+			c := newSaved(t)
+			evil := &clone{T: t, dir: filepath.Join(filepath.Dir(c.dir), "evil")} // a work tree of the origin
+			c.git("--git-dir", "../far", "worktree", "add", "-q", evil.dir, "board/kanban.yaml")
 			attack.change(evil)
-			evil.git("add", "-A")
-			evil.git("commit", "-q", "--allow-empty", "-m", attack.commit)
-			evil.git("push", "-q", "origin", "HEAD:board/kanban.yaml")
+			evil.commit(attack.commit)
 			if _, err := c.open().Start(t.Context()); err == nil || !strings.Contains(err.Error(), attack.want) {
 				t.Errorf("%v, want %q", err, attack.want)
 			}
@@ -548,19 +642,13 @@ func TestHostileBranch(t *testing.T) {
 // nothing is written there.
 func TestHostileTree(t *testing.T) {
 	for _, name := range []string{".git/hooks/post-checkout", ".GIT/config", "../outside"} {
-		c := newClone(t)
-		c.journal("one\n")
-		c.save(c.open())
-		evil := c.another()
-		evil.git("checkout", "-q", "--detach", "origin/board/kanban.yaml")
-		evil.write("payload", "#!/bin/sh\ntouch ran\n")
-		blob := evil.git("hash-object", "-w", "payload")
-		tree := plant(evil, name, blob)
-		commit := evil.git("commit-tree", tree, "-p", "HEAD", "-m", "x\n\nKanban-Step: 1\nKanban-Base: abc\n")
-		push := exec.Command("git", "-C", evil.dir, "push", "-q", "origin", commit+":refs/heads/board/kanban.yaml")
-		if out, err := push.CombinedOutput(); err != nil {
-			t.Fatalf("%v %s", err, out)
-		}
+		c := newSaved(t)
+		far := &clone{T: t, dir: filepath.Join(filepath.Dir(c.dir), "far")}
+		far.write("payload", "#!/bin/sh\ntouch ran\n")
+		blob := far.git("hash-object", "-w", "payload")
+		tree := plant(far, name, blob)
+		commit := far.git("commit-tree", tree, "-p", "board/kanban.yaml", "-m", "x\n\nKanban-Step: 1\nKanban-Base: abc\n")
+		far.write("refs/heads/board/kanban.yaml", commit+"\n")
 		other := c.another()
 		if _, err := other.open().Start(t.Context()); err == nil {
 			t.Errorf("%s is accepted", name)
@@ -574,7 +662,8 @@ func TestHostileTree(t *testing.T) {
 	}
 }
 
-// plant is the tree of HEAD with one more file, under a name that git itself would not add.
+// plant is the tree of the checkpoint with one more file, under a name that git itself would not
+// add.
 func plant(c *clone, name, blob string) string {
 	c.Helper()
 	first, rest, below := strings.Cut(name, "/")
@@ -589,7 +678,7 @@ func plant(c *clone, name, blob string) string {
 		entry = "040000 tree " + strings.TrimSpace(string(out)) + "\t" + first
 	}
 	outer := exec.Command("git", "-C", c.dir, "mktree")
-	outer.Stdin = strings.NewReader(c.git("ls-tree", "HEAD") + "\n" + entry + "\n")
+	outer.Stdin = strings.NewReader(c.git("ls-tree", "board/kanban.yaml") + "\n" + entry + "\n")
 	out, err := outer.Output()
 	if err != nil {
 		c.Fatal(err)

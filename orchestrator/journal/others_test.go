@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"kanban-run/orchestrator/durable"
 )
@@ -132,12 +133,17 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	begun(t, path)
 }
 
+// wantLocked checks that a writer holds the journal. In a bubble Open need not wait until one that
+// may be dying is gone.
 func wantLocked(t *testing.T, path string) {
 	t.Helper()
-	j, err := Open(path, ticker, ignore)
-	if err == nil {
-		j.Close()
-	}
+	var err error
+	synctest.Test(t, func(*testing.T) {
+		var j *Journal
+		if j, err = Open(path, ticker, ignore); err == nil {
+			j.Close()
+		}
+	})
 	var held *durable.HeldError
 	if !errors.As(err, &held) || held.Path != path || held.Hint() == "" {
 		t.Errorf("Open beside a writer = %v, want *durable.HeldError for %s", err, path)

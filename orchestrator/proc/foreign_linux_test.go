@@ -5,7 +5,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // TestForeignProcesses: what the guardian's process had before it was a guardian, and what that
@@ -13,17 +12,16 @@ import (
 func TestForeignProcesses(t *testing.T) {
 	g := startGuarded(t, "foreign-guard", "careless", "nothing", "bare", "limits", "joined")
 	var foreign, pids []int
-	for len(foreign)+len(pids) < 5 || len(pids) < 4 {
+	for joined := false; !joined || len(foreign) == 0; { // the foreign process speaks when it gets to it
 		line := g.line()
 		if pid, ok := strings.CutPrefix(line, "foreign "); ok {
 			foreign = append(foreign, number(t, pid))
 		} else if pid, ok := strings.CutPrefix(line, "joined "); !ok {
 			pids = append(pids, number(t, line))
-		} else {
-			t.Fatalf("the runner %s joined before all", pid)
+		} else if joined = true; len(pids) != 4 {
+			t.Fatalf("the runner %s joined after %d of 4 processes", pid, len(pids))
 		}
 	}
-	g.expect("joined ")
 	t.Cleanup(func() {
 		for _, pid := range foreign {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -31,11 +29,9 @@ func TestForeignProcesses(t *testing.T) {
 	})
 	g.signal(foreign[0], syscall.SIGUSR1)
 	foreign = append(foreign, g.expectPid(""))
-	time.Sleep(4 * foreignScanPause) // until the guardian has looked at them
+	g.awaitScans(foreign[0], 3)
 	g.signal(foreign[0], syscall.SIGUSR2)
-	for isAlive(foreign[0]) { // its daemon has fallen to the guardian
-		time.Sleep(time.Millisecond)
-	}
+	waitUntil(t, "the foreign process is dead", func() bool { return !isAlive(foreign[0]) })
 	_ = g.stdin.Close()
 	if got, _ := g.fate(); got != (Fate{Told: true}) {
 		t.Errorf("fate = %+v, want 0, told", got)
@@ -49,6 +45,18 @@ func TestForeignProcesses(t *testing.T) {
 		if isAlive(pid) {
 			t.Errorf("process %d outlived the guardian", pid)
 		}
+	}
+}
+
+// awaitScans returns once the guardian has begun so many scans, and finished all but the last. Only
+// a scan reaps the daemons of a foreign process, which have fallen to the guardian.
+func (g *guarded) awaitScans(foreign, scans int) {
+	g.t.Helper()
+	for range scans {
+		g.signal(foreign, syscall.SIGUSR1)
+		daemon := g.expectPid("")
+		g.signal(daemon, syscall.SIGKILL)
+		waitUntil(g.t, "the dead daemon is reaped", func() bool { _, there := readStat(daemon); return !there })
 	}
 }
 

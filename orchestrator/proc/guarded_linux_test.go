@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // guarded is a guardian with its runner and what they print.
@@ -135,6 +136,18 @@ func (g *guarded) order(words string) string {
 		g.t.Fatal(err)
 	}
 	return g.expect("done " + words)
+}
+
+// waitUntil looks ever less often whether it holds, and fails after a time that no test needs.
+func waitUntil(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	limit := time.Now().Add(20 * time.Second)
+	for pause := time.Millisecond; !holds(); pause = min(pause*3/2, 20*time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("after 20 s it does not hold that %s", what)
+		}
+		time.Sleep(pause)
+	}
 }
 
 func isAlive(pid int) bool {

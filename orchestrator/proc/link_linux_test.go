@@ -10,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -62,9 +61,7 @@ func TestLastWordsAreHeard(t *testing.T) {
 	g.expect("unread")
 	g.signal(g.cmd.Process.Pid, syscall.SIGSTOP)
 	_ = g.stdin.Close()
-	for isAlive(runner) {
-		time.Sleep(time.Millisecond)
-	}
+	waitUntil(t, "the runner is dead", func() bool { return !isAlive(runner) })
 	g.signal(g.cmd.Process.Pid, syscall.SIGCONT)
 	if got, _ := g.fate(); got != (Fate{Code: 4, Told: true, Asked: syscall.SIGTERM}) {
 		t.Errorf("fate = %+v, want code 4, told", got)
@@ -115,14 +112,12 @@ func TestLockOutlivesTheRunner(t *testing.T) {
 	g.expect("done crowd")
 	g.signal(g.cmd.Process.Pid, syscall.SIGSTOP)
 	g.signal(runner, syscall.SIGKILL)
-	for isAlive(runner) {
-		time.Sleep(time.Millisecond)
-	}
+	waitUntil(t, "the runner is dead", func() bool { return !isAlive(runner) })
 	if !isLocked(t, path) || !isAlive(pids[0]) {
 		t.Error("the lock, or the crowd, did not outlive the runner while the guardian was stopped")
 	}
 	g.signal(g.cmd.Process.Pid, syscall.SIGCONT)
-	for isLocked(t, path) {
+	for isLocked(t, path) { // without a pause: what still lives then must not have the time to die
 		continue
 	}
 	for _, pid := range pids {

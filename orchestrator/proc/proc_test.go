@@ -123,10 +123,6 @@ func TestStop(t *testing.T) {
 		{name: "kill does not ask", mode: "graceful", grace: never, killAt: "ready", want: "stopped (killed by signal: killed)"},
 		{name: "kill cuts the grace short", mode: "stubborn", grace: never, stopAt: "ready", killAt: "asked", want: "stopped (killed by signal: killed)"},
 		{name: "timeout", mode: "hang", grace: never, timeout: 50 * time.Millisecond, want: "timed out after 50ms (killed by signal: terminated)", timedOut: true},
-		{name: "timeout of a stubborn one", mode: "stubborn", grace: 30 * time.Millisecond, timeout: 200 * time.Millisecond,
-			want: "timed out after 200ms (killed by signal: killed)", timedOut: true},
-		{name: "a stop in the grace of a timeout", mode: "stubborn", grace: 50 * time.Millisecond, timeout: 200 * time.Millisecond, stopAt: "asked",
-			want: "timed out after 200ms (killed by signal: killed)", timedOut: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			stop, cancelStop := context.WithCancel(ctx)
@@ -149,6 +145,29 @@ func TestStop(t *testing.T) {
 			}
 			if got := strings.Contains(first.buf.String(), "bye"); got != tt.complete {
 				t.Errorf("the command said goodbye = %t, want %t", got, tt.complete)
+			}
+		})
+	}
+}
+
+// TestStubbornTimeout: a command that does not go when its time is over is killed after the grace,
+// and not later because it was stopped in the grace. Its time begins when it listens.
+func TestStubbornTimeout(t *testing.T) {
+	for name, asked := range map[string]func(*Process){"alone": func(*Process) {}, "stopped in the grace": (*Process).Stop} {
+		t.Run(name, func(t *testing.T) {
+			ready, told := make(chan struct{}), make(chan struct{})
+			out := io.MultiWriter(&watcher{want: "ready", saw: func() { close(ready) }}, &watcher{want: "asked", saw: func() { close(told) }})
+			p, err := Start(ctx, &Spec{Argv: helperArgv(t, "stubborn"), Env: quiet(t), Stdout: out, Timeout: time.Hour, Grace: 200 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-ready
+			p.Limit(20 * time.Millisecond)
+			<-told
+			asked(p)
+			exit, err := p.Wait()
+			if want := "timed out after 20ms (killed by signal: killed)"; err != nil || exit.String() != want || !exit.TimedOut || exit.Stopped {
+				t.Errorf("Wait = %s, %+v, %v, want %s", exit, exit, err, want)
 			}
 		})
 	}

@@ -25,7 +25,7 @@ func TestNothingIsLeft(t *testing.T) {
 	for _, kind := range kinds {
 		for _, end := range []string{"normal", "stop", "kill", "timeout"} {
 			t.Run(kind+", "+end, func(t *testing.T) {
-				pids := leaveAndEnd(t, kind, end, 250*time.Millisecond)
+				pids := leaveAndEnd(t, kind, end)
 				for _, pid := range pids {
 					if alive(t, pid) {
 						t.Errorf("process %s outlived the command", pid)
@@ -39,40 +39,34 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// leaveAndEnd returns the numbers of the processes that were left behind. On a slow machine the
-// timeout must be longer.
-func leaveAndEnd(t *testing.T, kind, end string, timeout time.Duration) []string {
+// leaveAndEnd returns the numbers of the processes that were left behind. A command is ended once
+// it has left one.
+func leaveAndEnd(t *testing.T, kind, end string) []string {
 	t.Helper()
-	stop, cancelStop := context.WithCancel(ctx)
-	defer cancelStop()
-	kill, cancelKill := context.WithCancel(ctx)
-	defer cancelKill()
-	out := &watcher{want: "\n"}
-	spec := &Spec{Argv: helperArgv(t, "leak-and-hang", kind), Env: quiet(t), Stdout: out, Grace: time.Hour}
-	switch end {
-	case "normal":
+	left := make(chan struct{})
+	out := &watcher{want: "\n", saw: func() { close(left) }}
+	spec := &Spec{Argv: helperArgv(t, "leak-and-hang", kind), Env: quiet(t), Stdout: out, Timeout: time.Hour, Grace: time.Hour}
+	if end == "normal" {
 		spec.Argv = helperArgv(t, "leak", kind)
-	case "stop":
-		out.saw = cancelStop
-	case "kill":
-		out.saw = cancelKill
-	case "timeout":
-		spec.Timeout = timeout
 	}
-	exit, err := Run(stop, kill, spec)
+	p, err := Start(ctx, spec)
 	if err != nil {
-		t.Fatalf("Run = %v, %v", exit, err)
+		t.Fatal(err)
 	}
-	pids := strings.Fields(out.buf.String())
-	switch {
-	case len(pids) > 0 || kind == "chain":
-		return pids
-	case end == "timeout" && timeout < time.Minute:
-		return leaveAndEnd(t, kind, end, 2*timeout)
-	default:
-		t.Fatal("no process was left behind, so nothing was tested")
-		return nil
+	<-left
+	switch end {
+	case "stop":
+		p.Stop()
+	case "kill":
+		p.Kill()
+	case "timeout":
+		p.Limit(time.Millisecond)
 	}
+	exit, err := p.Wait()
+	if err != nil || exit.TimedOut != (end == "timeout") || exit.Stopped != (end == "stop" || end == "kill") {
+		t.Fatalf("Wait = %+v, %v, want the end %s", exit, err, end)
+	}
+	return strings.Fields(out.buf.String())
 }
 
 func alive(t *testing.T, pid string) bool {
@@ -150,15 +144,7 @@ func TestKillTree(t *testing.T) {
 	pid := readPid(t, r)
 	c.killTree()
 	c.await()
-	for range 1000 { // it was killed, and dies in its own time
-		if !isAlive(pid) {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	if isAlive(pid) {
-		t.Errorf("process %d lives on", pid)
-	}
+	waitUntil(t, "the process that has left the group is dead", func() bool { return !isAlive(pid) })
 	if _, err := c.reap(); err != nil {
 		t.Error(err)
 	}

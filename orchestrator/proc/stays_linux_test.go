@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -143,30 +144,41 @@ func TestFlushEnds(t *testing.T) {
 	p.Flush()
 }
 
-// TestLimit: the last time that was set counts, and none once it is taken back.
+// TestLimit: the last time that was set counts, and none once it is taken back. Only the process is
+// outside of the bubble: its time passes when the test says so.
 func TestLimit(t *testing.T) {
-	p, err := Start(ctx, &Spec{Argv: helperArgv(t, "hang"), Env: quiet(t), Timeout: time.Hour, Grace: time.Hour})
+	started, err := Start(ctx, &Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Limit(20*time.Millisecond) || !p.Limit(0) {
-		t.Error("Limit of a command that runs = false")
-	}
-	time.Sleep(50 * time.Millisecond)
-	p.mu.Lock()
-	p.startTimeout(time.Millisecond)
-	time.Sleep(20 * time.Millisecond) // its timer has fired by now, and waits for the lock
-	p.timer = nil
-	p.mu.Unlock()
-	time.Sleep(20 * time.Millisecond)
-	if !p.Limit(time.Hour) || !p.Limit(10*time.Millisecond) {
-		t.Error("a limit that was taken back has ended the command")
-	}
-	exit, err := p.Wait()
-	if err != nil || !exit.TimedOut || exit.Timeout != 10*time.Millisecond || exit.Signal != syscall.SIGTERM.String() {
-		t.Errorf("Wait = %+v, %v, want the last timeout", exit, err)
-	}
-	if p.Limit(time.Hour) || p.timer != nil && !p.timer.stopped {
-		t.Error("Limit of a command that has ended starts a timer")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := &Process{child: started.child, streams: started.streams, grace: time.Hour}
+		if !p.Limit(time.Minute) || !p.Limit(20*time.Millisecond) || !p.Limit(0) {
+			t.Error("Limit of a command that runs = false")
+		}
+		time.Sleep(time.Hour)
+		p.mu.Lock()
+		p.startTimeout(time.Millisecond)
+		p.timer = nil // as if Limit had come in between the end of that time and its lock
+		p.mu.Unlock()
+		time.Sleep(time.Hour)
+		if !p.Limit(time.Hour) || !p.Limit(10*time.Millisecond) {
+			t.Error("a limit that was taken back has ended the command")
+		}
+		time.Sleep(10*time.Millisecond - 1)
+		synctest.Wait()
+		p.mu.Lock()
+		if p.cause != none {
+			t.Error("the last limit has ended the command before its time")
+		}
+		p.mu.Unlock()
+		time.Sleep(1)
+		exit, err := p.Wait()
+		if err != nil || !exit.TimedOut || exit.Timeout != 10*time.Millisecond || exit.Signal != syscall.SIGTERM.String() {
+			t.Errorf("Wait = %+v, %v, want the last timeout", exit, err)
+		}
+		if p.Limit(time.Hour) || p.timer != nil && !p.timer.stopped {
+			t.Error("Limit of a command that has ended starts a timer")
+		}
+	})
 }

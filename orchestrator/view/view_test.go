@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kanban-run/orchestrator/view"
@@ -31,12 +32,53 @@ type stage struct {
 
 func serve(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{T: t}
-	s.state.Store("one")
 	l, err := view.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveOn(t, l, &http.Transport{})
+}
+
+// pipes is a listener without a network, as a synctest bubble needs it.
+type pipes struct {
+	calls  chan net.Conn
+	closed chan struct{}
+	close  func()
+}
+
+func newPipes() *pipes {
+	p := &pipes{calls: make(chan net.Conn), closed: make(chan struct{})}
+	p.close = sync.OnceFunc(func() { close(p.closed) })
+	return p
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.calls:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { p.close(); return nil }
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.calls <- far:
+		return near, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func serveOn(t *testing.T, l net.Listener, transport *http.Transport) *stage {
+	t.Helper()
+	s := &stage{T: t}
+	s.state.Store("one")
 	server := view.New(view.Source{Policy: "default-src 'none'; connect-src 'self'", State: func() string { s.looks.Add(1); return s.state.Load().(string) },
 		Render: func() ([]byte, error) {
 			s.draws.Add(1)
@@ -59,7 +101,7 @@ func serve(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.client = &http.Client{Jar: jar, Transport: &http.Transport{}}
+	s.client = &http.Client{Jar: jar, Transport: transport}
 	t.Cleanup(s.client.CloseIdleConnections)
 	if body, code := s.get(s.url, nil); code != 200 || !strings.Contains(body, "url=/") {
 		t.Fatalf("%d %s", code, body)
@@ -107,7 +149,11 @@ func (s *stage) events(ctx context.Context) (<-chan string, int) {
 		defer close(lines)
 		defer answer.Body.Close()
 		for in := bufio.NewScanner(answer.Body); in.Scan(); {
-			lines <- in.Text()
+			select {
+			case lines <- in.Text():
+			case <-ctx.Done(): // the test reads no more
+				return
+			}
 		}
 	}()
 	return lines, answer.StatusCode
@@ -196,13 +242,18 @@ func TestHeaders(t *testing.T) {
 // TestChange: viewers are told of a change within a second, and the page is rendered once for all
 // of them. While none is there nothing is looked at.
 func TestChange(t *testing.T) {
-	s := serve(t)
+	synctest.Test(t, testChange)
+}
+
+func testChange(t *testing.T) {
+	p := newPipes()
+	s := serveOn(t, p, &http.Transport{DialContext: p.dial})
 	looks := s.looks.Load()
-	time.Sleep(600 * time.Millisecond)
+	time.Sleep(time.Hour)
 	if s.looks.Load() != looks {
 		t.Errorf("without a viewer it looked %d times", s.looks.Load()-looks)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // of the bubble: what is not told must not be waited for
 	defer cancel()
 	var all []<-chan string
 	for range 5 {
@@ -212,7 +263,13 @@ func TestChange(t *testing.T) {
 		}
 		all = append(all, lines)
 	}
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(40 * time.Second) // between two signs of life
+	synctest.Wait()
+	for _, lines := range all { // that they were told before does not count
+		for len(lines) > 0 {
+			<-lines
+		}
+	}
 	s.state.Store("two")
 	changed := time.Now()
 	for _, lines := range all {
@@ -290,7 +347,9 @@ func TestCrowd(t *testing.T) {
 		t.Errorf("%d of 200 clients were served", served.Load())
 	}
 	cancel()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	pause := time.Millisecond
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(pause) {
+		pause = min(pause*3/2, 20*time.Millisecond)
 		again, stop := context.WithCancel(t.Context())
 		_, code := s.events(again)
 		stop()

@@ -32,6 +32,7 @@ func self(t testing.TB) string {
 // TestConformance: a stub's reply, or bad end, passes through the client. Invalid UTF-8 cannot: the
 // SDK replaces it.
 func TestConformance(t *testing.T) {
+	t.Parallel() // it waits, with the client, for agents that have ended; so does TestLingers
 	streamtest.Conformance(t, acp.New(self(t)), "fake-acp", map[string]string{
 		"empty": "the agent ended before its turn did (exit status 0)", "crash": "the agent ended before its turn did (signal: killed)",
 		"exit": "the agent ended before its turn did (exit status 1)", "ok-exit-1": "the agent ended before its turn did (exit status 1)",
@@ -185,12 +186,13 @@ func TestCancelled(t *testing.T) {
 	a := act("!hang")
 	a.Dir = t.TempDir()
 	a.Command = []string{self(t), "actor"}
+	defer cancel()
 	go func() {
-		for stop.Err() == nil {
+		for pause := time.Millisecond; stop.Err() == nil; pause = min(pause*3/2, 20*time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(a.Dir, "began")); err == nil {
 				cancel()
 			}
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(pause)
 		}
 	}()
 	h, _ := converse(t, stop, a)
@@ -212,6 +214,7 @@ func TestHasty(t *testing.T) {
 
 // TestLingers: neither an agent that stays nor a process that it left is waited for.
 func TestLingers(t *testing.T) {
+	t.Parallel()
 	h, _ := converse(t, t.Context(), act("!say Done.", "!stay"))
 	h.WantReply(t, "Done.")
 	h, _ = converse(t, t.Context(), act("!leak"))

@@ -18,6 +18,7 @@ import (
 	"kanban-run/orchestrator/agent/acp"
 	"kanban-run/orchestrator/agent/streamtest"
 	"kanban-run/orchestrator/agent/stub"
+	"kanban-run/orchestrator/proc"
 )
 
 // TestMain also plays the client, a stub, an agent that prints a stub's reply, and one that follows
@@ -38,6 +39,10 @@ func TestMain(m *testing.M) {
 		case "hasty":
 			os.Exit(hasty())
 		}
+	}
+	if err := proc.Adopt(); err != nil { // before a test starts a process: see TestConformance
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }

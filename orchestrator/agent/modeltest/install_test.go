@@ -24,7 +24,11 @@ func install(t *testing.T, env []string, args ...string) (stdout, stderr string,
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{filepath.Join(agents, "install")}, args...)...)
+	script := filepath.Join(agents, "install")
+	if _, err := os.ReadFile(script); err != nil { // go test runs again only for what the test itself opens
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{script}, args...)...)
 	var out, errs bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(env, "PATH="+bin), &out, &errs
 	_ = cmd.Run() // the exit code tells
