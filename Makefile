@@ -67,10 +67,12 @@ test-container: ## build the image with buildah, and run a board in it, as root
 docs: ## make the pages anew that are made from the code
 	KANBAN_TEST_UPDATE=1 $(GO) test -count=1 -run TestReference ./cmd/kanban-run
 
-# Only what make test takes a sample of; TestExhaustiveIsWhole holds it to that.
+# Only what make test takes a sample of, on the disk; TestExhaustiveIsWhole holds it to that.
 EXHAUSTIVE := Kill|Failpoint|Outlive|Reconcile|Scripts|NobodyIsLeft|NoSecret
-exhaustive: ## run the crash tests whole: every failpoint, 300 random kills, boards of thousands of tasks
+SAMPLED = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' KANBAN_TEST_EXHAUSTIVE orchestrator))))
+exhaustive: ## run what make test samples whole: every failpoint, 300 random kills, boards of thousands of tasks, random boards
 	TMPDIR=$${TMPDIR:-/tmp} KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) -run '$(EXHAUSTIVE)' ./cmd/kanban-run
+	KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) $(SAMPLED)
 
 bench-once: ## run each benchmark once
 	@mkdir -p bin
