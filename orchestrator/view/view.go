@@ -233,8 +233,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	defer beat.Stop()
 	out := http.NewResponseController(w)
 	_ = out.SetReadDeadline(time.Time{}) // that of the request would end the answer
+	changed := s.next()
 	for say := "retry: 1000\nevent: change\ndata: begin\n\n"; ; {
-		changed := s.next()
 		_ = out.SetWriteDeadline(time.Now().Add(patience))
 		if _, err := w.Write([]byte(say)); err != nil || out.Flush() != nil {
 			return
@@ -243,6 +243,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-changed:
+			changed = s.next() // here alone: a change in the moment of a beat is told behind that
 			say = "event: change\ndata: more\n\n"
 		case <-beat.C:
 			say = ":\n\n"

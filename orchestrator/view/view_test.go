@@ -263,7 +263,7 @@ func testChange(t *testing.T) {
 		}
 		all = append(all, lines)
 	}
-	time.Sleep(40 * time.Second) // between two signs of life
+	time.Sleep(45*time.Second - 100*time.Millisecond) // the change is found in the moment of a sign of life
 	synctest.Wait()
 	for _, lines := range all { // that they were told before does not count
 		for len(lines) > 0 {
