@@ -153,7 +153,9 @@ func (s *site) stillOwed(then history) {
 // what was done since then.
 func (s *site) settle(killed victim, then history) {
 	s.t.Helper()
-	if killed != bothHalves {
+	if killed == bothHalves {
+		s.awaitHalves() // they hold the board's lock until they are gone
+	} else {
 		s.nobodyIsLeft()
 	}
 	s.stillOwed(then)

@@ -213,16 +213,24 @@ func (r *launched) kill(v victim) victim {
 // gone, but what is owed.
 func (s *site) nobodyIsLeft() {
 	s.t.Helper()
+	s.awaitHalves()
 	var left []process
-	if !within(stuckAfter, func() bool { left = s.halves(); return len(left) == 0 }) {
-		s.t.Fatalf("these do not end: %v\n%s", left, s.story())
-	}
 	gone := within(goneWithin, func() bool {
 		left = slices.DeleteFunc(bearers(s.marker), s.owes)
 		return len(left) == 0
 	})
 	if !gone {
 		s.t.Fatalf("%d processes are left after %v: %v\n%s", len(left), goneWithin, left, s.story())
+	}
+}
+
+// awaitHalves waits for the end of the program itself: one that was killed may still be dying, and one
+// whose other half was killed ends by itself.
+func (s *site) awaitHalves() {
+	s.t.Helper()
+	var left []process
+	if !within(stuckAfter, func() bool { left = s.halves(); return len(left) == 0 }) {
+		s.t.Fatalf("these do not end: %v\n%s", left, s.story())
 	}
 }
 
