@@ -5,6 +5,7 @@ package outcome
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"kanban-run/orchestrator/attempt"
@@ -127,7 +128,22 @@ func (r *Recorder) recordWork(e ending) error {
 	accepted.Left = r.run.BoardLeft()
 	r.said = accepted.Message
 	accepted.Unchecked = r.run.State().Step.Plan != nil && e.out.Reply.Status != contract.OK
+	r.warnOfTask(e)
 	return r.appendAcceptance(e, accepted)
+}
+
+// warnOfTask says what the task agent has left of its own task's header, if the next step could not be
+// begun with it. Nothing else follows: its reply counts, and the Manager is told.
+func (r *Recorder) warnOfTask(e ending) {
+	task, err := r.run.Workspace.Task(e.Task)
+	if err == nil && task.Role != "" {
+		if _, err = r.run.Player(task.Role); err != nil {
+			err = task.RoleProblem(err)
+		}
+	}
+	if err != nil {
+		r.run.Observer.Notice(r.run.Board, fmt.Sprintf("%s has left its own task like this: %v; its reply counts", e.Role, err))
+	}
 }
 
 // recordVerdict journals a supervisor's verdict on the work: seed 003, "检测完成标记".

@@ -22,6 +22,7 @@ import (
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/workspace"
+	"kanban-run/roles"
 )
 
 // Job is one board's run as it was asked for.
@@ -73,8 +74,9 @@ type Prepared struct {
 	Supervision *flow.Supervision // how a supervisor looks in; nil: none does
 	Odd         []string          // what is odd about it; a run puts up with that
 
-	file    fs.FileInfo    // of the board
-	checked map[duty]error // the roles checked so far, with their errors
+	file    fs.FileInfo          // of the board
+	checked map[duty]error       // the roles checked so far, with their errors
+	stepsOf map[string]stepState // by task; nil: the journal was not read
 }
 
 // PrepareAll prepares every job. If one is invalid, or a board is named twice, none is prepared.
@@ -208,11 +210,7 @@ func (p *Prepared) check(b *board.Board) error {
 	if !b.Current.Set {
 		return b.MissingCurrent()
 	}
-	current, err := p.Workspace.Place.ReadTask(b.Current.Path)
-	if err != nil {
-		return b.CurrentProblem(err)
-	}
-	if err := p.checkRoleOf(b, current); err != nil {
+	if err := p.checkCurrent(b); err != nil {
 		return err
 	}
 	if err := p.checkTasks(b); err != nil {
@@ -225,6 +223,16 @@ func (p *Prepared) check(b *board.Board) error {
 		return err
 	}
 	return p.checkRole(flow.ManagerRole)
+}
+
+// checkCurrent checks the current task's header and role, unless an agent is in the middle of it.
+func (p *Prepared) checkCurrent(b *board.Board) error {
+	task, err := p.Workspace.Place.ReadTask(b.Current.Path)
+	if err != nil {
+		return p.forgive(b.CurrentProblem(err), p.isOpen(b.Current.Path))
+	}
+	err = p.checkRoleOf(b, task)
+	return p.forgive(err, errors.As(err, new(*roles.UnknownError)) && p.isOpen(b.Current.Path))
 }
 
 // checkSubstitutes checks the agents that may take work over.

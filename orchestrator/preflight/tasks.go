@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inspect"
+	"kanban-run/roles"
 )
 
 // tasksAtOnce is how many tasks are read at a time: enough to use all processors, without all in
@@ -48,20 +52,67 @@ func (p *Prepared) checkEntries(b *board.Board, entries []board.Entry, missing *
 	return nil
 }
 
+// forgive makes a notice of an error about a task's header or file if an agent has worked on the task, and
+// may have spoiled or moved it: the header was read when the task's step began.
+func (p *Prepared) forgive(err error, worked bool) error {
+	if err == nil || !worked {
+		return err
+	}
+	p.notice(fmt.Sprintf("%v; it was worked on already", err))
+	return nil
+}
+
+// isOpen reports whether the journal has an open step of a task.
+func (p *Prepared) isOpen(task string) bool {
+	return p.steps()[path.Clean(p.Workspace.Seen(task))] == openStep
+}
+
+// wasWorkedOn reports whether the journal has an open step of a task, or a finished one.
+func (p *Prepared) wasWorkedOn(task string) bool {
+	return p.steps()[path.Clean(p.Workspace.Seen(task))] != noStep
+}
+
+// stepState is what the journal has of a task.
+type stepState int
+
+const (
+	noStep stepState = iota
+	finishedStep
+	openStep
+)
+
+// steps reads the journal, once. One that cannot be read is refused later, in its own words.
+func (p *Prepared) steps() map[string]stepState {
+	if p.stepsOf == nil {
+		p.stepsOf = map[string]stepState{}
+		h, _, err := inspect.History(p.Board, func(e flow.Entry) error {
+			if done, ok := e.Event.(flow.StepFinished); ok {
+				p.stepsOf[path.Clean(done.Task)] = finishedStep
+			}
+			return nil
+		})
+		if err == nil && h.State.Step != nil {
+			p.stepsOf[path.Clean(h.State.Step.Task)] = openStep
+		}
+	}
+	return p.stepsOf
+}
+
 func (p *Prepared) checkTask(b *board.Board, entry board.Entry, read board.TaskResult, missing *nameList) error {
 	switch {
 	case errors.Is(read.Err, fs.ErrNotExist):
 		missing.add(entry.Path)
 		return nil
 	case read.Err != nil:
-		return b.EntryProblem(entry, read.Err)
+		return p.forgive(b.EntryProblem(entry, read.Err), p.wasWorkedOn(entry.Path))
 	case read.Task.Done():
 		return nil
 	}
 	if w := b.IgnoredAssignee(entry, read.Task); w != nil {
 		p.notice(w.Error())
 	}
-	return p.checkRoleOf(b, read.Task)
+	err := p.checkRoleOf(b, read.Task)
+	return p.forgive(err, errors.As(err, new(*roles.UnknownError)) && p.wasWorkedOn(entry.Path))
 }
 
 // nameList keeps the first five names, and counts all.

@@ -183,8 +183,9 @@ func (w *Workspace) checkPath() error {
 }
 
 // View is the part of the board that flow decides by. Once a Manager attempt was started, that is
-// its bytes and its ending: the Manager decides the next task. roleOf returns a role's name as its
-// role file spells it. Errors: *failure.Invalid.
+// its bytes and its ending: the Manager decides the next task. While a task is worked on, what cannot
+// be read of it stands as it was when its step began. roleOf returns a role's name as its role file
+// spells it. Errors: *failure.Invalid.
 func (w *Workspace) View(b *board.Board, s *flow.State, roleOf func(string) (string, error)) (flow.Board, error) {
 	if err := CheckSecrets(w.Redactor, b.Current.Path); err != nil {
 		return flow.Board{}, err
@@ -212,13 +213,24 @@ func View(b *board.Board, s *flow.State, read func(task string) (*board.Task, er
 	}
 	task, err := read(b.Current.Path)
 	if err != nil {
-		return v, &failure.Invalid{Err: b.CurrentProblem(err)}
+		err = b.CurrentProblem(err)
+	} else if v.Role, err = roleOf(board.RoleFor(b, task)); err != nil {
+		err = task.RoleProblem(err)
+	} else {
+		v.Task = task.Ref.Path
+		return v, nil
 	}
-	v.Task = task.Ref.Path
-	if v.Role, err = roleOf(board.RoleFor(b, task)); err != nil {
-		return v, &failure.Invalid{Err: task.RoleProblem(err)}
+	if isWorkedOn(b, s.Step) {
+		v.Task, v.Role = s.Step.Task, s.Step.Role
+		return v, nil
 	}
-	return v, nil
+	return v, &failure.Invalid{Err: err}
+}
+
+// isWorkedOn reports whether the open step is that of the board's current task. The header of such a
+// task was read when its step began: the agent at work may have spoiled it, or moved the file.
+func isWorkedOn(b *board.Board, step *flow.Step) bool {
+	return step != nil && !step.Call.IsSupervision() && (b.SHA == step.BoardSHA || path.Clean(b.Current.Path) == path.Clean(step.Task))
 }
 
 // undone are the tasks whose last reply was not ok, and how many tasks there are with them. A
