@@ -55,31 +55,51 @@ func Post(dir string, m Message) error {
 // Withdraw takes a message back; false: the run has it.
 func Withdraw(dir, id string) bool { return os.Remove(path(dir, id)) == nil }
 
-// Take returns the messages, oldest first, and removes their files. What is
-// no message is removed, too.
-func Take(dir string) []Message {
-	entries, err := os.ReadDir(dir)
+// looked is how many files of an inbox are looked at, and how many names are in memory, at a time.
+const looked = 1000
+
+// Take returns the messages, oldest first, and removes their files. What is no message is removed,
+// too. Of more than most messages it removes the others unread, and says how many: no person leaves a
+// thousand, and each would be journaled.
+func Take(dir string, most int) (all []Message, unread int) {
+	folder, err := os.Open(dir)
 	if err != nil {
-		return nil // without a folder there are none
+		return nil, 0 // without a folder there are none
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !fileName.MatchString(e.Name()) })
-	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(written(a), written(b)) })
-	var all []Message
-	for _, e := range entries {
-		name := filepath.Join(dir, e.Name())
-		data, err := plainfile.Read(name, maxFile)
-		if !e.Type().IsRegular() { // a link could lead to a file of another program
-			err = fs.ErrInvalid
+	defer folder.Close()
+	for {
+		entries, err := folder.ReadDir(looked)
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !fileName.MatchString(e.Name()) })
+		slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(written(a), written(b)) })
+		for _, e := range entries {
+			name := filepath.Join(dir, e.Name())
+			if len(all) >= most {
+				if os.Remove(name) == nil {
+					unread++
+				}
+				continue
+			}
+			if m, ok := take(name, e); ok {
+				all = append(all, m)
+			}
 		}
-		var m Message
-		if err == nil {
-			err = json.Unmarshal(data, &m)
-		}
-		if os.Remove(name) == nil && err == nil && path(dir, m.ID) == name && len(m.Text) <= MaxText {
-			all = append(all, m)
+		if err != nil { // io.EOF: these were the last
+			return all, unread
 		}
 	}
-	return all
+}
+
+// take reads a message and removes its file; false: it is none, or another reader has it.
+func take(name string, e fs.DirEntry) (m Message, ok bool) {
+	data, err := plainfile.Read(name, maxFile)
+	if !e.Type().IsRegular() { // a link could lead to a file of another program
+		err = fs.ErrInvalid
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	dir := filepath.Dir(name)
+	return m, os.Remove(name) == nil && err == nil && path(dir, m.ID) == name && len(m.Text) <= MaxText
 }
 
 // written is when a file was written, in nanoseconds since 1970.

@@ -3,6 +3,7 @@
 package inbox_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,11 @@ const (
 	second = "22222222-2222-4222-8222-222222222222"
 )
 
+func take(dir string) []inbox.Message {
+	all, _ := inbox.Take(dir, 1000)
+	return all
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -33,18 +39,18 @@ func TestTake(t *testing.T) {
 	must(t, inbox.Post(dir, inbox.Message{ID: first, Choice: "release"}))
 	earlier := time.Now().Add(-time.Minute) // both may have been written within a tick of the file system's clock
 	must(t, os.Chtimes(filepath.Join(dir, second+".json"), earlier, earlier))
-	got := inbox.Take(dir)
+	got, _ := inbox.Take(dir, 10)
 	if len(got) != 2 || got[0].Text != "one" || got[1].Choice != "release" {
 		t.Errorf("%+v", got)
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 || len(inbox.Take(dir)) > 0 {
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 || len(take(dir)) > 0 {
 		t.Errorf("%v, %v are left", left, err)
 	}
 	must(t, inbox.Post(dir, inbox.Message{ID: first}))
-	if !inbox.Withdraw(dir, first) || inbox.Withdraw(dir, first) || len(inbox.Take(dir)) > 0 {
+	if !inbox.Withdraw(dir, first) || inbox.Withdraw(dir, first) || len(take(dir)) > 0 {
 		t.Error("a message that was taken back is there still")
 	}
-	if got := inbox.Take(filepath.Join(dir, "none")); got != nil {
+	if got := take(filepath.Join(dir, "none")); got != nil {
 		t.Errorf("%v", got)
 	}
 }
@@ -71,7 +77,7 @@ func TestHostileFiles(t *testing.T) {
 		"another file": func() error { return os.WriteFile(filepath.Join(dir, "note.txt"), nil, 0o600) },
 	} {
 		must(t, put())
-		if got := inbox.Take(dir); len(got) > 0 {
+		if got := take(dir); len(got) > 0 {
 			t.Errorf("%s: %+v", what, got)
 		}
 		must(t, os.RemoveAll(name(first)))
@@ -102,7 +108,7 @@ func TestManyWriters(t *testing.T) {
 		})
 	}
 	read := func() {
-		for _, m := range inbox.Take(dir) {
+		for _, m := range take(dir) {
 			mu.Lock()
 			taken[m.ID]++
 			mu.Unlock()
@@ -128,5 +134,25 @@ func TestManyWriters(t *testing.T) {
 		if taken[id] != 1 {
 			t.Errorf("%s was taken %d times", id, taken[id])
 		}
+	}
+}
+
+// TestFlood: of more messages than are to be taken the others are removed unread, however many there are.
+func TestFlood(t *testing.T) {
+	dir := t.TempDir()
+	const files = 2500 // more than are looked at at a time
+	for i := range files {
+		must(t, inbox.Post(dir, inbox.Message{ID: fmt.Sprintf("%08d-1111-4111-8111-111111111111", i)}))
+	}
+	all, unread := inbox.Take(dir, 7)
+	if len(all) != 7 || unread != files-7 {
+		t.Errorf("Take = %d messages, %d unread, want 7, %d", len(all), unread, files-7)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left, %v", len(left), err)
+	}
+	must(t, inbox.Post(dir, inbox.Message{ID: first}))
+	if all, unread := inbox.Take(dir, 0); len(all) != 0 || unread != 1 {
+		t.Errorf("Take of none = %v, %d", all, unread)
 	}
 }

@@ -11,13 +11,24 @@ import (
 	"kanban-run/orchestrator/inbox"
 )
 
+// mostMessages is how many messages are taken from the inbox while an agent works. Any process of the
+// user, the agent included, can leave some.
+const mostMessages = 100
+
 // Deliver passes on what was left in the inbox.
 func (w *Watch) Deliver() error {
 	if w.run.DryRun {
 		return nil
 	}
+	messages, unread := inbox.Take(w.run.Folder.Inbox(), mostMessages-w.taken)
+	w.taken += len(messages)
 	var errs []error
-	for _, m := range inbox.Take(w.run.Folder.Inbox()) {
+	if unread > 0 && !w.flooded {
+		w.flooded = true
+		errs = append(errs, w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, Type: flow.Tell,
+			Reason: fmt.Sprintf("more than %d messages were left while this agent works; the others are removed unread", mostMessages)}))
+	}
+	for _, m := range messages {
 		m.Text = w.run.Redactor.String(m.Text)
 		switch {
 		case m.Choice == string(flow.ReleaseTasks) && m.Step >= w.agent.Step-1: // a step may have ended meanwhile

@@ -53,6 +53,8 @@ type Watch struct {
 	spared  bool     // the agent was left alone once, as a judge said
 
 	unheard []flow.MessageSent // that the agent has not got, or answered, yet
+	taken   int                // messages of the inbox
+	flooded bool               // there were too many, which was journaled
 }
 
 // Stop ends the watch: there are no more checks. It may be called twice.
