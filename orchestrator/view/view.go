@@ -81,7 +81,7 @@ func Listen(address string) (net.Listener, error) {
 	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() { // localhost is what this machine makes of it
 		return nil, errors.Join(&AddressError{address}, l.Close())
 	}
-	return &bounded{l, make(chan struct{}, mostClients)}, nil
+	return newDoor(l), nil
 }
 
 // AddressError says that an address is none of the loopback.
@@ -104,7 +104,7 @@ func (s *Server) URL(address net.Addr) string {
 // Serve serves until stop ends.
 func (s *Server) Serve(stop context.Context, l net.Listener) error {
 	server := &http.Server{Handler: s, ReadHeaderTimeout: patience, ReadTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		BaseContext: func(net.Listener) context.Context { return stop }}
+		BaseContext: func(net.Listener) context.Context { return stop }, ConnState: noteState}
 	go s.watch(stop)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
@@ -305,32 +305,4 @@ func (s *Server) watch(stop context.Context) {
 		case <-time.After(pollTime):
 		}
 	}
-}
-
-// bounded takes only so many connections at the same time.
-type bounded struct {
-	net.Listener
-	room chan struct{}
-}
-
-// Accept waits for room, and then for a connection.
-func (b *bounded) Accept() (net.Conn, error) {
-	b.room <- struct{}{}
-	c, err := b.Listener.Accept()
-	if err != nil {
-		<-b.room
-		return nil, err
-	}
-	return &connection{Conn: c, leave: sync.OnceFunc(func() { <-b.room })}, nil
-}
-
-type connection struct {
-	net.Conn
-	leave func()
-}
-
-// Close makes room for another.
-func (c *connection) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
 }

@@ -1,0 +1,82 @@
+package view
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// door lets in so many clients at the same time. For one more it closes the connection that has been
+// without a request for the longest time: a program that opens connections and sends nothing keeps no
+// browser out.
+type door struct {
+	net.Listener
+
+	mu      sync.Mutex
+	room    sync.Cond // has a client left?
+	clients []*client // those without a request by the time since then
+}
+
+// client is a connection that was let in.
+type client struct {
+	net.Conn
+	door *door
+	busy bool // a request of it is answered; door.mu guards it
+}
+
+func newDoor(l net.Listener) *door {
+	d := &door{Listener: l}
+	d.room.L = &d.mu
+	return d
+}
+
+// Accept waits for a connection, and then for room.
+func (d *door) Accept() (net.Conn, error) {
+	conn, err := d.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &client{Conn: conn, door: d}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for len(d.clients) >= mostClients {
+		if i := slices.IndexFunc(d.clients, func(c *client) bool { return !c.busy }); i >= 0 {
+			_ = d.clients[i].Conn.Close() // its goroutine ends, and closes it once more
+			d.clients = slices.Delete(d.clients, i, i+1)
+		} else {
+			d.room.Wait()
+		}
+	}
+	d.clients = append(d.clients, c)
+	return c, nil
+}
+
+// Close makes room for another client.
+func (c *client) Close() error {
+	c.door.mu.Lock()
+	defer c.door.mu.Unlock()
+	c.door.forget(c)
+	c.door.room.Signal()
+	return c.Conn.Close()
+}
+
+func (d *door) forget(c *client) {
+	d.clients = slices.DeleteFunc(d.clients, func(other *client) bool { return other == c })
+}
+
+// noteState notes whether a client has a request. A connection is active once the header of one was
+// read as a whole.
+func noteState(conn net.Conn, state http.ConnState) {
+	c, ok := conn.(*client)
+	if !ok || state != http.StateActive && state != http.StateIdle {
+		return
+	}
+	c.door.mu.Lock()
+	defer c.door.mu.Unlock()
+	if c.busy = state == http.StateActive; !c.busy && slices.Contains(c.door.clients, c) {
+		c.door.forget(c)
+		c.door.clients = append(c.door.clients, c)
+		c.door.room.Signal()
+	}
+}
