@@ -50,7 +50,7 @@ type guardian struct {
 // before, and what they start, are left alone. It takes SIGINT, SIGTERM, SIGHUP, SIGQUIT and
 // SIGPIPE for as long as the process lives, and prints nothing.
 //
-// Errors: the runner could not be started, or *LeftoverError. The fate counts in both cases.
+// Errors: *NoProcError, the runner could not be started, or *LeftoverError. The fate counts in all cases.
 func Guard(args []string) (Fate, error) {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, append(endSignals(), syscall.SIGPIPE, syscall.SIGCHLD)...)
@@ -58,6 +58,9 @@ func Guard(args []string) (Fate, error) {
 		signal.Notify(signals, syscall.SIGTSTP)
 	}
 	g := &guardian{fate: Fate{Code: -1}, files: map[uint32]*os.File{}}
+	if _, ok := readStat(os.Getpid()); !ok {
+		return g.fate, &NoProcError{}
+	}
 	if err := Adopt(); err != nil {
 		return g.fate, err
 	}

@@ -12,6 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// NoProcError says that /proc is not mounted.
+type NoProcError struct{}
+
+func (*NoProcError) Error() string {
+	return "/proc is not mounted here, by which kanban-run finds and ends what agents start"
+}
+
+// Hint says what can be done.
+func (*NoProcError) Hint() string { return "as root: mount -t proc proc /proc" }
+
 // stat is what /proc says of a process.
 type stat struct {
 	dead   bool // it waits to be reaped
