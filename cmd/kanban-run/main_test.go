@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -136,15 +137,17 @@ func sameLines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitfor FILE: waits until the file is there.
+// waitfor FILE [REGEXP]: waits until the file has something in it, or a line that matches.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := regexp.Compile("(?m)" + strings.Join(args[1:], " "))
+	ts.Check(err)
 	path := ts.MkAbs(args[0])
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
-		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		if text, err := os.ReadFile(path); err == nil && len(text) > 0 && want.Match(text) {
 			return
 		}
 	}
-	ts.Fatalf("%s did not appear", args[0])
+	ts.Fatalf("%s did not appear", strings.Join(args, " with "))
 }
 
 // interrupt SIGNAL FILE: sends the signal to the process whose number stands in the
