@@ -205,7 +205,7 @@ func makeFIFO(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
 }
 
-// manytasks N: a board of N tasks, and their files; a tenth of that unless the test is exhaustive.
+// manytasks N [FEW]: a board of N tasks, and their files; of FEW, or of a tenth, unless the test is exhaustive.
 func manyTasks(ts *testscript.TestScript, _ bool, args []string) {
 	var n int
 	if _, err := fmt.Sscan(args[0], &n); err != nil {
@@ -213,6 +213,10 @@ func manyTasks(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if !exhaustive() {
 		n /= 10
+		if len(args) > 1 {
+			_, err := fmt.Sscan(args[1], &n)
+			ts.Check(err)
+		}
 	}
 	var board, order strings.Builder
 	board.WriteString("current: tasks/1.md\ntasks:\n")
