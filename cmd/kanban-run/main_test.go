@@ -61,6 +61,7 @@ func TestScripts(t *testing.T) {
 			"manytasks": manyTasks,
 			"mkfifo":    makeFIFO,
 			"gone":      gone,
+			"waitgone":  waitGone,
 			"forge":     forge,
 		},
 	})
@@ -154,10 +155,7 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 // file; of a runner, to the process that the user started, which is its guardian. KILL
 // goes to the runner itself.
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
-	var pid int
-	if _, err := fmt.Sscan(ts.ReadFile(args[1]), &pid); err != nil {
-		ts.Fatalf("%s: %v", args[1], err)
-	}
+	pid := pidIn(ts, args[1])
 	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "QUIT": syscall.SIGQUIT, "KILL": syscall.SIGKILL}
 	if args[0] != "KILL" {
 		pid = userStarted(pid)
@@ -187,17 +185,35 @@ func userStarted(pid int) int {
 
 // gone FILE: the process whose number stands in the file is no more.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
-	var pid int
-	if _, err := fmt.Sscan(ts.ReadFile(args[0]), &pid); err != nil {
-		ts.Fatalf("%s: %v", args[0], err)
+	if pid := pidIn(ts, args[0]); hasEnded(pid) == neg {
+		ts.Fatalf("process %d: ended is %v", pid, neg)
 	}
-	ended := syscall.Kill(pid, 0) == syscall.ESRCH
+}
+
+// waitgone FILE: waits until the process whose number stands in the file is no more.
+func waitGone(ts *testscript.TestScript, _ bool, args []string) {
+	pid := pidIn(ts, args[0])
+	for deadline := time.Now().Add(20 * time.Second); !hasEnded(pid); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			ts.Fatalf("process %d has not ended", pid)
+		}
+	}
+}
+
+// pidIn returns the number of a process that stands in a file.
+func pidIn(ts *testscript.TestScript, file string) (pid int) {
+	if _, err := fmt.Sscan(ts.ReadFile(file), &pid); err != nil {
+		ts.Fatalf("%s: %v", file, err)
+	}
+	return pid
+}
+
+// hasEnded reports whether a process is no more, or a zombie.
+func hasEnded(pid int) bool {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
-		ended = bytes.Contains(stat, []byte(") Z ")) // dead, and its new parent has not looked yet
+		return bytes.Contains(stat, []byte(") Z ")) // dead, and its new parent has not looked yet
 	}
-	if ended == neg {
-		ts.Fatalf("process %d: ended is %v", pid, ended)
-	}
+	return syscall.Kill(pid, 0) == syscall.ESRCH
 }
 
 // mkfifo FILE
