@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -60,6 +61,7 @@ func TestScripts(t *testing.T) {
 			"manytasks": manyTasks,
 			"mkfifo":    makeFIFO,
 			"gone":      gone,
+			"waitgone":  waitGone,
 			"forge":     forge,
 		},
 	})
@@ -136,25 +138,24 @@ func sameLines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitfor FILE: waits until the file is there.
+// waitfor FILE [REGEXP]: waits until the file has something in it, or a line that matches.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := regexp.Compile("(?m)" + strings.Join(args[1:], " "))
+	ts.Check(err)
 	path := ts.MkAbs(args[0])
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
-		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		if text, err := os.ReadFile(path); err == nil && len(text) > 0 && want.Match(text) {
 			return
 		}
 	}
-	ts.Fatalf("%s did not appear", args[0])
+	ts.Fatalf("%s did not appear", strings.Join(args, " with "))
 }
 
 // interrupt SIGNAL FILE: sends the signal to the process whose number stands in the
 // file; of a runner, to the process that the user started, which is its guardian. KILL
 // goes to the runner itself.
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
-	var pid int
-	if _, err := fmt.Sscan(ts.ReadFile(args[1]), &pid); err != nil {
-		ts.Fatalf("%s: %v", args[1], err)
-	}
+	pid := pidIn(ts, args[1])
 	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "QUIT": syscall.SIGQUIT, "KILL": syscall.SIGKILL}
 	if args[0] != "KILL" {
 		pid = userStarted(pid)
@@ -184,17 +185,35 @@ func userStarted(pid int) int {
 
 // gone FILE: the process whose number stands in the file is no more.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
-	var pid int
-	if _, err := fmt.Sscan(ts.ReadFile(args[0]), &pid); err != nil {
-		ts.Fatalf("%s: %v", args[0], err)
+	if pid := pidIn(ts, args[0]); hasEnded(pid) == neg {
+		ts.Fatalf("process %d: ended is %v", pid, neg)
 	}
-	ended := syscall.Kill(pid, 0) == syscall.ESRCH
+}
+
+// waitgone FILE: waits until the process whose number stands in the file is no more.
+func waitGone(ts *testscript.TestScript, _ bool, args []string) {
+	pid := pidIn(ts, args[0])
+	for deadline := time.Now().Add(20 * time.Second); !hasEnded(pid); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			ts.Fatalf("process %d has not ended", pid)
+		}
+	}
+}
+
+// pidIn returns the number of a process that stands in a file.
+func pidIn(ts *testscript.TestScript, file string) (pid int) {
+	if _, err := fmt.Sscan(ts.ReadFile(file), &pid); err != nil {
+		ts.Fatalf("%s: %v", file, err)
+	}
+	return pid
+}
+
+// hasEnded reports whether a process is no more, or a zombie.
+func hasEnded(pid int) bool {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
-		ended = bytes.Contains(stat, []byte(") Z ")) // dead, and its new parent has not looked yet
+		return bytes.Contains(stat, []byte(") Z ")) // dead, and its new parent has not looked yet
 	}
-	if ended == neg {
-		ts.Fatalf("process %d: ended is %v", pid, ended)
-	}
+	return syscall.Kill(pid, 0) == syscall.ESRCH
 }
 
 // mkfifo FILE
@@ -202,7 +221,7 @@ func makeFIFO(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
 }
 
-// manytasks N: a board of N tasks, and their files; a tenth of that unless the test is exhaustive.
+// manytasks N [FEW]: a board of N tasks, and their files; of FEW, or of a tenth, unless the test is exhaustive.
 func manyTasks(ts *testscript.TestScript, _ bool, args []string) {
 	var n int
 	if _, err := fmt.Sscan(args[0], &n); err != nil {
@@ -210,6 +229,10 @@ func manyTasks(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if !exhaustive() {
 		n /= 10
+		if len(args) > 1 {
+			_, err := fmt.Sscan(args[1], &n)
+			ts.Check(err)
+		}
 	}
 	var board, order strings.Builder
 	board.WriteString("current: tasks/1.md\ntasks:\n")

@@ -52,11 +52,13 @@ func TestCheckpoints(t *testing.T) {
 // is refused with its place.
 func TestCheckpointsFaults(t *testing.T) {
 	for source, want := range map[string]string{
-		"---\ncurrent: a.md\ncheckpoints: [one, two]\n---\n":   "k.md:3:14: checkpoints must be a mapping, or off",
-		"---\ncurrent: a.md\ncheckpoints:\n- one\n---\n":       "k.md:4:1: checkpoints must be a mapping, or off",
-		"---\ncurrent: a.md\ncheckpoints: weekly\n---\n":       "k.md:3:14: checkpoints must be a mapping, or off",
-		"---\ncurrent: a.md\ncheckpoints:\n  evry: 3\n---\n":   `k.md:4:3: checkpoints: unknown key "evry"`,
-		"---\ncurrent: a.md\ncheckpoints:\n  every: no\n---\n": "k.md:4:10: checkpoints: every must be a whole number, 1 or more",
+		"---\ncurrent: a.md\ncheckpoints: [one, two]\n---\n":                                                 "k.md:3:14: checkpoints must be a mapping, or off",
+		"---\ncurrent: a.md\ncheckpoints:\n- one\n---\n":                                                     "k.md:4:1: checkpoints must be a mapping, or off",
+		"---\ncurrent: a.md\ncheckpoints: weekly\n---\n":                                                     "k.md:3:14: checkpoints must be a mapping, or off",
+		"---\ncurrent: a.md\ncheckpoints:\n  on_block: abort\n---\n":                                         "k.md:4:3: checkpoints: it names no checkpoint",
+		"---\ncurrent: a.md\ncheckpoints:\n  at:\n  - {id: A, after: a.md}\n  - {id: A, after: a.md}\n---\n": "k.md:6:10: checkpoints: the id A is already on line 5",
+		"---\ncurrent: a.md\ncheckpoints:\n  evry: 3\n---\n":                                                 `k.md:4:3: checkpoints: unknown key "evry"`,
+		"---\ncurrent: a.md\ncheckpoints:\n  every: no\n---\n":                                               "k.md:4:10: checkpoints: every must be a whole number, 1 or more",
 	} {
 		_, err := Parse("k.md", []byte(source))
 		if p, ok := errors.AsType[*frontmatter.Problem](err); !ok || p.Error() != want || p.Fix == "" {

@@ -464,6 +464,8 @@ func TestRefusals(t *testing.T) {
 		{name: "env is a list", file: "env: [A]\n", want: "F:1: env must be a mapping",
 			hint: "write env: {pass: [NAME], set: {NAME: value}}"},
 		{name: "unknown key in watch", file: "watch:\n  resum: fresh\n", want: `F:2: unknown key "resum" in watch`, hint: "did you mean resume?"},
+		{name: "a wrong word in a variable of the watch", environ: []string{"KANBAN_RUN_WATCH_RESUME=never"},
+			want: `variable KANBAN_RUN_WATCH_RESUME: "never" is not allowed here`, hint: "write session or fresh"},
 		{name: "watch is no mapping", file: "watch: fresh\n", want: "F:1: watch must be a mapping", hint: "write watch: {KEY: VALUE}; kanban-run config lists the keys"},
 		{name: "unknown key in mcp_timeout", file: "watch:\n  mcp_timeout: {least: 3s}\n", want: `F:2: unknown key "least" in watch.mcp_timeout`,
 			hint: "watch.mcp_timeout has the keys default, max, end"},

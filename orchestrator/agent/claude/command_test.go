@@ -155,6 +155,8 @@ func TestCheck(t *testing.T) {
 		{"root in a container", 0, agent.Assignment{Env: []string{"A=B", "IS_SANDBOX=1"}}, "", ""},
 		{"root who is in none", 0, agent.Assignment{Env: []string{"IS_SANDBOX=0"}}, "root", "IS_SANDBOX"},
 		{"a file that is not there", 1000, agent.Assignment{MCP: "/no/such/mcp.json"}, "mcp_config cannot be read", "mcpServers"},
+		{"a file without JSON", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte("lab\n")}, "mcp_config cannot be read", "mcpServers"},
+		{"a folder", 1000, agent.Assignment{MCP: "/"}, "mcp_config cannot be read", "mcpServers"},
 		{"a file without servers", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte(`{"servers":{}}`)}, "mcp_config cannot be read", "mcpServers"},
 		{"servers in another spelling", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte(`{"mcpservers":{}}`)}, "mcp_config cannot be read", "mcpServers"},
 		{"a list of servers", 1000, agent.Assignment{MCP: "m.json", MCPText: []byte(`{"mcpServers":["lab"]}`)}, "mcp_config cannot be read", "mcpServers"},

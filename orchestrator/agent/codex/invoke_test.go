@@ -118,6 +118,9 @@ func TestCheck(t *testing.T) {
 		{"turns", "max_turns", agent.Assignment{MaxTurns: 1}},
 		{"money", "max_cost", agent.Assignment{MaxCost: 1}},
 		{"MCP without a file", "mcp_config cannot be read", agent.Assignment{MCP: "no-such-mcp.json"}},
+		{"MCP without JSON", "mcp_config cannot be read", agent.Assignment{MCP: "m.json", MCPText: []byte("lab\n")}},
+		{"MCP without servers", "mcp_config cannot be read", agent.Assignment{MCP: "m.json", MCPText: []byte("{}\n")}},
+		{"MCP that is a folder", "mcp_config cannot be read", agent.Assignment{MCP: "/"}},
 		{"an odd permission", `no permission "root"`, agent.Assignment{Permission: "root"}},
 		{"no program", "codex cannot be started", agent.Assignment{Command: []string{"no-such-codex"}}},
 	} {

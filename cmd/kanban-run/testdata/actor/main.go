@@ -33,7 +33,7 @@ func main() {
 		write    = flags.Bool("write", false, "with -walk: write current onto the board too")
 		reply    = flags.String("reply", `{"status":"ok","message":"done"}`, "what to print")
 		edit     = flags.String("edit", "", "OLD=>NEW: replace the text on the board")
-		odd      = flags.Int("odd", 0, "reply as a Manager with so many odd tasks")
+		odd      = flags.Int("odd", 0, "reply as a Manager with so many odd tasks, of 3,000 values each")
 		link     = flags.String("link", "", "replace the board by a link to this")
 		flaky    = flags.String("flaky", "", "print garbage until this file exists, and make it")
 		parent   = flags.String("parent", "", "write the number of the parent process to this file, then wait for a signal")
@@ -110,11 +110,11 @@ func waitForSignal(file, stubborn string) {
 	}
 }
 
-// oddReply has so many entries that look like YAML that no board with them could be read.
+// oddReply has entries that look like YAML with so many values that no board with them could be read.
 func oddReply(n int) string {
 	tasks := make([]string, n)
 	for i := range tasks {
-		tasks[i] = fmt.Sprintf("- : # [%d", i)
+		tasks[i] = fmt.Sprint(i, strings.Repeat("- : # [", 1000))
 	}
 	data, err := json.Marshal(map[string]any{"status": "ok", "message": "", "next_task": nil, "tasks": tasks})
 	check(err)
