@@ -5,24 +5,31 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 )
 
 // door lets in so many clients at the same time. For one more it closes the connection that has been
-// without a request for the longest time: a program that opens connections and sends nothing keeps no
-// browser out.
+// without a request for the longest time, if that is long: a program that opens connections and sends
+// nothing keeps no browser out.
 type door struct {
 	net.Listener
 
 	mu      sync.Mutex
-	room    sync.Cond // has a client left?
+	room    sync.Cond // has a client left, or become idle?
 	clients []*client // those without a request by the time since then
 }
+
+// idleTime is how long a client may be without a request while others wait.
+const idleTime = 500 * time.Millisecond
 
 // client is a connection that was let in.
 type client struct {
 	net.Conn
 	door *door
-	busy bool // a request of it is answered; door.mu guards it
+
+	// door.mu guards these.
+	busy  bool      // a request of it is answered
+	since time.Time // when it came, or was answered last
 }
 
 func newDoor(l net.Listener) *door {
@@ -37,19 +44,34 @@ func (d *door) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{Conn: conn, door: d}
+	c := &client{Conn: conn, door: d, since: time.Now()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for len(d.clients) >= mostClients {
-		if i := slices.IndexFunc(d.clients, func(c *client) bool { return !c.busy }); i >= 0 {
-			_ = d.clients[i].Conn.Close() // its goroutine ends, and closes it once more
-			d.clients = slices.Delete(d.clients, i, i+1)
-		} else {
-			d.room.Wait()
-		}
+		d.makeRoom()
 	}
 	d.clients = append(d.clients, c)
 	return c, nil
+}
+
+// makeRoom closes the client that has been idle for too long, or waits until one leaves or has been.
+func (d *door) makeRoom() {
+	i := slices.IndexFunc(d.clients, func(c *client) bool { return !c.busy })
+	if i < 0 {
+		d.room.Wait()
+		return
+	}
+	if rest := idleTime - time.Since(d.clients[i].since); rest > 0 {
+		defer time.AfterFunc(rest, func() {
+			d.mu.Lock() // not before the wait has begun
+			defer d.mu.Unlock()
+			d.room.Broadcast()
+		}).Stop()
+		d.room.Wait()
+		return
+	}
+	_ = d.clients[i].Conn.Close() // its goroutine ends, and closes it once more
+	d.clients = slices.Delete(d.clients, i, i+1)
 }
 
 // Close makes room for another client.
@@ -75,6 +97,7 @@ func noteState(conn net.Conn, state http.ConnState) {
 	c.door.mu.Lock()
 	defer c.door.mu.Unlock()
 	if c.busy = state == http.StateActive; !c.busy && slices.Contains(c.door.clients, c) {
+		c.since = time.Now()
 		c.door.forget(c)
 		c.door.clients = append(c.door.clients, c)
 		c.door.room.Signal()
