@@ -3,9 +3,12 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -82,4 +85,45 @@ func killUntilComplete(t *testing.T, binary string, random *rand.Rand, most int,
 
 func moment(random *rand.Rand) time.Duration {
 	return time.Duration(random.Int64N(int64(latestKill)))
+}
+
+// TestRandomSignals asks runs of tiny boards to end, at any moment of their start, their work and their end: each ends
+// with a documented code, and the next run completes the board. KANBAN_TEST_SOAK is the number of signals. What comes in
+// the first milliseconds, before a Go program has begun, the system and Go's runtime answer.
+func TestRandomSignals(t *testing.T) {
+	t.Parallel()
+	signals := 40
+	if exhaustive() {
+		signals = 200
+	}
+	signals = int(number(t, "KANBAN_TEST_SOAK", int64(signals)))
+	seed := number(t, "KANBAN_TEST_SEED", sampleSeed())
+	t.Logf("%d signals, KANBAN_TEST_SEED=%d", signals, seed)
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	for n := range signals {
+		sent := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}[random.IntN(4)]
+		if !t.Run(fmt.Sprintf("%d, %v", n, sent), func(t *testing.T) { signalOnce(t, sent, moment(random)) }) {
+			return
+		}
+	}
+}
+
+func signalOnce(t *testing.T, sent syscall.Signal, after time.Duration) {
+	s := newSite(t, built(t, buildPlain), 2)
+	s.args = []string{"--quiet", "--agent", "stub"}
+	run := s.start(nil)
+	within(stuckAfter, func() bool { _, started := runnerOf(run.guardian.pid); return started || !run.running() })
+	time.Sleep(after)
+	if run.running() {
+		_ = syscall.Kill(run.guardian.pid, sent) // it may end in this moment
+	}
+	want := map[syscall.Signal]int{syscall.SIGINT: exitInterrupted, syscall.SIGTERM: exitTerminated, syscall.SIGHUP: exitTerminated, syscall.SIGQUIT: exitQuit}[sent]
+	code := run.wait()
+	if out := s.read("output"); code != exitComplete && code != want || strings.Contains(out, "goroutine ") {
+		t.Errorf("exit code %d, want %d or %d\n%.3000s", code, exitComplete, want, out)
+	}
+	if code := s.start(nil).wait(); code != exitComplete {
+		t.Errorf("the next run ends with %d\n%.3000s", code, s.read("output"))
+	}
+	s.nobodyIsLeft()
 }
