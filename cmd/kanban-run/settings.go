@@ -107,7 +107,7 @@ type setup struct {
 // load reads flags and variables and changes into -C first, as git and make do.
 func (s *settingFlags) load(t *terminal) (*setup, error) {
 	u := &setup{term: t, flags: s.values(), dir: t.startDir, redactors: map[string]*redact.Redactor{}}
-	first, _, err := config.Load(config.Input{Flags: u.flags, Environ: t.environ, StartDir: t.startDir})
+	first, _, err := config.Load(config.Input{Flags: u.flags, Environ: t.environ, Partial: true, StartDir: t.startDir})
 	if err != nil {
 		return nil, &invalidSettings{err}
 	}

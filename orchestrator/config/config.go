@@ -117,6 +117,7 @@ type Input struct {
 	Flags     map[string][]string    // by setting name, in the order given
 	Environ   []string               // as os.Environ gives it; an empty variable counts as unset
 	File      string                 // path of the settings file; "" or a missing one: none
+	Partial   bool                   // the settings file is not known yet: what settings demand of each other is not checked
 	StartDir  string                 // where kanban-run was started, absolute
 	KnownRole func(name string) bool // nil: any word may be a role, as long as the folder of the role files is unknown
 	Adapters  []string               // the known adapters; nil: not checked

@@ -676,3 +676,20 @@ func TestCheckpointsOfTheFile(t *testing.T) {
 		})
 	}
 }
+
+// TestPartial: a variable is held against the settings file, and not against the defaults before that is known.
+func TestPartial(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	if err := os.WriteFile(file, []byte("watch: {model_warning: 100ms, frequency: 100ms}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"KANBAN_RUN_WATCH_MODEL_TIMEOUT=600ms"}
+	for _, in := range []Input{{Environ: environ, Partial: true}, {Environ: environ, File: file}} {
+		if _, _, err := Load(in); err != nil {
+			t.Errorf("Load(%+v): %v", in, err)
+		}
+	}
+	if _, _, err := Load(Input{Environ: environ}); err == nil {
+		t.Error("a timeout below the warning is accepted")
+	}
+}

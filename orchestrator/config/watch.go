@@ -26,6 +26,9 @@ func (r *resolver) finishWatch() error {
 			r.recordOrigin(g)
 		}
 	}
+	if r.in.Partial {
+		return nil
+	}
 	return r.checkWatch()
 }
 
