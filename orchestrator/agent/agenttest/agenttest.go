@@ -337,13 +337,14 @@ func (h Harness) huge(t *testing.T) {
 	ctx := context.Background()
 	out, err := attempt.Run(ctx, ctx, attempt.Call{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
 	held := highest() >> 20
-	want, most := "larger than 16 MiB", uint64(96)
+	want, most := "larger than 16 MiB", uint64(56)
 	if h.Stream {
-		want, most = h.Reasons["huge"], 128
+		want, most = h.Reasons["huge"], 80
 	}
 	if err != nil || out.Failure == nil || !strings.Contains(out.Failure.Reason, want) {
 		t.Errorf("Converse = %+v, %v, want it to be too large", out.Failure, err)
 	}
+	t.Logf("the heap held up to %d MiB", held)
 	if held > most {
 		t.Errorf("the heap had up to %d MiB, want %d at most", held, most)
 	}
@@ -352,14 +353,14 @@ func (h Harness) huge(t *testing.T) {
 	}
 }
 
-// watchHeap samples the heap every millisecond, with frequent collections, until highest is called,
-// which returns the maximum. Total allocation would say little: the race detector drops pooled
-// buffers.
+// watchHeap samples what each collection left on the heap, every millisecond and with frequent
+// collections, until highest is called, which returns the maximum. What is allocated says little: on a
+// busy machine collections take long, and the race detector drops pooled buffers.
 func watchHeap() (highest func() uint64) {
 	percent := debug.SetGCPercent(10)
 	over, most := make(chan struct{}), make(chan uint64)
 	go func() {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
 		for seen := uint64(0); ; seen = max(seen, sample[0].Value.Uint64()) {
