@@ -126,6 +126,7 @@
 //
 //	inbox.Watcher ── one of the process, from the first message that could come: it wakes the loops of the boards
 //	notify.Notifier ── one of the process, where the settings ask for it: it tells a person what happened
+//	proc.Join ── one of the process: it reaps the orphans of agents as they die, and no child that an attempt waits for
 //
 // A program that stays between attempts has a process of its own, and one more goroutine, which
 // waits for its end. While it sleeps, what it prints is read and dropped.
