@@ -16,7 +16,7 @@ SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/a
 # One flavour of build for tests, linters, benchmarks and the program: what one has compiled, the others find in the cache, also
 # in a clone in another folder.
 export CGO_ENABLED := 0
-export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
 # Real agents have a target of their own.
 # Many tests wait for a process most of their time: six at once keep two processors busy. Processes are all that these tests
