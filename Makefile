@@ -72,7 +72,7 @@ EXHAUSTIVE := Random|Failpoint|Outlive|Reconcile|Scripts|NobodyIsLeft|NoSecret
 SAMPLED = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' KANBAN_TEST_EXHAUSTIVE orchestrator))))
 exhaustive: ## run what make test samples whole: every failpoint, 300 random kills, boards of thousands of tasks, random boards
 	TMPDIR=$${TMPDIR:-/tmp} KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) -run '$(EXHAUSTIVE)' ./cmd/kanban-run
-	KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) $(SAMPLED)
+	TMPDIR=$${TMPDIR:-/tmp} KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) $(SAMPLED)
 
 bench-once: ## run each benchmark once
 	@mkdir -p bin
@@ -104,7 +104,8 @@ fuzz-short: ## fuzz every target a little, and longer those of the packages PACK
 # A schedule runs these: .github/workflows/soak.yml.
 SOAK := kills fuzz mutate race-all cross stress test-agents test-browser test-slurm test-container test-temporal test-actions
 soak: ## what takes hours: random kills, long fuzzing, mutation tests, all tests with the race detector and under load, all real tools
-	@set -e; for target in $(SOAK); do .ci/stage $$target ROUNDS=20 TIMES=20; done
+	@failed=; for target in $(SOAK); do .ci/stage $$target ROUNDS=20 TIMES=20 || failed="$$failed $$target"; done; \
+	  [ -z "$$failed" ] || { echo "these failed:$$failed" >&2; exit 1; }
 
 TIMES ?= 5
 stress: ## run the tests TIMES times beside a load on the processors: [TIMES=5]

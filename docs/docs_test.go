@@ -151,4 +151,15 @@ func TestTiers(t *testing.T) {
 	for _, name := range append(append(slices.Clone(checks), tools...), soak...) {
 		one("../Makefile", `(?m)^`+name+`:(.*)`)
 	}
+	// The numbers of the table, and that all of this is started at all.
+	for name, patterns := range map[string][]string{
+		"../.ci/run": {`(?m)^(make test)$`, `(?m)^  xargs -P 2 -L 1 (.ci/stage) `},
+		"../Makefile": {`(for target in \$\(SOAK\); do .ci/stage \$\$target ROUNDS=20 TIMES=20)`, `(?m)^KILLS \?= (10000)$`, `(?m)^FUZZTIME \?= (100000x)$`,
+			`(?m)^\t(.ci/fuzz 300x 3000x) `, `(KANBAN_TEST_EXHAUSTIVE=1 \$\(GO_TEST\) -run '\$\(EXHAUSTIVE\)')`, `(KANBAN_TEST_EXHAUSTIVE=1 \$\(GO_TEST\) \$\(SAMPLED\))`},
+		"../.github/workflows/soak.yml": {`(?m)^  (schedule):\n    - cron: `, `(.ci/stage "\$TARGET" ROUNDS=20 TIMES=20)`, `macos-latest(?s:.*)run: (make race-all)`},
+	} {
+		for _, pattern := range patterns {
+			one(name, pattern)
+		}
+	}
 }

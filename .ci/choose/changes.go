@@ -72,5 +72,5 @@ func changedPackages(c changes) []string {
 // concernsAll reports whether a file may change what any stage comes to: the versions of modules, and
 // how stages are chosen and run.
 func concernsAll(file string) bool {
-	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", ".ci/run", ".ci/gotest"}, file) || strings.HasPrefix(file, ".ci/choose/")
+	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", ".ci/run", ".ci/stage", ".ci/gotest", ".ci/fuzz"}, file) || strings.HasPrefix(file, ".ci/choose/")
 }

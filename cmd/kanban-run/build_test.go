@@ -66,7 +66,8 @@ func builder(name string, args ...string) func() (string, error) {
 // result of a test from its cache unless a file has changed that the test itself has opened, and a
 // process that a test starts is not the test.
 func openSources(args []string) error {
-	const files = `{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
+	const files = `{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{$dir}}
+{{range .GoFiles}}{{$dir}}/{{.}}
 {{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}
 {{end}}{{end}}{{end}}`
 	list := exec.Command("go", append([]string{"list", "-deps", "-f", files}, args...)...)
@@ -75,8 +76,16 @@ func openSources(args []string) error {
 	if err != nil {
 		return fmt.Errorf("%v: %w", list, err)
 	}
-	for _, path := range strings.Fields(string(out)) {
-		if _, err := os.ReadFile(path); err != nil {
+	for line := range strings.Lines(string(out)) {
+		path := strings.TrimSuffix(line, "\n")
+		if path == "" {
+			continue
+		}
+		f, err := os.Open(path) // a folder, too: a new file belongs to its package
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func TestExhaustiveIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampled := callersOf(t, "exhaustive")
+	sampled := callersOf(t, "exhaustive", "sampleSeed", `"KANBAN_TEST_EXHAUSTIVE"`)
 	if len(sampled) < 8 {
 		t.Errorf("only %v take a sample", sampled)
 	}
@@ -64,72 +64,80 @@ func TestExhaustiveIsWhole(t *testing.T) {
 	}
 }
 
-// callersOf returns the tests and fuzz targets of this folder that call a function, or a function
-// that does.
-func callersOf(t *testing.T, function string) (tests []string) {
+// callersOf returns the tests and fuzz targets of this folder in which one of the names stands, or the
+// name of a function or variable in which it does.
+func callersOf(t *testing.T, names ...string) (tests []string) {
 	t.Helper()
-	calls := callsInFunctions(t)
-	reached := []string{function}
+	within := namesWithin(t)
+	reached := slices.Clone(names)
 	for i := 0; i < len(reached); i++ {
-		for caller, called := range calls {
-			if called[reached[i]] && !slices.Contains(reached, caller) {
-				reached = append(reached, caller)
+		for declared, named := range within {
+			if named[reached[i]] && !slices.Contains(reached, declared) {
+				reached = append(reached, declared)
 			}
 		}
 	}
 	for _, name := range reached {
-		if strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") {
+		if strings.HasPrefix(name, "Test") && name != "TestExhaustiveIsWhole" || strings.HasPrefix(name, "Fuzz") {
 			tests = append(tests, name)
 		}
 	}
 	return tests
 }
 
-// calledName is the name of a function that is called, with a dot before a method's.
-func calledName(called ast.Expr) string {
-	switch f := called.(type) {
-	case *ast.Ident:
-		return f.Name
-	case *ast.SelectorExpr:
-		return "." + f.Sel.Name
-	default:
-		return ""
-	}
-}
-
-// callsInFunctions returns what each function and method of this folder's tests calls.
-func callsInFunctions(t *testing.T) map[string]map[string]bool {
+// namesWithin returns the names that stand in each function, method and package variable of this
+// folder's tests: of functions, of methods with a dot, and texts in quotes. Local variables may have
+// the names of functions.
+func namesWithin(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]map[string]bool{}
+	var note func(file *ast.File, declared string, within ast.Node)
+	note = func(file *ast.File, declared string, within ast.Node) {
+		if found[declared] == nil { // methods of several types may have one name
+			found[declared] = map[string]bool{}
+		}
+		ast.Inspect(within, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				found[declared]["."+n.Sel.Name] = true
+				note(file, declared, n.X)
+				return false
+			case *ast.Ident:
+				if n.Obj == nil || n.Obj == file.Scope.Lookup(n.Name) {
+					found[declared][n.Name] = true
+				}
+			case *ast.BasicLit:
+				found[declared][n.Value] = true
+			}
+			return true
+		})
+	}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			name := f.Name.Name
-			if f.Recv != nil {
-				name = "." + name // methods of several types may have one name
-			}
-			names := found[name]
-			if names == nil {
-				names = map[string]bool{}
-				found[name] = names
-			}
-			ast.Inspect(f.Body, func(n ast.Node) bool {
-				if call, ok := n.(*ast.CallExpr); ok {
-					names[calledName(call.Fun)] = true
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				name := d.Name.Name
+				if d.Recv != nil {
+					name = "." + name
 				}
-				return true
-			})
+				note(file, name, d.Body)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if v, ok := spec.(*ast.ValueSpec); ok {
+						for _, name := range v.Names {
+							note(file, name.Name, v)
+						}
+					}
+				}
+			}
 		}
 	}
 	return found

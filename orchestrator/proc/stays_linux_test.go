@@ -172,7 +172,7 @@ func TestLimit(t *testing.T) {
 			t.Error("the last limit has ended the command before its time")
 		}
 		p.mu.Unlock()
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		exit, err := p.Wait()
 		if err != nil || !exit.TimedOut || exit.Timeout != 10*time.Millisecond || exit.Signal != syscall.SIGTERM.String() {
 			t.Errorf("Wait = %+v, %v, want the last timeout", exit, err)
