@@ -12,7 +12,7 @@ import (
 // TestDecide: a stage is left out only where nothing of its closure and of its files has changed.
 func TestDecide(t *testing.T) {
 	s := stage{"test-browser", nil, []string{".ci/browser/", "cmd/kanban-run/view.go"}}
-	closure := map[string]bool{"orchestrator/page": true, "orchestrator/flow": false}
+	closure := map[string]bool{"orchestrator/page": true, "orchestrator/flow": false, "docs": false}
 	tests := []struct {
 		name    string
 		changed changes
