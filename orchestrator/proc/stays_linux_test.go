@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,6 +73,7 @@ func TestStaysWithoutAMark(t *testing.T) {
 	p, left := startStaying(t, "unmarked")
 	wantGone(t, p, left)
 	p, left = startStaying(t, "unmarked")
+	waitUntil(t, "what was left behind is an orphan", func() bool { s, ok := readStat(number(t, left)); return ok && s.parent == os.Getpid() })
 	if _, err := Run(ctx, ctx, &Spec{Argv: helperArgv(t, "exit", "0"), Env: quiet(t)}); err != nil {
 		t.Fatal(err)
 	}
