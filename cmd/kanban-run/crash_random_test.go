@@ -23,14 +23,7 @@ const (
 // KANBAN_TEST_SEED repeats the choice of a failed run.
 func TestRandomKills(t *testing.T) {
 	t.Parallel()
-	kills := 30
-	if exhaustive() {
-		kills = 300
-	}
-	kills = int(number(t, "KANBAN_TEST_SOAK", int64(kills)))
-	seed := sampleSeed()
-	t.Logf("%d kills, KANBAN_TEST_SEED=%d", kills, seed)
-	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	kills, random := randomTries(t, 30, 300)
 	binary := built(t, buildPlain)
 	hits := map[victim]int{}
 	boards := 0
@@ -38,6 +31,18 @@ func TestRandomKills(t *testing.T) {
 		n += killUntilComplete(t, binary, random, kills-n, hits)
 	}
 	t.Logf("%d boards, kills of the %v", boards, hits)
+}
+
+// randomTries returns how often to try, few times or many in the exhaustive tests, and what chooses.
+func randomTries(t *testing.T, few, many int) (tries int, random *rand.Rand) {
+	t.Helper()
+	tries = few
+	if exhaustive() {
+		tries = many
+	}
+	tries = int(number(t, "KANBAN_TEST_SOAK", int64(tries)))
+	t.Logf("%d tries, KANBAN_TEST_SEED=%d", tries, sampleSeed())
+	return tries, rand.New(rand.NewPCG(uint64(sampleSeed()), 0))
 }
 
 // number is the value of a variable.
@@ -92,14 +97,7 @@ func moment(random *rand.Rand) time.Duration {
 // the first milliseconds, before a Go program has begun, the system and Go's runtime answer.
 func TestRandomSignals(t *testing.T) {
 	t.Parallel()
-	signals := 40
-	if exhaustive() {
-		signals = 200
-	}
-	signals = int(number(t, "KANBAN_TEST_SOAK", int64(signals)))
-	seed := sampleSeed()
-	t.Logf("%d signals, KANBAN_TEST_SEED=%d", signals, seed)
-	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	signals, random := randomTries(t, 40, 200)
 	for n := range signals {
 		sent := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}[random.IntN(4)]
 		if !t.Run(fmt.Sprintf("%d, %v", n, sent), func(t *testing.T) { signalOnce(t, sent, moment(random)) }) {

@@ -86,8 +86,7 @@ func callersOf(t *testing.T, names ...string) (tests []string) {
 }
 
 // namesWithin returns the names that stand in each function, method and package variable of this
-// folder's tests: of functions, of methods with a dot, and texts in quotes. Local variables may have
-// the names of functions.
+// folder's tests.
 func namesWithin(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
@@ -95,50 +94,61 @@ func namesWithin(t *testing.T) map[string]map[string]bool {
 		t.Fatal(err)
 	}
 	found := map[string]map[string]bool{}
-	var note func(file *ast.File, declared string, within ast.Node)
-	note = func(file *ast.File, declared string, within ast.Node) {
-		if found[declared] == nil { // methods of several types may have one name
-			found[declared] = map[string]bool{}
-		}
-		ast.Inspect(within, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.SelectorExpr:
-				found[declared]["."+n.Sel.Name] = true
-				note(file, declared, n.X)
-				return false
-			case *ast.Ident:
-				if n.Obj == nil || n.Obj == file.Scope.Lookup(n.Name) {
-					found[declared][n.Name] = true
-				}
-			case *ast.BasicLit:
-				found[declared][n.Value] = true
-			}
-			return true
-		})
-	}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range file.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				name := d.Name.Name
-				if d.Recv != nil {
-					name = "." + name
+			for declared, within := range declarations(d) {
+				if found[declared] == nil { // methods of several types may have one name
+					found[declared] = map[string]bool{}
 				}
-				note(file, name, d.Body)
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					if v, ok := spec.(*ast.ValueSpec); ok {
-						for _, name := range v.Names {
-							note(file, name.Name, v)
-						}
-					}
-				}
+				noteNames(found[declared], file, within)
 			}
 		}
 	}
 	return found
+}
+
+// declarations returns what a declaration declares, functions and variables, a method with a dot.
+func declarations(d ast.Decl) map[string]ast.Node {
+	declared := map[string]ast.Node{}
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		name := d.Name.Name
+		if d.Recv != nil {
+			name = "." + name
+		}
+		declared[name] = d.Body
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			if v, ok := spec.(*ast.ValueSpec); ok {
+				for _, name := range v.Names {
+					declared[name.Name] = v
+				}
+			}
+		}
+	}
+	return declared
+}
+
+// noteNames notes the names of what is declared outside of functions, what is behind a dot, and texts in
+// quotes. Local variables may have the names of functions.
+func noteNames(names map[string]bool, file *ast.File, within ast.Node) {
+	ast.Inspect(within, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			names["."+n.Sel.Name] = true
+			noteNames(names, file, n.X)
+			return false
+		case *ast.Ident:
+			if n.Obj == nil || n.Obj == file.Scope.Lookup(n.Name) {
+				names[n.Name] = true
+			}
+		case *ast.BasicLit:
+			names[n.Value] = true
+		}
+		return true
+	})
 }
