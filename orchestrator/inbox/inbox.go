@@ -55,19 +55,24 @@ func Post(dir string, m Message) error {
 // Withdraw takes a message back; false: the run has it.
 func Withdraw(dir, id string) bool { return os.Remove(path(dir, id)) == nil }
 
-// looked is how many files of an inbox are looked at, and how many names are in memory, at a time.
-const looked = 1000
+// Files of an inbox that are in memory at a time, and how often one Take looks: a process may leave
+// files as quickly as they are removed.
+const (
+	looked    = 1000
+	mostLooks = 10
+)
 
-// Take returns the messages, oldest first, and removes their files. What is no message is removed,
-// too. Of more than most messages it removes the others unread, and says how many: no person leaves a
-// thousand, and each would be journaled.
+// Take returns the messages, the oldest of each thousand first, and removes their files. What is no
+// message is removed, too. Of more than most messages it removes the others unread, and says how many:
+// no person leaves a thousand, and each would be journaled. What one Take does not come to is left for
+// the next.
 func Take(dir string, most int) (all []Message, unread int) {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return nil, 0 // without a folder there are none
 	}
 	defer folder.Close()
-	for {
+	for range mostLooks {
 		entries, err := folder.ReadDir(looked)
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !fileName.MatchString(e.Name()) })
 		slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(written(a), written(b)) })
@@ -84,9 +89,10 @@ func Take(dir string, most int) (all []Message, unread int) {
 			}
 		}
 		if err != nil { // io.EOF: these were the last
-			return all, unread
+			break
 		}
 	}
+	return all, unread
 }
 
 // take reads a message and removes its file; false: it is none, or another reader has it.

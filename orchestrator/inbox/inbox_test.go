@@ -156,3 +156,22 @@ func TestFlood(t *testing.T) {
 		t.Errorf("Take of none = %v, %d", all, unread)
 	}
 }
+
+// TestEndlessFlood: a process that leaves files as quickly as they are removed does not keep Take from returning.
+func TestEndlessFlood(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 12_000 {
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%08d-1111-4111-8111-111111111111.json", i)), nil, 0o600))
+	}
+	_, removed := inbox.Take(dir, 0)
+	if removed == 0 || removed > 10_000 {
+		t.Errorf("one Take has removed %d files, want 10,000 at most", removed)
+	}
+	for range 10 {
+		_, more := inbox.Take(dir, 0)
+		removed += more
+	}
+	if removed != 12_000 {
+		t.Errorf("ten more have removed %d in all, want 12,000", removed)
+	}
+}
