@@ -219,7 +219,7 @@ func (c *leakCall) around(reply, secret string, cut byte) {
 
 // board replaces the board.
 func (c *leakCall) board(text string) {
-	c.line("cat %s >kanban.yaml; : >\"$D/wrote\"", c.file(text))
+	c.line(": >\"$D/wrote\"; cat %s >kanban.yaml", c.file(text))
 }
 
 // make makes an empty file in the work directory, if it can have such a name.

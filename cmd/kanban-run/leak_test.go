@@ -207,7 +207,7 @@ func (l *leakRun) command(stdin string, args ...string) int {
 	}
 	code := cmd.ProcessState.ExitCode()
 	if code == exitFailed || code < 0 || bytes.Contains(errs.Bytes(), []byte("goroutine ")) {
-		l.t.Errorf("%s: exit code %d\n%.2000s", name, code, errs.Bytes())
+		l.t.Errorf("%s: exit code %d\n%s", name, code, errs.Bytes()[max(0, errs.Len()-2000):])
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 
 	"kanban-run/orchestrator/durable"
 )
@@ -84,9 +85,15 @@ func RemoveForeign(path string) error {
 	return clear(path)
 }
 
+// making is held while a folder is made: both streams of a program need the first one, and what one
+// has just made must not be removed as foreign by the other.
+var making sync.Mutex
+
 // makeFolder makes a folder of the run's, if there is none. What an agent put in its place is
 // removed, and a link never followed.
 func makeFolder(path string) error {
+	making.Lock()
+	defer making.Unlock()
 	if isFolder(path) {
 		return nil
 	}

@@ -3,8 +3,10 @@ package rundir
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -100,6 +102,27 @@ func TestStreamOnAFullDisk(t *testing.T) {
 	}
 	if err := s.Close(); err == nil {
 		t.Error("Close says nothing of the stream that could not be kept")
+	}
+}
+
+// TestStreamsMakeTheirFolderOnce: a program may begin to print to both streams in the same moment,
+// and neither is lost.
+func TestStreamsMakeTheirFolderOnce(t *testing.T) {
+	for range 20 {
+		d, begin := Dir{t.TempDir()}, make(chan struct{})
+		var wg sync.WaitGroup
+		for n := range 16 { // what two do once in ten thousand
+			s := d.NewStream(fmt.Sprint("task", n), Stdout)
+			wg.Go(func() {
+				<-begin
+				_, _ = s.Write([]byte("text"))
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(begin)
+		wg.Wait()
 	}
 }
 
