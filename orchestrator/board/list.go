@@ -12,6 +12,7 @@ type item struct {
 	from    int
 	restate bool
 	entry   *Entry // the wanted entry
+	text    string // as it is to stand, in place of entry
 }
 
 // plan turns the list into the wanted one. The first keep entries and those from old number tail on
@@ -98,6 +99,9 @@ func (p plan) markRemoved(old int) []bool {
 // formatItem returns the text of an item without its separators, for a list in brackets or on
 // lines.
 func (b *Board) formatItem(it item, flow bool) string {
+	if it.text != "" {
+		return it.text
+	}
 	value := it.entry.Path
 	if it.restate {
 		value = b.TaskPaths()[it.from] // in the author's spelling

@@ -1,0 +1,185 @@
+package board
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// endFields are the fields that say whether the work is over, and which task is next.
+var endFields = []string{"current", "phase", "ended"}
+
+// EndChanges says in which of what makes the end of a board this one differs from before, in words:
+// current, phase, ended, marks that were set or lost, entries that left the list. Entries that were
+// added, and all other fields, are no part of it. Of a board whose end stands it is empty.
+func (b *Board) EndChanges(before *Board) []string {
+	var changes []string
+	for _, name := range endFields {
+		if !b.sameEndField(before, name) {
+			changes = append(changes, name)
+		}
+	}
+	if b.sameList(before) {
+		return changes
+	}
+	marks, lost := 0, 0
+	for i, at := range before.findIn(b) {
+		switch {
+		case at < 0:
+			lost++
+		case before.Entry(i).Done() != b.Entry(at).Done():
+			marks++
+		}
+	}
+	if marks > 0 {
+		changes = append(changes, "the marks of "+flow.Count(marks, "task"))
+	}
+	if lost > 0 {
+		changes = append(changes, flow.Count(lost, "task")+" less on the list")
+	}
+	return changes
+}
+
+// sameEndField reports whether a field says the same on both boards, however it is spelled.
+func (b *Board) sameEndField(before *Board, name string) bool {
+	switch name {
+	case "current":
+		return sameCurrent(b.Current, before.Current)
+	case "phase":
+		return b.Phase == before.Phase
+	default:
+		return sameValue(b.doc, before.doc, name)
+	}
+}
+
+// findIn finds each entry on another list; -1: it is not there. Of tasks that are listed more than
+// once, each finds another.
+func (b *Board) findIn(other *Board) []int {
+	unused := newQueues(other.TaskPaths(), 0, other.Len())
+	at := make([]int, b.Len())
+	for i, p := range b.TaskPaths() {
+		at[i] = unused.pop(p)
+	}
+	return at
+}
+
+// WithEndOf returns the board's bytes with the end that it had before: what [Board.EndChanges] names
+// is as it was, to the letter, and all else stays. An entry that left the list returns behind the
+// one that it followed. Errors: *SpliceError where the two are too different for that.
+func (b *Board) WithEndOf(before *Board) ([]byte, error) {
+	out, err := b.restoreEntries(before)
+	for _, name := range endFields {
+		if err != nil {
+			return nil, err
+		}
+		out, err = b.restoreField(out, before, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	after, err := b.reparse(out)
+	switch {
+	case err != nil:
+		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+	case len(after.EndChanges(before)) > 0:
+		return nil, &SpliceError{b.File, "its end would not be what it was: " + strings.Join(after.EndChanges(before), ", ")}
+	case !sameBeside(after, b, endFields):
+		return nil, &SpliceError{b.File, "other fields would change"}
+	case slices.Contains(b.findIn(after), -1):
+		return nil, &SpliceError{b.File, "an entry would be lost"}
+	}
+	return out, nil
+}
+
+// restoreField gives a field of the end back its text in source, which is this board with others
+// restored. A field that was not there is taken off.
+func (b *Board) restoreField(source []byte, before *Board, name string) ([]byte, error) {
+	now, err := b.reparse(source)
+	if err != nil {
+		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+	}
+	if now.sameEndField(before, name) {
+		return source, nil
+	}
+	key, value := now.doc.Field(name)
+	_, was := before.doc.Field(name)
+	switch {
+	case was == nil:
+		return applyPatches(source, []patch{now.removeField(key, value)}), nil
+	case value == nil && name == "current":
+		return applyPatches(source, []patch{now.insertCurrent(before.textOf(was))}), nil
+	case value == nil:
+		return applyPatches(source, []patch{now.insertField(name + ": " + before.textOf(was))}), nil
+	default:
+		return applyPatches(source, []patch{now.patchScalar(value, now.doc.Root, before.textOf(was))}), nil
+	}
+}
+
+// textOf is a field's value as its author wrote it.
+func (b *Board) textOf(value *yaml.Node) string {
+	return string(b.Source[b.doc.Offset(value):b.doc.End(value, b.doc.Root)])
+}
+
+// restoreEntries puts entries back that have left the list, and restores marks. Entries are copied
+// with all that their author put into them.
+func (b *Board) restoreEntries(before *Board) ([]byte, error) {
+	_, was := before.doc.Field("tasks")
+	key, list := b.doc.Field("tasks")
+	if was == nil || was.Kind != yaml.SequenceNode || b.sameList(before) {
+		return b.Source, nil
+	}
+	p, changed := b.planEnd(before, was)
+	if !changed {
+		return b.Source, nil
+	}
+	if list == nil || list.Kind != yaml.SequenceNode || b.Len() == 0 || list.Style&yaml.FlowStyle != was.Style&yaml.FlowStyle || list.Column != was.Column {
+		return nil, &SpliceError{b.File, "the list of tasks has another form than before"}
+	}
+	if list.Style&yaml.FlowStyle != 0 {
+		return applyPatches(b.Source, []patch{b.patchFlow(list, p)}), nil
+	}
+	patches, err := b.patchBlock(key, list, p)
+	return applyPatches(b.Source, patches), err
+}
+
+// planEnd is the plan of the list with its end restored; changed: it differs from the list.
+func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
+	p.tail = b.Len()
+	for i := range b.Len() {
+		p.items = append(p.items, item{from: i})
+	}
+	text := func(i int) string {
+		from, to := before.extent(was, i)
+		return string(before.Source[from:to])
+	}
+	behind := 0 // the place on the new list behind the last entry that was found or put back
+	for i, at := range before.findIn(b) {
+		if at >= 0 && before.Entry(i).Done() != b.Entry(at).Done() {
+			at := slices.IndexFunc(p.items, func(it item) bool { return it.from == at })
+			p.items[at].restate, p.items[at].text, changed = true, text(i), true
+		}
+		if at < 0 {
+			p.items, changed = slices.Insert(p.items, behind, item{from: -1, text: text(i)}), true
+			behind++
+		} else {
+			behind = slices.IndexFunc(p.items, func(it item) bool { return it.from == at }) + 1
+		}
+	}
+	return p, changed
+}
+
+// sameBeside reports whether all fields but these and the list have the same values.
+func sameBeside(a, b *Board, names []string) bool {
+	fields := func(b *Board) (all []*yaml.Node) {
+		for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
+			if name := b.doc.Root.Content[i].Value; name != "tasks" && !slices.Contains(names, name) {
+				all = append(all, b.doc.Root.Content[i], b.doc.Root.Content[i+1])
+			}
+		}
+		return all
+	}
+	return slices.EqualFunc(fields(a), fields(b), equalNodes)
+}
