@@ -2,8 +2,6 @@ package orchestrator
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/failpoint"
@@ -18,9 +16,6 @@ import (
 func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	step := l.State().Step
 	b, err = l.Workspace.Read(step)
-	if step != nil && step.Before == nil && errors.Is(err, fs.ErrNotExist) && l.OnDivergence == "accept" {
-		b, err = l.putBackRemoved(step, err)
-	}
 	sha := ""
 	if err == nil {
 		sha = b.SHA
@@ -28,7 +23,7 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 		sha = l.Workspace.SHA()
 	}
 	known := sha != "" || result.OutcomeOf(l.Stop, err) == flow.Invalid // otherwise this machine could not read it
-	if step != nil && step.Before == nil && known && sha != step.BoardSHA {
+	if step != nil && step.Before == nil && known && sha != step.BoardSHA && l.State().Frozen == nil {
 		if err := l.Ledger.Record(l.divergence(step, sha, err)); err != nil {
 			return nil, view, err
 		}
@@ -44,34 +39,6 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 		return b, workspace.Bare(b), nil
 	}
 	return b, view, err
-}
-
-// putBackRemoved puts a board back that an agent removed, and journals that. Without its earlier
-// bytes the board is missing.
-func (l *loop) putBackRemoved(step *flow.Step, missing error) (*board.Board, error) {
-	if _, err := workspace.Before(l.Folder, step.BoardSHA); err != nil {
-		return nil, missing
-	}
-	text := fmt.Sprintf("STATE_DIVERGENCE: %s was removed while %s was at work on %s; its earlier bytes are put back from %s",
-		l.Board, step.Role, step.Task, l.Folder.Before())
-	err := l.Ledger.Record(flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: step.BoardSHA,
-		Policy: l.OnDivergence, Text: text})
-	if err == nil {
-		err = l.Workspace.PutBack(step.BoardSHA)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return l.Workspace.Read(step)
-}
-
-func (l *loop) divergence(step *flow.Step, sha string, unreadable error) flow.StateDiverged {
-	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; only the Manager's turn may change it (earlier bytes: %s)",
-		l.Board, step.Role, step.Task, l.Folder.Before())
-	if unreadable != nil {
-		text += "; it cannot be read any more"
-	}
-	return flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: l.OnDivergence, Text: text}
 }
 
 // view is the part of the board that flow decides by, with the roles of this run.

@@ -104,10 +104,27 @@ func (l *loop) start() error {
 	if err := flow.Release(state, bare, l.Workspace.TaskSHA, l.Ledger.Append); err != nil {
 		return err
 	}
+	if b, err = l.endLastTurn(b); err != nil || state.Frozen != nil {
+		return err
+	}
+	bare = workspace.Bare(b)
 	if err := flow.Reopen(state, bare, func() (flow.Board, error) { return l.view(b) }, l.Ledger.Append); err != nil {
 		return err
 	}
 	return l.caller.RestartWithoutInput(b)
+}
+
+// endLastTurn closes the attempt in which an earlier run died, and returns the board as that turn is
+// to leave it.
+func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
+	lost, err := flow.CloseAttempt(l.State(), l.Ledger.Append)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.endLostTurn(lost); err != nil || l.State().Frozen != nil {
+		return b, err
+	}
+	return l.Workspace.Read(l.State().Step)
 }
 
 // withheld names the variables that agents do not get. A board that is over needs no agent: a

@@ -24,7 +24,10 @@ The decisions are those of the Lead, the person whose board it is.
 
 A frozen board (exit code 5) stays frozen until you have looked at it, mended it if need be, and acknowledged it. That is so
 when the board and the Manager, or the board and the journal, disagree, when the records of the journal contradict each other,
-and when two runs took one board. -n shows what changed and what your decision would change, and writes nothing.
+and when two runs took one board. -n shows what changed and what your decision would change, and writes nothing. Of a board
+whose file was changed, ack BOARD accept lets the file stand, as ack BOARD does, and ack BOARD retry puts it back as the turn
+began. Where a run was killed and it cannot be told whether the agent or a person ended the board since (exit code 3), you have
+to choose one of the two.
 
 A board that the Manager ended with blocked, error or escalate (exit code 3), or that is complete with tasks that are not ok,
 needs a choice: ack BOARD retry makes the task current again, so that the next run goes on with it; ack BOARD accept ends the
@@ -154,6 +157,12 @@ const postWait = 10 * time.Second
 // printChoice shows what the Lead can choose for a board that ended.
 func printChoice(t *terminal, board string, q ledger.Question) error {
 	name := report.Quote(board)
+	if q.File {
+		return t.stdout.Printf("%[1]s%[2]s waits for your decision: %[3]s\n"+
+			"  kanban-run ack %[4]s accept  lets the board stand as it is; the next run goes on from that\n"+
+			"  kanban-run ack %[4]s retry   puts it back as the turn began, keeps this file beside it, and the next run goes on\n",
+			console.Lines(q.Diff), board, q.Text, name)
+	}
 	errs := []error{t.stdout.Printf("%s waits for your decision: %s\n", board, q.Text)}
 	if q.Undone != "" {
 		errs = append(errs, t.stdout.Printf("%s\n", q.Undone))
@@ -172,6 +181,10 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 		return t.stdout.Printf("%s waits for no decision\n", board)
 	case q.Team:
 		text = fmt.Sprintf("waits for your decision (kanban-run ack %s forced-finalize lets its team be deleted without): ", report.Quote(board))
+	case q.File && !ask:
+		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[flow.Choice]string{flow.Accept: "stands as it is", flow.Retry: "is put back as the turn began"}[answer.Choice], report.Quote(board))
+	case q.File:
+		text = "waits for your decision: "
 	case answer.Choice == flow.Retry && q.Task == "": // of a checkpoint
 		text = fmt.Sprintf("to be looked at anew; kanban-run %s does: ", report.Quote(board))
 	case answer.Choice == flow.Retry:

@@ -292,8 +292,8 @@ func (e StateDiverged) apply(s *State) error {
 	if s.Step != nil && e.Source == SourceBoard {
 		s.Step.BoardSHA = e.After
 	}
-	if e.Policy == "freeze" {
-		s.Frozen = &Freeze{Text: e.Text}
+	if e.Policy == PolicyFreeze || e.Policy == PolicyAsk {
+		s.Frozen = &Freeze{Text: e.Text, Asks: e.Policy == PolicyAsk}
 	}
 	return nil
 }

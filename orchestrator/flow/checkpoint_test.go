@@ -197,7 +197,7 @@ func (s *supervised) reopen(sha string) (kinds []string) {
 
 func (s *supervised) reopenAs(now flow.Board) (kinds []string) {
 	s.t.Helper()
-	err := flow.Reopen(&s.State, now, func() (flow.Board, error) { return s.board, nil }, func(e flow.Event) error {
+	err := closeAndReopen(&s.State, now, func() (flow.Board, error) { return s.board, nil }, func(e flow.Event) error {
 		kinds = append(kinds, e.Kind())
 		return s.Apply(e)
 	})
@@ -402,7 +402,7 @@ func TestSupervisorDies(t *testing.T) {
 		t.Errorf("behind the recovery %+v is next, want the open checkpoint", e)
 	}
 	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InProcess}) // the run died, too
-	if err := flow.Reopen(&s.State, flow.Board{SHA: "a"}, func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
+	if err := closeAndReopen(&s.State, flow.Board{SHA: "a"}, func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -495,7 +495,7 @@ func TestWithoutSupervisor(t *testing.T) {
 	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
 	s.begin()
 	s.apply(start)
-	if err := flow.Reopen(&s.State, flow.Board{SHA: "a"}, func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
+	if err := closeAndReopen(&s.State, flow.Board{SHA: "a"}, func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
 		t.Fatal(err)
 	}
 	s.works("t1")

@@ -197,16 +197,24 @@ type CallRestarted struct {
 
 // StateDiverged says that something changed that only its owner may change (seed 002, "If external
 // mutation is detected", step 1): the board in another turn than the Manager's, state.md, or the
-// journal. With Policy "freeze" it freezes the board.
+// journal.
 type StateDiverged struct {
 	Source string `json:"source"` // what was changed: one of the Source constants
 	Step   int    `json:"step,omitempty"`
 	Task   string `json:"task"` // the open task, or the board
 	Before string `json:"before_sha256,omitempty"`
 	After  string `json:"after_sha256,omitempty"`
-	Policy string `json:"policy,omitempty"`
+	Policy string `json:"policy,omitempty"` // what becomes of the change: one of the Policy constants
 	Text   string `json:"text" text:"free"`
 }
+
+// What becomes of a board that was changed in another turn than the Manager's.
+const (
+	PolicyAccept  = "accept"  // the file stands
+	PolicyRestore = "restore" // what makes its end is put back, and all else stands
+	PolicyFreeze  = "freeze"  // nothing goes on before the Lead has looked at it
+	PolicyAsk     = "ask"     // the same for an end of which it cannot be told who wrote it
+)
 
 // What a STATE_DIVERGENCE is about.
 const (

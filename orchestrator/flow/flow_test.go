@@ -253,7 +253,7 @@ func staleness(t *testing.T, s flow.State, b flow.Board) (reason string) {
 	if s.Step != nil && s.Step.Left != "" {
 		sha = s.Step.Left
 	}
-	err := flow.Reopen(&s, flow.Board{SHA: sha}, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
+	err := closeAndReopen(&s, flow.Board{SHA: sha}, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
 		if given, ok := e.(flow.StepAbandoned); ok {
 			reason = given.Reason
 		}

@@ -122,6 +122,14 @@ func (h *History) Frozen() string {
 	}
 }
 
+// StandstillOutcome is the outcome of a run that stops at [History.Standstill].
+func (h *History) StandstillOutcome() Outcome {
+	if h.State.Frozen != nil {
+		return h.State.Frozen.Outcome()
+	}
+	return Frozen
+}
+
 // Contradiction says why the next run has to reconcile the records, or "".
 func (h *History) Contradiction() string {
 	switch {

@@ -30,7 +30,7 @@ func Next(s *State, b Board) Effect {
 	switch {
 	// A frozen board waits for its Lead, also if it was mended since.
 	case s.Frozen != nil:
-		return Finish{Outcome: Frozen, Text: s.Frozen.Text}
+		return Finish{Outcome: s.Frozen.Outcome(), Text: s.Frozen.Text}
 	case s.isSupervisorLost():
 		return GiveUpCheckpoint{Reason: s.lossOfSupervisor()}
 	case s.Step != nil:
@@ -166,6 +166,7 @@ type Ways struct {
 	GoesOn  bool   // the next run works on without an acknowledgement
 	Undone  string // a task that can be done again; "" for none
 	Blocked bool   // a checkpoint stops the board, which an acknowledgement overrides
+	Asks    bool   // it cannot be told who wrote the end of the board: a person says whether it stands
 
 	Quarantined string // a task in quarantine, for which the board waits; "": it waits for none
 }
@@ -173,7 +174,7 @@ type Ways struct {
 // Ways are what a person can do.
 func (s *State) Ways() Ways {
 	blocked := s.Supervisor.Waits() != "" && s.Supervisor.Block.Ended == ""
-	w := Ways{GoesOn: s.GoesOn(), Undone: s.Undone(), Blocked: blocked}
+	w := Ways{GoesOn: s.GoesOn(), Undone: s.Undone(), Blocked: blocked, Asks: s.Frozen != nil && s.Frozen.Asks}
 	if len(s.Quarantine) > 0 && (s.Last.Status == "" || s.Last.Status == "ok") {
 		w.Quarantined = s.Quarantine[0].Task
 	}

@@ -7,6 +7,15 @@ const (
 	resumedRun = "the run died before the attempt's end was known; the work goes on in its session"
 )
 
+// CloseAttempt closes an attempt that died with its run; lost: one did.
+func CloseAttempt(s *State, record func(Event) error) (lost bool, err error) {
+	e := s.closeAttempt()
+	if e == nil {
+		return false, nil
+	}
+	return true, record(e)
+}
+
 // Reopen closes what an earlier run left open and is no longer true of the board, of which
 // b says what can be told without its roles. A checkpoint that stopped it looks again at a
 // board that was edited since. It applies the events by record; view reads the board in
@@ -17,9 +26,6 @@ func Reopen(s *State, b Board, view func() (Board, error), record func(Event) er
 			return nil
 		}
 		return record(e)
-	}
-	if err := apply(s.closeAttempt()); err != nil {
-		return err
 	}
 	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
 		if err := record(CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {

@@ -13,7 +13,7 @@ import (
 // reopen is what a new run records first, and on which board's bytes it finds the step.
 func (p *play) reopen(sha string) (recorded []flow.Event) {
 	p.t.Helper()
-	err := flow.Reopen(&p.State, flow.Board{SHA: sha}, func() (flow.Board, error) { return p.board, nil }, func(e flow.Event) error {
+	err := closeAndReopen(&p.State, flow.Board{SHA: sha}, func() (flow.Board, error) { return p.board, nil }, func(e flow.Event) error {
 		recorded = append(recorded, e)
 		p.record(e)
 		return nil
@@ -243,16 +243,16 @@ func TestReopenFails(t *testing.T) {
 	broken := errors.New("no space left on device")
 	view := func() (flow.Board, error) { return flow.Board{Task: "t2"}, nil }
 	open := after(t, start, one, attempt(1, flow.TaskCall, 1))
-	if err := flow.Reopen(&open, flow.Board{SHA: "a"}, view, func(flow.Event) error { return broken }); err != broken {
+	if err := closeAndReopen(&open, flow.Board{SHA: "a"}, view, func(flow.Event) error { return broken }); err != broken {
 		t.Errorf("with a journal that cannot be written: %v", err)
 	}
 	recorded := 0
 	closed := after(t, start, one)
 	count := func(flow.Event) error { recorded++; return nil }
-	if err := flow.Reopen(&closed, flow.Board{SHA: "a"}, func() (flow.Board, error) { return flow.Board{}, broken }, count); err != broken || recorded != 0 {
+	if err := closeAndReopen(&closed, flow.Board{SHA: "a"}, func() (flow.Board, error) { return flow.Board{}, broken }, count); err != broken || recorded != 0 {
 		t.Errorf("with a board that cannot be read: %v, and %d events", err, recorded)
 	}
-	if err := flow.Reopen(&closed, flow.Board{SHA: "a"}, view, func(flow.Event) error { return broken }); err != broken {
+	if err := closeAndReopen(&closed, flow.Board{SHA: "a"}, view, func(flow.Event) error { return broken }); err != broken {
 		t.Errorf("with a step that cannot be closed: %v", err)
 	}
 }
@@ -279,7 +279,7 @@ func TestManagersWriteIsNoEdit(t *testing.T) {
 	for name, b := range map[string]flow.Board{"moved on": {Task: "t2", Role: "Implementor", SHA: "z"}, "ended": {Terminal: true, SHA: "z"}} {
 		s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, long)
 		var kinds []string
-		err := flow.Reopen(&s, flow.Board{SHA: b.SHA}, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
+		err := closeAndReopen(&s, flow.Board{SHA: b.SHA}, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
 			kinds = append(kinds, e.Kind())
 			return s.Apply(e)
 		})
@@ -290,4 +290,38 @@ func TestManagersWriteIsNoEdit(t *testing.T) {
 			t.Errorf("%s: Next = %+v, want the Manager to be asked again", name, e)
 		}
 	}
+}
+
+// TestFrozenFile: a board whose file was changed waits for its Lead, with the exit of its kind, and
+// whichever bytes the Lead lets stand, the board has not ended by that.
+func TestFrozenFile(t *testing.T) {
+	for policy, want := range map[string]flow.Outcome{flow.PolicyAccept: "", flow.PolicyRestore: "", flow.PolicyFreeze: flow.Frozen, flow.PolicyAsk: flow.NeedsPerson} {
+		for _, choice := range []flow.Choice{"", flow.Accept, flow.Retry} {
+			s := flow.State{}
+			for _, e := range []flow.Event{start, one, flow.StateDiverged{Source: flow.SourceBoard, Step: 1, Task: "t1", Before: "a", After: "b", Policy: policy, Text: "why"}} {
+				if err := s.Apply(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			end, _ := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}).(flow.Finish)
+			if end.Outcome != want {
+				t.Errorf("%s: the run ends with %q, want %q", policy, end.Outcome, want)
+			}
+			if err := s.Apply(flow.Acknowledged{BoardSHA: "c", Choice: choice, Text: "says the Lead"}); err != nil {
+				t.Fatal(err)
+			}
+			call, _ := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "c"}).(flow.Spawn)
+			if want != "" && (call.Task != "t1" || s.Outcome == flow.Complete || s.Last.Accepted != "" || s.Step.BoardSHA != "c") {
+				t.Errorf("%s, then %q: %+v is next, outcome %q, accepted %q", policy, choice, call, s.Outcome, s.Last.Accepted)
+			}
+		}
+	}
+}
+
+// closeAndReopen is what a run does about an earlier one, where the end of the board is the same.
+func closeAndReopen(s *flow.State, b flow.Board, view func() (flow.Board, error), record func(flow.Event) error) error {
+	if _, err := flow.CloseAttempt(s, record); err != nil {
+		return err
+	}
+	return flow.Reopen(s, b, view, record)
 }

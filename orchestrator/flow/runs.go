@@ -58,6 +58,7 @@ func (e RunFinished) apply(s *State) error {
 
 // An acknowledged board is right as it stands.
 func (e Acknowledged) apply(s *State) error {
+	thawed := s.Frozen != nil
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
 	if len(s.Quarantine) > 0 {
@@ -65,7 +66,7 @@ func (e Acknowledged) apply(s *State) error {
 		s.Quarantine = nil
 		s.endLoop(last)
 	}
-	if e.Choice == Accept && s.Supervisor != nil { // as it stands: no checkpoint is to come
+	if e.Choice == Accept && s.Supervisor != nil && !thawed { // as it stands: no checkpoint is to come
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.Due, s.Supervisor.Since = nil, nil
 	}
@@ -77,11 +78,12 @@ func (e Acknowledged) apply(s *State) error {
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.settle(e.Choice)
 	}
-	switch e.Choice {
-	case Accept:
+	switch {
+	case thawed: // it is about the file, and the next run goes on with that
+	case e.Choice == Accept:
 		s.Last.Accepted, s.Last.BoardSHA = e.Text, e.BoardSHA
 		s.Outcome, s.Text = Complete, e.Text
-	case Retry:
+	case e.Choice == Retry:
 		s.Outcome, s.Text = Interrupted, e.Text
 	}
 	if s.Step != nil {

@@ -149,6 +149,15 @@ func (r Repeat) matches(b Board) bool {
 // Freeze is why a board may not go on until its Lead acknowledges it.
 type Freeze struct {
 	Text string `json:"text"`
+	Asks bool   `json:"asks,omitempty"` // it cannot be told who wrote the end of the board: the Lead says whether it stands
+}
+
+// Outcome is that of a run which finds the board like this.
+func (f *Freeze) Outcome() Outcome {
+	if f.Asks {
+		return NeedsPerson
+	}
+	return Frozen
 }
 
 // Ending is what the Manager said in the last finished step, and the board that the step left.

@@ -73,7 +73,7 @@ func IsOwned(boardPath string) (bool, error) {
 // would refuse the board.
 func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, error) {
 	if text := h.Standstill(); text != "" {
-		return flow.Finish{Outcome: flow.Frozen, Text: text}, nil
+		return flow.Finish{Outcome: h.StandstillOutcome(), Text: text}, nil
 	}
 	b, _, err := ReadBoard(boardPath, true, func(string) {})
 	if err != nil {
@@ -88,10 +88,14 @@ func Foresee(boardPath, workdir, startDir string, h flow.History) (flow.Effect, 
 		return nil, &failure.Invalid{Err: err}
 	}
 	defer place.Close()
-	return foresee(h.State, b, place)
+	folder, err := Locate(boardPath)
+	if err != nil {
+		return nil, err
+	}
+	return foresee(h.State, b, place, folder)
 }
 
-func foresee(s flow.State, b *board.Board, place *board.Place) (flow.Effect, error) {
+func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir) (flow.Effect, error) {
 	view := func() (flow.Board, error) {
 		return workspace.View(b, &s, place.ReadTask, func(role string) (string, error) { return role, nil })
 	}
@@ -101,6 +105,13 @@ func foresee(s flow.State, b *board.Board, place *board.Place) (flow.Effect, err
 	taskSHA := func(task string) string { return workspace.TaskSHA(place, task) }
 	if err := flow.Release(&s, workspace.Bare(b), taskSHA, s.Apply); err != nil {
 		return nil, err
+	}
+	lost, err := flow.CloseAttempt(&s, s.Apply)
+	if err != nil {
+		return nil, err
+	}
+	if e := workspace.UnknownEnd(folder, b.File, b, s.Step); lost && e != nil {
+		return flow.Finish{Outcome: flow.NeedsPerson, Text: e.Text}, nil
 	}
 	if err := flow.Reopen(&s, workspace.Bare(b), view, s.Apply); err != nil {
 		return nil, err

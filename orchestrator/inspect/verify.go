@@ -24,7 +24,10 @@ func Verify(boardPath string) (Verdict, error) {
 	}
 	dir, err := Locate(boardPath)
 	v := Verdict{Journal: dir.Journal(), Records: sum.Records, Bytes: sum.Bytes, TornBytes: sum.TornBytes, Head: sum.Head,
-		Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Points: points(h), Frozen: h.Standstill()}
+		Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Points: points(h)}
+	if h.StandstillOutcome() == flow.Frozen {
+		v.Frozen = h.Standstill()
+	}
 	return v, err
 }
 

@@ -26,6 +26,7 @@ type Question struct {
 
 	GoesOn   bool                   // the next run works on without an acknowledgement
 	Look     bool                   // a checkpoint stops the board, and can look anew
+	File     bool                   // the board's file was changed: Accept lets it stand, Retry puts it back as the turn began
 	Open     bool                   // the Lead has to choose, and has not: nothing was written
 	Task     string                 // that Retry makes current again, as the board spells it; "" if none can be told
 	Undone   string                 // the tasks that Accept leaves undone, in words; "" if the journal does not say
@@ -36,7 +37,7 @@ type Question struct {
 
 // Answer is what the Lead decides. With Ask nothing is decided and nothing is written.
 type Answer struct {
-	Choice flow.Choice // about a board that ended: Accept or Retry; "" shows the choice
+	Choice flow.Choice // about a board that ended, or was changed: Accept or Retry; "" shows the choice
 	Note   string
 	Ask    bool
 }
@@ -118,6 +119,7 @@ type arbitration struct {
 	find    func(string) int // a task on it, see [board.Board.Finder]
 	answer  Answer
 	status  map[string]string // of the last reply to each task
+	began   string            // SHA-256 of the board as the turn began in which it was changed last
 	decided bool
 
 	proposal *flow.ReassignProposed // of the last run
@@ -131,6 +133,10 @@ func (a *arbitration) read() (err error) {
 		case flow.StepFinished:
 			if e.Checkpoint == "" {
 				a.status[e.Task] = e.Status
+			}
+		case flow.StateDiverged:
+			if e.Source == flow.SourceBoard {
+				a.began = e.Before
 			}
 		case flow.RunStarted:
 			a.proposal = nil
@@ -164,6 +170,8 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 		return Question{Text: neverAnswered(a.history.State.Teardown.Missing), Team: true}, nil
 	case text == "":
 		return Question{}, nil
+	case a.isAboutFile():
+		return a.settleFile(e, text)
 	case a.hasEnded():
 		return a.settle(e, text)
 	case a.answer.Choice == flow.Retry && a.history.State.Supervisor.Waits() != "" && a.history.Standstill() == "":

@@ -37,7 +37,7 @@ func (l *Ledger) takeOver() error {
 			return err
 		}
 	}
-	if text := l.history.Frozen(); text != "" {
+	if text := l.history.Frozen(); text != "" && l.history.StandstillOutcome() == flow.Frozen {
 		return &failure.Frozen{Text: text}
 	}
 	if b := l.history.Breach; b != nil && b.Kind != flow.Conflict {

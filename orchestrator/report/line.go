@@ -318,9 +318,9 @@ func describeStepEnd(e flow.StepFinished) []line {
 
 func divergedSuffix(e flow.StateDiverged) string {
 	switch {
-	case e.Source != flow.SourceBoard, e.Before == e.After: // which the text explains
+	case e.Source != flow.SourceBoard, e.Policy == flow.PolicyRestore, e.Policy == flow.PolicyAsk: // which the text explains
 		return ""
-	case e.Policy == "freeze":
+	case e.Policy == flow.PolicyFreeze:
 		return "; the board is frozen"
 	default:
 		return "; the file stands"

@@ -17,7 +17,7 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	d.Outcome, d.Text = s.Outcome, s.Text
 	switch {
 	case h.Standstill() != "":
-		d.Outcome, d.Text = flow.Frozen, h.Standstill()
+		d.Outcome, d.Text = h.StandstillOutcome(), h.Standstill()
 	case owned:
 		d.Outcome, d.Text = flow.Interrupted, "a run is at work"
 	case s.Outcome == "":
@@ -44,6 +44,9 @@ func Advice(o flow.Outcome, board, log string, w flow.Ways) string {
 	board = Quote(board)
 	switch o {
 	case flow.NeedsPerson:
+		if w.Asks {
+			return fmt.Sprintf("kanban-run ack -n %[1]s shows what changed; kanban-run ack %[1]s accept lets the board stand as it is, kanban-run ack %[1]s retry puts it back as the turn began", board)
+		}
 		if w.Blocked {
 			return fmt.Sprintf("kanban-run log %[1]s shows what was found; mend it, and kanban-run ack %[1]s retry has it looked at anew; kanban-run ack %[1]s goes on in spite of it", board)
 		}

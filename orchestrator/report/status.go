@@ -86,7 +86,11 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 		st.Quarantine = append(st.Quarantine, Quarantine{q.Task, q.Text})
 	}
 	if text := h.Standstill(); text != "" {
-		st.Frozen, st.Outcome, st.Text = true, flow.Frozen, text
+		st.Outcome, st.Text = h.StandstillOutcome(), text
+		st.Frozen = st.Outcome == flow.Frozen
+		if !st.Frozen {
+			st.Next = "nothing until you decide (kanban-run ack)"
+		}
 	}
 	if len(h.Points) == 1 {
 		st.Rollback = &h.Points[0].Identity

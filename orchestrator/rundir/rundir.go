@@ -40,10 +40,13 @@ func (d Dir) Log() string { return filepath.Join(d.Path, "supervisor-log.md") }
 // Before is the path of the copy of the board that was made before the last turn.
 func (d Dir) Before() string { return filepath.Join(d.Path, "board.before") }
 
+// After is the path of the copy of the board as an agent left it, whose changes were taken back.
+func (d Dir) After() string { return filepath.Join(d.Path, "board.after") }
+
 // Carried are the names in the folder that a run in another place needs to go on, or a
 // person to see what happened.
 func (d Dir) Carried() []string {
-	return []string{"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "state.md", "supervisor-log.md", "artifacts", "wisdom", "team-session.json", "teardown.md"}
+	return []string{"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after", "state.md", "supervisor-log.md", "artifacts", "wisdom", "team-session.json", "teardown.md"}
 }
 
 // output is the folder of what the program at work prints.

@@ -27,12 +27,12 @@ type Workspace struct {
 	Redactor *redact.Redactor
 	Ignored  []string // files in which runs are written down, too
 
-	dryRun  bool
-	reader  *board.Reader
-	fresh   *board.Board       // the board as read since the last turn; nil: read it again
-	task    *board.Task        // the task as read since the last turn; nil: read it again
-	tasks   *contract.TaskList // of the board that was read last
-	keptSHA string             // of the bytes in the copy of the board
+	dryRun bool
+	reader *board.Reader
+	fresh  *board.Board       // the board as read since the last turn; nil: read it again
+	task   *board.Task        // the task as read since the last turn; nil: read it again
+	tasks  *contract.TaskList // of the board that was read last
+	kept   *board.Board       // as the board was before the last turn of this run
 }
 
 // New is the workspace of a board that was just read. path is its file without links.
@@ -79,7 +79,7 @@ func (w *Workspace) KanbanFile() string {
 func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 	b, err := w.Look()
 	if err != nil && !durable.IsOutOfResources(err) && step != nil && step.Before != nil && step.Reply == nil {
-		if back := w.PutBack(step.Before.BoardSHA); back == nil {
+		if w.PutBack(step.Before.BoardSHA) == nil {
 			b, err = w.Look()
 		}
 	}
@@ -92,7 +92,7 @@ func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 // explain says where the board's bytes are from before the turn in which it became unreadable.
 func (w *Workspace) explain(step *flow.Step, err error) error {
 	invalid := &failure.Invalid{Err: err}
-	if step == nil || step.BoardSHA == "" || durable.IsOutOfResources(err) {
+	if step == nil || step.BoardSHA == "" || w.dryRun || durable.IsOutOfResources(err) {
 		return invalid
 	}
 	if _, lost := Before(w.Dir(), step.BoardSHA); lost == nil {
