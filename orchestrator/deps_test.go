@@ -237,13 +237,15 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":   "what it prints is redacted where it enters",
 	},
 	"orchestrator/git": {
-		"orchestrator/proc": "git is a process, and ends with what it has started",
+		"orchestrator/plainfile": "an agent may have put anything below .git",
+		"orchestrator/proc":      "git is a process, and ends with what it has started",
 	},
 	"orchestrator/gitstore": {
 		"orchestrator/durable":   "a folder has one name",
 		"orchestrator/flow":      "a checkpoint follows an event",
 		"orchestrator/run":       "it saves one",
 		"orchestrator/git":       "it asks git",
+		"orchestrator/plainfile": "an agent may have put anything into the project",
 		"orchestrator/rundir":    "it keeps files in the run's folder",
 		"orchestrator/failpoint": "tests kill it before each call of git",
 	},

@@ -88,6 +88,7 @@ func (l *loop) start() error {
 	}
 	begun := flow.RunStarted{Board: l.Board, Workdir: l.Dir(), Version: l.Version, Limits: l.Limits,
 		OnDivergence: l.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.Strict, Supervision: supervision, Reassign: l.Reassign}
+	begun.Git, begun.Elsewhere, begun.Allowed = l.carrier.Way(), l.carrier.IsElsewhere(), l.Git.Allow
 	if looker != nil {
 		begun.Memory, begun.Adapter = looker.Memory(), looker.Adapter.Name()
 	}
@@ -96,6 +97,9 @@ func (l *loop) start() error {
 	}
 	if err := l.Ledger.Append(begun); err != nil {
 		return err
+	}
+	if state.Frozen != nil { // checkpoints would go another way
+		return nil
 	}
 	if err := l.unheard.Close(l.Ledger); err != nil {
 		return err

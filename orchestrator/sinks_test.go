@@ -69,6 +69,8 @@ var sinks = map[string]string{
 
 	"notify.Webhook": "what it reads of an answer, to nothing; the message itself was redacted",
 
+	"git.fill": "for git: settings of the user's, and git's own index",
+
 	"rundir.Dir.packFile": "files of a run, into their archive",
 
 	"view.Server.servePage":   "the page, whose texts were made harmless for HTML",

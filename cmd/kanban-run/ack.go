@@ -157,6 +157,9 @@ const postWait = 10 * time.Second
 // printChoice shows what the Lead can choose for a board that ended.
 func printChoice(t *terminal, board string, q ledger.Question) error {
 	name := report.Quote(board)
+	if q.Way {
+		return t.stdout.Printf("%s waits for your decision: %s\n  kanban-run ack %s accept  has checkpoints go there from now on; or set it back, and the next run goes on\n", board, q.Text, name)
+	}
 	if q.File {
 		return t.stdout.Printf("%[1]s%[2]s waits for your decision: %[3]s\n"+
 			"  kanban-run ack %[4]s accept  lets the board stand as it is; the next run goes on from that\n"+
@@ -181,9 +184,11 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 		return t.stdout.Printf("%s waits for no decision\n", board)
 	case q.Team:
 		text = fmt.Sprintf("waits for your decision (kanban-run ack %s forced-finalize lets its team be deleted without): ", report.Quote(board))
+	case q.Way && !ask:
+		text = "accepted: "
 	case q.File && !ask:
 		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[flow.Choice]string{flow.Accept: "stands as it is", flow.Retry: "is put back as the turn began"}[answer.Choice], report.Quote(board))
-	case q.File:
+	case q.File, q.Way:
 		text = "waits for your decision: "
 	case answer.Choice == flow.Retry && q.Task == "": // of a checkpoint
 		text = fmt.Sprintf("to be looked at anew; kanban-run %s does: ", report.Quote(board))

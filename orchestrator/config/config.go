@@ -61,9 +61,10 @@ type Settings struct {
 // Git says where the state of a board is kept as commits.
 type Git struct {
 	On     bool
-	Branch string // "": named after the board
-	Remote string // name or address; none: nowhere else
-	Signed bool   // a checkpoint has to be signed
+	Branch string   // "": named after the board
+	Remote string   // name or address; none: nowhere else
+	Signed bool     // a checkpoint has to be signed
+	Allow  []string // paths and object names that may hold what looks like a secret
 }
 
 // Limits bound a run; zero is no limit. Costs are in millionths of a US dollar, durations are the

@@ -135,7 +135,7 @@ env:
 	s, _ := load(t, input)
 	dir := filepath.Dir(input.File)
 	want := &Settings{
-		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md", Git: Git{true, "state/kanban", "ssh://git@example.com/boards", true}, AckTimeout: 5 * time.Second, OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []notify.Topic{"loop", "complete"}}, Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
+		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md", Git: Git{true, "state/kanban", "ssh://git@example.com/boards", true, nil}, AckTimeout: 5 * time.Second, OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []notify.Topic{"loop", "complete"}}, Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
@@ -345,6 +345,7 @@ func TestOrigins(t *testing.T) {
 		{"checkpoint", "off", "default"},
 		{"checkpoint_remote", "origin", "default"},
 		{"checkpoint_signed", "false", "default"},
+		{"secrets_allow", "none", "default"},
 		{"on_overlap", "wait", "default"},
 		{"on_tool_unavailable", "caveat", "default"},
 		{"reassign", "none", "default"},

@@ -142,8 +142,8 @@ func (f *settingsFile) read(root *yaml.Node) {
 			f.reassign(value)
 		case key.Value == "notify":
 			f.notify(value)
-		case key.Value == "redact":
-			f.readList("redact", value)
+		case key.Value == "redact", key.Value == "secrets_allow":
+			f.readList(key.Value, value)
 		case key.Value == "workdir":
 			f.fail(key, "use -C DIR or KANBAN_RUN_WORKDIR", "this file lies in the work directory and cannot name it")
 		case at < 0 || strings.Contains(key.Value, "."):

@@ -89,6 +89,8 @@ func (r *resolver) applyOne(g given, layer choices) error {
 		return r.chooseAgent(g, layer)
 	case "redact":
 		return r.applyRedact(g)
+	case "secrets_allow":
+		r.settings.Git.Allow = g.list
 	case "reassign":
 		r.settings.Reassign = g.substitutes
 	case "env.pass":

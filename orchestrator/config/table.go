@@ -198,6 +198,8 @@ func otherRows() []row {
 		{Setting{Name: "checkpoint_signed", Variable: "KANBAN_RUN_CHECKPOINT_SIGNED", InFile: true, Default: "false",
 			Help: "go on only from a checkpoint whose signature git trusts"},
 			func(s *Settings, v, _ string) (err error) { s.Git.Signed, err = parseBool(v); return err }},
+		{Setting{Name: "secrets_allow", InFile: true, Default: "none",
+			Help: "files, by path or by git's name of their contents, that checkpoints may hold although they look like secrets"}, nil},
 		{Setting{Name: "on_overlap", Variable: "KANBAN_RUN_ON_OVERLAP", InFile: true, Default: "wait",
 			Help: "wait for, or only warn of, another board's step that works on the same files"},
 			func(s *Settings, v, _ string) error { s.OnOverlap = v; return checkOneOf(v, "wait", "warn") }},

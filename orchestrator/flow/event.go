@@ -57,6 +57,10 @@ type RunStarted struct {
 
 	Reassign []Substitutes `json:"reassign,omitempty"`
 
+	Git       *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made
+	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files are those of a checkpoint that was made in another clone
+	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // what may be in checkpoints although it holds what looks like a secret
+
 	Carried Used `json:"carried,omitzero"` // what runs before this one used that count for its limits: they were killed
 
 	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used before limits asked for it; before form 4 only

@@ -6,6 +6,7 @@ func (e RunStarted) apply(s *State) error {
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
 	s.Limits, s.Strict, s.Reassign, s.Teardown = e.Limits, e.Strict, e.Reassign, s.Teardown.forget()
+	s.goBy(e.Git, e.Elsewhere)
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
 	if e.Uses != nil {
 		s.Tasks = e.Uses
@@ -59,6 +60,11 @@ func (e RunFinished) apply(s *State) error {
 // An acknowledged board is right as it stands.
 func (e Acknowledged) apply(s *State) error {
 	thawed := s.Frozen != nil
+	if thawed && s.Frozen.Git != nil {
+		s.Git, s.Frozen = s.Frozen.Git, nil
+		s.Outcome, s.Text = Interrupted, e.Text
+		return nil
+	}
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
 	if len(s.Quarantine) > 0 {

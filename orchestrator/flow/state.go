@@ -49,6 +49,8 @@ type State struct {
 	Reassign []Substitutes `json:"reassign,omitempty"`
 	Teardown *Teardown     `json:"teardown,omitempty"` // nil: none was begun since the last run
 
+	Git *GitWay `json:"git,omitempty"` // of the last run with checkpoints in git
+
 	// The field that form 11 has added.
 	Turns []Turn `json:"turns,omitempty"` // the last steps, as long as they stay with tasks of before
 }
@@ -148,8 +150,9 @@ func (r Repeat) matches(b Board) bool {
 
 // Freeze is why a board may not go on until its Lead acknowledges it.
 type Freeze struct {
-	Text string `json:"text"`
-	Asks bool   `json:"asks,omitempty"` // it cannot be told who wrote the end of the board: the Lead says whether it stands
+	Text string  `json:"text"`
+	Asks bool    `json:"asks,omitempty"` // the Lead has to choose: it cannot be told who wrote the end of the board, or Git is set
+	Git  *GitWay `json:"git,omitempty"`  // the way of checkpoints that was found in place of the one before
 }
 
 // Outcome is that of a run which finds the board like this.

@@ -1,6 +1,12 @@
-// Package git runs git in a repository that agents may have changed: no hook, no file system
-// monitor and no maintenance that its settings name is started, nothing is asked at a terminal,
-// and what a killed git has started is ended with it.
+// Package git runs git in a repository that agents of the same user can write into: in its settings,
+// its hooks, its index, its objects and references. None of that may start a program, lead a push
+// elsewhere, or hold a call up.
+//
+//	Open ─► Repo: where its parts are ─► Settings: what counts of the user's and of the repository's
+//	Repo.Own  ─► a folder made for the call is its GIT_DIR, with settings, attributes and index that the caller gives
+//	Repo.User ─► the repository itself: rev-parse, for-each-ref, update-ref and config only
+//
+// Each call is bounded in time and in what is kept of its output, bears a mark, and ends with the run.
 package git
 
 import (
@@ -10,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,15 +27,25 @@ import (
 type Git struct {
 	Program   string   // its path, see Find
 	Dir       string   // working directory
-	Env       []string // besides that of Run
-	Settings  []string // NAME=VALUE, which win over those of files
+	Env       []string // besides that of Run; the last of a name counts
 	Mark      proc.Mark
 	Timeout   time.Duration // of each call; 0: none
 	MaxOutput int           // bytes that are kept of its output; 0: all
+	Stdout    io.Writer     // gets the output instead; nil: Run returns it
+
+	settings []string // besides the fixed ones
 }
 
 // Find is the path of the program. Errors: *proc.StartError.
 func Find(dir string) (string, error) { return proc.LookPath("git", dir) }
+
+// EndLeftovers ends what git has left of an owner that was killed together with its guardian, and
+// returns the mark that the owner's git bears. Nobody else may use the owner's name meanwhile: the
+// holder of a board's lock gives the folder of its runs. So the mark needs no journal.
+func EndLeftovers(owner string) (proc.Mark, error) {
+	mark := proc.MarkOf("git of " + owner)
+	return mark, proc.EndMarked(mark)
+}
 
 // Error is a git that failed.
 type Error struct {
@@ -54,17 +71,27 @@ var ErrTooLong = errors.New("git printed too much")
 // mostWords bounds what is kept of standard error.
 const mostWords = 4 << 10
 
+// fixed are the settings of every call: nothing that runs a program, and nothing that trusts a cache
+// of the repository's.
+var fixed = []string{"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.commitGraph=false", "core.multiPackIndex=false",
+	"pack.useBitmaps=false", "gc.auto=0", "maintenance.auto=false", "submodule.recurse=false"}
+
 // Run returns what git prints. Errors: *Error, [ErrTooLong], or what the system says.
 func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, error) {
-	argv := []string{g.Program, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
-	for _, s := range g.Settings {
+	argv := []string{g.Program}
+	for _, s := range slices.Concat(g.settings, fixed) {
 		argv = append(argv, "-c", s)
 	}
-	env := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0"}, g.Env...)
+	env := lastOf(append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=" + protocols}, g.Env...))
 	var stdout bytes.Buffer
-	var out io.Writer = &stdout
-	if g.MaxOutput > 0 {
+	out := g.Stdout
+	switch {
+	case out != nil:
+	case g.MaxOutput > 0:
 		out = &limited{&stdout, g.MaxOutput + 1}
+	default:
+		out = &stdout
 	}
 	words := &limited{&bytes.Buffer{}, mostWords}
 	exit, err := proc.Run(stop, stop, &proc.Spec{Argv: append(argv, args...), Dir: g.Dir, Env: env, Stdin: stdin, Stdout: out, Stderr: words, Mark: g.Mark, Timeout: g.Timeout, Grace: time.Second})
@@ -79,6 +106,20 @@ func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, er
 		return "", ErrTooLong
 	}
 	return stdout.String(), nil
+}
+
+// lastOf leaves one entry of each name, the last: of two, programs would take the first.
+func lastOf(env []string) (all []string) {
+	at := map[string]int{}
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		if i, is := at[name]; is {
+			all[i] = entry
+			continue
+		}
+		at[name], all = len(all), append(all, entry)
+	}
+	return all
 }
 
 // limited drops what is beyond a number of bytes.

@@ -11,8 +11,9 @@ import (
 // Carrier makes checkpoints of one run, if its settings ask for them.
 type Carrier struct {
 	run       *run.Run
-	store     *Store // nil: there are none
-	err       error  // why there are no more
+	store     *Store       // nil: there are none
+	way       *flow.GitWay // by which they go; nil: there are none
+	err       error        // why there are no more
 	elsewhere bool
 }
 
@@ -25,9 +26,14 @@ func Start(r *run.Run) (*Carrier, error) {
 	}
 	notice := func(text string) { r.Observer.Notice(r.Board, text) }
 	store, err := Open(r.Kill, Options{Dir: durable.RealPath(r.Dir()), Board: r.Workspace.Path, Runs: r.Folder.Path, Kept: r.Folder.Carried(),
-		Branch: r.Git.Branch, Remote: r.Git.Remote, Signed: r.Git.Signed, HasSecret: r.Redactor.ChangesBytes, Notice: notice})
+		Branch: r.Git.Branch, Remote: r.Git.Remote, Signed: r.Git.Signed, Environ: r.Roster.Environ,
+		AgentEnv: r.Roster.AgentEnviron(), HasSecret: r.Redactor.ChangesBytes, Allow: r.Git.Allow, Notice: notice})
 	if err != nil {
 		return nil, err
+	}
+	c.way = store.Way()
+	if c.isOtherWay() {
+		return c, nil // which the journal says, and the run ends
 	}
 	restored, err := store.Start(r.Kill)
 	if err != nil {
@@ -41,6 +47,19 @@ func Start(r *run.Run) (*Carrier, error) {
 	c.store = store
 	return c, nil
 }
+
+// isOtherWay says whether checkpoints would go another way than before, by the journal that is here:
+// an agent can have changed that. Nothing is asked of a remote then.
+func (c *Carrier) isOtherWay() bool {
+	s, err := c.run.Recorded()
+	if err != nil {
+		return false // there is none yet, or what is wrong with it is told where it is opened
+	}
+	return s.Apply(flow.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
+}
+
+// Way is by what way checkpoints go, for the journal; nil: there are none.
+func (c *Carrier) Way() *flow.GitWay { return c.way }
 
 // IsElsewhere says whether the journal is that of a run in another clone: its processes, on this
 // machine or another, may be at work.

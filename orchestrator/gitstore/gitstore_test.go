@@ -96,7 +96,7 @@ func copyOf(t *testing.T, name string, begin func() *clone) *clone {
 
 func (c *clone) describe() {
 	c.options = gitstore.Options{Dir: c.dir, Board: filepath.Join(c.dir, "kanban.yaml"), Runs: filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml"),
-		Kept: []string{"journal.jsonl", "inputs"}, Remote: "origin", HasSecret: func(text []byte) bool { return bytes.Contains(text, []byte("hunter2")) },
+		Kept: []string{"journal.jsonl", "inputs"}, Remote: "origin", Environ: os.Environ(), AgentEnv: os.Environ(), HasSecret: func(text []byte) bool { return bytes.Contains(text, []byte("hunter2")) },
 		Notice: func(text string) { c.notices = append(c.notices, text) }}
 }
 

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"kanban-run/orchestrator/git"
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -21,9 +23,22 @@ import (
 // those of its last checkpoint. restored is the commit; "": this folder was not behind. Errors:
 // *AheadError, *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
-	if half, err := os.ReadFile(s.mark()); err == nil { // a run that was killed here
-		return s.finish(stop, strings.TrimSpace(string(half)))
-	}
+	defer func() { s.index = git.Index{} }() // it names objects that are nowhere
+	err = s.apart(func() error {
+		if half, failed := plainfile.Read(s.half(), maxHalf); failed == nil { // a run was killed here
+			restored, err = s.resume(stop, string(half))
+			return err
+		} else if failed := s.clearHalf(failed); failed != nil {
+			return failed
+		}
+		restored, err = s.goOn(stop)
+		return err
+	})
+	return restored, err
+}
+
+// goOn brings this folder to the newest checkpoint, if that has come further.
+func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	tip, err := s.newest(stop)
 	if err != nil || tip == "" {
 		return "", err
@@ -40,10 +55,11 @@ func (s *Store) Start(stop context.Context) (restored string, err error) {
 	if !behind {
 		return "", s.adopt(stop, tip)
 	}
-	if err := s.checkClean(stop, tip); err != nil {
+	base, err := s.checkClean(stop, tip)
+	if err != nil {
 		return "", err
 	}
-	return s.finish(stop, tip)
+	return s.bring(stop, base, tip)
 }
 
 // newest is the last checkpoint, here or at the remote; "": there is none.
@@ -52,7 +68,7 @@ func (s *Store) newest(stop context.Context) (string, error) {
 		return s.tip, nil
 	}
 	began := time.Now()
-	there, err := s.fetch(stop)
+	there, err := s.fetched(stop)
 	failed := (*git.Error)(nil)
 	switch {
 	case errors.As(err, &failed):
@@ -73,19 +89,31 @@ func (s *Store) newest(stop context.Context) (string, error) {
 	return "", s.ahead(there)
 }
 
+// fetched is fetch for objects that stay: they are at the remote already.
+func (s *Store) fetched(stop context.Context) (string, error) {
+	apart := s.objects
+	s.objects = ""
+	defer func() { s.objects = apart }()
+	return s.fetch(stop)
+}
+
+// maxJournal bounds the journal that is compared with a checkpoint's.
+const maxJournal = 1 << 30
+
 // isBehind says whether a checkpoint has come further than this folder. Errors:
 // *AheadError where neither has.
 func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
-	there, err := s.own.Run(stop, nil, "cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
+	there, err := s.repo.Own(stop, s.calls(), git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}, nil,
+		"cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
 		return false, &UnfitError{fmt.Sprintf("%.12s on %s is no checkpoint of this board: it has no %s/journal.jsonl", tip, s.Branch, s.inTree), "name another branch with checkpoint:, or remove that one"}
 	}
 	if err != nil {
 		return false, err
 	}
-	here, err := os.ReadFile(filepath.Join(s.Runs, "journal.jsonl"))
+	here, err := plainfile.Read(filepath.Join(s.Runs, "journal.jsonl"), maxJournal)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
+		return false, &UnfitError{"the journal cannot be read: " + err.Error(), "move away what is in its place; then the same command goes on from the last checkpoint"}
 	}
 	here = here[:bytes.LastIndexByte(here, '\n')+1] // a torn record is none
 	switch {
@@ -101,14 +129,14 @@ func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
 // trust refuses a commit from elsewhere that does not look like a checkpoint, or that is not
 // signed where that is asked.
 func (s *Store) trust(stop context.Context, tip string) error {
-	text, err := s.own.Run(stop, nil, "show", "--no-patch", "--format=%(trailers:key=Kanban-Step)%(trailers:key=Kanban-Base)", tip)
+	text, err := s.own(stop, git.Call{Raw: true}, nil, "show", "--no-patch", "--format=%(trailers:key=Kanban-Step)%(trailers:key=Kanban-Base)", tip)
 	if err != nil {
 		return err
 	}
 	if !strings.Contains(text, "Kanban-Step: ") || !strings.Contains(text, "Kanban-Base: ") {
 		return &UnfitError{fmt.Sprintf("%.12s on %s was not made by kanban-run: it names no step", tip, s.Branch), "look at it with git show; take it off the branch if it does not belong there"}
 	}
-	files, err := s.own.Run(stop, nil, "ls-tree", "-r", "--name-only", "-z", tip, "--", s.inTree)
+	files, err := s.own(stop, git.Call{Raw: true}, nil, "ls-tree", "-r", "--name-only", "-z", tip, "--", s.inTree)
 	if err != nil {
 		return err
 	}
@@ -121,95 +149,150 @@ func (s *Store) trust(stop context.Context, tip string) error {
 	if !s.Signed {
 		return nil
 	}
-	if _, err := s.asked(stop, s.far(askTime), nil, "verify-commit", tip); err != nil {
+	if _, err := s.own(stop, s.withKeys(), nil, "verify-commit", tip); err != nil {
 		return &UnfitError{fmt.Sprintf("%.12s on %s has no signature that git trusts", tip, s.Branch), "git verify-commit says why; checkpoint_signed: false does without"}
 	}
 	return nil
 }
 
 // checkClean refuses to replace files that are in no checkpoint and in no commit. It leaves the
-// index as the work tree is, so that git knows which files to remove.
-func (s *Store) checkClean(stop context.Context, tip string) error {
-	var changed string
-	var err error
-	if s.tip == "" {
-		changed, err = s.changedSinceHead(stop, tip)
-	} else {
-		changed, err = s.changedSince(stop, s.tip)
-	}
-	if err != nil {
-		return err
-	}
-	if names := strings.FieldsFunc(changed, func(r rune) bool { return r == 0 }); len(names) > 0 {
-		return &UnfitError{fmt.Sprintf("the board has come further elsewhere, and %s here is in no checkpoint", strings.Join(names[:min(3, len(names))], ", ")),
-			"commit it to a branch of your own, or git stash; then the same command goes on"}
-	}
-	return nil
-}
-
-// changedSince are the files that are not as a checkpoint has them, with a NUL behind each.
-func (s *Store) changedSince(stop context.Context, tip string) (string, error) {
-	if _, err := s.at(stop, nil, "read-tree", tip); err != nil {
+// index as the work tree is. base is what the files are of.
+func (s *Store) checkClean(stop context.Context, tip string) (base string, err error) {
+	if base, err = s.base(stop); err != nil {
 		return "", err
 	}
-	if _, err := s.at(stop, nil, "add", "--all", "--", "."); err != nil {
-		return "", err
-	}
-	return s.own.Run(stop, nil, "diff-index", "--cached", "--name-only", "-z", tip, "--", ".", ":(exclude,top,literal)"+s.inTree)
-}
-
-// changedSinceHead are the files of a clone without a checkpoint that are not as they were checked
-// out, as the user's git sees it: that may have converted line ends.
-func (s *Store) changedSinceHead(stop context.Context, tip string) (string, error) {
-	head, err := s.head(stop)
-	if err != nil {
-		return "", err
-	}
-	if head != "" {
-		if older, err := s.isAncestor(stop, head, tip); err != nil || !older {
+	if s.tip == "" && base != "" {
+		if older, err := s.isAncestor(stop, base, tip); err != nil || !older {
 			return "", errors.Join(err, &UnfitError{fmt.Sprintf("HEAD has commits that the checkpoint %.12s does not know", tip),
 				"check out the commit that the board began with, or bring the checkpoints' files to HEAD by git merge " + s.Branch})
 		}
 	}
-	changed, err := s.user.Run(stop, nil, "status", "--porcelain", "--untracked-files=all", "-z", "--", s.top, ":(exclude,top,literal)"+s.inTree)
-	if err != nil || changed != "" {
-		return nameOf(changed), err
-	}
-	if head != "" {
-		if _, err := s.at(stop, nil, "read-tree", head); err != nil {
-			return "", err
-		}
-	}
-	_, err = s.at(stop, nil, "add", "--all", "--", ".")
-	return "", err
-}
-
-// nameOf takes the states off the names that git status prints.
-func nameOf(status string) string {
-	var names []string
-	for entry := range strings.SplitSeq(status, "\x00") {
-		if len(entry) > 3 {
-			names = append(names, entry[3:])
-		}
-	}
-	return strings.Join(names, "\x00")
-}
-
-// mark names the file that says to which checkpoint the files are being brought.
-func (s *Store) mark() string { return filepath.Join(s.folder, "restoring") }
-
-// finish brings the files to a checkpoint.
-func (s *Store) finish(stop context.Context, tip string) (string, error) {
-	if err := rundir.ReplaceFile(s.mark(), []byte(tip+"\n")); err != nil {
+	if err := s.addAll(stop); err != nil {
 		return "", err
 	}
-	if _, err := s.at(stop, nil, "read-tree", "--reset", "-u", tip); err != nil {
+	if base == "" {
+		return "", s.refuseFiles(stop)
+	}
+	changed, err := s.raw(stop, nil, "diff-index", "--cached", "--name-only", "-z", base, "--", ".", ":(exclude,top,literal)"+s.inTree)
+	if err != nil {
+		return "", err
+	}
+	return base, furtherElsewhere(strings.FieldsFunc(changed, isNUL))
+}
+
+func isNUL(r rune) bool { return r == 0 }
+
+// refuseFiles refuses to replace the files of a clone without a commit.
+func (s *Store) refuseFiles(stop context.Context) error {
+	out, err := s.raw(stop, nil, "ls-files", "-z")
+	names := slices.DeleteFunc(strings.FieldsFunc(out, isNUL), func(name string) bool { return strings.HasPrefix(name, s.inTree+"/") })
+	return errors.Join(err, furtherElsewhere(names))
+}
+
+func furtherElsewhere(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return &UnfitError{fmt.Sprintf("the board has come further elsewhere, and %s here is in no checkpoint", strings.Join(names[:min(3, len(names))], ", ")),
+		"commit it to a branch of your own, or git stash; then the same command goes on"}
+}
+
+// half is the file that says to which checkpoint the files are being brought, and from what.
+func (s *Store) half() string { return filepath.Join(s.Runs, "restoring") }
+
+const maxHalf = 1 << 10
+
+// clearHalf frees the name of the file where something else is in its place.
+func (s *Store) clearHalf(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return rundir.RemoveForeign(s.half())
+}
+
+// resume goes on with what a killed run has begun, if it is a checkpoint of the board. A file that is
+// neither as it was nor as it is to be was written since: it is named, and stands.
+func (s *Store) resume(stop context.Context, half string) (string, error) {
+	tip, base, _ := strings.Cut(strings.TrimSpace(half), " ")
+	newest, err := s.newest(stop)
+	if err != nil {
+		return "", err
+	}
+	known := isObjectName(tip) && (base == "" || isObjectName(base)) && newest != ""
+	if known {
+		known, err = s.isAncestor(stop, tip, newest)
+	}
+	if failed := (*git.Error)(nil); errors.As(err, &failed) || err == nil && !known {
+		return "", &UnfitError{fmt.Sprintf("%s names %q, which is no checkpoint on %s", s.half(), half[:min(len(half), 80)], s.Branch), "remove that file; then the same command goes on"}
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := s.trust(stop, tip); err != nil {
+		return "", err
+	}
+	return s.bring(stop, base, tip)
+}
+
+// bring brings the files from a commit to a checkpoint, as they were when that was made. What is here
+// and in neither of the two stays, and ends the run: git may ignore it, or it was written since a
+// killed run began with this.
+func (s *Store) bring(stop context.Context, base, tip string) (string, error) {
+	changes, err := s.changes(stop, base, tip)
+	if err != nil {
+		return "", err
+	}
+	if err := s.refuseOverwriting(stop, changes); err != nil {
+		return "", err
+	}
+	if err := rundir.ReplaceFile(s.half(), []byte(strings.TrimSpace(tip+" "+base)+"\n")); err != nil {
+		return "", err
+	}
+	if err := s.write(stop, changes, tip); err != nil {
 		return "", fmt.Errorf("checkpoint: bring the files to %.12s: %w", tip, err)
 	}
 	if err := s.adopt(stop, tip); err != nil {
 		return "", err
 	}
-	return tip, removeIfThere(s.mark())
+	return tip, removeIfThere(s.half())
+}
+
+// write writes the files that are others in a checkpoint, and removes those that it does not have.
+func (s *Store) write(stop context.Context, changes []change, tip string) error {
+	s.index = git.Index{}
+	if _, err := s.raw(stop, nil, "read-tree", tip); err != nil { // which refuses names that lead out, or into .git
+		return err
+	}
+	root, err := os.OpenRoot(s.repo.Top)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var names strings.Builder
+	for _, c := range changes {
+		if !c.isRemoved() {
+			names.WriteString(c.name + "\x00")
+			continue
+		}
+		if err := root.Remove(c.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for above := path.Dir(c.name); above != "."; above = path.Dir(above) {
+			if root.Remove(above) != nil {
+				break // it is not empty
+			}
+		}
+	}
+	_, err = s.raw(stop, []byte(names.String()), "checkout-index", "--force", "-z", "--stdin")
+	return err
+}
+
+// emptyTree is the name of the tree without files, in a repository whose names are as long as another.
+func emptyTree(like string) string {
+	if len(like) == 64 {
+		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+	}
+	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 }
 
 // adopt has the branch here name the checkpoint.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,14 +33,14 @@ func (p Point) message() []byte {
 // Save makes a checkpoint of what is there, and pushes it. A remote that cannot be reached, or
 // refuses, gets it with a later one; that is told. Errors: *AheadError, *SecretError, *UnfitError.
 func (s *Store) Save(stop context.Context, p Point) error {
-	tree, err := s.writeTree(stop)
-	if err != nil {
+	defer os.RemoveAll(s.calls())
+	commit := ""
+	err := s.apart(func() (err error) {
+		if commit, err = s.make(stop, p); err == nil {
+			err = s.takeIn()
+		}
 		return err
-	}
-	if err := s.findSecret(stop, tree); err != nil {
-		return err
-	}
-	commit, err := s.commit(stop, tree, p)
+	})
 	if err != nil {
 		return err
 	}
@@ -53,30 +53,62 @@ func (s *Store) Save(stop context.Context, p Point) error {
 	return s.push(stop)
 }
 
+// make makes a commit of what is there, in which nothing secret was found.
+func (s *Store) make(stop context.Context, p Point) (string, error) {
+	tree, err := s.writeTree(stop)
+	if err != nil {
+		return "", err
+	}
+	commit, err := s.commit(stop, tree, p)
+	if err != nil {
+		return "", err
+	}
+	return commit, s.findSecret(stop, commit)
+}
+
+// base is the last checkpoint, or else the commit that is checked out; "": there is neither.
+func (s *Store) base(stop context.Context) (string, error) {
+	if s.tip != "" {
+		return s.tip, nil
+	}
+	return s.head(stop)
+}
+
 // refer has the branch name a commit.
 func (s *Store) refer(stop context.Context, commit string) error {
 	before := s.tip
 	if before == "" {
 		before = strings.Repeat("0", len(commit))
 	}
-	if _, err := s.asked(stop, s.user, nil, "update-ref", "-m", "kanban-run", s.ref, commit, before); err != nil {
+	_, err := s.repo.User(stop, "update-ref", "-m", "kanban-run", s.ref, commit, before)
+	if failed := (*git.Error)(nil); errors.As(err, &failed) {
+		if now, failed := s.commitOf(stop, s.ref); failed == nil && now != s.tip {
+			return movedError(s.Branch, s.tip, now)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	s.tip = commit
 	return nil
 }
 
+// movedError says that the branch is not where the last checkpoint left it.
+func movedError(branch, was, now string) error {
+	where := "is gone"
+	if now != "" {
+		where = fmt.Sprintf("was moved to %.12s", now)
+	}
+	fix := "the next run begins it anew"
+	if was != "" {
+		fix = fmt.Sprintf("git branch -f %s %.12s brings it back; then the same command goes on", branch, was)
+	}
+	return &UnfitError{fmt.Sprintf("the branch %s %s while the run was at work, and its checkpoints are the run's", branch, where), fix}
+}
+
 // writeTree brings the index up to date with the work tree and the run's folder.
 func (s *Store) writeTree(stop context.Context) (tree string, err error) {
-	if _, err := os.Stat(filepath.Join(s.folder, "index")); err != nil {
-		if err := s.beginIndex(stop); err != nil {
-			return "", fmt.Errorf("checkpoint: %w", err)
-		}
-	}
 	if err := s.addAll(stop); err != nil {
-		return "", fmt.Errorf("checkpoint: %w", err)
-	}
-	if err := s.refuseRepositories(stop); err != nil {
 		return "", err
 	}
 	var kept []string
@@ -86,23 +118,54 @@ func (s *Store) writeTree(stop context.Context) (tree string, err error) {
 		}
 	}
 	// What is gone of it, or is in git by a wish of its author's, is taken out first.
-	if _, err := s.at(stop, nil, "rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", s.inTree); err != nil {
+	if _, err := s.raw(stop, nil, "rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", s.inTree); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
-	if _, err := s.at(stop, nil, append([]string{"add", "--all", "--force", "--"}, kept...)...); err != nil {
+	if _, err := s.raw(stop, nil, append([]string{"add", "--all", "--force", "--"}, kept...)...); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
-	return s.at(stop, nil, "write-tree")
+	return s.raw(stop, nil, "write-tree")
 }
 
 // addAll brings the index up to date with the work tree. A file that another board's agent writes
-// at the moment is looked at again.
-func (s *Store) addAll(stop context.Context) (err error) {
+// at the moment is looked at again. Files that are unchanged but for line ends and encoding keep
+// the blobs that they have in the last checkpoint.
+func (s *Store) addAll(stop context.Context) error {
+	base, err := s.base(stop)
+	if err != nil {
+		return err
+	}
+	if s.index.IsEmpty() && base != "" {
+		if _, err := s.raw(stop, nil, "read-tree", base); err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+	}
 	for range 3 {
-		if _, err = s.at(stop, nil, "add", "--all", "--", "."); err == nil || stop.Err() != nil {
-			return err
+		if _, err = s.raw(stop, nil, "add", "--all", "--", "."); err == nil || stop.Err() != nil {
+			break
+		}
+		if inner := s.findRepository(stop); inner != "" {
+			return repositoryError(inner)
 		}
 		time.Sleep(addPause)
+	}
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	out, err := s.raw(stop, nil, "ls-files", "--stage", "-z")
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	converts := s.repo.Converts()
+	for entry := range strings.SplitSeq(out, "\x00") {
+		about, name, _ := strings.Cut(entry, "\t")
+		if strings.HasPrefix(about, "160000 ") {
+			return repositoryError(name)
+		}
+		converts = converts || path.Base(name) == ".gitattributes"
+	}
+	if converts && base != "" {
+		err = s.keepUnchanged(stop, base)
 	}
 	return err
 }
@@ -110,34 +173,65 @@ func (s *Store) addAll(stop context.Context) (err error) {
 // addPause is the time between two looks at a file that changes.
 const addPause = 200 * time.Millisecond
 
-// beginIndex begins with what the last checkpoint, or else the commit that is checked out, has.
-func (s *Store) beginIndex(stop context.Context) error {
-	from := s.tip
-	if from == "" {
-		head, err := s.head(stop)
-		if err != nil || head == "" {
-			return err
-		}
-		from = head
+// findRepository finds a repository within this one that has no commit; "": there is none.
+func (s *Store) findRepository(stop context.Context) string {
+	out, err := s.raw(stop, nil, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return ""
 	}
-	_, err := s.at(stop, nil, "read-tree", from)
-	return err
+	for name := range strings.SplitSeq(out, "\x00") {
+		if inner, is := strings.CutSuffix(name, "/"); is {
+			return inner
+		}
+	}
+	return ""
 }
 
-// refuseRepositories refuses a repository within this one, of which a checkpoint would hold
-// the name of a commit only.
-func (s *Store) refuseRepositories(stop context.Context) error {
-	out, err := s.own.Run(stop, nil, "ls-files", "--stage", "-z")
+// repositoryError refuses a repository within this one, of which a checkpoint would hold the name of
+// a commit only, or nothing.
+func repositoryError(name string) error {
+	return &UnfitError{name + " is a repository of its own, whose files would be in no checkpoint", "have git ignore it, or leave the setting checkpoint out"}
+}
+
+// keepUnchanged gives files that git would convert to the very blob that they have in a commit that
+// blob: they differ in line ends or encoding only.
+func (s *Store) keepUnchanged(stop context.Context, base string) error {
+	out, err := s.raw(stop, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=M", base)
 	if err != nil {
-		return err
+		return fmt.Errorf("checkpoint: %w", err)
 	}
-	for entry := range strings.SplitSeq(out, "\x00") {
-		if about, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(about, "160000 ") {
-			return errors.Join(&UnfitError{name + " is a repository of its own, whose files would be in no checkpoint", "have git ignore it, or leave the setting checkpoint out"},
-				removeIfThere(filepath.Join(s.folder, "index")))
+	var names, modes, blobs []string
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		about, name := strings.Fields(fields[i]), fields[i+1] // ":MODE MODE BLOB BLOB M", and the name
+		if len(about) == 5 && strings.HasPrefix(about[1], "100") && !strings.Contains(name, "\n") {
+			names, modes, blobs = append(names, name), append(modes, about[1]), append(blobs, about[2])
 		}
 	}
-	return nil
+	if len(names) == 0 {
+		return nil
+	}
+	out, err = s.converted(stop, []byte(strings.Join(names, "\n")+"\n"), "hash-object", "--stdin-paths")
+	if failed := (*git.Error)(nil); errors.As(err, &failed) {
+		return nil // a file is gone by now, or cannot be converted: they count as changed
+	}
+	var same strings.Builder
+	for i, converted := range strings.Fields(out) {
+		if i < len(blobs) && converted == blobs[i] {
+			fmt.Fprintf(&same, "%s %s 0\t%s\x00", modes[i], blobs[i], names[i])
+		}
+	}
+	if err != nil || same.Len() == 0 {
+		return err
+	}
+	if _, err := s.raw(stop, []byte(same.String()), "update-index", "-z", "--index-info"); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	_, err = s.converted(stop, nil, "update-index", "-q", "--refresh") // so that the next checkpoint need not look again
+	if failed := (*git.Error)(nil); errors.As(err, &failed) {
+		return nil
+	}
+	return err
 }
 
 // commit makes a commit of a tree. Its parents are the last checkpoint and the commit that is
@@ -160,106 +254,32 @@ func (s *Store) commit(stop context.Context, tree string, p Point) (string, erro
 	if !known {
 		args = append(args, "-p", head)
 	}
-	committer := s.own
-	if s.Signed { // with the user's key
-		committer, args = s.far(askTime), append(args, "-S")
+	call := git.Call{Raw: true}
+	if s.Signed {
+		call, args = s.withKeys(), append(args, "-S")
 	}
-	committer.Env = append(slices.Clip(committer.Env), s.identity(stop)...)
-	commit, err := s.asked(stop, committer, p.message(), args...)
+	call.Env = append(call.Env, s.identity()...)
+	commit, err := s.own(stop, call, p.message(), args...)
 	if err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
 	return commit, nil
 }
 
+// withKeys is a call with the user's keys, by which git signs or looks at a signature.
+func (s *Store) withKeys() git.Call {
+	settings := s.repo.Settings.Kept()
+	return git.Call{Git: git.Git{Timeout: askTime, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
+}
+
 // identity is the user's, as git knows it.
-func (s *Store) identity(stop context.Context) []string {
-	name, email := "kanban-run", "kanban-run@localhost"
-	if n, err := s.line(stop, "config", "--get", "user.name"); err == nil && n != "" {
-		name = n
+func (s *Store) identity() []string {
+	name, email := s.repo.Settings.GetOwn("user.name"), s.repo.Settings.GetOwn("user.email")
+	if name == "" {
+		name = "kanban-run"
 	}
-	if e, err := s.line(stop, "config", "--get", "user.email"); err == nil && e != "" {
-		email = e
+	if email == "" {
+		email = "kanban-run@localhost"
 	}
 	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email}
 }
-
-// push brings the branch to the remote. Errors: *AheadError.
-func (s *Store) push(stop context.Context) error {
-	if s.address == "" {
-		return nil
-	}
-	began := time.Now()
-	err := error(nil)
-	if s.unsure {
-		_, err = s.asked(stop, s.far(askTime), nil, "ls-remote", "--quiet", s.address, s.ref)
-	}
-	if err == nil {
-		_, err = s.asked(stop, s.far(moveTime), nil, "push", "--quiet", "--no-verify", s.address, s.tip+":"+s.ref)
-	}
-	if err == nil {
-		s.told, s.unsure = "", false
-		return nil
-	}
-	if stop.Err() != nil {
-		return err
-	}
-	if failed := (*git.Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {
-		there, fetched := s.fetch(stop)
-		if fetched == nil && there != "" {
-			if behind, err := s.isAncestor(stop, there, s.tip); err == nil && !behind {
-				return s.ahead(there)
-			}
-		}
-	}
-	s.rest(began)
-	if text := fmt.Sprintf("the checkpoint waits here, in the branch %s: %v", s.Branch, oneLine(err)); text != s.told {
-		s.told = text
-		s.Notice(text)
-	}
-	return nil
-}
-
-// rest leaves a remote alone that has not answered since a time.
-func (s *Store) rest(since time.Time) {
-	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
-}
-
-// Waits says whether the remote may lack checkpoints: it did not answer, or
-// refused, when it was asked last.
-func (s *Store) Waits() bool { return s.unsure }
-
-// restFactor is for how many times as long as it was waited for a remote is left alone.
-const restFactor = 10
-
-func (s *Store) ahead(there string) error {
-	return &AheadError{fmt.Sprintf("another runner has gone on with the board: %s has %.12s on %s, which does not follow %.12s here; nothing is lost: the branch %s has what was done here",
-		s.address, there, s.Branch, s.tip, s.Branch)}
-}
-
-// far is git for calls that reach the remote: with the user's own settings and keys,
-// and those of no repository.
-func (s *Store) far(timeout time.Duration) git.Git {
-	g := s.own
-	g.Timeout = timeout
-	g.Env = environ()
-	for _, e := range s.own.Env {
-		if !strings.HasPrefix(e, "GIT_CONFIG") {
-			g.Env = append(g.Env, e)
-		}
-	}
-	return g
-}
-
-// fetch is the tip of the branch at the remote; "": it is not there.
-func (s *Store) fetch(stop context.Context) (string, error) {
-	out, err := s.asked(stop, s.far(askTime), nil, "ls-remote", "--quiet", s.address, s.ref)
-	if err != nil || out == "" {
-		return "", err
-	}
-	there, _, _ := strings.Cut(out, "\t")
-	_, err = s.asked(stop, s.far(moveTime), nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", s.address, s.ref)
-	return there, err
-}
-
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -5,151 +5,171 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-)
 
-// blob is a file of a tree.
-type blob struct {
-	id, name string
-	size     int64
-}
+	"kanban-run/orchestrator/git"
+)
 
 const (
-	batchSize = 32 << 20 // bytes of files that are read at once
-	windowOf  = 4 << 20  // of a larger file
-	overlap   = 64 << 10 // of two windows; no secret is as long
+	windowOf = 4 << 20  // bytes of an object that are looked at at once
+	overlap  = 64 << 10 // of two windows; no secret is as long
+	leastOID = 7        // hex digits of an object that is allowed by a part of its name
 )
 
-// findSecret looks for known secrets in what is new since the last
-// checkpoint. Errors: *SecretError.
-func (s *Store) findSecret(stop context.Context, tree string) error {
-	added, err := s.added(stop, tree)
+// findSecret looks for known secrets in all that is new in a commit: the contents of files, their
+// names, messages and authors, its own and those of the commits that agents and persons have made
+// since the last checkpoint. Errors: *SecretError.
+func (s *Store) findSecret(stop context.Context, commit string) error {
+	known, err := s.known(stop)
 	if err != nil {
 		return err
 	}
-	var batch []blob
-	sum := int64(0)
-	for i, b := range added {
-		if b.size > batchSize {
-			if err := s.scanFile(b); err != nil {
-				return err
-			}
-			continue
-		}
-		batch, sum = append(batch, b), sum+b.size
-		if sum > batchSize || i == len(added)-1 {
-			if err := s.scan(stop, batch); err != nil {
-				return err
-			}
-			batch, sum = nil, 0
-		}
-	}
-	return s.scan(stop, batch)
-}
-
-// added are the files of a tree that the last checkpoint, or the commit that is checked out, does
-// not have. What the run itself writes was redacted.
-func (s *Store) added(stop context.Context, tree string) (all []blob, err error) {
-	from := s.tip
-	if from == "" {
-		if from, err = s.head(stop); err != nil {
-			return nil, err
-		}
-	}
-	args := []string{"diff-tree", "-r", "-z", "--no-renames", "--diff-filter=d", "--raw", from, tree}
-	if from == "" {
-		args = []string{"diff-tree", "-r", "-z", "--no-renames", "--diff-filter=d", "--raw", emptyTree(tree), tree}
-	}
-	out, err := s.own.Run(stop, nil, args...)
+	list, err := s.own(stop, git.Call{Git: git.Git{Timeout: moveTime}, Raw: true}, []byte(commit+"\n"+known), "rev-list", "--objects", "--stdin")
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("checkpoint: %w", err)
 	}
+	var objects []object
 	var ids strings.Builder
-	fields := strings.Split(out, "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		about, name := strings.Fields(fields[i]), fields[i+1]
-		if len(about) == 5 && !strings.HasPrefix(name, s.inTree+"/") {
-			all = append(all, blob{id: about[3], name: name})
-			ids.WriteString(about[3] + "\n")
-		}
+	for line := range strings.Lines(list) {
+		id, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		objects = append(objects, object{id, path})
+		ids.WriteString(id + "\n")
 	}
-	if len(all) == 0 {
-		return nil, nil
+	look := &scanner{hasSecret: s.HasSecret, objects: objects, allowed: s.isAllowed}
+	_, err = s.own(stop, git.Call{Git: git.Git{Stdout: look, Timeout: moveTime}, Raw: true}, []byte(ids.String()), "cat-file", "--batch")
+	if look.found != nil {
+		return s.describe(stop, look, commit)
 	}
-	sizes, err := s.own.Run(stop, []byte(ids.String()), "cat-file", "--batch-check=%(objectsize)")
+	if err == nil && look.next != len(objects) {
+		err = errors.New("git gave a part of the objects only")
+	}
 	if err != nil {
-		return nil, err
-	}
-	for i, size := range strings.Fields(sizes) {
-		if all[i].size, err = strconv.ParseInt(size, 10, 64); err != nil {
-			return nil, fmt.Errorf("checkpoint: size of %s: %w", all[i].name, err)
-		}
-	}
-	return all, nil
-}
-
-// emptyTree is the name of the tree without files, in a repository whose
-// names are as long as another.
-func emptyTree(like string) string {
-	if len(like) == 64 {
-		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-	}
-	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-}
-
-// scan looks into files, whose bytes git gives one after the other, each behind a line.
-func (s *Store) scan(stop context.Context, batch []blob) error {
-	if len(batch) == 0 {
-		return nil
-	}
-	var ids strings.Builder
-	for _, b := range batch {
-		ids.WriteString(b.id + "\n")
-	}
-	out, err := s.own.Run(stop, []byte(ids.String()), "cat-file", "--batch")
-	if err != nil {
-		return err
-	}
-	rest := []byte(out)
-	for _, b := range batch {
-		_, rest, _ = bytes.Cut(rest, []byte{'\n'})
-		if int64(len(rest)) < b.size {
-			return fmt.Errorf("checkpoint: git gave a part of %s only", b.name)
-		}
-		if s.HasSecret(rest[:b.size]) {
-			return &SecretError{b.name}
-		}
-		rest = rest[b.size:]
-		if len(rest) > 0 {
-			rest = rest[1:]
-		}
+		return fmt.Errorf("checkpoint: look for secrets: %w", err)
 	}
 	return nil
 }
 
-// scanFile looks into a large file in windows, as it is in the work tree.
-func (s *Store) scanFile(b blob) error {
-	f, err := os.Open(filepath.Join(s.top, filepath.FromSlash(b.name)))
+// known are the commits that were looked at, or are no secret any more, with ^ before each: the last
+// checkpoint; before the first one what a remote has, and, if nothing is pushed, what is checked out.
+func (s *Store) known(stop context.Context) (string, error) {
+	if s.tip != "" {
+		return "^" + s.tip + "\n", nil
+	}
+	if s.address == "" {
+		head, err := s.head(stop)
+		if head == "" {
+			return "", err
+		}
+		return "^" + head + "\n", err
+	}
+	refs, err := s.repo.User(stop, "for-each-ref", "--format=^%(objectname)", "refs/remotes")
 	if err != nil {
-		return fmt.Errorf("checkpoint: look for secrets in %s: %w", b.name, err)
+		return "", fmt.Errorf("checkpoint: %w", err)
 	}
-	defer f.Close()
-	window, kept := make([]byte, windowOf), 0
-	for {
-		n, err := io.ReadFull(f, window[kept:])
-		if s.HasSecret(window[:kept+n]) {
-			return &SecretError{b.name}
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("checkpoint: look for secrets in %s: %w", b.name, err)
-		}
-		kept = copy(window, window[len(window)-overlap:])
+	return refs + "\n", nil
+}
+
+// isAllowed says whether a person lets an object pass, by its path or by its name.
+func (s *Store) isAllowed(o object) bool {
+	return slices.ContainsFunc(s.Allow, func(allowed string) bool {
+		return allowed == o.path || len(allowed) >= leastOID && strings.HasPrefix(o.id, allowed)
+	})
+}
+
+// describe says where a secret was found.
+func (s *Store) describe(stop context.Context, look *scanner, commit string) error {
+	e := &SecretError{File: look.found.path, Object: look.found.id}
+	switch {
+	case look.kind == "commit":
+		e.File, e.Made = fmt.Sprintf("the message or the author of the commit %.12s", e.Object), e.Object != commit
+	case look.kind == "tree" && e.File == "":
+		e.File = "the name of a file"
+	case look.kind == "tree":
+		e.File = "the name of a file in " + e.File
+	default:
+		e.Made = !s.isIn(stop, commit, look.found)
 	}
+	if e.Made && look.kind == "blob" {
+		e.File = fmt.Sprintf("%s, in a commit that was made since the last checkpoint,", e.File)
+	}
+	return e
+}
+
+// isIn says whether the files of a commit have an object at its path.
+func (s *Store) isIn(stop context.Context, commit string, o *object) bool {
+	id, err := s.own(stop, git.Call{Raw: true}, nil, "rev-parse", "--verify", "--quiet", commit+":"+o.path)
+	return err == nil && id == o.id
+}
+
+// object is one of git's.
+type object struct {
+	id, path string // path is that by which it was found; "" of a commit, and of a tree at the top
+}
+
+// scanner looks for secrets in what git cat-file --batch prints: of each object a line with its name,
+// kind and size, its bytes, and a newline.
+type scanner struct {
+	hasSecret func([]byte) bool
+	allowed   func(object) bool
+	objects   []object
+
+	next  int     // objects that were seen
+	kind  string  // of the last
+	found *object // the first that holds a secret
+	head  []byte  // of the next object, as far as it is known
+	left  int64   // bytes of the object that are to come
+	text  []byte  // of the object, which were not looked at
+	tail  bool    // the newline behind an object is to come
+}
+
+// Write takes the next bytes. Behind a find it is done with them.
+func (l *scanner) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0 && l.found == nil; {
+		switch {
+		case l.left > 0:
+			n := min(l.left, int64(len(rest)))
+			l.text, rest = append(l.text, rest[:n]...), rest[n:]
+			if l.left -= n; l.left == 0 || len(l.text) >= windowOf {
+				l.look()
+			}
+			l.tail = l.left == 0
+		case l.tail:
+			rest, l.tail = rest[1:], false
+		default:
+			end := bytes.IndexByte(rest, '\n')
+			if end < 0 {
+				l.head = append(l.head, rest...)
+				return len(p), nil
+			}
+			l.head, rest = append(l.head, rest[:end]...), rest[end+1:]
+			if err := l.begin(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(p), nil
+}
+
+// begin begins an object by its line.
+func (l *scanner) begin() error {
+	fields := strings.Fields(string(l.head))
+	l.head, l.text = l.head[:0], l.text[:0]
+	if len(fields) != 3 || l.next >= len(l.objects) || fields[0] != l.objects[l.next].id {
+		return fmt.Errorf("git says %q of an object", strings.Join(fields, " "))
+	}
+	size, err := strconv.ParseInt(fields[2], 10, 64)
+	l.kind, l.left, l.tail = fields[1], size, size == 0
+	l.next++
+	return err
+}
+
+// look looks at the window, of which the end stays: a secret may go on in the next one.
+func (l *scanner) look() {
+	o := l.objects[l.next-1]
+	if l.hasSecret(l.text) && !l.allowed(o) {
+		l.found = &o
+	}
+	l.text = append(l.text[:0], l.text[max(0, len(l.text)-overlap):]...)
 }

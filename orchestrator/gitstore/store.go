@@ -13,6 +13,7 @@ import (
 
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/git"
+	"kanban-run/orchestrator/plainfile"
 )
 
 // Options say of what checkpoints are, and where they go.
@@ -24,20 +25,23 @@ type Options struct {
 	Branch    string   // "": board/ and the board's path in the repository
 	Remote    string   // name or address of the repository that gets the branch; none: it stays here
 	Signed    bool     // a checkpoint that is gone on from has to be signed, as git verify-commit sees it
+	Environ   []string // of kanban-run itself, for a remote that is elsewhere
+	AgentEnv  []string // what agents get of it, for a remote that is a folder: its hooks are programs
 	HasSecret func([]byte) bool
+	Allow     []string          // paths and object names that may hold what looks like a secret
 	Notice    func(text string) // tells a person what ends nothing
 }
 
 // Store keeps the checkpoints of one board. One goroutine uses it, which holds the board's lock.
 type Store struct {
 	Options
-	user    git.Git // in the user's repository
-	own     git.Git // in the store's own folder, with the objects of the user's
-	top     string  // of the work tree
-	inTree  string  // the run's folder, from top
+	repo    *git.Repo
+	index   git.Index // of the next checkpoint
+	objects string    // where the objects of a checkpoint are made; "": none is made now
+	inTree  string    // the run's folder, from the top of the work tree
 	ref     string
-	folder  string // the store's own
 	address string // of the remote; "": none
+	local   bool   // it is a folder of this machine
 	tip     string // the last checkpoint; ""
 
 	askAgain time.Time // until then a remote that did not answer is left alone
@@ -70,15 +74,25 @@ func (*AheadError) Hint() string {
 	return "let that runner go on; to go on here from where it stands, keep what was done here under another name (git branch -m), and start in a fresh clone"
 }
 
-// SecretError says that a file that would be committed holds a secret.
-type SecretError struct{ File string }
+// SecretError says that what would be committed or pushed holds a secret.
+type SecretError struct {
+	File   string // where, in words: a path, or a part of a commit
+	Object string // its name in git
+	Made   bool   // it is committed already, by an agent or a person
+}
 
 func (e *SecretError) Error() string {
+	if e.Made {
+		return fmt.Sprintf("checkpoint: %s holds a known secret, and would be pushed", e.File)
+	}
 	return fmt.Sprintf("checkpoint: %s holds a known secret, and would be committed", e.File)
 }
 
 // Hint says what to do.
 func (e *SecretError) Hint() string {
+	if e.Made {
+		return "take it out of the commits (git rebase -i), or pass it with secrets_allow: [" + e.Object[:12] + "]; then the same command goes on"
+	}
 	return "take the secret out, or have git ignore the file; then the same command goes on"
 }
 
@@ -88,54 +102,104 @@ func Open(stop context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, &UnfitError{"git cannot be started", "install git, or leave the setting checkpoint out"}
 	}
-	s := &Store{Options: o, user: git.Git{Program: program, Dir: o.Dir, Timeout: localTime}}
-	for _, step := range []func(context.Context) error{s.findTree, s.refuseUnfit, s.findBranch, s.findRemote, s.makeOwn, s.readTip} {
+	s := &Store{Options: o}
+	if err := os.MkdirAll(o.Runs, 0o700); err != nil {
+		return nil, err
+	}
+	mark, err := git.EndLeftovers(o.Runs)
+	if err != nil {
+		return nil, err
+	}
+	s.repo, err = git.Open(stop, program, o.Dir, mark)
+	switch {
+	case errors.Is(err, git.ErrNoRepository):
+		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err), "git init makes one; or leave the setting checkpoint out"}
+	case errors.Is(err, git.ErrNoWorkTree):
+		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err), "run it in a clone"}
+	case err != nil:
+		return nil, heldUp(err)
+	}
+	defer os.RemoveAll(s.calls())
+	for _, step := range []func(context.Context) error{s.placeInTree, s.refuseUnfit, s.findBranch, s.findRemote, s.unlockRef, s.readTip} {
 		if err := step(stop); err != nil {
-			return nil, err
+			return nil, heldUp(err)
 		}
 	}
 	return s, nil
 }
 
-func (s *Store) findTree(stop context.Context) error {
-	inside, err := s.user.Run(stop, nil, "rev-parse", "--is-inside-work-tree")
-	if failed := (*git.Error)(nil); errors.As(err, &failed) {
-		return &UnfitError{s.Dir + " is in no git repository: " + strings.TrimSpace(failed.Stderr), "git init makes one; or leave the setting checkpoint out"}
+// heldUp says of a git that did not end what a person can do.
+func heldUp(err error) error {
+	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit.TimedOut {
+		return &UnfitError{oneLine(failed), "something below .git holds git up, such as a FIFO in the place of a file: see whether git status ends"}
 	}
-	if err != nil {
-		return err
-	}
-	if inside != "true\n" {
-		return &UnfitError{s.Dir + " is in a git repository without a work tree", "run it in a clone"}
-	}
-	if s.top, err = s.line(stop, "rev-parse", "--show-toplevel"); err != nil {
-		return err
-	}
+	return err
+}
+
+func (s *Store) placeInTree(context.Context) error {
 	for path, what := range map[string]string{s.Runs: "the folder of the board's runs", s.Dir: "the work directory"} {
-		if rel, err := filepath.Rel(s.top, path); err != nil || !filepath.IsLocal(rel) {
-			return &UnfitError{fmt.Sprintf("%s, %s, is not in the repository %s", path, what, s.top), "put the board into the repository that its agents work in"}
+		if rel, err := filepath.Rel(s.repo.Top, path); err != nil || !filepath.IsLocal(rel) {
+			return &UnfitError{fmt.Sprintf("%s, %s, is not in the repository %s", path, what, s.repo.Top), "put the board into the repository that its agents work in"}
 		}
 	}
-	rel, err := filepath.Rel(s.top, s.Runs)
+	rel, err := filepath.Rel(s.repo.Top, s.Runs)
 	s.inTree = filepath.ToSlash(rel)
 	return err
 }
 
-// line asks the user's repository for one line.
-func (s *Store) line(stop context.Context, args ...string) (string, error) {
-	out, err := s.user.Run(stop, nil, args...)
+// own asks git in a folder made for the call. A test kills the run before each call.
+func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...string) (string, error) {
+	failpoint.At("git-call")
+	if c.Timeout == 0 {
+		c.Timeout = localTime
+	}
+	if c.Objects == "" {
+		c.Objects = s.objects
+	}
+	out, err := s.repo.Own(stop, s.calls(), c, stdin, args...)
 	return strings.TrimSuffix(out, "\n"), err
+}
+
+// calls is the folder of the calls of git.
+func (s *Store) calls() string { return filepath.Join(s.Runs, "git") }
+
+// raw asks git about files as they are, byte for byte.
+func (s *Store) raw(stop context.Context, stdin []byte, args ...string) (string, error) {
+	return s.own(stop, git.Call{Index: &s.index, Raw: true}, stdin, args...)
+}
+
+// converted asks git about files as the user's git would have them in the repository.
+func (s *Store) converted(stop context.Context, stdin []byte, args ...string) (string, error) {
+	return s.own(stop, git.Call{Index: &s.index}, stdin, args...)
+}
+
+// far asks git about the remote. One that is a folder of this machine gets no more than agents do:
+// git runs the hooks that are there.
+func (s *Store) far(stop context.Context, timeout time.Duration, args ...string) (string, error) {
+	settings := s.repo.Settings.Kept()
+	c := git.Call{Git: git.Git{Timeout: timeout, Env: settings.Environ(s.Environ)}, Raw: true, Remote: settings}
+	if s.local {
+		c.Env, c.Remote = slices.DeleteFunc(slices.Clone(s.AgentEnv), func(e string) bool { return strings.HasPrefix(e, "GIT_") }), s.repo.Settings.Way()
+	}
+	return s.own(stop, c, nil, args...)
 }
 
 // refuseUnfit refuses a repository of which a checkpoint would not hold all.
 func (s *Store) refuseUnfit(stop context.Context) error {
-	if _, err := s.user.Run(stop, nil, "check-ignore", "--quiet", filepath.Dir(s.Board)); err == nil {
-		return &UnfitError{filepath.Dir(s.Board) + " is ignored by git", "put the board where git looks, or leave the setting checkpoint out"}
+	index, err := s.repo.ReadIndex()
+	if err != nil {
+		return &UnfitError{"the index of the repository cannot be read: " + err.Error(), "git status says what is wrong with it"}
 	}
-	if out, err := s.user.Run(stop, nil, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`); err == nil {
-		return &UnfitError{"the repository is a partial clone, of which git may have to fetch a part (" + strings.TrimSpace(out) + ")", "use a whole clone; a shallow one will do"}
+	users := git.Call{Index: index}
+	for _, name := range []string{s.Board, filepath.Dir(s.Board)} {
+		if _, err := s.own(stop, users, nil, "check-ignore", "--quiet", "--", name); err == nil {
+			return &UnfitError{name + " is ignored by git", "put the board where git looks, or leave the setting checkpoint out"}
+		}
 	}
-	files, err := s.user.Run(stop, nil, "ls-files", "-t", "--stage", "-z")
+	if partial := s.repo.Settings.Find(partialClone); len(partial) > 0 {
+		return &UnfitError{"the repository is a partial clone, of which git may have to fetch a part (" + strings.Join(partial, ", ") + ")", "use a whole clone; a shallow one will do"}
+	}
+	files, err := s.own(stop, users, nil, "ls-files", "-t", "--stage", "-z")
 	if err != nil {
 		return err
 	}
@@ -152,14 +216,12 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 		}
 		names = append(names, name)
 	}
-	return s.refuseFilters(stop, names)
+	return s.refuseFilters(stop, users, names)
 }
 
-// refuseFilters refuses files that are other bytes in the repository than in the work tree.
-func (s *Store) refuseFilters(stop context.Context, names []string) error {
-	inTop := s.user
-	inTop.Dir = s.top
-	out, err := inTop.Run(stop, []byte(strings.Join(names, "\x00")), "check-attr", "--stdin", "-z", "filter")
+// refuseFilters refuses files that a program of the user's makes other bytes of.
+func (s *Store) refuseFilters(stop context.Context, users git.Call, names []string) error {
+	out, err := s.own(stop, users, []byte(strings.Join(names, "\x00")), "check-attr", "--stdin", "-z", "filter")
 	if err != nil {
 		return err
 	}
@@ -175,99 +237,68 @@ func (s *Store) refuseFilters(stop context.Context, names []string) error {
 // findBranch names the branch.
 func (s *Store) findBranch(stop context.Context) error {
 	if s.Branch == "" {
-		rel, err := filepath.Rel(s.top, s.Board)
+		rel, err := filepath.Rel(s.repo.Top, s.Board)
 		if err != nil || !filepath.IsLocal(rel) {
-			return &UnfitError{s.Board + " is not in the repository " + s.top, "put the board into the repository that its agents work in"}
+			return &UnfitError{s.Board + " is not in the repository " + s.repo.Top, "put the board into the repository that its agents work in"}
 		}
 		s.Branch = "board/" + branchName(filepath.ToSlash(rel))
 	}
 	s.Branch = strings.TrimPrefix(s.Branch, "refs/heads/")
 	s.ref = "refs/heads/" + s.Branch
-	if _, err := s.user.Run(stop, nil, "check-ref-format", s.ref); err != nil {
+	if _, err := s.own(stop, git.Call{}, nil, "check-ref-format", s.ref); err != nil {
 		return &UnfitError{s.Branch + " can be no branch", "checkpoint: git, or the name of a branch"}
 	}
 	for above := path.Dir(s.Branch); above != "."; above = path.Dir(above) {
-		if _, err := s.user.Run(stop, nil, "rev-parse", "--verify", "--quiet", "refs/heads/"+above); err == nil {
+		if _, err := s.repo.User(stop, "rev-parse", "--verify", "--quiet", "refs/heads/"+above); err == nil {
 			return &UnfitError{fmt.Sprintf("there is a branch %s, beside which git can have no branch %s", above, s.Branch), "name another branch: checkpoint: BRANCH"}
 		}
 	}
-	trees, err := s.user.Run(stop, nil, "worktree", "list", "--porcelain")
-	if err == nil && slices.Contains(strings.Split(trees, "\n"), "branch "+s.ref) {
+	where, err := s.repo.User(stop, "for-each-ref", "--format=%(worktreepath)", s.ref)
+	head, _ := plainfile.Read(filepath.Join(s.repo.Folder, "HEAD"), 1<<10) // a branch without a commit is no reference yet
+	if where != "" || strings.TrimSpace(string(head)) == "ref: "+s.ref {
 		return &UnfitError{s.Branch + " is checked out, and the checkpoints of the board are to be its commits", "name another branch, or check another one out"}
 	}
 	return err
 }
 
-// findRemote finds out where checkpoints are pushed to.
-func (s *Store) findRemote(stop context.Context) error {
-	if s.Remote == "none" {
-		return nil
-	}
-	if strings.Contains(s.Remote, ":") || filepath.IsAbs(s.Remote) { // an address, also where an agent has named a remote so
-		s.address = s.Remote
-		return nil
-	}
-	address, err := s.line(stop, "remote", "get-url", "--push", s.Remote)
-	failed := (*git.Error)(nil)
-	switch {
-	case err == nil:
-		s.address = address
-	case !errors.As(err, &failed):
-		return err
-	case strings.ContainsAny(s.Remote, "/:"): // an address
-		s.address = s.Remote
-	case s.Remote == "origin":
-		s.Notice("the repository has no remote origin: checkpoints stay in this clone")
-	default:
-		return &UnfitError{"there is no remote " + s.Remote, "git remote lists them; none keeps the branch here"}
-	}
-	return nil
-}
-
 // readTip reads the last checkpoint that this repository has.
 func (s *Store) readTip(stop context.Context) error {
-	tip, err := s.line(stop, "rev-parse", "--verify", "--quiet", s.ref+"^{commit}")
-	if failed := (*git.Error)(nil); err != nil && !errors.As(err, &failed) {
-		return err
-	}
+	tip, err := s.commitOf(stop, s.ref)
 	s.tip = tip
-	return nil
+	return err
 }
 
-// at asks git in the store's own folder. A test kills the run before each call.
-func (s *Store) at(stop context.Context, stdin []byte, args ...string) (string, error) {
-	return s.asked(stop, s.own, stdin, args...)
-}
+// head is the commit that is checked out; "": there is none yet.
+func (s *Store) head(stop context.Context) (string, error) { return s.commitOf(stop, "HEAD") }
 
-func (s *Store) asked(stop context.Context, g git.Git, stdin []byte, args ...string) (string, error) {
-	failpoint.At("git-call")
-	out, err := g.Run(stop, stdin, args...)
-	return strings.TrimSuffix(out, "\n"), err
+// commitOf is the commit that a reference names; "": none.
+func (s *Store) commitOf(stop context.Context, ref string) (string, error) {
+	commit, err := s.repo.User(stop, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+	if failed := (*git.Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {
+		return "", nil
+	}
+	return commit, err
 }
 
 // isAncestor says whether a commit is another, or comes before it.
 func (s *Store) isAncestor(stop context.Context, a, b string) (bool, error) {
-	_, err := s.own.Run(stop, nil, "merge-base", "--is-ancestor", a, b)
+	_, err := s.own(stop, git.Call{}, nil, "merge-base", "--is-ancestor", a, b)
 	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit.Code == 1 {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// head is the commit that is checked out; "": there is none yet.
-func (s *Store) head(stop context.Context) (string, error) {
-	head, err := s.line(stop, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-	if failed := (*git.Error)(nil); errors.As(err, &failed) {
-		return "", nil
-	}
-	return head, err
+// unlockRef takes the lock off the branch that a killed git has left.
+func (s *Store) unlockRef(context.Context) error {
+	return removeIfThere(filepath.Join(s.repo.Common, filepath.FromSlash(s.ref)+".lock"))
 }
 
-// environ is the environment for a call that reaches the remote: the user's, with its keys, but
-// without what leads git elsewhere.
-func environ() []string {
-	return slices.DeleteFunc(os.Environ(), func(e string) bool {
-		name, _, _ := strings.Cut(e, "=")
-		return strings.HasPrefix(name, "GIT_") && !slices.Contains([]string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_COMMAND"}, name)
-	})
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -26,6 +26,7 @@ type Question struct {
 
 	GoesOn   bool                   // the next run works on without an acknowledgement
 	Look     bool                   // a checkpoint stops the board, and can look anew
+	Way      bool                   // checkpoints would go another way than before: Accept has them do that
 	File     bool                   // the board's file was changed: Accept lets it stand, Retry puts it back as the turn began
 	Open     bool                   // the Lead has to choose, and has not: nothing was written
 	Task     string                 // that Retry makes current again, as the board spells it; "" if none can be told
@@ -170,6 +171,8 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 		return Question{Text: neverAnswered(a.history.State.Teardown.Missing), Team: true}, nil
 	case text == "":
 		return Question{}, nil
+	case a.isAboutWay():
+		return a.settleWay(e, text)
 	case a.isAboutFile():
 		return a.settleFile(e, text)
 	case a.hasEnded():

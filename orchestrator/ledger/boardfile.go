@@ -13,7 +13,7 @@ import (
 // they changed. Where it cannot be told who ended the board, there is no other decision.
 func (a *arbitration) isAboutFile() bool {
 	f := a.history.State.Frozen
-	if f == nil || a.history.Custody.Locked != "" || a.history.Contradiction() != "" {
+	if f == nil || f.Git != nil || a.history.Custody.Locked != "" || a.history.Contradiction() != "" {
 		return false
 	}
 	return f.Asks || a.answer.Choice == flow.Accept || a.answer.Choice == flow.Retry

@@ -64,6 +64,7 @@ type GitCheckpoints struct {
 	On             bool
 	Branch, Remote string
 	Signed         bool
+	Allow          []string
 }
 
 // Prepared is a job whose board, tasks, roles and commands were checked.

@@ -5,6 +5,8 @@ package proc
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -47,6 +49,12 @@ type Mark uint64
 
 // NewMark makes a mark that no other command has.
 func NewMark() Mark { return Mark(1<<62 | rand.Uint64()>>16) }
+
+// MarkOf is the mark of what has a name, the same each time.
+func MarkOf(name string) Mark {
+	sum := sha256.Sum256([]byte(name))
+	return Mark(1<<62 | binary.BigEndian.Uint64(sum[:])>>16)
+}
 
 // Exit is how a command ended.
 type Exit struct {

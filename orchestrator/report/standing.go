@@ -44,6 +44,9 @@ func Advice(o flow.Outcome, board, log string, w flow.Ways) string {
 	board = Quote(board)
 	switch o {
 	case flow.NeedsPerson:
+		if w.Way {
+			return fmt.Sprintf("if that is your doing, kanban-run ack %s accept; else set it back; then the same command goes on", board)
+		}
 		if w.Asks {
 			return fmt.Sprintf("kanban-run ack -n %[1]s shows what changed; kanban-run ack %[1]s accept lets the board stand as it is, kanban-run ack %[1]s retry puts it back as the turn began", board)
 		}

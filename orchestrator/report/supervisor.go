@@ -98,6 +98,8 @@ func Request(h flow.History, board string, owned bool) string {
 	s, ack := h.State, "kanban-run ack "+Quote(board)
 	atWork := owned && s.Running
 	switch {
+	case s.Frozen != nil && s.Frozen.Git != nil:
+		return ack + " accept: " + s.Frozen.Text
 	case s.Frozen != nil && s.Frozen.Asks:
 		return ack + " accept or retry: " + s.Frozen.Text
 	case h.Standstill() != "":

@@ -78,6 +78,10 @@ func Environment(base []string, s *config.Settings) []string {
 	return env
 }
 
+// AgentEnviron is what a program gets of kanban-run's own environment that is no agent's, but that
+// agents may have written.
+func (r *Roster) AgentEnviron() []string { return Environment(r.Environ, r.Settings) }
+
 // controlsCI says whether a process controls a GitHub Actions job through the variable, or acts in
 // its name.
 func controlsCI(name string) bool {

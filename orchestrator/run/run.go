@@ -28,6 +28,12 @@ type Run struct {
 // State is where the board stands, as the journal says.
 func (r *Run) State() *flow.State { return r.Ledger.State() }
 
+// Recorded is the state of the board by its journal, which need not be open.
+func (r *Run) Recorded() (flow.State, error) {
+	h, _, err := ledger.Fold(r.Folder, func(flow.Entry) error { return nil })
+	return h.State, err
+}
+
 // BoardLeft is the SHA-256 of the board as an attempt of the open step left it.
 func (r *Run) BoardLeft() string { return r.Workspace.Left(r.State().Step) }
 

@@ -24,7 +24,7 @@ func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
 		ignored = append(ignored, filepath.Join(filepath.Dir(w.Path), other.BoardFile()))
 	}
 	kanban, outputs := w.KanbanFile(), ownOutputs()
-	return worktree.Tree{Dir: w.Place.Dir(), Mark: mark,
+	return worktree.Tree{Dir: w.Place.Dir(), Mark: mark, Calls: filepath.Join(w.Dir().Path, "git"),
 		Ignore: func(name string) bool {
 			path := filepath.Join(w.Place.Dir(), name)
 			return name == kanban || strings.Contains("/"+name, "/.kanban-run/runs/") || strings.Contains("/"+name, "/.kanban-run/claims/") ||

@@ -26,6 +26,7 @@ type Tree struct {
 	Ignore func(name string) bool                // a file that counts for nothing, by its path from Dir
 	Part   func(name string, text []byte) []byte // the part of a file that counts; nil: the whole
 	Mark   proc.Mark                             // of the processes that it starts
+	Calls  string                                // a folder that is made for calls of git, and removed; no file of it counts
 }
 
 // maxTime bounds the time that git may take. A repository in which it takes longer is not known.
@@ -47,8 +48,13 @@ func (t Tree) Hash(stop context.Context) string {
 	}
 	stop, cancel := context.WithTimeout(stop, maxTime)
 	defer cancel()
-	q := query{Tree: t, git: program, stop: stop, top: t.Dir}
-	if !q.findTop() {
+	repo, err := git.Open(stop, program, t.Dir, t.Mark)
+	if err != nil {
+		return ""
+	}
+	defer os.RemoveAll(t.Calls)
+	q := query{Tree: t, repo: repo, stop: stop}
+	if q.index, err = repo.ReadIndex(); err != nil || q.isIgnored() {
 		return ""
 	}
 	files, sees := q.tracked()
@@ -70,7 +76,7 @@ func (t Tree) Hash(stop context.Context) string {
 		}
 		if partial := t.Part != nil && strings.HasSuffix(name, ".md"); state == "" || partial && read < maxFiles {
 			read++
-			state = t.stateOf(filepath.Join(q.top, filepath.FromSlash(name)), short, q.digits)
+			state = t.stateOf(filepath.Join(repo.Top, filepath.FromSlash(name)), short, q.digits)
 		}
 		if state != "" {
 			fmt.Fprintf(h, "%q %s\n", short, state)
@@ -88,7 +94,7 @@ func (t Tree) stateOf(path, name string, digits int) string {
 		return ""
 	case info.Mode()&os.ModeSymlink != 0:
 		target, _ := os.Readlink(path) // one that is gone by now points nowhere
-		return "120000 " + blobName([]byte(target), digits)
+		return "120000 " + git.BlobName([]byte(target), digits)
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
 		return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano())
 	}
@@ -103,58 +109,38 @@ func (t Tree) stateOf(path, name string, digits int) string {
 	if info.Mode()&0o100 != 0 {
 		mode = "100755 "
 	}
-	return mode + blobName(text, digits)
+	return mode + git.BlobName(text, digits)
 }
 
-// blobName is the object name that git gives contents, in so many hex digits.
-func blobName(text []byte, digits int) string {
-	h := sha1.New()
-	if digits == 2*sha256.Size {
-		h = sha256.New()
-	}
-	fmt.Fprintf(h, "blob %d\x00", len(text))
-	h.Write(text)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// query asks git. An agent may have written the settings of the repository. Of the programs that
-// they name only a filter may start, which git needs to compare a file that was just written; it
-// gets no variable but these few, and is gone with git.
+// query asks git, with the index of the user's and with none of the settings that an agent may have
+// written.
 type query struct {
 	Tree
-	git    string
+	repo   *git.Repo
+	index  *git.Index
 	stop   context.Context
-	top    string // of the repository
-	prefix string // of the folder in it, with a slash behind; ""
-	failed bool   // a question was not answered
-	digits int    // of an object name
+	failed bool // a question was not answered
+	digits int  // of an object name
 }
 
 // ask returns what git prints; known is false where it fails.
 func (q *query) ask(args ...string) (out string, known bool) {
-	g := git.Git{Program: q.git, Dir: q.top, Settings: []string{"protocol.allow=never"}, Mark: q.Mark, MaxOutput: maxOutput}
-	out, err := g.Run(q.stop, nil, args...)
+	out, err := q.repo.Own(q.stop, q.Calls, git.Call{Git: git.Git{MaxOutput: maxOutput}, Index: q.index}, nil, args...)
 	return out, err == nil
 }
 
-// findTop finds the top of the repository. The folder must not be one that git ignores.
-func (q *query) findTop() bool {
-	inside, known := q.ask("rev-parse", "--is-inside-work-tree")
-	if _, ignored := q.ask("check-ignore", "--quiet", "."); !known || inside != "true\n" || ignored {
-		return false
-	}
-	up, known := q.ask("rev-parse", "--show-cdup")
-	prefix, also := q.ask("rev-parse", "--show-prefix")
-	q.top, q.prefix = filepath.Join(q.Dir, strings.TrimSuffix(up, "\n")), strings.TrimSuffix(prefix, "\n")
-	return known && also
+// isIgnored says whether git ignores the folder.
+func (q *query) isIgnored() bool {
+	_, ignored := q.ask("check-ignore", "--quiet", "--", "./"+q.repo.Prefix)
+	return ignored
 }
 
 // fromDir is a path from the folder.
 func (q *query) fromDir(name string) string {
-	if rest, ok := strings.CutPrefix(name, q.prefix); ok {
+	if rest, ok := strings.CutPrefix(name, q.repo.Prefix); ok {
 		return rest
 	}
-	return strings.Repeat("../", strings.Count(q.prefix, "/")) + name
+	return strings.Repeat("../", strings.Count(q.repo.Prefix, "/")) + name
 }
 
 // tracked are the files in git's index, with mode and object name. sees says whether git looks at

@@ -57,7 +57,7 @@ func (p project) write(name, text string) {
 }
 
 func (p project) hash() string {
-	return worktree.Tree{Dir: p.dir, Ignore: func(name string) bool { return name == "kanban.yaml" },
+	return worktree.Tree{Dir: p.dir, Calls: calls(p.t), Ignore: func(name string) bool { return name == "kanban.yaml" },
 		Part: func(name string, text []byte) []byte {
 			head, _, _ := bytes.Cut(text, []byte("## Work Log"))
 			return head
@@ -170,7 +170,7 @@ func TestUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t)
-			if got := (worktree.Tree{Dir: prepare(p)}).Hash(context.Background()); got != "" {
+			if got := (worktree.Tree{Dir: prepare(p), Calls: calls(t)}).Hash(context.Background()); got != "" {
 				t.Errorf("the state is %q", got)
 			}
 		})
@@ -186,7 +186,7 @@ func TestSubfolder(t *testing.T) {
 	var names []string
 	hash := func() string {
 		names = nil
-		return worktree.Tree{Dir: filepath.Join(p.dir, "app"), Ignore: func(name string) bool {
+		return worktree.Tree{Dir: filepath.Join(p.dir, "app"), Calls: calls(p.t), Ignore: func(name string) bool {
 			names = append(names, name)
 			return name == "kanban.yaml"
 		}}.Hash(context.Background())
@@ -209,7 +209,7 @@ func TestStop(t *testing.T) {
 	p := newProject(t)
 	stop, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := (worktree.Tree{Dir: p.dir}).Hash(stop); got != "" {
+	if got := (worktree.Tree{Dir: p.dir, Calls: calls(t)}).Hash(stop); got != "" {
 		t.Errorf("%q", got)
 	}
 }
@@ -253,3 +253,6 @@ func TestNothingIsStarted(t *testing.T) {
 		t.Errorf("git status starts nothing either, so that nothing was tested: %q", started)
 	}
 }
+
+// calls is a folder for calls of git, beside the project.
+func calls(t *testing.T) string { return filepath.Join(t.TempDir(), "calls") }

@@ -1,0 +1,69 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// GitWay is by what way checkpoints get to their remote. Agents can change it; a change counts once a
+// person has accepted it.
+type GitWay struct {
+	Address  string   `json:"address,omitempty" text:"free"`  // without passwords; "": they stay in the clone
+	Settings []string `json:"settings,omitempty" text:"free"` // of the user's git: KEY DIGEST, sorted
+}
+
+// changesSince says in words what is other than it was; "": nothing is.
+func (w *GitWay) changesSince(was *GitWay) string {
+	var changes []string
+	if w.Address != was.Address {
+		changes = append(changes, fmt.Sprintf("the address of the remote was %s and is %s", orNone(was.Address), orNone(w.Address)))
+	}
+	keys := func(w *GitWay) (all []string) {
+		for _, s := range w.Settings {
+			key, _, _ := strings.Cut(s, " ")
+			all = append(all, key)
+		}
+		return all
+	}
+	var names []string
+	for i, key := range keys(w) {
+		if !slices.Contains(was.Settings, w.Settings[i]) {
+			names = append(names, key)
+		}
+	}
+	for i, key := range keys(was) {
+		if !slices.Contains(w.Settings, was.Settings[i]) {
+			names = append(names, key)
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		changes = append(changes, "settings of git are others: "+strings.Join(slices.Compact(names), ", "))
+	}
+	return strings.Join(changes, "; ")
+}
+
+func orNone(address string) string {
+	if address == "" {
+		return "none"
+	}
+	return address
+}
+
+// goBy has the run's checkpoints go by a way, or has the board wait for its Lead where that is another
+// one than before. In a fresh clone it is the clone's own.
+func (s *State) goBy(w *GitWay, elsewhere bool) {
+	if s.Frozen != nil && s.Frozen.Git != nil {
+		s.Frozen = nil // it is looked at anew
+	}
+	if w == nil || s.Frozen != nil {
+		return
+	}
+	if s.Git != nil && !elsewhere {
+		if changes := w.changesSince(s.Git); changes != "" {
+			s.Frozen = &Freeze{Text: "checkpoints would go another way than before: " + changes + "; nothing is sent there before a person has looked at it", Asks: true, Git: w}
+			return
+		}
+	}
+	s.Git = w
+}

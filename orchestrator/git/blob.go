@@ -1,0 +1,19 @@
+package git
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// BlobName is the object name that git gives contents, in so many hex digits.
+func BlobName(text []byte, digits int) string {
+	h := sha1.New()
+	if digits == 2*sha256.Size {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(text))
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,164 @@
+package git
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// setting is a line of git's settings: its key, with the parts in small letters that do not depend on
+// case, and its value. Without a value it is true.
+type setting struct {
+	key, value string
+	isSet      bool
+	own        bool // of the repository's own file, into which agents write
+}
+
+// Settings are those of a repository, its user's and the system's, in the order in which they count.
+type Settings []setting
+
+// parseSettings reads what git config --list -z --show-scope prints.
+func parseSettings(list string) (all Settings) {
+	fields := strings.Split(list, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		s := setting{own: fields[i] == "local" || fields[i] == "worktree"}
+		s.key, s.value, s.isSet = strings.Cut(fields[i+1], "\n")
+		all = append(all, s)
+	}
+	return all
+}
+
+// Get is the last value of a key of the user's and the system's settings.
+func (s Settings) Get(key string) string { return s.last(key, false) }
+
+// GetOwn is the last value of a key, the repository's own included.
+func (s Settings) GetOwn(key string) string { return s.last(key, true) }
+
+func (s Settings) last(key string, own bool) (value string) {
+	for _, at := range s {
+		if at.key == key && (own || !at.own) {
+			value = at.value
+		}
+	}
+	return value
+}
+
+// Find lists the keys and values of all settings whose key matches.
+func (s Settings) Find(key *regexp.Regexp) (all []string) {
+	for _, at := range s {
+		if key.MatchString(at.key) {
+			all = append(all, strings.TrimSpace(at.key+" "+at.value))
+		}
+	}
+	return all
+}
+
+// kept are the settings that a call to a remote needs: who the user is, with what keys, and by what
+// way. Only the user's and the system's count.
+var kept = regexp.MustCompile(`^((credential|http|url|user|gpg|safe)\..*|core\.(sshcommand|askpass|excludesfile)|ssh\.variant)$`)
+
+// Way are the settings that lead to a folder of this machine: no keys.
+func (s Settings) Way() (all Settings) {
+	for _, at := range s.Kept() {
+		if strings.HasPrefix(at.key, "url.") || strings.HasPrefix(at.key, "safe.") {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// renewed are settings whose values change by themselves, such as the token of a CI job.
+var renewed = regexp.MustCompile(`^http\..*extraheader$`)
+
+// Kept are the settings that a call to a remote gets.
+func (s Settings) Kept() (all Settings) {
+	for _, at := range s {
+		if !at.own && kept.MatchString(at.key) {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// Digests name each setting, with a digest of its value: KEY DIGEST. They are sorted.
+func (s Settings) Digests() (all []string) {
+	for _, at := range s {
+		value := at.value
+		if renewed.MatchString(at.key) {
+			value = ""
+		}
+		all = append(all, fmt.Sprintf("%s %.8x", at.key, sha256.Sum256([]byte(value))))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// File is a file of settings that says the same.
+func (s Settings) File() string {
+	var b strings.Builder
+	for _, at := range s {
+		section, name := at.key, ""
+		if dot := strings.LastIndexByte(at.key, '.'); dot >= 0 {
+			section, name = at.key[:dot], at.key[dot+1:]
+		}
+		if group, sub, nested := strings.Cut(section, "."); nested {
+			fmt.Fprintf(&b, "[%s %s]\n", group, quote(sub))
+		} else {
+			fmt.Fprintf(&b, "[%s]\n", section)
+		}
+		if at.isSet {
+			fmt.Fprintf(&b, "\t%s = %s\n", name, quote(at.value))
+		} else {
+			fmt.Fprintf(&b, "\t%s\n", name)
+		}
+	}
+	return b.String()
+}
+
+func quote(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(value) + `"`
+}
+
+// passed are the variables that a call to a remote gets of its user's.
+var passed = []string{"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "DISPLAY", "WAYLAND_DISPLAY",
+	"DBUS_SESSION_BUS_ADDRESS", "GNUPGHOME", "GPG_TTY", "GIT_ASKPASS", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH", "GIT_SSH_COMMAND",
+	"GIT_SSH_VARIANT", "GIT_PROXY_COMMAND", "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+	"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"}
+
+// variable is the use of a variable in a command for a shell.
+var variable = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
+
+// Environ is the environment of a call to a remote: of environ what git and ssh need, and the
+// variables that a setting names, as a credential helper does that prints a token.
+func (s Settings) Environ(environ []string) (env []string) {
+	names := slices.Clone(passed)
+	for _, at := range s {
+		for _, m := range variable.FindAllStringSubmatch(at.value, -1) {
+			names = append(names, m[1])
+		}
+	}
+	for _, entry := range environ {
+		if name, _, _ := strings.Cut(entry, "="); slices.Contains(names, name) {
+			env = append(env, entry)
+		}
+	}
+	return env
+}
+
+// callers are the variables by which a user says where git's settings are. The first call, which
+// reads them, gets them.
+func callers() (env []string) {
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if name == "GIT_CONFIG" || name == "GIT_CONFIG_PARAMETERS" {
+			continue
+		}
+		if strings.HasPrefix(name, "GIT_CONFIG") || name == "XDG_CONFIG_HOME" {
+			env = append(env, entry)
+		}
+	}
+	return env
+}

@@ -1,0 +1,68 @@
+package gitstore
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// apart has git make objects in a folder of their own: what a checkpoint that is refused would have
+// held stays nowhere. After an error the index is as it was, too. git gc knows the name of the
+// folder, and removes one that is left.
+func (s *Store) apart(do func() error) error {
+	folder := filepath.Join(s.repo.Objects, fmt.Sprintf("tmp_objdir-kanban-run-%.8x", sha256.Sum256([]byte(s.Runs))))
+	if err := os.RemoveAll(folder); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	before := s.index
+	s.objects = folder
+	err := do()
+	s.objects = ""
+	if err != nil {
+		s.index = before
+	}
+	return errors.Join(err, os.RemoveAll(folder), os.RemoveAll(s.calls()))
+}
+
+// takeIn moves the objects that were made apart to the others. A pack comes before its index, without
+// which git does not see it.
+func (s *Store) takeIn() error {
+	var names []string
+	err := filepath.WalkDir(s.objects, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			rel, _ := filepath.Rel(s.objects, path)
+			if strings.HasSuffix(rel, ".idx") {
+				names = append(names, rel)
+			} else {
+				names = append([]string{rel}, names...)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	for _, name := range names {
+		to := filepath.Join(s.repo.Objects, name)
+		if _, err := os.Lstat(to); err == nil {
+			continue // an object is what its name says
+		}
+		err := os.Rename(filepath.Join(s.objects, name), to)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = os.Mkdir(filepath.Dir(to), 0o777); err == nil || errors.Is(err, fs.ErrExist) {
+				err = os.Rename(filepath.Join(s.objects, name), to)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+	}
+	return nil
+}

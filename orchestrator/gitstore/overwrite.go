@@ -1,0 +1,137 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"kanban-run/orchestrator/git"
+	"kanban-run/orchestrator/plainfile"
+)
+
+// change is a file that is another one in a checkpoint than before.
+type change struct{ was, is, name string } // git's objects; of a file that is not there all digits are 0
+
+func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }
+
+// changes are the files that differ between a commit, "" for none, and a checkpoint.
+func (s *Store) changes(stop context.Context, base, tip string) (all []change, err error) {
+	if base == "" {
+		base = emptyTree(tip)
+	}
+	out, err := s.own(stop, git.Call{Raw: true}, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", base, tip)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		if about := strings.Fields(fields[i]); len(about) == 5 {
+			all = append(all, change{about[2], about[3], fields[i+1]})
+		}
+	}
+	return all, nil
+}
+
+// refuseOverwriting refuses changes in whose place there is something else than the file that was
+// there, or that is to be there. The run's own folder is none of a person's: the journal has told
+// which one is further.
+func (s *Store) refuseOverwriting(stop context.Context, changes []change) error {
+	removed := map[string]bool{}
+	for _, c := range changes {
+		removed[c.name] = c.isRemoved()
+	}
+	var doubtful []change // files that are not byte for byte the ones that were, or are to be, there
+	for _, c := range changes {
+		if strings.HasPrefix(c.name, s.inTree+"/") {
+			continue
+		}
+		here, err := s.foreignAt(c, removed)
+		if err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+		switch here {
+		case "":
+		case c.name:
+			doubtful = append(doubtful, c)
+		default:
+			return overwritingError(here, c.name)
+		}
+	}
+	return s.refuseUnconverted(stop, doubtful)
+}
+
+// foreignAt is what is in the place of a change, or above or below it, and was not there before; "":
+// nothing is.
+func (s *Store) foreignAt(c change, removed map[string]bool) (string, error) {
+	for above := path.Dir(c.name); above != "."; above = path.Dir(above) {
+		if info, err := os.Lstat(s.path(above)); err == nil && !info.IsDir() && !removed[above] {
+			return above, nil
+		}
+	}
+	info, err := os.Lstat(s.path(c.name))
+	switch {
+	case err != nil:
+		return "", nil
+	case info.IsDir():
+		return s.foreignBelow(c.name, removed)
+	}
+	text := []byte(nil)
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, failed := os.Readlink(s.path(c.name))
+		text, err = []byte(target), failed
+	} else {
+		text, err = plainfile.Read(s.path(c.name), 1<<40)
+	}
+	if errors.Is(err, plainfile.ErrKind) {
+		return c.name, nil
+	}
+	if id := git.BlobName(text, len(c.is)); id == c.was || id == c.is {
+		return "", err
+	}
+	return c.name, err
+}
+
+// foreignBelow is a file in a folder that a checkpoint does not remove.
+func (s *Store) foreignBelow(dir string, removed map[string]bool) (found string, err error) {
+	err = filepath.WalkDir(s.path(dir), func(at string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(s.repo.Top, at)
+		if name := filepath.ToSlash(rel); !removed[name] {
+			found = name
+			return fs.SkipAll
+		}
+		return err
+	})
+	return found, err
+}
+
+// refuseUnconverted refuses files that are others also as git would have them in the repository.
+func (s *Store) refuseUnconverted(stop context.Context, doubtful []change) error {
+	for _, c := range doubtful {
+		id := ""
+		if info, err := os.Lstat(s.path(c.name)); err == nil && info.Mode().IsRegular() {
+			if id, err = s.converted(stop, nil, "hash-object", "--", c.name); err != nil {
+				return fmt.Errorf("checkpoint: %w", err)
+			}
+		}
+		if id == "" || id != c.was && id != c.is {
+			return overwritingError(c.name, c.name)
+		}
+	}
+	return nil
+}
+
+// path is that of a file by its name in the repository.
+func (s *Store) path(name string) string { return filepath.Join(s.repo.Top, filepath.FromSlash(name)) }
+
+func overwritingError(here, name string) error {
+	return &UnfitError{fmt.Sprintf("the board has come further elsewhere: %s here would be overwritten by %s of the checkpoint, and is in no checkpoint and no commit", here, name),
+		"move " + here + " away; then the same command goes on"}
+}

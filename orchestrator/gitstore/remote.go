@@ -1,0 +1,134 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/git"
+)
+
+// partialClone are the settings of a clone of which a part is at its remote only.
+var partialClone = regexp.MustCompile(`^(extensions\.partialclone|remote\..*\.promisor)$`)
+
+// findRemote finds out where checkpoints are pushed to.
+func (s *Store) findRemote(stop context.Context) error {
+	if s.Remote == "none" {
+		return nil
+	}
+	s.address = s.Remote
+	if !strings.Contains(s.Remote, ":") && !filepath.IsAbs(s.Remote) { // else an address, also where an agent has named a remote so
+		named := s.repo.Settings.GetOwn("remote." + s.Remote + ".pushurl")
+		if named == "" {
+			named = s.repo.Settings.GetOwn("remote." + s.Remote + ".url")
+		}
+		switch {
+		case named != "":
+			s.address = named
+		case strings.Contains(s.Remote, "/"):
+		case s.Remote == "origin":
+			s.address = ""
+			s.Notice("the repository has no remote origin: checkpoints stay in this clone")
+			return nil
+		default:
+			return &UnfitError{"there is no remote " + s.Remote, "git remote lists them; none keeps the branch here"}
+		}
+	}
+	if err := git.CheckAddress(s.address); err != nil {
+		return &UnfitError{"the address of the remote cannot be used: " + err.Error(), "git remote set-url " + s.Remote + " ADDRESS; none keeps the branch here"}
+	}
+	settings := s.repo.Settings.Kept()
+	led, err := s.own(stop, git.Call{Remote: settings}, nil, "ls-remote", "--get-url", "--", s.address) // by url.*.insteadOf
+	if err == nil {
+		err = git.CheckAddress(led)
+	}
+	if failed := (*git.Error)(nil); errors.As(err, &failed) {
+		return &UnfitError{"the address of the remote cannot be used: " + oneLine(err), "git remote get-url " + s.Remote + " shows it"}
+	}
+	s.local = git.IsLocal(led)
+	return err
+}
+
+// Way is by what way checkpoints get to the remote: its address, and the settings of git that say how.
+func (s *Store) Way() *flow.GitWay {
+	if s.address == "" {
+		return &flow.GitWay{}
+	}
+	return &flow.GitWay{Address: git.ShowAddress(s.address), Settings: s.repo.Settings.Kept().Digests()}
+}
+
+// push brings the branch to the remote. Errors: *AheadError.
+func (s *Store) push(stop context.Context) error {
+	if s.address == "" {
+		return nil
+	}
+	began := time.Now()
+	err := error(nil)
+	if s.unsure {
+		_, err = s.far(stop, askTime, "ls-remote", "--quiet", "--", s.address, s.ref)
+	}
+	if err == nil {
+		_, err = s.far(stop, moveTime, "push", "--quiet", "--no-verify", "--", s.address, s.tip+":"+s.ref)
+	}
+	if err == nil {
+		s.told, s.unsure = "", false
+		return nil
+	}
+	if stop.Err() != nil {
+		return err
+	}
+	if failed := (*git.Error)(nil); errors.As(err, &failed) && !failed.Exit.TimedOut {
+		there, fetched := s.fetch(stop)
+		if fetched == nil && there != "" {
+			if behind, err := s.isAncestor(stop, there, s.tip); err == nil && !behind {
+				return s.ahead(there)
+			}
+		}
+	}
+	s.rest(began)
+	if text := fmt.Sprintf("the checkpoint waits here, in the branch %s: %v", s.Branch, oneLine(err)); text != s.told {
+		s.told = text
+		s.Notice(text)
+	}
+	return nil
+}
+
+// rest leaves a remote alone that has not answered since a time.
+func (s *Store) rest(since time.Time) {
+	s.unsure, s.askAgain = true, time.Now().Add(restFactor*time.Since(since))
+}
+
+// Waits says whether the remote may lack checkpoints: it did not answer, or
+// refused, when it was asked last.
+func (s *Store) Waits() bool { return s.unsure }
+
+// restFactor is for how many times as long as it was waited for a remote is left alone.
+const restFactor = 10
+
+func (s *Store) ahead(there string) error {
+	return &AheadError{fmt.Sprintf("another runner has gone on with the board: %s has %.12s on %s, which does not follow %.12s here; nothing is lost: the branch %s has what was done here",
+		git.ShowAddress(s.address), there, s.Branch, s.tip, s.Branch)}
+}
+
+// fetch is the tip of the branch at the remote; "": it is not there.
+func (s *Store) fetch(stop context.Context) (string, error) {
+	out, err := s.far(stop, askTime, "ls-remote", "--quiet", "--", s.address, s.ref)
+	if err != nil || out == "" {
+		return "", err
+	}
+	there, _, _ := strings.Cut(out, "\t")
+	if !isObjectName(there) {
+		return "", &UnfitError{fmt.Sprintf("the remote names %q as the tip of %s, which is no commit", there, s.Branch), "git ls-remote " + git.ShowAddress(s.address) + " shows it"}
+	}
+	_, err = s.far(stop, moveTime, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--", s.address, s.ref)
+	return there, err
+}
+
+var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+func isObjectName(name string) bool { return objectName.MatchString(name) }

@@ -1,0 +1,28 @@
+package ledger
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+)
+
+// isAboutWay says whether the Lead decides if checkpoints may go another way than before.
+func (a *arbitration) isAboutWay() bool {
+	f := a.history.State.Frozen
+	return f != nil && f.Git != nil && a.history.Custody.Locked == "" && a.history.Contradiction() == ""
+}
+
+// settleWay accepts the way that was found. A person who does not want it sets it back: the next run
+// looks at it anew.
+func (a *arbitration) settleWay(e flow.Acknowledged, text string) (Question, error) {
+	q := Question{Text: text, Way: true, Open: a.answer.Choice == ""}
+	switch {
+	case a.answer.Choice != "" && a.answer.Choice != flow.Accept:
+		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + a.path + " accept, or set it back; then the same command goes on"}
+	case q.Open || a.answer.Ask:
+		return q, nil
+	}
+	e.Text = "the way of the checkpoints is accepted by the Lead"
+	return q, a.recordDecision(e)
+}
