@@ -102,10 +102,7 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	failpoint.At("agent-gone")
 	l.Workspace.Forget()
 	endErr := w.End()
-	if !c.Call.IsSupervision() { // else what it has changed is a violation of its scope
-		endErr = errors.Join(endErr, l.endTurn())
-	}
-	return errors.Join(l.outcomes.Record(c, a), endErr, waitErr)
+	return errors.Join(l.outcomes.Record(c, a, l.endTurn), endErr, waitErr)
 }
 
 // postDelay is when the inbox is looked at for the first time in an attempt:

@@ -7,66 +7,69 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/workspace"
+	"kanban-run/orchestrator/ledger"
 )
 
 // endTurn looks at the board behind an attempt. Its end is the Manager's or a person's (seed 004,
 // "Communication Model": the Manager updates the kanban): what another agent has changed of that is
-// put back before anything follows from it, however this run ends. The rest of a change is journaled
-// by readBoard. With on_divergence: freeze nothing is put back, and the board is frozen.
+// put back before anything follows from it, however this run ends, and so is a board that it removed
+// or left unreadable. The rest of a change is journaled by readBoard. With on_divergence: freeze
+// nothing is put back, and the board is frozen.
 func (l *loop) endTurn() error {
 	step := l.State().Step
 	if step == nil || step.Before != nil || l.State().Frozen != nil {
 		return nil
 	}
-	now, err := l.Workspace.Look()
-	if errors.Is(err, fs.ErrNotExist) && l.OnDivergence == flow.PolicyAccept {
-		return l.putBackRemoved(step)
-	}
-	if err != nil || now.SHA == step.BoardSHA {
-		return nil // readBoard says what is wrong with it
+	now, unreadable := l.Workspace.Look()
+	if durable.IsOutOfResources(unreadable) || unreadable == nil && now.SHA == step.BoardSHA {
+		return nil
 	}
 	before, err := l.Workspace.Before(step.BoardSHA)
 	if err != nil {
 		return nil // all that can be told is that it differs, which readBoard does
 	}
+	switch {
+	case l.OnDivergence == flow.PolicyFreeze && unreadable != nil:
+		return l.Ledger.Record(l.divergence(step, l.Workspace.SHA(), unreadable))
+	case unreadable != nil:
+		return l.putBackSpoiled(step, unreadable)
+	}
 	changes := now.EndChanges(before)
-	if len(changes) == 0 {
+	switch {
+	case len(changes) == 0:
 		return nil
-	}
-	if l.OnDivergence == flow.PolicyFreeze {
+	case l.OnDivergence == flow.PolicyFreeze:
 		return l.Ledger.Record(l.divergence(step, now.SHA, nil))
+	default:
+		return l.restoreEnd(step, now, before, changes)
 	}
-	return l.restoreEnd(step, now, before, changes)
 }
 
 // restoreEnd puts the end of the board back, and then journals that: where the run dies in between,
 // the next one finds the end that it had.
 func (l *loop) restoreEnd(step *flow.Step, now, before *board.Board, changes []string) error {
-	sha, whole, err := l.Workspace.RestoreEnd(now, before)
+	sha, done, err := l.Workspace.RestoreEnd(now, before)
 	if err != nil {
-		return fmt.Errorf("put back the end of the board, which %s has changed: %w", step.CallRole(), err)
+		return fmt.Errorf("put back the end of the board, which %s has changed: %w", step.Player(), err)
 	}
-	what := "that is put back"
-	if whole {
-		what = "all of the file is put back"
-	}
-	return l.Ledger.Record(l.restored(step, sha, fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); that is the Manager's or a person's, so %s (as it was left: %s)",
-		step.CallRole(), l.Board, step.Task, strings.Join(changes, ", "), what, l.Folder.After())))
+	return l.Ledger.Record(l.restored(step, sha, fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); that is the Manager's or a person's, so %s",
+		step.Player(), l.Board, step.Task, strings.Join(changes, ", "), done)))
 }
 
-// putBackRemoved puts a board back that an agent removed, and journals that. Without its earlier
-// bytes the board is missing.
-func (l *loop) putBackRemoved(step *flow.Step) error {
-	if _, err := l.Workspace.Before(step.BoardSHA); err != nil {
-		return nil
+// putBackSpoiled puts a board back that an agent removed or left unreadable, and journals that.
+func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
+	what := "was removed"
+	if !errors.Is(unreadable, fs.ErrNotExist) {
+		what = fmt.Sprintf("was left so that it cannot be read (%v)", unreadable)
 	}
-	if err := l.Workspace.PutBack(step.BoardSHA); err != nil {
+	done, err := l.Workspace.PutBackSpoiled(step.BoardSHA)
+	if err != nil {
 		return err
 	}
-	return l.Ledger.Record(l.restored(step, step.BoardSHA, fmt.Sprintf("STATE_DIVERGENCE: %s was removed while %s was at work on %s; its earlier bytes are put back from %s",
-		l.Board, step.Role, step.Task, l.Folder.Before())))
+	return l.Ledger.Record(l.restored(step, step.BoardSHA, fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
+		l.Board, what, step.Player(), step.Task, done)))
 }
 
 // endLostTurn is endTurn for the last turn of an earlier run. Where that run died in it, it cannot
@@ -83,7 +86,7 @@ func (l *loop) endLostTurn(lost bool) error {
 	if _, err := l.Workspace.Before(step.BoardSHA); err == nil && !lost {
 		return l.endTurn()
 	}
-	if e := workspace.UnknownEnd(l.Folder, l.Board, now, step); e != nil {
+	if e := ledger.UnknownEnd(l.Folder, l.Board, now, step); e != nil {
 		return l.Ledger.Record(*e)
 	}
 	return nil

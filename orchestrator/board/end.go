@@ -147,28 +147,28 @@ func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 
 // planEnd is the plan of the list with its end restored; changed: it differs from the list.
 func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
-	p.tail = b.Len()
-	for i := range b.Len() {
-		p.items = append(p.items, item{from: i})
-	}
 	text := func(i int) string {
 		from, to := before.extent(was, i)
 		return string(before.Source[from:to])
 	}
-	behind := 0 // the place on the new list behind the last entry that was found or put back
+	p.tail = b.Len()
+	restated, behind, last := map[int]string{}, map[int][]item{}, -1 // by entries of this list; -1 is before the first
 	for i, at := range before.findIn(b) {
-		if at >= 0 && before.Entry(i).Done() != b.Entry(at).Done() {
-			at := slices.IndexFunc(p.items, func(it item) bool { return it.from == at })
-			p.items[at].restate, p.items[at].text, changed = true, text(i), true
-		}
-		if at < 0 {
-			p.items, changed = slices.Insert(p.items, behind, item{from: -1, text: text(i)}), true
-			behind++
-		} else {
-			behind = slices.IndexFunc(p.items, func(it item) bool { return it.from == at }) + 1
+		switch {
+		case at < 0:
+			behind[last] = append(behind[last], item{from: -1, text: text(i)})
+		case before.Entry(i).Done() != b.Entry(at).Done():
+			restated[at], last = text(i), at
+		default:
+			last = at
 		}
 	}
-	return p, changed
+	p.items = append(p.items, behind[-1]...)
+	for i := range b.Len() {
+		old, restate := restated[i]
+		p.items = append(append(p.items, item{from: i, restate: restate, text: old}), behind[i]...)
+	}
+	return p, len(restated)+len(behind) > 0
 }
 
 // sameBeside reports whether all fields but these and the list have the same values.

@@ -291,6 +291,9 @@ func (s *Step) restart(sha string) {
 func (e StateDiverged) apply(s *State) error {
 	if s.Step != nil && e.Source == SourceBoard {
 		s.Step.BoardSHA = e.After
+		if e.Policy == PolicyRestore {
+			s.Step.Left = e.After
+		}
 	}
 	if e.Policy == PolicyFreeze || e.Policy == PolicyAsk {
 		s.Frozen = &Freeze{Text: e.Text, Asks: e.Policy == PolicyAsk}

@@ -42,9 +42,10 @@ type Snapshot struct {
 // journaled; form 3 has what attempts came to, form 4 the reviews of a step, form 5 the tasks that
 // are not ok, form 6 reviews by a command, form 7 sessions in which work that was cut short goes
 // on, form 8 tasks that are planned anew and consent, form 9 a resident supervisor, form 10 tasks
-// in quarantine, form 11 tasks that are given out by turns, form 12 judges.
+// in quarantine, form 11 tasks that are given out by turns, form 12 judges,
+// form 13 boards whose Lead has to choose, and the way of checkpoints.
 const (
-	snapshotVersion    = 12
+	snapshotVersion    = 13
 	minSnapshotVersion = 1
 )
 
@@ -124,7 +125,7 @@ func (h *History) Frozen() string {
 
 // StandstillOutcome is the outcome of a run that stops at [History.Standstill].
 func (h *History) StandstillOutcome() Outcome {
-	if h.State.Frozen != nil {
+	if h.State.Frozen != nil && h.Custody.Locked == "" && h.Contradiction() == "" {
 		return h.State.Frozen.Outcome()
 	}
 	return Frozen

@@ -213,8 +213,8 @@ func TestSnapshotForm(t *testing.T) {
 		flow.BoardWriteStarted{Step: 1}, flow.RunInterrupted{Outcome: flow.Later, Until: "2026-11-22T00:00:00Z"})
 	form := func(b *book) string {
 		s := b.Snapshot("b")
-		if s.Version != 12 {
-			t.Errorf("version %d, want 12", s.Version)
+		if s.Version != 13 {
+			t.Errorf("version %d, want 13", s.Version)
 		}
 		return s.Hash
 	}
@@ -365,7 +365,7 @@ func TestOlderSnapshots(t *testing.T) {
 			t.Errorf("version %d: a rollback leads to %+v, conflict %q, want the two attempts still", version, r.State.Total, r.Conflict)
 		}
 	}
-	for _, version := range []int{0, 13} {
+	for _, version := range []int{0, 14} {
 		b := newBook(t).own("r1").write(start, one)
 		other := b.Snapshot("b")
 		other.Version = version
@@ -471,7 +471,7 @@ func TestStandstill(t *testing.T) {
 // TestUnreadableAcknowledgement: a rebuilt state that this version cannot read ends nothing.
 func TestUnreadableAcknowledgement(t *testing.T) {
 	for name, exit := range map[string]flow.LockExited{
-		"a newer form":   {Version: 13, State: json.RawMessage(`{"steps":7}`)},
+		"a newer form":   {Version: 14, State: json.RawMessage(`{"steps":7}`)},
 		"no form at all": {State: json.RawMessage(`{"steps":7}`)},
 		"no state":       {Version: 4, State: json.RawMessage(`[]`)},
 	} {

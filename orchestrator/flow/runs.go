@@ -65,9 +65,12 @@ func (e Acknowledged) apply(s *State) error {
 		s.Outcome, s.Text = Interrupted, e.Text
 		return nil
 	}
+	if thawed && s.Frozen.Asks && e.Choice != Accept && e.Choice != Retry {
+		return nil // what was decided is something else
+	}
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
-	if len(s.Quarantine) > 0 {
+	if len(s.Quarantine) > 0 && (!thawed || e.Choice == "") {
 		last := s.Quarantine[len(s.Quarantine)-1].Task
 		s.Quarantine = nil
 		s.endLoop(last)
@@ -86,6 +89,9 @@ func (e Acknowledged) apply(s *State) error {
 	}
 	switch {
 	case thawed: // it is about the file, and the next run goes on with that
+		if e.Text != "" {
+			s.Outcome, s.Text = Interrupted, e.Text
+		}
 	case e.Choice == Accept:
 		s.Last.Accepted, s.Last.BoardSHA = e.Text, e.BoardSHA
 		s.Outcome, s.Text = Complete, e.Text

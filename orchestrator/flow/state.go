@@ -136,6 +136,18 @@ func (s *Step) CallRole() string {
 	return s.Role
 }
 
+// Player is who plays the open call, in words.
+func (s *Step) Player() string {
+	switch s.Call {
+	case CommandCall:
+		return "the review command of " + s.Role
+	case ReviewCall:
+		return "the reviewer of " + s.Role
+	default:
+		return s.CallRole()
+	}
+}
+
 // Repeat counts how often in a row the same task was started in the same role on the same board.
 type Repeat struct {
 	Task     string `json:"task"`

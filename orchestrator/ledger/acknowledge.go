@@ -49,16 +49,15 @@ type Answer struct {
 // *durable.HeldError while a run owns the board, *failure.Invalid for a board that cannot be read
 // or a choice that it does not have.
 func Acknowledge(boardPath string, dir rundir.Dir, answer Answer, r *redact.Redactor, now func() time.Time) (q Question, err error) {
-	b, err := parseBoard(boardPath)
-	if err != nil {
-		return q, err
-	}
+	b, broken := parseBoard(boardPath)
 	ask := answer
 	ask.Ask = true
-	if _, err := os.Stat(dir.Journal()); err != nil && b.EndedWith() == "" {
+	if _, err := os.Stat(dir.Journal()); err != nil && broken != nil {
+		return q, broken
+	} else if err != nil && b.EndedWith() == "" {
 		return q, &NoRunError{boardPath}
 	} else if err != nil && (answer.Ask || answer.Choice == "") {
-		return arbitrate(boardPath, dir, b, ask, r, now) // no folder is made for a question
+		return arbitrate(boardPath, dir, b, nil, ask, r, now) // no folder is made for a question
 	}
 	if err := dir.Ensure(); err != nil {
 		return q, err
@@ -68,33 +67,34 @@ func Acknowledge(boardPath string, dir rundir.Dir, answer Answer, r *redact.Reda
 		return q, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	if b, err = parseBoard(boardPath); err != nil { // no run changes it any more
-		return q, err
-	}
-	q, err = arbitrate(boardPath, dir, b, ask, r, now)
+	b, broken = parseBoard(boardPath) // no run changes it any more
+	q, err = arbitrate(boardPath, dir, b, broken, ask, r, now)
 	if err != nil || answer.Ask || q.Open || q.Text == "" {
 		return q, err
 	}
-	return arbitrate(boardPath, dir, b, answer, r, now)
+	return arbitrate(boardPath, dir, b, broken, answer, r, now)
 }
 
+// parseBoard is the board; one that cannot be read has its bytes only, if there are any.
 func parseBoard(path string) (*board.Board, error) {
 	source, err := board.ReadFile(path)
-	var b *board.Board
 	if err == nil {
-		b, err = board.Parse(path, source)
+		var b *board.Board
+		if b, err = board.Parse(path, source); err == nil {
+			return b, nil
+		}
 	}
-	if err != nil {
-		return nil, &failure.Invalid{Err: err}
-	}
-	return b, nil
+	return &board.Board{File: path, Source: source, SHA: board.SHA(source)}, &failure.Invalid{Err: err}
 }
 
 // arbitrate asks for a decision, or makes it.
-func arbitrate(boardPath string, dir rundir.Dir, b *board.Board, answer Answer, r *redact.Redactor, now func() time.Time) (q Question, err error) {
+func arbitrate(boardPath string, dir rundir.Dir, b *board.Board, broken error, answer Answer, r *redact.Redactor, now func() time.Time) (q Question, err error) {
 	l := New(filepath.Base(boardPath), dir, Silent{}, r, now)
-	a := &arbitration{Ledger: l, path: boardPath, before: b, find: b.Finder(), answer: answer, status: map[string]string{}}
-	if err = a.read(); err == nil {
+	a := &arbitration{Ledger: l, path: boardPath, before: b, find: b.Finder(), answer: answer, status: map[string]string{}, broken: broken}
+	if err = a.read(); err == nil && broken != nil && !a.isAboutFile() {
+		err = broken
+	}
+	if err == nil {
 		q, err = a.decide(flow.Acknowledged{Board: l.board, BoardSHA: b.SHA, Note: answer.Note, Choice: answer.Choice})
 	}
 	if err == nil && a.decided {
@@ -121,6 +121,8 @@ type arbitration struct {
 	answer  Answer
 	status  map[string]string // of the last reply to each task
 	began   string            // SHA-256 of the board as the turn began in which it was changed last
+	broken  error             // the board cannot be read; before has its bytes only
+	unknown []flow.Event      // what the next run would find first: it cannot be told who ended the board
 	decided bool
 
 	proposal *flow.ReassignProposed // of the last run
@@ -145,6 +147,11 @@ func (a *arbitration) read() (err error) {
 			a.proposal = &e
 		}
 	}
+	defer func() {
+		if err == nil {
+			err = a.foresee()
+		}
+	}()
 	if !a.answer.Ask {
 		return a.Open(note)
 	}
@@ -200,6 +207,8 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 func (a *arbitration) waitsFor() string {
 	s := a.history.State
 	switch {
+	case len(a.unknown) > 0:
+		return a.unknown[len(a.unknown)-1].(flow.StateDiverged).Text
 	case a.history.Standstill() != "":
 		return a.history.Standstill()
 	case s.Supervisor.Waits() != "":
@@ -371,6 +380,7 @@ func (a *arbitration) undone() string {
 
 // recordDecision journals the Lead's decision. It is no run's, so it takes no epoch of its own.
 func (a *arbitration) recordDecision(events ...flow.Event) (err error) {
+	events = slices.Concat(a.unknown, events)
 	a.epoch, err = a.journal.ContinueEpoch()
 	if errors.Is(err, journal.ErrNoEpoch) {
 		a.epoch, err = a.journal.BeginEpoch()

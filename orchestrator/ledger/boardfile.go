@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/rundir"
@@ -12,6 +15,9 @@ import (
 // isAboutFile says whether the Lead decides which bytes of the board's file stand: it was frozen since
 // they changed. Where it cannot be told who ended the board, there is no other decision.
 func (a *arbitration) isAboutFile() bool {
+	if a.unknown != nil {
+		return true
+	}
 	f := a.history.State.Frozen
 	if f == nil || f.Git != nil || a.history.Custody.Locked != "" || a.history.Contradiction() != "" {
 		return false
@@ -19,18 +25,43 @@ func (a *arbitration) isAboutFile() bool {
 	return f.Asks || a.answer.Choice == flow.Accept || a.answer.Choice == flow.Retry
 }
 
+// foresee finds out what the next run would find first where the last one died in the turn of an agent:
+// the Lead may decide about that before it.
+func (a *arbitration) foresee() error {
+	s := a.history.State
+	if a.history.Standstill() != "" || a.broken != nil {
+		return nil
+	}
+	var events []flow.Event
+	lost, err := flow.CloseAttempt(&s, func(e flow.Event) error {
+		events = append(events, e)
+		return s.Apply(e)
+	})
+	if err != nil || !lost {
+		return err
+	}
+	if e := UnknownEnd(a.dir, a.board, a.before, s.Step); e != nil {
+		a.unknown, a.began = append(events, *e), e.Before
+	}
+	return nil
+}
+
 // settleFile does what the Lead chose. The board is put back before the choice is journaled: where
 // that fails, it is still frozen.
 func (a *arbitration) settleFile(e flow.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, File: true, Open: a.answer.Choice == "", Diff: a.boardDiff()}
-	if a.answer.Choice == flow.Accept {
+	switch {
+	case q.Open:
+		return q, nil
+	case a.answer.Choice == flow.Accept && a.broken != nil:
+		return q, &failure.Invalid{Err: a.broken, Fix: "kanban-run ack " + a.path + " retry puts it back as the turn began"}
+	case a.answer.Choice == flow.Accept && a.answer.Ask:
+		return q, nil
+	case a.answer.Choice == flow.Accept:
 		e.Text = "the board stands as it is, says the Lead"
-	}
-	if a.answer.Choice != flow.Retry {
-		if q.Open || a.answer.Ask {
-			return q, nil
-		}
 		return q, a.recordDecision(e)
+	case a.answer.Choice != flow.Retry:
+		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + a.path + " shows the choices"}
 	}
 	before, err := a.beforeTurn()
 	if err != nil {
@@ -43,11 +74,22 @@ func (a *arbitration) settleFile(e flow.Acknowledged, text string) (Question, er
 	if err := rundir.OverwriteFile(a.dir.After(), a.before.Source); err != nil {
 		return q, fmt.Errorf("keep the board's bytes: %w", err)
 	}
-	if err := board.Save(a.path, before.Source); err != nil {
+	if err := a.putBack(before); err != nil {
 		return q, err
 	}
 	e.BoardSHA, e.Text = before.SHA, "the board is put back as the turn began, says the Lead"
 	return q, a.recordDecision(e)
+}
+
+// putBack replaces the board, or what is in its place.
+func (a *arbitration) putBack(before *board.Board) error {
+	if a.broken == nil {
+		return board.Save(a.path, before.Source)
+	}
+	if err := rundir.RemoveForeign(a.path); err != nil {
+		return err
+	}
+	return durable.WriteFile(a.path, before.Source, 0o644)
 }
 
 // beforeTurn is the board as the turn began in which it was changed. Errors: *failure.Invalid.
@@ -56,10 +98,41 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	if step := a.history.State.Step; step != nil && step.Before != nil { // the Manager's
 		sha = step.Before.BoardSHA
 	}
-	source, err := board.ReadFile(a.dir.Before())
-	if err != nil || board.SHA(source) != sha {
+	before, err := boardBefore(a.dir, a.path, sha)
+	if err != nil {
 		return nil, &failure.Invalid{Err: fmt.Errorf("the bytes of %s as the turn began are not in %s any more", a.board, a.dir.Before()),
 			Fix: "mend the board by hand, then kanban-run ack " + a.path + " accept"}
 	}
-	return board.Parse(a.path, source)
+	return before, nil
+}
+
+// boardBefore is the copy of the board with the given SHA-256.
+func boardBefore(dir rundir.Dir, name, sha string) (*board.Board, error) {
+	source, err := board.ReadFile(dir.Before())
+	if err == nil && board.SHA(source) != sha {
+		err = errors.New("the bytes kept aside are of another board")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return board.Parse(name, source)
+}
+
+// UnknownEnd is the change of a board whose run died in the turn of an agent, if the end of the
+// board is another one since; nil: it is not. Without the board's earlier bytes any change counts.
+func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *flow.StateDiverged {
+	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
+		return nil
+	}
+	what := "its earlier bytes are gone"
+	if before, err := boardBefore(dir, name, step.BoardSHA); err == nil {
+		changes := now.EndChanges(before)
+		if len(changes) == 0 {
+			return nil
+		}
+		what = strings.Join(changes, ", ") + "; earlier bytes: " + dir.Before()
+	}
+	return &flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: now.SHA, Policy: flow.PolicyAsk,
+		Text: fmt.Sprintf("STATE_DIVERGENCE: %s has changed since the run died while %s was at work on %s (%s): it cannot be told whether the agent or a person ended it",
+			name, step.CallRole(), step.Task, what)}
 }

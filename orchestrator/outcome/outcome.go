@@ -44,8 +44,9 @@ func NewRecorder(r *run.Run, c *call.Caller, s *supervisor.Supervisor) *Recorder
 }
 
 // Record journals how an attempt ended. An accepted reply is on disk with the next commit,
-// everything else at once.
-func (r *Recorder) Record(c *call.Ready, a *attempt.Attempt) error {
+// everything else at once. endTurn looks at what the agent has done to the board, if that is no
+// violation of a supervisor's scope.
+func (r *Recorder) Record(c *call.Ready, a *attempt.Attempt, endTurn func() error) error {
 	out, err := a.Outcome()
 	if work := a.Tools(); work != nil {
 		err = errors.Join(err, r.run.Ledger.Append(flow.ToolsUsed{AttemptRef: c.AttemptRef, ToolWork: *work}))
@@ -54,6 +55,11 @@ func (r *Recorder) Record(c *call.Ready, a *attempt.Attempt) error {
 	if violated := r.supervisor.Violations(e.Spawn, e.Player, out.Spawned); violated != nil && err == nil {
 		return r.recordViolation(e, violated)
 	}
+	return errors.Join(endTurn(), r.settle(c, e, out, err))
+}
+
+// settle journals what an attempt came to that broke no rule.
+func (r *Recorder) settle(c *call.Ready, e ending, out *attempt.Outcome, err error) error {
 	switch {
 	case err != nil:
 		return errors.Join(r.recordStop(e, err.Error()), c.Player.Explain(err))

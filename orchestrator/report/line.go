@@ -318,7 +318,7 @@ func describeStepEnd(e flow.StepFinished) []line {
 
 func divergedSuffix(e flow.StateDiverged) string {
 	switch {
-	case e.Source != flow.SourceBoard, e.Policy == flow.PolicyRestore, e.Policy == flow.PolicyAsk: // which the text explains
+	case e.Source != flow.SourceBoard, e.Before == e.After, e.Policy == flow.PolicyRestore, e.Policy == flow.PolicyAsk: // which the text explains
 		return ""
 	case e.Policy == flow.PolicyFreeze:
 		return "; the board is frozen"

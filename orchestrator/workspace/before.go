@@ -3,13 +3,12 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -43,36 +42,41 @@ func parseBefore(dir rundir.Dir, name, sha string) (*board.Board, error) {
 	return board.Parse(name, source)
 }
 
-// RestoreEnd gives the board the end that it had before, see [board.Board.WithEndOf]; whole: the two
-// are too different, and all of it is put back. The file as it was is kept in the run's folder.
-func (w *Workspace) RestoreEnd(now, before *board.Board) (sha string, whole bool, err error) {
-	if err := rundir.OverwriteFile(w.Dir().After(), now.Source); err != nil {
-		return "", false, fmt.Errorf("keep the board's bytes: %w", err)
-	}
+// RestoreEnd gives the board the end that it had before, see [board.Board.WithEndOf], and says what was
+// done: where the two are too different, all of it is put back.
+func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err error) {
+	kept := w.keepAfter()
 	data, err := now.WithEndOf(before)
 	if err != nil {
-		return before.SHA, true, w.PutBack(before.SHA)
+		return before.SHA, "all of the file is put back " + kept, w.PutBack(before.SHA)
 	}
-	return board.SHA(data), false, w.Save(data)
+	return board.SHA(data), "that is put back " + kept, w.Save(data)
 }
 
-// UnknownEnd is the change of a board whose run died in the turn of an agent, if the end of the
-// board is another one since; nil: it is not. Without the board's earlier bytes any change counts.
-func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *flow.StateDiverged {
-	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
-		return nil
+// keepAfter copies the board as an agent left it, and says in brackets where. A copy that cannot be
+// made keeps nothing from being put back.
+func (w *Workspace) keepAfter() string {
+	source, err := board.ReadFile(w.Path)
+	if named, failed := board.ReadFile(w.Name); failed == nil && !w.dryRun && w.checkPath() != nil {
+		source, err = named, nil // another file is in the place of the link
 	}
-	what := "its earlier bytes are gone"
-	if before, err := parseBefore(dir, name, step.BoardSHA); err == nil {
-		changes := now.EndChanges(before)
-		if len(changes) == 0 {
-			return nil
-		}
-		what = strings.Join(changes, ", ") + "; earlier bytes: " + dir.Before()
+	if err == nil {
+		err = rundir.OverwriteFile(w.Dir().After(), source)
 	}
-	return &flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: now.SHA, Policy: flow.PolicyAsk,
-		Text: fmt.Sprintf("STATE_DIVERGENCE: %s has changed since the run died while %s was at work on %s (%s): it cannot be told whether the agent or a person ended it",
-			name, step.CallRole(), step.Task, what)}
+	if err != nil {
+		return "(as it was left it could not be kept)"
+	}
+	return "(as it was left: " + w.Dir().After() + ")"
+}
+
+// PutBackSpoiled puts all of a board back that an agent has removed, or left so that it cannot be read,
+// and says what was done.
+func (w *Workspace) PutBackSpoiled(sha string) (done string, err error) {
+	kept := ""
+	if _, err := os.Lstat(w.Name); err == nil {
+		kept = " " + w.keepAfter()
+	}
+	return fmt.Sprintf("its earlier bytes are put back from %s%s", w.Dir().Before(), kept), w.PutBack(sha)
 }
 
 // Before returns the copy of the board with the given SHA-256.
@@ -92,15 +96,28 @@ func (w *Workspace) PutBack(sha string) error {
 	if err != nil {
 		return err
 	}
-	// A link that the agent put in the board's place is replaced, not followed.
-	for _, path := range []string{w.Path, w.Name} {
-		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && !w.isOwnLink(path) {
-			if err := os.Remove(path); err != nil {
-				return err
-			}
-		}
+	if err := w.restoreName(); err != nil {
+		return err
 	}
 	return durable.WriteFile(w.Path, before.Source, 0o644)
+}
+
+// restoreName takes away what is in the place of the board and of its name, and is no file, or not the
+// link that the user made: that is made anew. A link that an agent put there is not followed.
+func (w *Workspace) restoreName() error {
+	if err := rundir.RemoveForeign(w.Path); err != nil || w.dryRun {
+		return err // of a dry run nothing else is anyone's
+	}
+	if w.link == "" {
+		return rundir.RemoveForeign(w.Name)
+	}
+	if w.isOwnLink(w.Name) {
+		return nil
+	}
+	if err := os.Remove(w.Name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(w.link, w.Name)
 }
 
 // isOwnLink says whether the user named the board by a link that still leads to it.

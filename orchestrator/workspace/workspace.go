@@ -32,12 +32,14 @@ type Workspace struct {
 	fresh  *board.Board       // the board as read since the last turn; nil: read it again
 	task   *board.Task        // the task as read since the last turn; nil: read it again
 	tasks  *contract.TaskList // of the board that was read last
+	link   string             // where the board\'s name leads, if it is a link
 	kept   *board.Board       // as the board was before the last turn of this run
 }
 
 // New is the workspace of a board that was just read. path is its file without links.
 func New(name, path string, place *board.Place, b *board.Board, r *redact.Redactor) *Workspace {
 	w := &Workspace{Name: name, Path: path, Place: place, Redactor: r, reader: board.NewReader(path, name)}
+	w.link, _ = os.Readlink(name)
 	w.reader.SetLast(b)
 	return w
 }
