@@ -17,7 +17,7 @@ import (
 // reason. The picture is in doc.go; a new arrow needs a new reason.
 var arrows = map[string]map[string]string{
 	"orchestrator": {
-		"orchestrator/durable": "a board that this machine cannot read now is none that an agent has spoiled",
+		"orchestrator/durable":    "a board that this machine cannot read now is none that an agent has spoiled",
 		"orchestrator/agent":      "it says which agents of other runs are at work",
 		"orchestrator/attempt":    "it starts agents and waits for them",
 		"orchestrator/board":      "it hashes and names the board",

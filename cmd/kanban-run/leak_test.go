@@ -226,7 +226,7 @@ func (l *leakRun) everything() []leakText {
 		case slices.Contains(l.names, rel):
 			return true
 		}
-		return filepath.Base(rel) == "board.before" && (l.has(leakOnBoard) || exists(filepath.Join(l.dir, "agent", "wrote")))
+		return (filepath.Base(rel) == "board.before" || filepath.Base(rel) == "board.after") && (l.has(leakOnBoard) || exists(filepath.Join(l.dir, "agent", "wrote")))
 	}
 	all := l.said
 	for _, folder := range []string{"work", "temp", "home", "seen"} {

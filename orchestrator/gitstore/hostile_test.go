@@ -92,42 +92,38 @@ func TestNothingOfAnAgentsIsStarted(t *testing.T) {
 			_ = os.Symlink("../../../../elsewhere", filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml/git"))
 		}, ""},
 	} {
-		for _, when := range []string{"before", "meanwhile"} {
-			t.Run(name+" "+when, func(t *testing.T) {
-				c := newClone(t)
-				if attack.remote != "" {
-					c.options.Remote = attack.remote
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			if attack.remote != "" {
+				c.options.Remote = attack.remote
+			}
+			c.journal("one\n")
+			attack.plant(c)
+			s, err := gitstore.Open(t.Context(), c.options)
+			if err != nil { // refused, by name: then it comes in the middle of a run
+				if !errors.As(err, new(*gitstore.UnfitError)) {
+					t.Error(err)
 				}
+				c = newClone(t)
 				c.journal("one\n")
-				if when == "before" {
-					attack.plant(c)
-				}
-				s, err := gitstore.Open(t.Context(), c.options)
-				if err != nil { // refused, by name
-					if !errors.As(err, new(*gitstore.UnfitError)) {
-						t.Error(err)
-					}
-				} else {
-					_, err := s.Start(t.Context())
-					for i := 0; err == nil && i < 2; i++ {
-						if when != "before" {
-							attack.plant(c)
-						}
-						c.journal(strings.Repeat("more\n", i+2))
-						err = s.Save(t.Context(), final)
-					}
-					if err != nil && !errors.As(err, new(*gitstore.UnfitError)) {
-						t.Error(err)
-					}
-				}
-				if env, err := os.ReadFile(c.mark()); err == nil {
-					t.Errorf("a program of the agent's was started, with\n%s", env)
-				}
-				if there, _ := os.ReadDir(filepath.Join(c.dir, "../elsewhere")); len(there) > 0 {
-					t.Error("git has written elsewhere")
-				}
-			})
-		}
+				s = c.open()
+			}
+			_, err = s.Start(t.Context())
+			for i := 0; err == nil && i < 2; i++ {
+				c.journal(strings.Repeat("more\n", i+2))
+				err = s.Save(t.Context(), final)
+				attack.plant(c)
+			}
+			if err != nil && !errors.As(err, new(*gitstore.UnfitError)) {
+				t.Error(err)
+			}
+			if env, err := os.ReadFile(c.mark()); err == nil {
+				t.Errorf("a program of the agent's was started, with\n%s", env)
+			}
+			if there, _ := os.ReadDir(filepath.Join(c.dir, "../elsewhere")); len(there) > 0 {
+				t.Error("git has written elsewhere")
+			}
+		})
 	}
 }
 
@@ -273,6 +269,9 @@ func TestSecretsAnywhere(t *testing.T) {
 			}
 			if got := c.git("--git-dir", "../far", "log", "--all", "-p", "--format=%B%an"); strings.Contains(got, "hunter2") {
 				t.Error("it was pushed")
+			}
+			if !strings.HasPrefix(name, "a name") && !strings.HasPrefix(name, "committed") {
+				return // one of each kind of object will do
 			}
 			c.options.Allow = []string{secret.Object[:12]}
 			c.save(c.open())
