@@ -32,7 +32,7 @@ const (
 // examples are the examples of the pages in their order, and how each is run. A
 // new one needs a line here.
 var examples = map[string][]string{
-	"beyond-one-machine.md": {settings, elsewhere, elsewhere, elsewhere, elsewhere}, // a_board_goes_on_in_another_clone; TestReadme of kanban-run-temporal
+	"beyond-one-machine.md": {settings, elsewhere, elsewhere, elsewhere, elsewhere, elsewhere}, // a_board_goes_on_in_another_clone; TestReadme of kanban-run-temporal; TestEnvironment of gitstore
 	"boards.md":             {aBoard},
 	"checkpoints.md":        {aBoards, elsewhere}, // TestExamplesRun (examples/checkpoints)
 	"getting-started.md":    {elsewhere, shell},   // .ci/run; make run

@@ -191,10 +191,9 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 		return &UnfitError{"the index of the repository cannot be read: " + err.Error(), "git status says what is wrong with it"}
 	}
 	users := git.Call{Index: index}
-	for _, name := range []string{s.Board, filepath.Dir(s.Board)} {
-		if _, err := s.own(stop, users, nil, "check-ignore", "--quiet", "--", name); err == nil {
-			return &UnfitError{name + " is ignored by git", "put the board where git looks, or leave the setting checkpoint out"}
-		}
+	if ignored, err := s.own(stop, users, nil, "check-ignore", "--", filepath.Dir(s.Board), s.Board); err == nil {
+		name, _, _ := strings.Cut(ignored, "\n")
+		return &UnfitError{name + " is ignored by git", "put the board where git looks, or leave the setting checkpoint out"}
 	}
 	if partial := s.repo.Settings.Find(partialClone); len(partial) > 0 {
 		return &UnfitError{"the repository is a partial clone, of which git may have to fetch a part (" + strings.Join(partial, ", ") + ")", "use a whole clone; a shallow one will do"}
