@@ -3,11 +3,12 @@
 // the files of the work tree, committed or not, and of the run's folder what a run needs to go
 // on: its journal above all.
 //
-//	journal committed ─► add -A, write-tree ─► secrets? ─► commit-tree ─► update-ref ─► push ─► what happened is told
-//	start: fetch ─► which is ahead, this folder or the branch? ─► read-tree, or nothing ─► journal opened
+//	journal committed ─► objects apart: add -A, write-tree, commit-tree ─► secrets? ─► objects taken in ─► update-ref ─► push ─► what happened is told
+//	start: the way to the remote is the journaled one? ─► fetch ─► which is ahead, this folder or the branch?
+//	       ─► nothing, or: nothing of a person's is in the way? ─► restoring noted ─► files written ─► journal opened
 //
-// The branch, the index and the work tree of the user stay as they are. Git works in a folder of
-// the run with settings of its own: no filter, no conversion of line ends and no attribute changes
-// a byte, and nothing that an agent has written into the repository's settings counts. The objects
-// are in the user's repository, so that the branch is one like any other.
+// The branch, the index and the work tree of the user stay as they are. Package git gives each call a
+// folder of its own in place of the repository's: nothing that an agent has written there counts. The
+// index is kept in memory between the calls. The objects are in the user's repository, so that the
+// branch is one like any other.
 package gitstore
