@@ -45,7 +45,7 @@ func exitTable() []exitRow {
 		{exitComplete, "the board is complete"},
 		{exitFailed, "internal or I/O error"},
 		{exitInvalid, "usage or invalid input"},
-		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate; a review is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, waits for consent or misses a tool; a loop is suspected; a checkpoint in git would hold a secret; it cannot be told who ended the board; or with --strict a task is not ok"},
+		{exitNeedsPerson, "a person is needed: the Manager ended with blocked, error or escalate; a review is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, waits for consent or misses a tool; a loop is suspected; a checkpoint in git would hold a secret, or go another way than before; it cannot be told who ended the board; or with --strict a task is not ok"},
 		{exitExhausted, "retries exhausted: an agent gave no valid reply"},
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
 		{exitOwned, "another run owns the board, works on its task, or has gone on with it in another clone"},
