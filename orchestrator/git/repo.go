@@ -67,7 +67,7 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 		return nil, ErrNoWorkTree
 	}
 	r.Top, r.Prefix, r.Folder, r.Common, r.Objects, r.Format = lines[1], lines[2], lines[3], lines[4], lines[5], lines[6]
-	list, err := r.user(stop, callers(), "config", "--list", "-z", "--show-scope")
+	list, err := r.User(stop, "config", "--list", "-z", "--show-scope")
 	if err != nil {
 		return nil, err
 	}
@@ -77,19 +77,12 @@ func Open(stop context.Context, program, dir string, mark proc.Mark) (*Repo, err
 	return r, nil
 }
 
-// User asks the repository itself. The command is rev-parse, for-each-ref or update-ref: what they
-// read of it starts no program.
+// User asks the repository itself. The command is rev-parse, for-each-ref, update-ref or config --list:
+// what they read of it starts no program.
 func (r *Repo) User(stop context.Context, args ...string) (string, error) {
-	return r.user(stop, nil, args...)
-}
-
-func (r *Repo) user(stop context.Context, env []string, args ...string) (string, error) {
-	g := Git{Program: r.Program, Dir: r.Top, Env: env, Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
+	g := Git{Program: r.Program, Dir: r.Top, Env: callers(), Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
 	out, err := g.Run(stop, nil, args...)
-	if args[0] == "config" {
-		return out, err
-	}
-	return strings.TrimSuffix(out, "\n"), err
+	return strings.TrimSuffix(out, "\n"), err // the list of settings ends with a NUL
 }
 
 // ignoreFile is the file in which the user says what git is to ignore everywhere.

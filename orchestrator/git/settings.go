@@ -148,8 +148,7 @@ func (s Settings) Environ(environ []string) (env []string) {
 	return env
 }
 
-// callers are the variables by which a user says where git's settings are. The first call, which
-// reads them, gets them.
+// callers are the variables by which a user says where git's settings are.
 func callers() (env []string) {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
