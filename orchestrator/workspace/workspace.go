@@ -154,9 +154,9 @@ func (w *Workspace) SHA() string {
 }
 
 // Left is the SHA-256 of the board as an attempt left it, which tells the agent's change from a
-// later one by a person. What a Manager left unreadable is put back first.
+// later one by a person. What a Manager left unreadable is put back first. The caller has forgotten
+// the board since the attempt ended.
 func (w *Workspace) Left(step *flow.Step) string {
-	w.Forget()
 	if b, err := w.Read(step); err == nil {
 		return b.SHA
 	}
