@@ -9,6 +9,7 @@ import (
 // GitWay is by what way checkpoints get to their remote. Agents can change it; a change counts once a
 // person has accepted it.
 type GitWay struct {
+	Board    string   `json:"board,omitempty" text:"free"`    // its path in the repository
 	Address  string   `json:"address,omitempty" text:"free"`  // without passwords; "": they stay in the clone
 	Settings []string `json:"settings,omitempty" text:"free"` // of the user's git: KEY DIGEST, sorted
 }
@@ -18,6 +19,9 @@ func (w *GitWay) changesSince(was *GitWay) string {
 	var changes []string
 	if w.Address != was.Address {
 		changes = append(changes, fmt.Sprintf("the address of the remote was %s and is %s", orNone(was.Address), orNone(w.Address)))
+	}
+	if w.Board != was.Board {
+		changes = append(changes, fmt.Sprintf("the repository is another one: the board was %s in it and is %s", was.Board, w.Board))
 	}
 	keys := func(w *GitWay) (all []string) {
 		for _, s := range w.Settings {

@@ -1,10 +1,12 @@
 package gitstore
 
 import (
+	"errors"
 	"fmt"
 
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/run"
 )
 
@@ -29,15 +31,18 @@ func Start(r *run.Run) (*Carrier, error) {
 		Branch: r.Git.Branch, Remote: r.Git.Remote, Signed: r.Git.Signed, Environ: r.Roster.Environ,
 		AgentEnv: r.Roster.AgentEnviron(), HasSecret: r.Redactor.ChangesBytes, Allow: r.Git.Allow, Notice: notice})
 	if err != nil {
-		return nil, err
+		return nil, explain(err)
 	}
 	c.way = store.Way()
+	if err := store.restoreJournal(r.Kill); err != nil {
+		return nil, explain(err)
+	}
 	if c.isOtherWay() {
 		return c, nil // which the journal says, and the run ends
 	}
 	restored, err := store.Start(r.Kill)
 	if err != nil {
-		return nil, err
+		return nil, explain(err)
 	}
 	if restored != "" {
 		c.elsewhere = true
@@ -46,6 +51,15 @@ func Start(r *run.Run) (*Carrier, error) {
 	}
 	c.store = store
 	return c, nil
+}
+
+// explain gives a hint to an error of git's that has none.
+func explain(err error) error {
+	failed, told := (*git.Error)(nil), errors.As(err, new(interface{ Hint() string }))
+	if errors.As(err, &failed) && !told {
+		return &UnfitError{oneLine(failed), "git status and git fsck say what is wrong with the repository; once that is mended, the same command goes on"}
+	}
+	return err
 }
 
 // isOtherWay says whether checkpoints would go another way than before, by the journal that is here:
@@ -84,7 +98,7 @@ func (c *Carrier) Save(entries []flow.Entry) error {
 	}
 	point.Subject = fmt.Sprintf("%s: %s", r.Redactor.String(r.Board), subject)
 	r.Slots.Release()
-	c.err = c.store.Save(r.Kill, point)
+	c.err = explain(c.store.Save(r.Kill, point))
 	r.Slots.Acquire()
 	r.Workspace.Forget() // a push takes seconds, in which a person, or another board's agent, may change a task
 	return c.err

@@ -76,20 +76,20 @@ func TestNothingOfAnAgentsIsStarted(t *testing.T) {
 		"the folder of the calls": {func(c *clone) {
 			evil := "[core]\n\tsshCommand = " + c.program() + "\n\tfsmonitor = " + c.program() + "\n"
 			for _, name := range []string{"config", "global", "config.worktree"} {
-				c.write(".kanban-run/runs/kanban.yaml/git/"+name, evil)
+				c.write(".kanban-run/runs/kanban.yaml/git-1/"+name, evil)
 			}
 			for name, text := range map[string]string{"config": evil, "HEAD": "ref: refs/heads/main\n", "refs/x": "", "objects/x": ""} {
 				c.write(".git/evil/"+name, text)
 			}
-			c.write(".kanban-run/runs/kanban.yaml/git/commondir", filepath.Join(c.dir, ".git/evil")+"\n")
-			c.write(".kanban-run/runs/kanban.yaml/git/hooks/reference-transaction", "#!/bin/sh\nexec "+c.program()+"\n")
-			_ = os.Chmod(filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml/git/hooks/reference-transaction"), 0o755)
-			_ = os.Chmod(filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml/git"), 0o700) // as it is made
+			c.write(".kanban-run/runs/kanban.yaml/git-1/commondir", filepath.Join(c.dir, ".git/evil")+"\n")
+			c.write(".kanban-run/runs/kanban.yaml/git-1/hooks/reference-transaction", "#!/bin/sh\nexec "+c.program()+"\n")
+			_ = os.Chmod(filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml/git-1/hooks/reference-transaction"), 0o755)
+			_ = os.Chmod(filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml/git-1"), 0o700) // as it is made
 		}, away},
 		"a folder elsewhere in place of the calls'": {func(c *clone) {
 			_ = os.MkdirAll(filepath.Join(c.dir, "../elsewhere"), 0o755)
-			_ = os.RemoveAll(filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml/git"))
-			_ = os.Symlink("../../../../elsewhere", filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml/git"))
+			_ = os.RemoveAll(filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml/git-1"))
+			_ = os.Symlink("../../../../elsewhere", filepath.Join(c.dir, ".kanban-run/runs/kanban.yaml/git-1"))
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestEnvironment(t *testing.T) {
 
 // TestNothingIsWaitedFor: a FIFO in the place of a file that is read holds nothing up.
 func TestNothingIsWaitedFor(t *testing.T) {
-	for _, name := range []string{".git/info/exclude", ".git/info/attributes", ".kanban-run/runs/kanban.yaml/git/index", ".kanban-run/runs/kanban.yaml/git/config",
+	for _, name := range []string{".git/info/exclude", ".git/info/attributes", ".kanban-run/runs/kanban.yaml/git-1/index", ".kanban-run/runs/kanban.yaml/git-1/config",
 		".kanban-run/runs/kanban.yaml/restoring", ".kanban-run/runs/kanban.yaml/journal.jsonl"} {
 		t.Run(name, func(t *testing.T) {
 			c := newSaved(t)
@@ -410,6 +410,126 @@ func TestKilledWhileBringing(t *testing.T) {
 		if _, err := other.open().Start(t.Context()); !errors.As(err, new(*gitstore.UnfitError)) || other.read("a.txt") != "a" {
 			t.Errorf("a mark that says %q: %v, want an UnfitError", text, err)
 		}
+	}
+}
+
+// TestWhatReferencesSay: what an agent writes into references hides no secret from the look, and leads
+// nothing else along: the board's branch, those of remotes, others of the remote's.
+func TestWhatReferencesSay(t *testing.T) {
+	leak := func(c *clone) string {
+		c.git("checkout", "-q", "--detach")
+		c.write("conf", "hunter2")
+		c.commit("add")
+		c.git("rm", "-q", "conf")
+		c.commit("remove")
+		commit := c.git("rev-parse", "HEAD")
+		c.git("checkout", "-q", "main")
+		return commit
+	}
+	for name, attack := range map[string]func(c *clone){
+		"the board's branch, moved on": func(c *clone) {
+			commit := leak(c)
+			c.git("update-ref", "refs/heads/board/kanban.yaml", c.git("commit-tree", "board/kanban.yaml^{tree}", "-p", "board/kanban.yaml", "-p", commit, "-m", "x\n\nKanban-Step: 1\nKanban-Base: a\n"))
+		},
+		"a branch of a remote": func(c *clone) {
+			commit := leak(c)
+			c.git("update-ref", "refs/remotes/zz/x", commit)
+			c.git("merge", "-q", "--no-ff", "-m", "m", commit)
+		},
+		"the board's branch, gone": func(c *clone) {
+			c.git("merge", "-q", "--no-ff", "-m", "m", leak(c))
+			c.git("update-ref", "refs/remotes/zz/x", "HEAD")
+			c.git("branch", "-D", "board/kanban.yaml")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			c.journal("one\n")
+			c.save(c.open())
+			attack(c)
+			s := c.open()
+			_, err := s.Start(t.Context())
+			c.journal("one\ntwo\n")
+			if err == nil {
+				err = s.Save(t.Context(), final)
+			}
+			if !errors.As(err, new(*gitstore.SecretError)) {
+				t.Errorf("%v, want a SecretError", err)
+			}
+			if got := c.git("--git-dir", "../far", "log", "--all", "-p", "--format=%B%an"); strings.Contains(got, "hunter2") {
+				t.Error("it was pushed")
+			}
+		})
+	}
+	c := newSaved(t)
+	good := c.tip()
+	c.write(".git/refs/heads/board/kanban.yaml", strings.Repeat("12", 20)+"\n")
+	if _, err := gitstore.Open(t.Context(), c.options); err == nil || !strings.Contains(err.Error(), "no commit that is here") {
+		t.Errorf("a branch that names nothing: %v", err)
+	}
+	c.write(".git/refs/heads/board/kanban.yaml", good+"\n")
+	c.git("push", "-q", "origin", "main:refs/heads/a/refs/heads/board/kanban.yaml")
+	if restored, err := c.another().open().Start(t.Context()); err != nil || restored != c.tip() {
+		t.Errorf("another branch of the remote's leads to %q: %v", restored, err)
+	}
+	c.git("symbolic-ref", "refs/heads/board/kanban.yaml", "refs/heads/main")
+	if _, err := gitstore.Open(t.Context(), c.options); err == nil || !strings.Contains(err.Error(), "leads to refs/heads/main") {
+		t.Errorf("a branch that leads to another: %v", err)
+	}
+}
+
+// TestFirstPushLater: what was not pushed when it was made is looked at before it is.
+func TestFirstPushLater(t *testing.T) {
+	for _, away := range []bool{false, true} {
+		c := newClone(t)
+		far := filepath.Join(filepath.Dir(c.dir), "far")
+		c.write("conf", "hunter2")
+		c.commit("add")
+		c.git("rm", "-q", "conf")
+		c.commit("remove")
+		c.git("update-ref", "refs/remotes/origin/x", "HEAD")
+		c.journal("one\n")
+		if away {
+			if err := os.Rename(far, far+".gone"); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			c.options.Remote = "none"
+		}
+		s := c.open()
+		c.save(s)
+		if away {
+			if err := os.Rename(far+".gone", far); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			c.options.Remote = "origin"
+			s = c.open()
+		}
+		c.journal("one\ntwo\n")
+		if err := s.Save(t.Context(), final); !errors.As(err, new(*gitstore.SecretError)) {
+			t.Errorf("away %v: %v, want a SecretError", away, err)
+		}
+		if !c.waits(far) {
+			t.Error("it was pushed")
+		}
+	}
+}
+
+// TestFurtherMeanwhile: a run that was killed while it brought a checkpoint goes on to the newest.
+func TestFurtherMeanwhile(t *testing.T) {
+	c := newSaved(t)
+	other := c.another()
+	other.write(".kanban-run/runs/kanban.yaml/restoring", c.tip()+" "+other.git("rev-parse", "HEAD")+"\n")
+	c.write("more.txt", "more")
+	c.journal("one\ntwo\n")
+	c.save(c.open())
+	if restored, err := other.open().Start(t.Context()); err != nil || restored != c.tip() || other.read("more.txt") != "more" {
+		t.Errorf("%q %v, want %q", restored, err, c.tip())
+	}
+	_ = os.Remove(filepath.Join(other.dir, ".kanban-run/runs/kanban.yaml/journal.jsonl")) // gone, as the rest of it is not
+	if restored, err := other.open().Start(t.Context()); err != nil || restored != c.tip() || other.read(".kanban-run/runs/kanban.yaml/journal.jsonl") != "one\ntwo\n" {
+		t.Errorf("%q %v: the journal is %q", restored, err, other.read(".kanban-run/runs/kanban.yaml/journal.jsonl"))
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 )
 
 // apart has git make objects in a folder of their own: what a checkpoint that is refused would have
-// held stays nowhere. After an error the index is as it was, too. git gc knows the name of the
-// folder, and removes one that is left.
+// held stays nowhere. After an error the index is as it was, too. The folder is beside those of git's
+// objects, where git gc does not take it for its own.
 func (s *Store) apart(do func() error) error {
-	folder := filepath.Join(s.repo.Objects, fmt.Sprintf("tmp_objdir-kanban-run-%.8x", sha256.Sum256([]byte(s.Runs))))
+	folder := filepath.Join(s.repo.Common, fmt.Sprintf("kanban-run-objects-%.8x", sha256.Sum256([]byte(s.Runs))))
 	if err := os.RemoveAll(folder); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
@@ -28,7 +28,7 @@ func (s *Store) apart(do func() error) error {
 	if err != nil {
 		s.index = before
 	}
-	return errors.Join(err, os.RemoveAll(folder), os.RemoveAll(s.calls()))
+	return errors.Join(err, os.RemoveAll(folder))
 }
 
 // takeIn moves the objects that were made apart to the others. A pack comes before its index, without

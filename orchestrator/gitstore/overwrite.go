@@ -19,19 +19,22 @@ type change struct{ was, is, name string } // git's objects; of a file that is n
 
 func (c change) isRemoved() bool { return strings.Trim(c.is, "0") == "" }
 
-// changes are the files that differ between a commit, "" for none, and a checkpoint.
+// changes are the files that differ between a commit, "" for none, and a checkpoint. All files of the
+// run's folder are among them: here they may be of any state, or gone.
 func (s *Store) changes(stop context.Context, base, tip string) (all []change, err error) {
 	if base == "" {
 		base = emptyTree(tip)
 	}
-	out, err := s.own(stop, git.Call{Raw: true}, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", base, tip)
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint: %w", err)
-	}
-	fields := strings.Split(out, "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		if about := strings.Fields(fields[i]); len(about) == 5 {
-			all = append(all, change{about[2], about[3], fields[i+1]})
+	for _, diff := range [][]string{{base, tip, "--", ".", ":(exclude,top,literal)" + s.inTree}, {emptyTree(tip), tip, "--", ":(top,literal)" + s.inTree}} {
+		out, err := s.own(stop, git.Call{Raw: true}, nil, append([]string{"diff-tree", "-r", "-z", "--raw", "--no-renames"}, diff...)...)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint: %w", err)
+		}
+		fields := strings.Split(out, "\x00")
+		for i := 0; i+1 < len(fields); i += 2 {
+			if about := strings.Fields(fields[i]); len(about) == 5 {
+				all = append(all, change{about[2], about[3], fields[i+1]})
+			}
 		}
 	}
 	return all, nil

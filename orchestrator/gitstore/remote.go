@@ -57,9 +57,18 @@ func (s *Store) findRemote(stop context.Context) error {
 // Way is by what way checkpoints get to the remote: its address, and the settings of git that say how.
 func (s *Store) Way() *flow.GitWay {
 	if s.address == "" {
-		return &flow.GitWay{}
+		return &flow.GitWay{Board: s.boardInTree()}
 	}
-	return &flow.GitWay{Address: git.ShowAddress(s.address), Settings: s.repo.Settings.Kept().Digests()}
+	return &flow.GitWay{Board: s.boardInTree(), Address: git.ShowAddress(s.address), Settings: s.repo.Settings.Kept().Digests()}
+}
+
+// boardInTree is the path of the board in the repository.
+func (s *Store) boardInTree() string {
+	rel, err := filepath.Rel(s.repo.Top, s.Board)
+	if err != nil {
+		return s.Board
+	}
+	return filepath.ToSlash(rel)
 }
 
 // push brings the branch to the remote. Errors: *AheadError.
@@ -69,8 +78,16 @@ func (s *Store) push(stop context.Context) error {
 	}
 	began := time.Now()
 	err := error(nil)
-	if s.unsure {
-		_, err = s.far(stop, askTime, "ls-remote", "--quiet", "--", s.address, s.ref)
+	if s.unsure || s.heads == nil {
+		first := s.heads == nil
+		_, err = s.ask(stop)
+		if err == nil && first { // what was looked at was told by references here
+			s.looked = ""
+			if err := s.findSecret(stop, s.tip); err != nil {
+				return err
+			}
+			s.looked = s.tip
+		}
 	}
 	if err == nil {
 		_, err = s.far(stop, moveTime, "push", "--quiet", "--no-verify", "--", s.address, s.tip+":"+s.ref)
@@ -115,15 +132,30 @@ func (s *Store) ahead(there string) error {
 		git.ShowAddress(s.address), there, s.Branch, s.tip, s.Branch)}
 }
 
-// fetch is the tip of the branch at the remote; "": it is not there.
-func (s *Store) fetch(stop context.Context) (string, error) {
-	out, err := s.far(stop, askTime, "ls-remote", "--quiet", "--", s.address, s.ref)
-	if err != nil || out == "" {
+// ask asks the remote for its branches; tip is that of the board's, "": it is not there.
+func (s *Store) ask(stop context.Context) (tip string, err error) {
+	out, err := s.far(stop, askTime, "ls-remote", "--quiet", "--heads", "--", s.address)
+	if err != nil {
 		return "", err
 	}
-	there, _, _ := strings.Cut(out, "\t")
-	if !isObjectName(there) {
-		return "", &UnfitError{fmt.Sprintf("the remote names %q as the tip of %s, which is no commit", there, s.Branch), "git ls-remote " + git.ShowAddress(s.address) + " shows it"}
+	s.heads = []string{}
+	for line := range strings.Lines(out) {
+		id, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !isObjectName(id) {
+			return "", &UnfitError{fmt.Sprintf("the remote names %q as the tip of a branch, which is no commit", id), "git ls-remote " + git.ShowAddress(s.address) + " shows it"}
+		}
+		if s.heads = append(s.heads, id); ref == s.ref {
+			tip = id
+		}
+	}
+	return tip, nil
+}
+
+// fetch is the tip of the branch at the remote; "": it is not there.
+func (s *Store) fetch(stop context.Context) (string, error) {
+	there, err := s.ask(stop)
+	if err != nil || there == "" {
+		return "", err
 	}
 	_, err = s.far(stop, moveTime, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--", s.address, s.ref)
 	return there, err

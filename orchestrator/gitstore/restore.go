@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,18 +24,28 @@ import (
 // those of its last checkpoint. restored is the commit; "": this folder was not behind. Errors:
 // *AheadError, *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
-	defer func() { s.index = git.Index{} }() // it names objects that are nowhere
-	err = s.apart(func() error {
-		if half, failed := plainfile.Read(s.half(), maxHalf); failed == nil { // a run was killed here
-			restored, err = s.resume(stop, string(half))
+	err = s.inCalls(func() error {
+		return s.apart(func() (err error) {
+			restored, err = s.start(stop)
 			return err
-		} else if failed := s.clearHalf(failed); failed != nil {
-			return failed
-		}
-		restored, err = s.goOn(stop)
-		return err
+		})
 	})
+	s.index = git.Index{} // it names objects that are nowhere
 	return restored, err
+}
+
+func (s *Store) start(stop context.Context) (restored string, err error) {
+	half, failed := plainfile.Read(s.half(), maxHalf)
+	if failed == nil { // a run was killed here
+		restored, err = s.resume(stop, string(half))
+	} else {
+		err = s.clearHalf(failed)
+	}
+	if err != nil {
+		return "", err
+	}
+	further, err := s.goOn(stop) // another runner may have gone on since
+	return cmp.Or(further, restored), err
 }
 
 // goOn brings this folder to the newest checkpoint, if that has come further.
@@ -47,7 +58,7 @@ func (s *Store) goOn(stop context.Context) (restored string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if tip != s.tip {
+	if tip != s.tip || s.Signed { // what is here already can be an agent's, too
 		if err := s.trust(stop, tip); err != nil {
 			return "", err
 		}
@@ -103,7 +114,7 @@ const maxJournal = 1 << 30
 // isBehind says whether a checkpoint has come further than this folder. Errors:
 // *AheadError where neither has.
 func (s *Store) isBehind(stop context.Context, tip string) (bool, error) {
-	there, err := s.repo.Own(stop, s.calls(), git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}, nil,
+	there, err := s.repo.Own(stop, s.calls, git.Call{Git: git.Git{Timeout: localTime, MaxOutput: maxJournal}, Raw: true}, nil,
 		"cat-file", "blob", tip+":"+s.inTree+"/journal.jsonl")
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
 		return false, &UnfitError{fmt.Sprintf("%.12s on %s is no checkpoint of this board: it has no %s/journal.jsonl", tip, s.Branch, s.inTree), "name another branch with checkpoint:, or remove that one"}
@@ -301,4 +312,18 @@ func (s *Store) adopt(stop context.Context, tip string) error {
 		return nil
 	}
 	return s.refer(stop, tip)
+}
+
+// restoreJournal brings this folder to the last checkpoint that is here, where its journal is gone: an
+// agent can have removed it, and with it what it says of the way to the remote.
+func (s *Store) restoreJournal(stop context.Context) error {
+	_, err := os.Lstat(filepath.Join(s.Runs, "journal.jsonl"))
+	if !errors.Is(err, fs.ErrNotExist) || s.tip == "" {
+		return nil
+	}
+	address := s.address
+	s.address = ""
+	_, err = s.Start(stop)
+	s.address = address
+	return err
 }

@@ -33,7 +33,10 @@ func (p Point) message() []byte {
 // Save makes a checkpoint of what is there, and pushes it. A remote that cannot be reached, or
 // refuses, gets it with a later one; that is told. Errors: *AheadError, *SecretError, *UnfitError.
 func (s *Store) Save(stop context.Context, p Point) error {
-	defer os.RemoveAll(s.calls())
+	return s.inCalls(func() error { return s.save(stop, p) })
+}
+
+func (s *Store) save(stop context.Context, p Point) error {
 	commit := ""
 	err := s.apart(func() (err error) {
 		if commit, err = s.make(stop, p); err == nil {
@@ -63,7 +66,11 @@ func (s *Store) make(stop context.Context, p Point) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return commit, s.findSecret(stop, commit)
+	if err := s.findSecret(stop, commit); err != nil {
+		return "", err
+	}
+	s.looked = commit
+	return commit, nil
 }
 
 // base is the last checkpoint, or else the commit that is checked out; "": there is neither.
@@ -80,9 +87,9 @@ func (s *Store) refer(stop context.Context, commit string) error {
 	if before == "" {
 		before = strings.Repeat("0", len(commit))
 	}
-	_, err := s.repo.User(stop, "update-ref", "-m", "kanban-run", s.ref, commit, before)
+	_, err := s.repo.User(stop, "update-ref", "--no-deref", "-m", "kanban-run", s.ref, commit, before)
 	if failed := (*git.Error)(nil); errors.As(err, &failed) {
-		if now, failed := s.commitOf(stop, s.ref); failed == nil && now != s.tip {
+		if now, failed := s.repo.User(stop, "for-each-ref", "--format=%(objectname)", s.ref); failed == nil && now != s.tip {
 			return movedError(s.Branch, s.tip, now)
 		}
 	}

@@ -51,24 +51,43 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 	return nil
 }
 
-// known are the commits that were looked at, or are no secret any more, with ^ before each: the last
-// checkpoint; before the first one what a remote has, and, if nothing is pushed, what is checked out.
+// known are the commits that need no look, with ^ before each: those that this run has looked at, and
+// those that the remote has. What references here say is an agent's to write: it counts only where
+// nothing is pushed, or as long as the remote does not answer; see push.
 func (s *Store) known(stop context.Context) (string, error) {
-	if s.tip != "" {
-		return "^" + s.tip + "\n", nil
+	if s.looked != "" {
+		return "^" + s.looked + "\n", nil
 	}
 	if s.address == "" {
-		head, err := s.head(stop)
-		if head == "" {
+		base, err := s.base(stop)
+		if base == "" {
 			return "", err
 		}
-		return "^" + head + "\n", err
+		return "^" + base + "\n", err
+	}
+	if s.heads != nil {
+		return s.knownHeads(stop)
 	}
 	refs, err := s.repo.User(stop, "for-each-ref", "--format=^%(objectname)", "refs/remotes")
 	if err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
 	return refs + "\n", nil
+}
+
+// knownHeads are the commits of the remote's branches that are here, too, with ^ before each.
+func (s *Store) knownHeads(stop context.Context) (string, error) {
+	out, err := s.own(stop, git.Call{Raw: true}, []byte(strings.Join(s.heads, "\n")+"\n"), "cat-file", "--batch-check=%(objecttype) %(objectname)")
+	if err != nil {
+		return "", fmt.Errorf("checkpoint: %w", err)
+	}
+	var all strings.Builder
+	for line := range strings.Lines(out) {
+		if id, is := strings.CutPrefix(strings.TrimSpace(line), "commit "); is {
+			all.WriteString("^" + id + "\n")
+		}
+	}
+	return all.String(), nil
 }
 
 // isAllowed says whether a person lets an object pass, by its path or by its name.

@@ -36,6 +36,7 @@ type Options struct {
 type Store struct {
 	Options
 	repo    *git.Repo
+	calls   string    // the folder of its calls; "": it makes none now
 	index   git.Index // of the next checkpoint
 	objects string    // where the objects of a checkpoint are made; "": none is made now
 	inTree  string    // the run's folder, from the top of the work tree
@@ -43,6 +44,9 @@ type Store struct {
 	address string // of the remote; "": none
 	local   bool   // it is a folder of this machine
 	tip     string // the last checkpoint; ""
+	looked  string // the commit up to which this run has looked for secrets; ""
+
+	heads []string // commits that the remote has; nil: it was not asked, or did not answer
 
 	askAgain time.Time // until then a remote that did not answer is left alone
 	unsure   bool      // it did not answer when it was asked last
@@ -119,13 +123,14 @@ func Open(stop context.Context, o Options) (*Store, error) {
 	case err != nil:
 		return nil, heldUp(err)
 	}
-	defer os.RemoveAll(s.calls())
-	for _, step := range []func(context.Context) error{s.placeInTree, s.refuseUnfit, s.findBranch, s.findRemote, s.unlockRef, s.readTip} {
-		if err := step(stop); err != nil {
-			return nil, heldUp(err)
+	return s, heldUp(s.inCalls(func() error {
+		for _, step := range []func(context.Context) error{s.placeInTree, s.refuseUnfit, s.findBranch, s.findRemote, s.unlockRef, s.readTip} {
+			if err := step(stop); err != nil {
+				return err
+			}
 		}
-	}
-	return s, nil
+		return nil
+	}))
 }
 
 // heldUp says of a git that did not end what a person can do.
@@ -156,12 +161,29 @@ func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...stri
 	if c.Objects == "" {
 		c.Objects = s.objects
 	}
-	out, err := s.repo.Own(stop, s.calls(), c, stdin, args...)
+	out, err := s.repo.Own(stop, s.calls, c, stdin, args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// calls is the folder of the calls of git.
-func (s *Store) calls() string { return filepath.Join(s.Runs, "git") }
+// inCalls gives the calls of git a folder, of a name that cannot be foretold, for as long as do takes.
+// What killed runs have left is removed.
+func (s *Store) inCalls(do func() error) error {
+	if s.calls != "" {
+		return do()
+	}
+	left, err := filepath.Glob(filepath.Join(s.Runs, "git-*"))
+	for _, folder := range left {
+		err = errors.Join(err, os.RemoveAll(folder))
+	}
+	if err == nil {
+		s.calls, err = os.MkdirTemp(s.Runs, "git-")
+	}
+	if err != nil {
+		return fmt.Errorf("make the folder of the calls of git: %w", err)
+	}
+	defer func() { s.calls = "" }()
+	return errors.Join(do(), os.RemoveAll(s.calls))
+}
 
 // raw asks git about files as they are, byte for byte.
 func (s *Store) raw(stop context.Context, stdin []byte, args ...string) (string, error) {
@@ -252,6 +274,9 @@ func (s *Store) findBranch(stop context.Context) error {
 			return &UnfitError{fmt.Sprintf("there is a branch %s, beside which git can have no branch %s", above, s.Branch), "name another branch: checkpoint: BRANCH"}
 		}
 	}
+	if to, _ := s.repo.User(stop, "for-each-ref", "--format=%(symref)", s.ref); to != "" {
+		return &UnfitError{fmt.Sprintf("%s leads to %s, which would be moved with it", s.Branch, to), "git symbolic-ref --delete " + s.ref + "; then the same command goes on"}
+	}
 	where, err := s.repo.User(stop, "for-each-ref", "--format=%(worktreepath)", s.ref)
 	head, _ := plainfile.Read(filepath.Join(s.repo.Folder, "HEAD"), 1<<10) // a branch without a commit is no reference yet
 	if where != "" || strings.TrimSpace(string(head)) == "ref: "+s.ref {
@@ -263,7 +288,13 @@ func (s *Store) findBranch(stop context.Context) error {
 // readTip reads the last checkpoint that this repository has.
 func (s *Store) readTip(stop context.Context) error {
 	tip, err := s.commitOf(stop, s.ref)
-	s.tip = tip
+	if s.tip = tip; tip != "" || err != nil {
+		return err
+	}
+	names, err := s.repo.User(stop, "for-each-ref", "--format=%(objectname)", s.ref)
+	if names != "" {
+		return &UnfitError{fmt.Sprintf("the branch %s names %.12s, which is no commit that is here", s.Branch, names), "git update-ref -d " + s.ref + " takes it away; then the same command goes on, from the remote if that has it"}
+	}
 	return err
 }
 
