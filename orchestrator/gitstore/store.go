@@ -124,7 +124,7 @@ func Open(stop context.Context, o Options) (*Store, error) {
 		return nil, heldUp(err)
 	}
 	return s, heldUp(s.inCalls(func() error {
-		for _, step := range []func(context.Context) error{s.placeInTree, s.refuseUnfit, s.findBranch, s.findRemote, s.unlockRef, s.readTip} {
+		for _, step := range []func(context.Context) error{s.placeInTree, s.refuseUnfit, s.findBranch, s.readBranch, s.findRemote} {
 			if err := step(stop); err != nil {
 				return err
 			}
@@ -274,25 +274,28 @@ func (s *Store) findBranch(stop context.Context) error {
 			return &UnfitError{fmt.Sprintf("there is a branch %s, beside which git can have no branch %s", above, s.Branch), "name another branch: checkpoint: BRANCH"}
 		}
 	}
-	if to, _ := s.repo.User(stop, "for-each-ref", "--format=%(symref)", s.ref); to != "" {
+	return s.unlockRef()
+}
+
+// readBranch reads the last checkpoint that this repository has.
+func (s *Store) readBranch(stop context.Context) error {
+	about, err := s.repo.User(stop, "for-each-ref", "--format=%(objectname) %(symref) %(worktreepath)", s.ref)
+	if err != nil {
+		return err
+	}
+	names, about, _ := strings.Cut(about, " ")
+	to, where, _ := strings.Cut(about, " ")
+	if to != "" {
 		return &UnfitError{fmt.Sprintf("%s leads to %s, which would be moved with it", s.Branch, to), "git symbolic-ref --delete " + s.ref + "; then the same command goes on"}
 	}
-	where, err := s.repo.User(stop, "for-each-ref", "--format=%(worktreepath)", s.ref)
 	head, _ := plainfile.Read(filepath.Join(s.repo.Folder, "HEAD"), 1<<10) // a branch without a commit is no reference yet
 	if where != "" || strings.TrimSpace(string(head)) == "ref: "+s.ref {
 		return &UnfitError{s.Branch + " is checked out, and the checkpoints of the board are to be its commits", "name another branch, or check another one out"}
 	}
-	return err
-}
-
-// readTip reads the last checkpoint that this repository has.
-func (s *Store) readTip(stop context.Context) error {
-	tip, err := s.commitOf(stop, s.ref)
-	if s.tip = tip; tip != "" || err != nil {
-		return err
+	if names == "" {
+		return nil
 	}
-	names, err := s.repo.User(stop, "for-each-ref", "--format=%(objectname)", s.ref)
-	if names != "" {
+	if s.tip, err = s.commitOf(stop, s.ref); err == nil && s.tip == "" {
 		return &UnfitError{fmt.Sprintf("the branch %s names %.12s, which is no commit that is here", s.Branch, names), "git update-ref -d " + s.ref + " takes it away; then the same command goes on, from the remote if that has it"}
 	}
 	return err
@@ -320,7 +323,7 @@ func (s *Store) isAncestor(stop context.Context, a, b string) (bool, error) {
 }
 
 // unlockRef takes the lock off the branch that a killed git has left.
-func (s *Store) unlockRef(context.Context) error {
+func (s *Store) unlockRef() error {
 	return removeIfThere(filepath.Join(s.repo.Common, filepath.FromSlash(s.ref)+".lock"))
 }
 
