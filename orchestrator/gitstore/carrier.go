@@ -55,6 +55,7 @@ func Start(r *run.Run) (*Carrier, error) {
 
 // explain gives a hint to an error of git's that has none.
 func explain(err error) error {
+	err = heldUp(err)
 	failed, told := (*git.Error)(nil), errors.As(err, new(interface{ Hint() string }))
 	if errors.As(err, &failed) && !told {
 		return &UnfitError{oneLine(failed), "git status and git fsck say what is wrong with the repository; once that is mended, the same command goes on"}

@@ -148,7 +148,8 @@ func (s *Store) addAll(stop context.Context) error {
 		}
 	}
 	for range 3 {
-		if _, err = s.raw(stop, nil, "add", "--all", "--", "."); err == nil || stop.Err() != nil {
+		_, err = s.raw(stop, nil, "add", "--all", "--", ".")
+		if failed := (*git.Error)(nil); err == nil || stop.Err() != nil || errors.As(err, &failed) && failed.Exit.TimedOut {
 			break
 		}
 		if inner := s.findRepository(stop); inner != "" {

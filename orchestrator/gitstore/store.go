@@ -136,7 +136,7 @@ func Open(stop context.Context, o Options) (*Store, error) {
 // heldUp says of a git that did not end what a person can do.
 func heldUp(err error) error {
 	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit.TimedOut {
-		return &UnfitError{oneLine(failed), "something below .git holds git up, such as a FIFO in the place of a file: see whether git status ends"}
+		return &UnfitError{oneLine(failed), "something holds git up, such as a FIFO in the place of a file below .git, or of a .gitignore: see whether git status ends"}
 	}
 	return err
 }
