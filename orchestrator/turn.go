@@ -54,7 +54,7 @@ func (l *loop) restoreEnd(step *flow.Step, now, before *board.Board, changes []s
 	if err != nil {
 		return fmt.Errorf("put back the end of the board, which %s has changed: %w", step.Player(), err)
 	}
-	return l.Ledger.Record(l.restored(step, sha, fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); that is the Manager's or a person's, so %s",
+	return l.Ledger.Record(diverged(step, sha, flow.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); that is the Manager's or a person's, so %s",
 		step.Player(), l.Board, step.Task, strings.Join(changes, ", "), done)))
 }
 
@@ -68,7 +68,7 @@ func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 	if err != nil {
 		return err
 	}
-	return l.Ledger.Record(l.restored(step, step.BoardSHA, fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
+	return l.Ledger.Record(diverged(step, step.BoardSHA, flow.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
 		l.Board, what, step.Player(), step.Task, done)))
 }
 
@@ -100,12 +100,9 @@ func (l *loop) divergence(step *flow.Step, sha string, unreadable error) flow.St
 	if unreadable != nil {
 		text += "; it cannot be read any more"
 	}
-	e := l.restored(step, sha, text)
-	e.Policy = l.OnDivergence
-	return e
+	return diverged(step, sha, l.OnDivergence, text)
 }
 
-// restored is such a change that is taken back.
-func (l *loop) restored(step *flow.Step, sha, text string) flow.StateDiverged {
-	return flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: flow.PolicyRestore, Text: text}
+func diverged(step *flow.Step, sha, policy, text string) flow.StateDiverged {
+	return flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: policy, Text: text}
 }

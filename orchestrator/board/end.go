@@ -86,7 +86,7 @@ func (b *Board) WithEndOf(before *Board) ([]byte, error) {
 		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
 	case len(after.EndChanges(before)) > 0:
 		return nil, &SpliceError{b.File, "its end would not be what it was: " + strings.Join(after.EndChanges(before), ", ")}
-	case !sameBeside(after, b, endFields):
+	case !sameUntouched(after.doc, b.doc, "phase"):
 		return nil, &SpliceError{b.File, "other fields would change"}
 	case slices.Contains(b.findIn(after), -1):
 		return nil, &SpliceError{b.File, "an entry would be lost"}
@@ -169,17 +169,4 @@ func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 		p.items = append(append(p.items, item{from: i, restate: restate, text: old}), behind[i]...)
 	}
 	return p, len(restated)+len(behind) > 0
-}
-
-// sameBeside reports whether all fields but these and the list have the same values.
-func sameBeside(a, b *Board, names []string) bool {
-	fields := func(b *Board) (all []*yaml.Node) {
-		for i := 0; i+1 < len(b.doc.Root.Content); i += 2 {
-			if name := b.doc.Root.Content[i].Value; name != "tasks" && !slices.Contains(names, name) {
-				all = append(all, b.doc.Root.Content[i], b.doc.Root.Content[i+1])
-			}
-		}
-		return all
-	}
-	return slices.EqualFunc(fields(a), fields(b), equalNodes)
 }

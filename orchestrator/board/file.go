@@ -33,6 +33,18 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
+// ReadCopy reads the board of this name from a copy of its file, which has to have the given SHA-256.
+func ReadCopy(copied, name, sha string) (*Board, error) {
+	source, err := ReadFile(copied)
+	if err != nil {
+		return nil, err
+	}
+	if SHA(source) != sha {
+		return nil, errors.New("the bytes kept aside are of another board")
+	}
+	return Parse(name, source)
+}
+
 // Save replaces a board; at every instant the file holds all of the old bytes or all of the new.
 func Save(path string, data []byte) error {
 	if err := durable.WriteFile(path, data, 0o644); err != nil {

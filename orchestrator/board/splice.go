@@ -312,9 +312,10 @@ func meansSame(a, b string) bool { return a == b || cleanPath(a) == cleanPath(b)
 
 func cleanPath(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
-// sameUntouched reports whether the keys and values that no edit touches are the same.
-func sameUntouched(a, b *frontmatter.Document) bool {
-	m, n := untouchedNodes(a), untouchedNodes(b)
+// sameUntouched reports whether the keys and values that no edit touches, and that are not among the
+// named, are the same.
+func sameUntouched(a, b *frontmatter.Document, named ...string) bool {
+	m, n := untouchedNodes(a, named), untouchedNodes(b, named)
 	if len(m) != len(n) {
 		return false
 	}
@@ -333,11 +334,11 @@ func sameValue(a, b *frontmatter.Document, name string) bool {
 	return m == n || m != nil && n != nil && equalNodes(m, n)
 }
 
-// untouchedNodes returns the keys and values that no edit touches.
-func untouchedNodes(doc *frontmatter.Document) []*yaml.Node {
+// untouchedNodes returns the keys and values that no edit touches, but for the named.
+func untouchedNodes(doc *frontmatter.Document, named []string) []*yaml.Node {
 	var rest []*yaml.Node
 	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
-		if name := doc.Root.Content[i].Value; name != "current" && name != "tasks" && name != "ended" {
+		if name := doc.Root.Content[i].Value; name != "current" && name != "tasks" && name != "ended" && !slices.Contains(named, name) {
 			rest = append(rest, doc.Root.Content[i], doc.Root.Content[i+1])
 		}
 	}

@@ -23,28 +23,21 @@ func (w *GitWay) changesSince(was *GitWay) string {
 	if w.Board != was.Board {
 		changes = append(changes, fmt.Sprintf("the repository is another one: the board was %s in it and is %s", was.Board, w.Board))
 	}
-	keys := func(w *GitWay) (all []string) {
-		for _, s := range w.Settings {
-			key, _, _ := strings.Cut(s, " ")
-			all = append(all, key)
-		}
-		return all
-	}
-	var names []string
-	for i, key := range keys(w) {
-		if !slices.Contains(was.Settings, w.Settings[i]) {
-			names = append(names, key)
-		}
-	}
-	for i, key := range keys(was) {
-		if !slices.Contains(w.Settings, was.Settings[i]) {
-			names = append(names, key)
-		}
-	}
+	names := append(keysMissing(w.Settings, was.Settings), keysMissing(was.Settings, w.Settings)...)
 	if slices.Sort(names); len(names) > 0 {
 		changes = append(changes, "settings of git are others: "+strings.Join(slices.Compact(names), ", "))
 	}
 	return strings.Join(changes, "; ")
+}
+
+// keysMissing are the keys of the settings that others lack.
+func keysMissing(settings, others []string) (keys []string) {
+	for _, s := range settings {
+		if key, _, _ := strings.Cut(s, " "); !slices.Contains(others, s) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 func orNone(address string) string {

@@ -123,10 +123,19 @@ func (h *History) Frozen() string {
 	}
 }
 
+// Freeze is why the board waits for its Lead; nil: it does not, or the records have to be reconciled
+// first.
+func (h *History) Freeze() *Freeze {
+	if h.Custody.Locked != "" || h.Contradiction() != "" {
+		return nil
+	}
+	return h.State.Frozen
+}
+
 // StandstillOutcome is the outcome of a run that stops at [History.Standstill].
 func (h *History) StandstillOutcome() Outcome {
-	if h.State.Frozen != nil && h.Custody.Locked == "" && h.Contradiction() == "" {
-		return h.State.Frozen.Outcome()
+	if f := h.Freeze(); f != nil {
+		return f.Outcome()
 	}
 	return Frozen
 }

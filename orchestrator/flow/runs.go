@@ -60,13 +60,14 @@ func (e RunFinished) apply(s *State) error {
 // An acknowledged board is right as it stands.
 func (e Acknowledged) apply(s *State) error {
 	thawed := s.Frozen != nil
-	if thawed && s.Frozen.Git != nil {
+	switch {
+	case !thawed || !s.Frozen.Asks:
+	case e.Choice != Accept && (e.Choice != Retry || s.Frozen.Git != nil):
+		return nil // what was decided is something else
+	case s.Frozen.Git != nil:
 		s.Git, s.Frozen = s.Frozen.Git, nil
 		s.Outcome, s.Text = Interrupted, e.Text
 		return nil
-	}
-	if thawed && s.Frozen.Asks && e.Choice != Accept && e.Choice != Retry {
-		return nil // what was decided is something else
 	}
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""

@@ -40,8 +40,8 @@ type Git struct {
 func Find(dir string) (string, error) { return proc.LookPath("git", dir) }
 
 // EndLeftovers ends what git has left of an owner that was killed together with its guardian, and
-// returns the mark that the owner's git bears. Nobody else may use the owner's name meanwhile: the
-// holder of a board's lock gives the folder of its runs. So the mark needs no journal.
+// returns the mark that the owner's git bears. The holder of a board's lock gives the folder of its
+// runs, which no other run uses meanwhile. So the mark needs no journal.
 func EndLeftovers(owner string) (proc.Mark, error) {
 	mark := proc.MarkOf("git of " + owner)
 	return mark, proc.EndMarked(mark)

@@ -159,10 +159,10 @@ func readIndex(folder string) (*Index, error) {
 // Call is how a call sees the repository.
 type Call struct {
 	Git
-	Index   *Index // what the call does to it stays; nil: it has none
-	Objects string // where new objects go; "": to the others
-	Raw     bool   // every file is the bytes that it has; else line ends and encodings are converted
-	Remote  Settings
+	Index   *Index   // what the call does to it stays; nil: it has none
+	Objects string   // where new objects go; "": to the others
+	Raw     bool     // every file is the bytes that it has; else line ends and encodings are converted
+	Remote  Settings // of the user, that lead to a remote; nil: none
 }
 
 // writesIndex are the commands that change the index.
@@ -171,8 +171,8 @@ var writesIndex = []string{"add", "read-tree", "rm", "update-index"}
 // rawAttributes leave every byte as it is.
 const rawAttributes = "* -text -filter -ident -eol -working-tree-encoding\n"
 
-// Own asks git in a folder that is made for the call: whatever else is there by then goes. The caller
-// removes the folder; the next call makes less anew where it is still there.
+// Own asks git in a folder that is made for the call; other files in it are removed. The caller removes
+// the folder. Where it is still there, the next call writes less.
 func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, args ...string) (out string, err error) {
 	if err := r.make(folder, c, args[0]); err != nil {
 		return "", fmt.Errorf("make the folder of a call of git: %w", err)

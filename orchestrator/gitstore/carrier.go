@@ -55,12 +55,14 @@ func Start(r *run.Run) (*Carrier, error) {
 
 // explain gives a hint to an error of git's that has none.
 func explain(err error) error {
-	err = heldUp(err)
-	failed, told := (*git.Error)(nil), errors.As(err, new(interface{ Hint() string }))
-	if errors.As(err, &failed) && !told {
-		return &UnfitError{oneLine(failed), "git status and git fsck say what is wrong with the repository; once that is mended, the same command goes on"}
+	failed := (*git.Error)(nil)
+	if !errors.As(err, &failed) || errors.As(err, new(interface{ Hint() string })) {
+		return err
 	}
-	return err
+	if failed.Exit.TimedOut {
+		return &UnfitError{oneLine(failed), "something holds git up, such as a FIFO in the place of a file below .git, or of a .gitignore: see whether git status ends"}
+	}
+	return &UnfitError{oneLine(failed), "git status and git fsck say what is wrong with the repository; once that is mended, the same command goes on"}
 }
 
 // isOtherWay says whether checkpoints would go another way than before, by the journal that is here:

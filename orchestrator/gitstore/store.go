@@ -121,24 +121,16 @@ func Open(stop context.Context, o Options) (*Store, error) {
 	case errors.Is(err, git.ErrNoWorkTree):
 		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err), "run it in a clone"}
 	case err != nil:
-		return nil, heldUp(err)
+		return nil, err
 	}
-	return s, heldUp(s.inCalls(func() error {
+	return s, s.inCalls(func() error {
 		for _, step := range []func(context.Context) error{s.placeInTree, s.refuseUnfit, s.findBranch, s.readBranch, s.findRemote} {
 			if err := step(stop); err != nil {
 				return err
 			}
 		}
 		return nil
-	}))
-}
-
-// heldUp says of a git that did not end what a person can do.
-func heldUp(err error) error {
-	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit.TimedOut {
-		return &UnfitError{oneLine(failed), "something holds git up, such as a FIFO in the place of a file below .git, or of a .gitignore: see whether git status ends"}
-	}
-	return err
+	})
 }
 
 func (s *Store) placeInTree(context.Context) error {

@@ -141,13 +141,12 @@ func ReadBoard(boardPath string, recover bool, notice func(text string)) (b *boa
 	if b, err = board.Parse(boardPath, source); err == nil || !recover {
 		return b, path, err
 	}
-	before := beforeManager(rundir.Of(path))
+	before := beforeManager(rundir.Of(path), boardPath)
 	if before == nil {
 		return nil, path, err
 	}
 	notice(fmt.Sprintf("%v; this is how the Manager left it: the bytes from before its turn are put back", err))
-	b, err = board.Parse(boardPath, before)
-	return b, path, err
+	return before, path, nil
 }
 
 // ExplainMissing says why a board cannot be read, and where a run has kept
@@ -170,17 +169,16 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// beforeManager returns the board's bytes from before the Manager's turn that is open, nil when
-// none is.
-func beforeManager(dir rundir.Dir) []byte {
+// beforeManager returns the board from before the Manager's turn that is open, nil when none is.
+func beforeManager(dir rundir.Dir, name string) *board.Board {
 	h, _, err := ledger.Fold(dir, nil)
 	step := h.State.Step
 	if err != nil || step == nil || step.Before == nil || step.Reply != nil {
 		return nil
 	}
-	source, err := workspace.Before(dir, step.Before.BoardSHA)
+	before, err := board.ReadCopy(dir.Before(), name, step.Before.BoardSHA)
 	if err != nil {
 		return nil
 	}
-	return source
+	return before
 }

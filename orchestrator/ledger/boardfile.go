@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -18,11 +17,8 @@ func (a *arbitration) isAboutFile() bool {
 	if a.unknown != nil {
 		return true
 	}
-	f := a.history.State.Frozen
-	if f == nil || f.Git != nil || a.history.Custody.Locked != "" || a.history.Contradiction() != "" {
-		return false
-	}
-	return f.Asks || a.answer.Choice == flow.Accept || a.answer.Choice == flow.Retry
+	f := a.history.Freeze()
+	return f != nil && f.Git == nil && (f.Asks || a.answer.Choice == flow.Accept || a.answer.Choice == flow.Retry)
 }
 
 // foresee finds out what the next run would find first where the last one died in the turn of an agent:
@@ -98,24 +94,12 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	if step := a.history.State.Step; step != nil && step.Before != nil { // the Manager's
 		sha = step.Before.BoardSHA
 	}
-	before, err := boardBefore(a.dir, a.path, sha)
+	before, err := board.ReadCopy(a.dir.Before(), a.path, sha)
 	if err != nil {
 		return nil, &failure.Invalid{Err: fmt.Errorf("the bytes of %s as the turn began are not in %s any more", a.board, a.dir.Before()),
 			Fix: "mend the board by hand, then kanban-run ack " + a.path + " accept"}
 	}
 	return before, nil
-}
-
-// boardBefore is the copy of the board with the given SHA-256.
-func boardBefore(dir rundir.Dir, name, sha string) (*board.Board, error) {
-	source, err := board.ReadFile(dir.Before())
-	if err == nil && board.SHA(source) != sha {
-		err = errors.New("the bytes kept aside are of another board")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return board.Parse(name, source)
 }
 
 // UnknownEnd is the change of a board whose run died in the turn of an agent, if the end of the
@@ -125,7 +109,7 @@ func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) 
 		return nil
 	}
 	what := "its earlier bytes are gone"
-	if before, err := boardBefore(dir, name, step.BoardSHA); err == nil {
+	if before, err := board.ReadCopy(dir.Before(), name, step.BoardSHA); err == nil {
 		changes := now.EndChanges(before)
 		if len(changes) == 0 {
 			return nil

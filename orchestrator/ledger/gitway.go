@@ -9,8 +9,8 @@ import (
 
 // isAboutWay says whether the Lead decides if checkpoints may go another way than before.
 func (a *arbitration) isAboutWay() bool {
-	f := a.history.State.Frozen
-	return f != nil && f.Git != nil && a.history.Custody.Locked == "" && a.history.Contradiction() == ""
+	f := a.history.Freeze()
+	return f != nil && f.Git != nil
 }
 
 // settleWay accepts the way that was found. A person who does not want it sets it back: the next run

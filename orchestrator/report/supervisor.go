@@ -98,10 +98,10 @@ func Request(h flow.History, board string, owned bool) string {
 	s, ack := h.State, "kanban-run ack "+Quote(board)
 	atWork := owned && s.Running
 	switch {
-	case s.Frozen != nil && s.Frozen.Git != nil:
-		return ack + " accept: " + s.Frozen.Text
-	case s.Frozen != nil && s.Frozen.Asks:
-		return ack + " accept or retry: " + s.Frozen.Text
+	case h.Freeze() != nil && h.Freeze().Git != nil:
+		return ack + " accept: " + h.Freeze().Text
+	case h.Freeze() != nil && h.Freeze().Asks:
+		return ack + " accept or retry: " + h.Freeze().Text
 	case h.Standstill() != "":
 		return ack + ": " + h.Standstill()
 	case s.Step != nil && s.Step.Consent != nil && atWork:

@@ -31,15 +31,7 @@ func (w *Workspace) Before(sha string) (*board.Board, error) {
 	if w.kept != nil && w.kept.SHA == sha {
 		return w.kept, nil
 	}
-	return parseBefore(w.Dir(), w.Name, sha)
-}
-
-func parseBefore(dir rundir.Dir, name, sha string) (*board.Board, error) {
-	source, err := Before(dir, sha)
-	if err != nil {
-		return nil, err
-	}
-	return board.Parse(name, source)
+	return board.ReadCopy(w.Dir().Before(), w.Name, sha)
 }
 
 // RestoreEnd gives the board the end that it had before, see [board.Board.WithEndOf], and says what was
@@ -77,15 +69,6 @@ func (w *Workspace) PutBackSpoiled(sha string) (done string, err error) {
 		kept = " " + w.keepAfter()
 	}
 	return fmt.Sprintf("its earlier bytes are put back from %s%s", w.Dir().Before(), kept), w.PutBack(sha)
-}
-
-// Before returns the copy of the board with the given SHA-256.
-func Before(dir rundir.Dir, sha string) ([]byte, error) {
-	source, err := board.ReadFile(dir.Before())
-	if err == nil && board.SHA(source) != sha {
-		return nil, errors.New("the bytes kept aside are of another board")
-	}
-	return source, err
 }
 
 // PutBack replaces a board that an agent left unreadable, or removed, by the one before the agent's

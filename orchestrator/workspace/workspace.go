@@ -32,7 +32,7 @@ type Workspace struct {
 	fresh  *board.Board       // the board as read since the last turn; nil: read it again
 	task   *board.Task        // the task as read since the last turn; nil: read it again
 	tasks  *contract.TaskList // of the board that was read last
-	link   string             // where the board\'s name leads, if it is a link
+	link   string             // where the board's name leads, if it is a link
 	kept   *board.Board       // as the board was before the last turn of this run
 }
 
@@ -97,7 +97,7 @@ func (w *Workspace) explain(step *flow.Step, err error) error {
 	if step == nil || step.BoardSHA == "" || w.dryRun || durable.IsOutOfResources(err) {
 		return invalid
 	}
-	if _, lost := Before(w.Dir(), step.BoardSHA); lost == nil {
+	if _, lost := w.Before(step.BoardSHA); lost == nil {
 		invalid.Fix = fmt.Sprintf("its bytes from before %s was at work on %s: cp %s %s", step.Role, step.Task, w.Dir().Before(), w.Name)
 	}
 	return invalid
