@@ -86,7 +86,7 @@ func (l *loop) start() error {
 	if err != nil {
 		return err
 	}
-	begun := flow.RunStarted{Board: l.Board, Workdir: l.Dir(), Version: l.Version, Limits: l.Limits,
+	begun := flow.RunStarted{Board: l.Board, Workdir: l.Dir(), Version: l.Version, Form: flow.Form(), Limits: l.Limits,
 		OnDivergence: l.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.Strict, Supervision: supervision, Reassign: l.Reassign}
 	begun.Git, begun.Elsewhere, begun.Allowed = l.carrier.Way(), l.carrier.IsElsewhere(), l.Git.Allow
 	if looker != nil {

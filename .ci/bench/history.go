@@ -33,7 +33,7 @@ func writeLongHistory(path, board string) error {
 	const owner = "kanban-run@1-0badcafe"
 	err = s.write(flow.HandoffOffered{Board: board, File: board, Epoch: s.epoch, Owner: owner}, flow.HandoffAcked{Board: board, Epoch: s.epoch, Owner: owner})
 	if err == nil {
-		err = s.write(s.history.Snapshot(board), flow.RunStarted{Board: board, Workdir: "/home/dev/project", Version: "dev",
+		err = s.write(s.history.Snapshot(board), flow.RunStarted{Board: board, Workdir: "/home/dev/project", Version: "dev", Form: flow.Form(),
 			Limits: flow.Limits{MaxRetries: 3}, OnDivergence: "accept", Tasks: longTasks})
 	}
 	for n := 1; err == nil && s.history.Seq < million; n++ {
@@ -76,7 +76,7 @@ func (s *historyWriter) step(n int, board string) error {
 		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1}, Adapter: "claude", Command: "claude -p",
 			Digest: sha, Input: list, Before: &flow.Baseline{BoardSHA: sha, Current: task}},
 		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1}, Status: "ok", Message: "on with it",
-			NextTask: &next, SameTasks: true, Millis: millis},
+			NextTask: &next, Millis: millis},
 		flow.BoardWriteStarted{Step: n, Task: task, Before: sha, After: sha}, flow.BoardWritten{Step: n, Task: task, BoardSHA: sha},
 		flow.StepFinished{Step: n, Task: task, Role: role, Status: "ok", Manager: "ok", Message: "on with it", NextTask: &next, BoardSHA: sha, Millis: 2 * millis},
 	)

@@ -18,12 +18,13 @@ import (
 // forge [-next] [-again] [-beside] JOURNAL KIND TASK DATA: writes a record that no run would
 // write, with a right checksum. It is of the last epoch, or with -next of the next one; with
 // -again it makes the revision of the last record again. -beside writes as a program does that
-// knows of no lock, while a run is at work.
+// knows of no lock, while a run is at work, -unknown as one does that knows another kind.
 func forge(ts *testscript.TestScript, _ bool, args []string) {
 	flags := flag.NewFlagSet("forge", flag.ContinueOnError)
 	next := flags.Bool("next", false, "")
 	again := flags.Bool("again", false, "")
 	beside := flags.Bool("beside", false, "")
+	unknown := flags.Bool("unknown", false, "")
 	ts.Check(flags.Parse(args))
 	path := ts.MkAbs(flags.Arg(0))
 	target := path
@@ -47,9 +48,18 @@ func forge(ts *testscript.TestScript, _ bool, args []string) {
 	if !*again {
 		rev++
 	}
-	event, err := flow.Decode(flags.Arg(1), []byte(flags.Arg(3)))
-	ts.Check(err)
-	_, err = j.Append(journal.Draft{Type: flags.Arg(1), TaskID: flags.Arg(2), Rev: rev, Actor: flow.Actor(event), Data: json.RawMessage(flags.Arg(3))})
+	draft := journal.Draft{Type: flags.Arg(1), TaskID: flags.Arg(2), Rev: rev, Actor: "kanban-run", Data: json.RawMessage(flags.Arg(3))}
+	if !*unknown {
+		event, err := flow.Decode(draft.Type, draft.Data)
+		ts.Check(err)
+		draft.Actor = flow.Actor(event)
+		if run, ok := event.(flow.RunStarted); ok {
+			run.Form = flow.Form()
+			draft.Data, err = json.Marshal(run)
+			ts.Check(err)
+		}
+	}
+	_, err = j.Append(draft)
 	ts.Check(err)
 	ts.Check(j.Commit())
 	ts.Check(j.Close())

@@ -23,13 +23,13 @@ func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision
 	switch {
 	case err != nil && !lost:
 		return d, false, err
-	case !lost && (reply.SameTasks || reply.TasksSHA != "" && reply.TasksSHA == step.Stored):
+	case !lost && reply.TasksSHA != "" && reply.TasksSHA == step.Stored:
 		d.Given, d.Tasks = in.Tasks, in.Tasks
 		return d, false, nil
 	}
 	d.Tasks, err = c.repliedTasks(reply)
 	switch {
-	case errors.Is(err, rundir.ErrNotStored) || err == nil && d.Tasks == nil:
+	case errors.Is(err, rundir.ErrNotStored):
 		lost, d.Tasks = true, c.run.Workspace.Tasks(b)
 	case err != nil:
 		return d, false, err
@@ -40,13 +40,9 @@ func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision
 	return d, lost, nil
 }
 
-// repliedTasks is the list in an accepted reply; nil where it stands in the Manager's input alone.
-// Errors: [rundir.ErrNotStored].
+// repliedTasks is the list in an accepted reply. Errors: [rundir.ErrNotStored].
 func (c *Caller) repliedTasks(reply *flow.ReplyAccepted) (*contract.TaskList, error) {
-	switch {
-	case reply.SameTasks:
-		return nil, nil
-	case reply.TasksSHA == "":
+	if reply.TasksSHA == "" {
 		return contract.NewTaskList(reply.Tasks), nil
 	}
 	text, err := c.run.Folder.Stored(reply.TasksSHA)

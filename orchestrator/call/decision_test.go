@@ -59,20 +59,17 @@ func TestDecision(t *testing.T) {
 	next := "b.md"
 	other := contract.NewTaskList(slices.Repeat([]string{"tasks/another-task.md"}, 400))
 	for name, tt := range map[string]struct {
-		reply   flow.ReplyAccepted
-		earlier bool // the input stands in the form of an earlier version
-		gone    bool // all that was stored is gone
-		tasks   string
-		lost    bool
+		reply flow.ReplyAccepted
+		gone  bool // all that was stored is gone
+		tasks string
+		lost  bool
 	}{
-		"the given list":                            {flow.ReplyAccepted{TasksSHA: "given"}, false, false, "given", false},
-		"another long list":                         {flow.ReplyAccepted{TasksSHA: "other"}, false, false, "other", false},
-		"a short list":                              {flow.ReplyAccepted{Tasks: []string{"x.md"}}, false, false, "short", false},
-		"the given list, gone":                      {flow.ReplyAccepted{TasksSHA: "given"}, false, true, "board", true},
-		"another long list, gone":                   {flow.ReplyAccepted{TasksSHA: "other"}, false, true, "board", true},
-		"a short list, the given one gone":          {flow.ReplyAccepted{Tasks: []string{"x.md"}}, false, true, "short", true},
-		"an earlier version's short list":           {flow.ReplyAccepted{Tasks: []string{"x.md"}}, true, false, "short", true},
-		"an earlier version's reply, the same list": {flow.ReplyAccepted{SameTasks: true}, true, false, "board", true},
+		"the given list":                   {flow.ReplyAccepted{TasksSHA: "given"}, false, "given", false},
+		"another long list":                {flow.ReplyAccepted{TasksSHA: "other"}, false, "other", false},
+		"a short list":                     {flow.ReplyAccepted{Tasks: []string{"x.md"}}, false, "short", false},
+		"the given list, gone":             {flow.ReplyAccepted{TasksSHA: "given"}, true, "board", true},
+		"another long list, gone":          {flow.ReplyAccepted{TasksSHA: "other"}, true, "board", true},
+		"a short list, the given one gone": {flow.ReplyAccepted{Tasks: []string{"x.md"}}, true, "short", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, b, step, given := decided(t)
@@ -88,10 +85,7 @@ func TestDecision(t *testing.T) {
 			case "other":
 				reply.TasksSHA = otherSHA
 			}
-			if step.Reply = &reply; tt.earlier {
-				step.Stored, step.InputSHA = "", "5a"
-			}
-			if tt.gone {
+			if step.Reply = &reply; tt.gone {
 				c.run.Folder.SweepStored("")
 			}
 			d, lost, err := c.Decision(step, b)

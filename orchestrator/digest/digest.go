@@ -54,7 +54,7 @@ func (c *Counts) add(e flow.Event) {
 		if e.Tries > 0 {
 			c.Attempts++
 		}
-	case flow.ReplyRejected, flow.ReviewFailed:
+	case flow.ReplyRejected:
 		c.Rejected++
 	}
 }
@@ -148,18 +148,8 @@ type Attempt struct {
 	Spent    *flow.Spending `json:"spent,omitempty"`   // nil: its tool does not say
 	Tools    *flow.ToolWork `json:"tools,omitempty"`   // nil: its program told of no call
 	Watched  []Sign         `json:"watched,omitempty"` // what the watch saw and did; at most [mostSigns]
-	Reviews  []Review       `json:"reviews,omitempty"` // in journals from before reviews were attempts
 
 	Told string `json:"-"` // its input, of which a long one is cut
-}
-
-// Review is what a supervisor said of the work, where the review is a part of the attempt.
-type Review struct {
-	Round     int    `json:"round"`
-	Completed bool   `json:"completed"`
-	Feedback  string `json:"feedback"`
-	Session   string `json:"session,omitempty"`
-	Millis    int64  `json:"millis"`
 }
 
 // Result is how an attempt ended.
@@ -223,17 +213,15 @@ func count(u *flow.Used, e flow.Event) {
 	}
 }
 
-// CountOpen counts the attempt that is still open after the last entry, as far as it is known.
+// CountOpen counts the attempt that is still open after the last entry.
 func (d *Digest) CountOpen() {
 	if len(d.Steps) == 0 {
 		return
 	}
 	s := &d.Steps[len(d.Steps)-1]
 	if last := s.Last(); last != nil && last.Result == Pending {
-		for _, u := range []*flow.Used{&s.Used.Used, &d.Used.Used} {
-			u.AddPart(last.Millis, last.Spent)
-			u.AddOpen(last.Spent != nil)
-		}
+		s.Used.AddOpen()
+		d.Used.AddOpen()
 	}
 }
 

@@ -40,7 +40,7 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 		flow.AttemptStopped{AttemptRef: flow.AttemptRef{Step: 1}, Reason: "the run was stopped"},
 		flow.RunInterrupted{Outcome: flow.Interrupted},
 		flow.RunStarted{Workdir: "/w"},
-		flow.BoardEdited{Step: 1},
+		flow.CallRestarted{Step: 1, Reason: "the board was edited since the last run"},
 		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 3}, Command: "x"},
 		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall}, Status: "blocked", Message: "no key", Millis: 800, Session: "s1", Spent: spent},
 		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Role: "Manager", Attempt: 1}, Command: "y"},
@@ -54,7 +54,7 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 	want := digest.Digest{Workdir: "/w", Runs: 2, Began: at(0), Ended: at(16), Millis: 15_000, Used: used,
 		Counts: digest.Counts{Finished: 1, Attempts: 4, Rejected: 1}, LastRun: digest.Counts{Finished: 1, Attempts: 2}, Steps: []digest.Step{
 			{Step: 1, Task: "a.md", Role: "Implementor", Began: at(1), Ended: at(13), Millis: 11_000, State: digest.Done, Status: "blocked", Manager: "ok", Message: "b is next",
-				NextTask: &next, Used: used, Notes: []string{"the board was edited between two runs; the call started afresh", "the file stands"},
+				NextTask: &next, Used: used, Notes: []string{"the board was edited since the last run; the call started afresh", "the file stands"},
 				Attempts: []digest.Attempt{
 					{Call: flow.TaskCall, Role: "Implementor", Attempt: 1, Command: "x", Began: at(2), Millis: 900, Result: digest.Rejected, Reason: "empty",
 						Exit: "exit status 1", Received: "?", Stderr: "oops", Output: "steps/0001"},
@@ -67,34 +67,6 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 		}}
 	if diff := cmp.Diff(want, d, cmpopts.IgnoreUnexported(digest.Digest{}, digest.Step{})); diff != "" {
 		t.Errorf("the digest differs (-want +got):\n%s", diff)
-	}
-}
-
-// TestReviews: seed 003 in a batch. What an attempt with reviews came to is that of its outcome, or
-// what was known when the run died.
-func TestReviews(t *testing.T) {
-	spent := func(n int64) *flow.Spending { return &flow.Spending{Input: n, Cost: &n} }
-	var d digest.Digest
-	fold(&d,
-		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}},
-		flow.ReviewHeld{AttemptRef: flow.AttemptRef{Step: 1, Attempt: 1, Round: 1}, Feedback: "more", Session: "f1", Millis: 5, Spent: spent(3)},
-		flow.ReviewHeld{AttemptRef: flow.AttemptRef{Step: 1, Attempt: 1, Round: 2}, Completed: true, Feedback: "good", Session: "f2", Millis: 6, Spent: spent(7)},
-		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall}, Status: "ok", Session: "s", Spent: spent(8)},
-		flow.StepFinished{Step: 1},
-		flow.StepStarted{Step: 2, Task: "b.md", Role: "Implementor"},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.TaskCall, Attempt: 1}},
-		flow.ReviewHeld{AttemptRef: flow.AttemptRef{Step: 2, Attempt: 1, Round: 1}, Feedback: "no", Spent: spent(4)},
-		flow.VerdictMissed{AttemptRef: flow.AttemptRef{Step: 2, Attempt: 1, Round: 2}, Try: 1, Of: 1, Reason: "API Error", Spent: spent(5)},
-		flow.ReviewFailed{AttemptRef: flow.AttemptRef{Step: 2, Attempt: 1}, Rounds: 0, Reason: "never content", Session: "s2", Millis: 9, Spent: spent(5)})
-	want := []digest.Review{{Round: 1, Feedback: "more", Session: "f1", Millis: 5}, {Round: 2, Completed: true, Feedback: "good", Session: "f2", Millis: 6}}
-	one, two := d.Steps[0], d.Steps[1]
-	if diff := cmp.Diff(want, one.Attempts[0].Reviews); diff != "" || one.SentBack() != 1 || one.Used.Cost != 8 {
-		t.Errorf("step 1 was sent back %d times and came to %d, reviews (-want +got):\n%s", one.SentBack(), one.Used.Cost, diff)
-	}
-	if a := two.Attempts[0]; a.Result != digest.Rejected || a.Reason != "never content" || a.Session != "s2" || two.Used.Cost != 5 || two.Rejections() != 1 ||
-		len(two.Notes) != 1 || two.Notes[0] != "the supervisor gave no verdict in attempt 1 of 1: API Error" {
-		t.Errorf("step 2 is %+v, want its only attempt to have failed", two)
 	}
 }
 
@@ -132,13 +104,12 @@ func TestRestarts(t *testing.T) {
 	var d digest.Digest
 	fold(&d,
 		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
-		flow.InputLost{Reason: "its input is gone"},
 		flow.CallRestarted{Reason: "the session is gone"},
 		flow.StateDiverged{Text: "the board differs"},
 		flow.RunInterrupted{})
-	want := []string{"its input is gone; the call started afresh", "the session is gone; the call started afresh", "the board differs"}
-	if s := d.Steps[0]; !slices.Equal(s.Notes, want) || s.Ended != start.Add(3*time.Second) {
-		t.Errorf("notes %q, ended %v, want %q and three seconds after the start", s.Notes, s.Ended, want)
+	want := []string{"the session is gone; the call started afresh", "the board differs"}
+	if s := d.Steps[0]; !slices.Equal(s.Notes, want) || s.Ended != start.Add(2*time.Second) {
+		t.Errorf("notes %q, ended %v, want %q and two seconds after the start", s.Notes, s.Ended, want)
 	}
 }
 
@@ -179,20 +150,17 @@ func TestClockGoesBack(t *testing.T) {
 	}
 }
 
-// TestCountOpen: what an attempt has told counts before its end is known, and that something is
-// missing is seen.
+// TestCountOpen: an attempt counts before its end is known.
 func TestCountOpen(t *testing.T) {
-	cost := int64(40_000)
 	var d digest.Digest
 	d.CountOpen()
 	fold(&d,
 		flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}},
-		flow.WorkFinished{AttemptRef: flow.AttemptRef{Step: 1, Attempt: 1, Round: 1}, Worked: 70, Spent: &flow.Spending{Input: 3, Cost: &cost}})
+		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}})
 	d.CountOpen()
-	want := flow.Used{Attempts: 1, Told: 1, Input: 3, Cost: cost, Millis: 70}
-	if a := d.Steps[0].Attempts[0]; d.Used.Used != want || d.Steps[0].Used.Used != want || a.Millis != 70 || !a.Spent.Partial {
-		t.Errorf("used %+v, step 1 %+v, its attempt %+v, want %+v", d.Used.Used, d.Steps[0].Used.Used, a, want)
+	want := flow.Used{Attempts: 1}
+	if d.Used.Used != want || d.Steps[0].Used.Used != want {
+		t.Errorf("used %+v, step 1 %+v, want %+v", d.Used.Used, d.Steps[0].Used.Used, want)
 	}
 	fold(&d, flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall}, Status: "ok"})
 	was := d.Used

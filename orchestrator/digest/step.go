@@ -37,12 +37,12 @@ func (s *Step) add(e flow.Entry) {
 			}
 		})
 	case flow.ReviewHeld:
-		s.addVerdict(ev)
+		s.update(func(a *Attempt) {
+			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, ev.Millis, ev.Feedback, !ev.Completed, ev.Session, ev.Spent
+		})
 	case flow.JudgeAnswered:
 		s.addJudge(ev, e.Time)
 		s.Notes = append(s.Notes, Note(ev))
-	case flow.WorkFinished, flow.VerdictMissed, flow.ReviewFailed:
-		s.addPart(ev)
 	case flow.StepFinished:
 		s.finish(ev)
 	case flow.StepAbandoned:
@@ -109,27 +109,11 @@ func Note(e flow.Event) string {
 		return fmt.Sprintf("it may be given to another agent (%s)", e.Strategy)
 	case flow.LoopSuspected:
 		return fmt.Sprintf("%s is in quarantine: LOOP_SUSPECTED: %s", e.Task, e.Suspicion)
-	case flow.BoardEdited:
-		return "the board was edited between two runs; the call started afresh"
-	case flow.InputLost:
-		return e.Reason + "; the call started afresh"
 	case flow.CallRestarted:
 		return e.Reason + "; the call started afresh"
 	default:
 		return ""
 	}
-}
-
-// addVerdict ends the attempt of a review, or is a part of an attempt of the work.
-func (s *Step) addVerdict(e flow.ReviewHeld) {
-	s.update(func(a *Attempt) {
-		if e.Call.IsReview() {
-			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, e.Millis, e.Feedback, !e.Completed, e.Session, e.Spent
-			return
-		}
-		a.Reviews = append(a.Reviews, Review{e.Round, e.Completed, e.Feedback, e.Session, e.Millis})
-		a.addProgress(e.Worked, e.Spent)
-	})
 }
 
 // JudgeCall stands for the attempt of a judge, which works beside that of the agent that it judges.
@@ -148,34 +132,11 @@ func (s *Step) addJudge(e flow.JudgeAnswered, at time.Time) {
 	s.Attempts = slices.Insert(s.Attempts, max(0, len(s.Attempts)-1), a)
 }
 
-// addPart adds a part of the running attempt, or ends one that had such parts.
-func (s *Step) addPart(e flow.Event) {
-	switch e := e.(type) {
-	case flow.WorkFinished:
-		s.update(func(a *Attempt) {
-			a.Session = e.Session
-			a.addProgress(e.Worked, e.Spent)
-		})
-	case flow.VerdictMissed:
-		s.update(func(a *Attempt) { a.addProgress(e.Worked, e.Spent) })
-		s.Notes = append(s.Notes, fmt.Sprintf("the supervisor gave no verdict in attempt %d of %d: %s", e.Try, e.Of, e.Reason))
-	case flow.ReviewFailed:
-		s.update(func(a *Attempt) {
-			a.Result, a.Millis, a.Reason, a.Session, a.Spent = Rejected, e.Millis, e.Reason, e.Session, e.Spent
-		})
-	}
-}
-
 // update changes the last attempt.
 func (s *Step) update(change func(*Attempt)) {
 	if n := len(s.Attempts); n > 0 {
 		change(&s.Attempts[n-1])
 	}
-}
-
-// addProgress sets what an attempt came to before its end.
-func (a *Attempt) addProgress(worked int64, spent *flow.Spending) {
-	a.Millis, a.Spent = worked, spent.Unfinished()
 }
 
 func (s *Step) accept(e flow.ReplyAccepted) {
@@ -222,11 +183,6 @@ func (s *Step) SentBack() int {
 	for _, a := range s.Attempts {
 		if a.SentBack {
 			n++
-		}
-		for _, r := range a.Reviews {
-			if !r.Completed {
-				n++
-			}
 		}
 	}
 	return n

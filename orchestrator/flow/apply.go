@@ -55,7 +55,7 @@ func (e AttemptStarted) apply(s *State) error {
 	}
 	step.Started, step.Running = e.Attempt, e.Attempt
 	if e.Input != nil {
-		step.Input, step.InputSHA, step.Stored = e.Input, e.SHA, e.Stored
+		step.Input, step.Stored = e.Input, e.Stored
 	}
 	if e.Before != nil {
 		step.Before = e.Before
@@ -137,9 +137,7 @@ func (e ReplyAccepted) apply(s *State) error {
 	case ReadyCall:
 		return s.acceptReady(e)
 	}
-	if e.Left != "" { // older journals do not say, and their snapshots keep the one before
-		step.Left = e.Left
-	}
+	step.Left = e.Left
 	if step.Plan == nil || e.Unchecked && !step.Plan.Agent {
 		step.TaskStatus = e.Status
 		step.callManager()
@@ -172,7 +170,7 @@ func (t *Thread) named(session string) *Thread {
 // begin makes a call due, with an input and retries of its own.
 func (s *Step) begin(c Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
-	s.Call, s.Input, s.InputSHA, s.Stored, s.Rejected, s.LastReason = c, nil, "", "", 0, ""
+	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason = c, nil, "", 0, ""
 	if c == ManagerCall {
 		s.Agent = 0
 	}
@@ -242,7 +240,7 @@ func (e AttemptStopped) apply(s *State) error {
 // seed 003, "Supervisor Phase → Agent Phase".
 func (e ReviewHeld) apply(s *State) error {
 	if !e.Call.IsReview() {
-		return s.addPart(e, e.AttemptRef, e.Worked, e.Spent)
+		return refuse(e, "a %s call has no verdict", e.Call)
 	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
 		return err
@@ -281,7 +279,7 @@ func (e CallRestarted) apply(s *State) error {
 // restart makes the open call a new series of attempts on the board as it is now: what a Manager
 // attempt may have done to it is part of it. Work that is under review stays done.
 func (s *Step) restart(sha string) {
-	s.Before, s.Input, s.InputSHA, s.Stored, s.GoesOn = nil, nil, "", "", nil
+	s.Before, s.Input, s.Stored, s.GoesOn = nil, nil, "", nil
 	s.Rejected, s.Disagreed, s.Left, s.BoardSHA = 0, false, "", sha
 	if s.Work == nil {
 		s.Started = 0

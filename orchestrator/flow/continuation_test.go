@@ -1,8 +1,6 @@
 package flow_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -116,28 +114,6 @@ func TestContinuationAfterACrash(t *testing.T) {
 	if p.Step.GoesOn != nil || p.Step.At != nil {
 		t.Errorf("an attempt that starts afresh goes on at %+v, %+v", p.Step.GoesOn, p.Step.At)
 	}
-}
-
-// TestSixthForm: a snapshot of an older version, of a board with tasks that are not ok, stays the
-// rollback point, and what the version did not know is kept.
-func TestSixthForm(t *testing.T) {
-	for _, version := range []int{5, 6} {
-		blocked, running := tasked, attempt(2, flow.TaskCall, 1)
-		blocked.Status, running.Resumes, running.Adapter = "blocked", true, "claude"
-		b := newBook(t).own("r1").write(start, one, attempt(1, flow.TaskCall, 1), blocked, attempt(1, flow.ManagerCall, 1), managed,
-			flow.StepFinished{Step: 1, Manager: "ok", BoardSHA: "b"}, flow.StepStarted{Step: 2, Task: "t1", Role: "Implementor", BoardSHA: "b"}, running)
-		seen, step := b.State, *b.State.Step
-		step.At, seen.Step = nil, &step
-		b.write(older(b, version, encode(t, seen), sha(encode(t, seen))))
-		if b.Breach != nil || len(b.Points) != 1 || b.Points[0].State.Finished != 1 || b.Points[0].State.Step.At == nil {
-			t.Errorf("form %d: breach %v, points %+v, want the rollback point, with all that is known", version, b.Breach, b.Points)
-		}
-	}
-}
-
-func sha(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
 }
 
 // TestHung: an agent that the watch ended goes on in its session, or starts afresh and is

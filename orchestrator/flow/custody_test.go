@@ -103,7 +103,7 @@ func TestCustody(t *testing.T) {
 			b.put(e)
 		}, flow.Conflict, "it is Lead's to write"},
 		{"the end of a RECONCILE_LOCK that is not on", func(b *book) {
-			b.own("r1").write(start, flow.LockExited{Version: 1, State: []byte(`{"steps":41}`)})
+			b.own("r1").write(start, flow.LockExited{State: []byte(`{"steps":41}`)})
 		}, flow.Conflict, "RECONCILE_LOCK is not on"},
 		{"5. an operational write before the ACK", func(b *book) {
 			b.own("r1")

@@ -18,8 +18,6 @@ func EndOf(e Event) (AttemptEnd, bool) {
 	case AttemptStopped:
 		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
 	case ReviewHeld:
-		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, e.Call.IsReview() // else it is a part of one
-	case ReviewFailed:
 		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
 	case CheckpointHeld:
 		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true

@@ -45,6 +45,7 @@ type RunStarted struct {
 	Board        string   `json:"board" text:"free"`
 	Workdir      string   `json:"workdir" text:"free"`
 	Version      string   `json:"version"`
+	Form         string   `json:"form"` // of the journal, see [Form]
 	Limits       Limits   `json:"limits"`
 	OnDivergence string   `json:"on_divergence"`
 	Tasks        int      `json:"tasks"`
@@ -62,8 +63,6 @@ type RunStarted struct {
 	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // what may be in checkpoints although it holds what looks like a secret
 
 	Carried Used `json:"carried,omitzero"` // what runs before this one used that count for its limits: they were killed
-
-	Uses []TaskUse `json:"task_uses,omitempty"` // what tasks used before limits asked for it; before form 4 only
 }
 
 // StepStarted opens a step: a task is about to be given to a role.
@@ -90,7 +89,6 @@ type AttemptStarted struct {
 	Command string          `json:"command" text:"free"`
 	Digest  string          `json:"digest"` // SHA-256 over argv, stdin, environment and folder
 	Input   json.RawMessage `json:"input,omitempty"`
-	SHA     string          `json:"input_sha256,omitempty"`     // of an input that was to be made again; before form 4 only
 	Before  *Baseline       `json:"before,omitempty"`           // with the first attempt of a Manager call
 	Plan    *Plan           `json:"plan,omitempty"`             // with an attempt of a task call whose work is reviewed
 	From    string          `json:"from,omitempty" text:"free"` // the session that it goes on in
@@ -132,7 +130,6 @@ type ReplyAccepted struct {
 	NextTask  *string  `json:"next_task,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"`
 	TasksSHA  string   `json:"tasks_sha256,omitempty"`
-	SameTasks bool     `json:"same_tasks,omitempty"`   // Tasks is the list in the Manager's input; before form 4 only
 	Left      string   `json:"board_sha256,omitempty"` // the board as a task agent left it; "" when it is not known
 	Unchecked bool     `json:"unchecked,omitempty"`    // the agent does not say that the work is done, so no command looks at it
 	Millis    int64    `json:"millis"`
@@ -164,7 +161,6 @@ type ReplyRejected struct {
 
 // ReviewHeld is the outcome of a review that came to a verdict: seed 003, "Supervisor Feedback". A
 // command comes to one however it ends.
-// With call "task" it is, in journals before form 4, a part of the running attempt.
 type ReviewHeld struct {
 	AttemptRef
 	Completed bool      `json:"completed"`
@@ -174,7 +170,6 @@ type ReviewHeld struct {
 	Tree      string    `json:"tree,omitempty"`         // of a review that is not content, as in a [Visit], and
 	Finding   string    `json:"finding,omitempty"`      // see [FindingOf]
 	Millis    int64     `json:"millis"`
-	Worked    int64     `json:"worked_millis,omitempty"` // by the attempt that it is a part of
 	Spent     *Spending `json:"spent,omitempty"`
 }
 

@@ -37,20 +37,6 @@ type Snapshot struct {
 	Owner string
 }
 
-// snapshotVersion is the form of a state's JSON. A snapshot in another form is passed over: it
-// cannot be verified. Every state in form 1 is one in form 2, which knows inputs that are not
-// journaled; form 3 has what attempts came to, form 4 the reviews of a step, form 5 the tasks that
-// are not ok, form 6 reviews by a command, form 7 sessions in which work that was cut short goes
-// on, form 8 tasks that are planned anew and consent, form 9 a resident supervisor, form 10 tasks
-// in quarantine, form 11 tasks that are given out by turns, form 12 judges,
-// form 13 boards whose Lead has to choose, and the way of checkpoints.
-const (
-	snapshotVersion    = 13
-	minSnapshotVersion = 1
-)
-
-func isReadable(version int) bool { return version >= minSnapshotVersion && version <= snapshotVersion }
-
 // Add makes a record part of the history. It never fails: a broken rule is the history's Breach.
 func (h *History) Add(e Entry) {
 	was, rev, locked := h.Breach, h.Rev, h.Custody.Locked != ""
@@ -192,9 +178,6 @@ func (h *History) apply(e Entry) *Breach {
 // 002's "last verifiable operational snapshot". All records before it were admitted and applied,
 // else there would be a breach already.
 func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
-	if !isReadable(s.Version) {
-		return nil
-	}
 	state, err := decodeState(s.State, s.Hash)
 	fresh := s.ReplayIndex == e.Seq-1
 	switch {
@@ -202,11 +185,8 @@ func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
 		return breach(Conflict, e, "%v", err)
 	case s.Epoch != h.Custody.Epoch || s.ReplayIndex >= e.Seq:
 		return breach(Conflict, e, "a snapshot of epoch %d and record %d cannot stand here", s.Epoch, s.ReplayIndex)
-	case fresh && s.Hash != hashOf(encodeState(inForm(s.Version, h.State, state))):
+	case fresh && s.Hash != hashOf(encodeState(h.State)):
 		return breach(Conflict, e, "the snapshot is not what the records before it say")
-	}
-	if fresh {
-		state = h.State // of which an older form has only a part
 	}
 	h.consider(Snapshot{Identity: Identity{s.Epoch, s.ReplayIndex, s.Hash}, State: state, Owner: h.Custody.Owner}, e.Seq)
 	return nil
@@ -233,21 +213,11 @@ func (h *History) unlock(e Entry, exit LockExited) {
 		return
 	}
 	state, err := decodeState(exit.State, hashOf(exit.State))
-	if err != nil || !isReadable(exit.Version) {
+	if err != nil {
 		if h.Breach == nil {
 			h.Breach = breach(Conflict, e, "the rebuilt state cannot be read")
 		}
 		return
-	}
-	was := h.State
-	if exit.Version < 3 { // which says nothing of what was used; the records did
-		state.Used, state.Total, state.Session = was.Used, was.Total, was.Session
-	}
-	if exit.Version < 4 {
-		state.Tasks = was.Tasks
-	}
-	if exit.Version < 5 {
-		state.Strict, state.Finished, state.NotOK = was.Strict, was.Finished, was.NotOK
 	}
 	h.State, h.Breach = state, nil
 	h.Points = []Snapshot{{Identity: Identity{h.Custody.Epoch, e.Seq, hashOf(exit.State)}, State: state, Owner: h.Custody.Owner}}
@@ -256,7 +226,7 @@ func (h *History) unlock(e Entry, exit LockExited) {
 // Snapshot is the event that keeps the present state of the work.
 func (h *History) Snapshot(board string) SnapshotTaken {
 	state := encodeState(h.State)
-	return SnapshotTaken{Board: board, Epoch: h.Custody.Epoch, ReplayIndex: h.Seq, Hash: hashOf(state), Version: snapshotVersion, State: state}
+	return SnapshotTaken{Board: board, Epoch: h.Custody.Epoch, ReplayIndex: h.Seq, Hash: hashOf(state), State: state}
 }
 
 func encodeState(s State) json.RawMessage {

@@ -17,6 +17,13 @@ func spending(cost int64) *flow.Spending {
 	return &flow.Spending{Input: 1000, Cached: 500, Output: 100, Cost: &cost}
 }
 
+// partly is spending of which only a part is known.
+func partly(cost int64) *flow.Spending {
+	s := spending(cost)
+	s.Partial = true
+	return s
+}
+
 // limited starts a run with limits of its own.
 func limited(l flow.Limits) flow.RunStarted {
 	l.MaxRetries = 3
@@ -271,7 +278,7 @@ func TestDollars(t *testing.T) {
 func TestSpending(t *testing.T) {
 	for want, s := range map[string]*flow.Spending{
 		"$0.01, 1.0k in/100 out":          spending(10_000),
-		"at least $0.01, 1.0k in/100 out": spending(10_000).Unfinished(),
+		"at least $0.01, 1.0k in/100 out": partly(10_000),
 		"1.0k in/100 out":                 {Input: 1000, Output: 100},
 		"999 in/0 out":                    {Input: 999, Partial: true},
 		"999.9k in/1.0M out":              {Input: 999_949, Output: 999_950},

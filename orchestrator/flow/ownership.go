@@ -51,7 +51,6 @@ type SnapshotTaken struct {
 	Epoch       uint64          `json:"epoch"`
 	ReplayIndex uint64          `json:"replay_index"`  // seq of the last record that is in it
 	Hash        string          `json:"snapshot_hash"` // SHA-256 of State, in hex
-	Version     int             `json:"version"`       // of State's form
 	State       json.RawMessage `json:"state"`
 }
 
@@ -88,7 +87,6 @@ type LockExited struct {
 	Hash        string          `json:"snapshot_hash,omitempty"`
 	Affected    []string        `json:"affected_tasks"`
 	Findings    []string        `json:"findings" text:"free"`
-	Version     int             `json:"version,omitempty"` // of State's form
 	State       json.RawMessage `json:"state,omitempty"`
 }
 

@@ -31,16 +31,13 @@ func (d dice) plan() *flow.Plan {
 func (d dice) outcome(r flow.AttemptRef) flow.Event {
 	millis, spent, session, left := int64(d.IntN(9)), d.spent(), pick(d, "", "s1", "s2"), pick(d, "", "a", "b")
 	accepted := flow.ReplyAccepted{AttemptRef: r, Status: pick(d, "ok", "blocked"), Left: left, Millis: millis, Session: session, Spent: spent}
-	held := flow.ReviewHeld{AttemptRef: r, Completed: d.IntN(2) == 0, Feedback: "more", Session: session, Left: left, Millis: millis, Worked: millis, Spent: spent}
+	held := flow.ReviewHeld{AttemptRef: r, Completed: d.IntN(2) == 0, Feedback: "more", Session: session, Left: left, Millis: millis, Spent: spent}
 	if r.Call == flow.ReviewCall && d.IntN(3) > 0 {
 		return held
 	}
 	return pick[flow.Event](d, accepted, accepted, accepted, held,
 		flow.ReplyRejected{AttemptRef: r, Reason: "no", Left: left, Disagreed: d.IntN(4) == 0, Lost: d.IntN(3) == 0, Millis: millis, Session: session, Spent: spent},
-		flow.AttemptStopped{AttemptRef: r, Left: left, Millis: millis, Session: session, Spent: spent},
-		flow.WorkFinished{AttemptRef: r, Session: session, Worked: millis, Spent: spent},
-		flow.VerdictMissed{AttemptRef: r, Worked: millis, Spent: spent},
-		flow.ReviewFailed{AttemptRef: r, Reason: "never", Left: left, Millis: millis, Spent: spent})
+		flow.AttemptStopped{AttemptRef: r, Left: left, Millis: millis, Session: session, Spent: spent})
 }
 
 // next follows what Next asks for in state s.
@@ -57,7 +54,7 @@ func (d dice) next(s flow.State) flow.Event {
 		if s.Step == nil {
 			return flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: pick(d, "a", "b")}
 		}
-		started := flow.AttemptStarted{AttemptRef: e.AttemptRef, Input: json.RawMessage(`{}`), From: e.From, Fork: e.Fork, Plan: d.plan(), SHA: pick(d, "", "", "5a")}
+		started := flow.AttemptStarted{AttemptRef: e.AttemptRef, Input: json.RawMessage(`{}`), From: e.From, Fork: e.Fork, Plan: d.plan()}
 		if e.Call == flow.ManagerCall {
 			started.Before = &flow.Baseline{BoardSHA: "a"}
 		}
@@ -82,7 +79,7 @@ func (d dice) any() flow.Event {
 		flow.AttemptStarted{AttemptRef: r, Input: pick(d, nil, json.RawMessage(`{}`)), Plan: d.plan()},
 		flow.RunStarted{Limits: flow.Limits{MaxRetries: n}}, flow.StepStarted{Step: n, Task: "t1", Role: "Implementor"},
 		flow.StepFinished{Step: n}, flow.StepAbandoned{Step: n}, flow.BoardWriteStarted{Step: n}, flow.BoardWritten{Step: n},
-		flow.CallRestarted{Step: n, BoardSHA: "b"}, flow.BoardEdited{Step: n, BoardSHA: "b"}, flow.InputLost{Step: n, BoardSHA: "b"},
+		flow.CallRestarted{Step: n, BoardSHA: "b"},
 		flow.StateDiverged{Source: pick(d, flow.SourceBoard, flow.SourceState), After: "b", Policy: pick(d, "accept", "accept", "freeze"), Text: "changed"},
 		flow.Acknowledged{BoardSHA: "b"}, flow.Acknowledged{BoardSHA: "a"}, flow.RunInterrupted{Outcome: flow.Later, Until: "soon"},
 		flow.RunFinished{Outcome: pick(d, flow.Complete, flow.Frozen), Text: "done"}, flow.SnapshotNotFound{Text: "none"})

@@ -110,7 +110,7 @@ func (e Reassigned) apply(s *State) error {
 		return refuse(e, "step %d has no call that could be given to another agent", e.Step)
 	}
 	if step.Advice != "" { // it got an input of its own
-		step.Input, step.InputSHA, step.Stored = nil, "", ""
+		step.Input, step.Stored = nil, ""
 	}
 	step.Agent, step.GoesOn, step.Unsettled, step.Disagreed = e.Number, nil, "", false
 	step.Rejected, step.Lost, step.Restarts, step.LastHung, step.Advice = 0, 0, 0, "", ""

@@ -21,19 +21,15 @@ func CloseAttempt(s *State, record func(Event) error) (lost bool, err error) {
 // board that was edited since. It applies the events by record; view reads the board in
 // the state that they lead to.
 func Reopen(s *State, b Board, view func() (Board, error), record func(Event) error) error {
-	apply := func(e Event) error {
-		if e == nil {
-			return nil
-		}
-		return record(e)
-	}
 	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
 		if err := record(CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {
 			return err
 		}
 	}
-	if err := apply(s.Step.restartEdited(b.SHA)); err != nil {
-		return err
+	if e := s.Step.restartEdited(b.SHA); e != nil {
+		if err := record(e); err != nil {
+			return err
+		}
 	}
 	seen, err := view()
 	if err != nil {
@@ -42,7 +38,7 @@ func Reopen(s *State, b Board, view func() (Board, error), record func(Event) er
 	if reason := s.staleness(seen); reason != "" {
 		return record(StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason})
 	}
-	return apply(s.Step.restartUnjournaled(b.SHA))
+	return nil
 }
 
 // closeAttempt is the end of an attempt that died with its run; nil: none did.
@@ -53,7 +49,7 @@ func (s *State) closeAttempt() Event {
 	}
 	ref := s.spawn().AttemptRef
 	ref.Attempt = step.Running
-	e := AttemptStopped{AttemptRef: ref, Millis: step.Worked, Spent: step.Paid.Unfinished(), Reason: lostRun}
+	e := AttemptStopped{AttemptRef: ref, Reason: lostRun}
 	if step.At != nil && step.At.Session != "" {
 		e.Session, e.Reason = step.At.Session, resumedRun
 	}
@@ -70,16 +66,6 @@ func (s *Step) restartEdited(sha string) Event {
 		return nil
 	}
 	return CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha, Reason: "the board was edited since the last run"}
-}
-
-// restartUnjournaled starts the open call afresh where its input stands only in a form that this
-// version does not read any more. It comes behind the look at the board: what the Manager wrote
-// before its run died is no edit of a person.
-func (s *Step) restartUnjournaled(sha string) Event {
-	if !s.isDue() || s.InputSHA == "" {
-		return nil
-	}
-	return CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha, Reason: "an earlier version of kanban-run did not journal its input"}
 }
 
 // staleness says why the open step is no longer true on board b, or "". A step survives a restart

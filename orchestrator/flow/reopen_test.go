@@ -49,7 +49,7 @@ func TestCrashInEveryPhase(t *testing.T) {
 			p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(tt.outcomes...)
 			p.begin()
 			used := p.Used
-			used.AddOpen(false)
+			used.AddOpen()
 			got := p.reopen("a")
 			want := []flow.Event{flow.AttemptStopped{AttemptRef: tt.want.AttemptRef, Reason: died}}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -108,7 +108,7 @@ func TestEditInEveryPhase(t *testing.T) {
 func TestBoardAsItWasLeft(t *testing.T) {
 	for name, outcomes := range map[string][]outcome{
 		"accepted": {accepted}, "rejected": {rejected}, "stopped": {stopped}, "lost": {accepted, lost}, "not content": {accepted, notContent},
-		"content": {accepted, content}, "the Manager's": {accepted, content, rejected}, "review failed": {failed},
+		"content": {accepted, content}, "the Manager's": {accepted, content, rejected},
 	} {
 		p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(outcomes[:len(outcomes)-1]...)
 		p.record(leaving("b", outcomes[len(outcomes)-1](p.begin())))
@@ -122,10 +122,6 @@ func TestBoardAsItWasLeft(t *testing.T) {
 			t.Errorf("%s: on the board as it was before, %+v was recorded", name, got)
 		}
 	}
-}
-
-func failed(r flow.AttemptRef) flow.Event {
-	return flow.ReviewFailed{AttemptRef: r, Reason: "never content"}
 }
 
 // leaving is e of an attempt that left the board with the given SHA-256.
@@ -143,9 +139,6 @@ func leaving(sha string, e flow.Event) flow.Event {
 	case flow.ReviewHeld:
 		e.Left = sha
 		return e
-	case flow.ReviewFailed:
-		e.Left = sha
-		return e
 	}
 	panic(e.Kind() + " leaves no board")
 }
@@ -153,15 +146,12 @@ func leaving(sha string, e flow.Event) flow.Event {
 // TestReopen: what a new run closes of a step whose board, input or task is another by now.
 func TestReopen(t *testing.T) {
 	managing := []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}
-	long := attempt(1, flow.ManagerCall, 1)
-	long.SHA = "5a"
 	left := rejection(1, flow.ManagerCall, 1)
 	left.Left = "b"
 	restarted := func(sha, reason string) flow.Event {
 		return flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: sha, Reason: reason}
 	}
 	abandoned := func(reason string) flow.Event { return flow.StepAbandoned{Step: 1, Task: "t1", Reason: reason} }
-	const unread = "an earlier version of kanban-run did not journal its input"
 	crashed := flow.AttemptStopped{AttemptRef: ref(flow.ManagerCall, 1, 0), Reason: died}
 	same, gone := flow.Board{Task: "t1", Role: "Implementor"}, flow.Board{Task: "t2", Role: "Implementor"}
 	reviewing := newPlay(t, &flow.Plan{Rounds: 1}, flow.Limits{}).attempts(accepted).events
@@ -175,8 +165,7 @@ func TestReopen(t *testing.T) {
 		{"a step that was never begun, on another board", []flow.Event{start, one}, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"}, nil},
 		{"a step that began while there was no board", []flow.Event{start, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"}},
 			flow.Board{Task: "t1", Role: "Implementor", SHA: "z"}, []flow.Event{restarted("z", edited)}},
-		{"the input of an earlier version", append(managing[:4:4], long, left), flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}, []flow.Event{restarted("b", unread)}},
-		{"a crash, and then the same", append(managing[:4:4], long), same, []flow.Event{crashed, restarted("", unread)}},
+		{"a crash, and then the same", append(managing[:4:4], attempt(1, flow.ManagerCall, 1)), same, []flow.Event{crashed}},
 		{"the Manager moved the board", append(managing[:4:4], attempt(1, flow.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "b"}, nil},
 		{"a person moved it after the Manager", append(managing[:4:4], attempt(1, flow.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "z"},
 			[]flow.Event{restarted("z", edited), abandoned("the board now names t2")}},
@@ -200,18 +189,6 @@ func TestReopen(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestCrashOfAnOlderRun: what the parts of a running attempt came to was counted,
-// and its end adds nothing.
-func TestCrashOfAnOlderRun(t *testing.T) {
-	p := newPlay(t, nil, flow.Limits{})
-	p.record(flow.WorkFinished{AttemptRef: p.begin(), Worked: 1000, Spent: dollars(60)})
-	got := p.reopen("a")
-	want := []flow.Event{flow.AttemptStopped{AttemptRef: ref(flow.TaskCall, 1, 0), Millis: 1000, Spent: dollars(60).Unfinished(), Reason: died}}
-	if diff := cmp.Diff(want, got); diff != "" || p.Used.Cost != 60 || p.Used.Millis != 1000 || p.Used.Money() != "at least $0.0001" {
-		t.Errorf("used %+v, %s; recorded: -want +got\n%s", p.Used, p.Used.Money(), diff)
 	}
 }
 
@@ -270,21 +247,18 @@ func TestRestartIsRefused(t *testing.T) {
 	}
 }
 
-// TestManagersWriteIsNoEdit: a Manager that moved the board before its run died is asked again,
-// also where an earlier version did not journal its input: what it wrote is not taken for the edit
-// of a person, which would give the step up.
+// TestManagersWriteIsNoEdit: a Manager that moved the board before its run died is asked again: what
+// it wrote is not taken for the edit of a person, which would give the step up.
 func TestManagersWriteIsNoEdit(t *testing.T) {
-	long := attempt(1, flow.ManagerCall, 1)
-	long.SHA = "5a"
 	for name, b := range map[string]flow.Board{"moved on": {Task: "t2", Role: "Implementor", SHA: "z"}, "ended": {Terminal: true, SHA: "z"}} {
-		s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, long)
+		s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1))
 		var kinds []string
 		err := closeAndReopen(&s, flow.Board{SHA: b.SHA}, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
 			kinds = append(kinds, e.Kind())
 			return s.Apply(e)
 		})
-		if err != nil || strings.Join(kinds, " ") != "ATTEMPT_STOPPED CALL_RESTARTED" {
-			t.Errorf("%s: a new run says %v, %v, want the call to start afresh", name, kinds, err)
+		if err != nil || strings.Join(kinds, " ") != "ATTEMPT_STOPPED" {
+			t.Errorf("%s: a new run says %v, %v, want only that the attempt died", name, kinds, err)
 		}
 		if e, ok := flow.Next(&s, b).(flow.Spawn); !ok || e.Call != flow.ManagerCall {
 			t.Errorf("%s: Next = %+v, want the Manager to be asked again", name, e)

@@ -158,7 +158,7 @@ func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) LockExited
 	exit := LockExited{Board: board, Reason: reason, Decision: decision, Epoch: point.Epoch, ReplayIndex: point.ReplayIndex,
 		Hash: point.Hash, Affected: r.Affected, Findings: r.Findings}
 	if decision == DecisionLead {
-		exit.Version, exit.State = snapshotVersion, encodeState(r.State)
+		exit.State = encodeState(r.State)
 	}
 	return exit
 }

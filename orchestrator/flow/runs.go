@@ -8,9 +8,6 @@ func (e RunStarted) apply(s *State) error {
 	s.Limits, s.Strict, s.Reassign, s.Teardown = e.Limits, e.Strict, e.Reassign, s.Teardown.forget()
 	s.goBy(e.Git, e.Elsewhere)
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
-	if e.Uses != nil {
-		s.Tasks = e.Uses
-	}
 	return nil
 }
 

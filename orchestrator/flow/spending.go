@@ -45,11 +45,6 @@ func (u *Used) Add(millis int64, spent *Spending) {
 	if spent.IsPriced() {
 		u.Priced++
 	}
-	u.AddPart(millis, spent)
-}
-
-// AddPart counts in what is known of an attempt that goes on: its outcome counts the attempt.
-func (u *Used) AddPart(millis int64, spent *Spending) {
 	u.Millis = sum(u.Millis, millis)
 	if spent == nil {
 		return
@@ -60,14 +55,8 @@ func (u *Used) AddPart(millis int64, spent *Spending) {
 	}
 }
 
-// AddOpen counts in an attempt whose end, and so whose cost, is not known; what it has told so far
-// is counted already.
-func (u *Used) AddOpen(told bool) {
-	u.Attempts++
-	if told {
-		u.Told++
-	}
-}
+// AddOpen counts in an attempt whose end, and so whose cost, is not known.
+func (u *Used) AddOpen() { u.Attempts++ }
 
 // Plus is what two lots of attempts came to.
 func (u Used) Plus(o Used) Used {
@@ -192,54 +181,19 @@ func (s *State) keepTask(t TaskUse) {
 	s.Tasks = append(others[max(0, len(others)-mostTasks+1):], t)
 }
 
-// chargePart counts what an attempt of the open step came to since it was last counted.
-func (s *State) chargePart(worked int64, spent *Spending) {
-	spent, worked = spent.less(s.Step.Paid), worked-s.Step.Worked
-	s.Used.AddPart(worked, spent)
-	s.Total.AddPart(worked, spent)
-	t := s.task(s.Step.Task)
-	t.Used.AddPart(worked, spent)
-	s.keepTask(t)
-}
-
 // Known is what attempts came to, under the limits of now and over all runs: one without an outcome
 // yet is counted in as one whose cost is not known.
 func (s *State) Known() (used, total Used) {
 	used, total = s.Used, s.Total
 	if s.Step != nil && s.Step.Running != 0 {
-		used.AddOpen(s.Step.Paid != nil)
-		total.AddOpen(s.Step.Paid != nil)
+		used.AddOpen()
+		total.AddOpen()
 	}
 	return used, total
 }
 
-// Unfinished is what an attempt came to whose end was not seen: nil, or this and something unknown.
-func (s *Spending) Unfinished() *Spending {
-	if s == nil {
-		return nil
-	}
-	u := *s
-	u.Partial = true
-	return &u
-}
-
-// less is what came after o.
-func (s *Spending) less(o *Spending) *Spending {
-	if s == nil || o == nil {
-		return s
-	}
-	d := Spending{Input: s.Input - o.Input, Cached: s.Cached - o.Cached, Output: s.Output - o.Output, Cost: s.Cost, Partial: s.Partial}
-	if s.Cost != nil && o.Cost != nil {
-		cost := *s.Cost - *o.Cost
-		d.Cost = &cost
-	}
-	return &d
-}
-
 // charge counts an attempt of the open step that has come to its end.
 func (s *State) charge(millis int64, spent *Spending, session string) {
-	spent, s.Step.Paid = spent.less(s.Step.Paid), nil
-	millis, s.Step.Worked = millis-s.Step.Worked, 0
 	s.count(millis, spent)
 	if session != "" {
 		s.Session = session

@@ -8,51 +8,45 @@ import (
 // State is where a board's work stands: the fold of [State.Apply] over all events of its journal,
 // in order. The zero value is a board that was never run. Only Apply changes it.
 //
-// Its JSON is what a snapshot holds: a change of it needs a new [snapshotVersion].
+// Its JSON is what a snapshot holds.
 type State struct {
-	Running  bool    `json:"running"` // a run has started and neither finished nor was seen to be interrupted
-	Outcome  Outcome `json:"outcome"`
-	Text     string  `json:"text"` // of the last ending
-	Limits   Limits  `json:"limits"`
-	Steps    int     `json:"steps"`     // finished under these limits: kept by an interruption, fresh after a finish
-	LastStep int     `json:"last_step"` // number of the last step that was started, over all runs
-	Step     *Step   `json:"step"`
-	Repeat   Repeat  `json:"repeat"`
-	Frozen   *Freeze `json:"frozen"`
-	Last     Ending  `json:"last"`
-	Spent    bool    `json:"spent"` // the last run finished, so the next one starts with fresh limits and attempts
+	// The last run, and how it ended.
+	Running bool    `json:"running"` // a run has started and neither finished nor was seen to be interrupted
+	Outcome Outcome `json:"outcome"`
+	Text    string  `json:"text"`            // of the last ending
+	Until   string  `json:"until,omitempty"` // of the last ending, when the provider said: later
+	Spent   bool    `json:"spent"`           // the last run finished, so the next one starts with fresh limits and attempts
+	Frozen  *Freeze `json:"frozen"`
 
-	// The fields that form 3 has added, see [inForm].
-	Until   string    `json:"until,omitempty"`   // of the last ending, when the provider said: later
-	Used    Used      `json:"used,omitzero"`     // by attempts under these limits: kept and made fresh as the steps are
-	Total   Used      `json:"total,omitzero"`    // over all runs
-	Tasks   []TaskUse `json:"tasks,omitempty"`   // under these limits, in the order of their last use; at most [mostTasks]
-	Session string    `json:"session,omitempty"` // the last one that the tool of a task agent or of the Manager named
+	// Limits, and what counts for them.
+	Limits Limits    `json:"limits"`
+	Strict bool      `json:"strict,omitempty"` // a task that is not ok needs a person at the end
+	Steps  int       `json:"steps"`            // finished under these limits: kept by an interruption, fresh after a finish
+	Used   Used      `json:"used,omitzero"`    // by attempts under these limits: kept and made fresh as the steps are
+	Total  Used      `json:"total,omitzero"`   // over all runs
+	Tasks  []TaskUse `json:"tasks,omitempty"`  // under these limits, in the order of their last use; at most [mostTasks]
 
-	// The fields that form 5 has added.
-	Strict   bool         `json:"strict,omitempty"`         // a task that is not ok needs a person at the end
-	Finished int          `json:"finished_steps,omitempty"` // by all runs
-	NotOK    []TaskStatus `json:"not_ok,omitempty"`         // tasks whose last reply was not ok, in the order of these replies
+	// Steps, and what the last of them left.
+	Step      *Step        `json:"step"`
+	LastStep  int          `json:"last_step"`                // number of the last step that was started, over all runs
+	Finished  int          `json:"finished_steps,omitempty"` // by all runs
+	Last      Ending       `json:"last"`
+	NotOK     []TaskStatus `json:"not_ok,omitempty"`    // tasks whose last reply was not ok, in the order of these replies
+	Replanned []string     `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
+	Session   string       `json:"session,omitempty"`   // the last one that the tool of a task agent or of the Manager named
 
-	// The field that form 8 has added.
-	Replanned []string `json:"replanned,omitempty"` // tasks that the Manager was to plan anew, under these limits
+	// Loops, and who works on what.
+	Repeat     Repeat        `json:"repeat"`
+	Visits     *Visits       `json:"visits,omitempty"` // nil: the last step was followed by another task
+	Turns      []Turn        `json:"turns,omitempty"`  // the last steps, as long as they stay with tasks of before
+	Quarantine []Quarantine  `json:"quarantine,omitempty"`
+	Tools      []MissingTool `json:"tools,omitempty"` // that were not there in this run; at most [mostTools]
+	Reassign   []Substitutes `json:"reassign,omitempty"`
 
-	// The field that form 9 has added.
+	// Who looks in on the board, and where its checkpoints go.
 	Supervisor *Supervisor `json:"supervisor,omitempty"` // nil: none looks in on the board
-
-	// The fields that form 10 has added.
-	Visits     *Visits      `json:"visits,omitempty"`     // nil: the last step was followed by another task
-	Quarantine []Quarantine `json:"quarantine,omitempty"` // of tasks
-
-	Tools []MissingTool `json:"tools,omitempty"` // that were not there in this run; at most [mostTools]
-
-	Reassign []Substitutes `json:"reassign,omitempty"`
-	Teardown *Teardown     `json:"teardown,omitempty"` // nil: none was begun since the last run
-
-	Git *GitWay `json:"git,omitempty"` // of the last run with checkpoints in git
-
-	// The field that form 11 has added.
-	Turns []Turn `json:"turns,omitempty"` // the last steps, as long as they stay with tasks of before
+	Teardown   *Teardown   `json:"teardown,omitempty"`   // nil: none was begun since the last run
+	Git        *GitWay     `json:"git,omitempty"`        // of the last run with checkpoints in git
 }
 
 // TaskStatus is the status of a task's last reply.
@@ -64,61 +58,56 @@ type TaskStatus struct {
 // Step is the open step: the calls of one task's agent, the reviews of its work and the Manager's
 // call after them, or one Manager call.
 type Step struct {
+	// Whose task.
 	Number   int    `json:"number"`
 	Task     string `json:"task"`
+	Path     string `json:"path,omitempty"` // of the task, where Task is another spelling of it
 	Role     string `json:"role"`
 	BoardSHA string `json:"board_sha256"` // the board that the step works on, as last accepted
 	Mark     string `json:"mark"`         // of its processes
 
-	Call       Call            `json:"call"`                   // the call that is due or under way
-	Input      json.RawMessage `json:"input,omitempty"`        // its input once its first attempt was started, see AttemptStarted
-	InputSHA   string          `json:"input_sha256,omitempty"` // see AttemptStarted.SHA; of journals before form 4 only
-	Started    int             `json:"started"`                // attempts that were started: of the Manager's call, or of all before it
-	Rejected   int             `json:"rejected"`               // replies to this call that were rejected, since retries were fresh
-	Running    int             `json:"running"`                // the attempt whose outcome is not known; 0: none
-	Left       string          `json:"left"`                   // the board's SHA-256 as the last attempt left it; "": not known
-	LastReason string          `json:"last_reason"`
-	Paid       *Spending       `json:"paid,omitempty"`          // of the running attempt, as far as it is counted; before form 4 only
-	Worked     int64           `json:"worked_millis,omitempty"` // of the running attempt, as far as it is counted; before form 4 only
-	Unsettled  string          `json:"unsettled,omitempty"`     // why the reviews of the work ended without being content
-	Disagreed  bool            `json:"disagreed"`               // the last reply was rejected because the board said otherwise
+	// Which call.
+	Call    Call            `json:"call"`              // the call that is due or under way
+	Agent   int             `json:"agent,omitempty"`   // of the substitutes that has the open call, from 1; 0: the role's own
+	Input   json.RawMessage `json:"input,omitempty"`   // its input once its first attempt was started, see AttemptStarted
+	Stored  string          `json:"stored,omitempty"`  // see AttemptStarted.Stored
+	Running int             `json:"running"`           // the attempt whose outcome is not known; 0: none
+	At      *Thread         `json:"at,omitempty"`      // where the running attempt works; nil: its work could not go on
+	GoesOn  *Thread         `json:"goes_on,omitempty"` // where work that was cut short goes on; nil: it was not, or starts afresh
+	Left    string          `json:"left"`              // the board's SHA-256 as the last attempt left it; "": not known
 
-	TaskStatus string             `json:"task_status"` // status of the task agent's accepted reply
-	Before     *Baseline          `json:"before"`      // set once a Manager attempt was started: what the board was before it
-	Reply      *ReplyAccepted     `json:"reply"`
-	Writing    *BoardWriteStarted `json:"writing"` // a board write whose outcome is not known
+	// Retries.
+	Started    int    `json:"started"`  // attempts that were started: of the Manager's call, or of all before it
+	Rejected   int    `json:"rejected"` // replies to this call that were rejected, since retries were fresh
+	LastReason string `json:"last_reason"`
+	Disagreed  bool   `json:"disagreed"`      // the last reply was rejected because the board said otherwise
+	Lost       int    `json:"lost,omitempty"` // sessions that their tool did not know any more
 
-	// The fields that form 4 has added.
-	Stored   string         `json:"stored,omitempty"`   // see AttemptStarted.Stored
-	Plan     *Plan          `json:"plan,omitempty"`     // nil: the work is not reviewed
-	Round    int            `json:"round,omitempty"`    // of work and review, from 1 at the first review
-	Work     *ReplyAccepted `json:"work,omitempty"`     // the reply whose work is reviewed, or goes on
-	Feedback string         `json:"feedback,omitempty"` // of the review after which the work goes on
-	Lost     int            `json:"lost,omitempty"`     // sessions that their tool did not know any more
+	// The work and its reviews.
+	TaskStatus string         `json:"task_status"`         // status of the task agent's accepted reply
+	Plan       *Plan          `json:"plan,omitempty"`      // nil: the work is not reviewed
+	Round      int            `json:"round,omitempty"`     // of work and review, from 1 at the first review
+	Work       *ReplyAccepted `json:"work,omitempty"`      // the reply whose work is reviewed, or goes on
+	Feedback   string         `json:"feedback,omitempty"`  // of the review after which the work goes on
+	Reviews    []Visit        `json:"reviews,omitempty"`   // of the work, that were not content
+	Unsettled  string         `json:"unsettled,omitempty"` // why the reviews of the work ended without being content
 
-	// The fields that form 7 has added.
-	Path   string  `json:"path,omitempty"`    // of the task, where Task is another spelling of it
-	At     *Thread `json:"at,omitempty"`      // where the running attempt works; nil: its work could not go on
-	GoesOn *Thread `json:"goes_on,omitempty"` // where work that was cut short goes on; nil: it was not, or starts afresh
+	// The Manager's decision.
+	Before  *Baseline          `json:"before"` // set once a Manager attempt was started: what the board was before it
+	Reply   *ReplyAccepted     `json:"reply"`
+	Writing *BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known
+	Anomaly *Anomaly           `json:"anomaly,omitempty"` // for which the Manager is to plan anew; the task is not done
 
-	Hung     *Hung  `json:"hung,omitempty"`      // the decision about the running attempt; nil: none
-	Restarts int    `json:"restarts,omitempty"`  // of hung agents in this call
-	LastHung string `json:"last_hung,omitempty"` // the anomaly of the last of them
-	Advice   string `json:"advice,omitempty"`    // what the next attempt is told about it
+	// The watch.
+	Hung      *Hung    `json:"hung,omitempty"`       // the decision about the running attempt; nil: none
+	Restarts  int      `json:"restarts,omitempty"`   // of hung agents in this call
+	LastHung  string   `json:"last_hung,omitempty"`  // the anomaly of the last of them
+	Advice    string   `json:"advice,omitempty"`     // what the next attempt is told about it
+	Consent   *Consent `json:"consent,omitempty"`    // that is asked of a person about the running attempt
+	JudgeMark string   `json:"judge_mark,omitempty"` // of the processes of the agent that judges the running attempt; "": none does
 
-	// The fields that form 8 has added.
-	Consent *Consent `json:"consent,omitempty"` // that is asked of a person about the running attempt
-	Anomaly *Anomaly `json:"anomaly,omitempty"` // for which the Manager is to plan anew; the task is not done
-
-	// The field that form 9 has added.
+	// The supervisor.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of a supervisor's step
-
-	// The fields that form 10 has added.
-	Reviews []Visit `json:"reviews,omitempty"` // of the work, that were not content
-	Agent   int     `json:"agent,omitempty"`   // of the substitutes that has the open call, from 1; 0: the role's own
-
-	// The field that form 12 has added.
-	JudgeMark string `json:"judge_mark,omitempty"` // of the processes of the agent that judges the running attempt; "": none does
 }
 
 // Thread is a session of an agent in which the work of a call can go on.
@@ -179,12 +168,10 @@ func (f *Freeze) Outcome() Outcome {
 type Ending struct {
 	Status       string `json:"status"`
 	Message      string `json:"message"`
+	Task         string `json:"task,omitempty"` // of that step
 	BoardSHA     string `json:"board_sha256"`
 	Acknowledged bool   `json:"acknowledged"`
-
-	// The fields that form 5 has added.
-	Task     string `json:"task,omitempty"`     // of that step
-	Accepted string `json:"accepted,omitempty"` // what the Lead accepted, as the board stands
+	Accepted     string `json:"accepted,omitempty"` // what the Lead accepted, as the board stands
 }
 
 // TransitionError says that an event cannot happen in the state that it was applied to: a journal

@@ -41,13 +41,3 @@ func TestTasksAreCounted(t *testing.T) {
 	b.write(flow.RunInterrupted{Outcome: flow.Interrupted}, limited(flow.Limits{}))
 	check(2)
 }
-
-// TestUsesOfAnOlderRun: journals before form 4 count for tasks only under limits for them, and
-// say what was used before.
-func TestUsesOfAnOlderRun(t *testing.T) {
-	s := after(t, events([]flow.Event{limited(flow.Limits{})}, stepOf(1, "t1", 5, 7))...)
-	apply(t, &s, flow.RunStarted{Limits: flow.Limits{MaxTaskCost: 50}, Uses: []flow.TaskUse{{Task: "t1", Used: flow.Used{Cost: 50}}}})
-	if end, ok := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Finish); !ok || end.Outcome != flow.LimitReached {
-		t.Errorf("Next = %+v, want the limit to be reached by what was used before it", end)
-	}
-}

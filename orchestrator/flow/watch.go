@@ -147,7 +147,7 @@ func (s *Step) endHung(h *Hung) {
 // tellAdvice makes the advice a part of the next input of a task agent that starts afresh.
 func (s *Step) tellAdvice() {
 	if s.Advice != "" && s.Call == TaskCall {
-		s.Input, s.InputSHA, s.Stored = nil, "", ""
+		s.Input, s.Stored = nil, ""
 	}
 }
 

@@ -40,7 +40,7 @@ func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func(
 // Open replays the journal into the history, and calls each for every entry.
 func (l *Ledger) Open(each func(flow.Entry)) error {
 	j, err := journal.Open(l.dir.Journal(), l.now, func(rec journal.Record) error {
-		e, err := decode(rec)
+		e, err := decode(l.dir, rec)
 		if err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (l *Ledger) finish(e flow.Event) error {
 func Fold(dir rundir.Dir, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
 	var h flow.History
 	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {
-		e, err := decode(r)
+		e, err := decode(dir, r)
 		if err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func CheckFile(dir rundir.Dir, h flow.History) error {
 	return nil
 }
 
-// recordError is an intact record that this version cannot have written.
+// recordError is an intact record that this program cannot have written.
 type recordError struct{ err error }
 
 func (e *recordError) Error() string { return e.err.Error() }
@@ -242,16 +242,21 @@ func (e *recordError) Unwrap() error { return e.err }
 
 // Hint says what to do about it.
 func (e *recordError) Hint() string {
-	return "if a newer version of kanban-run has run this board, use that one; else restore the run's folder from a backup, or move it aside to begin a new run"
+	return "restore the run's folder from a backup, or move it aside to begin a new run"
 }
 
-// decode turns a record of the journal back into an entry.
-func decode(r journal.Record) (flow.Entry, error) {
+// decode turns a record of the journal in dir back into an entry. Errors: *failure.Invalid for a
+// journal in another form than [flow.Form].
+func decode(dir rundir.Dir, r journal.Record) (flow.Entry, error) {
 	e, err := flow.Decode(r.Type, r.Data)
-	if err != nil {
+	run, opens := e.(flow.RunStarted)
+	switch {
+	case errors.Is(err, flow.ErrUnknownKind), opens && run.Form != flow.Form():
+		return flow.Entry{}, &failure.Invalid{Err: errors.New("it is of another version of kanban-run, whose journals this one does not read"),
+			Fix: "rm -r " + dir.Path + " forgets the runs of the board, which stays as it is; or use that version"}
+	case err != nil:
 		return flow.Entry{}, &recordError{fmt.Errorf("record %d: %w", r.Seq, err)}
-	}
-	if e.Subject() != r.TaskID {
+	case e.Subject() != r.TaskID:
 		return flow.Entry{}, &recordError{fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())}
 	}
 	return flow.Entry{Seq: r.Seq, Epoch: r.Epoch, Rev: r.Rev, Time: r.Time, Actor: r.Actor, Event: e}, nil

@@ -90,7 +90,7 @@ func (l *logbook) catchUp(journalPath string) error {
 	var all bytes.Buffer
 	all.WriteString(logHeading)
 	_, err = journal.Read(journalPath, func(r journal.Record) error {
-		e, err := decode(r)
+		e, err := decode(l.dir, r)
 		if rejected, ok := e.Event.(flow.ReplyRejected); ok {
 			all.WriteString(retryEntry(e.Time, rejected))
 		}

@@ -67,7 +67,7 @@ func (l *Ledger) rebuild(point flow.Snapshot) (flow.Rebuilt, error) {
 		if rec.Seq <= point.ReplayIndex {
 			return nil
 		}
-		e, err := decode(rec)
+		e, err := decode(l.dir, rec)
 		after = append(after, e)
 		return err
 	})

@@ -216,9 +216,6 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 	add("program", a.Adapter+": "+a.Command, true)
 	add("tokens", used.Tokens(), false)
 	add("streams", a.Output, true)
-	for _, r := range a.Reviews {
-		add(fmt.Sprintf("review %d", r.Round), r.Feedback, false)
-	}
 	for _, w := range a.Watched {
 		v.Watched = append(v.Watched, signView{clock(w.Time), string(w.Kind), p.text(w.Text)})
 	}

@@ -44,21 +44,10 @@ func describe(e flow.Event) []line {
 		return describeRejection(e)
 	case flow.AttemptStopped:
 		return []line{{warn, fmt.Sprintf("step %d: %s stopped%s: %s", e.Step, attemptName(e.AttemptRef), spentSuffix(e.Spent), e.Reason)}}
-	case flow.WorkFinished:
-		return []line{{begun, fmt.Sprintf("step %d: the reviewer of %s looks at the work (round %d)", e.Step, e.Role, e.Round)}}
 	case flow.ReviewHeld:
 		return describeReview(e)
-	case flow.VerdictMissed:
-		return []line{{warn, fmt.Sprintf("step %d: the reviewer of %s gave no verdict (%s; round %d, attempt %d of %d, %s)", e.Step, e.Role, brief(e.Reason),
-			e.Round, e.Try, e.Of, Took(e.Millis))}}
-	case flow.ReviewFailed:
-		return []line{{bad, fmt.Sprintf("step %d: %s", e.Step, brief(e.Reason))}}
 	case flow.StateDiverged:
 		return []line{{warn, e.Text + divergedSuffix(e)}}
-	case flow.BoardEdited:
-		return []line{{warn, fmt.Sprintf("step %d: the board was edited since the last run; the call starts afresh", e.Step)}}
-	case flow.InputLost:
-		return []line{{warn, fmt.Sprintf("step %d: %s; the call starts afresh", e.Step, e.Reason)}}
 	case flow.CallRestarted:
 		return []line{{warn, fmt.Sprintf("step %d: %s; the call starts afresh", e.Step, e.Reason)}}
 	case flow.StepFinished:
@@ -201,18 +190,11 @@ func describeAcceptance(e flow.ReplyAccepted) []line {
 }
 
 func describeReview(e flow.ReviewHeld) []line {
-	spent := ""
-	if e.Call == flow.ReviewCall { // before form 4 it was the sum of the attempt so far
-		spent = spentSuffix(e.Spent)
-	}
-	by := flow.AttemptRef{Call: flow.ReviewCall, Role: e.Role} // also in an older journal, where it is a part of the work
-	if e.Call == flow.CommandCall {
-		by.Call = flow.CommandCall
-	}
+	spent := spentSuffix(e.Spent)
 	if e.Completed {
-		return []line{{good, fmt.Sprintf("step %d: %s accepts the work (round %d, %s)%s", e.Step, Player(by), e.Round, Took(e.Millis), spent)}}
+		return []line{{good, fmt.Sprintf("step %d: %s accepts the work (round %d, %s)%s", e.Step, Player(e.AttemptRef), e.Round, Took(e.Millis), spent)}}
 	}
-	return []line{{warn, fmt.Sprintf("step %d: %s is not content (round %d, %s)%s: %s", e.Step, Player(by), e.Round, Took(e.Millis), spent, excerpt(e))}}
+	return []line{{warn, fmt.Sprintf("step %d: %s is not content (round %d, %s)%s: %s", e.Step, Player(e.AttemptRef), e.Round, Took(e.Millis), spent, excerpt(e))}}
 }
 
 // excerpt is what an agent is told of its work, for a terminal: of a command how it ended, and the
@@ -244,8 +226,6 @@ func session(e flow.Event) string {
 	case flow.ReplyRejected:
 		return e.Session
 	case flow.AttemptStopped:
-		return e.Session
-	case flow.ReviewFailed:
 		return e.Session
 	default:
 		return ""

@@ -1,0 +1,49 @@
+package flow
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+)
+
+// Form names the form of a journal: a digest over every kind of event, and over the state that a
+// snapshot holds, with the names and types of their fields. A RUN_STARTED has it. A journal in
+// another form is not read.
+var Form = sync.OnceValue(func() string {
+	all := formOf(reflect.TypeFor[State]())
+	for _, kind := range slices.Sorted(maps.Keys(decoders)) {
+		e, err := Decode(kind, []byte("{}"))
+		if err != nil {
+			panic(fmt.Sprintf("an empty %s: %v", kind, err)) // a test decodes all of them
+		}
+		all += "\n" + kind + " " + formOf(reflect.TypeOf(e))
+	}
+	sum := sha256.Sum256([]byte(all))
+	return hex.EncodeToString(sum[:6])
+})
+
+// formOf tells what JSON has of a type.
+func formOf(t reflect.Type) string {
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return t.String()
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		form := "{"
+		for f := range t.Fields() {
+			form += fmt.Sprintf("%q %s\n", cmp.Or(f.Tag.Get("json"), f.Name), formOf(f.Type))
+		}
+		return form + "}"
+	case reflect.Pointer, reflect.Slice:
+		return t.Kind().String() + " " + formOf(t.Elem())
+	default:
+		return t.Kind().String()
+	}
+}
