@@ -30,7 +30,8 @@ type Board struct {
 	CheckpointsOff bool              // it has none, also if the settings have some
 
 	doc      *frontmatter.Document
-	tasks    *taskList
+	entries  []Entry
+	nodes    []*yaml.Node // of the entries
 	unlisted []*yaml.Node // tasks of checkpoints that are not in the list
 }
 

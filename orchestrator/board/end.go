@@ -22,9 +22,6 @@ func (b *Board) EndChanges(before *Board) []string {
 			changes = append(changes, name)
 		}
 	}
-	if b.sameList(before) {
-		return changes
-	}
 	marks, lost := 0, 0
 	for i, at := range before.findIn(b) {
 		switch {
@@ -128,7 +125,7 @@ func (b *Board) textOf(value *yaml.Node) string {
 func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 	_, was := before.doc.Field("tasks")
 	key, list := b.doc.Field("tasks")
-	if was == nil || was.Kind != yaml.SequenceNode || b.sameList(before) {
+	if was == nil || was.Kind != yaml.SequenceNode {
 		return b.Source, nil
 	}
 	p, changed := b.planEnd(before, was)

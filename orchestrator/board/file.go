@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/frontmatter"
@@ -26,7 +25,7 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readRest(f, f.size(), frontmatter.MaxSource+1)
+	data, err := io.ReadAll(io.LimitReader(f, frontmatter.MaxSource+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", path, err, ""}
 	}
@@ -93,40 +92,11 @@ func neighbours(path string) (names []string) {
 	return names
 }
 
-// readRest reads a file of about size bytes behind its known beginning, at most so many bytes in
-// all.
-func readRest(f io.Reader, size int64, most int, known ...[]byte) ([]byte, error) {
-	expected := int(min(size, int64(most)))
-	data := make([]byte, 0, min(expected+1, most))
-	for _, k := range known {
-		data = append(data, k...)
-	}
-	for len(data) < most {
-		if len(data) == cap(data) { // the file has grown
-			data = slices.Grow(data, bytes.MinRead)
-		}
-		piece := data[len(data):min(cap(data), most)]
-		n, err := f.Read(piece)
-		data = data[:len(data)+n]
-		if errors.Is(err, io.EOF) || err == nil && n < len(piece) && len(data) == expected {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return data, nil
-}
-
-// pieceSize is how much of a file is compared at a time.
-const pieceSize = 64 << 10
-
 // Reader reads one board again and again, and parses it only when its bytes have changed.
 type Reader struct {
-	path  string
-	name  string
-	last  *Board
-	piece []byte
+	path string
+	name string
+	last *Board
 }
 
 // NewReader returns a Reader of the board at path, called name in messages.
@@ -136,7 +106,7 @@ func NewReader(path, name string) *Reader { return &Reader{path: path, name: nam
 func (r *Reader) SetLast(b *Board) { r.last = b }
 
 // Forget drops the last version: the next Read parses the file in any case.
-func (r *Reader) Forget() { r.last, r.piece = nil, nil }
+func (r *Reader) Forget() { r.last = nil }
 
 // Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those
 // of ReadFile and Parse.
@@ -148,22 +118,14 @@ func (r *Reader) Read() (*Board, error) {
 	if err != nil {
 		return nil, r.setName(err)
 	}
-	data, err := r.readChanged(f)
+	data, err := io.ReadAll(io.LimitReader(f, frontmatter.MaxSource+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, &FileError{"read board", r.name, err, ""}
 	}
-	if data == nil {
+	if r.last != nil && bytes.Equal(data, r.last.Source) {
 		return r.last, nil
 	}
-	return r.parse(data)
-}
-
-func (r *Reader) parse(data []byte) (b *Board, err error) {
-	if r.last == nil {
-		b, err = Parse(r.name, data)
-	} else {
-		b, err = r.last.reparse(data)
-	}
+	b, err := Parse(r.name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -192,29 +154,4 @@ func (r *Reader) setName(err error) error {
 		file.File = r.name
 	}
 	return err
-}
-
-// readChanged reads a board; data is nil when its bytes did not change. It compares in pieces, so
-// that an unchanged large board is not held twice.
-func (r *Reader) readChanged(f *file) (data []byte, err error) {
-	if r.last == nil || f.size() != int64(len(r.last.Source)) {
-		return readRest(f, f.size(), frontmatter.MaxSource+1)
-	}
-	was := r.last.Source
-	if room := min(len(was)+1, pieceSize); len(r.piece) < room {
-		r.piece = make([]byte, room)
-	}
-	for at := 0; ; {
-		n, err := f.Read(r.piece)
-		switch {
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, err
-		case !bytes.HasPrefix(was[at:], r.piece[:n]), err != nil && at+n < len(was):
-			return readRest(f, f.size(), frontmatter.MaxSource+1, was[:at], r.piece[:n])
-		}
-		at += n
-		if err != nil || at == len(was) && n < len(r.piece) {
-			return nil, nil
-		}
-	}
 }

@@ -2,11 +2,9 @@ package board
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +37,7 @@ func TestReaderParsesOnlyWhatChanged(t *testing.T) {
 	}
 	write(strings.Replace(large, "phase: x", "phase: y", 1))
 	if b := read(); b == first || b.Phase != "y" {
-		t.Errorf("a change in the first piece was not seen: phase %q", b.Phase)
+		t.Errorf("a change of the first line was not seen: phase %q", b.Phase)
 	}
 	write(strings.Replace(large, "phase: x", "phase: y", 1)[:len(large)-1] + "z")
 	changed := read()
@@ -110,144 +108,5 @@ func TestSave(t *testing.T) {
 	}
 	if err := Save(filepath.Join(dir, "none", "k.md"), nil); err == nil {
 		t.Error("Save into a missing folder = nil, want an error")
-	}
-}
-
-// checkReader compares a Reader with Parse over the versions of a file.
-func checkReader(t *testing.T, versions ...string) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "k.yaml")
-	r := NewReader(path, "k.yaml")
-	for _, text := range versions {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		want, wantErr := Parse("k.yaml", []byte(text))
-		b, err := r.Read()
-		if (err != nil) != (wantErr != nil) || err != nil && err.Error() != wantErr.Error() {
-			t.Fatalf("Read of %q = %v, want %v", text, err, wantErr)
-		}
-		if err == nil && (!sameBoard(b, want) || b.SHA != want.SHA) {
-			t.Fatalf("Read of %q = %q, %+v, want %+v", text, b.Source, b.Current, want.Current)
-		}
-	}
-}
-
-func FuzzReader(f *testing.F) {
-	board := "current: a\nlog: " + strings.Repeat("x", pieceSize-20) + "\ntasks:\n- a\n- b\n"
-	for _, at := range []int{0, 9, len(board) - 6, pieceSize - 1, pieceSize, pieceSize + 1} {
-		f.Add(board, at, at+1, "c", 0)
-		f.Add(board, at, at, "c", pieceSize)
-		f.Add(board, at, at+1, "", 3*pieceSize)
-	}
-	f.Add("", 0, 0, "", 0)
-	f.Fuzz(func(t *testing.T, board string, from, to int, text string, more int) {
-		if from < 0 || to < from || to > len(board) || more < 0 || more > 4*pieceSize {
-			return
-		}
-		board += strings.Repeat("\n", more)
-		after := board[:from] + text + board[to:]
-		checkReader(t, board, after, board, board, after)
-	})
-}
-
-// The identity of the slice shows whether the list of paths has changed.
-func TestReaderKeepsThePaths(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "k.yaml")
-	r := NewReader(path, path)
-	read := func(text string) *string {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		b, err := r.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := mustParse(t, path, text).TaskPaths(); !slices.Equal(b.TaskPaths(), want) {
-			t.Fatalf("TaskPaths of %q = %q, want %q", text, b.TaskPaths(), want)
-		}
-		return &b.TaskPaths()[0]
-	}
-	const board = "phase: x\ncurrent: a.md\ntasks:\n- a.md\n- b.md [done]\nlog: y\n"
-	first := read(board)
-	for _, c := range []struct {
-		name, old, new string
-		same           bool
-	}{
-		{"nothing", "", "", true}, {"current", "current: a.md", "current: b.md", true},
-		{"a longer current", "current: b.md", "current: tasks/b.md", true},
-		{"another field", "log: y", "log: [z]", true}, {"a task", "- b.md [done]", "- b.md", false},
-		{"back", "- b.md\n", "- b.md [done]\n", false},
-		{"a line above", "phase", "\nphase", false}, {"a comment", "log: [z]", "# c", false},
-	} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := read(strings.Replace(string(text), c.old, c.new, 1))
-		if (again == first) != c.same {
-			t.Errorf("%s changes: the paths are the same slice: %v, want %v", c.name, !c.same, c.same)
-		}
-		first = again
-	}
-}
-
-// A file that grows or shrinks during the read is read to its end.
-func TestReadRest(t *testing.T) {
-	for _, c := range []struct {
-		size  int64
-		known []string
-		want  string
-	}{{10, nil, "0123456789"}, {4, nil, "0123456789"}, {0, nil, "0123456789"}, {50, nil, "0123456789"},
-		{12, []string{"a", "b"}, "ab0123456789"}, {3, []string{"abcd"}, "abcd0123456789"},
-		{1 << 40, nil, "0123456789"}} {
-		var known [][]byte
-		for _, k := range c.known {
-			known = append(known, []byte(k))
-		}
-		if got, err := readRest(strings.NewReader("0123456789"), c.size, 100, known...); err != nil ||
-			string(got) != c.want {
-			t.Errorf("readRest of a file of %d bytes = %q, %v, want %q", c.size, got, err, c.want)
-		}
-		if got, err := readRest(strings.NewReader("0123456789"), c.size, 4); err != nil || string(got) != "0123" {
-			t.Errorf("readRest of 4 bytes = %q, %v, want 0123", got, err)
-		}
-	}
-}
-
-func BenchmarkReader(b *testing.B) {
-	for _, tasks := range []int{10, 1000, 100_000} {
-		path := filepath.Join(b.TempDir(), "k.yaml")
-		write := func(text string) {
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-				b.Fatal(err)
-			}
-		}
-		one := largeBoard(tasks)
-		other := strings.Replace(one, "current: tasks/0", "current: tasks/1", 1)
-		r := NewReader(path, "k.yaml")
-		read := func() {
-			if _, err := r.Read(); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.Run(fmt.Sprintf("same/%d", tasks), func(b *testing.B) {
-			write(one)
-			b.ReportAllocs()
-			for b.Loop() {
-				read()
-			}
-		})
-		b.Run(fmt.Sprintf("changed/%d", tasks), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				b.StopTimer()
-				one, other = other, one
-				write(one)
-				b.StartTimer()
-				read()
-			}
-		})
 	}
 }

@@ -27,11 +27,9 @@ func (b *Board) patchFlow(list *yaml.Node, p plan) patch {
 	return patch{from, to, b.formatFlowItems(list, p)}
 }
 
-// Each entry of a list in brackets has a node: such a list is never plain.
+func (b *Board) itemStart(i int) int { return b.doc.Offset(b.nodes[i]) }
 
-func (b *Board) itemStart(i int) int { return b.doc.Offset(b.tasks.nodes[i]) }
-
-func (b *Board) itemEnd(list *yaml.Node, i int) int { return b.doc.End(b.tasks.nodes[i], list) }
+func (b *Board) itemEnd(list *yaml.Node, i int) int { return b.doc.End(b.nodes[i], list) }
 
 // formatFlowItems returns the text between the entries that stay on both sides, with the commas.
 func (b *Board) formatFlowItems(list *yaml.Node, p plan) string {

@@ -76,8 +76,8 @@ func (q queues) pop(path string) int {
 // matches reports whether an old entry is the wanted one. A wanted entry without a state keeps the
 // author's.
 func (b *Board) matches(i int, wanted *Entry) bool {
-	return meansSame(b.TaskPaths()[i], wanted.Path) &&
-		(wanted.State == "" || fold(wanted.State) == fold(b.Entry(i).State))
+	return meansSame(b.entries[i].Path, wanted.Path) &&
+		(wanted.State == "" || fold(wanted.State) == fold(b.entries[i].State))
 }
 
 func (p plan) isEmpty() bool { return p.keep == p.tail && len(p.items) == 0 }
@@ -104,13 +104,13 @@ func (b *Board) formatItem(it item, flow bool) string {
 	}
 	value := it.entry.Path
 	if it.restate {
-		value = b.TaskPaths()[it.from] // in the author's spelling
+		value = b.entries[it.from].Path // in the author's spelling
 	}
 	if it.entry.State != "" {
 		value += " [" + it.entry.State + "]"
 	}
 	if it.from >= 0 {
-		return encode(value, b.style(it.from), flow)
+		return encode(value, b.nodes[it.from].Style, flow)
 	}
 	return encode(value, b.usualStyle(), flow)
 }
@@ -118,7 +118,7 @@ func (b *Board) formatItem(it item, flow bool) string {
 // usualStyle returns how the author quotes the first entry.
 func (b *Board) usualStyle() yaml.Style {
 	if b.Len() > 0 && b.isScalar(0) {
-		return b.style(0)
+		return b.nodes[0].Style
 	}
 	return 0
 }

@@ -19,7 +19,7 @@ func (b *Board) MarkDone(i int) ([]byte, error) {
 		paths[i] += " [done]"
 		return b.Splice(Edit{Tasks: paths, SetTasks: true})
 	}
-	out := applyPatches(b.Source, b.patchState(b.node(i)))
+	out := applyPatches(b.Source, b.patchState(b.nodes[i]))
 	after, err := b.reparse(out)
 	if err != nil {
 		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}

@@ -39,8 +39,6 @@ func newFile(f *os.File) (*file, error) {
 	return &file{f, info}, nil
 }
 
-func (f *file) size() int64 { return f.info.Size() }
-
 // regular returns errFolder or errSpecial unless the file is regular.
 func (f *file) regular() error { return regular(f.info.Mode()) }
 

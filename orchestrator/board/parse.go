@@ -24,23 +24,13 @@ func Parse(file string, source []byte) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	return interpret(doc, nil)
+	return interpret(doc)
 }
 
-// reparse is Parse of the file's new bytes. It shares what did not change.
-func (b *Board) reparse(source []byte) (*Board, error) {
-	doc, err := b.doc.Reread(source)
-	if err != nil {
-		return nil, err
-	}
-	if doc.Root == nil {
-		return nil, noBoard(b.File)
-	}
-	return interpret(doc, b)
-}
+// reparse is Parse of the file's new bytes.
+func (b *Board) reparse(source []byte) (*Board, error) { return Parse(b.File, source) }
 
-// interpret makes a board of a document. before is the last version, or nil.
-func interpret(doc *frontmatter.Document, before *Board) (*Board, error) {
+func interpret(doc *frontmatter.Document) (*Board, error) {
 	b := &Board{File: doc.File, Source: doc.Source, doc: doc}
 	if err := b.validate(); err != nil {
 		return nil, err
@@ -50,10 +40,8 @@ func interpret(doc *frontmatter.Document, before *Board) (*Board, error) {
 		return nil, err
 	}
 	b.readEnded()
-	if !b.keepTasks(before) {
-		if err := b.readTasks(); err != nil {
-			return nil, err
-		}
+	if err := b.readTasks(); err != nil {
+		return nil, err
 	}
 	if err := b.readCheckpoints(); err != nil {
 		return nil, err
@@ -66,9 +54,9 @@ func interpret(doc *frontmatter.Document, before *Board) (*Board, error) {
 
 func readDocument(file string, source []byte) (*frontmatter.Document, error) {
 	if isYAML(file) {
-		return frontmatter.ParseCompactYAML(file, source)
+		return frontmatter.ParseYAML(file, source)
 	}
-	doc, err := frontmatter.ParseCompact(file, source)
+	doc, err := frontmatter.Parse(file, source)
 	if err == nil && doc.Root == nil {
 		return nil, noBoard(file)
 	}
@@ -202,8 +190,7 @@ func isBoolean11(word string) bool {
 	return slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, fold(word))
 }
 
-// readEntry reads one task. visible: no unquoted text holds what checkPath refuses.
-func (b *Board) readEntry(n *yaml.Node, e *Entry, visible bool) (err error) {
+func (b *Board) readEntry(n *yaml.Node, e *Entry) (err error) {
 	e.Line, _ = b.doc.Position(n)
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -213,9 +200,6 @@ func (b *Board) readEntry(n *yaml.Node, e *Entry, visible bool) (err error) {
 			"write - PATH; put a path in quotes when it looks like a number")
 	}
 	e.Path, e.State = splitState(n.Value)
-	if visible && n.Style == 0 {
-		return nil
-	}
 	return b.checkPath(n, "tasks")
 }
 
@@ -281,9 +265,6 @@ func (b *Board) checkPath(n *yaml.Node, field string) error {
 
 // pathFault returns what is wrong with the characters of a path, or "".
 func pathFault(path string) string {
-	if isVisible(path) {
-		return ""
-	}
 	if strings.TrimSpace(path) == "" {
 		return "the path is empty"
 	}
@@ -293,16 +274,6 @@ func pathFault(path string) string {
 		}
 	}
 	return ""
-}
-
-// isVisible recognises nearly all paths: visible ASCII, and spaces behind the first character.
-func isVisible(path string) bool {
-	for i := range len(path) {
-		if path[i]-' ' > '~'-' ' {
-			return false
-		}
-	}
-	return path != "" && path[0] != ' '
 }
 
 // isState recognises a state in brackets: a letter, then letters, spaces, _ and -.

@@ -362,35 +362,3 @@ func TestPlacedErrors(t *testing.T) {
 		t.Errorf("CurrentProblem(%v) loses its cause", cause)
 	}
 }
-
-func largeBoard(n int) string {
-	var s strings.Builder
-	s.WriteString("phase: execute\ncurrent: tasks/000000-the-name-of-a-task.md\ntasks:\n")
-	for i := range n {
-		fmt.Fprintf(&s, "  - tasks/%06d-the-name-of-a-task.md\n", i)
-	}
-	return s.String()
-}
-
-func BenchmarkParse100k(b *testing.B) {
-	source := []byte(largeBoard(100_000))
-	b.SetBytes(int64(len(source)))
-	for b.Loop() {
-		if _, err := Parse("k.yaml", source); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkSplice100k(b *testing.B) {
-	board, err := Parse("k.yaml", []byte(largeBoard(100_000)))
-	if err != nil {
-		b.Fatal(err)
-	}
-	next, tasks := "tasks/000001-the-name-of-a-task.md", append(board.TaskPaths()[1:], "tasks/new.md")
-	for b.Loop() {
-		if _, err := board.Splice(Edit{Current: &next, Tasks: tasks, SetTasks: true}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -55,7 +55,11 @@ func openPlace(t testing.TB, dir, board string) *Place {
 func TestChooseWorkdir(t *testing.T) {
 	top := tree(t, "repo/tasks/k.md", "repo/tasks/a.md", "repo/docs/", "elsewhere/", "file")
 	board := func(current string, tasks ...string) *Board {
-		return &Board{Current: Current{Set: true, Path: current}, tasks: &taskList{paths: tasks}}
+		b := &Board{Current: Current{Set: true, Path: current}}
+		for _, path := range tasks {
+			b.entries = append(b.entries, Entry{Path: path})
+		}
+		return b
 	}
 	for _, c := range []struct {
 		name, explicit, file, cwd string

@@ -259,7 +259,7 @@ func (b *Board) verify(out []byte, e Edit, wanted []Entry) error {
 	case e.SetTasks && !samePaths(after.TaskPaths(), wanted),
 		!e.SetTasks && !b.keepsAll(after):
 		return &SpliceError{b.File, "tasks would not be what was meant"}
-	case e.SetTasks && !b.sameList(after) && !b.keepsEntries(after, wanted):
+	case e.SetTasks && !b.keepsEntries(after, wanted):
 		return &SpliceError{b.File, "an entry that stays would change"}
 	case !sameUntouched(after.doc, b.doc):
 		return &SpliceError{b.File, "other fields would change"}
@@ -320,7 +320,7 @@ func sameUntouched(a, b *frontmatter.Document, named ...string) bool {
 		return false
 	}
 	for i := 0; i < len(m); i += 2 {
-		if !equalNodes(m[i], n[i]) || !sameField(m[i].Value, a, m[i+1], b, n[i+1]) {
+		if !equalNodes(m[i], n[i]) || !equalNodes(m[i+1], n[i+1]) {
 			return false
 		}
 	}

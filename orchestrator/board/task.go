@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"runtime"
+	"io"
 	"strings"
-	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -58,28 +57,18 @@ type TaskResult struct {
 	Err  error
 }
 
-// perReader is how many tasks are worth a goroutine.
-const perReader = 16
-
-// ReadTasks is ReadTask for several paths, on all processors.
+// ReadTasks is ReadTask for several paths.
 func (p *Place) ReadTasks(names []string) []TaskResult {
 	all := make([]TaskResult, len(names))
-	readers := min(runtime.GOMAXPROCS(0), (len(names)+perReader-1)/perReader)
-	var wg sync.WaitGroup
-	for first := range readers {
-		wg.Go(func() {
-			r, err := p.openWorkdir()
-			for i := first; i < len(names); i += readers {
-				if all[i].Err = err; err == nil {
-					all[i].Task, all[i].Err = p.readTask(r, names[i])
-				}
-			}
-			if err == nil {
-				_ = r.Close() // nothing was written
-			}
-		})
+	r, err := p.openWorkdir()
+	for i, name := range names {
+		if all[i].Err = err; err == nil {
+			all[i].Task, all[i].Err = p.readTask(r, name)
+		}
 	}
-	wg.Wait()
+	if err == nil {
+		_ = r.Close() // nothing was written
+	}
 	return all
 }
 
@@ -147,7 +136,7 @@ func readHead(r workdir, ref Ref) (data []byte, cut bool, err error) {
 	if err := f.regular(); err != nil {
 		return nil, false, errors.Join(err, f.Close())
 	}
-	data, err = readRest(f, f.size(), taskLimit+1)
+	data, err = io.ReadAll(io.LimitReader(f, taskLimit+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, false, err
 	}

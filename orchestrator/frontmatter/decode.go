@@ -20,7 +20,7 @@ func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 	if err := d.guard(); err != nil {
 		return err
 	}
-	d.indexed.Do(d.index)
+	d.index()
 	var root yaml.Node
 	if err := read(&root); err != nil {
 		return err
@@ -28,19 +28,17 @@ func (d *Document) decode(read func(root *yaml.Node) error) (err error) {
 	return d.adopt(&root)
 }
 
-// extract lets the frontmatter library decode the block that Split found. It gets no byte beyond
-// the closing fence: it would copy the whole body.
+// extract lets the frontmatter library find the block that Split found, and decode it. What the
+// library leaves has to begin where the block ends: else other readers take another text for the
+// header.
 func (d *Document) extract(root *yaml.Node) error {
-	from := len(d.Source) - len(bytes.TrimPrefix(d.Source, []byte(bom)))
-	found := false
-	format := frontmatter.NewFormat("---", "---", func(data []byte, _ any) error {
-		found = bytes.Equal(data, d.YAML)
-		return d.unmarshal(root)
-	})
-	if _, err := frontmatter.Parse(bytes.NewReader(d.Source[from:d.Body]), root, format); err != nil {
+	text := bytes.TrimPrefix(d.Source, []byte(bom))
+	format := frontmatter.NewFormat("---", "---", func([]byte, any) error { return d.unmarshal(root) })
+	rest, err := frontmatter.Parse(bytes.NewReader(text), root, format)
+	if err != nil {
 		return err
 	}
-	if !found {
+	if len(rest) != len(d.Source)-d.Body {
 		return &Problem{File: d.File, Line: d.FirstLine, Text: "the frontmatter has no clear end",
 			Fix: "end it with a line of ---"}
 	}

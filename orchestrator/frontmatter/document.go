@@ -5,8 +5,6 @@ package frontmatter
 
 import (
 	"bytes"
-	"slices"
-	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -31,12 +29,6 @@ type Document struct {
 	FirstLine int        // the line of Source on which YAML starts, counted from 1
 	Root      *yaml.Node // the mapping; nil when the file has no frontmatter at all
 
-	fenced  bool    // the YAML stands between fences
-	compact bool    // lists of text have no nodes; see List
-	fields  []field // of a plain document; nil when the library read it
-
-	indexed sync.Once // guards the fields below, which index fills
-
 	lines []int32 // offsets in YAML of the line starts
 	wide  []int   // offset in YAML of every strideth character; nil when every node's column counts bytes
 	runes []int   // with wide: the number of characters before each line start
@@ -50,23 +42,9 @@ const stride = 64
 // mark and blank lines. Root is nil for a file that does not begin with a fence. A block that
 // only resembles frontmatter is refused. Errors: *Problem.
 func Parse(file string, source []byte) (*Document, error) {
-	return parseMarkdown(file, source, false, nil)
-}
-
-// ParseCompact is Parse for a document that may hold a long list: a plain list of text at the top
-// level has no Content in the tree; List returns its values.
-func ParseCompact(file string, source []byte) (*Document, error) {
-	return parseMarkdown(file, source, true, nil)
-}
-
-func parseMarkdown(file string, source []byte, compact bool, before *Document) (*Document, error) {
 	d, err := Split(file, source)
-	if err != nil {
-		return nil, err
-	}
-	d.fenced, d.compact = true, compact
-	if d.YAML == nil || d.scan(before) {
-		return d, nil
+	if err != nil || d.YAML == nil {
+		return d, err
 	}
 	if err := d.decode(d.extract); err != nil {
 		return nil, err
@@ -76,23 +54,10 @@ func parseMarkdown(file string, source []byte, compact bool, before *Document) (
 
 // ParseYAML reads a plain YAML file, which must hold exactly one mapping. Errors: *Problem.
 func ParseYAML(file string, source []byte) (*Document, error) {
-	return parseYAML(file, source, false, nil)
-}
-
-// ParseCompactYAML is ParseYAML, compact as in ParseCompact.
-func ParseCompactYAML(file string, source []byte) (*Document, error) {
-	return parseYAML(file, source, true, nil)
-}
-
-func parseYAML(file string, source []byte, compact bool, before *Document) (*Document, error) {
 	if len(source) > MaxSource {
 		return nil, tooLarge(file, len(source), MaxSource)
 	}
 	d := newDocument(file, source)
-	d.compact = compact
-	if d.scan(before) {
-		return d, nil
-	}
 	if err := d.decode(d.plain); err != nil {
 		return nil, err
 	}
@@ -107,7 +72,7 @@ func newDocument(file string, source []byte) *Document {
 // Position returns where a node begins in the file.
 func (d *Document) Position(n *yaml.Node) (line, column int) {
 	line = n.Line
-	if d.fields == nil && len(d.lines) > 0 {
+	if len(d.lines) > 0 {
 		line = min(line, len(d.lines)) // the library puts an absent value behind the last line
 	}
 	return line + d.FirstLine - 1, n.Column
@@ -130,12 +95,6 @@ func (d *Document) problemAt(offset int, text, fix string) *Problem {
 	return &Problem{File: d.File, Line: d.FirstLine + line, Column: column, Text: text, Fix: fix}
 }
 
-// Visible reports whether all unquoted text is known to be visible ASCII and spaces, and never
-// blank. Then a long list need not be searched for other characters.
-func (d *Document) Visible() bool {
-	return d.fields != nil && !slices.ContainsFunc(d.fields, func(f field) bool { return f.wide })
-}
-
 // Field returns a top-level key and its value, or nil and nil.
 func (d *Document) Field(name string) (key, value *yaml.Node) {
 	if d.Root == nil {
@@ -151,10 +110,6 @@ func (d *Document) Field(name string) (key, value *yaml.Node) {
 
 // Offset returns the offset of a node's first byte in Source.
 func (d *Document) Offset(n *yaml.Node) int {
-	if at, ok := d.offsetInField(n); ok {
-		return at
-	}
-	d.indexed.Do(d.index)
 	line := min(max(n.Line-1, 0), len(d.lines)-1)
 	if d.wide == nil {
 		return d.Start + min(int(d.lines[line])+n.Column-1, len(d.YAML))
@@ -168,26 +123,6 @@ func (d *Document) Offset(n *yaml.Node) int {
 	return d.Start + at
 }
 
-// near is how many lines into its field a node may begin for offsetInField to find it without the
-// index.
-const near = 16
-
-// offsetInField is Offset for a scanned node near the beginning of its field.
-func (d *Document) offsetInField(n *yaml.Node) (offset int, ok bool) {
-	i := len(d.fields) - 1
-	for i > 0 && d.fields[i].line > n.Line {
-		i--
-	}
-	if i < 0 || n.Line-d.fields[i].line > near || n.Line < d.fields[i].line {
-		return 0, false
-	}
-	at := d.fields[i].start
-	for range n.Line - d.fields[i].line {
-		_, at = cutLine(d.YAML, at)
-	}
-	return d.Start + min(at+n.Column-1, len(d.YAML)), true
-}
-
 // index fills the tables that Offset reads.
 func (d *Document) index() {
 	d.lines = append(make([]int32, 0, bytes.Count(d.YAML, []byte{'\n'})+1), 0)
@@ -199,7 +134,7 @@ func (d *Document) index() {
 		at += i + 1
 		d.lines = append(d.lines, int32(at))
 	}
-	if d.fields == nil && !isASCII(d.YAML) {
+	if !isASCII(d.YAML) {
 		d.indexRunes()
 	}
 }

@@ -19,9 +19,6 @@ func (d *Document) End(n, parent *yaml.Node) int {
 	case at < len(d.Source) && d.Source[at] == '{' && n.Kind == yaml.MappingNode:
 		return d.endFlow(n, at+1, '}')
 	}
-	if end := d.endOfList(n); end > 0 {
-		return end
-	}
 	if len(n.Content) > 0 {
 		at = max(at, d.End(n.Content[len(n.Content)-1], n))
 		if n.Kind == yaml.MappingNode {

@@ -98,6 +98,25 @@ func TestParseRefusesFences(t *testing.T) {
 	}
 }
 
+// TestLibraryEndsTheHeader: where the library ends a header elsewhere than we do, the file is refused:
+// another reader would take another text for the header.
+func TestLibraryEndsTheHeader(t *testing.T) {
+	const source = "---\nrole: x\n---\nbody\n---\n"
+	for body, want := range map[int]string{
+		len("---\nrole: x\n---\n"): "",
+		len(source):                "t.md:2: the frontmatter has no clear end",
+	} {
+		d, err := Split("t.md", []byte(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Body = body
+		if err = d.decode(d.extract); (err != nil) != (want != "") || err != nil && err.Error() != want {
+			t.Errorf("a header that ends at %d: %v, want %q", body, err, want)
+		}
+	}
+}
+
 func TestParseRefusesBytes(t *testing.T) {
 	for _, c := range []refusal{
 		{"UTF-16 little endian", "\xff\xfe-\x00-\x00", "t.md:1:1: this is UTF-16", "UTF-8"},
