@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"errors"
+	"slices"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/failpoint"
@@ -79,7 +80,7 @@ func (l *loop) writeBoard(b *board.Board) error {
 			return err
 		}
 	}
-	if lost && !d.Tasks.Is(l.Workspace.Tasks(b).Paths) {
+	if lost && !slices.Equal(d.Tasks, l.Workspace.Tasks(b)) {
 		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, and not the one in the reply"
 	}
 	if verdict.Warning == "" {

@@ -374,7 +374,7 @@ var adapter = map[string]string{
 // forbidden are imports of the standard library that would make a pure package impure.
 var forbidden = map[string][]string{
 	"orchestrator/flow":       {"os", "os/exec", "io", "io/fs", "net", "syscall"},
-	"orchestrator/contract":   {"os", "os/exec", "io", "io/fs", "net", "syscall", "time"},
+	"orchestrator/contract":   {"os", "os/exec", "io/fs", "net", "syscall", "time"},
 	"orchestrator/checkpoint": {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/digest":     {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/health":     {"os", "os/exec", "io", "io/fs", "net", "syscall"},

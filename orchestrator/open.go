@@ -29,7 +29,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded b
 	}
 	l = &loop{Run: r, shared: s, claims: claim.NewHolder(r, s.registry), supervisor: supervisor.New(r, crowded)}
 	l.caller = call.NewCaller(r, l.supervisor)
-	l.outcomes = outcome.NewRecorder(r, l.caller, l.supervisor)
+	l.outcomes = outcome.NewRecorder(r, l.supervisor)
 	if l.carrier, err = gitstore.Start(r); err != nil {
 		return nil, r.Close, err
 	}

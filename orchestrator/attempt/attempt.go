@@ -22,7 +22,6 @@ type Call struct {
 	Adapter    agent.Adapter
 	Invocation agent.Invocation
 	Contract   contract.Kind
-	Tasks      *contract.TaskList // in a Manager's input; nil for all others
 	Sinks      Sinks
 	Emit       func(agent.Event) // gets redacted texts, from the goroutines of both streams; may be nil
 	Show       func(health.Live) // gets what the agent does, at most once a second, from the same goroutines; may be nil
@@ -408,7 +407,7 @@ func (a *Attempt) judge(out *Outcome, report agent.Report) (err error) {
 		return nil
 	}
 	if failure == nil {
-		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply, a.call.Tasks)
+		out.Reply, failure = a.call.Sinks.parseReply(a.call.Contract, report.Reply)
 	}
 	if exit := out.Exit; failure != nil && exit.TimedOut {
 		if open := a.watch.openAt(time.Now().Add(exit.Timeout - exit.Duration)); open != "" {

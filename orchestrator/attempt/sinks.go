@@ -76,12 +76,12 @@ func (s Sinks) Tail() (w io.WriteCloser, last func() string) {
 
 // parseReply judges the format of a reply. It judges the redacted text again where that differs: a
 // reason quotes parts of the reply, and the redactor would not recognise a part of a secret.
-func (s Sinks) parseReply(c contract.Kind, raw string, given *contract.TaskList) (*contract.Reply, *contract.Failure) {
-	reply, failure := contract.Parse(c, raw, given)
+func (s Sinks) parseReply(c contract.Kind, raw string) (*contract.Reply, *contract.Failure) {
+	reply, failure := contract.Parse(c, raw)
 	if failure == nil || s.Redactor == nil || !s.Redactor.Changes(raw) {
 		return reply, failure
 	}
-	if _, again := contract.Parse(c, s.Redactor.String(raw), nil); again != nil {
+	if _, again := contract.Parse(c, s.Redactor.String(raw)); again != nil {
 		return nil, again
 	}
 	return nil, contract.Failed("the reply is badly formatted where it holds a secret")

@@ -48,7 +48,6 @@ type Caller struct {
 	supervisor *supervisor.Supervisor
 	input      contract.Input // of the call that inputOf names
 	inputOf    flow.AttemptRef
-	stored     storedTasks // the list of tasks that was stored last
 }
 
 // NewCaller returns the caller of a run.
@@ -150,7 +149,7 @@ func (c *Caller) setSpec(call *Ready) error {
 	call.streams = []*rundir.Stream{stdout, stderr}
 	call.events = c.run.Folder.NewEvents(call.Step)
 	left, _ := c.run.State().TimeLeft()
-	call.Spec = attempt.Call{Adapter: call.Player.Adapter, Invocation: inv, Contract: a.Contract, Tasks: call.Input.Tasks,
+	call.Spec = attempt.Call{Adapter: call.Player.Adapter, Invocation: inv, Contract: a.Contract,
 		Sinks: attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: c.run.Redactor}, Emit: c.emitterOf(call), Show: c.shower(call), TimeLimit: left}
 	if call.Call.IsSupervision() {
 		call.Spec.Resident = c.supervisor.Program()

@@ -41,9 +41,9 @@ func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision
 }
 
 // repliedTasks is the list in an accepted reply. Errors: [rundir.ErrNotStored].
-func (c *Caller) repliedTasks(reply *flow.ReplyAccepted) (*contract.TaskList, error) {
+func (c *Caller) repliedTasks(reply *flow.ReplyAccepted) ([]string, error) {
 	if reply.TasksSHA == "" {
-		return contract.NewTaskList(reply.Tasks), nil
+		return reply.Tasks, nil
 	}
 	text, err := c.run.Folder.Stored(reply.TasksSHA)
 	if err != nil {
@@ -53,5 +53,5 @@ func (c *Caller) repliedTasks(reply *flow.ReplyAccepted) (*contract.TaskList, er
 	if err := json.Unmarshal(text, &paths); err != nil {
 		return nil, fmt.Errorf("decode the tasks of the Manager's reply: %w", err)
 	}
-	return contract.NewTaskList(paths), nil
+	return paths, nil
 }

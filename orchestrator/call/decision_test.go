@@ -1,6 +1,7 @@
 package call
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,7 @@ import (
 
 // decided is the caller of a run with an accepted reply of the Manager, whose long list was stored
 // beside the journal, on a board of b.md and c.md.
-func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given *contract.TaskList) {
+func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given []string) {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "k.yaml")
@@ -37,7 +38,7 @@ func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given *c
 	made := redact.New(nil)
 	r := &run.Run{Prepared: &preflight.Prepared{Job: &preflight.Job{Board: path}, Setup: &preflight.Setup{Redactor: made},
 		Workspace: workspace.New(path, path, place, b, made)}, Folder: rundir.Of(path)}
-	given = contract.NewTaskList(slices.Repeat([]string{"tasks/a-task-of-many.md"}, 400))
+	given = slices.Repeat([]string{"tasks/a-task-of-many.md"}, 400)
 	in, err := contract.ForManager("k.yaml", "a.md", nil, given)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +58,7 @@ func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given *c
 // lost, what the Manager did to the board stands: it could not be told from what was there before.
 func TestDecision(t *testing.T) {
 	next := "b.md"
-	other := contract.NewTaskList(slices.Repeat([]string{"tasks/another-task.md"}, 400))
+	other := slices.Repeat([]string{"tasks/another-task.md"}, 400)
 	for name, tt := range map[string]struct {
 		reply flow.ReplyAccepted
 		gone  bool // all that was stored is gone
@@ -73,7 +74,11 @@ func TestDecision(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, b, step, given := decided(t)
-			otherSHA, err := c.run.Folder.Store(other.JSON())
+			list, err := json.Marshal(other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			otherSHA, err := c.run.Folder.Store(list)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,9 +97,9 @@ func TestDecision(t *testing.T) {
 			if err != nil || lost != tt.lost || d.Next == nil {
 				t.Fatalf("decision = %+v, lost %v, %v", d, lost, err)
 			}
-			want := map[string][]string{"given": given.Paths, "other": other.Paths, "short": {"x.md"}, "board": {"b.md", "c.md"}}[tt.tasks]
-			if !slices.Equal(d.Tasks.Paths, want) || !lost && !slices.Equal(d.Given.Paths, given.Paths) {
-				t.Errorf("the lists are %.60q and %.60q, want %.60q", d.Given.Paths, d.Tasks.Paths, want)
+			want := map[string][]string{"given": given, "other": other, "short": {"x.md"}, "board": {"b.md", "c.md"}}[tt.tasks]
+			if !slices.Equal(d.Tasks, want) || !lost && !slices.Equal(d.Given, given) {
+				t.Errorf("the lists are %.60q and %.60q, want %.60q", d.Given, d.Tasks, want)
 			}
 			if v := c.run.Workspace.Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
 				t.Errorf("the verdict is %+v, want the board's list to stand", v)

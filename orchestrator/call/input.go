@@ -31,39 +31,14 @@ func (c *Caller) setInput(call *Ready, b *board.Board) (err error) {
 		return err
 	}
 	call.Intent.Input = inline
-	switch {
-	case rest == nil:
-	case call.Input.Tasks != nil:
-		call.Intent.Stored, err = c.StoreTasks(call.Input.Tasks)
-	default:
-		call.Intent.Stored, err = c.run.Folder.Store(rest)
-	}
-	if err != nil {
-		return err
-	}
 	if rest != nil {
+		if call.Intent.Stored, err = c.run.Folder.Store(rest); err != nil {
+			return err
+		}
 		failpoint.At("input-stored")
 	}
 	c.input, c.inputOf = call.Input, inputKey(step)
 	return nil
-}
-
-// storedTasks is a list of tasks that is stored under its SHA-256.
-type storedTasks struct {
-	tasks *contract.TaskList
-	sha   string
-}
-
-// StoreTasks stores a list once for as long as it stays the same: a long one takes
-// longer than the rest of a step.
-func (c *Caller) StoreTasks(tasks *contract.TaskList) (sha string, err error) {
-	if c.stored.tasks != tasks {
-		if sha, err = c.run.Folder.Store(tasks.JSON()); err != nil {
-			return "", err
-		}
-		c.stored = storedTasks{tasks, sha}
-	}
-	return c.stored.sha, nil
 }
 
 // newInput is the input of a call's first attempt, on the board as it is. It holds no secret: it is
@@ -86,8 +61,8 @@ func (c *Caller) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) 
 		return contract.ForTask(e.Task, kanban, c.feedbackFor(e))
 	}
 	tasks := c.run.Workspace.Tasks(b)
-	if secret := tasks.FindSecret(c.run.Redactor.Changes); secret != "" {
-		return contract.Input{}, workspace.CheckSecrets(c.run.Redactor, secret)
+	if err := workspace.CheckSecrets(c.run.Redactor, tasks...); err != nil {
+		return contract.Input{}, err
 	}
 	var anomalies []contract.AnomalyReport
 	if step := c.run.State().Step; step.Anomaly != nil {

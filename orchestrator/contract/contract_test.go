@@ -2,7 +2,6 @@ package contract_test
 
 import (
 	"encoding/json"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -47,14 +46,13 @@ func managerInput(t *testing.T, done string, paths []string) (in contract.Input,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in, err = contract.ForManager("kanban.yaml", done, anomalies, contract.NewTaskList(paths)); err != nil {
+	if in, err = contract.ForManager("kanban.yaml", done, anomalies, paths); err != nil {
 		t.Fatal(err)
 	}
 	return in, string(text)
 }
 
-// FuzzList: the list that goes into a Manager's input is what json.Marshal makes of it, and its
-// paths are compared as path.Clean makes them. What the journal holds of the input, with what is
+// FuzzList: the list that goes into a Manager's input is what json.Marshal makes of it. What the journal holds of the input, with what is
 // stored beside it, is the input again.
 func FuzzList(f *testing.F) {
 	for _, seed := range []string{"", "tasks/a.md", "tasks/a.md\ntasks/b.md", "./a.md\nb//c.md\n../d", "<a>&\u2028\n\"q\"\\\nüñí\n\xff\x00", strings.Repeat("tasks/a.md\n", 100), strings.Repeat("tasks/a.md\n", 500), strings.Repeat("<\n", 800)} {
@@ -62,12 +60,6 @@ func FuzzList(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		paths := strings.Split(text, "\n")
-		l := contract.NewTaskList(paths)
-		for i, p := range paths {
-			if l.Clean[i] != path.Clean(p) {
-				t.Errorf("Clean[%d] = %q, want %q", i, l.Clean[i], path.Clean(p))
-			}
-		}
 		for _, done := range []string{paths[0], "tasks/a.md"} {
 			in, want := managerInput(t, done, paths)
 			if string(in.JSON) != want {
@@ -81,9 +73,8 @@ func FuzzList(f *testing.F) {
 			if err != nil || string(again.JSON) != want || again.Text != "" {
 				t.Fatalf("restored is %s, %v, want %s", again.JSON, err, want)
 			}
-			var decoded []string
-			if err := json.Unmarshal(l.JSON(), &decoded); err != nil || !again.Tasks.Is(decoded) {
-				t.Errorf("the restored list is %q, want %q", again.Tasks.Paths, decoded)
+			if list, err := json.Marshal(paths); err != nil || stored != nil && string(stored) != string(list) || len(again.Tasks) != len(paths) {
+				t.Errorf("the restored list is %q, want %s, %v", again.Tasks, list, err)
 			}
 		}
 	})
@@ -124,8 +115,8 @@ func TestRestore(t *testing.T) {
 			if err != nil || string(again.JSON) != string(tt.in.JSON) || again.Text != tt.in.Text || (again.Tasks == nil) != (tt.in.Tasks == nil) {
 				t.Fatalf("Restore = %.80s, %.80q, %v", again.JSON, again.Text, err)
 			}
-			if again.Tasks != nil && !reflect.DeepEqual(again.Tasks.Paths, tt.in.Tasks.Paths) {
-				t.Errorf("the list has %d paths, want %d", len(again.Tasks.Paths), len(tt.in.Tasks.Paths))
+			if again.Tasks != nil && !reflect.DeepEqual(again.Tasks, tt.in.Tasks) {
+				t.Errorf("the list has %d paths, want %d", len(again.Tasks), len(tt.in.Tasks))
 			}
 		})
 	}
@@ -159,47 +150,6 @@ func TestRestoreDamaged(t *testing.T) {
 		if in, err := contract.Restore([]byte(tt.inline), stored); err == nil || !strings.HasPrefix(err.Error(), "decode a journaled input: ") {
 			t.Errorf("%s: Restore = %+v, %v, want an error", name, in, err)
 		}
-	}
-}
-
-// TestTaskList: a list is compared by its paths, and searched for secrets once.
-func TestTaskList(t *testing.T) {
-	paths := []string{"a.md", "b.md"}
-	l := contract.NewTaskList(paths)
-	for name, tt := range map[string]struct {
-		paths []string
-		want  bool
-	}{
-		"itself": {paths, true}, "its like": {[]string{"a.md", "b.md"}, true}, "a part": {paths[:1], false}, "another": {[]string{"a.md", "c.md"}, false}, "none": {nil, false},
-	} {
-		if got := l.Is(tt.paths); got != tt.want {
-			t.Errorf("%s: Is = %v, want %v", name, got, tt.want)
-		}
-	}
-	if empty := contract.NewTaskList(nil); !empty.Is([]string{}) || string(empty.JSON()) != "[]" {
-		t.Errorf("a list of nothing is %s, want []", empty.JSON())
-	}
-	looks := 0
-	isSecret := func(p string) bool { looks++; return p == "b.md" }
-	if got := l.FindSecret(isSecret); got != "b.md" || looks != 2 {
-		t.Errorf("FindSecret = %q after %d looks, want b.md after two", got, looks)
-	}
-	looks = 0
-	for range 2 {
-		if got := l.FindSecret(func(string) bool { looks++; return false }); got != "" || looks != 2 {
-			t.Errorf("FindSecret = %q after %d looks, want each path looked at once", got, looks)
-		}
-	}
-	if &l.Clean[0] != &l.Paths[0] {
-		t.Error("a clean list was copied")
-	}
-}
-
-func BenchmarkList(b *testing.B) {
-	paths := slices.Repeat([]string{"tasks/000001-implement-thing.md"}, 100_000)
-	b.ReportAllocs()
-	for b.Loop() {
-		contract.NewTaskList(paths).JSON()
 	}
 }
 

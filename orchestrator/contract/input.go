@@ -5,6 +5,7 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"kanban-run/orchestrator/flow"
@@ -15,7 +16,7 @@ import (
 type Input struct {
 	JSON  []byte
 	Text  string
-	Tasks *TaskList // in the JSON of a Manager; nil in others
+	Tasks []string // in the JSON of a Manager, never nil there; nil in others
 }
 
 // ForTask is the input of a task agent. Both are paths as agents see them. feedback says why its
@@ -59,12 +60,8 @@ func Report(role string, a flow.Anomaly) AnomalyReport {
 
 // ForManager is the input of the Manager. No other agent gets the list of tasks. With anomalies
 // the done task is not done: its agent was ended for them.
-func ForManager(kanban, done string, anomalies []AnomalyReport, tasks *TaskList) (Input, error) {
-	head, err := json.Marshal(managerHead{kanban, done, anomalies})
-	if err != nil {
-		return Input{}, err
-	}
-	return withTasks(head, tasks), nil
+func ForManager(kanban, done string, anomalies []AnomalyReport, tasks []string) (Input, error) {
+	return withTasks(managerHead{kanban, done, anomalies}, notNil(tasks))
 }
 
 // managerHead is the Manager's input without the list.
@@ -75,13 +72,12 @@ type managerHead struct {
 	Anomalies []AnomalyReport `json:"anomalies,omitempty"`
 }
 
-func withTasks(head []byte, tasks *TaskList) Input {
-	list := tasks.JSON()
-	text := make([]byte, 0, len(head)+len(list)+len(`,"tasks":}`))
-	text = append(text, head[:len(head)-1]...)
-	text = append(text, `,"tasks":`...)
-	text = append(text, list...)
-	return Input{JSON: append(text, '}'), Tasks: tasks}
+func withTasks(head managerHead, tasks []string) (Input, error) {
+	text, err := json.Marshal(struct {
+		managerHead
+		Tasks []string `json:"tasks"`
+	}{head, tasks})
+	return Input{JSON: text, Tasks: tasks}, err
 }
 
 // GoOn is what an agent is told whose work on the input was cut short, in the session of that
@@ -118,8 +114,15 @@ func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
 	case in.Tasks == nil:
 		return json.RawMessage(`{}`), in.JSON, nil
 	}
-	head := in.JSON[:len(in.JSON)-len(in.Tasks.JSON())-len(`,"tasks":}`)]
-	return append(bytes.Clone(head), '}'), in.Tasks.JSON(), nil
+	var head managerHead
+	if err := json.Unmarshal(in.JSON, &head); err != nil {
+		return nil, nil, err
+	}
+	if stored, err = json.Marshal(in.Tasks); err != nil {
+		return nil, nil, err
+	}
+	inline, err = json.Marshal(head)
+	return inline, stored, err
 }
 
 // Restore is the reverse of Journaled.
@@ -148,22 +151,16 @@ func restoreJSON(inline json.RawMessage, stored []byte) (Input, error) {
 		return Input{JSON: stored}, nil
 	}
 	if stored != nil {
-		var paths []string
-		err := json.Unmarshal(stored, &paths)
-		if err != nil {
+		var head managerHead
+		tasks := []string{}
+		if err := errors.Join(json.Unmarshal(inline, &head), json.Unmarshal(stored, &tasks)); err != nil {
 			return Input{}, err
 		}
-		return withTasks(inline, &TaskList{Paths: paths, Clean: cleanAll(paths), json: stored}), nil
+		return withTasks(head, tasks)
 	}
 	var manager struct {
 		Tasks []string `json:"tasks"`
 	}
-	if err := json.Unmarshal(inline, &manager); err != nil {
-		return Input{}, err
-	}
-	in := Input{JSON: inline}
-	if manager.Tasks != nil {
-		in.Tasks = NewTaskList(manager.Tasks)
-	}
-	return in, nil
+	err := json.Unmarshal(inline, &manager)
+	return Input{JSON: inline, Tasks: manager.Tasks}, err
 }

@@ -28,7 +28,7 @@ func TestForJudge(t *testing.T) {
 // TestParseJudge: an answer to each question, and nothing of their content is judged.
 func TestParseJudge(t *testing.T) {
 	const whole = `{"q1":{"yes":true,"evidence":"a"},"q2":{"yes":false,"evidence":""},"q3":{"yes":true,"evidence":"c"},"q4":{"yes":false,"evidence":"d"},"q5":{"yes":true,"evidence":"e"},"message":"Go.","more":1}`
-	r, failure := Parse(Judge, whole, nil)
+	r, failure := Parse(Judge, whole)
 	if failure != nil || r.Message != "Go." {
 		t.Fatalf("%+v, %v", r, failure)
 	}
@@ -48,7 +48,7 @@ func TestParseJudge(t *testing.T) {
 		"a key in other letters":       {`"q5"`, `"Q5"`},
 		"text around it":               {`{"q1"`, `Here: {"q1"`},
 	} {
-		if _, failure := Parse(Judge, strings.Replace(whole, change[0], change[1], 1), nil); failure == nil {
+		if _, failure := Parse(Judge, strings.Replace(whole, change[0], change[1], 1)); failure == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

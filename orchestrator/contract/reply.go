@@ -1,8 +1,10 @@
 package contract
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -49,44 +51,39 @@ func Failed(format string, args ...any) *Failure {
 }
 
 // Parse judges the format of a reply, never its content: it has to be one JSON object that fits the
-// schema. Parse refuses what two parsers could read differently. given is the list of tasks in a
-// Manager's input, nil for all others: a reply that repeats it byte for byte shares its Paths.
+// schema. Parse refuses what two parsers could read differently.
 // Source: seed 004, "Output Specification (Agent → Supervisor)".
-func Parse(k Kind, text string, given *TaskList) (*Reply, *Failure) {
+func Parse(k Kind, text string) (*Reply, *Failure) {
 	switch k {
 	case Review:
 		return parseReview(text)
 	case Ready, Checkpoint, Judge:
 		return parseWhole(k, text)
 	}
-	var known []byte
-	if given != nil {
-		known = given.JSON()
-	}
-	members, failure := readObject(text, known)
+	members, failure := readObject(text)
 	if failure != nil {
 		return nil, failure
 	}
 	if failure := checkKeys(k, members); failure != nil {
 		return nil, failure
 	}
-	envelope, tasks, failure := decode(k, text, members, given)
+	envelope, failure := decode(k, members)
 	if failure != nil {
 		return nil, failure
 	}
-	if !plainlyFits(k, envelope) {
-		if failure := checkSchema(k, envelope); failure != nil {
-			return nil, failure
-		}
+	if failure := checkSchema(k, envelope); failure != nil {
+		return nil, failure
 	}
 	reply := &Reply{Status: Status(envelope["status"].(string)), Message: envelope["message"].(string)}
 	if k == Manager {
-		reply.Tasks = tasks
 		if next, ok := envelope["next_task"].(string); ok {
 			reply.NextTask = &next
 		}
+		if err := json.Unmarshal(members["tasks"], &reply.Tasks); err != nil {
+			return nil, Failed("tasks cannot be decoded: %v", err)
+		}
 	}
-	if failure := checkPaths(reply, given); failure != nil {
+	if failure := checkPaths(reply); failure != nil {
 		return nil, failure
 	}
 	return reply, nil
@@ -117,11 +114,11 @@ func replyKeys(k Kind) []string {
 }
 
 // checkKeys refuses Status beside or in place of status: many decoders treat them as the same key.
-func checkKeys(k Kind, members []member) *Failure {
-	for _, m := range members {
+func checkKeys(k Kind, members map[string]json.RawMessage) *Failure {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		for _, key := range replyKeys(k) {
-			if m.key != key && strings.EqualFold(m.key, key) {
-				return Failed("key %s instead of %s", shownKey(m.key), key)
+			if name != key && strings.EqualFold(name, key) {
+				return Failed("key %s instead of %s", shownKey(name), key)
 			}
 		}
 	}
@@ -131,64 +128,31 @@ func checkKeys(k Kind, members []member) *Failure {
 // maxTasks bounds the Manager's list: no board that can be read holds more.
 const maxTasks = 500_000
 
-// decode decodes the keys of the contract. Their list of strings, which may be long, is read in one
-// pass, and is empty in the envelope.
-func decode(k Kind, text string, members []member, given *TaskList) (envelope map[string]any, tasks []string, failure *Failure) {
-	envelope = map[string]any{}
-	for _, m := range members {
-		if !slices.Contains(replyKeys(k), m.key) {
+// decode decodes the keys of the contract for the schema. Of lists and objects that are not the
+// Manager's tasks the kind is enough: decoded, a reply of 16 MiB may take a gigabyte.
+func decode(k Kind, members map[string]json.RawMessage) (map[string]any, *Failure) {
+	envelope := map[string]any{}
+	for _, key := range replyKeys(k) {
+		text, given := members[key]
+		switch {
+		case !given:
+			continue
+		case key == "tasks" && bytes.Count(text, []byte{','}) >= maxTasks:
+			return nil, Failed("tasks has more than %d entries", maxTasks)
+		case key != "tasks" && text[0] == '[':
+			envelope[key] = []any{}
+			continue
+		case text[0] == '{':
+			envelope[key] = map[string]any{}
 			continue
 		}
-		span := text[m.from:m.to]
-		if m.key == "tasks" && strings.Count(span, ",") >= maxTasks {
-			return nil, nil, Failed("tasks has more than %d entries", maxTasks)
+		var value any
+		if err := json.Unmarshal(text, &value); err != nil {
+			return nil, Failed("%s cannot be decoded: %v", key, err)
 		}
-		if m.key == "tasks" && given != nil && span == string(given.JSON()) {
-			tasks, span = given.Paths, "[]"
-		}
-		if m.key == "tasks" && span[0] == '[' && tasks == nil {
-			if tasks, failure = readStrings(span); failure != nil {
-				return nil, nil, failure
-			}
-			span = "[]"
-		}
-		v, err := outline(span)
-		if err != nil {
-			return nil, nil, Failed("%s cannot be decoded: %v", m.key, err)
-		}
-		envelope[m.key] = v
+		envelope[key] = value
 	}
-	return envelope, tasks, nil
-}
-
-// outline is a value as the schema has to see it. Lists and objects are empty, since the schema has
-// no other: decoded, a reply of 16 MiB may take a gigabyte.
-func outline(span string) (v any, err error) {
-	switch span[0] {
-	case '[':
-		return []any{}, nil
-	case '{':
-		return map[string]any{}, nil
-	}
-	err = json.Unmarshal([]byte(span), &v)
-	return v, err
-}
-
-// plainlyFits says whether a reply fits the schema without asking it, which would take longer than
-// all else. TestPlainlyFits compares the two.
-func plainlyFits(k Kind, envelope map[string]any) bool {
-	status, _ := envelope["status"].(string)
-	_, spoken := envelope["message"].(string)
-	if !spoken || !slices.Contains([]Status{OK, Blocked, Error, Escalate}, Status(status)) {
-		return false
-	}
-	if k != Manager {
-		return true
-	}
-	next, given := envelope["next_task"]
-	path, isPath := next.(string)
-	_, listed := envelope["tasks"].([]any)
-	return listed && given && (next == nil || isPath && path != "")
+	return envelope, nil
 }
 
 func checkSchema(k Kind, envelope map[string]any) *Failure {
@@ -207,13 +171,10 @@ func checkSchema(k Kind, envelope map[string]any) *Failure {
 	return &Failure{Reason: strings.Join(reasons, "; ")}
 }
 
-// checkPaths refuses paths that no board can hold. Those of the given list are a board's.
-func checkPaths(r *Reply, given *TaskList) *Failure {
+// checkPaths refuses paths that no board can hold.
+func checkPaths(r *Reply) *Failure {
 	if r.NextTask != nil && strings.ContainsFunc(*r.NextTask, unicode.IsControl) {
 		return Failed("next_task holds a control character")
-	}
-	if given != nil && given.Is(r.Tasks) {
-		return nil
 	}
 	for i, t := range r.Tasks {
 		if t == "" {

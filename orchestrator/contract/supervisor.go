@@ -169,7 +169,7 @@ func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	if len(text) > maxWhole {
 		return nil, Failed("the reply is larger than 1 MiB")
 	}
-	members, failure := readObject(text, nil)
+	members, failure := readObject(text)
 	if failure == nil {
 		failure = checkKeys(k, members)
 	}

@@ -154,7 +154,7 @@ func TestSupervisorReplies(t *testing.T) {
 		return `{"type":"checkpoint_reply","message":"m","task_id":"C","verdict":"pass","score":` + score + `,"key_findings":[],"decisions":[],"risks":[],` +
 			`"quality_trend":"stable","artifacts_read":[],"report":"` + report + `","wisdom":""}`
 	}
-	r, failure := contract.Parse(contract.Checkpoint, reply("-0", "x"), nil)
+	r, failure := contract.Parse(contract.Checkpoint, reply("-0", "x"))
 	if failure != nil || r.Checkpoint.Verdict != "pass" || r.Message != "m" {
 		t.Fatalf("%+v, %+v", r, failure)
 	}
@@ -169,7 +169,7 @@ func TestSupervisorReplies(t *testing.T) {
 		`{"type":"error","message":"no access"}`: "",
 		`{"type":"ready","message":"r"`:          "half a JSON object",
 	} {
-		_, failure := contract.Parse(contract.Checkpoint, text, nil)
+		_, failure := contract.Parse(contract.Checkpoint, text)
 		if got := ""; failure != nil {
 			if got = failure.Reason; want == "" || !strings.Contains(got, want) {
 				t.Errorf("a reply of %d bytes: %q, want %q", len(text), got, want)

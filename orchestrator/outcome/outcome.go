@@ -4,6 +4,7 @@ package outcome
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -23,7 +24,6 @@ import (
 // Recorder journals the outcomes of one run's attempts.
 type Recorder struct {
 	run        *run.Run
-	caller     *call.Caller
 	supervisor *supervisor.Supervisor
 
 	accounts attempt.Accounts // of the open step's sessions
@@ -38,9 +38,9 @@ type Recorder struct {
 }
 
 // NewRecorder returns the recorder of a run.
-func NewRecorder(r *run.Run, c *call.Caller, s *supervisor.Supervisor) *Recorder {
+func NewRecorder(r *run.Run, s *supervisor.Supervisor) *Recorder {
 	left := []flow.Call{flow.TaskCall, flow.CommandCall, flow.ReviewCall, flow.ManagerCall, flow.ReadyCall, flow.CheckpointCall} // by an earlier run
-	return &Recorder{run: r, caller: c, supervisor: s, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, accepted: left}
+	return &Recorder{run: r, supervisor: s, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, accepted: left}
 }
 
 // Record journals how an attempt ended. An accepted reply is on disk with the next commit,
@@ -184,12 +184,8 @@ func (r *Recorder) recordCommand(e ending) error {
 // board that the Manager left.
 func (r *Recorder) recordDecision(e ending) error {
 	reply := e.out.Reply
-	tasks := e.Input.Tasks
-	if !tasks.Is(reply.Tasks) {
-		tasks = contract.NewTaskList(reply.Tasks)
-	}
 	step := r.run.State().Step
-	f, disagreed, err := r.run.Workspace.Judge(step, workspace.Decision{Given: e.Input.Tasks, Status: reply.Status, Next: reply.NextTask, Tasks: tasks}, r.isKnown)
+	f, disagreed, err := r.run.Workspace.Judge(step, workspace.Decision{Given: e.Input.Tasks, Status: reply.Status, Next: reply.NextTask, Tasks: reply.Tasks}, r.isKnown)
 	if err != nil {
 		return errors.Join(r.recordStop(e, err.Error()), err)
 	}
@@ -198,9 +194,13 @@ func (r *Recorder) recordDecision(e ending) error {
 	}
 	accepted := r.replyAccepted(e)
 	accepted.NextTask = reply.NextTask
-	if len(tasks.JSON()) <= contract.MaxInline {
-		accepted.Tasks = tasks.Paths
-	} else if accepted.TasksSHA, err = r.caller.StoreTasks(tasks); err != nil {
+	list, err := json.Marshal(reply.Tasks)
+	if err == nil && len(list) > contract.MaxInline {
+		accepted.TasksSHA, err = r.run.Folder.Store(list)
+	} else {
+		accepted.Tasks = reply.Tasks
+	}
+	if err != nil {
 		return err
 	}
 	return r.appendAcceptance(e, accepted)

@@ -18,7 +18,7 @@ import (
 // and of no step before it.
 func TestRestore(t *testing.T) {
 	cents := func(n int64) *flow.Spending { return &flow.Spending{Input: n, Cost: &n} }
-	r := NewRecorder(&run.Run{Prepared: &preflight.Prepared{Setup: &preflight.Setup{}}}, nil, nil)
+	r := NewRecorder(&run.Run{Prepared: &preflight.Prepared{Setup: &preflight.Setup{}}}, nil)
 	for _, e := range []flow.Event{
 		flow.StepStarted{Step: 1}, flow.ReplyAccepted{Session: "old", Spent: cents(1)},
 		flow.StepStarted{Step: 2}, flow.ReplyRejected{Session: "s", Spent: cents(10)}, flow.AttemptStopped{Session: "s", Spent: cents(5)},

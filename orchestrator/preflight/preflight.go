@@ -200,8 +200,8 @@ func (p *Prepared) check(b *board.Board) error {
 	for _, w := range b.Warnings {
 		p.notice(w.Error())
 	}
-	secret := p.Workspace.Tasks(b).FindSecret(p.Redactor.Changes)
-	if err := workspace.CheckSecrets(p.Redactor, filepath.Base(p.Workspace.Path), b.Current.Path, secret); err != nil {
+	paths := append(p.Workspace.Tasks(b), filepath.Base(p.Workspace.Path), b.Current.Path)
+	if err := workspace.CheckSecrets(p.Redactor, paths...); err != nil {
 		return err
 	}
 	if b.Terminal() {

@@ -120,7 +120,7 @@ func (s *Supervisor) about(e flow.Spawn, b *board.Board) (briefing.About, error)
 	for i := range done {
 		done[i] = b.Entry(i).Done()
 	}
-	a := briefing.About{Board: s.run.Board, Done: done, RoleSpec: p.Role.File, Requirement: v.Plan.Requirement, Tasks: s.run.Workspace.Tasks(b).Paths, Supervisor: v}
+	a := briefing.About{Board: s.run.Board, Done: done, RoleSpec: p.Role.File, Requirement: v.Plan.Requirement, Tasks: s.run.Workspace.Tasks(b), Supervisor: v}
 	if a.Requirement == "" && len(a.Tasks) > 0 {
 		a.Requirement = a.Tasks[0]
 	}

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"kanban-run/orchestrator/board"
-	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 )
@@ -36,7 +35,7 @@ func TestJudgeWithoutAFileToOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := New(path, path, place, b, redact.New(nil))
-		given := contract.NewTaskList([]string{"a.md", "b.md"})
+		given := []string{"a.md", "b.md"}
 		step := &flow.Step{Number: 1, Call: flow.ManagerCall, Before: &flow.Baseline{BoardSHA: b.SHA, Current: "b.md"}}
 		var was unix.Rlimit
 		if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, nil, &was); err != nil {

@@ -15,10 +15,10 @@ import (
 
 // Decision is the part of a Manager's reply that is about the board.
 type Decision struct {
-	Given  *contract.TaskList // the list that it was given
+	Given  []string // the list that it was given
 	Status contract.Status
 	Next   *string // next_task
-	Tasks  *contract.TaskList
+	Tasks  []string
 }
 
 // ended is the status that the board has to show: one that needs a person, where it ends the board.
@@ -61,10 +61,9 @@ func (w *Workspace) Judge(step *flow.Step, d Decision, isKnown func(role string)
 
 // checkPaths returns the next task, nil at the end of the work. It refuses one that does not exist,
 // or whose header cannot be read: the run would end in the next round. It refuses secrets in paths,
-// because they would be journaled and written onto the board. The list that the Manager was given
-// was checked before.
+// because they would be journaled and written onto the board.
 func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, error) {
-	if !d.Given.Is(d.Tasks.Paths) && slices.ContainsFunc(d.Tasks.Paths, w.Redactor.Changes) {
+	if slices.ContainsFunc(d.Tasks, w.Redactor.Changes) {
 		return nil, &contract.Failure{Reason: "tasks holds a secret"}, nil
 	}
 	if d.Next == nil {
@@ -123,12 +122,12 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 
 // Compare says what is left to write of a Manager's decision, and whether it contradicts the board.
 func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
-	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given.Clean}
-	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks.Clean, d.ended())
+	before := flow.Fields{Current: step.Before.Current, Tasks: cleanAll(d.Given)}
+	return flow.Reconcile(before, w.fields(b), w.next(d), cleanAll(d.Tasks), d.ended())
 }
 
 func (w *Workspace) fields(b *board.Board) flow.Fields {
-	f := flow.Fields{Terminal: b.Terminal(), Tasks: w.Tasks(b).Clean, Ended: b.Ended, Taken: !b.HoldsEnded(), Over: b.PhaseEnds()}
+	f := flow.Fields{Terminal: b.Terminal(), Tasks: cleanAll(w.Tasks(b)), Ended: b.Ended, Taken: !b.HoldsEnded(), Over: b.PhaseEnds()}
 	if b.Current.Set && !b.Current.Null {
 		f.Current = w.Seen(b.Current.Path)
 	}
@@ -168,7 +167,7 @@ func (w *Workspace) edit(b *board.Board, v flow.Verdict, d Decision) board.Edit 
 	}
 	if v.WriteTasks {
 		e.SetTasks = true
-		for _, t := range d.Tasks.Paths {
+		for _, t := range d.Tasks {
 			e.Tasks = append(e.Tasks, written(t))
 		}
 	}
@@ -182,7 +181,7 @@ func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 	}
 	authors := map[string]string{}
 	spelled := b.TaskPaths()
-	for i, seen := range w.Tasks(b).Clean {
+	for i, seen := range cleanAll(w.Tasks(b)) {
 		authors[seen] = spelled[i]
 	}
 	return func(p string) string {

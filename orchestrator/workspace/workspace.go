@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"kanban-run/orchestrator/board"
-	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -29,11 +28,10 @@ type Workspace struct {
 
 	dryRun bool
 	reader *board.Reader
-	fresh  *board.Board       // the board as read since the last turn; nil: read it again
-	task   *board.Task        // the task as read since the last turn; nil: read it again
-	tasks  *contract.TaskList // of the board that was read last
-	link   string             // where the board's name leads, if it is a link
-	kept   *board.Board       // as the board was before the last turn of this run
+	fresh  *board.Board // the board as read since the last turn; nil: read it again
+	task   *board.Task  // the task as read since the last turn; nil: read it again
+	link   string       // where the board's name leads, if it is a link
+	kept   *board.Board // as the board was before the last turn of this run
 }
 
 // New is the workspace of a board that was just read. path is its file without links.
@@ -268,14 +266,19 @@ func CheckSecrets(r *redact.Redactor, paths ...string) error {
 	return nil
 }
 
-// Tasks is the board's list as agents see it. If the board does not lie in the work directory
-// itself, the list depends on the files there, and is made anew each time.
-func (w *Workspace) Tasks(b *board.Board) *contract.TaskList {
+// Tasks is the board's list as agents see it: each path as the board writes it when that resolves
+// from the work directory, else rewritten so that it does. A path without a file stays as it is.
+func (w *Workspace) Tasks(b *board.Board) []string {
 	paths := b.TaskPaths()
-	if w.tasks == nil || !w.Place.HoldsBoard() || !w.tasks.Is(paths) {
-		w.tasks = contract.NewTaskList(w.seeAll(paths))
+	if w.Place.HoldsBoard() {
+		return paths // both spellings are the same; no file is looked at
 	}
-	return w.tasks
+	for i, p := range paths {
+		if ref, err := w.Place.Resolve(p); err == nil {
+			paths[i] = ref.Path
+		}
+	}
+	return paths
 }
 
 // Seen is a path as agents see it: as the board writes it when that resolves from the work
@@ -291,29 +294,22 @@ func (w *Workspace) Seen(p string) string {
 	return ref.Path
 }
 
-// seeAll is Seen for a list. Where the board lies in the work directory itself, it is the list
-// itself: no file has to be looked at, which matters for lists of a hundred thousand.
-func (w *Workspace) seeAll(paths []string) []string {
-	if w.Place.HoldsBoard() {
-		return paths
-	}
-	out := make([]string, len(paths))
-	for i, p := range paths {
-		out[i] = p
-		if ref, err := w.Place.Resolve(p); err == nil {
-			out[i] = ref.Path
-		}
-	}
-	return out
-}
-
 // Position is the task's place in the board's list, from 1, and the list's length; 0 when it is not
 // listed.
 func (w *Workspace) Position(b *board.Board, task string) (index, of int) {
-	l := w.Tasks(b)
-	i := slices.Index(l.Paths, task)
+	tasks := w.Tasks(b)
+	i := slices.Index(tasks, task)
 	if i < 0 {
-		i = slices.Index(l.Clean, path.Clean(task))
+		i = slices.Index(cleanAll(tasks), path.Clean(task))
 	}
-	return i + 1, len(l.Paths)
+	return i + 1, len(tasks)
+}
+
+// cleanAll is path.Clean for a list: the spelling in which paths are compared.
+func cleanAll(paths []string) []string {
+	clean := make([]string, len(paths))
+	for i, p := range paths {
+		clean[i] = path.Clean(p)
+	}
+	return clean
 }

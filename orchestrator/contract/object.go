@@ -1,0 +1,167 @@
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxReply is how long a reply may be, in bytes.
+const MaxReply = 16 << 20
+
+const (
+	maxDepth = 64
+	// maxKeys bounds the memory that the search for duplicate keys takes. A reply has four.
+	maxKeys   = 100_000
+	maxNumber = 400 // digits; the largest float has 309
+)
+
+// readObject reads a text that must be one JSON object by RFC 8259, and returns its members. It
+// refuses what the RFC only advises against: duplicate keys at any depth, unpaired surrogates,
+// numbers and depths that no decoder can hold.
+func readObject(text string) (map[string]json.RawMessage, *Failure) {
+	if len(text) > MaxReply {
+		return nil, Failed("the reply is larger than 16 MiB")
+	}
+	if failure := notAnObject(strings.TrimLeft(text, " \t\r\n")); failure != nil {
+		return nil, failure
+	}
+	if at := invalidUTF8(text); at >= 0 {
+		return nil, Failed("invalid UTF-8 at byte %d", at+1)
+	}
+	end, failure := scanObject(text)
+	if failure != nil {
+		return nil, failure
+	}
+	if rest := strings.TrimLeft(text[end:], " \t\r\n"); rest != "" {
+		at := len(text) - len(rest) + 1
+		if rest[0] == '{' {
+			return nil, Failed("a second JSON object at byte %d", at)
+		}
+		return nil, Failed("text after the JSON object at byte %d: %s", at, shownText(rest))
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return nil, Failed("the reply cannot be decoded: %v", err)
+	}
+	return members, nil
+}
+
+// scanObject looks at every token of the object that the text begins with, and returns its end.
+func scanObject(text string) (end int64, failure *Failure) {
+	d := jsontext.NewDecoder(strings.NewReader(text))
+	for keys := 0; ; {
+		token, err := d.ReadToken()
+		if err != nil {
+			return 0, notJSON(text, err)
+		}
+		if d.StackDepth() > maxDepth {
+			return 0, Failed("nested deeper than %d", maxDepth)
+		}
+		switch token.Kind() {
+		case '"':
+			if in, n := d.StackIndex(d.StackDepth()); in == '{' && n%2 == 1 {
+				keys++
+			}
+		case '0':
+			number := token.String()
+			if _, err := strconv.ParseFloat(number[:min(len(number), maxNumber)], 64); err != nil || len(number) > maxNumber {
+				return 0, Failed("a number out of range at byte %d: %s", d.InputOffset()-int64(len(number))+1, shownText(number))
+			}
+		}
+		if keys > maxKeys {
+			return 0, Failed("more than %d keys", maxKeys)
+		}
+		if d.StackDepth() == 0 {
+			return d.InputOffset(), nil
+		}
+	}
+}
+
+// notJSON puts the decoder's error into words for the agent and for people.
+func notJSON(text string, err error) *Failure {
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return Failed("half a JSON object: it ends after %d bytes", len(text))
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		return Failed("duplicate key %s", shownKey(syntax.JSONPointer.LastToken()))
+	case errors.As(err, &syntax):
+		return Failed("not JSON: %v at byte %d", syntax.Err, syntax.ByteOffset+1)
+	default:
+		return Failed("not JSON: %v", err)
+	}
+}
+
+// notAnObject says what the text begins with in place of an object; nil where it begins with one.
+func notAnObject(text string) *Failure {
+	switch {
+	case text == "":
+		return Failed("the reply is empty")
+	case text[0] == '{':
+		return nil
+	case strings.HasPrefix(text, "\uFEFF"):
+		return Failed("a byte order mark before the JSON object")
+	case strings.HasPrefix(text, "```"):
+		return Failed("the reply is in a Markdown fence, want nothing but a JSON object")
+	case json.Valid([]byte(text)):
+		return Failed("the reply is %s, want a JSON object", kindOf(text[0]))
+	default:
+		return Failed("not a JSON object: it begins with %s", shownText(text))
+	}
+}
+
+// kindOf is the kind of a JSON value that begins with this byte.
+func kindOf(first byte) string {
+	switch first {
+	case '[':
+		return "a JSON list"
+	case '"':
+		return "a JSON string"
+	case 't', 'f':
+		return "a JSON boolean"
+	case 'n':
+		return "null"
+	default:
+		return "a JSON number"
+	}
+}
+
+// invalidUTF8 returns the place of the first bad byte, or -1. encoding/json would put a replacement
+// in its place without a word.
+func invalidUTF8(text string) int {
+	if utf8.ValidString(text) {
+		return -1
+	}
+	at := 0
+	for {
+		r, n := utf8.DecodeRuneInString(text[at:])
+		if r == utf8.RuneError && n == 1 {
+			return at
+		}
+		at += n
+	}
+}
+
+// shownText is the beginning of a text, quoted in ASCII so that no character can pass for another.
+func shownText(text string) string {
+	const most = 24
+	if len(text) > most {
+		return strconv.QuoteToASCII(text[:most]) + "…"
+	}
+	return strconv.QuoteToASCII(text)
+}
+
+// shownKey writes plain keys as they are.
+func shownKey(key string) string {
+	quoted := strconv.QuoteToASCII(key)
+	if len(key) > 0 && len(key) < 60 && quoted == `"`+key+`"` && !strings.ContainsAny(key, " :,") {
+		return key
+	}
+	return shownText(key)
+}
