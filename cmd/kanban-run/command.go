@@ -19,7 +19,6 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/proc"
-	"kanban-run/orchestrator/redact"
 )
 
 // terminal is what a command has of the process around it: its streams, its environment, its
@@ -207,7 +206,6 @@ func (c command) call(t *terminal, args []string) (int, error) {
 	if !c.agents {
 		return act(t, words)
 	}
-	go redact.Warm()
 	t.job.rememberFiles(t.environ)
 	code, err := act(t, words)
 	return code, errors.Join(err, t.job.restoreFiles())

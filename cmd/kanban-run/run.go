@@ -119,7 +119,7 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 	stop, kill, release := t.contexts(func(first bool) { s.noticeSignal(t, first) })
 	defer release()
 	defer surviveClosedPipes()()
-	tuneRuntime(prepared)
+	tuneRuntime(len(prepared))
 	results := orchestrator.RunAll(stop, kill, prepared, n)
 	s.notifier.Close(stop)
 	s.close()
@@ -127,25 +127,18 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, n int) (int, error) 
 }
 
 // tuneRuntime fits Go's runtime to a run, which nearly always waits. One processor does its
-// work: to wake another thread for a part of it takes longer than that part. Garbage may be
-// as much as what is in use, but less where that is much: long boards, or many. The
-// runtime's own variables win.
-func tuneRuntime(boards []*preflight.Prepared) {
+// work: to wake another thread for a part of it takes longer than that part. Garbage may be twice
+// what is in use, and of many boards little. The runtime's own variables win.
+func tuneRuntime(boards int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
 	}
-	var size int64
-	for _, b := range boards {
-		if info, err := os.Stat(b.Workspace.Path); err == nil {
-			size += info.Size()
-		}
-	}
 	switch {
 	case os.Getenv("GOGC") != "":
-	case len(boards) > 100:
+	case boards > 100:
 		debug.SetGCPercent(15)
-	case size > 1<<20:
-		debug.SetGCPercent(40)
+	default:
+		debug.SetGCPercent(200)
 	}
 }
 

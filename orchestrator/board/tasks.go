@@ -10,11 +10,11 @@ import (
 // Len returns the number of tasks in the list.
 func (b *Board) Len() int { return len(b.entries) }
 
-// TaskPaths returns the paths of the tasks, never nil.
+// TaskPaths returns a new list of the paths of the tasks, never nil.
 func (b *Board) TaskPaths() []string {
 	paths := make([]string, len(b.entries))
-	for i, e := range b.entries {
-		paths[i] = e.Path
+	for i := range b.entries {
+		paths[i] = b.entries[i].Path
 	}
 	return paths
 }

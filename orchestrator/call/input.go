@@ -61,7 +61,7 @@ func (c *Caller) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) 
 		return contract.ForTask(e.Task, kanban, c.feedbackFor(e))
 	}
 	tasks := c.run.Workspace.Tasks(b)
-	if err := workspace.CheckSecrets(c.run.Redactor, tasks...); err != nil {
+	if err := c.run.Workspace.CheckTasks(tasks); err != nil {
 		return contract.Input{}, err
 	}
 	var anomalies []contract.AnomalyReport

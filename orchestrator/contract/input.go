@@ -17,6 +17,8 @@ type Input struct {
 	JSON  []byte
 	Text  string
 	Tasks []string // in the JSON of a Manager, never nil there; nil in others
+
+	head managerHead // of a Manager's
 }
 
 // ForTask is the input of a task agent. Both are paths as agents see them. feedback says why its
@@ -77,7 +79,7 @@ func withTasks(head managerHead, tasks []string) (Input, error) {
 		managerHead
 		Tasks []string `json:"tasks"`
 	}{head, tasks})
-	return Input{JSON: text, Tasks: tasks}, err
+	return Input{JSON: text, Tasks: tasks, head: head}, err
 }
 
 // GoOn is what an agent is told whose work on the input was cut short, in the session of that
@@ -114,14 +116,10 @@ func (in Input) Journaled() (inline json.RawMessage, stored []byte, err error) {
 	case in.Tasks == nil:
 		return json.RawMessage(`{}`), in.JSON, nil
 	}
-	var head managerHead
-	if err := json.Unmarshal(in.JSON, &head); err != nil {
-		return nil, nil, err
-	}
 	if stored, err = json.Marshal(in.Tasks); err != nil {
 		return nil, nil, err
 	}
-	inline, err = json.Marshal(head)
+	inline, err = json.Marshal(in.head)
 	return inline, stored, err
 }
 
@@ -159,8 +157,9 @@ func restoreJSON(inline json.RawMessage, stored []byte) (Input, error) {
 		return withTasks(head, tasks)
 	}
 	var manager struct {
+		managerHead
 		Tasks []string `json:"tasks"`
 	}
 	err := json.Unmarshal(inline, &manager)
-	return Input{JSON: inline, Tasks: manager.Tasks}, err
+	return Input{JSON: inline, Tasks: manager.Tasks, head: manager.managerHead}, err
 }

@@ -34,7 +34,7 @@ func readObject(text string) (map[string]json.RawMessage, *Failure) {
 	if at := invalidUTF8(text); at >= 0 {
 		return nil, Failed("invalid UTF-8 at byte %d", at+1)
 	}
-	end, failure := scanObject(text)
+	members, end, failure := scanObject(text)
 	if failure != nil {
 		return nil, failure
 	}
@@ -45,42 +45,53 @@ func readObject(text string) (map[string]json.RawMessage, *Failure) {
 		}
 		return nil, Failed("text after the JSON object at byte %d: %s", at, shownText(rest))
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(text), &members); err != nil {
-		return nil, Failed("the reply cannot be decoded: %v", err)
-	}
 	return members, nil
 }
 
-// scanObject looks at every token of the object that the text begins with, and returns its end.
-func scanObject(text string) (end int64, failure *Failure) {
+// scanObject looks at every token of the object that the text begins with. It returns the members,
+// and where the object ends.
+func scanObject(text string) (members map[string]json.RawMessage, end int64, failure *Failure) {
 	d := jsontext.NewDecoder(strings.NewReader(text))
+	members = map[string]json.RawMessage{}
+	name, from := "", int64(0) // of the member that is being read, and where its colon is
 	for keys := 0; ; {
 		token, err := d.ReadToken()
 		if err != nil {
-			return 0, notJSON(text, err)
+			return nil, 0, notJSON(text, err)
 		}
-		if d.StackDepth() > maxDepth {
-			return 0, Failed("nested deeper than %d", maxDepth)
-		}
-		switch token.Kind() {
-		case '"':
-			if in, n := d.StackIndex(d.StackDepth()); in == '{' && n%2 == 1 {
-				keys++
-			}
-		case '0':
+		depth := d.StackDepth()
+		in, count := d.StackIndex(depth)
+		isKey := token.Kind() == '"' && in == '{' && count%2 == 1
+		switch {
+		case depth > maxDepth:
+			return nil, 0, Failed("nested deeper than %d", maxDepth)
+		case isKey && keys == maxKeys:
+			return nil, 0, Failed("more than %d keys", maxKeys)
+		case isKey:
+			keys++
+		case token.Kind() == '0' && !isFloat(token.String()):
 			number := token.String()
-			if _, err := strconv.ParseFloat(number[:min(len(number), maxNumber)], 64); err != nil || len(number) > maxNumber {
-				return 0, Failed("a number out of range at byte %d: %s", d.InputOffset()-int64(len(number))+1, shownText(number))
-			}
+			return nil, 0, Failed("a number out of range at byte %d: %s", d.InputOffset()-int64(len(number))+1, shownText(number))
+		case depth == 0:
+			return members, d.InputOffset(), nil
 		}
-		if keys > maxKeys {
-			return 0, Failed("more than %d keys", maxKeys)
-		}
-		if d.StackDepth() == 0 {
-			return d.InputOffset(), nil
+		switch {
+		case depth > 1 || count == 0:
+		case isKey:
+			name, from = token.String(), d.InputOffset()
+		default:
+			members[name] = json.RawMessage(strings.TrimLeft(text[from:d.InputOffset()], " \t\r\n:"))
 		}
 	}
+}
+
+// isFloat says whether a number is one that a float can hold.
+func isFloat(number string) bool {
+	if len(number) > maxNumber {
+		return false
+	}
+	_, err := strconv.ParseFloat(number, 64)
+	return err == nil
 }
 
 // notJSON puts the decoder's error into words for the agent and for people.

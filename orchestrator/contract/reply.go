@@ -79,8 +79,10 @@ func Parse(k Kind, text string) (*Reply, *Failure) {
 		if next, ok := envelope["next_task"].(string); ok {
 			reply.NextTask = &next
 		}
-		if err := json.Unmarshal(members["tasks"], &reply.Tasks); err != nil {
-			return nil, Failed("tasks cannot be decoded: %v", err)
+		list, _ := envelope["tasks"].([]any)
+		reply.Tasks = make([]string, len(list))
+		for i, task := range list {
+			reply.Tasks[i], _ = task.(string) // as the schema says
 		}
 	}
 	if failure := checkPaths(reply); failure != nil {

@@ -1,9 +1,11 @@
 package flow
 
-import "slices"
+import (
+	"path"
+	"slices"
+)
 
-// Fields are the fields of a board that the Manager's reply speaks of, with every path in the one
-// spelling in which paths are compared.
+// Fields are the fields of a board that the Manager's reply speaks of.
 type Fields struct {
 	Terminal bool
 	Current  string // "" when there is none
@@ -61,10 +63,9 @@ func Reconcile(before, after Fields, next string, tasks []string, ended string) 
 	return v
 }
 
-// equal does not look through a long list to find that it is itself.
+// equal compares lists of paths: ./a.md is a.md.
 func equal(a, b []string) bool {
-	same := len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
-	return same || slices.Equal(a, b)
+	return slices.EqualFunc(a, b, func(a, b string) bool { return a == b || path.Clean(a) == path.Clean(b) })
 }
 
 func orNull(path string) string {

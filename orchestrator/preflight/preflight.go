@@ -200,8 +200,10 @@ func (p *Prepared) check(b *board.Board) error {
 	for _, w := range b.Warnings {
 		p.notice(w.Error())
 	}
-	paths := append(p.Workspace.Tasks(b), filepath.Base(p.Workspace.Path), b.Current.Path)
-	if err := workspace.CheckSecrets(p.Redactor, paths...); err != nil {
+	if err := workspace.CheckSecrets(p.Redactor, filepath.Base(p.Workspace.Path), b.Current.Path); err != nil {
+		return err
+	}
+	if err := p.Workspace.CheckTasks(p.Workspace.Tasks(b)); err != nil {
 		return err
 	}
 	if b.Terminal() {

@@ -51,10 +51,6 @@ func New(values []string) *Redactor {
 // shapesOnly is the Redactor without values.
 var shapesOnly = sync.OnceValue(func() *Redactor { return compile(nil) })
 
-// Warm builds the table that every Redactor needs. A program that has something else to do first
-// calls it on another goroutine.
-func Warm() { shapesOnly() }
-
 func compile(pieces []string) *Redactor {
 	var ix builder
 	for _, s := range shapes() {

@@ -61,9 +61,10 @@ func (w *Workspace) Judge(step *flow.Step, d Decision, isKnown func(role string)
 
 // checkPaths returns the next task, nil at the end of the work. It refuses one that does not exist,
 // or whose header cannot be read: the run would end in the next round. It refuses secrets in paths,
-// because they would be journaled and written onto the board.
+// because they would be journaled and written onto the board; those of the
+// list that the Manager was given were looked at before.
 func (w *Workspace) checkPaths(d Decision) (*board.Task, *contract.Failure, error) {
-	if slices.ContainsFunc(d.Tasks, w.Redactor.Changes) {
+	if !slices.Equal(d.Tasks, d.Given) && slices.ContainsFunc(d.Tasks, w.Redactor.Changes) {
 		return nil, &contract.Failure{Reason: "tasks holds a secret"}, nil
 	}
 	if d.Next == nil {
@@ -122,12 +123,12 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 
 // Compare says what is left to write of a Manager's decision, and whether it contradicts the board.
 func (w *Workspace) Compare(b *board.Board, step *flow.Step, d Decision) flow.Verdict {
-	before := flow.Fields{Current: step.Before.Current, Tasks: cleanAll(d.Given)}
-	return flow.Reconcile(before, w.fields(b), w.next(d), cleanAll(d.Tasks), d.ended())
+	before := flow.Fields{Current: step.Before.Current, Tasks: d.Given}
+	return flow.Reconcile(before, w.fields(b), w.next(d), d.Tasks, d.ended())
 }
 
 func (w *Workspace) fields(b *board.Board) flow.Fields {
-	f := flow.Fields{Terminal: b.Terminal(), Tasks: cleanAll(w.Tasks(b)), Ended: b.Ended, Taken: !b.HoldsEnded(), Over: b.PhaseEnds()}
+	f := flow.Fields{Terminal: b.Terminal(), Tasks: w.Tasks(b), Ended: b.Ended, Taken: !b.HoldsEnded(), Over: b.PhaseEnds()}
 	if b.Current.Set && !b.Current.Null {
 		f.Current = w.Seen(b.Current.Path)
 	}
@@ -181,8 +182,8 @@ func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 	}
 	authors := map[string]string{}
 	spelled := b.TaskPaths()
-	for i, seen := range cleanAll(w.Tasks(b)) {
-		authors[seen] = spelled[i]
+	for i, seen := range w.Tasks(b) {
+		authors[path.Clean(seen)] = spelled[i]
 	}
 	return func(p string) string {
 		if own, ok := authors[path.Clean(p)]; ok {
