@@ -308,7 +308,6 @@ var arrows = map[string]map[string]string{
 	"orchestrator/journal": {
 		"orchestrator/durable":   "the journal is locked and its folder synced",
 		"orchestrator/failpoint": "tests kill it between two acts",
-		"orchestrator/compact":   "the data of a record are one line",
 	},
 	"orchestrator/config": {
 		"orchestrator/notify":      "settings say what a person is told",

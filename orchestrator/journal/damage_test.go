@@ -231,6 +231,10 @@ func TestDamageInTheMiddle(t *testing.T) {
 		}
 		return string(b)
 	}
+	spelled := func(old, new string) []byte { // the second record, spelled in another way
+		json := line(1)[headerLen : len(line(1))-1]
+		return []byte(strings.Replace(json, old, new, 1))
+	}
 	tests := map[string]struct {
 		data   string
 		offset int
@@ -252,8 +256,12 @@ func TestDamageInTheMiddle(t *testing.T) {
 		"seq skipped":                  {line(0) + line(1) + other(func(r *Record) { r.Seq = 4 }), at[2]},
 		"time not later": {
 			line(0) + line(1) + other(func(r *Record) { r.Time = written[1].Time }), at[2]},
-		"sound checksum, not a record":  {line(0) + string(lineOf([]byte(`{"a":1}`))), at[1]},
-		"sound checksum, not even JSON": {line(0) + string(lineOf([]byte(`{`))), at[1]},
+		"sound checksum, not a record":            {line(0) + string(lineOf([]byte(`{"a":1}`))), at[1]},
+		"sound checksum, not even JSON":           {line(0) + string(lineOf([]byte(`{`))), at[1]},
+		"sound checksum, a field in another case": {line(0) + string(lineOf(spelled("\"type\"", "\"Type\""))), at[1]},
+		"sound checksum, a field twice":           {line(0) + string(lineOf(spelled("{", "{\"seq\":9,"))), at[1]},
+		"sound checksum, a field of another":      {line(0) + string(lineOf(spelled("{", "{\"more\":9,"))), at[1]},
+		"sound checksum, a space":                 {line(0) + string(lineOf(spelled(",", " ,"))), at[1]},
 		"sound checksum, nothing at all": {
 			line(0) + string(lineOf(nil)), at[1],
 		},

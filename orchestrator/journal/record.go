@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"slices"
 	"time"
 	"unicode/utf8"
-
-	"kanban-run/orchestrator/compact"
 )
 
 // Record is one event of a run as it stands in the journal.
@@ -97,51 +94,51 @@ func errTooLong(n int) error {
 // appendRecord appends the line of r as it stands on disk and returns the checksum of its JSON. The
 // line is decoded again first: a record that reads back as another one must never reach the disk.
 func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
-	from := len(dst)
-	dst = slices.Grow(dst, headerLen+len(r.Data)+len(r.Type)+len(r.TaskID)+len(r.Actor)+200)
-	dst, err := appendJSON(dst[:from+headerLen], r)
+	line, err := encode(r)
 	if err != nil {
 		return nil, 0, fmt.Errorf("encode: %w", err)
 	}
-	line := dst[from+headerLen:]
 	if len(line) > MaxRecord {
 		return nil, 0, errTooLong(len(line))
 	}
 	var back Record
-	if err := newDecoder().decode(line, &back); err != nil {
+	if err := decode(line, &back); err != nil {
 		return nil, 0, fmt.Errorf("decode again: %w", err)
 	}
 	if !equalRecords(r, &back) {
 		return nil, 0, errors.New("record does not survive encoding")
 	}
 	crc := checksum(line)
-	copy(dst[from:], header(len(line), crc))
+	dst = append(append(dst, header(len(line), crc)...), line...)
 	return append(dst, '\n'), crc, nil
 }
 
-// appendJSON appends the one form in which a record is written, that of encoding/json. Data are
-// compact and copied: scanning the list of a board of 100,000 tasks again would double the cost of
-// its step.
-func appendJSON(dst []byte, r *Record) ([]byte, error) {
+// encode is the one form in which a record is written.
+func encode(r *Record) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // names stay as the author wrote them
-	err := enc.Encode(struct {
-		Seq    uint64    `json:"seq"`
-		Prev   Sum       `json:"prev"`
-		Epoch  uint64    `json:"epoch"`
-		Time   time.Time `json:"time"`
-		Type   string    `json:"type"`
-		TaskID string    `json:"task_id"`
-		Rev    uint64    `json:"rev"`
-		Actor  string    `json:"actor"`
-	}{r.Seq, r.Prev, r.Epoch, r.Time, r.Type, r.TaskID, r.Rev, r.Actor})
-	if err != nil {
+	if err := enc.Encode(r); err != nil {
 		return nil, err
 	}
-	dst = append(dst, bytes.TrimSuffix(b.Bytes(), []byte("}\n"))...)
-	dst = append(append(dst, `,"data":`...), r.Data...)
-	return append(dst, '}'), nil
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// decode reads the JSON of one record into r.
+func decode(line []byte, r *Record) error {
+	*r = Record{}
+	if err := json.Unmarshal(line, r); err != nil {
+		return err
+	}
+	if r.Seq == 0 || r.Type == "" || r.TaskID == "" || r.Actor == "" || r.Data == nil {
+		return errors.New("a required field is missing")
+	}
+	r.Time = r.Time.UTC()
+	// A field that stands twice, or in another case, would pass for another record.
+	if again, err := encode(r); err != nil || !bytes.Equal(again, line) {
+		return ErrAmbiguous
+	}
+	return nil
 }
 
 func equalRecords(a, b *Record) bool {
@@ -151,14 +148,10 @@ func equalRecords(a, b *Record) bool {
 		a.Type == b.Type && a.TaskID == b.TaskID && a.Rev == b.Rev && a.Actor == b.Actor
 }
 
-// compactData returns the form in which data stand on disk and in a Record; data that are compact
-// already are returned as they are.
+// compactData returns the form in which data stand on disk and in a Record.
 func compactData(data json.RawMessage) (json.RawMessage, error) {
 	if data == nil {
 		return json.RawMessage("null"), nil
-	}
-	if compact.Valid(data) {
-		return data, nil
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, data); err != nil {

@@ -55,8 +55,8 @@ func (m position) next(r *Record, size int64, crc uint32) (position, error) {
 
 // decodeNext decodes the record at m into r and moves m behind it. Errors: *DamageError without a
 // path.
-func (m *position) decodeNext(d *decoder, json []byte, crc uint32, r *Record) error {
-	if err := d.decode(json, r); err != nil {
+func (m *position) decodeNext(json []byte, crc uint32, r *Record) error {
+	if err := decode(json, r); err != nil {
 		return damagef(m.offset, "not a record: %v", err)
 	}
 	end, err := m.next(r, headerLen+int64(len(json))+1, crc)
@@ -73,7 +73,7 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 	var at position
 	var rec Record
 	var bad *badRecord
-	d, in := newDecoder(), newScanner(r, size)
+	in := newScanner(r, size)
 	for {
 		json, crc, err := in.next()
 		switch {
@@ -84,7 +84,7 @@ func walk(r io.ReaderAt, size int64, each func(*Record, *position) error) (posit
 		case err != nil:
 			return at, err
 		}
-		if err := at.decodeNext(d, json, crc, &rec); err != nil {
+		if err := at.decodeNext(json, crc, &rec); err != nil {
 			return at, err
 		}
 		if err := each(&rec, &at); err != nil {
