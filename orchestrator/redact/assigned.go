@@ -2,8 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"encoding/base64"
-	"strconv"
 	"strings"
 )
 
@@ -170,9 +168,4 @@ func authorization(r *reader, from, slot int) int {
 	}
 	r.ahead = i
 	return end
-}
-
-// discordStart returns the start of base64 of a number with the first digits of n.
-func discordStart(n int) string {
-	return base64.RawStdEncoding.EncodeToString([]byte(strconv.Itoa(n + 1000)[1:]))
 }

@@ -178,6 +178,6 @@ func BenchmarkJSON(b *testing.B) {
 func BenchmarkShapes(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		compile(nil)
+		newIndex(nil)
 	}
 }

@@ -1,5 +1,7 @@
 package redact
 
+import "math"
+
 const (
 	digits = "0123456789"
 	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -45,3 +47,5 @@ type byteSet [4]uint64
 
 func (s *byteSet) add(c byte)      { s[c/64] |= 1 << (c % 64) }
 func (s *byteSet) has(c byte) bool { return s[c/64]&(1<<(c%64)) != 0 }
+
+var allBytes = byteSet{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}

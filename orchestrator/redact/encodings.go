@@ -17,9 +17,7 @@ func literals(value string) (all []*literal) {
 	add := func(k kind, forms ...string) {
 		for _, f := range forms {
 			l := &literal{text: []byte(f), kind: k, canon: k.canonical(), simple: !strings.ContainsAny(f, openerBytes+doubled) && k != decimal}
-			for _, s := range l.starts() {
-				l.second.add(s[1])
-			}
+			l.second = l.secondBytes()
 			all = append(all, l)
 		}
 	}

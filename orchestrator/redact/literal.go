@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 )
 
@@ -63,25 +62,18 @@ func (k kind) canonical() *[256]byte {
 	return identity
 }
 
-// starts returns the spellings of the first characters, two to four bytes long. Escapes and line
-// ends are left out: openers stand for them.
-func (l *literal) starts() []string {
-	all := []string{""}
-	for j := 0; j < min(len(l.text), keySize); j++ {
-		var next []string
-		for _, head := range all {
-			if len(head) >= keySize {
-				next = append(next, head)
-				continue
-			}
-			for _, s := range l.spellings(j) {
-				next = append(next, (head + s)[:min(len(head+s), keySize)])
-			}
+// secondBytes returns the bytes that may follow the first one. Escapes and line ends are left out.
+func (l *literal) secondBytes() (all byteSet) {
+	for _, head := range l.spellings(0) {
+		if len(head) > 1 {
+			all.add(head[1])
+			continue
 		}
-		all = next
+		for _, s := range l.spellings(1) {
+			all.add(s[0])
+		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
 // spellings returns the forms of the character at j, but for escapes.
@@ -115,6 +107,9 @@ func (l *literal) spellings(j int) []string {
 // match returns the length of the literal at i, 0 for none; or more, when what
 // follows t must be known.
 func (l *literal) match(t *text, i int) (n int, more bool) {
+	if i+1 < len(t.b) && opener[t.b[i]] == 0 && opener[t.b[i+1]] == 0 && !l.second.has(t.b[i+1]) {
+		return 0, false
+	}
 	if n, sure := l.matchPlain(t, i); sure {
 		return n, false
 	}

@@ -4,10 +4,8 @@ import "strings"
 
 // shape is a known kind of credential.
 type shape struct {
-	// prefix begins each credential; if empty, keys and length decide alone.
-	prefix string
-	// keys are the possible first four bytes, where the prefix has fewer.
-	keys []string
+	// prefix begins each credential; if empty, length decides alone, behind one of the first bytes.
+	prefix, first string
 	// word restricts matches to the start of a word, because the prefix also ends words (task-…). A
 	// letter of an escape such as \n does not count as a word.
 	word bool
@@ -15,27 +13,6 @@ type shape struct {
 	// the prefix; 0 for none. It sets r.ahead when the secret begins later, and r.short when the
 	// end is not in sight.
 	length func(r *reader) int
-}
-
-// starts returns the possible first bytes, at most four.
-func (s *shape) starts() []string {
-	if len(s.prefix) >= keySize {
-		return []string{s.prefix[:keySize]}
-	}
-	return s.keys
-}
-
-// keysWith returns the keys of a prefix of three bytes before a byte of the class.
-func keysWith(prefix string, in *class) (all []string) {
-	if len(prefix) >= keySize {
-		return nil
-	}
-	for c := range in {
-		if in[c] {
-			all = append(all, prefix+string([]byte{byte(c)}))
-		}
-	}
-	return all
 }
 
 // match returns what of the shape begins at i.

@@ -45,22 +45,11 @@ func New(values []string) *Redactor {
 	if len(all) == 0 {
 		return shapesOnly()
 	}
-	return compile(all)
+	return &Redactor{newIndex(all)}
 }
 
 // shapesOnly is the Redactor without values.
-var shapesOnly = sync.OnceValue(func() *Redactor { return compile(nil) })
-
-func compile(pieces []string) *Redactor {
-	var ix builder
-	for _, s := range shapes() {
-		ix.shape(s)
-	}
-	for _, p := range pieces {
-		ix.value(p)
-	}
-	return &Redactor{ix.build()}
-}
+var shapesOnly = sync.OnceValue(func() *Redactor { return &Redactor{newIndex(nil)} })
 
 // NewNamed is New for named values. It also returns the sorted names of those that are too short or
 // part of Mark, so that the caller can warn of them. Empty values are ignored.
@@ -141,11 +130,11 @@ func (r *Redactor) findAll(b []byte) (all []span) {
 // Whether a secret begins at a position depends on the bytes from there on and on at most context
 // bytes before it, never on where a write ended: every chunking gives the same result.
 func (r *Redactor) find(b []byte, st *state, final bool, hide func(s span, more bool)) (used int) {
-	t, o := text{b: b, state: st, final: final}, newOpeners(b)
+	t := text{b: b, state: st, final: final}
 	end, i := st.covered-1, 0 // b[:end] is hidden
 	for ; i < len(b); i++ {
-		i = min(r.index.nextCandidate(b, i, &o), st.nextAhead())
-		m := r.index.match(&t, i, &o)
+		i = min(r.index.nextCandidate(b, i), st.nextAhead())
+		m := r.index.match(&t, i)
 		if m.more {
 			break
 		}

@@ -28,7 +28,7 @@ func reference(r *Redactor, s string) string {
 		var f found
 		t := text{b: []byte(s), state: &state{}, final: true}
 		f.shapes(all.shapes, &t, i)
-		f.literals(all.literals, &t, i, nil)
+		f.literals(all.literals, &t, i)
 		for k := i; k < i+f.n; k++ {
 			hit[k] = true
 		}

@@ -81,7 +81,7 @@ func ruleShapes(rules []rule, word bool, slot *slotCount) (all []*shape) {
 	for _, u := range rules {
 		in, place := classOf(u.class), slot.take()
 		for _, p := range u.prefixes {
-			all = append(all, &shape{prefix: p, keys: keysWith(p, in), word: word, length: func(r *reader) int {
+			all = append(all, &shape{prefix: p, word: word, length: func(r *reader) int {
 				return r.tokenEnd(len(p), in, u.least, place)
 			}})
 		}

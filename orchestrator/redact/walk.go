@@ -241,6 +241,8 @@ func (w *walk) wrapEnd(p int) int {
 	return q
 }
 
+func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
+
 func (w *walk) lineEnd(q int) int {
 	if q >= len(w.b) {
 		w.short = true
