@@ -159,6 +159,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/journal":   "it appends to one",
 		"orchestrator/redact":    "no event holds a secret",
 		"orchestrator/rundir":    "it writes files of a run",
+		"orchestrator/inert":     "what they quote is text there",
 	},
 	"orchestrator/notify": {
 		"orchestrator/flow":   "it tells of events",
@@ -320,15 +321,18 @@ var arrows = map[string]map[string]string{
 		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/plainfile": "a folder is opened to be synced",
 	},
-	"orchestrator/proc":    {"orchestrator/failpoint": "tests kill it between two acts"},
-	"orchestrator/console": {"orchestrator/redact": "what is printed is redacted and inert"},
-	"orchestrator/digest":  {"orchestrator/flow": "it folds events into steps"},
-	"orchestrator/view":    {}, // it is told what to show
+	"orchestrator/proc": {"orchestrator/failpoint": "tests kill it between two acts"},
+	"orchestrator/console": {
+		"orchestrator/redact": "what is printed is redacted",
+		"orchestrator/inert":  "and is text, and nothing but text, on a terminal and in the log of a job",
+	},
+	"orchestrator/digest": {"orchestrator/flow": "it folds events into steps"},
+	"orchestrator/view":   {}, // it is told what to show
 	"orchestrator/page": {
 		"orchestrator/digest": "it shows what boards came to",
 		"orchestrator/flow":   "with the state that they are in",
 		"orchestrator/report": "in the words of the other reports",
-		"orchestrator/redact": "foreign text is text on a page",
+		"orchestrator/inert":  "foreign text is text on a page",
 	},
 	"orchestrator/report": {
 		"orchestrator/agent":   "it shows what agents do",
@@ -336,7 +340,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":    "it renders events",
 		"orchestrator/console": "and prints them",
 		"orchestrator/digest":  "and what they come to",
-		"orchestrator/redact":  "foreign text is text in XML and Markdown",
+		"orchestrator/inert":   "foreign text is text in XML and Markdown",
 	},
 	"roles": {
 		"orchestrator/frontmatter": "role files bear YAML frontmatter",

@@ -69,10 +69,10 @@
 //	workspace      ─► board, contract, worktree     ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
 //	board, config ─► checkpoint ─► flow, frontmatter       how a supervisor looks in, as it is declared
-//	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable, compact
+//	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable
 //	agent/NAME     ─► agent, contract, proc    an adapter, or the stub of a dry run; roster knows them all
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
-//	report         ─► flow, digest, console, redact      page ─► report, digest, flow
+//	report         ─► flow, digest, console, inert       page ─► report, digest, flow
 //
 //	run        is what all parts of one board's run work with
 //	call       makes one call of an agent ready to start

@@ -19,6 +19,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/report"
@@ -261,7 +262,7 @@ func (j *job) explain(err error, hint string) {
 func (j *job) markdown(text string) string {
 	lines := strings.Split(strings.TrimSpace(j.out.Hide(text)), "\n")
 	for i, line := range lines {
-		lines[i] = redact.EscapeMarkdown(line)
+		lines[i] = inert.Markdown(line)
 	}
 	return strings.Join(lines, "<br>")
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/redact"
 )
 
@@ -89,7 +90,7 @@ type Lines string
 // numbers and booleans are printed as with %v.
 func (p *Printer) Printf(format string, args ...any) error {
 	// Once more over the whole: two adjacent arguments may together be a command of a CI job.
-	return p.write(redact.EscapeLines(p.Sprintf(format, args...)))
+	return p.write(inert.Lines(p.Sprintf(format, args...)))
 }
 
 // Sprintf returns what Printf would print, for pictures of the program's own; see Own.
@@ -106,9 +107,9 @@ func (p *Printer) makeSafe(arg any) any {
 	case int, int64, uint64, float64, bool:
 		return arg
 	case Lines:
-		return redact.EscapeLines(p.secrets.Hide(string(arg)))
+		return inert.Lines(p.secrets.Hide(string(arg)))
 	default:
-		return redact.EscapeLine(p.secrets.Hide(fmt.Sprint(arg)))
+		return inert.Line(p.secrets.Hide(fmt.Sprint(arg)))
 	}
 }
 
@@ -129,7 +130,7 @@ func (p *Printer) JSON(v any, indent string) error {
 			return fmt.Errorf("redact JSON: %w", err)
 		}
 	}
-	return p.write(string(redact.EscapeJSON(text)))
+	return p.write(string(inert.JSON(text)))
 }
 
 // Hide returns text without secrets, for a file.

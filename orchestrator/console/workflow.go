@@ -3,7 +3,7 @@ package console
 import (
 	"strings"
 
-	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/inert"
 )
 
 // Property is a property of a workflow command.
@@ -20,9 +20,9 @@ func (p *Printer) Command(name, message string, properties ...Property) error {
 	b.WriteString("::" + name)
 	for i, prop := range dropEmpty(properties) {
 		b.WriteString([]string{" ", ","}[min(i, 1)])
-		b.WriteString(prop.Name + "=" + escapeProperty.Replace(redact.EscapeLines(p.secrets.Hide(prop.Value))))
+		b.WriteString(prop.Name + "=" + escapeProperty.Replace(inert.Lines(p.secrets.Hide(prop.Value))))
 	}
-	b.WriteString("::" + escapeData.Replace(redact.EscapeLines(p.secrets.Hide(message))) + "\n")
+	b.WriteString("::" + escapeData.Replace(inert.Lines(p.secrets.Hide(message))) + "\n")
 	return p.write(b.String())
 }
 

@@ -14,9 +14,9 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/plainfile"
-	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -158,7 +158,7 @@ func retryEntry(at time.Time, e flow.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
 	if e.Retries >= e.Of {
-		title, action = "Retries Exhausted", fmt.Sprintf("Giving up: agent %s failed after %d retries", redact.EscapeMarkdown(e.Role), e.Of)
+		title, action = "Retries Exhausted", fmt.Sprintf("Giving up: agent %s failed after %d retries", inert.Markdown(e.Role), e.Of)
 		attempt = fmt.Sprintf("%d, no retry is left", e.Retries+1)
 	}
 	if e.Lost {
@@ -173,12 +173,12 @@ func retryEntry(at time.Time, e flow.ReplyRejected) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n### [%s] %s\n\n", at.UTC().Format(time.RFC3339), title)
-	fmt.Fprintf(&b, "**Agent:** %s  \n**Task:** %s  \n**Attempt:** %s  \n", redact.EscapeMarkdown(agentName), redact.EscapeMarkdown(task), attempt)
-	fmt.Fprintf(&b, "**Issue:** Invalid output format: %s  \n**Exit:** %s\n\n", redact.EscapeMarkdown(e.Reason), redact.EscapeMarkdown(e.Exit))
+	fmt.Fprintf(&b, "**Agent:** %s  \n**Task:** %s  \n**Attempt:** %s  \n", inert.Markdown(agentName), inert.Markdown(task), attempt)
+	fmt.Fprintf(&b, "**Issue:** Invalid output format: %s  \n**Exit:** %s\n\n", inert.Markdown(e.Reason), inert.Markdown(e.Exit))
 	fmt.Fprintf(&b, "**Expected:**\n%s\n", fenced("json", contract.Of(e.Call).Expected()))
-	fmt.Fprintf(&b, "**Received:**\n%s\n", fenced("json", redact.EscapeLines(e.Received)))
+	fmt.Fprintf(&b, "**Received:**\n%s\n", fenced("json", inert.Lines(e.Received)))
 	if e.Stderr != "" {
-		fmt.Fprintf(&b, "**Standard error:**\n%s\n", fenced("", redact.EscapeLines(e.Stderr)))
+		fmt.Fprintf(&b, "**Standard error:**\n%s\n", fenced("", inert.Lines(e.Stderr)))
 	}
 	fmt.Fprintf(&b, "**Action:** %s\n", action)
 	return b.String()

@@ -15,8 +15,8 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/plainfile"
-	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -148,9 +148,9 @@ func (l *Ledger) findEdit() (stateEdit, error) {
 
 func (l *logbook) stateMarkdown(h *flow.History) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is set aside.\n\n", redact.EscapeMarkdown(l.board))
+	fmt.Fprintf(&b, "# State of %s\n\nMade by kanban-run from the journal; what is written here by hand is set aside.\n\n", inert.Markdown(l.board))
 	for _, line := range stateLines(h) {
-		fmt.Fprintf(&b, "- %s\n", redact.EscapeMarkdown(line))
+		fmt.Fprintf(&b, "- %s\n", inert.Markdown(line))
 	}
 	fmt.Fprintf(&b, "\n## Event Log\n\n")
 	if l.earlier > 0 {
@@ -159,7 +159,7 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 	b.WriteString("| time | epoch | rev | event | actor | about |\n|---|---|---|---|---|---|\n")
 	for _, e := range l.recent {
 		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n", e.at.UTC().Format(time.RFC3339Nano), e.epoch, e.rev, e.kind,
-			redact.EscapeMarkdown(e.actor), redact.EscapeMarkdown(e.subject))
+			inert.Markdown(e.actor), inert.Markdown(e.subject))
 	}
 	return b.String()
 }

@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
@@ -126,13 +127,13 @@ func neverAnswered(members []string) string {
 // ReportTeardown keeps how the team ended, in a file of the run: seed 002, "Teardown report".
 func (l *Ledger) ReportTeardown(g Gate) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Teardown of %s\n\n- state: %s\n- time: %s\n", redact.EscapeMarkdown(l.board), g.State, l.now().UTC().Format(time.RFC3339))
+	fmt.Fprintf(&b, "# Teardown of %s\n\n- state: %s\n- time: %s\n", inert.Markdown(l.board), g.State, l.now().UTC().Format(time.RFC3339))
 	if g.Reason != "" {
-		fmt.Fprintf(&b, "- blocked: %s\n", redact.EscapeMarkdown(l.redactor.String(g.Reason)))
+		fmt.Fprintf(&b, "- blocked: %s\n", inert.Markdown(l.redactor.String(g.Reason)))
 	}
 	if at := l.history.State.Teardown; at != nil {
 		for _, name := range at.Missing {
-			fmt.Fprintf(&b, "- unresolved ACK: %s\n", redact.EscapeMarkdown(name))
+			fmt.Fprintf(&b, "- unresolved ACK: %s\n", inert.Markdown(name))
 		}
 		if at.Forced {
 			fmt.Fprintf(&b, "- ACK_STATUS=FORCED_FINALIZE_APPROVED\n")

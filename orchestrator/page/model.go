@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/report"
 )
 
@@ -128,7 +128,7 @@ const (
 
 // text makes a text of an agent, a board or a file name fit for the page.
 func (p *page) text(s string) string {
-	s = redact.EscapeLine(p.hide(s))
+	s = inert.Line(p.hide(s))
 	most := mostText
 	if p.Long {
 		most = mostLong

@@ -121,26 +121,6 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-func BenchmarkInert(b *testing.B) {
-	texts := benchTexts(b)
-	for _, mark := range []string{"##[x]", "#", "##a", "::x\n", "::", " ::", "#\u0591", "_", "@a", ":a:", "<!--", "日\u200d"} {
-		texts = append(texts, struct{ name, text string }{fmt.Sprintf("worst repeated %q", mark), strings.Repeat(mark, 256<<10/len(mark))})
-	}
-	for _, f := range []struct {
-		name string
-		of   func(string) string
-	}{{"EscapeLines", EscapeLines}, {"Markdown", EscapeMarkdown}} {
-		for _, tt := range texts {
-			b.Run(f.name+" "+tt.name, func(b *testing.B) {
-				b.SetBytes(int64(len(tt.text)))
-				for b.Loop() {
-					f.of(tt.text)
-				}
-			})
-		}
-	}
-}
-
 // BenchmarkJSON redacts events as agents print them, and one string of each text.
 func BenchmarkJSON(b *testing.B) {
 	r := New(benchValues(20))
@@ -157,12 +137,6 @@ func BenchmarkJSON(b *testing.B) {
 		}{tt.name, mustJSON(tt.text)})
 	}
 	for _, tt := range docs {
-		b.Run("EscapeJSON "+tt.name, func(b *testing.B) {
-			b.SetBytes(int64(len(tt.text)))
-			for b.Loop() {
-				EscapeJSON(tt.text)
-			}
-		})
 		b.Run("Redactor "+tt.name, func(b *testing.B) {
 			b.SetBytes(int64(len(tt.text)))
 			for b.Loop() {

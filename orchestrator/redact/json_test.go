@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"unsafe"
 )
 
 // decoded is the value of a JSON text.
@@ -20,49 +19,6 @@ func decoded(t *testing.T, b []byte) (v any) {
 		t.Fatalf("%q is no JSON: %v", b, err)
 	}
 	return v
-}
-
-func TestEscapeJSON(t *testing.T) {
-	tests := []struct{ name, text, want string }{
-		{"nothing to do", `{"a":[1,"b\n\u001b ü ✓ 日本 ❤️"]}`, `{"a":[1,"b\n\u001b ü ✓ 日本 ❤️"]}`},
-		{"DEL and C1", "\"\x7f\u009b2J\"", `"\u007f\u009b2J"`},
-		{"direction and lines", "[\"a\u202eb\u2028\"]", `["a\u202eb\u2028"]`},
-		{"above the first plane", "\"tag\U000e0041\"", `"tag\udb40\udc41"`},
-		{"not UTF-8", "\"\x9b2J\xff\"", `"\ufffd2J\ufffd"`},
-		{"a joiner", "\"a\u200db\u00e9\ufe0f\"", `"a\u200dbé\ufe0f"`},
-		{"white space", "{\r\n\t\"a\": 1\n}", "{ \n \"a\": 1\n}"},
-		{"hashes", `"##[error]x ###[a]"`, `"#\u0023[error]x ##\u0023[a]"`},
-		{"Azure", `"##vso[x]"`, `"#\u0023vso[x]"`},
-		{"a key", `{"##[a]":1}`, `{"#\u0023[a]":1}`},
-		{"behind a backslash", `"\\##[a]\"##[b]"`, `"\\#\u0023[a]\"#\u0023[b]"`},
-		{"marks", "\"#\u0591#\u0591[\"", "\"#\u0591\\u0023\u0591[\""},
-		{"colons in a string", "[\n\"::error::x\",\n  \"::\"\n]", "[\n\"::error::x\",\n  \"::\"\n]"},
-		{"colons around one", "{\"a\"\n:\"::error::x\"}", "{\"a\"\n:\"::error::x\"}"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := string(EscapeJSON([]byte(tt.text))); got != tt.want {
-				t.Errorf("EscapeJSON(%q) = %q, want %q", tt.text, got, tt.want)
-			}
-			checkEscapeJSON(t, []byte(tt.text))
-		})
-	}
-}
-
-func checkEscapeJSON(t *testing.T, b []byte) {
-	t.Helper()
-	out := EscapeJSON(b)
-	if got, want := decoded(t, out), decoded(t, b); !reflect.DeepEqual(got, want) {
-		t.Fatalf("EscapeJSON(%q) = %q", b, out)
-	}
-	checkHarmless(t, "EscapeJSON", string(out))
-	checkScreen(t, string(out))
-	if again := EscapeLines(string(out)); again != string(out) || strings.ContainsAny(again, "\t") {
-		t.Fatalf("EscapeJSON(%q) = %q, which is not inert", b, out)
-	}
-	if again := EscapeJSON(out); unsafe.SliceData(again) != unsafe.SliceData(out) {
-		t.Fatalf("EscapeJSON(%q) is not what it was given", out)
-	}
 }
 
 // documents are JSON texts with the strings at all places, in all spellings.
@@ -85,18 +41,6 @@ func documents(a, b string) (all [][]byte) {
 		all = append(all, []byte(b))
 	}
 	return all
-}
-
-func FuzzEscapeJSON(f *testing.F) {
-	for _, s := range hostile {
-		f.Add(s, "[\"##[\"\r\n,\t\"::\"]")
-	}
-	f.Add("##[command]x ##vso[a] ::b::", "{\"\x7f\u0591::\":\n\n\n1}")
-	f.Fuzz(func(t *testing.T, a, b string) {
-		for _, doc := range documents(a, b) {
-			checkEscapeJSON(t, doc)
-		}
-	})
 }
 
 func TestRedactJSON(t *testing.T) {

@@ -7,14 +7,14 @@ import (
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/inert"
 )
 
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
 // step. A board that is not complete has exactly one failure, or one error where the program and
 // not the work has failed, so that what CI shows is what the exit code says. hide redacts a text.
 func JUnit(boards []digest.Digest, hide func(string) string) ([]byte, error) {
-	j := junit{func(text string) string { return redact.EscapeLines(hide(text)) }}
+	j := junit{func(text string) string { return inert.Lines(hide(text)) }}
 	var all suites
 	for i := range boards {
 		s := j.suite(&boards[i])

@@ -8,7 +8,7 @@ import (
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/inert"
 )
 
 // Markdown renders boards for a person, in at most limit bytes: where it would be longer, the
@@ -55,7 +55,7 @@ type markdown struct {
 func (m *markdown) line(format string, args ...any) {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {
-			args[i] = redact.EscapeMarkdown(m.hide(text))
+			args[i] = inert.Markdown(m.hide(text))
 		}
 	}
 	fmt.Fprintf(&m.b, format+"\n", args...)

@@ -1,4 +1,4 @@
-package redact
+package inert
 
 import (
 	"strings"
@@ -85,7 +85,7 @@ func TestCommands(t *testing.T) {
 		{`\::a \##\[`, `\::a \##\[`},
 	}
 	for _, tt := range tests {
-		for name, f := range map[string]func(string) string{"EscapeLine": EscapeLine, "EscapeLines": EscapeLines} {
+		for name, f := range map[string]func(string) string{"Line": Line, "Lines": Lines} {
 			if got := f(tt.text); got != tt.want {
 				t.Errorf("%s(%q) = %q, want %q", name, tt.text, got, tt.want)
 			}
@@ -98,8 +98,8 @@ func TestCommands(t *testing.T) {
 		{":\n:a::", ":\n:a::"},
 		{"##\n[a]", "##\n[a]"},
 	} {
-		if got := EscapeLines(tt.text); got != tt.want {
-			t.Errorf("EscapeLines(%q) = %q, want %q", tt.text, got, tt.want)
+		if got := Lines(tt.text); got != tt.want {
+			t.Errorf("Lines(%q) = %q, want %q", tt.text, got, tt.want)
 		}
 	}
 }
@@ -109,13 +109,13 @@ func TestCommandsOfTwoTexts(t *testing.T) {
 	parts := append([]string{":", "::", "#", "##", "###", "[x]", "vso[x]", "x::", ":x::", "\u0591", " ", "\n", `\`, "##v", "so[x]", "❤\ufe0f"}, hostile...)
 	for _, a := range parts {
 		for _, b := range parts {
-			one := EscapeLine(a) + EscapeLine(b)
-			line := EscapeLines(one)
-			checkCommands(t, "EscapeLines", line)
-			if again := EscapeLines(line); again != line {
-				t.Fatalf("EscapeLines(%q) = %q", line, again)
+			one := Line(a) + Line(b)
+			line := Lines(one)
+			checkCommands(t, "Lines", line)
+			if again := Lines(line); again != line {
+				t.Fatalf("Lines(%q) = %q", line, again)
 			}
-			checkCommands(t, "EscapeLines", EscapeLines(EscapeLines(a)+EscapeLines(b)))
+			checkCommands(t, "Lines", Lines(Lines(a)+Lines(b)))
 		}
 	}
 }

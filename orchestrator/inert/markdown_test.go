@@ -1,4 +1,4 @@
-package redact
+package inert
 
 import (
 	"bytes"
@@ -54,11 +54,11 @@ func collapsed(s string) string { return strings.Trim(htmlSpace.ReplaceAllString
 
 func checkMarkdown(t *testing.T, s string) {
 	t.Helper()
-	out := EscapeMarkdown(s)
+	out := Markdown(s)
 	for _, p := range markdownPlaces {
 		source := strings.ReplaceAll(p.source, "%", out)
 		text, elements := rendered(t, source)
-		if want := collapsed(strings.ReplaceAll(p.shows, "%", EscapeLine(s))); text != want {
+		if want := collapsed(strings.ReplaceAll(p.shows, "%", Line(s))); text != want {
 			t.Fatalf("Markdown(%q) = %q shows in %s as %q, want %q", s, out, p.name, text, want)
 		}
 		for _, e := range elements {
@@ -77,7 +77,7 @@ func TestMarkdownLeavesProse(t *testing.T) {
 		"std::vector", "snake_case_name a__b größe_ß日_本", "actions/checkout@v4", "user @ host", "a@b", "GH-x xGH-1", "https: x", "www x", "1234567890. x", "#######  x",
 		"a: b: c", ":12: :99:", "x (a) b) 1) c", "...", ". x", ") x", "-- x", "==> x", "12", "",
 	} {
-		if got := EscapeMarkdown(s); got != EscapeLine(s) {
+		if got := Markdown(s); got != Line(s) {
 			t.Errorf("Markdown(%q) = %q, want it unchanged", s, got)
 		}
 		checkMarkdown(t, s)
@@ -136,7 +136,7 @@ var markdownTests = []struct{ text, want string }{
 
 func TestMarkdown(t *testing.T) {
 	for _, tt := range markdownTests {
-		if got := EscapeMarkdown(tt.text); got != tt.want {
+		if got := Markdown(tt.text); got != tt.want {
 			t.Errorf("Markdown(%q) = %q, want %q", tt.text, got, tt.want)
 		}
 		checkMarkdown(t, tt.text)
@@ -160,7 +160,7 @@ func TestMarkdownOnGitHub(t *testing.T) {
 		":A: :: :a b: :1.a:":            ":A: :: :a b: :1.a:",
 		"$x$ $$y$$ cost $5":             `\$x\$ \$\$y\$\$ cost \$5`,
 	} {
-		if got := EscapeMarkdown(text); got != want {
+		if got := Markdown(text); got != want {
 			t.Errorf("Markdown(%q) = %q, want %q", text, got, want)
 		}
 		checkMarkdown(t, text)

@@ -1,4 +1,4 @@
-package redact
+package inert
 
 import (
 	"strings"
@@ -21,11 +21,11 @@ func TestInert(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := EscapeLine(tt.text); got != tt.one {
-				t.Errorf("EscapeLine(%q) = %q, want %q", tt.text, got, tt.one)
+			if got := Line(tt.text); got != tt.one {
+				t.Errorf("Line(%q) = %q, want %q", tt.text, got, tt.one)
 			}
-			if got := EscapeLines(tt.text); got != tt.many {
-				t.Errorf("EscapeLines(%q) = %q, want %q", tt.text, got, tt.many)
+			if got := Lines(tt.text); got != tt.many {
+				t.Errorf("Lines(%q) = %q, want %q", tt.text, got, tt.many)
 			}
 		})
 	}
@@ -35,18 +35,18 @@ func TestInert(t *testing.T) {
 // CI job.
 func checkInert(t *testing.T, s string) {
 	t.Helper()
-	for name, out := range map[string]string{"EscapeLine": EscapeLine(s), "EscapeLines": EscapeLines(s), "EscapeMarkdown": EscapeMarkdown(s)} {
+	for name, out := range map[string]string{"Line": Line(s), "Lines": Lines(s), "Markdown": Markdown(s)} {
 		checkHarmless(t, name, out)
 		checkScreen(t, out)
-		if name != "EscapeLines" && strings.ContainsAny(out, "\n\t") {
+		if name != "Lines" && strings.ContainsAny(out, "\n\t") {
 			t.Fatalf("%s(%q) = %q is not one line", name, s, out)
 		}
 	}
-	if once := EscapeLines(s); EscapeLines(once) != once {
-		t.Fatalf("EscapeLines(%q) = %q", once, EscapeLines(once))
+	if once := Lines(s); Lines(once) != once {
+		t.Fatalf("Lines(%q) = %q", once, Lines(once))
 	}
-	if once := EscapeLine(s); EscapeLine(once) != once || EscapeLines(once) != once {
-		t.Fatalf("of %q is made %q and %q", once, EscapeLine(once), EscapeLines(once))
+	if once := Line(s); Line(once) != once || Lines(once) != once {
+		t.Fatalf("of %q is made %q and %q", once, Line(once), Lines(once))
 	}
 }
 
@@ -81,9 +81,9 @@ func TestInertOnATerminal(t *testing.T) {
 func checkByte(t *testing.T, s string) {
 	t.Helper()
 	var v terminal
-	v.feed([]byte(EscapeLines("a" + s + "b")))
+	v.feed([]byte(Lines("a" + s + "b")))
 	if len(v.did) > 0 {
-		t.Fatalf("EscapeLines(%q) does %q", s, v.did)
+		t.Fatalf("Lines(%q) does %q", s, v.did)
 	}
 }
 
@@ -99,8 +99,8 @@ func TestInertIsReadable(t *testing.T) {
 		"variation \ufe00":       `variation \ufe00`,
 		"C:\\dir\\new & <b>'\"'": "C:\\dir\\new & <b>'\"'",
 	} {
-		if got := EscapeLine(text); got != want {
-			t.Errorf("EscapeLine(%q) = %q, want %q", text, got, want)
+		if got := Line(text); got != want {
+			t.Errorf("Line(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
@@ -123,14 +123,14 @@ func TestInertEveryCharacter(t *testing.T) {
 			nothing = nothing || nothingToSee[i] <= r && r <= nothingToSee[i+1]
 		}
 		text := "a" + string(r) + "b"
-		if got := EscapeLine(text); (got != text) != nothing || nothing && !isPrintableASCII(got) {
-			t.Errorf("EscapeLine of U+%04X = %q", r, got)
+		if got := Line(text); (got != text) != nothing || nothing && !isPrintableASCII(got) {
+			t.Errorf("Line of U+%04X = %q", r, got)
 		}
 		if r > 0xff {
 			continue
 		}
-		if got := EscapeLines(text); (got != text) != (nothing && r != '\n' && r != '\t') {
-			t.Errorf("EscapeLines of U+%04X = %q", r, got)
+		if got := Lines(text); (got != text) != (nothing && r != '\n' && r != '\t') {
+			t.Errorf("Lines of U+%04X = %q", r, got)
 		}
 	}
 }
@@ -145,8 +145,8 @@ func TestJoiners(t *testing.T) {
 		"\U0001f468\u200d\U0001f469\u200d\U0001f467", "❤\ufe0f", "❤\ufe0f\u200d\U0001f525", "1\ufe0f\u20e3 9\ufe0e", "©\ufe0f ™\ufe0f ☎\ufe0e",
 		"‼\ufe0f⁉\ufe0fℹ\ufe0f〰\ufe0f〽\ufe0f", "क\u094d\u200dष", "می\u200cخواهم", "\U0001f9d1\U0001f3fd\u200d\U0001f4bb",
 	} {
-		if got := EscapeLine(text); got != text {
-			t.Errorf("EscapeLine(%q) = %q, want it unchanged", text, got)
+		if got := Line(text); got != text {
+			t.Errorf("Line(%q) = %q, want it unchanged", text, got)
 		}
 	}
 	for text, want := range map[string]string{
@@ -176,8 +176,8 @@ func TestJoiners(t *testing.T) {
 		"\xff1\ufe0f":            "\\xff1\ufe0f",
 		"\x001\u2028\ufe0f":      `\x001\u2028\ufe0f`,
 	} {
-		if got := EscapeLine(text); got != want {
-			t.Errorf("EscapeLine(%q) = %q, want %q", text, got, want)
+		if got := Line(text); got != want {
+			t.Errorf("Line(%q) = %q, want %q", text, got, want)
 		}
 		checkInert(t, text)
 	}

@@ -1,4 +1,6 @@
-package redact
+// Package inert makes foreign text harmless where it is shown: on a terminal, in the log of a CI job,
+// in JSON on either, in Markdown.
+package inert
 
 import (
 	"fmt"
@@ -9,22 +11,22 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeLine returns s as one line that only shows itself, on a terminal and in the log of a CI
+// Line returns s as one line that only shows itself, on a terminal and in the log of a CI
 // job. Control characters, escape sequences, line ends, invisible characters and those that change
 // the direction of writing appear as Go escapes (\n, \x1b, \u202e), invalid UTF-8 as \xff, and a
 // backslash breaks a command: \::error::, ##\[error]. The result may stand anywhere in a line. Two
-// of them side by side may form a command: a joined text goes through InertLines once more.
-func EscapeLine(s string) string { return breakCommands(escape(s, inLine)) }
+// of them side by side may form a command: a joined text goes through Lines once more.
+func Line(s string) string { return breakCommands(escape(s, inLine)) }
 
-// EscapeLines does the same for several lines: \n and \t stay, and the \r before a \n is dropped. A
+// Lines does the same for several lines: \n and \t stay, and the \r before a \n is dropped. A
 // second pass changes nothing.
-func EscapeLines(s string) string {
+func Lines(s string) string {
 	return breakCommands(escape(strings.ReplaceAll(s, "\r\n", "\n"), inLines))
 }
 
-// EscapeJSON returns the JSON text b with everything escaped that EscapeLines would change: it
+// JSON returns the JSON text b with everything escaped that Lines would change: it
 // means the same and only shows itself. Without such text it returns b itself.
-func EscapeJSON(b []byte) []byte {
+func JSON(b []byte) []byte {
 	s := string(b)
 	if out := breakJSONCommands(escape(s, inJSON)); out != s {
 		return []byte(out)

@@ -1,4 +1,4 @@
-package redact
+package inert
 
 import (
 	"bytes"
@@ -157,10 +157,10 @@ func TestInertOnAScreen(t *testing.T) {
 	for _, a := range append(hostile, "\x1b[1mbold\x1b[7mand\x1b[0m", "\x1b[?25l", "\x1b[4h\x1b[20h", "\x1b(0lqqk", "\x1b#8", "\x1b[5;5H", "\x1b[99@\x1b[3L", "a\tb\n\tc", "日本 ❤\ufe0f") {
 		for _, b := range []string{"", "\x1b", "\x1b[31m", "\n\x1bM", "\x9b?1049h"} {
 			text := "x" + a + "\n" + b + a + b
-			checkScreen(t, EscapeLines(text))
-			checkScreen(t, EscapeLine(text))
-			checkScreen(t, EscapeMarkdown(text))
-			checkScreen(t, string(EscapeJSON(mustJSON(text))))
+			checkScreen(t, Lines(text))
+			checkScreen(t, Line(text))
+			checkScreen(t, Markdown(text))
+			checkScreen(t, string(JSON([]byte(marshaled(text)))))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package redact
+package inert
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeMarkdown is EscapeLine for a line of GitHub's Markdown: it shows the same text and is
+// Markdown is Line for a line of GitHub's Markdown: it shows the same text and is
 // nothing but text, at the start of a line, in a paragraph, a heading, a list and a table.
 // Characters without a meaning where they stand stay.
-func EscapeMarkdown(s string) string {
-	s = EscapeLine(s)
+func Markdown(s string) string {
+	s = Line(s)
 	start, end := startMark(s), closingHashes(s)
 	var out strings.Builder
 	done := 0
@@ -75,7 +75,7 @@ var (
 		return &c
 	}()
 	entityChars = classOf(alnum + "#")
-	emailChars  = classOf(dotted + "+")
+	emailChars  = classOf(alnum + "_-.+")
 	emojiChars  = classOf(digits + lower + "_+-")
 )
 
