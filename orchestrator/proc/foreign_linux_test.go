@@ -119,7 +119,7 @@ func TestOrphansAreNotForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	runner, err := forkChild(&Spec{Argv: helperArgv(t, "leak", "daemon"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
+	runner, err := forkChild(&Spec{Argv: helperArgv(t, "leak", "daemon"), Env: quiet(t)}, inherited{nil, w, os.Stderr})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,7 @@ func orphan(t *testing.T, kind string, mark Mark) int {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	c, err := forkChild(&Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Mark: mark}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
+	c, err := forkChild(&Spec{Argv: helperArgv(t, "leak", kind), Env: quiet(t), Mark: mark}, inherited{nil, w, os.Stderr})
 	if err != nil {
 		t.Fatal(err)
 	}

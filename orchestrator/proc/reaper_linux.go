@@ -72,7 +72,7 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 		mark = NewMark()
 	}
 	defer setMarkLimits(mark)()
-	attr := &syscall.ProcAttr{Dir: s.Dir, Env: markEnv(s.Env, mark), Files: files.withTerminal(s), Sys: newGroupAttr(s.Terminal)}
+	attr := &syscall.ProcAttr{Dir: s.Dir, Env: markEnv(s.Env, mark), Files: files.withTerminal(s).descriptors(), Sys: newGroupAttr(s.Terminal)}
 	pid, err := subreaper.startLocked(s.Argv[0], s.Argv, attr)
 	if err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func TestKillTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	c, err := forkChild(&Spec{Argv: helperArgv(t, "leak-and-hang", "session"), Env: quiet(t)}, inherited{^uintptr(0), w.Fd(), os.Stderr.Fd()})
+	c, err := forkChild(&Spec{Argv: helperArgv(t, "leak-and-hang", "session"), Env: quiet(t)}, inherited{nil, w, os.Stderr})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,8 @@ func TestStartAtTheLimitOfFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(high)
+	file := os.NewFile(uintptr(high), "high")
+	defer file.Close()
 	var was unix.Rlimit
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, nil, &was); err != nil {
 		t.Fatal(err)
@@ -236,7 +237,7 @@ func TestStartAtTheLimitOfFiles(t *testing.T) {
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(high) + 1, Max: was.Max}, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err = startChild(ctx, &Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{uintptr(high), uintptr(high), uintptr(high)})
+	_, err = startChild(ctx, &Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{file, file, file})
 	if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, &was, nil); err != nil {
 		t.Fatal(err)
 	}

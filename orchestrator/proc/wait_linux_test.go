@@ -22,7 +22,7 @@ func TestManyEnds(t *testing.T) {
 	const crowd = 60
 	children := make([]*child, crowd)
 	for i := range children {
-		c, err := forkChild(&Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+		c, err := forkChild(&Spec{Argv: helperArgv(t, "cat"), Env: quiet(t)}, inherited{nil, nil, nil})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestManyEnds(t *testing.T) {
 // TestAwait: the end is told, whether it was before or comes after.
 func TestAwait(t *testing.T) {
 	for _, early := range []bool{true, false} {
-		c, err := forkChild(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+		c, err := forkChild(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{nil, nil, nil})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestAwait(t *testing.T) {
 // know of the end yet.
 func TestEndWinsUnnoticed(t *testing.T) {
 	for name, end := range ends {
-		c, err := forkChild(&Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+		c, err := forkChild(&Spec{Argv: helperArgv(t, "exit", "3"), Env: quiet(t)}, inherited{nil, nil, nil})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestNotOurs(t *testing.T) {
 
 // TestAwaitWithoutDescriptor: where there is no descriptor to be had, a thread waits.
 func TestAwaitWithoutDescriptor(t *testing.T) {
-	c, err := forkChild(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{^uintptr(0), ^uintptr(0), ^uintptr(0)})
+	c, err := forkChild(&Spec{Argv: helperArgv(t, "hang"), Env: quiet(t)}, inherited{nil, nil, nil})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func newPipe(t testing.TB, our int) (st *streams, ours, theirs *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs = os.NewFile(st.childEnds[0], "theirs")
+	theirs = st.childEnds[0]
 	st.childEnds = nil
 	return st, ours, theirs
 }

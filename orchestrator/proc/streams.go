@@ -7,37 +7,42 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
-	chunk = 64 << 10
-	// pipeRoom is what a pipe holds by default, and wideRoom what any user may ask for. A user
-	// whose share is spent gets less of either, and the streams are only slower.
-	pipeRoom = 64 << 10
-	wideRoom = 1 << 20
+	chunk    = 64 << 10
+	pipeRoom = 1 << 20 // the most that a pipe holds
 )
 
 // chunks are lent to an output only while there is something to read: a thousand agents that think
 // need none.
 var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 
-// inherited are the descriptors that a command gets as its own, from 0 on.
-type inherited []uintptr
+// inherited are the files that a command gets as its descriptors, from 0 on.
+type inherited []*os.File
 
 // withTerminal puts a terminal, if there is one, in the place of the first two.
 func (f inherited) withTerminal(s *Spec) inherited {
 	if s.Terminal == nil {
 		return f
 	}
-	return inherited{cmp.Or(s.Input, s.Terminal).Fd(), s.Terminal.Fd(), f[2]}
+	return inherited{cmp.Or(s.Input, s.Terminal), s.Terminal, f[2]}
 }
 
-// streams are the three pipes of a command. One goroutine reads each output, and one writes what
-// the pipe of the input does not hold at once; drain waits for them. The parent ends do not block,
-// so a goroutine that waits for one has no thread.
+// descriptors are those of the files, which block from now on.
+func (f inherited) descriptors() []uintptr {
+	all := make([]uintptr, len(f))
+	for i, file := range f {
+		all[i] = file.Fd()
+	}
+	return all
+}
+
+// streams are the three pipes of a command. One goroutine reads each output, and one writes the
+// input; drain waits for them. The parent ends do not block, so a goroutine that waits for one has
+// no thread.
 type streams struct {
 	childEnds inherited // standard input, output and error of the command
 	input     input
@@ -46,7 +51,7 @@ type streams struct {
 }
 
 func open(s *Spec) (_ *streams, err error) {
-	st := &streams{childEnds: make(inherited, 0, 3)}
+	st := &streams{}
 	defer func() {
 		if err != nil {
 			st.close()
@@ -71,66 +76,20 @@ func open(s *Spec) (_ *streams, err error) {
 
 // openPipe returns the parent's end of a new pipe: the reading one, 0, or the writing one, 1.
 func (st *streams) openPipe(end int) (*os.File, error) {
-	var ends [2]int
-	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
-		return nil, os.NewSyscallError("pipe2", err)
-	}
-	st.childEnds = append(st.childEnds, uintptr(ends[1-end]))
-	_, err := unix.FcntlInt(uintptr(ends[end]), unix.F_SETFL, unix.O_NONBLOCK)
-	f := os.NewFile(uintptr(ends[end]), "pipe")
-	if err == nil {
-		err = f.SetDeadline(time.Time{}) // fails when the runtime cannot wait for the pipe
-	}
+	r, w, err := os.Pipe()
 	if err != nil {
-		_ = f.Close()
 		return nil, err
 	}
-	return f, nil
+	ends := []*os.File{r, w}
+	st.childEnds = append(st.childEnds, ends[1-end])
+	return ends[end], nil
 }
 
-// writeInput writes as much of the input as the pipe holds, and leaves the rest to a
-// goroutine. With end nothing follows the text. It closes the command's ends first: a pipe
-// ends when its last writer does.
+// writeInput writes the input. With end nothing follows the text. It closes the command's ends
+// first: a pipe ends when its last writer does.
 func (st *streams) writeInput(text []byte, end bool) {
 	st.closeChildEnds()
-	if len(text) > pipeRoom {
-		widen(st.input.pipe)
-		widen(st.outputs[0].from) // a long input has a long output
-	}
-	text = writeAvailable(st.input.pipe, text)
-	if len(text) == 0 && end {
-		st.input.close()
-		return
-	}
-	if len(text) > 0 {
-		st.input.send(text, end)
-	}
-}
-
-// writeAvailable returns what is left to write: nothing if the pipe is broken, because a command
-// may end without reading.
-func writeAvailable(f *os.File, text []byte) (rest []byte) {
-	conn, err := f.SyscallConn()
-	if err != nil || len(text) == 0 {
-		return nil
-	}
-	_ = conn.Write(func(fd uintptr) bool {
-		switch n, err := unix.Write(int(fd), text); {
-		case err == nil:
-			rest = text[n:]
-		case err == unix.EAGAIN || err == unix.EINTR:
-			rest = text
-		}
-		return true
-	})
-	return rest
-}
-
-// widen has a long text move in fewer and larger pieces.
-func widen(f *os.File) {
-	if conn, err := f.SyscallConn(); err == nil {
-		_ = conn.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, wideRoom) })
-	}
+	st.input.send(text, end)
 }
 
 func (st *streams) startReading() {
@@ -171,8 +130,8 @@ func (st *streams) close() {
 }
 
 func (st *streams) closeChildEnds() {
-	for _, fd := range st.childEnds {
-		_ = unix.Close(int(fd))
+	for _, f := range st.childEnds {
+		_ = f.Close()
 	}
 	st.childEnds = nil
 }
@@ -203,16 +162,12 @@ func (o *output) copy() {
 	if err != nil {
 		return
 	}
-	n, wide := 0, false
+	n := 0
 	pass := func(fd uintptr) (done bool) {
 		n, done = o.pass(fd)
 		return done
 	}
 	for conn.Read(pass) == nil && n > 0 {
-		if n == chunk && !wide {
-			wide = true
-			widen(o.from)
-		}
 	}
 }
 
@@ -224,7 +179,7 @@ func (o *output) flush() {
 		return
 	}
 	_ = conn.Control(func(fd uintptr) { // fails when the pipe has ended, and all of it was written
-		for passed := 0; passed < wideRoom; {
+		for passed := 0; passed < pipeRoom; {
 			n, _ := o.pass(fd)
 			if n == 0 {
 				return
@@ -242,13 +197,13 @@ func (o *output) pass(fd uintptr) (n int, ok bool) {
 	if o.buf == nil {
 		o.buf = chunks.Get().(*[chunk]byte)
 	}
-	n, err := unix.Read(int(fd), o.buf[:])
-	for err == unix.EINTR {
-		n, err = unix.Read(int(fd), o.buf[:])
+	n, err := syscall.Read(int(fd), o.buf[:])
+	for err == syscall.EINTR {
+		n, err = syscall.Read(int(fd), o.buf[:])
 	}
 	if n <= 0 {
 		o.release()
-		return 0, err != unix.EAGAIN
+		return 0, err != syscall.EAGAIN
 	}
 	if o.err == nil {
 		_, o.err = o.to.Write(o.buf[:n])
