@@ -90,9 +90,8 @@ lint: ## gofmt, go vet (for macOS, too), staticcheck; shellcheck over the script
 	.ci/tools/shellcheck -x $(SCRIPTS)
 	$(TOOL) actionlint -shellcheck=.ci/tools/shellcheck -pyflakes= -ignore 'could not read reusable workflow file' .github/workflows/*.yml examples/github-actions/*.yml
 
-cross: ## vet what make lint does not vet for other systems
+cross: ## vet what make lint does not vet for macOS
 	GOOS=darwin $(GO) vet -C cmd/kanban-run-temporal ./...
-	GOOS=windows $(GO) vet ./...
 
 FUZZTIME ?= 100000x
 fuzz: ## fuzz every target, FUZZTIME executions each

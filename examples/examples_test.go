@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package examples_test plays the example boards with nothing but the loop of seed 004, so that an
 // example that stops working and a runner that stops working are told apart.
 package examples_test

@@ -130,17 +130,17 @@ func openBrowser(address string, failed func(error)) (forget func(), err error) 
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return forget, err
 	}
-	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
-	if opener == nil {
-		opener = []string{"xdg-open"}
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
 	}
-	browser := exec.Command(opener[0], append(opener[1:], file)...)
+	browser := exec.Command(opener, file)
 	if err := browser.Start(); err != nil {
 		return forget, err
 	}
 	go func() {
 		if err := browser.Wait(); err != nil {
-			failed(fmt.Errorf("%s: %w", opener[0], err))
+			failed(fmt.Errorf("%s: %w", opener, err))
 		}
 	}()
 	return forget, nil

@@ -1,5 +1,3 @@
-//go:build unix
-
 package gitstore_test
 
 import (

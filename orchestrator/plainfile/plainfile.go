@@ -8,10 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // ErrKind is the error for what is there and is no regular file.
 var ErrKind = errors.New("it is not a regular file")
+
+// NonBlock is the flag that keeps an open from waiting for the other end of a FIFO.
+const NonBlock = syscall.O_NONBLOCK
 
 // Open opens a regular file for reading; links are followed. It looks at what is there before it
 // opens it, since opening a device may do something, and after it: it may have been replaced.

@@ -25,7 +25,7 @@ type Spec struct {
 	Stderr    io.Writer // nil discards; another goroutine than that of Stdout writes to it
 
 	// Terminal is the far side of a pty: the standard input and output of the command, in place of
-	// Stdin and Stdout, and the terminal of a session of its own. nil: pipes. Not on Windows.
+	// Stdin and Stdout, and the terminal of a session of its own. nil: pipes.
 	// Input, if there is one, is the standard input even so.
 	Terminal, Input *os.File
 

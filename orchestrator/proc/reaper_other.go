@@ -14,8 +14,7 @@ type handle struct {
 }
 
 // Adopt does nothing here: this system has no reaper but the first process. Run ends a command's
-// process group, and what left the group lives on; on Windows it ends the first process of the
-// command.
+// process group, and what left the group lives on.
 func Adopt() error { return nil }
 
 func forkChild(s *Spec, files inherited) (*child, error) {

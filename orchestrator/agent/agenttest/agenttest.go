@@ -154,7 +154,7 @@ func (h Harness) misbehaviours(t *testing.T) {
 		{"invalid-utf8", "invalid UTF-8"},
 		{"ok-exit-1", "exit status 1"},
 		{"exit", "exit status 1"},
-		{"crash", killed()},
+		{"crash", "killed by signal: killed"},
 	} {
 		for _, kind := range []contract.Kind{contract.Task, contract.Manager} {
 			t.Run(tt.do+", "+kind.String(), func(t *testing.T) {
@@ -206,14 +206,6 @@ func (h Harness) review(t *testing.T) {
 	if out = c.run(t); out.Failure == nil {
 		t.Errorf("Converse = %+v, want no review of an agent that says nothing", out.Reply)
 	}
-}
-
-// killed is the text of the exit of a process that killed itself.
-func killed() string {
-	if runtime.GOOS == "windows" {
-		return "exit status 1"
-	}
-	return "killed by signal: killed"
 }
 
 // identical: a retry starts the same agent with the same parameters: seed 004, "Retry Rule

@@ -10,8 +10,8 @@ import (
 	"kanban-run/orchestrator/contract"
 )
 
-// maxArgument bounds a prompt on the command line, in bytes. Linux takes 128 KiB in one argument,
-// Windows 32 KiB in all of them; every user of the machine can read them.
+// maxArgument bounds a prompt on the command line, in bytes: Linux takes 128 KiB in one argument, and
+// every user of the machine can read them.
 const maxArgument = 16 << 10
 
 // commandLine grows option by option and keeps the first error.

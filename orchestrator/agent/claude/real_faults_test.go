@@ -1,5 +1,3 @@
-//go:build unix
-
 package claude_test
 
 import (

@@ -21,7 +21,7 @@ type adapter struct {
 
 const (
 	maxPrompt   = 1 << 20  // in characters; codex refuses a longer one
-	maxArgument = 24 << 10 // of the role's prompt, in bytes: more fits in no command line of Windows
+	maxArgument = 24 << 10 // of the role's prompt, in bytes: every user of the machine can read it
 )
 
 func (adapter) Name() string { return "codex" }

@@ -1,5 +1,3 @@
-//go:build unix
-
 // Command actor is the agent of the scripts. It is a program of its own, because it starts in a
 // sixth of the time that the test binary takes.
 package main
