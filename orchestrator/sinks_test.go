@@ -26,7 +26,6 @@ var sinks = map[string]string{
 	"console.Printer.send":   "the streams of the process: the one function that prints",
 
 	"proc.output.pass":        "what an agent prints, to the attempt that started it",
-	"proc.writeAvailable":     "an agent's standard input",
 	"proc.input.write":        "the rest of it, and what an agent is told while it works",
 	"proc.Join":               "the name of the process for ps",
 	"proc.wire.sendmsg":       "the guardian and its runner",
