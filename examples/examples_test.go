@@ -16,8 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/agent/walk"
+	kanban "kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/walk"
 	"kanban-run/roles"
 	"kanban-run/schema"
 )
@@ -292,11 +293,7 @@ func (p *player) start(choice config.Choice, input []byte) []byte {
 	p.t.Helper()
 	var stdout, stderr bytes.Buffer
 	if choice.Agent == "walk" {
-		p.t.Chdir(p.dir)
-		if code := walk.Main([]string{"--status", p.last.Status}, bytes.NewReader(input), &stdout, &stderr); code != 0 {
-			p.t.Fatalf("walk %s: exit %d\n%s", input, code, stderr.Bytes())
-		}
-		return stdout.Bytes()
+		return p.walk(input)
 	}
 	cmd := exec.Command(filepath.Join(choice.Dir, choice.Command))
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.dir, bytes.NewReader(input), &stdout, &stderr
@@ -304,6 +301,54 @@ func (p *player) start(choice config.Choice, input []byte) []byte {
 		p.t.Fatalf("%v %s: %v\n%s", cmd.Args, input, err, stderr.Bytes())
 	}
 	return stdout.Bytes()
+}
+
+// walk is the Manager that the run itself plays.
+func (p *player) walk(input []byte) []byte {
+	p.t.Helper()
+	var in struct {
+		KanbanFile string   `json:"kanban_file"`
+		DoneTask   string   `json:"done_task"`
+		Tasks      []string `json:"tasks"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		p.t.Fatal(err)
+	}
+	path := filepath.Join(p.dir, in.KanbanFile)
+	b, err := kanban.Parse(in.KanbanFile, []byte(p.read(in.KanbanFile)))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	place, err := kanban.OpenPlace(p.dir, path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer place.Close()
+	at := b.Finder()(in.DoneTask)
+	d := walk.Decide(walk.Turn{Task: in.DoneTask, At: at, Status: p.last.Status, Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() },
+		Head: func(i int) walk.Head {
+			task, err := place.ReadTask(b.Entry(i).Path)
+			if err != nil {
+				return walk.Head{Path: b.Entry(i).Path, Fault: err}
+			}
+			return walk.Head{Path: task.Ref.Path, Done: task.Done()}
+		}})
+	if d.Mark {
+		marked, err := b.MarkDone(at)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.write(in.KanbanFile, string(marked))
+	}
+	out := reply{Status: d.Status, Message: d.Message, Tasks: in.Tasks}
+	if d.Next != "" {
+		out.NextTask = &d.Next
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return text
 }
 
 func (p *player) board(name string) board {

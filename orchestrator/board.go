@@ -57,6 +57,9 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 // itself, and finishes the step.
 func (l *loop) writeBoard(b *board.Board) error {
 	step := l.State().Step
+	if step.Walked != nil {
+		return l.writeWalked(step, b)
+	}
 	d, lost, err := l.caller.Decision(step, b)
 	if err != nil {
 		return err

@@ -194,6 +194,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":     "it looks at the board as flow does",
 		"orchestrator/redact":   "no path may hold a secret",
 		"orchestrator/rundir":   "it keeps the board's bytes there",
+		"orchestrator/walk":     "the Manager without a model looks at its list",
 	},
 	"orchestrator/roster": {
 		"orchestrator/agent":          "a player is an agent",
@@ -203,8 +204,8 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent/gemini":   "so are the others",
 		"orchestrator/agent/opencode": "so are the others",
 		"orchestrator/agent/stub":     "a dry run has no other",
-		"orchestrator/agent/walk":     "a list needs no more",
 		"orchestrator/config":         "the settings say what plays a role",
+		"orchestrator/contract":       "a Manager without a program has a reader, too",
 		"orchestrator/failure":        "a player may be set up wrongly",
 		"orchestrator/flow":           "a player's work may be reviewed by a plan",
 		"orchestrator/frontmatter":    "a role and a task may have settings of their own",
@@ -282,10 +283,8 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":      "each attempt has a cost",
 		"orchestrator/proc":      "an agent is a process",
 	},
-	"orchestrator/agent/walk": {
-		"orchestrator/agent":    "it is an adapter",
-		"orchestrator/board":    "and walks a board's list",
-		"orchestrator/contract": "it replies to calls",
+	"orchestrator/walk": {
+		"orchestrator/flow": "it decides what follows a task, also of one that is not done",
 	},
 	"orchestrator/agent/stub": {
 		"orchestrator/plainfile": "so is the file of rules",
@@ -293,6 +292,8 @@ var arrows = map[string]map[string]string{
 		"orchestrator/contract":  "and replies to calls",
 		"orchestrator/proc":      "and looks at how its program ended",
 		"schema":                 "its rules have a schema",
+		"orchestrator/board":     "its Manager looks at the list",
+		"orchestrator/walk":      "as the Manager without a model does",
 	},
 	"orchestrator/supervise": {
 		"orchestrator/agent":    "it talks to an agent",
@@ -377,6 +378,7 @@ var adapter = map[string]string{
 // forbidden are imports of the standard library that would make a pure package impure.
 var forbidden = map[string][]string{
 	"orchestrator/flow":       {"os", "os/exec", "io", "io/fs", "net", "syscall"},
+	"orchestrator/walk":       {"os", "os/exec", "io", "io/fs", "net", "syscall", "time"},
 	"orchestrator/contract":   {"os", "os/exec", "io/fs", "net", "syscall", "time"},
 	"orchestrator/checkpoint": {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/digest":     {"os", "os/exec", "io", "io/fs", "net", "syscall"},

@@ -15,7 +15,8 @@
 //	    └─────────────────────────────────────────────────────────────────────────────────────────────────┘
 //
 // Every program that is started is a Spawn of its own: an agent's work, the reviews of it by a
-// command and by a supervisor (seed 003), the Manager. The calls of a step follow each other like
+// command and by a supervisor (seed 003), the Manager. Where walk is the Manager there is none: the
+// effect Walk has package walk decide, journals the decision and writes it. The calls of a step follow each other like
 // this; a rejected reply repeats its own call:
 //
 //	        ┌────── not content: the work goes on, in its session where it has one ──────┐
@@ -66,7 +67,7 @@
 //	watch, attempt ─► health ─► agent          watch ─► inbox
 //	result         ─► claim, gitstore, agent, failure
 //	claim          ─► durable                  gitstore, worktree ─► git
-//	workspace      ─► board, contract, worktree     ledger ─► journal, contract, flow
+//	workspace      ─► board, walk, contract, worktree     ledger ─► journal, contract, flow
 //	ledger, workspace, inspect, once ─► rundir ─► durable
 //	board, config ─► checkpoint ─► flow, frontmatter       how a supervisor looks in, as it is declared
 //	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable
@@ -80,6 +81,7 @@
 //	result     says how a run of one board ended
 //	supervisor is the resident supervisor of one board's run
 //	flow       decides what a run does next; pure
+//	walk       is the Manager without a model; pure
 //	contract   says what agents are told and what a valid reply is; pure
 //	checkpoint reads how a supervisor looks in on a board; pure
 //	preflight  checks all of a run that needs no agent

@@ -47,6 +47,8 @@ func (l *loop) run() (flow.Finish, error) {
 		switch e := flow.Next(l.State(), view).(type) {
 		case flow.Spawn:
 			err = l.spawn(e, b)
+		case flow.Walk:
+			err = l.walk(e, b)
 		case flow.Reassign:
 			err = l.reassign(e)
 		case flow.SuspectLoop:

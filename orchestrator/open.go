@@ -89,6 +89,9 @@ func (l *loop) start() error {
 	begun := flow.RunStarted{Board: l.Board, Workdir: l.Dir(), Version: l.Version, Form: flow.Form(), Limits: l.Limits,
 		OnDivergence: l.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.Strict, Supervision: supervision, Reassign: l.Reassign}
 	begun.Git, begun.Elsewhere, begun.Allowed = l.carrier.Way(), l.carrier.IsElsewhere(), l.Git.Allow
+	if manager, err := l.Player(flow.ManagerRole); err == nil {
+		begun.Manager = manager.Adapter.Name()
+	}
 	if looker != nil {
 		begun.Memory, begun.Adapter = looker.Memory(), looker.Adapter.Name()
 	}

@@ -13,7 +13,6 @@ import (
 
 	"kanban-run/orchestrator/agent/acp"
 	"kanban-run/orchestrator/agent/stub"
-	"kanban-run/orchestrator/agent/walk"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/flow"
@@ -71,9 +70,6 @@ func commands() []command {
 func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == stub.Command { // its output is for a program
 		return stub.Main(args[1:], stdin, stdout, stderr)
-	}
-	if len(args) > 0 && args[0] == walk.Command {
-		return walk.Main(args[1:], stdin, stdout, stderr)
 	}
 	if len(args) > 0 && args[0] == acp.ClientCommand { // the same
 		return acp.ClientMain(args[1:], stdin, stdout, stderr)

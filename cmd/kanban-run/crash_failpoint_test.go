@@ -73,7 +73,7 @@ func places() []place {
 // TestPlacesAreTrue: no place is missing in the table, and none is made up.
 func TestPlacesAreTrue(t *testing.T) {
 	inSource := placesInSource(t)
-	for _, p := range places() {
+	for _, p := range slices.Concat(places(), walkPlaces()) {
 		if !inSource[p.name] {
 			t.Errorf("the table has %s and the source has not", p.name)
 		}

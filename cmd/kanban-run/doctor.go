@@ -57,6 +57,9 @@ func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 			_ = t.stdout.Printf("  hint: %s\n", hint)
 		}
 		return 1, 0
+	case e.Agent == flow.Walker:
+		_ = t.stdout.Printf("%s: walk, which is no program\n", names)
+		return 0, 0
 	case !e.Known():
 		_ = t.stdout.Printf("%s: %s: %s; nothing is known of its version\n", names, e.Agent, e.Shown)
 		return 0, 0

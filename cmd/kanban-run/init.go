@@ -28,7 +28,8 @@ func initCommand() command {
 		name: "init", args: "[DIR]", summary: "a board and a task to start from",
 		long: `
 Writes kanban.yaml, a first task, .kanban-run.yaml and an example of a role of your own into DIR (default: here). The settings name the
-agent that is installed; without one an example of an agent plays the roles, so that the board runs at once. Nothing that exists is touched.`,
+agent that is installed for the work, and walk, a Manager without a model; without one an example of an agent works, so that the board runs at
+once. Nothing that exists is touched.`,
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				dir := "."
@@ -109,7 +110,7 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 	return files, said, err
 }
 
-// installedAgents is the agent that is to play all roles, "" where none is installed,
+// installedAgents is the agent that is to do the work, "" where none is installed,
 // and the others that could.
 func installedAgents() (player string, others []string, said string) {
 	var missing []string
@@ -127,30 +128,39 @@ func installedAgents() (player string, others []string, said string) {
 		return "", nil, "No agent that asks a model is installed here, so agents/agent.sh plays the roles: it does nothing, and shows how an agent speaks.\n" +
 			"Install one, and name it in .kanban-run.yaml:\n" + strings.Join(missing, "\n")
 	}
-	said = player + " is installed, and plays all roles (.kanban-run.yaml)"
+	said = player + " is installed, and does the work; walk is the Manager, without a model (.kanban-run.yaml)"
 	if len(others) > 0 {
-		said += "; " + strings.Join(others, " and ") + " could, too"
+		said += "; " + strings.Join(others, " and ") + " could do it, too"
 	}
-	return player, others, said + "."
+	if said += "."; needsSandbox(player) {
+		said += "\nYou are root, so the settings say IS_SANDBOX: take that out unless this machine may be lost, as a container may."
+	}
+	return player, others, said
 }
 
-// startSettings are the settings of a folder in which an agent plays all roles.
+// startSettings are the settings of a folder in which an agent plays all roles but the Manager.
 func startSettings(player string, others []string) string {
 	text := `# yaml-language-server: $schema=.kanban-run/schema/settings.schema.json
 # Settings of kanban-run for this folder; kanban-run config prints all of them and where each came from.
 
+# Who plays the roles. walk is a Manager without a model: it names the next task of the list. One with a model also splits tasks, and costs a call
+# a task.
 `
 	if player == "" {
-		text += `# No agent that asks a model was installed when this was written. With one: agent: claude, in place of the two lines.
-agent: {default: exec, Manager: walk} # walk names the next task of the list, without a model
-exec: sh agents/agent.sh
-`
+		text += "# No agent that asks a model was installed when this was written. With claude, for example: {default: claude, Manager: walk}.\n" +
+			"agent: {default: exec, Manager: walk}\nexec: sh agents/agent.sh\n"
 	} else {
-		text += "# What plays the roles. A map gives each its own: {default: " + player + ", Manager: walk}; walk names the next task of the list, without a model.\n"
 		if len(others) > 0 {
-			text += "# " + strings.Join(others, " and ") + " could play them, too.\n"
+			text += "# " + strings.Join(others, " and ") + " could do the work, too.\n"
 		}
-		text += "agent: " + player + "\n"
+		text += "agent: {default: " + player + ", Manager: walk}\n"
+	}
+	if needsSandbox(player) {
+		text += `
+# claude asks nobody for permission, and refuses that to root unless this machine may be lost, as a container may: that is what this line says. If it
+# may not, take the line out, and run kanban-run as another user.
+env: {set: {IS_SANDBOX: "1"}}
+`
 	}
 	return text + `
 timeout: 1h    # of one attempt of an agent
@@ -159,3 +169,7 @@ max_retries: 3 # after a reply that has not the right format
 # checkpoints: {every: 5}  # a supervisor looks in: docs/checkpoints.md
 `
 }
+
+// needsSandbox reports whether the next command would refuse the agent unless the settings say that
+// this machine may be lost.
+func needsSandbox(player string) bool { return player == "claude" && os.Geteuid() == 0 }

@@ -79,7 +79,6 @@ type Assignment struct {
 	Role       string
 	Contract   contract.Kind
 	Input      []byte   // one JSON object
-	Status     string   // of the task's reply, for a Manager without a model; "" where the task is its own
 	Prompt     string   // the role's system prompt
 	Command    []string // of an exec agent; of any other the program to start in place of the adapter's own
 	Args       []string // added to the command line

@@ -132,9 +132,6 @@ func (c *Caller) setSpec(call *Ready) error {
 	case call.Input.Text != "":
 		a.Follow = &agent.Follow{Session: call.From, Fork: call.Fork, Text: call.Input.Text}
 	}
-	if call.Call == flow.ManagerCall {
-		a.Status = c.run.State().Step.TaskStatus
-	}
 	inv, err := c.invoke(call, a)
 	if err != nil {
 		return &failure.Invalid{Err: err}

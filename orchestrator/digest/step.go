@@ -36,6 +36,8 @@ func (s *Step) add(e flow.Entry) {
 				a.Millis = (s.took - s.attemptBegan).Milliseconds()
 			}
 		})
+	case flow.ManagerWalked:
+		s.Manager, s.Message = ev.Status, ev.Message
 	case flow.ReviewHeld:
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, ev.Millis, ev.Feedback, !ev.Completed, ev.Session, ev.Spent

@@ -55,6 +55,7 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"SUPERVISOR_SCOPE_VIOLATION": decoderOf[ScopeViolated](),
 	"STATE_DIVERGENCE":           decoderOf[StateDiverged](),
 	"CALL_RESTARTED":             decoderOf[CallRestarted](),
+	"MANAGER_WALKED":             decoderOf[ManagerWalked](),
 	"BOARD_WRITE_STARTED":        decoderOf[BoardWriteStarted](),
 	"BOARD_WRITTEN":              decoderOf[BoardWritten](),
 	"STEP_FINISHED":              decoderOf[StepFinished](),

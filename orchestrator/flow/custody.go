@@ -129,6 +129,8 @@ func Actor(e Event) string {
 	switch e := e.(type) {
 	case ReplyAccepted:
 		return e.Role
+	case ManagerWalked:
+		return ManagerRole
 	case CheckpointHeld:
 		return e.Role
 	case Acknowledged, HandoffOffered:

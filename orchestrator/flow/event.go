@@ -56,6 +56,7 @@ type RunStarted struct {
 	Memory      Memory       `json:"supervisor_memory,omitempty"`
 	Adapter     string       `json:"supervisor_adapter,omitempty"`
 
+	Manager  string        `json:"manager_adapter,omitempty"`
 	Reassign []Substitutes `json:"reassign,omitempty"`
 
 	Git       *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made

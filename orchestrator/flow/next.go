@@ -70,7 +70,7 @@ func (s *State) nextCall() Effect {
 	// 4. "result = spawn_agent(agent_role, task_file)", the reviews of its work, and after them
 	// 6. "manager_result = spawn_agent("Manager", {...})".
 	case step.isDue():
-		return s.spawn()
+		return s.start(s.spawn())
 
 	// 8. "Manager returns updated task list and next_task": what it left to us goes onto the board.
 	default:
@@ -103,7 +103,7 @@ func (s *State) nextStep(b Board) Effect {
 
 	// 3. "agent_role = determine_role(task_file)".
 	default:
-		return s.begin(b)
+		return s.start(s.begin(b))
 	}
 }
 

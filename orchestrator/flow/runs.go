@@ -5,7 +5,8 @@ func (e RunStarted) apply(s *State) error {
 		s.freshen()
 	}
 	s.Running, s.Spent, s.Outcome, s.Text, s.Until = true, false, "", "", ""
-	s.Limits, s.Strict, s.Reassign, s.Teardown = e.Limits, e.Strict, e.Reassign, s.Teardown.forget()
+	s.Limits, s.Strict, s.Teardown = e.Limits, e.Strict, s.Teardown.forget()
+	s.Manager, s.Reassign = e.Manager, e.Reassign
 	s.goBy(e.Git, e.Elsewhere)
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter)
 	return nil

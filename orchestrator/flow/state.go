@@ -40,7 +40,8 @@ type State struct {
 	Visits     *Visits       `json:"visits,omitempty"` // nil: the last step was followed by another task
 	Turns      []Turn        `json:"turns,omitempty"`  // the last steps, as long as they stay with tasks of before
 	Quarantine []Quarantine  `json:"quarantine,omitempty"`
-	Tools      []MissingTool `json:"tools,omitempty"` // that were not there in this run; at most [mostTools]
+	Tools      []MissingTool `json:"tools,omitempty"`   // that were not there in this run; at most [mostTools]
+	Manager    string        `json:"manager,omitempty"` // the adapter that plays it
 	Reassign   []Substitutes `json:"reassign,omitempty"`
 
 	// Who looks in on the board, and where its checkpoints go.
@@ -95,6 +96,7 @@ type Step struct {
 	// The Manager's decision.
 	Before  *Baseline          `json:"before"` // set once a Manager attempt was started: what the board was before it
 	Reply   *ReplyAccepted     `json:"reply"`
+	Walked  *ManagerWalked     `json:"walked,omitempty"`  // the decision that stands for Reply; nil: an agent decided
 	Writing *BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known
 	Anomaly *Anomaly           `json:"anomaly,omitempty"` // for which the Manager is to plan anew; the task is not done
 

@@ -134,6 +134,8 @@ func subjectOf(e flow.Event) (subject, reply string) {
 		return "a run begins", ""
 	case flow.ReplyAccepted:
 		return fmt.Sprintf("step %d: %s %s", e.Step, e.Role, e.Status), e.Status
+	case flow.ManagerWalked:
+		return fmt.Sprintf("step %d: %s %s", e.Step, flow.ManagerRole, e.Status), e.Status
 	case flow.ReviewHeld:
 		return fmt.Sprintf("step %d: review of round %d", e.Step, e.Round), ""
 	case flow.CheckpointHeld:

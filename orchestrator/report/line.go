@@ -40,6 +40,8 @@ func describe(e flow.Event) []line {
 		return []line{{begun, describeAttempt(e)}}
 	case flow.ReplyAccepted:
 		return describeAcceptance(e)
+	case flow.ManagerWalked:
+		return describeWalk(e)
 	case flow.ReplyRejected:
 		return describeRejection(e)
 	case flow.AttemptStopped:
@@ -187,6 +189,14 @@ func describeAcceptance(e flow.ReplyAccepted) []line {
 		text += ": " + brief(e.Message)
 	}
 	return []line{{m, text}}
+}
+
+func describeWalk(e flow.ManagerWalked) []line {
+	m := good
+	if e.Status != "ok" {
+		m = warn
+	}
+	return []line{{m, fmt.Sprintf("step %d: %s %s: %s", e.Step, flow.ManagerRole, e.Status, brief(e.Message))}}
 }
 
 func describeReview(e flow.ReviewHeld) []line {

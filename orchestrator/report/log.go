@@ -139,6 +139,8 @@ func StepOf(e flow.Event) int {
 		return e.Step
 	case flow.StateDiverged:
 		return e.Step
+	case flow.ManagerWalked:
+		return e.Step
 	case flow.BoardWriteStarted:
 		return e.Step
 	case flow.BoardWritten:

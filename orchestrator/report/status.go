@@ -116,6 +116,8 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 	switch e := e.(type) {
 	case flow.Spawn:
 		return describeSpawn(e)
+	case flow.Walk:
+		return describeSpawn(e.Spawn)
 	case flow.Reassign:
 		return fmt.Sprintf("step %d: have %s take the work over", e.Step, e.To)
 	case flow.SuspectLoop:

@@ -13,7 +13,6 @@ import (
 	"kanban-run/orchestrator/agent/gemini"
 	"kanban-run/orchestrator/agent/opencode"
 	"kanban-run/orchestrator/agent/stub"
-	"kanban-run/orchestrator/agent/walk"
 	"kanban-run/orchestrator/config"
 	"kanban-run/roles"
 )
@@ -125,7 +124,7 @@ func adapters(executable string) map[string]agent.Adapter {
 		"exec":     agent.Exec(),
 		"gemini":   gemini.New(),
 		"opencode": opencode.New(),
-		"walk":     walk.New(executable),
+		"walk":     walker{},
 	}
 }
 

@@ -1,86 +1,56 @@
 package stub
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/walk"
 )
 
-// nextTask is the Manager's next task: the first entry behind the done task whose file exists and
-// is not done. Where the done task is not in the list, it is the first such entry of all.
+// nextTask is the Manager's next task: that of walk, on the list of its input.
 func (c *call) nextTask() *string {
 	if c.rule.Next.set {
 		return c.rule.Next.path
 	}
+	place, err := board.OpenPlace(".", c.input.KanbanFile)
+	if err != nil {
+		fmt.Fprintf(c.stderr, "warning: no task is looked at: %v\n", err)
+		return nil
+	}
+	defer place.Close()
 	done := path.Clean(c.input.task())
-	at := slices.IndexFunc(c.input.Tasks, func(entry string) bool {
-		file, _ := cutMark(entry)
+	entry := func(i int) (file string, marked bool) { return cutMark(c.input.Tasks[i]) }
+	at := slices.IndexFunc(c.input.Tasks, func(text string) bool {
+		file, _ := cutMark(text)
 		return path.Clean(file) == done
 	})
-	for _, entry := range c.input.Tasks[at+1:] {
-		file, marked := cutMark(entry)
-		if marked || path.Clean(file) == done {
-			continue
-		}
-		finished, err := isDone(file)
-		if err != nil {
-			fmt.Fprintf(c.stderr, "warning: %s is skipped: %v\n", file, err)
-			continue
-		}
-		if !finished {
-			return &file
-		}
+	d := walk.Decide(walk.Turn{Task: done, At: at, Status: "ok", Len: len(c.input.Tasks), Marked: func(i int) bool { _, marked := entry(i); return marked },
+		Head: func(i int) walk.Head {
+			file, _ := entry(i)
+			task, err := place.ReadTask(file)
+			if err != nil {
+				fmt.Fprintf(c.stderr, "warning: %s is skipped: %v\n", file, err)
+				return walk.Head{Path: file, Fault: err}
+			}
+			return walk.Head{Path: file, Done: task.Done() || path.Clean(file) == done}
+		}})
+	if d.Next == "" {
+		return nil
 	}
-	return nil
+	return &d.Next
 }
 
 // cutMark takes the trailing [done] off an entry.
 func cutMark(entry string) (file string, marked bool) {
 	file, marked = strings.CutSuffix(strings.TrimSpace(entry), "[done]")
 	return strings.TrimSpace(file), marked
-}
-
-var stateLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(?:state|status):[ \t]*["']?([A-Za-z]+)["']?[ \t]*(?:#.*)?\r?$`)
-})
-
-// isDone reads the state in a task's frontmatter. The stub does not validate task files.
-func isDone(file string) (bool, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return false, err
-	}
-	if !info.Mode().IsRegular() {
-		return false, errors.New("not a regular file")
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	if err != nil {
-		return false, err
-	}
-	_, matter, found := bytes.Cut(head, []byte("---"))
-	matter, _, closed := bytes.Cut(matter, []byte("\n---"))
-	if !found || !closed {
-		return false, nil
-	}
-	m := stateLine().FindSubmatch(matter)
-	return m != nil && slices.Contains([]string{"done", "complete", "completed"}, strings.ToLower(string(m[1]))), nil
 }
 
 var currentLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^current:[^\r\n]*`) })

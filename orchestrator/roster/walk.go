@@ -1,0 +1,29 @@
+package roster
+
+import (
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/flow"
+)
+
+// walker stands for walk, the Manager that the run itself plays: it is chosen as an agent is, and
+// starts no program.
+type walker struct{}
+
+func (walker) Name() string { return flow.Walker }
+
+func (walker) Check(call agent.Assignment) error {
+	if call.Role != flow.ManagerRole {
+		return &agent.ConfigError{Text: "walk is a Manager, and cannot play " + call.Role, Fix: "write --agent Manager=walk, and another agent for the other roles"}
+	}
+	return call.Refuse(flow.Walker, "review", "max_turns", "max_cost", "mcp_config", "permission")
+}
+
+// Invoke always fails: walk goes down the list of a board, and a single call has none.
+func (walker) Invoke(agent.Assignment) (agent.Invocation, error) {
+	return agent.Invocation{}, &agent.ConfigError{Text: "walk goes down the list of a board, and this call has none", Fix: "give the Manager an agent with --agent or --exec"}
+}
+
+func (walker) Reader(contract.Kind, agent.Host) agent.Reader { return agent.NewObjectReader() }
+
+func (walker) Tool() agent.Tool { return agent.Tool{Ignores: []string{"tools", "model"}, Free: true} }

@@ -1,0 +1,56 @@
+package orchestrator
+
+import (
+	"errors"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/flow"
+)
+
+// walk is a Manager's call without a program: the decision and its intent are one record, and the
+// board is written at once.
+func (l *loop) walk(e flow.Walk, b *board.Board) error {
+	if waited, err := l.claims.Take(e.Spawn); err != nil || waited {
+		return err
+	}
+	if l.State().Step == nil {
+		if err := l.openStep(e.Spawn, b); err != nil {
+			return err
+		}
+	}
+	l.Workspace.Forget() // a person may have edited it since it was read
+	b, err := l.Workspace.Look()
+	if err != nil {
+		return err
+	}
+	walked, data, err := l.Workspace.Walk(b, l.State().Step)
+	if err != nil {
+		return err
+	}
+	if err := l.Ledger.Record(walked); err != nil {
+		return err
+	}
+	failpoint.At("walked")
+	if walked.After != walked.Before {
+		if err := l.Workspace.Save(data); err != nil {
+			return err
+		}
+		failpoint.At("walk-written")
+	}
+	return l.finishWalk(walked)
+}
+
+// writeWalked goes on behind a decision whose run has died: where the board is as it was to be left,
+// the step is finished; else walk decides anew on the board as it is, which costs nothing.
+func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
+	if b.SHA == step.Walked.After {
+		return l.finishWalk(*step.Walked)
+	}
+	e := flow.AttemptRef{Step: step.Number, Call: flow.ManagerCall, Task: step.Task, Role: flow.ManagerRole}
+	return l.walk(flow.Walk{Spawn: flow.Spawn{AttemptRef: e}}, b)
+}
+
+func (l *loop) finishWalk(e flow.ManagerWalked) error {
+	return errors.Join(l.outcomes.FinishStep(l.State().Step, e.After, e.Warning), l.claims.Release())
+}

@@ -1,0 +1,107 @@
+// Package walk is the Manager without a model: it marks the finished task as done and names the
+// next one of the list. It reads no file and starts no program.
+package walk
+
+import (
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator/flow"
+)
+
+// Turn is what there is to decide about: what became of a task, and the list.
+type Turn struct {
+	Task    string        // that was worked on, as agents see its path
+	At      int           // its place on the list, from 0; -1: it is not listed
+	Status  string        // of its agent's reply; "": it is a task for the Manager itself
+	Anomaly *flow.Anomaly // for which the task is not done; nil: there is none
+
+	Len    int              // entries of the list
+	Marked func(i int) bool // entry i is marked as done
+	Head   func(i int) Head // of entry i; asked for those only that are not marked
+}
+
+// Head is what the file of an entry says.
+type Head struct {
+	Path  string // as agents see it
+	Done  bool   // its own state ends it
+	Fault error  // why it cannot be read
+}
+
+// Decision is a Manager's: seed 004, "Output Specification (Agent → Supervisor)".
+type Decision struct {
+	Status  string // blocked, error and escalate end the board
+	Message string
+	Next    string // "" ends the board
+	Mark    bool   // the task is to be marked as done
+}
+
+// Decide ends the board with the status of a task that is not ok, and goes on behind one that is.
+func Decide(t Turn) Decision {
+	switch {
+	case t.Anomaly != nil:
+		return t.replan()
+	case t.Status == "":
+		return Decision{Status: "blocked",
+			Message: t.Task + " is a task for the Manager itself, and walk only goes down the list: give the Manager an agent with a model, or the task another role"}
+	case t.Status != "ok":
+		return Decision{Status: t.Status, Message: fmt.Sprintf("%s replied %s; its work log says why", t.Task, t.Status)}
+	}
+	d := t.goOn(t.Task + " is done")
+	d.Mark = t.At >= 0
+	return d
+}
+
+// replan is the decision about a task that is not done, whatever its agent replied.
+func (t Turn) replan() Decision {
+	switch t.Anomaly.Type {
+	case "loop_suspected":
+		return t.goOn(t.Task + " is in quarantine")
+	case "checkpoint_block":
+		return Decision{Status: "blocked", Message: "walk cannot plan anew, and " + t.Anomaly.Details}
+	default:
+		return Decision{Status: "blocked", Message: fmt.Sprintf("%s is not done, and its plan does not hold: %s", t.Task, t.Anomaly.Details)}
+	}
+}
+
+// goOn names the first entry behind the task that is marked as done neither on the list nor in its
+// file; of a task that is not listed, the first of all. A file that cannot be read is skipped, in
+// words. Behind the last entry the board ends: blocked, where a file of the list cannot be read.
+func (t Turn) goOn(text string) Decision {
+	said := []string{text}
+	for i := t.At + 1; i < t.Len; i++ {
+		if t.Marked(i) {
+			continue
+		}
+		head := t.Head(i)
+		switch {
+		case head.Fault != nil:
+			said = append(said, fmt.Sprintf("%s is skipped: %v", head.Path, head.Fault))
+		case !head.Done && head.Path != t.Task:
+			return Decision{Status: "ok", Message: strings.Join(said, "; "), Next: head.Path}
+		}
+	}
+	d := Decision{Status: "ok"}
+	if faults := t.unreadable(); len(faults) > 0 {
+		d.Status, said = "blocked", append(said[:1], faults...)
+	} else {
+		said = said[:1]
+	}
+	d.Message = strings.Join(said, "; ")
+	return d
+}
+
+// unreadable says which tasks of the list are not marked as done and cannot be read: no agent
+// worked on them. It names at most three.
+func (t Turn) unreadable() (all []string) {
+	const most = 3
+	for i := 0; i < t.Len && len(all) < most; i++ {
+		if t.Marked(i) || i == t.At {
+			continue
+		}
+		if head := t.Head(i); head.Fault != nil {
+			all = append(all, fmt.Sprintf("%s was not worked on: %v", head.Path, head.Fault))
+		}
+	}
+	return all
+}

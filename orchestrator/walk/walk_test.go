@@ -1,0 +1,81 @@
+package walk_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/walk"
+)
+
+// list is a list of tasks, by letters: a lower-case one is open, an upper-case one is marked as done,
+// a digit is done by its own file, and ! has no file.
+type list string
+
+func (l list) turn(task string, at int, status string) walk.Turn {
+	return walk.Turn{Task: task, At: at, Status: status, Len: len(l), Marked: func(i int) bool { return l[i] >= 'A' && l[i] <= 'Z' }, Head: func(i int) walk.Head {
+		if l[i] == '!' {
+			return walk.Head{Path: "!", Fault: errors.New("there is no such file")}
+		}
+		return walk.Head{Path: string(l[i]), Done: l[i] >= '0' && l[i] <= '9'}
+	}}
+}
+
+// TestDecide: behind a task that is done the next open one is named; what cannot be read is skipped
+// in words and never passes for done; any other status ends the board with it. Source: seed 004,
+// "Output Specification (Agent → Supervisor)".
+func TestDecide(t *testing.T) {
+	blocked := func(text string) walk.Decision { return walk.Decision{Status: "blocked", Message: text} }
+	suspected := func(kind string) *flow.Anomaly { return &flow.Anomaly{Type: kind, Details: "it is late"} }
+	for name, tt := range map[string]struct {
+		list    list
+		task    string
+		at      int
+		status  string
+		anomaly *flow.Anomaly
+		want    walk.Decision
+	}{
+		"the next":                    {"abc", "a", 0, "ok", nil, walk.Decision{Status: "ok", Message: "a is done", Next: "b", Mark: true}},
+		"behind marked and done ones": {"aB1d", "a", 0, "ok", nil, walk.Decision{Status: "ok", Message: "a is done", Next: "d", Mark: true}},
+		"a missing one is skipped":    {"a!c", "a", 0, "ok", nil, walk.Decision{Status: "ok", Message: "a is done; ! is skipped: there is no such file", Next: "c", Mark: true}},
+		"itself once more is no next": {"aab", "a", 0, "ok", nil, walk.Decision{Status: "ok", Message: "a is done", Next: "b", Mark: true}},
+		"the last":                    {"ABc", "c", 2, "ok", nil, walk.Decision{Status: "ok", Message: "c is done", Mark: true}},
+		"the last behind a missing one": {"!Bc", "c", 2, "ok", nil,
+			walk.Decision{Status: "blocked", Message: "c is done; ! was not worked on: there is no such file", Mark: true}},
+		"the last behind many": {"!!!!c", "c", 4, "ok", nil, walk.Decision{Status: "blocked", Mark: true,
+			Message: "c is done; ! was not worked on: there is no such file; ! was not worked on: there is no such file; ! was not worked on: there is no such file"}},
+		"its own file is gone":          {"A!", "!", 1, "ok", nil, walk.Decision{Status: "ok", Message: "! is done", Mark: true}},
+		"not listed":                    {"Ab", "z", -1, "ok", nil, walk.Decision{Status: "ok", Message: "z is done", Next: "b"}},
+		"no list":                       {"", "z", -1, "ok", nil, walk.Decision{Status: "ok", Message: "z is done"}},
+		"blocked":                       {"ab", "a", 0, "blocked", nil, blocked("a replied blocked; its work log says why")},
+		"error":                         {"ab", "a", 0, "error", nil, walk.Decision{Status: "error", Message: "a replied error; its work log says why"}},
+		"a task for the Manager itself": {"ab", "a", 0, "", nil, blocked("a is a task for the Manager itself, and walk only goes down the list: give the Manager an agent with a model, or the task another role")},
+		"in quarantine":                 {"abc", "a", 0, "blocked", suspected("loop_suspected"), walk.Decision{Status: "ok", Message: "a is in quarantine", Next: "b"}},
+		"the last, in quarantine":       {"a", "a", 0, "ok", suspected("loop_suspected"), walk.Decision{Status: "ok", Message: "a is in quarantine"}},
+		"a checkpoint blocks":           {"ab", "a", 0, "ok", suspected("checkpoint_block"), blocked("walk cannot plan anew, and it is late")},
+		"to be planned anew":            {"ab", "a", 0, "ok", suspected("idle"), blocked("a is not done, and its plan does not hold: it is late")},
+	} {
+		turn := tt.list.turn(tt.task, tt.at, tt.status)
+		turn.Anomaly = tt.anomaly
+		if diff := cmp.Diff(tt.want, walk.Decide(turn)); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// TestMarkedFilesAreNotRead: of a long list only the files of open entries are read.
+func TestMarkedFilesAreNotRead(t *testing.T) {
+	turn := list("ABcDe").turn("c", 2, "ok")
+	head := turn.Head
+	turn.Head = func(i int) walk.Head {
+		if i != 4 {
+			t.Errorf("the file of entry %d was read", i)
+		}
+		return head(i)
+	}
+	if d := walk.Decide(turn); d.Next != "e" {
+		t.Errorf("the next task is %q, want e", d.Next)
+	}
+}

@@ -1,0 +1,84 @@
+package workspace
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/walk"
+)
+
+// Walk is the decision of walk about the open step on board b, and the board's bytes with it: the
+// mark, current and ended. Errors: *failure.Invalid where the board cannot hold it, and a shortage of
+// this machine, such as of open files.
+func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e flow.ManagerWalked, data []byte, err error) {
+	d, at, err := w.decideWalk(b, step)
+	if err != nil {
+		return e, nil, err
+	}
+	e = flow.ManagerWalked{Step: step.Number, Task: step.Task, Status: d.Status, Message: flow.Clip(w.Redactor.String(d.Message)), Before: b.SHA}
+	if d.Next != "" {
+		e.NextTask = &d.Next
+		if err := w.checkNext(d.Next); err != nil {
+			return e, nil, err
+		}
+	}
+	marked := b
+	if d.Mark && !b.Entry(at).Done() {
+		e.Marked = true
+		if data, err = b.MarkDone(at); err == nil {
+			marked, err = board.Parse(b.File, data)
+		}
+	}
+	if err == nil {
+		data, e.Warning, err = w.spliceWalked(b, marked, e)
+	}
+	if err != nil {
+		return e, nil, &failure.Invalid{Err: fmt.Errorf("walk cannot write its decision onto the board: %w", err), Fix: "write the list of tasks with a path a line, or give the Manager an agent with a model"}
+	}
+	e.After = board.SHA(data)
+	return e, data, nil
+}
+
+// decideWalk has walk look at the list. It reads the files of entries that are not marked only.
+func (w *Workspace) decideWalk(b *board.Board, step *flow.Step) (d walk.Decision, at int, err error) {
+	at = b.Finder()(step.Task)
+	var short error // this machine could not read a file, which says nothing of it
+	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Anomaly: step.Anomaly,
+		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Head: func(i int) walk.Head {
+			path := b.Entry(i).Path
+			task, err := w.Place.ReadTask(path)
+			switch {
+			case durable.IsOutOfResources(err):
+				short = err
+				return walk.Head{Path: path, Done: true}
+			case err != nil:
+				return walk.Head{Path: path, Fault: err}
+			}
+			return walk.Head{Path: task.Ref.Path, Done: task.Done()}
+		}})
+	return d, at, short
+}
+
+// checkNext refuses a task that a Manager may not name. Errors: *failure.Invalid.
+func (w *Workspace) checkNext(task string) error {
+	if w.isOwn(task) {
+		return &failure.Invalid{Err: fmt.Errorf("%s is on the list, and is a file of kanban-run's own or the board, and no task", task), Fix: "take it off the list"}
+	}
+	return CheckSecrets(w.Redactor, task)
+}
+
+// spliceWalked writes current and ended onto the marked board.
+func (w *Workspace) spliceWalked(b, marked *board.Board, e flow.ManagerWalked) (data []byte, warning string, err error) {
+	tasks := w.Tasks(marked)
+	d := Decision{Status: contract.Status(e.Status), Next: e.NextTask, Tasks: tasks}
+	before := w.fields(b)
+	verdict := flow.Reconcile(flow.Fields{Current: before.Current, Tasks: tasks}, w.fields(marked), w.next(d), tasks, d.ended())
+	if data, err = w.Splice(marked, verdict, d); data == nil {
+		data = marked.Source
+	}
+	return data, verdict.Warning, err
+}
