@@ -302,9 +302,6 @@ func letterEscape(c byte) (byte, bool) {
 	return 0, false
 }
 
-// longEscape reports whether \c begins an escape of more bytes.
-func longEscape(c byte) bool { return c == 'u' || c == 'U' || c == 'x' || '0' <= c && c <= '7' }
-
 // hexNumber returns the number that n hex digits at b[q] write, -1 for none;
 // short when b ends within them.
 func hexNumber(b []byte, q, n int) (v rune, short bool) {

@@ -67,7 +67,6 @@ func jwt(r *reader, slot1, slot2, slot3 int) int {
 const maxURL = 512
 
 var (
-	userStart = not(classOf(" \t\r\n\x00\x1b/@?#\"'<>`\\"))
 	userChars = not(classOf(" \t\r\n\x00\x1b/@:?#\"'<>`\\"))
 	passChars = not(classOf(" \t\r\n\x00\x1b/@\"'<>`\\"))
 )

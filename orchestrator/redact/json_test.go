@@ -10,17 +10,6 @@ import (
 	"testing"
 )
 
-// decoded is the value of a JSON text.
-func decoded(t *testing.T, b []byte) (v any) {
-	t.Helper()
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber()
-	if err := dec.Decode(&v); err != nil {
-		t.Fatalf("%q is no JSON: %v", b, err)
-	}
-	return v
-}
-
 // documents are JSON texts with the strings at all places, in all spellings.
 func documents(a, b string) (all [][]byte) {
 	add := func(text string) { all = append(all, []byte(text)) }
