@@ -351,20 +351,25 @@ var arrows = map[string]map[string]string{
 	"orchestrator/agent/codex":    adapter,
 	"orchestrator/agent/gemini":   adapter,
 	"orchestrator/agent/opencode": adapter,
-	"orchestrator/agent/streamtest": {
-		"orchestrator/attempt":         "it runs the real tools",
-		"orchestrator/agent":           "it reads streams as an attempt does",
-		"orchestrator/agent/agenttest": "adapters of tools pass the same suite",
-		"orchestrator/agent/modeltest": "and work with the real tools",
-		"orchestrator/agent/stub":      "and are played by stubs",
-		"orchestrator/contract":        "a stream holds a reply",
-		"orchestrator/proc":            "a stream has an end",
+	"orchestrator/agent/internal/streamtest": {
+		"orchestrator/attempt":                  "it runs the real tools",
+		"orchestrator/agent":                    "it reads streams as an attempt does",
+		"orchestrator/agent/internal/agenttest": "adapters of tools pass the same suite",
+		"orchestrator/agent/modeltest":          "and work with the real tools",
+		"orchestrator/agent/stub":               "and are played by stubs",
+		"orchestrator/contract":                 "a stream holds a reply",
+		"orchestrator/proc":                     "a stream has an end",
 	},
-	"orchestrator/agent/agenttest": {
-		"orchestrator/attempt":  "it runs them as attempts",
-		"orchestrator/agent":    "the suite tests adapters",
-		"orchestrator/contract": "and how they reply",
-		"orchestrator/proc":     "and looks at how their processes ended",
+	"orchestrator/agent/modeltest": {
+		"orchestrator/testfile": "programs have their settings in files",
+	},
+	"orchestrator/agent/internal/agenttest": {
+		"orchestrator/agent/stub": "programs are played by stubs",
+		"orchestrator/testfile":   "whose rules are in files",
+		"orchestrator/attempt":    "it runs them as attempts",
+		"orchestrator/agent":      "the suite tests adapters",
+		"orchestrator/contract":   "and how they reply",
+		"orchestrator/proc":       "and looks at how their processes ended",
 	},
 }
 

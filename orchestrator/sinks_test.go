@@ -263,7 +263,7 @@ func folders(t *testing.T) []string {
 	t.Helper()
 	seen := map[string]bool{}
 	eachFile(t, func(name string) {
-		forTests := strings.Contains(name, "/agenttest/") || strings.Contains(name, "/modeltest/") || strings.Contains(name, "/streamtest/")
+		forTests := strings.Contains(name, "/agent/internal/") || strings.Contains(name, "/modeltest/") || strings.Contains(name, "/testfile/")
 		if !strings.HasPrefix(name, "../.ci") && !forTests {
 			seen[filepath.Dir(name)] = true
 		}

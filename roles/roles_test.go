@@ -3,7 +3,6 @@ package roles
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,23 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/testfile"
 )
 
 // write makes a folder with files and returns it.
-func write(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 func load(t *testing.T, dirs ...string) *Set {
 	t.Helper()
@@ -41,7 +27,7 @@ func load(t *testing.T, dirs ...string) *Set {
 }
 
 func TestLoadFolders(t *testing.T) {
-	first := write(t, map[string]string{
+	first := testfile.Tree(t, map[string]string{
 		"manager.md":    "---\nname: manager\nmodel: first\n---\nKeep it.\n",
 		"tester.MD":     "---\ndescription: no name\n---\nTest.\n",
 		"README.md":     "no role\n",
@@ -49,7 +35,7 @@ func TestLoadFolders(t *testing.T) {
 		"notes.txt":     "no role\n",
 		"sub/nested.md": "no role\n",
 	})
-	second := write(t, map[string]string{
+	second := testfile.Tree(t, map[string]string{
 		"boss.md":   "---\nname: MANAGER\nmodel: second\n---\n",
 		"writer.md": "---\nname: Tech Writer\n---\n",
 	})
@@ -71,7 +57,7 @@ func TestLoadFolders(t *testing.T) {
 
 // A replacement in a sub-agent's lower case stays the role that the program knows.
 func TestReplacementKeepsTheEmbeddedSpelling(t *testing.T) {
-	s := load(t, write(t, map[string]string{"m.md": "---\nname: manager\n---\n"}))
+	s := load(t, testfile.Tree(t, map[string]string{"m.md": "---\nname: manager\n---\n"}))
 	if m, err := s.Lookup("manager"); err != nil || m.Name != "Manager" || filepath.Base(m.File) != "m.md" {
 		t.Errorf("Lookup(manager) = %q of %s, %v, want Manager of m.md", m.Name, m.File, err)
 	}
@@ -216,7 +202,7 @@ func TestSubAgentFilesLoadAsTheyAre(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			role, err := load(t, write(t, map[string]string{"x.md": tt.source})).Lookup("Code-Reviewer")
+			role, err := load(t, testfile.Tree(t, map[string]string{"x.md": tt.source})).Lookup("Code-Reviewer")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -355,7 +341,7 @@ func TestParseStaysGuarded(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	t.Run("two files, one role", func(t *testing.T) {
-		dir := write(t, map[string]string{"a.md": "---\nname: Tester\n---\n", "tester.md": "---\nmodel: x\n---\n"})
+		dir := testfile.Tree(t, map[string]string{"a.md": "---\nname: Tester\n---\n", "tester.md": "---\nmodel: x\n---\n"})
 		_, err := Load(dir)
 		want := filepath.Join(dir, "tester.md") + ": the role tester is already defined by " + filepath.Join(dir,
 			"a.md")
@@ -364,19 +350,19 @@ func TestLoadRefuses(t *testing.T) {
 		}
 	})
 	t.Run("a file where a folder should be", func(t *testing.T) {
-		dir := write(t, map[string]string{"a.md": ""})
+		dir := testfile.Tree(t, map[string]string{"a.md": ""})
 		if _, err := Load(filepath.Join(dir, "a.md")); err == nil || errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Load(a.md) = %v, want an error", err)
 		}
 	})
 	t.Run("a folder where a file should be", func(t *testing.T) {
-		dir := write(t, map[string]string{"a.md/x": ""})
+		dir := testfile.Tree(t, map[string]string{"a.md/x": ""})
 		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("Load = %v, want: not a regular file", err)
 		}
 	})
 	t.Run("too large", func(t *testing.T) {
-		dir := write(t, map[string]string{"a.md": "---\nname: T\n---\n" + strings.Repeat("x", maxFile)})
+		dir := testfile.Tree(t, map[string]string{"a.md": "---\nname: T\n---\n" + strings.Repeat("x", maxFile)})
 		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
 			t.Errorf("Load = %v, want: larger than 1 MiB", err)
 		}

@@ -2,48 +2,24 @@ package agent_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/agent/agenttest"
+	"kanban-run/orchestrator/agent/internal/agenttest"
 	"kanban-run/orchestrator/agent/stub"
+	"kanban-run/orchestrator/testfile"
 )
-
-// quiet keeps the race detector's second of waiting and the coverage tool's warning out of the
-// agents.
-func quiet(t testing.TB) []string {
-	t.Helper()
-	return []string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}
-}
-
-func ruleFile(t testing.TB, do string, more ...string) string {
-	t.Helper()
-	lines := append([]string{"- do: " + do}, more...)
-	return writeFile(t, filepath.Join(t.TempDir(), "stub.yaml"), strings.Join(lines, "\n  ")+"\n")
-}
-
-func writeFile(t testing.TB, path, text string) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 func TestExecConformance(t *testing.T) {
 	agenttest.Conformance(t, agenttest.Harness{
 		Agent: func(t *testing.T, do string, more ...string) (agent.Adapter, agent.Assignment) {
-			return agent.Exec(), agent.Assignment{Role: "Implementor", Env: quiet(t), Command: []string{self(t), stub.Command},
-				Args: []string{"--role", "Implementor", "--file", ruleFile(t, do, more...)}}
+			return agent.Exec(), agent.Assignment{Role: "Implementor", Env: agenttest.QuietEnv(t), Command: []string{agenttest.Self(t), stub.Command},
+				Args: []string{"--role", "Implementor", "--file", agenttest.Rules(t, do, more...)}}
 		},
 		Deaf: func(t *testing.T) (agent.Adapter, agent.Assignment) {
-			return agent.Exec(), agent.Assignment{Role: "Implementor", Env: quiet(t), Command: []string{self(t), "deaf-agent"}}
+			return agent.Exec(), agent.Assignment{Role: "Implementor", Env: agenttest.QuietEnv(t), Command: []string{agenttest.Self(t), "deaf-agent"}}
 		},
 	})
 }
@@ -51,7 +27,7 @@ func TestExecConformance(t *testing.T) {
 // TestCheck: what can be wrong is found before anything is started.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "script"), "#!/bin/sh\n")
+	testfile.Write(t, filepath.Join(dir, "script"), "#!/bin/sh\n")
 	for _, tt := range []struct {
 		name       string
 		command    []string
@@ -74,9 +50,9 @@ func TestCheck(t *testing.T) {
 
 // TestExecInvoke: the arguments follow the command, and nothing else does.
 func TestExecInvoke(t *testing.T) {
-	a := agent.Assignment{Role: "r", Prompt: "p", Model: "m", Tools: []string{"t"}, Command: []string{self(t), "a b"}, Args: []string{"-c"}}
+	a := agent.Assignment{Role: "r", Prompt: "p", Model: "m", Tools: []string{"t"}, Command: []string{agenttest.Self(t), "a b"}, Args: []string{"-c"}}
 	inv, err := agent.Exec().Invoke(a)
-	if got, want := fmt.Sprintf("%q", inv.Argv), fmt.Sprintf("%q", []string{self(t), "a b", "-c"}); err != nil || got != want {
+	if got, want := fmt.Sprintf("%q", inv.Argv), fmt.Sprintf("%q", []string{agenttest.Self(t), "a b", "-c"}); err != nil || got != want {
 		t.Errorf("Invoke = %s, %v, want %s", got, err, want)
 	}
 }

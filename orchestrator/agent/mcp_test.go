@@ -8,19 +8,20 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/testfile"
 )
 
 // TestServers: what no agent could use as a file of MCP servers is refused, with an example of one.
 func TestServers(t *testing.T) {
-	endless := writeFile(t, filepath.Join(t.TempDir(), "mcp.json"), "")
+	endless := testfile.Write(t, filepath.Join(t.TempDir(), "mcp.json"), "")
 	if err := os.Truncate(endless, 1<<40); err != nil {
 		t.Skipf("no sparse file of 1 TiB: %v", err)
 	}
 	for _, tt := range []struct{ name, path, want string }{
 		{"a folder", t.TempDir(), "it is not a regular file"},
 		{"a file without an end, as far as can be seen", endless, "it is larger than 1 MiB"},
-		{"no JSON", writeFile(t, filepath.Join(t.TempDir(), "mcp.json"), "lab\n"), "invalid character"},
-		{"no servers", writeFile(t, filepath.Join(t.TempDir(), "mcp.json"), "{}\n"), `there are no "mcpServers" in it`},
+		{"no JSON", testfile.Write(t, filepath.Join(t.TempDir(), "mcp.json"), "lab\n"), "invalid character"},
+		{"no servers", testfile.Write(t, filepath.Join(t.TempDir(), "mcp.json"), "{}\n"), `there are no "mcpServers" in it`},
 	} {
 		for _, text := range [][]byte{nil, agent.ReadMCP(tt.path)} {
 			_, err := agent.Assignment{MCP: tt.path, MCPText: text}.Servers()

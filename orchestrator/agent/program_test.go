@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/testfile"
 )
 
 // TestToolStart: the tool's own program, or the role's command with what stands behind it.
 func TestToolStart(t *testing.T) {
 	dir := t.TempDir()
-	program := writeFile(t, filepath.Join(dir, "bin", "tool"), "#!/bin/sh\n")
+	program := testfile.Write(t, filepath.Join(dir, "bin", "tool"), "#!/bin/sh\n")
 	if err := os.Chmod(program, 0o755); err != nil {
 		t.Fatal(err)
 	}

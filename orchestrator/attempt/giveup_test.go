@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/testfile"
 )
 
 // impatient is an adapter that gives up with each of its reasons when the program has said
@@ -125,7 +126,7 @@ func TestStoppedReport(t *testing.T) {
 // attempt left, and count in the digest.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
-	path, elsewhere := filepath.Join(dir, "handed", "a.md"), writeFile(t, filepath.Join(dir, "elsewhere"), "untouched")
+	path, elsewhere := filepath.Join(dir, "handed", "a.md"), testfile.Write(t, filepath.Join(dir, "elsewhere"), "untouched")
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", `cat "$0"; rm "$0"; ln -s "$1" "$0"`, path, elsewhere}, Dir: dir,
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Files: []agent.File{{Path: path, Data: []byte(`{"status":"ok","message":"handed"}`)}}}
 	for range 2 {
@@ -158,12 +159,4 @@ func TestFilesArePrivate(t *testing.T) {
 	if err != nil || strings.TrimSpace(stdout.String()) != "-rw-------" {
 		t.Errorf("the file has %q, %v, want only its owner to read it", stdout.String(), err)
 	}
-}
-
-func writeFile(t testing.TB, path, text string) string {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

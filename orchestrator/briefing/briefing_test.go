@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/testfile"
 )
 
 // desk is a briefing with a board of three tasks.
@@ -29,9 +30,9 @@ type desk struct {
 func newDesk(t *testing.T, memory flow.Memory) *desk {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "kanban.yaml"), "current: a.md\ntasks: [a.md, b.md, c.md]\n")
+	testfile.Write(t, filepath.Join(dir, "kanban.yaml"), "current: a.md\ntasks: [a.md, b.md, c.md]\n")
 	for _, name := range []string{"a.md", "b.md", "c.md"} {
-		write(t, filepath.Join(dir, name), "# task\n")
+		testfile.Write(t, filepath.Join(dir, name), "# task\n")
 	}
 	place, err := board.OpenPlace(dir, filepath.Join(dir, "kanban.yaml"))
 	if err != nil {
@@ -44,16 +45,6 @@ func newDesk(t *testing.T, memory flow.Memory) *desk {
 	}
 	return &desk{Briefing: briefing.New(run, place, redact.New([]string{"sesame-sesame"})), t: t,
 		v: flow.Supervisor{Memory: memory, Plan: flow.Supervision{Role: "Supervisor"}}}
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (d *desk) add(events ...flow.Event) {
@@ -100,10 +91,10 @@ func tasksOf(states []contract.RoleState) (tasks []string) {
 func TestNothingIsToldTwice(t *testing.T) {
 	d := newDesk(t, flow.InSession)
 	notes := filepath.Join(d.Dir.Wisdom(), "notes.md")
-	write(t, notes, "one\n")
+	testfile.Write(t, notes, "one\n")
 	d.finish("a.md", "ok", flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: 1, Role: "Implementor", Task: "a.md"}, Reason: "no JSON"})
 	one := d.wake("C1", "a.md", "gone.md")
-	write(t, notes, "one\ntwo sesame-sesame\n")
+	testfile.Write(t, notes, "one\ntwo sesame-sesame\n")
 	d.finish("b.md", "blocked")
 	d.finish("a.md", "ok")
 	two := d.wake("C2", "a.md", "b.md")
@@ -210,12 +201,12 @@ func TestWisdomKeepsSecrets(t *testing.T) {
 	for _, noted := range []string{"", `{"wisdom_told":{"wisdom/notes.md":-3}}`, `{"wisdom_told":{"wisdom/notes.md":999}}`, `[`} {
 		d := newDesk(t, flow.InSession)
 		notes := filepath.Join(d.Dir.Wisdom(), "notes.md")
-		write(t, notes, "pw: sesame-sesame")
+		testfile.Write(t, notes, "pw: sesame-sesame")
 		d.wake("C1", "a.md")
 		if noted != "" {
-			write(t, d.Dir.TeamSession(), noted)
+			testfile.Write(t, d.Dir.TeamSession(), noted)
 		}
-		write(t, notes, "pw: sesame-sesame and NEW")
+		testfile.Write(t, notes, "pw: sesame-sesame and NEW")
 		got := d.wake("C2", "a.md").Wisdom
 		if len(got) != 1 || strings.Contains(got[0].Text, "same") || !strings.HasSuffix(got[0].Text, "and NEW") {
 			t.Errorf("noted %q: told %+v", noted, got)

@@ -14,6 +14,7 @@ import (
 
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/notify"
+	"kanban-run/orchestrator/testfile"
 )
 
 // in returns the input of a run started in START with a settings file of the given text.
@@ -23,19 +24,9 @@ func in(t *testing.T, file string, environ []string, flags map[string][]string) 
 	input := Input{Flags: flags, Environ: environ, StartDir: start, KnownRole: knownRole}
 	if file != "" {
 		input.File = filepath.Join(start, "project", FileName)
-		write(t, input.File, file)
+		testfile.Write(t, input.File, file)
 	}
 	return input
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func knownRole(name string) bool {
@@ -559,7 +550,7 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte("agent: exec\njobs: !!int 3\n? [a]\n: b\n"))
 	f.Fuzz(func(t *testing.T, source []byte) {
 		path := filepath.Join(t.TempDir(), FileName)
-		write(t, path, string(source))
+		testfile.Write(t, path, string(source))
 		s, origins, err := Load(Input{File: path, KnownRole: knownRole})
 		if err != nil {
 			if problem, ok := errors.AsType[*Error](err); !ok || problem.File != path {

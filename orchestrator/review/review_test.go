@@ -8,17 +8,8 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/review"
+	"kanban-run/orchestrator/testfile"
 )
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestPrompt is seed 003, "SUPERVISOR.md 提示词": the project's file, then the user's, then an error
 // that says how to create one.
@@ -34,11 +25,11 @@ func TestPrompt(t *testing.T) {
 	if _, err := review.ReadPrompt(project, ""); !errors.As(err, &missing) || len(missing.Looked) != 1 {
 		t.Errorf("Prompt without a home = %v, want one place that was looked at", err)
 	}
-	put(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "the user's")
+	testfile.Write(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "the user's")
 	if got, err := review.ReadPrompt(project, home); err != nil || got.Text != "the user's" {
 		t.Errorf("Prompt = %q, %v, want the user's", got, err)
 	}
-	put(t, filepath.Join(project, "SUPERVISOR.md"), "\ufeffthe project's")
+	testfile.Write(t, filepath.Join(project, "SUPERVISOR.md"), "\ufeffthe project's")
 	if got, err := review.ReadPrompt(project, home); err != nil || got.Text != "the project's" {
 		t.Errorf("Prompt = %q, %v, want the project's", got, err)
 	}
@@ -54,7 +45,7 @@ func TestPromptPermission(t *testing.T) {
 		"---\nname: x\n---\nLook.\n---\nOnce more.\n": {Text: "Look.\n---\nOnce more.\n"},
 	} {
 		project := t.TempDir()
-		put(t, filepath.Join(project, "SUPERVISOR.md"), text)
+		testfile.Write(t, filepath.Join(project, "SUPERVISOR.md"), text)
 		if got, err := review.ReadPrompt(project, ""); err != nil || got != want {
 			t.Errorf("ReadPrompt of %q = %+v, %v, want %+v", text, got, err, want)
 		}
@@ -66,7 +57,7 @@ func TestPromptPermission(t *testing.T) {
 
 func example(t *testing.T) string {
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "SUPERVISOR.md"), review.Example)
+	testfile.Write(t, filepath.Join(dir, "SUPERVISOR.md"), review.Example)
 	return dir
 }
 
@@ -82,8 +73,8 @@ func TestPromptRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			project, home := t.TempDir(), t.TempDir()
-			put(t, filepath.Join(project, "SUPERVISOR.md"), tt.text)
-			put(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "good")
+			testfile.Write(t, filepath.Join(project, "SUPERVISOR.md"), tt.text)
+			testfile.Write(t, filepath.Join(home, ".claude", "SUPERVISOR.md"), "good")
 			_, err := review.ReadPrompt(project, home)
 			unusable, ok := errors.AsType[*review.UnusableError](err)
 			if !ok || !strings.Contains(err.Error(), tt.want) || !strings.Contains(unusable.Hint(), "--example") {

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/internal/agenttest"
 	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/contract"
 
 	"kanban-run/orchestrator/agent/acp"
-	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -48,7 +49,7 @@ func converse(t *testing.T, stop context.Context, a agent.Assignment) (streamtes
 	if len(a.Command) == 1 {
 		a.Command = []string{self(t), a.Command[0]}
 	}
-	a.Env = append(a.Env, streamtest.QuietEnv(t)...)
+	a.Env = append(a.Env, agenttest.QuietEnv(t)...)
 	a.Grace, a.Timeout = 10*time.Second, time.Minute
 	adapter := acp.New(self(t))
 	if err := adapter.Check(a); err != nil {

@@ -16,35 +16,25 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"kanban-run/orchestrator/agent/acp"
-	"kanban-run/orchestrator/agent/streamtest"
-	"kanban-run/orchestrator/agent/stub"
+	"kanban-run/orchestrator/agent/internal/agenttest"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 	"kanban-run/orchestrator/proc"
 )
 
-// TestMain also plays the client, a stub, an agent that prints a stub's reply, and one that follows
-// its prompt.
+// TestMain also plays the client, an agent that prints a stub's reply, and one that follows its
+// prompt.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case acp.ClientCommand:
-			os.Exit(acp.ClientMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
-		case stub.Command:
-			os.Exit(stub.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
-		case "fake-acp":
-			serve(&fake{prompt: saysAsStub(os.Args[2:])})
-		case "actor":
-			serve(&fake{prompt: acts})
-		case "leaked":
-			time.Sleep(time.Hour)
-		case "hasty":
-			os.Exit(hasty())
-		}
-	}
 	if err := proc.Adopt(); err != nil { // before a test starts a process: see TestConformance
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	os.Exit(agenttest.Main(m, map[string]func([]string) int{
+		acp.ClientCommand: func(args []string) int { return acp.ClientMain(args, os.Stdin, os.Stdout, os.Stderr) },
+		"fake-acp":        func(args []string) int { return serve(&fake{prompt: saysAsStub(args)}) },
+		"actor":           func([]string) int { return serve(&fake{prompt: acts}) },
+		"leaked":          func([]string) int { time.Sleep(time.Hour); return 0 },
+		"hasty":           func([]string) int { return hasty() },
+	}))
 }
 
 // fake is an agent made with the SDK.
@@ -58,7 +48,7 @@ type fake struct {
 	prompt    func(ctx context.Context, f *fake, id sdk.SessionId, text string) (sdk.PromptResponse, error)
 }
 
-func serve(f *fake) {
+func serve(f *fake) int {
 	f.begun, f.cancelled = make(chan struct{}), make(chan struct{})
 	f.conn = sdk.NewAgentSideConnection(f, os.Stdout, os.Stdin)
 	close(f.begun)
@@ -66,7 +56,7 @@ func serve(f *fake) {
 	if f.stays {
 		time.Sleep(time.Hour)
 	}
-	os.Exit(0)
+	return 0
 }
 
 func (f *fake) Initialize(context.Context, sdk.InitializeRequest) (sdk.InitializeResponse, error) {

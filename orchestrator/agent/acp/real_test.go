@@ -7,8 +7,8 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/acp"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 	"kanban-run/orchestrator/agent/modeltest"
-	"kanban-run/orchestrator/agent/streamtest"
 )
 
 func start(t *testing.T) *streamtest.Real {

@@ -4,24 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/internal/agenttest"
 	"kanban-run/orchestrator/contract"
 )
-
-func self(t testing.TB) string {
-	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // plain begins every command line.
 var plain = []string{"--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages"}
@@ -62,7 +53,7 @@ func TestInvoke(t *testing.T) {
 			slices.Concat([]string{"--permission-mode", "dontAsk", "--tools", "Read,Bash,Write", "--allowedTools", "Read"}, form, []string{"--strict-mcp-config"})},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.a.Command, tt.a.Input = []string{self(t), "word"}, []byte(`{}`)
+			tt.a.Command, tt.a.Input = []string{agenttest.Self(t), "word"}, []byte(`{}`)
 			inv, err := New().Invoke(tt.a)
 			if want := slices.Concat(tt.a.Command, plain, tt.want); err != nil || !slices.Equal(inv.Argv, want) {
 				t.Errorf("Argv = %q, %v\nwant   %q", inv.Argv, err, want)
@@ -92,7 +83,7 @@ func TestSessionIsChosenOnce(t *testing.T) {
 		{[]string{"--verbose", "--", "-c"}, []string{"--verbose", "--", "-c"}},
 	} {
 		for _, follow := range []*agent.Follow{nil, {Session: "s1"}, {Session: "s1", Fork: true}} {
-			a := agent.Assignment{Command: []string{self(t)}, Contract: contract.Review, Args: tt.args, Follow: follow}
+			a := agent.Assignment{Command: []string{agenttest.Self(t)}, Contract: contract.Review, Args: tt.args, Follow: follow}
 			want := tt.args
 			if follow != nil {
 				want = tt.want
@@ -113,7 +104,7 @@ func TestSessionIsChosenOnce(t *testing.T) {
 // TestLongPrompt: a prompt too long for a command line is a file in the scratch folder, with the
 // same name in each attempt.
 func TestLongPrompt(t *testing.T) {
-	a := agent.Assignment{Command: []string{self(t)}, Scratch: t.TempDir(), Prompt: strings.Repeat("x", maxArgument+1)}
+	a := agent.Assignment{Command: []string{agenttest.Self(t)}, Scratch: t.TempDir(), Prompt: strings.Repeat("x", maxArgument+1)}
 	first, err := New().Invoke(a)
 	if err != nil || len(first.Files) != 1 || string(first.Files[0].Data) != a.Prompt || filepath.Dir(first.Files[0].Path) != a.Scratch {
 		t.Fatalf("Files = %v, %v, want the prompt below %s", first.Files, err, a.Scratch)
@@ -167,7 +158,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.a.Command == nil {
-				tt.a.Command = []string{self(t)}
+				tt.a.Command = []string{agenttest.Self(t)}
 			}
 			err := adapter{euid: tt.euid}.Check(tt.a)
 			var config *agent.ConfigError

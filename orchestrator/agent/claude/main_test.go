@@ -9,31 +9,19 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"kanban-run/orchestrator/agent/internal/agenttest"
 	"kanban-run/orchestrator/agent/stub"
 )
 
-// TestMain plays the agents: stubs, and claude around a stub.
+// TestMain also plays claude around a stub, and one that is deaf.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case stub.Command:
-			os.Exit(stub.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
-		case "fake-claude":
-			os.Exit(fakeClaude(os.Args[2]))
-		case "deaf-claude":
-			_, _ = (&envelope{to: os.Stdout}).Write([]byte(`{"status":"ok","message":"not listening"}`))
-			fmt.Println(end)
-			os.Exit(0)
-		}
-	}
-	code := m.Run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(agenttest.Main(m, map[string]func([]string) int{"fake-claude": func(args []string) int { return fakeClaude(args[0]) }, "deaf-claude": deafClaude}))
+}
+
+func deafClaude([]string) int {
+	_, _ = (&envelope{to: os.Stdout}).Write([]byte(`{"status":"ok","message":"not listening"}`))
+	fmt.Println(end)
+	return 0
 }
 
 // fakeClaude prints claude's lines around the output of a stub with those rules, which becomes the

@@ -10,7 +10,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/codex"
-	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )

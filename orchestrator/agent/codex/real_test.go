@@ -10,8 +10,8 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/codex"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 	"kanban-run/orchestrator/agent/modeltest"
-	"kanban-run/orchestrator/agent/streamtest"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
 )

@@ -11,7 +11,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/gemini"
-	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 )
 
 // TestMain also plays a gemini that prints a stub agent's reply in gemini's form.

@@ -8,8 +8,8 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/gemini"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 	"kanban-run/orchestrator/agent/modeltest"
-	"kanban-run/orchestrator/agent/streamtest"
 )
 
 func start(t *testing.T) *streamtest.Real {

@@ -1,7 +1,7 @@
 // Package modeltest is a fake model for tests with the real agent programs: a server on the
 // loopback that speaks the APIs of Anthropic (Messages), OpenAI (Responses and Chat Completions)
 // and Google (Gemini), as far as the programs need them, and follows a script in the prompt. Only
-// tests import it.
+// tests import it: those of the adapters, and those of cmd, for which it is not internal.
 //
 //	model := modeltest.Start(t)
 //	cmd := exec.Command(modeltest.Find(t, "claude"), "-p")

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kanban-run/orchestrator/testfile"
 )
 
 // Env returns the whole environment in which an agent's program (claude, codex, gemini or opencode)
@@ -16,7 +18,7 @@ func (s *Server) Env(t testing.TB, name string) []string {
 	t.Helper()
 	home := t.TempDir()
 	temp := filepath.Join(home, "tmp")
-	writeText(t, filepath.Join(temp, ".keep"), "")
+	testfile.Write(t, filepath.Join(temp, ".keep"), "")
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temp, "LANG=C.UTF-8"}
 	switch name {
 	case "claude":
@@ -51,7 +53,7 @@ func Subscribed(env []string) []string {
 
 // codex warns and lacks its helpers when its home is in the temporary folder, which TMPDIR names.
 func (s *Server) codex(t testing.TB, home string) []string {
-	writeText(t, filepath.Join(home, "config.toml"), fmt.Sprintf(`model = "fake-model"
+	testfile.Write(t, filepath.Join(home, "config.toml"), fmt.Sprintf(`model = "fake-model"
 model_provider = "fake"
 check_for_update_on_startup = false
 
@@ -72,14 +74,14 @@ stream_max_retries = 1
 // gemini takes the address of an API for a gateway unless its settings name the kind of key.
 // Without a model's name it asks a model to choose, which this one cannot answer.
 func (s *Server) gemini(t testing.TB, home string) []string {
-	writeText(t, filepath.Join(home, ".gemini", "settings.json"),
+	testfile.Write(t, filepath.Join(home, ".gemini", "settings.json"),
 		`{"model":{"name":"gemini-2.5-flash"},"security":{"auth":{"selectedType":"gemini-api-key"}}}`)
 	return []string{"GEMINI_API_KEY=dummy-key", "GOOGLE_GEMINI_BASE_URL=" + s.URL, "GEMINI_CLI_TRUST_WORKSPACE=true",
 		"GEMINI_CLI_NO_RELAUNCH=true"}
 }
 
 func (s *Server) opencode(t testing.TB, home string) []string {
-	writeText(t, filepath.Join(home, ".config", "opencode", "opencode.json"), fmt.Sprintf(`{
+	testfile.Write(t, filepath.Join(home, ".config", "opencode", "opencode.json"), fmt.Sprintf(`{
 	"autoupdate": false, "share": "disabled", "model": "fake/fake-model", "small_model": "fake/fake-model",
 	"provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "fake",
 		"options": {"baseURL": "%s/v1", "apiKey": "sk-dummy"},
@@ -87,14 +89,4 @@ func (s *Server) opencode(t testing.TB, home string) []string {
 }`, s.URL))
 	return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
-}
-
-func writeText(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kanban-run/orchestrator/testfile"
 )
 
 const agents = "../../../.ci/agents"
@@ -57,12 +59,12 @@ func TestCached(t *testing.T) {
 	}
 	modules := filepath.Join(dir, "claude-codex", "node_modules")
 	about := filepath.Join(modules, "@anthropic-ai", "claude-code", "package.json")
-	writeText(t, filepath.Join(modules, ".bin", "claude"), "")
-	writeText(t, about, `{"version":"2.1.197"}`)
+	testfile.Write(t, filepath.Join(modules, ".bin", "claude"), "")
+	testfile.Write(t, about, `{"version":"2.1.197"}`)
 	if path, found := p.cached("claude"); found {
 		t.Errorf("cached = %s, want none of another version", path)
 	}
-	writeText(t, about, `{"version":"`+p.version+`"}`)
+	testfile.Write(t, about, `{"version":"`+p.version+`"}`)
 	if path, found := p.cached("claude"); path != filepath.Join(modules, ".bin", "claude") || !found {
 		t.Errorf("cached = %s, %t, want the one in %s", path, found, modules)
 	}

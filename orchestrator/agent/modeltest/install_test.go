@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kanban-run/orchestrator/testfile"
 )
 
 // install runs the script with a PATH of the named commands only.
@@ -47,7 +49,7 @@ func TestInstalled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				writeText(t, filepath.Join(tt.cache, group, name), string(data))
+				testfile.Write(t, filepath.Join(tt.cache, group, name), string(data))
 			}
 			want := filepath.Join(tt.cache, group, "node_modules", ".bin") + "\n"
 			if got, stderr, code := install(t, []string{tt.env}, group); got != want || code != 0 {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"kanban-run/orchestrator/agent/streamtest"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 )
 
 // TestMain also plays an opencode that prints a stub agent's reply in opencode's form.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 	"kanban-run/orchestrator/agent/opencode"
-	"kanban-run/orchestrator/agent/streamtest"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )

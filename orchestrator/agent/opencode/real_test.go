@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/agent/internal/streamtest"
 	"kanban-run/orchestrator/agent/modeltest"
 	"kanban-run/orchestrator/agent/opencode"
-	"kanban-run/orchestrator/agent/streamtest"
 	"kanban-run/orchestrator/contract"
 )
 

@@ -10,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/stub"
+	"kanban-run/orchestrator/testfile"
 )
 
 // play calls a stub agent in this process.
@@ -25,7 +26,7 @@ func project(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		writeFile(t, filepath.Join(dir, name), text)
+		testfile.Write(t, filepath.Join(dir, name), text)
 	}
 	t.Chdir(dir)
 }
@@ -60,7 +61,7 @@ func TestReplies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			args := []string{}
 			if tt.rules != "" {
-				args = append(args, "--file", writeFile(t, filepath.Join(t.TempDir(), "stub.yaml"), tt.rules))
+				args = append(args, "--file", testfile.Write(t, filepath.Join(t.TempDir(), "stub.yaml"), tt.rules))
 			}
 			code, stdout, stderr := play(t, tt.role, tt.input, args...)
 			if want := tt.want + "\n"; code != 0 || stdout != want || stderr != "" {
@@ -109,7 +110,7 @@ func TestManagerWalks(t *testing.T) {
 // TestCountsCalls: attempts look alike to an agent (seed 004, "Retry Rule (CRITICAL)"), so the stub
 // counts for itself.
 func TestCountsCalls(t *testing.T) {
-	rules := writeFile(t, filepath.Join(t.TempDir(), "stub.yaml"), "- {role: Implementor, attempt: 2, message: two}\n- {attempt: [1, 3], message: odd}\n")
+	rules := testfile.Write(t, filepath.Join(t.TempDir(), "stub.yaml"), "- {role: Implementor, attempt: 2, message: two}\n- {attempt: [1, 3], message: odd}\n")
 	state := filepath.Join(t.TempDir(), "new", "state")
 	other := strings.Replace(taskInput, "a.md", "b.md", 1)
 	for i, tt := range []struct{ role, input, want string }{
@@ -147,7 +148,7 @@ func TestWritesBoards(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			project(t, map[string]string{"kanban.md": before, "b.md": ""})
-			rules := writeFile(t, "stub.yaml", "- "+tt.rule+"\n")
+			rules := testfile.Write(t, "stub.yaml", "- "+tt.rule+"\n")
 			if code, _, stderr := play(t, tt.role, tt.input, "--file", rules); code != 0 {
 				t.Fatalf("Main = %d, %s", code, stderr)
 			}
@@ -162,7 +163,7 @@ func TestWritesBoards(t *testing.T) {
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	rules := func(text string) []string {
-		return []string{"--file", writeFile(t, filepath.Join(t.TempDir(), "stub.yaml"), text)}
+		return []string{"--file", testfile.Write(t, filepath.Join(t.TempDir(), "stub.yaml"), text)}
 	}
 	for _, tt := range []struct {
 		name, input string

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/agent/agenttest"
+	"kanban-run/orchestrator/agent/internal/agenttest"
 	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
@@ -21,15 +20,7 @@ import (
 // Main is the TestMain of a test binary that also plays a tool, when started as command, and a stub
 // agent; see [Play]. It returns the exit status.
 func Main(m *testing.M, command, first string, wrap func(reply []byte) []byte) int {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case stub.Command:
-			return stub.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
-		case command:
-			return Play(os.Args[2:], first, wrap)
-		}
-	}
-	return m.Run()
+	return agenttest.Main(m, map[string]func([]string) int{command: func(args []string) int { return Play(args, first, wrap) }})
 }
 
 // Play runs a stub agent with the arguments before first, the tool's first own argument, and prints
@@ -111,17 +102,8 @@ func Conformance(t *testing.T, a agent.Adapter, command string, reasons map[stri
 // stubAssignment makes the test binary the tool around a stub of one rule.
 func stubAssignment(t *testing.T, command, do string, more ...string) agent.Assignment {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules := filepath.Join(t.TempDir(), "stub.yaml")
-	text := strings.Join(append([]string{"- do: " + do}, more...), "\n  ") + "\n"
-	if err := os.WriteFile(rules, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return agent.Assignment{Role: "Implementor", Scratch: t.TempDir(), Env: QuietEnv(t),
-		Command: []string{self, command, "--role", "Implementor", "--file", rules}}
+	return agent.Assignment{Role: "Implementor", Scratch: t.TempDir(), Env: agenttest.QuietEnv(t),
+		Command: []string{agenttest.Self(t), command, "--role", "Implementor", "--file", agenttest.Rules(t, do, more...)}}
 }
 
 // CheckLostSession checks that a failure is Lost when the tool exits with 1 and says on standard
@@ -142,13 +124,6 @@ func CheckLostSession(t *testing.T, a agent.Adapter, command, stderr string) {
 			t.Errorf("stderr %q: Failure = %+v, want lost: %t", text, h.Failure, want)
 		}
 	}
-}
-
-// QuietEnv keeps the race detector's second of waiting and the coverage tool's warning out of the
-// agents.
-func QuietEnv(t testing.TB) []string {
-	t.Helper()
-	return []string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}
 }
 
 // CheckLongLine checks that a reply too long for a line is refused in bounded memory, with its

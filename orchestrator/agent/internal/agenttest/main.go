@@ -1,0 +1,58 @@
+package agenttest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"kanban-run/orchestrator/agent/stub"
+	"kanban-run/orchestrator/testfile"
+)
+
+// Main is the TestMain of an adapter's tests: the test binary plays the program that its first
+// argument names, or a stub, or runs the tests and looks for goroutines that are left. It returns the
+// exit status.
+func Main(m *testing.M, programs map[string]func(args []string) int) int {
+	if len(os.Args) > 1 {
+		if os.Args[1] == stub.Command {
+			return stub.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+		}
+		if play := programs[os.Args[1]]; play != nil {
+			return play(os.Args[2:])
+		}
+	}
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
+}
+
+// Self is the path of the test binary.
+func Self(t testing.TB) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// QuietEnv keeps the race detector's second of waiting and the coverage tool's warning out of the
+// agents.
+func QuietEnv(t testing.TB, more ...string) []string {
+	t.Helper()
+	return append([]string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}, more...)
+}
+
+// Rules is the path of a stub's file with one rule.
+func Rules(t testing.TB, do string, more ...string) string {
+	t.Helper()
+	lines := append([]string{"- do: " + do}, more...)
+	return testfile.Write(t, filepath.Join(t.TempDir(), "stub.yaml"), strings.Join(lines, "\n  ")+"\n")
+}

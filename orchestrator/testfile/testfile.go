@@ -1,0 +1,30 @@
+// Package testfile writes files for tests, which alone import it.
+package testfile
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Write writes a file and the folders above it, and returns its path.
+func Write(t testing.TB, path, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Tree writes files by their names into a new folder, and returns that.
+func Tree(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		Write(t, filepath.Join(dir, name), text)
+	}
+	return dir
+}
