@@ -105,9 +105,6 @@ func NewReader(path, name string) *Reader { return &Reader{path: path, name: nam
 // SetLast makes b the version that the first Read compares with.
 func (r *Reader) SetLast(b *Board) { r.last = b }
 
-// Forget drops the last version: the next Read parses the file in any case.
-func (r *Reader) Forget() { r.last = nil }
-
 // Read returns the board as it is now, the same *Board while its bytes are the same. Errors: those
 // of ReadFile and Parse.
 func (r *Reader) Read() (*Board, error) {

@@ -52,10 +52,6 @@ func TestReaderParsesOnlyWhatChanged(t *testing.T) {
 	if read() != changed {
 		t.Error("the board that was read last is forgotten after an error")
 	}
-	r.Forget()
-	if b := read(); b == changed || b.SHA != changed.SHA {
-		t.Error("what was forgotten is not parsed anew")
-	}
 }
 
 func TestReadFileRefuses(t *testing.T) {

@@ -48,7 +48,7 @@ type shape struct {
 
 func (c shape) check(t *testing.T) {
 	b := mustParse(t, c.file, c.source)
-	got := want{Phase: b.Phase, SubPhase: b.SubPhase, Current: b.Current, Tasks: b.Entries()}
+	got := want{Phase: b.Phase, SubPhase: b.SubPhase, Current: b.Current, Tasks: b.entries}
 	if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
 	}

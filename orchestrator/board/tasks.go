@@ -22,9 +22,6 @@ func (b *Board) TaskPaths() []string {
 // Entry returns task i of the list, from 0.
 func (b *Board) Entry(i int) Entry { return b.entries[i] }
 
-// Entries returns the tasks of the list.
-func (b *Board) Entries() []Entry { return slices.Clone(b.entries) }
-
 func (b *Board) readTasks() error {
 	_, list := b.doc.Field("tasks")
 	if list == nil || list.Tag == "!!null" {

@@ -42,10 +42,10 @@ func TestVerifyOfLists(t *testing.T) {
 func TestEntries(t *testing.T) {
 	b := mustParse(t, "k.md", "\n---\ntasks:\n- a\n\n- b [done]\n---\n")
 	want := []Entry{{Path: "a", Line: 4}, {Path: "b", State: "done", Line: 6}}
-	if got := b.Entries(); !reflect.DeepEqual(got, want) || b.Len() != 2 || b.Entry(1) != want[1] {
+	if got := b.entries; !reflect.DeepEqual(got, want) || b.Len() != 2 || b.Entry(1) != want[1] {
 		t.Errorf("Entries() = %+v, Len() = %d, Entry(1) = %+v, want %+v", got, b.Len(), b.Entry(1), want)
 	}
-	if b := new(Board); b.Len() != 0 || b.TaskPaths() == nil || len(b.Entries()) != 0 {
+	if b := new(Board); b.Len() != 0 || b.TaskPaths() == nil || len(b.entries) != 0 {
 		t.Error("a board that was never read has tasks")
 	}
 }

@@ -45,7 +45,6 @@ const (
 	tasksAt = 1 << 52
 )
 
-// place is a lock of a claim.
 // lock is a locked byte of a claim.
 type lock struct {
 	file *lockFile

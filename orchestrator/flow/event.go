@@ -231,7 +231,7 @@ type BoardWriteStarted struct {
 	After  string `json:"after_sha256"`
 }
 
-// BoardWritten is the outcome of BOARD_WRITE_STARTED: the board was replaced, or why it was not.
+// BoardWritten is the outcome of BOARD_WRITE_STARTED: the board was replaced.
 type BoardWritten struct {
 	Step     int    `json:"step"`
 	Task     string `json:"task"`

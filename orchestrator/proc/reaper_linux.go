@@ -83,6 +83,15 @@ func forkChild(s *Spec, files inherited) (*child, error) {
 	return newChild(pid, handle{mark}), nil
 }
 
+// descriptors are those of the files, which block from now on.
+func (f inherited) descriptors() []uintptr {
+	all := make([]uintptr, len(f))
+	for i, file := range f {
+		all[i] = file.Fd()
+	}
+	return all
+}
+
 // start starts a leader without a mark.
 func (r *reaper) start(name string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	r.mu.Lock()

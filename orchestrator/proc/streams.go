@@ -31,15 +31,6 @@ func (f inherited) withTerminal(s *Spec) inherited {
 	return inherited{cmp.Or(s.Input, s.Terminal), s.Terminal, f[2]}
 }
 
-// descriptors are those of the files, which block from now on.
-func (f inherited) descriptors() []uintptr {
-	all := make([]uintptr, len(f))
-	for i, file := range f {
-		all[i] = file.Fd()
-	}
-	return all
-}
-
 // streams are the three pipes of a command. One goroutine reads each output, and one writes the
 // input; drain waits for them. The parent ends do not block, so a goroutine that waits for one has
 // no thread.
