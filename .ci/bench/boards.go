@@ -42,6 +42,15 @@ func (l *lab) makeBoard(n int) (string, error) {
 
 func taskName(i int) string { return fmt.Sprintf("tasks/%06d-implement-thing.md", i) }
 
+// freshBoard makes a folder with a board of n tasks that no run has touched.
+func (l *lab) freshBoard(n int) (string, error) {
+	dir, err := l.makeBoard(n)
+	if err == nil {
+		err = resetBoard(dir)
+	}
+	return dir, err
+}
+
 // resetBoard restores a board's start and removes a run's files.
 func resetBoard(dir string) error {
 	source, err := os.ReadFile(filepath.Join(dir, "kanban.source"))

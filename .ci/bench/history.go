@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// million is the least number of records in the long journal.
-const million = 1_000_000
+// longRecords is the least number of records in the long journal.
+const longRecords = 100_000
 
 // historyWriter writes the journal of a long run as kanban-run does: the same events in the same
 // order, each admitted by the history.
@@ -36,7 +36,7 @@ func writeLongHistory(path, board string) error {
 		err = s.write(s.history.Snapshot(board), flow.RunStarted{Board: board, Workdir: "/home/dev/project", Version: "dev", Form: flow.Form(),
 			Limits: flow.Limits{MaxRetries: 3}, OnDivergence: "accept", Tasks: longTasks})
 	}
-	for n := 1; err == nil && s.history.Seq < million; n++ {
+	for n := 1; err == nil && s.history.Seq < longRecords; n++ {
 		err = s.step(n, board)
 	}
 	if err == nil {

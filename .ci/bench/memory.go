@@ -149,15 +149,12 @@ func countTicks(processes []int) int {
 	return sum
 }
 
-func (l *lab) usageOfRun(n, steps int) (usage, error) {
-	dir, err := l.makeBoard(n)
-	if err == nil {
-		err = resetBoard(dir)
-	}
+func (l *lab) usageOfRun(n int) (usage, error) {
+	dir, err := l.freshBoard(n)
 	if err != nil {
 		return usage{}, err
 	}
-	return runAndWatch(l.command(dir, steps), 10*time.Minute)
+	return runAndWatch(l.command(dir, steps[n]), 10*time.Minute)
 }
 
 // floodRow measures the peak while an agent writes lines of 48 MB, over the peak with a silent

@@ -16,121 +16,121 @@ import (
 
 const exitLimit = 7
 
+// steps is the number of steps that are measured on a board of so many tasks.
+var steps = map[int]int{100: 90, 1000: 200, 10000: 60}
+
 func rows() []row {
-	steps := map[int]int{1000: 200, 10000: 200, 100000: 40}
 	floor := func(n int) func(*lab) (float64, error) {
-		return func(l *lab) (float64, error) {
-			return ratio(func() (float64, error) { return l.step(n, steps[n]) }, func() (float64, error) { return l.floor(n, steps[n]) })
-		}
-	}
-	growth := func(n int) func(*lab) (float64, error) {
-		return func(l *lab) (float64, error) {
-			return ratio(func() (float64, error) { return l.step(n, steps[n]) }, func() (float64, error) { return l.step(1000, steps[1000]) })
-		}
+		return ratio(func(l *lab) (float64, error) { return l.step(n) }, func(l *lab) (float64, error) { return l.floor(n) })
 	}
 	memory := func(n int) func(*lab) (float64, error) {
 		return func(l *lab) (float64, error) {
-			u, err := l.usageOfRun(n, steps[n])
+			u, err := l.usageOfRun(n)
 			return u.peakMB(), err
 		}
 	}
 	return []row{
-		{"step, 1k tasks, to the C floor", "x", 1.8, false, floor(1000)},
-		{"step, 10k tasks, to the C floor", "x", 2, false, floor(10000)},
-		{"step, 100k tasks, to the C floor", "x", 3, false, floor(100000)},
-		{"step, 10k tasks, to 1k", "x", 2.2, false, growth(10000)},
-		{"step, 100k tasks, to 1k", "x", 20, false, growth(100000)},
-		{"step, 1k tasks, to the plain Python", "x", 0.15, false, func(l *lab) (float64, error) {
-			return ratio(func() (float64, error) { return l.step(1000, 200) }, func() (float64, error) { return l.python(1000, 40) })
-		}},
-		{"peak memory, 10k tasks", "MB", 24, true, memory(10000)},
-		{"peak memory, 100k tasks", "MB", 64, true, memory(100000)},
-		{"peak memory over idle, 5 GB stdout", "MB", 4, true, floodRow(100, "")},
-		{"peak memory over idle, 2 GB stderr", "MB", 4, true, floodRow(40, ">&2")},
-		{"1000 boards asleep: threads", "", 10, true, asleepRow("threads")},
+		{"step, 100 tasks, to the C floor", "x", 2.5, false, floor(100)},
+		{"step, 1k tasks, to the C floor", "x", 2.5, false, floor(1000)},
+		{"step, 10k tasks, to 1k", "x", 10, false,
+			ratio(func(l *lab) (float64, error) { return l.step(10000) }, func(l *lab) (float64, error) { return l.step(1000) })},
+		{"processor, a task with walk, to the C floor", "x", 5, false, ratio((*lab).walkProcessor, (*lab).floorProcessor)},
+		{"peak memory, 1k tasks", "MB", 32, true, memory(1000)},
+		{"peak memory, 10k tasks", "MB", 64, true, memory(10000)},
+		{"peak memory over idle, 5 GB stdout", "MB", 8, true, floodRow(100, "")},
+		{"peak memory over idle, 2 GB stderr", "MB", 8, true, floodRow(40, ">&2")},
+		{"1000 boards asleep: threads", "", 12, true, asleepRow("threads")},
 		{"1000 boards asleep: fds a board", "", 6, true, asleepRow("fds")},
-		{"1000 boards asleep: peak memory", "MB", 64, true, asleepRow("memory")},
+		{"1000 boards asleep: peak memory", "MB", 80, true, asleepRow("memory")},
 		{"1000 boards asleep: of a core", "%", 2, true, asleepRow("processor")},
-		{"start to the first spawn, to a Go hello world", "x", 6, false, (*lab).firstSpawn},
-		{"a journal of 1M records verified", "s", 0.5, false, (*lab).journal},
+		{"start to the first spawn, to a Go hello world", "x", 15, false, ratio(many((*lab).timeToSpawn), many((*lab).hello))},
+		{"a journal of 100k records verified", "s", 1, false, (*lab).verifyJournal},
+		{"a run resumed behind 100k records", "s", 2, false, (*lab).resume},
 	}
 }
 
 // ratio measures a, then b, on the same machine in the same state.
-func ratio(a, b func() (float64, error)) (float64, error) {
-	x, err := a()
-	if err != nil {
-		return 0, err
+func ratio(a, b func(*lab) (float64, error)) func(*lab) (float64, error) {
+	return func(l *lab) (float64, error) {
+		x, err := a(l)
+		if err != nil {
+			return 0, err
+		}
+		y, err := b(l)
+		return x / y, err
 	}
-	y, err := b()
-	return x / y, err
 }
 
-// command returns kanban-run on the board of a folder.
-func (l *lab) command(dir string, maxSteps int, more ...string) *exec.Cmd {
-	args := []string{"--quiet", "--max-steps", strconv.Itoa(maxSteps),
-		"--exec", "Implementor=" + l.path("agent"), "--exec", "Manager=" + l.path("manager")}
+// command returns kanban-run on the board of a folder, with agents that reply at once.
+func (l *lab) command(dir string, maxSteps int) *exec.Cmd {
+	return l.kanbanRun(dir, maxSteps, "--exec", "Manager="+l.path("manager"))
+}
+
+// kanbanRun returns kanban-run on the board of a folder, whose Implementor replies at once.
+func (l *lab) kanbanRun(dir string, maxSteps int, more ...string) *exec.Cmd {
+	args := []string{"--quiet", "--max-steps", strconv.Itoa(maxSteps), "--exec", "Implementor=" + l.path("agent")}
 	cmd := exec.Command(l.binary, append(append(args, more...), "kanban.yaml")...)
 	cmd.Dir = dir
 	return cmd
 }
 
 // step returns the time of one step of kanban-run, in seconds.
-func (l *lab) step(n, steps int) (float64, error) {
-	dir, err := l.makeBoard(n)
-	if err == nil {
-		err = resetBoard(dir)
-	}
+func (l *lab) step(n int) (float64, error) {
+	dir, err := l.freshBoard(n)
 	if err != nil {
 		return 0, err
 	}
-	return timePerStep(steps, l.command(dir, steps), exitLimit)
+	took, _, err := timePerStep(steps[n], l.command(dir, steps[n]), exitLimit)
+	return took, err
 }
 
-func (l *lab) floor(n, steps int) (float64, error) {
-	dir, err := l.makeBoard(n)
-	if err == nil {
-		err = resetBoard(dir)
-	}
+// floor returns the time of one step of the C floor, in seconds.
+func (l *lab) floor(n int) (float64, error) {
+	took, _, err := l.runFloor(n)
+	return took, err
+}
+
+func (l *lab) runFloor(n int) (took, processor float64, err error) {
+	dir, err := l.freshBoard(n)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	cmd := exec.Command(l.path("floor"), "kanban.yaml", l.path("agent"), l.path("manager"), strconv.Itoa(steps))
+	cmd := exec.Command(l.path("floor"), "kanban.yaml", l.path("agent"), l.path("manager"), strconv.Itoa(steps[n]))
 	cmd.Dir = dir
-	return timePerStep(steps, cmd, 0)
+	return timePerStep(steps[n], cmd, 0)
 }
 
-// python returns the time of a step of the specification's pseudo code, written plainly.
-func (l *lab) python(n, steps int) (float64, error) {
-	if exec.Command("python3", "-c", "import yaml, jsonschema").Run() != nil {
-		return 0, fmt.Errorf("%w: python3 with yaml and jsonschema is missing", errSkipped)
-	}
-	dir, err := l.makeBoard(n)
-	if err == nil {
-		err = resetBoard(dir)
-	}
+// walkProcessor returns the processor time of a step whose Manager is walk, in seconds.
+func (l *lab) walkProcessor() (float64, error) {
+	dir, err := l.freshBoard(100)
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.Command("python3", filepath.Join(l.source, "plain.py"), "kanban.yaml", l.path("agent"), l.path("manager"), strconv.Itoa(steps))
-	cmd.Dir = dir
-	return timePerStep(steps, cmd, 0)
+	_, processor, err := timePerStep(steps[100], l.kanbanRun(dir, steps[100], "--agent", "Manager=walk"), exitLimit)
+	return processor, err
 }
 
-// timePerStep runs a command that must end with the exit code, and returns seconds a step.
-func timePerStep(steps int, cmd *exec.Cmd, code int) (float64, error) {
+func (l *lab) floorProcessor() (float64, error) {
+	_, processor, err := l.runFloor(100)
+	return processor, err
+}
+
+// timePerStep runs a command that must end with the exit code. It returns the seconds a step, and
+// those of user and system time that the command and the processes below it took a step.
+func timePerStep(steps int, cmd *exec.Cmd, code int) (took, processor float64, err error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	began := time.Now()
-	err := cmd.Run()
-	took := time.Since(began)
+	err = cmd.Run()
+	passed := time.Since(began)
 	if got := cmd.ProcessState.ExitCode(); got != code {
-		return 0, fmt.Errorf("%s: exit code %d, want %d: %w\n%s", filepath.Base(cmd.Path), got, code, err, out.Bytes())
+		return 0, 0, fmt.Errorf("%s: exit code %d, want %d: %w\n%s", filepath.Base(cmd.Path), got, code, err, out.Bytes())
 	}
-	return took.Seconds() / float64(steps), nil
+	spent := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return passed.Seconds() / float64(steps), spent.Seconds() / float64(steps), nil
 }
 
-// longJournal returns the path of a journal of a million records, made at the first call.
+// longJournal returns the path of a journal of 100,000 records, made at the first call.
 func (l *lab) longJournal() (string, error) {
 	path := l.path("journal.jsonl")
 	if _, err := os.Stat(path); err == nil {
@@ -139,35 +139,60 @@ func (l *lab) longJournal() (string, error) {
 	return path, writeLongHistory(path, "kanban.yaml")
 }
 
-// journal returns the time to verify a journal of a million records.
-func (l *lab) journal() (float64, error) {
+// verifyJournal returns the time to verify a journal of 100,000 records.
+func (l *lab) verifyJournal() (float64, error) {
 	path, err := l.longJournal()
 	if err != nil {
 		return 0, err
 	}
 	began := time.Now()
 	sum, err := journal.Read(path, func(journal.Record) error { return nil })
-	if err == nil && sum.Records < million {
+	if err == nil && sum.Records < longRecords {
 		err = fmt.Errorf("read %d records", sum.Records)
 	}
 	return time.Since(began).Seconds(), err
 }
 
-// firstSpawn compares the time from the start of a run to that of its first agent with the time
-// that a Go hello world takes from its start to its end.
-func (l *lab) firstSpawn() (float64, error) {
-	hello, err := l.buildHello()
+// resume returns the time of a run of one step whose journal has 100,000 records.
+func (l *lab) resume() (float64, error) {
+	path, err := l.longJournal()
 	if err != nil {
 		return 0, err
 	}
-	return ratio(many(l.timeToSpawn), many(func() (float64, error) { return timePerStep(1, exec.Command(hello), 0) }))
+	dir, err := l.freshBoard(longTasks)
+	if err != nil {
+		return 0, err
+	}
+	history, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	runDir := filepath.Join(dir, ".kanban-run", "runs", "kanban.yaml")
+	if err := os.MkdirAll(runDir, 0o700); err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(filepath.Join(runDir, "journal.jsonl"), history, 0o600); err != nil {
+		return 0, err
+	}
+	took, _, err := timePerStep(1, l.command(dir, 1), exitLimit)
+	return took, err
+}
+
+// hello returns the time that a Go hello world takes from its start to its end, in seconds.
+func (l *lab) hello() (float64, error) {
+	program, err := l.buildHello()
+	if err != nil {
+		return 0, err
+	}
+	took, _, err := timePerStep(1, exec.Command(program), 0)
+	return took, err
 }
 
 // many returns the sum of fifty measurements.
-func many(measure func() (float64, error)) func() (float64, error) {
-	return func() (total float64, err error) {
+func many(measure func(*lab) (float64, error)) func(*lab) (float64, error) {
+	return func(l *lab) (total float64, err error) {
 		for range 50 {
-			t, err := measure()
+			t, err := measure(l)
 			if err != nil {
 				return 0, err
 			}
@@ -192,12 +217,10 @@ func (l *lab) buildHello() (path string, err error) {
 	return path, nil
 }
 
-// timeToSpawn returns the seconds until the agent of a run opens its end of a pipe.
+// timeToSpawn returns the seconds from the start of a run until its first agent opens its end of a
+// pipe.
 func (l *lab) timeToSpawn() (float64, error) {
-	dir, err := l.makeBoard(1000)
-	if err == nil {
-		err = resetBoard(dir)
-	}
+	dir, err := l.freshBoard(1000)
 	if err != nil {
 		return 0, err
 	}
