@@ -338,7 +338,7 @@ func (p *player) walk(input []byte) []byte {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		p.write(in.KanbanFile, string(marked))
+		p.write(in.KanbanFile, string(marked.Source))
 	}
 	out := reply{Status: d.Status, Message: d.Message, Tasks: in.Tasks}
 	if d.Next != "" {

@@ -65,12 +65,11 @@ func (l *loop) writeBoard(b *board.Board) error {
 		return err
 	}
 	verdict := l.Workspace.Compare(b, step, d)
-	data, err := l.Workspace.Splice(b, verdict, d)
+	after, err := l.Workspace.Splice(b, verdict, d)
 	if err != nil {
 		return err
 	}
-	sha := b.SHA
-	if data != nil {
+	if after != b {
 		l.Workspace.Forget()
 		now, err := l.Workspace.Look()
 		if err != nil {
@@ -79,7 +78,7 @@ func (l *loop) writeBoard(b *board.Board) error {
 		if now.SHA != b.SHA {
 			return l.writeBoard(now) // it was changed since it was read
 		}
-		if sha, err = l.replaceBoard(step, b, data); err != nil {
+		if err := l.replaceBoard(step, b, after); err != nil {
 			return err
 		}
 	}
@@ -89,19 +88,18 @@ func (l *loop) writeBoard(b *board.Board) error {
 	if verdict.Warning == "" {
 		verdict.Warning = verdict.Disagreement // a change after the acceptance: the file stands
 	}
-	return errors.Join(l.outcomes.FinishStep(step, sha, verdict.Warning), l.claims.Release())
+	return errors.Join(l.outcomes.FinishStep(step, after.SHA, verdict.Warning), l.claims.Release())
 }
 
 // replaceBoard writes the board, with the intent journaled before and the outcome after.
-func (l *loop) replaceBoard(step *flow.Step, b *board.Board, data []byte) (sha string, err error) {
-	sha = board.SHA(data)
-	if err := l.Ledger.Record(flow.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: sha}); err != nil {
-		return "", err
+func (l *loop) replaceBoard(step *flow.Step, b, after *board.Board) error {
+	if err := l.Ledger.Record(flow.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: after.SHA}); err != nil {
+		return err
 	}
 	failpoint.At("board-intent")
-	if err := l.Workspace.Save(data); err != nil {
-		return "", err
+	if err := l.Workspace.Save(after); err != nil {
+		return err
 	}
 	failpoint.At("board-written")
-	return sha, l.Ledger.Append(flow.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: sha})
+	return l.Ledger.Append(flow.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: after.SHA})
 }

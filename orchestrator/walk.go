@@ -24,7 +24,7 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	if err != nil {
 		return err
 	}
-	walked, data, err := l.Workspace.Walk(b, l.State().Step)
+	walked, after, err := l.Workspace.Walk(b, l.State().Step)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	}
 	failpoint.At("walked")
 	if walked.After != walked.Before {
-		if err := l.Workspace.Save(data); err != nil {
+		if err := l.Workspace.Save(after); err != nil {
 			return err
 		}
 		failpoint.At("walk-written")

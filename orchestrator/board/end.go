@@ -63,10 +63,10 @@ func (b *Board) findIn(other *Board) []int {
 	return at
 }
 
-// WithEndOf returns the board's bytes with the end that it had before: what [Board.EndChanges] names
+// WithEndOf returns the board with the end that it had before: what [Board.EndChanges] names
 // is as it was, to the letter, and all else stays. An entry that left the list returns behind the
 // one that it followed. Errors: *SpliceError where the two are too different for that.
-func (b *Board) WithEndOf(before *Board) ([]byte, error) {
+func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	out, err := b.restoreEntries(before)
 	for _, name := range endFields {
 		if err != nil {
@@ -80,7 +80,7 @@ func (b *Board) WithEndOf(before *Board) ([]byte, error) {
 	after, err := b.reparse(out)
 	switch {
 	case err != nil:
-		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+		return nil, err
 	case len(after.EndChanges(before)) > 0:
 		return nil, &SpliceError{b.File, "its end would not be what it was: " + strings.Join(after.EndChanges(before), ", ")}
 	case !sameUntouched(after.doc, b.doc, "phase"):
@@ -88,7 +88,7 @@ func (b *Board) WithEndOf(before *Board) ([]byte, error) {
 	case slices.Contains(b.findIn(after), -1):
 		return nil, &SpliceError{b.File, "an entry would be lost"}
 	}
-	return out, nil
+	return after, nil
 }
 
 // restoreField gives a field of the end back its text in source, which is this board with others
@@ -96,7 +96,7 @@ func (b *Board) WithEndOf(before *Board) ([]byte, error) {
 func (b *Board) restoreField(source []byte, before *Board, name string) ([]byte, error) {
 	now, err := b.reparse(source)
 	if err != nil {
-		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+		return nil, err
 	}
 	if now.sameEndField(before, name) {
 		return source, nil

@@ -72,14 +72,14 @@ func TestWithEndOf(t *testing.T) {
 			default:
 				c.want = c.before
 			}
-			got, err := now.WithEndOf(was)
+			got, err := text(now.WithEndOf(was))
 			if c.errs {
 				if !errors.As(err, new(*SpliceError)) {
 					t.Fatalf("WithEndOf = %q, %v, want a *SpliceError", got, err)
 				}
 				return
 			}
-			if err != nil || string(got) != c.want {
+			if err != nil || got != c.want {
 				t.Fatalf("WithEndOf = %v, %q\nwant %q", err, got, c.want)
 			}
 		})
@@ -116,12 +116,12 @@ func TestWithEndOfRandomBoards(t *testing.T) {
 		if len(now.EndChanges(was)) > 0 {
 			changed++
 		}
-		got, err := now.WithEndOf(was)
+		got, err := text(now.WithEndOf(was))
 		if err != nil {
 			refused++
 			continue
 		}
-		after := mustParse(t, "k.md", string(got))
+		after := mustParse(t, "k.md", got)
 		if left := after.EndChanges(was); len(left) > 0 || after.Terminal() != was.Terminal() || after.EndedWith() != was.EndedWith() {
 			t.Fatalf("%q\nbecame %q\nand is put back to %q, with another %v", was.Source, now.Source, got, left)
 		}

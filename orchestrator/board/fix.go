@@ -29,12 +29,12 @@ func Fix(file string, source []byte, resolveBare func(string) (string, bool)) (
 	if !ok {
 		return b.Source, notes, nil
 	}
-	fixed, err = b.Splice(Edit{Current: &full})
+	after, err := b.Splice(Edit{Current: &full})
 	if err != nil {
 		return nil, nil, err
 	}
 	note := fmt.Sprintf("line %d: current: %s became %s", b.Current.Line, b.Current.Path, full)
-	return fixed, append(notes, note), nil
+	return after.Source, append(notes, note), nil
 }
 
 // repairValues turns one value after the other into a block until Parse accepts the board.

@@ -7,22 +7,21 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// MarkDone returns the board's bytes with entry i marked as done, in the form that it has: [done]
+// MarkDone returns the board with entry i marked as done, in the form that it has: [done]
 // behind a path, or state (status, where the author wrote that) in a map. All other bytes stay.
 // Errors: *SpliceError.
-func (b *Board) MarkDone(i int) ([]byte, error) {
+func (b *Board) MarkDone(i int) (*Board, error) {
 	if b.Entry(i).Done() {
-		return b.Source, nil
+		return b, nil
 	}
 	if b.isScalar(i) {
 		paths := slices.Clone(b.TaskPaths())
 		paths[i] += " [done]"
 		return b.Splice(Edit{Tasks: paths, SetTasks: true})
 	}
-	out := applyPatches(b.Source, b.patchState(b.nodes[i]))
-	after, err := b.reparse(out)
+	after, err := b.reparse(applyPatches(b.Source, b.patchState(b.nodes[i])))
 	if err != nil {
-		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+		return nil, err
 	}
 	if !after.Entry(i).Done() || !sameCurrent(after.Current, b.Current) || !sameUntouched(after.doc, b.doc) || after.Len() != b.Len() {
 		return nil, &SpliceError{b.File, "the mark would change more than its entry"}
@@ -32,7 +31,7 @@ func (b *Board) MarkDone(i int) ([]byte, error) {
 			return nil, &SpliceError{b.File, "the mark would change another entry"}
 		}
 	}
-	return out, nil
+	return after, nil
 }
 
 // patchState sets the states in an entry that is a map, or adds one behind its last field.

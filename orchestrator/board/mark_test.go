@@ -22,11 +22,11 @@ func TestMarkDone(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := mustParse(t, "k.yaml", c.source)
-			got, err := b.MarkDone(c.i)
-			if err != nil || string(got) != c.want {
+			got, err := text(b.MarkDone(c.i))
+			if err != nil || got != c.want {
 				t.Fatalf("MarkDone = %q, %v, want %q", got, err, c.want)
 			}
-			if after := mustParse(t, "k.yaml", string(got)); !after.Entry(c.i).Done() {
+			if after := mustParse(t, "k.yaml", got); !after.Entry(c.i).Done() {
 				t.Errorf("entry %+v is not done", after.Entry(c.i))
 			}
 		})

@@ -28,7 +28,14 @@ func Parse(file string, source []byte) (*Board, error) {
 }
 
 // reparse is Parse of the file's new bytes.
-func (b *Board) reparse(source []byte) (*Board, error) { return Parse(b.File, source) }
+// reparse is the board with the bytes of an edit. Errors: *SpliceError.
+func (b *Board) reparse(source []byte) (*Board, error) {
+	after, err := Parse(b.File, source)
+	if err != nil {
+		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+	}
+	return after, nil
+}
 
 func interpret(doc *frontmatter.Document) (*Board, error) {
 	b := &Board{File: doc.File, Source: doc.Source, doc: doc}

@@ -105,11 +105,11 @@ func TestSplicePropertyExact(t *testing.T) {
 		s := randomSketch(r)
 		b := mustParse(t, "k.md", s.normal())
 		e, want := randomEdit(r, s)
-		got, err := b.Splice(e)
+		got, err := text(b.Splice(e))
 		if err != nil {
 			t.Fatalf("seed %d: Splice(%+v) of\n%s\n= %v", seed, e, s.normal(), err)
 		}
-		if string(got) != want.normal() {
+		if got != want.normal() {
 			t.Fatalf("seed %d: Splice(%+v) of\n%s\n= \n%q, want\n%q", seed, e, s.normal(), got, want.normal())
 		}
 	}
@@ -180,21 +180,21 @@ func TestSplicePropertyShuffle(t *testing.T) {
 		wanted := slices.Clone(s.paths)
 		r.Shuffle(len(wanted), func(i, j int) { wanted[i], wanted[j] = wanted[j], wanted[i] })
 		wanted = append(wanted[r.IntN(len(wanted)+1):], []string{"t/x.md", "t/y z.md"}[:r.IntN(3)]...)
-		got, err := b.Splice(Edit{Tasks: wanted, SetTasks: true})
+		got, err := text(b.Splice(Edit{Tasks: wanted, SetTasks: true}))
 		if err != nil {
 			t.Fatalf("seed %d: Splice(%q) of\n%s\n= %v", seed, wanted, s.normal(), err)
 		}
-		after := mustParse(t, "k.md", string(got))
+		after := mustParse(t, "k.md", got)
 		if !slices.Equal(after.TaskPaths(), wanted) {
 			t.Fatalf("seed %d: tasks = %q, want %q", seed, after.TaskPaths(), wanted)
 		}
 		for i, path := range s.paths {
 			text := strings.ReplaceAll(s.texts[i], "\n", s.eol)
-			if slices.Contains(wanted, path) && !strings.Contains(string(got), text) {
+			if slices.Contains(wanted, path) && !strings.Contains(got, text) {
 				t.Fatalf("seed %d: the entry %q of\n%s\nis gone from\n%s", seed, text, s.normal(), got)
 			}
 		}
-		if strings.Count(string(got), "#") < strings.Count(s.normal(), "#")-countRemovedComments(s, wanted) {
+		if strings.Count(got, "#") < strings.Count(s.normal(), "#")-countRemovedComments(s, wanted) {
 			t.Fatalf("seed %d: comments of\n%s\nare gone from\n%s", seed, s.normal(), got)
 		}
 	}

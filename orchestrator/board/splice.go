@@ -27,11 +27,12 @@ type patch struct {
 	text     string
 }
 
-// Splice returns the board's bytes after an edit. It replaces only the bytes of values that change:
-// comments, order, style and line endings stay. The result is parsed and compared with the edit.
+// Splice returns the board after an edit, b itself where nothing changes. It replaces only the bytes
+// of values that change: comments, order, style and line endings stay. The result is compared with
+// the edit.
 // Errors: *PathError for a path that no board may hold, *SpliceError when the edit cannot be made
 // in this way.
-func (b *Board) Splice(e Edit) ([]byte, error) {
+func (b *Board) Splice(e Edit) (*Board, error) {
 	wanted, err := e.parseEntries()
 	if err != nil {
 		return nil, err
@@ -48,10 +49,20 @@ func (b *Board) Splice(e Edit) ([]byte, error) {
 		patches = append(patches, more...)
 	}
 	out, err := b.spliceEnded(applyPatches(b.Source, patches), e.Ended)
-	if err != nil || len(patches) == 0 && bytes.Equal(out, b.Source) {
-		return out, err
+	if err != nil {
+		return nil, err
 	}
-	return out, b.verify(out, e, wanted)
+	if len(patches) == 0 && bytes.Equal(out, b.Source) {
+		return b, nil
+	}
+	after, err := b.reparse(out)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.verify(after, e, wanted); err != nil {
+		return nil, err
+	}
+	return after, nil
 }
 
 // spliceEnded edits the field ended of the board with its other edits made: their patches could
@@ -62,7 +73,7 @@ func (b *Board) spliceEnded(source []byte, status *string) ([]byte, error) {
 	}
 	edited, err := b.reparse(source)
 	if err != nil {
-		return nil, &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
+		return nil, err
 	}
 	return applyPatches(source, []patch{edited.patchEnded(*status)}), nil
 }
@@ -241,12 +252,8 @@ func (b *Board) nextLine(offset int) int {
 	return offset
 }
 
-// verify parses the result and compares it with the edit.
-func (b *Board) verify(out []byte, e Edit, wanted []Entry) error {
-	after, err := b.reparse(out)
-	if err != nil {
-		return &SpliceError{b.File, "the result would be unreadable: " + err.Error()}
-	}
+// verify compares the result with the edit.
+func (b *Board) verify(after *Board, e Edit, wanted []Entry) error {
 	switch {
 	case e.Null != after.Current.Null && (e.Null || e.Current != nil),
 		e.Current == nil && !e.Null && !sameCurrent(after.Current, b.Current),

@@ -81,14 +81,22 @@ func TestSpliceCurrent(t *testing.T) {
 	}
 }
 
+// text is what an edit wrote.
+func text(b *Board, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	return string(b.Source), nil
+}
+
 func checkSplice(t *testing.T, file, source string, e Edit, want string) {
 	t.Helper()
 	b := mustParse(t, file, source)
-	got, err := b.Splice(e)
+	got, err := text(b.Splice(e))
 	if err != nil {
 		t.Fatalf("Splice(%+v) of %q = %v", e, source, err)
 	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Splice (-want +got):\n%s", diff)
 	}
 	if string(b.Source) != source {
@@ -231,8 +239,8 @@ func TestSpliceEnded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := b.Splice(c.edit)
-			if err != nil || string(got) != c.want {
+			got, err := text(b.Splice(c.edit))
+			if err != nil || got != c.want {
 				t.Errorf("Splice = %q, %v, want %q", got, err, c.want)
 			}
 		})
@@ -307,7 +315,7 @@ func TestVerifyFindsWhatWasNotMeant(t *testing.T) {
 	b := mustParse(t, "k.yaml", source)
 	next := "b.md"
 	e := Edit{Current: &next, Tasks: []string{"b.md", "a.md"}, SetTasks: true}
-	good, err := b.Splice(e)
+	good, err := text(b.Splice(e))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,16 +336,19 @@ func TestVerifyFindsWhatWasNotMeant(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = b.verify([]byte(strings.Replace(string(good), c.old, c.new, 1)), e, wanted)
+			after, err := b.reparse([]byte(strings.Replace(good, c.old, c.new, 1)))
+			if err == nil {
+				err = b.verify(after, e, wanted)
+			}
 			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("verify = %v, want %q", err, c.want)
 			}
 		})
 	}
-	if err := b.verify([]byte(strings.Replace(source, "- b.md", "- c.md", 1)), Edit{}, nil); err == nil {
+	if err := b.verify(mustParse(t, "k.yaml", strings.Replace(source, "- b.md", "- c.md", 1)), Edit{}, nil); err == nil {
 		t.Error("verify of a changed list that was to stay = nil, want an error")
 	}
-	if err := b.verify([]byte(strings.Replace(source, "current: a.md\n", "", 1)), Edit{}, nil); err == nil {
+	if err := b.verify(mustParse(t, "k.yaml", strings.Replace(source, "current: a.md\n", "", 1)), Edit{}, nil); err == nil {
 		t.Error("verify of a current that was to stay = nil, want an error")
 	}
 }

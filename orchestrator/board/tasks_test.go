@@ -32,7 +32,7 @@ func TestVerifyOfLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = b.verify([]byte(strings.Replace(source, c.old, c.new, 1)), c.e, wanted)
+		err = b.verify(mustParse(t, b.File, strings.Replace(source, c.old, c.new, 1)), c.e, wanted)
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("verify, where %s changes, = %v, want %q", c.name, err, c.want)
 		}

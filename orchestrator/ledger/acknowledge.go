@@ -253,8 +253,8 @@ func (a *arbitration) settle(e flow.Acknowledged, text string) (Question, error)
 	if err != nil {
 		return q, err
 	}
-	if e.BoardSHA = board.SHA(after); e.BoardSHA != a.before.SHA {
-		q.Diff = unified("before", a.before.Source, a.board, after)
+	if e.BoardSHA = after.SHA; e.BoardSHA != a.before.SHA {
+		q.Diff = unified("before", a.before.Source, a.board, after.Source)
 	}
 	if a.answer.Ask {
 		return q, nil
@@ -262,22 +262,18 @@ func (a *arbitration) settle(e flow.Acknowledged, text string) (Question, error)
 	if err := a.recordDecision(e); err != nil || e.BoardSHA == a.before.SHA {
 		return q, err
 	}
-	return q, board.Save(a.path, after)
+	return q, board.Save(a.path, after.Source)
 }
 
 // edited is the board with an edit, which has to make it go on where it names a task. Errors:
 // *failure.Invalid.
-func (a *arbitration) edited(edit board.Edit) ([]byte, error) {
+func (a *arbitration) edited(edit board.Edit) (*board.Board, error) {
 	after, err := a.before.Splice(edit)
-	var b *board.Board
-	if err == nil {
-		b, err = board.Parse(a.path, after)
-	}
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}
-	if edit.Current != nil && b.Terminal() {
-		return nil, &failure.Invalid{Err: fmt.Errorf("phase is %s, so the board would stay over with a current task", b.Phase),
+	if edit.Current != nil && after.Terminal() {
+		return nil, &failure.Invalid{Err: fmt.Errorf("phase is %s, so the board would stay over with a current task", after.Phase),
 			Fix: "set phase back to what the work is about, then kanban-run ack " + a.path + " retry"}
 	}
 	return after, nil

@@ -230,15 +230,15 @@ func (s *Supervisor) GiveUp(reason string) error {
 
 // EndBoard writes onto the board that a checkpoint has ended it.
 func (s *Supervisor) EndBoard(b *board.Board) error {
-	data, err := s.run.Workspace.End(b)
+	after, err := s.run.Workspace.End(b)
 	if err != nil {
 		return err
 	}
 	task := s.run.State().Supervisor.Subject()
-	if err := s.run.Ledger.Record(flow.BoardEnded{Task: task, Before: b.SHA, BoardSHA: board.SHA(data), Current: b.Current.Path}); err != nil {
+	if err := s.run.Ledger.Record(flow.BoardEnded{Task: task, Before: b.SHA, BoardSHA: after.SHA, Current: b.Current.Path}); err != nil {
 		return err
 	}
-	return s.run.Workspace.Save(data)
+	return s.run.Workspace.Save(after)
 }
 
 // WarnOfUnheld names the declared checkpoints that a complete board has not come to.

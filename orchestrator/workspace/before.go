@@ -38,11 +38,11 @@ func (w *Workspace) Before(sha string) (*board.Board, error) {
 // done: where the two are too different, all of it is put back.
 func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err error) {
 	kept := w.keepAfter()
-	data, err := now.WithEndOf(before)
+	after, err := now.WithEndOf(before)
 	if err != nil {
 		return before.SHA, "all of the file is put back " + kept, w.PutBack(before.SHA)
 	}
-	return board.SHA(data), "that is put back " + kept, w.Save(data)
+	return after.SHA, "that is put back " + kept, w.Save(after)
 }
 
 // keepAfter copies the board as an agent left it, and says in brackets where. A copy that cannot be

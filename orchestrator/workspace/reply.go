@@ -143,11 +143,11 @@ func (w *Workspace) next(d Decision) string {
 	return w.Seen(*d.Next)
 }
 
-// Splice is the board's new bytes, nil when there is nothing to write. Errors: the board cannot
-// hold the decision.
-func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) ([]byte, error) {
+// Splice is the board with the decision, b itself when there is nothing to write. Errors: the board
+// cannot hold it.
+func (w *Workspace) Splice(b *board.Board, v flow.Verdict, d Decision) (*board.Board, error) {
 	if !v.WriteCurrent && !v.WriteTasks && !v.WriteEnded {
-		return nil, nil
+		return b, nil
 	}
 	return b.Splice(w.edit(b, v, d))
 }
@@ -193,14 +193,15 @@ func (w *Workspace) authorsSpelling(b *board.Board) func(string) string {
 	}
 }
 
-// Save replaces the board's file.
-func (w *Workspace) Save(data []byte) error {
+// Save replaces the board's file by an edited board.
+func (w *Workspace) Save(b *board.Board) error {
 	w.Forget()
-	return board.Save(w.Path, data)
+	w.reader.SetLast(b)
+	return board.Save(w.Path, b.Source)
 }
 
-// End is the board's new bytes when a checkpoint ends it: it is over, and says that it is blocked.
-func (w *Workspace) End(b *board.Board) ([]byte, error) {
+// End is the board when a checkpoint has ended it: it is over, and says that it is blocked.
+func (w *Workspace) End(b *board.Board) (*board.Board, error) {
 	ended := "blocked"
 	return b.Splice(board.Edit{Null: !b.Terminal(), Ended: &ended})
 }

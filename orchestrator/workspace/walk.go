@@ -11,10 +11,10 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// Walk is the decision of walk about the open step on board b, and the board's bytes with it: the
-// mark, current and ended. Errors: *failure.Invalid where the board cannot hold it, and a shortage of
+// Walk is the decision of walk about the open step on board b, and the board with it: the mark,
+// current and ended. Errors: *failure.Invalid where the board cannot hold it, and a shortage of
 // this machine, such as of open files.
-func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e flow.ManagerWalked, data []byte, err error) {
+func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e flow.ManagerWalked, after *board.Board, err error) {
 	d, at, err := w.decideWalk(b, step)
 	if err != nil {
 		return e, nil, err
@@ -29,18 +29,16 @@ func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e flow.ManagerWalked,
 	marked := b
 	if d.Mark && !b.Entry(at).Done() {
 		e.Marked = true
-		if data, err = b.MarkDone(at); err == nil {
-			marked, err = board.Parse(b.File, data)
-		}
+		marked, err = b.MarkDone(at)
 	}
 	if err == nil {
-		data, e.Warning, err = w.spliceWalked(b, marked, e)
+		after, e.Warning, err = w.spliceWalked(b, marked, e)
 	}
 	if err != nil {
 		return e, nil, &failure.Invalid{Err: fmt.Errorf("walk cannot write its decision onto the board: %w", err), Fix: "write the list of tasks with a path a line, or give the Manager an agent with a model"}
 	}
-	e.After = board.SHA(data)
-	return e, data, nil
+	e.After = after.SHA
+	return e, after, nil
 }
 
 // decideWalk has walk look at the list. It reads the files of entries that are not marked only.
@@ -72,13 +70,11 @@ func (w *Workspace) checkNext(task string) error {
 }
 
 // spliceWalked writes current and ended onto the marked board.
-func (w *Workspace) spliceWalked(b, marked *board.Board, e flow.ManagerWalked) (data []byte, warning string, err error) {
+func (w *Workspace) spliceWalked(b, marked *board.Board, e flow.ManagerWalked) (after *board.Board, warning string, err error) {
 	tasks := w.Tasks(marked)
 	d := Decision{Status: contract.Status(e.Status), Next: e.NextTask, Tasks: tasks}
 	before := w.fields(b)
 	verdict := flow.Reconcile(flow.Fields{Current: before.Current, Tasks: tasks}, w.fields(marked), w.next(d), tasks, d.ended())
-	if data, err = w.Splice(marked, verdict, d); data == nil {
-		data = marked.Source
-	}
-	return data, verdict.Warning, err
+	after, err = w.Splice(marked, verdict, d)
+	return after, verdict.Warning, err
 }
