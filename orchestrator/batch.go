@@ -10,7 +10,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/claim"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/preflight"
@@ -80,9 +80,9 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, s shared, crowd
 	defer s.slots.Release()
 	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
-		res.Outcome, res.Text, res.Signal = flow.Interrupted, "not started", context.Cause(stop)
+		res.Outcome, res.Text, res.Signal = event.Interrupted, "not started", context.Cause(stop)
 		if err := p.Close(); err != nil {
-			res.Outcome, res.Err = flow.Failed, err
+			res.Outcome, res.Err = event.Failed, err
 		}
 		return
 	}

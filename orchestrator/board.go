@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/result"
@@ -23,7 +24,7 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	} else {
 		sha = l.Workspace.SHA()
 	}
-	known := sha != "" || result.OutcomeOf(l.Stop, err) == flow.Invalid // otherwise this machine could not read it
+	known := sha != "" || result.OutcomeOf(l.Stop, err) == event.Invalid // otherwise this machine could not read it
 	if step != nil && step.Before == nil && known && sha != step.BoardSHA && l.State().Frozen == nil {
 		if err := l.Ledger.Record(l.divergence(step, sha, err)); err != nil {
 			return nil, view, err
@@ -93,7 +94,7 @@ func (l *loop) writeBoard(b *board.Board) error {
 
 // replaceBoard writes the board, with the intent journaled before and the outcome after.
 func (l *loop) replaceBoard(step *flow.Step, b, after *board.Board) error {
-	if err := l.Ledger.Record(flow.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: after.SHA}); err != nil {
+	if err := l.Ledger.Record(event.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: after.SHA}); err != nil {
 		return err
 	}
 	failpoint.At("board-intent")
@@ -101,5 +102,5 @@ func (l *loop) replaceBoard(step *flow.Step, b, after *board.Board) error {
 		return err
 	}
 	failpoint.At("board-written")
-	return l.Ledger.Append(flow.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: after.SHA})
+	return l.Ledger.Append(event.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: after.SHA})
 }

@@ -17,6 +17,7 @@ import (
 // reason. The picture is in doc.go; a new arrow needs a new reason.
 var arrows = map[string]map[string]string{
 	"orchestrator": {
+		"orchestrator/event":      "it journals what it is about to do, and what came of it",
 		"orchestrator/durable":    "a board that this machine cannot read now is none that an agent has spoiled",
 		"orchestrator/agent":      "it says which agents of other runs are at work",
 		"orchestrator/attempt":    "it starts agents and waits for them",
@@ -42,14 +43,16 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace":  "it reads and writes the board",
 	},
 	"orchestrator/result": {
+		"orchestrator/event":    "a run has an outcome",
 		"orchestrator/agent":    "a provider's limit ends a run",
 		"orchestrator/claim":    "so does a task of another run",
 		"orchestrator/durable":  "and a lock, or a full disk",
 		"orchestrator/failure":  "and what a person has to mend",
-		"orchestrator/flow":     "an end has one of flow's outcomes",
+		"orchestrator/flow":     "flow says what a person can do about it",
 		"orchestrator/gitstore": "commits can be refused",
 	},
 	"orchestrator/run": {
+		"orchestrator/event":     "what it does is journaled",
 		"orchestrator/agent":     "it ends what a killed run left at work",
 		"orchestrator/durable":   "it locks the board",
 		"orchestrator/failpoint": "tests kill it between two acts",
@@ -59,19 +62,21 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":    "and a folder",
 	},
 	"orchestrator/supervisor": {
+		"orchestrator/event":     "what it says is journaled",
 		"orchestrator/agent":     "a message has an ID",
 		"orchestrator/attempt":   "its program stays between attempts",
 		"orchestrator/board":     "it is told which entries are done",
 		"orchestrator/briefing":  "it is told what is new",
 		"orchestrator/contract":  "it gets inputs, and replies",
 		"orchestrator/failure":   "its role may not be playable",
-		"orchestrator/flow":      "what it says is journaled",
+		"orchestrator/flow":      "flow says when it is asked",
 		"orchestrator/ledger":    "an observer is told of events",
 		"orchestrator/roster":    "it is a player",
 		"orchestrator/run":       "it looks in on one",
 		"orchestrator/workspace": "it may change no file",
 	},
 	"orchestrator/call": {
+		"orchestrator/event":      "a call has a name, and an attempt a record",
 		"orchestrator/agent":      "it hands an adapter what is asked of its agent",
 		"orchestrator/attempt":    "it says how one is started",
 		"orchestrator/board":      "an input speaks of it",
@@ -88,12 +93,13 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace":  "an input names what is there",
 	},
 	"orchestrator/outcome": {
+		"orchestrator/event":      "an outcome is an event",
 		"orchestrator/agent":      "an attempt has a cost",
 		"orchestrator/attempt":    "it asks what one came to",
 		"orchestrator/call":       "and for which call",
 		"orchestrator/contract":   "a reply may have the wrong format",
 		"orchestrator/failpoint":  "tests kill it between two acts",
-		"orchestrator/flow":       "an outcome is an event",
+		"orchestrator/flow":       "a step says what is due",
 		"orchestrator/review":     "a verdict is found in a text",
 		"orchestrator/roster":     "a Manager may name an unknown role",
 		"orchestrator/run":        "it is of one",
@@ -101,10 +107,11 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace":  "a Manager's reply has to agree with the board",
 	},
 	"orchestrator/briefing": {
+		"orchestrator/event":    "it collects them",
 		"orchestrator/board":    "it looks whether a task has a file",
 		"orchestrator/contract": "it fills in the supervisor's inputs",
 		"orchestrator/digest":   "it says what records mean",
-		"orchestrator/flow":     "it collects them",
+		"orchestrator/flow":     "and says what the supervisor has held",
 		"orchestrator/redact":   "a supervisor is told no secret",
 		"orchestrator/rundir":   "it keeps the supervisor's files",
 	},
@@ -113,7 +120,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/plainfile": "a board is opened to see if it is writable",
 		"orchestrator/board":     "boards and tasks are checked",
 		"orchestrator/failure":   "what it finds makes a run impossible",
-		"orchestrator/flow":      "the Manager's role has a name, runs have limits",
+		"orchestrator/event":     "the Manager's role has a name, runs have limits",
 		"orchestrator/inspect":   "a board that a dying Manager left is read as it was before",
 		"orchestrator/ledger":    "its observer hears of what is odd",
 		"orchestrator/redact":    "no path may hold a secret",
@@ -126,6 +133,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/plainfile": "any process of the user may have put anything there",
 	},
 	"orchestrator/inspect": {
+		"orchestrator/event":     "it foresees what would be journaled",
 		"orchestrator/board":     "it reads the board",
 		"orchestrator/durable":   "it looks at the lock",
 		"orchestrator/failure":   "a run may refuse the board",
@@ -136,6 +144,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace": "it looks at the board as a run does",
 	},
 	"orchestrator/once": {
+		"orchestrator/event":    "it journals its one call",
 		"orchestrator/durable":  "a call under way has a locked note",
 		"orchestrator/agent":    "it talks to one",
 		"orchestrator/attempt":  "and waits for it",
@@ -148,6 +157,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":   "the log has a folder",
 	},
 	"orchestrator/ledger": {
+		"orchestrator/event":     "it journals, folds and tells them",
 		"orchestrator/agent":     "its observer is told what agents do, too",
 		"orchestrator/plainfile": "an agent may have replaced its documents",
 		"orchestrator/board":     "the Lead acknowledges a board as it stands",
@@ -162,20 +172,21 @@ var arrows = map[string]map[string]string{
 		"orchestrator/inert":     "what they quote is text there",
 	},
 	"orchestrator/notify": {
-		"orchestrator/flow":   "it tells of events",
+		"orchestrator/event":  "it tells of events",
 		"orchestrator/proc":   "a program may tell them on",
 		"orchestrator/redact": "no message shows a secret",
 	},
 	"orchestrator/decisions": {
 		"orchestrator/durable":   "people write the file, too",
-		"orchestrator/flow":      "it notes events",
+		"orchestrator/event":     "it notes events",
 		"orchestrator/ledger":    "an observer is told of them",
 		"orchestrator/run":       "of one run",
 		"orchestrator/plainfile": "the file may be anything",
 	},
 	"orchestrator/claim": {
+		"orchestrator/event":   "a claim in the way is journaled",
 		"orchestrator/agent":   "it names the mark of a step's agents",
-		"orchestrator/flow":    "a claim in the way is journaled",
+		"orchestrator/flow":    "flow says what is started next",
 		"orchestrator/run":     "a run holds claims",
 		"orchestrator/durable": "any process of the user may have put anything in the place of its file",
 	},
@@ -185,6 +196,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/proc":      "git bears a mark",
 	},
 	"orchestrator/workspace": {
+		"orchestrator/event":    "what walk decided is journaled",
 		"orchestrator/proc":     "git bears the mark of the step",
 		"orchestrator/worktree": "it asks whether the project has changed",
 		"orchestrator/board":    "it reads and writes one",
@@ -207,7 +219,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/config":         "the settings say what plays a role",
 		"orchestrator/contract":       "a Manager without a program has a reader, too",
 		"orchestrator/failure":        "a player may be set up wrongly",
-		"orchestrator/flow":           "a player's work may be reviewed by a plan",
+		"orchestrator/event":          "a player's work may be reviewed by a plan",
 		"orchestrator/frontmatter":    "a role and a task may have settings of their own",
 		"orchestrator/health":         "a player's agents are watched",
 		"orchestrator/redact":         "it knows the secrets",
@@ -216,14 +228,14 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/health": {
 		"orchestrator/agent": "it judges an agent by its events",
-		"orchestrator/flow":  "what it finds is journaled",
+		"orchestrator/event": "what it finds is journaled",
 	},
 	"orchestrator/watch": {
 		"orchestrator/agent":     "it is told of an agent's signs, and tells it something",
 		"orchestrator/attempt":   "it ends a hung one, and starts a judge",
 		"orchestrator/contract":  "a judge has one",
 		"orchestrator/failpoint": "tests kill it between a decision and its act",
-		"orchestrator/flow":      "what it finds and decides is journaled",
+		"orchestrator/event":     "what it finds and decides is journaled",
 		"orchestrator/health":    "that judges the signs",
 		"orchestrator/inbox":     "messages to the agent lie there",
 		"orchestrator/ledger":    "it journals before it acts",
@@ -233,7 +245,7 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/attempt": {
 		"orchestrator/health":   "it notes the signs of its agent",
-		"orchestrator/flow":     "what its agent did with tools is journaled",
+		"orchestrator/event":    "what its agent did with tools is journaled",
 		"orchestrator/agent":    "it runs one",
 		"orchestrator/contract": "a reply is judged by it",
 		"orchestrator/proc":     "an agent is a process",
@@ -245,7 +257,7 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/gitstore": {
 		"orchestrator/durable":   "a folder has one name",
-		"orchestrator/flow":      "a checkpoint follows an event",
+		"orchestrator/event":     "a checkpoint follows an event",
 		"orchestrator/run":       "it saves one",
 		"orchestrator/git":       "it asks git",
 		"orchestrator/plainfile": "an agent may have put anything into the project",
@@ -264,27 +276,27 @@ var arrows = map[string]map[string]string{
 	"orchestrator/board": {
 		"orchestrator/plainfile":   "a board or a task may be anything",
 		"orchestrator/checkpoint":  "a board may say how a supervisor looks in",
-		"orchestrator/flow":        "and what it says is flow's to follow",
+		"orchestrator/event":       "and an event keeps what it says",
 		"orchestrator/frontmatter": "boards and tasks bear YAML frontmatter",
 		"orchestrator/durable":     "a board is old or new, never half",
 		"schema":                   "a board has a schema",
 	},
 	"orchestrator/checkpoint": {
-		"orchestrator/flow":        "what is declared is flow's to follow",
+		"orchestrator/event":       "the start of a run says what is declared",
 		"orchestrator/frontmatter": "a fault of a declaration has a place",
 	},
 	"orchestrator/contract": {
-		"orchestrator/flow": "each call of a step has a contract",
-		"schema":            "a reply has a schema",
+		"orchestrator/event": "each call of a step has a contract",
+		"schema":             "a reply has a schema",
 	},
 	"orchestrator/agent": {
 		"orchestrator/plainfile": "a role's file of MCP servers is the user's",
 		"orchestrator/contract":  "agents are told what it says",
-		"orchestrator/flow":      "each attempt has a cost",
+		"orchestrator/event":     "each attempt has a cost",
 		"orchestrator/proc":      "an agent is a process",
 	},
 	"orchestrator/walk": {
-		"orchestrator/flow": "it decides what follows a task, also of one that is not done",
+		"orchestrator/event": "it decides what follows a task, also of one that is not done",
 	},
 	"orchestrator/agent/stub": {
 		"orchestrator/plainfile": "so is the file of rules",
@@ -314,7 +326,7 @@ var arrows = map[string]map[string]string{
 	"orchestrator/config": {
 		"orchestrator/notify":      "settings say what a person is told",
 		"orchestrator/checkpoint":  "settings may say how a supervisor looks in",
-		"orchestrator/flow":        "and what they say is flow's to follow",
+		"orchestrator/event":       "and an event keeps what they say",
 		"orchestrator/frontmatter": "it knows where a text is no YAML, and what a misspelt word was meant to be",
 		"orchestrator/plainfile":   "so may the settings",
 	},
@@ -327,15 +339,21 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact": "what is printed is redacted",
 		"orchestrator/inert":  "and is text, and nothing but text, on a terminal and in the log of a job",
 	},
-	"orchestrator/digest": {"orchestrator/flow": "it folds events into steps"},
-	"orchestrator/view":   {}, // it is told what to show
+	"orchestrator/digest": {
+		"orchestrator/event": "it folds events into steps",
+		"orchestrator/flow":  "and takes what was used from flow's tally",
+	},
+	"orchestrator/flow": {"orchestrator/event": "it folds what can happen, and decides what does"},
+	"orchestrator/view": {}, // it is told what to show
 	"orchestrator/page": {
+		"orchestrator/event":  "with what happened in them",
 		"orchestrator/digest": "it shows what boards came to",
 		"orchestrator/flow":   "with the state that they are in",
 		"orchestrator/report": "in the words of the other reports",
 		"orchestrator/inert":  "foreign text is text on a page",
 	},
 	"orchestrator/report": {
+		"orchestrator/event":   "it renders them",
 		"orchestrator/agent":   "it shows what agents do",
 		"orchestrator/health":  "and what they wait for",
 		"orchestrator/flow":    "it renders events",
@@ -382,6 +400,7 @@ var adapter = map[string]string{
 
 // forbidden are imports of the standard library that would make a pure package impure.
 var forbidden = map[string][]string{
+	"orchestrator/event":      {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/flow":       {"os", "os/exec", "io", "io/fs", "net", "syscall"},
 	"orchestrator/walk":       {"os", "os/exec", "io", "io/fs", "net", "syscall", "time"},
 	"orchestrator/contract":   {"os", "os/exec", "io/fs", "net", "syscall", "time"},
@@ -417,7 +436,7 @@ func TestImports(t *testing.T) {
 
 // TestPureReadsNoClock: pure packages may speak of times, and read no clock.
 func TestPureReadsNoClock(t *testing.T) {
-	for _, pkg := range []string{"flow", "contract", "digest", "health"} {
+	for _, pkg := range []string{"event", "flow", "contract", "digest", "health"} {
 		files, err := filepath.Glob(pkg + "/*.go")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no files of %s: %v", pkg, err)

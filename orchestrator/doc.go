@@ -3,8 +3,8 @@
 //
 // # The one idea
 //
-// Decide, journal, act. [flow.State] is a fold over the events of a board's journal; [flow.Next]
-// looks at it and at the board and names one effect: Spawn, WriteBoard or Finish. The run journals
+// Decide, journal, act. [flow.State] is a fold over the events of a board's journal (package event
+// has every kind of them); [flow.Next] looks at it and at the board and names one effect: Spawn, WriteBoard or Finish. The run journals
 // the intent, acts, journals the outcome and applies both to the state. After a crash the same
 // fold over the same journal says where the run stands; an intent without an outcome is unknown,
 // and is started again rather than assumed.
@@ -63,23 +63,24 @@
 //	orchestrator   ─► claim, decisions, gitstore ─► run          what surrounds a step
 //	run            ─► preflight ─► inspect ─► ledger, workspace
 //	supervisor     ─► briefing ─► contract, digest, board, rundir
-//	call, outcome, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► flow, schema
+//	call, outcome, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
 //	watch, attempt ─► health ─► agent          watch ─► inbox
 //	result         ─► claim, gitstore, agent, failure
 //	claim          ─► durable                  gitstore, worktree ─► git
-//	workspace      ─► board, walk, contract, worktree     ledger ─► journal, contract, flow
+//	workspace      ─► board, walk, contract, worktree     ledger ─► journal, contract, flow ─► event
 //	ledger, workspace, inspect, once ─► rundir ─► durable
-//	board, config ─► checkpoint ─► flow, frontmatter       how a supervisor looks in, as it is declared
+//	board, config ─► checkpoint ─► event, frontmatter      how a supervisor looks in, as it is declared
 //	board, roles, config ─► frontmatter        board ─► schema, durable      journal ─► durable
 //	agent/NAME     ─► agent, contract, proc    an adapter, or the stub of a dry run; roster knows them all
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
-//	report         ─► flow, digest, console, inert       page ─► report, digest, flow
+//	report         ─► flow, digest, console, inert       page ─► report, digest, flow        all of them ─► event
 //
 //	run        is what all parts of one board's run work with
 //	call       makes one call of an agent ready to start
 //	outcome    journals what attempts came to, and the steps that they make up
 //	result     says how a run of one board ended
 //	supervisor is the resident supervisor of one board's run
+//	event      is what can happen to a run; pure
 //	flow       decides what a run does next; pure
 //	walk       is the Manager without a model; pure
 //	contract   says what agents are told and what a valid reply is; pure

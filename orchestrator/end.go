@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/result"
@@ -20,7 +21,7 @@ func (l *loop) runInto(res *result.Result) error {
 	res.Outcome, res.Text, err = l.conclude(end, err)
 	res.Unpushed, res.Unsaved = l.carrier.Unpushed(), l.carrier.IsUnsaved()
 	res.Steps, res.Used, res.Ways = l.outcomes.Steps(), l.Used, l.State().Ways()
-	if said := l.outcomes.Said(); res.Outcome == flow.NeedsPerson && !strings.Contains(res.Text, said) {
+	if said := l.outcomes.Said(); res.Outcome == event.NeedsPerson && !strings.Contains(res.Text, said) {
 		res.Said = said
 	}
 	return err
@@ -28,7 +29,7 @@ func (l *loop) runInto(res *result.Result) error {
 
 // conclude journals how the loop ended. After an error of the loop the run stays resumable. What
 // was appended is committed first: an accepted reply must not be lost to a later failure.
-func (l *loop) conclude(end flow.Finish, err error) (flow.Outcome, string, error) {
+func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, error) {
 	uncommitted := l.Ledger.Commit()
 	if uncommitted == nil {
 		l.outcomes.EmptyStreams()
@@ -42,13 +43,13 @@ func (l *loop) conclude(end flow.Finish, err error) (flow.Outcome, string, error
 		if p := l.State().Proposal(end); p != nil {
 			err = l.Ledger.Append(*p)
 		}
-		err = errors.Join(err, l.minutes.Save(), l.Ledger.Finish(flow.RunFinished{Board: l.Board, Outcome: end.Outcome, Text: end.Text, Steps: l.outcomes.Steps()}))
+		err = errors.Join(err, l.minutes.Save(), l.Ledger.Finish(event.RunFinished{Board: l.Board, Outcome: end.Outcome, Text: end.Text, Steps: l.outcomes.Steps()}))
 		if err == nil {
 			l.minutes.Close()
 		}
 		return end.Outcome, end.Text, err
 	}
 	outcome := result.OutcomeOf(l.Stop, err)
-	note := l.Ledger.Finish(flow.RunInterrupted{Board: l.Board, Outcome: outcome, Reason: err.Error(), Until: result.Until(outcome, err), Quarantined: l.Quarantined()})
+	note := l.Ledger.Finish(event.RunInterrupted{Board: l.Board, Outcome: outcome, Reason: err.Error(), Until: result.Until(outcome, err), Quarantined: l.Quarantined()})
 	return outcome, err.Error(), errors.Join(err, note)
 }

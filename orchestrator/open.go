@@ -8,6 +8,7 @@ import (
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/decisions"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -63,7 +64,7 @@ func (l *loop) takeBoard() error {
 }
 
 // restore takes over what an earlier run has journaled.
-func (l *loop) restore(e flow.Entry) {
+func (l *loop) restore(e event.Entry) {
 	l.outcomes.Restore(e.Event)
 	l.unheard.Restore(e.Event)
 	l.minutes.Restore(e)
@@ -86,10 +87,10 @@ func (l *loop) start() error {
 	if err != nil {
 		return err
 	}
-	begun := flow.RunStarted{Board: l.Board, Workdir: l.Dir(), Version: l.Version, Form: flow.Form(), Limits: l.Limits,
+	begun := event.RunStarted{Board: l.Board, Workdir: l.Dir(), Version: l.Version, Form: flow.Form(), Limits: l.Limits,
 		OnDivergence: l.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.Strict, Supervision: supervision, Reassign: l.Reassign}
 	begun.Git, begun.Elsewhere, begun.Allowed = l.carrier.Way(), l.carrier.IsElsewhere(), l.Git.Allow
-	if manager, err := l.Player(flow.ManagerRole); err == nil {
+	if manager, err := l.Player(event.ManagerRole); err == nil {
 		begun.Manager = manager.Adapter.Name()
 	}
 	if looker != nil {
@@ -137,7 +138,7 @@ func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
 // withheld names the variables that agents do not get. A board that is over needs no agent: a
 // Manager that cannot be started is no error then.
 func (l *loop) withheld(b *board.Board) ([]string, error) {
-	p, err := l.Player(flow.ManagerRole)
+	p, err := l.Player(event.ManagerRole)
 	if err != nil && b.Terminal() && l.State().Step == nil {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/contract"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
@@ -83,14 +83,14 @@ const good = `{"status":"ok","message":"done"}`
 // staged is a run of one task whose role is reviewed, and all that it was about.
 type staged struct {
 	result result.Result
-	events []flow.Event
+	events []event.Event
 	asked  []agent.Assignment
 	left   []part
 	dir    string
 }
 
 // stage plays the parts on a new board. role are options of the role file of the agent.
-func stage(t *testing.T, limits flow.Limits, role string, parts ...part) *staged {
+func stage(t *testing.T, limits event.Limits, role string, parts ...part) *staged {
 	t.Helper()
 	s := &staged{dir: t.TempDir()}
 	for name, text := range map[string]string{
@@ -111,7 +111,7 @@ func stage(t *testing.T, limits flow.Limits, role string, parts ...part) *staged
 }
 
 // play runs the board once more.
-func (s *staged) play(t *testing.T, limits flow.Limits, parts ...part) {
+func (s *staged) play(t *testing.T, limits event.Limits, parts ...part) {
 	t.Helper()
 	program, err := exec.LookPath("echo")
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *staged) play(t *testing.T, limits flow.Limits, parts ...part) {
 	}
 	s.result = orchestrator.RunAll(context.Background(), context.Background(), prepared, 1)[0]
 	s.events = nil
-	if _, _, err := inspect.History(job.Board, func(e flow.Entry) error {
+	if _, _, err := inspect.History(job.Board, func(e event.Entry) error {
 		s.events = append(s.events, e.Event)
 		return nil
 	}); err != nil {
@@ -144,7 +144,7 @@ func (s *staged) play(t *testing.T, limits flow.Limits, parts ...part) {
 }
 
 // eventsOf are the events of a kind.
-func eventsOf[E flow.Event](s *staged) (all []E) {
+func eventsOf[E event.Event](s *staged) (all []E) {
 	for _, e := range s.events {
 		if e, ok := e.(E); ok {
 			all = append(all, e)
@@ -157,8 +157,8 @@ func eventsOf[E flow.Event](s *staged) (all []E) {
 // agent's session, until the mark. A session tells what it came to from its beginning, and a fork
 // what its parent came to: each millionth is charged once.
 func TestReviewLoop(t *testing.T) {
-	s := stage(t, flow.Limits{}, "", part{good, "s", 100, "", false}, part{"Add a test.", "f1", 130, "", false}, part{good, "s", 160, "", false}, part{"Good.\n[TASK_COMPLETED]", "f2", 175, "", false})
-	if s.result.Outcome != flow.Complete || len(s.left) != 0 {
+	s := stage(t, event.Limits{}, "", part{good, "s", 100, "", false}, part{"Add a test.", "f1", 130, "", false}, part{good, "s", 160, "", false}, part{"Good.\n[TASK_COMPLETED]", "f2", 175, "", false})
+	if s.result.Outcome != event.Complete || len(s.left) != 0 {
 		t.Fatalf("the run ended with %s: %s, and %d parts were not played", s.result.Outcome, s.result.Text, len(s.left))
 	}
 	supervisor, again := s.asked[1], s.asked[2]
@@ -169,7 +169,7 @@ func TestReviewLoop(t *testing.T) {
 	if f := again.Follow; again.Prompt != "the role" || again.Contract != contract.Task || f == nil || f.Fork || f.Session != "s" || !strings.Contains(f.Text, "Add a test.") {
 		t.Errorf("the agent is asked %+v, %+v, want its role, its session and the feedback", again, again.Follow)
 	}
-	accepted, held := eventsOf[flow.ReplyAccepted](s), eventsOf[flow.ReviewHeld](s)
+	accepted, held := eventsOf[event.ReplyAccepted](s), eventsOf[event.ReviewHeld](s)
 	if len(accepted) != 3 || *accepted[0].Spent.Cost != 100 || *accepted[1].Spent.Cost != 60 || accepted[1].Session != "s" || s.result.Used.Cost != 205 || s.result.Used.Attempts != 5 {
 		t.Errorf("accepted %+v, used %+v, want each program with its own cost, and each millionth once", accepted, s.result.Used)
 	}
@@ -187,21 +187,21 @@ func TestReviewLoop(t *testing.T) {
 // TestReviewWithoutVerdict: no verdict is no acceptance. The supervisor is asked
 // again, and not the agent.
 func TestReviewWithoutVerdict(t *testing.T) {
-	s := stage(t, flow.Limits{MaxRetries: 1}, "", part{good, "s", 10, "", false}, part{"", "f1", -1, "API Error", false}, part{"[TASK_COMPLETED]", "f2", 15, "", false})
-	if s.result.Outcome != flow.Complete || len(s.left) != 0 || !strings.HasPrefix(s.result.Used.Money(), "at least") {
+	s := stage(t, event.Limits{MaxRetries: 1}, "", part{good, "s", 10, "", false}, part{"", "f1", -1, "API Error", false}, part{"[TASK_COMPLETED]", "f2", 15, "", false})
+	if s.result.Outcome != event.Complete || len(s.left) != 0 || !strings.HasPrefix(s.result.Used.Money(), "at least") {
 		t.Errorf("the run ended with %s: %s, %s; %d parts were not played", s.result.Outcome, s.result.Text, s.result.Used.Money(), len(s.left))
 	}
-	s = stage(t, flow.Limits{}, "", part{good, "s", -1, "", false}, part{"[TASK_COMPLETED]", "f1", 15, "", false})
+	s = stage(t, event.Limits{}, "", part{good, "s", -1, "", false}, part{"[TASK_COMPLETED]", "f1", 15, "", false})
 	if used := s.result.Used; used.Priced != 1 || used.Attempts != 3 || used.Cost != 15 {
 		t.Errorf("used %+v, want a sum that lacks the agent's part and the Manager's", used)
 	}
-	s = stage(t, flow.Limits{MaxRetries: 1}, "", part{good, "s", 10, "", false}, part{"", "f1", -1, "API Error", false}, part{"", "f2", -1, "API Error", false})
-	if s.result.Outcome != flow.NeedsPerson || !strings.Contains(s.result.Text, "gave no verdict in 2 attempts; the last: API Error") || !s.result.Ways.GoesOn {
+	s = stage(t, event.Limits{MaxRetries: 1}, "", part{good, "s", 10, "", false}, part{"", "f1", -1, "API Error", false}, part{"", "f2", -1, "API Error", false})
+	if s.result.Outcome != event.NeedsPerson || !strings.Contains(s.result.Text, "gave no verdict in 2 attempts; the last: API Error") || !s.result.Ways.GoesOn {
 		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
 	}
 	// The work is not done again: the next run asks the supervisor once more.
-	s.play(t, flow.Limits{MaxRetries: 1}, part{"[TASK_COMPLETED]", "f3", -1, "", false})
-	if s.result.Outcome != flow.Complete || len(s.left) != 0 || len(eventsOf[flow.ReplyAccepted](s)) != 2 {
+	s.play(t, event.Limits{MaxRetries: 1}, part{"[TASK_COMPLETED]", "f3", -1, "", false})
+	if s.result.Outcome != event.Complete || len(s.left) != 0 || len(eventsOf[event.ReplyAccepted](s)) != 2 {
 		t.Errorf("the next run ended with %s: %s", s.result.Outcome, s.result.Text)
 	}
 }
@@ -210,29 +210,29 @@ func TestReviewWithoutVerdict(t *testing.T) {
 // asked again, and what its failed attempts came to is journaled with each: a run that dies then
 // has spent it all the same.
 func TestReviewOfMissedVerdictsIsPaid(t *testing.T) {
-	s := stage(t, flow.Limits{MaxRetries: 3, MaxCost: 200}, "", part{good, "s", 10, "", false}, part{"", "f1", 110, "API Error", false}, part{"", "f2", 120, "API Error", false}, part{"", "f3", 110, "never asked", false})
-	if s.result.Outcome != flow.LimitReached || len(s.left) != 1 || s.result.Used.Cost != 10+100+110 {
+	s := stage(t, event.Limits{MaxRetries: 3, MaxCost: 200}, "", part{good, "s", 10, "", false}, part{"", "f1", 110, "API Error", false}, part{"", "f2", 120, "API Error", false}, part{"", "f3", 110, "never asked", false})
+	if s.result.Outcome != event.LimitReached || len(s.left) != 1 || s.result.Used.Cost != 10+100+110 {
 		t.Errorf("the run ended with %s: %s, used %+v; %d parts were not played", s.result.Outcome, s.result.Text, s.result.Used, len(s.left))
 	}
-	missed := eventsOf[flow.ReplyRejected](s)
-	if len(missed) != 2 || *missed[0].Spent.Cost != 100 || *missed[1].Spent.Cost != 110 || missed[1].Call != flow.ReviewCall || missed[1].Round != 1 ||
-		missed[1].Retries != 1 || missed[1].Of != 3 || missed[1].Reason != "API Error" || missed[1].Session != "f2" || len(eventsOf[flow.AttemptStopped](s)) != 0 {
+	missed := eventsOf[event.ReplyRejected](s)
+	if len(missed) != 2 || *missed[0].Spent.Cost != 100 || *missed[1].Spent.Cost != 110 || missed[1].Call != event.ReviewCall || missed[1].Round != 1 ||
+		missed[1].Retries != 1 || missed[1].Of != 3 || missed[1].Reason != "API Error" || missed[1].Session != "f2" || len(eventsOf[event.AttemptStopped](s)) != 0 {
 		t.Errorf("journaled %+v, want both attempts of the supervisor", missed)
 	}
-	s = stage(t, flow.Limits{MaxRetries: 1, MaxCost: 200}, "", part{good, "s", 10, "", false}, part{"", "f1", 15, "API Error", false}, part{"", "f2", 30, "API Error", false})
-	if s.result.Outcome != flow.NeedsPerson || len(eventsOf[flow.ReplyRejected](s)) != 2 {
+	s = stage(t, event.Limits{MaxRetries: 1, MaxCost: 200}, "", part{good, "s", 10, "", false}, part{"", "f1", 15, "API Error", false}, part{"", "f2", 30, "API Error", false})
+	if s.result.Outcome != event.NeedsPerson || len(eventsOf[event.ReplyRejected](s)) != 2 {
 		t.Errorf("the run ended with %s: %s, want the retries to be used up", s.result.Outcome, s.result.Text)
 	}
 }
 
 // TestReviewIsNeverContent: the rounds are bounded, and the next run starts the task afresh.
 func TestReviewIsNeverContent(t *testing.T) {
-	s := stage(t, flow.Limits{}, "review_rounds: 1\n", part{good, "s", 1, "", false}, part{"more", "f1", 2, "", false}, part{good, "s", 3, "", false}, part{"more still", "f2", 4, "", false})
-	if s.result.Outcome != flow.NeedsPerson || !strings.Contains(s.result.Text, "is not content after 2 rounds: more still") || len(s.left) != 0 || !s.result.Ways.GoesOn {
+	s := stage(t, event.Limits{}, "review_rounds: 1\n", part{good, "s", 1, "", false}, part{"more", "f1", 2, "", false}, part{good, "s", 3, "", false}, part{"more still", "f2", 4, "", false})
+	if s.result.Outcome != event.NeedsPerson || !strings.Contains(s.result.Text, "is not content after 2 rounds: more still") || len(s.left) != 0 || !s.result.Ways.GoesOn {
 		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
 	}
-	s.play(t, flow.Limits{}, part{good, "t", 1, "", false}, part{"[TASK_COMPLETED]", "g", 2, "", false})
-	if s.result.Outcome != flow.Complete || len(s.left) != 0 || s.asked[0].Follow != nil || s.asked[1].Follow.Session != "t" {
+	s.play(t, event.Limits{}, part{good, "t", 1, "", false}, part{"[TASK_COMPLETED]", "g", 2, "", false})
+	if s.result.Outcome != event.Complete || len(s.left) != 0 || s.asked[0].Follow != nil || s.asked[1].Follow.Session != "t" {
 		t.Errorf("the next run ended with %s: %s", s.result.Outcome, s.result.Text)
 	}
 }
@@ -241,23 +241,23 @@ func TestReviewIsNeverContent(t *testing.T) {
 // again from its beginning.
 func TestReviewOfALostSession(t *testing.T) {
 	lost := part{"", "", -1, "No conversation found with session ID: s", true}
-	s := stage(t, flow.Limits{MaxRetries: 1}, "", part{good, "s", 1, "", false}, lost, part{good, "t", 1, "", false}, part{"[TASK_COMPLETED]", "g", 2, "", false})
-	if s.result.Outcome != flow.Complete || len(s.left) != 0 || s.asked[2].Follow != nil || s.asked[3].Follow.Session != "t" {
+	s := stage(t, event.Limits{MaxRetries: 1}, "", part{good, "s", 1, "", false}, lost, part{good, "t", 1, "", false}, part{"[TASK_COMPLETED]", "g", 2, "", false})
+	if s.result.Outcome != event.Complete || len(s.left) != 0 || s.asked[2].Follow != nil || s.asked[3].Follow.Session != "t" {
 		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
 	}
-	if rejected := eventsOf[flow.ReplyRejected](s); len(rejected) != 1 || !rejected[0].Lost {
+	if rejected := eventsOf[event.ReplyRejected](s); len(rejected) != 1 || !rejected[0].Lost {
 		t.Errorf("journaled %+v, want the session to be lost", rejected)
 	}
-	s = stage(t, flow.Limits{}, "", part{good, "s", 1, "", false}, lost)
-	if s.result.Outcome != flow.Exhausted || !strings.Contains(s.result.Text, "the session of Implementor was lost 1 time: No conversation found") {
+	s = stage(t, event.Limits{}, "", part{good, "s", 1, "", false}, lost)
+	if s.result.Outcome != event.Exhausted || !strings.Contains(s.result.Text, "the session of Implementor was lost 1 time: No conversation found") {
 		t.Errorf("the run ended with %s: %s, want it to end by the lost session", s.result.Outcome, s.result.Text)
 	}
 }
 
 // TestReviewOfNoSession: work that no supervisor can look at is not accepted.
 func TestReviewOfNoSession(t *testing.T) {
-	s := stage(t, flow.Limits{}, "", part{good, "", 1, "", false})
-	if s.result.Outcome != flow.Exhausted || !strings.Contains(s.result.Text, "the agent named no session") {
+	s := stage(t, event.Limits{}, "", part{good, "", 1, "", false})
+	if s.result.Outcome != event.Exhausted || !strings.Contains(s.result.Text, "the agent named no session") {
 		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
 	}
 }
@@ -265,10 +265,10 @@ func TestReviewOfNoSession(t *testing.T) {
 // TestReviewBadReply: a reply in the wrong format after a verdict is a format failure like any
 // other: the same call again, in the same session.
 func TestReviewBadReply(t *testing.T) {
-	s := stage(t, flow.Limits{MaxRetries: 1}, "", part{good, "s", 1, "", false}, part{"more", "f1", 2, "", false}, part{"no JSON", "s", 3, "", false},
+	s := stage(t, event.Limits{MaxRetries: 1}, "", part{good, "s", 1, "", false}, part{"more", "f1", 2, "", false}, part{"no JSON", "s", 3, "", false},
 		part{good, "s", 4, "", false}, part{"[TASK_COMPLETED]", "f2", 5, "", false})
-	rejected := eventsOf[flow.ReplyRejected](s)
-	if s.result.Outcome != flow.Complete || len(rejected) != 1 || rejected[0].Session != "s" || *rejected[0].Spent.Cost != 2 ||
+	rejected := eventsOf[event.ReplyRejected](s)
+	if s.result.Outcome != event.Complete || len(rejected) != 1 || rejected[0].Session != "s" || *rejected[0].Spent.Cost != 2 ||
 		s.asked[3].Follow == nil || *s.asked[3].Follow != *s.asked[2].Follow {
 		t.Errorf("the run ended with %s: %s; rejected %+v", s.result.Outcome, s.result.Text, rejected)
 	}
@@ -277,22 +277,22 @@ func TestReviewBadReply(t *testing.T) {
 // TestReviewLimits: each program has the whole of --timeout and --max-attempt-cost, and the limits
 // of the run are looked at before each.
 func TestReviewLimits(t *testing.T) {
-	s := stage(t, flow.Limits{}, "max_cost: 0.0001\ntimeout: 1h\n", part{good, "s", 60, "", false}, part{"more", "f1", 90, "", false}, part{good, "s", 70, "", false}, part{"[TASK_COMPLETED]", "f2", 75, "", false})
+	s := stage(t, event.Limits{}, "max_cost: 0.0001\ntimeout: 1h\n", part{good, "s", 60, "", false}, part{"more", "f1", 90, "", false}, part{good, "s", 70, "", false}, part{"[TASK_COMPLETED]", "f2", 75, "", false})
 	for i, a := range s.asked[:4] {
 		if a.MaxCost != 100 || a.Timeout != time.Hour {
 			t.Errorf("program %d may cost %d and take %v, want 100 and 1h", i+1, a.MaxCost, a.Timeout)
 		}
 	}
-	if s.result.Outcome != flow.Complete {
+	if s.result.Outcome != event.Complete {
 		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
 	}
-	s = stage(t, flow.Limits{MaxCost: 80}, "", part{good, "s", 60, "", false}, part{"more", "f1", 90, "", false})
-	if s.result.Outcome != flow.LimitReached || !strings.HasPrefix(s.result.Text, "the limit of") || len(s.left) != 0 || s.result.Used.Cost != 90 {
+	s = stage(t, event.Limits{MaxCost: 80}, "", part{good, "s", 60, "", false}, part{"more", "f1", 90, "", false})
+	if s.result.Outcome != event.LimitReached || !strings.HasPrefix(s.result.Text, "the limit of") || len(s.left) != 0 || s.result.Used.Cost != 90 {
 		t.Errorf("the run ended with %s: %s, used %+v", s.result.Outcome, s.result.Text, s.result.Used)
 	}
 	// The next run goes on with the work in its session, and does none of it again.
-	s.play(t, flow.Limits{}, part{good, "s", 100, "", false}, part{"[TASK_COMPLETED]", "f2", 110, "", false})
-	if s.result.Outcome != flow.Complete || s.asked[0].Follow == nil || s.asked[0].Follow.Session != "s" || s.result.Used.Cost != 40+10 {
+	s.play(t, event.Limits{}, part{good, "s", 100, "", false}, part{"[TASK_COMPLETED]", "f2", 110, "", false})
+	if s.result.Outcome != event.Complete || s.asked[0].Follow == nil || s.asked[0].Follow.Session != "s" || s.result.Used.Cost != 40+10 {
 		t.Errorf("the next run ended with %s: %s, used %+v", s.result.Outcome, s.result.Text, s.result.Used)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -11,7 +12,7 @@ import (
 func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
 	l.outcomes.BeginStep(l.Now())
 	index, of := l.Workspace.Position(b, e.Task)
-	started := flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: l.claims.Mark(e)}
+	started := event.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: l.claims.Mark(e)}
 	if clean := path.Clean(e.Task); clean != e.Task {
 		started.Path = clean
 	}
@@ -25,13 +26,13 @@ func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
 // "Reassignment Readiness".
 func (l *loop) reassign(e flow.Reassign) error {
 	step := l.State().Step
-	return l.Ledger.Record(flow.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(), Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
+	return l.Ledger.Record(event.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(), Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
 }
 
 // suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told,
 // if its role accepts that.
 func (l *loop) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
-	manager, err := l.Player(flow.ManagerRole)
-	return l.Ledger.Record(flow.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, TaskSHA: l.Workspace.TaskSHA(e.Task),
+	manager, err := l.Player(event.ManagerRole)
+	return l.Ledger.Record(event.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, TaskSHA: l.Workspace.TaskSHA(e.Task),
 		Told: err == nil && manager.Role.Anomalies, Suspicion: e.Suspicion})
 }

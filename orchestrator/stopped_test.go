@@ -13,7 +13,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/contract"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
@@ -58,7 +58,7 @@ func (r *telling) End(proc.Exit) agent.Report {
 
 // played is how a run ends in which the adapter plays all roles, and what its
 // journal says of the attempts.
-func played(t *testing.T, w teller, limits flow.Limits) (result.Result, []flow.AttemptStopped) {
+func played(t *testing.T, w teller, limits event.Limits) (result.Result, []event.AttemptStopped) {
 	t.Helper()
 	program, err := exec.LookPath(w.argv[0])
 	if err != nil {
@@ -86,9 +86,9 @@ func played(t *testing.T, w teller, limits flow.Limits) (result.Result, []flow.A
 		t.Fatal(errs)
 	}
 	result := orchestrator.RunAll(context.Background(), context.Background(), prepared, 1)[0]
-	var stopped []flow.AttemptStopped
-	if _, _, err := inspect.History(job.Board, func(e flow.Entry) error {
-		if s, ok := e.Event.(flow.AttemptStopped); ok {
+	var stopped []event.AttemptStopped
+	if _, _, err := inspect.History(job.Board, func(e event.Entry) error {
+		if s, ok := e.Event.(event.AttemptStopped); ok {
 			stopped = append(stopped, s)
 		}
 		return nil
@@ -102,8 +102,8 @@ func played(t *testing.T, w teller, limits flow.Limits) (result.Result, []flow.A
 // said at its end is journaled.
 func TestAStoppedAttemptIsPaidFor(t *testing.T) {
 	cost := int64(7)
-	result, stopped := played(t, teller{argv: []string{"sleep", "60"}, spent: &agent.Spending{Input: 5, Cost: &cost}}, flow.Limits{MaxMillis: 200})
-	if result.Outcome != flow.LimitReached || !strings.HasPrefix(result.Text, "the limit of 200ms (max_duration) is reached") || result.Err != nil {
+	result, stopped := played(t, teller{argv: []string{"sleep", "60"}, spent: &agent.Spending{Input: 5, Cost: &cost}}, event.Limits{MaxMillis: 200})
+	if result.Outcome != event.LimitReached || !strings.HasPrefix(result.Text, "the limit of 200ms (max_duration) is reached") || result.Err != nil {
 		t.Errorf("the run ended with %s: %s, %v", result.Outcome, result.Text, result.Err)
 	}
 	if result.Used.Cost != 7 || result.Used.Millis < 200 || result.Used.Attempts != 1 {
@@ -121,17 +121,17 @@ func TestNoRetryWhereNoneIsOfUse(t *testing.T) {
 	tests := []struct {
 		name    string
 		gives   error
-		outcome flow.Outcome
+		outcome event.Outcome
 		text    string
 		until   string
 	}{
-		{"a limit with a time", &agent.LaterError{Text: "limit reached", Reset: reset}, flow.Later, "limit reached (until 2037-01-02T03:04:05Z)", "2037-01-02T03:04:05Z"},
-		{"a limit without one", &agent.LaterError{Text: "limit reached"}, flow.Later, "limit reached", ""},
-		{"a login", &agent.ConfigError{Text: "Please run /login", Fix: "log in"}, flow.Invalid, "Please run /login", ""},
+		{"a limit with a time", &agent.LaterError{Text: "limit reached", Reset: reset}, event.Later, "limit reached (until 2037-01-02T03:04:05Z)", "2037-01-02T03:04:05Z"},
+		{"a limit without one", &agent.LaterError{Text: "limit reached"}, event.Later, "limit reached", ""},
+		{"a login", &agent.ConfigError{Text: "Please run /login", Fix: "log in"}, event.Invalid, "Please run /login", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			result, stopped := played(t, teller{argv: []string{"cat"}, gives: tt.gives, spent: &agent.Spending{Input: 5}}, flow.Limits{MaxRetries: 3})
+			result, stopped := played(t, teller{argv: []string{"cat"}, gives: tt.gives, spent: &agent.Spending{Input: 5}}, event.Limits{MaxRetries: 3})
 			if result.Outcome != tt.outcome || result.Text != tt.text || result.Until != tt.until || result.Err == nil {
 				t.Errorf("the run ended with %s: %q, until %q, %v, want %s: %q", result.Outcome, result.Text, result.Until, result.Err, tt.outcome, tt.text)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 )
@@ -31,7 +32,7 @@ func (l *loop) endTurn() error {
 		return nil // all that can be told is that it differs, which readBoard does
 	}
 	switch {
-	case l.OnDivergence == flow.PolicyFreeze && unreadable != nil:
+	case l.OnDivergence == event.PolicyFreeze && unreadable != nil:
 		return l.Ledger.Record(l.divergence(step, l.Workspace.SHA(), unreadable))
 	case unreadable != nil:
 		return l.putBackSpoiled(step, unreadable)
@@ -40,7 +41,7 @@ func (l *loop) endTurn() error {
 	switch {
 	case len(changes) == 0:
 		return nil
-	case l.OnDivergence == flow.PolicyFreeze:
+	case l.OnDivergence == event.PolicyFreeze:
 		return l.Ledger.Record(l.divergence(step, now.SHA, nil))
 	default:
 		return l.restoreEnd(step, now, before, changes)
@@ -54,7 +55,7 @@ func (l *loop) restoreEnd(step *flow.Step, now, before *board.Board, changes []s
 	if err != nil {
 		return fmt.Errorf("put back the end of the board, which %s has changed: %w", step.Player(), err)
 	}
-	return l.Ledger.Record(diverged(step, sha, flow.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); that is the Manager's or a person's, so %s",
+	return l.Ledger.Record(diverged(step, sha, event.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); that is the Manager's or a person's, so %s",
 		step.Player(), l.Board, step.Task, strings.Join(changes, ", "), done)))
 }
 
@@ -68,7 +69,7 @@ func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 	if err != nil {
 		return err
 	}
-	return l.Ledger.Record(diverged(step, step.BoardSHA, flow.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
+	return l.Ledger.Record(diverged(step, step.BoardSHA, event.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
 		l.Board, what, step.Player(), step.Task, done)))
 }
 
@@ -94,7 +95,7 @@ func (l *loop) endLostTurn(lost bool) error {
 
 // divergence is a change of the board in another turn than the Manager's, which stands or freezes
 // the board.
-func (l *loop) divergence(step *flow.Step, sha string, unreadable error) flow.StateDiverged {
+func (l *loop) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
 	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; only the Manager's turn may change it (earlier bytes: %s)",
 		l.Board, step.Role, step.Task, l.Folder.Before())
 	if unreadable != nil {
@@ -103,6 +104,6 @@ func (l *loop) divergence(step *flow.Step, sha string, unreadable error) flow.St
 	return diverged(step, sha, l.OnDivergence, text)
 }
 
-func diverged(step *flow.Step, sha, policy, text string) flow.StateDiverged {
-	return flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: policy, Text: text}
+func diverged(step *flow.Step, sha, policy, text string) event.StateDiverged {
+	return event.StateDiverged{Source: event.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: sha, Policy: policy, Text: text}
 }

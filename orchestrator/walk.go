@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 )
@@ -47,10 +48,10 @@ func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 	if b.SHA == step.Walked.After {
 		return l.finishWalk(*step.Walked)
 	}
-	e := flow.AttemptRef{Step: step.Number, Call: flow.ManagerCall, Task: step.Task, Role: flow.ManagerRole}
+	e := event.AttemptRef{Step: step.Number, Call: event.ManagerCall, Task: step.Task, Role: event.ManagerRole}
 	return l.walk(flow.Walk{Spawn: flow.Spawn{AttemptRef: e}}, b)
 }
 
-func (l *loop) finishWalk(e flow.ManagerWalked) error {
+func (l *loop) finishWalk(e event.ManagerWalked) error {
 	return errors.Join(l.outcomes.FinishStep(l.State().Step, e.After, e.Warning), l.claims.Release())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 )
@@ -31,16 +32,16 @@ func writeLongHistory(path, board string) error {
 		return err
 	}
 	const owner = "kanban-run@1-0badcafe"
-	err = s.write(flow.HandoffOffered{Board: board, File: board, Epoch: s.epoch, Owner: owner}, flow.HandoffAcked{Board: board, Epoch: s.epoch, Owner: owner})
+	err = s.write(event.HandoffOffered{Board: board, File: board, Epoch: s.epoch, Owner: owner}, event.HandoffAcked{Board: board, Epoch: s.epoch, Owner: owner})
 	if err == nil {
-		err = s.write(s.history.Snapshot(board), flow.RunStarted{Board: board, Workdir: "/home/dev/project", Version: "dev", Form: flow.Form(),
-			Limits: flow.Limits{MaxRetries: 3}, OnDivergence: "accept", Tasks: longTasks})
+		err = s.write(s.history.Snapshot(board), event.RunStarted{Board: board, Workdir: "/home/dev/project", Version: "dev", Form: flow.Form(),
+			Limits: event.Limits{MaxRetries: 3}, OnDivergence: "accept", Tasks: longTasks})
 	}
 	for n := 1; err == nil && s.history.Seq < longRecords; n++ {
 		err = s.step(n, board)
 	}
 	if err == nil {
-		err = s.write(flow.RunFinished{Board: board, Outcome: flow.LimitReached, Text: "the limit is reached", Steps: s.history.State.Steps})
+		err = s.write(event.RunFinished{Board: board, Outcome: event.LimitReached, Text: "the limit is reached", Steps: s.history.State.Steps})
 	}
 	if err == nil {
 		err = j.Commit()
@@ -70,15 +71,15 @@ func (s *historyWriter) step(n int, board string) error {
 	}
 	const role, millis = "Implementor", 61_234
 	err = s.write(
-		flow.StepStarted{Step: n, Task: task, Role: role, BoardSHA: sha, Index: n%longTasks + 1, Of: longTasks, Mark: "4000a654b71c032c"},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}, Adapter: "claude", Command: "claude -p", Digest: sha, Input: given},
-		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}, Status: "ok", Message: "all tests pass", Millis: millis},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1}, Adapter: "claude", Command: "claude -p",
-			Digest: sha, Input: list, Before: &flow.Baseline{BoardSHA: sha, Current: task}},
-		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1}, Status: "ok", Message: "on with it",
+		event.StepStarted{Step: n, Task: task, Role: role, BoardSHA: sha, Index: n%longTasks + 1, Of: longTasks, Mark: "4000a654b71c032c"},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}, Adapter: "claude", Command: "claude -p", Digest: sha, Input: given},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}, Status: "ok", Message: "all tests pass", Millis: millis},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: event.ManagerRole, Attempt: 1}, Adapter: "claude", Command: "claude -p",
+			Digest: sha, Input: list, Before: &event.Baseline{BoardSHA: sha, Current: task}},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: event.ManagerRole, Attempt: 1}, Status: "ok", Message: "on with it",
 			NextTask: &next, Millis: millis},
-		flow.BoardWriteStarted{Step: n, Task: task, Before: sha, After: sha}, flow.BoardWritten{Step: n, Task: task, BoardSHA: sha},
-		flow.StepFinished{Step: n, Task: task, Role: role, Status: "ok", Manager: "ok", Message: "on with it", NextTask: &next, BoardSHA: sha, Millis: 2 * millis},
+		event.BoardWriteStarted{Step: n, Task: task, Before: sha, After: sha}, event.BoardWritten{Step: n, Task: task, BoardSHA: sha},
+		event.StepFinished{Step: n, Task: task, Role: role, Status: "ok", Manager: "ok", Message: "on with it", NextTask: &next, BoardSHA: sha, Millis: 2 * millis},
 	)
 	if err != nil || n%64 != 0 {
 		return err
@@ -89,13 +90,13 @@ func (s *historyWriter) step(n int, board string) error {
 	return s.journal.Commit()
 }
 
-func (s *historyWriter) write(events ...flow.Event) error {
+func (s *historyWriter) write(events ...event.Event) error {
 	for _, e := range events {
 		data, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}
-		entry := flow.Entry{Seq: s.history.Seq + 1, Epoch: s.epoch, Rev: s.history.Rev + 1, Actor: flow.Actor(e), Event: e}
+		entry := event.Entry{Seq: s.history.Seq + 1, Epoch: s.epoch, Rev: s.history.Rev + 1, Actor: event.Actor(e), Event: e}
 		if err := s.history.Extend(entry); err != nil {
 			return err
 		}

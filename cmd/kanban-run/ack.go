@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
@@ -58,15 +58,15 @@ What changed, or what your decision changes, is shown as a diff; the decision is
 }
 
 // choiceOf takes the choice off the arguments of ack.
-func choiceOf(args []string) (choice flow.Choice, board []string, err error) {
+func choiceOf(args []string) (choice event.Choice, board []string, err error) {
 	if len(args) == 2 {
-		choice, args = flow.Choice(args[1]), args[:1]
+		choice, args = event.Choice(args[1]), args[:1]
 	}
 	if err := boardArgs("ack", args, true); err != nil {
 		return "", nil, err
 	}
 	switch string(choice) {
-	case "", string(flow.Retry), string(flow.Accept), string(flow.ReleaseTasks), string(flow.ForcedFinalize), string(flow.ConsentRestart), string(flow.ConsentContinue):
+	case "", string(event.Retry), string(event.Accept), string(event.ReleaseTasks), string(event.ForcedFinalize), string(event.ConsentRestart), string(event.ConsentContinue):
 		return choice, args, nil
 	}
 	return "", nil, &usageError{text: fmt.Sprintf("ack: %s is no choice", choice), hint: "kanban-run inbox BOARD shows what waits, and the choices"}
@@ -118,8 +118,8 @@ func (t *terminal) missed(board string, err error) bool {
 	return errors.As(err, new(*undeliveredError)) && !owned
 }
 
-func isConsent(c flow.Choice) bool {
-	return flow.ConsentChoice(c) == flow.ConsentRestart || flow.ConsentChoice(c) == flow.ConsentContinue
+func isConsent(c event.Choice) bool {
+	return event.ConsentChoice(c) == event.ConsentRestart || event.ConsentChoice(c) == event.ConsentContinue
 }
 
 // tellDecision tells the run at work what the Lead has decided; told is false where there is
@@ -129,10 +129,10 @@ func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, 
 		return true, exitComplete, t.post(board, inbox.Message{Choice: string(answer.Choice)}, postWait)
 	}
 	owned, err := inspect.IsOwned(board)
-	if err != nil || !owned || answer.Choice == flow.Retry || answer.Choice == flow.Accept || answer.Choice == flow.ForcedFinalize {
+	if err != nil || !owned || answer.Choice == event.Retry || answer.Choice == event.Accept || answer.Choice == event.ForcedFinalize {
 		return false, 0, nil // what is wrong with the board is told by the ledger
 	}
-	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })
+	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err != nil {
 		return true, 0, err
 	}
@@ -147,7 +147,7 @@ func (t *terminal) tellDecision(board string, answer ledger.Answer) (told bool, 
 		}
 		return true, exitNeedsPerson, err
 	default:
-		return true, exitComplete, t.post(board, inbox.Message{Choice: string(flow.ReleaseTasks), Text: answer.Note}, postWait)
+		return true, exitComplete, t.post(board, inbox.Message{Choice: string(event.ReleaseTasks), Text: answer.Note}, postWait)
 	}
 }
 
@@ -187,14 +187,14 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 	case q.Way && !ask:
 		text = "accepted: "
 	case q.File && !ask:
-		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[flow.Choice]string{flow.Accept: "stands as it is", flow.Retry: "is put back as the turn began"}[answer.Choice], report.Quote(board))
+		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[event.Choice]string{event.Accept: "stands as it is", event.Retry: "is put back as the turn began"}[answer.Choice], report.Quote(board))
 	case q.File, q.Way:
 		text = "waits for your decision: "
-	case answer.Choice == flow.Retry && q.Task == "": // of a checkpoint
+	case answer.Choice == event.Retry && q.Task == "": // of a checkpoint
 		text = fmt.Sprintf("to be looked at anew; kanban-run %s does: ", report.Quote(board))
-	case answer.Choice == flow.Retry:
+	case answer.Choice == event.Retry:
 		text = fmt.Sprintf("%s is current again; kanban-run %s goes on with it: ", q.Task, report.Quote(board))
-	case answer.Choice == flow.Accept && q.Undone != "":
+	case answer.Choice == event.Accept && q.Undone != "":
 		text = "accepted with " + q.Undone + ": "
 	case ask && q.Look:
 		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, kanban-run ack %[1]s goes on in spite of it): ", report.Quote(board))

@@ -13,7 +13,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
@@ -85,7 +85,7 @@ func (u *setup) check(t *terminal, name string, fix bool) int {
 			_ = t.stdout.Printf("  hint: %s\n", p.Fix)
 		}
 	}
-	_ = t.stdout.Printf("%s: %s, %s\n", name, flow.Count(errs, "error"), flow.Count(warnings, "warning"))
+	_ = t.stdout.Printf("%s: %s, %s\n", name, event.Count(errs, "error"), event.Count(warnings, "warning"))
 	if errs > 0 {
 		return exitInvalid
 	}

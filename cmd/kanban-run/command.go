@@ -15,7 +15,7 @@ import (
 	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/proc"
 )
@@ -231,7 +231,7 @@ func (c command) runGuarded(t *terminal, args, words []string) (int, error) {
 // Not every command needs a board: see boardArgs.
 func (c command) withBoard(flags *pflag.FlagSet) []string {
 	words := flags.Args()
-	named := slices.ContainsFunc(words, func(word string) bool { return word != string(flow.Retry) && word != string(flow.Accept) })
+	named := slices.ContainsFunc(words, func(word string) bool { return word != string(event.Retry) && word != string(event.Accept) })
 	if !strings.Contains(c.args, "BOARD") || named {
 		return words
 	}

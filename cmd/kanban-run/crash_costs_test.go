@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 )
@@ -62,10 +62,10 @@ func spendsTheRest(s *site, failpoint string) {
 
 // costOf is what the journal says that all attempts came to, and whether it
 // says that a run finished.
-func costOf(s *site) (used flow.Used, finished bool) {
+func costOf(s *site) (used event.Used, finished bool) {
 	s.t.Helper()
-	h, _, err := inspect.History(s.path("kanban.yaml"), func(e flow.Entry) error {
-		_, is := e.Event.(flow.RunFinished)
+	h, _, err := inspect.History(s.path("kanban.yaml"), func(e event.Entry) error {
+		_, is := e.Event.(event.RunFinished)
 		finished = finished || is
 		return nil
 	})

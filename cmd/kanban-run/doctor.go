@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/roster"
 )
@@ -40,7 +40,7 @@ func (u *setup) examine(t *terminal) (int, error) {
 			_ = t.stdout.Printf("not installed: %-9s %s\n", a.Agent, a.Install)
 		}
 	}
-	_ = t.stdout.Printf("agents: %s, %s\n", flow.Count(errs, "error"), flow.Count(warnings, "warning"))
+	_ = t.stdout.Printf("agents: %s, %s\n", event.Count(errs, "error"), event.Count(warnings, "warning"))
 	if errs > 0 {
 		return exitInvalid, nil
 	}
@@ -57,7 +57,7 @@ func (t *terminal) printExamination(e roster.Examination) (errs, warnings int) {
 			_ = t.stdout.Printf("  hint: %s\n", hint)
 		}
 		return 1, 0
-	case e.Agent == flow.Walker:
+	case e.Agent == event.Walker:
 		_ = t.stdout.Printf("%s: walk, which is no program\n", names)
 		return 0, 0
 	case !e.Known():

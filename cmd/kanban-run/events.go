@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/report"
 )
@@ -21,7 +21,7 @@ type withEvents struct {
 }
 
 // Entry shows what was done before the entry, and the entry.
-func (w *withEvents) Entry(board string, e flow.Entry) {
+func (w *withEvents) Entry(board string, e event.Entry) {
 	if step := report.StepOf(e.Event); step != 0 && step != w.step {
 		w.note(w.showUntil(e.Time))
 		w.step, w.shown = step, 0

@@ -9,8 +9,8 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/result"
@@ -84,23 +84,23 @@ func worst(codes []int) int {
 // codeOf is the exit code of one board's result.
 func codeOf(r result.Result) int {
 	switch r.Outcome {
-	case flow.Complete:
+	case event.Complete:
 		return exitComplete
-	case flow.NeedsPerson:
+	case event.NeedsPerson:
 		return exitNeedsPerson
-	case flow.Exhausted:
+	case event.Exhausted:
 		return exitExhausted
-	case flow.Frozen:
+	case event.Frozen:
 		return exitFrozen
-	case flow.LimitReached:
+	case event.LimitReached:
 		return exitLimit
-	case flow.Owned:
+	case event.Owned:
 		return exitOwned
-	case flow.Invalid:
+	case event.Invalid:
 		return exitInvalid
-	case flow.Later:
+	case event.Later:
 		return exitLater
-	case flow.Interrupted:
+	case event.Interrupted:
 		return codeOfError(r.Signal)
 	default:
 		return exitFailed

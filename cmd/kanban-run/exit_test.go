@@ -13,8 +13,8 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/result"
@@ -22,9 +22,9 @@ import (
 
 // TestExitCodes: the table, the help and what the code returns are one.
 func TestExitCodes(t *testing.T) {
-	outcomes := map[flow.Outcome]int{
-		flow.Complete: 0, flow.Failed: 1, flow.Invalid: 2, flow.NeedsPerson: 3, flow.Exhausted: 4, flow.Frozen: 5, flow.Owned: 6, flow.LimitReached: 7,
-		flow.Later: 75,
+	outcomes := map[event.Outcome]int{
+		event.Complete: 0, event.Failed: 1, event.Invalid: 2, event.NeedsPerson: 3, event.Exhausted: 4, event.Frozen: 5, event.Owned: 6, event.LimitReached: 7,
+		event.Later: 75,
 	}
 	known := map[int]bool{}
 	for outcome, want := range outcomes {
@@ -34,13 +34,13 @@ func TestExitCodes(t *testing.T) {
 		known[want] = true
 	}
 	for signal, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGQUIT: 131} {
-		if got := codeOf(result.Result{Outcome: flow.Interrupted, Signal: &signalError{signal}}); got != want {
+		if got := codeOf(result.Result{Outcome: event.Interrupted, Signal: &signalError{signal}}); got != want {
 			t.Errorf("codeOf(interrupted by %v) = %d, want %d", signal, got, want)
 		}
 		known[want] = true
 	}
 	killed := &killedError{signal: syscall.SIGKILL}
-	if got := codeOf(result.Result{Outcome: flow.Interrupted, Signal: killed}); got != 137 || codeOfError(killed) != 137 {
+	if got := codeOf(result.Result{Outcome: event.Interrupted, Signal: killed}); got != 137 || codeOfError(killed) != 137 {
 		t.Errorf("codeOf(killed) = %d, want 137", got)
 	}
 	known[137] = true

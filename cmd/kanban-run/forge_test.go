@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 )
@@ -48,10 +49,10 @@ func forge(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	draft := journal.Draft{Type: flags.Arg(1), TaskID: flags.Arg(2), Rev: rev, Actor: "kanban-run", Data: json.RawMessage(flags.Arg(3))}
 	if !*unknown {
-		event, err := flow.Decode(draft.Type, draft.Data)
+		e, err := event.Decode(draft.Type, draft.Data)
 		ts.Check(err)
-		draft.Actor = flow.Actor(event)
-		if run, ok := event.(flow.RunStarted); ok {
+		draft.Actor = event.Actor(e)
+		if run, ok := e.(event.RunStarted); ok {
 			run.Form = flow.Form()
 			draft.Data, err = json.Marshal(run)
 			ts.Check(err)

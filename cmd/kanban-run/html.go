@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/ledger"
@@ -50,11 +50,11 @@ func (t *terminal) renderPage(names []string) ([]byte, error) {
 func pageOf(name string) (page.Board, error) {
 	b := page.Board{Digest: digest.Digest{Board: name, Outcome: "not_started", Text: "it was never run"}}
 	var tasks report.Tasks
-	h, sum, err := inspect.History(name, func(e flow.Entry) error {
+	h, sum, err := inspect.History(name, func(e event.Entry) error {
 		b.Add(e)
 		tasks.Add(e.Event)
 		b.Records++
-		if run, ok := e.Event.(flow.RunStarted); ok {
+		if run, ok := e.Event.(event.RunStarted); ok {
 			b.Run = run
 		}
 		return nil
@@ -80,7 +80,7 @@ func pageOf(name string) (page.Board, error) {
 		report.Conclude(&b.Digest, h, b.Owned, dir.Log())
 		b.Code = codeOf(result.Result{Outcome: b.Outcome})
 	}
-	if b.Outcome == flow.Interrupted {
+	if b.Outcome == event.Interrupted {
 		b.Code = 0 // it depends on the signal
 	}
 	if source, _, err := inspect.ReadBoard(name, true, func(string) {}); err == nil {

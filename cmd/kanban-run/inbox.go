@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
@@ -80,7 +81,7 @@ func (t *terminal) showInbox(board string) (waits bool, err error) {
 
 // showWaiting prints what a person can decide while a run is at work.
 func (t *terminal) showWaiting(board string) (waits bool, err error) {
-	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })
+	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err != nil {
 		return false, err
 	}
@@ -92,7 +93,7 @@ func (t *terminal) showWaiting(board string) (waits bool, err error) {
 	name := report.Quote(board)
 	if step := h.State.Step; step != nil && step.Consent != nil {
 		does := "ends the agent, and starts it again"
-		if step.Consent.Decision == flow.Replan {
+		if step.Consent.Decision == event.Replan {
 			does = "ends the agent, and has the Manager plan anew"
 		}
 		show(`%s waits for your decision about %s (%s, step %d): %s
@@ -150,7 +151,7 @@ func stepAtWork(board string) (*flow.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })
+	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	switch {
 	case err != nil:
 		return nil, err
@@ -170,9 +171,9 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 		if err != nil {
 			return err
 		}
-		var last flow.Event // about the message
-		_, _, err = inspect.History(board, func(e flow.Entry) error {
-			if flow.MessageID(e.Event) == m.ID {
+		var last event.Event // about the message
+		_, _, err = inspect.History(board, func(e event.Entry) error {
+			if event.MessageID(e.Event) == m.ID {
 				last = e.Event
 			}
 			return nil
@@ -182,15 +183,15 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 		}
 		late := time.Now().After(end)
 		switch e := last.(type) {
-		case flow.MessageLost:
+		case event.MessageLost:
 			return &undeliveredError{e.Reason, ""}
-		case flow.QuarantineEnded:
+		case event.QuarantineEnded:
 			return t.stdout.Printf("%s leaves quarantine: %s\n", e.Task, e.Reason)
-		case flow.ConsentGiven:
+		case event.ConsentGiven:
 			return t.stdout.Printf("%s (%s, step %d)\n", report.Consent(e), e.Task, e.Step)
-		case flow.MessageHeard:
+		case event.MessageHeard:
 			return t.stdout.Printf("%s has it (%s, step %d)\n", report.Player(e.AttemptRef), e.Task, e.Step)
-		case flow.MessageSent:
+		case event.MessageSent:
 			if late {
 				return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has ended; kanban-run log -f %s tells\n",
 					report.Player(e.AttemptRef), e.Task, e.Step, report.Quote(board))

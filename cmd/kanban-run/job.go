@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inert"
@@ -42,11 +43,11 @@ type job struct {
 }
 
 // dryRun is the outcome of a dry run that reached the end: nothing is complete.
-const dryRun flow.Outcome = "dry_run"
+const dryRun event.Outcome = "dry_run"
 
 // outputs are the outputs of the step.
 type outputs struct {
-	outcome  flow.Outcome
+	outcome  event.Outcome
 	steps    int
 	cost     string   // "": not known
 	texts    []string // one for each board
@@ -153,7 +154,7 @@ const (
 func (j *job) conclude(endings []report.Ending, results []result.Result, r *report.Recorder, code int) error {
 	boards := make([]digest.Digest, len(endings))
 	var failed []int
-	var used flow.Used
+	var used event.Used
 	for i, e := range endings {
 		if boards[i] = r.Digest(e); len(boards[i].Steps) == 0 {
 			boards[i].Steps = lastStep(e.Board) // the board ended in an earlier run
@@ -161,7 +162,7 @@ func (j *job) conclude(endings []report.Ending, results []result.Result, r *repo
 		j.outputs.steps += e.Steps
 		used = used.Plus(e.Used.Used)
 		j.noteText(e.Board, e.Text)
-		if e.Outcome == flow.Complete && e.Text != flow.CompleteText {
+		if e.Outcome == event.Complete && e.Text != flow.CompleteText {
 			_ = j.out.Command("warning", e.Text, console.Property{Name: "title", Value: "kanban-run: " + e.Board})
 		}
 		if e.Code != exitComplete {
@@ -181,7 +182,7 @@ func (j *job) conclude(endings []report.Ending, results []result.Result, r *repo
 		j.annotate(endings[i], results[i].Err, &boards[i])
 	}
 	if err := j.summarize(boards); err != nil {
-		j.outputs.outcome = flow.Failed
+		j.outputs.outcome = event.Failed
 		return err
 	}
 	return nil
@@ -329,7 +330,7 @@ func (j *job) close(code int) error {
 	if j == nil || j.outputFile == "" {
 		return nil
 	}
-	if good := j.outputs.outcome == flow.Complete || j.outputs.outcome == dryRun; j.outputs.outcome == "" || good != (code == exitComplete) {
+	if good := j.outputs.outcome == event.Complete || j.outputs.outcome == dryRun; j.outputs.outcome == "" || good != (code == exitComplete) {
 		j.outputs.outcome = outcomeOf(code)
 	}
 	end := rand.Text() // no path can hold it and end the value early
@@ -344,16 +345,16 @@ func (j *job) close(code int) error {
 }
 
 // outcomeOf is the outcome of a run that reported none, by its exit code.
-func outcomeOf(code int) flow.Outcome {
-	all := []flow.Outcome{flow.Complete, flow.Invalid, flow.Owned, flow.Later}
+func outcomeOf(code int) event.Outcome {
+	all := []event.Outcome{event.Complete, event.Invalid, event.Owned, event.Later}
 	codes := []int{exitComplete, exitInvalid, exitOwned, exitLater}
 	if i := slices.Index(codes, code); i >= 0 {
 		return all[i]
 	}
 	if slices.Contains([]int{exitInterrupted, exitTerminated, exitQuit, exitKilled}, code) {
-		return flow.Interrupted
+		return event.Interrupted
 	}
-	return flow.Failed
+	return event.Failed
 }
 
 // appendTo writes to a file that the runner of the job reads, without what

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/notify"
@@ -20,7 +20,7 @@ type telling struct {
 }
 
 // Entry passes an event to both.
-func (t telling) Entry(board string, e flow.Entry) {
+func (t telling) Entry(board string, e event.Entry) {
 	t.Observer.Entry(board, e)
 	t.notifier.Entry(board, e)
 }
@@ -58,7 +58,7 @@ func reportOf(board string) string {
 // addBoard adds a board's journal to a report.
 func addBoard(r *report.SupervisorReport, board string) error {
 	r.Begin(board)
-	h, _, err := inspect.History(board, func(e flow.Entry) error {
+	h, _, err := inspect.History(board, func(e event.Entry) error {
 		r.Add(e)
 		return nil
 	})

@@ -99,7 +99,7 @@ func cell(text string) string {
 func events(t *testing.T) (rows []string) {
 	t.Helper()
 	docs, kinds := map[string]string{}, map[string]string{}
-	for _, file := range sources(t, "../../orchestrator/flow") {
+	for _, file := range sources(t, "../../orchestrator/event") {
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.GenDecl:

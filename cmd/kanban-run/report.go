@@ -12,7 +12,7 @@ import (
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/durable"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/report"
@@ -105,7 +105,7 @@ func digestsOf(names []string) ([]digest.Digest, error) {
 // digestOf reads a board's journal.
 func digestOf(name string) (digest.Digest, error) {
 	d := digest.Digest{Board: name, Outcome: "not_started", Text: "it was never run", Steps: []digest.Step{}}
-	h, _, err := inspect.History(name, func(e flow.Entry) error {
+	h, _, err := inspect.History(name, func(e event.Entry) error {
 		d.Add(e)
 		return nil
 	})

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/once"
@@ -164,7 +165,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		s.ending(t, e)
 	}
 	if len(endings) > 1 {
-		complete, used := 0, flow.Used{}
+		complete, used := 0, event.Used{}
 		for _, e := range endings {
 			used = used.Plus(e.Used.Used)
 			if e.Code == exitComplete {
@@ -183,7 +184,7 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []result
 	}
 	if s.dry {
 		for i := range endings {
-			if endings[i].Outcome == flow.Complete {
+			if endings[i].Outcome == event.Complete {
 				endings[i].Outcome, endings[i].Text = dryRun, "dry run: nothing was changed"
 			}
 		}
@@ -193,7 +194,7 @@ func (s *screen) conclude(t *terminal, endings []report.Ending, results []result
 
 // ending writes a board's last line: to stdout what is a result, to stderr what is an error.
 func (s *screen) ending(t *terminal, e report.Ending) {
-	steps := flow.Count(e.Steps, "step") + usedSuffix(e.Used.Used)
+	steps := event.Count(e.Steps, "step") + usedSuffix(e.Used.Used)
 	text := fmt.Sprintf("%s, %s", e.Text, steps)
 	if s.dry {
 		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry run: nothing was changed)", steps)
@@ -219,7 +220,7 @@ func (s *screen) ending(t *terminal, e report.Ending) {
 }
 
 // usedSuffix is cost and tokens behind a comma, "" where they are not known.
-func usedSuffix(u flow.Used) string {
+func usedSuffix(u event.Used) string {
 	if text := u.String(); text != "" {
 		return ", " + text
 	}
@@ -235,7 +236,7 @@ func hintFor(r result.Result, dry bool) string {
 		return "free some space; the same command goes on"
 	}
 	advice := report.Advice(r.Outcome, r.Board, r.Log, r.Ways)
-	if r.Outcome == flow.Complete && r.Steps == 0 && !dry {
+	if r.Outcome == event.Complete && r.Steps == 0 && !dry {
 		return "nothing was left to do; current: with the path of a task has it done again"
 	}
 	if dry && advice != "" { // the advice names a journal and a log that are removed
@@ -244,7 +245,7 @@ func hintFor(r result.Result, dry bool) string {
 	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
 		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
 	}
-	if hint := hintOf(r.Err); hint != "" && (r.Outcome != flow.Owned || errors.As(r.Err, new(*gitstore.AheadError))) { // advice names the board too
+	if hint := hintOf(r.Err); hint != "" && (r.Outcome != event.Owned || errors.As(r.Err, new(*gitstore.AheadError))) { // advice names the board too
 		return hint
 	}
 	return advice

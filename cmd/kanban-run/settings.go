@@ -15,7 +15,7 @@ import (
 
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
@@ -209,9 +209,9 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 }
 
 // limits are what the settings let a run use, as they are journaled.
-func limits(s *config.Settings) flow.Limits {
+func limits(s *config.Settings) event.Limits {
 	l := s.Limits
-	return flow.Limits{MaxRetries: s.MaxRetries, MaxSteps: l.Steps, MaxCost: l.Cost, MaxMillis: millis(l.Duration), MaxTaskSteps: l.TaskSteps,
+	return event.Limits{MaxRetries: s.MaxRetries, MaxSteps: l.Steps, MaxCost: l.Cost, MaxMillis: millis(l.Duration), MaxTaskSteps: l.TaskSteps,
 		MaxTaskCost: l.TaskCost, MaxTaskMillis: millis(l.TaskDuration), MaxAttemptCost: l.AttemptCost}
 }
 

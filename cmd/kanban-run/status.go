@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inspect"
@@ -92,9 +93,9 @@ func (u *setup) watched(boards []string) ([]report.Watched, error) {
 func (u *setup) status(board string, recent *report.Recent) (report.Status, error) {
 	var tasks report.Tasks
 	var since time.Time
-	h, sum, err := inspect.History(board, func(e flow.Entry) error {
+	h, sum, err := inspect.History(board, func(e event.Entry) error {
 		tasks.Add(e.Event)
-		if _, isStart := e.Event.(flow.AttemptStarted); isStart {
+		if _, isStart := e.Event.(event.AttemptStarted); isStart {
 			since = e.Time
 		}
 		recent.Add(e)
@@ -212,7 +213,7 @@ func checkStep(board string, step int, follow bool) error {
 	if step == 0 || step > 0 && follow {
 		return nil
 	}
-	h, _, err := inspect.History(board, func(flow.Entry) error { return nil })
+	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err == nil && (step < 0 || step > h.State.LastStep) {
 		err = &usageError{text: fmt.Sprintf("log: %s has no step %d; the last one is step %d", board, step, h.State.LastStep), hint: "kanban-run log " + report.Quote(board) + " shows all"}
 	}
@@ -237,7 +238,7 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) error
 		if err != nil {
 			return err
 		}
-		_, sum, err := inspect.History(board, func(e flow.Entry) error {
+		_, sum, err := inspect.History(board, func(e event.Entry) error {
 			if e.Seq > seen {
 				seen = e.Seq
 				show.Entry(board, e)
@@ -249,7 +250,7 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) error
 			return err
 		}
 		if err == nil && sum.Records < seen {
-			return fmt.Errorf("the journal of %s was replaced by another, of %s", board, flow.Count(int(sum.Records), "record"))
+			return fmt.Errorf("the journal of %s was replaced by another, of %s", board, event.Count(int(sum.Records), "record"))
 		}
 		if events, ok := show.(*withEvents); ok {
 			if err := events.showUntil(time.Now()); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/review"
 	"kanban-run/orchestrator/supervise"
@@ -84,7 +84,7 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	defer surviveClosedPipes()()
 	redactor := u.redactor(agents)
 	if len(withheld) > 0 {
-		_ = t.stderr.Printf("kanban-run: %s\n", flow.WithheldText(withheld, ".kanban-run.yaml"))
+		_ = t.stderr.Printf("kanban-run: %s\n", event.WithheldText(withheld, ".kanban-run.yaml"))
 	}
 	talk, err := openConversation(t)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 )
@@ -47,7 +47,7 @@ archive beside it, and removes it; the board and its tasks stay.`,
 // printGate says how far the end of a team has come.
 func (t *terminal) printGate(board string, g ledger.Gate) (int, error) {
 	switch {
-	case g.State == flow.TeamDeleted:
+	case g.State == event.TeamDeleted:
 		return exitComplete, t.stdout.Printf("%s: %s; the runs are in %s\n", board, g.State, g.Archive)
 	case g.Reason != "":
 		return exitNeedsPerson, t.stdout.Printf("%s: %s: %s\n", board, g.State, g.Reason)

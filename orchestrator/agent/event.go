@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Kind says what an event is about.
@@ -104,7 +104,7 @@ type Event struct {
 
 // Sign is an event of the agent of an attempt.
 type Sign struct {
-	flow.AttemptRef
+	event.AttemptRef
 	Event
 }
 

@@ -1,6 +1,6 @@
 package agent
 
-import "kanban-run/orchestrator/flow"
+import "kanban-run/orchestrator/event"
 
 // Spending is what work of a model came to. Input includes what was read from a cache.
 type Spending struct {
@@ -48,12 +48,12 @@ func (u Spending) Minus(o Spending) Spending {
 const mostSpent = 1e15
 
 // Journaled is what the journal says of it; nil of nil.
-func (u *Spending) Journaled() *flow.Spending {
+func (u *Spending) Journaled() *event.Spending {
 	if u == nil {
 		return nil
 	}
 	within := func(n int64) int64 { return min(max(n, 0), mostSpent) }
-	spent := &flow.Spending{Input: within(u.Input), Cached: within(u.Cached), Output: within(u.Output), Partial: u.Partial}
+	spent := &event.Spending{Input: within(u.Input), Cached: within(u.Cached), Output: within(u.Output), Partial: u.Partial}
 	if u.Cost != nil {
 		cost := within(*u.Cost)
 		spent.Cost = &cost

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 func spent(input, cached, output int64, dollars float64) *agent.Spending {
@@ -50,7 +50,7 @@ func TestSpendingHasBounds(t *testing.T) {
 	cost := int64(math.MinInt64)
 	got := (&agent.Spending{Input: math.MaxInt64, Cached: -1, Output: 3, Cost: &cost}).Journaled()
 	nothing := int64(0)
-	if diff := cmp.Diff(&flow.Spending{Input: 1e15, Output: 3, Cost: &nothing}, got); diff != "" {
+	if diff := cmp.Diff(&event.Spending{Input: 1e15, Output: 3, Cost: &nothing}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

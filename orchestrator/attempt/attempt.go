@@ -12,7 +12,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/contract"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/proc"
 )
@@ -144,7 +144,7 @@ func (a *Attempt) Outcome() (*Outcome, error) { return a.outcome, a.err }
 
 // Tools is what the agent did with tools; nil: its program has told of no
 // call. Done is closed before.
-func (a *Attempt) Tools() *flow.ToolWork {
+func (a *Attempt) Tools() *event.ToolWork {
 	a.watch.mu.Lock()
 	defer a.watch.mu.Unlock()
 	return a.watch.trace.Tools(time.Now())

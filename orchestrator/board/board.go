@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 )
 
@@ -26,8 +26,8 @@ type Board struct {
 	Ended    string                 // the field ended: blocked, error or escalate; "" for any other value, which is the author's
 	Warnings []*frontmatter.Problem // odd but legal, at most maxWarnings
 
-	Checkpoints    *flow.Supervision // how a supervisor looks in; nil: the board does not say
-	CheckpointsOff bool              // it has none, also if the settings have some
+	Checkpoints    *event.Supervision // how a supervisor looks in; nil: the board does not say
+	CheckpointsOff bool               // it has none, also if the settings have some
 
 	doc      *frontmatter.Document
 	entries  []Entry

@@ -8,28 +8,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 )
 
 func TestCheckpoints(t *testing.T) {
 	for _, tt := range []struct {
 		name, file, source string
-		want               *flow.Supervision
+		want               *event.Supervision
 		off                bool
 		unlisted           []string
 	}{
 		{"none", "k.yaml", "current: a.md\ntasks: [a.md]\n", nil, false, nil},
 		{"off", "k.yaml", "current: a.md\ncheckpoints: off\ntasks: [a.md]\n", nil, true, nil},
 		{"every", "k.md", "---\ncurrent: a.md\ncheckpoints: {every: 2}\ntasks:\n- a.md\n---\n",
-			&flow.Supervision{Role: "Supervisor", Every: 2, OnBlock: flow.BlockPerson}, false, nil},
+			&event.Supervision{Role: "Supervisor", Every: 2, OnBlock: event.BlockPerson}, false, nil},
 		{"paths are those of the list", "k.md", "---\ncurrent: a.md\ncheckpoints:\n  at:\n  - {id: A, after: ./a.md, scope: ['./b.md [done]', a.md]}\n" +
 			"tasks:\n- a.md [done]\n- ./b.md\n---\n",
-			&flow.Supervision{Role: "Supervisor", OnBlock: flow.BlockPerson,
-				At: []flow.CheckpointAt{{ID: "A", After: "a.md", Scope: []string{"./b.md", "a.md"}}}}, false, nil},
+			&event.Supervision{Role: "Supervisor", OnBlock: event.BlockPerson,
+				At: []event.CheckpointAt{{ID: "A", After: "a.md", Scope: []string{"./b.md", "a.md"}}}}, false, nil},
 		{"tasks that are not listed", "k.yaml", "current: a.md\ntasks: [a.md]\ncheckpoints:\n  at:\n  - {id: A, after: b.md, scope: [a.md, 'c.md [done]']}\n",
-			&flow.Supervision{Role: "Supervisor", OnBlock: flow.BlockPerson,
-				At: []flow.CheckpointAt{{ID: "A", After: "b.md", Scope: []string{"a.md", "c.md"}}}}, false,
+			&event.Supervision{Role: "Supervisor", OnBlock: event.BlockPerson,
+				At: []event.CheckpointAt{{ID: "A", After: "b.md", Scope: []string{"a.md", "c.md"}}}}, false,
 			[]string{`k.yaml:5:20: checkpoints: the task "b.md" is not in the list of tasks`,
 				`k.yaml:5:40: checkpoints: the task "c.md" is not in the list of tasks`}},
 	} {

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // endFields are the fields that say whether the work is over, and which task is next.
@@ -32,10 +32,10 @@ func (b *Board) EndChanges(before *Board) []string {
 		}
 	}
 	if marks > 0 {
-		changes = append(changes, "the marks of "+flow.Count(marks, "task"))
+		changes = append(changes, "the marks of "+event.Count(marks, "task"))
 	}
 	if lost > 0 {
-		changes = append(changes, flow.Count(lost, "task")+" less on the list")
+		changes = append(changes, event.Count(lost, "task")+" less on the list")
 	}
 	return changes
 }

@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
@@ -38,7 +39,7 @@ type Briefing struct {
 	handed   map[string]bool // files that the supervisor was told to read, and that no step has changed since
 
 	reply     contract.RoleState // of the open step's task agent
-	open      *flow.Checkpoint   // that the supervisor looks at
+	open      *event.Checkpoint  // that the supervisor looks at
 	told, due int                // states that it was told of, and that it is being told of
 	wise      map[string]int     // bytes of the files in wisdom/ that it is being told of
 }
@@ -59,18 +60,18 @@ func New(dir rundir.Dir, place *board.Place, r *redact.Redactor) *Briefing {
 }
 
 // Add takes a record of the board into account.
-func (b *Briefing) Add(e flow.Entry) {
+func (b *Briefing) Add(e event.Entry) {
 	switch ev := e.Event.(type) {
-	case flow.StepStarted:
+	case event.StepStarted:
 		b.reply, b.open = contract.RoleState{}, ev.Checkpoint
 		if ev.Call.IsSupervision() {
 			b.due = b.count()
 		}
-	case flow.ReplyAccepted:
+	case event.ReplyAccepted:
 		b.accept(ev)
-	case flow.StepFinished:
+	case event.StepFinished:
 		b.finish(ev)
-	case flow.CheckpointHeld, flow.SupervisorFailed:
+	case event.CheckpointHeld, event.SupervisorFailed:
 		b.hold(e.Seq)
 	}
 	if text := describe(e.Event); text != "" {
@@ -79,16 +80,16 @@ func (b *Briefing) Add(e flow.Entry) {
 	}
 }
 
-func (b *Briefing) accept(e flow.ReplyAccepted) {
+func (b *Briefing) accept(e event.ReplyAccepted) {
 	switch e.Call {
-	case flow.TaskCall:
+	case event.TaskCall:
 		b.reply = contract.RoleState{Task: e.Task, Role: e.Role, Status: e.Status, Message: clip(e.Message)}
-	case flow.ReadyCall: // it was told of all steps, of no message, and to read no task
+	case event.ReadyCall: // it was told of all steps, of no message, and to read no task
 		b.told, b.handed = b.due, map[string]bool{}
 	}
 }
 
-func (b *Briefing) finish(e flow.StepFinished) {
+func (b *Briefing) finish(e event.StepFinished) {
 	if b.reply.Task == "" {
 		return
 	}
@@ -131,25 +132,25 @@ func clip(text string) string {
 }
 
 // describe is a message of the run; "" for an event that is none.
-func describe(e flow.Event) string {
+func describe(e event.Event) string {
 	switch e := e.(type) {
-	case flow.ReplyRejected:
+	case event.ReplyRejected:
 		return fmt.Sprintf("step %d: a reply of %s on %s was rejected: %s", e.Step, e.Role, e.Task, clip(e.Reason))
-	case flow.AttemptStopped:
+	case event.AttemptStopped:
 		return fmt.Sprintf("step %d: %s on %s was stopped: %s", e.Step, e.Role, e.Task, clip(e.Reason))
-	case flow.ReviewHeld:
+	case event.ReviewHeld:
 		if !e.Completed {
 			return fmt.Sprintf("step %d: a review sent the work of %s on %s back: %s", e.Step, e.Role, e.Task, clip(e.Feedback))
 		}
 		return fmt.Sprintf("step %d: a review is content with the work of %s on %s", e.Step, e.Role, e.Task)
-	case flow.StepFinished:
+	case event.StepFinished:
 		if e.Status != "ok" || e.Manager != "ok" {
 			return fmt.Sprintf("step %d: %s ended %s, and the Manager said %s: %s", e.Step, e.Task, e.Status, e.Manager, clip(e.Message))
 		}
 		return ""
-	case flow.StepAbandoned:
+	case event.StepAbandoned:
 		return fmt.Sprintf("step %d on %s was given up: %s", e.Step, e.Task, e.Reason)
-	case flow.Acknowledged:
+	case event.Acknowledged:
 		return "the Lead acknowledged the board: " + e.Note + e.Text
 	default:
 		return digest.Note(e)
@@ -174,16 +175,16 @@ func (b *Briefing) Ready(a About) contract.ReadyInput {
 	for _, s := range b.states {
 		in.Baseline.States = append(in.Baseline.States, s.RoleState)
 	}
-	if in.Recovery || a.Supervisor.Memory == flow.InReports {
+	if in.Recovery || a.Supervisor.Memory == event.InReports {
 		in.Reports = b.reports(a.Supervisor)
 	}
 	return in
 }
 
 // Checkpoint is what a supervisor is told when it is woken.
-func (b *Briefing) Checkpoint(a About, c flow.Checkpoint) contract.CheckpointInput {
+func (b *Briefing) Checkpoint(a About, c event.Checkpoint) contract.CheckpointInput {
 	in := contract.CheckpointInput{ID: c.ID, Scope: c.Scope, Progress: b.progress(a)}
-	all := a.Supervisor.Memory == flow.InReports
+	all := a.Supervisor.Memory == event.InReports
 	for _, s := range b.states {
 		if all || s.number > b.told {
 			in.States = append(in.States, s.RoleState)
@@ -223,18 +224,18 @@ func (b *Briefing) progress(a About) string {
 			done++
 		}
 	}
-	return fmt.Sprintf("%d/%s completed", done, flow.Count(len(a.Tasks), "task"))
+	return fmt.Sprintf("%d/%s completed", done, event.Count(len(a.Tasks), "task"))
 }
 
 // session is team-session.json: seed 001, "Step 2: Load Baseline Context".
 type session struct {
-	SessionID   string           `json:"session_id"`
-	TeamName    string           `json:"team_name"`
-	Mode        string           `json:"mode"`
-	Stages      []string         `json:"stages"` // the tasks, in their order; at most [mostStages]
-	Checkpoints flow.Supervision `json:"checkpoints"`
-	Held        []flow.Held      `json:"held"`
-	Told        map[string]int   `json:"wisdom_told"` // bytes of the files in wisdom/ that the supervisor knows
+	SessionID   string            `json:"session_id"`
+	TeamName    string            `json:"team_name"`
+	Mode        string            `json:"mode"`
+	Stages      []string          `json:"stages"` // the tasks, in their order; at most [mostStages]
+	Checkpoints event.Supervision `json:"checkpoints"`
+	Held        []flow.Held       `json:"held"`
+	Told        map[string]int    `json:"wisdom_told"` // bytes of the files in wisdom/ that the supervisor knows
 }
 
 const mostStages = 1000

@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
@@ -27,7 +28,7 @@ type desk struct {
 	v    flow.Supervisor
 }
 
-func newDesk(t *testing.T, memory flow.Memory) *desk {
+func newDesk(t *testing.T, memory event.Memory) *desk {
 	t.Helper()
 	dir := t.TempDir()
 	testfile.Write(t, filepath.Join(dir, "kanban.yaml"), "current: a.md\ntasks: [a.md, b.md, c.md]\n")
@@ -44,23 +45,23 @@ func newDesk(t *testing.T, memory flow.Memory) *desk {
 		t.Fatal(err)
 	}
 	return &desk{Briefing: briefing.New(run, place, redact.New([]string{"sesame-sesame"})), t: t,
-		v: flow.Supervisor{Memory: memory, Plan: flow.Supervision{Role: "Supervisor"}}}
+		v: flow.Supervisor{Memory: memory, Plan: event.Supervision{Role: "Supervisor"}}}
 }
 
-func (d *desk) add(events ...flow.Event) {
+func (d *desk) add(events ...event.Event) {
 	for _, e := range events {
 		d.seq++
-		d.Add(flow.Entry{Seq: d.seq, Event: e})
+		d.Add(event.Entry{Seq: d.seq, Event: e})
 	}
 }
 
-func (d *desk) finish(task, status string, between ...flow.Event) {
+func (d *desk) finish(task, status string, between ...event.Event) {
 	d.step++
-	d.add(flow.StepStarted{Step: d.step, Task: task, Role: "Implementor"})
+	d.add(event.StepStarted{Step: d.step, Task: task, Role: "Implementor"})
 	d.add(between...)
-	d.add(flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: d.step, Call: flow.TaskCall, Task: task, Role: "Implementor"}, Status: status, Message: "did " + task},
-		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: d.step, Call: flow.ManagerCall, Task: task, Role: "Manager"}, Status: "ok"},
-		flow.StepFinished{Step: d.step, Task: task, Role: "Implementor", Status: status, Manager: "ok", Message: "go on"})
+	d.add(event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: d.step, Call: event.TaskCall, Task: task, Role: "Implementor"}, Status: status, Message: "did " + task},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: d.step, Call: event.ManagerCall, Task: task, Role: "Manager"}, Status: "ok"},
+		event.StepFinished{Step: d.step, Task: task, Role: "Implementor", Status: status, Manager: "ok", Message: "go on"})
 }
 
 func (d *desk) about() briefing.About {
@@ -69,10 +70,10 @@ func (d *desk) about() briefing.About {
 
 // wake is what the supervisor is told at a checkpoint, which it holds.
 func (d *desk) wake(id string, scope ...string) contract.CheckpointInput {
-	c := flow.Checkpoint{ID: id, Scope: scope}
-	d.add(flow.StepStarted{Task: id, Call: flow.CheckpointCall, Checkpoint: &c})
+	c := event.Checkpoint{ID: id, Scope: scope}
+	d.add(event.StepStarted{Task: id, Call: event.CheckpointCall, Checkpoint: &c})
 	in := d.Checkpoint(d.about(), c)
-	d.add(flow.CheckpointHeld{AttemptRef: flow.AttemptRef{Call: flow.CheckpointCall, Task: id}, Data: flow.StateUpdate{ID: id}})
+	d.add(event.CheckpointHeld{AttemptRef: event.AttemptRef{Call: event.CheckpointCall, Task: id}, Data: event.StateUpdate{ID: id}})
 	if err := d.SaveSession(d.about(), true); err != nil {
 		d.t.Fatal(err)
 	}
@@ -89,10 +90,10 @@ func tasksOf(states []contract.RoleState) (tasks []string) {
 // TestNothingIsToldTwice: seed 001, "Incremental Context Load": each step, each message, each file
 // and each line of wisdom is told once; a task that was worked on again is to be read again.
 func TestNothingIsToldTwice(t *testing.T) {
-	d := newDesk(t, flow.InSession)
+	d := newDesk(t, event.InSession)
 	notes := filepath.Join(d.Dir.Wisdom(), "notes.md")
 	testfile.Write(t, notes, "one\n")
-	d.finish("a.md", "ok", flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: 1, Role: "Implementor", Task: "a.md"}, Reason: "no JSON"})
+	d.finish("a.md", "ok", event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Role: "Implementor", Task: "a.md"}, Reason: "no JSON"})
 	one := d.wake("C1", "a.md", "gone.md")
 	testfile.Write(t, notes, "one\ntwo sesame-sesame\n")
 	d.finish("b.md", "blocked")
@@ -127,11 +128,11 @@ func TestNothingIsToldTwice(t *testing.T) {
 
 // TestReadyKnowsAll: what was told at the start is not told at the first checkpoint.
 func TestReadyKnowsAll(t *testing.T) {
-	d := newDesk(t, flow.InSession)
+	d := newDesk(t, event.InSession)
 	d.finish("a.md", "ok")
-	d.add(flow.StepStarted{Task: "Supervisor", Call: flow.ReadyCall})
+	d.add(event.StepStarted{Task: "Supervisor", Call: event.ReadyCall})
 	ready := d.Ready(d.about())
-	d.add(flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Call: flow.ReadyCall}})
+	d.add(event.ReplyAccepted{AttemptRef: event.AttemptRef{Call: event.ReadyCall}})
 	d.finish("b.md", "ok")
 	if got := d.wake("C1", "b.md"); len(got.Messages) != 0 || len(ready.Baseline.States) != 1 || len(got.States) != 1 || got.States[0].Task != "b.md" || ready.Recovery {
 		t.Errorf("told %v at the start and %v at the checkpoint, want each once", ready.Baseline.States, got.States)
@@ -141,10 +142,10 @@ func TestReadyKnowsAll(t *testing.T) {
 // TestWithoutMemory: a supervisor that remembers nothing is told everything, with its own reports;
 // a report that is missing is said to be.
 func TestWithoutMemory(t *testing.T) {
-	d := newDesk(t, flow.InReports)
+	d := newDesk(t, event.InReports)
 	d.finish("a.md", "ok")
 	d.wake("C1", "a.md")
-	if err := d.SaveReport(flow.Checkpoint{ID: "C1", Scope: []string{"a.md", "gone.md"}}, &contract.CheckpointReply{Verdict: "warn", Score: 0.5, Wisdom: "sesame-sesame"}, ""); err != nil {
+	if err := d.SaveReport(event.Checkpoint{ID: "C1", Scope: []string{"a.md", "gone.md"}}, &contract.CheckpointReply{Verdict: "warn", Score: 0.5, Wisdom: "sesame-sesame"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	d.v.Held = []flow.Held{{ID: "C1", Verdict: "warn", Score: 0.5, Report: d.ReportPath("C1")}, {ID: "C2", Verdict: "pass", Score: 1, Report: d.ReportPath("C2")}, {ID: "C3", Verdict: "none"}}
@@ -166,7 +167,7 @@ func TestWithoutMemory(t *testing.T) {
 
 // TestBounds: a supervisor reads the last 200 steps and 30 messages at most.
 func TestBounds(t *testing.T) {
-	d := newDesk(t, flow.InSession)
+	d := newDesk(t, event.InSession)
 	for i := range 300 {
 		d.finish(fmt.Sprintf("t%d", i), "blocked")
 	}
@@ -179,8 +180,8 @@ func TestBounds(t *testing.T) {
 // TestOwnReport: what the supervisor wrote into its report itself stays; wisdom of
 // one checkpoint is kept once.
 func TestOwnReport(t *testing.T) {
-	d := newDesk(t, flow.InSession)
-	c := flow.Checkpoint{ID: "C1", Scope: []string{"a.md"}}
+	d := newDesk(t, event.InSession)
+	c := event.Checkpoint{ID: "C1", Scope: []string{"a.md"}}
 	for range 2 {
 		if err := d.SaveReport(c, &contract.CheckpointReply{Verdict: "pass", Score: 1, Wisdom: "learned", Report: "and a table\x1b[2J"}, "# C1: my words, sesame-sesame"); err != nil {
 			t.Fatal(err)
@@ -199,7 +200,7 @@ func TestOwnReport(t *testing.T) {
 // before it, however the file is noted.
 func TestWisdomKeepsSecrets(t *testing.T) {
 	for _, noted := range []string{"", `{"wisdom_told":{"wisdom/notes.md":-3}}`, `{"wisdom_told":{"wisdom/notes.md":999}}`, `[`} {
-		d := newDesk(t, flow.InSession)
+		d := newDesk(t, event.InSession)
 		notes := filepath.Join(d.Dir.Wisdom(), "notes.md")
 		testfile.Write(t, notes, "pw: sesame-sesame")
 		d.wake("C1", "a.md")
@@ -216,10 +217,10 @@ func TestWisdomKeepsSecrets(t *testing.T) {
 
 // TestLookAnew: a checkpoint that looks again at what blocked is handed all of it.
 func TestLookAnew(t *testing.T) {
-	d := newDesk(t, flow.InSession)
+	d := newDesk(t, event.InSession)
 	d.finish("a.md", "ok")
 	d.wake("C1", "a.md")
-	got := d.Checkpoint(d.about(), flow.Checkpoint{ID: "C2", Scope: []string{"a.md"}, Again: "C1"})
+	got := d.Checkpoint(d.about(), event.Checkpoint{ID: "C2", Scope: []string{"a.md"}, Again: "C1"})
 	if len(got.Artifacts) != 1 || len(got.Messages) != 1 || !strings.HasPrefix(got.Messages[0], "C1 did not let") {
 		t.Errorf("told %+v, want to read a.md again, and why", got)
 	}
@@ -227,9 +228,9 @@ func TestLookAnew(t *testing.T) {
 
 // TestVerdict: what is journaled is redacted before it is cut, and has what the seed asks for.
 func TestVerdict(t *testing.T) {
-	d := newDesk(t, flow.InSession)
+	d := newDesk(t, event.InSession)
 	long := strings.Repeat("x", 2048-6) + "sesame-sesame"
-	got := d.Verdict(flow.Checkpoint{ID: "C1"}, &contract.CheckpointReply{Verdict: "block", Score: 0.1, Findings: []string{long}, Trend: long})
+	got := d.Verdict(event.Checkpoint{ID: "C1"}, &contract.CheckpointReply{Verdict: "block", Score: 0.1, Findings: []string{long}, Trend: long})
 	if text := fmt.Sprint(got); strings.Contains(text, "sesame") {
 		t.Errorf("a part of the secret is journaled: …%s", got.Trend[2000:])
 	}

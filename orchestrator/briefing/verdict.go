@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/rundir"
 )
@@ -34,8 +35,8 @@ func (b *Briefing) Greeting(v *flow.Supervisor) string {
 
 // Verdict is what is journaled of a supervisor's reply: seed 001, "Step 7: Publish State".
 // Its report has all of it.
-func (b *Briefing) Verdict(c flow.Checkpoint, r *contract.CheckpointReply) flow.CheckpointHeld {
-	return flow.CheckpointHeld{Risks: b.cleanAll(r.Risks), Trend: b.clean(r.Trend), Read: b.cleanAll(r.Read), Data: flow.StateUpdate{
+func (b *Briefing) Verdict(c event.Checkpoint, r *contract.CheckpointReply) event.CheckpointHeld {
+	return event.CheckpointHeld{Risks: b.cleanAll(r.Risks), Trend: b.clean(r.Trend), Read: b.cleanAll(r.Read), Data: event.StateUpdate{
 		Status: "task_complete", ID: c.ID, Report: b.ReportPath(c.ID), Findings: b.cleanAll(r.Findings), Decisions: b.decisions(r),
 		Verification: "self-validated", Verdict: r.Verdict, Score: r.Score}}
 }
@@ -86,7 +87,7 @@ func (b *Briefing) readReport(h flow.Held) ([]byte, error) {
 
 // SaveReport writes the report of a checkpoint, and appends to wisdom/ what the supervisor wants
 // to be kept. own is what it has written into its report itself; "": nothing.
-func (b *Briefing) SaveReport(c flow.Checkpoint, r *contract.CheckpointReply, own string) error {
+func (b *Briefing) SaveReport(c event.Checkpoint, r *contract.CheckpointReply, own string) error {
 	var missing []string
 	for _, task := range c.Scope {
 		if _, err := b.Place.ReadText(task); err != nil {

@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/roster"
@@ -25,7 +26,7 @@ type Ready struct {
 	flow.Spawn
 	Player *roster.Player
 	Input  contract.Input
-	Intent flow.AttemptStarted
+	Intent event.AttemptStarted
 	Spec   attempt.Call
 	Signs  chan *agent.Event // of the agent that are journaled: its session, and what becomes of messages
 	Duty   roster.Duty
@@ -47,7 +48,7 @@ type Caller struct {
 	run        *run.Run
 	supervisor *supervisor.Supervisor
 	input      contract.Input // of the call that inputOf names
-	inputOf    flow.AttemptRef
+	inputOf    event.AttemptRef
 }
 
 // NewCaller returns the caller of a run.
@@ -70,13 +71,13 @@ func (c *Caller) Prepare(e flow.Spawn, p *roster.Player, b *board.Board) (*Ready
 		e = c.run.State().Afresh()
 	}
 	call := &Ready{Spawn: e, Player: p, Duty: dutyOf(e, b)}
-	call.Intent = flow.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: p.Adapter.Name(), Command: p.Shown, From: e.From, Fork: e.Fork,
+	call.Intent = event.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: p.Adapter.Name(), Command: p.Shown, From: e.From, Fork: e.Fork,
 		Resumes: p.Resumes, GoesOn: e.GoesOn}
-	if e.Call == flow.TaskCall && !c.run.DryRun {
+	if e.Call == event.TaskCall && !c.run.DryRun {
 		call.Intent.Plan = plan
 	}
-	if e.Call == flow.ManagerCall && step.Before == nil {
-		call.Intent.Before = &flow.Baseline{BoardSHA: b.SHA}
+	if e.Call == event.ManagerCall && step.Before == nil {
+		call.Intent.Before = &event.Baseline{BoardSHA: b.SHA}
 		if !b.Current.Null && b.Current.Set { // else the board is over
 			call.Intent.Before.Current = c.run.Workspace.Seen(b.Current.Path)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/workspace"
@@ -41,7 +42,7 @@ func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision
 }
 
 // repliedTasks is the list in an accepted reply. Errors: [rundir.ErrNotStored].
-func (c *Caller) repliedTasks(reply *flow.ReplyAccepted) ([]string, error) {
+func (c *Caller) repliedTasks(reply *event.ReplyAccepted) ([]string, error) {
 	if reply.TasksSHA == "" {
 		return reply.Tasks, nil
 	}

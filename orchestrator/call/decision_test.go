@@ -9,6 +9,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/redact"
@@ -47,7 +48,7 @@ func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given []
 	if err != nil {
 		t.Fatal(err)
 	}
-	step = &flow.Step{Number: 1, Task: "a.md", Call: flow.ManagerCall, Input: inline, Before: &flow.Baseline{Current: "a.md"}}
+	step = &flow.Step{Number: 1, Task: "a.md", Call: event.ManagerCall, Input: inline, Before: &event.Baseline{Current: "a.md"}}
 	if step.Stored, err = r.Folder.Store(rest); err != nil {
 		t.Fatal(err)
 	}
@@ -60,17 +61,17 @@ func TestDecision(t *testing.T) {
 	next := "b.md"
 	other := slices.Repeat([]string{"tasks/another-task.md"}, 400)
 	for name, tt := range map[string]struct {
-		reply flow.ReplyAccepted
+		reply event.ReplyAccepted
 		gone  bool // all that was stored is gone
 		tasks string
 		lost  bool
 	}{
-		"the given list":                   {flow.ReplyAccepted{TasksSHA: "given"}, false, "given", false},
-		"another long list":                {flow.ReplyAccepted{TasksSHA: "other"}, false, "other", false},
-		"a short list":                     {flow.ReplyAccepted{Tasks: []string{"x.md"}}, false, "short", false},
-		"the given list, gone":             {flow.ReplyAccepted{TasksSHA: "given"}, true, "board", true},
-		"another long list, gone":          {flow.ReplyAccepted{TasksSHA: "other"}, true, "board", true},
-		"a short list, the given one gone": {flow.ReplyAccepted{Tasks: []string{"x.md"}}, true, "short", true},
+		"the given list":                   {event.ReplyAccepted{TasksSHA: "given"}, false, "given", false},
+		"another long list":                {event.ReplyAccepted{TasksSHA: "other"}, false, "other", false},
+		"a short list":                     {event.ReplyAccepted{Tasks: []string{"x.md"}}, false, "short", false},
+		"the given list, gone":             {event.ReplyAccepted{TasksSHA: "given"}, true, "board", true},
+		"another long list, gone":          {event.ReplyAccepted{TasksSHA: "other"}, true, "board", true},
+		"a short list, the given one gone": {event.ReplyAccepted{Tasks: []string{"x.md"}}, true, "short", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, b, step, given := decided(t)

@@ -8,6 +8,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/review"
@@ -51,13 +52,13 @@ func (c *Caller) newInput(e flow.Spawn, b *board.Board) (contract.Input, error) 
 	switch {
 	case e.Call.IsSupervision():
 		return c.supervisor.Input(e, b)
-	case e.Call == flow.ReviewCall:
+	case e.Call == event.ReviewCall:
 		return c.reviewInput(e.Task, kanban)
 	case e.From != "":
 		return contract.Input{Text: c.run.Redactor.String(review.FormatFeedback(c.run.State().Step.Feedback))}, nil
-	case e.Call == flow.CommandCall:
+	case e.Call == event.CommandCall:
 		return contract.ForTask(e.Task, kanban, "")
-	case e.Call == flow.TaskCall:
+	case e.Call == event.TaskCall:
 		return contract.ForTask(e.Task, kanban, c.feedbackFor(e))
 	}
 	tasks := c.run.Workspace.Tasks(b)
@@ -101,8 +102,8 @@ func (c *Caller) reviewInput(task, kanban string) (contract.Input, error) {
 }
 
 // inputKey names the open call of a step, to which its input belongs.
-func inputKey(s *flow.Step) flow.AttemptRef {
-	return flow.AttemptRef{Step: s.Number, Call: s.Call, Round: s.Round}
+func inputKey(s *flow.Step) event.AttemptRef {
+	return event.AttemptRef{Step: s.Number, Call: s.Call, Round: s.Round}
 }
 
 // restoreInput is the input that earlier attempts of the open call got, from memory or from disk.
@@ -128,7 +129,7 @@ func (c *Caller) RestartWithoutInput(b *board.Board) error {
 	if !errors.Is(err, rundir.ErrNotStored) {
 		return err
 	}
-	return c.run.Ledger.Append(flow.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: err.Error()})
+	return c.run.Ledger.Append(event.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: err.Error()})
 }
 
 func (c *Caller) readInput(inline json.RawMessage, stored string) (contract.Input, error) {

@@ -12,7 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 )
 
@@ -28,7 +28,7 @@ const maxID = 64
 // Parse reads the value of the field checkpoints. off says that there are to be none, also if the
 // settings have some.
 // Errors: *frontmatter.Problem for the first fault.
-func Parse(doc *frontmatter.Document, node *yaml.Node) (s *flow.Supervision, off bool, err error) {
+func Parse(doc *frontmatter.Document, node *yaml.Node) (s *event.Supervision, off bool, err error) {
 	switch {
 	case isOff(node):
 		return nil, true, nil
@@ -37,7 +37,7 @@ func Parse(doc *frontmatter.Document, node *yaml.Node) (s *flow.Supervision, off
 			"write checkpoints: {every: 3}, or checkpoints: off; rename the field where it means something else")
 	}
 	r := &reader{doc: doc, ids: map[string]int{}}
-	s = &flow.Supervision{Role: DefaultRole, OnBlock: flow.BlockPerson}
+	s = &event.Supervision{Role: DefaultRole, OnBlock: event.BlockPerson}
 	for key, value := range r.fields(node, field, []string{"role", "requirement", "every", "at", "on_block"}) {
 		r.readField(s, key, value)
 	}
@@ -54,7 +54,7 @@ func Parse(doc *frontmatter.Document, node *yaml.Node) (s *flow.Supervision, off
 
 // Tasks are the paths of tasks in s, each with the node that it was read from. node is the
 // one that Parse made s of.
-func Tasks(s *flow.Supervision, node *yaml.Node) iter.Seq2[*string, *yaml.Node] {
+func Tasks(s *event.Supervision, node *yaml.Node) iter.Seq2[*string, *yaml.Node] {
 	return func(yield func(*string, *yaml.Node) bool) {
 		entries := find(node, "at")
 		for i := range s.At {
@@ -116,7 +116,7 @@ func (r *reader) fields(n *yaml.Node, name string, known []string) iter.Seq2[str
 	}
 }
 
-func (r *reader) readField(s *flow.Supervision, name string, value *yaml.Node) {
+func (r *reader) readField(s *event.Supervision, name string, value *yaml.Node) {
 	switch name {
 	case "role":
 		s.Role = r.readText(value, name, "")
@@ -158,9 +158,9 @@ func (r *reader) readEvery(n *yaml.Node) (every int) {
 	return every
 }
 
-func (r *reader) readOnBlock(n *yaml.Node) flow.OnBlock {
-	all := []flow.OnBlock{flow.BlockPerson, flow.BlockRevise, flow.BlockOverride, flow.BlockAbort}
-	if said := flow.OnBlock(n.Value); n.Kind == yaml.ScalarNode && slices.Contains(all, said) {
+func (r *reader) readOnBlock(n *yaml.Node) event.OnBlock {
+	all := []event.OnBlock{event.BlockPerson, event.BlockRevise, event.BlockOverride, event.BlockAbort}
+	if said := event.OnBlock(n.Value); n.Kind == yaml.ScalarNode && slices.Contains(all, said) {
 		return said
 	}
 	r.fail(n, "write person (the run ends, and a person decides), revise (the Manager plans anew), "+
@@ -168,13 +168,13 @@ func (r *reader) readOnBlock(n *yaml.Node) flow.OnBlock {
 	return ""
 }
 
-func (r *reader) readAt(n *yaml.Node) []flow.CheckpointAt {
+func (r *reader) readAt(n *yaml.Node) []event.CheckpointAt {
 	const fix = "write at: and below it one - {id: CHECKPOINT-001, after: tasks/1.md} a line"
 	if n.Kind != yaml.SequenceNode {
 		r.fail(n, fix, "at must be a list")
 		return nil
 	}
-	var all []flow.CheckpointAt
+	var all []event.CheckpointAt
 	for _, entry := range n.Content {
 		if entry.Kind != yaml.MappingNode {
 			r.fail(entry, fix, "a checkpoint must be a mapping with id and after")
@@ -185,7 +185,7 @@ func (r *reader) readAt(n *yaml.Node) []flow.CheckpointAt {
 	return all
 }
 
-func (r *reader) readEntry(n *yaml.Node) (at flow.CheckpointAt) {
+func (r *reader) readEntry(n *yaml.Node) (at event.CheckpointAt) {
 	for key, value := range r.fields(n, "a checkpoint", []string{"id", "after", "scope"}) {
 		switch key {
 		case "id":

@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/schema"
 )
 
 // parse reads the field checkpoints of a board of the given text.
-func parse(t *testing.T, source string) (s *flow.Supervision, off bool, err error) {
+func parse(t *testing.T, source string) (s *event.Supervision, off bool, err error) {
 	t.Helper()
 	doc, err := frontmatter.ParseYAML("k.yaml", []byte(source))
 	if err != nil {
@@ -40,20 +40,20 @@ func checkSchema(t *testing.T, source string, valid bool) {
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		name, source string
-		want         flow.Supervision
+		want         event.Supervision
 	}{
-		{"every", "checkpoints: {every: 3}\n", flow.Supervision{Role: "Supervisor", Every: 3, OnBlock: flow.BlockPerson}},
-		{"at", "checkpoints:\n  at:\n  - {id: C-1, after: tasks/a.md}\n", flow.Supervision{Role: "Supervisor",
-			At: []flow.CheckpointAt{{ID: "C-1", After: "tasks/a.md"}}, OnBlock: flow.BlockPerson}},
+		{"every", "checkpoints: {every: 3}\n", event.Supervision{Role: "Supervisor", Every: 3, OnBlock: event.BlockPerson}},
+		{"at", "checkpoints:\n  at:\n  - {id: C-1, after: tasks/a.md}\n", event.Supervision{Role: "Supervisor",
+			At: []event.CheckpointAt{{ID: "C-1", After: "tasks/a.md"}}, OnBlock: event.BlockPerson}},
 		{"all there is", "checkpoints:\n  role: Architect\n  requirement: docs/goal.md\n  every: 1\n  on_block: abort\n" +
 			"  at:\n  - id: CHECKPOINT-001\n    after: tasks/2.md\n    scope: [tasks/1.md, tasks/2.md]\n  - {after: 2026-01-01, id: '7'}\n",
-			flow.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 1, OnBlock: flow.BlockAbort, At: []flow.CheckpointAt{
+			event.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 1, OnBlock: event.BlockAbort, At: []event.CheckpointAt{
 				{ID: "CHECKPOINT-001", After: "tasks/2.md", Scope: []string{"tasks/1.md", "tasks/2.md"}},
 				{ID: "7", After: "2026-01-01"}}}},
 		{"a key without a value is missing", "checkpoints: {every: 2, role: , at: , requirement: ~, on_block: null}\n",
-			flow.Supervision{Role: "Supervisor", Every: 2, OnBlock: flow.BlockPerson}},
+			event.Supervision{Role: "Supervisor", Every: 2, OnBlock: event.BlockPerson}},
 		{"a requirement of two lines", "checkpoints:\n  every: 2\n  requirement: |\n    a site\n    for cats\n",
-			flow.Supervision{Role: "Supervisor", Requirement: "a site\nfor cats\n", Every: 2, OnBlock: flow.BlockPerson}},
+			event.Supervision{Role: "Supervisor", Requirement: "a site\nfor cats\n", Every: 2, OnBlock: event.BlockPerson}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, off, err := parse(t, tt.source)
@@ -185,7 +185,7 @@ func TestTasks(t *testing.T) {
 		}
 		*task = "x/" + *task
 	}
-	want := []flow.CheckpointAt{{ID: "A", After: "x/b.md", Scope: []string{"x/a.md", "x/b.md"}}, {ID: "B", After: "x/c.md"}}
+	want := []event.CheckpointAt{{ID: "A", After: "x/b.md", Scope: []string{"x/a.md", "x/b.md"}}, {ID: "B", After: "x/c.md"}}
 	if diff := cmp.Diff(want, s.At); diff != "" {
 		t.Errorf("At differs (-want +got):\n%s", diff)
 	}

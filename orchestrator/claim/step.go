@@ -10,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/run"
 )
@@ -89,15 +90,15 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 }
 
 // event is the event about a conflict.
-func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) flow.Event {
+func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) event.Event {
 	owner := x.Board
 	if rel, err := filepath.Rel(h.run.Dir(), x.Board); err == nil && x.Board != "" && !strings.HasPrefix(rel, "..") {
 		owner = filepath.ToSlash(rel)
 	}
 	if x.Files == nil {
-		return flow.DuplicateTask{Task: e.Task, Owner: owner}
+		return event.DuplicateTask{Task: e.Task, Owner: owner}
 	}
-	return flow.ScopeOverlaps{Task: e.Task, Owner: owner, OwnerTask: filepath.ToSlash(x.Task), Files: x.Files, Waits: !warn}
+	return event.ScopeOverlaps{Task: e.Task, Owner: owner, OwnerTask: filepath.ToSlash(x.Task), Files: x.Files, Waits: !warn}
 }
 
 // Release gives the claim of the step back.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // FileName is the settings file's name in the work directory.
@@ -23,10 +23,10 @@ type Settings struct {
 	Workdir, Roles, Stub string
 	OnDivergence         string // "accept" or "freeze"
 	OnOverlap            string // "wait" or "warn"
-	OnTool               flow.OnTool
+	OnTool               event.OnTool
 	Decisions            string
 	AckTimeout           time.Duration
-	Reassign             []flow.Substitutes
+	Reassign             []event.Substitutes
 	Notify               Notify
 	Git                  Git
 
@@ -50,7 +50,7 @@ type Settings struct {
 	Redact         []Hidden
 	Env            Env
 	Watch          Watch
-	Checkpoints    *flow.Supervision // of boards that do not say; nil: none
+	Checkpoints    *event.Supervision // of boards that do not say; nil: none
 
 	StartDir string // where kanban-run was started
 	FileDir  string // the settings file's folder; "" without such a file

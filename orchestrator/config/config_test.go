@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/notify"
 	"kanban-run/orchestrator/testfile"
 )
@@ -126,7 +126,7 @@ env:
 	s, _ := load(t, input)
 	dir := filepath.Dir(input.File)
 	want := &Settings{
-		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md", Git: Git{true, "state/kanban", "ssh://git@example.com/boards", true, nil}, AckTimeout: 5 * time.Second, OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []notify.Topic{"loop", "complete"}}, Reassign: []flow.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
+		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir, "stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md", Git: Git{true, "state/kanban", "ssh://git@example.com/boards", true, nil}, AckTimeout: 5 * time.Second, OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret", On: []notify.Topic{"loop", "complete"}}, Reassign: []event.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}}, {Role: "manager", Agents: []string{"walk"}}},
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
@@ -141,7 +141,7 @@ env:
 			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
 			MCPMax: 8 * time.Second, MCPEnd: 9 * time.Second, FirstSign: 10 * time.Minute, LeftOver: 11 * time.Second, Ceiling: 12 * time.Minute,
 			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Stages: []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute}, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
-		Checkpoints: &flow.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 3, OnBlock: flow.BlockRevise},
+		Checkpoints: &event.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 3, OnBlock: event.BlockRevise},
 		StartDir:    input.StartDir, FileDir: dir,
 	}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{})); diff != "" {
@@ -636,18 +636,18 @@ func TestCheckpointsOfTheFile(t *testing.T) {
 	long := strings.Repeat("é ", 40)
 	for _, tt := range []struct {
 		name, file string
-		want       *flow.Supervision
+		want       *event.Supervision
 		origins    []Origin
 	}{
 		{"off", "checkpoints: off\n", nil, []Origin{{"checkpoints.every", "none", "F:1"}}},
 		{"false", "checkpoints: false\n", nil, []Origin{{"checkpoints.every", "none", "F:1"}}},
 		{"the least", "checkpoints:\n  role:\n  every: 2\n",
-			&flow.Supervision{Role: "Supervisor", Every: 2, OnBlock: flow.BlockPerson}, []Origin{{"checkpoints.every", "2", "F:3"}}},
+			&event.Supervision{Role: "Supervisor", Every: 2, OnBlock: event.BlockPerson}, []Origin{{"checkpoints.every", "2", "F:3"}}},
 		{"a text of two lines", "checkpoints:\n  every: 1\n  requirement: |\n    a site\n    for cats\n",
-			&flow.Supervision{Role: "Supervisor", Requirement: "a site\nfor cats\n", Every: 1, OnBlock: flow.BlockPerson},
+			&event.Supervision{Role: "Supervisor", Requirement: "a site\nfor cats\n", Every: 1, OnBlock: event.BlockPerson},
 			[]Origin{{"checkpoints.requirement", "a site for cats", "F:3"}, {"checkpoints.every", "1", "F:2"}}},
 		{"a long text", "checkpoints: {every: 1, requirement: " + long + "}\n",
-			&flow.Supervision{Role: "Supervisor", Requirement: strings.TrimSpace(long), Every: 1, OnBlock: flow.BlockPerson},
+			&event.Supervision{Role: "Supervisor", Requirement: strings.TrimSpace(long), Every: 1, OnBlock: event.BlockPerson},
 			[]Origin{{"checkpoints.requirement", strings.Repeat("é ", 30) + "…", "F:1"}, {"checkpoints.every", "1", "F:1"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // reassign reads which agents take a role's work over, in their order: adapters, or other roles.
@@ -14,7 +14,7 @@ func (f *settingsFile) reassign(value *yaml.Node) {
 		f.fail(value, "write reassign: {Implementor: [codex]}", "reassign must be a map of roles to agents")
 		return
 	}
-	var all []flow.Substitutes
+	var all []event.Substitutes
 	var shown []string
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		key, list := value.Content[i], value.Content[i+1]
@@ -23,7 +23,7 @@ func (f *settingsFile) reassign(value *yaml.Node) {
 			return
 		}
 		agents := f.agents(list)
-		all = append(all, flow.Substitutes{Role: roleKey(key.Value), Agents: agents})
+		all = append(all, event.Substitutes{Role: roleKey(key.Value), Agents: agents})
 		shown = append(shown, key.Value+": "+strings.Join(agents, " "))
 	}
 	f.add(value, given{name: "reassign", value: strings.Join(shown, ", "), substitutes: all})

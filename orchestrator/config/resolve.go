@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/notify"
 )
@@ -28,8 +28,8 @@ type given struct {
 	strong bool // from a flag or a variable
 	dir    string
 
-	checkpoints *flow.Supervision // of which the value is a part
-	substitutes []flow.Substitutes
+	checkpoints *event.Supervision // of which the value is a part
+	substitutes []event.Substitutes
 
 	file string // the settings file, with line
 	line int

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Setting describes one setting for the help text, the completion and the documentation.
@@ -206,7 +206,7 @@ func otherRows() []row {
 		{Setting{Name: "on_tool_unavailable", Variable: "KANBAN_RUN_ON_TOOL_UNAVAILABLE", InFile: true, Default: "caveat",
 			Help: "caveat, retry, skip or stop: what becomes of an agent whose tool is not there"},
 			func(s *Settings, v, _ string) error {
-				s.OnTool = flow.OnTool(v)
+				s.OnTool = event.OnTool(v)
 				return checkOneOf(v, "caveat", "retry", "skip", "stop")
 			}},
 		{Setting{Name: "reassign", InFile: true, Default: "none",

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/contract"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // input is a Manager's input as encoding/json writes it: seed 004, "Input Specification (Supervisor
@@ -37,7 +37,7 @@ func managerInput(t *testing.T, done string, paths []string) (in contract.Input,
 	wanted := input{"kanban.yaml", done, nil, paths}
 	var anomalies []contract.AnomalyReport
 	if done == "tasks/a.md" { // it was not done
-		anomalies = []contract.AnomalyReport{contract.Report("Implementor", flow.Anomaly{Type: "idle", Severity: "critical", Details: "<silent>", Advice: "replan"})}
+		anomalies = []contract.AnomalyReport{contract.Report("Implementor", event.Anomaly{Type: "idle", Severity: "critical", Details: "<silent>", Advice: "replan"})}
 		r := report{Type: "anomaly_report"}
 		r.Content.Executor, r.Content.Anomaly, r.Content.Severity, r.Content.Details, r.Content.Recommendation = "Implementor", "idle", "critical", "<silent>", "replan"
 		wanted.Anomalies = []report{r}

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Input is what an agent is told: the JSON object of a call that begins a session, or the text of
@@ -56,7 +56,7 @@ type AnomalyContent struct {
 }
 
 // Report is the report of what was found wrong with the agent of a role.
-func Report(role string, a flow.Anomaly) AnomalyReport {
+func Report(role string, a event.Anomaly) AnomalyReport {
 	return AnomalyReport{"anomaly_report", AnomalyContent{role, a.Type, a.Severity, a.Details, a.Advice}}
 }
 

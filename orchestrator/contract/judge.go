@@ -3,22 +3,22 @@ package contract
 import (
 	"encoding/json"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // judgeInput is what a judge is told: the anomaly, and the reboot test as the evidence answers it.
 // Source: seed 000, "5-Question Reboot Test".
 type judgeInput struct {
-	Type    string        `json:"type"` // reboot_test
-	Task    string        `json:"task_file"`
-	Kanban  string        `json:"kanban_file"`
-	Call    flow.Call     `json:"call"` // that hangs
-	Report  AnomalyReport `json:"report"`
-	Answers []flow.Answer `json:"answers"`
+	Type    string         `json:"type"` // reboot_test
+	Task    string         `json:"task_file"`
+	Kanban  string         `json:"kanban_file"`
+	Call    event.Call     `json:"call"` // that hangs
+	Report  AnomalyReport  `json:"report"`
+	Answers []event.Answer `json:"answers"`
 }
 
 // ForJudge is the input of a judge of a running attempt.
-func ForJudge(r flow.AttemptRef, kanban string, a flow.Anomaly, answers []flow.Answer) (Input, error) {
+func ForJudge(r event.AttemptRef, kanban string, a event.Anomaly, answers []event.Answer) (Input, error) {
 	text, err := json.Marshal(judgeInput{"reboot_test", r.Task, kanban, r.Call, Report(r.Role, a), answers})
 	return Input{JSON: text}, err
 }

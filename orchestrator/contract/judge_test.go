@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/schema"
 )
 
 // TestForJudge: what a judge is told fits its schema.
 func TestForJudge(t *testing.T) {
-	in, err := ForJudge(flow.AttemptRef{Task: "tasks/a.md", Role: "Implementor", Call: flow.TaskCall}, "kanban.yaml", flow.Anomaly{Type: "idle", Severity: "critical", Details: "silent", Advice: "restart"},
-		[]flow.Answer{{Question: "Q1: is the task clearly defined?", Yes: true, Evidence: "it has a text"}})
+	in, err := ForJudge(event.AttemptRef{Task: "tasks/a.md", Role: "Implementor", Call: event.TaskCall}, "kanban.yaml", event.Anomaly{Type: "idle", Severity: "critical", Details: "silent", Advice: "restart"},
+		[]event.Answer{{Question: "Q1: is the task clearly defined?", Yes: true, Evidence: "it has a text"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/schema"
 )
 
@@ -25,17 +25,17 @@ const (
 )
 
 // Of is the contract of a call of a step.
-func Of(c flow.Call) Kind {
+func Of(c event.Call) Kind {
 	switch c {
-	case flow.ManagerCall:
+	case event.ManagerCall:
 		return Manager
-	case flow.ReviewCall:
+	case event.ReviewCall:
 		return Review
-	case flow.CommandCall:
+	case event.CommandCall:
 		return Command
-	case flow.ReadyCall:
+	case event.ReadyCall:
 		return Ready
-	case flow.CheckpointCall:
+	case event.CheckpointCall:
 		return Checkpoint
 	default:
 		return Task

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/contract"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/schema"
 )
 
@@ -59,7 +59,7 @@ func TestKinds(t *testing.T) {
 // TestOf: only the Manager's reply says what comes next: seed 004, "Output Specification (Agent →
 // Supervisor)".
 func TestOf(t *testing.T) {
-	for call, want := range map[flow.Call]contract.Kind{flow.TaskCall: contract.Task, flow.ManagerCall: contract.Manager, flow.ReviewCall: contract.Review} {
+	for call, want := range map[event.Call]contract.Kind{event.TaskCall: contract.Task, event.ManagerCall: contract.Manager, event.ReviewCall: contract.Review} {
 		if got := contract.Of(call); got != want {
 			t.Errorf("Of(%v) = %v, want %v", call, got, want)
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Entry is a line for the file.
@@ -15,47 +15,47 @@ type Entry struct {
 
 // EntryOf is what is to be noted of a record; false: nothing is. Of what has to do with the design
 // only the operation is noted.
-func EntryOf(board string, e flow.Entry) (entry Entry, ok bool) {
+func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 	section, text := Escalations, ""
 	switch ev := e.Event.(type) {
-	case flow.LoopSuspected:
+	case event.LoopSuspected:
 		text = ev.Suspicion.String()
-	case flow.RebootTested:
-		if ev.Decision != flow.Stuck {
+	case event.RebootTested:
+		if ev.Decision != event.Stuck {
 			return entry, false
 		}
 		text = ev.Text
-	case flow.ToolUnavailable:
-		if ev.Agents != flow.SystemicAgents {
+	case event.ToolUnavailable:
+		if ev.Agents != event.SystemicAgents {
 			return entry, false
 		}
 		text = fmt.Sprintf("%s is missing for %d agents: %s", ev.Tool, ev.Agents, ev.Reason)
-	case flow.ReplyAccepted:
-		if ev.Call != flow.TaskCall || ev.Status != "escalate" {
+	case event.ReplyAccepted:
+		if ev.Call != event.TaskCall || ev.Status != "escalate" {
 			return entry, false
 		}
 		text = fmt.Sprintf("%s escalates: %s", ev.Role, ev.Message)
-	case flow.CheckpointHeld:
+	case event.CheckpointHeld:
 		if ev.Data.Verdict != "block" {
 			return entry, false
 		}
 		text = fmt.Sprintf("the supervisor blocks (score %.2f)", ev.Data.Score)
-	case flow.ReassignProposed:
+	case event.ReassignProposed:
 		text = fmt.Sprintf("%s for %s: %s", ev.Strategy, ev.Role, ev.Evidence)
-	case flow.RunFinished:
-		if ev.Outcome == flow.Complete || ev.Outcome == flow.LimitReached {
+	case event.RunFinished:
+		if ev.Outcome == event.Complete || ev.Outcome == event.LimitReached {
 			return entry, false
 		}
 		text = fmt.Sprintf("%s: %s", ev.Outcome, ev.Text)
-	case flow.Reassigned:
+	case event.Reassigned:
 		section, text = Notes, fmt.Sprintf("%s took the work of %s over", ev.To, ev.Role)
-	case flow.QuarantineEnded:
+	case event.QuarantineEnded:
 		section, text = Notes, ev.Reason
-	case flow.StateDiverged:
+	case event.StateDiverged:
 		section, text = Notes, ev.Text
-	case flow.DuplicateTask:
+	case event.DuplicateTask:
 		section, text = Notes, "worked on by the run of "+ev.Owner
-	case flow.ScopeOverlaps:
+	case event.ScopeOverlaps:
 		section, text = Notes, fmt.Sprintf("the same files as %s of %s", ev.OwnerTask, ev.Owner)
 	default:
 		return entry, false

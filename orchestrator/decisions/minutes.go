@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"kanban-run/orchestrator/durable"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/run"
 )
@@ -63,7 +63,7 @@ func (m *Minutes) Listen(o ledger.Observer) ledger.Observer {
 	return ledger.Tap(o, m.note)
 }
 
-func (m *Minutes) note(board string, e flow.Entry) {
+func (m *Minutes) note(board string, e event.Entry) {
 	if entry, ok := EntryOf(board, e); ok {
 		m.mu.Lock()
 		m.pending = append(m.pending, entry)
@@ -73,14 +73,14 @@ func (m *Minutes) note(board string, e flow.Entry) {
 
 // Restore collects what the last run may not have noted. An entry that stands
 // there is not written again.
-func (m *Minutes) Restore(e flow.Entry) {
+func (m *Minutes) Restore(e event.Entry) {
 	if m == nil {
 		return
 	}
-	if _, begins := e.Event.(flow.HandoffOffered); begins {
+	if _, begins := e.Event.(event.HandoffOffered); begins {
 		m.pending = nil
 	}
-	if _, ends := e.Event.(flow.RunFinished); ends { // all of it was noted
+	if _, ends := e.Event.(event.RunFinished); ends { // all of it was noted
 		m.pending = nil
 		return
 	}
@@ -101,9 +101,9 @@ func (m *Minutes) Save() error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrMarkerMissing):
-		return m.run.Ledger.Record(flow.MarkerMissing{Board: m.run.Board, Text: err.Error()})
+		return m.run.Ledger.Record(event.MarkerMissing{Board: m.run.Board, Text: err.Error()})
 	case errors.Is(err, ErrScope):
-		return m.run.Ledger.Record(flow.DecisionsViolated{Board: m.run.Board, Text: err.Error()})
+		return m.run.Ledger.Record(event.DecisionsViolated{Board: m.run.Board, Text: err.Error()})
 	default:
 		m.tellUnwritten(err)
 		return nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Checkpoint is a look of the resident supervisor at the board: seed 001.
@@ -21,7 +21,7 @@ type Checkpoint struct {
 
 // String is the checkpoint in a few words.
 func (c Checkpoint) String() string {
-	if c.Verdict == flow.NoVerdict {
+	if c.Verdict == event.NoVerdict {
 		return c.ID + " no verdict"
 	}
 	text := fmt.Sprintf("%s %s (score: %.2f)", c.ID, c.Verdict, c.Score)
@@ -32,29 +32,29 @@ func (c Checkpoint) String() string {
 }
 
 // checkpointOf is the checkpoint that an event ends; false: it ends none.
-func checkpointOf(e flow.Event) (Checkpoint, bool) {
+func checkpointOf(e event.Event) (Checkpoint, bool) {
 	switch e := e.(type) {
-	case flow.CheckpointHeld:
+	case event.CheckpointHeld:
 		return Checkpoint{ID: e.Data.ID, Step: e.Step, Verdict: e.Data.Verdict, Score: e.Data.Score, Trend: e.Trend, Findings: e.Data.Findings,
 			Report: e.Data.Report}, true
-	case flow.SupervisorFailed:
-		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: flow.NoVerdict, Reason: e.Reason}, true
-	case flow.ScopeViolated:
-		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: flow.NoVerdict, Reason: e.Text}, true
-	case flow.CheckpointMissed:
-		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: flow.NoVerdict, Reason: e.Reason}, true
+	case event.SupervisorFailed:
+		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: event.NoVerdict, Reason: e.Reason}, true
+	case event.ScopeViolated:
+		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: event.NoVerdict, Reason: e.Text}, true
+	case event.CheckpointMissed:
+		return Checkpoint{ID: e.Task, Step: e.Step, Verdict: event.NoVerdict, Reason: e.Reason}, true
 	default:
 		return Checkpoint{}, false
 	}
 }
 
 // endCheckpoint ends the step of a checkpoint. The Manager may be called in the same step.
-func (s *Step) endCheckpoint(e flow.Event, c Checkpoint) {
+func (s *Step) endCheckpoint(e event.Event, c Checkpoint) {
 	s.State, s.Status, s.Message = Done, c.Verdict, c.Reason
 	if len(c.Findings) > 0 {
 		s.Message = c.Findings[0]
 	}
-	end, ok := flow.EndOf(e)
+	end, ok := event.EndOf(e)
 	if !ok {
 		return
 	}

@@ -5,23 +5,24 @@ package digest
 import (
 	"time"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
 // Digest is what happened to a board. Add folds the journal's entries into it; the caller sets
 // Board, Outcome, Text and Advice. Its JSON is that of `kanban-run report --json`.
 type Digest struct {
-	Board   string       `json:"board"`
-	Workdir string       `json:"workdir"` // of the last run: the folder in which the paths of tasks are
-	Outcome flow.Outcome `json:"outcome"`
-	Text    string       `json:"text"`   // of the outcome
-	Advice  string       `json:"advice"` // what a person does next, "" when there is nothing to do
-	Runs    int          `json:"runs"`
-	Began   time.Time    `json:"began"` // of the first entry, and of the last
-	Ended   time.Time    `json:"ended"`
-	Millis  int64        `json:"millis"`        // that its runs took, without the time between two runs
-	Earlier int          `json:"earlier_steps"` // that Keep left out
-	Used    flow.Tally   `json:"used"`          // by all attempts, also of the steps that Keep left out
+	Board   string        `json:"board"`
+	Workdir string        `json:"workdir"` // of the last run: the folder in which the paths of tasks are
+	Outcome event.Outcome `json:"outcome"`
+	Text    string        `json:"text"`   // of the outcome
+	Advice  string        `json:"advice"` // what a person does next, "" when there is nothing to do
+	Runs    int           `json:"runs"`
+	Began   time.Time     `json:"began"` // of the first entry, and of the last
+	Ended   time.Time     `json:"ended"`
+	Millis  int64         `json:"millis"`        // that its runs took, without the time between two runs
+	Earlier int           `json:"earlier_steps"` // that Keep left out
+	Used    flow.Tally    `json:"used"`          // by all attempts, also of the steps that Keep left out
 	Counts
 	LastRun Counts `json:"last_run"`
 	Steps   []Step `json:"steps"`
@@ -42,19 +43,19 @@ type Counts struct {
 	Rejected int `json:"rejected"` // attempts whose reply did not have the right format
 }
 
-func (c *Counts) add(e flow.Event) {
+func (c *Counts) add(e event.Event) {
 	switch e := e.(type) {
-	case flow.StepFinished:
+	case event.StepFinished:
 		if e.Checkpoint == "" {
 			c.Finished++
 		}
-	case flow.AttemptStarted:
+	case event.AttemptStarted:
 		c.Attempts++
-	case flow.JudgeAnswered:
+	case event.JudgeAnswered:
 		if e.Tries > 0 {
 			c.Attempts++
 		}
-	case flow.ReplyRejected:
+	case event.ReplyRejected:
 		c.Rejected++
 	}
 }
@@ -69,17 +70,17 @@ type clock struct {
 }
 
 // tick returns the time since the entry before, 0 if that is not of the same run.
-func (c *clock) tick(last time.Time, e flow.Entry) (since time.Duration) {
+func (c *clock) tick(last time.Time, e event.Entry) (since time.Duration) {
 	if !last.IsZero() && c.epoch == e.Epoch && !c.idle {
 		since = e.Time.Sub(last)
 	}
 	switch e.Event.(type) {
-	case flow.RunStarted:
+	case event.RunStarted:
 		c.idle = false
-	case flow.RunFinished, flow.RunInterrupted:
+	case event.RunFinished, event.RunInterrupted:
 		c.idle = true
 	}
-	end, _ := flow.EndOf(e.Event)
+	end, _ := event.EndOf(e.Event)
 	if worked := time.Duration(end.Millis) * time.Millisecond; worked > 0 && since > worked+pause {
 		since = worked // the program was suspended
 	}
@@ -126,28 +127,28 @@ const (
 // Attempt is one start of a program: of an agent, of a supervisor that reviews its
 // work, or of a judge beside it.
 type Attempt struct {
-	Call     flow.Call      `json:"call"`
-	Role     string         `json:"role"`
-	Attempt  int            `json:"attempt"`
-	Round    int            `json:"round,omitempty"` // of work and review
-	Adapter  string         `json:"adapter"`
-	Command  string         `json:"command"`
-	GoesOn   bool           `json:"goes_on,omitempty"` // with work that was cut short
-	Began    time.Time      `json:"began"`
-	Millis   int64          `json:"millis"`
-	Result   Result         `json:"result"`
-	Status   string         `json:"status,omitempty"`
-	Message  string         `json:"message,omitempty"`   // of a review, its feedback
-	SentBack bool           `json:"sent_back,omitempty"` // the review is not content with the work
-	Reason   string         `json:"reason,omitempty"`    // why it was rejected or stopped
-	Exit     string         `json:"exit,omitempty"`
-	Received string         `json:"received,omitempty"`
-	Stderr   string         `json:"stderr,omitempty"`
-	Output   string         `json:"output,omitempty"`  // folder with its full streams
-	Session  string         `json:"session,omitempty"` // by which its tool continues the conversation
-	Spent    *flow.Spending `json:"spent,omitempty"`   // nil: its tool does not say
-	Tools    *flow.ToolWork `json:"tools,omitempty"`   // nil: its program told of no call
-	Watched  []Sign         `json:"watched,omitempty"` // what the watch saw and did; at most [mostSigns]
+	Call     event.Call      `json:"call"`
+	Role     string          `json:"role"`
+	Attempt  int             `json:"attempt"`
+	Round    int             `json:"round,omitempty"` // of work and review
+	Adapter  string          `json:"adapter"`
+	Command  string          `json:"command"`
+	GoesOn   bool            `json:"goes_on,omitempty"` // with work that was cut short
+	Began    time.Time       `json:"began"`
+	Millis   int64           `json:"millis"`
+	Result   Result          `json:"result"`
+	Status   string          `json:"status,omitempty"`
+	Message  string          `json:"message,omitempty"`   // of a review, its feedback
+	SentBack bool            `json:"sent_back,omitempty"` // the review is not content with the work
+	Reason   string          `json:"reason,omitempty"`    // why it was rejected or stopped
+	Exit     string          `json:"exit,omitempty"`
+	Received string          `json:"received,omitempty"`
+	Stderr   string          `json:"stderr,omitempty"`
+	Output   string          `json:"output,omitempty"`  // folder with its full streams
+	Session  string          `json:"session,omitempty"` // by which its tool continues the conversation
+	Spent    *event.Spending `json:"spent,omitempty"`   // nil: its tool does not say
+	Tools    *event.ToolWork `json:"tools,omitempty"`   // nil: its program told of no call
+	Watched  []Sign          `json:"watched,omitempty"` // what the watch saw and did; at most [mostSigns]
 
 	Told string `json:"-"` // its input, of which a long one is cut
 }
@@ -164,7 +165,7 @@ const (
 )
 
 // Add folds the next entry in.
-func (d *Digest) Add(e flow.Entry) {
+func (d *Digest) Add(e event.Entry) {
 	if d.Began.IsZero() {
 		d.Began = e.Time
 	}
@@ -176,26 +177,26 @@ func (d *Digest) Add(e flow.Entry) {
 		s.Millis = s.took.Milliseconds()
 	}
 	switch ev := e.Event.(type) {
-	case flow.RunStarted:
+	case event.RunStarted:
 		d.LastRun = Counts{}
 		d.Runs++
 		d.Workdir = ev.Workdir
-	case flow.StepStarted:
+	case event.StepStarted:
 		d.begin(Step{Step: ev.Step, Task: ev.Task, Role: ev.Role, Began: e.Time, State: Open, Attempts: []Attempt{},
 			checkpoint: ev.Checkpoint != nil})
-	case flow.AttemptStarted: // of a step of an earlier run, when only this run is folded
+	case event.AttemptStarted: // of a step of an earlier run, when only this run is folded
 		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
-	case flow.StepFinished:
+	case event.StepFinished:
 		d.resume(ev.Step, ev.Task, ev.Role, e.Time)
 	}
 	if len(d.Steps) > 0 {
 		d.Steps[len(d.Steps)-1].add(e)
 	}
 	count(&d.Used.Used, e.Event)
-	if end, ok := flow.EndOf(e.Event); ok && end.Call.IsSupervision() {
+	if end, ok := event.EndOf(e.Event); ok && end.Call.IsSupervision() {
 		count(&d.Supervision.Used, e.Event)
 	}
-	if tool, ok := e.Event.(flow.ToolUnavailable); ok {
+	if tool, ok := e.Event.(event.ToolUnavailable); ok {
 		d.addTool(tool)
 	}
 	if c, ok := checkpointOf(e.Event); ok {
@@ -207,8 +208,8 @@ func (d *Digest) Add(e flow.Entry) {
 }
 
 // count adds the attempt, or the judge, whose end e is.
-func count(u *flow.Used, e flow.Event) {
-	if millis, spent, ok := flow.UseOf(e); ok {
+func count(u *event.Used, e event.Event) {
+	if millis, spent, ok := event.UseOf(e); ok {
 		u.Add(millis, spent)
 	}
 }
@@ -242,14 +243,14 @@ func (d *Digest) resume(step int, task, role string, at time.Time) {
 // Culprit is the step in which an incomplete board stopped, nil where it stopped between two
 // steps. Of a board that only lacks tasks that are ok, it is the last step of one that is not.
 func (d *Digest) Culprit() *Step {
-	if len(d.Steps) == 0 || d.Outcome == flow.Complete {
+	if len(d.Steps) == 0 || d.Outcome == event.Complete {
 		return nil
 	}
 	last := &d.Steps[len(d.Steps)-1]
 	switch {
 	case last.State == Open:
 		return last
-	case d.Outcome != flow.NeedsPerson:
+	case d.Outcome != event.NeedsPerson:
 		return nil
 	}
 	for i := len(d.Steps) - 1; i >= 0 && last.Status == "ok" && last.Manager == "ok"; i-- {

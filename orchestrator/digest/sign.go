@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Sign is what the watch saw of a running attempt, or did about it: seed 000.
@@ -31,7 +31,7 @@ const (
 const mostSigns = 100
 
 // watch adds the sign that an entry is.
-func (s *Step) watch(e flow.Entry) {
+func (s *Step) watch(e event.Entry) {
 	kind, ok := kindOf(e.Event)
 	if !ok {
 		return
@@ -43,28 +43,28 @@ func (s *Step) watch(e flow.Entry) {
 	})
 }
 
-func kindOf(e flow.Event) (SignKind, bool) {
+func kindOf(e event.Event) (SignKind, bool) {
 	switch e := e.(type) {
-	case flow.AnomalyFound, flow.IdleBreach, flow.ReviewBreach:
+	case event.AnomalyFound, event.IdleBreach, event.ReviewBreach:
 		return Noticed, true
-	case flow.ConsentAsked, flow.JudgeAsked:
+	case event.ConsentAsked, event.JudgeAsked:
 		return Asked, true
-	case flow.MessageSent:
-		if e.Type == flow.HealthCheck {
+	case event.MessageSent:
+		if e.Type == event.HealthCheck {
 			return Asked, true
 		}
 		return Said, true
-	case flow.MessageHeard:
+	case event.MessageHeard:
 		return Answered, e.Answer != ""
-	case flow.MessageLost:
-		return Answered, e.Type == flow.HealthCheck
-	case flow.ConsentGiven, flow.JudgeAnswered:
+	case event.MessageLost:
+		return Answered, e.Type == event.HealthCheck
+	case event.ConsentGiven, event.JudgeAnswered:
 		return Answered, true
-	case flow.Recovered:
+	case event.Recovered:
 		return Recovered, true
-	case flow.RebootTested:
+	case event.RebootTested:
 		return Ended, true
-	case flow.ToolUnavailable:
+	case event.ToolUnavailable:
 		return Missed, true
 	default:
 		return "", false
@@ -74,7 +74,7 @@ func kindOf(e flow.Event) (SignKind, bool) {
 // mostTold is how much of an input is kept, in bytes.
 const mostTold = 1600
 
-func toldOf(e flow.AttemptStarted) string {
+func toldOf(e event.AttemptStarted) string {
 	if len(e.Input) <= mostTold {
 		return string(e.Input)
 	}

@@ -5,30 +5,30 @@ import (
 	"slices"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // add folds an entry into its step. An entry that is not of a step changes nothing.
-func (s *Step) add(e flow.Entry) {
+func (s *Step) add(e event.Entry) {
 	count(&s.Used.Used, e.Event)
 	switch ev := e.Event.(type) {
-	case flow.AttemptStarted:
+	case event.AttemptStarted:
 		s.attemptBegan = s.took
 		s.Attempts = append(s.Attempts, Attempt{Call: ev.Call, Role: ev.Role, Attempt: ev.Attempt, Round: ev.Round, Adapter: ev.Adapter, Command: ev.Command,
 			GoesOn: ev.GoesOn, Began: e.Time, Result: Pending, Told: toldOf(ev)})
-	case flow.ToolsUsed:
+	case event.ToolsUsed:
 		s.update(func(a *Attempt) { a.Tools = &ev.ToolWork })
-	case flow.SessionNamed:
+	case event.SessionNamed:
 		s.update(func(a *Attempt) { a.Session = ev.Session })
-	case flow.ReplyAccepted:
+	case event.ReplyAccepted:
 		s.accept(ev)
-	case flow.ReplyRejected:
+	case event.ReplyRejected:
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Reason, a.Exit = Rejected, ev.Millis, ev.Reason, ev.Exit
 			a.Received, a.Stderr, a.Output = ev.Received, ev.Stderr, ev.Output
 			a.Session, a.Spent = ev.Session, ev.Spent
 		})
-	case flow.AttemptStopped:
+	case event.AttemptStopped:
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Reason = Stopped, ev.Millis, ev.Reason
 			a.Session, a.Spent = ev.Session, ev.Spent
@@ -36,22 +36,22 @@ func (s *Step) add(e flow.Entry) {
 				a.Millis = (s.took - s.attemptBegan).Milliseconds()
 			}
 		})
-	case flow.ManagerWalked:
+	case event.ManagerWalked:
 		s.Manager, s.Message = ev.Status, ev.Message
-	case flow.ReviewHeld:
+	case event.ReviewHeld:
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, ev.Millis, ev.Feedback, !ev.Completed, ev.Session, ev.Spent
 		})
-	case flow.JudgeAnswered:
+	case event.JudgeAnswered:
 		s.addJudge(ev, e.Time)
 		s.Notes = append(s.Notes, Note(ev))
-	case flow.StepFinished:
+	case event.StepFinished:
 		s.finish(ev)
-	case flow.StepAbandoned:
+	case event.StepAbandoned:
 		s.State = Abandoned
 		s.Notes = append(s.Notes, "given up: "+ev.Reason)
-	case flow.StepStarted, flow.BoardWriteStarted, flow.BoardWritten:
-	case flow.CheckpointHeld, flow.CheckpointMissed, flow.SupervisorFailed, flow.ScopeViolated:
+	case event.StepStarted, event.BoardWriteStarted, event.BoardWritten:
+	case event.CheckpointHeld, event.CheckpointMissed, event.SupervisorFailed, event.ScopeViolated:
 		if c, ok := checkpointOf(ev); ok && ev.Subject() == s.Task {
 			s.endCheckpoint(ev, c)
 		}
@@ -69,49 +69,49 @@ func (s *Step) add(e flow.Entry) {
 }
 
 // Note is what a reader of the step should know of an event beside the attempts; "" for nothing.
-func Note(e flow.Event) string {
+func Note(e event.Event) string {
 	switch e := e.(type) {
-	case flow.AnomalyFound:
+	case event.AnomalyFound:
 		return fmt.Sprintf("%s: %s: %s", e.Role, e.Check, e.Details)
-	case flow.RebootTested:
+	case event.RebootTested:
 		return fmt.Sprintf("%s was ended (%s): %s", e.Role, e.Decision, e.Details)
-	case flow.Recovered:
+	case event.Recovered:
 		return e.Role + " is moving again"
-	case flow.IdleBreach:
+	case event.IdleBreach:
 		return fmt.Sprintf("%s: %s: %s", e.Role, e.Kind(), e.Text)
-	case flow.ReviewBreach:
+	case event.ReviewBreach:
 		return fmt.Sprintf("%s: %s: %s", e.Role, e.Kind(), e.Text)
-	case flow.JudgeAsked:
+	case event.JudgeAsked:
 		return fmt.Sprintf("%s is asked whether %s is to be ended: %s", e.Judge, e.Role, e.Details)
-	case flow.JudgeAnswered:
+	case event.JudgeAnswered:
 		return e.Judge + " " + e.Verdict()
-	case flow.ConsentAsked:
+	case event.ConsentAsked:
 		return fmt.Sprintf("%s: consent was asked (%s): %s", e.Role, e.Decision, e.Details)
-	case flow.ConsentGiven:
+	case event.ConsentGiven:
 		return fmt.Sprintf("%s: consent: %s", e.Role, e.Choice)
-	case flow.MessageSent:
+	case event.MessageSent:
 		return fmt.Sprintf("%s was told or asked (%s): %s", e.Role, e.Type, e.Content)
-	case flow.MessageHeard:
+	case event.MessageHeard:
 		if e.Answer == "" {
 			return ""
 		}
 		return fmt.Sprintf("%s answered: %s", e.Role, e.Answer)
-	case flow.MessageLost:
-		if e.Type == flow.HealthCheck {
+	case event.MessageLost:
+		if e.Type == event.HealthCheck {
 			return fmt.Sprintf("%s has not answered: %s", e.Role, e.Reason)
 		}
 		return fmt.Sprintf("%s has not got a message: %s", e.Role, e.Reason)
-	case flow.StateDiverged:
+	case event.StateDiverged:
 		return e.Text
-	case flow.ToolUnavailable:
+	case event.ToolUnavailable:
 		return fmt.Sprintf("%s was not available to %s: %s", e.Tool, e.Role, e.Reason)
-	case flow.Reassigned:
+	case event.Reassigned:
 		return fmt.Sprintf("%s took the work of %s over: %s", e.To, e.Role, e.Reason)
-	case flow.ReassignProposed:
+	case event.ReassignProposed:
 		return fmt.Sprintf("it may be given to another agent (%s)", e.Strategy)
-	case flow.LoopSuspected:
+	case event.LoopSuspected:
 		return fmt.Sprintf("%s is in quarantine: LOOP_SUSPECTED: %s", e.Task, e.Suspicion)
-	case flow.CallRestarted:
+	case event.CallRestarted:
 		return e.Reason + "; the call started afresh"
 	default:
 		return ""
@@ -119,10 +119,10 @@ func Note(e flow.Event) string {
 }
 
 // JudgeCall stands for the attempt of a judge, which works beside that of the agent that it judges.
-const JudgeCall flow.Call = "judge"
+const JudgeCall event.Call = "judge"
 
 // addJudge puts the attempt of a judge before the one that it was about, which is still the last.
-func (s *Step) addJudge(e flow.JudgeAnswered, at time.Time) {
+func (s *Step) addJudge(e event.JudgeAnswered, at time.Time) {
 	if e.Tries == 0 {
 		return
 	}
@@ -141,15 +141,15 @@ func (s *Step) update(change func(*Attempt)) {
 	}
 }
 
-func (s *Step) accept(e flow.ReplyAccepted) {
+func (s *Step) accept(e event.ReplyAccepted) {
 	s.update(func(a *Attempt) {
 		a.Result, a.Millis, a.Status, a.Message, a.Session, a.Spent = Accepted, e.Millis, e.Status, e.Message, e.Session, e.Spent
 	})
 	s.Message = e.Message
 	switch e.Call {
-	case flow.ManagerCall:
+	case event.ManagerCall:
 		s.Manager = e.Status
-	case flow.ReadyCall:
+	case event.ReadyCall:
 		if s.State, s.Status = Done, "ready"; s.checkpoint {
 			s.State = Open
 		}
@@ -158,7 +158,7 @@ func (s *Step) accept(e flow.ReplyAccepted) {
 	}
 }
 
-func (s *Step) finish(e flow.StepFinished) {
+func (s *Step) finish(e event.StepFinished) {
 	s.State, s.Manager, s.NextTask = Done, e.Manager, e.NextTask
 	if e.Checkpoint == "" { // else its verdict stands
 		s.Status, s.Message = e.Status, e.Message

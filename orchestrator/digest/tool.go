@@ -3,24 +3,24 @@ package digest
 import (
 	"slices"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Tool is a tool, a server or a program that was not there for agents of the board: seed 002,
 // "Tool Unavailability", action 4.
 type Tool struct {
-	Tool   string      `json:"tool"`
-	Agents int         `json:"agents"` // that missed it
-	Roles  []string    `json:"roles"`
-	Tasks  []string    `json:"tasks"`
-	Reason string      `json:"reason"` // the last one's
-	Then   flow.OnTool `json:"then"`   // what became of the last agent
+	Tool   string       `json:"tool"`
+	Agents int          `json:"agents"` // that missed it
+	Roles  []string     `json:"roles"`
+	Tasks  []string     `json:"tasks"`
+	Reason string       `json:"reason"` // the last one's
+	Then   event.OnTool `json:"then"`   // what became of the last agent
 }
 
 const mostTools = 64
 
 // addTool adds what an agent missed.
-func (d *Digest) addTool(e flow.ToolUnavailable) {
+func (d *Digest) addTool(e event.ToolUnavailable) {
 	i := slices.IndexFunc(d.Tools, func(t Tool) bool { return t.Tool == e.Tool })
 	if i < 0 {
 		if len(d.Tools) == mostTools {

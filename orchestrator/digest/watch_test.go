@@ -10,47 +10,47 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
-var work = flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "a.md", Role: "Implementor", Attempt: 1}
+var work = event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor", Attempt: 1}
 
 // working is a digest in which an agent is at work.
 func working() *digest.Digest {
 	d := &digest.Digest{}
-	fold(d, flow.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"}, flow.AttemptStarted{AttemptRef: work})
+	fold(d, event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"}, event.AttemptStarted{AttemptRef: work})
 	return d
 }
 
 // TestSigns: what the watch saw and did is with the attempt, in the order of time, and a
 // note of the step: seed 000.
 func TestSigns(t *testing.T) {
-	idle := flow.Anomaly{Check: "idle", Details: "silent for 20m"}
-	late := flow.Overdue{Text: "no sign for 30m"}
+	idle := event.Anomaly{Check: "idle", Details: "silent for 20m"}
+	late := event.Overdue{Text: "no sign for 30m"}
 	for _, tt := range []struct {
-		event flow.Event
+		event event.Event
 		kind  digest.SignKind // "": it is none
 		note  string
 	}{
-		{flow.AnomalyFound{AttemptRef: work, Anomaly: idle}, digest.Noticed, "Implementor: idle: silent for 20m"},
-		{flow.IdleBreach{AttemptRef: work, Overdue: late}, digest.Noticed, "Implementor: IDLE_BREACH: no sign for 30m"},
-		{flow.ReviewBreach{AttemptRef: work, Overdue: late}, digest.Noticed, "Implementor: REVIEW_SLA_BREACH: no sign for 30m"},
-		{flow.ConsentAsked{AttemptRef: work, Anomaly: idle, Decision: flow.Restart}, digest.Asked, "Implementor: consent was asked (RESTART): silent for 20m"},
-		{flow.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, digest.Asked, "Judge is asked whether Implementor is to be ended: silent for 20m"},
-		{flow.MessageSent{AttemptRef: work, Type: flow.HealthCheck, Content: flow.Content{Question: "Are you at work?"}}, digest.Asked,
+		{event.AnomalyFound{AttemptRef: work, Anomaly: idle}, digest.Noticed, "Implementor: idle: silent for 20m"},
+		{event.IdleBreach{AttemptRef: work, Overdue: late}, digest.Noticed, "Implementor: IDLE_BREACH: no sign for 30m"},
+		{event.ReviewBreach{AttemptRef: work, Overdue: late}, digest.Noticed, "Implementor: REVIEW_SLA_BREACH: no sign for 30m"},
+		{event.ConsentAsked{AttemptRef: work, Anomaly: idle, Decision: event.Restart}, digest.Asked, "Implementor: consent was asked (RESTART): silent for 20m"},
+		{event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, digest.Asked, "Judge is asked whether Implementor is to be ended: silent for 20m"},
+		{event.MessageSent{AttemptRef: work, Type: event.HealthCheck, Content: event.Content{Question: "Are you at work?"}}, digest.Asked,
 			"Implementor was told or asked (health_check): Are you at work?"},
-		{flow.MessageSent{AttemptRef: work, Type: flow.AssistOffer, Content: flow.Content{Details: "Try the mirror."}}, digest.Said,
+		{event.MessageSent{AttemptRef: work, Type: event.AssistOffer, Content: event.Content{Details: "Try the mirror."}}, digest.Said,
 			"Implementor was told or asked (assist_offer): Try the mirror."},
-		{flow.MessageHeard{AttemptRef: work, Answer: "yes"}, digest.Answered, "Implementor answered: yes"},
-		{flow.MessageHeard{AttemptRef: work}, "", ""},
-		{flow.MessageLost{AttemptRef: work, Type: flow.HealthCheck, Reason: "its work ended before"}, digest.Answered, "Implementor has not answered: its work ended before"},
-		{flow.MessageLost{AttemptRef: work, Type: flow.AssistOffer, Reason: "its work ended before"}, "", "Implementor has not got a message: its work ended before"},
-		{flow.ConsentGiven{AttemptRef: work, Choice: flow.ConsentContinue}, digest.Answered, "Implementor: consent: continue"},
-		{flow.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late"}, digest.Answered, "Judge has not judged: too late"},
-		{flow.Recovered{AttemptRef: work}, digest.Recovered, "Implementor is moving again"},
-		{flow.RebootTested{AttemptRef: work, Anomaly: idle, Decision: flow.Restart}, digest.Ended, "Implementor was ended (RESTART): silent for 20m"},
-		{flow.ToolUnavailable{AttemptRef: work, Tool: "gh", Reason: "command not found"}, digest.Missed, "gh was not available to Implementor: command not found"},
-		{flow.Reassigned{Step: 1, Role: "Implementor", To: "codex", Reason: "4 attempts"}, "", "codex took the work of Implementor over: 4 attempts"},
+		{event.MessageHeard{AttemptRef: work, Answer: "yes"}, digest.Answered, "Implementor answered: yes"},
+		{event.MessageHeard{AttemptRef: work}, "", ""},
+		{event.MessageLost{AttemptRef: work, Type: event.HealthCheck, Reason: "its work ended before"}, digest.Answered, "Implementor has not answered: its work ended before"},
+		{event.MessageLost{AttemptRef: work, Type: event.AssistOffer, Reason: "its work ended before"}, "", "Implementor has not got a message: its work ended before"},
+		{event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, digest.Answered, "Implementor: consent: continue"},
+		{event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late"}, digest.Answered, "Judge has not judged: too late"},
+		{event.Recovered{AttemptRef: work}, digest.Recovered, "Implementor is moving again"},
+		{event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Restart}, digest.Ended, "Implementor was ended (RESTART): silent for 20m"},
+		{event.ToolUnavailable{AttemptRef: work, Tool: "gh", Reason: "command not found"}, digest.Missed, "gh was not available to Implementor: command not found"},
+		{event.Reassigned{Step: 1, Role: "Implementor", To: "codex", Reason: "4 attempts"}, "", "codex took the work of Implementor over: 4 attempts"},
 	} {
 		d := working()
 		fold(d, tt.event)
@@ -71,7 +71,7 @@ func TestSigns(t *testing.T) {
 func TestSignsAreBounded(t *testing.T) {
 	d := working()
 	for range 150 {
-		fold(d, flow.Recovered{AttemptRef: work})
+		fold(d, event.Recovered{AttemptRef: work})
 	}
 	if n := len(d.Steps[0].Attempts[0].Watched); n != 100 {
 		t.Errorf("%d signs are kept, want 100", n)
@@ -82,18 +82,18 @@ func TestSignsAreBounded(t *testing.T) {
 // was never started is none.
 func TestJudges(t *testing.T) {
 	d := working()
-	spent := &flow.Spending{Input: 3}
-	judged := flow.JudgeAnswered{AttemptRef: work, Judge: "Judge", Adapter: "claude", Command: "claude -p", Answers: []flow.Answer{{Yes: true}}, Tries: 2, Millis: 1500, Spent: spent}
+	spent := &event.Spending{Input: 3}
+	judged := event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Adapter: "claude", Command: "claude -p", Answers: []event.Answer{{Yes: true}}, Tries: 2, Millis: 1500, Spent: spent}
 	void := judged
 	void.Reason = "the agent that it judges has ended"
-	never := flow.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "it is not there"}
+	never := event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "it is not there"}
 	fold(d, judged, void, never)
 	attempt := digest.Attempt{Call: digest.JudgeCall, Role: "Judge", Attempt: 1, Adapter: "claude", Command: "claude -p", Began: start.Add(500 * time.Millisecond), Millis: 1500,
 		Result: digest.Accepted, Status: "ok", Message: "says Q1 yes", Spent: spent}
 	voided := attempt
 	voided.Began, voided.Result, voided.Status, voided.Message, voided.Reason = attempt.Began.Add(time.Second), digest.Stopped, "", "", void.Reason
 	s := d.Steps[0]
-	if diff := cmp.Diff([]digest.Attempt{attempt, voided}, s.Attempts[:len(s.Attempts)-1]); diff != "" || s.Last().Call != flow.TaskCall {
+	if diff := cmp.Diff([]digest.Attempt{attempt, voided}, s.Attempts[:len(s.Attempts)-1]); diff != "" || s.Last().Call != event.TaskCall {
 		t.Errorf("the last is the %s call; those before (-want +got):\n%s", s.Last().Call, diff)
 	}
 	if d.Attempts != 3 || d.LastRun.Attempts != 3 || d.Used.Attempts != 2 || d.Used.Input != 6 {
@@ -105,25 +105,25 @@ func TestJudges(t *testing.T) {
 // and tasks, and what became of the last agent.
 func TestMissingTools(t *testing.T) {
 	d := working()
-	miss := func(tool, role, task string, then flow.OnTool) {
+	miss := func(tool, role, task string, then event.OnTool) {
 		ref := work
 		ref.Role, ref.Task = role, task
-		fold(d, flow.ToolUnavailable{AttemptRef: ref, Tool: tool, Reason: "gone for " + task, Then: then})
+		fold(d, event.ToolUnavailable{AttemptRef: ref, Tool: tool, Reason: "gone for " + task, Then: then})
 	}
-	miss("gh", "Implementor", "a.md", flow.ToolRetry)
-	miss("gh", "Implementor", "a.md", flow.ToolCaveat)
-	miss("mcp:lab", "Architect", "a.md", flow.ToolSkip)
-	miss("gh", "Architect", "b.md", flow.ToolStop)
+	miss("gh", "Implementor", "a.md", event.ToolRetry)
+	miss("gh", "Implementor", "a.md", event.ToolCaveat)
+	miss("mcp:lab", "Architect", "a.md", event.ToolSkip)
+	miss("gh", "Architect", "b.md", event.ToolStop)
 	want := []digest.Tool{
-		{Tool: "gh", Agents: 3, Roles: []string{"Implementor", "Architect"}, Tasks: []string{"a.md", "b.md"}, Reason: "gone for b.md", Then: flow.ToolStop},
-		{Tool: "mcp:lab", Agents: 1, Roles: []string{"Architect"}, Tasks: []string{"a.md"}, Reason: "gone for a.md", Then: flow.ToolSkip},
+		{Tool: "gh", Agents: 3, Roles: []string{"Implementor", "Architect"}, Tasks: []string{"a.md", "b.md"}, Reason: "gone for b.md", Then: event.ToolStop},
+		{Tool: "mcp:lab", Agents: 1, Roles: []string{"Architect"}, Tasks: []string{"a.md"}, Reason: "gone for a.md", Then: event.ToolSkip},
 	}
 	if diff := cmp.Diff(want, d.Tools); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 	for i := range 100 {
-		miss("gh", "Implementor", fmt.Sprint(i), flow.ToolCaveat)
-		miss(fmt.Sprint("tool ", i), "Implementor", "a.md", flow.ToolCaveat)
+		miss("gh", "Implementor", fmt.Sprint(i), event.ToolCaveat)
+		miss(fmt.Sprint("tool ", i), "Implementor", "a.md", event.ToolCaveat)
 	}
 	if len(d.Tools) != 64 || len(d.Tools[0].Tasks) != 64 || d.Tools[0].Agents != 103 {
 		t.Errorf("%d tools, the first with %d tasks and %d agents; want 64, 64 and 103", len(d.Tools), len(d.Tools[0].Tasks), d.Tools[0].Agents)
@@ -139,7 +139,7 @@ func TestToldIsCut(t *testing.T) {
 		"x" + strings.Repeat("é", 2500): "x" + strings.Repeat("é", 799) + "…",
 	} {
 		var d digest.Digest
-		fold(&d, flow.StepStarted{Step: 1}, flow.AttemptStarted{AttemptRef: work, Input: []byte(input)})
+		fold(&d, event.StepStarted{Step: 1}, event.AttemptStarted{AttemptRef: work, Input: []byte(input)})
 		if told := d.Steps[0].Attempts[0].Told; told != want {
 			t.Errorf("of %d bytes %d are kept, want %d", len(input), len(told), len(want))
 		}
@@ -149,11 +149,11 @@ func TestToldIsCut(t *testing.T) {
 // TestCheckpoints: seed 001: a step of the supervisor ends with its verdict, or without one;
 // what it used is told apart.
 func TestCheckpoints(t *testing.T) {
-	look := flow.AttemptRef{Step: 2, Call: flow.CheckpointCall, Task: "CHECKPOINT-001", Role: "Supervisor", Attempt: 1}
-	held := flow.CheckpointHeld{AttemptRef: look, Trend: "rising\nslowly", Millis: 40, Session: "s", Spent: &flow.Spending{Input: 5},
-		Data: flow.StateUpdate{ID: look.Task, Verdict: "warn", Score: 0.5, Findings: []string{"no tests", "no docs"}, Report: "r.md"}}
+	look := event.AttemptRef{Step: 2, Call: event.CheckpointCall, Task: "CHECKPOINT-001", Role: "Supervisor", Attempt: 1}
+	held := event.CheckpointHeld{AttemptRef: look, Trend: "rising\nslowly", Millis: 40, Session: "s", Spent: &event.Spending{Input: 5},
+		Data: event.StateUpdate{ID: look.Task, Verdict: "warn", Score: 0.5, Findings: []string{"no tests", "no docs"}, Report: "r.md"}}
 	for _, tt := range []struct {
-		event  flow.Event
+		event  event.Event
 		want   digest.Checkpoint
 		text   string
 		status string
@@ -162,16 +162,16 @@ func TestCheckpoints(t *testing.T) {
 	}{
 		{held, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "warn", Score: 0.5, Trend: held.Trend, Findings: held.Data.Findings, Report: "r.md"},
 			"CHECKPOINT-001 warn (score: 0.50), rising slowly", "warn", "no tests", 5},
-		{flow.SupervisorFailed{AttemptRef: look, Reason: "no access", Spent: &flow.Spending{Input: 6}}, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "none", Reason: "no access"},
+		{event.SupervisorFailed{AttemptRef: look, Reason: "no access", Spent: &event.Spending{Input: 6}}, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "none", Reason: "no access"},
 			"CHECKPOINT-001 no verdict", "none", "no access", 6},
-		{flow.ScopeViolated{AttemptRef: look, Text: "it changed a.go"}, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "none", Reason: "it changed a.go"},
+		{event.ScopeViolated{AttemptRef: look, Text: "it changed a.go"}, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "none", Reason: "it changed a.go"},
 			"CHECKPOINT-001 no verdict", "none", "it changed a.go", 0},
-		{flow.CheckpointMissed{Step: 2, Task: look.Task, Reason: "given up"}, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "none", Reason: "given up"},
+		{event.CheckpointMissed{Step: 2, Task: look.Task, Reason: "given up"}, digest.Checkpoint{ID: look.Task, Step: 2, Verdict: "none", Reason: "given up"},
 			"CHECKPOINT-001 no verdict", "none", "given up", 0},
 	} {
 		var d digest.Digest
-		fold(&d, flow.StepStarted{Step: 2, Task: look.Task, Role: "Supervisor", Call: flow.CheckpointCall, Checkpoint: &flow.Checkpoint{ID: look.Task}},
-			flow.AttemptStarted{AttemptRef: look}, tt.event)
+		fold(&d, event.StepStarted{Step: 2, Task: look.Task, Role: "Supervisor", Call: event.CheckpointCall, Checkpoint: &event.Checkpoint{ID: look.Task}},
+			event.AttemptStarted{AttemptRef: look}, tt.event)
 		s := d.Steps[0]
 		if diff := cmp.Diff([]digest.Checkpoint{tt.want}, d.Checkpoints); diff != "" || d.Checkpoints[0].String() != tt.text {
 			t.Errorf("%s is %q, checkpoints (-want +got):\n%s", tt.event.Kind(), d.Checkpoints[0], diff)
@@ -179,7 +179,7 @@ func TestCheckpoints(t *testing.T) {
 		if s.State != digest.Done || s.Status != tt.status || s.Message != tt.said || d.Supervision.Input != tt.used || d.Finished != 0 {
 			t.Errorf("%s: the step is %s with %q and %q, and used %d", tt.event.Kind(), s.State, s.Status, s.Message, d.Supervision.Input)
 		}
-		if end, ok := flow.EndOf(tt.event); ok {
+		if end, ok := event.EndOf(tt.event); ok {
 			if a := s.Last(); a.Result != digest.Accepted || a.Status != tt.status || a.Millis != end.Millis || a.Session != end.Session || a.Spent != end.Spent {
 				t.Errorf("%s: its attempt is %+v", tt.event.Kind(), a)
 			}
@@ -193,11 +193,11 @@ func TestCheckpoints(t *testing.T) {
 // TestGettingReady: a supervisor that gets ready for a checkpoint has not held it yet. Its step is
 // no task's, and is not counted as one.
 func TestGettingReady(t *testing.T) {
-	ready := flow.AttemptRef{Step: 1, Call: flow.ReadyCall, Task: "Supervisor", Role: "Supervisor", Attempt: 1}
-	for _, c := range []*flow.Checkpoint{nil, {ID: "CHECKPOINT-001"}} {
+	ready := event.AttemptRef{Step: 1, Call: event.ReadyCall, Task: "Supervisor", Role: "Supervisor", Attempt: 1}
+	for _, c := range []*event.Checkpoint{nil, {ID: "CHECKPOINT-001"}} {
 		var d digest.Digest
-		fold(&d, flow.StepStarted{Step: 1, Task: "Supervisor", Call: flow.ReadyCall, Checkpoint: c}, flow.AttemptStarted{AttemptRef: ready},
-			flow.ReplyAccepted{AttemptRef: ready, Status: "ok", Message: "ready"})
+		fold(&d, event.StepStarted{Step: 1, Task: "Supervisor", Call: event.ReadyCall, Checkpoint: c}, event.AttemptStarted{AttemptRef: ready},
+			event.ReplyAccepted{AttemptRef: ready, Status: "ok", Message: "ready"})
 		want := digest.Done
 		if c != nil {
 			want = digest.Open
@@ -205,7 +205,7 @@ func TestGettingReady(t *testing.T) {
 		if s := d.Steps[0]; s.State != want || s.Status != "ready" {
 			t.Errorf("with checkpoint %v the step is %s, %q", c, s.State, s.Status)
 		}
-		fold(&d, flow.StepFinished{Step: 1, Status: "ok", Message: "done", Checkpoint: "CHECKPOINT-001"})
+		fold(&d, event.StepFinished{Step: 1, Status: "ok", Message: "done", Checkpoint: "CHECKPOINT-001"})
 		if s := d.Steps[0]; d.Finished != 0 || s.Status != "ready" || s.State != digest.Done {
 			t.Errorf("finished it is %s, %q, and %d steps count", s.State, s.Status, d.Finished)
 		}
@@ -223,16 +223,16 @@ func TestPause(t *testing.T) {
 		10*time.Second + 10_000: 10*time.Second + 10_000,
 	} {
 		var d digest.Digest
-		d.Add(flow.Entry{Time: start, Event: flow.StepStarted{Step: 1}})
-		d.Add(flow.Entry{Time: start, Event: flow.AttemptStarted{AttemptRef: work}})
-		d.Add(flow.Entry{Time: start.Add(wall), Event: flow.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 10_000}})
+		d.Add(event.Entry{Time: start, Event: event.StepStarted{Step: 1}})
+		d.Add(event.Entry{Time: start, Event: event.AttemptStarted{AttemptRef: work}})
+		d.Add(event.Entry{Time: start.Add(wall), Event: event.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 10_000}})
 		if d.Millis != want.Milliseconds() {
 			t.Errorf("an agent that worked 10s within %v took %d ms, want %d", wall, d.Millis, want.Milliseconds())
 		}
 	}
 	var d digest.Digest
-	d.Add(flow.Entry{Time: start, Event: flow.StepStarted{Step: 1}})
-	d.Add(flow.Entry{Time: start.Add(time.Hour), Event: flow.ReplyAccepted{AttemptRef: work, Status: "ok"}})
+	d.Add(event.Entry{Time: start, Event: event.StepStarted{Step: 1}})
+	d.Add(event.Entry{Time: start.Add(time.Hour), Event: event.ReplyAccepted{AttemptRef: work, Status: "ok"}})
 	if d.Millis != time.Hour.Milliseconds() {
 		t.Errorf("an end that tells no time took %d ms, want an hour", d.Millis)
 	}
@@ -241,11 +241,11 @@ func TestPause(t *testing.T) {
 // TestCulpritOfUndoneTasks: a board that lacks only tasks that are ok names the
 // last step of one that is not.
 func TestCulpritOfUndoneTasks(t *testing.T) {
-	step := func(n int, status, manager string) []flow.Event {
-		return []flow.Event{flow.StepStarted{Step: n}, flow.StepFinished{Step: n, Status: status, Manager: manager}}
+	step := func(n int, status, manager string) []event.Event {
+		return []event.Event{event.StepStarted{Step: n}, event.StepFinished{Step: n, Status: status, Manager: manager}}
 	}
 	for _, tt := range []struct {
-		steps []flow.Event
+		steps []event.Event
 		want  int
 	}{
 		{slices.Concat(step(1, "error", "ok"), step(2, "blocked", "ok"), step(3, "ok", "ok")), 2},
@@ -254,7 +254,7 @@ func TestCulpritOfUndoneTasks(t *testing.T) {
 		{slices.Concat(step(1, "error", "ok"), step(2, "ok", "blocked")), 2},
 		{slices.Concat(step(1, "error", "ok"), step(2, "escalate", "ok")), 2},
 	} {
-		d := digest.Digest{Outcome: flow.NeedsPerson}
+		d := digest.Digest{Outcome: event.NeedsPerson}
 		fold(&d, tt.steps...)
 		if got := d.Culprit(); got == nil || got.Step != tt.want {
 			t.Errorf("the culprit of %d events is %+v, want step %d", len(tt.steps), got, tt.want)
@@ -265,8 +265,8 @@ func TestCulpritOfUndoneTasks(t *testing.T) {
 // TestResumedStep: a digest of one run alone has the step that an earlier run began.
 func TestResumedStep(t *testing.T) {
 	var d digest.Digest
-	fold(&d, flow.RunStarted{}, flow.AttemptStarted{AttemptRef: work, Command: "x"}, flow.StepFinished{Step: 1, Task: "a.md", Role: "Implementor", Status: "ok"},
-		flow.StepFinished{Step: 2, Task: "b.md", Role: "Architect", Status: "ok"})
+	fold(&d, event.RunStarted{}, event.AttemptStarted{AttemptRef: work, Command: "x"}, event.StepFinished{Step: 1, Task: "a.md", Role: "Implementor", Status: "ok"},
+		event.StepFinished{Step: 2, Task: "b.md", Role: "Architect", Status: "ok"})
 	var steps []string
 	for _, s := range d.Steps {
 		steps = append(steps, fmt.Sprint(s.Step, s.Task, s.Role, len(s.Attempts), s.State))

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"kanban-run/orchestrator/event"
 )
 
-func refuse(e Event, format string, args ...any) error {
+func refuse(e event.Event, format string, args ...any) error {
 	return &TransitionError{Kind: e.Kind(), Text: fmt.Sprintf(format, args...)}
 }
 
-func (e StepStarted) apply(s *State) error {
+func (s *State) applyStepStarted(e event.StepStarted) error {
 	switch {
 	case s.Frozen != nil:
 		return refuse(e, "the board is frozen")
@@ -19,9 +21,9 @@ func (e StepStarted) apply(s *State) error {
 	case e.Step != s.LastStep+1:
 		return refuse(e, "step %d follows step %d", e.Step, s.LastStep)
 	}
-	call := TaskCall
-	if e.Role == ManagerRole {
-		call = ManagerCall
+	call := event.TaskCall
+	if e.Role == event.ManagerRole {
+		call = event.ManagerCall
 	}
 	s.LastStep = e.Step
 	s.Step = &Step{Number: e.Step, Task: e.Task, Role: e.Role, BoardSHA: e.BoardSHA, Mark: e.Mark, Path: e.Path, Call: call}
@@ -39,7 +41,7 @@ func (e StepStarted) apply(s *State) error {
 	return nil
 }
 
-func (e AttemptStarted) apply(s *State) error {
+func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	step := s.Step
 	switch {
 	case step == nil || step.Number != e.Step:
@@ -60,7 +62,7 @@ func (e AttemptStarted) apply(s *State) error {
 	if e.Before != nil {
 		step.Before = e.Before
 	}
-	if e.Call == TaskCall {
+	if e.Call == event.TaskCall {
 		step.Plan = e.Plan
 	}
 	if !e.GoesOn {
@@ -76,12 +78,12 @@ func (e AttemptStarted) apply(s *State) error {
 }
 
 // isRunning says whether the attempt is the one whose outcome is not known.
-func (s *State) isRunning(r AttemptRef) bool {
+func (s *State) isRunning(r event.AttemptRef) bool {
 	step := s.Step
 	return step != nil && step.Number == r.Step && step.Call == r.Call && step.Running == r.Attempt && r.Attempt != 0
 }
 
-func (s *State) checkRunning(e Event, r AttemptRef) error {
+func (s *State) checkRunning(e event.Event, r event.AttemptRef) error {
 	if !s.isRunning(r) {
 		return refuse(e, "attempt %d of the %s call of step %d is not running", r.Attempt, r.Call, r.Step)
 	}
@@ -89,7 +91,7 @@ func (s *State) checkRunning(e Event, r AttemptRef) error {
 }
 
 // endAttempt counts what the running attempt came to. It refuses the outcome of any other.
-func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending, session string) error {
+func (s *State) endAttempt(e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session string) error {
 	if err := s.checkRunning(e, r); err != nil {
 		return err
 	}
@@ -109,7 +111,7 @@ func (s *State) endAttempt(e Event, r AttemptRef, millis int64, spent *Spending,
 	return nil
 }
 
-func (e SessionNamed) apply(s *State) error {
+func (s *State) applySessionNamed(e event.SessionNamed) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
 	}
@@ -122,8 +124,8 @@ func (e SessionNamed) apply(s *State) error {
 
 // A Manager's reply is written onto the board next; a task agent's work is reviewed first where the
 // plan says so.
-func (e ReplyAccepted) apply(s *State) error {
-	if e.Call.IsReview() || e.Call == CheckpointCall {
+func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
+	if e.Call.IsReview() || e.Call == event.CheckpointCall {
 		return refuse(e, "a review ends with a verdict")
 	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
@@ -131,10 +133,10 @@ func (e ReplyAccepted) apply(s *State) error {
 	}
 	step := s.Step
 	switch e.Call {
-	case ManagerCall:
+	case event.ManagerCall:
 		step.Reply = &e
 		return nil
-	case ReadyCall:
+	case event.ReadyCall:
 		return s.acceptReady(e)
 	}
 	step.Left = e.Left
@@ -144,18 +146,10 @@ func (e ReplyAccepted) apply(s *State) error {
 		return nil
 	}
 	step.Work, step.Round = &e, max(step.Round, 1)
-	if step.begin(step.Plan.first()); e.Unchecked {
-		step.Call = ReviewCall
+	if step.begin(step.Plan.First()); e.Unchecked {
+		step.Call = event.ReviewCall
 	}
 	return nil
-}
-
-// first is the review that sees the work first.
-func (p *Plan) first() Call {
-	if p.Command {
-		return CommandCall
-	}
-	return ReviewCall
 }
 
 // named is the thread once its session is known. It is a copy: an event that is refused leaves the
@@ -168,28 +162,28 @@ func (t *Thread) named(session string) *Thread {
 }
 
 // begin makes a call due, with an input and retries of its own.
-func (s *Step) begin(c Call) {
+func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
 	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason = c, nil, "", 0, ""
-	if c == ManagerCall {
+	if c == event.ManagerCall {
 		s.Agent = 0
 	}
 }
 
 func (s *Step) callManager() {
-	s.begin(ManagerCall)
+	s.begin(event.ManagerCall)
 	s.Started = 0
 }
 
 // beginWork makes the task call due from its beginning, in a new session.
 func (s *Step) beginWork() {
-	s.begin(TaskCall)
+	s.begin(event.TaskCall)
 	s.Work, s.Round, s.Feedback, s.Reviews = nil, 0, "", nil
 }
 
 // Only a review, or work that goes on, has a session to lose; any other rejection is a plain one.
-func (e ReplyRejected) apply(s *State) error {
-	if e.Call == CommandCall {
+func (s *State) applyReplyRejected(e event.ReplyRejected) error {
+	if e.Call == event.CommandCall {
 		return refuse(e, "a command ends with a verdict")
 	}
 	if err := s.endAttempt(e, e.AttemptRef, e.Millis, e.Spent, e.Session); err != nil {
@@ -199,7 +193,7 @@ func (e ReplyRejected) apply(s *State) error {
 	step.Left, step.Disagreed = e.Left, e.Disagreed
 	if e.Call.IsSupervision() && (e.Lost || e.Died) {
 		s.loseSupervisor(e)
-	} else if e.Lost && step.Work != nil && e.Call != ManagerCall {
+	} else if e.Lost && step.Work != nil && e.Call != event.ManagerCall {
 		step.Lost++
 		step.beginWork()
 	} else if e.Lost && step.GoesOn != nil {
@@ -212,7 +206,7 @@ func (e ReplyRejected) apply(s *State) error {
 	return nil
 }
 
-func (e AttemptStopped) apply(s *State) error {
+func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 	var cut Step
 	if s.Step != nil {
 		cut = *s.Step
@@ -223,12 +217,12 @@ func (e AttemptStopped) apply(s *State) error {
 	if t := cut.At.named(e.Session); t != nil && t.Session != "" {
 		s.Step.GoesOn = t
 	}
-	if cut.Hung != nil && cut.Hung.Decision == Replan {
+	if cut.Hung != nil && cut.Hung.Decision == event.Replan {
 		s.Replanned = append(slices.Clip(s.Replanned), cut.Task)
 	}
 	s.Step.endHung(cut.Hung)
 	s.Step.Left = e.Left
-	if v := s.Supervisor; e.Call.IsSupervision() && v != nil && (v.Memory == InProcess || v.mustRecover()) {
+	if v := s.Supervisor; e.Call.IsSupervision() && v != nil && (v.Memory == event.InProcess || v.mustRecover()) {
 		s.Supervisor = s.Supervisor.clone()
 		s.forgetSupervisor()
 	}
@@ -238,7 +232,7 @@ func (e AttemptStopped) apply(s *State) error {
 // A review that is content lets the next one see the work, the last one lets the Manager be
 // called; else the work goes on, in its session where it has one, as often as the plan has rounds:
 // seed 003, "Supervisor Phase → Agent Phase".
-func (e ReviewHeld) apply(s *State) error {
+func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 	if !e.Call.IsReview() {
 		return refuse(e, "a %s call has no verdict", e.Call)
 	}
@@ -252,23 +246,23 @@ func (e ReviewHeld) apply(s *State) error {
 		step.Reviews = step.Reviews[max(0, len(step.Reviews)-mostVisits):]
 	}
 	switch {
-	case e.Completed && e.Call == CommandCall && step.Plan.Agent:
-		step.begin(ReviewCall)
+	case e.Completed && e.Call == event.CommandCall && step.Plan.Agent:
+		step.begin(event.ReviewCall)
 	case e.Completed:
 		step.TaskStatus = step.Work.Status
 		step.callManager()
 	case step.Round > step.Plan.Rounds:
 		step.Unsettled = fmt.Sprintf("the %s of %s is not content after %s: %s (the next run starts the task afresh; review_rounds of "+
-			"the role says how often work may be sent back)", e.Call.reviewer(), step.Role, Count(step.Round, "round"), e.Feedback)
+			"the role says how often work may be sent back)", reviewer(e.Call), step.Role, event.Count(step.Round, "round"), e.Feedback)
 	default:
 		step.Round++
 		step.Feedback = e.Feedback
-		step.begin(TaskCall)
+		step.begin(event.TaskCall)
 	}
 	return nil
 }
 
-func (e CallRestarted) apply(s *State) error {
+func (s *State) applyCallRestarted(e event.CallRestarted) error {
 	if s.Step == nil || s.Step.Number != e.Step || s.Step.Running != 0 || s.Step.Reply != nil {
 		return refuse(e, "step %d has no call that could start afresh", e.Step)
 	}
@@ -286,20 +280,20 @@ func (s *Step) restart(sha string) {
 	}
 }
 
-func (e StateDiverged) apply(s *State) error {
-	if s.Step != nil && e.Source == SourceBoard {
+func (s *State) applyStateDiverged(e event.StateDiverged) error {
+	if s.Step != nil && e.Source == event.SourceBoard {
 		s.Step.BoardSHA = e.After
-		if e.Policy == PolicyRestore {
+		if e.Policy == event.PolicyRestore {
 			s.Step.Left = e.After
 		}
 	}
-	if e.Policy == PolicyFreeze || e.Policy == PolicyAsk {
-		s.Frozen = &Freeze{Text: e.Text, Asks: e.Policy == PolicyAsk}
+	if e.Policy == event.PolicyFreeze || e.Policy == event.PolicyAsk {
+		s.Frozen = &Freeze{Text: e.Text, Asks: e.Policy == event.PolicyAsk}
 	}
 	return nil
 }
 
-func (e BoardWriteStarted) apply(s *State) error {
+func (s *State) applyBoardWriteStarted(e event.BoardWriteStarted) error {
 	if s.Step == nil || s.Step.Number != e.Step || s.Step.Reply == nil {
 		return refuse(e, "step %d has no accepted Manager reply", e.Step)
 	}
@@ -307,7 +301,7 @@ func (e BoardWriteStarted) apply(s *State) error {
 	return nil
 }
 
-func (e BoardWritten) apply(s *State) error {
+func (s *State) applyBoardWritten(e event.BoardWritten) error {
 	if s.Step == nil || s.Step.Number != e.Step || s.Step.Writing == nil {
 		return refuse(e, "no board write was started in step %d", e.Step)
 	}
@@ -315,7 +309,7 @@ func (e BoardWritten) apply(s *State) error {
 	return nil
 }
 
-func (e StepFinished) apply(s *State) error {
+func (s *State) applyStepFinished(e event.StepFinished) error {
 	if s.Step == nil || s.Step.Number != e.Step || s.Step.Reply == nil {
 		return refuse(e, "step %d has no accepted Manager reply", e.Step)
 	}
@@ -325,7 +319,7 @@ func (e StepFinished) apply(s *State) error {
 	}
 	s.Steps++
 	s.Finished++
-	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != ManagerRole && s.Step.TaskStatus == "ok" {
+	if s.Supervisor != nil && !s.Supervisor.Off && s.Step.Role != event.ManagerRole && s.Step.TaskStatus == "ok" {
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.finishTask(cmp.Or(s.Step.Path, s.Step.Task))
 	}
@@ -355,12 +349,12 @@ func (s *State) keepStatus(task, status string) {
 	}
 }
 
-func (e StepAbandoned) apply(s *State) error {
+func (s *State) applyStepAbandoned(e event.StepAbandoned) error {
 	if s.Step == nil || s.Step.Number != e.Step {
 		return refuse(e, "step %d is not open", e.Step)
 	}
 	if c, v := s.Step.Checkpoint, s.Supervisor.clone(); c != nil && v != nil && !v.Off {
-		v.Due = append([]Checkpoint{*c}, v.Due...)
+		v.Due = append([]event.Checkpoint{*c}, v.Due...)
 		s.Supervisor = v
 	}
 	s.Step = nil

@@ -5,22 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// OnBlock is what becomes of a run whose supervisor says block, or says nothing.
-type OnBlock string
-
-// The values of OnBlock.
-const (
-	BlockPerson   OnBlock = "person"   // the run ends, and a person decides
-	BlockRevise   OnBlock = "revise"   // the Manager is told what was found, and plans anew
-	BlockOverride OnBlock = "override" // the run goes on, and says so
-	BlockAbort    OnBlock = "abort"    // the run ends, and so does the board
+	"kanban-run/orchestrator/event"
 )
 
 // Block is a checkpoint that stops the run.
 type Block struct {
-	Checkpoint
+	event.Checkpoint
 	Text     string `json:"text"`
 	BoardSHA string `json:"board_sha256"`           // of the board at the checkpoint
 	Ends     bool   `json:"ends"`                   // the board ends with it
@@ -31,23 +22,23 @@ type Block struct {
 
 // block does what the plan says of a checkpoint that is not content, and closes its step. The
 // Manager is called in the same step.
-func (s *State) block(c Checkpoint, text string) {
+func (s *State) block(c event.Checkpoint, text string) {
 	v, step := s.Supervisor, s.Step
 	s.Step = nil
 	switch v.Plan.OnBlock {
-	case BlockOverride:
+	case event.BlockOverride:
 		v.passOver(c.ID)
-	case BlockRevise:
+	case event.BlockRevise:
 		if step != nil && c.After != "" {
 			step.Task, step.TaskStatus = c.After, ""
 			step.callManager()
-			step.Anomaly = &Anomaly{Type: "checkpoint_block", Check: c.ID, Severity: "critical", Details: text, Advice: "replan"}
+			step.Anomaly = &event.Anomaly{Type: "checkpoint_block", Check: c.ID, Severity: "critical", Details: text, Advice: "replan"}
 			s.Step = step
 			return
 		}
 		v.Block = &Block{Checkpoint: c, Text: text}
 	default:
-		v.Block = &Block{Checkpoint: c, Text: text, Ends: v.Plan.OnBlock == BlockAbort}
+		v.Block = &Block{Checkpoint: c, Text: text, Ends: v.Plan.OnBlock == event.BlockAbort}
 	}
 	if v.Block != nil && step != nil {
 		v.Block.BoardSHA = step.BoardSHA
@@ -62,13 +53,13 @@ func (v *Supervisor) passOver(id string) {
 
 // settle takes the block off. Where a task is done again, the next checkpoint looks at
 // the whole scope once more.
-func (v *Supervisor) settle(c Choice) {
+func (v *Supervisor) settle(c event.Choice) {
 	b := v.Block
 	v.Block = nil
 	switch c {
-	case Retry:
+	case event.Retry:
 		v.lookAgain(b.Checkpoint)
-	case Accept:
+	case event.Accept:
 	default:
 		if b.ID == "" {
 			v.Excused = true
@@ -79,7 +70,7 @@ func (v *Supervisor) settle(c Choice) {
 }
 
 // lookAgain has the next checkpoint look at the scope of one whose work is done again.
-func (v *Supervisor) lookAgain(c Checkpoint) {
+func (v *Supervisor) lookAgain(c event.Checkpoint) {
 	v.giveBack(c.Scope)
 	for i := range v.Held {
 		v.Held[i].Void = v.Held[i].Void || v.Held[i].ID == c.ID
@@ -125,7 +116,7 @@ func (s *State) waitForPerson(b Board) Effect {
 	if (v.Block.Ends || b.Terminal) && b.Ended == "" && !b.Taken {
 		return EndBoard{Text: v.Block.Text}
 	}
-	return Finish{Outcome: NeedsPerson, Text: v.Block.Text}
+	return Finish{Outcome: event.NeedsPerson, Text: v.Block.Text}
 }
 
 // isEdited says whether a person has edited the board since. One that still says that it has ended
@@ -149,6 +140,6 @@ func (s *State) lookAnew() {
 	v.Block = nil
 	if len(c.Scope) > 0 {
 		v.Named = v.number()
-		v.Due = append([]Checkpoint{{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}}, v.Due...)
+		v.Due = append([]event.Checkpoint{{ID: checkpointID(v.Named), Scope: c.Scope, After: c.After, Again: c.ID}}, v.Due...)
 	}
 }

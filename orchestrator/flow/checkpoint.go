@@ -4,78 +4,42 @@ import (
 	"fmt"
 	"path"
 	"slices"
+
+	"kanban-run/orchestrator/event"
 )
-
-// Supervision is how a resident supervisor looks in on a board: seed 001. It is read
-// once, at the start of a run.
-type Supervision struct {
-	Role        string         `json:"role"`
-	Requirement string         `json:"requirement,omitempty" text:"free"` // what the board is for; "": its first task says it
-	Every       int            `json:"every,omitempty"`                   // a checkpoint after so many finished tasks, and after the last; 0: none
-	At          []CheckpointAt `json:"at,omitempty"`
-	OnBlock     OnBlock        `json:"on_block"`
-}
-
-// CheckpointAt is a checkpoint after a certain task.
-type CheckpointAt struct {
-	ID    string   `json:"id"`
-	After string   `json:"after"`           // the task, as the board writes its path
-	Scope []string `json:"scope,omitempty"` // tasks to look at; nil: those finished since the last checkpoint
-}
-
-// Memory is how a supervisor remembers what it was told at earlier checkpoints.
-type Memory string
-
-// The values of Memory.
-const (
-	InProcess Memory = "process" // its program stays for the whole run
-	InSession Memory = "session" // each checkpoint goes on in its tool's session
-	InReports Memory = "reports" // it is told all anew, with its own earlier reports
-)
-
-// Checkpoint is one look of the supervisor at the board.
-type Checkpoint struct {
-	ID    string   `json:"id"`
-	Scope []string `json:"scope"`           // tasks
-	After string   `json:"after,omitempty"` // the task behind which it came
-	Again string   `json:"again,omitempty"` // the checkpoint that has blocked, and whose scope it looks at once more
-}
 
 // Supervisor is where the supervisor of a board stands.
 type Supervisor struct {
-	Plan    Supervision  `json:"plan"`
-	Memory  Memory       `json:"memory"`
-	Ready   bool         `json:"ready"`             // it has read the baseline, and remembers it
-	Started bool         `json:"started"`           // it was ready before: it is recovered
-	Thread  *Thread      `json:"thread,omitempty"`  // its session
-	Mark    string       `json:"mark,omitempty"`    // of the processes of the program that stays
-	Since   []string     `json:"since,omitempty"`   // tasks finished since a checkpoint became due
-	Due     []Checkpoint `json:"due,omitempty"`     // in their order
-	Named   int          `json:"named"`             // the greatest number of a checkpoint that the runner has named
-	Held    []Held       `json:"held,omitempty"`    // the last verdicts; at most [mostHeld]
-	Errors  int          `json:"errors"`            // of its own, over all checkpoints of the run
-	Deaths  int          `json:"deaths"`            // of its program, in a row
-	Gone    bool         `json:"gone"`              // it could not be had: it is started with a checkpoint only
-	Excused bool         `json:"excused,omitempty"` // the Lead knows that it cannot be had
-	Adapter string       `json:"adapter,omitempty"` // of its last program
-	Off     bool         `json:"off,omitempty"`     // the board has none any more
-	Passed  []string     `json:"passed,omitempty"`  // checkpoints without a good verdict that the run went on in spite of; at most [mostHeld]
-	Block   *Block       `json:"block,omitempty"`   // for which the run waits
-	Used    Used         `json:"used"`              // by its attempts, over all runs
+	Plan    event.Supervision  `json:"plan"`
+	Memory  event.Memory       `json:"memory"`
+	Ready   bool               `json:"ready"`             // it has read the baseline, and remembers it
+	Started bool               `json:"started"`           // it was ready before: it is recovered
+	Thread  *Thread            `json:"thread,omitempty"`  // its session
+	Mark    string             `json:"mark,omitempty"`    // of the processes of the program that stays
+	Since   []string           `json:"since,omitempty"`   // tasks finished since a checkpoint became due
+	Due     []event.Checkpoint `json:"due,omitempty"`     // in their order
+	Named   int                `json:"named"`             // the greatest number of a checkpoint that the runner has named
+	Held    []Held             `json:"held,omitempty"`    // the last verdicts; at most [mostHeld]
+	Errors  int                `json:"errors"`            // of its own, over all checkpoints of the run
+	Deaths  int                `json:"deaths"`            // of its program, in a row
+	Gone    bool               `json:"gone"`              // it could not be had: it is started with a checkpoint only
+	Excused bool               `json:"excused,omitempty"` // the Lead knows that it cannot be had
+	Adapter string             `json:"adapter,omitempty"` // of its last program
+	Off     bool               `json:"off,omitempty"`     // the board has none any more
+	Passed  []string           `json:"passed,omitempty"`  // checkpoints without a good verdict that the run went on in spite of; at most [mostHeld]
+	Block   *Block             `json:"block,omitempty"`   // for which the run waits
+	Used    event.Used         `json:"used"`              // by its attempts, over all runs
 }
 
 // Held is a checkpoint that came to its end.
 type Held struct {
 	ID      string  `json:"id"`
-	Verdict string  `json:"verdict"` // pass, warn or block; [NoVerdict]
+	Verdict string  `json:"verdict"` // pass, warn or block; [event.NoVerdict]
 	Score   float64 `json:"score"`   // from 0 to 1
 	Trend   string  `json:"trend,omitempty"`
 	Report  string  `json:"report,omitempty"` // path of its report, from the work directory
 	Void    bool    `json:"void,omitempty"`   // its work is done again
 }
-
-// NoVerdict stands in the place of a verdict that the supervisor has not given.
-const NoVerdict = "none"
 
 const mostHeld = 256
 
@@ -98,7 +62,7 @@ func (v *Supervisor) clone() *Supervisor {
 
 // superviseBy takes over what a run says of its supervisor. A program that stayed
 // with the run before is gone.
-func (s *State) superviseBy(plan *Supervision, memory Memory, adapter string) {
+func (s *State) superviseBy(plan *event.Supervision, memory event.Memory, adapter string) {
 	v := s.Supervisor.clone()
 	switch {
 	case plan == nil && v == nil:
@@ -115,7 +79,7 @@ func (s *State) superviseBy(plan *Supervision, memory Memory, adapter string) {
 		v.Thread, v.Ready = nil, false
 	}
 	v.Plan, v.Memory, v.Adapter, v.Deaths, v.Errors, v.Gone = *plan, memory, adapter, 0, 0, v.Excused
-	var due []Checkpoint
+	var due []event.Checkpoint
 	for _, c := range v.Due {
 		if v.names(c.ID) {
 			due = append(due, c)
@@ -125,17 +89,17 @@ func (s *State) superviseBy(plan *Supervision, memory Memory, adapter string) {
 	}
 	v.Due = due
 	s.Supervisor = v
-	if memory == InProcess || v.mustRecover() {
+	if memory == event.InProcess || v.mustRecover() {
 		s.forgetSupervisor()
 	}
 }
 
 // mustRecover says whether it remembers nothing, and could.
-func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memory != InReports }
+func (v *Supervisor) mustRecover() bool { return v != nil && !v.Ready && v.Memory != event.InReports }
 
 // Again is the start of another run like the last one.
-func (s *State) Again() RunStarted {
-	e := RunStarted{Limits: s.Limits, Reassign: s.Reassign}
+func (s *State) Again() event.RunStarted {
+	e := event.RunStarted{Limits: s.Limits, Reassign: s.Reassign}
 	if v := s.Supervisor; v != nil && !v.Off {
 		e.Supervision, e.Memory, e.Adapter = &v.Plan, v.Memory, v.Adapter
 	}
@@ -149,8 +113,8 @@ func (s *State) forgetSupervisor() {
 		return
 	}
 	s.Supervisor.Ready, s.Supervisor.Thread = false, nil
-	if s.Step != nil && s.Step.Call == CheckpointCall && s.Step.Running == 0 {
-		s.Step.begin(ReadyCall)
+	if s.Step != nil && s.Step.Call == event.CheckpointCall && s.Step.Running == 0 {
+		s.Step.begin(event.ReadyCall)
 	}
 }
 
@@ -173,7 +137,7 @@ func (v *Supervisor) finishTask(task string) {
 		if len(scope) == 0 {
 			scope = since
 		}
-		v.Due = append(v.Due, Checkpoint{ID: at.ID, Scope: scope, After: task})
+		v.Due = append(v.Due, event.Checkpoint{ID: at.ID, Scope: scope, After: task})
 		for _, t := range scope {
 			seen[path.Clean(t)] = true
 		}
@@ -209,21 +173,21 @@ func (v *Supervisor) NeverHeld() []string {
 // revised is to be held once more.
 func (v *Supervisor) knows(id string) bool {
 	settled := func(h Held) bool {
-		return h.ID == id && !h.Void && (v.Plan.OnBlock != BlockRevise || h.Verdict != "block" && h.Verdict != NoVerdict)
+		return h.ID == id && !h.Void && (v.Plan.OnBlock != event.BlockRevise || h.Verdict != "block" && h.Verdict != event.NoVerdict)
 	}
 	return slices.ContainsFunc(v.Held, settled) ||
-		slices.ContainsFunc(v.Due, func(c Checkpoint) bool { return c.ID == id })
+		slices.ContainsFunc(v.Due, func(c event.Checkpoint) bool { return c.ID == id })
 }
 
 // next is a checkpoint about all that was finished since the last.
-func (v *Supervisor) next() Checkpoint {
-	return Checkpoint{ID: checkpointID(v.number()), Scope: v.Since, After: v.Since[len(v.Since)-1]}
+func (v *Supervisor) next() event.Checkpoint {
+	return event.Checkpoint{ID: checkpointID(v.number()), Scope: v.Since, After: v.Since[len(v.Since)-1]}
 }
 
 // number is the next number that no declared checkpoint has.
 func (v *Supervisor) number() int {
 	for n := v.Named + 1; ; n++ {
-		taken := func(at CheckpointAt) bool { return at.ID == checkpointID(n) }
+		taken := func(at event.CheckpointAt) bool { return at.ID == checkpointID(n) }
 		if !slices.ContainsFunc(v.Plan.At, taken) {
 			return n
 		}
@@ -237,7 +201,7 @@ func (v *Supervisor) names(id string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(v.Plan.At, func(at CheckpointAt) bool { return at.ID == id })
+	return slices.ContainsFunc(v.Plan.At, func(at event.CheckpointAt) bool { return at.ID == id })
 }
 
 func checkpointID(n int) string { return fmt.Sprintf("CHECKPOINT-%03d", n) }
@@ -249,7 +213,7 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 	if v == nil || v.Off {
 		return Spawn{}, false
 	}
-	e := Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: CheckpointCall, Role: v.Plan.Role, Attempt: 1}}
+	e := Spawn{AttemptRef: event.AttemptRef{Step: s.LastStep + 1, Call: event.CheckpointCall, Role: v.Plan.Role, Attempt: 1}}
 	absent := v.mustRecover()
 	switch {
 	case len(v.Due) > 0:
@@ -258,14 +222,14 @@ func (s *State) supervise(b Board) (Spawn, bool) {
 		c := v.next()
 		e.Checkpoint = &c
 	case absent && !v.Gone && !b.Terminal:
-		e.Task, e.Call = v.Plan.Role, ReadyCall
+		e.Task, e.Call = v.Plan.Role, event.ReadyCall
 		return e, true
 	default:
 		return Spawn{}, false
 	}
 	e.Task = e.Checkpoint.ID
 	if absent {
-		e.Call = ReadyCall
+		e.Call = event.ReadyCall
 	} else {
 		e.From = v.session()
 	}
@@ -281,8 +245,8 @@ func (v *Supervisor) session() string {
 }
 
 // openCheckpoint takes a checkpoint off those that are due.
-func (v *Supervisor) openCheckpoint(c Checkpoint) {
-	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(d Checkpoint) bool { return d.ID == c.ID })
+func (v *Supervisor) openCheckpoint(c event.Checkpoint) {
+	v.Due = slices.DeleteFunc(slices.Clone(v.Due), func(d event.Checkpoint) bool { return d.ID == c.ID })
 	if c.ID == checkpointID(v.number()) {
 		v.Named, v.Since = v.number(), nil
 	}
@@ -331,9 +295,9 @@ func (s *State) lossOfSupervisor() string {
 	case step.Unsettled != "":
 		return step.Unsettled
 	case step.Rejected == 0:
-		return fmt.Sprintf("its session was lost %s: %s", Count(step.Lost, "time"), step.LastReason)
+		return fmt.Sprintf("its session was lost %s: %s", event.Count(step.Lost, "time"), step.LastReason)
 	default:
-		return fmt.Sprintf("no valid reply in %s; the last: %s", Count(step.Rejected, "attempt"), step.LastReason)
+		return fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(step.Rejected, "attempt"), step.LastReason)
 	}
 }
 
@@ -346,7 +310,7 @@ func (s *State) isSupervisionDue(b Board) bool {
 func (s *State) beginSupervision(b Board) Effect {
 	e, _ := s.supervise(b)
 	if text := s.Reached(e.Task); text != "" {
-		return Finish{Outcome: LimitReached, Text: text}
+		return Finish{Outcome: event.LimitReached, Text: text}
 	}
 	return e
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -17,7 +18,7 @@ type supervised struct {
 	board flow.Board
 }
 
-func newSupervised(t *testing.T, memory flow.Memory, plan flow.Supervision) *supervised {
+func newSupervised(t *testing.T, memory event.Memory, plan event.Supervision) *supervised {
 	plan.Role = "Supervisor"
 	s := &supervised{t: t, board: flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}}
 	begin := start
@@ -25,7 +26,7 @@ func newSupervised(t *testing.T, memory flow.Memory, plan flow.Supervision) *sup
 	return s.apply(begin)
 }
 
-func (s *supervised) apply(events ...flow.Event) *supervised {
+func (s *supervised) apply(events ...event.Event) *supervised {
 	s.t.Helper()
 	for _, e := range events {
 		if err := s.Apply(e); err != nil {
@@ -39,13 +40,13 @@ func (s *supervised) apply(events ...flow.Event) *supervised {
 func (s *supervised) finish(task, status string) *supervised {
 	s.t.Helper()
 	n := s.LastStep + 1
-	ref := func(c flow.Call) flow.AttemptRef { return flow.AttemptRef{Step: n, Call: c, Task: task, Attempt: 1} }
-	return s.apply(flow.StepStarted{Step: n, Task: task, Role: "Implementor", BoardSHA: "a"},
-		flow.AttemptStarted{AttemptRef: ref(flow.TaskCall), Input: json.RawMessage(`{}`)},
-		flow.ReplyAccepted{AttemptRef: ref(flow.TaskCall), Status: status},
-		flow.AttemptStarted{AttemptRef: ref(flow.ManagerCall), Input: json.RawMessage(`{}`), Before: &flow.Baseline{BoardSHA: "a", Current: task}},
-		flow.ReplyAccepted{AttemptRef: ref(flow.ManagerCall), Status: "ok", NextTask: ptr("t1")},
-		flow.StepFinished{Step: n, Task: task, Manager: "ok", BoardSHA: "a"})
+	ref := func(c event.Call) event.AttemptRef { return event.AttemptRef{Step: n, Call: c, Task: task, Attempt: 1} }
+	return s.apply(event.StepStarted{Step: n, Task: task, Role: "Implementor", BoardSHA: "a"},
+		event.AttemptStarted{AttemptRef: ref(event.TaskCall), Input: json.RawMessage(`{}`)},
+		event.ReplyAccepted{AttemptRef: ref(event.TaskCall), Status: status},
+		event.AttemptStarted{AttemptRef: ref(event.ManagerCall), Input: json.RawMessage(`{}`), Before: &event.Baseline{BoardSHA: "a", Current: task}},
+		event.ReplyAccepted{AttemptRef: ref(event.ManagerCall), Status: "ok", NextTask: ptr("t1")},
+		event.StepFinished{Step: n, Task: task, Manager: "ok", BoardSHA: "a"})
 }
 
 // begin does what Next says, up to the start of the supervisor's program.
@@ -56,9 +57,9 @@ func (s *supervised) begin() flow.Spawn {
 		s.t.Fatalf("Next is %+v, want a call of the supervisor", flow.Next(&s.State, s.board))
 	}
 	if s.Step == nil {
-		s.apply(flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: "a", Call: e.Call, Checkpoint: e.Checkpoint})
+		s.apply(event.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: "a", Call: e.Call, Checkpoint: e.Checkpoint})
 	}
-	intent := flow.AttemptStarted{AttemptRef: e.AttemptRef, From: e.From, Adapter: "claude", Resumes: s.Supervisor.Memory == flow.InSession, GoesOn: e.GoesOn}
+	intent := event.AttemptStarted{AttemptRef: e.AttemptRef, From: e.From, Adapter: "claude", Resumes: s.Supervisor.Memory == event.InSession, GoesOn: e.GoesOn}
 	if s.Step.Input == nil {
 		intent.Input = json.RawMessage(`{}`)
 	}
@@ -69,19 +70,19 @@ func (s *supervised) begin() flow.Spawn {
 func (s *supervised) ready(session string) *supervised {
 	s.t.Helper()
 	e := s.begin()
-	if e.Call != flow.ReadyCall {
+	if e.Call != event.ReadyCall {
 		s.t.Fatalf("the call is %s, want it to get ready", e.Call)
 	}
-	return s.apply(flow.ReplyAccepted{AttemptRef: e.AttemptRef, Status: "ok", Session: session})
+	return s.apply(event.ReplyAccepted{AttemptRef: e.AttemptRef, Status: "ok", Session: session})
 }
 
 func (s *supervised) hold(verdict string, findings ...string) *supervised {
 	s.t.Helper()
 	e := s.begin()
-	if e.Call != flow.CheckpointCall {
+	if e.Call != event.CheckpointCall {
 		s.t.Fatalf("the call is %s, want a checkpoint", e.Call)
 	}
-	return s.apply(flow.CheckpointHeld{AttemptRef: e.AttemptRef, Left: "a", Data: flow.StateUpdate{ID: e.Task, Verdict: verdict, Score: 0.5, Findings: findings,
+	return s.apply(event.CheckpointHeld{AttemptRef: e.AttemptRef, Left: "a", Data: event.StateUpdate{ID: e.Task, Verdict: verdict, Score: 0.5, Findings: findings,
 		Report: "artifacts/" + e.Task + "-report.md"}})
 }
 
@@ -100,29 +101,29 @@ func (s *supervised) ends(want flow.Effect) {
 	}
 }
 
-var ten = flow.Supervision{Every: 2, OnBlock: flow.BlockPerson}
+var ten = event.Supervision{Every: 2, OnBlock: event.BlockPerson}
 
 // TestSupervisorsLife: seed 001, "Lifecycle": it gets ready before the first task, sleeps, and is
 // woken behind every second task and behind the last one, in the session in which it got ready.
 func TestSupervisorsLife(t *testing.T) {
-	s := newSupervised(t, flow.InSession, ten).ready("s1")
+	s := newSupervised(t, event.InSession, ten).ready("s1")
 	s.works("t1")
 	s.finish("t1", "ok").works("t1")
 	s.finish("t2", "blocked").works("t1")
 	s.finish("t2", "ok")
 	e := s.begin()
-	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 5, Call: flow.CheckpointCall, Task: "CHECKPOINT-001", Role: "Supervisor", Attempt: 1}, From: "s1",
-		Checkpoint: &flow.Checkpoint{ID: "CHECKPOINT-001", Scope: []string{"t1", "t2"}, After: "t2"}}
+	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 5, Call: event.CheckpointCall, Task: "CHECKPOINT-001", Role: "Supervisor", Attempt: 1}, From: "s1",
+		Checkpoint: &event.Checkpoint{ID: "CHECKPOINT-001", Scope: []string{"t1", "t2"}, After: "t2"}}
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("the checkpoint: -want +got\n%s", diff)
 	}
-	s.apply(flow.CheckpointHeld{AttemptRef: e.AttemptRef, Data: flow.StateUpdate{ID: e.Task, Verdict: "pass", Score: 0.9}}).works("t1")
+	s.apply(event.CheckpointHeld{AttemptRef: e.AttemptRef, Data: event.StateUpdate{ID: e.Task, Verdict: "pass", Score: 0.9}}).works("t1")
 	s.finish("t3", "ok").board = flow.Board{Terminal: true, SHA: "a"}
 	if e := s.begin(); e.Task != "CHECKPOINT-002" || len(s.Step.Checkpoint.Scope) != 1 {
 		t.Errorf("behind the last task %+v is due, want CHECKPOINT-002 about t3", e)
 	}
-	s.apply(flow.CheckpointHeld{AttemptRef: flow.AttemptRef{Step: 7, Call: flow.CheckpointCall, Attempt: 1}, Data: flow.StateUpdate{Verdict: "warn"}})
-	s.ends(flow.Finish{Outcome: flow.Complete, Text: "the board is complete"})
+	s.apply(event.CheckpointHeld{AttemptRef: event.AttemptRef{Step: 7, Call: event.CheckpointCall, Attempt: 1}, Data: event.StateUpdate{Verdict: "warn"}})
+	s.ends(flow.Finish{Outcome: event.Complete, Text: "the board is complete"})
 	if s.Session != "" {
 		t.Errorf("a person would go on in session %s, want that of no supervisor", s.Session)
 	}
@@ -131,7 +132,7 @@ func TestSupervisorsLife(t *testing.T) {
 // TestDeclaredCheckpoints: those of the board have their own ids and scopes, and the
 // runner names none like them.
 func TestDeclaredCheckpoints(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 2, OnBlock: flow.BlockPerson, At: []flow.CheckpointAt{
+	s := newSupervised(t, event.InReports, event.Supervision{Every: 2, OnBlock: event.BlockPerson, At: []event.CheckpointAt{
 		{ID: "CHECKPOINT-001", After: "./t2", Scope: []string{"t1"}}, {ID: "design", After: "t2"}}})
 	s.works("t1") // it has nothing to remember, so it is not started
 	s.finish("t1", "ok").finish("t2", "ok")
@@ -139,7 +140,7 @@ func TestDeclaredCheckpoints(t *testing.T) {
 	for range 2 {
 		e := s.begin()
 		ids, scopes = append(ids, e.Task), append(scopes, s.Step.Checkpoint.Scope)
-		s.apply(flow.CheckpointHeld{AttemptRef: e.AttemptRef, Data: flow.StateUpdate{ID: e.Task, Verdict: "pass"}})
+		s.apply(event.CheckpointHeld{AttemptRef: e.AttemptRef, Data: event.StateUpdate{ID: e.Task, Verdict: "pass"}})
 	}
 	if diff := cmp.Diff([]any{"CHECKPOINT-001", "design"}, ids); diff != "" {
 		t.Errorf("held: -want +got\n%s", diff)
@@ -158,14 +159,14 @@ func TestDeclaredCheckpoints(t *testing.T) {
 // TestBlock: what a block does to the run, for each on_block.
 func TestBlock(t *testing.T) {
 	const text = "CHECKPOINT-001 blocks (score 0.50): no tests; its report is artifacts/CHECKPOINT-001-report.md"
-	blocked := func(on flow.OnBlock) *supervised {
-		return newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: on}).ready("s1").finish("t1", "ok").hold("block", "no tests")
+	blocked := func(on event.OnBlock) *supervised {
+		return newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: on}).ready("s1").finish("t1", "ok").hold("block", "no tests")
 	}
 	over := flow.Board{Terminal: true, SHA: "b"}
 	said := flow.Board{Terminal: true, Ended: "blocked", SHA: "c"}
-	person := flow.Finish{Outcome: flow.NeedsPerson, Text: text}
+	person := flow.Finish{Outcome: event.NeedsPerson, Text: text}
 
-	s := blocked(flow.BlockPerson)
+	s := blocked(event.BlockPerson)
 	s.ends(person)
 	s.board = over
 	s.ends(flow.EndBoard{Text: text})
@@ -174,15 +175,15 @@ func TestBlock(t *testing.T) {
 	s.board = flow.Board{Terminal: true, Taken: true, SHA: "b"}
 	s.ends(person)
 	s.board = flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}
-	s.apply(flow.Acknowledged{}).works("t2")
+	s.apply(event.Acknowledged{}).works("t2")
 
-	s = blocked(flow.BlockAbort)
+	s = blocked(event.BlockAbort)
 	s.ends(flow.EndBoard{Text: text})
 
-	blocked(flow.BlockOverride).works("t1")
+	blocked(event.BlockOverride).works("t1")
 
-	s = blocked(flow.BlockRevise)
-	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 3, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
+	s = blocked(event.BlockRevise)
+	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 3, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
 	s.ends(want)
 	if a := s.Step.Anomaly; a == nil || a.Details != text || a.Check != "CHECKPOINT-001" {
 		t.Errorf("the Manager is told %+v, want what blocks", a)
@@ -197,7 +198,7 @@ func (s *supervised) reopen(sha string) (kinds []string) {
 
 func (s *supervised) reopenAs(now flow.Board) (kinds []string) {
 	s.t.Helper()
-	err := closeAndReopen(&s.State, now, func() (flow.Board, error) { return s.board, nil }, func(e flow.Event) error {
+	err := closeAndReopen(&s.State, now, func() (flow.Board, error) { return s.board, nil }, func(e event.Event) error {
 		kinds = append(kinds, e.Kind())
 		return s.Apply(e)
 	})
@@ -211,7 +212,7 @@ func (s *supervised) reopenAs(now flow.Board) (kinds []string) {
 // anew, at once; one that the runner itself has ended is not. Where a person takes the end
 // off, the work goes on first.
 func TestEditedBlock(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).finish("t1", "ok").hold("block")
+	s := newSupervised(t, event.InReports, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).finish("t1", "ok").hold("block")
 	if kinds := s.reopen("a"); kinds != nil || s.Supervisor.Waits() == "" {
 		t.Errorf("%v, want it to wait still", kinds)
 	}
@@ -222,8 +223,8 @@ func TestEditedBlock(t *testing.T) {
 		t.Errorf("%+v is next, want another look at t1", e)
 	}
 
-	s = newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockAbort}).finish("t1", "ok").hold("block").apply(
-		flow.BoardEnded{Task: "CHECKPOINT-001", BoardSHA: "e"})
+	s = newSupervised(t, event.InReports, event.Supervision{Every: 1, OnBlock: event.BlockAbort}).finish("t1", "ok").hold("block").apply(
+		event.BoardEnded{Task: "CHECKPOINT-001", BoardSHA: "e"})
 	waits := func(b flow.Board) {
 		t.Helper()
 		if kinds := s.reopenAs(b); kinds != nil || s.Supervisor.Waits() == "" {
@@ -231,7 +232,7 @@ func TestEditedBlock(t *testing.T) {
 		}
 	}
 	waits(flow.Board{SHA: "a"}) // the run died before it wrote
-	s.apply(flow.RunFinished{Outcome: flow.NeedsPerson})
+	s.apply(event.RunFinished{Outcome: event.NeedsPerson})
 	waits(flow.Board{SHA: "e", Terminal: true, Ended: "blocked"})
 	waits(flow.Board{SHA: "f", Terminal: true, Ended: "blocked"}) // no task goes on
 	s.reopen("a")                                                 // the end was taken back
@@ -244,17 +245,17 @@ func TestEditedBlock(t *testing.T) {
 // TestRevision: the Manager is called about the task behind which the checkpoint came, also by the
 // next run, and a declared checkpoint looks again.
 func TestRevision(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockRevise, At: []flow.CheckpointAt{{ID: "X", After: "t1", Scope: []string{"t3", "t1", "t2"}}}})
-	s.finish("t1", "ok").hold("block", "no tests").apply(flow.RunInterrupted{})
+	s := newSupervised(t, event.InReports, event.Supervision{OnBlock: event.BlockRevise, At: []event.CheckpointAt{{ID: "X", After: "t1", Scope: []string{"t3", "t1", "t2"}}}})
+	s.finish("t1", "ok").hold("block", "no tests").apply(event.RunInterrupted{})
 	s.board = flow.Board{Terminal: true, SHA: "b"} // which a person has edited meanwhile
 	if kinds := s.reopen("b"); len(kinds) != 0 && kinds[0] == "STEP_ABANDONED" {
 		t.Errorf("%v, want the Manager to be told", kinds)
 	}
-	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
+	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 2, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
 	s.ends(want)
 	ref := want.AttemptRef
-	s.apply(flow.AttemptStarted{AttemptRef: ref, Input: json.RawMessage(`{}`), Before: &flow.Baseline{BoardSHA: "b"}},
-		flow.ReplyAccepted{AttemptRef: ref, Status: "ok", NextTask: ptr("t1")}, flow.StepFinished{Step: 2, Task: "t1", Manager: "ok", NextTask: ptr("t1"), BoardSHA: "c"})
+	s.apply(event.AttemptStarted{AttemptRef: ref, Input: json.RawMessage(`{}`), Before: &event.Baseline{BoardSHA: "b"}},
+		event.ReplyAccepted{AttemptRef: ref, Status: "ok", NextTask: ptr("t1")}, event.StepFinished{Step: 2, Task: "t1", Manager: "ok", NextTask: ptr("t1"), BoardSHA: "c"})
 	s.board = flow.Board{Task: "t1", Role: "Implementor", SHA: "c"}
 	s.works("t1")
 	if e := s.finish("t1", "ok").begin(); e.Task != "X" || s.Steps != 2 {
@@ -265,7 +266,7 @@ func TestRevision(t *testing.T) {
 // TestRevisionElsewhere: where the Manager has another task mend what blocks, and the declared
 // checkpoint does not come again, the last one looks at its scope once more. It was held.
 func TestRevisionElsewhere(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockRevise, At: []flow.CheckpointAt{{ID: "X", After: "t1"}}})
+	s := newSupervised(t, event.InReports, event.Supervision{OnBlock: event.BlockRevise, At: []event.CheckpointAt{{ID: "X", After: "t1"}}})
 	s.finish("t1", "ok").hold("block", "no tests")
 	s.revise("t9")
 	s.finish("t9", "ok")
@@ -281,29 +282,29 @@ func TestRevisionElsewhere(t *testing.T) {
 // revise has the Manager name another task, behind a checkpoint that blocks.
 func (s *supervised) revise(next string) {
 	s.t.Helper()
-	ref := flow.AttemptRef{Step: s.Step.Number, Call: flow.ManagerCall, Task: s.Step.Task, Attempt: 1}
-	s.apply(flow.AttemptStarted{AttemptRef: ref, Input: json.RawMessage(`{}`), Before: &flow.Baseline{BoardSHA: "b"}},
-		flow.ReplyAccepted{AttemptRef: ref, Status: "ok", NextTask: &next}, flow.StepFinished{Step: ref.Step, Manager: "ok", NextTask: &next, BoardSHA: "c"})
+	ref := event.AttemptRef{Step: s.Step.Number, Call: event.ManagerCall, Task: s.Step.Task, Attempt: 1}
+	s.apply(event.AttemptStarted{AttemptRef: ref, Input: json.RawMessage(`{}`), Before: &event.Baseline{BoardSHA: "b"}},
+		event.ReplyAccepted{AttemptRef: ref, Status: "ok", NextTask: &next}, event.StepFinished{Step: ref.Step, Manager: "ok", NextTask: &next, BoardSHA: "c"})
 	s.board = flow.Board{Task: next, Role: "Implementor", SHA: "c"}
 }
 
 // TestAccepted: what the Lead accepts ends as it stands: no other checkpoint comes.
 func TestAccepted(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockAbort, At: []flow.CheckpointAt{{ID: "A", After: "t1"}, {ID: "B", After: "t1"}}}).finish("t1", "ok").hold("block")
+	s := newSupervised(t, event.InReports, event.Supervision{OnBlock: event.BlockAbort, At: []event.CheckpointAt{{ID: "A", After: "t1"}, {ID: "B", After: "t1"}}}).finish("t1", "ok").hold("block")
 	s.board = flow.Board{Terminal: true, SHA: "e"}
-	s.apply(flow.Acknowledged{Choice: flow.Accept, BoardSHA: "e", Text: "accepted by the Lead"})
-	s.ends(flow.Finish{Outcome: flow.Complete, Text: "accepted by the Lead"})
+	s.apply(event.Acknowledged{Choice: event.Accept, BoardSHA: "e", Text: "accepted by the Lead"})
+	s.ends(flow.Finish{Outcome: event.Complete, Text: "accepted by the Lead"})
 }
 
 // TestDeclaredAgain: a declared checkpoint that ended the board is held again when its task is
 // done again, whichever way the Lead asks for that.
 func TestDeclaredAgain(t *testing.T) {
 	for name, again := range map[string]func(*supervised){
-		"ack retry": func(s *supervised) { s.apply(flow.Acknowledged{Choice: flow.Retry}) },
+		"ack retry": func(s *supervised) { s.apply(event.Acknowledged{Choice: event.Retry}) },
 		"an edit":   func(s *supervised) { s.reopen("f") },
 	} {
-		s := newSupervised(t, flow.InReports, flow.Supervision{OnBlock: flow.BlockAbort, At: []flow.CheckpointAt{{ID: "FIN", After: "t2", Scope: []string{"t1"}}}})
-		s.finish("t1", "ok").finish("t2", "ok").hold("block").apply(flow.BoardEnded{Task: "FIN", BoardSHA: "e", Current: "t3"})
+		s := newSupervised(t, event.InReports, event.Supervision{OnBlock: event.BlockAbort, At: []event.CheckpointAt{{ID: "FIN", After: "t2", Scope: []string{"t1"}}}})
+		s.finish("t1", "ok").finish("t2", "ok").hold("block").apply(event.BoardEnded{Task: "FIN", BoardSHA: "e", Current: "t3"})
 		if task := s.Supervisor.Again(); task != "t3" {
 			t.Errorf("%s: %q is to be done again, want what was current", name, task)
 		}
@@ -318,12 +319,12 @@ func TestDeclaredAgain(t *testing.T) {
 // TestExcused: a supervisor that cannot be had does not stop the next run,
 // once the Lead has said so.
 func TestExcused(t *testing.T) {
-	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson})
+	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockPerson})
 	e := s.begin()
-	s.apply(flow.AttemptStopped{AttemptRef: e.AttemptRef}, flow.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login", BoardSHA: "a"}, flow.Acknowledged{})
-	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InSession}).works("t1")
+	s.apply(event.AttemptStopped{AttemptRef: e.AttemptRef}, event.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login", BoardSHA: "a"}, event.Acknowledged{})
+	s.apply(event.RunStarted{Supervision: &s.Supervisor.Plan, Memory: event.InSession}).works("t1")
 	s.finish("t1", "ok").ready("s1")
-	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InSession, Adapter: "codex"})
+	s.apply(event.RunStarted{Supervision: &s.Supervisor.Plan, Memory: event.InSession, Adapter: "codex"})
 	if s.Supervisor.Ready || s.Supervisor.Gone {
 		t.Errorf("ready %t, gone %t: another program has another session, and is to be had", s.Supervisor.Ready, s.Supervisor.Gone)
 	}
@@ -332,13 +333,13 @@ func TestExcused(t *testing.T) {
 // TestSessionWithoutVerdict: what a session has not come to, another look does
 // not ask of the same session.
 func TestSessionWithoutVerdict(t *testing.T) {
-	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("s1").finish("t1", "ok")
 	for range 4 {
 		e := s.begin()
-		s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "the session is too long"})
+		s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "the session is too long"})
 	}
-	s.apply(flow.CheckpointMissed{Step: 3, Task: "CHECKPOINT-001", Reason: "no valid reply"}, flow.Acknowledged{Choice: flow.Retry, Look: true})
-	if e := s.begin(); e.Call != flow.ReadyCall || e.From != "" {
+	s.apply(event.CheckpointMissed{Step: 3, Task: "CHECKPOINT-001", Reason: "no valid reply"}, event.Acknowledged{Choice: event.Retry, Look: true})
+	if e := s.begin(); e.Call != event.ReadyCall || e.From != "" {
 		t.Errorf("%+v is next, want it to begin a new session", e)
 	}
 }
@@ -346,15 +347,15 @@ func TestSessionWithoutVerdict(t *testing.T) {
 // TestAnotherSupervisor: an open checkpoint is held by the one that the board names
 // now, once it has got ready.
 func TestAnotherSupervisor(t *testing.T) {
-	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("s1").finish("t1", "ok")
 	s.begin()
 	plan := s.Supervisor.Plan
 	plan.Role = "Boss"
-	s.apply(flow.RunStarted{Supervision: &plan, Memory: flow.InSession})
+	s.apply(event.RunStarted{Supervision: &plan, Memory: event.InSession})
 	if diff := cmp.Diff([]string{"ATTEMPT_STOPPED", "STEP_ABANDONED"}, s.reopen("a")); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if e := s.begin(); e.Call != flow.ReadyCall || e.Role != "Boss" || s.Step.Checkpoint.ID != "CHECKPOINT-001" {
+	if e := s.begin(); e.Call != event.ReadyCall || e.Role != "Boss" || s.Step.Checkpoint.ID != "CHECKPOINT-001" {
 		t.Errorf("%+v is next, want Boss to get ready for the open checkpoint", e)
 	}
 }
@@ -362,69 +363,69 @@ func TestAnotherSupervisor(t *testing.T) {
 // TestNoVerdict: retries that run out, an error of the supervisor's own, and a change of what it
 // may only read come to no verdict.
 func TestNoVerdict(t *testing.T) {
-	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("s1").finish("t1", "ok")
 	for range 4 {
 		e := s.begin()
-		s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "no verdict in it"})
+		s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "no verdict in it"})
 	}
 	s.ends(flow.GiveUpCheckpoint{Reason: "no valid reply in 4 attempts; the last: no verdict in it"})
-	s.apply(flow.CheckpointMissed{Step: 3, Task: "CHECKPOINT-001", Reason: "no valid reply"})
-	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "CHECKPOINT-001 came to no verdict: no valid reply"})
+	s.apply(event.CheckpointMissed{Step: 3, Task: "CHECKPOINT-001", Reason: "no valid reply"})
+	s.ends(flow.Finish{Outcome: event.NeedsPerson, Text: "CHECKPOINT-001 came to no verdict: no valid reply"})
 	if diff := cmp.Diff([]flow.Held{{ID: "CHECKPOINT-001", Verdict: "none"}}, s.Supervisor.Held); diff != "" {
 		t.Errorf("held: -want +got\n%s", diff)
 	}
 
-	s = newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockOverride}).ready("s1").finish("t1", "ok")
+	s = newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockOverride}).ready("s1").finish("t1", "ok")
 	e := s.begin()
-	s.apply(flow.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: "unreadable request", Errors: 1}).works("t1")
+	s.apply(event.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: "unreadable request", Errors: 1}).works("t1")
 	if s.Supervisor.Errors != 1 || !s.Supervisor.Ready {
 		t.Errorf("%d errors, ready %t, want one, and it stays: seed 001, \"Error Handling\"", s.Supervisor.Errors, s.Supervisor.Ready)
 	}
 	s.finish("t2", "ok")
 	e = s.begin()
-	s.apply(flow.ScopeViolated{AttemptRef: e.AttemptRef, Files: []string{"t1"}, Text: "it changed t1"})
-	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "it changed t1"})
+	s.apply(event.ScopeViolated{AttemptRef: e.AttemptRef, Files: []string{"t1"}, Text: "it changed t1"})
+	s.ends(flow.Finish{Outcome: event.NeedsPerson, Text: "it changed t1"})
 }
 
 // TestSupervisorDies: seed 001, "Crash Recovery": it is recovered before its checkpoint goes on,
 // and given up behind three deaths in a row.
 func TestSupervisorDies(t *testing.T) {
-	s := newSupervised(t, flow.InProcess, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("")
-	s.apply(flow.SupervisorLost{Task: "Supervisor", Reason: "killed"})
+	s := newSupervised(t, event.InProcess, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("")
+	s.apply(event.SupervisorLost{Task: "Supervisor", Reason: "killed"})
 	if !s.Supervisor.Started {
 		t.Error("it was never started, want it to be recovered")
 	}
 	s.ready("").finish("t1", "ok") // at once, and not with the next checkpoint
 	e := s.begin()
-	s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "exit status 3", Died: true})
+	s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "exit status 3", Died: true})
 	s.ready("")
 	if e := s.begin(); e.Task != "CHECKPOINT-001" || e.Step != 4 {
 		t.Errorf("behind the recovery %+v is next, want the open checkpoint", e)
 	}
-	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InProcess}) // the run died, too
+	s.apply(event.RunStarted{Supervision: &s.Supervisor.Plan, Memory: event.InProcess}) // the run died, too
 	if err := closeAndReopen(&s.State, flow.Board{SHA: "a"}, func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
 		e = s.begin()
-		s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "exit status 3", Died: true})
+		s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "exit status 3", Died: true})
 	}
 	s.ends(flow.GiveUpCheckpoint{Reason: "its program ended 3 times in a row; the last: exit status 3"})
-	s.apply(flow.CheckpointMissed{Step: 4, Task: "CHECKPOINT-001", Reason: "its program died 3 times in a row"})
-	s.ends(flow.Finish{Outcome: flow.NeedsPerson, Text: "CHECKPOINT-001 came to no verdict: its program died 3 times in a row"})
-	s.apply(flow.Acknowledged{})
+	s.apply(event.CheckpointMissed{Step: 4, Task: "CHECKPOINT-001", Reason: "its program died 3 times in a row"})
+	s.ends(flow.Finish{Outcome: event.NeedsPerson, Text: "CHECKPOINT-001 came to no verdict: its program died 3 times in a row"})
+	s.apply(event.Acknowledged{})
 	s.ready("").works("t1")
 }
 
 // TestScopesAreTold: a declared checkpoint takes its scope off the tasks that the next one of
 // every looks at, and no other.
 func TestScopesAreTold(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 3, OnBlock: flow.BlockPerson, At: []flow.CheckpointAt{{ID: "N", After: "t3", Scope: []string{"t1"}}}})
+	s := newSupervised(t, event.InReports, event.Supervision{Every: 3, OnBlock: event.BlockPerson, At: []event.CheckpointAt{{ID: "N", After: "t3", Scope: []string{"t1"}}}})
 	s.finish("t1", "ok").finish("t2", "ok").finish("t3", "ok")
 	if e := s.begin(); e.Task != "N" {
 		t.Fatalf("%+v is next, want N", e)
 	}
-	s.apply(flow.CheckpointHeld{AttemptRef: flow.AttemptRef{Step: 4, Call: flow.CheckpointCall, Attempt: 1}, Data: flow.StateUpdate{ID: "N", Verdict: "pass"}})
+	s.apply(event.CheckpointHeld{AttemptRef: event.AttemptRef{Step: 4, Call: event.CheckpointCall, Attempt: 1}, Data: event.StateUpdate{ID: "N", Verdict: "pass"}})
 	s.works("t1")
 	s.board = flow.Board{Terminal: true, SHA: "a"}
 	if e := s.begin(); e.Task != "CHECKPOINT-001" || len(s.Step.Checkpoint.Scope) != 2 {
@@ -435,27 +436,27 @@ func TestScopesAreTold(t *testing.T) {
 // TestWithoutStart: a supervisor that does not start ends the run as a block does; with override
 // it is tried again at its checkpoints.
 func TestWithoutStart(t *testing.T) {
-	for on, want := range map[flow.OnBlock]flow.Effect{
-		flow.BlockPerson: flow.Finish{Outcome: flow.NeedsPerson, Text: "the supervisor cannot be had: no login"},
-		flow.BlockRevise: flow.Finish{Outcome: flow.NeedsPerson, Text: "the supervisor cannot be had: no login"},
-		flow.BlockAbort:  flow.EndBoard{Text: "the supervisor cannot be had: no login"},
+	for on, want := range map[event.OnBlock]flow.Effect{
+		event.BlockPerson: flow.Finish{Outcome: event.NeedsPerson, Text: "the supervisor cannot be had: no login"},
+		event.BlockRevise: flow.Finish{Outcome: event.NeedsPerson, Text: "the supervisor cannot be had: no login"},
+		event.BlockAbort:  flow.EndBoard{Text: "the supervisor cannot be had: no login"},
 	} {
-		s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: on})
+		s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: on})
 		e := s.begin()
-		s.apply(flow.AttemptStopped{AttemptRef: e.AttemptRef}, flow.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login"})
+		s.apply(event.AttemptStopped{AttemptRef: e.AttemptRef}, event.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login"})
 		s.ends(want)
 	}
-	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockOverride})
+	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockOverride})
 	e := s.begin()
-	s.apply(flow.AttemptStopped{AttemptRef: e.AttemptRef}, flow.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login"}).works("t1")
+	s.apply(event.AttemptStopped{AttemptRef: e.AttemptRef}, event.CheckpointMissed{Step: 1, Task: "Supervisor", Reason: "no login"}).works("t1")
 	s.finish("t1", "ok").ready("s1").hold("block")
 	s.board = flow.Board{Terminal: true, SHA: "a"}
-	s.ends(flow.Finish{Outcome: flow.Complete, Text: "the board is complete; it went on in spite of CHECKPOINT-001"})
+	s.ends(flow.Finish{Outcome: event.Complete, Text: "the board is complete; it went on in spite of CHECKPOINT-001"})
 }
 
 // TestRetryOfBlock: the Lead can have a checkpoint look anew.
 func TestRetryOfBlock(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).finish("t1", "ok").hold("block").apply(flow.Acknowledged{Choice: flow.Retry, Look: true})
+	s := newSupervised(t, event.InReports, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).finish("t1", "ok").hold("block").apply(event.Acknowledged{Choice: event.Retry, Look: true})
 	if e := s.begin(); e.Task != "CHECKPOINT-002" || s.Step.Checkpoint.Again != "CHECKPOINT-001" {
 		t.Errorf("%+v is next, want another look at the same", e)
 	}
@@ -464,9 +465,9 @@ func TestRetryOfBlock(t *testing.T) {
 // TestTaskAgain: where the Lead has a task done again, that comes first, and the next checkpoint
 // looks at the whole scope once more.
 func TestTaskAgain(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 3, OnBlock: flow.BlockPerson}).finish("t1", "ok").finish("t2", "ok")
+	s := newSupervised(t, event.InReports, event.Supervision{Every: 3, OnBlock: event.BlockPerson}).finish("t1", "ok").finish("t2", "ok")
 	s.board = flow.Board{Terminal: true, SHA: "a"}
-	s.hold("block").apply(flow.Acknowledged{Choice: flow.Retry})
+	s.hold("block").apply(event.Acknowledged{Choice: event.Retry})
 	s.board = flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}
 	s.works("t2")
 	s.finish("t2", "ok").board = flow.Board{Terminal: true, SHA: "a"}
@@ -478,13 +479,13 @@ func TestTaskAgain(t *testing.T) {
 // TestLostSession: a session that its tool has forgotten is begun anew,
 // with all that was told in it.
 func TestLostSession(t *testing.T) {
-	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("s1").finish("t1", "ok")
 	e := s.begin()
-	s.apply(flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "no such session", Lost: true}).ready("s2")
+	s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "no such session", Lost: true}).ready("s2")
 	if e = s.begin(); e.From != "s2" || e.Task != "CHECKPOINT-001" {
 		t.Errorf("%+v is next, want the checkpoint in the new session", e)
 	}
-	s.apply(flow.AttemptStopped{AttemptRef: e.AttemptRef, Reason: "interrupted", Session: "s2"})
+	s.apply(event.AttemptStopped{AttemptRef: e.AttemptRef, Reason: "interrupted", Session: "s2"})
 	if e = s.begin(); e.From != "s2" || !e.GoesOn || s.Step.Rejected != 0 {
 		t.Errorf("%+v is next, want what was cut short to go on, with all retries", e)
 	}
@@ -492,7 +493,7 @@ func TestLostSession(t *testing.T) {
 
 // TestWithoutSupervisor: a run whose board declares none any more goes on without it.
 func TestWithoutSupervisor(t *testing.T) {
-	s := newSupervised(t, flow.InSession, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson}).ready("s1").finish("t1", "ok")
+	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("s1").finish("t1", "ok")
 	s.begin()
 	s.apply(start)
 	if err := closeAndReopen(&s.State, flow.Board{SHA: "a"}, func() (flow.Board, error) { return s.board, nil }, s.Apply); err != nil {
@@ -503,7 +504,7 @@ func TestWithoutSupervisor(t *testing.T) {
 		t.Errorf("step %+v is left", s.Step)
 	}
 	s.finish("t2", "ok").works("t1")
-	s.apply(flow.RunStarted{Supervision: &s.Supervisor.Plan, Memory: flow.InSession})
+	s.apply(event.RunStarted{Supervision: &s.Supervisor.Plan, Memory: event.InSession})
 	s.finish("t3", "ok")
 	if e := s.ready("s2").begin(); e.Task != "CHECKPOINT-002" {
 		t.Errorf("%s is next, want no checkpoint of the same name", e.Task)
@@ -513,12 +514,12 @@ func TestWithoutSupervisor(t *testing.T) {
 // TestLimitsHoldTheSupervisor: what a supervisor uses counts, and none is
 // woken when nothing is left.
 func TestLimitsHoldTheSupervisor(t *testing.T) {
-	s := newSupervised(t, flow.InReports, flow.Supervision{Every: 1, OnBlock: flow.BlockPerson})
+	s := newSupervised(t, event.InReports, event.Supervision{Every: 1, OnBlock: event.BlockPerson})
 	s.Limits.MaxCost = 5
 	e := s.finish("t1", "ok").begin()
 	cost := int64(7)
-	s.apply(flow.CheckpointHeld{AttemptRef: e.AttemptRef, Data: flow.StateUpdate{ID: e.Task, Verdict: "pass"}, Spent: &flow.Spending{Cost: &cost}}).finish("t2", "ok")
-	if end, ok := flow.Next(&s.State, s.board).(flow.Finish); !ok || end.Outcome != flow.LimitReached || s.Used.Cost != 7 {
+	s.apply(event.CheckpointHeld{AttemptRef: e.AttemptRef, Data: event.StateUpdate{ID: e.Task, Verdict: "pass"}, Spent: &event.Spending{Cost: &cost}}).finish("t2", "ok")
+	if end, ok := flow.Next(&s.State, s.board).(flow.Finish); !ok || end.Outcome != event.LimitReached || s.Used.Cost != 7 {
 		t.Errorf("Next is %+v, %d used, want the limit to end the run", flow.Next(&s.State, s.board), s.Used.Cost)
 	}
 }
@@ -526,26 +527,26 @@ func TestLimitsHoldTheSupervisor(t *testing.T) {
 // TestDroppedCheckpoint: a checkpoint that is due when its board's author takes it out of the plan
 // is not held, and the next one looks at its tasks. One that the run has named itself stays.
 func TestDroppedCheckpoint(t *testing.T) {
-	plan := flow.Supervision{Every: 2, At: []flow.CheckpointAt{{ID: "CHECKPOINT-A", After: "t1"}}}
+	plan := event.Supervision{Every: 2, At: []event.CheckpointAt{{ID: "CHECKPOINT-A", After: "t1"}}}
 	for name, tt := range map[string]struct {
 		tasks []string
-		kept  []flow.CheckpointAt
+		kept  []event.CheckpointAt
 		due   []string
 		since int
 	}{
 		"it is taken out":         {[]string{"t1"}, nil, nil, 1},
 		"it stays":                {[]string{"t1"}, plan.At, []string{"CHECKPOINT-A"}, 0},
 		"the run's own stays":     {[]string{"t2", "t3"}, nil, []string{"CHECKPOINT-001"}, 0},
-		"another has its place":   {[]string{"t1"}, []flow.CheckpointAt{{ID: "CHECKPOINT-B", After: "t5"}}, nil, 1},
+		"another has its place":   {[]string{"t1"}, []event.CheckpointAt{{ID: "CHECKPOINT-B", After: "t5"}}, nil, 1},
 		"both are due, one stays": {[]string{"t2", "t3", "t1"}, nil, []string{"CHECKPOINT-001"}, 1},
 	} {
-		s := newSupervised(t, flow.InReports, plan)
+		s := newSupervised(t, event.InReports, plan)
 		for _, task := range tt.tasks {
 			s.finish(task, "ok")
 		}
 		begin := start
-		begin.Supervision, begin.Memory = &flow.Supervision{Role: "Supervisor", Every: 2, At: tt.kept}, flow.InReports
-		s.apply(flow.RunFinished{Outcome: flow.LimitReached}, begin)
+		begin.Supervision, begin.Memory = &event.Supervision{Role: "Supervisor", Every: 2, At: tt.kept}, event.InReports
+		s.apply(event.RunFinished{Outcome: event.LimitReached}, begin)
 		var due []string
 		for _, c := range s.Supervisor.Due {
 			due = append(due, c.ID)

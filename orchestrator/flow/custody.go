@@ -1,6 +1,10 @@
 package flow
 
-import "fmt"
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/event"
+)
 
 // Custody says which run owns a board's operational state and may write it: the fold of seed 002's
 // "Lead -> Supervisor handoff contract". The Lead is the person that starts a run, the Supervisor
@@ -34,33 +38,33 @@ const (
 	Conflict  BreachKind = "STATE_DIVERGENCE" // all others
 )
 
-func breach(kind BreachKind, e Entry, format string, args ...any) *Breach {
+func breach(kind BreachKind, e event.Entry, format string, args ...any) *Breach {
 	text := fmt.Sprintf("record %d (%s): %s", e.Seq, e.Event.Kind(), fmt.Sprintf(format, args...))
 	return &Breach{Kind: kind, Seq: e.Seq, Task: e.Event.Subject(), Text: text}
 }
 
 // admit says whether e's author may write it, and makes it part of the custody. The numbers are
 // those of the rules in seed 002.
-func (c *Custody) admit(e Entry) *Breach {
-	if want := Actor(e.Event); e.Actor != want {
+func (c *Custody) admit(e event.Entry) *Breach {
+	if want := event.Actor(e.Event); e.Actor != want {
 		return breach(Conflict, e, "it is %s's to write, not %q's", want, e.Actor)
 	}
 	switch event := e.Event.(type) {
-	case HandoffOffered:
+	case event.HandoffOffered:
 		return c.offer(e, event)
-	case HandoffAcked:
+	case event.HandoffAcked:
 		return c.acknowledge(e, event)
-	case HandoffDuplicate:
+	case event.HandoffDuplicate:
 		c.Offers = 0
 		return c.operational(e)
-	case LockEntered:
+	case event.LockEntered:
 		c.Locked = event.Reason
-	case LockExited:
+	case event.LockExited:
 		if c.Locked == "" {
 			return breach(Conflict, e, "RECONCILE_LOCK is not on")
 		}
 		c.Locked = ""
-	case HandoffMissing, SplitBrain, Acknowledged:
+	case event.HandoffMissing, event.SplitBrain, event.Acknowledged:
 		// The first two are written by a run that is not the owner, the third by the Lead.
 	default:
 		return c.operational(e)
@@ -68,7 +72,7 @@ func (c *Custody) admit(e Entry) *Breach {
 	return nil
 }
 
-func (c *Custody) offer(e Entry, h HandoffOffered) *Breach {
+func (c *Custody) offer(e event.Entry, h event.HandoffOffered) *Breach {
 	repeats := h.Epoch == c.Epoch && h.Owner == c.Owner
 	taken := h.Epoch == c.Epoch || h.Epoch == c.Offered && h.Owner != c.OfferedTo
 	switch {
@@ -96,7 +100,7 @@ func (c *Custody) owner(epoch uint64) string {
 }
 
 // acknowledge activates an owner: 4. "active only after STATE_OWNERSHIP_ACK(epoch)".
-func (c *Custody) acknowledge(e Entry, a HandoffAcked) *Breach {
+func (c *Custody) acknowledge(e event.Entry, a event.HandoffAcked) *Breach {
 	if c.Offered == 0 || a.Epoch != c.Offered || a.Owner != c.OfferedTo || a.Epoch != e.Epoch {
 		return breach(NoHandoff, e, "epoch %d was not handed over to %s", a.Epoch, a.Owner)
 	}
@@ -106,7 +110,7 @@ func (c *Custody) acknowledge(e Entry, a HandoffAcked) *Breach {
 
 // operational admits everything else: 5. "no operational writes are valid before ACK activation",
 // 11. "block all operational writes except reconcile lifecycle/audit events".
-func (c *Custody) operational(e Entry) *Breach {
+func (c *Custody) operational(e event.Entry) *Breach {
 	switch {
 	case (e.Epoch != c.Epoch || e.Epoch == 0) && (c.Locked == "" || !AllowedInLock(e.Event)):
 		return breach(NoHandoff, e, "its writer does not own the board: epoch %d was never handed over, epoch %d is active", e.Epoch, c.Epoch)
@@ -117,39 +121,11 @@ func (c *Custody) operational(e Entry) *Breach {
 	}
 }
 
-// The authors of records beside the agents, whose replies bear their roles: the run, and the person
-// that starts runs and acknowledges how they ended.
-const (
-	ActorRun  = "kanban-run"
-	ActorLead = "Lead"
-)
-
-// Actor names the author of an event (seed 002: a record without an actor is rejected).
-func Actor(e Event) string {
-	switch e := e.(type) {
-	case ReplyAccepted:
-		return e.Role
-	case ManagerWalked:
-		return ManagerRole
-	case CheckpointHeld:
-		return e.Role
-	case Acknowledged, HandoffOffered:
-		return ActorLead
-	case ConsentGiven:
-		if e.ID != "" {
-			return ActorLead
-		}
-		return ActorRun
-	default:
-		return ActorRun
-	}
-}
-
 // AllowedInLock says whether an event may be written in RECONCILE_LOCK: seed 002, "Deterministic
 // reconcile procedure", step 3. The Lead's word, for which the lock waits, is no operational write.
-func AllowedInLock(e Event) bool {
+func AllowedInLock(e event.Event) bool {
 	switch e.(type) {
-	case StateDiverged, SnapshotNotFound, SnapshotConflict, ReconcileConflict, LockEntered, LockExited, Acknowledged:
+	case event.StateDiverged, event.SnapshotNotFound, event.SnapshotConflict, event.ReconcileConflict, event.LockEntered, event.LockExited, event.Acknowledged:
 		return true
 	default:
 		return false

@@ -3,22 +3,19 @@ package flow_test
 import (
 	"encoding/json"
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
 func ptr[T any](v T) *T { return &v }
 
 // after folds events into a state.
-func after(t *testing.T, events ...flow.Event) flow.State {
+func after(t *testing.T, events ...event.Event) flow.State {
 	t.Helper()
 	var s flow.State
 	for i, e := range events {
@@ -30,30 +27,30 @@ func after(t *testing.T, events ...flow.Event) flow.State {
 }
 
 var (
-	start   = flow.RunStarted{Limits: flow.Limits{MaxRetries: 3}}
-	one     = flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor", BoardSHA: "a"}
-	tasked  = flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}, Status: "ok"}
-	managed = flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Attempt: 1}, Status: "ok", NextTask: ptr("t2")}
+	start   = event.RunStarted{Limits: event.Limits{MaxRetries: 3}}
+	one     = event.StepStarted{Step: 1, Task: "t1", Role: "Implementor", BoardSHA: "a"}
+	tasked  = event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}, Status: "ok"}
+	managed = event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}, Status: "ok", NextTask: ptr("t2")}
 )
 
-func attempt(step int, call flow.Call, n int) flow.AttemptStarted {
-	e := flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: step, Call: call, Task: "t1", Attempt: n}}
+func attempt(step int, call event.Call, n int) event.AttemptStarted {
+	e := event.AttemptStarted{AttemptRef: event.AttemptRef{Step: step, Call: call, Task: "t1", Attempt: n}}
 	if n == 1 {
 		e.Input = json.RawMessage(`{}`)
-		if call == flow.ManagerCall {
-			e.Before = &flow.Baseline{BoardSHA: "a", Current: "t1"}
+		if call == event.ManagerCall {
+			e.Before = &event.Baseline{BoardSHA: "a", Current: "t1"}
 		}
 	}
 	return e
 }
 
-func rejection(step int, call flow.Call, n int) flow.ReplyRejected {
-	return flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: step, Call: call, Attempt: n}, Reason: "stdout is empty"}
+func rejection(step int, call event.Call, n int) event.ReplyRejected {
+	return event.ReplyRejected{AttemptRef: event.AttemptRef{Step: step, Call: call, Attempt: n}, Reason: "stdout is empty"}
 }
 
 // series is n attempts of a call that were all rejected.
-func series(call flow.Call, n int) []flow.Event {
-	var events []flow.Event
+func series(call event.Call, n int) []event.Event {
+	var events []event.Event
 	for i := 1; i <= n; i++ {
 		events = append(events, attempt(1, call, i), rejection(1, call, i))
 	}
@@ -63,84 +60,84 @@ func series(call flow.Call, n int) []flow.Event {
 // TestNext walks seed 004, "State Machine", one decision at a time.
 func TestNext(t *testing.T) {
 	open := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
-	accepted := []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}
-	done := append(accepted[:len(accepted):len(accepted)], attempt(1, flow.ManagerCall, 1), managed)
-	finish := flow.StepFinished{Step: 1, Manager: "blocked", Message: "no licence", BoardSHA: "b"}
+	accepted := []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked}
+	done := append(accepted[:len(accepted):len(accepted)], attempt(1, event.ManagerCall, 1), managed)
+	finish := event.StepFinished{Step: 1, Manager: "blocked", Message: "no licence", BoardSHA: "b"}
 	ran := append(done[:len(done):len(done)], finish)
-	accept := flow.Acknowledged{BoardSHA: "c", Choice: flow.Accept, Text: "accepted by the Lead with 2 of 2 tasks undone"}
+	accept := event.Acknowledged{BoardSHA: "c", Choice: event.Accept, Text: "accepted by the Lead with 2 of 2 tasks undone"}
 	strict := start
 	strict.Strict = true
-	disagreed := rejection(1, flow.ManagerCall, 1)
+	disagreed := rejection(1, event.ManagerCall, 1)
 	disagreed.Disagreed = true
 	tests := []struct {
 		name   string
-		events []flow.Event
+		events []event.Event
 		board  flow.Board
 		want   flow.Effect
 	}{
-		{"a new board starts its task's agent", []flow.Event{start}, open,
-			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 1}}},
-		{"a Manager's task needs no other agent", []flow.Event{start}, flow.Board{Task: "t1", Role: "Manager", SHA: "a"},
-			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}},
-		{"a board says itself how the Manager ended it", []flow.Event{start}, flow.Board{Terminal: true, Ended: "blocked", SHA: "a"},
-			flow.Finish{Outcome: flow.NeedsPerson, Text: "the board ended with status blocked, as it says itself"}},
+		{"a new board starts its task's agent", []event.Event{start}, open,
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 1}}},
+		{"a Manager's task needs no other agent", []event.Event{start}, flow.Board{Task: "t1", Role: "Manager", SHA: "a"},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}},
+		{"a board says itself how the Manager ended it", []event.Event{start}, flow.Board{Terminal: true, Ended: "blocked", SHA: "a"},
+			flow.Finish{Outcome: event.NeedsPerson, Text: "the board ended with status blocked, as it says itself"}},
 		{"and the journal why", ran, flow.Board{Terminal: true, Ended: "blocked", SHA: "b"},
-			flow.Finish{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked: no licence"}},
+			flow.Finish{Outcome: event.NeedsPerson, Text: "the Manager ended the board with status blocked: no licence"}},
 		{"an ended that was written since counts", ran, flow.Board{Terminal: true, Ended: "error", SHA: "c"},
-			flow.Finish{Outcome: flow.NeedsPerson, Text: "the board ended with status error, as it says itself"}},
+			flow.Finish{Outcome: event.NeedsPerson, Text: "the board ended with status error, as it says itself"}},
 		{"a decision that did not reach the board does not count", append(ran[:len(ran):len(ran)], accept), flow.Board{Terminal: true, Ended: "blocked", SHA: "b"},
-			flow.Finish{Outcome: flow.NeedsPerson, Text: "the board ended with status blocked, as it says itself"}},
+			flow.Finish{Outcome: event.NeedsPerson, Text: "the board ended with status blocked, as it says itself"}},
 		{"what the Lead accepted is complete", append(ran[:len(ran):len(ran)], accept), flow.Board{Terminal: true, SHA: "c", Tasks: 2, NotOK: []flow.TaskStatus{{Task: "t1", Status: "error"}}},
-			flow.Finish{Outcome: flow.Complete, Text: "accepted by the Lead with 2 of 2 tasks undone"}},
+			flow.Finish{Outcome: event.Complete, Text: "accepted by the Lead with 2 of 2 tasks undone"}},
 		{"as long as the board stands so", append(ran[:len(ran):len(ran)], accept), flow.Board{Terminal: true, SHA: "d"},
-			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
-		{"a task that is not ok is named", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}},
-			flow.Finish{Outcome: flow.Complete, Text: "the board is complete; 1 of 5 tasks is blocked: t4"}},
-		{"several are", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "error"}, {Task: "t5", Status: "error"}}},
-			flow.Finish{Outcome: flow.Complete, Text: "the board is complete; 2 of 5 tasks are in error: t4, t5"}},
-		{"with different statuses", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 9, NotOK: []flow.TaskStatus{
+			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
+		{"a task that is not ok is named", []event.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}},
+			flow.Finish{Outcome: event.Complete, Text: "the board is complete; 1 of 5 tasks is blocked: t4"}},
+		{"several are", []event.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "error"}, {Task: "t5", Status: "error"}}},
+			flow.Finish{Outcome: event.Complete, Text: "the board is complete; 2 of 5 tasks are in error: t4, t5"}},
+		{"with different statuses", []event.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 9, NotOK: []flow.TaskStatus{
 			{Task: "t4", Status: "blocked"}, {Task: "t5", Status: "error"}, {Task: "t6", Status: "error"}, {Task: "t7", Status: "error"}}},
-			flow.Finish{Outcome: flow.Complete, Text: "the board is complete; 4 of 9 tasks are not ok: t4 (blocked), t5 (in error), t6 (in error) and 1 more"}},
-		{"three are named", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 3, NotOK: []flow.TaskStatus{
+			flow.Finish{Outcome: event.Complete, Text: "the board is complete; 4 of 9 tasks are not ok: t4 (blocked), t5 (in error), t6 (in error) and 1 more"}},
+		{"three are named", []event.Event{start}, flow.Board{Terminal: true, SHA: "a", Tasks: 3, NotOK: []flow.TaskStatus{
 			{Task: "t1", Status: "escalate"}, {Task: "t2", Status: "escalate"}, {Task: "t3", Status: "escalate"}}},
-			flow.Finish{Outcome: flow.Complete, Text: "the board is complete; 3 of 3 tasks are escalated: t1, t2, t3"}},
-		{"strictly a person is needed", []flow.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}},
-			flow.Finish{Outcome: flow.NeedsPerson, Text: "the board is complete; 1 of 5 tasks is blocked: t4"}},
-		{"strictly, with all ok, none is", []flow.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5},
-			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
-		{"a terminal board is complete", []flow.Event{start}, flow.Board{Terminal: true, SHA: "a"},
-			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
-		{"a rejected reply is asked for again", append([]flow.Event{start, one}, series(flow.TaskCall, 1)...), open,
-			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 2}}},
-		{"also the third time", append([]flow.Event{start, one}, series(flow.TaskCall, 3)...), open,
-			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 4}}},
-		{"MAX_RETRIES is 3", append([]flow.Event{start, one}, series(flow.TaskCall, 4)...), open,
-			flow.Finish{Outcome: flow.Exhausted, Text: "Implementor gave no valid reply in 4 attempts for t1; the last was rejected: stdout is empty"}},
+			flow.Finish{Outcome: event.Complete, Text: "the board is complete; 3 of 3 tasks are escalated: t1, t2, t3"}},
+		{"strictly a person is needed", []event.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5, NotOK: []flow.TaskStatus{{Task: "t4", Status: "blocked"}}},
+			flow.Finish{Outcome: event.NeedsPerson, Text: "the board is complete; 1 of 5 tasks is blocked: t4"}},
+		{"strictly, with all ok, none is", []event.Event{strict}, flow.Board{Terminal: true, SHA: "a", Tasks: 5},
+			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
+		{"a terminal board is complete", []event.Event{start}, flow.Board{Terminal: true, SHA: "a"},
+			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
+		{"a rejected reply is asked for again", append([]event.Event{start, one}, series(event.TaskCall, 1)...), open,
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 2}}},
+		{"also the third time", append([]event.Event{start, one}, series(event.TaskCall, 3)...), open,
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 4}}},
+		{"MAX_RETRIES is 3", append([]event.Event{start, one}, series(event.TaskCall, 4)...), open,
+			flow.Finish{Outcome: event.Exhausted, Text: "Implementor gave no valid reply in 4 attempts for t1; the last was rejected: stdout is empty"}},
 		{"an accepted reply goes to the Manager", accepted, open,
-			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}},
 		{"a Manager that dies on a board it completed is started again",
-			append(accepted[:len(accepted):len(accepted)], attempt(1, flow.ManagerCall, 1), flow.AttemptStopped{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Attempt: 1}}),
+			append(accepted[:len(accepted):len(accepted)], attempt(1, event.ManagerCall, 1), event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}}),
 			flow.Board{Terminal: true, SHA: "z"},
-			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 2}}},
-		{"an interruption costs no retry", append(append([]flow.Event{start, one}, series(flow.TaskCall, 3)...), attempt(1, flow.TaskCall, 4),
-			flow.AttemptStopped{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 4}}), open,
-			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}}},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 2}}},
+		{"an interruption costs no retry", append(append([]event.Event{start, one}, series(event.TaskCall, 3)...), attempt(1, event.TaskCall, 4),
+			event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 4}}), open,
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}}},
 		{"the Manager's reply goes onto the board", done, open, flow.WriteBoard{Step: 1}},
 		{"the next step has the next number", ran, flow.Board{Task: "t2", Role: "Architect", SHA: "b"},
-			flow.Spawn{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.TaskCall, Task: "t2", Role: "Architect", Attempt: 1}}},
+			flow.Spawn{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Task: "t2", Role: "Architect", Attempt: 1}}},
 		{"a Manager that ends the board with blocked needs a person", ran, flow.Board{Terminal: true, SHA: "b"},
-			flow.Finish{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked: no licence"}},
+			flow.Finish{Outcome: event.NeedsPerson, Text: "the Manager ended the board with status blocked: no licence"}},
 		{"an edit settles it", ran, flow.Board{Terminal: true, SHA: "c"},
-			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
-		{"so does the Lead's word", append(ran[:len(ran):len(ran)], flow.Acknowledged{BoardSHA: "b"}), flow.Board{Terminal: true, SHA: "b"},
-			flow.Finish{Outcome: flow.Complete, Text: "the board is complete"}},
-		{"the limit of steps", append([]flow.Event{flow.RunStarted{Limits: flow.Limits{MaxSteps: 1}}}, ran[1:]...), flow.Board{Task: "t2", SHA: "b"},
-			flow.Finish{Outcome: flow.LimitReached, Text: "the limit of 1 step is reached"}},
-		{"a divergence freezes when it is to", []flow.Event{start, one, flow.StateDiverged{Source: flow.SourceBoard, Step: 1, After: "b", Policy: "freeze", Text: "changed"}},
-			flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}, flow.Finish{Outcome: flow.Frozen, Text: "changed"}},
+			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
+		{"so does the Lead's word", append(ran[:len(ran):len(ran)], event.Acknowledged{BoardSHA: "b"}), flow.Board{Terminal: true, SHA: "b"},
+			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},
+		{"the limit of steps", append([]event.Event{event.RunStarted{Limits: event.Limits{MaxSteps: 1}}}, ran[1:]...), flow.Board{Task: "t2", SHA: "b"},
+			flow.Finish{Outcome: event.LimitReached, Text: "the limit of 1 step is reached"}},
+		{"a divergence freezes when it is to", []event.Event{start, one, event.StateDiverged{Source: event.SourceBoard, Step: 1, After: "b", Policy: "freeze", Text: "changed"}},
+			flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}, flow.Finish{Outcome: event.Frozen, Text: "changed"}},
 		{"a Manager that contradicts its board to the end freezes it",
-			append(append(accepted[:len(accepted):len(accepted)], flow.RunStarted{}), attempt(1, flow.ManagerCall, 1), disagreed), open,
-			flow.Finish{Outcome: flow.Frozen, Text: "Manager gave no valid reply in 1 attempt for t1; the last was rejected: stdout is empty"}},
+			append(append(accepted[:len(accepted):len(accepted)], event.RunStarted{}), attempt(1, event.ManagerCall, 1), disagreed), open,
+			flow.Finish{Outcome: event.Frozen, Text: "Manager gave no valid reply in 1 attempt for t1; the last was rejected: stdout is empty"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -161,11 +158,11 @@ func TestRepetitionGuard(t *testing.T) {
 		if got, ok := flow.Next(&s, board).(flow.Spawn); !ok || got.Step != n {
 			t.Fatalf("before step %d: Next = %+v, want Spawn", n, got)
 		}
-		for _, e := range []flow.Event{
-			flow.StepStarted{Step: n, Task: "t1", Role: "Implementor", BoardSHA: "a"},
-			attempt(n, flow.TaskCall, 1), flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Attempt: 1}, Status: "ok"},
-			attempt(n, flow.ManagerCall, 1), flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Attempt: 1}, Status: "ok"},
-			flow.StepFinished{Step: n, Manager: "ok", BoardSHA: "a"},
+		for _, e := range []event.Event{
+			event.StepStarted{Step: n, Task: "t1", Role: "Implementor", BoardSHA: "a"},
+			attempt(n, event.TaskCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Attempt: 1}, Status: "ok"},
+			attempt(n, event.ManagerCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Attempt: 1}, Status: "ok"},
+			event.StepFinished{Step: n, Manager: "ok", BoardSHA: "a"},
 		} {
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
@@ -186,26 +183,26 @@ func TestRepetitionGuard(t *testing.T) {
 // a new run has fresh ones."
 func TestFreshAfterFinish(t *testing.T) {
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}
-	events := append([]flow.Event{start, one}, series(flow.TaskCall, 4)...)
-	interrupted := after(t, append(events, flow.RunInterrupted{Outcome: flow.Interrupted}, start)...)
-	if e, ok := flow.Next(&interrupted, board).(flow.Finish); !ok || e.Outcome != flow.Exhausted {
+	events := append([]event.Event{start, one}, series(event.TaskCall, 4)...)
+	interrupted := after(t, append(events, event.RunInterrupted{Outcome: event.Interrupted}, start)...)
+	if e, ok := flow.Next(&interrupted, board).(flow.Finish); !ok || e.Outcome != event.Exhausted {
 		t.Errorf("after an interruption Next = %+v, want exhausted still", e)
 	}
-	finished := after(t, append(events, flow.RunFinished{Outcome: flow.Exhausted}, start)...)
-	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}}
+	finished := after(t, append(events, event.RunFinished{Outcome: event.Exhausted}, start)...)
+	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "t1", Role: "Implementor", Attempt: 5}}
 	if diff := cmp.Diff(flow.Effect(want), flow.Next(&finished, board)); diff != "" {
 		t.Errorf("after a finish Next: -want +got\n%s", diff)
 	}
-	disagreed := rejection(1, flow.TaskCall, 1)
+	disagreed := rejection(1, event.TaskCall, 1)
 	disagreed.Disagreed = true
-	if s := after(t, start, one, attempt(1, flow.TaskCall, 1), disagreed, flow.RunFinished{Outcome: flow.LimitReached}, start); s.Step.Disagreed || s.Step.Rejected != 0 {
+	if s := after(t, start, one, attempt(1, event.TaskCall, 1), disagreed, event.RunFinished{Outcome: event.LimitReached}, start); s.Step.Disagreed || s.Step.Rejected != 0 {
 		t.Errorf("step = %+v, want nothing held against its agent", s.Step)
 	}
-	frozen := after(t, start, flow.RunFinished{Outcome: flow.Frozen, Text: "x"}, start)
-	if e, ok := flow.Next(&frozen, board).(flow.Finish); !ok || e.Outcome != flow.Frozen {
+	frozen := after(t, start, event.RunFinished{Outcome: event.Frozen, Text: "x"}, start)
+	if e, ok := flow.Next(&frozen, board).(flow.Finish); !ok || e.Outcome != event.Frozen {
 		t.Errorf("a frozen board: Next = %+v, want frozen until the Lead's word", e)
 	}
-	if err := frozen.Apply(flow.Acknowledged{}); err != nil {
+	if err := frozen.Apply(event.Acknowledged{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := flow.Next(&frozen, board).(flow.Spawn); !ok {
@@ -216,21 +213,21 @@ func TestFreshAfterFinish(t *testing.T) {
 func TestTransitionsAreChecked(t *testing.T) {
 	tests := []struct {
 		name   string
-		before []flow.Event
-		event  flow.Event
+		before []event.Event
+		event  event.Event
 	}{
-		{"a step while one is open", []flow.Event{start, one}, one},
-		{"a step number left out", []flow.Event{start}, flow.StepStarted{Step: 2}},
-		{"an attempt without a step", []flow.Event{start}, attempt(1, flow.TaskCall, 1)},
-		{"two attempts at once", []flow.Event{start, one, attempt(1, flow.TaskCall, 1)}, attempt(1, flow.TaskCall, 2)},
-		{"the Manager before the task's agent", []flow.Event{start, one}, attempt(1, flow.ManagerCall, 1)},
-		{"a first attempt without input", []flow.Event{start, one}, flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Attempt: 1}}},
-		{"an outcome without an intent", []flow.Event{start, one}, tasked},
-		{"an outcome twice", []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}, tasked},
-		{"a step that ends without the Manager", []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}, flow.StepFinished{Step: 1}},
-		{"a write without a reply", []flow.Event{start, one}, flow.BoardWriteStarted{Step: 1}},
-		{"a write that was not begun", []flow.Event{start, one}, flow.BoardWritten{Step: 1}},
-		{"giving up a step that is not open", []flow.Event{start}, flow.StepAbandoned{Step: 1}},
+		{"a step while one is open", []event.Event{start, one}, one},
+		{"a step number left out", []event.Event{start}, event.StepStarted{Step: 2}},
+		{"an attempt without a step", []event.Event{start}, attempt(1, event.TaskCall, 1)},
+		{"two attempts at once", []event.Event{start, one, attempt(1, event.TaskCall, 1)}, attempt(1, event.TaskCall, 2)},
+		{"the Manager before the task's agent", []event.Event{start, one}, attempt(1, event.ManagerCall, 1)},
+		{"a first attempt without input", []event.Event{start, one}, event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Attempt: 1}}},
+		{"an outcome without an intent", []event.Event{start, one}, tasked},
+		{"an outcome twice", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked}, tasked},
+		{"a step that ends without the Manager", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked}, event.StepFinished{Step: 1}},
+		{"a write without a reply", []event.Event{start, one}, event.BoardWriteStarted{Step: 1}},
+		{"a write that was not begun", []event.Event{start, one}, event.BoardWritten{Step: 1}},
+		{"giving up a step that is not open", []event.Event{start}, event.StepAbandoned{Step: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -254,8 +251,8 @@ func staleness(t *testing.T, s flow.State, b flow.Board) (reason string) {
 	if s.Step != nil && s.Step.Left != "" {
 		sha = s.Step.Left
 	}
-	err := closeAndReopen(&s, flow.Board{SHA: sha}, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
-		if given, ok := e.(flow.StepAbandoned); ok {
+	err := closeAndReopen(&s, flow.Board{SHA: sha}, func() (flow.Board, error) { return b, nil }, func(e event.Event) error {
+		if given, ok := e.(event.StepAbandoned); ok {
 			reason = given.Reason
 		}
 		return s.Apply(e)
@@ -269,7 +266,7 @@ func staleness(t *testing.T, s flow.State, b flow.Board) (reason string) {
 // TestStale: a step survives a restart only while the board still names its task in its role.
 func TestStale(t *testing.T) {
 	open := after(t, start, one)
-	managing := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1))
+	managing := after(t, start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1))
 	tests := []struct {
 		name  string
 		state flow.State
@@ -296,17 +293,17 @@ func TestStale(t *testing.T) {
 // TestEditBetweenRuns: a person may edit the board while a step is open; what the Manager did not
 // do is not held against it.
 func TestEditBetweenRuns(t *testing.T) {
-	rejected := rejection(1, flow.ManagerCall, 1)
+	rejected := rejection(1, event.ManagerCall, 1)
 	rejected.Left = "a"
-	s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), rejected,
-		flow.RunFinished{Outcome: flow.Exhausted}, start)
+	s := after(t, start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), rejected,
+		event.RunFinished{Outcome: event.Exhausted}, start)
 	if s.Step.Left != "a" || s.Step.Before == nil {
 		t.Fatalf("step = %+v, want the board as the attempt left it", s.Step)
 	}
-	if err := s.Apply(flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z"}); err != nil {
+	if err := s.Apply(event.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z"}); err != nil {
 		t.Fatal(err)
 	}
-	want := flow.Spawn{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
+	want := flow.Spawn{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "t1", Role: "Manager", Attempt: 1}}
 	if diff := cmp.Diff(flow.Effect(want), flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"})); diff != "" {
 		t.Errorf("on the same task: -want +got\n%s", diff)
 	}
@@ -316,7 +313,7 @@ func TestEditBetweenRuns(t *testing.T) {
 }
 
 // apply goes on from a state.
-func apply(t *testing.T, s *flow.State, events ...flow.Event) {
+func apply(t *testing.T, s *flow.State, events ...event.Event) {
 	t.Helper()
 	for _, e := range events {
 		if err := s.Apply(e); err != nil {
@@ -337,7 +334,7 @@ func TestOpenAttemptIsUnknown(t *testing.T) {
 		}
 	}
 	says("$0.00", "", `{"cost":"$0.00","cost_microusd":0,`)
-	apply(t, &s, start, one, attempt(1, flow.TaskCall, 1))
+	apply(t, &s, start, one, attempt(1, event.TaskCall, 1))
 	says("unknown", "", `{"cost":"unknown","attempts":1,"attempts_without_cost":1,`)
 	done := tasked
 	done.Spent = dollars(7000)
@@ -345,19 +342,19 @@ func TestOpenAttemptIsUnknown(t *testing.T) {
 	says("$0.0070", "700 in/1 out", `{"cost":"$0.0070",`)
 }
 
-func dollars(micros int64) *flow.Spending {
-	return &flow.Spending{Input: micros / 10, Output: 1, Cost: &micros}
+func dollars(micros int64) *event.Spending {
+	return &event.Spending{Input: micros / 10, Output: 1, Cost: &micros}
 }
 
 // TestCallRestarted: a call starts afresh on the board as it is, as if it had never been started.
 func TestCallRestarted(t *testing.T) {
-	stopped := flow.AttemptStopped{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Attempt: 1}, Left: "b"}
-	restarted := flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z", Reason: "its input is gone"}
-	s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), stopped, restarted)
+	stopped := event.AttemptStopped{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Attempt: 1}, Left: "b"}
+	restarted := event.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z", Reason: "its input is gone"}
+	s := after(t, start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), stopped, restarted)
 	if s.Step.Input != nil || s.Step.Before != nil || s.Step.Started != 0 || s.Step.BoardSHA != "z" {
 		t.Errorf("step = %+v, want a call that was never started, on the board as it is", s.Step)
 	}
-	second := attempt(1, flow.ManagerCall, 1)
+	second := attempt(1, event.ManagerCall, 1)
 	second.Input = nil
 	if err := s.Apply(second); err == nil {
 		t.Error("a first attempt without an input was applied")
@@ -433,77 +430,16 @@ func TestReconcileEnded(t *testing.T) {
 	}
 }
 
-// TestEveryKindDecodes finds the kinds of events in the source, so that a new one
-// cannot be forgotten in Decode.
-func TestEveryKindDecodes(t *testing.T) {
-	kinds := 0
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		if !strings.HasSuffix(name, "_test.go") {
-			kinds += decodeKinds(t, name)
-		}
-	}
-	if kinds < 60 {
-		t.Errorf("found %d kinds of events, want all of them", kinds)
-	}
-	if _, err := flow.Decode("COFFEE", nil); !errors.Is(err, flow.ErrUnknownKind) {
-		t.Errorf("Decode of an unknown kind = %v, want ErrUnknownKind", err)
-	}
-}
-
-func decodeKinds(t *testing.T, name string) (kinds int) {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		f, ok := n.(*ast.FuncDecl)
-		if !ok || f.Name.Name != "Kind" {
-			return true
-		}
-		kinds++
-		value := f.Body.List[0].(*ast.ReturnStmt).Results[0].(*ast.BasicLit).Value
-		kind := strings.Trim(value, `"`)
-		e, err := flow.Decode(kind, []byte(`{}`))
-		if err != nil || e.Kind() != kind {
-			t.Errorf("Decode(%s) = %v, %v", kind, e, err)
-		}
-		return true
-	})
-	return kinds
-}
-
-func TestEventsSurviveTheJournal(t *testing.T) {
-	for _, e := range []flow.Event{start, one, attempt(1, flow.ManagerCall, 1), tasked, managed, rejection(1, flow.TaskCall, 2),
-		flow.StepFinished{Step: 1, NextTask: ptr("t2"), Manager: "ok"}} {
-		data, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := flow.Decode(e.Kind(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(e, got); diff != "" {
-			t.Errorf("%s: -written +read\n%s", e.Kind(), diff)
-		}
-	}
-}
-
 // TestDivergence: seed 002, "If external mutation is detected": work goes on, on the board as it
 // is by now; what is told of state.md or of the journal is not about the board.
 func TestDivergence(t *testing.T) {
-	for source, want := range map[string]string{flow.SourceBoard: "b", flow.SourceState: "a", flow.SourceJournal: "a"} {
-		s := after(t, start, one, flow.StateDiverged{Source: source, Task: "t1", Before: "a", After: "b", Policy: "accept", Text: "changed"})
+	for source, want := range map[string]string{event.SourceBoard: "b", event.SourceState: "a", event.SourceJournal: "a"} {
+		s := after(t, start, one, event.StateDiverged{Source: source, Task: "t1", Before: "a", After: "b", Policy: "accept", Text: "changed"})
 		if s.Step.BoardSHA != want || s.Frozen != nil {
 			t.Errorf("%s: the step works on board %q, frozen %v, want %q", source, s.Step.BoardSHA, s.Frozen, want)
 		}
 	}
-	between := after(t, start, flow.StateDiverged{Source: flow.SourceBoard, Policy: "freeze", Text: "changed"})
+	between := after(t, start, event.StateDiverged{Source: event.SourceBoard, Policy: "freeze", Text: "changed"})
 	if between.Frozen == nil {
 		t.Error("a divergence between two steps does not freeze the board")
 	}
@@ -512,12 +448,12 @@ func TestDivergence(t *testing.T) {
 
 // TestEndingOfARun: what the last run said at its end stands until the next one starts.
 func TestEndingOfARun(t *testing.T) {
-	later := after(t, start, flow.RunInterrupted{Outcome: flow.Later, Reason: "usage limit", Until: "2026-11-22T00:00:00Z"})
-	if later.Running || later.Spent || later.Outcome != flow.Later || later.Text != "usage limit" || later.Until != "2026-11-22T00:00:00Z" {
+	later := after(t, start, event.RunInterrupted{Outcome: event.Later, Reason: "usage limit", Until: "2026-11-22T00:00:00Z"})
+	if later.Running || later.Spent || later.Outcome != event.Later || later.Text != "usage limit" || later.Until != "2026-11-22T00:00:00Z" {
 		t.Errorf("interrupted: %+v", later)
 	}
-	finished := after(t, start, flow.RunFinished{Outcome: flow.Complete, Text: "the board is complete"})
-	if finished.Running || !finished.Spent || finished.Outcome != flow.Complete || finished.Text != "the board is complete" {
+	finished := after(t, start, event.RunFinished{Outcome: event.Complete, Text: "the board is complete"})
+	if finished.Running || !finished.Spent || finished.Outcome != event.Complete || finished.Text != "the board is complete" {
 		t.Errorf("finished: %+v", finished)
 	}
 	for _, s := range []flow.State{later, finished} {

@@ -7,10 +7,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"sync"
+
+	"kanban-run/orchestrator/event"
 )
 
 // Form names the form of a journal: a digest over every kind of event, and over the state that a
@@ -18,8 +18,8 @@ import (
 // another form is not read.
 var Form = sync.OnceValue(func() string {
 	all := formOf(reflect.TypeFor[State]())
-	for _, kind := range slices.Sorted(maps.Keys(decoders)) {
-		e, err := Decode(kind, []byte("{}"))
+	for _, kind := range event.Kinds() {
+		e, err := event.Decode(kind, []byte("{}"))
 		if err != nil {
 			panic(fmt.Sprintf("an empty %s: %v", kind, err)) // a test decodes all of them
 		}

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"kanban-run/orchestrator/event"
 )
 
 // History is the fold of a board's whole journal: where its work stands, which run may write, and
@@ -38,11 +40,11 @@ type Snapshot struct {
 }
 
 // Add makes a record part of the history. It never fails: a broken rule is the history's Breach.
-func (h *History) Add(e Entry) {
+func (h *History) Add(e event.Entry) {
 	was, rev, locked := h.Breach, h.Rev, h.Custody.Locked != ""
 	h.Seq, h.Rev = e.Seq, max(h.Rev, e.Rev)
 	broken := h.Custody.admit(e)
-	if offer, ok := e.Event.(HandoffOffered); ok && offer.File != "" && broken == nil {
+	if offer, ok := e.Event.(event.HandoffOffered); ok && offer.File != "" && broken == nil {
 		h.File = offer.File
 	}
 	if broken == nil && e.Rev != rev+1 {
@@ -55,9 +57,9 @@ func (h *History) Add(e Entry) {
 	case was == nil:
 		h.Breach = broken
 	case isFreeze(e.Event):
-		_ = e.Event.apply(&h.State) // a freeze cannot fail, and is to be seen
+		_ = h.State.apply(e.Event) // a freeze cannot fail, and is to be seen
 	}
-	if exit, ok := e.Event.(LockExited); ok && locked {
+	if exit, ok := e.Event.(event.LockExited); ok && locked {
 		h.unlock(e, exit)
 	}
 }
@@ -65,7 +67,7 @@ func (h *History) Add(e Entry) {
 // Extend is Add for a record that is about to be written: one that would be a breach, or that
 // follows one and is no part of its repair, is refused with a *TransitionError and leaves the
 // history as it was.
-func (h *History) Extend(e Entry) error {
+func (h *History) Extend(e event.Entry) error {
 	if h.Breach != nil && !isRepair(e.Event) {
 		return &TransitionError{Kind: e.Event.Kind(), Text: "the journal is to be reconciled first: " + h.Breach.Text}
 	}
@@ -81,18 +83,18 @@ func (h *History) Extend(e Entry) error {
 
 // isRepair names what may follow a breach: the next owner takes the board and reconciles it, or
 // says that no run may.
-func isRepair(e Event) bool {
+func isRepair(e event.Event) bool {
 	switch e.(type) {
-	case HandoffOffered, HandoffAcked, HandoffMissing, SplitBrain:
+	case event.HandoffOffered, event.HandoffAcked, event.HandoffMissing, event.SplitBrain:
 		return true
 	default:
 		return AllowedInLock(e)
 	}
 }
 
-func isFreeze(e Event) bool {
+func isFreeze(e event.Event) bool {
 	switch e.(type) {
-	case HandoffMissing, SplitBrain, SnapshotNotFound, SnapshotConflict, ReconcileConflict:
+	case event.HandoffMissing, event.SplitBrain, event.SnapshotNotFound, event.SnapshotConflict, event.ReconcileConflict:
 		return true
 	default:
 		return false
@@ -119,11 +121,11 @@ func (h *History) Freeze() *Freeze {
 }
 
 // StandstillOutcome is the outcome of a run that stops at [History.Standstill].
-func (h *History) StandstillOutcome() Outcome {
+func (h *History) StandstillOutcome() event.Outcome {
 	if f := h.Freeze(); f != nil {
 		return f.Outcome()
 	}
-	return Frozen
+	return event.Frozen
 }
 
 // Contradiction says why the next run has to reconcile the records, or "".
@@ -139,8 +141,8 @@ func (h *History) Contradiction() string {
 }
 
 // conflict is the event of a journal with several rollback points.
-func (h *History) conflict(board string) SnapshotConflict {
-	e := SnapshotConflict{Board: board, ReplayIndex: h.Points[0].ReplayIndex}
+func (h *History) conflict(board string) event.SnapshotConflict {
+	e := event.SnapshotConflict{Board: board, ReplayIndex: h.Points[0].ReplayIndex}
 	for _, p := range h.Points {
 		e.Hashes = append(e.Hashes, p.Hash)
 	}
@@ -150,10 +152,10 @@ func (h *History) conflict(board string) SnapshotConflict {
 
 // RollbackPoint is the one snapshot to roll back to, for a reason, or the event which says that
 // there is none or more than one: seed 002, "Deterministic reconcile procedure", 4 and 5.
-func (h *History) RollbackPoint(board, reason string) (Snapshot, Event) {
+func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	switch len(h.Points) {
 	case 0:
-		return Snapshot{}, SnapshotNotFound{Board: board, Text: "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after " + reason}
+		return Snapshot{}, event.SnapshotNotFound{Board: board, Text: "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after " + reason}
 	case 1:
 		return h.Points[0], nil
 	default:
@@ -164,8 +166,8 @@ func (h *History) RollbackPoint(board, reason string) (Snapshot, Event) {
 // Standstill is what a run of the board would stop at before it starts anything, or "".
 func (h *History) Standstill() string { return cmp.Or(h.Frozen(), h.Contradiction()) }
 
-func (h *History) apply(e Entry) *Breach {
-	if s, ok := e.Event.(SnapshotTaken); ok {
+func (h *History) apply(e event.Entry) *Breach {
+	if s, ok := e.Event.(event.SnapshotTaken); ok {
 		return h.verify(e, s)
 	}
 	if err := h.State.Apply(e.Event); err != nil {
@@ -177,7 +179,7 @@ func (h *History) apply(e Entry) *Breach {
 // verify makes a snapshot a candidate for the rollback point when it meets all criteria of seed
 // 002's "last verifiable operational snapshot". All records before it were admitted and applied,
 // else there would be a breach already.
-func (h *History) verify(e Entry, s SnapshotTaken) *Breach {
+func (h *History) verify(e event.Entry, s event.SnapshotTaken) *Breach {
 	state, err := decodeState(s.State, s.Hash)
 	fresh := s.ReplayIndex == e.Seq-1
 	switch {
@@ -208,7 +210,7 @@ func (h *History) consider(s Snapshot, seq uint64) {
 	}
 }
 
-func (h *History) unlock(e Entry, exit LockExited) {
+func (h *History) unlock(e event.Entry, exit event.LockExited) {
 	if exit.State == nil {
 		return
 	}
@@ -224,9 +226,9 @@ func (h *History) unlock(e Entry, exit LockExited) {
 }
 
 // Snapshot is the event that keeps the present state of the work.
-func (h *History) Snapshot(board string) SnapshotTaken {
+func (h *History) Snapshot(board string) event.SnapshotTaken {
 	state := encodeState(h.State)
-	return SnapshotTaken{Board: board, Epoch: h.Custody.Epoch, ReplayIndex: h.Seq, Hash: hashOf(state), State: state}
+	return event.SnapshotTaken{Board: board, Epoch: h.Custody.Epoch, ReplayIndex: h.Seq, Hash: hashOf(state), State: state}
 }
 
 func encodeState(s State) json.RawMessage {

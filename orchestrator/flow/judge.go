@@ -1,64 +1,10 @@
 package flow
 
 import (
-	"fmt"
-	"strings"
+	"kanban-run/orchestrator/event"
 )
 
-// JudgeAsked says that an agent is asked the questions of the reboot test about the running
-// attempt: seed 000, "5-Question Reboot Test". It works beside that attempt.
-type JudgeAsked struct {
-	AttemptRef
-	Anomaly `text:"free"`
-	Judge   string `json:"judge"`   // its role
-	Adapter string `json:"adapter"` // of its program
-	Command string `json:"command" text:"free"`
-	Mark    string `json:"mark"` // of its processes
-}
-
-// JudgeAnswered is what the judge came to. Without answers the evidence decides.
-type JudgeAnswered struct {
-	AttemptRef
-	Judge    string    `json:"judge"`
-	Adapter  string    `json:"adapter"`
-	Command  string    `json:"command" text:"free"`
-	Answers  []Answer  `json:"answers,omitempty" text:"free"`
-	Advice   string    `json:"advice,omitempty" text:"free"` // for the agent
-	Decision Decision  `json:"decision,omitempty"`           // Continue or Assist; "": the test goes on with the answers
-	Reason   string    `json:"reason,omitempty" text:"free"` // why there are no answers, or why they are void
-	Tries    int       `json:"tries"`                        // 0: none was started
-	Millis   int64     `json:"millis"`
-	Spent    *Spending `json:"spent,omitempty"` // by all tries; nil: its tool does not tell
-}
-
-// Verdict is what the judge says, in words that follow its name.
-func (e JudgeAnswered) Verdict() string {
-	var said []string
-	for i, a := range e.Answers {
-		said = append(said, fmt.Sprintf("Q%d %s", i+1, map[bool]string{true: "yes", false: "no"}[a.Yes]))
-	}
-	text := "says " + strings.Join(said, ", ")
-	switch {
-	case len(e.Answers) == 0:
-		return "has not judged: " + headline(e.Reason)
-	case e.Reason != "":
-		return text + ", which is void: " + e.Reason
-	case e.Decision != "":
-		text += fmt.Sprintf("; %s is left alone (%s)", e.Role, e.Decision)
-	}
-	if e.Advice != "" {
-		text += ": " + headline(e.Advice)
-	}
-	return text
-}
-
-// Kind is the record's type in the journal.
-func (JudgeAsked) Kind() string { return "JUDGE_ASKED" }
-
-// Kind is the record's type in the journal.
-func (JudgeAnswered) Kind() string { return "JUDGE_ANSWERED" }
-
-func (e JudgeAsked) apply(s *State) error {
+func (s *State) applyJudgeAsked(e event.JudgeAsked) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
 	}
@@ -66,7 +12,7 @@ func (e JudgeAsked) apply(s *State) error {
 	return nil
 }
 
-func (e JudgeAnswered) apply(s *State) error {
+func (s *State) applyJudgeAnswered(e event.JudgeAnswered) error {
 	if err := s.checkRunning(e, e.AttemptRef); err != nil {
 		return err
 	}
@@ -74,14 +20,4 @@ func (e JudgeAnswered) apply(s *State) error {
 		s.count(e.Millis, e.Spent)
 	}
 	return nil
-}
-
-// UseOf is what a program came to whose end an event is: of an attempt, or of a judge.
-// false: it is no such end.
-func UseOf(e Event) (millis int64, spent *Spending, ok bool) {
-	if j, is := e.(JudgeAnswered); is {
-		return j.Millis, j.Spent, j.Tries > 0
-	}
-	end, ok := EndOf(e)
-	return end.Millis, end.Spent, ok
 }

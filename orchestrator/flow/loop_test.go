@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -28,19 +29,19 @@ func loops(t *testing.T, visits []visit) (int, *flow.SuspectLoop) {
 			t.Fatalf("Next = %+v", e)
 		}
 		n := i + 1
-		finished := flow.StepFinished{Step: n, Manager: "ok", BoardSHA: sha}
+		finished := event.StepFinished{Step: n, Manager: "ok", BoardSHA: sha}
 		switch {
 		case i+1 == len(visits):
 		case visits[i+1].task == v.task:
-			finished.Leaving = &flow.Leaving{Tree: v.tree, Finding: flow.FindingOf(v.finding), Said: v.finding}
+			finished.Leaving = &event.Leaving{Tree: v.tree, Finding: event.FindingOf(v.finding), Said: v.finding}
 		case s.WasWorkedOn(visits[i+1].task):
-			finished.Leaving = &flow.Leaving{Other: true, Tree: v.tree}
+			finished.Leaving = &event.Leaving{Other: true, Tree: v.tree}
 		}
-		apply(t, &s, flow.StepStarted{Step: n, Task: v.task, Role: v.role, BoardSHA: sha})
-		if v.role != flow.ManagerRole {
-			apply(t, &s, attempt(n, flow.TaskCall, 1), flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Attempt: 1}, Status: "ok"})
+		apply(t, &s, event.StepStarted{Step: n, Task: v.task, Role: v.role, BoardSHA: sha})
+		if v.role != event.ManagerRole {
+			apply(t, &s, attempt(n, event.TaskCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Attempt: 1}, Status: "ok"})
 		}
-		apply(t, &s, attempt(n, flow.ManagerCall, 1), flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Attempt: 1}, Status: "ok"}, finished)
+		apply(t, &s, attempt(n, event.ManagerCall, 1), event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Attempt: 1}, Status: "ok"}, finished)
 	}
 	return len(visits), nil
 }
@@ -67,45 +68,45 @@ func TestLoops(t *testing.T) {
 		visits    []visit
 		at        int // visits before it is found
 		text      string
-		recommend flow.Recommend
+		recommend event.Recommend
 	}{
 		{"a Manager that toggles sub_phase", rounds(9, func(i int) (visit, visit) {
 			return visit{"t", worker, "same", fmt.Sprint("try ", i)}, visit{"t", reviewer, "same", fmt.Sprint("no ", i)}
-		}), 6, "3 rounds of work and review of t changed no file but the board and the work log; the last: no 2", flow.SwapOwner},
+		}), 6, "3 rounds of work and review of t changed no file but the board and the work log; the last: no 2", event.SwapOwner},
 		{"reviews that touch files", rounds(9, func(i int) (visit, visit) {
 			return visit{"t", worker, "same", ""}, visit{"t", reviewer, fmt.Sprint(i), ""}
-		}), 6, "3 rounds", flow.SwapOwner},
+		}), 6, "3 rounds", event.SwapOwner},
 		{"a Manager that only writes comments", []visit{{"t", worker, "x", "0"}, {"t", worker, "x", "1"}, {"t", worker, "x", "2"}, {"t", worker, "x", "3"},
-			{"t", worker, "x", "4"}, {"t", worker, "x", "5"}, {"t", worker, "x", "6"}}, 6, "t was given to Implementor 6 times in a row and no file changed", flow.SwapOwner},
+			{"t", worker, "x", "4"}, {"t", worker, "x", "5"}, {"t", worker, "x", "6"}}, 6, "t was given to Implementor 6 times in a row and no file changed", event.SwapOwner},
 		{"the same finding", rounds(9, func(i int) (visit, visit) {
 			return visit{"t", worker, fmt.Sprint(i), "done"}, visit{"t", reviewer, fmt.Sprint(i), fmt.Sprintf("TestParse fails after %d.%dms at 10:%02d:00", i+3, i, i)}
-		}), 8, "Architect found the same in 4 reviews of t", flow.TechReview},
+		}), 8, "Architect found the same in 4 reviews of t", event.TechReview},
 		{"the same finding without git", rounds(9, func(i int) (visit, visit) {
 			return visit{"t", worker, "", "done"}, visit{"t", reviewer, "", "No  tests\nyet"}
-		}), 8, "found the same in 4 reviews", flow.TechReview},
+		}), 8, "found the same in 4 reviews", event.TechReview},
 		{"a board that begins with a plan", append([]visit{{"t", "Manager", "0", ""}}, rounds(9, func(i int) (visit, visit) {
 			return visit{"t", worker, "same", ""}, visit{"t", reviewer, "same", ""}
-		})...), 7, "3 rounds", flow.SwapOwner},
+		})...), 7, "3 rounds", event.SwapOwner},
 		{"three roles by turns", []visit{{"t", worker, "x", ""}, {"t", reviewer, "x", ""}, {"t", "Manager", "x", ""}, {"t", worker, "x", ""}, {"t", reviewer, "x", ""}, {"t", "Manager", "x", ""},
-			{"t", worker, "x", ""}, {"t", reviewer, "x", ""}, {"t", "Manager", "x", ""}, {"t", worker, "x", ""}}, 9, "3 rounds", flow.SwapOwner},
+			{"t", worker, "x", ""}, {"t", reviewer, "x", ""}, {"t", "Manager", "x", ""}, {"t", worker, "x", ""}}, 9, "3 rounds", event.SwapOwner},
 		{"two tasks by turns", rounds(9, func(i int) (visit, visit) {
 			return visit{"t", worker, "same", ""}, visit{"u", worker, "same", ""}
-		}), 13, "12 steps went to u and t by turns and no file changed", flow.SwapOwner},
+		}), 13, "12 steps went to u and t by turns and no file changed", event.SwapOwner},
 		{"three tasks by turns", append(rounds(9, func(i int) (visit, visit) {
 			return visit{string("tuv"[2*i%3]), worker, "same", ""}, visit{string("tuv"[(2*i+1)%3]), worker, "same", ""}
 		}), rounds(3, func(i int) (visit, visit) {
 			return visit{string("tuv"[2*i%3]), worker, "same", ""}, visit{string("tuv"[(2*i+1)%3]), worker, "same", ""}
-		})...), 20, "18 steps went to v, t and u by turns", flow.SwapOwner},
+		})...), 20, "18 steps went to v, t and u by turns", event.SwapOwner},
 		{"two tasks by turns, each with its review", rounds(18, func(i int) (visit, visit) {
 			task := string("tu"[i%2])
 			return visit{task, worker, "same", ""}, visit{task, reviewer, "same", ""}
-		}), 14, "12 steps went to u and t by turns", flow.SwapOwner},
+		}), 14, "12 steps went to u and t by turns", event.SwapOwner},
 		{"four tasks by turns", rounds(18, func(i int) (visit, visit) {
 			return visit{string("tuvw"[2*i%4]), worker, "same", ""}, visit{string("tuvw"[(2*i+1)%4]), worker, "same", ""}
-		}), 27, "24 steps went to w, t, u and v by turns", flow.SwapOwner},
+		}), 27, "24 steps went to w, t, u and v by turns", event.SwapOwner},
 		{"a loop behind honest work", append([]visit{{"a", worker, "1", "x"}, {"t", worker, "2", "x"}, {"t", reviewer, "2", "y"}}, rounds(9, func(i int) (visit, visit) {
 			return visit{"t", worker, "3", "done"}, visit{"t", reviewer, "3", fmt.Sprint(i)}
-		})...), 9, "3 rounds", flow.SwapOwner},
+		})...), 9, "3 rounds", event.SwapOwner},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			at, e := loops(t, tt.visits)
@@ -139,7 +140,7 @@ func TestHonestBoards(t *testing.T) {
 			return visit{"t", worker, tree(i), "done"}, visit{fmt.Sprint("other ", i), worker, tree(i), "done"}
 		})
 		boards[fmt.Sprint("a Manager's own task between the others ", n)] = rounds(n+9, func(i int) (visit, visit) {
-			return visit{"plan", flow.ManagerRole, "same", ""}, visit{fmt.Sprint("t", i), worker, "same", "done"}
+			return visit{"plan", event.ManagerRole, "same", ""}, visit{fmt.Sprint("t", i), worker, "same", "done"}
 		})
 		boards[fmt.Sprint("tasks by turns that are worked on ", n)] = rounds(n+9, func(i int) (visit, visit) {
 			return visit{"t", worker, tree(i / 5), ""}, visit{"u", worker, tree(i / 5), ""}
@@ -160,46 +161,12 @@ func TestHonestBoards(t *testing.T) {
 	}
 }
 
-// TestFindingOf: what differs each time that the same is found is not compared, all else is.
-func TestFindingOf(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		same bool
-	}{
-		{"No tests", "no   TESTS\n", true},
-		{"ok in 12ms", "ok in 1.5 s", true},
-		{"takes 60 s, must be under 15 s", "takes 50 s, must be under 15 s", false},
-		{"at 2026-01-02T10:00:00Z: bad", "at 2026-01-03T11:22:33.5Z: bad", true},
-		{"id 8c3bfc4e48b2", "id 0294791434aa", true},
-		{"req 123e4567-e89b-12d3-a456-426614174000", "req 123e4567-e89b-12d3-a456-426614174999", true},
-		{"12 tests fail", "9 tests fail", false},
-		{"a.go:12: unused", "a.go:14: unused", false},
-		{"deadbeat", "feedface", false},
-		{"ok  \tpkg\t0.35s", "ok \tpkg\t0.41s", true},
-		{"--- FAIL: TestParse (0.00s)", "--- FAIL: TestParse (0.02s)", true},
-		{"BenchmarkParse: 350ms, limit 100ms", "BenchmarkParse: 300ms, limit 100ms", false},
-		{"src/main.c:12:31: error", "src/main.c:34:18: error", false},
-		{"12:31  error  unused", "34:18  error  unused", false},
-		{"[10:11:12] bad", "[10:13:14] bad", true},
-		{"migration m/20240102.up has no down step", "migration m/20240103.up has no down step", false},
-		{"2024-01-02.sql is missing", "2024-01-03.sql is missing", false},
-		{"/tmp/tmp.1732361234/x", "/tmp/tmp.1732369999/x", true},
-	} {
-		if got := flow.FindingOf(tt.a) == flow.FindingOf(tt.b); got != tt.same {
-			t.Errorf("%q and %q: same = %t", tt.a, tt.b, got)
-		}
-	}
-	if flow.FindingOf(" \n") != "" {
-		t.Error("nothing is a finding")
-	}
-}
-
 // looped is a board whose task t1 is suspected to loop.
 func looped(t *testing.T, told bool) flow.State {
-	s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed,
-		flow.StepFinished{Step: 1, Manager: "ok", BoardSHA: "a"})
-	e := flow.LoopSuspected{Task: "t1", Role: worker, BoardSHA: "a", TaskSHA: "t", Told: told,
-		Suspicion: flow.Suspicion{Text: "round and round", Recommend: flow.Clarify, Reason: "why"}}
+	s := after(t, start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), managed,
+		event.StepFinished{Step: 1, Manager: "ok", BoardSHA: "a"})
+	e := event.LoopSuspected{Task: "t1", Role: worker, BoardSHA: "a", TaskSHA: "t", Told: told,
+		Suspicion: event.Suspicion{Text: "round and round", Recommend: event.Clarify, Reason: "why"}}
 	if err := s.Apply(e); err != nil {
 		t.Fatal(err)
 	}
@@ -211,15 +178,15 @@ func looped(t *testing.T, told bool) flow.State {
 func TestQuarantine(t *testing.T) {
 	here, there := flow.Board{Task: "./t1", Role: worker, SHA: "a"}, flow.Board{Task: "t2", Role: worker, SHA: "a"}
 	s := looped(t, true)
-	if e, ok := flow.Next(&s, there).(flow.Spawn); !ok || e.Call != flow.TaskCall {
+	if e, ok := flow.Next(&s, there).(flow.Spawn); !ok || e.Call != event.TaskCall {
 		t.Errorf("another task: Next = %+v, want it worked on", e)
 	}
 	e, ok := flow.Next(&s, here).(flow.Spawn)
-	if !ok || e.Call != flow.ManagerCall || e.Role != flow.ManagerRole {
+	if !ok || e.Call != event.ManagerCall || e.Role != event.ManagerRole {
 		t.Fatalf("Next = %+v, want the Manager called", e)
 	}
-	ref := flow.AttemptRef{Step: 2, Call: flow.ManagerCall, Attempt: 1}
-	for _, e := range []flow.Event{flow.StepStarted{Step: 2, Task: "t1", Role: flow.ManagerRole, BoardSHA: "a"}, attempt(2, flow.ManagerCall, 1)} {
+	ref := event.AttemptRef{Step: 2, Call: event.ManagerCall, Attempt: 1}
+	for _, e := range []event.Event{event.StepStarted{Step: 2, Task: "t1", Role: event.ManagerRole, BoardSHA: "a"}, attempt(2, event.ManagerCall, 1)} {
 		if err := s.Apply(e); err != nil {
 			t.Fatal(err)
 		}
@@ -227,15 +194,15 @@ func TestQuarantine(t *testing.T) {
 	if a := s.Step.Anomaly; a == nil || a.Type != "loop_suspected" || a.Executor != worker || !strings.Contains(a.Details, "round and round") || !strings.Contains(a.Details, "clarify acceptance criteria") {
 		t.Errorf("the Manager is told %+v", a)
 	}
-	for _, e := range []flow.Event{flow.ReplyAccepted{AttemptRef: ref, Status: "ok"},
-		flow.StepFinished{Step: 2, Manager: "ok", BoardSHA: "b", Quarantined: []flow.TaskFile{{Task: "t1", SHA: "u"}}}} {
+	for _, e := range []event.Event{event.ReplyAccepted{AttemptRef: ref, Status: "ok"},
+		event.StepFinished{Step: 2, Manager: "ok", BoardSHA: "b", Quarantined: []event.TaskFile{{Task: "t1", SHA: "u"}}}} {
 		if err := s.Apply(e); err != nil {
 			t.Fatal(err)
 		}
 	}
 	checkRests(t, s, here, "; the Manager was told, and names the task again")
 	checkRests(t, looped(t, false), here, "a person decides")
-	if e, ok := flow.Next(&s, flow.Board{Terminal: true, SHA: "b"}).(flow.Finish); !ok || e.Outcome != flow.NeedsPerson || !strings.HasPrefix(e.Text, "the board is complete; t1 is in quarantine: LOOP_SUSPECTED") {
+	if e, ok := flow.Next(&s, flow.Board{Terminal: true, SHA: "b"}).(flow.Finish); !ok || e.Outcome != event.NeedsPerson || !strings.HasPrefix(e.Text, "the board is complete; t1 is in quarantine: LOOP_SUSPECTED") {
 		t.Errorf("at the end: Next = %+v", e)
 	}
 	if w := s.Ways(); w.Quarantined != "t1" {
@@ -243,12 +210,12 @@ func TestQuarantine(t *testing.T) {
 	}
 
 	interrupted := s
-	if err := interrupted.Apply(flow.RunInterrupted{Quarantined: []flow.TaskFile{{Task: "t1", SHA: "left"}}}); err != nil || interrupted.Quarantined("t1").TaskSHA != "left" || s.Quarantined("t1").TaskSHA != "u" {
+	if err := interrupted.Apply(event.RunInterrupted{Quarantined: []event.TaskFile{{Task: "t1", SHA: "left"}}}); err != nil || interrupted.Quarantined("t1").TaskSHA != "left" || s.Quarantined("t1").TaskSHA != "u" {
 		t.Errorf("%v, %+v: what an agent left is no edit of a person", err, interrupted.Quarantined("t1"))
 	}
 
 	again := s
-	if err := again.Apply(flow.RunFinished{Outcome: flow.NeedsPerson}); err != nil {
+	if err := again.Apply(event.RunFinished{Outcome: event.NeedsPerson}); err != nil {
 		t.Fatal(err)
 	}
 	if err := again.Apply(start); err != nil {
@@ -264,8 +231,8 @@ func TestQuarantine(t *testing.T) {
 		if err != nil || len(s.Quarantine) != 1 {
 			t.Errorf("%v; a board that is over ends a quarantine", err)
 		}
-		err = flow.Release(&s, flow.Board{SHA: tt.board}, func(string) string { return tt.task }, func(e flow.Event) error {
-			ends = e.(flow.QuarantineEnded).Reason
+		err = flow.Release(&s, flow.Board{SHA: tt.board}, func(string) string { return tt.task }, func(e event.Event) error {
+			ends = e.(event.QuarantineEnded).Reason
 			return s.Apply(e)
 		})
 		if err != nil || !strings.HasPrefix(ends, tt.ends) || (ends == "") != (tt.ends == "") {
@@ -275,17 +242,17 @@ func TestQuarantine(t *testing.T) {
 			t.Errorf("board %s, task %s: Next = %+v", tt.board, tt.task, e)
 		}
 	}
-	if err := again.Apply(flow.Acknowledged{BoardSHA: "b"}); err != nil {
+	if err := again.Apply(event.Acknowledged{BoardSHA: "b"}); err != nil {
 		t.Fatal(err)
 	}
-	if e, ok := flow.Next(&again, here).(flow.Spawn); !ok || e.Call != flow.TaskCall || again.Ways().Quarantined != "" {
+	if e, ok := flow.Next(&again, here).(flow.Spawn); !ok || e.Call != event.TaskCall || again.Ways().Quarantined != "" {
 		t.Errorf("after the Lead's word: Next = %+v", e)
 	}
 }
 
 func checkRests(t *testing.T, s flow.State, b flow.Board, text string) {
 	t.Helper()
-	if e, ok := flow.Next(&s, b).(flow.Finish); !ok || e.Outcome != flow.NeedsPerson || !strings.HasPrefix(e.Text, "LOOP_SUSPECTED: round and round") || !strings.Contains(e.Text, text) {
+	if e, ok := flow.Next(&s, b).(flow.Finish); !ok || e.Outcome != event.NeedsPerson || !strings.HasPrefix(e.Text, "LOOP_SUSPECTED: round and round") || !strings.Contains(e.Text, text) {
 		t.Errorf("Next = %+v, want %q", e, text)
 	}
 }
@@ -307,10 +274,10 @@ func TestLoopInReview(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := after(t, start, one)
 			for i := range 6 {
-				work, look := attempt(1, flow.TaskCall, 2*i+1), attempt(1, flow.CommandCall, 2*i+2)
-				work.Plan, work.Input, look.Input = &flow.Plan{Command: true, Rounds: 9}, json.RawMessage(`{}`), json.RawMessage(`{}`)
-				for _, e := range []flow.Event{work, flow.ReplyAccepted{AttemptRef: work.AttemptRef, Status: "ok"}, look,
-					flow.ReviewHeld{AttemptRef: look.AttemptRef, Feedback: tt.feedback(i), Finding: flow.FindingOf(tt.feedback(i)), Tree: tt.tree(i)}} {
+				work, look := attempt(1, event.TaskCall, 2*i+1), attempt(1, event.CommandCall, 2*i+2)
+				work.Plan, work.Input, look.Input = &event.Plan{Command: true, Rounds: 9}, json.RawMessage(`{}`), json.RawMessage(`{}`)
+				for _, e := range []event.Event{work, event.ReplyAccepted{AttemptRef: work.AttemptRef, Status: "ok"}, look,
+					event.ReviewHeld{AttemptRef: look.AttemptRef, Feedback: tt.feedback(i), Finding: event.FindingOf(tt.feedback(i)), Tree: tt.tree(i)}} {
 					if err := s.Apply(e); err != nil {
 						t.Fatal(err)
 					}
@@ -332,17 +299,17 @@ func checkManagerIsCalled(t *testing.T, s flow.State, e flow.SuspectLoop) {
 	t.Helper()
 	person := s
 	for told, s := range map[bool]*flow.State{true: &s, false: &person} {
-		if err := s.Apply(flow.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, Told: told, Suspicion: e.Suspicion}); err != nil {
+		if err := s.Apply(event.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, Told: told, Suspicion: e.Suspicion}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if next, ok := flow.Next(&s, flow.Board{}).(flow.Spawn); !ok || next.Call != flow.ManagerCall || next.Step != 1 || s.Step.Anomaly == nil || s.Step.TaskStatus != "blocked" {
+	if next, ok := flow.Next(&s, flow.Board{}).(flow.Spawn); !ok || next.Call != event.ManagerCall || next.Step != 1 || s.Step.Anomaly == nil || s.Step.TaskStatus != "blocked" {
 		t.Errorf("Next = %+v, want the Manager called in the same step", next)
 	}
-	if next, ok := flow.Next(&person, flow.Board{}).(flow.Finish); !ok || next.Outcome != flow.NeedsPerson {
+	if next, ok := flow.Next(&person, flow.Board{}).(flow.Finish); !ok || next.Outcome != event.NeedsPerson {
 		t.Errorf("Next = %+v, want a person to decide", next)
 	}
-	if err := person.Apply(flow.RunFinished{Outcome: flow.NeedsPerson}); err != nil {
+	if err := person.Apply(event.RunFinished{Outcome: event.NeedsPerson}); err != nil {
 		t.Fatal(err)
 	}
 	if err := person.Apply(start); err != nil {
@@ -351,10 +318,10 @@ func checkManagerIsCalled(t *testing.T, s flow.State, e flow.SuspectLoop) {
 	if next, ok := flow.Next(&person, flow.Board{}).(flow.Finish); !ok || person.GoesOn() {
 		t.Errorf("the next run: Next = %+v, want a person to decide still", next)
 	}
-	if err := person.Apply(flow.QuarantineEnded{Task: "t1", Reason: "edited"}); err != nil {
+	if err := person.Apply(event.QuarantineEnded{Task: "t1", Reason: "edited"}); err != nil {
 		t.Fatal(err)
 	}
-	if next, ok := flow.Next(&person, flow.Board{}).(flow.Spawn); !ok || next.Call != flow.TaskCall || next.Round != 0 {
+	if next, ok := flow.Next(&person, flow.Board{}).(flow.Spawn); !ok || next.Call != event.TaskCall || next.Round != 0 {
 		t.Errorf("after its end: Next = %+v, want the work begun again", next)
 	}
 }
@@ -364,13 +331,13 @@ func checkManagerIsCalled(t *testing.T, s flow.State, e flow.SuspectLoop) {
 func TestMisplacedLoops(t *testing.T) {
 	for name, tt := range map[string]struct {
 		state flow.State
-		event flow.Event
+		event event.Event
 	}{
-		"twice":               {looped(t, true), flow.LoopSuspected{Task: "t1"}},
-		"in an open step":     {after(t, start, one), flow.LoopSuspected{Task: "t1"}},
-		"of no step":          {after(t, start), flow.LoopSuspected{Step: 1, Task: "t1"}},
-		"while it is at work": {after(t, start, one, attempt(1, flow.TaskCall, 1)), flow.LoopSuspected{Step: 1, Task: "t1"}},
-		"an end of none":      {after(t, start), flow.QuarantineEnded{Task: "t1"}},
+		"twice":               {looped(t, true), event.LoopSuspected{Task: "t1"}},
+		"in an open step":     {after(t, start, one), event.LoopSuspected{Task: "t1"}},
+		"of no step":          {after(t, start), event.LoopSuspected{Step: 1, Task: "t1"}},
+		"while it is at work": {after(t, start, one, attempt(1, event.TaskCall, 1)), event.LoopSuspected{Step: 1, Task: "t1"}},
+		"an end of none":      {after(t, start), event.QuarantineEnded{Task: "t1"}},
 	} {
 		if err := tt.state.Apply(tt.event); err == nil {
 			t.Errorf("%s: %s was applied", name, tt.event.Kind())

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kanban-run/orchestrator/event"
 )
 
 // Board is what the decision needs to know of a board that was just read.
@@ -19,9 +21,6 @@ type Board struct {
 	NotOK []TaskStatus // on a terminal board: tasks of its list whose last reply was not ok and that are not marked as done
 	Tasks int          // in its list
 }
-
-// ManagerRole is the one role whose reply moves the board.
-const ManagerRole = "Manager"
 
 // Next returns what the run does next. It is seed 004's supervisor_loop, "State Machine", turned
 // inside out: the loop there holds its place in the program counter, here the place is s, which
@@ -52,7 +51,7 @@ func (s *State) nextCall() Effect {
 
 	// Seed 003's loop came to no end within its rounds: a person has to look at the work.
 	case step.Unsettled != "":
-		end := Finish{Outcome: NeedsPerson, Text: headline(step.Unsettled)}
+		end := Finish{Outcome: event.NeedsPerson, Text: event.Headline(step.Unsettled)}
 		if !step.isStuck() {
 			return end
 		}
@@ -65,7 +64,7 @@ func (s *State) nextCall() Effect {
 	// Limits are looked at before every spawn. The step stays open: the next run goes on with it,
 	// with limits of its own.
 	case step.isDue() && s.Reached(step.Task) != "":
-		return Finish{Outcome: LimitReached, Text: s.Reached(step.Task)}
+		return Finish{Outcome: event.LimitReached, Text: s.Reached(step.Task)}
 
 	// 4. "result = spawn_agent(agent_role, task_file)", the reviews of its work, and after them
 	// 6. "manager_result = spawn_agent("Manager", {...})".
@@ -94,12 +93,12 @@ func (s *State) nextStep(b Board) Effect {
 
 	// A task in quarantine waits for a person, if the Manager knows no other.
 	case s.mayNotWork(b) != "":
-		return Finish{Outcome: NeedsPerson, Text: s.mayNotWork(b)}
+		return Finish{Outcome: event.NeedsPerson, Text: s.mayNotWork(b)}
 	case s.Quarantined(b.Task) == nil && s.suspect(b) != nil:
 		return SuspectLoop{Task: b.Task, Role: b.Role, Suspicion: *s.suspect(b)}
 
 	case cmp.Or(s.reachedSteps(b.Task), s.Reached(b.Task)) != "":
-		return Finish{Outcome: LimitReached, Text: cmp.Or(s.reachedSteps(b.Task), s.Reached(b.Task))}
+		return Finish{Outcome: event.LimitReached, Text: cmp.Or(s.reachedSteps(b.Task), s.Reached(b.Task))}
 
 	// 3. "agent_role = determine_role(task_file)".
 	default:
@@ -107,22 +106,12 @@ func (s *State) nextStep(b Board) Effect {
 	}
 }
 
-// headline is a text on one line. A long one, such as what a command printed, is cut in its middle.
-func headline(text string) string {
-	const most, tail = 600, 250
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most-tail], "") + " … " + strings.ToValidUTF8(text[len(text)-tail:], "")
-}
-
 // isDue says whether a call of the step is due: its Manager has not replied.
 func (s *Step) isDue() bool { return s != nil && s.Reply == nil }
 
 // isExhausted says whether the call that is due was rejected once more than it may be tried again,
 // or the session of the work was lost that often.
-func (s *Step) isExhausted(l Limits) bool {
+func (s *Step) isExhausted(l event.Limits) bool {
 	return s.isDue() && (s.Rejected > l.MaxRetries || s.Lost > l.MaxRetries)
 }
 
@@ -141,16 +130,16 @@ func (s *State) spawn() Spawn {
 // one, and so does the resident supervisor.
 func (s *State) Afresh() Spawn {
 	step := s.Step
-	e := Spawn{AttemptRef: AttemptRef{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1}}
-	if step.Call == CheckpointCall {
+	e := Spawn{AttemptRef: event.AttemptRef{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.CallRole(), Attempt: step.Started + 1}}
+	if step.Call == event.CheckpointCall {
 		e.From = s.Supervisor.session()
 		return e
 	}
-	if step.Work != nil && step.Call != ManagerCall {
+	if step.Work != nil && step.Call != event.ManagerCall {
 		e.Round = step.Round
 	}
-	if e.Round > 0 && step.Call != CommandCall {
-		e.From, e.Fork = step.Work.Session, step.Call == ReviewCall
+	if e.Round > 0 && step.Call != event.CommandCall {
+		e.From, e.Fork = step.Work.Session, step.Call == event.ReviewCall
 	}
 	return e
 }
@@ -158,7 +147,7 @@ func (s *State) Afresh() Spawn {
 // GoesOn reports whether the next run of a board that needs a person works on, with fresh counts,
 // without an acknowledgement: the Manager has not ended the board.
 func (s *State) GoesOn() bool {
-	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == ReviewCall) && s.Quarantined(s.Step.Task) == nil
+	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == event.ReviewCall) && s.Quarantined(s.Step.Task) == nil
 }
 
 // Ways are what a person can do about a board that needs one.
@@ -204,24 +193,24 @@ func (s *Step) exhausted() Finish {
 		last = fmt.Sprintf(", attempt %d,", s.Started)
 	}
 	text := fmt.Sprintf("%s gave no valid reply in %s for %s; the last%s was rejected: %s",
-		s.CallRole(), Count(s.Rejected, "attempt"), s.Task, last, s.LastReason)
+		s.CallRole(), event.Count(s.Rejected, "attempt"), s.Task, last, s.LastReason)
 	switch {
 	case s.Rejected == 0:
-		return Finish{Outcome: Exhausted, Text: fmt.Sprintf("the session of %s was lost %s: %s", s.Role, Count(s.Lost, "time"), s.LastReason)}
-	case s.Call == ReviewCall:
-		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the reviewer of %s gave no verdict in %s; the last: %s",
-			s.Role, Count(s.Rejected, "attempt"), s.LastReason)}
+		return Finish{Outcome: event.Exhausted, Text: fmt.Sprintf("the session of %s was lost %s: %s", s.Role, event.Count(s.Lost, "time"), s.LastReason)}
+	case s.Call == event.ReviewCall:
+		return Finish{Outcome: event.NeedsPerson, Text: fmt.Sprintf("the reviewer of %s gave no verdict in %s; the last: %s",
+			s.Role, event.Count(s.Rejected, "attempt"), s.LastReason)}
 	case s.Disagreed:
-		return Finish{Outcome: Frozen, Text: text}
+		return Finish{Outcome: event.Frozen, Text: text}
 	default:
-		return Finish{Outcome: Exhausted, Text: text}
+		return Finish{Outcome: event.Exhausted, Text: text}
 	}
 }
 
 // reviewer is what looks at the work, as it is said of a role. Its words are in the states of
 // snapshots, which are compared: they cannot change.
-func (c Call) reviewer() string {
-	if c == CommandCall {
+func reviewer(c event.Call) string {
+	if c == event.CommandCall {
 		return "review command"
 	}
 	return "supervisor"
@@ -238,13 +227,13 @@ func ended(s *State, b Board) Effect {
 	left := s.Last.BoardSHA == b.SHA && s.Last.Status != "" && s.Last.Status != "ok" && !s.Last.Acknowledged
 	switch {
 	case left && (b.Ended == "" || b.Ended == s.Last.Status):
-		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)}
+		return Finish{Outcome: event.NeedsPerson, Text: fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)}
 	case b.Ended != "":
-		return Finish{Outcome: NeedsPerson, Text: fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)}
+		return Finish{Outcome: event.NeedsPerson, Text: fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)}
 	case s.Last.Accepted != "" && s.Last.BoardSHA == b.SHA:
-		return Finish{Outcome: Complete, Text: s.Last.Accepted}
+		return Finish{Outcome: event.Complete, Text: s.Last.Accepted}
 	}
-	end := Finish{Outcome: Complete, Text: CompleteText}
+	end := Finish{Outcome: event.Complete, Text: CompleteText}
 	if len(b.NotOK) > 0 {
 		end.Text += "; " + b.undone()
 	}
@@ -255,7 +244,7 @@ func ended(s *State, b Board) Effect {
 		end.Text += "; " + s.quarantines()
 	}
 	if len(s.Quarantine) > 0 || s.Strict && len(b.NotOK) > 0 {
-		end.Outcome = NeedsPerson
+		end.Outcome = event.NeedsPerson
 	}
 	return end
 }
@@ -278,7 +267,7 @@ func (b Board) undone() string {
 	if len(b.NotOK) == 1 {
 		verb = "is"
 	}
-	text := fmt.Sprintf("%d of %s %s %s: %s", len(b.NotOK), Count(b.Tasks, "task"), verb, status, strings.Join(names, ", "))
+	text := fmt.Sprintf("%d of %s %s %s: %s", len(b.NotOK), event.Count(b.Tasks, "task"), verb, status, strings.Join(names, ", "))
 	if more := len(b.NotOK) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -287,16 +276,3 @@ func (b Board) undone() string {
 
 // adjectives are the statuses of replies as they are said of a task.
 var adjectives = map[string]string{"blocked": "blocked", "error": "in error", "escalate": "escalated"}
-
-// WithheldText names the variables that agents do not get, and where they can be passed.
-func WithheldText(names []string, where string) string {
-	return fmt.Sprintf("withheld from the agents: %s (env.pass in %s passes a variable)", strings.Join(names, ", "), where)
-}
-
-// Count renders a number of things.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

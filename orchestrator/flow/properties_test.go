@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -21,71 +22,71 @@ func (d dice) board() flow.Board {
 	return flow.Board{Terminal: d.IntN(12) == 0, Task: pick(d, "t1", "t1", "t2"), Role: pick(d, "Implementor", "Implementor", "Architect", "Manager"), SHA: pick(d, "a", "a", "b")}
 }
 
-func (d dice) spent() *flow.Spending { return pick(d, nil, &flow.Spending{Input: 5}, spending(7)) }
+func (d dice) spent() *event.Spending { return pick(d, nil, &event.Spending{Input: 5}, spending(7)) }
 
-func (d dice) plan() *flow.Plan {
-	return pick(d, nil, &flow.Plan{Agent: true, Rounds: d.IntN(3)}, &flow.Plan{Agent: true, Rounds: 1})
+func (d dice) plan() *event.Plan {
+	return pick(d, nil, &event.Plan{Agent: true, Rounds: d.IntN(3)}, &event.Plan{Agent: true, Rounds: 1})
 }
 
 // outcome is one of any kind, as often as not of the attempt.
-func (d dice) outcome(r flow.AttemptRef) flow.Event {
+func (d dice) outcome(r event.AttemptRef) event.Event {
 	millis, spent, session, left := int64(d.IntN(9)), d.spent(), pick(d, "", "s1", "s2"), pick(d, "", "a", "b")
-	accepted := flow.ReplyAccepted{AttemptRef: r, Status: pick(d, "ok", "blocked"), Left: left, Millis: millis, Session: session, Spent: spent}
-	held := flow.ReviewHeld{AttemptRef: r, Completed: d.IntN(2) == 0, Feedback: "more", Session: session, Left: left, Millis: millis, Spent: spent}
-	if r.Call == flow.ReviewCall && d.IntN(3) > 0 {
+	accepted := event.ReplyAccepted{AttemptRef: r, Status: pick(d, "ok", "blocked"), Left: left, Millis: millis, Session: session, Spent: spent}
+	held := event.ReviewHeld{AttemptRef: r, Completed: d.IntN(2) == 0, Feedback: "more", Session: session, Left: left, Millis: millis, Spent: spent}
+	if r.Call == event.ReviewCall && d.IntN(3) > 0 {
 		return held
 	}
-	return pick[flow.Event](d, accepted, accepted, accepted, held,
-		flow.ReplyRejected{AttemptRef: r, Reason: "no", Left: left, Disagreed: d.IntN(4) == 0, Lost: d.IntN(3) == 0, Millis: millis, Session: session, Spent: spent},
-		flow.AttemptStopped{AttemptRef: r, Left: left, Millis: millis, Session: session, Spent: spent})
+	return pick[event.Event](d, accepted, accepted, accepted, held,
+		event.ReplyRejected{AttemptRef: r, Reason: "no", Left: left, Disagreed: d.IntN(4) == 0, Lost: d.IntN(3) == 0, Millis: millis, Session: session, Spent: spent},
+		event.AttemptStopped{AttemptRef: r, Left: left, Millis: millis, Session: session, Spent: spent})
 }
 
 // next follows what Next asks for in state s.
-func (d dice) next(s flow.State) flow.Event {
-	limits := flow.Limits{MaxRetries: d.IntN(3), MaxSteps: d.IntN(40), MaxCost: int64(d.IntN(200)), MaxTaskMillis: int64(d.IntN(300))}
+func (d dice) next(s flow.State) event.Event {
+	limits := event.Limits{MaxRetries: d.IntN(3), MaxSteps: d.IntN(40), MaxCost: int64(d.IntN(200)), MaxTaskMillis: int64(d.IntN(300))}
 	switch step := s.Step; {
 	case !s.Running:
-		return flow.RunStarted{Limits: limits}
+		return event.RunStarted{Limits: limits}
 	case step != nil && step.Running != 0:
-		return d.outcome(flow.AttemptRef{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.Role, Attempt: step.Running, Round: step.Round})
+		return d.outcome(event.AttemptRef{Step: step.Number, Call: step.Call, Task: step.Task, Role: step.Role, Attempt: step.Running, Round: step.Round})
 	}
 	switch e := flow.Next(&s, d.board()).(type) {
 	case flow.Spawn:
 		if s.Step == nil {
-			return flow.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: pick(d, "a", "b")}
+			return event.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: pick(d, "a", "b")}
 		}
-		started := flow.AttemptStarted{AttemptRef: e.AttemptRef, Input: json.RawMessage(`{}`), From: e.From, Fork: e.Fork, Plan: d.plan()}
-		if e.Call == flow.ManagerCall {
-			started.Before = &flow.Baseline{BoardSHA: "a"}
+		started := event.AttemptStarted{AttemptRef: e.AttemptRef, Input: json.RawMessage(`{}`), From: e.From, Fork: e.Fork, Plan: d.plan()}
+		if e.Call == event.ManagerCall {
+			started.Before = &event.Baseline{BoardSHA: "a"}
 		}
 		return started
 	case flow.WriteBoard:
 		if s.Step.Writing == nil && d.IntN(2) == 0 {
-			return flow.BoardWriteStarted{Step: e.Step, Before: "a", After: "b"}
+			return event.BoardWriteStarted{Step: e.Step, Before: "a", After: "b"}
 		}
-		return flow.StepFinished{Step: e.Step, Manager: pick(d, "ok", "blocked"), BoardSHA: pick(d, "a", "b")}
+		return event.StepFinished{Step: e.Step, Manager: pick(d, "ok", "blocked"), BoardSHA: pick(d, "a", "b")}
 	case flow.Finish:
-		return pick[flow.Event](d, flow.RunFinished{Outcome: e.Outcome, Text: e.Text}, flow.RunInterrupted{Outcome: flow.Interrupted})
+		return pick[event.Event](d, event.RunFinished{Outcome: e.Outcome, Text: e.Text}, event.RunInterrupted{Outcome: event.Interrupted})
 	default:
 		panic(fmt.Sprintf("Next = %v", e))
 	}
 }
 
 // any is an event that may or may not be possible.
-func (d dice) any() flow.Event {
-	n, call := d.IntN(4), pick(d, flow.TaskCall, flow.ReviewCall, flow.ManagerCall)
-	r := flow.AttemptRef{Step: n, Call: call, Task: "t1", Role: "Implementor", Attempt: d.IntN(4), Round: d.IntN(3)}
-	return pick[flow.Event](d, d.outcome(r), d.outcome(r),
-		flow.AttemptStarted{AttemptRef: r, Input: pick(d, nil, json.RawMessage(`{}`)), Plan: d.plan()},
-		flow.RunStarted{Limits: flow.Limits{MaxRetries: n}}, flow.StepStarted{Step: n, Task: "t1", Role: "Implementor"},
-		flow.StepFinished{Step: n}, flow.StepAbandoned{Step: n}, flow.BoardWriteStarted{Step: n}, flow.BoardWritten{Step: n},
-		flow.CallRestarted{Step: n, BoardSHA: "b"},
-		flow.StateDiverged{Source: pick(d, flow.SourceBoard, flow.SourceState), After: "b", Policy: pick(d, "accept", "accept", "freeze"), Text: "changed"},
-		flow.Acknowledged{BoardSHA: "b"}, flow.Acknowledged{BoardSHA: "a"}, flow.RunInterrupted{Outcome: flow.Later, Until: "soon"},
-		flow.RunFinished{Outcome: pick(d, flow.Complete, flow.Frozen), Text: "done"}, flow.SnapshotNotFound{Text: "none"})
+func (d dice) any() event.Event {
+	n, call := d.IntN(4), pick(d, event.TaskCall, event.ReviewCall, event.ManagerCall)
+	r := event.AttemptRef{Step: n, Call: call, Task: "t1", Role: "Implementor", Attempt: d.IntN(4), Round: d.IntN(3)}
+	return pick[event.Event](d, d.outcome(r), d.outcome(r),
+		event.AttemptStarted{AttemptRef: r, Input: pick(d, nil, json.RawMessage(`{}`)), Plan: d.plan()},
+		event.RunStarted{Limits: event.Limits{MaxRetries: n}}, event.StepStarted{Step: n, Task: "t1", Role: "Implementor"},
+		event.StepFinished{Step: n}, event.StepAbandoned{Step: n}, event.BoardWriteStarted{Step: n}, event.BoardWritten{Step: n},
+		event.CallRestarted{Step: n, BoardSHA: "b"},
+		event.StateDiverged{Source: pick(d, event.SourceBoard, event.SourceState), After: "b", Policy: pick(d, "accept", "accept", "freeze"), Text: "changed"},
+		event.Acknowledged{BoardSHA: "b"}, event.Acknowledged{BoardSHA: "a"}, event.RunInterrupted{Outcome: event.Later, Until: "soon"},
+		event.RunFinished{Outcome: pick(d, event.Complete, event.Frozen), Text: "done"}, event.SnapshotNotFound{Text: "none"})
 }
 
-func (d dice) event(s flow.State) flow.Event {
+func (d dice) event(s flow.State) event.Event {
 	if d.IntN(6) == 0 {
 		return d.any()
 	}
@@ -100,7 +101,7 @@ func TestAnyJournal(t *testing.T) {
 	for seed := range uint64(40) {
 		d := dice{rand.New(rand.NewPCG(seed, 3))}
 		var s flow.State
-		var applied []flow.Event
+		var applied []event.Event
 		var states []flow.State
 		var encoded []string
 		for range 120 {
@@ -158,11 +159,11 @@ func checkSpawn(t *testing.T, s flow.State, effect flow.Effect) {
 	switch {
 	case e.Call != s.Step.Call || e.Step != s.Step.Number || e.Attempt != s.Step.Started+1:
 		t.Fatalf("%+v is not the next attempt of %s", e, encode(t, s.Step))
-	case (e.Call == flow.ReviewCall) != e.Fork:
+	case (e.Call == event.ReviewCall) != e.Fork:
 		t.Fatalf("%+v: a review looks at a fork, and nothing else does", e)
-	case e.Call == flow.ManagerCall && (e.Round != 0 || e.From != "" || e.Role != flow.ManagerRole):
+	case e.Call == event.ManagerCall && (e.Round != 0 || e.From != "" || e.Role != event.ManagerRole):
 		t.Fatalf("%+v: the Manager goes on in no session", e)
-	case e.Call == flow.ReviewCall && (s.Step.Work == nil || e.From != s.Step.Work.Session || e.Round < 1):
+	case e.Call == event.ReviewCall && (s.Step.Work == nil || e.From != s.Step.Work.Session || e.Round < 1):
 		t.Fatalf("%+v is no review of %s", e, encode(t, s.Step))
 	}
 }
@@ -203,8 +204,8 @@ func TestAnyHistory(t *testing.T) {
 }
 
 // isAboutTheJournal says of an event that a rebuild passes it over, though it may freeze the board.
-func isAboutTheJournal(e flow.Event) bool {
-	_, missing := e.(flow.SnapshotNotFound)
-	d, diverged := e.(flow.StateDiverged)
-	return missing || diverged && d.Source != flow.SourceBoard
+func isAboutTheJournal(e event.Event) bool {
+	_, missing := e.(event.SnapshotNotFound)
+	d, diverged := e.(event.StateDiverged)
+	return missing || diverged && d.Source != event.SourceBoard
 }

@@ -4,43 +4,9 @@ import (
 	"fmt"
 	"path"
 	"slices"
+
+	"kanban-run/orchestrator/event"
 )
-
-// LoopSuspected puts a task into quarantine: seed 002, "Review Loop". All other tasks go on.
-type LoopSuspected struct {
-	Step      int    `json:"step,omitempty"` // that is open; 0: none is
-	Task      string `json:"task"`
-	Role      string `json:"role"`
-	BoardSHA  string `json:"board_sha256"`
-	TaskSHA   string `json:"task_sha256"` // of the task's file; "": it cannot be read
-	Told      bool   `json:"told"`        // the Manager is told, and may name another task; else a person decides
-	Suspicion `text:"free"`
-}
-
-// TaskFile is a task's file as a step left it.
-type TaskFile struct {
-	Task string `json:"task"`
-	SHA  string `json:"task_sha256"` // "": it cannot be read
-}
-
-// QuarantineEnded says that a task may be worked on again.
-type QuarantineEnded struct {
-	Task   string `json:"task"`
-	Reason string `json:"reason" text:"free"`
-	ID     string `json:"id,omitempty"` // of the Lead's word; "": it ends by itself
-}
-
-// Kind is the record's type in the journal.
-func (LoopSuspected) Kind() string { return "LOOP_SUSPECTED" }
-
-// Kind is the record's type in the journal.
-func (QuarantineEnded) Kind() string { return "QUARANTINE_ENDED" }
-
-// Subject is the task.
-func (e LoopSuspected) Subject() string { return e.Task }
-
-// Subject is the task.
-func (e QuarantineEnded) Subject() string { return e.Task }
 
 // Quarantine is a task that no agent works on until its Lead, or a change, ends that.
 type Quarantine struct {
@@ -57,14 +23,14 @@ type Quarantine struct {
 func (s *State) quarantines() string {
 	first := s.Quarantine[0]
 	if more := len(s.Quarantine) - 1; more > 0 {
-		return fmt.Sprintf("%s and %s are in quarantine: %s", first.Task, Count(more, "more task"), first.Text)
+		return fmt.Sprintf("%s and %s are in quarantine: %s", first.Task, event.Count(more, "more task"), first.Text)
 	}
 	return first.Task + " is in quarantine: " + first.Text
 }
 
 // anomaly is what the Manager is told of it.
-func (q Quarantine) anomaly() *Anomaly {
-	return &Anomaly{Type: "loop_suspected", Check: "loop", Executor: q.Role, Severity: "critical", Details: q.Text, Advice: "replan"}
+func (q Quarantine) anomaly() *event.Anomaly {
+	return &event.Anomaly{Type: "loop_suspected", Check: "loop", Executor: q.Role, Severity: "critical", Details: q.Text, Advice: "replan"}
 }
 
 // Quarantined is the quarantine of a task; nil: it has none.
@@ -94,18 +60,18 @@ func (s *State) mayNotWork(b Board) string {
 // begin is the next step of the board: seed 004, "agent_role = determine_role(task_file)". The
 // Manager's own task has no other call, and it alone is called about a task in quarantine.
 func (s *State) begin(b Board) Spawn {
-	e := Spawn{AttemptRef: AttemptRef{Step: s.LastStep + 1, Call: TaskCall, Task: b.Task, Role: b.Role, Attempt: 1}}
-	if b.Role == ManagerRole || s.Quarantined(b.Task) != nil {
-		e.Call, e.Role = ManagerCall, ManagerRole
+	e := Spawn{AttemptRef: event.AttemptRef{Step: s.LastStep + 1, Call: event.TaskCall, Task: b.Task, Role: b.Role, Attempt: 1}}
+	if b.Role == event.ManagerRole || s.Quarantined(b.Task) != nil {
+		e.Call, e.Role = event.ManagerCall, event.ManagerRole
 	}
 	return e
 }
 
 // Where a step is open, its work was sent back too often: the Manager is called in the same step.
-func (e LoopSuspected) apply(s *State) error {
+func (s *State) applyLoopSuspected(e event.LoopSuspected) error {
 	step := s.Step
 	switch {
-	case e.Step == 0 && step != nil, e.Step != 0 && (step == nil || step.Number != e.Step || step.Running != 0 || step.Call != TaskCall):
+	case e.Step == 0 && step != nil, e.Step != 0 && (step == nil || step.Number != e.Step || step.Running != 0 || step.Call != event.TaskCall):
 		return refuse(e, "step %d is not between work and review", e.Step)
 	case s.Quarantined(e.Task) != nil:
 		return refuse(e, "%s is in quarantine", e.Task)
@@ -136,7 +102,7 @@ func (s *State) tellManager() {
 }
 
 // noteQuarantine notes what a step left of the board and of the tasks in quarantine.
-func (s *State) noteQuarantine(e StepFinished) {
+func (s *State) noteQuarantine(e event.StepFinished) {
 	s.keepFiles(e.Quarantined)
 	for i := range s.Quarantine {
 		s.Quarantine[i].BoardSHA = e.BoardSHA
@@ -144,7 +110,7 @@ func (s *State) noteQuarantine(e StepFinished) {
 }
 
 // keepFiles notes the files of tasks in quarantine as the run leaves them.
-func (s *State) keepFiles(files []TaskFile) {
+func (s *State) keepFiles(files []event.TaskFile) {
 	s.Quarantine = slices.Clone(s.Quarantine)
 	for i := range s.Quarantine {
 		for _, f := range files {
@@ -155,7 +121,7 @@ func (s *State) keepFiles(files []TaskFile) {
 	}
 }
 
-func (e QuarantineEnded) apply(s *State) error {
+func (s *State) applyQuarantineEnded(e event.QuarantineEnded) error {
 	if s.Quarantined(e.Task) == nil {
 		return refuse(e, "%s is not in quarantine", e.Task)
 	}
@@ -179,7 +145,7 @@ func (s *State) endLoop(task string) {
 // Release ends the quarantines of tasks where a person has changed the task or the board since the
 // last run. taskSHA is the SHA-256 of a task's file. A board that is over waits for its Lead even
 // so: no task would be worked on.
-func Release(s *State, b Board, taskSHA func(task string) string, record func(Event) error) error {
+func Release(s *State, b Board, taskSHA func(task string) string, record func(event.Event) error) error {
 	if b.Terminal {
 		return nil
 	}
@@ -193,7 +159,7 @@ func Release(s *State, b Board, taskSHA func(task string) string, record func(Ev
 		default:
 			continue
 		}
-		if err := record(QuarantineEnded{Task: q.Task, Reason: reason}); err != nil {
+		if err := record(event.QuarantineEnded{Task: q.Task, Reason: reason}); err != nil {
 			return err
 		}
 	}

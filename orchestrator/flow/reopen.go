@@ -1,5 +1,7 @@
 package flow
 
+import "kanban-run/orchestrator/event"
+
 // The reasons of an attempt whose run died.
 const (
 	lostRun    = "the run died before the attempt's end was known; it is started again with the same input"
@@ -8,7 +10,7 @@ const (
 )
 
 // CloseAttempt closes an attempt that died with its run; lost: one did.
-func CloseAttempt(s *State, record func(Event) error) (lost bool, err error) {
+func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err error) {
 	e := s.closeAttempt()
 	if e == nil {
 		return false, nil
@@ -20,9 +22,9 @@ func CloseAttempt(s *State, record func(Event) error) (lost bool, err error) {
 // b says what can be told without its roles. A checkpoint that stopped it looks again at a
 // board that was edited since. It applies the events by record; view reads the board in
 // the state that they lead to.
-func Reopen(s *State, b Board, view func() (Board, error), record func(Event) error) error {
+func Reopen(s *State, b Board, view func() (Board, error), record func(event.Event) error) error {
 	if v := s.Supervisor; v.Waits() != "" && v.Block.isEdited(b) {
-		if err := record(CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {
+		if err := record(event.CheckpointReopened{Task: v.Subject(), Later: v.Block.Ended != ""}); err != nil {
 			return err
 		}
 	}
@@ -36,24 +38,24 @@ func Reopen(s *State, b Board, view func() (Board, error), record func(Event) er
 		return err
 	}
 	if reason := s.staleness(seen); reason != "" {
-		return record(StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason})
+		return record(event.StepAbandoned{Step: s.Step.Number, Task: s.Step.Task, Reason: reason})
 	}
 	return nil
 }
 
 // closeAttempt is the end of an attempt that died with its run; nil: none did.
-func (s *State) closeAttempt() Event {
+func (s *State) closeAttempt() event.Event {
 	step := s.Step
 	if step == nil || step.Running == 0 {
 		return nil
 	}
 	ref := s.spawn().AttemptRef
 	ref.Attempt = step.Running
-	e := AttemptStopped{AttemptRef: ref, Reason: lostRun}
+	e := event.AttemptStopped{AttemptRef: ref, Reason: lostRun}
 	if step.At != nil && step.At.Session != "" {
 		e.Session, e.Reason = step.At.Session, resumedRun
 	}
-	if step.Hung != nil && step.Hung.Decision == Stuck {
+	if step.Hung != nil && step.Hung.Decision == event.Stuck {
 		e.Reason = stuckRun
 	}
 	return e
@@ -61,11 +63,11 @@ func (s *State) closeAttempt() Event {
 
 // restartEdited starts the open call afresh where a person changed the board between two
 // runs; nil: no person did.
-func (s *Step) restartEdited(sha string) Event {
+func (s *Step) restartEdited(sha string) event.Event {
 	if !s.isDue() || s.Left == sha || s.Left == "" && s.BoardSHA != "" {
 		return nil
 	}
-	return CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha, Reason: "the board was edited since the last run"}
+	return event.CallRestarted{Step: s.Number, Task: s.Task, BoardSHA: sha, Reason: "the board was edited since the last run"}
 }
 
 // staleness says why the open step is no longer true on board b, or "". A step survives a restart
@@ -82,7 +84,7 @@ func (s *State) staleness(b Board) string {
 		return "the board was completed by hand"
 	case b.Task != step.Task:
 		return "the board now names " + b.Task
-	case step.Call != ManagerCall && b.Role != step.Role:
+	case step.Call != event.ManagerCall && b.Role != step.Role:
 		return step.Task + " is now a task for " + b.Role
 	default:
 		return ""

@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
 // reopen is what a new run records first, and on which board's bytes it finds the step.
-func (p *play) reopen(sha string) (recorded []flow.Event) {
+func (p *play) reopen(sha string) (recorded []event.Event) {
 	p.t.Helper()
-	err := closeAndReopen(&p.State, flow.Board{SHA: sha}, func() (flow.Board, error) { return p.board, nil }, func(e flow.Event) error {
+	err := closeAndReopen(&p.State, flow.Board{SHA: sha}, func() (flow.Board, error) { return p.board, nil }, func(e event.Event) error {
 		recorded = append(recorded, e)
 		p.record(e)
 		return nil
@@ -38,20 +39,20 @@ func TestCrashInEveryPhase(t *testing.T) {
 		outcomes []outcome
 		want     flow.Spawn
 	}{
-		{"work", []outcome{rejected}, fresh(flow.TaskCall, 2).(flow.Spawn)},
+		{"work", []outcome{rejected}, fresh(event.TaskCall, 2).(flow.Spawn)},
 		{"review", []outcome{accepted, rejected}, review(3, 1, "task-1").(flow.Spawn)},
 		{"continuation", []outcome{accepted, notContent, rejected}, sentBack(4, 2, "task-1").(flow.Spawn)},
 		{"second review", []outcome{accepted, notContent, accepted, rejected}, review(5, 2, "task-3").(flow.Spawn)},
-		{"Manager", []outcome{accepted, content, rejected}, fresh(flow.ManagerCall, 2).(flow.Spawn)},
+		{"Manager", []outcome{accepted, content, rejected}, fresh(event.ManagerCall, 2).(flow.Spawn)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(tt.outcomes...)
+			p := newPlay(t, &event.Plan{Agent: true, Rounds: 2}, event.Limits{}).attempts(tt.outcomes...)
 			p.begin()
 			used := p.Used
 			used.AddOpen()
 			got := p.reopen("a")
-			want := []flow.Event{flow.AttemptStopped{AttemptRef: tt.want.AttemptRef, Reason: died}}
+			want := []event.Event{event.AttemptStopped{AttemptRef: tt.want.AttemptRef, Reason: died}}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("recorded: -want +got\n%s", diff)
 			}
@@ -75,18 +76,18 @@ func TestEditInEveryPhase(t *testing.T) {
 		outcomes []outcome
 		want     flow.Effect
 	}{
-		{"work", []outcome{rejected, rejected}, fresh(flow.TaskCall, 1)},
+		{"work", []outcome{rejected, rejected}, fresh(event.TaskCall, 1)},
 		{"review", []outcome{accepted, rejected}, review(3, 1, "task-1")},
 		{"continuation", []outcome{accepted, notContent, rejected}, sentBack(4, 2, "task-1")},
-		{"Manager", []outcome{accepted, content, rejected}, fresh(flow.ManagerCall, 2)},
+		{"Manager", []outcome{accepted, content, rejected}, fresh(event.ManagerCall, 2)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(tt.outcomes...)
+			p := newPlay(t, &event.Plan{Agent: true, Rounds: 2}, event.Limits{}).attempts(tt.outcomes...)
 			if got := p.reopen("a"); len(got) != 0 {
 				t.Errorf("on the board as it was left: recorded %+v", got)
 			}
-			want := []flow.Event{flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z", Reason: edited}}
+			want := []event.Event{event.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z", Reason: edited}}
 			if diff := cmp.Diff(want, p.reopen("z")); diff != "" {
 				t.Errorf("recorded: -want +got\n%s", diff)
 			}
@@ -110,7 +111,7 @@ func TestBoardAsItWasLeft(t *testing.T) {
 		"accepted": {accepted}, "rejected": {rejected}, "stopped": {stopped}, "lost": {accepted, lost}, "not content": {accepted, notContent},
 		"content": {accepted, content}, "the Manager's": {accepted, content, rejected},
 	} {
-		p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(outcomes[:len(outcomes)-1]...)
+		p := newPlay(t, &event.Plan{Agent: true, Rounds: 2}, event.Limits{}).attempts(outcomes[:len(outcomes)-1]...)
 		p.record(leaving("b", outcomes[len(outcomes)-1](p.begin())))
 		if p.Step.Left != "b" {
 			t.Errorf("%s: the board was left as %q, want b", name, p.Step.Left)
@@ -125,18 +126,18 @@ func TestBoardAsItWasLeft(t *testing.T) {
 }
 
 // leaving is e of an attempt that left the board with the given SHA-256.
-func leaving(sha string, e flow.Event) flow.Event {
+func leaving(sha string, e event.Event) event.Event {
 	switch e := e.(type) {
-	case flow.ReplyAccepted:
+	case event.ReplyAccepted:
 		e.Left = sha
 		return e
-	case flow.ReplyRejected:
+	case event.ReplyRejected:
 		e.Left = sha
 		return e
-	case flow.AttemptStopped:
+	case event.AttemptStopped:
 		e.Left = sha
 		return e
-	case flow.ReviewHeld:
+	case event.ReviewHeld:
 		e.Left = sha
 		return e
 	}
@@ -145,36 +146,36 @@ func leaving(sha string, e flow.Event) flow.Event {
 
 // TestReopen: what a new run closes of a step whose board, input or task is another by now.
 func TestReopen(t *testing.T) {
-	managing := []flow.Event{start, one, attempt(1, flow.TaskCall, 1), tasked}
-	left := rejection(1, flow.ManagerCall, 1)
+	managing := []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked}
+	left := rejection(1, event.ManagerCall, 1)
 	left.Left = "b"
-	restarted := func(sha, reason string) flow.Event {
-		return flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: sha, Reason: reason}
+	restarted := func(sha, reason string) event.Event {
+		return event.CallRestarted{Step: 1, Task: "t1", BoardSHA: sha, Reason: reason}
 	}
-	abandoned := func(reason string) flow.Event { return flow.StepAbandoned{Step: 1, Task: "t1", Reason: reason} }
-	crashed := flow.AttemptStopped{AttemptRef: ref(flow.ManagerCall, 1, 0), Reason: died}
+	abandoned := func(reason string) event.Event { return event.StepAbandoned{Step: 1, Task: "t1", Reason: reason} }
+	crashed := event.AttemptStopped{AttemptRef: ref(event.ManagerCall, 1, 0), Reason: died}
 	same, gone := flow.Board{Task: "t1", Role: "Implementor"}, flow.Board{Task: "t2", Role: "Implementor"}
-	reviewing := newPlay(t, &flow.Plan{Rounds: 1}, flow.Limits{}).attempts(accepted).events
+	reviewing := newPlay(t, &event.Plan{Rounds: 1}, event.Limits{}).attempts(accepted).events
 	tests := []struct {
 		name   string
-		events []flow.Event
+		events []event.Event
 		board  flow.Board // with its bytes' SHA-256
-		want   []flow.Event
+		want   []event.Event
 	}{
-		{"no step is open", []flow.Event{start}, gone, nil},
-		{"a step that was never begun, on another board", []flow.Event{start, one}, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"}, nil},
-		{"a step that began while there was no board", []flow.Event{start, flow.StepStarted{Step: 1, Task: "t1", Role: "Implementor"}},
-			flow.Board{Task: "t1", Role: "Implementor", SHA: "z"}, []flow.Event{restarted("z", edited)}},
-		{"a crash, and then the same", append(managing[:4:4], attempt(1, flow.ManagerCall, 1)), same, []flow.Event{crashed}},
-		{"the Manager moved the board", append(managing[:4:4], attempt(1, flow.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "b"}, nil},
-		{"a person moved it after the Manager", append(managing[:4:4], attempt(1, flow.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "z"},
-			[]flow.Event{restarted("z", edited), abandoned("the board now names t2")}},
-		{"an accepted reply of the Manager stands on any board", append(managing[:4:4], attempt(1, flow.ManagerCall, 1), managed), flow.Board{Task: "t2", SHA: "z"}, nil},
-		{"the board names another task before the Manager's call", managing, gone, []flow.Event{abandoned("the board now names t2")}},
+		{"no step is open", []event.Event{start}, gone, nil},
+		{"a step that was never begun, on another board", []event.Event{start, one}, flow.Board{Task: "t1", Role: "Implementor", SHA: "z"}, nil},
+		{"a step that began while there was no board", []event.Event{start, event.StepStarted{Step: 1, Task: "t1", Role: "Implementor"}},
+			flow.Board{Task: "t1", Role: "Implementor", SHA: "z"}, []event.Event{restarted("z", edited)}},
+		{"a crash, and then the same", append(managing[:4:4], attempt(1, event.ManagerCall, 1)), same, []event.Event{crashed}},
+		{"the Manager moved the board", append(managing[:4:4], attempt(1, event.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "b"}, nil},
+		{"a person moved it after the Manager", append(managing[:4:4], attempt(1, event.ManagerCall, 1), left), flow.Board{Task: "t2", SHA: "z"},
+			[]event.Event{restarted("z", edited), abandoned("the board now names t2")}},
+		{"an accepted reply of the Manager stands on any board", append(managing[:4:4], attempt(1, event.ManagerCall, 1), managed), flow.Board{Task: "t2", SHA: "z"}, nil},
+		{"the board names another task before the Manager's call", managing, gone, []event.Event{abandoned("the board now names t2")}},
 		{"and another role, which is the Manager's affair by then", managing, flow.Board{Task: "t1", Role: "Architect"}, nil},
-		{"another role while its work is reviewed", reviewing, flow.Board{Task: "t1", Role: "Architect", SHA: "a"}, []flow.Event{abandoned("t1 is now a task for Architect")}},
-		{"another task while its work is reviewed", reviewing, flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}, []flow.Event{abandoned("the board now names t2")}},
-		{"completed by hand while its work is reviewed", reviewing, flow.Board{Terminal: true, SHA: "a"}, []flow.Event{abandoned("the board was completed by hand")}},
+		{"another role while its work is reviewed", reviewing, flow.Board{Task: "t1", Role: "Architect", SHA: "a"}, []event.Event{abandoned("t1 is now a task for Architect")}},
+		{"another task while its work is reviewed", reviewing, flow.Board{Task: "t2", Role: "Implementor", SHA: "a"}, []event.Event{abandoned("the board now names t2")}},
+		{"completed by hand while its work is reviewed", reviewing, flow.Board{Terminal: true, SHA: "a"}, []event.Event{abandoned("the board was completed by hand")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -184,7 +185,7 @@ func TestReopen(t *testing.T) {
 				t.Errorf("recorded: -want +got\n%s", diff)
 			}
 			for _, e := range got {
-				if _, ok := e.(flow.StepAbandoned); ok && p.Step != nil {
+				if _, ok := e.(event.StepAbandoned); ok && p.Step != nil {
 					t.Errorf("step = %+v, want none after %s", p.Step, e.Kind())
 				}
 			}
@@ -199,13 +200,13 @@ func TestAcknowledgedStep(t *testing.T) {
 		outcomes []outcome
 		want     flow.Effect
 	}{
-		{[]outcome{rejected}, fresh(flow.TaskCall, 1)},
+		{[]outcome{rejected}, fresh(event.TaskCall, 1)},
 		{[]outcome{accepted, rejected}, review(3, 1, "task-1")},
 		{[]outcome{accepted, notContent, rejected}, sentBack(4, 2, "task-1")},
-		{[]outcome{accepted, content, rejected}, fresh(flow.ManagerCall, 2)},
+		{[]outcome{accepted, content, rejected}, fresh(event.ManagerCall, 2)},
 	} {
-		p := newPlay(t, &flow.Plan{Agent: true, Rounds: 2}, flow.Limits{}).attempts(tt.outcomes...)
-		p.record(flow.StateDiverged{Source: flow.SourceBoard, After: "y", Policy: "freeze", Text: "changed"}, flow.Acknowledged{BoardSHA: "z"})
+		p := newPlay(t, &event.Plan{Agent: true, Rounds: 2}, event.Limits{}).attempts(tt.outcomes...)
+		p.record(event.StateDiverged{Source: event.SourceBoard, After: "y", Policy: "freeze", Text: "changed"}, event.Acknowledged{BoardSHA: "z"})
 		if s := p.Step; s.BoardSHA != "z" || s.Left != "" || s.Input != nil || s.Before != nil || s.Rejected != 0 {
 			t.Errorf("step = %+v, want a new series of attempts on the acknowledged board", s)
 		}
@@ -219,29 +220,29 @@ func TestAcknowledgedStep(t *testing.T) {
 func TestReopenFails(t *testing.T) {
 	broken := errors.New("no space left on device")
 	view := func() (flow.Board, error) { return flow.Board{Task: "t2"}, nil }
-	open := after(t, start, one, attempt(1, flow.TaskCall, 1))
-	if err := closeAndReopen(&open, flow.Board{SHA: "a"}, view, func(flow.Event) error { return broken }); err != broken {
+	open := after(t, start, one, attempt(1, event.TaskCall, 1))
+	if err := closeAndReopen(&open, flow.Board{SHA: "a"}, view, func(event.Event) error { return broken }); err != broken {
 		t.Errorf("with a journal that cannot be written: %v", err)
 	}
 	recorded := 0
 	closed := after(t, start, one)
-	count := func(flow.Event) error { recorded++; return nil }
+	count := func(event.Event) error { recorded++; return nil }
 	if err := closeAndReopen(&closed, flow.Board{SHA: "a"}, func() (flow.Board, error) { return flow.Board{}, broken }, count); err != broken || recorded != 0 {
 		t.Errorf("with a board that cannot be read: %v, and %d events", err, recorded)
 	}
-	if err := closeAndReopen(&closed, flow.Board{SHA: "a"}, view, func(flow.Event) error { return broken }); err != broken {
+	if err := closeAndReopen(&closed, flow.Board{SHA: "a"}, view, func(event.Event) error { return broken }); err != broken {
 		t.Errorf("with a step that cannot be closed: %v", err)
 	}
 }
 
 // TestRestartIsRefused: a call starts afresh only where one is due and none of its attempts runs.
 func TestRestartIsRefused(t *testing.T) {
-	e := flow.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z"}
-	for name, events := range map[string][]flow.Event{
+	e := event.CallRestarted{Step: 1, Task: "t1", BoardSHA: "z"}
+	for name, events := range map[string][]event.Event{
 		"no step is open":                  {start},
-		"another step is open":             append([]flow.Event{start}, append(stepOf(1, "t1", 1, 1), flow.StepStarted{Step: 2, Task: "t1"})...),
-		"an attempt is running":            {start, one, attempt(1, flow.TaskCall, 1)},
-		"the Manager's reply was accepted": {start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1), managed},
+		"another step is open":             append([]event.Event{start}, append(stepOf(1, "t1", 1, 1), event.StepStarted{Step: 2, Task: "t1"})...),
+		"an attempt is running":            {start, one, attempt(1, event.TaskCall, 1)},
+		"the Manager's reply was accepted": {start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), managed},
 	} {
 		refused(t, name, after(t, events...), e)
 	}
@@ -251,16 +252,16 @@ func TestRestartIsRefused(t *testing.T) {
 // it wrote is not taken for the edit of a person, which would give the step up.
 func TestManagersWriteIsNoEdit(t *testing.T) {
 	for name, b := range map[string]flow.Board{"moved on": {Task: "t2", Role: "Implementor", SHA: "z"}, "ended": {Terminal: true, SHA: "z"}} {
-		s := after(t, start, one, attempt(1, flow.TaskCall, 1), tasked, attempt(1, flow.ManagerCall, 1))
+		s := after(t, start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1))
 		var kinds []string
-		err := closeAndReopen(&s, flow.Board{SHA: b.SHA}, func() (flow.Board, error) { return b, nil }, func(e flow.Event) error {
+		err := closeAndReopen(&s, flow.Board{SHA: b.SHA}, func() (flow.Board, error) { return b, nil }, func(e event.Event) error {
 			kinds = append(kinds, e.Kind())
 			return s.Apply(e)
 		})
 		if err != nil || strings.Join(kinds, " ") != "ATTEMPT_STOPPED" {
 			t.Errorf("%s: a new run says %v, %v, want only that the attempt died", name, kinds, err)
 		}
-		if e, ok := flow.Next(&s, b).(flow.Spawn); !ok || e.Call != flow.ManagerCall {
+		if e, ok := flow.Next(&s, b).(flow.Spawn); !ok || e.Call != event.ManagerCall {
 			t.Errorf("%s: Next = %+v, want the Manager to be asked again", name, e)
 		}
 	}
@@ -269,10 +270,10 @@ func TestManagersWriteIsNoEdit(t *testing.T) {
 // TestFrozenFile: a board whose file was changed waits for its Lead, with the exit of its kind, and
 // whichever bytes the Lead lets stand, the board has not ended by that.
 func TestFrozenFile(t *testing.T) {
-	for policy, want := range map[string]flow.Outcome{flow.PolicyAccept: "", flow.PolicyRestore: "", flow.PolicyFreeze: flow.Frozen, flow.PolicyAsk: flow.NeedsPerson} {
-		for _, choice := range []flow.Choice{"", flow.Accept, flow.Retry} {
+	for policy, want := range map[string]event.Outcome{event.PolicyAccept: "", event.PolicyRestore: "", event.PolicyFreeze: event.Frozen, event.PolicyAsk: event.NeedsPerson} {
+		for _, choice := range []event.Choice{"", event.Accept, event.Retry} {
 			s := flow.State{}
-			for _, e := range []flow.Event{start, one, flow.StateDiverged{Source: flow.SourceBoard, Step: 1, Task: "t1", Before: "a", After: "b", Policy: policy, Text: "why"}} {
+			for _, e := range []event.Event{start, one, event.StateDiverged{Source: event.SourceBoard, Step: 1, Task: "t1", Before: "a", After: "b", Policy: policy, Text: "why"}} {
 				if err := s.Apply(e); err != nil {
 					t.Fatal(err)
 				}
@@ -281,17 +282,17 @@ func TestFrozenFile(t *testing.T) {
 			if end.Outcome != want {
 				t.Errorf("%s: the run ends with %q, want %q", policy, end.Outcome, want)
 			}
-			if err := s.Apply(flow.Acknowledged{BoardSHA: "c", Choice: choice, Text: "says the Lead"}); err != nil {
+			if err := s.Apply(event.Acknowledged{BoardSHA: "c", Choice: choice, Text: "says the Lead"}); err != nil {
 				t.Fatal(err)
 			}
 			call, _ := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "c"}).(flow.Spawn)
-			if policy == flow.PolicyAsk && choice == "" {
+			if policy == event.PolicyAsk && choice == "" {
 				if s.Frozen == nil {
 					t.Error("what is decided without a choice ends the question")
 				}
 				continue
 			}
-			if want != "" && (call.Task != "t1" || s.Outcome == flow.Complete || s.Last.Accepted != "" || s.Step.BoardSHA != "c") {
+			if want != "" && (call.Task != "t1" || s.Outcome == event.Complete || s.Last.Accepted != "" || s.Step.BoardSHA != "c") {
 				t.Errorf("%s, then %q: %+v is next, outcome %q, accepted %q", policy, choice, call, s.Outcome, s.Last.Accepted)
 			}
 		}
@@ -299,7 +300,7 @@ func TestFrozenFile(t *testing.T) {
 }
 
 // closeAndReopen is what a run does about an earlier one, where the end of the board is the same.
-func closeAndReopen(s *flow.State, b flow.Board, view func() (flow.Board, error), record func(flow.Event) error) error {
+func closeAndReopen(s *flow.State, b flow.Board, view func() (flow.Board, error), record func(event.Event) error) error {
 	if _, err := flow.CloseAttempt(s, record); err != nil {
 		return err
 	}

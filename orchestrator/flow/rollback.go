@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"kanban-run/orchestrator/event"
 )
 
 // Rebuilt is the state of the work as it follows from a rollback point and the records after it.
@@ -19,7 +21,7 @@ type Rebuilt struct {
 // Rebuild is seed 002's "Deterministic reconcile procedure", steps 6 and 7: integrity checks in a
 // fixed order on the records after the rollback point, and a replay of those that stand. after
 // holds all records with a greater seq, in order.
-func Rebuild(point Snapshot, after []Entry) Rebuilt {
+func Rebuild(point Snapshot, after []event.Entry) Rebuilt {
 	r := rebuilding{Rebuilt: Rebuilt{State: point.State, Findings: []string{}, Affected: []string{}}, affected: map[string]bool{}}
 	standing := r.owned(point, after)
 	r.monotonic(point, after)
@@ -37,7 +39,7 @@ type rebuilding struct {
 	affected map[string]bool
 }
 
-func (r *rebuilding) passOver(e Entry, text string) {
+func (r *rebuilding) passOver(e event.Entry, text string) {
 	r.Findings = append(r.Findings, text)
 	r.affected[e.Event.Subject()] = true
 }
@@ -51,9 +53,9 @@ func (r *rebuilding) conflict(text string) {
 
 // owned is the first check, owner/epoch validity: only the owner's records count. It also takes out
 // what says nothing about the work.
-func (r *rebuilding) owned(point Snapshot, after []Entry) []Entry {
+func (r *rebuilding) owned(point Snapshot, after []event.Entry) []event.Entry {
 	custody := Custody{Epoch: point.Epoch, Owner: point.Owner}
-	var standing []Entry
+	var standing []event.Entry
 	for _, e := range after {
 		if b := custody.admit(e); b != nil {
 			r.passOver(e, b.Text)
@@ -67,13 +69,13 @@ func (r *rebuilding) owned(point Snapshot, after []Entry) []Entry {
 }
 
 // isWork tells the records about the work from those about the journal.
-func isWork(e Event) bool {
+func isWork(e event.Event) bool {
 	switch e := e.(type) {
-	case StateDiverged:
-		return e.Source == SourceBoard
-	case SnapshotTaken, HandoffDuplicate:
+	case event.StateDiverged:
+		return e.Source == event.SourceBoard
+	case event.SnapshotTaken, event.HandoffDuplicate:
 		return false
-	case Acknowledged:
+	case event.Acknowledged:
 		return true
 	default:
 		return !isRepair(e)
@@ -82,7 +84,7 @@ func isWork(e Event) bool {
 
 // monotonic is the second check: records and revisions without a gap. A revision that is made again
 // is the next checks'.
-func (r *rebuilding) monotonic(point Snapshot, after []Entry) {
+func (r *rebuilding) monotonic(point Snapshot, after []event.Entry) {
 	seq, rev := point.ReplayIndex, uint64(0)
 	for _, e := range after {
 		if e.Seq != seq+1 {
@@ -99,13 +101,13 @@ func (r *rebuilding) monotonic(point Snapshot, after []Entry) {
 // unique is the third and the fourth check. Two records with the same idempotency key (task_id,
 // rev, event_type) and the same contents are one; any others with the same task and rev contradict
 // each other, and the first stands until the Lead decides.
-func (r *rebuilding) unique(events []Entry) []Entry {
+func (r *rebuilding) unique(events []event.Entry) []event.Entry {
 	type revision struct {
 		task string
 		rev  uint64
 	}
-	first := map[revision]Entry{}
-	var standing []Entry
+	first := map[revision]event.Entry{}
+	var standing []event.Entry
 	for _, e := range events {
 		key := revision{e.Event.Subject(), e.Rev}
 		earlier, taken := first[key]
@@ -124,7 +126,7 @@ func (r *rebuilding) unique(events []Entry) []Entry {
 	return standing
 }
 
-func sameEvent(a, b Event) bool {
+func sameEvent(a, b event.Event) bool {
 	one, err1 := json.Marshal(a)
 	two, err2 := json.Marshal(b)
 	return err1 == nil && err2 == nil && a.Kind() == b.Kind() && bytes.Equal(one, two)
@@ -132,8 +134,8 @@ func sameEvent(a, b Event) bool {
 
 // replay is step 7, "Rebuild operational state by canonical replay order". It ends at the first
 // record that cannot follow.
-func (r *rebuilding) replay(events []Entry) {
-	slices.SortStableFunc(events, func(a, b Entry) int {
+func (r *rebuilding) replay(events []event.Entry) {
+	slices.SortStableFunc(events, func(a, b event.Entry) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Event.Kind(), b.Event.Kind()), cmp.Compare(a.Actor, b.Actor))
 	})
 	for i, e := range events {
@@ -154,10 +156,10 @@ func (r Rebuilt) Same(h *History) bool {
 
 // Exit is the end of a reconciliation, with its entry of the rollback trail. What the Lead decided
 // replaces the state of the work; where nothing changes the state stays.
-func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) LockExited {
-	exit := LockExited{Board: board, Reason: reason, Decision: decision, Epoch: point.Epoch, ReplayIndex: point.ReplayIndex,
+func (r Rebuilt) Exit(board, decision, reason string, point Snapshot) event.LockExited {
+	exit := event.LockExited{Board: board, Reason: reason, Decision: decision, Epoch: point.Epoch, ReplayIndex: point.ReplayIndex,
 		Hash: point.Hash, Affected: r.Affected, Findings: r.Findings}
-	if decision == DecisionLead {
+	if decision == event.DecisionLead {
 		exit.State = encodeState(r.State)
 	}
 	return exit

@@ -1,6 +1,8 @@
 package flow
 
-func (e RunStarted) apply(s *State) error {
+import "kanban-run/orchestrator/event"
+
+func (s *State) applyRunStarted(e event.RunStarted) error {
 	if s.Spent {
 		s.freshen()
 	}
@@ -15,7 +17,7 @@ func (e RunStarted) apply(s *State) error {
 // freshen gives the next run its own limits and attempts: "After any Finish a new run has fresh
 // ones". What was accepted stays accepted; work that its reviews never accepted begins again.
 func (s *State) freshen() {
-	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, Used{}, nil, nil, nil
+	s.Steps, s.Repeat, s.Used, s.Tasks, s.Replanned, s.Tools = 0, Repeat{}, event.Used{}, nil, nil, nil
 	step := s.Step
 	if step == nil {
 		return
@@ -36,35 +38,35 @@ func (s *State) freshen() {
 	step.Rejected, step.Lost, step.Disagreed, step.Unsettled = 0, 0, false, ""
 }
 
-func (e RunInterrupted) apply(s *State) error {
+func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 	s.Running, s.Outcome, s.Text, s.Until = false, e.Outcome, e.Reason, e.Until
 	s.keepFiles(e.Quarantined)
 	return nil
 }
 
-func (e RunFinished) apply(s *State) error {
+func (s *State) applyRunFinished(e event.RunFinished) error {
 	s.Running, s.Spent = false, true
 	s.Outcome, s.Text = e.Outcome, e.Text
 	if v := s.Supervisor.clone(); v.Waits() != "" && v.Block.Ended != "" {
 		block := *v.Block
 		block.Written, v.Block, s.Supervisor = true, &block, v
 	}
-	if e.Outcome == Frozen && s.Frozen == nil {
+	if e.Outcome == event.Frozen && s.Frozen == nil {
 		s.Frozen = &Freeze{Text: e.Text}
 	}
 	return nil
 }
 
 // An acknowledged board is right as it stands.
-func (e Acknowledged) apply(s *State) error {
+func (s *State) applyAcknowledged(e event.Acknowledged) error {
 	thawed := s.Frozen != nil
 	switch {
 	case !thawed || !s.Frozen.Asks:
-	case e.Choice != Accept && (e.Choice != Retry || s.Frozen.Git != nil):
+	case e.Choice != event.Accept && (e.Choice != event.Retry || s.Frozen.Git != nil):
 		return nil // what was decided is something else
 	case s.Frozen.Git != nil:
 		s.Git, s.Frozen = s.Frozen.Git, nil
-		s.Outcome, s.Text = Interrupted, e.Text
+		s.Outcome, s.Text = event.Interrupted, e.Text
 		return nil
 	}
 	s.Frozen = nil
@@ -74,7 +76,7 @@ func (e Acknowledged) apply(s *State) error {
 		s.Quarantine = nil
 		s.endLoop(last)
 	}
-	if e.Choice == Accept && s.Supervisor != nil && !thawed { // as it stands: no checkpoint is to come
+	if e.Choice == event.Accept && s.Supervisor != nil && !thawed { // as it stands: no checkpoint is to come
 		s.Supervisor = s.Supervisor.clone()
 		s.Supervisor.Due, s.Supervisor.Since = nil, nil
 	}
@@ -89,13 +91,13 @@ func (e Acknowledged) apply(s *State) error {
 	switch {
 	case thawed: // it is about the file, and the next run goes on with that
 		if e.Text != "" {
-			s.Outcome, s.Text = Interrupted, e.Text
+			s.Outcome, s.Text = event.Interrupted, e.Text
 		}
-	case e.Choice == Accept:
+	case e.Choice == event.Accept:
 		s.Last.Accepted, s.Last.BoardSHA = e.Text, e.BoardSHA
-		s.Outcome, s.Text = Complete, e.Text
-	case e.Choice == Retry:
-		s.Outcome, s.Text = Interrupted, e.Text
+		s.Outcome, s.Text = event.Complete, e.Text
+	case e.Choice == event.Retry:
+		s.Outcome, s.Text = event.Interrupted, e.Text
 	}
 	if s.Step != nil {
 		s.Step.restart(e.BoardSHA)

@@ -2,157 +2,16 @@ package flow
 
 import (
 	"encoding/json"
-	"fmt"
-	"math"
 	"slices"
+
+	"kanban-run/orchestrator/event"
 )
-
-// Spending is what one attempt came to, never its session over several, as its tool tells it.
-type Spending struct {
-	Input  int64  `json:"input_tokens"`
-	Cached int64  `json:"cached_tokens"` // of the input, what was read from a cache
-	Output int64  `json:"output_tokens"`
-	Cost   *int64 `json:"cost_microusd,omitempty"` // in millionths of a US dollar; nil: not known
-
-	Partial bool `json:"partial,omitempty"` // what a part of it came to is not known
-	Free    bool `json:"free,omitempty"`    // it asked no model
-}
-
-// IsPriced says whether all is known that the attempt cost.
-func (s *Spending) IsPriced() bool {
-	return s != nil && (s.Free || s.Cost != nil && !s.Partial)
-}
-
-// Used is what attempts came to together. What the tools of some do not tell is counted as untold,
-// not as zero.
-type Used struct {
-	Attempts int   `json:"attempts"` // whose outcome is known, see [State.Known], and of these
-	Told     int   `json:"told"`     // those whose tokens are known
-	Priced   int   `json:"priced"`   // those whose cost is known
-	Input    int64 `json:"input_tokens"`
-	Cached   int64 `json:"cached_tokens"`
-	Output   int64 `json:"output_tokens"`
-	Cost     int64 `json:"cost_microusd"`
-	Millis   int64 `json:"millis"` // that agents worked
-}
-
-// Add counts an attempt in; spent is nil when its tool tells nothing.
-func (u *Used) Add(millis int64, spent *Spending) {
-	u.Attempts++
-	if spent != nil && !spent.Free {
-		u.Told++
-	}
-	if spent.IsPriced() {
-		u.Priced++
-	}
-	u.Millis = sum(u.Millis, millis)
-	if spent == nil {
-		return
-	}
-	u.Input, u.Cached, u.Output = sum(u.Input, spent.Input), sum(u.Cached, spent.Cached), sum(u.Output, spent.Output)
-	if spent.Cost != nil {
-		u.Cost = sum(u.Cost, *spent.Cost)
-	}
-}
-
-// AddOpen counts in an attempt whose end, and so whose cost, is not known.
-func (u *Used) AddOpen() { u.Attempts++ }
-
-// Plus is what two lots of attempts came to.
-func (u Used) Plus(o Used) Used {
-	return Used{Attempts: u.Attempts + o.Attempts, Told: u.Told + o.Told, Priced: u.Priced + o.Priced, Input: sum(u.Input, o.Input),
-		Cached: sum(u.Cached, o.Cached), Output: sum(u.Output, o.Output), Cost: sum(u.Cost, o.Cost), Millis: sum(u.Millis, o.Millis)}
-}
-
-// sum holds at the greatest number, and counts nothing below zero: a forged journal makes no debt.
-func sum(a, b int64) int64 {
-	if b = max(b, 0); a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
-// Money is the cost as a bill would say it: "$0.0123", "at least $0.12" when the cost of some
-// attempts is not known, "unknown" when that of all is not.
-func (u Used) Money() string {
-	switch {
-	case u.Priced < u.Attempts && u.Cost == 0:
-		return "unknown"
-	case u.Priced < u.Attempts:
-		return "at least " + Dollars(u.Cost)
-	default:
-		return Dollars(u.Cost)
-	}
-}
-
-// Tokens says what went in and came out: "12.3k in/1.2k out". "" when it is not known.
-func (u Used) Tokens() string {
-	if u.Told == 0 {
-		return ""
-	}
-	return tokens(u.Input, u.Output)
-}
-
-// String is cost and tokens, as far as anything was told: "$0.0123, 12.3k in/1.2k out". "" when
-// nothing was.
-func (u Used) String() string {
-	switch {
-	case u.Told == 0:
-		return ""
-	case u.Priced == 0 && u.Cost == 0:
-		return "cost unknown, " + u.Tokens()
-	default:
-		return u.Money() + ", " + u.Tokens()
-	}
-}
-
-// String is cost and tokens of one attempt.
-func (s Spending) String() string {
-	switch {
-	case s.Cost == nil:
-		return tokens(s.Input, s.Output)
-	case s.Partial:
-		return "at least " + Dollars(*s.Cost) + ", " + tokens(s.Input, s.Output)
-	}
-	return Dollars(*s.Cost) + ", " + tokens(s.Input, s.Output)
-}
-
-func tokens(in, out int64) string { return fmt.Sprintf("%s in/%s out", thousands(in), thousands(out)) }
-
-func thousands(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 999_950:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	default:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	}
-}
-
-// Dollars renders millionths of a US dollar: whole cents, and under a dollar up to four decimals,
-// because most attempts cost cents.
-func Dollars(micros int64) string {
-	switch {
-	case micros > 0 && micros < 50:
-		return "under $0.0001"
-	case micros < 999_950:
-		n := (micros + 50) / 100
-		if n%100 == 0 {
-			return fmt.Sprintf("$0.%02d", n/100)
-		}
-		return fmt.Sprintf("$0.%04d", n)
-	default:
-		n := micros/10_000 + (micros%10_000+5_000)/10_000
-		return fmt.Sprintf("$%d.%02d", n/100, n%100)
-	}
-}
 
 // TaskUse is what one task has used under the limits of now.
 type TaskUse struct {
-	Task  string `json:"task"`
-	Steps int    `json:"steps"` // finished
-	Used  Used   `json:"used"`
+	Task  string     `json:"task"`
+	Steps int        `json:"steps"` // finished
+	Used  event.Used `json:"used"`
 }
 
 // mostTasks bounds how many tasks are told apart: those that an agent had last. A task that comes
@@ -183,7 +42,7 @@ func (s *State) keepTask(t TaskUse) {
 
 // Known is what attempts came to, under the limits of now and over all runs: one without an outcome
 // yet is counted in as one whose cost is not known.
-func (s *State) Known() (used, total Used) {
+func (s *State) Known() (used, total event.Used) {
 	used, total = s.Used, s.Total
 	if s.Step != nil && s.Step.Running != 0 {
 		used.AddOpen()
@@ -193,7 +52,7 @@ func (s *State) Known() (used, total Used) {
 }
 
 // charge counts an attempt of the open step that has come to its end.
-func (s *State) charge(millis int64, spent *Spending, session string) {
+func (s *State) charge(millis int64, spent *event.Spending, session string) {
 	s.count(millis, spent)
 	if session != "" {
 		s.Session = session
@@ -201,7 +60,7 @@ func (s *State) charge(millis int64, spent *Spending, session string) {
 }
 
 // count counts what a program of the open step came to.
-func (s *State) count(millis int64, spent *Spending) {
+func (s *State) count(millis int64, spent *event.Spending) {
 	s.Used.Add(millis, spent)
 	s.Total.Add(millis, spent)
 	t := s.task(s.Step.Task)
@@ -210,7 +69,7 @@ func (s *State) count(millis int64, spent *Spending) {
 }
 
 // Tally is Used as programs read it: what is not known is absent, rather than zero.
-type Tally struct{ Used }
+type Tally struct{ event.Used }
 
 // MarshalJSON also says the cost in words.
 func (t Tally) MarshalJSON() ([]byte, error) {

@@ -3,6 +3,8 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
+
+	"kanban-run/orchestrator/event"
 )
 
 // State is where a board's work stands: the fold of [State.Apply] over all events of its journal,
@@ -11,20 +13,20 @@ import (
 // Its JSON is what a snapshot holds.
 type State struct {
 	// The last run, and how it ended.
-	Running bool    `json:"running"` // a run has started and neither finished nor was seen to be interrupted
-	Outcome Outcome `json:"outcome"`
-	Text    string  `json:"text"`            // of the last ending
-	Until   string  `json:"until,omitempty"` // of the last ending, when the provider said: later
-	Spent   bool    `json:"spent"`           // the last run finished, so the next one starts with fresh limits and attempts
-	Frozen  *Freeze `json:"frozen"`
+	Running bool          `json:"running"` // a run has started and neither finished nor was seen to be interrupted
+	Outcome event.Outcome `json:"outcome"`
+	Text    string        `json:"text"`            // of the last ending
+	Until   string        `json:"until,omitempty"` // of the last ending, when the provider said: later
+	Spent   bool          `json:"spent"`           // the last run finished, so the next one starts with fresh limits and attempts
+	Frozen  *Freeze       `json:"frozen"`
 
 	// Limits, and what counts for them.
-	Limits Limits    `json:"limits"`
-	Strict bool      `json:"strict,omitempty"` // a task that is not ok needs a person at the end
-	Steps  int       `json:"steps"`            // finished under these limits: kept by an interruption, fresh after a finish
-	Used   Used      `json:"used,omitzero"`    // by attempts under these limits: kept and made fresh as the steps are
-	Total  Used      `json:"total,omitzero"`   // over all runs
-	Tasks  []TaskUse `json:"tasks,omitempty"`  // under these limits, in the order of their last use; at most [mostTasks]
+	Limits event.Limits `json:"limits"`
+	Strict bool         `json:"strict,omitempty"` // a task that is not ok needs a person at the end
+	Steps  int          `json:"steps"`            // finished under these limits: kept by an interruption, fresh after a finish
+	Used   event.Used   `json:"used,omitzero"`    // by attempts under these limits: kept and made fresh as the steps are
+	Total  event.Used   `json:"total,omitzero"`   // over all runs
+	Tasks  []TaskUse    `json:"tasks,omitempty"`  // under these limits, in the order of their last use; at most [mostTasks]
 
 	// Steps, and what the last of them left.
 	Step      *Step        `json:"step"`
@@ -36,18 +38,18 @@ type State struct {
 	Session   string       `json:"session,omitempty"`   // the last one that the tool of a task agent or of the Manager named
 
 	// Loops, and who works on what.
-	Repeat     Repeat        `json:"repeat"`
-	Visits     *Visits       `json:"visits,omitempty"` // nil: the last step was followed by another task
-	Turns      []Turn        `json:"turns,omitempty"`  // the last steps, as long as they stay with tasks of before
-	Quarantine []Quarantine  `json:"quarantine,omitempty"`
-	Tools      []MissingTool `json:"tools,omitempty"`   // that were not there in this run; at most [mostTools]
-	Manager    string        `json:"manager,omitempty"` // the adapter that plays it
-	Reassign   []Substitutes `json:"reassign,omitempty"`
+	Repeat     Repeat              `json:"repeat"`
+	Visits     *Visits             `json:"visits,omitempty"` // nil: the last step was followed by another task
+	Turns      []Turn              `json:"turns,omitempty"`  // the last steps, as long as they stay with tasks of before
+	Quarantine []Quarantine        `json:"quarantine,omitempty"`
+	Tools      []MissingTool       `json:"tools,omitempty"`   // that were not there in this run; at most [mostTools]
+	Manager    string              `json:"manager,omitempty"` // the adapter that plays it
+	Reassign   []event.Substitutes `json:"reassign,omitempty"`
 
 	// Who looks in on the board, and where its checkpoints go.
-	Supervisor *Supervisor `json:"supervisor,omitempty"` // nil: none looks in on the board
-	Teardown   *Teardown   `json:"teardown,omitempty"`   // nil: none was begun since the last run
-	Git        *GitWay     `json:"git,omitempty"`        // of the last run with checkpoints in git
+	Supervisor *Supervisor   `json:"supervisor,omitempty"` // nil: none looks in on the board
+	Teardown   *Teardown     `json:"teardown,omitempty"`   // nil: none was begun since the last run
+	Git        *event.GitWay `json:"git,omitempty"`        // of the last run with checkpoints in git
 }
 
 // TaskStatus is the status of a task's last reply.
@@ -68,7 +70,7 @@ type Step struct {
 	Mark     string `json:"mark"`         // of its processes
 
 	// Which call.
-	Call    Call            `json:"call"`              // the call that is due or under way
+	Call    event.Call      `json:"call"`              // the call that is due or under way
 	Agent   int             `json:"agent,omitempty"`   // of the substitutes that has the open call, from 1; 0: the role's own
 	Input   json.RawMessage `json:"input,omitempty"`   // its input once its first attempt was started, see AttemptStarted
 	Stored  string          `json:"stored,omitempty"`  // see AttemptStarted.Stored
@@ -85,20 +87,20 @@ type Step struct {
 	Lost       int    `json:"lost,omitempty"` // sessions that their tool did not know any more
 
 	// The work and its reviews.
-	TaskStatus string         `json:"task_status"`         // status of the task agent's accepted reply
-	Plan       *Plan          `json:"plan,omitempty"`      // nil: the work is not reviewed
-	Round      int            `json:"round,omitempty"`     // of work and review, from 1 at the first review
-	Work       *ReplyAccepted `json:"work,omitempty"`      // the reply whose work is reviewed, or goes on
-	Feedback   string         `json:"feedback,omitempty"`  // of the review after which the work goes on
-	Reviews    []Visit        `json:"reviews,omitempty"`   // of the work, that were not content
-	Unsettled  string         `json:"unsettled,omitempty"` // why the reviews of the work ended without being content
+	TaskStatus string               `json:"task_status"`         // status of the task agent's accepted reply
+	Plan       *event.Plan          `json:"plan,omitempty"`      // nil: the work is not reviewed
+	Round      int                  `json:"round,omitempty"`     // of work and review, from 1 at the first review
+	Work       *event.ReplyAccepted `json:"work,omitempty"`      // the reply whose work is reviewed, or goes on
+	Feedback   string               `json:"feedback,omitempty"`  // of the review after which the work goes on
+	Reviews    []Visit              `json:"reviews,omitempty"`   // of the work, that were not content
+	Unsettled  string               `json:"unsettled,omitempty"` // why the reviews of the work ended without being content
 
 	// The Manager's decision.
-	Before  *Baseline          `json:"before"` // set once a Manager attempt was started: what the board was before it
-	Reply   *ReplyAccepted     `json:"reply"`
-	Walked  *ManagerWalked     `json:"walked,omitempty"`  // the decision that stands for Reply; nil: an agent decided
-	Writing *BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known
-	Anomaly *Anomaly           `json:"anomaly,omitempty"` // for which the Manager is to plan anew; the task is not done
+	Before  *event.Baseline          `json:"before"` // set once a Manager attempt was started: what the board was before it
+	Reply   *event.ReplyAccepted     `json:"reply"`
+	Walked  *event.ManagerWalked     `json:"walked,omitempty"`  // the decision that stands for Reply; nil: an agent decided
+	Writing *event.BoardWriteStarted `json:"writing"`           // a board write whose outcome is not known
+	Anomaly *event.Anomaly           `json:"anomaly,omitempty"` // for which the Manager is to plan anew; the task is not done
 
 	// The watch.
 	Hung      *Hung    `json:"hung,omitempty"`       // the decision about the running attempt; nil: none
@@ -109,7 +111,7 @@ type Step struct {
 	JudgeMark string   `json:"judge_mark,omitempty"` // of the processes of the agent that judges the running attempt; "": none does
 
 	// The supervisor.
-	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of a supervisor's step
+	Checkpoint *event.Checkpoint `json:"checkpoint,omitempty"` // of a supervisor's step
 }
 
 // Thread is a session of an agent in which the work of a call can go on.
@@ -121,8 +123,8 @@ type Thread struct {
 // CallRole is the role of the call that is due or under way. A review bears the role whose work it
 // is about.
 func (s *Step) CallRole() string {
-	if s.Call == ManagerCall {
-		return ManagerRole
+	if s.Call == event.ManagerCall {
+		return event.ManagerRole
 	}
 	return s.Role
 }
@@ -130,9 +132,9 @@ func (s *Step) CallRole() string {
 // Player is who plays the open call, in words.
 func (s *Step) Player() string {
 	switch s.Call {
-	case CommandCall:
+	case event.CommandCall:
 		return "the review command of " + s.Role
-	case ReviewCall:
+	case event.ReviewCall:
 		return "the reviewer of " + s.Role
 	default:
 		return s.CallRole()
@@ -153,17 +155,17 @@ func (r Repeat) matches(b Board) bool {
 
 // Freeze is why a board may not go on until its Lead acknowledges it.
 type Freeze struct {
-	Text string  `json:"text"`
-	Asks bool    `json:"asks,omitempty"` // the Lead has to choose: it cannot be told who wrote the end of the board, or Git is set
-	Git  *GitWay `json:"git,omitempty"`  // the way of checkpoints that was found in place of the one before
+	Text string        `json:"text"`
+	Asks bool          `json:"asks,omitempty"` // the Lead has to choose: it cannot be told who wrote the end of the board, or Git is set
+	Git  *event.GitWay `json:"git,omitempty"`  // the way of checkpoints that was found in place of the one before
 }
 
 // Outcome is that of a run which finds the board like this.
-func (f *Freeze) Outcome() Outcome {
+func (f *Freeze) Outcome() event.Outcome {
 	if f.Asks {
-		return NeedsPerson
+		return event.NeedsPerson
 	}
-	return Frozen
+	return event.Frozen
 }
 
 // Ending is what the Manager said in the last finished step, and the board that the step left.
@@ -188,13 +190,13 @@ func (e *TransitionError) Error() string {
 }
 
 // Apply makes e part of the state, or returns a *TransitionError and leaves the state as it was.
-func (s *State) Apply(e Event) error {
+func (s *State) Apply(e event.Event) error {
 	next := *s
 	if s.Step != nil {
 		step := *s.Step
 		next.Step = &step
 	}
-	if err := e.apply(&next); err != nil {
+	if err := next.apply(e); err != nil {
 		return err
 	}
 	*s = next

@@ -3,109 +3,11 @@ package flow
 import (
 	"cmp"
 	"fmt"
+
+	"kanban-run/orchestrator/event"
 )
 
-// CheckpointHeld is the outcome of a checkpoint at which the supervisor came to a verdict. Data is
-// seed 001's state update, "Step 7: Publish State".
-type CheckpointHeld struct {
-	AttemptRef
-	Data  StateUpdate `json:"data" text:"free"`
-	Risks []string    `json:"risks" text:"free"`
-	Trend string      `json:"quality_trend" text:"free"`
-	Read  []string    `json:"artifacts_read" text:"free"` // what it says that it has read
-
-	Then    OnBlock   `json:"on_block,omitempty"`     // of a block: what follows
-	Left    string    `json:"board_sha256,omitempty"` // the board as the supervisor left it
-	Millis  int64     `json:"millis"`
-	Session string    `json:"session,omitempty" text:"free"`
-	Spent   *Spending `json:"spent,omitempty"`
-}
-
-// StateUpdate is what the supervisor publishes of a checkpoint.
-type StateUpdate struct {
-	Status       string   `json:"status"` // task_complete
-	ID           string   `json:"task_id"`
-	Report       string   `json:"ref" text:"free"` // path of the report, from the board's folder
-	Findings     []string `json:"key_findings" text:"free"`
-	Decisions    []string `json:"decisions" text:"free"`
-	Verification string   `json:"verification"` // self-validated
-	Verdict      string   `json:"supervision_verdict"`
-	Score        float64  `json:"supervision_score"`
-}
-
-// CheckpointMissed ends a checkpoint, or the start of the supervisor, without a verdict.
-type CheckpointMissed struct {
-	Step   int    `json:"step"`
-	Task   string `json:"task"` // the checkpoint, or the supervisor's role
-	Reason string `json:"reason" text:"free"`
-
-	Then     OnBlock `json:"on_block,omitempty"` // what follows
-	BoardSHA string  `json:"board_sha256,omitempty"`
-}
-
-// SupervisorFailed is the outcome of a checkpoint at which the supervisor reported an error of its
-// own: seed 001, "Error Handling". It stays.
-type SupervisorFailed struct {
-	AttemptRef
-	Reason string `json:"reason" text:"free"`
-	Errors int    `json:"errors"` // in this run, with this one
-
-	Then    OnBlock   `json:"on_block,omitempty"` // what follows
-	Left    string    `json:"board_sha256,omitempty"`
-	Millis  int64     `json:"millis"`
-	Session string    `json:"session,omitempty" text:"free"`
-	Spent   *Spending `json:"spent,omitempty"`
-}
-
-// ScopeViolated is the outcome of a checkpoint at which the supervisor changed what it may only
-// read: seed 001, "Role Isolation Rules". Its verdict does not count.
-type ScopeViolated struct {
-	AttemptRef
-	Files []string `json:"files" text:"free"`
-	Text  string   `json:"text" text:"free"`
-
-	Left    string    `json:"board_sha256,omitempty"`
-	Millis  int64     `json:"millis"`
-	Session string    `json:"session,omitempty" text:"free"`
-	Spent   *Spending `json:"spent,omitempty"`
-}
-
-// SupervisorLost says that the supervisor's program died between two checkpoints.
-type SupervisorLost struct {
-	Task   string `json:"task"` // the supervisor's role
-	Reason string `json:"reason" text:"free"`
-}
-
-// SupervisorDismissed says that the supervisor was told to shut down at the end of the run: seed
-// 001, "Shutdown Protocol".
-type SupervisorDismissed struct {
-	Task     string `json:"task"` // the supervisor's role
-	Request  string `json:"request_id"`
-	Approved bool   `json:"approve"` // it has answered so; else it was ended
-}
-
-// CheckpointReopened says that a board that waited because of a checkpoint was edited
-// since: it is looked at anew.
-type CheckpointReopened struct {
-	Task  string `json:"task"`            // that checkpoint, or the supervisor's role
-	Later bool   `json:"later,omitempty"` // behind the work that goes on, and not before it
-}
-
-// BoardEnded is the intent to write onto the board that a checkpoint has ended it.
-type BoardEnded struct {
-	Task     string `json:"task"` // the checkpoint, or the supervisor's role
-	Before   string `json:"before_sha256"`
-	BoardSHA string `json:"board_sha256"`
-	Current  string `json:"current,omitempty"` // the task that was current
-}
-
-// Kind is the record's type in the journal.
-func (BoardEnded) Kind() string { return "BOARD_ENDED" }
-
-// Subject is the checkpoint, or the supervisor's role.
-func (e BoardEnded) Subject() string { return e.Task }
-
-func (e BoardEnded) apply(s *State) error {
+func (s *State) applyBoardEnded(e event.BoardEnded) error {
 	if s.Supervisor.Waits() == "" {
 		return refuse(e, "no checkpoint stops the board")
 	}
@@ -115,45 +17,12 @@ func (e BoardEnded) apply(s *State) error {
 	return nil
 }
 
-// Kind is the record's type in the journal.
-func (CheckpointHeld) Kind() string { return "CHECKPOINT_HELD" }
-
-// Kind is the record's type in the journal.
-func (CheckpointMissed) Kind() string { return "CHECKPOINT_MISSED" }
-
-// Kind is the record's type in the journal.
-func (SupervisorFailed) Kind() string { return "SUPERVISOR_FAILED" }
-
-// Kind is the record's type in the journal.
-func (ScopeViolated) Kind() string { return "SUPERVISOR_SCOPE_VIOLATION" }
-
-// Kind is the record's type in the journal.
-func (SupervisorLost) Kind() string { return "SUPERVISOR_LOST" }
-
-// Kind is the record's type in the journal.
-func (SupervisorDismissed) Kind() string { return "SUPERVISOR_DISMISSED" }
-
-// Kind is the record's type in the journal.
-func (CheckpointReopened) Kind() string { return "CHECKPOINT_REOPENED" }
-
-// Subject is the checkpoint, or the supervisor's role.
-func (e CheckpointMissed) Subject() string { return e.Task }
-
-// Subject is the checkpoint, or the supervisor's role.
-func (e SupervisorLost) Subject() string { return e.Task }
-
-// Subject is the checkpoint, or the supervisor's role.
-func (e SupervisorDismissed) Subject() string { return e.Task }
-
-// Subject is the checkpoint, or the supervisor's role.
-func (e CheckpointReopened) Subject() string { return e.Task }
-
 // endCheckpoint ends an attempt of a checkpoint.
-func (s *State) endCheckpoint(e Event, r AttemptRef, millis int64, spent *Spending, session, left string) error {
+func (s *State) endCheckpoint(e event.Event, r event.AttemptRef, millis int64, spent *event.Spending, session, left string) error {
 	if !r.Call.IsSupervision() || s.Supervisor == nil || s.Step == nil {
 		return refuse(e, "no checkpoint is open")
 	}
-	if _, violated := e.(ScopeViolated); !violated && (r.Call != CheckpointCall || s.Step.Checkpoint == nil) {
+	if _, violated := e.(event.ScopeViolated); !violated && (r.Call != event.CheckpointCall || s.Step.Checkpoint == nil) {
 		return refuse(e, "no checkpoint is open")
 	}
 	if err := s.endAttempt(e, r, millis, spent, session); err != nil {
@@ -170,19 +39,19 @@ func (s *State) endCheckpoint(e Event, r AttemptRef, millis int64, spent *Spendi
 
 // keepThread notes the session in which the supervisor goes on.
 func (s *State) keepThread(session string) {
-	if v := s.Supervisor; v.Memory == InSession && session != "" {
+	if v := s.Supervisor; v.Memory == event.InSession && session != "" {
 		v.Thread = &Thread{Session: session}
 	}
 }
 
-func (e CheckpointHeld) apply(s *State) error {
+func (s *State) applyCheckpointHeld(e event.CheckpointHeld) error {
 	if err := s.endCheckpoint(e, e.AttemptRef, e.Millis, e.Spent, e.Session, e.Left); err != nil {
 		return err
 	}
 	c, d := *s.Step.Checkpoint, e.Data
 	s.Supervisor.hold(Held{ID: c.ID, Verdict: d.Verdict, Score: d.Score, Trend: e.Trend, Report: d.Report})
 	if d.Verdict == "block" {
-		s.block(c, e.blockText())
+		s.block(c, blockText(e))
 	} else {
 		s.Step = nil
 	}
@@ -190,10 +59,10 @@ func (e CheckpointHeld) apply(s *State) error {
 }
 
 // blockText says why a checkpoint blocks.
-func (e CheckpointHeld) blockText() string {
+func blockText(e event.CheckpointHeld) string {
 	text := fmt.Sprintf("%s blocks (score %.2f)", e.Data.ID, e.Data.Score)
 	if len(e.Data.Findings) > 0 {
-		text += ": " + headline(e.Data.Findings[0])
+		text += ": " + event.Headline(e.Data.Findings[0])
 	}
 	if e.Data.Report != "" {
 		text += "; its report is " + e.Data.Report
@@ -201,7 +70,7 @@ func (e CheckpointHeld) blockText() string {
 	return text
 }
 
-func (e SupervisorFailed) apply(s *State) error {
+func (s *State) applySupervisorFailed(e event.SupervisorFailed) error {
 	if err := s.endCheckpoint(e, e.AttemptRef, e.Millis, e.Spent, e.Session, e.Left); err != nil {
 		return err
 	}
@@ -210,14 +79,14 @@ func (e SupervisorFailed) apply(s *State) error {
 	return nil
 }
 
-func (e ScopeViolated) apply(s *State) error {
+func (s *State) applyScopeViolated(e event.ScopeViolated) error {
 	if err := s.endCheckpoint(e, e.AttemptRef, e.Millis, e.Spent, e.Session, e.Left); err != nil {
 		return err
 	}
 	v := s.Supervisor
 	v.Block = &Block{Text: e.Text, BoardSHA: s.Step.BoardSHA}
 	if c := s.Step.Checkpoint; c != nil { // else it was only to get ready
-		v.hold(Held{ID: c.ID, Verdict: NoVerdict})
+		v.hold(Held{ID: c.ID, Verdict: event.NoVerdict})
 		v.Block.Checkpoint = *c
 	}
 	s.Step = nil
@@ -227,12 +96,12 @@ func (e ScopeViolated) apply(s *State) error {
 // missCheckpoint ends the open checkpoint without a verdict.
 func (s *State) missCheckpoint(reason string) {
 	c := *s.Step.Checkpoint
-	s.Supervisor.hold(Held{ID: c.ID, Verdict: NoVerdict})
-	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, headline(reason)))
+	s.Supervisor.hold(Held{ID: c.ID, Verdict: event.NoVerdict})
+	s.block(c, fmt.Sprintf("%s came to no verdict: %s", c.ID, event.Headline(reason)))
 }
 
 // A supervisor that does not even start is as one that blocks: the Manager could not mend that.
-func (e CheckpointMissed) apply(s *State) error {
+func (s *State) applyCheckpointMissed(e event.CheckpointMissed) error {
 	if s.Supervisor == nil || s.Step != nil && (!s.Step.Call.IsSupervision() || s.Step.Running != 0) {
 		return refuse(e, "no checkpoint is open")
 	}
@@ -240,21 +109,21 @@ func (e CheckpointMissed) apply(s *State) error {
 	v, step := s.Supervisor, s.Step
 	v.Deaths = 0
 	if step != nil && step.Checkpoint != nil {
-		if v.Memory == InSession { // the next look begins in a new one, with the reports
+		if v.Memory == event.InSession { // the next look begins in a new one, with the reports
 			v.Ready, v.Thread = false, nil
 		}
 		s.missCheckpoint(e.Reason)
 		return nil
 	}
 	s.Step, v.Gone = nil, true
-	if v.Plan.OnBlock == BlockOverride {
+	if v.Plan.OnBlock == event.BlockOverride {
 		return nil
 	}
-	v.Block = &Block{Text: "the supervisor cannot be had: " + headline(e.Reason), Ends: v.Plan.OnBlock == BlockAbort, BoardSHA: e.BoardSHA}
+	v.Block = &Block{Text: "the supervisor cannot be had: " + event.Headline(e.Reason), Ends: v.Plan.OnBlock == event.BlockAbort, BoardSHA: e.BoardSHA}
 	return nil
 }
 
-func (e SupervisorLost) apply(s *State) error {
+func (s *State) applySupervisorLost(e event.SupervisorLost) error {
 	if s.Supervisor == nil {
 		return refuse(e, "there is no supervisor")
 	}
@@ -264,7 +133,7 @@ func (e SupervisorLost) apply(s *State) error {
 	return nil
 }
 
-func (e SupervisorDismissed) apply(s *State) error {
+func (s *State) applySupervisorDismissed(e event.SupervisorDismissed) error {
 	if s.Supervisor == nil {
 		return refuse(e, "there is no supervisor")
 	}
@@ -273,13 +142,13 @@ func (e SupervisorDismissed) apply(s *State) error {
 	return nil
 }
 
-func (e CheckpointReopened) apply(s *State) error {
+func (s *State) applyCheckpointReopened(e event.CheckpointReopened) error {
 	if s.Supervisor == nil || s.Supervisor.Block == nil {
 		return refuse(e, "no checkpoint stops the board")
 	}
 	if e.Later {
 		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.settle(Retry)
+		s.Supervisor.settle(event.Retry)
 		return nil
 	}
 	s.lookAnew()
@@ -287,7 +156,7 @@ func (e CheckpointReopened) apply(s *State) error {
 }
 
 // acceptReady takes the word of a supervisor that it is ready.
-func (s *State) acceptReady(e ReplyAccepted) error {
+func (s *State) acceptReady(e event.ReplyAccepted) error {
 	if s.Supervisor == nil {
 		return refuse(e, "there is no supervisor")
 	}
@@ -298,13 +167,13 @@ func (s *State) acceptReady(e ReplyAccepted) error {
 		s.Step = nil
 		return nil
 	}
-	s.Step.begin(CheckpointCall)
+	s.Step.begin(event.CheckpointCall)
 	return nil
 }
 
 // loseSupervisor has the supervisor recovered before the checkpoint is tried again: its session is
 // lost, or its program died.
-func (s *State) loseSupervisor(e ReplyRejected) {
+func (s *State) loseSupervisor(e event.ReplyRejected) {
 	s.Supervisor = s.Supervisor.clone()
 	if e.Died {
 		s.Supervisor.Deaths++
@@ -316,13 +185,13 @@ func (s *State) loseSupervisor(e ReplyRejected) {
 }
 
 // openSupervision opens a step of the supervisor's.
-func (s *State) openSupervision(e StepStarted) error {
+func (s *State) openSupervision(e event.StepStarted) error {
 	if s.Supervisor == nil {
 		return refuse(e, "there is no supervisor")
 	}
 	s.Supervisor = s.Supervisor.clone()
 	s.Step.Call, s.Step.Checkpoint = e.Call, e.Checkpoint
-	if s.Supervisor.Memory == InProcess && e.Call == ReadyCall {
+	if s.Supervisor.Memory == event.InProcess && e.Call == event.ReadyCall {
 		s.Supervisor.Mark = e.Mark
 	}
 	if e.Checkpoint != nil {
@@ -333,7 +202,7 @@ func (s *State) openSupervision(e StepStarted) error {
 
 // finishRevision ends the step of a checkpoint behind which the Manager was called. One that ends
 // the board has passed the block over.
-func (s *State) finishRevision(e StepFinished) error {
+func (s *State) finishRevision(e event.StepFinished) error {
 	if v := s.Supervisor.clone(); v != nil {
 		if e.NextTask == nil {
 			v.passOver(s.Step.Checkpoint.ID)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // TestTasksAreCounted: what each task has used is kept for the last 256, also while no limit asks
@@ -17,7 +17,7 @@ func TestTasksAreCounted(t *testing.T) {
 			t.Fatalf("%d tasks are told apart, want %d", len(b.State.Tasks), tasks)
 		}
 	}
-	b.write(limited(flow.Limits{}))
+	b.write(limited(event.Limits{}))
 	n := 0
 	work := func(tasks int) {
 		for i := range tasks {
@@ -35,9 +35,9 @@ func TestTasksAreCounted(t *testing.T) {
 	if got := b.State.Tasks[0].Task; got != "t44" {
 		t.Errorf("the oldest of 300 tasks is %s, want t44", got)
 	}
-	b.write(flow.RunFinished{Outcome: flow.LimitReached}, limited(flow.Limits{MaxTaskCost: 1 << 40}))
+	b.write(event.RunFinished{Outcome: event.LimitReached}, limited(event.Limits{MaxTaskCost: 1 << 40}))
 	check(0)
 	work(2)
-	b.write(flow.RunInterrupted{Outcome: flow.Interrupted}, limited(flow.Limits{}))
+	b.write(event.RunInterrupted{Outcome: event.Interrupted}, limited(event.Limits{}))
 	check(2)
 }

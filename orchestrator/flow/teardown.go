@@ -3,20 +3,8 @@ package flow
 import (
 	"fmt"
 	"slices"
-)
 
-// TeardownState is where the end of a board's team stands: seed 002, "Teardown Readiness".
-type TeardownState string
-
-// The states.
-const (
-	TeardownInit      TeardownState = "TEARDOWN_INIT"
-	ShutdownRequested TeardownState = "SHUTDOWN_REQUESTED"
-	WaitingAcks       TeardownState = "WAITING_ACKS"
-	Retrying          TeardownState = "RETRYING"
-	ReadyToDelete     TeardownState = "READY_TO_DELETE"
-	TeamDeleted       TeardownState = "TEAM_DELETED"
-	FailedSafe        TeardownState = "TEARDOWN_FAILED_SAFE"
+	"kanban-run/orchestrator/event"
 )
 
 // AckRetryRounds is how often a member of the team that has not answered is asked again: seed 002,
@@ -24,22 +12,22 @@ const (
 const AckRetryRounds = 3
 
 // teardownMoves are all transitions. A new run begins without a state.
-var teardownMoves = map[TeardownState][]TeardownState{
-	"":                {TeardownInit},
-	TeardownInit:      {ShutdownRequested, ReadyToDelete, FailedSafe, TeardownInit},
-	ShutdownRequested: {WaitingAcks, TeardownInit},
-	WaitingAcks:       {Retrying, ReadyToDelete, TeardownInit},
-	Retrying:          {Retrying, ReadyToDelete, FailedSafe, TeardownInit},
-	FailedSafe:        {ReadyToDelete, TeardownInit},
-	ReadyToDelete:     {TeamDeleted, TeardownInit},
+var teardownMoves = map[event.TeardownState][]event.TeardownState{
+	"":                      {event.TeardownInit},
+	event.TeardownInit:      {event.ShutdownRequested, event.ReadyToDelete, event.FailedSafe, event.TeardownInit},
+	event.ShutdownRequested: {event.WaitingAcks, event.TeardownInit},
+	event.WaitingAcks:       {event.Retrying, event.ReadyToDelete, event.TeardownInit},
+	event.Retrying:          {event.Retrying, event.ReadyToDelete, event.FailedSafe, event.TeardownInit},
+	event.FailedSafe:        {event.ReadyToDelete, event.TeardownInit},
+	event.ReadyToDelete:     {event.TeamDeleted, event.TeardownInit},
 }
 
 // Teardown is where the end of the team stands.
 type Teardown struct {
-	State   TeardownState `json:"state"`
-	Round   int           `json:"round,omitempty"`
-	Missing []string      `json:"missing,omitempty"` // members that have not answered
-	Forced  bool          `json:"forced,omitempty"`  // the Lead has approved it without them
+	State   event.TeardownState `json:"state"`
+	Round   int                 `json:"round,omitempty"`
+	Missing []string            `json:"missing,omitempty"` // members that have not answered
+	Forced  bool                `json:"forced,omitempty"`  // the Lead has approved it without them
 }
 
 // Unanswered are the members without whose answer the team may not be deleted, unless the Lead
@@ -59,61 +47,7 @@ func (t *Teardown) forget() *Teardown {
 	return nil
 }
 
-// TeardownMoved says that the end of a team has come to another state: seed
-// 002, "Teardown Readiness".
-type TeardownMoved struct {
-	Board   string        `json:"board" text:"free"`
-	To      TeardownState `json:"teardown_state"`
-	Round   int           `json:"round,omitempty"` // with RETRYING, from 1
-	Request string        `json:"request_id,omitempty"`
-	Reason  string        `json:"reason,omitempty" text:"free"`
-	Status  string        `json:"ack_status,omitempty"` // FORCED_FINALIZE_APPROVED
-}
-
-// ForcedFinalizeCandidate names the members that have never answered. The Lead may
-// approve the end without them.
-type ForcedFinalizeCandidate struct {
-	Board   string   `json:"board" text:"free"`
-	Missing []string `json:"missing"`
-}
-
-// TeardownBlocked says why the team is not to be deleted.
-type TeardownBlocked struct {
-	Board  string `json:"board" text:"free"`
-	Reason string `json:"reason" text:"free"`
-}
-
-// ForcedFinalizeAcked is the Lead's approval.
-type ForcedFinalizeAcked struct {
-	Board string `json:"board" text:"free"`
-	Note  string `json:"note" text:"free"`
-}
-
-// Kind is the record's type in the journal.
-func (TeardownMoved) Kind() string { return "TEARDOWN" }
-
-// Kind is the record's type in the journal.
-func (ForcedFinalizeCandidate) Kind() string { return "FORCED_FINALIZE_CANDIDATE" }
-
-// Kind is the record's type in the journal.
-func (TeardownBlocked) Kind() string { return "TEARDOWN_BLOCKED" }
-
-// Kind is the record's type in the journal.
-func (ForcedFinalizeAcked) Kind() string { return "FORCED_FINALIZE_ACK" }
-
-// Subject is the board.
-func (e TeardownMoved) Subject() string { return e.Board }
-
-// Subject is the board.
-func (e ForcedFinalizeCandidate) Subject() string { return e.Board }
-
-// Subject is the board.
-func (e TeardownBlocked) Subject() string { return e.Board }
-
-// Subject is the board.
-func (e ForcedFinalizeAcked) Subject() string { return e.Board }
-
-func (e TeardownMoved) apply(s *State) error {
+func (s *State) applyTeardownMoved(e event.TeardownMoved) error {
 	now := Teardown{}
 	if s.Teardown != nil {
 		now = *s.Teardown
@@ -121,31 +55,31 @@ func (e TeardownMoved) apply(s *State) error {
 	switch {
 	case !slices.Contains(teardownMoves[now.State], e.To):
 		return refuse(e, "%s does not follow %s", e.To, now.State)
-	case e.To == Retrying && e.Round != now.Round+1 || e.To == Retrying && e.Round > AckRetryRounds:
+	case e.To == event.Retrying && e.Round != now.Round+1 || e.To == event.Retrying && e.Round > AckRetryRounds:
 		return refuse(e, "round %d does not follow round %d", e.Round, now.Round)
-	case e.To == FailedSafe && now.State == Retrying && now.Round < AckRetryRounds:
-		return refuse(e, "the members were asked again %s only", Count(now.Round, "time"))
-	case e.To == ReadyToDelete && now.State == FailedSafe && !now.Forced, e.To == ReadyToDelete && now.State == TeardownInit && len(now.Unanswered()) > 0:
+	case e.To == event.FailedSafe && now.State == event.Retrying && now.Round < AckRetryRounds:
+		return refuse(e, "the members were asked again %s only", event.Count(now.Round, "time"))
+	case e.To == event.ReadyToDelete && now.State == event.FailedSafe && !now.Forced, e.To == event.ReadyToDelete && now.State == event.TeardownInit && len(now.Unanswered()) > 0:
 		return refuse(e, "the Lead has not approved it")
 	case s.Step != nil:
 		return refuse(e, "step %d is open", s.Step.Number)
 	}
-	if e.To == TeardownInit {
+	if e.To == event.TeardownInit {
 		now = Teardown{Missing: s.Teardown.Unanswered()}
 	}
 	now.State = e.To
-	if e.To == Retrying {
+	if e.To == event.Retrying {
 		now.Round = e.Round
 	}
-	if e.To == ReadyToDelete && !now.Forced { // all that were asked have answered
+	if e.To == event.ReadyToDelete && !now.Forced { // all that were asked have answered
 		now.Missing = nil
 	}
 	s.Teardown = &now
 	return nil
 }
 
-func (e ForcedFinalizeCandidate) apply(s *State) error {
-	if s.Teardown == nil || s.Teardown.State != Retrying || s.Teardown.Round < AckRetryRounds {
+func (s *State) applyForcedFinalizeCandidate(e event.ForcedFinalizeCandidate) error {
+	if s.Teardown == nil || s.Teardown.State != event.Retrying || s.Teardown.Round < AckRetryRounds {
 		return refuse(e, "the retries are not over")
 	}
 	now := *s.Teardown
@@ -154,10 +88,8 @@ func (e ForcedFinalizeCandidate) apply(s *State) error {
 	return nil
 }
 
-func (TeardownBlocked) apply(*State) error { return nil }
-
-func (e ForcedFinalizeAcked) apply(s *State) error {
-	if s.Teardown == nil || s.Teardown.State != FailedSafe || len(s.Teardown.Missing) == 0 {
+func (s *State) applyForcedFinalizeAcked(e event.ForcedFinalizeAcked) error {
+	if s.Teardown == nil || s.Teardown.State != event.FailedSafe || len(s.Teardown.Missing) == 0 {
 		return refuse(e, "no forced finalize waits")
 	}
 	now := *s.Teardown
@@ -176,7 +108,7 @@ func (h *History) NotReady(terminal bool) string {
 		return fmt.Sprintf("step %d is open", h.State.Step.Number)
 	case !terminal:
 		return "the board has tasks to do"
-	case h.State.Outcome == NeedsPerson && !h.State.Last.Acknowledged:
+	case h.State.Outcome == event.NeedsPerson && !h.State.Last.Acknowledged:
 		return "the board waits for a decision: " + h.State.Text
 	default:
 		return ""

@@ -5,45 +5,46 @@ import (
 	"strings"
 	"testing"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
-func move(to flow.TeardownState, round int) flow.TeardownMoved {
-	return flow.TeardownMoved{Board: "b", To: to, Round: round}
+func move(to event.TeardownState, round int) event.TeardownMoved {
+	return event.TeardownMoved{Board: "b", To: to, Round: round}
 }
 
 // teardowns leads to each state.
-var teardowns = map[flow.TeardownState][]flow.Event{
-	"":                     {},
-	flow.TeardownInit:      {move(flow.TeardownInit, 0)},
-	flow.ShutdownRequested: {move(flow.TeardownInit, 0), move(flow.ShutdownRequested, 0)},
-	flow.WaitingAcks:       {move(flow.TeardownInit, 0), move(flow.ShutdownRequested, 0), move(flow.WaitingAcks, 0)},
-	flow.Retrying:          {move(flow.TeardownInit, 0), move(flow.ShutdownRequested, 0), move(flow.WaitingAcks, 0), move(flow.Retrying, 1), move(flow.Retrying, 2), move(flow.Retrying, 3)},
-	flow.FailedSafe: {move(flow.TeardownInit, 0), move(flow.ShutdownRequested, 0), move(flow.WaitingAcks, 0), move(flow.Retrying, 1), move(flow.Retrying, 2), move(flow.Retrying, 3),
-		flow.ForcedFinalizeCandidate{Board: "b", Missing: []string{"S"}}, flow.TeardownBlocked{Board: "b"}, move(flow.FailedSafe, 0)},
-	flow.ReadyToDelete: {move(flow.TeardownInit, 0), move(flow.ReadyToDelete, 0)},
-	flow.TeamDeleted:   {move(flow.TeardownInit, 0), move(flow.ReadyToDelete, 0), move(flow.TeamDeleted, 0)},
+var teardowns = map[event.TeardownState][]event.Event{
+	"":                      {},
+	event.TeardownInit:      {move(event.TeardownInit, 0)},
+	event.ShutdownRequested: {move(event.TeardownInit, 0), move(event.ShutdownRequested, 0)},
+	event.WaitingAcks:       {move(event.TeardownInit, 0), move(event.ShutdownRequested, 0), move(event.WaitingAcks, 0)},
+	event.Retrying:          {move(event.TeardownInit, 0), move(event.ShutdownRequested, 0), move(event.WaitingAcks, 0), move(event.Retrying, 1), move(event.Retrying, 2), move(event.Retrying, 3)},
+	event.FailedSafe: {move(event.TeardownInit, 0), move(event.ShutdownRequested, 0), move(event.WaitingAcks, 0), move(event.Retrying, 1), move(event.Retrying, 2), move(event.Retrying, 3),
+		event.ForcedFinalizeCandidate{Board: "b", Missing: []string{"S"}}, event.TeardownBlocked{Board: "b"}, move(event.FailedSafe, 0)},
+	event.ReadyToDelete: {move(event.TeardownInit, 0), move(event.ReadyToDelete, 0)},
+	event.TeamDeleted:   {move(event.TeardownInit, 0), move(event.ReadyToDelete, 0), move(event.TeamDeleted, 0)},
 }
 
 // TestTeardown: seed 002, "Teardown FSM": every transition that there is, and no other.
 func TestTeardown(t *testing.T) {
-	allowed := map[flow.TeardownState][]flow.TeardownState{
-		"":                     {flow.TeardownInit},
-		flow.TeardownInit:      {flow.TeardownInit, flow.ShutdownRequested, flow.ReadyToDelete, flow.FailedSafe},
-		flow.ShutdownRequested: {flow.TeardownInit, flow.WaitingAcks},
-		flow.WaitingAcks:       {flow.TeardownInit, flow.Retrying, flow.ReadyToDelete},
-		flow.Retrying:          {flow.TeardownInit, flow.ReadyToDelete, flow.FailedSafe},
-		flow.FailedSafe:        {flow.TeardownInit},
-		flow.ReadyToDelete:     {flow.TeardownInit, flow.TeamDeleted},
+	allowed := map[event.TeardownState][]event.TeardownState{
+		"":                      {event.TeardownInit},
+		event.TeardownInit:      {event.TeardownInit, event.ShutdownRequested, event.ReadyToDelete, event.FailedSafe},
+		event.ShutdownRequested: {event.TeardownInit, event.WaitingAcks},
+		event.WaitingAcks:       {event.TeardownInit, event.Retrying, event.ReadyToDelete},
+		event.Retrying:          {event.TeardownInit, event.ReadyToDelete, event.FailedSafe},
+		event.FailedSafe:        {event.TeardownInit},
+		event.ReadyToDelete:     {event.TeardownInit, event.TeamDeleted},
 	}
 	for from, events := range teardowns {
 		for to := range teardowns {
 			if to == "" {
 				continue
 			}
-			s := after(t, append([]flow.Event{start}, events...)...)
+			s := after(t, append([]event.Event{start}, events...)...)
 			round := 0
-			if to == flow.Retrying {
+			if to == event.Retrying {
 				round = 1
 			}
 			if err := s.Apply(move(to, round)); (err == nil) != slices.Contains(allowed[from], to) {
@@ -56,27 +57,27 @@ func TestTeardown(t *testing.T) {
 // TestRetryBudget: "ACK_RETRY_ROUNDS=3": the members are asked again three times, one after the
 // other, before the end without them is a candidate; and that needs the word of the Lead.
 func TestRetryBudget(t *testing.T) {
-	s := after(t, append([]flow.Event{start}, teardowns[flow.WaitingAcks]...)...)
-	for _, e := range []flow.Event{move(flow.Retrying, 2), flow.ForcedFinalizeCandidate{Board: "b"}, flow.ForcedFinalizeAcked{Board: "b"}} {
+	s := after(t, append([]event.Event{start}, teardowns[event.WaitingAcks]...)...)
+	for _, e := range []event.Event{move(event.Retrying, 2), event.ForcedFinalizeCandidate{Board: "b"}, event.ForcedFinalizeAcked{Board: "b"}} {
 		if s.Apply(e) == nil {
 			t.Errorf("%+v was applied", e)
 		}
 	}
-	apply(t, &s, move(flow.Retrying, 1), move(flow.Retrying, 2))
-	for _, e := range []flow.Event{move(flow.FailedSafe, 0), flow.ForcedFinalizeCandidate{Board: "b"}, move(flow.Retrying, 2)} {
+	apply(t, &s, move(event.Retrying, 1), move(event.Retrying, 2))
+	for _, e := range []event.Event{move(event.FailedSafe, 0), event.ForcedFinalizeCandidate{Board: "b"}, move(event.Retrying, 2)} {
 		if s.Apply(e) == nil {
 			t.Errorf("after two rounds: %+v was applied", e)
 		}
 	}
-	apply(t, &s, move(flow.Retrying, 3))
-	if s.Apply(move(flow.Retrying, 4)) == nil {
+	apply(t, &s, move(event.Retrying, 3))
+	if s.Apply(move(event.Retrying, 4)) == nil {
 		t.Error("there was a fourth round")
 	}
-	apply(t, &s, flow.ForcedFinalizeCandidate{Board: "b", Missing: []string{"S"}}, move(flow.FailedSafe, 0))
-	if s.Apply(move(flow.ReadyToDelete, 0)) == nil {
+	apply(t, &s, event.ForcedFinalizeCandidate{Board: "b", Missing: []string{"S"}}, move(event.FailedSafe, 0))
+	if s.Apply(move(event.ReadyToDelete, 0)) == nil {
 		t.Error("it went on without the Lead")
 	}
-	apply(t, &s, flow.ForcedFinalizeAcked{Board: "b"}, move(flow.ReadyToDelete, 0))
+	apply(t, &s, event.ForcedFinalizeAcked{Board: "b"}, move(event.ReadyToDelete, 0))
 	if !s.Teardown.Forced || len(s.Teardown.Missing) != 1 {
 		t.Errorf("%+v: the members that never answered are to be known", s.Teardown)
 	}
@@ -85,7 +86,7 @@ func TestRetryBudget(t *testing.T) {
 		t.Error("a new run begins at a gate")
 	}
 	open := after(t, start, one)
-	if open.Apply(move(flow.TeardownInit, 0)) == nil {
+	if open.Apply(move(event.TeardownInit, 0)) == nil {
 		t.Error("the team ends in an open step")
 	}
 }
@@ -93,7 +94,7 @@ func TestRetryBudget(t *testing.T) {
 // TestNotReady: seed 002, "Forced-finalize preconditions": a team is not deleted over open work,
 // or over a decision that a person owes.
 func TestNotReady(t *testing.T) {
-	waits := flow.State{Outcome: flow.NeedsPerson, Text: "the Manager ended the board with status blocked"}
+	waits := flow.State{Outcome: event.NeedsPerson, Text: "the Manager ended the board with status blocked"}
 	decided := waits
 	decided.Last.Acknowledged = true
 	for name, tt := range map[string]struct {
@@ -101,7 +102,7 @@ func TestNotReady(t *testing.T) {
 		terminal bool
 		want     string
 	}{
-		"a board that is over":         {flow.State{Outcome: flow.Complete}, true, ""},
+		"a board that is over":         {flow.State{Outcome: event.Complete}, true, ""},
 		"an open step":                 {flow.State{Step: &flow.Step{Number: 7}}, true, "step 7 is open"},
 		"tasks are left":               {flow.State{}, false, "the board has tasks to do"},
 		"a decision is owed":           {waits, true, "the board waits for a decision: " + waits.Text},

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"kanban-run/orchestrator/event"
 )
 
 // Turn is a step behind which a task is next that this run has worked on before.
@@ -20,7 +22,7 @@ const (
 )
 
 // takeTurn notes the end of a step. The list is copied: a snapshot may share it.
-func (s *State) takeTurn(l *Leaving) {
+func (s *State) takeTurn(l *event.Leaving) {
 	if l == nil || l.Tree == "" {
 		s.Turns = nil
 		return
@@ -36,7 +38,7 @@ func (s *State) WasWorkedOn(task string) bool {
 
 // suspectTurns looks at a few tasks that are given out by turns; nil: nothing speaks for a loop.
 // Each of them may look like progress: another task is next.
-func (s *State) suspectTurns(b Board) *Suspicion {
+func (s *State) suspectTurns(b Board) *event.Suspicion {
 	for few := fewTurns; few <= mostTurns; few++ {
 		n := few * sameTreeLimit
 		if len(s.Turns) < n {
@@ -53,8 +55,8 @@ func (s *State) suspectTurns(b Board) *Suspicion {
 			}
 		}
 		if len(tasks) <= few {
-			return &Suspicion{fmt.Sprintf("%d steps went to %s and %s by turns and no file changed but the board and the work logs", n,
-				strings.Join(tasks[:len(tasks)-1], ", "), tasks[len(tasks)-1]), SwapOwner, "none of them leaves anything behind"}
+			return &event.Suspicion{Text: fmt.Sprintf("%d steps went to %s and %s by turns and no file changed but the board and the work logs", n,
+				strings.Join(tasks[:len(tasks)-1], ", "), tasks[len(tasks)-1]), Recommend: event.SwapOwner, Reason: "none of them leaves anything behind"}
 		}
 	}
 	return nil

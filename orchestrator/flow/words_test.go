@@ -2,136 +2,37 @@ package flow_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
-
-// TestVerdict: what a judge came to, in words behind its name.
-func TestVerdict(t *testing.T) {
-	yes, no := flow.Answer{Yes: true}, flow.Answer{}
-	ref := flow.AttemptRef{Role: "Implementor"}
-	for want, e := range map[string]flow.JudgeAnswered{
-		"says Q1 yes, Q2 no":                                                   {Answers: []flow.Answer{yes, no}},
-		"says Q1 no: begin with the parser":                                    {Answers: []flow.Answer{no}, Advice: "begin with\nthe parser"},
-		"says Q1 yes; Implementor is left alone (CONTINUE)":                    {AttemptRef: ref, Answers: []flow.Answer{yes}, Decision: flow.Continue},
-		"says Q1 yes; Implementor is left alone (ASSIST): look at the lock":    {AttemptRef: ref, Answers: []flow.Answer{yes}, Decision: flow.Assist, Advice: "look at the lock"},
-		"says Q1 yes, which is void: the agent that it judges has ended":       {Answers: []flow.Answer{yes}, Reason: "the agent that it judges has ended", Advice: "unsaid"},
-		"has not judged: no valid reply in 4 attempts; the last: empty stdout": {Reason: "no valid reply in 4 attempts;\nthe last: empty stdout", Advice: "unsaid"},
-	} {
-		if got := e.Verdict(); got != want {
-			t.Errorf("Verdict = %q, want %q", got, want)
-		}
-	}
-}
-
-// TestHeadline: a text of a person's screen length stays whole; of a longer one the
-// beginning and the end are said.
-func TestHeadline(t *testing.T) {
-	headline := func(text string) string {
-		return strings.TrimPrefix(flow.JudgeAnswered{Reason: text}.Verdict(), "has not judged: ")
-	}
-	most := strings.Repeat("a", 600)
-	if got := headline(most); got != most {
-		t.Errorf("600 bytes became %q", got)
-	}
-	long := strings.Repeat("b", 350) + strings.Repeat("-", 101) + strings.Repeat("e", 250)
-	if want := strings.Repeat("b", 350) + " … " + strings.Repeat("e", 250); headline(long) != want {
-		t.Errorf("701 bytes became %q, want %q", headline(long), want)
-	}
-	if got := headline(strings.Repeat("é", 400)); !utf8.ValidString(got) || !strings.Contains(got, "é … é") {
-		t.Errorf("a letter of two bytes was cut: %q", got)
-	}
-}
-
-// TestMessageInWords: a message has one of its three texts, and is told as that.
-func TestMessageInWords(t *testing.T) {
-	for want, c := range map[string]flow.Content{
-		"Are you at work?": {Question: "Are you at work?"},
-		"Try the mirror.":  {Assistance: "guidance", Details: "Try the mirror."},
-		"Use Go.":          {Text: "Use Go."},
-		"QDT":              {Question: "Q", Details: "D", Text: "T"},
-	} {
-		if got := c.String(); got != want {
-			t.Errorf("String = %q, want %q", got, want)
-		}
-	}
-}
-
-// TestWhy: a person is asked for consent with what was found, or with what the person would be
-// told where an agent is stuck.
-func TestWhy(t *testing.T) {
-	found := flow.RebootTested{Anomaly: flow.Anomaly{Details: "silent for 20m"}, Decision: flow.Restart, Text: "it is restarted"}
-	stuck := found
-	stuck.Decision = flow.Stuck
-	if found.Why() != "silent for 20m" || stuck.Why() != "it is restarted" {
-		t.Errorf("Why = %q, and of a stuck agent %q", found.Why(), stuck.Why())
-	}
-}
-
-// TestUseOf: time and cost of a judge count like those of an attempt, if one was started.
-func TestUseOf(t *testing.T) {
-	spent := spending(7)
-	for name, tt := range map[string]struct {
-		event flow.Event
-		is    bool
-	}{
-		"an attempt":               {flow.ReplyAccepted{Millis: 5, Spent: spent}, true},
-		"a judge":                  {flow.JudgeAnswered{Tries: 1, Millis: 5, Spent: spent}, true},
-		"a judge never started":    {flow.JudgeAnswered{Millis: 5, Spent: spent}, false},
-		"an event with no program": {flow.RunStarted{}, false},
-	} {
-		millis, got, is := flow.UseOf(tt.event)
-		if is != tt.is || is && (millis != 5 || got != spent) {
-			t.Errorf("%s: %d, %v, %v", name, millis, got, is)
-		}
-	}
-}
 
 // TestJudgeCounts: what a judge came to is used by the task, the run and the board; one that was
 // never started came to nothing.
 func TestJudgeCounts(t *testing.T) {
-	work := attempt(1, flow.TaskCall, 1)
+	work := attempt(1, event.TaskCall, 1)
 	for tries, attempts := range map[int]int{0: 0, 1: 1} {
-		s := after(t, start, one, work, flow.JudgeAsked{AttemptRef: work.AttemptRef, Mark: "m"})
+		s := after(t, start, one, work, event.JudgeAsked{AttemptRef: work.AttemptRef, Mark: "m"})
 		if s.Step.JudgeMark != "m" {
 			t.Errorf("the mark of the judge is %q", s.Step.JudgeMark)
 		}
-		apply(t, &s, flow.JudgeAnswered{AttemptRef: work.AttemptRef, Tries: tries, Millis: 5})
+		apply(t, &s, event.JudgeAnswered{AttemptRef: work.AttemptRef, Tries: tries, Millis: 5})
 		if s.Step.JudgeMark != "" || s.Used.Attempts != attempts || s.Total.Attempts != attempts || s.Used.Millis != int64(5*attempts) {
 			t.Errorf("after %d tries: mark %q, used %+v, in all %+v", tries, s.Step.JudgeMark, s.Used, s.Total)
 		}
 	}
 }
 
-// TestPlus: two lots of attempts together; no sum goes over the greatest number.
-func TestPlus(t *testing.T) {
-	a := flow.Used{Attempts: 1, Told: 2, Priced: 3, Input: 4, Cached: 5, Output: 6, Cost: 7, Millis: 8}
-	b := flow.Used{Attempts: 10, Told: 20, Priced: 30, Input: 40, Cached: 50, Output: 60, Cost: 70, Millis: 80}
-	want := flow.Used{Attempts: 11, Told: 22, Priced: 33, Input: 44, Cached: 55, Output: 66, Cost: 77, Millis: 88}
-	if diff := cmp.Diff(want, a.Plus(b)); diff != "" {
-		t.Errorf("Plus: -want +got\n%s", diff)
-	}
-	most := flow.Used{Cost: 1<<63 - 1}
-	if got := most.Plus(a).Cost; got != 1<<63-1 {
-		t.Errorf("the greatest cost and 7 more is %d", got)
-	}
-	if got := most.Plus(flow.Used{Cost: -5}).Cost; got != 1<<63-1 {
-		t.Errorf("a debt of 5 leaves %d", got)
-	}
-}
-
 // TestMisses: seed 002, "Tool Unavailability": for how many agents a tool was missing, and
 // whether this call is among them.
 func TestMisses(t *testing.T) {
-	work := attempt(1, flow.TaskCall, 1)
+	work := attempt(1, event.TaskCall, 1)
 	s := after(t, start, one, work)
-	missing := func(tool string, agents int) flow.ToolUnavailable {
-		return flow.ToolUnavailable{AttemptRef: work.AttemptRef, Tool: tool, Agents: agents, Then: flow.ToolCaveat}
+	missing := func(tool string, agents int) event.ToolUnavailable {
+		return event.ToolUnavailable{AttemptRef: work.AttemptRef, Tool: tool, Agents: agents, Then: event.ToolCaveat}
 	}
 	if n, known := s.Misses("mcp:lab", work.AttemptRef); n != 0 || known {
 		t.Errorf("at first %d miss it, known %v", n, known)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"kanban-run/orchestrator/durable"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/run"
 )
@@ -13,9 +13,9 @@ import (
 // Carrier makes checkpoints of one run, if its settings ask for them.
 type Carrier struct {
 	run       *run.Run
-	store     *Store       // nil: there are none
-	way       *flow.GitWay // by which they go; nil: there are none
-	err       error        // why there are no more
+	store     *Store        // nil: there are none
+	way       *event.GitWay // by which they go; nil: there are none
+	err       error         // why there are no more
 	elsewhere bool
 }
 
@@ -72,11 +72,11 @@ func (c *Carrier) isOtherWay() bool {
 	if err != nil {
 		return false // there is none yet, or what is wrong with it is told where it is opened
 	}
-	return s.Apply(flow.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
+	return s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
 }
 
 // Way is by what way checkpoints go, for the journal; nil: there are none.
-func (c *Carrier) Way() *flow.GitWay { return c.way }
+func (c *Carrier) Way() *event.GitWay { return c.way }
 
 // IsElsewhere says whether the journal is that of a run in another clone: its processes, on this
 // machine or another, may be at work.
@@ -84,7 +84,7 @@ func (c *Carrier) IsElsewhere() bool { return c.elsewhere }
 
 // Save makes a checkpoint of what was journaled, before it is told: after an accepted reply, and
 // where a run begins and ends. After an error there is no other.
-func (c *Carrier) Save(entries []flow.Entry) error {
+func (c *Carrier) Save(entries []event.Entry) error {
 	if c.store == nil || c.err != nil {
 		return c.err
 	}
@@ -118,9 +118,9 @@ func (c *Carrier) Unpushed() string {
 // IsUnsaved says whether the last checkpoint could not be made.
 func (c *Carrier) IsUnsaved() bool { return c.err != nil }
 
-func isEnd(e flow.Event) bool {
+func isEnd(e event.Event) bool {
 	switch e.(type) {
-	case flow.RunFinished, flow.RunInterrupted:
+	case event.RunFinished, event.RunInterrupted:
 		return true
 	default:
 		return false
@@ -128,21 +128,21 @@ func isEnd(e flow.Event) bool {
 }
 
 // subjectOf says in a few words what a checkpoint is made for; "": for this event there is none.
-func subjectOf(e flow.Event) (subject, reply string) {
+func subjectOf(e event.Event) (subject, reply string) {
 	switch e := e.(type) {
-	case flow.RunStarted:
+	case event.RunStarted:
 		return "a run begins", ""
-	case flow.ReplyAccepted:
+	case event.ReplyAccepted:
 		return fmt.Sprintf("step %d: %s %s", e.Step, e.Role, e.Status), e.Status
-	case flow.ManagerWalked:
-		return fmt.Sprintf("step %d: %s %s", e.Step, flow.ManagerRole, e.Status), e.Status
-	case flow.ReviewHeld:
+	case event.ManagerWalked:
+		return fmt.Sprintf("step %d: %s %s", e.Step, event.ManagerRole, e.Status), e.Status
+	case event.ReviewHeld:
 		return fmt.Sprintf("step %d: review of round %d", e.Step, e.Round), ""
-	case flow.CheckpointHeld:
+	case event.CheckpointHeld:
 		return fmt.Sprintf("step %d: %s", e.Step, e.Data.ID), e.Data.Verdict
-	case flow.RunFinished:
+	case event.RunFinished:
 		return "the run ends: " + string(e.Outcome), ""
-	case flow.RunInterrupted:
+	case event.RunInterrupted:
 		return "the run is interrupted", ""
 	default:
 		return "", ""

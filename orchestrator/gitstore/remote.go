@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/git"
 )
 
@@ -55,11 +55,11 @@ func (s *Store) findRemote(stop context.Context) error {
 }
 
 // Way is by what way checkpoints get to the remote: its address, and the settings of git that say how.
-func (s *Store) Way() *flow.GitWay {
+func (s *Store) Way() *event.GitWay {
 	if s.address == "" {
-		return &flow.GitWay{Board: s.boardInTree()}
+		return &event.GitWay{Board: s.boardInTree()}
 	}
-	return &flow.GitWay{Board: s.boardInTree(), Address: git.ShowAddress(s.address), Settings: s.repo.Settings.Kept().Digests()}
+	return &event.GitWay{Board: s.boardInTree(), Address: git.ShowAddress(s.address), Settings: s.repo.Settings.Kept().Digests()}
 }
 
 // boardInTree is the path of the board in the repository.

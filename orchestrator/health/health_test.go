@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
 )
 
@@ -26,8 +26,8 @@ var (
 	mute = agent.Signals{}
 )
 
-// event is what an agent does some time after its start.
-type event struct {
+// timed is what an agent does some time after its start.
+type timed struct {
 	at time.Duration
 	agent.Event
 }
@@ -51,7 +51,7 @@ func ended(id string, failed bool, sum uint32) agent.Event {
 
 var start = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 
-func traced(events []event) *health.Trace {
+func traced(events []timed) *health.Trace {
 	t := health.NewTrace(start)
 	for _, e := range events {
 		e.Time = start.Add(e.at)
@@ -72,47 +72,47 @@ func TestAssess(t *testing.T) {
 		name    string
 		policy  health.Policy
 		signals agent.Signals
-		events  []event
+		events  []timed
 		now     time.Duration
 		proof   health.Evidence
 		want    string // findings as CHECK SEVERITY, with ! where the last limit is reached
 	}{
-		{"at work", patient, full, []event{{0, session}, {9 * minute, text}}, 10 * minute, flat, ""},
+		{"at work", patient, full, []timed{{0, session}, {9 * minute, text}}, 10 * minute, flat, ""},
 		{"no first sign yet", patient, full, nil, 3*minute - second, flat, ""},
 		{"no first sign", patient, full, nil, 3 * minute, flat, "no first sign critical!"},
 		{"a program announces nothing", patient, mute, nil, 3 * minute, flat, ""},
-		{"a model that is silent", patient, full, []event{{0, session}}, 10*minute - second, flat, ""},
-		{"it is warned of", patient, full, []event{{0, session}}, 10 * minute, flat, "idle warning"},
-		{"pauses of 405 s and 948 s recover", patient, full, []event{{0, session}, {8 * minute, text}}, 8*minute + 948*second, flat, "idle warning"},
-		{"its last limit", patient, full, []event{{0, session}}, 20 * minute, flat, "idle critical!"},
-		{"strict: seed 000's five minutes", strict, full, []event{{0, session}}, 5 * minute, flat, "idle critical!"},
+		{"a model that is silent", patient, full, []timed{{0, session}}, 10*minute - second, flat, ""},
+		{"it is warned of", patient, full, []timed{{0, session}}, 10 * minute, flat, "idle warning"},
+		{"pauses of 405 s and 948 s recover", patient, full, []timed{{0, session}, {8 * minute, text}}, 8*minute + 948*second, flat, "idle warning"},
+		{"its last limit", patient, full, []timed{{0, session}}, 20 * minute, flat, "idle critical!"},
+		{"strict: seed 000's five minutes", strict, full, []timed{{0, session}}, 5 * minute, flat, "idle critical!"},
 		{"within the grace", patient, mute, nil, 7*minute - second, flat, ""},
 		{"a mute program is only warned of", patient, mute, nil, 60 * minute, flat, "idle warning"},
 		{"strict: also a mute program", strict, mute, nil, 5 * minute, flat, "idle critical!"},
 		{"a mute program that works has no ceiling", strict, mute, nil, 40 * minute, works, "idle critical!"},
-		{"a silent build", patient, full, []event{{0, session}, {minute, bash}}, 13 * minute, works, "idle warning"},
-		{"a command that works has no ceiling", patient, full, []event{{0, session}, {minute, bash}}, 50 * minute, works, "idle warning"},
-		{"one that does not has", patient, full, []event{{0, session}, {minute, bash}}, 31 * minute, flat, "idle warning, ceiling critical!"},
-		{"sleep 20m is within the ceiling", patient, full, []event{{0, session}, {minute, bash}}, 21 * minute, flat, "idle warning"},
-		{"an MCP call", patient, full, []event{{0, session}, {minute, mcp}}, minute + 29*second, flat, ""},
-		{"that takes long", patient, full, []event{{0, session}, {minute, mcp}}, minute + 30*second, flat, "MCP stuck warning"},
-		{"that is stuck", patient, full, []event{{0, session}, {minute, mcp}}, 2 * minute, flat, "MCP stuck critical"},
-		{"that is acted on", patient, full, []event{{0, session}, {minute, mcp}}, 11 * minute, flat, "MCP stuck critical!, idle warning"},
-		{"strict: MCP over 60 s", strict, full, []event{{0, session}, {minute, mcp}}, 2 * minute, flat, "MCP stuck critical!"},
-		{"errors within the grace", patient, full, []event{{0, session}, {1, retry}, {2, retry}, {3, retry}}, minute, flat, ""},
-		{"three errors", patient, full, []event{{0, session}, {479 * second, retry}, {479 * second, retry}, {479 * second, retry}}, 8 * minute, flat, "errors warning, progress stale warning"},
-		{"active without progress", patient, full, []event{{0, session}, {8 * minute, agent.Event{Kind: agent.Heartbeat}}}, 8 * minute, flat, "progress stale warning"},
-		{"a heartbeat is no progress", patient, full, []event{{0, session}, {30 * minute, agent.Event{Kind: agent.Heartbeat}}}, 30 * minute, flat, "progress stale warning, ceiling critical!"},
-		{"stopped", patient, full, []event{{0, session}}, minute, health.Evidence{Known: true, Stopped: true}, "stopped critical!"},
-		{"left over", patient, full, []event{{0, session}, {minute, result}}, minute + 30*second, flat, "left over critical!"},
-		{"it goes on behind a result", patient, full, []event{{0, session}, {minute, result}, {minute + 5*second, text}}, 2 * minute, flat, ""},
-		{"and prints behind one", patient, full, []event{{0, session}, {minute, result}, {minute + 29*second, agent.Event{Kind: agent.Heartbeat}}}, minute + 58*second, flat, ""},
-		{"a line that was not read may have ended the call", patient, full, []event{{0, session}, {minute, mcp}, {2 * minute, agent.Event{Kind: agent.Unread}}}, 12 * minute, flat, "idle warning"},
-		{"a call that is told twice is one", patient, full, []event{{0, session}, {8 * minute, mcp}, {8*minute + 1, mcp}, {8*minute + 2, ended("2", false, 1)}}, 19 * minute, flat, "idle warning"},
-		{"others of its calls end meanwhile", patient, full, []event{{0, session}, {minute, mcp}, {10 * minute, text}}, 12 * minute, flat, "MCP stuck critical, idle warning"},
-		{"no warning, and the limit holds", func() health.Policy { p := patient; p.ModelWarning = 0; return p }(), full, []event{{0, session}}, 20 * minute, flat, "idle critical!"},
-		{"no MCP warning, and the limit holds", func() health.Policy { p := patient; p.MCPDefault, p.MCPMax = 0, 0; return p }(), full, []event{{0, session}, {minute, mcp}}, 11 * minute, flat, "MCP stuck critical!, idle warning"},
-		{"not left over yet", patient, full, []event{{0, session}, {minute, result}}, minute + 29*second, flat, ""},
+		{"a silent build", patient, full, []timed{{0, session}, {minute, bash}}, 13 * minute, works, "idle warning"},
+		{"a command that works has no ceiling", patient, full, []timed{{0, session}, {minute, bash}}, 50 * minute, works, "idle warning"},
+		{"one that does not has", patient, full, []timed{{0, session}, {minute, bash}}, 31 * minute, flat, "idle warning, ceiling critical!"},
+		{"sleep 20m is within the ceiling", patient, full, []timed{{0, session}, {minute, bash}}, 21 * minute, flat, "idle warning"},
+		{"an MCP call", patient, full, []timed{{0, session}, {minute, mcp}}, minute + 29*second, flat, ""},
+		{"that takes long", patient, full, []timed{{0, session}, {minute, mcp}}, minute + 30*second, flat, "MCP stuck warning"},
+		{"that is stuck", patient, full, []timed{{0, session}, {minute, mcp}}, 2 * minute, flat, "MCP stuck critical"},
+		{"that is acted on", patient, full, []timed{{0, session}, {minute, mcp}}, 11 * minute, flat, "MCP stuck critical!, idle warning"},
+		{"strict: MCP over 60 s", strict, full, []timed{{0, session}, {minute, mcp}}, 2 * minute, flat, "MCP stuck critical!"},
+		{"errors within the grace", patient, full, []timed{{0, session}, {1, retry}, {2, retry}, {3, retry}}, minute, flat, ""},
+		{"three errors", patient, full, []timed{{0, session}, {479 * second, retry}, {479 * second, retry}, {479 * second, retry}}, 8 * minute, flat, "errors warning, progress stale warning"},
+		{"active without progress", patient, full, []timed{{0, session}, {8 * minute, agent.Event{Kind: agent.Heartbeat}}}, 8 * minute, flat, "progress stale warning"},
+		{"a heartbeat is no progress", patient, full, []timed{{0, session}, {30 * minute, agent.Event{Kind: agent.Heartbeat}}}, 30 * minute, flat, "progress stale warning, ceiling critical!"},
+		{"stopped", patient, full, []timed{{0, session}}, minute, health.Evidence{Known: true, Stopped: true}, "stopped critical!"},
+		{"left over", patient, full, []timed{{0, session}, {minute, result}}, minute + 30*second, flat, "left over critical!"},
+		{"it goes on behind a result", patient, full, []timed{{0, session}, {minute, result}, {minute + 5*second, text}}, 2 * minute, flat, ""},
+		{"and prints behind one", patient, full, []timed{{0, session}, {minute, result}, {minute + 29*second, agent.Event{Kind: agent.Heartbeat}}}, minute + 58*second, flat, ""},
+		{"a line that was not read may have ended the call", patient, full, []timed{{0, session}, {minute, mcp}, {2 * minute, agent.Event{Kind: agent.Unread}}}, 12 * minute, flat, "idle warning"},
+		{"a call that is told twice is one", patient, full, []timed{{0, session}, {8 * minute, mcp}, {8*minute + 1, mcp}, {8*minute + 2, ended("2", false, 1)}}, 19 * minute, flat, "idle warning"},
+		{"others of its calls end meanwhile", patient, full, []timed{{0, session}, {minute, mcp}, {10 * minute, text}}, 12 * minute, flat, "MCP stuck critical, idle warning"},
+		{"no warning, and the limit holds", func() health.Policy { p := patient; p.ModelWarning = 0; return p }(), full, []timed{{0, session}}, 20 * minute, flat, "idle critical!"},
+		{"no MCP warning, and the limit holds", func() health.Policy { p := patient; p.MCPDefault, p.MCPMax = 0, 0; return p }(), full, []timed{{0, session}, {minute, mcp}}, 11 * minute, flat, "MCP stuck critical!, idle warning"},
+		{"not left over yet", patient, full, []timed{{0, session}, {minute, result}}, minute + 29*second, flat, ""},
 	} {
 		var got []string
 		for _, f := range health.Assess(start.Add(tt.now), start, traced(tt.events), tt.proof, tt.signals, tt.policy) {
@@ -140,7 +140,7 @@ type action struct {
 
 // watched runs an agent's events through a monitor with virtual time, and returns what it did and
 // told. usage may be nil: the processes do nothing.
-func watched(p health.Policy, s agent.Signals, events []event, until time.Duration, usage func(at time.Duration) health.Usage) (done []action, told []health.Finding) {
+func watched(p health.Policy, s agent.Signals, events []timed, until time.Duration, usage func(at time.Duration) health.Usage) (done []action, told []health.Finding) {
 	m, trace := health.NewMonitor(start, p, s), health.NewTrace(start)
 	for at := p.Frequency; at <= until; at += p.Frequency {
 		for len(events) > 0 && events[0].at <= at {
@@ -173,23 +173,23 @@ func TestMonitor(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		signals agent.Signals
-		events  []event
+		events  []timed
 		until   time.Duration
 		usage   func(time.Duration) health.Usage
 		want    string
 	}{
-		{"at work", full, []event{{0, session}, {8 * minute, text}, {16 * minute, text}}, 20 * minute, nil, ""},
-		{"a silent model", full, []event{{0, session}}, 20*minute + 30*second, nil, "20m30s the reboot test"},
-		{"a silent API that answers at the last moment", full, []event{{0, session}, {20*minute + 15*second, text}}, 30 * minute, nil, ""},
+		{"at work", full, []timed{{0, session}, {8 * minute, text}, {16 * minute, text}}, 20 * minute, nil, ""},
+		{"a silent model", full, []timed{{0, session}}, 20*minute + 30*second, nil, "20m30s the reboot test"},
+		{"a silent API that answers at the last moment", full, []timed{{0, session}, {20*minute + 15*second, text}}, 30 * minute, nil, ""},
 		{"no first sign", full, nil, 4 * minute, nil, "3m30s the reboot test, 4m0s the reboot test"},
-		{"a build of 50 minutes", full, []event{{0, session}, {1, bash}}, 50 * minute, busy, ""},
-		{"a command that waits for input", full, []event{{0, session}, {1, bash}}, 32 * minute, nil,
+		{"a build of 50 minutes", full, []timed{{0, session}, {1, bash}}, 50 * minute, busy, ""},
+		{"a command that waits for input", full, []timed{{0, session}, {1, bash}}, 32 * minute, nil,
 			"31m0s its command is asked to end, 31m30s its command is killed, 32m0s the reboot test"},
-		{"one that ends when it is asked", full, []event{{0, session}, {1, bash}, {31*minute + 1, ended("1", true, 1)}, {31*minute + 2, text}}, 40 * minute, nil,
+		{"one that ends when it is asked", full, []timed{{0, session}, {1, bash}, {31*minute + 1, ended("1", true, 1)}, {31*minute + 2, text}}, 40 * minute, nil,
 			"31m0s its command is asked to end"},
-		{"stopped for a moment", full, []event{{0, session}}, 5 * minute, stopped(minute, 90*second), "1m0s it is continued"},
-		{"stopped for good", full, []event{{0, session}}, 2 * minute, stopped(minute, time.Hour), "1m0s it is continued, 1m30s it is continued, 2m0s the reboot test"},
-		{"left over", full, []event{{0, session}, {minute, result}}, 2 * minute, nil, "2m0s it is ended, and its result counts"},
+		{"stopped for a moment", full, []timed{{0, session}}, 5 * minute, stopped(minute, 90*second), "1m0s it is continued"},
+		{"stopped for good", full, []timed{{0, session}}, 2 * minute, stopped(minute, time.Hour), "1m0s it is continued, 1m30s it is continued, 2m0s the reboot test"},
+		{"left over", full, []timed{{0, session}, {minute, result}}, 2 * minute, nil, "2m0s it is ended, and its result counts"},
 		{"a script on a quiet network call of 40 minutes", mute, nil, 40 * minute, nil, ""},
 	} {
 		done, _ := watched(patient, tt.signals, tt.events, tt.until, tt.usage)
@@ -208,19 +208,19 @@ func TestMonitor(t *testing.T) {
 func TestProgressIsNeverActedOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		events, at := []event{{0, session}}, time.Duration(0)
+		events, at := []timed{{0, session}}, time.Duration(0)
 		for n := 0; at < 3*time.Hour; n++ {
 			at += time.Duration(1+random.IntN(119)) * second
 			id := fmt.Sprint(n)
 			switch random.IntN(4) {
 			case 0:
-				events = append(events, event{at, text})
+				events = append(events, timed{at, text})
 			case 1:
-				events = append(events, event{at, agent.Event{Kind: agent.Writing}})
+				events = append(events, timed{at, agent.Event{Kind: agent.Writing}})
 			case 2:
-				events = append(events, event{at, retry}, event{at, text})
+				events = append(events, timed{at, retry}, timed{at, text})
 			default:
-				events = append(events, event{at, started(id, "Bash", agent.ShellTool)}, event{at + 1, ended(id, random.IntN(2) == 0, uint32(n)+1)})
+				events = append(events, timed{at, started(id, "Bash", agent.ShellTool)}, timed{at + 1, ended(id, random.IntN(2) == 0, uint32(n)+1)})
 			}
 		}
 		for _, p := range []health.Policy{patient, strict} {
@@ -242,13 +242,13 @@ func TestSilenceIsEnded(t *testing.T) {
 	}
 	last := []agent.Event{session, text, bash, mcp, retry, result}
 	for range 500 {
-		var events []event
+		var events []timed
 		silent := time.Duration(random.IntN(3600)) * second
 		for at := time.Duration(0); at < silent; at += time.Duration(1+random.IntN(60)) * second {
-			events = append(events, event{at, session}, event{at, text})
+			events = append(events, timed{at, session}, timed{at, text})
 		}
 		if n := random.IntN(len(last) + 1); n < len(last) {
-			events = append(events, event{silent, session}, event{silent, last[n]})
+			events = append(events, timed{silent, session}, timed{silent, last[n]})
 		}
 		for _, p := range []health.Policy{patient, strict} {
 			bound := silent + p.Ceiling + 5*p.Frequency // TERM, KILL and the test of a command come one by one
@@ -267,7 +267,7 @@ func TestSilenceIsEnded(t *testing.T) {
 
 // TestAMachineThatSlept: a check that comes too late starts all clocks anew.
 func TestAMachineThatSlept(t *testing.T) {
-	m, trace := health.NewMonitor(start, patient, full), traced([]event{{0, session}})
+	m, trace := health.NewMonitor(start, patient, full), traced([]timed{{0, session}})
 	for at := 30 * second; at <= 10*minute; at += 30 * second {
 		m.Check(start.Add(at), trace, nil, false)
 	}
@@ -290,18 +290,18 @@ func TestAMachineThatSlept(t *testing.T) {
 // TestFewWarnings is seed 002, "Anti-false-positive guards": warnings are few, nothing is told
 // twice, and what is critical always is.
 func TestFewWarnings(t *testing.T) {
-	events := []event{{0, session}}
+	events := []timed{{0, session}}
 	for at := 8 * minute; at < 5*time.Hour; at += 5 * minute { // stale again and again, with some progress in between
 		for beat := at; beat < at+4*minute; beat += 20 * second {
-			events = append(events, event{beat, agent.Event{Kind: agent.Heartbeat}})
+			events = append(events, timed{beat, agent.Event{Kind: agent.Heartbeat}})
 		}
-		events = append(events, event{at + 4*minute, text})
+		events = append(events, timed{at + 4*minute, text})
 	}
 	_, told := watched(patient, full, events, 5*time.Hour, nil)
 	if len(told) < 2 || len(told) > 10 {
 		t.Errorf("%d warnings in five hours, want two an hour at most", len(told))
 	}
-	_, told = watched(patient, full, []event{{0, session}, {minute, mcp}}, 15*minute, nil)
+	_, told = watched(patient, full, []timed{{0, session}, {minute, mcp}}, 15*minute, nil)
 	var got []string
 	for _, f := range told {
 		got = append(got, string(f.Check)+" "+string(f.Severity))
@@ -316,13 +316,13 @@ func TestFewWarnings(t *testing.T) {
 func TestRecovery(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		events []event
+		events []timed
 		want   string
 	}{
-		{"at work", []event{{0, session}, {8 * minute, text}, {9 * minute, text}}, ""},
-		{"silent for a while", []event{{0, session}, {11 * minute, text}, {12 * minute, text}}, "11m0s"},
-		{"errors", []event{{0, session}, {8 * minute, retry}, {8 * minute, retry}, {8 * minute, retry}, {8*minute + second, text}}, ""},
-		{"a heartbeat is no progress", []event{{0, session}, {11 * minute, agent.Event{Kind: agent.Heartbeat}}}, ""},
+		{"at work", []timed{{0, session}, {8 * minute, text}, {9 * minute, text}}, ""},
+		{"silent for a while", []timed{{0, session}, {11 * minute, text}, {12 * minute, text}}, "11m0s"},
+		{"errors", []timed{{0, session}, {8 * minute, retry}, {8 * minute, retry}, {8 * minute, retry}, {8*minute + second, text}}, ""},
+		{"a heartbeat is no progress", []timed{{0, session}, {11 * minute, agent.Event{Kind: agent.Heartbeat}}}, ""},
 	} {
 		m, trace := health.NewMonitor(start, patient, full), health.NewTrace(start)
 		var got []string
@@ -344,11 +344,11 @@ func TestRecovery(t *testing.T) {
 // TestErrors: errors count in a row, and one success resets them. The same call with the same
 // result five times is an error.
 func TestErrors(t *testing.T) {
-	call := func(n int, failed bool, sum uint32) []event {
+	call := func(n int, failed bool, sum uint32) []timed {
 		id := fmt.Sprint(n)
-		return []event{{time.Duration(n) * second, started(id, "Bash", agent.ShellTool)}, {time.Duration(n) * second, ended(id, failed, sum)}}
+		return []timed{{time.Duration(n) * second, started(id, "Bash", agent.ShellTool)}, {time.Duration(n) * second, ended(id, failed, sum)}}
 	}
-	var failing, same, mixed []event
+	var failing, same, mixed []timed
 	for n := range 6 {
 		failing = append(failing, call(n, true, uint32(n)+1)...)
 		same = append(same, call(n, false, 9)...)
@@ -356,7 +356,7 @@ func TestErrors(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name     string
-		events   []event
+		events   []timed
 		failures int
 		obstacle bool
 	}{
@@ -364,9 +364,9 @@ func TestErrors(t *testing.T) {
 		{"six with the same result", same, 2, false},
 		{"a success in between", mixed, 1, false},
 		{"three that failed alike", append(append(call(1, true, 9), call(2, true, 9)...), call(3, true, 9)...), 3, true},
-		{"retries", []event{{1, retry}, {2, retry}}, 2, false},
-		{"retries after a failed call", append(call(1, true, 1), event{2, retry}), 1, false},
-		{"the provider answers", []event{{1, retry}, {2, retry}, {3, text}}, 0, false},
+		{"retries", []timed{{1, retry}, {2, retry}}, 2, false},
+		{"retries after a failed call", append(call(1, true, 1), timed{2, retry}), 1, false},
+		{"the provider answers", []timed{{1, retry}, {2, retry}, {3, text}}, 0, false},
 	} {
 		trace := traced(tt.events)
 		if trace.Failures != tt.failures || (trace.Obstacle() != "") != tt.obstacle {
@@ -410,26 +410,26 @@ func TestReboot(t *testing.T) {
 		finding health.Finding
 		c       health.Case
 		answers string // of the five questions
-		want    flow.Decision
+		want    event.Decision
 		text    string
 	}{
-		{"the first time", idle, whole, "yynny", flow.Restart, "The watch ended your program: no sign of it for 20m."},
-		{"an unclear task", idle, with(func(c *health.Case) { c.HasText = false }), "nynny", flow.Restart, "reply blocked and say what is missing"},
-		{"an obstacle", idle, with(func(c *health.Case) { c.Obstacle = "Bash failed 3 times" }), "yyyny", flow.Restart, "Bash failed 3 times: try another way"},
-		{"an input that is missing", idle, with(func(c *health.Case) { c.Missing = []string{"docs/a.md"} }), "ynnny", flow.Restart, "names inputs that are not there: docs/a.md"},
-		{"late, and nearly late", idle, with(func(c *health.Case) { c.Expected, c.Took, c.Replans = minute, 2*minute, true }), "yynny", flow.Restart, ""},
-		{"over twice the expected time", idle, with(func(c *health.Case) { c.Expected, c.Took, c.Replans = minute, 2*minute+second, true }), "yyny", flow.Replan,
+		{"the first time", idle, whole, "yynny", event.Restart, "The watch ended your program: no sign of it for 20m."},
+		{"an unclear task", idle, with(func(c *health.Case) { c.HasText = false }), "nynny", event.Restart, "reply blocked and say what is missing"},
+		{"an obstacle", idle, with(func(c *health.Case) { c.Obstacle = "Bash failed 3 times" }), "yyyny", event.Restart, "Bash failed 3 times: try another way"},
+		{"an input that is missing", idle, with(func(c *health.Case) { c.Missing = []string{"docs/a.md"} }), "ynnny", event.Restart, "names inputs that are not there: docs/a.md"},
+		{"late, and nearly late", idle, with(func(c *health.Case) { c.Expected, c.Took, c.Replans = minute, 2*minute, true }), "yynny", event.Restart, ""},
+		{"over twice the expected time", idle, with(func(c *health.Case) { c.Expected, c.Took, c.Replans = minute, 2*minute+second, true }), "yyny", event.Replan,
 			"no sign of it for 20m; it worked for 2m1s, and 1m was expected"},
-		{"and the Manager accepts no anomalies", idle, with(func(c *health.Case) { c.Expected, c.Took = minute, 2*minute+second }), "yyny", flow.Stuck, "a person has to plan anew"},
-		{"again", idle, with(func(c *health.Case) { c.Restarts, c.LastHung = 1, "idle" }), "yynny", flow.Restart, ""},
-		{"too often", idle, with(func(c *health.Case) { c.Restarts = 2 }), "yynnn", flow.Stuck, "a restart would not help: it was restarted 2 times already"},
-		{"the same call again", stuck, with(func(c *health.Case) { c.Restarts, c.LastHung = 1, "MCP stuck mcp__lab__look" }), "yynnn", flow.Stuck, "the last restart was for the same"},
-		{"a judge", idle, judged("yynny"), "yynny", flow.Restart, "The watch ended your program: no sign of it for 20m. Look at b.md."},
-		{"a judge sees no use in a restart", idle, judged("yynnn"), "yynnn", flow.Stuck, "a restart would not help: why 5"},
-		{"a judge finds it late", idle, judged("yynyn"), "yyny", flow.Replan, "no sign of it for 20m; why 4"},
-		{"a judge whose advice is not heard", idle, judged("nnyny"), "nnyny", flow.Restart, "Look at b.md."},
-		{"a judge that restarts for ever", idle, with(func(c *health.Case) { c.Restarts, c.Judged = 2, judge("yynny") }), "yynnn", flow.Stuck, "it was restarted 2 times already"},
-		{"another call", stuck, with(func(c *health.Case) { c.Restarts, c.LastHung = 1, "MCP stuck other" }), "yynny", flow.Restart, ""},
+		{"and the Manager accepts no anomalies", idle, with(func(c *health.Case) { c.Expected, c.Took = minute, 2*minute+second }), "yyny", event.Stuck, "a person has to plan anew"},
+		{"again", idle, with(func(c *health.Case) { c.Restarts, c.LastHung = 1, "idle" }), "yynny", event.Restart, ""},
+		{"too often", idle, with(func(c *health.Case) { c.Restarts = 2 }), "yynnn", event.Stuck, "a restart would not help: it was restarted 2 times already"},
+		{"the same call again", stuck, with(func(c *health.Case) { c.Restarts, c.LastHung = 1, "MCP stuck mcp__lab__look" }), "yynnn", event.Stuck, "the last restart was for the same"},
+		{"a judge", idle, judged("yynny"), "yynny", event.Restart, "The watch ended your program: no sign of it for 20m. Look at b.md."},
+		{"a judge sees no use in a restart", idle, judged("yynnn"), "yynnn", event.Stuck, "a restart would not help: why 5"},
+		{"a judge finds it late", idle, judged("yynyn"), "yyny", event.Replan, "no sign of it for 20m; why 4"},
+		{"a judge whose advice is not heard", idle, judged("nnyny"), "nnyny", event.Restart, "Look at b.md."},
+		{"a judge that restarts for ever", idle, with(func(c *health.Case) { c.Restarts, c.Judged = 2, judge("yynny") }), "yynnn", event.Stuck, "it was restarted 2 times already"},
+		{"another call", stuck, with(func(c *health.Case) { c.Restarts, c.LastHung = 1, "MCP stuck other" }), "yynny", event.Restart, ""},
 	} {
 		e := health.Reboot(tt.finding, tt.c)
 		got := ""
@@ -449,16 +449,16 @@ func TestReboot(t *testing.T) {
 }
 
 // judge has a judge answer y or n to each question.
-func judge(answers string) (all []flow.Answer) {
+func judge(answers string) (all []event.Answer) {
 	for i, c := range answers {
-		all = append(all, flow.Answer{Question: health.Questions[i], Yes: c == 'y', Evidence: fmt.Sprintf("why %d", i+1)})
+		all = append(all, event.Answer{Question: health.Questions[i], Yes: c == 'y', Evidence: fmt.Sprintf("why %d", i+1)})
 	}
 	return all
 }
 
 // TestSpare: an agent whose task is unclear, or that needs help, is left alone: seed 000, "决策映射".
 func TestSpare(t *testing.T) {
-	for answers, want := range map[string]flow.Decision{"nynny": flow.Continue, "nnyyn": flow.Continue, "ynnny": flow.Assist, "yyyny": flow.Assist,
+	for answers, want := range map[string]event.Decision{"nynny": event.Continue, "nnyyn": event.Continue, "ynnny": event.Assist, "yyyny": event.Assist,
 		"yynny": "", "yynyn": "", "": ""} {
 		if got := health.Spare(judge(answers)); got != want {
 			t.Errorf("Spare(%q) = %q, want %q", answers, got, want)
@@ -477,23 +477,23 @@ func TestInquiry(t *testing.T) {
 	p.Answer = 30 * second
 	for _, tt := range []struct {
 		name   string
-		events []event
+		events []timed
 		until  time.Duration
 		deaf   bool // it cannot be asked
 		want   string
 	}{
-		{"it does not answer", []event{{0, session}}, 21 * minute, false,
+		{"it does not answer", []timed{{0, session}}, 21 * minute, false,
 			"10m30s ask, 11m0s urgent, 11m30s critical, 20m30s the reboot test, 21m0s the reboot test"},
-		{"it cannot be asked", []event{{0, session}}, 21 * minute, true, "20m30s the reboot test, 21m0s the reboot test"},
-		{"it answers, and hangs even so: the ceiling", []event{{0, session}, {10*minute + 31*second, answer}}, 31 * minute, false,
+		{"it cannot be asked", []timed{{0, session}}, 21 * minute, true, "20m30s the reboot test, 21m0s the reboot test"},
+		{"it answers, and hangs even so: the ceiling", []timed{{0, session}, {10*minute + 31*second, answer}}, 31 * minute, false,
 			"10m30s ask, 30m30s the reboot test, 31m0s the reboot test"},
-		{"it answers late", []event{{0, session}, {11*minute + 1*second, answer}}, 20 * minute, false, "10m30s ask, 11m0s urgent"},
-		{"it goes on by itself", []event{{0, session}, {10*minute + 40*second, text}}, 20 * minute, false, "10m30s ask"},
-		{"what its program repeats is no sign", []event{{0, session}, {10*minute + 31*second, echo}, {11*minute + 1*second, echo}}, 20*minute + 30*second, false,
+		{"it answers late", []timed{{0, session}, {11*minute + 1*second, answer}}, 20 * minute, false, "10m30s ask, 11m0s urgent"},
+		{"it goes on by itself", []timed{{0, session}, {10*minute + 40*second, text}}, 20 * minute, false, "10m30s ask"},
+		{"what its program repeats is no sign", []timed{{0, session}, {10*minute + 31*second, echo}, {11*minute + 1*second, echo}}, 20*minute + 30*second, false,
 			"10m30s ask, 11m0s urgent, 11m30s critical, 20m30s the reboot test"},
-		{"a call is open", []event{{0, session}, {1, bash}}, 20 * minute, false, ""},
-		{"two silences within 20 minutes", []event{{0, session}, {11 * minute, text}}, 24 * minute, false, "10m30s ask"},
-		{"active without progress", append([]event{{0, session}, {8 * minute, beat}}, beats(8*minute, 11*minute)...), 11 * minute, false, "8m30s ask, 9m0s urgent, 9m30s critical"},
+		{"a call is open", []timed{{0, session}, {1, bash}}, 20 * minute, false, ""},
+		{"two silences within 20 minutes", []timed{{0, session}, {11 * minute, text}}, 24 * minute, false, "10m30s ask"},
+		{"active without progress", append([]timed{{0, session}, {8 * minute, beat}}, beats(8*minute, 11*minute)...), 11 * minute, false, "8m30s ask, 9m0s urgent, 9m30s critical"},
 	} {
 		m, trace := health.NewMonitor(start, p, full), health.NewTrace(start)
 		var got []string
@@ -527,11 +527,11 @@ func TestInquiry(t *testing.T) {
 // model says in between: the ceiling ends it. A poll whose result changes now and then goes
 // on for as long as it likes.
 func TestLoop(t *testing.T) {
-	polls := func(result func(n int) uint32) []event {
-		events := []event{{0, session}}
+	polls := func(result func(n int) uint32) []timed {
+		events := []timed{{0, session}}
 		for n := range 240 {
 			at, id := time.Duration(n)*30*second, fmt.Sprint(n)
-			events = append(events, event{at, text}, event{at + 1, started(id, "Bash", agent.ShellTool)}, event{at + second, ended(id, false, result(n))})
+			events = append(events, timed{at, text}, timed{at + 1, started(id, "Bash", agent.ShellTool)}, timed{at + second, ended(id, false, result(n))})
 		}
 		return events
 	}
@@ -548,9 +548,9 @@ func TestLoop(t *testing.T) {
 }
 
 // beats are signs of a program that is alive, every 20 seconds.
-func beats(from, to time.Duration) (all []event) {
+func beats(from, to time.Duration) (all []timed) {
 	for at := from; at < to; at += 20 * second {
-		all = append(all, event{at, agent.Event{Kind: agent.Heartbeat}})
+		all = append(all, timed{at, agent.Event{Kind: agent.Heartbeat}})
 	}
 	return all
 }
@@ -558,7 +558,7 @@ func beats(from, to time.Duration) (all []event) {
 // TestMCPCallIsEndedAlone: where the program can end a call, the agent is restarted
 // only if that does not help.
 func TestMCPCallIsEndedAlone(t *testing.T) {
-	m, trace := health.NewMonitor(start, patient, full), traced([]event{{0, session}, {minute, mcp}})
+	m, trace := health.NewMonitor(start, patient, full), traced([]timed{{0, session}, {minute, mcp}})
 	var got []string
 	for at := 30 * second; at <= 12*minute; at += 30 * second {
 		if r := m.Check(start.Add(at), trace, nil, true); r.Action != health.Nothing {
@@ -583,14 +583,14 @@ func TestStages(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		policy health.Policy
-		events []event
+		events []timed
 		want   string
 	}{
-		{"a coder", p, []event{{0, session}}, "15m30s PING, 45m30s ESCALATE, 1h0m30s REASSIGN_PROPOSAL"},
-		{"progress", p, []event{{0, session}, {20 * minute, text}, {40 * minute, text}}, "15m30s PING, 35m30s PING, 55m30s PING, 1h25m30s ESCALATE"},
-		{"a heartbeat is none", p, []event{{0, session}, {20 * minute, agent.Event{Kind: agent.Heartbeat}}}, "15m30s PING, 45m30s ESCALATE, 1h0m30s REASSIGN_PROPOSAL"},
-		{"within the grace", quick, []event{{0, session}, {8 * minute, result}}, "7m30s REASSIGN_PROPOSAL"},
-		{"off", off, []event{{0, session}}, ""},
+		{"a coder", p, []timed{{0, session}}, "15m30s PING, 45m30s ESCALATE, 1h0m30s REASSIGN_PROPOSAL"},
+		{"progress", p, []timed{{0, session}, {20 * minute, text}, {40 * minute, text}}, "15m30s PING, 35m30s PING, 55m30s PING, 1h25m30s ESCALATE"},
+		{"a heartbeat is none", p, []timed{{0, session}, {20 * minute, agent.Event{Kind: agent.Heartbeat}}}, "15m30s PING, 45m30s ESCALATE, 1h0m30s REASSIGN_PROPOSAL"},
+		{"within the grace", quick, []timed{{0, session}, {8 * minute, result}}, "7m30s REASSIGN_PROPOSAL"},
+		{"off", off, []timed{{0, session}}, ""},
 	} {
 		m, trace := health.NewMonitor(start, tt.policy, full), health.NewTrace(start)
 		var got []string

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Live is what an agent does in a moment, for people: seed 002, "Event Monitoring Model".
@@ -22,7 +22,7 @@ type Live struct {
 
 // LiveAttempt is what the agent of an attempt does, as live.json has it.
 type LiveAttempt struct {
-	flow.AttemptRef
+	event.AttemptRef
 	Live
 }
 

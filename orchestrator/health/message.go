@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // HealthCheck asks a silent agent for a sign: seed 000, "健康询问". The words are those of seed 002,
 // "Ping / Nudge Templates".
-func HealthCheck(f Finding, task string, urgent bool) flow.Content {
-	c := flow.Content{Reason: "idle_detected", IdleDuration: math.Round(f.For.Minutes()*1000) / 1000,
+func HealthCheck(f Finding, task string, urgent bool) event.Content {
+	c := event.Content{Reason: "idle_detected", IdleDuration: math.Round(f.For.Minutes()*1000) / 1000,
 		Question: fmt.Sprintf("Quick ping on task #%s: if still in progress, send 1-line status + ETA.", task),
 		Options:  []string{"go on", "need help", "have a problem"}}
 	if f.Check == ProgressStale {
@@ -29,15 +29,15 @@ func Recovery(task string) string {
 
 // AssistOffer offers help to an agent whose calls fail again and again in the
 // same way: seed 000, "协助提供".
-func AssistOffer(obstacle, task string) flow.Content {
-	return flow.Content{Assistance: "guidance", Details: fmt.Sprintf("%s. Try another way. For task #%s, what unblocks you fastest: missing context, "+
+func AssistOffer(obstacle, task string) event.Content {
+	return event.Content{Assistance: "guidance", Details: fmt.Sprintf("%s. Try another way. For task #%s, what unblocks you fastest: missing context, "+
 		"Tech Lead decision, or task split? If nothing does, reply blocked and say what is missing.", obstacle, task)}
 }
 
 // Describe says what a stage means for a task: seed 002, "Ping / Nudge Templates"
 // and "Idle / No-response".
-func (s Stage) Describe(task string, review bool) flow.Overdue {
-	b := flow.Overdue{Millis: s.For.Milliseconds()}
+func (s Stage) Describe(task string, review bool) event.Overdue {
+	b := event.Overdue{Millis: s.For.Milliseconds()}
 	silent := "no progress for " + brief(s.For)
 	switch {
 	case s.Number == 1 && review:

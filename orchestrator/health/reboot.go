@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Case is what the reboot test looks at beside the finding.
@@ -23,8 +23,8 @@ type Case struct {
 	MaxRestarts int
 	LastHung    string // what the last restart was for
 
-	Judged []flow.Answer // by a judge, to the five questions; nil: the evidence answers them
-	Advice string        // of the judge, for the agent
+	Judged []event.Answer // by a judge, to the five questions; nil: the evidence answers them
+	Advice string         // of the judge, for the agent
 }
 
 // Questions are those of the reboot test: seed 000, "5-Question Reboot Test".
@@ -40,11 +40,11 @@ var Questions = [...]string{
 // those of a judge, and the decision. For a critical anomaly no answer may leave a dead agent
 // running, so what the first three advise goes into the next attempt, the fourth may have the
 // Manager plan anew, and the fifth decides. What bounds restarts bounds those of a judge, too.
-func Reboot(f Finding, c Case) flow.RebootTested {
-	e := flow.RebootTested{Anomaly: Describe(f)}
-	ask := func(yes bool, evidence string) flow.Answer {
+func Reboot(f Finding, c Case) event.RebootTested {
+	e := event.RebootTested{Anomaly: Describe(f)}
+	ask := func(yes bool, evidence string) event.Answer {
 		n := len(e.Answers)
-		a := flow.Answer{Question: Questions[n], Yes: yes, Evidence: evidence}
+		a := event.Answer{Question: Questions[n], Yes: yes, Evidence: evidence}
 		if n < len(c.Judged) {
 			a.Yes, a.Evidence = c.Judged[n].Yes, c.Judged[n].Evidence
 		}
@@ -56,12 +56,12 @@ func Reboot(f Finding, c Case) flow.RebootTested {
 	ask(c.Obstacle != "", presence(c.Obstacle == "", "no call fails again and again in the same way", c.Obstacle))
 	advice := c.advice()
 	if late := ask(c.isLate()); late.Yes && !c.NoPlan {
-		e.Advice, e.Decision, e.Text = "replan", flow.Replan, f.Details+"; "+late.Evidence
+		e.Advice, e.Decision, e.Text = "replan", event.Replan, f.Details+"; "+late.Evidence
 		switch {
 		case !c.Replans:
-			e.Decision, e.Text = flow.Stuck, e.Text+", and the Manager does not accept anomalies, so that a person has to plan anew"
+			e.Decision, e.Text = event.Stuck, e.Text+", and the Manager does not accept anomalies, so that a person has to plan anew"
 		case c.Replanned >= max(1, c.MaxRestarts):
-			e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and the Manager has planned anew %s already", e.Text, times(c.Replanned))
+			e.Decision, e.Text = event.Stuck, fmt.Sprintf("%s, and the Manager has planned anew %s already", e.Text, times(c.Replanned))
 		default:
 			e.Details = e.Text + "." + advice // all that the Manager is told
 		}
@@ -72,9 +72,9 @@ func Reboot(f Finding, c Case) flow.RebootTested {
 		c.Judged = nil
 	}
 	last := ask(helps, why)
-	e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and a restart would not help: %s", f.Details, last.Evidence)
+	e.Decision, e.Text = event.Stuck, fmt.Sprintf("%s, and a restart would not help: %s", f.Details, last.Evidence)
 	if last.Yes {
-		e.Decision, e.Text = flow.Restart, "The watch ended your program: "+f.Details+"."+advice
+		e.Decision, e.Text = event.Restart, "The watch ended your program: "+f.Details+"."+advice
 	}
 	return e
 }
@@ -98,14 +98,14 @@ func (c Case) advice() (advice string) {
 
 // Spare is the decision that leaves an agent alone with a judge's advice: seed 000, "决策映射", the
 // rows of Q1 to Q3. "": the answers go on with Q4.
-func Spare(judged []flow.Answer) flow.Decision {
+func Spare(judged []event.Answer) event.Decision {
 	switch {
 	case len(judged) < 3:
 		return ""
 	case !judged[0].Yes:
-		return flow.Continue
+		return event.Continue
 	case !judged[1].Yes, judged[2].Yes:
-		return flow.Assist
+		return event.Assist
 	default:
 		return ""
 	}
@@ -126,7 +126,7 @@ func (c Case) isLate() (yes bool, why string) {
 }
 
 // mayRestart answers the fifth question from the evidence.
-func (c Case) mayRestart(a flow.Anomaly) (yes bool, why string) {
+func (c Case) mayRestart(a event.Anomaly) (yes bool, why string) {
 	switch {
 	case c.MaxRestarts == 0:
 		return false, "max_restarts is 0"
@@ -156,8 +156,8 @@ func presence(yes bool, present, missing string) string {
 }
 
 // Describe is a finding as it is journaled: seed 000, "anomaly_report".
-func Describe(f Finding) flow.Anomaly {
-	a := flow.Anomaly{Type: f.Check.Anomaly(), Check: string(f.Check), Severity: string(f.Severity), Details: f.Details, Advice: "continue"}
+func Describe(f Finding) event.Anomaly {
+	a := event.Anomaly{Type: f.Check.Anomaly(), Check: string(f.Check), Severity: string(f.Severity), Details: f.Details, Advice: "continue"}
 	if f.Call != nil {
 		a.Tool = f.Call.Tool
 	}

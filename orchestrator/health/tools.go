@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // tools sums up the calls of tools of an agent. The zero value has none.
 type tools struct {
-	uses  map[string]*flow.ToolUse
+	uses  map[string]*event.ToolUse
 	open  map[string]call // by ID
 	since time.Time       // from when on a call was open
 	spans []timeSpan
@@ -42,14 +42,14 @@ func (t *tools) note(e agent.Event) {
 
 func (t *tools) begin(e agent.Event) {
 	if t.uses == nil {
-		t.uses, t.open = map[string]*flow.ToolUse{}, map[string]call{}
+		t.uses, t.open = map[string]*event.ToolUse{}, map[string]call{}
 	}
 	name := e.Tool
 	if t.uses[name] == nil && len(t.uses) >= mostUses {
 		name = ""
 	}
 	if t.uses[name] == nil {
-		t.uses[name] = &flow.ToolUse{Tool: name}
+		t.uses[name] = &event.ToolUse{Tool: name}
 	}
 	t.uses[name].Calls++
 	if len(t.open) == 0 {
@@ -91,7 +91,7 @@ func (t *tools) dropShortest() {
 
 // Tools is what the agent has done with tools up to its end; nil: its program has told of
 // no call. It is asked once.
-func (t *Trace) Tools(end time.Time) *flow.ToolWork {
+func (t *Trace) Tools(end time.Time) *event.ToolWork {
 	w := &t.tools
 	if w.uses == nil {
 		return nil
@@ -102,14 +102,14 @@ func (t *Trace) Tools(end time.Time) *flow.ToolWork {
 	if len(w.open) > 0 {
 		w.spans = append(w.spans, timeSpan{w.since, end})
 	}
-	work := &flow.ToolWork{Uses: []flow.ToolUse{}, Spans: []flow.ToolSpan{}}
-	for _, u := range slices.SortedFunc(maps.Values(w.uses), func(a, b *flow.ToolUse) int {
+	work := &event.ToolWork{Uses: []event.ToolUse{}, Spans: []event.ToolSpan{}}
+	for _, u := range slices.SortedFunc(maps.Values(w.uses), func(a, b *event.ToolUse) int {
 		return cmp.Or(cmp.Compare(b.Millis, a.Millis), cmp.Compare(a.Tool, b.Tool))
 	}) {
 		work.Uses = append(work.Uses, *u)
 	}
 	for _, s := range w.spans {
-		work.Spans = append(work.Spans, flow.ToolSpan{From: s.from.Sub(t.Started).Milliseconds(), Millis: s.to.Sub(s.from).Milliseconds()})
+		work.Spans = append(work.Spans, event.ToolSpan{From: s.from.Sub(t.Started).Milliseconds(), Millis: s.to.Sub(s.from).Milliseconds()})
 	}
 	return work
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // TestTools: what a page shows of an agent's time with tools. Calls side by side are one span; a
@@ -25,15 +25,15 @@ func TestTools(t *testing.T) {
 	reply.Class = agent.ReplyTool
 	for name, c := range map[string]struct {
 		events []agent.Event
-		want   *flow.ToolWork
+		want   *event.ToolWork
 	}{
 		"none":             {nil, nil},
 		"the reply":        {[]agent.Event{reply}, nil},
 		"an end alone":     {[]agent.Event{end(3, "1", true)}, nil},
-		"one":              {[]agent.Event{start(2, "1", "Bash"), end(5, "1", false)}, &flow.ToolWork{Uses: []flow.ToolUse{{Tool: "Bash", Calls: 1, Millis: 3000, Longest: 3000}}, Spans: []flow.ToolSpan{{From: 2000, Millis: 3000}}}},
-		"reported twice":   {[]agent.Event{start(2, "1", "Bash"), start(3, "1", "Bash"), end(5, "1", false)}, &flow.ToolWork{Uses: []flow.ToolUse{{Tool: "Bash", Calls: 1, Millis: 3000, Longest: 3000}}, Spans: []flow.ToolSpan{{From: 2000, Millis: 3000}}}},
-		"it never ended":   {[]agent.Event{start(4, "1", "Bash")}, &flow.ToolWork{Uses: []flow.ToolUse{{Tool: "Bash", Calls: 1, Millis: 6000, Longest: 6000}}, Spans: []flow.ToolSpan{{From: 4000, Millis: 6000}}}},
-		"two side by side": {[]agent.Event{start(1, "1", "Bash"), start(2, "2", "Read"), end(3, "1", true), end(4, "2", false), start(6, "3", "Bash"), end(7, "3", false)}, &flow.ToolWork{Uses: []flow.ToolUse{{Tool: "Bash", Calls: 2, Failed: 1, Millis: 3000, Longest: 2000}, {Tool: "Read", Calls: 1, Millis: 2000, Longest: 2000}}, Spans: []flow.ToolSpan{{From: 1000, Millis: 3000}, {From: 6000, Millis: 1000}}}},
+		"one":              {[]agent.Event{start(2, "1", "Bash"), end(5, "1", false)}, &event.ToolWork{Uses: []event.ToolUse{{Tool: "Bash", Calls: 1, Millis: 3000, Longest: 3000}}, Spans: []event.ToolSpan{{From: 2000, Millis: 3000}}}},
+		"reported twice":   {[]agent.Event{start(2, "1", "Bash"), start(3, "1", "Bash"), end(5, "1", false)}, &event.ToolWork{Uses: []event.ToolUse{{Tool: "Bash", Calls: 1, Millis: 3000, Longest: 3000}}, Spans: []event.ToolSpan{{From: 2000, Millis: 3000}}}},
+		"it never ended":   {[]agent.Event{start(4, "1", "Bash")}, &event.ToolWork{Uses: []event.ToolUse{{Tool: "Bash", Calls: 1, Millis: 6000, Longest: 6000}}, Spans: []event.ToolSpan{{From: 4000, Millis: 6000}}}},
+		"two side by side": {[]agent.Event{start(1, "1", "Bash"), start(2, "2", "Read"), end(3, "1", true), end(4, "2", false), start(6, "3", "Bash"), end(7, "3", false)}, &event.ToolWork{Uses: []event.ToolUse{{Tool: "Bash", Calls: 2, Failed: 1, Millis: 3000, Longest: 2000}, {Tool: "Read", Calls: 1, Millis: 2000, Longest: 2000}}, Spans: []event.ToolSpan{{From: 1000, Millis: 3000}, {From: 6000, Millis: 1000}}}},
 	} {
 		trace := NewTrace(began)
 		for _, e := range c.events {

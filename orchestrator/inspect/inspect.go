@@ -11,6 +11,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
@@ -44,7 +45,7 @@ func Locate(boardPath string) (rundir.Dir, error) {
 
 // History replays a board's journal and returns its history. It calls each, which may be nil, for
 // every entry in order. Errors: *ledger.NoRunError, *journal.DamageError.
-func History(boardPath string, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
+func History(boardPath string, each func(event.Entry) error) (flow.History, journal.Summary, error) {
 	dir, err := Locate(boardPath)
 	if err != nil {
 		return flow.History{}, journal.Summary{}, err
@@ -111,7 +112,7 @@ func foresee(s flow.State, b *board.Board, place *board.Place, folder rundir.Dir
 		return nil, err
 	}
 	if e := ledger.UnknownEnd(folder, b.File, b, s.Step); lost && e != nil {
-		return flow.Finish{Outcome: flow.NeedsPerson, Text: e.Text}, nil
+		return flow.Finish{Outcome: event.NeedsPerson, Text: e.Text}, nil
 	}
 	if err := flow.Reopen(&s, workspace.Bare(b), view, s.Apply); err != nil {
 		return nil, err

@@ -1,6 +1,9 @@
 package inspect
 
-import "kanban-run/orchestrator/flow"
+import (
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+)
 
 // Verdict is the result of reading and replaying all records of a board's journal.
 type Verdict struct {
@@ -25,7 +28,7 @@ func Verify(boardPath string) (Verdict, error) {
 	dir, err := Locate(boardPath)
 	v := Verdict{Journal: dir.Journal(), Records: sum.Records, Bytes: sum.Bytes, TornBytes: sum.TornBytes, Head: sum.Head,
 		Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Points: points(h)}
-	if h.StandstillOutcome() == flow.Frozen {
+	if h.StandstillOutcome() == event.Frozen {
 		v.Frozen = h.Standstill()
 	}
 	return v, err

@@ -12,6 +12,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
@@ -24,21 +25,21 @@ type Question struct {
 	Text string // why the board stopped; "" when there is nothing to decide
 	Diff string // what changed, or what the decision changes, as a unified diff; "" when nothing does
 
-	GoesOn   bool                   // the next run works on without an acknowledgement
-	Look     bool                   // a checkpoint stops the board, and can look anew
-	Way      bool                   // checkpoints would go another way than before: Accept has them do that
-	File     bool                   // the board's file was changed: Accept lets it stand, Retry puts it back as the turn began
-	Open     bool                   // the Lead has to choose, and has not: nothing was written
-	Task     string                 // that Retry makes current again, as the board spells it; "" if none can be told
-	Undone   string                 // the tasks that Accept leaves undone, in words; "" if the journal does not say
-	Proposal *flow.ReassignProposed // how the last run proposes to give its task to another agent; nil: it does not
+	GoesOn   bool                    // the next run works on without an acknowledgement
+	Look     bool                    // a checkpoint stops the board, and can look anew
+	Way      bool                    // checkpoints would go another way than before: Accept has them do that
+	File     bool                    // the board's file was changed: Accept lets it stand, Retry puts it back as the turn began
+	Open     bool                    // the Lead has to choose, and has not: nothing was written
+	Task     string                  // that Retry makes current again, as the board spells it; "" if none can be told
+	Undone   string                  // the tasks that Accept leaves undone, in words; "" if the journal does not say
+	Proposal *event.ReassignProposed // how the last run proposes to give its task to another agent; nil: it does not
 
 	Team bool // it is about members of the team that have never answered: only ForcedFinalize decides that
 }
 
 // Answer is what the Lead decides. With Ask nothing is decided and nothing is written.
 type Answer struct {
-	Choice flow.Choice // about a board that ended, or was changed: Accept or Retry; "" shows the choice
+	Choice event.Choice // about a board that ended, or was changed: Accept or Retry; "" shows the choice
 	Note   string
 	Ask    bool
 }
@@ -95,7 +96,7 @@ func arbitrate(boardPath string, dir rundir.Dir, b *board.Board, broken error, a
 		err = broken
 	}
 	if err == nil {
-		q, err = a.decide(flow.Acknowledged{Board: l.board, BoardSHA: b.SHA, Note: answer.Note, Choice: answer.Choice})
+		q, err = a.decide(event.Acknowledged{Board: l.board, BoardSHA: b.SHA, Note: answer.Note, Choice: answer.Choice})
 	}
 	if err == nil && a.decided {
 		err = l.redraw()
@@ -122,28 +123,28 @@ type arbitration struct {
 	status  map[string]string // of the last reply to each task
 	began   string            // SHA-256 of the board as the turn began in which it was changed last
 	broken  error             // the board cannot be read; before has its bytes only
-	unknown []flow.Event      // what the next run would find first: it cannot be told who ended the board
+	unknown []event.Event     // what the next run would find first: it cannot be told who ended the board
 	decided bool
 
-	proposal *flow.ReassignProposed // of the last run
+	proposal *event.ReassignProposed // of the last run
 }
 
 // read replays the journal. A question does not open it, which would set
 // an unfinished record aside.
 func (a *arbitration) read() (err error) {
-	note := func(e flow.Entry) {
+	note := func(e event.Entry) {
 		switch e := e.Event.(type) {
-		case flow.StepFinished:
+		case event.StepFinished:
 			if e.Checkpoint == "" {
 				a.status[e.Task] = e.Status
 			}
-		case flow.StateDiverged:
-			if e.Source == flow.SourceBoard {
+		case event.StateDiverged:
+			if e.Source == event.SourceBoard {
 				a.began = e.Before
 			}
-		case flow.RunStarted:
+		case event.RunStarted:
 			a.proposal = nil
-		case flow.ReassignProposed:
+		case event.ReassignProposed:
 			a.proposal = &e
 		}
 	}
@@ -155,7 +156,7 @@ func (a *arbitration) read() (err error) {
 	if !a.answer.Ask {
 		return a.Open(note)
 	}
-	a.history, _, err = Fold(a.dir, func(e flow.Entry) error { note(e); return nil })
+	a.history, _, err = Fold(a.dir, func(e event.Entry) error { note(e); return nil })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -165,14 +166,14 @@ func (a *arbitration) read() (err error) {
 	return CheckFile(a.dir, a.history)
 }
 
-func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
+func (a *arbitration) decide(e event.Acknowledged) (Question, error) {
 	text := a.waitsFor()
 	switch {
-	case a.answer.Choice == flow.ForcedFinalize:
+	case a.answer.Choice == event.ForcedFinalize:
 		return a.finalize()
-	case a.answer.Choice == flow.ReleaseTasks && len(a.history.State.Quarantine) == 0:
+	case a.answer.Choice == event.ReleaseTasks && len(a.history.State.Quarantine) == 0:
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("no task of %s is in quarantine", a.board), Fix: "kanban-run inbox " + a.path}
-	case a.answer.Choice == flow.ReleaseTasks && a.hasEnded():
+	case a.answer.Choice == event.ReleaseTasks && a.hasEnded():
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s is over: %s", a.board, text), Fix: "kanban-run ack " + a.path + " retry makes the task current again"}
 	case text == "" && len(a.history.State.Teardown.Unanswered()) > 0:
 		return Question{Text: neverAnswered(a.history.State.Teardown.Missing), Team: true}, nil
@@ -184,18 +185,18 @@ func (a *arbitration) decide(e flow.Acknowledged) (Question, error) {
 		return a.settleFile(e, text)
 	case a.hasEnded():
 		return a.settle(e, text)
-	case a.answer.Choice == flow.Retry && a.history.State.Supervisor.Waits() != "" && a.history.Standstill() == "":
+	case a.answer.Choice == event.Retry && a.history.State.Supervisor.Waits() != "" && a.history.Standstill() == "":
 		e.Text, e.Look = "it is to be looked at anew, says the Lead", true
-	case a.answer.Choice == flow.Accept && a.history.State.Supervisor.Waits() != "":
+	case a.answer.Choice == event.Accept && a.history.State.Supervisor.Waits() != "":
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no end to accept: %s", a.board, text),
 			Fix: "kanban-run ack " + a.path + " goes on in spite of it, kanban-run ack " + a.path + " retry has it looked at anew"}
-	case a.answer.Choice == flow.Retry:
+	case a.answer.Choice == event.Retry:
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no task to make current again: %s", a.board, text),
 			Fix: "kanban-run ack " + a.path}
 	case a.history.Custody.Locked != "" || a.history.Contradiction() != "":
 		return a.reconcile(e, text)
 	}
-	q := Question{Text: text, Look: a.history.State.Supervisor.Waits() != "", Diff: a.boardDiff(), GoesOn: a.history.Standstill() == "" && (a.history.State.GoesOn() || a.history.State.Outcome == flow.Exhausted)}
+	q := Question{Text: text, Look: a.history.State.Supervisor.Waits() != "", Diff: a.boardDiff(), GoesOn: a.history.Standstill() == "" && (a.history.State.GoesOn() || a.history.State.Outcome == event.Exhausted)}
 	if a.answer.Ask {
 		return q, nil
 	}
@@ -208,12 +209,12 @@ func (a *arbitration) waitsFor() string {
 	s := a.history.State
 	switch {
 	case len(a.unknown) > 0:
-		return a.unknown[len(a.unknown)-1].(flow.StateDiverged).Text
+		return a.unknown[len(a.unknown)-1].(event.StateDiverged).Text
 	case a.history.Standstill() != "":
 		return a.history.Standstill()
 	case s.Supervisor.Waits() != "":
 		return s.Supervisor.Waits()
-	case s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged, s.Outcome == flow.Exhausted:
+	case s.Outcome == event.NeedsPerson && !s.Last.Acknowledged, s.Outcome == event.Exhausted:
 		return s.Text
 	case len(s.Quarantine) > 0:
 		return s.Quarantine[0].Text
@@ -233,15 +234,15 @@ func (a *arbitration) hasEnded() bool {
 
 // settle does what the Lead chose for a board that ended. The choice is journaled first: where the
 // board could not be written after it, the board still says that it waits.
-func (a *arbitration) settle(e flow.Acknowledged, text string) (Question, error) {
+func (a *arbitration) settle(e event.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, Open: a.answer.Choice == "", Task: a.again(), Undone: a.undone()}
 	edit := board.Edit{Ended: new(string)}
 	switch {
 	case q.Open:
 		return q, nil
-	case a.answer.Choice == flow.Retry && q.Task == "":
+	case a.answer.Choice == event.Retry && q.Task == "":
 		return q, &failure.Invalid{Err: fmt.Errorf("it cannot be told which task of %s to do again", a.board), Fix: "set current to its path, then kanban-run " + a.path}
-	case a.answer.Choice == flow.Retry:
+	case a.answer.Choice == event.Retry:
 		edit.Current, e.Text = &q.Task, q.Task+" is to be done again, says the Lead"
 	default:
 		e.Text = "accepted by the Lead"
@@ -371,11 +372,11 @@ func (a *arbitration) undone() string {
 	if left == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s undone", left, flow.Count(all, "task"))
+	return fmt.Sprintf("%d of %s undone", left, event.Count(all, "task"))
 }
 
 // recordDecision journals the Lead's decision. It is no run's, so it takes no epoch of its own.
-func (a *arbitration) recordDecision(events ...flow.Event) (err error) {
+func (a *arbitration) recordDecision(events ...event.Event) (err error) {
 	events = slices.Concat(a.unknown, events)
 	a.epoch, err = a.journal.ContinueEpoch()
 	if errors.Is(err, journal.ErrNoEpoch) {
@@ -395,7 +396,7 @@ func (a *arbitration) recordDecision(events ...flow.Event) (err error) {
 
 // reconcile ends a RECONCILE_LOCK: seed 002, "Deterministic reconcile procedure", steps 8, 9 and
 // 11. The diff shows what the decision does to the state of the work.
-func (a *arbitration) reconcile(e flow.Acknowledged, text string) (Question, error) {
+func (a *arbitration) reconcile(e event.Acknowledged, text string) (Question, error) {
 	was := a.history.State
 	rebuilt, point, err := a.outcome()
 	if err != nil {
@@ -408,10 +409,10 @@ func (a *arbitration) reconcile(e flow.Acknowledged, text string) (Question, err
 	if a.answer.Ask {
 		return q, nil
 	}
-	events := []flow.Event{e, rebuilt.Exit(a.board, flow.DecisionLead, text, point)}
+	events := []event.Event{e, rebuilt.Exit(a.board, event.DecisionLead, text, point)}
 	if a.history.Custody.Locked == "" { // no run has found the contradiction yet
-		events = slices.Insert(events, 0, flow.Event(flow.StateDiverged{Source: flow.SourceJournal, Task: a.board, Text: text}),
-			flow.Event(flow.LockEntered{Board: a.board, Reason: text}))
+		events = slices.Insert(events, 0, event.Event(event.StateDiverged{Source: event.SourceJournal, Task: a.board, Text: text}),
+			event.Event(event.LockEntered{Board: a.board, Reason: text}))
 	}
 	return q, a.recordDecision(events...)
 }

@@ -6,6 +6,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/rundir"
@@ -18,7 +19,7 @@ func (a *arbitration) isAboutFile() bool {
 		return true
 	}
 	f := a.history.Freeze()
-	return f != nil && f.Git == nil && (f.Asks || a.answer.Choice == flow.Accept || a.answer.Choice == flow.Retry)
+	return f != nil && f.Git == nil && (f.Asks || a.answer.Choice == event.Accept || a.answer.Choice == event.Retry)
 }
 
 // foresee finds out what the next run would find first where the last one died in the turn of an agent:
@@ -28,8 +29,8 @@ func (a *arbitration) foresee() error {
 	if a.history.Standstill() != "" || a.broken != nil {
 		return nil
 	}
-	var events []flow.Event
-	lost, err := flow.CloseAttempt(&s, func(e flow.Event) error {
+	var events []event.Event
+	lost, err := flow.CloseAttempt(&s, func(e event.Event) error {
 		events = append(events, e)
 		return s.Apply(e)
 	})
@@ -44,19 +45,19 @@ func (a *arbitration) foresee() error {
 
 // settleFile does what the Lead chose. The board is put back before the choice is journaled: where
 // that fails, it is still frozen.
-func (a *arbitration) settleFile(e flow.Acknowledged, text string) (Question, error) {
+func (a *arbitration) settleFile(e event.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, File: true, Open: a.answer.Choice == "", Diff: a.boardDiff()}
 	switch {
 	case q.Open:
 		return q, nil
-	case a.answer.Choice == flow.Accept && a.broken != nil:
+	case a.answer.Choice == event.Accept && a.broken != nil:
 		return q, &failure.Invalid{Err: a.broken, Fix: "kanban-run ack " + a.path + " retry puts it back as the turn began"}
-	case a.answer.Choice == flow.Accept && a.answer.Ask:
+	case a.answer.Choice == event.Accept && a.answer.Ask:
 		return q, nil
-	case a.answer.Choice == flow.Accept:
+	case a.answer.Choice == event.Accept:
 		e.Text = "the board stands as it is, says the Lead"
 		return q, a.recordDecision(e)
-	case a.answer.Choice != flow.Retry:
+	case a.answer.Choice != event.Retry:
 		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + a.path + " shows the choices"}
 	}
 	before, err := a.beforeTurn()
@@ -104,7 +105,7 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 
 // UnknownEnd is the change of a board whose run died in the turn of an agent, if the end of the
 // board is another one since; nil: it is not. Without the board's earlier bytes any change counts.
-func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *flow.StateDiverged {
+func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) *event.StateDiverged {
 	if step == nil || step.Before != nil || now.SHA == step.BoardSHA { // a Manager may end the board
 		return nil
 	}
@@ -116,7 +117,7 @@ func UnknownEnd(dir rundir.Dir, name string, now *board.Board, step *flow.Step) 
 		}
 		what = strings.Join(changes, ", ") + "; earlier bytes: " + dir.Before()
 	}
-	return &flow.StateDiverged{Source: flow.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: now.SHA, Policy: flow.PolicyAsk,
+	return &event.StateDiverged{Source: event.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA, After: now.SHA, Policy: event.PolicyAsk,
 		Text: fmt.Sprintf("STATE_DIVERGENCE: %s has changed since the run died while %s was at work on %s (%s): it cannot be told whether the agent or a person ended it",
 			name, step.CallRole(), step.Task, what)}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -53,7 +54,7 @@ func unified(oldName string, old []byte, newName string, new []byte) string {
 		lines = lines[1:]
 	}
 	if len(lines) > maxDiff {
-		lines = append(lines[:maxDiff], fmt.Sprintf("… and %s more\n", flow.Count(len(lines)-maxDiff, "line")))
+		lines = append(lines[:maxDiff], fmt.Sprintf("… and %s more\n", event.Count(len(lines)-maxDiff, "line")))
 	}
 	return strings.Join(lines, "")
 }

@@ -3,8 +3,8 @@ package ledger
 import (
 	"fmt"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 )
 
 // isAboutWay says whether the Lead decides if checkpoints may go another way than before.
@@ -15,10 +15,10 @@ func (a *arbitration) isAboutWay() bool {
 
 // settleWay accepts the way that was found. A person who does not want it sets it back: the next run
 // looks at it anew.
-func (a *arbitration) settleWay(e flow.Acknowledged, text string) (Question, error) {
+func (a *arbitration) settleWay(e event.Acknowledged, text string) (Question, error) {
 	q := Question{Text: text, Way: true, Open: a.answer.Choice == ""}
 	switch {
-	case a.answer.Choice != "" && a.answer.Choice != flow.Accept:
+	case a.answer.Choice != "" && a.answer.Choice != event.Accept:
 		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + a.path + " accept, or set it back; then the same command goes on"}
 	case q.Open || a.answer.Ask:
 		return q, nil

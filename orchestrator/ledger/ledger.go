@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -26,10 +27,10 @@ type Ledger struct {
 	journal  *journal.Journal
 	epoch    uint64 // of the records that this process writes
 	history  flow.History
-	pending  []flow.Entry
+	pending  []event.Entry
 	logbook  *logbook
 
-	Durable func([]flow.Entry) error // is called with what is on disk, before anything is told of it; an error leaves it untold. nil: nothing more is to be done
+	Durable func([]event.Entry) error // is called with what is on disk, before anything is told of it; an error leaves it untold. nil: nothing more is to be done
 }
 
 // New is the ledger of the board whose runs are in dir. Open reads it.
@@ -38,7 +39,7 @@ func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func(
 }
 
 // Open replays the journal into the history, and calls each for every entry.
-func (l *Ledger) Open(each func(flow.Entry)) error {
+func (l *Ledger) Open(each func(event.Entry)) error {
 	j, err := journal.Open(l.dir.Journal(), l.now, func(rec journal.Record) error {
 		e, err := decode(l.dir, rec)
 		if err != nil {
@@ -94,13 +95,13 @@ func (l *Ledger) Close() error {
 }
 
 // Append appends an event and applies it. It is on disk after the next Commit.
-func (l *Ledger) Append(e flow.Event) error {
+func (l *Ledger) Append(e event.Event) error {
 	e, data, err := l.encode(e)
 	if err != nil {
 		return err
 	}
 	next := l.history
-	entry := flow.Entry{Seq: next.Seq + 1, Epoch: l.epoch, Rev: next.Rev + 1, Actor: flow.Actor(e), Event: e}
+	entry := event.Entry{Seq: next.Seq + 1, Epoch: l.epoch, Rev: next.Rev + 1, Actor: event.Actor(e), Event: e}
 	if err := next.Extend(entry); err != nil {
 		return err
 	}
@@ -114,8 +115,8 @@ func (l *Ledger) Append(e flow.Event) error {
 }
 
 // encode redacts and encodes an event. It returns the redacted event too: that is what is applied.
-func (l *Ledger) encode(e flow.Event) (flow.Event, []byte, error) {
-	e = flow.Redacted(e, l.redactor.String)
+func (l *Ledger) encode(e event.Event) (event.Event, []byte, error) {
+	e = event.Redacted(e, l.redactor.String)
 	data, err := json.Marshal(e)
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode event %s: %w", e.Kind(), err)
@@ -146,7 +147,7 @@ func (l *Ledger) Commit() error {
 }
 
 // Record is Append and Commit.
-func (l *Ledger) Record(e flow.Event) error {
+func (l *Ledger) Record(e event.Event) error {
 	if err := l.Append(e); err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (l *Ledger) Record(e flow.Event) error {
 const snapshotEvery = 64
 
 // FinishStep appends the end of a step, and a snapshot after every snapshotEvery steps.
-func (l *Ledger) FinishStep(e flow.StepFinished) error {
+func (l *Ledger) FinishStep(e event.StepFinished) error {
 	if err := l.Append(e); err != nil || e.Step%snapshotEvery != 0 {
 		return err
 	}
@@ -186,7 +187,7 @@ func (l *Ledger) DrawState() error {
 
 // Finish journals how the run ended. In RECONCILE_LOCK it does not: that would be an operational
 // write.
-func (l *Ledger) Finish(e flow.Event) error {
+func (l *Ledger) Finish(e event.Event) error {
 	failpoint.At("run-end")
 	err := l.reconcileState()
 	if l.history.Custody.Locked == "" {
@@ -195,7 +196,7 @@ func (l *Ledger) Finish(e flow.Event) error {
 	return errors.Join(err, l.draw())
 }
 
-func (l *Ledger) finish(e flow.Event) error {
+func (l *Ledger) finish(e event.Event) error {
 	if err := l.Append(e); err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func (l *Ledger) finish(e flow.Event) error {
 
 // Fold replays a board's journal without opening it, also while a run writes it. It calls each,
 // which may be nil, for every entry.
-func Fold(dir rundir.Dir, each func(flow.Entry) error) (flow.History, journal.Summary, error) {
+func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.Summary, error) {
 	var h flow.History
 	sum, err := journal.Read(dir.Journal(), func(r journal.Record) error {
 		e, err := decode(dir, r)
@@ -247,17 +248,17 @@ func (e *recordError) Hint() string {
 
 // decode turns a record of the journal in dir back into an entry. Errors: *failure.Invalid for a
 // journal in another form than [flow.Form].
-func decode(dir rundir.Dir, r journal.Record) (flow.Entry, error) {
-	e, err := flow.Decode(r.Type, r.Data)
-	run, opens := e.(flow.RunStarted)
+func decode(dir rundir.Dir, r journal.Record) (event.Entry, error) {
+	e, err := event.Decode(r.Type, r.Data)
+	run, opens := e.(event.RunStarted)
 	switch {
-	case errors.Is(err, flow.ErrUnknownKind), opens && run.Form != flow.Form():
-		return flow.Entry{}, &failure.Invalid{Err: errors.New("it is of another version of kanban-run, whose journals this one does not read"),
+	case errors.Is(err, event.ErrUnknownKind), opens && run.Form != flow.Form():
+		return event.Entry{}, &failure.Invalid{Err: errors.New("it is of another version of kanban-run, whose journals this one does not read"),
 			Fix: "rm -r " + dir.Path + " forgets the runs of the board, which stays as it is; or use that version"}
 	case err != nil:
-		return flow.Entry{}, &recordError{fmt.Errorf("record %d: %w", r.Seq, err)}
+		return event.Entry{}, &recordError{fmt.Errorf("record %d: %w", r.Seq, err)}
 	case e.Subject() != r.TaskID:
-		return flow.Entry{}, &recordError{fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())}
+		return event.Entry{}, &recordError{fmt.Errorf("record %d: it is about %q, its data about %q", r.Seq, r.TaskID, e.Subject())}
 	}
-	return flow.Entry{Seq: r.Seq, Epoch: r.Epoch, Rev: r.Rev, Time: r.Time, Actor: r.Actor, Event: e}, nil
+	return event.Entry{Seq: r.Seq, Epoch: r.Epoch, Rev: r.Rev, Time: r.Time, Actor: r.Actor, Event: e}, nil
 }

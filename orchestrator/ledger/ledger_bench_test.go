@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
@@ -16,7 +16,7 @@ func BenchmarkAppend(b *testing.B) {
 	if err := l.dir.Ensure(); err != nil {
 		b.Fatal(err)
 	}
-	if err := l.Open(func(flow.Entry) {}); err != nil {
+	if err := l.Open(func(event.Entry) {}); err != nil {
 		b.Fatal(err)
 	}
 	defer l.Close()
@@ -24,24 +24,24 @@ func BenchmarkAppend(b *testing.B) {
 		b.Fatal(err)
 	}
 	const sha = "97cf2c8986a51c9c2a3bb322cf30dc1b240b3f3186c05ced68162061ed489204"
-	note := func(e flow.Event) {
+	note := func(e event.Event) {
 		if err := l.Append(e); err != nil {
 			b.Fatal(err)
 		}
 	}
-	note(flow.RunStarted{Board: "kanban.yaml", Limits: flow.Limits{MaxRetries: 3}})
+	note(event.RunStarted{Board: "kanban.yaml", Limits: event.Limits{MaxRetries: 3}})
 	task, next := "tasks/000001-implement-thing.md", "tasks/000002-implement-thing.md"
 	b.ReportAllocs()
 	for b.Loop() {
 		n := l.history.State.LastStep + 1
-		note(flow.StepStarted{Step: n, Task: task, Role: "Implementor", BoardSHA: sha, Index: n, Of: 1000, Mark: "400021653267dd61"})
-		note(flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Task: task, Role: "Implementor", Attempt: 1}, Adapter: "exec", Command: "agent --task", Digest: sha,
+		note(event.StepStarted{Step: n, Task: task, Role: "Implementor", BoardSHA: sha, Index: n, Of: 1000, Mark: "400021653267dd61"})
+		note(event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: "Implementor", Attempt: 1}, Adapter: "exec", Command: "agent --task", Digest: sha,
 			Input: []byte(`{"task_file":"` + task + `","kanban_file":"kanban.yaml"}`)})
-		note(flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.TaskCall, Task: task, Role: "Implementor", Attempt: 1}, Status: "ok", Message: "done", Millis: 3})
-		note(flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Task: task, Role: "Manager", Attempt: 1}, Adapter: "exec", Command: "manager full w", Digest: sha,
-			Input: []byte(`{"kanban_file":"kanban.yaml","done_task":"` + task + `"}`), Stored: sha, Before: &flow.Baseline{BoardSHA: sha, Current: task}})
-		note(flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: n, Call: flow.ManagerCall, Task: task, Role: "Manager", Attempt: 1}, Status: "ok", Message: "done", NextTask: &next, TasksSHA: sha, Millis: 3})
-		note(flow.StepFinished{Step: n, Task: task, Role: "Implementor", Status: "ok", Manager: "ok", Message: "done", NextTask: &next, BoardSHA: sha, Millis: 6})
+		note(event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.TaskCall, Task: task, Role: "Implementor", Attempt: 1}, Status: "ok", Message: "done", Millis: 3})
+		note(event.AttemptStarted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: "Manager", Attempt: 1}, Adapter: "exec", Command: "manager full w", Digest: sha,
+			Input: []byte(`{"kanban_file":"kanban.yaml","done_task":"` + task + `"}`), Stored: sha, Before: &event.Baseline{BoardSHA: sha, Current: task}})
+		note(event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: n, Call: event.ManagerCall, Task: task, Role: "Manager", Attempt: 1}, Status: "ok", Message: "done", NextTask: &next, TasksSHA: sha, Millis: 3})
+		note(event.StepFinished{Step: n, Task: task, Role: "Implementor", Status: "ok", Manager: "ok", Message: "done", NextTask: &next, BoardSHA: sha, Millis: 6})
 		l.pending = l.pending[:0]
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/durable"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/plainfile"
@@ -55,16 +55,16 @@ func newLogbook(dir rundir.Dir, board string) *logbook {
 
 // about is what an event is about. Of a tool that is not there seed 002 asks for
 // its name and the agent's.
-func about(e flow.Event) string {
-	if t, ok := e.(flow.ToolUnavailable); ok {
+func about(e event.Event) string {
+	if t, ok := e.(event.ToolUnavailable); ok {
 		return fmt.Sprintf("%s: %s for %s (%s)", t.Task, t.Tool, t.Role, t.Agent)
 	}
 	return e.Subject()
 }
 
 // remember adds an entry to the recent ones, and counts rejected replies.
-func (l *logbook) remember(e flow.Entry) {
-	if _, ok := e.Event.(flow.ReplyRejected); ok {
+func (l *logbook) remember(e event.Entry) {
+	if _, ok := e.Event.(event.ReplyRejected); ok {
 		l.rejected++
 	}
 	if len(l.recent) == recentLimit {
@@ -91,7 +91,7 @@ func (l *logbook) catchUp(journalPath string) error {
 	all.WriteString(logHeading)
 	_, err = journal.Read(journalPath, func(r journal.Record) error {
 		e, err := decode(l.dir, r)
-		if rejected, ok := e.Event.(flow.ReplyRejected); ok {
+		if rejected, ok := e.Event.(event.ReplyRejected); ok {
 			all.WriteString(retryEntry(e.Time, rejected))
 		}
 		return err
@@ -126,17 +126,17 @@ func countEntries(path string) (n int, err error) {
 }
 
 // follow adds a committed event to the files.
-func (l *logbook) follow(e flow.Entry) error {
+func (l *logbook) follow(e event.Entry) error {
 	l.remember(e)
 	l.behind = true
-	if rejected, ok := e.Event.(flow.ReplyRejected); ok {
+	if rejected, ok := e.Event.(event.ReplyRejected); ok {
 		return AppendLog(l.dir, e.Time, rejected)
 	}
 	return nil
 }
 
 // AppendLog adds a rejected reply to supervisor-log.md.
-func AppendLog(dir rundir.Dir, at time.Time, e flow.ReplyRejected) error {
+func AppendLog(dir rundir.Dir, at time.Time, e event.ReplyRejected) error {
 	text := retryEntry(at, e)
 	if err := rundir.RemoveForeign(dir.Log()); err != nil {
 		return fmt.Errorf("look at the supervisor log: %w", err)
@@ -154,7 +154,7 @@ func AppendLog(dir rundir.Dir, at time.Time, e flow.ReplyRejected) error {
 
 // retryEntry is one entry of the log: seed 004, "Retry Logging". The entry of the last attempt says
 // that nothing is rescheduled.
-func retryEntry(at time.Time, e flow.ReplyRejected) string {
+func retryEntry(at time.Time, e event.ReplyRejected) string {
 	title, action := "Retry Event", "Rescheduling with exact same parameters"
 	attempt := fmt.Sprintf("%d/%d", e.Retries+1, e.Of)
 	if e.Retries >= e.Of {
@@ -166,9 +166,9 @@ func retryEntry(at time.Time, e flow.ReplyRejected) string {
 	}
 	agentName, task := e.Role, e.Task
 	switch e.Call {
-	case flow.ManagerCall:
+	case event.ManagerCall:
 		task = fmt.Sprintf("KANBAN (done_task: %s)", e.Task)
-	case flow.ReviewCall:
+	case event.ReviewCall:
 		agentName = "Reviewer of " + e.Role
 	}
 	var b strings.Builder

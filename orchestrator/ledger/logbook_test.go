@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // TestRetryEntry: seed 004, "Retry Logging", line by line.
 func TestRetryEntry(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	e := flow.ReplyRejected{AttemptRef: flow.AttemptRef{Call: flow.ManagerCall, Task: "tasks/a.md", Role: "Manager"}, Reason: "stdout is empty", Exit: "exit status 1",
+	e := event.ReplyRejected{AttemptRef: event.AttemptRef{Call: event.ManagerCall, Task: "tasks/a.md", Role: "Manager"}, Reason: "stdout is empty", Exit: "exit status 1",
 		Received: "x\n```\n# not a heading of ours\n", Retries: 1, Of: 3}
 	got := retryEntry(at, e)
 	for _, want := range []string{
@@ -32,7 +32,7 @@ func TestRetryEntry(t *testing.T) {
 
 // TestRetryEntryOfAReview: the supervisor is named, and work whose session is lost is not promised the same parameters.
 func TestRetryEntryOfAReview(t *testing.T) {
-	e := flow.ReplyRejected{AttemptRef: flow.AttemptRef{Call: flow.ReviewCall, Task: "tasks/a.md", Role: "Implementor", Round: 1}, Reason: "it says nothing", Of: 3}
+	e := event.ReplyRejected{AttemptRef: event.AttemptRef{Call: event.ReviewCall, Task: "tasks/a.md", Role: "Implementor", Round: 1}, Reason: "it says nothing", Of: 3}
 	if got := retryEntry(time.Now(), e); !strings.Contains(got, "**Agent:** Reviewer of Implementor  \n**Task:** tasks/a.md  \n**Attempt:** 1/3") || !strings.Contains(got, "any text") {
 		t.Errorf("the entry is\n%s", got)
 	}

@@ -2,14 +2,14 @@ package ledger
 
 import (
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Observer receives what happens to boards. Several runs call it at once, each from its own
 // goroutine.
 type Observer interface {
 	// Entry is called for every journaled event, in order, after its commit.
-	Entry(board string, e flow.Entry)
+	Entry(board string, e event.Entry)
 	// Agent is called for what an agent does. It is not journaled and may be dropped.
 	Agent(board string, s agent.Sign)
 	// Notice is called for a warning that is not an event of the run.
@@ -17,16 +17,16 @@ type Observer interface {
 }
 
 // Tap returns an observer that hands each event to note before it hands it to o.
-func Tap(o Observer, note func(board string, e flow.Entry)) Observer {
+func Tap(o Observer, note func(board string, e event.Entry)) Observer {
 	return tapped{o, note}
 }
 
 type tapped struct {
 	Observer
-	note func(board string, e flow.Entry)
+	note func(board string, e event.Entry)
 }
 
-func (t tapped) Entry(board string, e flow.Entry) {
+func (t tapped) Entry(board string, e event.Entry) {
 	t.note(board, e)
 	t.Observer.Entry(board, e)
 }
@@ -35,7 +35,7 @@ func (t tapped) Entry(board string, e flow.Entry) {
 type Silent struct{}
 
 // Entry does nothing.
-func (Silent) Entry(string, flow.Entry) {}
+func (Silent) Entry(string, event.Entry) {}
 
 // Agent does nothing.
 func (Silent) Agent(string, agent.Sign) {}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -37,7 +38,7 @@ func (l *Ledger) takeOver() error {
 			return err
 		}
 	}
-	if text := l.history.Frozen(); text != "" && l.history.StandstillOutcome() == flow.Frozen {
+	if text := l.history.Frozen(); text != "" && l.history.StandstillOutcome() == event.Frozen {
 		return &failure.Frozen{Text: text}
 	}
 	if b := l.history.Breach; b != nil && b.Kind != flow.Conflict {
@@ -49,13 +50,13 @@ func (l *Ledger) takeOver() error {
 		return err
 	}
 	l.epoch = epoch
-	owner := fmt.Sprintf("%s@%d-%08x", flow.ActorRun, epoch, rand.Uint32())
-	events := []flow.Event{
-		flow.HandoffOffered{Board: l.board, File: l.dir.BoardFile(), Epoch: epoch, Owner: owner, PreviousEpoch: was.Epoch, Previous: was.Owner},
-		flow.HandoffAcked{Board: l.board, Epoch: epoch, Owner: owner},
+	owner := fmt.Sprintf("%s@%d-%08x", event.ActorRun, epoch, rand.Uint32())
+	events := []event.Event{
+		event.HandoffOffered{Board: l.board, File: l.dir.BoardFile(), Epoch: epoch, Owner: owner, PreviousEpoch: was.Epoch, Previous: was.Owner},
+		event.HandoffAcked{Board: l.board, Epoch: epoch, Owner: owner},
 	}
 	if was.Offers > 0 {
-		events = append(events, flow.HandoffDuplicate{Board: l.board, Epoch: was.Epoch, Owner: was.Owner, Count: was.Offers})
+		events = append(events, event.HandoffDuplicate{Board: l.board, Epoch: was.Epoch, Owner: was.Owner, Count: was.Offers})
 	}
 	for _, e := range events {
 		if err := l.Append(e); err != nil {
@@ -75,13 +76,13 @@ func (l *Ledger) forbid(kind flow.BreachKind, text string, owners []string) erro
 	}
 	l.epoch = epoch
 	text = fmt.Sprintf("%s: %s", kind, text)
-	var breach flow.Event = flow.HandoffMissing{Board: l.board, Epoch: l.history.Custody.Epoch, Text: text}
+	var breach event.Event = event.HandoffMissing{Board: l.board, Epoch: l.history.Custody.Epoch, Text: text}
 	if kind == flow.TwoOwners {
-		breach = flow.SplitBrain{Board: l.board, Owners: owners, Text: text}
+		breach = event.SplitBrain{Board: l.board, Owners: owners, Text: text}
 	}
 	err = l.Append(breach)
 	if err == nil {
-		err = l.Record(flow.LockEntered{Board: l.board, Reason: text})
+		err = l.Record(event.LockEntered{Board: l.board, Reason: text})
 	}
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (l *Ledger) ResolveForeignWrite(cause error) error {
 		return cause // removed, and there is no other
 	}
 	now := New(l.board, l.dir, l.observer, l.redactor, l.now)
-	err := now.Open(func(flow.Entry) {})
+	err := now.Open(func(event.Entry) {})
 	var held *durable.HeldError
 	switch {
 	case errors.As(err, &held):

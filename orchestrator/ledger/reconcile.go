@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
@@ -11,12 +12,12 @@ import (
 
 // reconcile is seed 002's "Deterministic reconcile procedure"; the numbers are its steps. Errors:
 // *failure.Frozen when the Lead has to decide; after nil the run may go on.
-func (l *Ledger) reconcile(d flow.StateDiverged) error {
+func (l *Ledger) reconcile(d event.StateDiverged) error {
 	// 1. and 2. From here on only events of this procedure may be written: 3.
 	if err := l.Append(d); err != nil {
 		return err
 	}
-	if err := l.Record(flow.LockEntered{Board: l.board, Reason: d.Text}); err != nil {
+	if err := l.Record(event.LockEntered{Board: l.board, Reason: d.Text}); err != nil {
 		return err
 	}
 	return l.settle(d.Text)
@@ -45,15 +46,15 @@ func (l *Ledger) settle(reason string) error {
 	}
 	switch {
 	case rebuilt.Conflict != "": // 10.
-		return l.freeze(flow.ReconcileConflict{Board: l.board, Findings: rebuilt.Findings, Text: "RECONCILE_CONFLICT: " + rebuilt.Conflict})
+		return l.freeze(event.ReconcileConflict{Board: l.board, Findings: rebuilt.Findings, Text: "RECONCILE_CONFLICT: " + rebuilt.Conflict})
 	case !rebuilt.Same(&l.history): // 9. "if rollback affects active tasks, require explicit Lead ACK before applying it"
 		return &failure.Frozen{Text: reason}
 	default: // 8. and 11., "explicit no-impact determination"
-		return l.Record(rebuilt.Exit(l.board, flow.DecisionNoImpact, reason, point))
+		return l.Record(rebuilt.Exit(l.board, event.DecisionNoImpact, reason, point))
 	}
 }
 
-func (l *Ledger) freeze(e flow.Event) error {
+func (l *Ledger) freeze(e event.Event) error {
 	if err := l.Record(e); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (l *Ledger) freeze(e flow.Event) error {
 
 // rebuild reads the records after the rollback point again and replays them.
 func (l *Ledger) rebuild(point flow.Snapshot) (flow.Rebuilt, error) {
-	var after []flow.Entry
+	var after []event.Entry
 	_, err := journal.Read(l.dir.Journal(), func(rec journal.Record) error {
 		if rec.Seq <= point.ReplayIndex {
 			return nil
@@ -84,7 +85,7 @@ func (l *Ledger) reconcileChanges() error {
 		if b := l.history.Breach; b != nil {
 			task, text = b.Task, b.Text
 		}
-		return l.reconcile(flow.StateDiverged{Source: flow.SourceJournal, Task: task, Text: "STATE_DIVERGENCE: the journal contradicts itself: " + text})
+		return l.reconcile(event.StateDiverged{Source: event.SourceJournal, Task: task, Text: "STATE_DIVERGENCE: the journal contradicts itself: " + text})
 	}
 	return l.reconcileState()
 }
@@ -99,6 +100,6 @@ func (l *Ledger) reconcileState() error {
 	if edit.kept != "" {
 		text += fmt.Sprintf(" (the edited text: %s)", edit.kept)
 	}
-	err = l.reconcile(flow.StateDiverged{Source: flow.SourceState, Task: l.board, Text: text})
+	err = l.reconcile(event.StateDiverged{Source: event.SourceState, Task: l.board, Text: text})
 	return errors.Join(err, l.setAside(edit), l.draw()) // last: a crash before the record must not hide the edit
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inert"
@@ -154,7 +155,7 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 	}
 	fmt.Fprintf(&b, "\n## Event Log\n\n")
 	if l.earlier > 0 {
-		fmt.Fprintf(&b, "%s before these: `kanban-run log` shows all.\n\n", flow.Count(l.earlier, "event"))
+		fmt.Fprintf(&b, "%s before these: `kanban-run log` shows all.\n\n", event.Count(l.earlier, "event"))
 	}
 	b.WriteString("| time | epoch | rev | event | actor | about |\n|---|---|---|---|---|---|\n")
 	for _, e := range l.recent {
@@ -165,12 +166,12 @@ func (l *logbook) stateMarkdown(h *flow.History) string {
 }
 
 // used is what attempts came to, in a line of state.md.
-func used(u flow.Used) string {
+func used(u event.Used) string {
 	text := fmt.Sprintf("cost %s", u.Money())
 	if tokens := u.Tokens(); tokens != "" {
 		text += ", " + tokens
 	}
-	return fmt.Sprintf("%s, %s of %s", text, flow.Span(u.Millis), flow.Count(u.Attempts, "attempt"))
+	return fmt.Sprintf("%s, %s of %s", text, event.Span(u.Millis), event.Count(u.Attempts, "attempt"))
 }
 
 func stateLines(h *flow.History) []string {
@@ -197,7 +198,7 @@ func stateLines(h *flow.History) []string {
 	if v := s.Supervisor; v != nil && len(v.Held) > 0 {
 		h := v.Held[len(v.Held)-1]
 		last := fmt.Sprintf("%s (score %.2f)", h.Verdict, h.Score)
-		if h.Verdict == flow.NoVerdict {
+		if h.Verdict == event.NoVerdict {
 			last = "no verdict"
 		}
 		lines = append(lines, fmt.Sprintf("supervisor: %s, last %s: %s", v.Plan.Role, h.ID, last))
@@ -206,7 +207,7 @@ func stateLines(h *flow.History) []string {
 		lines = append(lines, fmt.Sprintf("in quarantine: %s: %s", q.Task, q.Text))
 	}
 	for _, t := range s.Tools {
-		lines = append(lines, fmt.Sprintf("not available: %s, for %s", t.Tool, flow.Count(t.Agents, "agent")))
+		lines = append(lines, fmt.Sprintf("not available: %s, for %s", t.Tool, event.Count(t.Agents, "agent")))
 	}
 	if step := s.Step; step != nil {
 		lines = append(lines, fmt.Sprintf("open step %d: %s as %s, %s call, %d attempts started, %d rejected",

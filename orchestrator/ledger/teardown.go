@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
@@ -18,7 +18,7 @@ import (
 
 // Gate is how far the end of a board's team has come.
 type Gate struct {
-	State   flow.TeardownState
+	State   event.TeardownState
 	Reason  string // why it is not ready; "": it is
 	Archive string // path of the archive, once the folder is deleted
 }
@@ -45,14 +45,14 @@ func Teardown(boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor,
 	if err = a.read(); err == nil {
 		g, err = a.teardown()
 	}
-	if err == nil && remove && g.State == flow.ReadyToDelete {
-		err = a.recordDecision(flow.TeardownMoved{Board: l.board, To: flow.TeamDeleted})
-		g.State = flow.TeamDeleted
+	if err == nil && remove && g.State == event.ReadyToDelete {
+		err = a.recordDecision(event.TeardownMoved{Board: l.board, To: event.TeamDeleted})
+		g.State = event.TeamDeleted
 	}
 	if err == nil && a.decided {
 		err = errors.Join(l.redraw(), a.ReportTeardown(g))
 	}
-	if err = errors.Join(err, l.Close()); err != nil || g.State != flow.TeamDeleted {
+	if err = errors.Join(err, l.Close()); err != nil || g.State != event.TeamDeleted {
 		return g, err
 	}
 	g.Archive = dir.ArchiveName(now())
@@ -67,33 +67,33 @@ func (a *arbitration) teardown() (Gate, error) {
 	h, at := a.history, a.history.State.Teardown
 	reason := h.NotReady(a.before.Terminal())
 	switch {
-	case at != nil && at.State == flow.TeamDeleted: // the archive was not finished
-		return Gate{State: flow.TeamDeleted}, nil
+	case at != nil && at.State == event.TeamDeleted: // the archive was not finished
+		return Gate{State: event.TeamDeleted}, nil
 	case reason != "" && (h.Standstill() != "" || h.State.Step != nil): // nothing may be journaled
-		return Gate{State: flow.FailedSafe, Reason: reason}, nil
+		return Gate{State: event.FailedSafe, Reason: reason}, nil
 	case len(at.Unanswered()) > 0 && reason == "":
-		return Gate{State: flow.FailedSafe, Reason: fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without", strings.Join(at.Missing, ", "), a.path)}, a.failSafe()
-	case at != nil && at.State == flow.ReadyToDelete && reason == "":
-		return Gate{State: flow.ReadyToDelete}, nil
+		return Gate{State: event.FailedSafe, Reason: fmt.Sprintf("%s never answered: kanban-run ack %s forced-finalize goes on without", strings.Join(at.Missing, ", "), a.path)}, a.failSafe()
+	case at != nil && at.State == event.ReadyToDelete && reason == "":
+		return Gate{State: event.ReadyToDelete}, nil
 	case reason != "":
-		return Gate{State: flow.FailedSafe, Reason: reason}, a.recordDecision(a.move(flow.TeardownInit, ""), flow.TeardownBlocked{Board: a.board, Reason: reason}, a.move(flow.FailedSafe, reason))
+		return Gate{State: event.FailedSafe, Reason: reason}, a.recordDecision(a.move(event.TeardownInit, ""), event.TeardownBlocked{Board: a.board, Reason: reason}, a.move(event.FailedSafe, reason))
 	default:
-		return Gate{State: flow.ReadyToDelete}, a.recordDecision(a.move(flow.TeardownInit, ""), a.move(flow.ReadyToDelete, ""))
+		return Gate{State: event.ReadyToDelete}, a.recordDecision(a.move(event.TeardownInit, ""), a.move(event.ReadyToDelete, ""))
 	}
 }
 
 // failSafe journals that members have never answered, unless that is where the teardown stands.
 func (a *arbitration) failSafe() error {
 	at := a.history.State.Teardown
-	if at.State == flow.FailedSafe {
+	if at.State == event.FailedSafe {
 		return nil
 	}
 	reason := strings.Join(at.Missing, ", ") + " has not answered the request to shut down"
-	return a.recordDecision(a.move(flow.TeardownInit, ""), flow.TeardownBlocked{Board: a.board, Reason: reason}, a.move(flow.FailedSafe, reason))
+	return a.recordDecision(a.move(event.TeardownInit, ""), event.TeardownBlocked{Board: a.board, Reason: reason}, a.move(event.FailedSafe, reason))
 }
 
-func (a *arbitration) move(to flow.TeardownState, reason string) flow.TeardownMoved {
-	return flow.TeardownMoved{Board: a.board, To: to, Reason: reason}
+func (a *arbitration) move(to event.TeardownState, reason string) event.TeardownMoved {
+	return event.TeardownMoved{Board: a.board, To: to, Reason: reason}
 }
 
 // finalize journals the Lead's approval of an end without all members: seed 002, "Bounded
@@ -113,11 +113,11 @@ func (a *arbitration) finalize() (Question, error) {
 	if err := a.failSafe(); err != nil {
 		return q, err
 	}
-	approved := flow.TeardownMoved{Board: a.board, To: flow.ReadyToDelete, Status: "FORCED_FINALIZE_APPROVED"}
-	if err := a.recordDecision(flow.ForcedFinalizeAcked{Board: a.board, Note: a.answer.Note}, approved); err != nil {
+	approved := event.TeardownMoved{Board: a.board, To: event.ReadyToDelete, Status: "FORCED_FINALIZE_APPROVED"}
+	if err := a.recordDecision(event.ForcedFinalizeAcked{Board: a.board, Note: a.answer.Note}, approved); err != nil {
 		return q, err
 	}
-	return q, a.ReportTeardown(Gate{State: flow.ReadyToDelete})
+	return q, a.ReportTeardown(Gate{State: event.ReadyToDelete})
 }
 
 func neverAnswered(members []string) string {

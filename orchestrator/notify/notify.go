@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/redact"
 )
 
@@ -84,7 +84,7 @@ func New(o Options) *Notifier {
 }
 
 // Entry tells of a journaled event, if it needs a person.
-func (n *Notifier) Entry(board string, e flow.Entry) {
+func (n *Notifier) Entry(board string, e event.Entry) {
 	m, critical := messageOf(e.Event)
 	if m.Topic == "" || !slices.Contains(n.On, m.Topic) {
 		return
@@ -118,7 +118,7 @@ func (n *Notifier) Close(stop context.Context) {
 	}
 	left := len(n.queue) + 1 // and the one that is being sent
 	n.cancel()
-	n.warn("", flow.Count(left, "message")+" not sent before the end")
+	n.warn("", event.Count(left, "message")+" not sent before the end")
 	<-n.done
 }
 
@@ -162,42 +162,42 @@ func (n *Notifier) warn(board, text string) {
 
 // messageOf is what is to be told of an event; without a topic it is nothing. One that is critical
 // is always told: seed 002, "Anti-Spam Policy".
-func messageOf(event flow.Event) (m Message, critical bool) {
-	m.Task = event.Subject()
-	switch e := event.(type) {
-	case flow.RunFinished:
+func messageOf(happened event.Event) (m Message, critical bool) {
+	m.Task = happened.Subject()
+	switch e := happened.(type) {
+	case event.RunFinished:
 		return ofOutcome(e.Outcome, e.Text), true // once for each run
-	case flow.RunInterrupted:
-		if e.Outcome != flow.Interrupted {
+	case event.RunInterrupted:
+		if e.Outcome != event.Interrupted {
 			return ofOutcome(e.Outcome, e.Reason), true
 		}
-	case flow.ConsentAsked:
+	case event.ConsentAsked:
 		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", fmt.Sprintf("%s waits for consent to %s it: %s", e.Role, e.Decision, e.Details)
 		return m, true
-	case flow.LoopSuspected:
+	case event.LoopSuspected:
 		m.Topic, m.Severity, m.Text = Loop, "CRITICAL", e.Suspicion.String()
-	case flow.RebootTested:
-		if e.Decision == flow.Stuck {
+	case event.RebootTested:
+		if e.Decision == event.Stuck {
 			m.Topic, m.Severity, m.Text = Stuck, "CRITICAL", e.Text
 		}
-	case flow.IdleBreach:
+	case event.IdleBreach:
 		m.Topic, m.Severity, m.Text = Stuck, e.Severity, e.Text
-	case flow.ReviewBreach:
+	case event.ReviewBreach:
 		m.Topic, m.Severity, m.Text = Stuck, e.Severity, e.Text
-	case flow.Recovered:
+	case event.Recovered:
 		m.Topic, m.Severity, m.Text = Stuck, "INFO", e.Text
-	case flow.ToolUnavailable:
+	case event.ToolUnavailable:
 		m.Topic, m.Severity, m.Text = Tool, "WARN", fmt.Sprintf("%s is not available to %s: %s", e.Tool, e.Role, e.Reason)
-		if e.Agents >= flow.SystemicAgents {
+		if e.Agents >= event.SystemicAgents {
 			m.Severity = "CRITICAL"
 		}
-	case flow.TeardownBlocked:
+	case event.TeardownBlocked:
 		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "TEARDOWN_BLOCKED: "+e.Reason
 		return m, true
-	case flow.ForcedFinalizeCandidate:
+	case event.ForcedFinalizeCandidate:
 		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "FORCED_FINALIZE_CANDIDATE: no answer of "+strings.Join(e.Missing, ", ")
 		return m, true
-	case flow.SplitBrain:
+	case event.SplitBrain:
 		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "SPLIT_BRAIN_DETECTED"
 		return m, true
 	}
@@ -205,16 +205,16 @@ func messageOf(event flow.Event) (m Message, critical bool) {
 }
 
 // ofOutcome is what is to be told of the end of a run.
-func ofOutcome(o flow.Outcome, text string) Message {
+func ofOutcome(o event.Outcome, text string) Message {
 	m := Message{Severity: "WARN", Text: strings.TrimSpace(string(o) + ": " + text)}
 	switch o {
-	case flow.Complete:
+	case event.Complete:
 		m.Topic, m.Severity = Complete, "INFO"
-	case flow.LimitReached:
+	case event.LimitReached:
 		m.Topic = Limit
-	case flow.Later:
+	case event.Later:
 		m.Topic = Later
-	case flow.NeedsPerson, flow.Frozen, flow.Exhausted, flow.Failed, flow.Invalid, flow.Owned:
+	case event.NeedsPerson, event.Frozen, event.Exhausted, event.Failed, event.Invalid, event.Owned:
 		m.Topic, m.Severity = NeedsPerson, "CRITICAL"
 	}
 	return m

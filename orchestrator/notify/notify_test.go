@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/notify"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
@@ -62,34 +62,34 @@ func start(i *inbox, on ...notify.Topic) *notify.Notifier {
 		Report: func(board string) string { return "SUPERVISOR_REPORT of " + board }, Now: time.Now, Warn: func(string, string) {}})
 }
 
-func entry(e flow.Event) flow.Entry { return flow.Entry{Time: time.Now(), Event: e} }
+func entry(e event.Event) event.Entry { return event.Entry{Time: time.Now(), Event: e} }
 
 // TestTopics: which event is told as what, and nothing else is.
 func TestTopics(t *testing.T) {
-	task := flow.AttemptRef{Task: "t1", Role: "R"}
+	task := event.AttemptRef{Task: "t1", Role: "R"}
 	for _, tt := range []struct {
-		event flow.Event
+		event event.Event
 		want  notify.Topic
 	}{
-		{flow.RunFinished{Outcome: flow.Complete}, notify.Complete},
-		{flow.RunFinished{Outcome: flow.NeedsPerson}, notify.NeedsPerson},
-		{flow.RunFinished{Outcome: flow.Exhausted}, notify.NeedsPerson},
-		{flow.RunFinished{Outcome: flow.Frozen}, notify.NeedsPerson},
-		{flow.RunFinished{Outcome: flow.LimitReached}, notify.Limit},
-		{flow.RunInterrupted{Outcome: flow.Later}, notify.Later},
-		{flow.RunInterrupted{Outcome: flow.Interrupted}, ""},
-		{flow.RunInterrupted{Outcome: flow.Failed}, notify.NeedsPerson},
-		{flow.ConsentAsked{AttemptRef: task}, notify.NeedsPerson},
-		{flow.SplitBrain{Board: "b"}, notify.NeedsPerson},
-		{flow.TeardownBlocked{Board: "b"}, notify.NeedsPerson},
-		{flow.ForcedFinalizeCandidate{Board: "b"}, notify.NeedsPerson},
-		{flow.LoopSuspected{Task: "t1"}, notify.Loop},
-		{flow.RebootTested{AttemptRef: task, Decision: flow.Stuck}, notify.Stuck},
-		{flow.RebootTested{AttemptRef: task, Decision: flow.Restart}, ""},
-		{flow.IdleBreach{AttemptRef: task}, notify.Stuck},
-		{flow.ReviewBreach{AttemptRef: task}, notify.Stuck},
-		{flow.ToolUnavailable{AttemptRef: task}, notify.Tool},
-		{flow.StepFinished{Task: "t1"}, ""},
+		{event.RunFinished{Outcome: event.Complete}, notify.Complete},
+		{event.RunFinished{Outcome: event.NeedsPerson}, notify.NeedsPerson},
+		{event.RunFinished{Outcome: event.Exhausted}, notify.NeedsPerson},
+		{event.RunFinished{Outcome: event.Frozen}, notify.NeedsPerson},
+		{event.RunFinished{Outcome: event.LimitReached}, notify.Limit},
+		{event.RunInterrupted{Outcome: event.Later}, notify.Later},
+		{event.RunInterrupted{Outcome: event.Interrupted}, ""},
+		{event.RunInterrupted{Outcome: event.Failed}, notify.NeedsPerson},
+		{event.ConsentAsked{AttemptRef: task}, notify.NeedsPerson},
+		{event.SplitBrain{Board: "b"}, notify.NeedsPerson},
+		{event.TeardownBlocked{Board: "b"}, notify.NeedsPerson},
+		{event.ForcedFinalizeCandidate{Board: "b"}, notify.NeedsPerson},
+		{event.LoopSuspected{Task: "t1"}, notify.Loop},
+		{event.RebootTested{AttemptRef: task, Decision: event.Stuck}, notify.Stuck},
+		{event.RebootTested{AttemptRef: task, Decision: event.Restart}, ""},
+		{event.IdleBreach{AttemptRef: task}, notify.Stuck},
+		{event.ReviewBreach{AttemptRef: task}, notify.Stuck},
+		{event.ToolUnavailable{AttemptRef: task}, notify.Tool},
+		{event.StepFinished{Task: "t1"}, ""},
 	} {
 		var i inbox
 		n := start(&i)
@@ -113,7 +113,7 @@ func TestTopics(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	var i inbox
 	n := start(&i)
-	n.Entry("b", entry(flow.LoopSuspected{Task: "t", Suspicion: flow.Suspicion{Text: `the password is hunter2hunter2 "quoted"`}}))
+	n.Entry("b", entry(event.LoopSuspected{Task: "t", Suspicion: event.Suspicion{Text: `the password is hunter2hunter2 "quoted"`}}))
 	n.Close(t.Context())
 	if len(i.messages) != 1 || strings.Contains(i.messages[0].Text, "hunter2") || !strings.Contains(i.messages[0].Text, "[REDACTED_SECRET]") {
 		t.Errorf("%+v", i.messages)
@@ -128,7 +128,7 @@ func TestAntiSpam(t *testing.T) {
 		var i inbox
 		n := start(&i)
 		said := 0
-		say := func(after time.Duration, told bool, e flow.Event) {
+		say := func(after time.Duration, told bool, e event.Event) {
 			t.Helper()
 			time.Sleep(after)
 			n.Entry("b", entry(e))
@@ -138,10 +138,10 @@ func TestAntiSpam(t *testing.T) {
 			}
 			said = len(i.topics())
 		}
-		idle := func(task, text string) flow.Event {
-			return flow.IdleBreach{AttemptRef: flow.AttemptRef{Task: task}, Overdue: flow.Overdue{Severity: "WARN", Text: text}}
+		idle := func(task, text string) event.Event {
+			return event.IdleBreach{AttemptRef: event.AttemptRef{Task: task}, Overdue: event.Overdue{Severity: "WARN", Text: text}}
 		}
-		recovered := flow.Recovered{AttemptRef: flow.AttemptRef{Task: "t1"}, Text: "moving"}
+		recovered := event.Recovered{AttemptRef: event.AttemptRef{Task: "t1"}, Text: "moving"}
 		say(0, false, recovered)
 		say(0, true, idle("t1", "15m"))
 		say(time.Minute, false, idle("t1", "16m")) // cooldown
@@ -149,9 +149,9 @@ func TestAntiSpam(t *testing.T) {
 		say(18*time.Minute, false, idle("t1", "34m"))
 		say(time.Minute, true, idle("t1", "35m"))
 		say(30*time.Minute, false, idle("t1", "65m")) // the third within an hour
-		say(0, true, flow.RunFinished{Board: "b", Outcome: flow.NeedsPerson, Text: "why"})
-		say(0, true, flow.RunFinished{Board: "b", Outcome: flow.NeedsPerson, Text: "why"}) // critical
-		say(0, true, flow.ConsentAsked{AttemptRef: flow.AttemptRef{Task: "t1"}})           // between the alert and its recovery
+		say(0, true, event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "why"})
+		say(0, true, event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "why"}) // critical
+		say(0, true, event.ConsentAsked{AttemptRef: event.AttemptRef{Task: "t1"}})           // between the alert and its recovery
 		say(0, true, recovered)
 		say(0, false, recovered)
 		say(time.Hour, true, idle("t1", "125m"))
@@ -177,7 +177,7 @@ func TestSlowSender(t *testing.T) {
 			}}})
 		began := time.Now()
 		for task := range 200 {
-			n.Entry("b", entry(flow.LoopSuspected{Task: fmt.Sprint(task)}))
+			n.Entry("b", entry(event.LoopSuspected{Task: fmt.Sprint(task)}))
 		}
 		if time.Since(began) != 0 {
 			t.Error("a run waited for a message")

@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
@@ -31,7 +32,7 @@ type Call struct {
 	Now         func() time.Time
 
 	player  *roster.Player
-	used    flow.Used
+	used    event.Used
 	session string
 }
 
@@ -43,7 +44,7 @@ type ExhaustedError struct {
 }
 
 func (e *ExhaustedError) Error() string {
-	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role, flow.Count(e.Attempts, "attempt"), e.Reason)
+	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role, event.Count(e.Attempts, "attempt"), e.Reason)
 }
 
 // Do makes the call, with the same retries as in a run. Errors: *failure.Invalid, *ExhaustedError,
@@ -54,7 +55,7 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 		return nil, &failure.Invalid{Err: err}
 	}
 	if len(c.player.Withheld) > 0 {
-		c.Notice(flow.WithheldText(c.player.Withheld, ".kanban-run.yaml or in a role"))
+		c.Notice(event.WithheldText(c.player.Withheld, ".kanban-run.yaml or in a role"))
 	}
 	if c.player.Role.Review.IsSet() {
 		c.Notice("a single call is not reviewed: review of role " + c.player.Role.Name + " is left out")
@@ -96,8 +97,8 @@ func (c *Call) noticeCost() {
 // retry makes attempts until flow allows no other, so that the rule of retries is in one place. Its
 // events are not journaled.
 func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contract.Input) (*contract.Reply, error) {
-	state := flow.State{Limits: flow.Limits{MaxRetries: c.MaxRetries}}
-	if err := state.Apply(flow.StepStarted{Step: 1, Task: "the instruction", Role: c.player.Role.Name}); err != nil {
+	state := flow.State{Limits: event.Limits{MaxRetries: c.MaxRetries}}
+	if err := state.Apply(event.StepStarted{Step: 1, Task: "the instruction", Role: c.player.Role.Name}); err != nil {
 		return nil, err
 	}
 	accounts := attempt.Accounts{}
@@ -106,7 +107,7 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 		if !ok {
 			return nil, &ExhaustedError{Role: c.player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason}
 		}
-		if err := state.Apply(flow.AttemptStarted{AttemptRef: e.AttemptRef, Input: in.JSON}); err != nil {
+		if err := state.Apply(event.AttemptStarted{AttemptRef: e.AttemptRef, Input: in.JSON}); err != nil {
 			return nil, err
 		}
 		out, err := attempt.Run(stop, kill, attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: contract.Instruction,
@@ -130,9 +131,9 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 
 // reject applies a rejected reply and adds it to the supervisor log: seed 004, "Retry Logging"
 // (task_file or instruction).
-func (c *Call) reject(state *flow.State, ref flow.AttemptRef, out *attempt.Outcome) error {
+func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Outcome) error {
 	ref.Task, ref.Role = c.Redactor.String(c.Instruction), c.player.Role.Name
-	rejected := flow.ReplyRejected{AttemptRef: ref, Reason: out.Failure.Reason, Exit: out.Exit.String(), Received: out.Received, Stderr: out.Stderr,
+	rejected := event.ReplyRejected{AttemptRef: ref, Reason: out.Failure.Reason, Exit: out.Exit.String(), Received: out.Received, Stderr: out.Stderr,
 		Retries: state.Step.Rejected, Of: c.MaxRetries}
 	if err := state.Apply(rejected); err != nil {
 		return err

@@ -9,14 +9,14 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/call"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // charge accounts for an attempt and returns what it alone came to, nil where that is not known.
-func (r *Recorder) charge(c *call.Ready, out *attempt.Outcome, took time.Duration) *flow.Spending {
+func (r *Recorder) charge(c *call.Ready, out *attempt.Outcome, took time.Duration) *event.Spending {
 	spent := r.accountsOf(c.Call).Charge(out, c.From).Journaled()
 	if c.Player.Adapter.Tool().Free {
-		spent = &flow.Spending{Free: true}
+		spent = &event.Spending{Free: true}
 	}
 	r.run.Used.Add(took.Milliseconds(), spent)
 	if !out.Stopped && !spent.IsPriced() {
@@ -47,7 +47,7 @@ func (r *Recorder) WarnOfLimits() {
 }
 
 // accountsOf are those of the sessions in which a call may go on.
-func (r *Recorder) accountsOf(c flow.Call) attempt.Accounts {
+func (r *Recorder) accountsOf(c event.Call) attempt.Accounts {
 	if c.IsSupervision() {
 		return r.watched
 	}
@@ -56,11 +56,11 @@ func (r *Recorder) accountsOf(c flow.Call) attempt.Accounts {
 
 // Restore adds what earlier runs journaled of the open step's sessions, and of the supervisor's.
 // Without it a tool that counts by the session would be charged for them again.
-func (r *Recorder) Restore(e flow.Event) {
-	if _, ok := e.(flow.StepStarted); ok {
+func (r *Recorder) Restore(e event.Event) {
+	if _, ok := e.(event.StepStarted); ok {
 		r.BeginStep(time.Time{})
 	}
-	end, ok := flow.EndOf(e)
+	end, ok := event.EndOf(e)
 	if !ok || end.Call.IsReview() || end.Session == "" || end.Spent == nil {
 		return
 	}

@@ -12,8 +12,8 @@ import (
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/review"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/run"
@@ -28,7 +28,7 @@ type Recorder struct {
 
 	accounts attempt.Accounts // of the open step's sessions
 	watched  attempt.Accounts // of the supervisor's
-	accepted []flow.Call      // whose streams are emptied once their replies are on disk
+	accepted []event.Call     // whose streams are emptied once their replies are on disk
 	said     string           // by the last task agent, in the open step
 	opened   time.Time        // when the open step began; zero if in an earlier run
 	paused   time.Duration    // by Ctrl-Z, in the open step
@@ -39,7 +39,7 @@ type Recorder struct {
 
 // NewRecorder returns the recorder of a run.
 func NewRecorder(r *run.Run, s *supervisor.Supervisor) *Recorder {
-	left := []flow.Call{flow.TaskCall, flow.CommandCall, flow.ReviewCall, flow.ManagerCall, flow.ReadyCall, flow.CheckpointCall} // by an earlier run
+	left := []event.Call{event.TaskCall, event.CommandCall, event.ReviewCall, event.ManagerCall, event.ReadyCall, event.CheckpointCall} // by an earlier run
 	return &Recorder{run: r, supervisor: s, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, accepted: left}
 }
 
@@ -49,7 +49,7 @@ func NewRecorder(r *run.Run, s *supervisor.Supervisor) *Recorder {
 func (r *Recorder) Record(c *call.Ready, a *attempt.Attempt, endTurn func() error) error {
 	out, err := a.Outcome()
 	if work := a.Tools(); work != nil {
-		err = errors.Join(err, r.run.Ledger.Append(flow.ToolsUsed{AttemptRef: c.AttemptRef, ToolWork: *work}))
+		err = errors.Join(err, r.run.Ledger.Append(event.ToolsUsed{AttemptRef: c.AttemptRef, ToolWork: *work}))
 	}
 	e := r.measureAttempt(c, out)
 	if violated := r.supervisor.Violations(e.Spawn, e.Player, out.Spawned); violated != nil && err == nil {
@@ -69,17 +69,17 @@ func (r *Recorder) settle(c *call.Ready, e ending, out *attempt.Outcome, err err
 		return r.recordStop(e, "the limit of time is reached")
 	case out.Stopped:
 		return errors.Join(r.recordStop(e, "the run was stopped"), context.Cause(r.run.Stop))
-	case c.Call == flow.CommandCall:
+	case c.Call == event.CommandCall:
 		return r.recordCommand(e)
 	case out.Failure != nil:
 		return r.recordRejection(e, *out.Failure, false)
-	case c.Call == flow.ReviewCall:
+	case c.Call == event.ReviewCall:
 		return r.recordVerdict(e)
-	case c.Call == flow.ManagerCall:
+	case c.Call == event.ManagerCall:
 		return r.recordDecision(e)
-	case c.Call == flow.ReadyCall:
+	case c.Call == event.ReadyCall:
 		return r.recordReady(e)
-	case c.Call == flow.CheckpointCall:
+	case c.Call == event.CheckpointCall:
 		return r.recordCheckpoint(e)
 	default:
 		return r.recordWork(e)
@@ -91,7 +91,7 @@ type ending struct {
 	*call.Ready
 	out       *attempt.Outcome
 	millis    int64
-	spent     *flow.Spending
+	spent     *event.Spending
 	streamErr error // its streams could not be kept
 }
 
@@ -107,17 +107,17 @@ func (r *Recorder) measureAttempt(c *call.Ready, out *attempt.Outcome) ending {
 
 // recordStop journals an attempt that the run ended, or that failed in a way that no retry mends.
 func (r *Recorder) recordStop(e ending, reason string) error {
-	stopped := flow.AttemptStopped{AttemptRef: e.AttemptRef, Reason: reason, Left: r.run.BoardLeft(), Millis: e.millis,
+	stopped := event.AttemptStopped{AttemptRef: e.AttemptRef, Reason: reason, Left: r.run.BoardLeft(), Millis: e.millis,
 		Session: e.out.Session, Spent: e.spent}
 	return errors.Join(r.run.Ledger.Record(stopped), e.streamErr, r.run.KeepStreams(e.AttemptRef))
 }
 
 func (r *Recorder) recordRejection(e ending, f contract.Failure, disagreed bool) error {
-	if step := r.run.State().Step; e.Call == flow.ManagerCall && !disagreed && step.Rejected >= r.run.Limits.MaxRetries {
+	if step := r.run.State().Step; e.Call == event.ManagerCall && !disagreed && step.Rejected >= r.run.Limits.MaxRetries {
 		f.Reason += r.run.Workspace.TakeBackEnd(step)
 	}
 	kept := errors.Join(e.streamErr, r.run.KeepStreams(e.AttemptRef))
-	rejected := flow.ReplyRejected{AttemptRef: e.AttemptRef, Reason: f.Reason, Exit: e.out.Exit.String(), Left: r.run.BoardLeft(),
+	rejected := event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: f.Reason, Exit: e.out.Exit.String(), Left: r.run.BoardLeft(),
 		Received: e.out.Received, Stderr: e.out.Stderr, Output: r.run.Folder.Output(e.Step), Disagreed: disagreed, Lost: f.Lost && e.From != "", Died: e.Spec.Resident != nil && !e.Spec.Resident.Runs(),
 		Retries: r.run.State().Step.Rejected, Of: r.run.Limits.MaxRetries, Millis: e.millis, Session: e.out.Session, Spent: e.spent}
 	return errors.Join(r.run.Ledger.Record(rejected), kept)
@@ -155,10 +155,10 @@ func (r *Recorder) warnOfTask(e ending) {
 // recordVerdict journals a supervisor's verdict on the work: seed 003, "检测完成标记".
 func (r *Recorder) recordVerdict(e ending) error {
 	said := e.out.Reply.Message
-	held := flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: review.IsCompleted(said), Feedback: flow.Clip(r.run.Redactor.String(said)),
+	held := event.ReviewHeld{AttemptRef: e.AttemptRef, Completed: review.IsCompleted(said), Feedback: event.Clip(r.run.Redactor.String(said)),
 		Session: e.out.Session, Left: r.run.BoardLeft(), Millis: e.millis, Spent: e.spent}
 	if !held.Completed {
-		held.Tree, held.Finding = r.run.ProjectHash(), flow.FindingOf(held.Feedback)
+		held.Tree, held.Finding = r.run.ProjectHash(), event.FindingOf(held.Feedback)
 	}
 	return r.appendAcceptance(e, held)
 }
@@ -170,12 +170,12 @@ func (r *Recorder) recordCommand(e ending) error {
 	if e.out.Failure != nil {
 		end = e.out.Failure.Reason
 	}
-	held := flow.ReviewHeld{AttemptRef: e.AttemptRef, Completed: e.out.Failure == nil && e.out.Exit.Succeeded(), Left: r.run.BoardLeft(), Millis: e.millis}
+	held := event.ReviewHeld{AttemptRef: e.AttemptRef, Completed: e.out.Failure == nil && e.out.Exit.Succeeded(), Left: r.run.BoardLeft(), Millis: e.millis}
 	if held.Completed {
 		return r.appendAcceptance(e, held)
 	}
-	held.Feedback = flow.Clip(r.run.Redactor.String(review.FormatFailure(e.Player.Shown, end, e.out.Stdout, e.out.Stderr)))
-	held.Tree, held.Finding = r.run.ProjectHash(), flow.FindingOf(held.Feedback)
+	held.Feedback = event.Clip(r.run.Redactor.String(review.FormatFailure(e.Player.Shown, end, e.out.Stdout, e.out.Stderr)))
+	held.Tree, held.Finding = r.run.ProjectHash(), event.FindingOf(held.Feedback)
 	kept := errors.Join(e.streamErr, r.run.KeepStreams(e.AttemptRef))
 	return errors.Join(r.run.Ledger.Append(held), kept)
 }
@@ -216,14 +216,14 @@ func (r *Recorder) isKnown(role string) error {
 	return nil
 }
 
-func (r *Recorder) replyAccepted(e ending) flow.ReplyAccepted {
-	return flow.ReplyAccepted{AttemptRef: e.AttemptRef, Status: string(e.out.Reply.Status), Message: flow.Clip(r.run.Redactor.String(e.out.Reply.Message)),
+func (r *Recorder) replyAccepted(e ending) event.ReplyAccepted {
+	return event.ReplyAccepted{AttemptRef: e.AttemptRef, Status: string(e.out.Reply.Status), Message: event.Clip(r.run.Redactor.String(e.out.Reply.Message)),
 		Millis: e.millis, Session: e.out.Session, Spent: e.spent}
 }
 
 // appendAcceptance appends an accepted reply. It is on disk with the next commit; the streams are
 // not emptied before. An error of theirs counts only where they are to stay.
-func (r *Recorder) appendAcceptance(e ending, event flow.Event) error {
+func (r *Recorder) appendAcceptance(e ending, event event.Event) error {
 	r.accepted = append(r.accepted, e.Call)
 	err := r.run.Ledger.Append(event)
 	failpoint.At("reply-noted")
@@ -240,7 +240,7 @@ func (r *Recorder) appendAcceptance(e ending, event flow.Event) error {
 // by now and, with a Manager's first attempt, stored inputs.
 func (r *Recorder) Sweep(c *call.Ready) {
 	r.EmptyStreams()
-	if c.Call == flow.ManagerCall && c.Intent.Input != nil {
+	if c.Call == event.ManagerCall && c.Intent.Input != nil {
 		r.run.Folder.SweepStored(c.Intent.Stored)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/call"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/run"
@@ -17,12 +17,12 @@ import (
 // TestRestore: the accounts of an open step are what the journal says of its sessions,
 // and of no step before it.
 func TestRestore(t *testing.T) {
-	cents := func(n int64) *flow.Spending { return &flow.Spending{Input: n, Cost: &n} }
+	cents := func(n int64) *event.Spending { return &event.Spending{Input: n, Cost: &n} }
 	r := NewRecorder(&run.Run{Prepared: &preflight.Prepared{Setup: &preflight.Setup{}}}, nil)
-	for _, e := range []flow.Event{
-		flow.StepStarted{Step: 1}, flow.ReplyAccepted{Session: "old", Spent: cents(1)},
-		flow.StepStarted{Step: 2}, flow.ReplyRejected{Session: "s", Spent: cents(10)}, flow.AttemptStopped{Session: "s", Spent: cents(5)},
-		flow.AttemptStopped{Session: "s"}, flow.ReplyRejected{Spent: cents(100)}, flow.RunStarted{},
+	for _, e := range []event.Event{
+		event.StepStarted{Step: 1}, event.ReplyAccepted{Session: "old", Spent: cents(1)},
+		event.StepStarted{Step: 2}, event.ReplyRejected{Session: "s", Spent: cents(10)}, event.AttemptStopped{Session: "s", Spent: cents(5)},
+		event.AttemptStopped{Session: "s"}, event.ReplyRejected{Spent: cents(100)}, event.RunStarted{},
 	} {
 		r.Restore(e)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -23,7 +24,7 @@ func (r *Recorder) Steps() int { return r.steps }
 // FinishStep appends the end of a step, which left a board with the SHA-256 sha; warning says where
 // board and reply differ.
 func (r *Recorder) FinishStep(step *flow.Step, sha, warning string) error {
-	e := flow.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus, Manager: step.Reply.Status,
+	e := event.StepFinished{Step: step.Number, Task: step.Task, Role: step.Role, Status: step.TaskStatus, Manager: step.Reply.Status,
 		Message: step.Reply.Message, NextTask: step.Reply.NextTask, BoardSHA: sha, Warning: warning,
 		Quarantined: r.run.Quarantined()}
 	if step.Checkpoint != nil {
@@ -42,7 +43,7 @@ func (r *Recorder) FinishStep(step *flow.Step, sha, warning string) error {
 }
 
 // leaving is how a step leaves the work tree; nil: a task is next that was not worked on lately.
-func (r *Recorder) leaving(step *flow.Step) *flow.Leaving {
+func (r *Recorder) leaving(step *flow.Step) *event.Leaving {
 	if r.run.DryRun || step.Reply.NextTask == nil {
 		return nil
 	}
@@ -50,14 +51,14 @@ func (r *Recorder) leaving(step *flow.Step) *flow.Leaving {
 	switch {
 	case path.Clean(next) == path.Clean(step.Task):
 	case r.run.State().WasWorkedOn(next):
-		return &flow.Leaving{Other: true, Tree: r.run.ProjectHash()}
+		return &event.Leaving{Other: true, Tree: r.run.ProjectHash()}
 	default:
 		return nil
 	}
-	left := &flow.Leaving{Tree: r.run.ProjectHash(), Said: r.said}
+	left := &event.Leaving{Tree: r.run.ProjectHash(), Said: r.said}
 	entry := r.run.Workspace.LastEntry(step.Task)
 	if left.Tree == "" { // else the files tell more: an approval of each of many parts is the same word, too
-		left.Finding = flow.FindingOf(left.Said + "\n" + entry)
+		left.Finding = event.FindingOf(left.Said + "\n" + entry)
 	}
 	return left
 }

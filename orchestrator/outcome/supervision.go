@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
-	"kanban-run/orchestrator/flow"
 )
 
 // recordReady journals that the supervisor is ready.
@@ -47,7 +47,7 @@ func (r *Recorder) recordCheckpoint(e ending) error {
 // recordFailure journals that the supervisor could not judge.
 func (r *Recorder) recordFailure(e ending, reply *contract.CheckpointReply) error {
 	v := r.run.State().Supervisor
-	failed := flow.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: flow.Clip(r.run.Redactor.String(reply.Message)), Errors: v.Errors + 1, Then: v.Plan.OnBlock,
+	failed := event.SupervisorFailed{AttemptRef: e.AttemptRef, Reason: event.Clip(r.run.Redactor.String(reply.Message)), Errors: v.Errors + 1, Then: v.Plan.OnBlock,
 		Left: r.run.BoardLeft(), Millis: e.millis, Session: e.out.Session, Spent: e.spent}
 	return errors.Join(r.appendAcceptance(e, failed), r.supervisor.SaveSession(e.Spawn))
 }

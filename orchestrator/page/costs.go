@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/report"
 )
 
@@ -18,7 +18,7 @@ type costView struct {
 	Time, Cost      string
 	In, Cached, Out string
 	Share           string
-	used            flow.Used
+	used            event.Used
 }
 
 const mostCostly = 11
@@ -50,7 +50,7 @@ func (p *page) tools() {
 	p.Tools = p.Tools[:min(len(p.Tools), mostCostly)]
 }
 
-func addUses(byName map[string]*toolView, uses []flow.ToolUse) {
+func addUses(byName map[string]*toolView, uses []event.ToolUse) {
 	for _, u := range uses {
 		if byName[u.Tool] == nil {
 			byName[u.Tool] = &toolView{}
@@ -64,9 +64,9 @@ func addUses(byName map[string]*toolView, uses []flow.ToolUse) {
 }
 
 // costs sums up by role and program, and by task.
-func (p *page) costs(all flow.Used) {
+func (p *page) costs(all event.Used) {
 	if all.Priced < all.Attempts && all.Attempts > 0 {
-		p.CostNote = fmt.Sprintf("%d of %s told no cost", all.Attempts-all.Priced, flow.Count(all.Attempts, "attempt"))
+		p.CostNote = fmt.Sprintf("%d of %s told no cost", all.Attempts-all.Priced, event.Count(all.Attempts, "attempt"))
 	}
 	roles := map[[2]string]*costView{}
 	var tasks []costView
@@ -92,7 +92,7 @@ func (p *page) costs(all flow.Used) {
 	}
 	p.Roles, p.Costliest = ranked(p.Roles), ranked(tasks)
 	if more := len(p.Costliest) - mostCostly; more > 1 {
-		rest := costView{Name: "and " + flow.Count(more, "task") + " more"}
+		rest := costView{Name: "and " + event.Count(more, "task") + " more"}
 		for _, c := range p.Costliest[mostCostly:] {
 			rest.used = rest.used.Plus(c.used)
 		}
@@ -103,8 +103,8 @@ func (p *page) costs(all flow.Used) {
 
 func roleOf(a *digest.Attempt) string {
 	switch {
-	case a.Call == flow.ManagerCall:
-		return flow.ManagerRole
+	case a.Call == event.ManagerCall:
+		return event.ManagerRole
 	case a.Call.IsReview():
 		return a.Role + ", reviews"
 	default:
@@ -196,7 +196,7 @@ func (p *page) checkpoints() {
 			case "warn":
 				view.Tone = "warn"
 			}
-			if x.Verdict != flow.NoVerdict {
+			if x.Verdict != event.NoVerdict {
 				view.Word += fmt.Sprintf(" %.2f", x.Score)
 				scored = append(scored, x)
 			}
@@ -256,6 +256,6 @@ func (p *page) settings(b *Board) (all []pairView) {
 	}
 	add("withheld from agents", strings.Join(r.Withheld, ", "))
 	add("runs", fmt.Sprint(b.Runs))
-	add("journal", flow.Count(int(b.Records), "record"))
+	add("journal", event.Count(int(b.Records), "record"))
 	return all
 }

@@ -3,7 +3,7 @@ package page
 import (
 	"fmt"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/report"
 )
 
@@ -27,7 +27,7 @@ func (p *page) headline() {
 	case needs == 1:
 		p.Headline = "Not done: " + first + " needs you"
 	case needs > 1:
-		p.Headline = fmt.Sprintf("Not done: %d of %s need you", needs, flow.Count(n, "board"))
+		p.Headline = fmt.Sprintf("Not done: %d of %s need you", needs, event.Count(n, "board"))
 	case atWork > 0 && p.Decisions > 0:
 		p.Headline = fmt.Sprintf("At work: %s for you", waits(p.Decisions))
 	case atWork > 0:
@@ -35,7 +35,7 @@ func (p *page) headline() {
 	case n == 1:
 		p.Headline = "Done: " + p.Boards[0].Name + " is complete"
 	default:
-		p.Headline = fmt.Sprintf("Done: %d of %s are complete", complete, flow.Count(n, "board"))
+		p.Headline = fmt.Sprintf("Done: %d of %s are complete", complete, event.Count(n, "board"))
 	}
 	p.Title = p.Headline + " · kanban-run"
 	p.Sentence = p.sentence()
@@ -56,7 +56,7 @@ func (p *page) sentence() string {
 		}
 	}
 	p.Filter.All, p.Filter.Doing, p.Filter.Todo = tasks, counts[report.TaskCurrent]+counts[stateReview], counts[report.TaskWaiting]
-	text := fmt.Sprintf("%d of %s %s done", counts[report.TaskDone], flow.Count(tasks, "task"), isAre(counts[report.TaskDone]))
+	text := fmt.Sprintf("%d of %s %s done", counts[report.TaskDone], event.Count(tasks, "task"), isAre(counts[report.TaskDone]))
 	for _, state := range []string{report.TaskNotOK, report.TaskQuarantined} {
 		if c := counts[state]; c > 0 {
 			text += fmt.Sprintf(", %d %s %s", c, isAre(c), stateWords[state])

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/report"
@@ -89,7 +90,7 @@ type taskView struct {
 	Open                 bool
 	State                string
 	Steps                []stepView
-	used                 flow.Used
+	used                 event.Used
 }
 
 type stepView struct {
@@ -142,7 +143,7 @@ func (p *page) text(s string) string {
 func newPage(boards []Board, o Options) *page {
 	p := &page{hide: o.Hide, Marked: map[string]bool{}, parts: map[string]time.Duration{}}
 	p.Command = p.text(o.Command)
-	var all flow.Used
+	var all event.Used
 	var millis int64
 	for i := range boards {
 		b := &boards[i]
@@ -181,7 +182,7 @@ func (v *boardView) urgency() int {
 // lookOf is how a board stands.
 func lookOf(b *Board) look {
 	words := report.OutcomeWords(b.Outcome)
-	if b.Outcome == flow.NeedsPerson {
+	if b.Outcome == event.NeedsPerson {
 		words = "needs a person"
 	}
 	if b.Code > 0 && !b.Owned {
@@ -197,13 +198,13 @@ func lookOf(b *Board) look {
 		return look{"half", "work", "at work"}
 	case b.Runs == 0:
 		return look{"ring", "soft", "never run"}
-	case b.Outcome == flow.Complete && b.Text != flow.CompleteText:
+	case b.Outcome == event.Complete && b.Text != flow.CompleteText:
 		return look{"tri", "warn", b.Text}
-	case b.Outcome == flow.Complete && report.NeverWorkedOn(b.Tasks) != "":
+	case b.Outcome == event.Complete && report.NeverWorkedOn(b.Tasks) != "":
 		return look{"tri", "warn", "complete, and " + report.NeverWorkedOn(b.Tasks)}
-	case b.Outcome == flow.Complete:
+	case b.Outcome == event.Complete:
 		return look{"ok", "good", words}
-	case slices.Contains([]flow.Outcome{flow.Later, flow.LimitReached, flow.Interrupted}, b.Outcome):
+	case slices.Contains([]event.Outcome{event.Later, event.LimitReached, event.Interrupted}, b.Outcome):
 		return look{"tri", "warn", words}
 	default:
 		return look{"stop", "bad", words}
@@ -216,7 +217,7 @@ func (p *page) board(b *Board, number int) *boardView {
 	v.Look.Word = p.text(v.Look.Word)
 	v.Damage = p.text(b.Damage)
 	if b.Run.Limits.MaxCost > 0 {
-		v.Limit = flow.Dollars(b.Run.Limits.MaxCost)
+		v.Limit = event.Dollars(b.Run.Limits.MaxCost)
 	}
 	if b.Runs > 0 {
 		v.Span = fmt.Sprintf("%s to %s, %s", clock(b.Began), clock(b.Ended), v.Cost)
@@ -290,7 +291,7 @@ var stateLooks = map[string]look{report.TaskDone: {Sign: "ok", Tone: "good"}, re
 	report.TaskQuarantined: {Sign: "hold", Tone: "hold"}}
 
 // money is a cost; "" where none was told.
-func money(u flow.Used) string {
+func money(u event.Used) string {
 	if u.Priced < u.Attempts && u.Cost == 0 || u.Told == 0 {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/report"
 )
@@ -35,7 +36,7 @@ func (p *page) whatNext() {
 		case b.Owned:
 			p.Now = append(p.Now, p.now(v))
 			p.decisions(v)
-		case b.Outcome == flow.Complete && b.Text == flow.CompleteText && v.Look.Tone == "warn":
+		case b.Outcome == event.Complete && b.Text == flow.CompleteText && v.Look.Tone == "warn":
 			p.Next = append(p.Next, nextView{Look: v.Look, Title: "Look at the tasks of " + v.Name + " that were never worked on",
 				Text: "The board has ended without them. To do one, make it current on the board, and run the board again.", Commands: p.commands(b, "see what happened", "log %s", "then run", "%s")})
 		case v.Look.Tone != "good" || b.Text != flow.CompleteText:
@@ -73,33 +74,33 @@ func (p *page) ending(v *boardView) nextView {
 	switch {
 	case b.Runs == 0:
 		n.Title, n.Commands = "Run "+v.Name, p.commands(b, "run", "%s")
-	case b.Outcome == flow.Frozen:
+	case b.Outcome == event.Frozen:
 		n.Title = "Look at what changed in " + v.Name
 		n.Commands = p.commands(b, "see what changed", "ack -n %s", "go on as it stands", "ack %s")
-	case b.Outcome == flow.NeedsPerson && w.Blocked:
+	case b.Outcome == event.NeedsPerson && w.Blocked:
 		n.Title = "Decide about the checkpoint that stops " + v.Name
 		n.Commands = p.commands(b, append(look, "have it looked at anew", "ack %s retry", "go on in spite of it", "ack %s")...)
-	case b.Outcome == flow.NeedsPerson && w.Quarantined != "":
+	case b.Outcome == event.NeedsPerson && w.Quarantined != "":
 		n.Title, n.Link = "Decide about "+p.text(w.Quarantined)+" of "+v.Name, v.link(p.text(w.Quarantined))
 		n.Commands = p.commands(b, append(look, "once it is mended", "%s", "end the quarantine", "ack %s")...)
-	case b.Outcome == flow.NeedsPerson && w.GoesOn:
+	case b.Outcome == event.NeedsPerson && w.GoesOn:
 		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, append(look, "go on", "%s")...)
 	case w.Undone != "":
 		n.Title, n.Link = "Unblock "+p.text(w.Undone)+" of "+v.Name, v.link(p.text(w.Undone))
 		n.Commands = p.commands(b, append(look, "do it again", "ack %s retry", "then run", "%s")...)
 		n.Note = p.text("Or leave it: kanban-run ack " + report.Quote(b.Board) + " accept ends the board as it stands.")
-	case b.Outcome == flow.NeedsPerson:
+	case b.Outcome == event.NeedsPerson:
 		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, append(look, "see what you can decide", "ack %s")...)
-	case b.Outcome == flow.Exhausted:
+	case b.Outcome == event.Exhausted:
 		n.Title = "Read the replies that were not accepted in " + v.Name
 		n.Commands = p.commands(b, "see them", "log --failed %s", "ask again", "%s")
-	case b.Outcome == flow.Later:
+	case b.Outcome == event.Later:
 		n.Title, n.Commands = "Run "+v.Name+" again, once the provider's limit is over", p.commands(b, "run", "%s")
 	default:
 		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, append(look, "go on", "%s")...)
 	}
 	for _, t := range slices.Backward(b.Tasks) {
-		if b.Outcome == flow.NeedsPerson && t.State == report.TaskNotOK && t.Said != "" && w.Undone == t.Task {
+		if b.Outcome == event.NeedsPerson && t.State == report.TaskNotOK && t.Said != "" && w.Undone == t.Task {
 			n.Text += p.text(" " + t.Role + " said: " + t.Said)
 			break
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/report"
 )
@@ -21,12 +22,12 @@ type Board struct {
 	Tasks   []report.Task         // of its list; nil: it cannot be read
 	Find    func(task string) int // where a journaled task is in Tasks, or -1; nil: nowhere
 	State   flow.State
-	Run     flow.RunStarted // the last one
-	Code    int             // exit code of its outcome
-	Owned   bool            // a run is at work
-	Agent   string          // what the agent at work does, for a live page; "": it is not known
-	Records uint64          // of its journal
-	Damage  string          // what is wrong with its journal; "": nothing
+	Run     event.RunStarted // the last one
+	Code    int              // exit code of its outcome
+	Owned   bool             // a run is at work
+	Agent   string           // what the agent at work does, for a live page; "": it is not known
+	Records uint64           // of its journal
+	Damage  string           // what is wrong with its journal; "": nothing
 }
 
 // Options are what the page says of itself.

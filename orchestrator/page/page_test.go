@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/report"
 )
@@ -24,14 +25,14 @@ type scene struct {
 }
 
 func newScene(name string) *scene {
-	return &scene{Board: Board{Digest: digest.Digest{Board: name, Outcome: flow.Complete, Text: flow.CompleteText}}, at: began}
+	return &scene{Board: Board{Digest: digest.Digest{Board: name, Outcome: event.Complete, Text: flow.CompleteText}}, at: began}
 }
 
-func (s *scene) play(after time.Duration, events ...flow.Event) *scene {
+func (s *scene) play(after time.Duration, events ...event.Event) *scene {
 	for _, e := range events {
 		s.at = s.at.Add(after)
 		s.seq++
-		s.Add(flow.Entry{Seq: s.seq, Epoch: 1, Time: s.at, Event: e})
+		s.Add(event.Entry{Seq: s.seq, Epoch: 1, Time: s.at, Event: e})
 		s.Records = s.seq
 	}
 	return s
@@ -39,15 +40,15 @@ func (s *scene) play(after time.Duration, events ...flow.Event) *scene {
 
 // step plays a step: its agent replies status and message, and the Manager names the next task.
 func (s *scene) step(number int, task, role, status, message string) *scene {
-	ref := flow.AttemptRef{Step: number, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}
-	manager := flow.AttemptRef{Step: number, Call: flow.ManagerCall, Task: task, Role: flow.ManagerRole, Attempt: 1}
+	ref := event.AttemptRef{Step: number, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}
+	manager := event.AttemptRef{Step: number, Call: event.ManagerCall, Task: task, Role: event.ManagerRole, Attempt: 1}
 	next := task
-	return s.play(time.Second, flow.StepStarted{Step: number, Task: task, Role: role},
-		flow.AttemptStarted{AttemptRef: ref, Adapter: "claude", Command: "claude -p", Input: []byte(`{"task_file":"` + plainJSON(task) + `"}`)}).
-		play(3*time.Minute, flow.ReplyAccepted{AttemptRef: ref, Status: status, Message: message, Millis: 180000, Session: "s-1", Spent: &flow.Spending{Input: 1000, Cached: 900, Output: 50, Cost: ptr(int64(250000))}}).
-		play(time.Second, flow.AttemptStarted{AttemptRef: manager, Adapter: "claude", Command: "claude -p"}).
-		play(20*time.Second, flow.ReplyAccepted{AttemptRef: manager, Status: "ok", Message: message, NextTask: &next, Millis: 20000, Spent: &flow.Spending{Input: 100, Output: 5, Cost: ptr(int64(50000))}},
-			flow.StepFinished{Step: number, Task: task, Role: role, Status: status, Manager: "ok", Message: message, NextTask: &next})
+	return s.play(time.Second, event.StepStarted{Step: number, Task: task, Role: role},
+		event.AttemptStarted{AttemptRef: ref, Adapter: "claude", Command: "claude -p", Input: []byte(`{"task_file":"` + plainJSON(task) + `"}`)}).
+		play(3*time.Minute, event.ReplyAccepted{AttemptRef: ref, Status: status, Message: message, Millis: 180000, Session: "s-1", Spent: &event.Spending{Input: 1000, Cached: 900, Output: 50, Cost: ptr(int64(250000))}}).
+		play(time.Second, event.AttemptStarted{AttemptRef: manager, Adapter: "claude", Command: "claude -p"}).
+		play(20*time.Second, event.ReplyAccepted{AttemptRef: manager, Status: "ok", Message: message, NextTask: &next, Millis: 20000, Spent: &event.Spending{Input: 100, Output: 5, Cost: ptr(int64(50000))}},
+			event.StepFinished{Step: number, Task: task, Role: role, Status: status, Manager: "ok", Message: message, NextTask: &next})
 }
 
 func plainJSON(s string) string { return strings.ReplaceAll(s, `"`, "") }
@@ -57,28 +58,28 @@ func ptr[T any](v T) *T { return &v }
 // troubled is a board on which all that can go wrong does. All its texts are made by text.
 func troubled(text func(string) string) Board {
 	s := newScene(text("b.yaml"))
-	s.Run = flow.RunStarted{Board: "b", Workdir: text("/w"), Version: text("1.0"), Limits: flow.Limits{MaxRetries: 3, MaxCost: 5_000_000}, Withheld: []string{text("TOKEN")}, OnDivergence: text("accept"),
-		Supervision: &flow.Supervision{Role: text("Supervisor"), OnBlock: flow.OnBlock(text("person"))}, Adapter: text("claude")}
+	s.Run = event.RunStarted{Board: "b", Workdir: text("/w"), Version: text("1.0"), Limits: event.Limits{MaxRetries: 3, MaxCost: 5_000_000}, Withheld: []string{text("TOKEN")}, OnDivergence: text("accept"),
+		Supervision: &event.Supervision{Role: text("Supervisor"), OnBlock: event.OnBlock(text("person"))}, Adapter: text("claude")}
 	one, two := text("tasks/1.md"), text("tasks/2.md")
 	s.play(time.Second, s.Run).step(1, one, text("Implementor"), "ok", text("done"))
-	ref := flow.AttemptRef{Step: 2, Call: flow.TaskCall, Task: two, Role: text("Implementor"), Attempt: 1}
+	ref := event.AttemptRef{Step: 2, Call: event.TaskCall, Task: two, Role: text("Implementor"), Attempt: 1}
 	again, review := ref, ref
-	again.Attempt, review.Call, review.Round = 2, flow.ReviewCall, 1
-	anomaly := flow.Anomaly{Type: "idle", Check: text("idle"), Details: text("no sign for 2m"), Tool: text("Bash")}
-	s.play(time.Second, flow.StepStarted{Step: 2, Task: two, Role: text("Implementor")}, flow.AttemptStarted{AttemptRef: ref, Adapter: text("codex"), Command: text("claude"), Input: []byte(text("{}"))},
-		flow.SessionNamed{AttemptRef: ref, Session: text("s-2")}).
-		play(time.Minute, flow.AnomalyFound{AttemptRef: ref, Anomaly: anomaly}, flow.MessageSent{AttemptRef: ref, ID: "m", Type: flow.HealthCheck, Content: flow.Content{Question: text("alive?")}},
-			flow.RebootTested{AttemptRef: ref, Anomaly: anomaly, Decision: flow.Restart, Text: text("again")},
-			flow.ToolsUsed{AttemptRef: ref, ToolWork: flow.ToolWork{Uses: []flow.ToolUse{{Tool: text("Bash"), Calls: 3, Failed: 1, Millis: 80_000, Longest: 60_000}},
-				Spans: []flow.ToolSpan{{From: 10_000, Millis: 20_000}, {From: 40_000, Millis: 60_000}}}},
-			flow.AttemptStopped{AttemptRef: ref, Reason: text("hung"), Millis: 180000},
-			flow.AttemptStarted{AttemptRef: again, Adapter: text("codex"), GoesOn: true}).
-		play(time.Second, flow.ReplyRejected{AttemptRef: again, Reason: text("no JSON"), Exit: text("exit 0"), Received: text("hello"), Stderr: text("oh"), Output: text("steps/2"), Millis: 1000},
-			flow.AttemptStarted{AttemptRef: review, Adapter: text("codex")}, flow.ReviewHeld{AttemptRef: review, Feedback: text("tests fail"), Millis: 500},
-			flow.StepAbandoned{Step: 2, Task: two, Reason: text("edited")},
-			flow.CheckpointHeld{AttemptRef: flow.AttemptRef{Step: 3, Call: flow.CheckpointCall, Task: text("CHECKPOINT-001")}, Trend: text("falling"),
-				Data: flow.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7, Findings: []string{text("no tests")}, Report: text("a/report.md")}})
-	s.Outcome, s.Text, s.Code = flow.NeedsPerson, text("the Manager ended the board"), 3
+	again.Attempt, review.Call, review.Round = 2, event.ReviewCall, 1
+	anomaly := event.Anomaly{Type: "idle", Check: text("idle"), Details: text("no sign for 2m"), Tool: text("Bash")}
+	s.play(time.Second, event.StepStarted{Step: 2, Task: two, Role: text("Implementor")}, event.AttemptStarted{AttemptRef: ref, Adapter: text("codex"), Command: text("claude"), Input: []byte(text("{}"))},
+		event.SessionNamed{AttemptRef: ref, Session: text("s-2")}).
+		play(time.Minute, event.AnomalyFound{AttemptRef: ref, Anomaly: anomaly}, event.MessageSent{AttemptRef: ref, ID: "m", Type: event.HealthCheck, Content: event.Content{Question: text("alive?")}},
+			event.RebootTested{AttemptRef: ref, Anomaly: anomaly, Decision: event.Restart, Text: text("again")},
+			event.ToolsUsed{AttemptRef: ref, ToolWork: event.ToolWork{Uses: []event.ToolUse{{Tool: text("Bash"), Calls: 3, Failed: 1, Millis: 80_000, Longest: 60_000}},
+				Spans: []event.ToolSpan{{From: 10_000, Millis: 20_000}, {From: 40_000, Millis: 60_000}}}},
+			event.AttemptStopped{AttemptRef: ref, Reason: text("hung"), Millis: 180000},
+			event.AttemptStarted{AttemptRef: again, Adapter: text("codex"), GoesOn: true}).
+		play(time.Second, event.ReplyRejected{AttemptRef: again, Reason: text("no JSON"), Exit: text("exit 0"), Received: text("hello"), Stderr: text("oh"), Output: text("steps/2"), Millis: 1000},
+			event.AttemptStarted{AttemptRef: review, Adapter: text("codex")}, event.ReviewHeld{AttemptRef: review, Feedback: text("tests fail"), Millis: 500},
+			event.StepAbandoned{Step: 2, Task: two, Reason: text("edited")},
+			event.CheckpointHeld{AttemptRef: event.AttemptRef{Step: 3, Call: event.CheckpointCall, Task: text("CHECKPOINT-001")}, Trend: text("falling"),
+				Data: event.StateUpdate{ID: text("CHECKPOINT-001"), Verdict: "warn", Score: 0.7, Findings: []string{text("no tests")}, Report: text("a/report.md")}})
+	s.Outcome, s.Text, s.Code = event.NeedsPerson, text("the Manager ended the board"), 3
 	s.State.Last = flow.Ending{Status: "blocked", Task: two}
 	s.Tasks = []report.Task{{Task: one, State: report.TaskDone, Role: text("Implementor"), Status: "ok"}, {Task: two, State: report.TaskNotOK, Status: text("blocked")}, {Task: text("tasks/3.md"), State: report.TaskWaiting}}
 	return s.Board
@@ -174,8 +175,8 @@ func TestTools(t *testing.T) {
 // TestCutShort: an attempt of which no end is known is at work where a run
 // is, and else was cut short.
 func TestCutShort(t *testing.T) {
-	open := newScene("b.yaml").play(time.Second, flow.RunStarted{}, flow.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/1.md", Role: "Implementor", Attempt: 1}, Adapter: "codex"})
+	open := newScene("b.yaml").play(time.Second, event.RunStarted{}, event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md", Role: "Implementor", Attempt: 1}, Adapter: "codex"})
 	for owned, want := range map[bool]string{true: `<b>Work</b> <span class="work">at work</span>`, false: `<b>Work</b> <span class="warn">cut short</span>`} {
 		if open.Owned = owned; !strings.Contains(render(t, open.Board), want) {
 			t.Errorf("owned %t: the page lacks %s", owned, want)
@@ -185,22 +186,22 @@ func TestCutShort(t *testing.T) {
 
 // TestFirstScreen: is it done, what failed, what do I do next, what did it cost.
 func TestFirstScreen(t *testing.T) {
-	complete := newScene("done.yaml").play(time.Second, flow.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok", "all of it")
+	complete := newScene("done.yaml").play(time.Second, event.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok", "all of it")
 	complete.Tasks = []report.Task{{Task: "tasks/1.md", State: report.TaskDone}}
 	passed := *complete
 	passed.Tasks = append(slices.Clone(complete.Tasks), report.Task{Task: "tasks/2.md", State: report.TaskWaiting})
 	never := newScene("never.yaml")
 	never.Outcome = "not_started"
 	never.Tasks = []report.Task{{Task: "a.md", State: report.TaskWaiting}}
-	damaged := newScene("torn.yaml").play(time.Second, flow.RunStarted{})
+	damaged := newScene("torn.yaml").play(time.Second, event.RunStarted{})
 	damaged.Damage = "record 3 is damaged at byte 512"
-	atWork := newScene("now.yaml").play(time.Second, flow.RunStarted{}, flow.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/1.md", Role: "Implementor", Attempt: 1}, Adapter: "codex"})
-	atWork.Owned, atWork.State.Step = true, &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: flow.TaskCall}
+	atWork := newScene("now.yaml").play(time.Second, event.RunStarted{}, event.StepStarted{Step: 1, Task: "tasks/1.md", Role: "Implementor"},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md", Role: "Implementor", Attempt: 1}, Adapter: "codex"})
+	atWork.Owned, atWork.State.Step = true, &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: event.TaskCall}
 	asked := *atWork
-	asked.State.Step = &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: flow.TaskCall, Consent: &flow.Consent{Decision: flow.Restart, Text: "no sign"}}
-	frozen := newScene("f.yaml").play(time.Second, flow.RunStarted{})
-	frozen.Outcome, frozen.Text, frozen.Code = flow.Frozen, "two owners", 5
+	asked.State.Step = &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Implementor", Call: event.TaskCall, Consent: &flow.Consent{Decision: event.Restart, Text: "no sign"}}
+	frozen := newScene("f.yaml").play(time.Second, event.RunStarted{})
+	frozen.Outcome, frozen.Text, frozen.Code = event.Frozen, "two owners", 5
 	for name, tt := range map[string]struct {
 		boards []Board
 		want   []string
@@ -233,8 +234,8 @@ func TestFirstScreen(t *testing.T) {
 
 // TestWorstFirst: the boards that need a person stand in front.
 func TestWorstFirst(t *testing.T) {
-	done := newScene("done.yaml").play(time.Second, flow.RunStarted{}).Board
-	now := newScene("now.yaml").play(time.Second, flow.RunStarted{}).Board
+	done := newScene("done.yaml").play(time.Second, event.RunStarted{}).Board
+	now := newScene("now.yaml").play(time.Second, event.RunStarted{}).Board
 	now.Owned = true
 	text := render(t, done, now, troubled(plain))
 	var order []string
@@ -261,7 +262,7 @@ func TestEachPart(t *testing.T) {
 
 // TestThousandSteps: view.md: at most 2 MB, and nothing of what went wrong is left out.
 func TestThousandSteps(t *testing.T) {
-	s := newScene("big.yaml").play(time.Second, flow.RunStarted{})
+	s := newScene("big.yaml").play(time.Second, event.RunStarted{})
 	for i := range 1000 {
 		task := fmt.Sprintf("tasks/some-folder/%d-a-task-with-a-name.md", i)
 		status := "ok"

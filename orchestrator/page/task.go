@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/report"
 )
 
@@ -95,7 +95,7 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 		rejected += s.Rejections()
 		back += s.SentBack()
 		for i := range s.Attempts {
-			if a := &s.Attempts[i]; a.Call != flow.ManagerCall && a.Call != digest.JudgeCall && !a.Call.IsReview() {
+			if a := &s.Attempts[i]; a.Call != event.ManagerCall && a.Call != digest.JudgeCall && !a.Call.IsReview() {
 				w.Attempts++
 			}
 			if slices.ContainsFunc(s.Attempts[i].Watched, func(x digest.Sign) bool { return x.Kind == digest.Ended }) {
@@ -106,7 +106,7 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 		w.Role = cmp.Or(w.Role, p.text(s.Role))
 	}
 	if w.Attempts > 0 {
-		w.Tries, w.Time, w.Cost = flow.Count(w.Attempts, "attempt"), report.Took(millis), money(w.used)
+		w.Tries, w.Time, w.Cost = event.Count(w.Attempts, "attempt"), report.Took(millis), money(w.used)
 	}
 	w.Trouble = p.text(trouble(t, state, rejected, back, restarts))
 	w.Open = state == report.TaskNotOK || state == report.TaskQuarantined || state == report.TaskCurrent && len(steps) > 0 || state == stateReview
@@ -135,11 +135,11 @@ func trouble(t report.Task, state string, rejected, back, restarts int) string {
 	case t.Status != "" && t.Status != "ok":
 		return t.Status
 	case restarts > 0:
-		return "restarted " + flow.Count(restarts, "time")
+		return "restarted " + event.Count(restarts, "time")
 	case back > 0:
-		return "sent back " + flow.Count(back, "time")
+		return "sent back " + event.Count(back, "time")
 	case rejected > 0:
-		return flow.Count(rejected, "attempt") + " rejected"
+		return event.Count(rejected, "attempt") + " rejected"
 	default:
 		return ""
 	}
@@ -176,7 +176,7 @@ func (p *page) step(b *boardView, s *digest.Step) stepView {
 // attempt is one start of a program.
 func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 	v := attemptView{Clock: clock(a.Began), Kind: kindOf(a), Time: report.Took(a.Millis), Text: p.text(a.Message)}
-	var used flow.Used
+	var used event.Used
 	used.Add(a.Millis, a.Spent)
 	v.Cost = money(used)
 	switch {
@@ -202,7 +202,7 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 		}
 	}
 	add("told", a.Told, true)
-	if a.Call == flow.ManagerCall && a.Result == digest.Accepted && s.State == digest.Done {
+	if a.Call == event.ManagerCall && a.Result == digest.Accepted && s.State == digest.Done {
 		next := "none: the board is at its end"
 		if s.NextTask != nil {
 			next = *s.NextTask
@@ -226,7 +226,7 @@ func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
 func kindOf(a *digest.Attempt) string {
 	kind := "Work"
 	switch {
-	case a.Call == flow.ManagerCall:
+	case a.Call == event.ManagerCall:
 		kind = "Manager"
 	case a.Call == digest.JudgeCall:
 		kind = "Judge"

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/report"
 )
 
@@ -142,12 +142,12 @@ func (p *page) mark(r *rowView, at time.Time, id string) {
 }
 
 // toolSpans are the times with tools that are drawn: of many steps the long ones only.
-func toolSpans(all []flow.ToolSpan, isLong bool) []flow.ToolSpan {
+func toolSpans(all []event.ToolSpan, isLong bool) []event.ToolSpan {
 	least := int64(0)
 	if isLong {
 		least = time.Minute.Milliseconds()
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(s flow.ToolSpan) bool { return s.Millis < least })
+	return slices.DeleteFunc(slices.Clone(all), func(s event.ToolSpan) bool { return s.Millis < least })
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -175,7 +175,7 @@ func (p *page) placeWord(r *rowView, s *digest.Step) {
 
 func partOf(a *digest.Attempt) string {
 	switch {
-	case a.Call == flow.ManagerCall:
+	case a.Call == event.ManagerCall:
 		return partManager
 	case a.Call.IsReview():
 		return partReview
@@ -234,7 +234,7 @@ func (p *page) rowWord(s *digest.Step) (word, tone string) {
 	case s.Status != "" && s.Status != "ok" && s.Status != "pass" && s.Status != "ready":
 		return p.text(s.Status), "bad"
 	case s.SentBack() > 0:
-		return "sent back " + flow.Count(s.SentBack(), "time"), "warn"
+		return "sent back " + event.Count(s.SentBack(), "time"), "warn"
 	case s.Rejections() > 0:
 		return fmt.Sprintf("%d rejected", s.Rejections()), "warn"
 	default:

@@ -13,8 +13,8 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/plainfile"
@@ -43,18 +43,18 @@ type Job struct {
 
 // Setup is what the settings and roles of a work directory say about a run there.
 type Setup struct {
-	Limits       flow.Limits
+	Limits       event.Limits
 	OnDivergence string // "accept" or "freeze"
 	OnOverlap    string // "wait" or "warn"
-	OnTool       flow.OnTool
+	OnTool       event.OnTool
 	Git          GitCheckpoints
 	Decisions    string // file for operational entries; "": DECISIONS.md beside the board, if that is there
-	Reassign     []flow.Substitutes
+	Reassign     []event.Substitutes
 	AckTimeout   time.Duration // of the request to shut down: seed 002, "Retry budget constants"
 	Strict       bool          // a complete board with tasks that are not ok needs a person
 	KeepOutput   bool
-	MaxOutput    int64             // of an attempt, in bytes; 0 is no bound
-	Checkpoints  *flow.Supervision // of boards that do not say; nil: none
+	MaxOutput    int64              // of an attempt, in bytes; 0 is no bound
+	Checkpoints  *event.Supervision // of boards that do not say; nil: none
 	Roster       *roster.Roster
 	Redactor     *redact.Redactor
 }
@@ -72,8 +72,8 @@ type Prepared struct {
 	*Job
 	*Setup
 	Workspace   *workspace.Workspace
-	Supervision *flow.Supervision // how a supervisor looks in; nil: none does
-	Odd         []string          // what is odd about it; a run puts up with that
+	Supervision *event.Supervision // how a supervisor looks in; nil: none does
+	Odd         []string           // what is odd about it; a run puts up with that
 
 	file    fs.FileInfo          // of the board
 	checked map[duty]error       // the roles checked so far, with their errors
@@ -225,7 +225,7 @@ func (p *Prepared) check(b *board.Board) error {
 	if err := p.checkSubstitutes(); err != nil {
 		return err
 	}
-	return p.checkRole(flow.ManagerRole)
+	return p.checkRole(event.ManagerRole)
 }
 
 // checkCurrent checks the current task's header and role, unless an agent is in the middle of it.

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 )
 
 // supervision is what the board declares, else what the settings do.
-func supervision(b *board.Board, s *Setup) *flow.Supervision {
+func supervision(b *board.Board, s *Setup) *event.Supervision {
 	if b.Checkpoints != nil || b.CheckpointsOff {
 		return b.Checkpoints
 	}
@@ -43,7 +43,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	if err := p.checkLooker(s.Role); err != nil {
 		return placed(b, "role", err)
 	}
-	if manager, err := p.Player(flow.ManagerRole); err == nil && s.OnBlock == flow.BlockRevise && !manager.Role.Anomalies {
+	if manager, err := p.Player(event.ManagerRole); err == nil && s.OnBlock == event.BlockRevise && !manager.Role.Anomalies {
 		return placed(b, "on_block", &failure.Invalid{Err: errors.New("on_block: revise tells the Manager what blocks, and the role Manager accepts no anomalies"),
 			Fix: "write accepts: [anomalies] into the Manager's role file, or on_block: person"})
 	}
@@ -80,7 +80,7 @@ func looksLikeFile(text string) bool {
 }
 
 // warnOfDone warns of a checkpoint behind a task that the board marks as done: it would never come.
-func (p *Prepared) warnOfDone(b *board.Board, s *flow.Supervision) {
+func (p *Prepared) warnOfDone(b *board.Board, s *event.Supervision) {
 	find := b.Finder()
 	for _, at := range s.At {
 		if i := find(at.After); i >= 0 && b.Entry(i).Done() && !p.wasRun() {

@@ -4,17 +4,17 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/board"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // TestSupervision: the board's declaration replaces that of the settings as a whole.
 func TestSupervision(t *testing.T) {
-	own, general := &flow.Supervision{Role: "own"}, &flow.Supervision{Role: "general"}
+	own, general := &event.Supervision{Role: "own"}, &event.Supervision{Role: "general"}
 	for _, tt := range []struct {
 		name  string
 		board board.Board
 		setup Setup
-		want  *flow.Supervision
+		want  *event.Supervision
 	}{
 		{"neither", board.Board{}, Setup{}, nil},
 		{"the settings", board.Board{}, Setup{Checkpoints: general}, general},

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/board"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/roles"
 )
@@ -85,8 +85,8 @@ const (
 func (p *Prepared) steps() map[string]stepState {
 	if p.stepsOf == nil {
 		p.stepsOf = map[string]stepState{}
-		h, _, err := inspect.History(p.Board, func(e flow.Entry) error {
-			if done, ok := e.Event.(flow.StepFinished); ok {
+		h, _, err := inspect.History(p.Board, func(e event.Entry) error {
+			if done, ok := e.Event.(event.StepFinished); ok {
 				p.stepsOf[path.Clean(done.Task)] = finishedStep
 			}
 			return nil

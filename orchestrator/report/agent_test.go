@@ -8,7 +8,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
 )
 
@@ -19,7 +19,7 @@ func sign(e agent.Event) agent.Sign {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
-	return agent.Sign{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 1}, Event: e}
+	return agent.Sign{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 1}, Event: e}
 }
 
 // TestDoing: the live line shows the oldest open call, or what the agent waits for.

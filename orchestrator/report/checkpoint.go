@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -11,30 +12,30 @@ import (
 const tag = "[supervisor] "
 
 // describeSupervision is of what the resident supervisor does.
-func describeSupervision(e flow.Event) []line {
+func describeSupervision(e event.Event) []line {
 	switch e := e.(type) {
-	case flow.CheckpointHeld:
+	case event.CheckpointHeld:
 		return describeCheckpoint(e)
-	case flow.CheckpointMissed:
+	case event.CheckpointMissed:
 		return follows([]line{{bad, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, brief(oneLine(e.Reason)))}}, e.Then)
-	case flow.SupervisorFailed:
+	case event.SupervisorFailed:
 		lines := []line{{bad, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, brief(oneLine(e.Reason)))}}
 		if e.Errors >= flow.MaxErrors {
-			lines = append(lines, line{bad, fmt.Sprintf("%sALERT: %s of its own in this run; it stays", tag, flow.Count(e.Errors, "error"))})
+			lines = append(lines, line{bad, fmt.Sprintf("%sALERT: %s of its own in this run; it stays", tag, event.Count(e.Errors, "error"))})
 		}
 		return follows(lines, e.Then)
-	case flow.ScopeViolated:
+	case event.ScopeViolated:
 		return []line{{bad, tag + e.Text}}
-	case flow.SupervisorLost:
+	case event.SupervisorLost:
 		return []line{{warn, fmt.Sprintf("%sits program has died (%s)", tag, brief(oneLine(e.Reason)))}}
-	case flow.SupervisorDismissed:
+	case event.SupervisorDismissed:
 		if e.Approved {
 			return []line{{calm, tag + "shut down"}}
 		}
 		return []line{{warn, tag + "has not answered the request to shut down, and was ended"}}
-	case flow.CheckpointReopened:
+	case event.CheckpointReopened:
 		return []line{{calm, fmt.Sprintf("%sthe board was edited since %s stopped it: it is looked at anew", tag, e.Task)}}
-	case flow.BoardEnded:
+	case event.BoardEnded:
 		return []line{{bad, fmt.Sprintf("%s ends the board: it says ended: blocked", e.Task)}}
 	default:
 		return nil
@@ -42,7 +43,7 @@ func describeSupervision(e flow.Event) []line {
 }
 
 // describeCheckpoint is seed 001's "Step 9: Report to Coordinator".
-func describeCheckpoint(e flow.CheckpointHeld) []line {
+func describeCheckpoint(e event.CheckpointHeld) []line {
 	d, found := e.Data, "none"
 	if len(d.Findings) > 0 {
 		found = strings.Join(d.Findings, ", ")
@@ -61,11 +62,11 @@ func describeCheckpoint(e flow.CheckpointHeld) []line {
 }
 
 // follows says what follows from a checkpoint that is not content.
-func follows(lines []line, then flow.OnBlock) []line {
+func follows(lines []line, then event.OnBlock) []line {
 	switch then {
-	case flow.BlockOverride:
+	case event.BlockOverride:
 		return append(lines, line{warn, tag + "the run goes on in spite of it (on_block: override)"})
-	case flow.BlockRevise:
+	case event.BlockRevise:
 		return append(lines, line{warn, tag + "the Manager plans anew (on_block: revise)"})
 	default:
 		return lines
@@ -82,7 +83,7 @@ func shorten(text string, most int) string {
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // describeOpening says what step of the supervisor begins.
-func describeOpening(e flow.StepStarted) string {
+func describeOpening(e event.StepStarted) string {
 	if e.Checkpoint == nil {
 		return fmt.Sprintf("step %d: %s gets ready", e.Step, e.Role)
 	}
@@ -91,21 +92,21 @@ func describeOpening(e flow.StepStarted) string {
 
 // Supervisor is where the resident supervisor of a board stands, for `kanban-run status`.
 type Supervisor struct {
-	Role    string            `json:"role"`
-	Ready   bool              `json:"ready"`
-	Memory  flow.Memory       `json:"memory"`
-	Held    []flow.Held       `json:"held"` // the last verdicts
-	Due     []flow.Checkpoint `json:"due"`
-	Errors  int               `json:"errors"`            // of its own, in the last run
-	Blocked string            `json:"blocked,omitempty"` // why the board waits for a person
-	Used    flow.Tally        `json:"used"`              // by all runs; it is a part of theirs
+	Role    string             `json:"role"`
+	Ready   bool               `json:"ready"`
+	Memory  event.Memory       `json:"memory"`
+	Held    []flow.Held        `json:"held"` // the last verdicts
+	Due     []event.Checkpoint `json:"due"`
+	Errors  int                `json:"errors"`            // of its own, in the last run
+	Blocked string             `json:"blocked,omitempty"` // why the board waits for a person
+	Used    flow.Tally         `json:"used"`              // by all runs; it is a part of theirs
 }
 
 func newSupervisor(v *flow.Supervisor) *Supervisor {
 	if v == nil || v.Off && len(v.Held) == 0 {
 		return nil
 	}
-	return &Supervisor{Role: v.Plan.Role, Ready: v.Ready, Memory: v.Memory, Held: append([]flow.Held{}, v.Held...), Due: append([]flow.Checkpoint{}, v.Due...),
+	return &Supervisor{Role: v.Plan.Role, Ready: v.Ready, Memory: v.Memory, Held: append([]flow.Held{}, v.Held...), Due: append([]event.Checkpoint{}, v.Due...),
 		Errors: v.Errors, Blocked: v.Waits(), Used: flow.Tally{Used: v.Used}}
 }
 
@@ -133,7 +134,7 @@ func (v Supervisor) String() string {
 }
 
 func heldText(h flow.Held) string {
-	if h.Verdict == flow.NoVerdict {
+	if h.Verdict == event.NoVerdict {
 		return h.ID + " no verdict"
 	}
 	text := fmt.Sprintf("%s %s %.2f", h.ID, h.Verdict, h.Score)

@@ -15,13 +15,14 @@ import (
 	"github.com/yuin/goldmark/extension"
 
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
 func same(text string) string { return text }
 
 // played is the digest of the story, with an ending.
-func played(board string, outcome flow.Outcome, text string) digest.Digest {
+func played(board string, outcome event.Outcome, text string) digest.Digest {
 	d := digest.Digest{Board: board}
 	for i, e := range story() {
 		e.Time = time.Date(2026, 1, 2, 3, 4, 5+i, 0, time.UTC)
@@ -33,23 +34,23 @@ func played(board string, outcome flow.Outcome, text string) digest.Digest {
 
 // stuck is a board whose agent gave no valid reply in its second step.
 func stuck() digest.Digest {
-	d := played("b.yaml", flow.Exhausted, "retries exhausted: <garbage> & \x1b[2J]]>")
+	d := played("b.yaml", event.Exhausted, "retries exhausted: <garbage> & \x1b[2J]]>")
 	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
-	for _, e := range []flow.Event{
-		flow.StepStarted{Step: 2, Task: "tasks/b|1.md", Role: "Architect"},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 2, Call: flow.TaskCall, Task: "tasks/b|1.md", Role: "Architect", Attempt: 1}},
-		flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: 2, Role: "Architect", Attempt: 1}, Reason: "the reply is no JSON", Exit: "exit status 1", Received: "gar]]>bage",
+	for _, e := range []event.Event{
+		event.StepStarted{Step: 2, Task: "tasks/b|1.md", Role: "Architect"},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Task: "tasks/b|1.md", Role: "Architect", Attempt: 1}},
+		event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 2, Role: "Architect", Attempt: 1}, Reason: "the reply is no JSON", Exit: "exit status 1", Received: "gar]]>bage",
 			Stderr: strings.Repeat("line\n", 30) + "the last", Output: ".kanban-run/runs/b.yaml/steps/2", Millis: 1500},
 	} {
-		d.Add(flow.Entry{Time: at, Event: e})
+		d.Add(event.Entry{Time: at, Event: e})
 	}
 	return d
 }
 
 // TestJUnitIsRead reads the document as CI systems do, with a parser that is not ours.
 func TestJUnitIsRead(t *testing.T) {
-	idle := digest.Digest{Board: "c.yaml", Outcome: flow.Owned, Text: "another run owns the board"}
-	text, err := JUnit([]digest.Digest{played("a.yaml", flow.Complete, "the board is complete"), stuck(), idle}, same)
+	idle := digest.Digest{Board: "c.yaml", Outcome: event.Owned, Text: "another run owns the board"}
+	text, err := JUnit([]digest.Digest{played("a.yaml", event.Complete, "the board is complete"), stuck(), idle}, same)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,9 +91,9 @@ func TestJUnitIsRead(t *testing.T) {
 // TestJUnitCounts: a board that is not complete has one failure or error, and one that is has
 // none, whatever its steps were.
 func TestJUnitCounts(t *testing.T) {
-	for outcome, want := range map[flow.Outcome]string{
-		flow.Complete: "0 0", flow.NeedsPerson: "1 0", flow.Exhausted: "1 0", flow.Frozen: "1 0", flow.LimitReached: "0 1",
-		flow.Interrupted: "0 1", flow.Owned: "0 1", flow.Invalid: "0 1", flow.Failed: "0 1",
+	for outcome, want := range map[event.Outcome]string{
+		event.Complete: "0 0", event.NeedsPerson: "1 0", event.Exhausted: "1 0", event.Frozen: "1 0", event.LimitReached: "0 1",
+		event.Interrupted: "0 1", event.Owned: "0 1", event.Invalid: "0 1", event.Failed: "0 1",
 	} {
 		for _, d := range []digest.Digest{played("a", outcome, "text"), {Board: "empty", Outcome: outcome}} {
 			text, err := JUnit([]digest.Digest{d}, same)
@@ -111,7 +112,7 @@ func TestJUnitCounts(t *testing.T) {
 }
 
 func TestMarkdown(t *testing.T) {
-	got := Markdown([]digest.Digest{played("a.yaml", flow.Complete, "the board is complete"), stuck()}, same, 0)
+	got := Markdown([]digest.Digest{played("a.yaml", event.Complete, "the board is complete"), stuck()}, same, 0)
 	file := filepath.Join("testdata", "report.md")
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -150,16 +151,16 @@ func TestMarkdownIsTheTablesItShouldBe(t *testing.T) {
 
 // A job's summary of more than 1 MiB is dropped whole: better fewer rows.
 func TestMarkdownKeepsToItsLimit(t *testing.T) {
-	big := digest.Digest{Board: "a.yaml", Outcome: flow.Complete}
+	big := digest.Digest{Board: "a.yaml", Outcome: event.Complete}
 	for i := range 2000 {
-		big.Add(flow.Entry{Event: flow.StepStarted{Step: i + 1, Task: fmt.Sprintf("tasks/%d.md", i), Role: "Implementor"}})
-		big.Add(flow.Entry{Event: flow.StepFinished{Step: i + 1, Message: strings.Repeat("m", 300)}})
+		big.Add(event.Entry{Event: event.StepStarted{Step: i + 1, Task: fmt.Sprintf("tasks/%d.md", i), Role: "Implementor"}})
+		big.Add(event.Entry{Event: event.StepFinished{Step: i + 1, Message: strings.Repeat("m", 300)}})
 	}
 	var boards []digest.Digest
 	for range 20 {
 		boards = append(boards, big)
 	}
-	boards[17].Outcome, boards[17].Text, boards[17].Advice = flow.Exhausted, "no reply", "look at it"
+	boards[17].Outcome, boards[17].Text, boards[17].Advice = event.Exhausted, "no reply", "look at it"
 	for _, limit := range []int{1 << 20, 50_000, 1000} {
 		got := Markdown(boards, same, limit)
 		if !strings.Contains(got, "no reply. Next: look at it") {

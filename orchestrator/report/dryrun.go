@@ -2,7 +2,7 @@ package report
 
 import (
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // DryRun writes which role would get which task, and the command that would run. It is safe for
@@ -18,19 +18,19 @@ func NewDryRun(out, notices *console.Printer, names bool) *DryRun {
 }
 
 // Entry writes a line for each call of an agent.
-func (d *DryRun) Entry(board string, e flow.Entry) {
+func (d *DryRun) Entry(board string, e event.Entry) {
 	name := ""
 	if d.names {
 		name = board + ": "
 	}
 	switch ev := e.Event.(type) {
-	case flow.AttemptStarted:
+	case event.AttemptStarted:
 		subject := ev.Task
-		if ev.Call == flow.ManagerCall {
+		if ev.Call == event.ManagerCall {
 			subject = "done: " + ev.Task
 		}
 		_ = d.out.Printf("%s%3d  %-11s  %s  would run: %s\n", name, ev.Step, ev.Role, subject, ev.Command)
-	case flow.ReplyRejected:
+	case event.ReplyRejected:
 		ev.Output = "" // its folder is removed with the private copy
 		e.Event = ev
 		d.Plain.Entry(board, e)

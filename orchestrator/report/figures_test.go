@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -26,36 +27,36 @@ type tale struct {
 }
 
 // add applies an event of a run that goes on, a second after the one before.
-func (s *tale) add(t *testing.T, e flow.Event) {
+func (s *tale) add(t *testing.T, e event.Event) {
 	t.Helper()
 	s.now = s.now.Add(time.Second)
 	if err := s.state.Apply(e); err != nil {
 		t.Fatalf("%T: %v", e, err)
 	}
 	for _, d := range []*digest.Digest{&s.all, &s.few} {
-		d.Add(flow.Entry{Epoch: s.epoch, Time: s.now, Event: e})
+		d.Add(event.Entry{Epoch: s.epoch, Time: s.now, Event: e})
 	}
 }
 
 // attempt plays attempts of a call until one is accepted; false: the run ended before.
-func (s *tale) attempt(t *testing.T, step int, call flow.Call) bool {
+func (s *tale) attempt(t *testing.T, step int, call event.Call) bool {
 	started := 0
 	if s.state.Step.Call == call {
 		started = s.state.Step.Started
 	}
 	for n := started + 1; ; n++ {
-		ref := flow.AttemptRef{Step: step, Call: call, Task: "t", Role: "R", Attempt: n}
-		s.add(t, flow.AttemptStarted{AttemptRef: ref, Input: []byte("{}")})
+		ref := event.AttemptRef{Step: step, Call: call, Task: "t", Role: "R", Attempt: n}
+		s.add(t, event.AttemptStarted{AttemptRef: ref, Input: []byte("{}")})
 		s.attempts++
 		switch s.r.IntN(6) {
 		case 0:
 			s.rejected++
-			s.add(t, flow.ReplyRejected{AttemptRef: ref, Reason: "no JSON", Millis: 10})
+			s.add(t, event.ReplyRejected{AttemptRef: ref, Reason: "no JSON", Millis: 10})
 		case 1:
-			s.add(t, flow.AttemptStopped{AttemptRef: ref, Reason: "stopped", Millis: 5})
+			s.add(t, event.AttemptStopped{AttemptRef: ref, Reason: "stopped", Millis: 5})
 			return false
 		default:
-			s.add(t, flow.ReplyAccepted{AttemptRef: ref, Status: "ok", Millis: 20})
+			s.add(t, event.ReplyAccepted{AttemptRef: ref, Status: "ok", Millis: 20})
 			return true
 		}
 	}
@@ -67,24 +68,24 @@ func (s *tale) run(t *testing.T) {
 	s.epoch++
 	began := s.now.Add(time.Second)
 	s.lastRun = 0
-	s.add(t, flow.RunStarted{Limits: flow.Limits{MaxRetries: 100}})
+	s.add(t, event.RunStarted{Limits: event.Limits{MaxRetries: 100}})
 	for range s.r.IntN(7) {
 		if s.state.Step == nil {
 			s.begun++
-			s.add(t, flow.StepStarted{Step: s.begun, Task: "t", Role: "R", BoardSHA: fmt.Sprint(s.begun)})
+			s.add(t, event.StepStarted{Step: s.begun, Task: "t", Role: "R", BoardSHA: fmt.Sprint(s.begun)})
 		}
-		if s.state.Step.Call == flow.TaskCall && !s.attempt(t, s.begun, flow.TaskCall) || !s.attempt(t, s.begun, flow.ManagerCall) {
+		if s.state.Step.Call == event.TaskCall && !s.attempt(t, s.begun, event.TaskCall) || !s.attempt(t, s.begun, event.ManagerCall) {
 			break
 		}
-		s.add(t, flow.StepFinished{Step: s.begun, Task: "t", Role: "R", Status: "ok", Manager: "ok", BoardSHA: "x"})
+		s.add(t, event.StepFinished{Step: s.begun, Task: "t", Role: "R", Status: "ok", Manager: "ok", BoardSHA: "x"})
 		s.finished++
 		s.lastRun++
 	}
 	switch s.r.IntN(3) {
 	case 0:
-		s.add(t, flow.RunInterrupted{Outcome: flow.Interrupted, Reason: "signal"})
+		s.add(t, event.RunInterrupted{Outcome: event.Interrupted, Reason: "signal"})
 	case 1:
-		s.add(t, flow.RunFinished{Outcome: flow.LimitReached, Text: "a limit", Steps: s.lastRun})
+		s.add(t, event.RunFinished{Outcome: event.LimitReached, Text: "a limit", Steps: s.lastRun})
 	}
 	s.worked += s.now.Sub(began)
 }
@@ -107,7 +108,7 @@ func TestFiguresAgree(t *testing.T) {
 				t.Errorf("seed %d, %s: %+v, last run %+v, %d used, %d ms, want %+v, %d, %d ms", seed, name, d.Counts, d.LastRun, d.Used.Attempts, d.Millis, want,
 					s.lastRun, s.worked.Milliseconds())
 			}
-			d.Board, d.Outcome = "b", flow.LimitReached
+			d.Board, d.Outcome = "b", event.LimitReached
 			tries := fmt.Sprint(s.attempts)
 			if s.rejected > 0 {
 				tries += fmt.Sprintf(" (%d rejected)", s.rejected)

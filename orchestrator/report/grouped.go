@@ -6,7 +6,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Grouped writes the log of a GitHub Actions job: for each step a group that can be folded, with
@@ -51,15 +51,15 @@ func NewGrouped(out *console.Printer, token string, names bool) *Grouped {
 }
 
 // Entry writes the lines of a journaled event.
-func (g *Grouped) Entry(board string, e flow.Entry) {
+func (g *Grouped) Entry(board string, e event.Entry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch ev := e.Event.(type) {
-	case flow.StepStarted:
+	case event.StepStarted:
 		g.close(board)
 		g.begin(board, fmt.Sprintf("step %d: %s to %s%s", ev.Step, ev.Task, ev.Role, placeSuffix(ev.Index, ev.Of)))
 		return
-	case flow.AttemptStarted:
+	case event.AttemptStarted:
 		if g.boards[board] == nil {
 			g.begin(board, fmt.Sprintf("step %d: %s goes on", ev.Step, ev.Task))
 		}
@@ -68,18 +68,18 @@ func (g *Grouped) Entry(board string, e flow.Entry) {
 		g.say(board, l.text)
 	}
 	switch ev := e.Event.(type) {
-	case flow.ReplyAccepted:
-		if b := g.boards[board]; b != nil && ev.Call == flow.TaskCall {
+	case event.ReplyAccepted:
+		if b := g.boards[board]; b != nil && ev.Call == event.TaskCall {
 			b.message = ev.Message
 		}
-	case flow.StepFinished:
+	case event.StepFinished:
 		message := ev.Message
 		if b := g.boards[board]; b != nil && b.message != "" {
 			message = b.message
 		}
 		g.close(board)
 		g.print(board, fmt.Sprintf("step %d: %s %s%s%s", ev.Step, ev.Role, ev.Status, durationSuffix(ev.Millis), messageSuffix(message)))
-	case flow.StepAbandoned, flow.RunFinished, flow.RunInterrupted:
+	case event.StepAbandoned, event.RunFinished, event.RunInterrupted:
 		g.close(board)
 	}
 }
@@ -188,7 +188,7 @@ func (g *Grouped) close(board string) {
 		return
 	}
 	if missed := b.shown - maxLines - len(b.last); missed > 0 {
-		g.say(board, fmt.Sprintf("  … %s of this step not shown", flow.Count(missed, "line")))
+		g.say(board, fmt.Sprintf("  … %s of this step not shown", event.Count(missed, "line")))
 	}
 	for _, text := range b.last {
 		g.say(board, "  "+text)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 func grouped(names bool, play func(*Grouped)) string {
@@ -87,9 +87,9 @@ func TestGroupedKeepsBoardsApart(t *testing.T) {
 // A run that goes on with an open step has journaled no start of it.
 func TestGroupedOpensAGroupForAStepThatGoesOn(t *testing.T) {
 	got := grouped(false, func(g *Grouped) {
-		g.Entry("k", flow.Entry{Event: flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 7, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}}})
+		g.Entry("k", event.Entry{Event: event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 7, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}}})
 		g.Agent("k", said("at work"))
-		g.Entry("k", flow.Entry{Event: flow.RunInterrupted{}})
+		g.Entry("k", event.Entry{Event: event.RunInterrupted{}})
 	})
 	want := "::group::step 7: tasks/a.md goes on\n::stop-commands::T0KEN\nstep 7: Implementor started (attempt 2)\n  at work\n::T0KEN::\n::endgroup::\n"
 	if got != want {

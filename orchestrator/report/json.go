@@ -5,6 +5,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -31,7 +32,7 @@ type jsonEvent struct {
 }
 
 // Entry writes a journaled event.
-func (j *JSON) Entry(board string, e flow.Entry) {
+func (j *JSON) Entry(board string, e event.Entry) {
 	j.write(jsonEvent{Board: board, Seq: e.Seq, Epoch: e.Epoch, Rev: e.Rev, Actor: e.Actor, Time: &e.Time, Type: e.Event.Kind(), Data: e.Event})
 }
 
@@ -71,15 +72,15 @@ func (j *JSON) write(e jsonEvent) {
 
 // Ending is how one board's run ended.
 type Ending struct {
-	Board   string       `json:"board"`
-	Outcome flow.Outcome `json:"outcome"`
-	Text    string       `json:"text"`
-	Said    string       `json:"said,omitempty"` // by the agent of the last task, where a person is needed
-	Hint    string       `json:"hint,omitempty"`
-	Steps   int          `json:"steps"`
-	Used    flow.Tally   `json:"used"`
-	Until   string       `json:"until,omitempty"` // with outcome later: when to try again, in RFC 3339
-	Code    int          `json:"exit_code"`
+	Board   string        `json:"board"`
+	Outcome event.Outcome `json:"outcome"`
+	Text    string        `json:"text"`
+	Said    string        `json:"said,omitempty"` // by the agent of the last task, where a person is needed
+	Hint    string        `json:"hint,omitempty"`
+	Steps   int           `json:"steps"`
+	Used    flow.Tally    `json:"used"`
+	Until   string        `json:"until,omitempty"` // with outcome later: when to try again, in RFC 3339
+	Code    int           `json:"exit_code"`
 
 	Unpushed string `json:"unpushed,omitempty"` // the branch whose checkpoints wait in this clone: the remote was not reached
 	Unsaved  bool   `json:"unsaved,omitempty"`  // what came after the last checkpoint is in this clone only

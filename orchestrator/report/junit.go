@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inert"
 )
 
@@ -99,7 +99,7 @@ func (j junit) suite(d *digest.Digest) suite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	if bad := d.Outcome != flow.Complete; bad && culprit == nil || len(s.Cases) == 0 {
+	if bad := d.Outcome != event.Complete; bad && culprit == nil || len(s.Cases) == 0 {
 		c := testCase{Name: "the board is complete", Class: name, Time: seconds(0)}
 		if bad {
 			j.fail(&c, d, "")
@@ -138,7 +138,7 @@ func (j junit) fail(c *testCase, d *digest.Digest, text string) {
 	}
 	p := &problem{Message: j.clean(d.Text), Type: j.clean(string(d.Outcome)), Text: j.clean(text)}
 	switch d.Outcome {
-	case flow.NeedsPerson, flow.Exhausted, flow.Frozen:
+	case event.NeedsPerson, event.Exhausted, event.Frozen:
 		c.Failure = p
 	default:
 		c.Error = p
@@ -182,7 +182,7 @@ func (j junit) log(d *digest.Digest) string {
 }
 
 func attemptLine(a *digest.Attempt) string {
-	name := strings.TrimSuffix(attemptName(flow.AttemptRef{Call: a.Call, Role: a.Role, Attempt: a.Attempt}), ",")
+	name := strings.TrimSuffix(attemptName(event.AttemptRef{Call: a.Call, Role: a.Role, Attempt: a.Attempt}), ",")
 	line := fmt.Sprintf("%s: %s", name, a.Result)
 	switch {
 	case a.Status != "":

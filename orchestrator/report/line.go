@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // mark is how a line is shown: its sign and colour.
@@ -30,42 +30,42 @@ type line struct {
 }
 
 // describe renders an event for a person. What needs no attention gives no line.
-func describe(e flow.Event) []line {
+func describe(e event.Event) []line {
 	switch e := e.(type) {
-	case flow.RunStarted:
+	case event.RunStarted:
 		return describeRun(e)
-	case flow.StepStarted:
+	case event.StepStarted:
 		return []line{{begun, describeStep(e)}}
-	case flow.AttemptStarted:
+	case event.AttemptStarted:
 		return []line{{begun, describeAttempt(e)}}
-	case flow.ReplyAccepted:
+	case event.ReplyAccepted:
 		return describeAcceptance(e)
-	case flow.ManagerWalked:
+	case event.ManagerWalked:
 		return describeWalk(e)
-	case flow.ReplyRejected:
+	case event.ReplyRejected:
 		return describeRejection(e)
-	case flow.AttemptStopped:
+	case event.AttemptStopped:
 		return []line{{warn, fmt.Sprintf("step %d: %s stopped%s: %s", e.Step, attemptName(e.AttemptRef), spentSuffix(e.Spent), e.Reason)}}
-	case flow.ReviewHeld:
+	case event.ReviewHeld:
 		return describeReview(e)
-	case flow.StateDiverged:
+	case event.StateDiverged:
 		return []line{{warn, e.Text + divergedSuffix(e)}}
-	case flow.CallRestarted:
+	case event.CallRestarted:
 		return []line{{warn, fmt.Sprintf("step %d: %s; the call starts afresh", e.Step, e.Reason)}}
-	case flow.StepFinished:
+	case event.StepFinished:
 		return describeStepEnd(e)
-	case flow.StepAbandoned:
+	case event.StepAbandoned:
 		return []line{{warn, fmt.Sprintf("step %d: given up, %s", e.Step, e.Reason)}}
-	case flow.BoardWriteStarted, flow.BoardWritten, flow.RunInterrupted, flow.RunFinished, flow.SessionNamed, flow.ToolsUsed:
+	case event.BoardWriteStarted, event.BoardWritten, event.RunInterrupted, event.RunFinished, event.SessionNamed, event.ToolsUsed:
 		return nil
-	case flow.Acknowledged:
+	case event.Acknowledged:
 		return []line{{calm, cmp.Or(e.Text, "acknowledged by the Lead") + noteSuffix(e.Note)}}
 	default:
 		return slices.Concat(describeWatch(e), describeSupervision(e), describePlaybook(e), describeCustody(e))
 	}
 }
 
-func describeStep(e flow.StepStarted) string {
+func describeStep(e event.StepStarted) string {
 	if e.Call.IsSupervision() {
 		return describeOpening(e)
 	}
@@ -73,52 +73,52 @@ func describeStep(e flow.StepStarted) string {
 }
 
 // describeWatch is of what was found of a running agent, said to it and decided about it.
-func describeWatch(e flow.Event) []line {
+func describeWatch(e event.Event) []line {
 	switch e := e.(type) {
-	case flow.AnomalyFound:
+	case event.AnomalyFound:
 		return describeAnomaly(e)
-	case flow.RebootTested:
+	case event.RebootTested:
 		return describeReboot(e)
-	case flow.Recovered:
+	case event.Recovered:
 		return []line{{calm, fmt.Sprintf("step %d: %s is moving again", e.Step, Player(e.AttemptRef))}}
-	case flow.IdleBreach:
+	case event.IdleBreach:
 		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
-	case flow.ReviewBreach:
+	case event.ReviewBreach:
 		return describeOverdue(e.AttemptRef, e.Overdue, e.Kind())
-	case flow.JudgeAsked:
+	case event.JudgeAsked:
 		return []line{{warn, fmt.Sprintf("step %d: %s judges %s: %s", e.Step, e.Judge, Player(e.AttemptRef), e.Details)}}
-	case flow.JudgeAnswered:
+	case event.JudgeAnswered:
 		return []line{{calm, fmt.Sprintf("step %d: %s %s%s", e.Step, e.Judge, e.Verdict(), spentSuffix(e.Spent))}}
-	case flow.ConsentAsked:
+	case event.ConsentAsked:
 		return []line{{bad, fmt.Sprintf("step %d: %s waits for your consent to %s it: %s (kanban-run inbox)", e.Step, Player(e.AttemptRef), e.Advice, e.Details)}}
-	case flow.ConsentGiven:
+	case event.ConsentGiven:
 		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, Consent(e))}}
-	case flow.MessageSent:
+	case event.MessageSent:
 		return []line{{calm, fmt.Sprintf("step %d: %s", e.Step, messageText(e))}}
-	case flow.MessageHeard:
+	case event.MessageHeard:
 		return []line{{calm, fmt.Sprintf("step %d: %s %s", e.Step, Player(e.AttemptRef), heardText(e))}}
-	case flow.MessageLost:
+	case event.MessageLost:
 		return []line{{warn, fmt.Sprintf("step %d: %s", e.Step, lostText(e))}}
 	default:
 		return nil
 	}
 }
 
-func describeRun(e flow.RunStarted) []line {
-	lines := []line{{calm, fmt.Sprintf("%s in %s", flow.Count(e.Tasks, "task"), e.Workdir)}}
+func describeRun(e event.RunStarted) []line {
+	lines := []line{{calm, fmt.Sprintf("%s in %s", event.Count(e.Tasks, "task"), e.Workdir)}}
 	if len(e.Withheld) > 0 {
-		lines = append(lines, line{calm, flow.WithheldText(e.Withheld, ".kanban-run.yaml or in a role")})
+		lines = append(lines, line{calm, event.WithheldText(e.Withheld, ".kanban-run.yaml or in a role")})
 	}
 	return lines
 }
 
-func describeAttempt(e flow.AttemptStarted) string {
+func describeAttempt(e event.AttemptStarted) string {
 	switch {
-	case e.Call == flow.CommandCall:
+	case e.Call == event.CommandCall:
 		return fmt.Sprintf("step %d: %s checks the work of %s (round %d)", e.Step, e.Command, e.Role, e.Round)
-	case e.Call == flow.ReviewCall:
+	case e.Call == event.ReviewCall:
 		return fmt.Sprintf("step %d: the reviewer of %s looks at the work (round %d)", e.Step, e.Role, e.Round)
-	case e.Call == flow.CheckpointCall && !e.GoesOn:
+	case e.Call == event.CheckpointCall && !e.GoesOn:
 		return fmt.Sprintf("step %d: %s is woken%s", e.Step, e.Role, attemptSuffix(e.Attempt))
 	case e.GoesOn:
 		return fmt.Sprintf("step %d: %s goes on in its session with the work that was cut short%s", e.Step, e.Role, attemptSuffix(e.Attempt))
@@ -129,7 +129,7 @@ func describeAttempt(e flow.AttemptStarted) string {
 	}
 }
 
-func describeAnomaly(e flow.AnomalyFound) []line {
+func describeAnomaly(e event.AnomalyFound) []line {
 	m := warn
 	if e.Severity == "critical" {
 		m = bad
@@ -141,27 +141,27 @@ func describeAnomaly(e flow.AnomalyFound) []line {
 	return []line{{m, fmt.Sprintf("step %d: %s: %s: %s%s", e.Step, Player(e.AttemptRef), e.Check, e.Details, then)}}
 }
 
-func describeOverdue(r flow.AttemptRef, b flow.Overdue, kind string) []line {
+func describeOverdue(r event.AttemptRef, b event.Overdue, kind string) []line {
 	m := map[string]mark{"INFO": calm, "WARN": warn, "CRITICAL": bad}[b.Severity]
 	return []line{{m, fmt.Sprintf("step %d: %s: %s (%s): %s", r.Step, Player(r), kind, b.Action, b.Text)}}
 }
 
-func describeReboot(e flow.RebootTested) []line {
-	if e.Decision == flow.Stuck {
+func describeReboot(e event.RebootTested) []line {
+	if e.Decision == event.Stuck {
 		return []line{{bad, fmt.Sprintf("step %d: %s is ended: %s", e.Step, Player(e.AttemptRef), e.Text)}}
 	}
-	if e.Decision == flow.Replan {
+	if e.Decision == event.Replan {
 		return []line{{warn, fmt.Sprintf("step %d: %s is ended, and the Manager plans anew: %s", e.Step, Player(e.AttemptRef), e.Text)}}
 	}
 	return []line{{warn, fmt.Sprintf("step %d: %s is ended and started again: %s", e.Step, Player(e.AttemptRef), e.Details)}}
 }
 
 // Player is the program of an attempt, as a person would call it.
-func Player(r flow.AttemptRef) string {
+func Player(r event.AttemptRef) string {
 	switch r.Call {
-	case flow.CommandCall:
+	case event.CommandCall:
 		return "the review command of " + r.Role
-	case flow.ReviewCall:
+	case event.ReviewCall:
 		return "the reviewer of " + r.Role
 	default:
 		return r.Role
@@ -169,16 +169,16 @@ func Player(r flow.AttemptRef) string {
 }
 
 // attemptName names an attempt at the beginning of a sentence about it.
-func attemptName(r flow.AttemptRef) string {
+func attemptName(r event.AttemptRef) string {
 	if r.Call.IsReview() {
 		return fmt.Sprintf("%s, attempt %d,", Player(r), r.Attempt)
 	}
 	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
 }
 
-func describeAcceptance(e flow.ReplyAccepted) []line {
+func describeAcceptance(e event.ReplyAccepted) []line {
 	m := good
-	if e.Call == flow.ReadyCall {
+	if e.Call == event.ReadyCall {
 		return []line{{m, tag + brief(e.Message)}}
 	}
 	if e.Status != "ok" {
@@ -191,15 +191,15 @@ func describeAcceptance(e flow.ReplyAccepted) []line {
 	return []line{{m, text}}
 }
 
-func describeWalk(e flow.ManagerWalked) []line {
+func describeWalk(e event.ManagerWalked) []line {
 	m := good
 	if e.Status != "ok" {
 		m = warn
 	}
-	return []line{{m, fmt.Sprintf("step %d: %s %s: %s", e.Step, flow.ManagerRole, e.Status, brief(e.Message))}}
+	return []line{{m, fmt.Sprintf("step %d: %s %s: %s", e.Step, event.ManagerRole, e.Status, brief(e.Message))}}
 }
 
-func describeReview(e flow.ReviewHeld) []line {
+func describeReview(e event.ReviewHeld) []line {
 	spent := spentSuffix(e.Spent)
 	if e.Completed {
 		return []line{{good, fmt.Sprintf("step %d: %s accepts the work (round %d, %s)%s", e.Step, Player(e.AttemptRef), e.Round, Took(e.Millis), spent)}}
@@ -209,8 +209,8 @@ func describeReview(e flow.ReviewHeld) []line {
 
 // excerpt is what an agent is told of its work, for a terminal: of a command how it ended, and the
 // last line that it printed.
-func excerpt(e flow.ReviewHeld) string {
-	if e.Call != flow.CommandCall {
+func excerpt(e event.ReviewHeld) string {
+	if e.Call != event.CommandCall {
 		return brief(e.Feedback)
 	}
 	end, printed, _ := strings.Cut(e.Feedback, "\n")
@@ -221,7 +221,7 @@ func excerpt(e flow.ReviewHeld) string {
 }
 
 // spentSuffix is what an attempt came to, "" where its tool does not tell.
-func spentSuffix(s *flow.Spending) string {
+func spentSuffix(s *event.Spending) string {
 	if s == nil || s.Free {
 		return ""
 	}
@@ -229,20 +229,20 @@ func spentSuffix(s *flow.Spending) string {
 }
 
 // session names the session in which the agent's tool would go on, "" where it does not tell.
-func session(e flow.Event) string {
+func session(e event.Event) string {
 	switch e := e.(type) {
-	case flow.ReplyAccepted:
+	case event.ReplyAccepted:
 		return e.Session
-	case flow.ReplyRejected:
+	case event.ReplyRejected:
 		return e.Session
-	case flow.AttemptStopped:
+	case event.AttemptStopped:
 		return e.Session
 	default:
 		return ""
 	}
 }
 
-func describeRejection(e flow.ReplyRejected) []line {
+func describeRejection(e event.ReplyRejected) []line {
 	then := "no retry is left"
 	switch {
 	case e.Died:
@@ -258,7 +258,7 @@ func describeRejection(e flow.ReplyRejected) []line {
 	if !strings.Contains(e.Reason, e.Exit) {
 		exit = " (" + e.Exit + ")"
 	}
-	if e.Call == flow.ReviewCall {
+	if e.Call == event.ReviewCall {
 		what = "gave no verdict"
 	}
 	lines := []line{{bad, fmt.Sprintf("step %d: %s %s%s: %s%s; %s", e.Step, attemptName(e.AttemptRef), what, spentSuffix(e.Spent), e.Reason, exit, then)}}
@@ -291,7 +291,7 @@ func lastLine(text string) string {
 	return ""
 }
 
-func describeStepEnd(e flow.StepFinished) []line {
+func describeStepEnd(e event.StepFinished) []line {
 	next := "the board is complete"
 	switch {
 	case e.NextTask != nil:
@@ -306,11 +306,11 @@ func describeStepEnd(e flow.StepFinished) []line {
 	return lines
 }
 
-func divergedSuffix(e flow.StateDiverged) string {
+func divergedSuffix(e event.StateDiverged) string {
 	switch {
-	case e.Source != flow.SourceBoard, e.Before == e.After, e.Policy == flow.PolicyRestore, e.Policy == flow.PolicyAsk: // which the text explains
+	case e.Source != event.SourceBoard, e.Before == e.After, e.Policy == event.PolicyRestore, e.Policy == event.PolicyAsk: // which the text explains
 		return ""
-	case e.Policy == flow.PolicyFreeze:
+	case e.Policy == event.PolicyFreeze:
 		return "; the board is frozen"
 	default:
 		return "; the file stands"
@@ -319,21 +319,21 @@ func divergedSuffix(e flow.StateDiverged) string {
 
 // describeCustody renders the events of seed 002 about the owner of a board and the soundness of
 // its journal. What goes as it should gives no line.
-func describeCustody(e flow.Event) []line {
+func describeCustody(e event.Event) []line {
 	switch e := e.(type) {
-	case flow.HandoffDuplicate:
+	case event.HandoffDuplicate:
 		return []line{{warn, fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing", e.Epoch, e.Owner)}}
-	case flow.HandoffMissing:
+	case event.HandoffMissing:
 		return []line{{bad, e.Text}}
-	case flow.SplitBrain:
+	case event.SplitBrain:
 		return []line{{bad, e.Text}}
-	case flow.SnapshotNotFound:
+	case event.SnapshotNotFound:
 		return []line{{bad, e.Text}}
-	case flow.SnapshotConflict:
+	case event.SnapshotConflict:
 		return []line{{bad, e.Text}}
-	case flow.ReconcileConflict:
+	case event.ReconcileConflict:
 		return []line{{bad, e.Text}}
-	case flow.LockExited:
+	case event.LockExited:
 		return []line{{calm, fmt.Sprintf("reconciled with the state at record %d: %s", e.ReplayIndex, e.Decision)}}
 	default:
 		return nil

@@ -4,28 +4,28 @@ import (
 	"strings"
 	"testing"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // TestLinesOfAReview: a review is an attempt of its own, and each line names the
 // program that it is about.
 func TestLinesOfAReview(t *testing.T) {
-	review := flow.AttemptRef{Step: 1, Call: flow.ReviewCall, Role: "Implementor", Attempt: 2, Round: 1}
-	work := flow.AttemptRef{Step: 1, Call: flow.TaskCall, Role: "Implementor", Attempt: 3, Round: 2}
-	spent := &flow.Spending{Input: 1200, Output: 200}
+	review := event.AttemptRef{Step: 1, Call: event.ReviewCall, Role: "Implementor", Attempt: 2, Round: 1}
+	work := event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor", Attempt: 3, Round: 2}
+	spent := &event.Spending{Input: 1200, Output: 200}
 	for _, tt := range []struct {
-		event flow.Event
+		event event.Event
 		want  string
 	}{
-		{flow.AttemptStarted{AttemptRef: review, From: "s", Fork: true}, "step 1: the reviewer of Implementor looks at the work (round 1)"},
-		{flow.ReviewHeld{AttemptRef: review, Feedback: "tests are missing", Millis: 2000, Spent: spent},
+		{event.AttemptStarted{AttemptRef: review, From: "s", Fork: true}, "step 1: the reviewer of Implementor looks at the work (round 1)"},
+		{event.ReviewHeld{AttemptRef: review, Feedback: "tests are missing", Millis: 2000, Spent: spent},
 			"step 1: the reviewer of Implementor is not content (round 1, 2.0s) (1.2k in/200 out): tests are missing"},
-		{flow.ReviewHeld{AttemptRef: review, Completed: true, Millis: 2000}, "step 1: the reviewer of Implementor accepts the work (round 1, 2.0s)"},
-		{flow.ReplyRejected{AttemptRef: review, Reason: "API Error: 500", Exit: "exit status 1", Of: 3},
+		{event.ReviewHeld{AttemptRef: review, Completed: true, Millis: 2000}, "step 1: the reviewer of Implementor accepts the work (round 1, 2.0s)"},
+		{event.ReplyRejected{AttemptRef: review, Reason: "API Error: 500", Exit: "exit status 1", Of: 3},
 			"step 1: the reviewer of Implementor, attempt 2, gave no verdict: API Error: 500 (exit status 1); retry 1 of 3"},
-		{flow.AttemptStopped{AttemptRef: review, Reason: "the run was stopped"}, "step 1: the reviewer of Implementor, attempt 2, stopped: the run was stopped"},
-		{flow.AttemptStarted{AttemptRef: work, From: "s"}, "step 1: Implementor goes on with the work (round 2)"},
-		{flow.ReplyRejected{AttemptRef: work, Reason: "not JSON", Exit: "not JSON", Of: 3}, "step 1: Implementor attempt 3 rejected: not JSON; retry 1 of 3"},
+		{event.AttemptStopped{AttemptRef: review, Reason: "the run was stopped"}, "step 1: the reviewer of Implementor, attempt 2, stopped: the run was stopped"},
+		{event.AttemptStarted{AttemptRef: work, From: "s"}, "step 1: Implementor goes on with the work (round 2)"},
+		{event.ReplyRejected{AttemptRef: work, Reason: "not JSON", Exit: "not JSON", Of: 3}, "step 1: Implementor attempt 3 rejected: not JSON; retry 1 of 3"},
 	} {
 		lines := describe(tt.event)
 		if len(lines) != 1 || strings.TrimSpace(lines[0].text) != tt.want {

@@ -13,7 +13,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
 )
 
@@ -81,7 +81,7 @@ func (l *Live) Close() {
 }
 
 // Entry brings the board's live line up to date and prints the lines that stay.
-func (l *Live) Entry(board string, e flow.Entry) {
+func (l *Live) Entry(board string, e event.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.update(board, e)
@@ -122,8 +122,8 @@ func (l *Live) find(board string) *liveBoard {
 	return nil
 }
 
-func (l *Live) update(board string, e flow.Entry) {
-	if ev, ok := e.Event.(flow.RunStarted); ok && l.find(board) == nil {
+func (l *Live) update(board string, e event.Entry) {
+	if ev, ok := e.Event.(event.RunStarted); ok && l.find(board) == nil {
 		l.boards = append(l.boards, &liveBoard{now: now{board: board, since: l.now(), used: ev.Carried, limit: ev.Limits.MaxCost}})
 		slices.SortStableFunc(l.boards, func(a, b *liveBoard) int {
 			return cmp.Compare(slices.Index(l.order, a.board), slices.Index(l.order, b.board))
@@ -134,7 +134,7 @@ func (l *Live) update(board string, e flow.Entry) {
 		return
 	}
 	switch ev := e.Event.(type) {
-	case flow.RunFinished, flow.RunInterrupted:
+	case event.RunFinished, event.RunInterrupted:
 		l.boards = slices.DeleteFunc(l.boards, func(other *liveBoard) bool { return other == b })
 	default:
 		b.note(ev, l.now())
@@ -142,42 +142,42 @@ func (l *Live) update(board string, e flow.Entry) {
 }
 
 // note brings a board up to date.
-func (b *liveBoard) note(e flow.Event, at time.Time) {
-	if millis, spent, ok := flow.UseOf(e); ok {
+func (b *liveBoard) note(e event.Event, at time.Time) {
+	if millis, spent, ok := event.UseOf(e); ok {
 		b.used.Add(millis, spent)
 	}
-	if _, ok := flow.EndOf(e); ok {
+	if _, ok := event.EndOf(e); ok {
 		b.trace, b.health, b.waits = nil, "", doing{}
 	}
 	switch e := e.(type) {
-	case flow.StepStarted:
+	case event.StepStarted:
 		b.index, b.of, b.task, b.waits = e.Index, e.Of, e.Task, doing{}
-	case flow.AttemptStarted:
+	case event.AttemptStarted:
 		b.player, b.adapter, b.task, b.since = e.AttemptRef, e.Adapter, e.Task, at
 		b.trace, b.health, b.asked, b.waits = health.NewTrace(at), health.Healthy, time.Time{}, doing{}
-	case flow.AnomalyFound:
+	case event.AnomalyFound:
 		b.health = e.Severity
-	case flow.Recovered:
+	case event.Recovered:
 		b.health, b.asked = health.Healthy, time.Time{}
-	case flow.MessageSent:
-		if e.Type == flow.HealthCheck {
+	case event.MessageSent:
+		if e.Type == event.HealthCheck {
 			b.asked = at
 		}
-	case flow.MessageHeard:
+	case event.MessageHeard:
 		if e.Answer != "" {
 			b.asked = time.Time{}
 		}
-	case flow.ConsentAsked:
+	case event.ConsentAsked:
 		b.waits = doing{"waits for your consent", at, "kanban-run inbox"}
-	case flow.JudgeAsked:
+	case event.JudgeAsked:
 		b.waits = doing{"is judged", at, e.Judge}
-	case flow.JudgeAnswered:
+	case event.JudgeAnswered:
 		b.waits = doing{}
-	case flow.ConsentGiven:
+	case event.ConsentGiven:
 		b.waits, b.health = doing{}, health.Healthy
-	case flow.DuplicateTask:
+	case event.DuplicateTask:
 		b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at}
-	case flow.ScopeOverlaps:
+	case event.ScopeOverlaps:
 		if e.Waits {
 			b.task, b.waits = e.Task, doing{what: "waits for " + e.Owner, since: at, detail: strings.Join(e.Files, ", ")}
 		}

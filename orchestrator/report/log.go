@@ -9,7 +9,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Log writes what happened to a board: the time, the step where a new one begins, a
@@ -30,7 +30,7 @@ type Log struct {
 func NewLog(out *console.Printer) *Log { return &Log{out: out} }
 
 // Entry writes the lines of one event.
-func (l *Log) Entry(_ string, e flow.Entry) {
+func (l *Log) Entry(_ string, e event.Entry) {
 	lines := l.describe(e.Event)
 	wrong := slices.ContainsFunc(lines, func(l line) bool { return l.mark == warn || l.mark == bad })
 	step := StepOf(e.Event)
@@ -66,16 +66,16 @@ func (l *Log) Agent(_ string, s agent.Sign) {
 func (l *Log) Notice(_, text string) { l.print("", time.Now(), l.step, line{warn, text}) }
 
 // describe renders an event. That an agent begins is left out: its end says it.
-func (l *Log) describe(e flow.Event) []line {
+func (l *Log) describe(e event.Event) []line {
 	lines := describe(e)
 	switch e := e.(type) {
-	case flow.RunStarted:
+	case event.RunStarted:
 		lines[0].text = "run started: " + lines[0].text
-	case flow.RunFinished:
+	case event.RunFinished:
 		lines = []line{{outcomeMark(e.Outcome), describeRecord(e)}}
-	case flow.RunInterrupted:
+	case event.RunInterrupted:
 		lines = []line{{warn, describeRecord(e)}}
-	case flow.StepStarted, flow.StepFinished:
+	case event.StepStarted, event.StepFinished:
 	default:
 		if !l.Verbose {
 			return slices.DeleteFunc(lines, func(l line) bool { return l.mark == begun })
@@ -90,11 +90,11 @@ func (l *Log) describe(e flow.Event) []line {
 	return lines
 }
 
-func outcomeMark(o flow.Outcome) mark {
+func outcomeMark(o event.Outcome) mark {
 	switch o {
-	case flow.Complete:
+	case event.Complete:
 		return good
-	case flow.LimitReached, flow.Later, flow.Interrupted:
+	case event.LimitReached, event.Later, event.Interrupted:
 		return warn
 	default:
 		return bad
@@ -102,7 +102,7 @@ func outcomeMark(o flow.Outcome) mark {
 }
 
 // Sign is the character before the last line of a run at a terminal.
-func Sign(o flow.Outcome, color bool) string { return outcomeMark(o).colored(color) }
+func Sign(o event.Outcome, color bool) string { return outcomeMark(o).colored(color) }
 
 // print writes a line, behind another day's date and behind the number of another step.
 func (l *Log) print(head string, at time.Time, step int, m line) {
@@ -129,40 +129,40 @@ func (l *Log) print(head string, at time.Time, step int, m line) {
 }
 
 // StepOf is the step that an event is of; 0: none.
-func StepOf(e flow.Event) int {
+func StepOf(e event.Event) int {
 	switch e := e.(type) {
-	case interface{ About() flow.AttemptRef }:
+	case interface{ About() event.AttemptRef }:
 		return e.About().Step
-	case flow.StepStarted:
+	case event.StepStarted:
 		return e.Step
-	case flow.CallRestarted:
+	case event.CallRestarted:
 		return e.Step
-	case flow.StateDiverged:
+	case event.StateDiverged:
 		return e.Step
-	case flow.ManagerWalked:
+	case event.ManagerWalked:
 		return e.Step
-	case flow.BoardWriteStarted:
+	case event.BoardWriteStarted:
 		return e.Step
-	case flow.BoardWritten:
+	case event.BoardWritten:
 		return e.Step
-	case flow.StepFinished:
+	case event.StepFinished:
 		return e.Step
-	case flow.StepAbandoned:
+	case event.StepAbandoned:
 		return e.Step
 	default:
 		return 0
 	}
 }
 
-func describeRecord(e flow.Event) string {
+func describeRecord(e event.Event) string {
 	switch e := e.(type) {
-	case flow.RunFinished:
+	case event.RunFinished:
 		return fmt.Sprintf("run finished (%s): %s", OutcomeWords(e.Outcome), e.Text)
-	case flow.ToolsUsed:
+	case event.ToolsUsed:
 		return fmt.Sprintf("step %d: %s used %s", e.Step, Player(e.AttemptRef), describeUses(e.Uses))
-	case flow.SessionNamed:
+	case event.SessionNamed:
 		return fmt.Sprintf("step %d: %s works in session %s", e.Step, e.Role, e.Session)
-	case flow.RunInterrupted:
+	case event.RunInterrupted:
 		return fmt.Sprintf("run interrupted (%s): %s", OutcomeWords(e.Outcome), e.Reason)
 	default:
 		return strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " ")) + ": " + e.Subject()
@@ -170,10 +170,10 @@ func describeRecord(e flow.Event) string {
 }
 
 // describeUses says how often tools were called, and for how long.
-func describeUses(uses []flow.ToolUse) string {
+func describeUses(uses []event.ToolUse) string {
 	parts := make([]string, len(uses))
 	for i, u := range uses {
-		parts[i] = fmt.Sprintf("%s %s in %s", cmp.Or(u.Tool, "others"), flow.Count(u.Calls, "time"), Took(u.Millis))
+		parts[i] = fmt.Sprintf("%s %s in %s", cmp.Or(u.Tool, "others"), event.Count(u.Calls, "time"), Took(u.Millis))
 		if u.Failed > 0 {
 			parts[i] += fmt.Sprintf(" (%d failed)", u.Failed)
 		}

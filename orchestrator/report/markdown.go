@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inert"
 )
@@ -66,7 +67,7 @@ func (m *markdown) document(boards []digest.Digest) {
 	for i := range boards {
 		complete += m.is(&boards[i])
 	}
-	m.line("## kanban-run: %d of %s complete\n", complete, flow.Count(len(boards), "board"))
+	m.line("## kanban-run: %d of %s complete\n", complete, event.Count(len(boards), "board"))
 	shown := boards
 	if m.boards < len(boards) { // what a person has to do is the last to go
 		shown = slices.Clone(boards)
@@ -75,7 +76,7 @@ func (m *markdown) document(boards []digest.Digest) {
 	}
 	m.overview(shown)
 	if left := len(boards) - len(shown); left > 0 {
-		m.line("\n… and %s more", flow.Count(left, "board"))
+		m.line("\n… and %s more", event.Count(left, "board"))
 	}
 	for i := range shown {
 		if m.steps > 0 || len(shown[i].Steps) == 0 {
@@ -85,7 +86,7 @@ func (m *markdown) document(boards []digest.Digest) {
 }
 
 func (m *markdown) is(d *digest.Digest) int {
-	if d.Outcome == flow.Complete {
+	if d.Outcome == event.Complete {
 		return 1
 	}
 	return 0
@@ -127,17 +128,17 @@ func adviceSuffix(advice string) string {
 
 // isPlainlyComplete says whether there is nothing to say but that the board is complete.
 func isPlainlyComplete(d *digest.Digest) bool {
-	return d.Outcome == flow.Complete && d.Text == flow.CompleteText
+	return d.Outcome == event.Complete && d.Text == flow.CompleteText
 }
 
 func outcomeSign(d *digest.Digest) string {
 	switch d.Outcome {
-	case flow.Complete:
+	case event.Complete:
 		if !isPlainlyComplete(d) {
 			return "!"
 		}
 		return "✓"
-	case flow.NeedsPerson, flow.Exhausted, flow.Frozen, flow.Invalid, flow.Owned, flow.Failed:
+	case event.NeedsPerson, event.Exhausted, event.Frozen, event.Invalid, event.Owned, event.Failed:
 		return "✗"
 	default:
 		return "…"
@@ -145,7 +146,7 @@ func outcomeSign(d *digest.Digest) string {
 }
 
 // OutcomeWords is an outcome as people say it.
-func OutcomeWords(o flow.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
+func OutcomeWords(o event.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
 
 // board is a board's timeline and its steps.
 func (m *markdown) board(d *digest.Digest) {
@@ -157,7 +158,7 @@ func (m *markdown) board(d *digest.Digest) {
 	m.timeline(d)
 	first := max(0, len(d.Steps)-m.steps)
 	if left := d.Earlier + first; left > 0 {
-		m.line("%s before these: `kanban-run log` shows all.\n", flow.Count(left, "step"))
+		m.line("%s before these: `kanban-run log` shows all.\n", event.Count(left, "step"))
 	}
 	m.line("| step | task | role | attempts | time | cost | result | last message |\n|--:|---|---|--:|--:|--:|---|---|")
 	for i := first; i < len(d.Steps); i++ {
@@ -192,7 +193,7 @@ func (m *markdown) checkpoints(d *digest.Digest) {
 	m.line("\nSupervisor: %s\n\n| checkpoint | verdict | score | trend | first finding | report |\n|---|---|--:|---|---|---|", priced(d.Supervision))
 	for _, c := range d.Checkpoints[max(0, len(d.Checkpoints)-max(m.steps, 5)):] {
 		score, found := fmt.Sprintf("%.2f", c.Score), c.Reason
-		if c.Verdict == flow.NoVerdict {
+		if c.Verdict == event.NoVerdict {
 			score = ""
 		}
 		if len(c.Findings) > 0 {
@@ -218,7 +219,7 @@ func StepResult(s *digest.Step) string {
 		words = append(words, fmt.Sprintf("%d rejected", n))
 	}
 	if n := s.SentBack(); n > 0 {
-		words = append(words, "sent back "+flow.Count(n, "time"))
+		words = append(words, "sent back "+event.Count(n, "time"))
 	}
 	return strings.Join(words, ", ")
 }
@@ -229,7 +230,7 @@ func LastWord(s *digest.Step) string {
 	text := s.Message
 	if s.Manager == "" || s.Manager == "ok" {
 		for _, a := range s.Attempts {
-			if a.Call == flow.TaskCall && a.Message != "" {
+			if a.Call == event.TaskCall && a.Message != "" {
 				text = a.Message
 			}
 		}
@@ -259,7 +260,7 @@ func (m *markdown) timeline(d *digest.Digest) {
 		s := &d.Steps[i]
 		kind := "done"
 		switch {
-		case s == d.Culprit() || slices.Contains([]string{"blocked", "error", "escalate", "block", flow.NoVerdict}, s.Status):
+		case s == d.Culprit() || slices.Contains([]string{"blocked", "error", "escalate", "block", event.NoVerdict}, s.Status):
 			kind = "crit"
 		case s.State == digest.Open:
 			kind = "active"

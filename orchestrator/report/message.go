@@ -3,16 +3,16 @@ package report
 import (
 	"fmt"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // messageText is a message to an agent in words.
-func messageText(e flow.MessageSent) string {
+func messageText(e event.MessageSent) string {
 	to, text := Player(e.AttemptRef), brief(e.Content.String())
 	switch {
-	case e.Type == flow.Tell:
+	case e.Type == event.Tell:
 		return fmt.Sprintf("a person tells %s: %s", to, text)
-	case e.Type == flow.AssistOffer:
+	case e.Type == event.AssistOffer:
 		return fmt.Sprintf("%s is offered help: %s", to, text)
 	case e.Urgent:
 		return fmt.Sprintf("%s is asked again: %s", to, text)
@@ -21,16 +21,16 @@ func messageText(e flow.MessageSent) string {
 	}
 }
 
-func heardText(e flow.MessageHeard) string {
+func heardText(e event.MessageHeard) string {
 	if e.Answer == "" {
 		return "has the message"
 	}
 	return "answers: " + brief(e.Answer)
 }
 
-func lostText(e flow.MessageLost) string {
+func lostText(e event.MessageLost) string {
 	what := "got the message"
-	if e.Type == flow.HealthCheck {
+	if e.Type == event.HealthCheck {
 		what = "answered"
 	}
 	text := fmt.Sprintf("%s has not %s: %s", Player(e.AttemptRef), what, e.Reason)
@@ -41,11 +41,11 @@ func lostText(e flow.MessageLost) string {
 }
 
 // Consent is the answer to a question about an agent in words.
-func Consent(e flow.ConsentGiven) string {
+func Consent(e event.ConsentGiven) string {
 	switch e.Choice {
-	case flow.ConsentRestart:
+	case event.ConsentRestart:
 		return "the Lead consents: " + Player(e.AttemptRef) + " may be ended"
-	case flow.ConsentContinue:
+	case event.ConsentContinue:
 		return "the Lead leaves " + Player(e.AttemptRef) + " alone"
 	default:
 		return Player(e.AttemptRef) + " goes on by itself, and needs no consent any more"

@@ -11,7 +11,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
 )
 
@@ -21,10 +21,10 @@ type now struct {
 	board     string
 	index, of int // place of the task on the board; 0: it is not on it
 	task      string
-	player    flow.AttemptRef
+	player    event.AttemptRef
 	adapter   string // "": not known
 	since     time.Time
-	used      flow.Used
+	used      event.Used
 	limit     int64 // of the cost, in millionths of a US dollar; 0: none
 	doing     doing
 	last      time.Time // sign of the agent; zero: none yet
@@ -180,20 +180,20 @@ func (n now) cost(of string) string {
 	}
 	text := strings.Replace(n.used.Money(), "at least ", "≥", 1)
 	if n.limit > 0 {
-		text += of + strings.TrimSuffix(flow.Dollars(n.limit), map[bool]string{true: ".00"}[of == "/"])
+		text += of + strings.TrimSuffix(event.Dollars(n.limit), map[bool]string{true: ".00"}[of == "/"])
 	}
 	return text
 }
 
 // describePlayer is the role of the agent, or what else works.
-func describePlayer(r flow.AttemptRef) string {
+func describePlayer(r event.AttemptRef) string {
 	switch r.Call {
-	case flow.ReviewCall:
+	case event.ReviewCall:
 		return fmt.Sprintf("review %d", r.Round)
-	case flow.CommandCall:
+	case event.CommandCall:
 		return fmt.Sprintf("check %d", r.Round)
-	case flow.ManagerCall:
-		return flow.ManagerRole
+	case event.ManagerCall:
+		return event.ManagerRole
 	default:
 		return r.Role
 	}

@@ -3,7 +3,7 @@ package report
 import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Plain writes one stable line for each event, for logs and pipes. It is safe for concurrent use.
@@ -17,7 +17,7 @@ type Plain struct {
 func NewPlain(out *console.Printer, names bool) *Plain { return &Plain{out: out, names: names} }
 
 // Entry writes the lines of a journaled event.
-func (p *Plain) Entry(board string, e flow.Entry) {
+func (p *Plain) Entry(board string, e event.Entry) {
 	for _, l := range describe(e.Event) {
 		p.print(board, e.Time.Local().Format("15:04:05"), l.text)
 	}
@@ -45,7 +45,7 @@ func (p *Plain) print(board, head, text string) {
 type Quiet struct{ *Plain }
 
 // Entry shows nothing.
-func (Quiet) Entry(string, flow.Entry) {}
+func (Quiet) Entry(string, event.Entry) {}
 
 // Agent shows nothing.
 func (Quiet) Agent(string, agent.Sign) {}

@@ -5,44 +5,45 @@ import (
 	"fmt"
 	"strings"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
 // describePlaybook is of what the run does about trouble: seed 002, "Event Handling Playbooks".
-func describePlaybook(e flow.Event) []line {
+func describePlaybook(e event.Event) []line {
 	switch e := e.(type) {
-	case flow.ToolUnavailable:
+	case event.ToolUnavailable:
 		return describeMissing(e)
-	case flow.DuplicateTask:
+	case event.DuplicateTask:
 		return []line{{warn, fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s", e.Task, cmp.Or(e.Owner, "another board"))}}
-	case flow.ScopeOverlaps:
+	case event.ScopeOverlaps:
 		return []line{{warn, describeOverlap(e)}}
-	case flow.Reassigned:
+	case event.Reassigned:
 		return []line{{warn, fmt.Sprintf("step %d: %s takes the work of %s over, with the same input: %s", e.Step, e.To, e.Role, brief(oneLine(e.Reason)))}}
-	case flow.ReassignProposed:
+	case event.ReassignProposed:
 		return []line{{warn, fmt.Sprintf("step %d: REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over", e.Step, e.Strategy, e.Task, e.Role)}}
-	case flow.MarkerMissing:
+	case event.MarkerMissing:
 		return []line{{warn, e.Text}}
-	case flow.DecisionsViolated:
+	case event.DecisionsViolated:
 		return []line{{bad, e.Text}}
-	case flow.TeardownMoved:
+	case event.TeardownMoved:
 		return []line{{calm, "teardown: " + string(e.To) + teardownSuffix(e)}}
-	case flow.ForcedFinalizeCandidate:
+	case event.ForcedFinalizeCandidate:
 		return []line{{bad, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), Quote(e.Board))}}
-	case flow.TeardownBlocked:
+	case event.TeardownBlocked:
 		return []line{{bad, "TEARDOWN_BLOCKED: " + e.Reason}}
-	case flow.ForcedFinalizeAcked:
+	case event.ForcedFinalizeAcked:
 		return []line{{calm, "forced finalize approved by the Lead" + noteSuffix(e.Note)}}
-	case flow.LoopSuspected:
+	case event.LoopSuspected:
 		return describeLoop(e)
-	case flow.QuarantineEnded:
+	case event.QuarantineEnded:
 		return []line{{calm, fmt.Sprintf("%s leaves quarantine: %s", e.Task, e.Reason)}}
 	default:
 		return nil
 	}
 }
 
-func teardownSuffix(e flow.TeardownMoved) string {
+func teardownSuffix(e event.TeardownMoved) string {
 	switch {
 	case e.Round > 0:
 		return fmt.Sprintf(" (round %d of %d)", e.Round, flow.AckRetryRounds)
@@ -55,28 +56,28 @@ func teardownSuffix(e flow.TeardownMoved) string {
 	}
 }
 
-func describeMissing(e flow.ToolUnavailable) []line {
+func describeMissing(e event.ToolUnavailable) []line {
 	lines := []line{{warn, fmt.Sprintf("step %d: TOOL_UNAVAILABLE: %s for %s (%s): %s%s", e.Step, e.Tool, Player(e.AttemptRef), e.Agent, brief(e.Reason), toolSuffix(e.Then))}}
-	if e.Agents == flow.SystemicAgents {
+	if e.Agents == event.SystemicAgents {
 		lines = append(lines, line{bad, fmt.Sprintf("%s is not there for %d agents of this run: look at the machine, and not at the tasks", e.Tool, e.Agents)})
 	}
 	return lines
 }
 
-func toolSuffix(then flow.OnTool) string {
+func toolSuffix(then event.OnTool) string {
 	switch then {
-	case flow.ToolRetry:
+	case event.ToolRetry:
 		return "; the agent is started again, where it was"
-	case flow.ToolSkip:
+	case event.ToolSkip:
 		return "; the agent is told to do without"
-	case flow.ToolStop:
+	case event.ToolStop:
 		return "; the run stops"
 	default:
 		return "; the agent goes on"
 	}
 }
 
-func describeOverlap(e flow.ScopeOverlaps) string {
+func describeOverlap(e event.ScopeOverlaps) string {
 	text := fmt.Sprintf("OVERLAP_SCOPE: %s changes %s, and so does the work on %s of %s", e.Task, strings.Join(e.Files, " and "), e.OwnerTask, e.Owner)
 	if e.Waits {
 		return text + ": it waits for the end of that step"
@@ -84,7 +85,7 @@ func describeOverlap(e flow.ScopeOverlaps) string {
 	return text
 }
 
-func describeLoop(e flow.LoopSuspected) []line {
+func describeLoop(e event.LoopSuspected) []line {
 	lines := []line{{bad, fmt.Sprintf("LOOP_SUSPECTED: %s", brief(oneLine(e.Text)))},
 		{calm, fmt.Sprintf("recommended: %s, since %s", e.Recommend, e.Reason)}}
 	if e.Told {

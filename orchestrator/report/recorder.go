@@ -5,12 +5,12 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/digest"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Watcher is the observer behind a Recorder.
 type Watcher interface {
-	Entry(board string, e flow.Entry)
+	Entry(board string, e event.Entry)
 	Agent(board string, s agent.Sign)
 	Notice(board, text string)
 }
@@ -30,7 +30,7 @@ func NewRecorder(w Watcher, keep int) *Recorder {
 }
 
 // Entry records a journaled event.
-func (r *Recorder) Entry(board string, e flow.Entry) {
+func (r *Recorder) Entry(board string, e event.Entry) {
 	r.mu.Lock()
 	d := r.boards[board]
 	if d == nil {

@@ -14,28 +14,28 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 func path(p string) *string { return &p }
 
 // story is a run with everything that a person may see.
-func story() []flow.Entry {
-	events := []flow.Event{
-		flow.RunStarted{Board: "kanban.yaml", Workdir: "/w", Tasks: 2, Withheld: []string{"A_TOKEN"}},
-		flow.StepStarted{Step: 1, Task: "tasks/a.md", Role: "Implementor", Index: 1, Of: 2},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 1}, Command: "claude"},
-		flow.ReplyRejected{AttemptRef: flow.AttemptRef{Step: 1, Role: "Implementor", Attempt: 1}, Reason: "stdout is empty", Exit: "exit status 1", Of: 3},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}, Command: "claude"},
-		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.TaskCall, Role: "Implementor"}, Status: "blocked", Message: "no \x1b[2J key", Millis: 125000},
-		flow.AttemptStarted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "tasks/a.md", Role: "Manager", Attempt: 1}, Command: "claude"},
-		flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Role: "Manager"}, Status: "ok", Millis: 40},
-		flow.StepFinished{Step: 1, Task: "tasks/a.md", Role: "Implementor", Status: "blocked", Millis: 125000, NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
-		flow.RunFinished{Outcome: flow.Complete},
+func story() []event.Entry {
+	events := []event.Event{
+		event.RunStarted{Board: "kanban.yaml", Workdir: "/w", Tasks: 2, Withheld: []string{"A_TOKEN"}},
+		event.StepStarted{Step: 1, Task: "tasks/a.md", Role: "Implementor", Index: 1, Of: 2},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 1}, Command: "claude"},
+		event.ReplyRejected{AttemptRef: event.AttemptRef{Step: 1, Role: "Implementor", Attempt: 1}, Reason: "stdout is empty", Exit: "exit status 1", Of: 3},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}, Command: "claude"},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Role: "Implementor"}, Status: "blocked", Message: "no \x1b[2J key", Millis: 125000},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "tasks/a.md", Role: "Manager", Attempt: 1}, Command: "claude"},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Role: "Manager"}, Status: "ok", Millis: 40},
+		event.StepFinished{Step: 1, Task: "tasks/a.md", Role: "Implementor", Status: "blocked", Millis: 125000, NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
+		event.RunFinished{Outcome: event.Complete},
 	}
-	var entries []flow.Entry
+	var entries []event.Entry
 	for i, e := range events {
-		entries = append(entries, flow.Entry{Seq: uint64(i + 1), Epoch: 1, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), Event: e})
+		entries = append(entries, event.Entry{Seq: uint64(i + 1), Epoch: 1, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), Event: e})
 	}
 	return entries
 }
@@ -73,7 +73,7 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 	}
 	j.Notice("kanban.yaml", "odd")
 	j.Refused("no board", "make one", 2)
-	j.Summary([]Ending{{Board: "kanban.yaml", Outcome: flow.Complete}}, 0)
+	j.Summary([]Ending{{Board: "kanban.yaml", Outcome: event.Complete}}, 0)
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != len(story())+3 {
 		t.Fatalf("%d lines, want %d", len(lines), len(story())+3)
@@ -129,20 +129,20 @@ func checkScreen(t *testing.T, screen []string, want ...string) {
 // liveMoment is an event or a sign of an agent, some time after the last.
 type liveMoment struct {
 	after time.Duration
-	event flow.Event
+	event event.Event
 	sign  agent.Event
 }
 
 // TestLiveMoments: the two lines of one board in the moments of an attempt,
 // at 80 and at 120 columns.
 func TestLiveMoments(t *testing.T) {
-	ref := flow.AttemptRef{Step: 7, Call: flow.TaskCall, Task: "tasks/search/7-highlight.md", Role: "Implementor", Attempt: 2}
+	ref := event.AttemptRef{Step: 7, Call: event.TaskCall, Task: "tasks/search/7-highlight.md", Role: "Implementor", Attempt: 2}
 	spent := int64(11_300_000)
 	begin := []liveMoment{
-		{event: flow.RunStarted{Limits: flow.Limits{MaxCost: 15_000_000}, Carried: flow.Used{Attempts: 2, Told: 1, Priced: 1, Cost: 1_000_000}}},
-		{event: flow.ReplyAccepted{AttemptRef: flow.AttemptRef{Call: flow.ManagerCall}, Status: "ok", Spent: &flow.Spending{Cost: &spent}}},
-		{event: flow.StepStarted{Step: 7, Task: ref.Task, Index: 7, Of: 9}},
-		{event: flow.AttemptStarted{AttemptRef: ref, Adapter: "claude"}},
+		{event: event.RunStarted{Limits: event.Limits{MaxCost: 15_000_000}, Carried: event.Used{Attempts: 2, Told: 1, Priced: 1, Cost: 1_000_000}}},
+		{event: event.ReplyAccepted{AttemptRef: event.AttemptRef{Call: event.ManagerCall}, Status: "ok", Spent: &event.Spending{Cost: &spent}}},
+		{event: event.StepStarted{Step: 7, Task: ref.Task, Index: 7, Of: 9}},
+		{event: event.AttemptStarted{AttemptRef: ref, Adapter: "claude"}},
 		{sign: agent.Event{Kind: agent.Session, ID: "s"}},
 	}
 	tool := liveMoment{sign: agent.Event{Kind: agent.ToolStarted, ID: "1", Tool: "Bash", Text: "go test ./search/..."}}
@@ -155,11 +155,11 @@ func TestLiveMoments(t *testing.T) {
 		"two calls":            {[]liveMoment{tool, {sign: agent.Event{Kind: agent.ToolStarted, ID: "2", Tool: "Read"}}}, 3 * time.Second, "▸", "Bash 3s: go test ./search/... (and 1 more call) | last sign 3s | healthy"},
 		"the model is at work": {nil, 38 * time.Second, "▸", "model 38s | last sign 38s | healthy"},
 		"the provider refuses": {[]liveMoment{{sign: agent.Event{Kind: agent.Retry, Text: "529"}}}, 80 * time.Second, "▸", "waits for the provider 1m20s: 529 | last sign 1m20s | healthy"},
-		"asked": {[]liveMoment{tool, {150 * time.Second, flow.AnomalyFound{AttemptRef: ref, Anomaly: flow.Anomaly{Check: "idle_detected", Severity: "warning"}}, agent.Event{}},
-			{event: flow.MessageSent{AttemptRef: ref, Type: flow.HealthCheck}}}, 12 * time.Second, "!", "asked 12s: no answer yet | last sign 2m42s | warning"},
-		"it has answered": {[]liveMoment{tool, {event: flow.MessageSent{AttemptRef: ref, Type: flow.HealthCheck}}, {event: flow.MessageHeard{AttemptRef: ref, Answer: "I work"}}},
+		"asked": {[]liveMoment{tool, {150 * time.Second, event.AnomalyFound{AttemptRef: ref, Anomaly: event.Anomaly{Check: "idle_detected", Severity: "warning"}}, agent.Event{}},
+			{event: event.MessageSent{AttemptRef: ref, Type: event.HealthCheck}}}, 12 * time.Second, "!", "asked 12s: no answer yet | last sign 2m42s | warning"},
+		"it has answered": {[]liveMoment{tool, {event: event.MessageSent{AttemptRef: ref, Type: event.HealthCheck}}, {event: event.MessageHeard{AttemptRef: ref, Answer: "I work"}}},
 			time.Second, "▸", "Bash 1s: go test ./search/... | last sign 1s | healthy"},
-		"a person is asked": {[]liveMoment{{event: flow.AnomalyFound{AttemptRef: ref, Anomaly: flow.Anomaly{Severity: "critical"}}}, {event: flow.ConsentAsked{AttemptRef: ref}}},
+		"a person is asked": {[]liveMoment{{event: event.AnomalyFound{AttemptRef: ref, Anomaly: event.Anomaly{Severity: "critical"}}}, {event: event.ConsentAsked{AttemptRef: ref}}},
 			5 * time.Second, "✗", "waits for your consent 5s: kanban-run inbox | last sign 5s | critical"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestLiveMoments(t *testing.T) {
 				for _, m := range append(begin, c.moments...) {
 					time.Sleep(m.after)
 					if m.event != nil {
-						l.Entry("search.yaml", flow.Entry{Event: m.event})
+						l.Entry("search.yaml", event.Entry{Event: m.event})
 					} else {
 						m.sign.Time = time.Now()
 						l.Agent("search.yaml", agent.Sign{AttemptRef: ref, Event: m.sign})
@@ -227,15 +227,15 @@ func TestManyBoards(t *testing.T) {
 		}
 		l := NewLive(console.New(&b, nil), func() (int, int) { return 80, 10 }, false, names)
 		for _, name := range names {
-			l.Entry(name, flow.Entry{Event: flow.RunStarted{}})
-			l.Entry(name, flow.Entry{Event: flow.StepStarted{Step: 1, Task: "tasks/1-parser.md", Index: 1, Of: 2}})
+			l.Entry(name, event.Entry{Event: event.RunStarted{}})
+			l.Entry(name, event.Entry{Event: event.StepStarted{Step: 1, Task: "tasks/1-parser.md", Index: 1, Of: 2}})
 		}
 		screen := render(b.String())
 		rows := screen[len(screen)-8:]
 		if !strings.HasPrefix(rows[0], "▸ board") || !strings.Contains(rows[0], "1/2  1-parser") || rows[7] != "  and 23 more" || strings.Contains(screen[len(screen)-9], "▸") {
 			t.Errorf("the rows are\n%s", strings.Join(screen[len(screen)-10:], "\n"))
 		}
-		l.Entry(names[0], flow.Entry{Event: flow.DuplicateTask{Task: "tasks/1-parser.md", Owner: "other.yaml"}})
+		l.Entry(names[0], event.Entry{Event: event.DuplicateTask{Task: "tasks/1-parser.md", Owner: "other.yaml"}})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if screen := render(b.String()); !strings.Contains(screen[len(screen)-8], "waits for other.yaml 2s") {
@@ -265,9 +265,9 @@ func TestNarrowedScreen(t *testing.T) {
 func startTwo(out io.Writer, size func() (int, int)) *Live {
 	l := NewLive(console.New(out, nil), size, true, []string{"a.yaml", "long.yaml"})
 	begin := func(board, task, role string, index, of int) {
-		ref := flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: task, Role: role, Attempt: 1}
-		for _, e := range []flow.Event{flow.RunStarted{}, flow.StepStarted{Step: 1, Task: task, Index: index, Of: of}, flow.AttemptStarted{AttemptRef: ref}} {
-			l.Entry(board, flow.Entry{Event: e})
+		ref := event.AttemptRef{Step: 1, Call: event.TaskCall, Task: task, Role: role, Attempt: 1}
+		for _, e := range []event.Event{event.RunStarted{}, event.StepStarted{Step: 1, Task: task, Index: index, Of: of}, event.AttemptStarted{AttemptRef: ref}} {
+			l.Entry(board, event.Entry{Event: e})
 		}
 		l.Agent(board, agent.Sign{AttemptRef: ref, Event: agent.Event{Kind: agent.ToolStarted, Time: time.Now(), ID: "1", Tool: "Bash", Text: "go test ./a/very/long/package/..."}})
 	}

@@ -6,6 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"kanban-run/orchestrator/digest"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -19,10 +20,10 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	case h.Standstill() != "":
 		d.Outcome, d.Text = h.StandstillOutcome(), h.Standstill()
 	case owned:
-		d.Outcome, d.Text = flow.Interrupted, "a run is at work"
+		d.Outcome, d.Text = event.Interrupted, "a run is at work"
 	case s.Outcome == "":
-		d.Outcome, d.Text = flow.Interrupted, "stopped without an ending: the run was killed"
-	case s.Outcome == flow.NeedsPerson && s.Last.Acknowledged:
+		d.Outcome, d.Text = event.Interrupted, "stopped without an ending: the run was killed"
+	case s.Outcome == event.NeedsPerson && s.Last.Acknowledged:
 		d.Text += " (acknowledged by the Lead)"
 	}
 	if !owned {
@@ -40,10 +41,10 @@ func Quote(path string) string {
 
 // Advice is what a person does next about a board that is not complete; log is its supervisor
 // log, w what the board's state lets a person do.
-func Advice(o flow.Outcome, board, log string, w flow.Ways) string {
+func Advice(o event.Outcome, board, log string, w flow.Ways) string {
 	board = Quote(board)
 	switch o {
-	case flow.NeedsPerson:
+	case event.NeedsPerson:
 		if w.Way {
 			return fmt.Sprintf("if that is your doing, kanban-run ack %s accept; else set it back; then the same command goes on", board)
 		}
@@ -65,17 +66,17 @@ func Advice(o flow.Outcome, board, log string, w flow.Ways) string {
 				board, w.Undone, board, board)
 		}
 		return "kanban-run log " + board + " shows what happened; kanban-run ack " + board + " shows what you can decide, or set current to the task to do again"
-	case flow.Frozen:
+	case event.Frozen:
 		return "kanban-run ack -n " + board + " shows what changed and what your decision would change; look at it, mend the board if need be, then kanban-run ack " + board
-	case flow.Owned:
+	case event.Owned:
 		return "another run owns this board or works on its task; kanban-run status " + board + " shows where it stands; once that has ended, the same command goes on"
-	case flow.Exhausted:
+	case event.Exhausted:
 		return log + " has the replies; the same command asks again, with fresh retries"
-	case flow.Later:
+	case event.Later:
 		return "the same command goes on once the provider's limit is over"
-	case flow.LimitReached:
+	case event.LimitReached:
 		return "the same command goes on, with fresh limits"
-	case flow.Interrupted:
+	case event.Interrupted:
 		return "the same command goes on"
 	default:
 		return ""

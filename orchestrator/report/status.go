@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 )
@@ -16,7 +17,7 @@ import (
 type Status struct {
 	Board      string         `json:"board"`
 	Running    bool           `json:"running"` // a run owns the board now
-	Outcome    flow.Outcome   `json:"outcome,omitempty"`
+	Outcome    event.Outcome  `json:"outcome,omitempty"`
 	Text       string         `json:"text,omitempty"`
 	Frozen     bool           `json:"frozen"`
 	Steps      int            `json:"steps"`             // finished by all runs
@@ -24,7 +25,7 @@ type Status struct {
 	Until      string         `json:"until,omitempty"`   // with outcome later: when to try again, in RFC 3339
 	Used       flow.Tally     `json:"used"`              // under the current limits, with the attempt at work, of which the cost is not known
 	Total      flow.Tally     `json:"total"`             // by all runs
-	Limits     flow.Limits    `json:"limits"`            // of the last run
+	Limits     event.Limits   `json:"limits"`            // of the last run
 	Session    string         `json:"session,omitempty"` // the last one of an agent's work
 	Open       *OpenStep      `json:"open_step,omitempty"`
 	Agent      *health.Live   `json:"agent,omitempty"`   // what the agent at work does, a second ago at most where it does something
@@ -44,22 +45,22 @@ type Status struct {
 
 // OpenStep is a step that was started and is not finished.
 type OpenStep struct {
-	Step     int       `json:"step"`
-	Task     string    `json:"task"`
-	Role     string    `json:"role"`
-	Call     flow.Call `json:"call"`
-	Round    int       `json:"round,omitempty"` // of work and review
-	Attempts int       `json:"attempts"`
-	Rejected int       `json:"rejected"` // over all runs
-	Reason   string    `json:"last_reason,omitempty"`
-	Since    time.Time `json:"attempt_started_at,omitzero"` // zero: none is under way
+	Step     int        `json:"step"`
+	Task     string     `json:"task"`
+	Role     string     `json:"role"`
+	Call     event.Call `json:"call"`
+	Round    int        `json:"round,omitempty"` // of work and review
+	Attempts int        `json:"attempts"`
+	Rejected int        `json:"rejected"` // over all runs
+	Reason   string     `json:"last_reason,omitempty"`
+	Since    time.Time  `json:"attempt_started_at,omitzero"` // zero: none is under way
 }
 
 // String is the step, its task and the attempts at it in words.
 func (o OpenStep) String() string {
-	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, describePlayer(flow.AttemptRef{Call: o.Call, Role: o.Role, Round: o.Round}))
+	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, describePlayer(event.AttemptRef{Call: o.Call, Role: o.Role, Round: o.Round}))
 	if o.Attempts != 1 {
-		text += ", " + flow.Count(o.Attempts, "attempt")
+		text += ", " + event.Count(o.Attempts, "attempt")
 	}
 	if o.Rejected > 0 {
 		text += fmt.Sprintf(", %d rejected", o.Rejected)
@@ -87,7 +88,7 @@ func NewStatus(board string, h flow.History, running bool, foreseen flow.Effect,
 	}
 	if text := h.Standstill(); text != "" {
 		st.Outcome, st.Text = h.StandstillOutcome(), text
-		st.Frozen = st.Outcome == flow.Frozen
+		st.Frozen = st.Outcome == event.Frozen
 		if !st.Frozen {
 			st.Next = "nothing until you decide (kanban-run ack)"
 		}
@@ -136,13 +137,13 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 }
 
 func describeSpawn(e flow.Spawn) string {
-	if e.Call == flow.ManagerCall {
+	if e.Call == event.ManagerCall {
 		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, attemptSuffix(e.Attempt))
 	}
 	switch e.Call {
-	case flow.ReadyCall:
+	case event.ReadyCall:
 		return fmt.Sprintf("step %d: have %s get ready%s", e.Step, e.Role, attemptSuffix(e.Attempt))
-	case flow.CheckpointCall:
+	case event.CheckpointCall:
 		return fmt.Sprintf("step %d: have %s look at %s%s", e.Step, e.Role, e.Task, attemptSuffix(e.Attempt))
 	}
 	if e.Call.IsReview() {
@@ -153,9 +154,9 @@ func describeSpawn(e flow.Spawn) string {
 
 func describeFinish(e flow.Finish) string {
 	switch e.Outcome {
-	case flow.Frozen:
+	case event.Frozen:
 		return "nothing until kanban-run ack: the board is frozen"
-	case flow.NeedsPerson:
+	case event.NeedsPerson:
 		return "nothing until you decide (kanban-run ack), or edit the board"
 	default:
 		return "nothing: " + e.Text
@@ -183,19 +184,19 @@ func (s Status) standing() (m mark, words string) {
 		return begun, fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.progress())
 	case s.Running:
 		return begun, fmt.Sprintf("%s is at work: %s", s.Board, s.progress())
-	case s.Outcome == flow.Complete && s.Text == flow.CompleteText && NeverWorkedOn(s.Tasks) != "":
+	case s.Outcome == event.Complete && s.Text == flow.CompleteText && NeverWorkedOn(s.Tasks) != "":
 		return warn, fmt.Sprintf("%s is complete, and %s: %s", s.Board, NeverWorkedOn(s.Tasks), s.progress())
-	case s.Outcome == flow.Complete && s.Text == flow.CompleteText:
+	case s.Outcome == event.Complete && s.Text == flow.CompleteText:
 		return good, fmt.Sprintf("%s is complete: %s", s.Board, s.progress())
-	case s.Outcome == flow.Complete:
+	case s.Outcome == event.Complete:
 		return warn, s.Board + ": " + s.Text
-	case s.Outcome == flow.Frozen && !s.Frozen:
+	case s.Outcome == event.Frozen && !s.Frozen:
 		return warn, fmt.Sprintf("%s was frozen, and is acknowledged: %s", s.Board, s.Text)
-	case s.Outcome == flow.Frozen:
+	case s.Outcome == event.Frozen:
 		return bad, fmt.Sprintf("%s is frozen: %s", s.Board, s.Text)
-	case s.Outcome == flow.NeedsPerson, s.Outcome == flow.Exhausted:
+	case s.Outcome == event.NeedsPerson, s.Outcome == event.Exhausted:
 		return bad, fmt.Sprintf("%s needs you: %s", s.Board, s.Text)
-	case s.Outcome == flow.Later:
+	case s.Outcome == event.Later:
 		return warn, fmt.Sprintf("%s waits for its provider: %s", s.Board, s.Text)
 	case s.Outcome == "":
 		return warn, s.Board + " stopped without an ending: the run was killed"
@@ -207,13 +208,13 @@ func (s Status) standing() (m mark, words string) {
 // progress is how many tasks are done, and how many never will be by themselves.
 func (s Status) progress() string {
 	if len(s.Tasks) == 0 {
-		return flow.Count(s.Steps, "step") + " done"
+		return event.Count(s.Steps, "step") + " done"
 	}
 	counts := map[string]int{}
 	for _, t := range s.Tasks {
 		counts[t.State]++
 	}
-	text := fmt.Sprintf("%d of %s done", counts[TaskDone], flow.Count(len(s.Tasks), "task"))
+	text := fmt.Sprintf("%d of %s done", counts[TaskDone], event.Count(len(s.Tasks), "task"))
 	if n := counts[TaskNotOK]; n > 0 {
 		text += fmt.Sprintf(", %d not ok", n)
 	}
@@ -244,7 +245,7 @@ func (s Status) forYou() (all []string) {
 // said is what the agent of the last task that is not ok said, where a person is
 // needed; "": that is not why.
 func (s Status) said() string {
-	if s.Outcome != flow.NeedsPerson || s.Running {
+	if s.Outcome != event.NeedsPerson || s.Running {
 		return ""
 	}
 	for _, t := range slices.Backward(s.Tasks) {

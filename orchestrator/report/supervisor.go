@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -63,14 +64,14 @@ type supervised struct {
 func (r *SupervisorReport) Begin(board string) { r.boards = append(r.boards, supervised{board: board}) }
 
 // Add takes the next entry of the board.
-func (r *SupervisorReport) Add(e flow.Entry) {
+func (r *SupervisorReport) Add(e event.Entry) {
 	b := &r.boards[len(r.boards)-1]
 	switch ev := e.Event.(type) {
-	case flow.HandoffOffered: // the first record of a run
+	case event.HandoffOffered: // the first record of a run
 		*b = supervised{board: b.board, start: e.Time}
-	case flow.StepStarted:
+	case event.StepStarted:
 		b.began, b.owner = e.Time, ev.Role
-	case flow.AttemptStarted:
+	case event.AttemptStarted:
 		b.work(ev.AttemptRef)
 	}
 	if r.end.Before(e.Time) {
@@ -79,10 +80,10 @@ func (r *SupervisorReport) Add(e flow.Entry) {
 	b.note(e)
 }
 
-func (b *supervised) work(r flow.AttemptRef) {
+func (b *supervised) work(r event.AttemptRef) {
 	role := r.Role
-	if r.Call == flow.ManagerCall {
-		role = flow.ManagerRole
+	if r.Call == event.ManagerCall {
+		role = event.ManagerRole
 	}
 	if !slices.Contains(b.roles, role) {
 		b.roles = append(b.roles, role)
@@ -110,7 +111,7 @@ func Request(h flow.History, board string, owned bool) string {
 		return ack + " release: " + s.Quarantine[0].Text
 	case len(s.Teardown.Unanswered()) > 0 && !s.Running:
 		return ack + " forced-finalize: " + strings.Join(s.Teardown.Missing, ", ") + " never answered the request to shut down"
-	case s.Outcome == flow.Complete && len(s.NotOK) > 0 && !s.Last.Acknowledged, s.Outcome == flow.NeedsPerson && !s.Last.Acknowledged: // a run that begins takes its outcome back
+	case s.Outcome == event.Complete && len(s.NotOK) > 0 && !s.Last.Acknowledged, s.Outcome == event.NeedsPerson && !s.Last.Acknowledged: // a run that begins takes its outcome back
 		return "kanban-run inbox " + Quote(board) + ": " + s.Text
 	default:
 		return ""
@@ -118,7 +119,7 @@ func Request(h flow.History, board string, owned bool) string {
 }
 
 // note adds the alert and the action that an event is.
-func (b *supervised) note(e flow.Entry) {
+func (b *supervised) note(e event.Entry) {
 	severity, name, owner, actions := classify(e.Event)
 	b.actions = append(b.actions, actions...)
 	if name == "" {
@@ -133,52 +134,52 @@ func (b *supervised) note(e flow.Entry) {
 
 // classify is what an event is in the terms of the seed: its severity and type, "" for none, whose
 // it is, and the actions that were taken.
-func classify(event flow.Event) (severity, name, owner string, actions []string) {
-	switch e := event.(type) {
-	case flow.IdleBreach:
+func classify(happened event.Event) (severity, name, owner string, actions []string) {
+	switch e := happened.(type) {
+	case event.IdleBreach:
 		return e.Severity, e.Kind(), e.Role, []string{e.Action}
-	case flow.ReviewBreach:
+	case event.ReviewBreach:
 		return e.Severity, e.Kind(), e.Role, []string{e.Action}
-	case flow.MessageSent:
-		if e.Type == flow.HealthCheck {
+	case event.MessageSent:
+		if e.Type == event.HealthCheck {
 			return "", "", "", []string{map[bool]string{false: "PING", true: "NUDGE"}[e.Urgent]}
 		}
-	case flow.ConsentAsked:
+	case event.ConsentAsked:
 		return "", "", "", []string{"ESCALATE"}
-	case flow.RebootTested:
-		if e.Decision == flow.Stuck {
+	case event.RebootTested:
+		if e.Decision == event.Stuck {
 			return Critical, "STUCK", e.Role, []string{"ESCALATE"}
 		}
-	case flow.LoopSuspected:
+	case event.LoopSuspected:
 		return Critical, e.Kind(), e.Role, []string{"ESCALATE"}
-	case flow.ReassignProposed:
+	case event.ReassignProposed:
 		return "", "", "", []string{e.Kind()}
-	case flow.ToolUnavailable:
-		if e.Agents >= flow.SystemicAgents {
+	case event.ToolUnavailable:
+		if e.Agents >= event.SystemicAgents {
 			return Critical, e.Kind(), e.Role, []string{"ESCALATE"}
 		}
 		return Warning, e.Kind(), e.Role, nil
-	case flow.DuplicateTask:
+	case event.DuplicateTask:
 		return Warning, e.Kind(), e.Owner, nil
-	case flow.ScopeOverlaps:
+	case event.ScopeOverlaps:
 		return Info, e.Kind(), e.Owner, nil
-	case flow.HandoffDuplicate:
+	case event.HandoffDuplicate:
 		return Info, e.Kind(), "", nil
-	case flow.LockEntered, flow.LockExited:
+	case event.LockEntered, event.LockExited:
 		return Info, e.Kind(), "", []string{e.Kind()}
-	case flow.TeardownMoved:
-		if e.To == flow.Retrying {
+	case event.TeardownMoved:
+		if e.To == event.Retrying {
 			return "", "", "", []string{"TEARDOWN_RETRY"}
 		}
-	case flow.TeardownBlocked, flow.ForcedFinalizeCandidate:
+	case event.TeardownBlocked, event.ForcedFinalizeCandidate:
 		return Critical, e.Kind(), "", []string{"ESCALATE"}
-	case flow.ForcedFinalizeAcked:
+	case event.ForcedFinalizeAcked:
 		return "", "", "", []string{"FORCED_FINALIZE"}
-	case flow.DecisionsViolated:
+	case event.DecisionsViolated:
 		return Critical, e.Kind(), "", []string{"ESCALATE"}
-	case flow.HandoffMissing, flow.StateDiverged, flow.MarkerMissing:
+	case event.HandoffMissing, event.StateDiverged, event.MarkerMissing:
 		return Warning, e.Kind(), "", nil
-	case flow.SplitBrain, flow.ReconcileConflict, flow.SnapshotNotFound, flow.SnapshotConflict:
+	case event.SplitBrain, event.ReconcileConflict, event.SnapshotNotFound, event.SnapshotConflict:
 		return Critical, e.Kind(), "", []string{"ESCALATE"}
 	}
 	return "", "", "", nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -26,25 +27,25 @@ func TestSupervisorReport(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	add := func(after time.Duration, e flow.Event) { r.Add(flow.Entry{Time: at.Add(after), Event: e}) }
-	work := flow.AttemptRef{Step: 1, Call: flow.TaskCall, Task: "tasks/1.md", Role: "Implementor"}
-	manager := flow.AttemptRef{Step: 1, Call: flow.ManagerCall, Task: "tasks/1.md", Role: "Implementor"}
+	add := func(after time.Duration, e event.Event) { r.Add(event.Entry{Time: at.Add(after), Event: e}) }
+	work := event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "tasks/1.md", Role: "Implementor"}
+	manager := event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "tasks/1.md", Role: "Implementor"}
 	r.Begin("one.yaml")
-	add(-time.Hour, flow.HandoffOffered{})
-	add(-time.Hour, flow.LoopSuspected{Task: "of an earlier run"})
-	add(0, flow.HandoffOffered{})
-	add(0, flow.StateDiverged{Task: "one.yaml"})
-	add(0, flow.RunStarted{})
-	add(time.Second, flow.StepStarted{Task: "tasks/1.md", Role: "Implementor"})
-	add(time.Second, flow.AttemptStarted{AttemptRef: work})
-	add(16*time.Minute, flow.IdleBreach{AttemptRef: work, Overdue: flow.Overdue{Severity: "INFO", Action: "PING"}})
-	add(46*time.Minute, flow.IdleBreach{AttemptRef: work, Overdue: flow.Overdue{Severity: "CRITICAL", Action: "ESCALATE"}})
-	add(47*time.Minute, flow.AttemptStarted{AttemptRef: manager})
+	add(-time.Hour, event.HandoffOffered{})
+	add(-time.Hour, event.LoopSuspected{Task: "of an earlier run"})
+	add(0, event.HandoffOffered{})
+	add(0, event.StateDiverged{Task: "one.yaml"})
+	add(0, event.RunStarted{})
+	add(time.Second, event.StepStarted{Task: "tasks/1.md", Role: "Implementor"})
+	add(time.Second, event.AttemptStarted{AttemptRef: work})
+	add(16*time.Minute, event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "INFO", Action: "PING"}})
+	add(46*time.Minute, event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "CRITICAL", Action: "ESCALATE"}})
+	add(47*time.Minute, event.AttemptStarted{AttemptRef: manager})
 	r.Begin("two.yaml")
-	add(time.Minute, flow.HandoffOffered{})
-	add(time.Minute, flow.StepStarted{Task: "tasks/2.md", Role: "Architect"})
-	add(time.Minute, flow.AttemptStarted{AttemptRef: flow.AttemptRef{Call: flow.TaskCall, Role: "Architect"}})
-	add(2*time.Minute, flow.MessageSent{Type: flow.HealthCheck, Urgent: true})
+	add(time.Minute, event.HandoffOffered{})
+	add(time.Minute, event.StepStarted{Task: "tasks/2.md", Role: "Architect"})
+	add(time.Minute, event.AttemptStarted{AttemptRef: event.AttemptRef{Call: event.TaskCall, Role: "Architect"}})
+	add(2*time.Minute, event.MessageSent{Type: event.HealthCheck, Urgent: true})
 	r.Wait("look\nat it")
 	want := `SUPERVISOR_REPORT
 Window: 2026-01-02T03:04:05Z -> 2026-01-02T03:51:05Z
@@ -71,38 +72,38 @@ Needs decision:
 // not on the list is an alert.
 func TestClassify(t *testing.T) {
 	for _, tt := range []struct {
-		event          flow.Event
+		event          event.Event
 		severity, name string
 		actions        []string
 	}{
-		{flow.ReviewBreach{Overdue: flow.Overdue{Severity: "WARN", Action: "REASSIGN_PROPOSAL"}}, "WARN", "REVIEW_SLA_BREACH", []string{"REASSIGN_PROPOSAL"}},
-		{flow.LoopSuspected{}, "CRITICAL", "LOOP_SUSPECTED", []string{"ESCALATE"}},
-		{flow.DuplicateTask{}, "WARN", "DUPLICATE_TASK_KEY", nil},
-		{flow.ScopeOverlaps{}, "INFO", "OVERLAP_SCOPE", nil},
-		{flow.RebootTested{Decision: flow.Stuck}, "CRITICAL", "STUCK", []string{"ESCALATE"}},
-		{flow.RebootTested{Decision: flow.Restart}, "", "", nil},
-		{flow.ToolUnavailable{Agents: 1}, "WARN", "TOOL_UNAVAILABLE", nil},
-		{flow.ToolUnavailable{Agents: 3}, "CRITICAL", "TOOL_UNAVAILABLE", []string{"ESCALATE"}},
-		{flow.HandoffDuplicate{}, "INFO", "HANDOFF_DUPLICATE", nil},
-		{flow.HandoffMissing{}, "WARN", "HANDOFF_MISSING", nil},
-		{flow.SplitBrain{}, "CRITICAL", "SPLIT_BRAIN_DETECTED", []string{"ESCALATE"}},
-		{flow.ReconcileConflict{}, "CRITICAL", "RECONCILE_CONFLICT", []string{"ESCALATE"}},
-		{flow.SnapshotNotFound{}, "CRITICAL", "SNAPSHOT_NOT_FOUND", []string{"ESCALATE"}},
-		{flow.SnapshotConflict{}, "CRITICAL", "SNAPSHOT_CONFLICT", []string{"ESCALATE"}},
-		{flow.LockEntered{}, "INFO", "RECONCILE_LOCK_ENTER", []string{"RECONCILE_LOCK_ENTER"}},
-		{flow.LockExited{}, "INFO", "RECONCILE_LOCK_EXIT", []string{"RECONCILE_LOCK_EXIT"}},
-		{flow.MessageSent{Type: flow.HealthCheck}, "", "", []string{"PING"}},
-		{flow.MessageSent{Type: flow.Tell}, "", "", nil},
-		{flow.ConsentAsked{}, "", "", []string{"ESCALATE"}},
-		{flow.ReassignProposed{}, "", "", []string{"REASSIGN_PROPOSAL"}},
-		{flow.MarkerMissing{}, "WARN", "DECISIONS_MARKER_MISSING", nil},
-		{flow.DecisionsViolated{}, "CRITICAL", "DECISIONS_SCOPE_VIOLATION", []string{"ESCALATE"}},
-		{flow.TeardownMoved{To: flow.Retrying}, "", "", []string{"TEARDOWN_RETRY"}},
-		{flow.TeardownMoved{To: flow.WaitingAcks}, "", "", nil},
-		{flow.TeardownBlocked{}, "CRITICAL", "TEARDOWN_BLOCKED", []string{"ESCALATE"}},
-		{flow.ForcedFinalizeCandidate{}, "CRITICAL", "FORCED_FINALIZE_CANDIDATE", []string{"ESCALATE"}},
-		{flow.ForcedFinalizeAcked{}, "", "", []string{"FORCED_FINALIZE"}},
-		{flow.StepFinished{}, "", "", nil},
+		{event.ReviewBreach{Overdue: event.Overdue{Severity: "WARN", Action: "REASSIGN_PROPOSAL"}}, "WARN", "REVIEW_SLA_BREACH", []string{"REASSIGN_PROPOSAL"}},
+		{event.LoopSuspected{}, "CRITICAL", "LOOP_SUSPECTED", []string{"ESCALATE"}},
+		{event.DuplicateTask{}, "WARN", "DUPLICATE_TASK_KEY", nil},
+		{event.ScopeOverlaps{}, "INFO", "OVERLAP_SCOPE", nil},
+		{event.RebootTested{Decision: event.Stuck}, "CRITICAL", "STUCK", []string{"ESCALATE"}},
+		{event.RebootTested{Decision: event.Restart}, "", "", nil},
+		{event.ToolUnavailable{Agents: 1}, "WARN", "TOOL_UNAVAILABLE", nil},
+		{event.ToolUnavailable{Agents: 3}, "CRITICAL", "TOOL_UNAVAILABLE", []string{"ESCALATE"}},
+		{event.HandoffDuplicate{}, "INFO", "HANDOFF_DUPLICATE", nil},
+		{event.HandoffMissing{}, "WARN", "HANDOFF_MISSING", nil},
+		{event.SplitBrain{}, "CRITICAL", "SPLIT_BRAIN_DETECTED", []string{"ESCALATE"}},
+		{event.ReconcileConflict{}, "CRITICAL", "RECONCILE_CONFLICT", []string{"ESCALATE"}},
+		{event.SnapshotNotFound{}, "CRITICAL", "SNAPSHOT_NOT_FOUND", []string{"ESCALATE"}},
+		{event.SnapshotConflict{}, "CRITICAL", "SNAPSHOT_CONFLICT", []string{"ESCALATE"}},
+		{event.LockEntered{}, "INFO", "RECONCILE_LOCK_ENTER", []string{"RECONCILE_LOCK_ENTER"}},
+		{event.LockExited{}, "INFO", "RECONCILE_LOCK_EXIT", []string{"RECONCILE_LOCK_EXIT"}},
+		{event.MessageSent{Type: event.HealthCheck}, "", "", []string{"PING"}},
+		{event.MessageSent{Type: event.Tell}, "", "", nil},
+		{event.ConsentAsked{}, "", "", []string{"ESCALATE"}},
+		{event.ReassignProposed{}, "", "", []string{"REASSIGN_PROPOSAL"}},
+		{event.MarkerMissing{}, "WARN", "DECISIONS_MARKER_MISSING", nil},
+		{event.DecisionsViolated{}, "CRITICAL", "DECISIONS_SCOPE_VIOLATION", []string{"ESCALATE"}},
+		{event.TeardownMoved{To: event.Retrying}, "", "", []string{"TEARDOWN_RETRY"}},
+		{event.TeardownMoved{To: event.WaitingAcks}, "", "", nil},
+		{event.TeardownBlocked{}, "CRITICAL", "TEARDOWN_BLOCKED", []string{"ESCALATE"}},
+		{event.ForcedFinalizeCandidate{}, "CRITICAL", "FORCED_FINALIZE_CANDIDATE", []string{"ESCALATE"}},
+		{event.ForcedFinalizeAcked{}, "", "", []string{"FORCED_FINALIZE"}},
+		{event.StepFinished{}, "", "", nil},
 	} {
 		severity, name, _, actions := classify(tt.event)
 		if severity != tt.severity || name != tt.name || !slices.Equal(actions, tt.actions) {
@@ -123,18 +124,18 @@ func TestClassify(t *testing.T) {
 func TestRequest(t *testing.T) {
 	quarantined := flow.State{Running: true, Quarantine: []flow.Quarantine{{Task: "t", Text: "loop"}}}
 	ended := quarantined
-	ended.Running, ended.Outcome, ended.Text = false, flow.NeedsPerson, "rests"
-	blocked := flow.State{Outcome: flow.Complete, Teardown: &flow.Teardown{State: flow.FailedSafe, Missing: []string{"role:Supervisor"}}}
+	ended.Running, ended.Outcome, ended.Text = false, event.NeedsPerson, "rests"
+	blocked := flow.State{Outcome: event.Complete, Teardown: &flow.Teardown{State: event.FailedSafe, Missing: []string{"role:Supervisor"}}}
 	for name, tt := range map[string]struct {
 		state flow.State
 		owned bool
 		want  string
 	}{
-		"nothing":           {flow.State{Outcome: flow.Complete}, false, ""},
-		"a person":          {flow.State{Outcome: flow.NeedsPerson, Text: "why"}, false, "kanban-run inbox b.yaml: why"},
-		"a person who knew": {flow.State{Outcome: flow.NeedsPerson, Last: flow.Ending{Acknowledged: true}}, false, ""},
+		"nothing":           {flow.State{Outcome: event.Complete}, false, ""},
+		"a person":          {flow.State{Outcome: event.NeedsPerson, Text: "why"}, false, "kanban-run inbox b.yaml: why"},
+		"a person who knew": {flow.State{Outcome: event.NeedsPerson, Last: flow.Ending{Acknowledged: true}}, false, ""},
 		"at work":           {quarantined, true, "kanban-run ack b.yaml release: loop"},
-		"tasks not ok":      {flow.State{Outcome: flow.Complete, Text: "but one", NotOK: []flow.TaskStatus{{Task: "t", Status: "escalate"}}}, false, "kanban-run inbox b.yaml: but one"},
+		"tasks not ok":      {flow.State{Outcome: event.Complete, Text: "but one", NotOK: []flow.TaskStatus{{Task: "t", Status: "escalate"}}}, false, "kanban-run inbox b.yaml: but one"},
 		"a run that ends":   {ended, true, "kanban-run inbox b.yaml: rests"},
 		"after it":          {ended, false, "kanban-run inbox b.yaml: rests"},
 		"consent":           {flow.State{Running: true, Step: &flow.Step{Consent: &flow.Consent{Text: "hangs"}}}, true, "kanban-run ack b.yaml restart or continue: hangs"},

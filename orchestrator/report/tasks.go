@@ -7,7 +7,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Task is where a task of a board stands, for `kanban-run status`.
@@ -39,45 +39,45 @@ type Tasks struct {
 }
 
 // Add folds the next event in.
-func (t *Tasks) Add(e flow.Event) {
-	if end, ok := flow.EndOf(e); ok && end.Call != flow.ManagerCall {
+func (t *Tasks) Add(e event.Event) {
+	if end, ok := event.EndOf(e); ok && end.Call != event.ManagerCall {
 		t.of(end.Task).Millis += end.Millis
 	}
 	switch e := e.(type) {
-	case flow.AttemptStarted:
-		if e.Call != flow.ManagerCall {
+	case event.AttemptStarted:
+		if e.Call != event.ManagerCall {
 			t.of(e.Task).Attempts++
 		}
-	case flow.ReplyRejected:
+	case event.ReplyRejected:
 		t.rejected++
-	case flow.StepStarted:
+	case event.StepStarted:
 		t.rejected = 0
 		k := t.of(e.Task)
 		if k.State = TaskCurrent; !t.quarantined[e.Task] { // else only the Manager is called
 			k.Role = e.Role
 		}
-	case flow.ReplyAccepted:
-		if e.Call == flow.TaskCall {
+	case event.ReplyAccepted:
+		if e.Call == event.TaskCall {
 			k := t.of(e.Task)
 			if k.Status, k.Said = e.Status, ""; e.Status != "ok" {
 				k.Said = e.Message
 			}
 		}
-	case flow.StepFinished:
+	case event.StepFinished:
 		k := t.of(e.Task)
 		if k.State = TaskDone; k.Status != "" && k.Status != "ok" {
 			k.State = TaskNotOK
 		}
-	case flow.StepAbandoned:
+	case event.StepAbandoned:
 		t.of(e.Task).State = TaskWaiting
-	case flow.LoopSuspected:
+	case event.LoopSuspected:
 		if t.quarantined == nil {
 			t.quarantined = map[string]bool{}
 		}
 		t.quarantined[t.of(e.Task).Task] = true
-	case flow.QuarantineEnded:
+	case event.QuarantineEnded:
 		delete(t.quarantined, e.Task)
-	case flow.Acknowledged:
+	case event.Acknowledged:
 		t.quarantined = nil
 	}
 }
@@ -187,7 +187,7 @@ func writeTasks(out *console.Printer, tasks []Task) error {
 		errs = append(errs, out.Printf("  %s %s\n", taskMarks[t.State], name))
 	}
 	if missed > 0 {
-		errs = append(errs, out.Printf("  and %s more, which --json lists\n", flow.Count(missed, "task")))
+		errs = append(errs, out.Printf("  and %s more, which --json lists\n", event.Count(missed, "task")))
 	}
 	return errors.Join(errs...)
 }
@@ -196,7 +196,7 @@ func (t Task) describe() string {
 	if t.Attempts == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("  %s, %s, %s", t.Role, flow.Count(t.Attempts, "attempt"), Took(t.Millis))
+	text := fmt.Sprintf("  %s, %s, %s", t.Role, event.Count(t.Attempts, "attempt"), Took(t.Millis))
 	if t.Status != "" && t.Status != "ok" {
 		text += ", " + t.Status
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Watched is a board as status --watch draws it.
@@ -20,7 +20,7 @@ type Watched struct {
 }
 
 // Recent are the last events of a board.
-type Recent struct{ last []flow.Entry }
+type Recent struct{ last []event.Entry }
 
 // Of mostEvents events at most mostRecent lines are shown.
 const (
@@ -29,7 +29,7 @@ const (
 )
 
 // Add notes an event.
-func (r *Recent) Add(e flow.Entry) {
+func (r *Recent) Add(e event.Entry) {
 	if len(r.last) == 2*mostEvents {
 		r.last = append(r.last[:0], r.last[mostEvents:]...)
 	}
@@ -145,7 +145,7 @@ func drawBoards(out *console.Printer, boards []Watched, at time.Time, width int,
 // urgency is 0 for a board that needs a person, 1 for one at work, 2 for the others.
 func (s *Status) urgency() int {
 	switch {
-	case len(s.forYou()) > 0 || !s.Running && slices.Contains([]flow.Outcome{flow.NeedsPerson, flow.Exhausted, flow.Frozen}, s.Outcome):
+	case len(s.forYou()) > 0 || !s.Running && slices.Contains([]event.Outcome{event.NeedsPerson, event.Exhausted, event.Frozen}, s.Outcome):
 		return 0
 	case s.Running:
 		return 1
@@ -158,7 +158,7 @@ func (s *Status) urgency() int {
 func (s *Status) now() now {
 	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, mark: begun}
 	if s.Open != nil {
-		n.task, n.player = s.Open.Task, flow.AttemptRef{Call: s.Open.Call, Role: s.Open.Role, Round: s.Open.Round, Attempt: s.Open.Attempts}
+		n.task, n.player = s.Open.Task, event.AttemptRef{Call: s.Open.Call, Role: s.Open.Role, Round: s.Open.Round, Attempt: s.Open.Attempts}
 		for i, t := range s.Tasks {
 			if t.State == TaskCurrent {
 				n.index, n.of = i+1, len(s.Tasks)
@@ -186,9 +186,9 @@ func (s *Status) now() now {
 // ending is how the last run ended.
 func (s *Status) ending() string {
 	switch s.Outcome {
-	case flow.Complete:
+	case event.Complete:
 		return s.Text
-	case flow.NeedsPerson, flow.Exhausted:
+	case event.NeedsPerson, event.Exhausted:
 		return "needs you: " + s.Text
 	case "":
 		return "the run was killed"

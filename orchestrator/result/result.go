@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
@@ -20,13 +21,13 @@ import (
 // failed, and says why.
 type Result struct {
 	Board   string
-	Outcome flow.Outcome
+	Outcome event.Outcome
 	Text    string
-	Said    string    // with outcome needs_person: the reply of the last task's agent, if this run had one
-	Steps   int       // steps finished in this run
-	Used    flow.Used // by the attempts of this run
-	Log     string    // path of supervisor-log.md
-	Until   string    // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
+	Said    string     // with outcome needs_person: the reply of the last task's agent, if this run had one
+	Steps   int        // steps finished in this run
+	Used    event.Used // by the attempts of this run
+	Log     string     // path of supervisor-log.md
+	Until   string     // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
 	Err     error
 	Signal  error     // with outcome interrupted: the cause of the stop context
 	Ways    flow.Ways // with outcome needs_person: what a person can do
@@ -41,7 +42,7 @@ func (r *Result) Explain(stop context.Context, err error) {
 		return
 	}
 	r.Outcome = OutcomeOf(stop, err)
-	if r.Outcome == flow.Interrupted {
+	if r.Outcome == event.Interrupted {
 		r.Text, r.Signal = "interrupted", context.Cause(stop)
 		return
 	}
@@ -60,36 +61,36 @@ func oneLine(err error) string {
 }
 
 // OutcomeOf is the outcome of a run that an error ended; the cause of stop makes an interruption.
-func OutcomeOf(stop context.Context, err error) flow.Outcome {
+func OutcomeOf(stop context.Context, err error) event.Outcome {
 	switch {
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
-		return flow.Interrupted
+		return event.Interrupted
 	case errors.As(err, new(*agent.LimitError)):
-		return flow.LimitReached
+		return event.LimitReached
 	case durable.IsOutOfResources(err):
-		return flow.Failed // first: a lack of files or memory makes other errors
+		return event.Failed // first: a lack of files or memory makes other errors
 	case errors.As(err, new(*gitstore.SecretError)):
-		return flow.NeedsPerson
+		return event.NeedsPerson
 	case errors.As(err, new(*gitstore.UnfitError)):
-		return flow.Invalid
+		return event.Invalid
 	case errors.As(err, new(*durable.HeldError)), errors.As(err, new(*claim.TakenError)), errors.As(err, new(*gitstore.AheadError)):
-		return flow.Owned
+		return event.Owned
 	case errors.As(err, new(*failure.Frozen)):
-		return flow.Frozen
+		return event.Frozen
 	case errors.As(err, new(*failure.Invalid)):
-		return flow.Invalid
+		return event.Invalid
 	case errors.As(err, new(*agent.LaterError)):
-		return flow.Later
+		return event.Later
 	default:
-		return flow.Failed
+		return event.Failed
 	}
 }
 
 // Until is the time from which the provider accepts calls again, in RFC 3339; "" where it names
 // none, or where the outcome is another than later.
-func Until(o flow.Outcome, err error) string {
+func Until(o event.Outcome, err error) string {
 	var later *agent.LaterError
-	if o != flow.Later || !errors.As(err, &later) || later.Reset.IsZero() {
+	if o != event.Later || !errors.As(err, &later) || later.Reset.IsZero() {
 		return ""
 	}
 	return later.Reset.UTC().Format(time.RFC3339)

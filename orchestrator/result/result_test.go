@@ -11,8 +11,8 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 )
 
@@ -20,14 +20,14 @@ import (
 // or memory wins over the faults that follow from it, and a limit over the lack.
 func TestOutcomeOf(t *testing.T) {
 	invalid := &failure.Invalid{Err: errors.New("no such role")}
-	for want, errs := range map[flow.Outcome][]error{
-		flow.LimitReached: {&agent.LimitError{}, errors.Join(syscall.EMFILE, &agent.LimitError{})},
-		flow.Failed:       {errors.New("any other"), syscall.ENOSPC, errors.Join(invalid, syscall.EMFILE), errors.Join(invalid, syscall.ENOMEM)},
-		flow.NeedsPerson:  {&gitstore.SecretError{}},
-		flow.Invalid:      {invalid, &gitstore.UnfitError{}},
-		flow.Owned:        {&durable.HeldError{}, &claim.TakenError{}, &gitstore.AheadError{}},
-		flow.Frozen:       {&failure.Frozen{}},
-		flow.Later:        {&agent.LaterError{}},
+	for want, errs := range map[event.Outcome][]error{
+		event.LimitReached: {&agent.LimitError{}, errors.Join(syscall.EMFILE, &agent.LimitError{})},
+		event.Failed:       {errors.New("any other"), syscall.ENOSPC, errors.Join(invalid, syscall.EMFILE), errors.Join(invalid, syscall.ENOMEM)},
+		event.NeedsPerson:  {&gitstore.SecretError{}},
+		event.Invalid:      {invalid, &gitstore.UnfitError{}},
+		event.Owned:        {&durable.HeldError{}, &claim.TakenError{}, &gitstore.AheadError{}},
+		event.Frozen:       {&failure.Frozen{}},
+		event.Later:        {&agent.LaterError{}},
 	} {
 		for _, err := range errs {
 			for _, wrapped := range []error{err, fmt.Errorf("start: %w", err), errors.Join(errors.New("and another"), err)} {
@@ -52,15 +52,15 @@ func TestExplain(t *testing.T) {
 		err  error
 		want Result
 	}{
-		{context.Background(), nil, Result{Outcome: flow.Complete, Text: "as it was"}},
-		{stopped, errors.Join(cause, &agent.LaterError{Reset: reset}), Result{Outcome: flow.Interrupted, Text: "interrupted", Signal: cause}},
-		{stopped, full, Result{Outcome: flow.Failed, Text: full.Error(), Err: errAny}},
+		{context.Background(), nil, Result{Outcome: event.Complete, Text: "as it was"}},
+		{stopped, errors.Join(cause, &agent.LaterError{Reset: reset}), Result{Outcome: event.Interrupted, Text: "interrupted", Signal: cause}},
+		{stopped, full, Result{Outcome: event.Failed, Text: full.Error(), Err: errAny}},
 		{context.Background(), &agent.LaterError{Text: "quota", Reset: reset.In(time.FixedZone("", 3600))},
-			Result{Outcome: flow.Later, Text: "quota (until 2026-11-25T04:00:00Z)", Until: "2026-11-25T04:00:00Z", Err: errAny}},
-		{context.Background(), &agent.LaterError{Text: "quota"}, Result{Outcome: flow.Later, Text: "quota", Err: errAny}},
-		{context.Background(), errors.Join(full, full), Result{Outcome: flow.Failed, Text: full.Error(), Err: errAny}},
+			Result{Outcome: event.Later, Text: "quota (until 2026-11-25T04:00:00Z)", Until: "2026-11-25T04:00:00Z", Err: errAny}},
+		{context.Background(), &agent.LaterError{Text: "quota"}, Result{Outcome: event.Later, Text: "quota", Err: errAny}},
+		{context.Background(), errors.Join(full, full), Result{Outcome: event.Failed, Text: full.Error(), Err: errAny}},
 	} {
-		got := Result{Outcome: flow.Complete, Text: "as it was"}
+		got := Result{Outcome: event.Complete, Text: "as it was"}
 		got.Explain(c.stop, c.err)
 		if got.Outcome != c.want.Outcome || got.Text != c.want.Text || got.Until != c.want.Until || got.Signal != c.want.Signal || (got.Err != nil) != (c.want.Err != nil) {
 			t.Errorf("%v: %+v, want %+v", c.err, got, c.want)

@@ -15,8 +15,8 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/review"
 	"kanban-run/roles"
@@ -192,7 +192,7 @@ func (r *Roster) setReviewers(p *Player) error {
 	switch {
 	case !review.IsSet() || r.Single:
 		return nil
-	case p.Role.Name == flow.ManagerRole:
+	case p.Role.Name == event.ManagerRole:
 		return &agent.ConfigError{Text: "review is for roles that work on tasks", Fix: "remove it from the Manager's role file"}
 	}
 	if review.Supervisor {
@@ -245,22 +245,22 @@ func (r *Roster) SupervisorPrompt(dir string) (review.Prompt, error) {
 const defaultRounds = 5
 
 // Plan is how the work of the role is reviewed; nil: it is not.
-func (p *Player) Plan() *flow.Plan {
+func (p *Player) Plan() *event.Plan {
 	if p.Supervisor == nil && p.Command == nil {
 		return nil
 	}
-	return &flow.Plan{Agent: p.Supervisor != nil, Command: p.Command != nil, Rounds: cmp.Or(p.Role.Rounds, defaultRounds)}
+	return &event.Plan{Agent: p.Supervisor != nil, Command: p.Command != nil, Rounds: cmp.Or(p.Role.Rounds, defaultRounds)}
 }
 
 // Memory is how a supervisor that the program plays remembers what it was told.
-func (p *Player) Memory() flow.Memory {
+func (p *Player) Memory() event.Memory {
 	if _, stays := p.Adapter.(agent.Resident); stays {
-		return flow.InProcess
+		return event.InProcess
 	}
 	if p.Adapter.Tool().Resumes && !p.dryRun {
-		return flow.InSession
+		return event.InSession
 	}
-	return flow.InReports
+	return event.InReports
 }
 
 // IsConfined says whether the program's own tool keeps it from changing files. Of a command in the
@@ -270,11 +270,11 @@ func (p *Player) IsConfined() bool {
 }
 
 // For is the program of a call on the role's tasks, nil where the role has none for it.
-func (p *Player) For(c flow.Call) *Player {
+func (p *Player) For(c event.Call) *Player {
 	switch c {
-	case flow.ReviewCall:
+	case event.ReviewCall:
 		return p.Supervisor
-	case flow.CommandCall:
+	case event.CommandCall:
 		return p.Command
 	default:
 		return p

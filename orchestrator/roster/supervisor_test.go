@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/config"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/roles"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestManagerIsNotReviewed(t *testing.T) {
 	r := &Roster{Settings: &config.Settings{}}
 	reviewed := roles.Review{Supervisor: true}
-	if err := r.setReviewers(&Player{Role: roles.Role{Name: flow.ManagerRole, Review: reviewed}}); err == nil || !strings.Contains(err.Error(), "for roles that work on tasks") {
+	if err := r.setReviewers(&Player{Role: roles.Role{Name: event.ManagerRole, Review: reviewed}}); err == nil || !strings.Contains(err.Error(), "for roles that work on tasks") {
 		t.Errorf("supervisor of the Manager: %v", err)
 	}
 	single := &Player{Role: roles.Role{Name: "x", Review: reviewed}}

@@ -3,20 +3,20 @@ package roster
 import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/contract"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // walker stands for walk, the Manager that the run itself plays: it is chosen as an agent is, and
 // starts no program.
 type walker struct{}
 
-func (walker) Name() string { return flow.Walker }
+func (walker) Name() string { return event.Walker }
 
 func (walker) Check(call agent.Assignment) error {
-	if call.Role != flow.ManagerRole {
+	if call.Role != event.ManagerRole {
 		return &agent.ConfigError{Text: "walk is a Manager, and cannot play " + call.Role, Fix: "write --agent Manager=walk, and another agent for the other roles"}
 	}
-	return call.Refuse(flow.Walker, "review", "max_turns", "max_cost", "mcp_config", "permission")
+	return call.Refuse(event.Walker, "review", "max_turns", "max_cost", "mcp_config", "permission")
 }
 
 // Invoke always fails: walk goes down the list of a board, and a single call has none.

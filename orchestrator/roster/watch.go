@@ -6,7 +6,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"kanban-run/orchestrator/config"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/health"
 	"kanban-run/roles"
@@ -74,7 +74,7 @@ func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
 	case kind != "":
 	case r.Name == "Architect" && d == ReviewPhase:
 		kind = "reviewer"
-	case r.Name == flow.ManagerRole, r.Name == "Architect":
+	case r.Name == event.ManagerRole, r.Name == "Architect":
 		kind = "lead"
 	}
 	switch kind {

@@ -9,8 +9,8 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/rundir"
 )
@@ -90,5 +90,5 @@ func (r *Run) EndLeftovers() error {
 			return err
 		}
 	}
-	return r.KeepStreams(flow.AttemptRef{Step: step.Number, Call: step.Call, Attempt: step.Running})
+	return r.KeepStreams(event.AttemptRef{Step: step.Number, Call: step.Call, Attempt: step.Running})
 }

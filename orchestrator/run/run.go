@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
@@ -20,7 +21,7 @@ type Run struct {
 	Stop   context.Context // its end asks agents to end
 	Kill   context.Context // its end kills them
 	Slots  Slots
-	Used   flow.Used // by the attempts of this run
+	Used   event.Used // by the attempts of this run
 
 	undo []func() error // what Open did
 }
@@ -30,7 +31,7 @@ func (r *Run) State() *flow.State { return r.Ledger.State() }
 
 // Recorded is the state of the board by its journal, which need not be open.
 func (r *Run) Recorded() (flow.State, error) {
-	h, _, err := ledger.Fold(r.Folder, func(flow.Entry) error { return nil })
+	h, _, err := ledger.Fold(r.Folder, func(event.Entry) error { return nil })
 	return h.State, err
 }
 
@@ -46,9 +47,9 @@ func (r *Run) ProjectHash() string {
 }
 
 // Quarantined are the files of the tasks in quarantine, as they are now.
-func (r *Run) Quarantined() (files []flow.TaskFile) {
+func (r *Run) Quarantined() (files []event.TaskFile) {
 	for _, q := range r.State().Quarantine {
-		files = append(files, flow.TaskFile{Task: q.Task, SHA: r.Workspace.TaskSHA(q.Task)})
+		files = append(files, event.TaskFile{Task: q.Task, SHA: r.Workspace.TaskSHA(q.Task)})
 	}
 	return files
 }
@@ -57,6 +58,6 @@ func (r *Run) Quarantined() (files []flow.TaskFile) {
 func (r *Run) IsCarried() bool { return r.Git.On && !r.DryRun }
 
 // KeepStreams keeps what an attempt has printed.
-func (r *Run) KeepStreams(ref flow.AttemptRef) error {
+func (r *Run) KeepStreams(ref event.AttemptRef) error {
 	return r.Folder.KeepStreams(ref.Step, string(ref.Call), ref.Attempt)
 }

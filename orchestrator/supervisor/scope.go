@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/roster"
 )
@@ -59,19 +60,19 @@ func (s *Supervisor) Violations(e flow.Spawn, p *roster.Player, spawned []string
 const maxFiles = 50
 
 // Accuse gives the board its bytes back, and is the event that a verdict does not count.
-func (s *Supervisor) Accuse(e flow.Spawn, files []string) flow.ScopeViolated {
+func (s *Supervisor) Accuse(e flow.Spawn, files []string) event.ScopeViolated {
 	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s, and it may only read: its verdict does not count", names(files), looking(e))
 	if before := s.run.State().Step.BoardSHA; s.run.BoardLeft() != before {
 		if err := s.run.Workspace.PutBack(before); err == nil {
 			text += "; the board got its earlier bytes back"
 		}
 	}
-	return flow.ScopeViolated{AttemptRef: e.AttemptRef, Files: files[:min(len(files), maxFiles)], Text: text, Left: s.run.BoardLeft()}
+	return event.ScopeViolated{AttemptRef: e.AttemptRef, Files: files[:min(len(files), maxFiles)], Text: text, Left: s.run.BoardLeft()}
 }
 
 // looking is what a supervisor did.
 func looking(e flow.Spawn) string {
-	if e.Call == flow.ReadyCall {
+	if e.Call == event.ReadyCall {
 		return e.Role + " got ready"
 	}
 	return e.Role + " looked at " + e.Task

@@ -10,6 +10,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
@@ -44,11 +45,11 @@ func (s *Supervisor) Listen(o ledger.Observer) ledger.Observer {
 	if s.briefing == nil {
 		return o
 	}
-	return ledger.Tap(o, func(_ string, e flow.Entry) { s.briefing.Add(e) })
+	return ledger.Tap(o, func(_ string, e event.Entry) { s.briefing.Add(e) })
 }
 
 // Restore takes over what an earlier run has journaled.
-func (s *Supervisor) Restore(e flow.Entry) {
+func (s *Supervisor) Restore(e event.Entry) {
 	if s.briefing != nil {
 		s.briefing.Add(e)
 	}
@@ -56,7 +57,7 @@ func (s *Supervisor) Restore(e flow.Entry) {
 
 // Plan is how the supervisor looks in, with the paths of tasks as agents see them, and its
 // program; nil: there is none.
-func (s *Supervisor) Plan() (*flow.Supervision, *roster.Player, error) {
+func (s *Supervisor) Plan() (*event.Supervision, *roster.Player, error) {
 	if s.run.Supervision == nil {
 		return nil, nil, nil
 	}
@@ -64,7 +65,7 @@ func (s *Supervisor) Plan() (*flow.Supervision, *roster.Player, error) {
 	if err != nil {
 		return nil, nil, &failure.Invalid{Err: err}
 	}
-	if p.Memory() == flow.InProcess {
+	if p.Memory() == event.InProcess {
 		s.program = attempt.NewResident(p.Assignment.Grace)
 	}
 	plan := *s.run.Supervision
@@ -86,15 +87,15 @@ func (s *Supervisor) Program() *attempt.Resident { return s.program }
 // NoteLoss journals that the supervisor's program has died since its last call.
 func (s *Supervisor) NoteLoss() error {
 	v := s.run.State().Supervisor
-	if v == nil || v.Memory != flow.InProcess || !v.Ready || s.program.Runs() {
+	if v == nil || v.Memory != event.InProcess || !v.Ready || s.program.Runs() {
 		return nil
 	}
-	return s.run.Ledger.Record(flow.SupervisorLost{Task: v.Plan.Role, Reason: "it ended between two checkpoints"})
+	return s.run.Ledger.Record(event.SupervisorLost{Task: v.Plan.Role, Reason: "it ended between two checkpoints"})
 }
 
 // Gone is closed when the supervisor's program dies while another agent is at work. Its own
 // calls notice that themselves.
-func (s *Supervisor) Gone(c flow.Call) <-chan struct{} {
+func (s *Supervisor) Gone(c event.Call) <-chan struct{} {
 	if s.program == nil || c.IsSupervision() {
 		return nil
 	}
@@ -140,7 +141,7 @@ func (s *Supervisor) Input(e flow.Spawn, b *board.Board) (contract.Input, error)
 		return contract.Input{}, err
 	}
 	var in contract.Input
-	if e.Call == flow.ReadyCall {
+	if e.Call == event.ReadyCall {
 		in, err = contract.ForReady(s.briefing.Ready(a))
 	} else {
 		in, err = contract.ForCheckpoint(s.briefing.Checkpoint(a, *s.run.State().Step.Checkpoint), s.readsText(e))
@@ -166,7 +167,7 @@ func (s *Supervisor) CheckReady(reply *contract.CheckpointReply, session string)
 	switch {
 	case reply.Failed():
 		return "it reports an error: " + reply.Message
-	case s.run.State().Supervisor.Memory == flow.InSession && session == "":
+	case s.run.State().Supervisor.Memory == event.InSession && session == "":
 		return "it named no session, in which it could remember"
 	default:
 		return ""
@@ -180,7 +181,7 @@ func (s *Supervisor) Greeting() string { return s.briefing.Greeting(s.run.State(
 // A late line is no answer.
 func (s *Supervisor) CheckID(e flow.Spawn, reply *contract.CheckpointReply) string {
 	v, c := s.run.State().Supervisor, s.run.State().Step.Checkpoint
-	if reply.ID == c.ID || reply.ID == "" && (s.readsText(e) || v.Memory != flow.InProcess) {
+	if reply.ID == c.ID || reply.ID == "" && (s.readsText(e) || v.Memory != event.InProcess) {
 		return ""
 	}
 	return fmt.Sprintf("task_id is %q, want %s", reply.ID, c.ID)
@@ -193,7 +194,7 @@ func (s *Supervisor) SaveReport(reply *contract.CheckpointReply) error {
 }
 
 // Verdict is the event of a verdict.
-func (s *Supervisor) Verdict(reply *contract.CheckpointReply) flow.CheckpointHeld {
+func (s *Supervisor) Verdict(reply *contract.CheckpointReply) event.CheckpointHeld {
 	held := s.briefing.Verdict(*s.run.State().Step.Checkpoint, reply)
 	if reply.Verdict == "block" {
 		held.Then = s.run.State().Supervisor.Plan.OnBlock
@@ -217,13 +218,13 @@ func (s *Supervisor) SaveSession(e flow.Spawn) error {
 // GiveUp journals that the supervisor came to no verdict.
 func (s *Supervisor) GiveUp(reason string) error {
 	v := s.run.State().Supervisor
-	missed := flow.CheckpointMissed{Task: v.Plan.Role, Reason: reason, Then: v.Plan.OnBlock, BoardSHA: s.run.Workspace.SHA()}
+	missed := event.CheckpointMissed{Task: v.Plan.Role, Reason: reason, Then: v.Plan.OnBlock, BoardSHA: s.run.Workspace.SHA()}
 	step := s.run.State().Step
 	if step != nil {
 		missed.Step, missed.Task = step.Number, step.Task
 	}
-	if missed.Then == flow.BlockRevise && (step == nil || step.Checkpoint == nil) {
-		missed.Then = flow.BlockPerson // the Manager could not mend that
+	if missed.Then == event.BlockRevise && (step == nil || step.Checkpoint == nil) {
+		missed.Then = event.BlockPerson // the Manager could not mend that
 	}
 	return s.run.Ledger.Record(missed)
 }
@@ -235,7 +236,7 @@ func (s *Supervisor) EndBoard(b *board.Board) error {
 		return err
 	}
 	task := s.run.State().Supervisor.Subject()
-	if err := s.run.Ledger.Record(flow.BoardEnded{Task: task, Before: b.SHA, BoardSHA: after.SHA, Current: b.Current.Path}); err != nil {
+	if err := s.run.Ledger.Record(event.BoardEnded{Task: task, Before: b.SHA, BoardSHA: after.SHA, Current: b.Current.Path}); err != nil {
 		return err
 	}
 	return s.run.Workspace.Save(after)
@@ -243,7 +244,7 @@ func (s *Supervisor) EndBoard(b *board.Board) error {
 
 // WarnOfUnheld names the declared checkpoints that a complete board has not come to.
 func (s *Supervisor) WarnOfUnheld(end flow.Finish) {
-	if ids := s.run.State().Supervisor.NeverHeld(); len(ids) > 0 && end.Outcome == flow.Complete {
+	if ids := s.run.State().Supervisor.NeverHeld(); len(ids) > 0 && end.Outcome == event.Complete {
 		s.run.Observer.Notice(s.run.Board, fmt.Sprintf("checkpoints that were never held, since no run has finished their tasks: %s", names(ids)))
 	}
 }

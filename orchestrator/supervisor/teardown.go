@@ -7,6 +7,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 )
@@ -35,7 +36,7 @@ func (s *Supervisor) Dismiss() error {
 	}
 	request, approved, err := s.askToLeave(rounds)
 	v := s.run.State().Supervisor
-	return errors.Join(err, s.Close(), s.run.Ledger.Record(flow.SupervisorDismissed{Task: v.Plan.Role, Request: request, Approved: approved}))
+	return errors.Join(err, s.Close(), s.run.Ledger.Record(event.SupervisorDismissed{Task: v.Plan.Role, Request: request, Approved: approved}))
 }
 
 // askToLeave asks the supervisor to shut down, and again as often as rounds says. With rounds it
@@ -47,12 +48,12 @@ func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err 
 		approved, err = s.ask(request)
 		return request, approved, err
 	}
-	if err := s.teardown(flow.TeardownMoved{To: flow.TeardownInit}, flow.TeardownMoved{To: flow.ShutdownRequested, Request: request}, flow.TeardownMoved{To: flow.WaitingAcks}); err != nil {
+	if err := s.teardown(event.TeardownMoved{To: event.TeardownInit}, event.TeardownMoved{To: event.ShutdownRequested, Request: request}, event.TeardownMoved{To: event.WaitingAcks}); err != nil {
 		return request, false, err
 	}
 	approved, err = s.ask(request)
 	for round := 1; round <= rounds && !approved && err == nil && s.run.Stop.Err() == nil; round++ {
-		if err = s.teardown(flow.TeardownMoved{To: flow.Retrying, Round: round}); err == nil {
+		if err = s.teardown(event.TeardownMoved{To: event.Retrying, Round: round}); err == nil {
 			approved, err = s.ask(request)
 		}
 	}
@@ -61,15 +62,15 @@ func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err 
 	case err != nil || s.run.Stop.Err() != nil:
 		return request, approved, err
 	case approved:
-		return request, true, errors.Join(s.teardown(flow.TeardownMoved{To: flow.ReadyToDelete}), s.run.Ledger.ReportTeardown(ledger.Gate{State: flow.ReadyToDelete}))
+		return request, true, errors.Join(s.teardown(event.TeardownMoved{To: event.ReadyToDelete}), s.run.Ledger.ReportTeardown(ledger.Gate{State: event.ReadyToDelete}))
 	}
 	reason := role + " has not answered the request to shut down"
-	err = errors.Join(s.run.Ledger.Record(flow.ForcedFinalizeCandidate{Board: s.run.Board, Missing: []string{role}}),
-		s.run.Ledger.Record(flow.TeardownBlocked{Board: s.run.Board, Reason: reason}))
-	return request, false, errors.Join(err, s.teardown(flow.TeardownMoved{To: flow.FailedSafe, Reason: reason}), s.run.Ledger.ReportTeardown(ledger.Gate{State: flow.FailedSafe, Reason: reason}))
+	err = errors.Join(s.run.Ledger.Record(event.ForcedFinalizeCandidate{Board: s.run.Board, Missing: []string{role}}),
+		s.run.Ledger.Record(event.TeardownBlocked{Board: s.run.Board, Reason: reason}))
+	return request, false, errors.Join(err, s.teardown(event.TeardownMoved{To: event.FailedSafe, Reason: reason}), s.run.Ledger.ReportTeardown(ledger.Gate{State: event.FailedSafe, Reason: reason}))
 }
 
-func (s *Supervisor) teardown(moves ...flow.TeardownMoved) error {
+func (s *Supervisor) teardown(moves ...event.TeardownMoved) error {
 	var errs []error
 	for _, m := range moves {
 		m.Board = s.run.Board

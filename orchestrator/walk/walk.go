@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"strings"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // Turn is what there is to decide about: what became of a task, and the list.
 type Turn struct {
-	Task    string        // that was worked on, as agents see its path
-	At      int           // its place on the list, from 0; -1: it is not listed
-	Status  string        // of its agent's reply; "": it is a task for the Manager itself
-	Anomaly *flow.Anomaly // for which the task is not done; nil: there is none
+	Task    string         // that was worked on, as agents see its path
+	At      int            // its place on the list, from 0; -1: it is not listed
+	Status  string         // of its agent's reply; "": it is a task for the Manager itself
+	Anomaly *event.Anomaly // for which the task is not done; nil: there is none
 
 	Len    int              // entries of the list
 	Marked func(i int) bool // entry i is marked as done

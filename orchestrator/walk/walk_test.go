@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/walk"
 )
 
@@ -28,13 +28,13 @@ func (l list) turn(task string, at int, status string) walk.Turn {
 // "Output Specification (Agent → Supervisor)".
 func TestDecide(t *testing.T) {
 	blocked := func(text string) walk.Decision { return walk.Decision{Status: "blocked", Message: text} }
-	suspected := func(kind string) *flow.Anomaly { return &flow.Anomaly{Type: kind, Details: "it is late"} }
+	suspected := func(kind string) *event.Anomaly { return &event.Anomaly{Type: kind, Details: "it is late"} }
 	for name, tt := range map[string]struct {
 		list    list
 		task    string
 		at      int
 		status  string
-		anomaly *flow.Anomaly
+		anomaly *event.Anomaly
 		want    walk.Decision
 	}{
 		"the next":                    {"abc", "a", 0, "ok", nil, walk.Decision{Status: "ok", Message: "a is done", Next: "b", Mark: true}},

@@ -9,7 +9,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/contract"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/roster"
 )
@@ -27,7 +27,7 @@ type judge struct {
 
 // Verdict is what a judge came to.
 type Verdict struct {
-	answers []flow.Answer // nil: it gave none
+	answers []event.Answer // nil: it gave none
 	advice  string
 	reason  string // why it gave none
 	at      time.Time
@@ -50,15 +50,15 @@ func (w *Watch) makeTest(f health.Finding) error {
 }
 
 // askJudge starts a judge. What keeps it from starting is as good as no answer.
-func (w *Watch) askJudge(e flow.RebootTested) error {
+func (w *Watch) askJudge(e event.RebootTested) error {
 	player, inv, err := w.prepareJudge(e)
 	if err != nil {
 		w.verdict = &Verdict{at: w.run.Now()}
-		none := flow.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: w.policy.Judge, Reason: err.Error()}
+		none := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: w.policy.Judge, Reason: err.Error()}
 		return errors.Join(w.run.Ledger.Record(none), w.decide(e))
 	}
 	j := &judge{player: player, mark: agent.NewMark(), began: w.run.Now()}
-	asked := flow.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name, Adapter: player.Adapter.Name(), Command: player.Shown, Mark: j.mark}
+	asked := event.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name, Adapter: player.Adapter.Name(), Command: player.Shown, Mark: j.mark}
 	if err := w.run.Ledger.Record(asked); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (j *judge) stop(why error) {
 }
 
 // prepareJudge finds the judge's program, and builds its invocation.
-func (w *Watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocation, error) {
+func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invocation, error) {
 	if limit := w.run.State().Reached(w.agent.Task); limit != "" {
 		return nil, agent.Invocation{}, errors.New(limit)
 	}
@@ -89,7 +89,7 @@ func (w *Watch) prepareJudge(e flow.RebootTested) (*roster.Player, agent.Invocat
 	if err != nil {
 		return nil, agent.Invocation{}, err
 	}
-	e = flow.Redacted(e, w.run.Redactor.String).(flow.RebootTested)
+	e = event.Redacted(e, w.run.Redactor.String).(event.RebootTested)
 	in, err := contract.ForJudge(w.agent.AttemptRef, w.run.Workspace.KanbanFile(), e.Anomaly, e.Answers)
 	if err != nil {
 		return nil, agent.Invocation{}, err
@@ -126,15 +126,15 @@ func askForAnswers(stop, kill context.Context, c attempt.Call, retries int) *Ver
 		case v.tries <= retries:
 			continue
 		default:
-			v.reason = fmt.Sprintf("no valid reply in %s; the last: %s", flow.Count(v.tries, "attempt"), out.Failure.Reason)
+			v.reason = fmt.Sprintf("no valid reply in %s; the last: %s", event.Count(v.tries, "attempt"), out.Failure.Reason)
 		}
 		return v
 	}
 }
 
-func answersOf(r *contract.JudgeReply) (all []flow.Answer) {
+func answersOf(r *contract.JudgeReply) (all []event.Answer) {
 	for i, a := range r.Answers() {
-		all = append(all, flow.Answer{Question: health.Questions[i], Yes: a.Yes, Evidence: a.Evidence})
+		all = append(all, event.Answer{Question: health.Questions[i], Yes: a.Yes, Evidence: a.Evidence})
 	}
 	return all
 }
@@ -145,13 +145,13 @@ func (w *Watch) OnVerdict(v *Verdict) error {
 	j := w.judge
 	w.judge, w.Judged = nil, nil
 	j.stop(nil)
-	e := flow.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name, Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Answers: v.answers,
+	e := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name, Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Answers: v.answers,
 		Advice: v.advice, Reason: v.reason, Tries: v.tries, Millis: w.run.Now().Sub(j.began).Milliseconds(), Spent: v.spent.Journaled()}
 	if j.player.Adapter.Tool().Free {
-		e.Spent = &flow.Spending{Free: true}
+		e.Spent = &event.Spending{Free: true}
 	}
 	w.run.Used.Add(e.Millis, e.Spent)
-	e = flow.Redacted(e, func(text string) string { return flow.Clip(w.run.Redactor.String(text)) }).(flow.JudgeAnswered)
+	e = event.Redacted(e, func(text string) string { return event.Clip(w.run.Redactor.String(text)) }).(event.JudgeAnswered)
 	if v.answers != nil {
 		e.Reason = j.void
 	}
@@ -166,8 +166,8 @@ func (w *Watch) OnVerdict(v *Verdict) error {
 	default:
 		w.spared = true
 		w.monitor.Restart(w.run.Now())
-		err = errors.Join(err, w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer,
-			Content: flow.Content{Assistance: "guidance", Details: e.Advice}}))
+		err = errors.Join(err, w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer,
+			Content: event.Content{Assistance: "guidance", Details: e.Advice}}))
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
 )
@@ -25,20 +25,20 @@ func (w *Watch) Deliver() error {
 	var errs []error
 	if unread > 0 && !w.flooded {
 		w.flooded = true
-		errs = append(errs, w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, Type: flow.Tell,
+		errs = append(errs, w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, Type: event.Tell,
 			Reason: fmt.Sprintf("more than %d messages were left while this agent works; the others are removed unread", mostMessages)}))
 	}
 	for _, m := range messages {
 		m.Text = w.run.Redactor.String(m.Text)
 		switch {
-		case m.Choice == string(flow.ReleaseTasks) && m.Step >= w.agent.Step-1: // a step may have ended meanwhile
+		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1: // a step may have ended meanwhile
 			errs = append(errs, w.release(m))
 		case m.Step != w.agent.Step:
-			errs = append(errs, w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: flow.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
+			errs = append(errs, w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: event.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
 		case m.Choice != "":
 			errs = append(errs, w.answerConsent(m))
 		default:
-			errs = append(errs, w.send(flow.MessageSent{ID: m.ID, Type: flow.Tell, Content: flow.Content{Text: m.Text}}))
+			errs = append(errs, w.send(event.MessageSent{ID: m.ID, Type: event.Tell, Content: event.Content{Text: m.Text}}))
 		}
 	}
 	return errors.Join(errs...)
@@ -52,10 +52,10 @@ func (w *Watch) release(m inbox.Message) error {
 		reason += ": " + m.Text
 	}
 	for _, q := range slices.Clone(w.run.State().Quarantine) {
-		errs = append(errs, w.run.Ledger.Record(flow.QuarantineEnded{Task: q.Task, Reason: reason, ID: m.ID}))
+		errs = append(errs, w.run.Ledger.Record(event.QuarantineEnded{Task: q.Task, Reason: reason, ID: m.ID}))
 	}
 	if errs == nil {
-		return w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no task is in quarantine"})
+		return w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no task is in quarantine"})
 	}
 	return errors.Join(errs...)
 }
@@ -69,9 +69,9 @@ const (
 )
 
 // send journals a message to the agent, and then sends it; or why it cannot be sent.
-func (w *Watch) send(m flow.MessageSent) error {
+func (w *Watch) send(m event.MessageSent) error {
 	m.AttemptRef = w.agent.AttemptRef
-	lost := flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "it cannot take one now", Text: m.Content.String()}
+	lost := event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "it cannot take one now", Text: m.Content.String()}
 	if !w.agent.Listens {
 		lost.Reason = fmt.Sprintf("%s agents cannot be told anything while they work", w.agent.Player.Adapter.Name())
 		return w.run.Ledger.Record(lost)
@@ -81,11 +81,11 @@ func (w *Watch) send(m flow.MessageSent) error {
 	}
 	sent := false
 	switch m.Type {
-	case flow.HealthCheck:
+	case event.HealthCheck:
 		sent = w.agent.Program.Ask(m.ID, m.Content.Question)
-	case flow.AssistOffer:
+	case event.AssistOffer:
 		sent = w.agent.Program.Tell(m.ID, offered+m.Content.Details+goOn)
-	case flow.Tell:
+	case event.Tell:
 		sent = w.agent.Program.Tell(m.ID, toldBefore+m.Content.Text+goOn)
 	}
 	if !sent {
@@ -98,7 +98,7 @@ func (w *Watch) send(m flow.MessageSent) error {
 
 // ask asks a silent agent for a sign.
 func (w *Watch) ask(f health.Finding, urgent bool) error {
-	return w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.HealthCheck, Urgent: urgent, Content: health.HealthCheck(f, w.agent.Task, urgent)})
+	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.HealthCheck, Urgent: urgent, Content: health.HealthCheck(f, w.agent.Task, urgent)})
 }
 
 // offerHelp tells an agent what fails again and again, if the same thing does.
@@ -107,7 +107,7 @@ func (w *Watch) offerHelp() error {
 	if obstacle == "" || !w.agent.Listens {
 		return nil
 	}
-	return w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer, Content: health.AssistOffer(obstacle, w.agent.Task)})
+	return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer, Content: health.AssistOffer(obstacle, w.agent.Task)})
 }
 
 // OnSign does what follows from a sign of the agent.
@@ -121,18 +121,18 @@ func (w *Watch) OnSign(e *agent.Event) error {
 // recordSign journals the agent's session, or what became of a message.
 func (w *Watch) recordSign(e agent.Event) error {
 	if e.Kind == agent.Session {
-		return w.run.Ledger.Record(flow.SessionNamed{AttemptRef: w.agent.AttemptRef, Session: e.ID})
+		return w.run.Ledger.Record(event.SessionNamed{AttemptRef: w.agent.AttemptRef, Session: e.ID})
 	}
-	i := slices.IndexFunc(w.unheard, func(m flow.MessageSent) bool { return m.ID == e.ID })
+	i := slices.IndexFunc(w.unheard, func(m event.MessageSent) bool { return m.ID == e.ID })
 	if i < 0 {
 		return nil
 	}
 	m := w.unheard[i]
 	w.unheard = slices.Delete(w.unheard, i, i+1)
 	if e.Kind == agent.Dropped {
-		return w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: e.ID, Type: m.Type, Reason: e.Text})
+		return w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: e.ID, Type: m.Type, Reason: e.Text})
 	}
-	return w.run.Ledger.Record(flow.MessageHeard{AttemptRef: w.agent.AttemptRef, ID: e.ID, Answer: flow.Clip(e.Text)})
+	return w.run.Ledger.Record(event.MessageHeard{AttemptRef: w.agent.AttemptRef, ID: e.ID, Answer: event.Clip(e.Text)})
 }
 
 // End journals what became of the judge and of the last messages of an agent that has ended.
@@ -150,7 +150,7 @@ func (w *Watch) End() error {
 		}
 	}
 	for _, m := range w.unheard {
-		errs = append(errs, w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "its work ended before"}))
+		errs = append(errs, w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "its work ended before"}))
 	}
 	w.unheard = nil
 	return errors.Join(errs...)

@@ -4,18 +4,18 @@ import (
 	"fmt"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/event"
 )
 
 // noteMissing journals that a tool was not there, once for each call, and returns what becomes of
 // it: seed 002, "Tool Unavailability".
-func (w *Watch) noteMissing(e agent.Event, then flow.OnTool) (noted *flow.ToolUnavailable, err error) {
+func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.ToolUnavailable, err error) {
 	tool := w.run.Redactor.String(e.Missing)
 	agents, known := w.run.State().Misses(tool, w.agent.AttemptRef)
 	if known {
 		return nil, nil
 	}
-	noted = &flow.ToolUnavailable{AttemptRef: w.agent.AttemptRef, Tool: tool, Agent: w.agent.Player.Adapter.Name(), Reason: w.run.Redactor.String(agent.OneLine(e.Text)),
+	noted = &event.ToolUnavailable{AttemptRef: w.agent.AttemptRef, Tool: tool, Agent: w.agent.Player.Adapter.Name(), Reason: w.run.Redactor.String(agent.OneLine(e.Text)),
 		Then: then, Agents: agents + 1}
 	return noted, w.run.Ledger.Record(*noted)
 }
@@ -24,13 +24,13 @@ func (w *Watch) noteMissing(e agent.Event, then flow.OnTool) (noted *flow.ToolUn
 // supervisor go on. gone: the agent has ended already, and only the run can be stopped.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	then := w.run.OnTool
-	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != flow.ToolStop {
-		then = flow.ToolCaveat
+	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != event.ToolStop {
+		then = event.ToolCaveat
 	}
 	step := w.run.State().Step
-	found := flow.Anomaly{Type: "error", Check: flow.ToolCheck, Tool: w.run.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
-	if step.Hung != nil || then == flow.ToolRetry && step.WasRestartedFor(found.Check) {
-		then = flow.ToolCaveat // it is ended by now, or was started again for a tool, this one or another
+	found := event.Anomaly{Type: "error", Check: event.ToolCheck, Tool: w.run.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
+	if step.Hung != nil || then == event.ToolRetry && step.WasRestartedFor(found.Check) {
+		then = event.ToolCaveat // it is ended by now, or was started again for a tool, this one or another
 	}
 	noted, err := w.noteMissing(e, then)
 	if noted == nil || err != nil {
@@ -38,15 +38,15 @@ func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	}
 	found.Details = fmt.Sprintf("%s is not available to %s: %s", noted.Tool, noted.Role, noted.Reason)
 	switch then {
-	case flow.ToolSkip:
-		return w.send(flow.MessageSent{ID: agent.NewMessageID(), Type: flow.AssistOffer, Content: flow.Content{Assistance: "guidance",
+	case event.ToolSkip:
+		return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer, Content: event.Content{Assistance: "guidance",
 			Details: noted.Tool + " is not available. Do without it, and say in your work log what could not be done."}})
-	case flow.ToolRetry:
-		return w.endHung(flow.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: flow.Restart,
+	case event.ToolRetry:
+		return w.endHung(event.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: event.Restart,
 			Text: fmt.Sprintf("%s was not available, and your program was started again. Try it once more; if it is still not there, do without it and say so in your work log.", noted.Tool)})
-	case flow.ToolStop:
+	case event.ToolStop:
 		found.Advice = "replan"
-		stop := flow.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: flow.Stuck, Text: "TOOL_UNAVAILABLE: " + found.Details}
+		stop := event.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: event.Stuck, Text: "TOOL_UNAVAILABLE: " + found.Details}
 		if gone {
 			return w.run.Ledger.Record(stop)
 		}

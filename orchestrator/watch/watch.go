@@ -9,8 +9,8 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/roster"
@@ -20,7 +20,7 @@ import (
 
 // Agent is the running agent.
 type Agent struct {
-	flow.AttemptRef
+	event.AttemptRef
 	Program *attempt.Attempt
 	Player  *roster.Player
 	Duty    roster.Duty
@@ -45,16 +45,16 @@ type Watch struct {
 	// Judged has what a judge came to, for OnVerdict; nil: none is at work.
 	Judged chan *Verdict
 
-	asked time.Time          // since then a person is asked for consent; zero: no question is open
-	test  *flow.RebootTested // that the question is about
+	asked time.Time           // since then a person is asked for consent; zero: no question is open
+	test  *event.RebootTested // that the question is about
 
 	judge   *judge   // at work; nil: none is
 	verdict *Verdict // by which the next check decides; nil: there is none
 	spared  bool     // the agent was left alone once, as a judge said
 
-	unheard []flow.MessageSent // that the agent has not got, or answered, yet
-	taken   int                // messages of the inbox
-	flooded bool               // there were too many, which was journaled
+	unheard []event.MessageSent // that the agent has not got, or answered, yet
+	taken   int                 // messages of the inbox
+	flooded bool                // there were too many, which was journaled
 }
 
 // Stop ends the watch: there are no more checks. It may be called twice.
@@ -124,10 +124,10 @@ func (w *Watch) Check() error {
 func (w *Watch) recordFindings(report health.Report) error {
 	var errs []error
 	if report.Recovered {
-		errs = append(errs, w.run.Ledger.Record(flow.Recovered{AttemptRef: w.agent.AttemptRef, Text: health.Recovery(w.agent.Task)}))
+		errs = append(errs, w.run.Ledger.Record(event.Recovered{AttemptRef: w.agent.AttemptRef, Text: health.Recovery(w.agent.Task)}))
 	}
 	for _, f := range report.Told {
-		found := flow.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: health.Describe(f)}
+		found := event.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: health.Describe(f)}
 		if found.Tool != "" && w.crowd.Note(w.run.Board, found.Key(), w.run.Now()) {
 			found.Advice, found.Details = "replan", found.Details+"; an agent of another board has the same"
 		}
@@ -149,16 +149,16 @@ func (w *Watch) recordStage(s health.Stage) error {
 	}
 	b := s.Describe(w.agent.Task, w.agent.Call.IsReview())
 	if w.agent.Call.IsReview() {
-		return w.run.Ledger.Record(flow.ReviewBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
+		return w.run.Ledger.Record(event.ReviewBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
 	}
-	return w.run.Ledger.Record(flow.IdleBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
+	return w.run.Ledger.Record(event.IdleBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
 }
 
 // act does what the monitor says about the agent.
 func (w *Watch) act(report health.Report) (err error) {
 	if !w.asked.IsZero() && report.Last.After(w.asked) {
 		w.asked = time.Time{}
-		err = w.run.Ledger.Record(flow.ConsentGiven{AttemptRef: w.agent.AttemptRef, Choice: flow.ConsentVoid})
+		err = w.run.Ledger.Record(event.ConsentGiven{AttemptRef: w.agent.AttemptRef, Choice: event.ConsentVoid})
 	}
 	if w.verdict != nil && report.Last.After(w.verdict.at) {
 		w.verdict = nil
@@ -186,25 +186,25 @@ func (w *Watch) act(report health.Report) (err error) {
 
 // decide ends a hung agent, as soon as a person has consented where one has to. Without
 // consent in time the run ends.
-func (w *Watch) decide(e flow.RebootTested) error {
+func (w *Watch) decide(e event.RebootTested) error {
 	if !w.policy.Person {
 		return w.endHung(e)
 	}
 	if w.asked.IsZero() {
 		w.asked, w.test = w.run.Now(), &e
-		err := w.run.Ledger.Record(flow.ConsentAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
+		err := w.run.Ledger.Record(event.ConsentAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
 		failpoint.At("consent-asked")
 		return err
 	}
 	if limit := w.policy.Consent; limit == 0 || w.run.Now().Sub(w.asked) < limit {
 		return nil
 	}
-	e.Decision, e.Text = flow.Stuck, fmt.Sprintf("%s, and no person has consented to end it within %s", e.Details, w.policy.Consent)
+	e.Decision, e.Text = event.Stuck, fmt.Sprintf("%s, and no person has consented to end it within %s", e.Details, w.policy.Consent)
 	return w.endHung(e)
 }
 
 // endHung journals the decision, and ends the agent.
-func (w *Watch) endHung(e flow.RebootTested) error {
+func (w *Watch) endHung(e event.RebootTested) error {
 	w.Stop()
 	if err := w.run.Ledger.Record(e); err != nil {
 		return err
@@ -216,30 +216,30 @@ func (w *Watch) endHung(e flow.RebootTested) error {
 
 // answerConsent does what a person has decided about the agent.
 func (w *Watch) answerConsent(m inbox.Message) error {
-	choice := flow.ConsentChoice(m.Choice)
-	if w.asked.IsZero() || choice != flow.ConsentRestart && choice != flow.ConsentContinue {
-		return w.run.Ledger.Record(flow.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no such decision about this agent waits"})
+	choice := event.ConsentChoice(m.Choice)
+	if w.asked.IsZero() || choice != event.ConsentRestart && choice != event.ConsentContinue {
+		return w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no such decision about this agent waits"})
 	}
 	w.asked = time.Time{}
-	err := w.run.Ledger.Record(flow.ConsentGiven{AttemptRef: w.agent.AttemptRef, ID: m.ID, Choice: choice})
-	if choice == flow.ConsentContinue {
+	err := w.run.Ledger.Record(event.ConsentGiven{AttemptRef: w.agent.AttemptRef, ID: m.ID, Choice: choice})
+	if choice == event.ConsentContinue {
 		w.monitor.Restart(w.run.Now())
 		w.verdict = nil
 		return err
 	}
 	e := *w.test
-	if e.Decision == flow.Stuck { // a person knows better
-		e.Decision, e.Text = flow.Restart, "The watch ended your program: "+e.Details+"."
+	if e.Decision == event.Stuck { // a person knows better
+		e.Decision, e.Text = event.Restart, "The watch ended your program: "+e.Details+"."
 	}
 	return errors.Join(err, w.endHung(e))
 }
 
 // reboot is the reboot test of a hung agent.
-func (w *Watch) reboot(f health.Finding) flow.RebootTested {
+func (w *Watch) reboot(f health.Finding) event.RebootTested {
 	step := w.run.State().Step
 	brief := w.run.Workspace.Place.ReadBrief(w.agent.Task)
 	c := health.Case{Task: w.agent.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Program.Obstacle(),
-		Expected: brief.Expected, Took: w.agent.Program.Took(), NoPlan: w.agent.Call != flow.TaskCall, Replans: w.replans(),
+		Expected: brief.Expected, Took: w.agent.Program.Took(), NoPlan: w.agent.Call != event.TaskCall, Replans: w.replans(),
 		Replanned: w.run.State().ReplannedTimes(w.agent.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
 	if w.verdict != nil {
 		c.Judged, c.Advice = w.verdict.answers, w.verdict.advice
@@ -251,6 +251,6 @@ func (w *Watch) reboot(f health.Finding) flow.RebootTested {
 
 // replans says whether the Manager can be asked for another plan.
 func (w *Watch) replans() bool {
-	p, err := w.run.Player(flow.ManagerRole)
+	p, err := w.run.Player(event.ManagerRole)
 	return err == nil && p.Role.Anomalies
 }

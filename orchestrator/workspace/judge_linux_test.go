@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 )
@@ -36,7 +37,7 @@ func TestJudgeWithoutAFileToOpen(t *testing.T) {
 		}
 		w := New(path, path, place, b, redact.New(nil))
 		given := []string{"a.md", "b.md"}
-		step := &flow.Step{Number: 1, Call: flow.ManagerCall, Before: &flow.Baseline{BoardSHA: b.SHA, Current: "b.md"}}
+		step := &flow.Step{Number: 1, Call: event.ManagerCall, Before: &event.Baseline{BoardSHA: b.SHA, Current: "b.md"}}
 		var was unix.Rlimit
 		if err := unix.Prlimit(0, unix.RLIMIT_NOFILE, nil, &was); err != nil {
 			t.Fatal(err)

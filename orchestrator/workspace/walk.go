@@ -6,6 +6,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/walk"
@@ -14,12 +15,12 @@ import (
 // Walk is the decision of walk about the open step on board b, and the board with it: the mark,
 // current and ended. Errors: *failure.Invalid where the board cannot hold it, and a shortage of
 // this machine, such as of open files.
-func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e flow.ManagerWalked, after *board.Board, err error) {
+func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e event.ManagerWalked, after *board.Board, err error) {
 	d, at, err := w.decideWalk(b, step)
 	if err != nil {
 		return e, nil, err
 	}
-	e = flow.ManagerWalked{Step: step.Number, Task: step.Task, Status: d.Status, Message: flow.Clip(w.Redactor.String(d.Message)), Before: b.SHA}
+	e = event.ManagerWalked{Step: step.Number, Task: step.Task, Status: d.Status, Message: event.Clip(w.Redactor.String(d.Message)), Before: b.SHA}
 	if d.Next != "" {
 		e.NextTask = &d.Next
 		if err := w.checkNext(d.Next); err != nil {
@@ -70,7 +71,7 @@ func (w *Workspace) checkNext(task string) error {
 }
 
 // spliceWalked writes current and ended onto the marked board.
-func (w *Workspace) spliceWalked(b, marked *board.Board, e flow.ManagerWalked) (after *board.Board, warning string, err error) {
+func (w *Workspace) spliceWalked(b, marked *board.Board, e event.ManagerWalked) (after *board.Board, warning string, err error) {
 	tasks := w.Tasks(marked)
 	d := Decision{Status: contract.Status(e.Status), Next: e.NextTask, Tasks: tasks}
 	before := w.fields(b)

@@ -1,4 +1,4 @@
-package flow
+package event_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kanban-run/orchestrator/event"
 )
 
 // facts are the texts of events that no redaction changes, because a later run goes by them. Paths
@@ -21,22 +23,22 @@ var facts = []string{
 
 // TestRedacted: every text of every event is a fact or is redacted.
 func TestRedacted(t *testing.T) {
-	for kind := range decoders {
-		e, err := Decode(kind, []byte("{}"))
+	for _, kind := range event.Kinds() {
+		e, err := event.Decode(kind, []byte("{}"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if Redacted(e, strings.Clone) == nil {
+		if event.Redacted(e, strings.Clone) == nil {
 			t.Errorf("%s: nothing is left of an event without texts", kind)
 		}
 		v := reflect.New(reflect.TypeOf(e)).Elem()
 		fill(v)
-		full := v.Interface().(Event)
+		full := v.Interface().(event.Event)
 		before, err := json.Marshal(full)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Redacted(full, func(text string) string { return strings.ReplaceAll(text, "secret", "hidden") })
+		got := event.Redacted(full, func(text string) string { return strings.ReplaceAll(text, "secret", "hidden") })
 		checkRedacted(t, kind, "", v, reflect.ValueOf(got))
 		if after, err := json.Marshal(full); err != nil || string(after) != string(before) {
 			t.Errorf("%s: the event itself was changed", kind)

@@ -1,9 +1,11 @@
-package flow
+package event
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // ErrUnknownKind is matched by [Decode]'s error for a kind that this version does not know.
@@ -75,6 +77,9 @@ var decoders = map[string]func(data []byte) (Event, error){
 	"RECONCILE_LOCK_EXIT":        decoderOf[LockExited](),
 	"RECONCILE_CONFLICT":         decoderOf[ReconcileConflict](),
 }
+
+// Kinds is every kind of event, sorted.
+func Kinds() []string { return slices.Sorted(maps.Keys(decoders)) }
 
 // Decode is the reverse of encoding/json's Marshal for an event of the given kind.
 func Decode(kind string, data []byte) (Event, error) {

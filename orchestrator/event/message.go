@@ -1,4 +1,4 @@
-package flow
+package event
 
 // MessageType is what a message to a running agent is for.
 type MessageType string
@@ -36,12 +36,18 @@ type MessageSent struct {
 	Content Content     `json:"content" text:"free"`
 }
 
+// Kind is the record's type in the journal.
+func (MessageSent) Kind() string { return "MESSAGE_SENT" }
+
 // MessageHeard says that the agent has the message, or what it answers to a question.
 type MessageHeard struct {
 	AttemptRef
 	ID     string `json:"id"`
 	Answer string `json:"answer,omitempty" text:"free"`
 }
+
+// Kind is the record's type in the journal.
+func (MessageHeard) Kind() string { return "MESSAGE_HEARD" }
 
 // MessageLost says that the agent never got a message, or has not answered a question.
 type MessageLost struct {
@@ -53,17 +59,7 @@ type MessageLost struct {
 }
 
 // Kind is the record's type in the journal.
-func (MessageSent) Kind() string { return "MESSAGE_SENT" }
-
-// Kind is the record's type in the journal.
-func (MessageHeard) Kind() string { return "MESSAGE_HEARD" }
-
-// Kind is the record's type in the journal.
 func (MessageLost) Kind() string { return "MESSAGE_LOST" }
-
-func (e MessageSent) apply(s *State) error  { return s.checkRunning(e, e.AttemptRef) }
-func (e MessageHeard) apply(s *State) error { return s.checkRunning(e, e.AttemptRef) }
-func (e MessageLost) apply(s *State) error  { return s.checkRunning(e, e.AttemptRef) }
 
 // MessageID is the ID of the message that an event is about, or of the person's
 // answer; "": it is about none.

@@ -1,0 +1,173 @@
+package event
+
+import "encoding/json"
+
+// Call tells the calls of a step apart. Each attempt of a call is one program that is started.
+type Call string
+
+// A task call and its reviews take turns until all of them are content; then the Manager is called.
+const (
+	TaskCall    Call = "task"
+	CommandCall Call = "command" // a program looks at the work, before the supervisor does
+	ReviewCall  Call = "review"  // a supervisor looks at the work: seed 003
+	ManagerCall Call = "manager"
+
+	ReadyCall      Call = "ready"      // the supervisor reads what has happened so far: seed 001, "Init Phase"
+	CheckpointCall Call = "checkpoint" // it looks in: seed 001, "Wake Cycle"
+)
+
+// IsSupervision says whether the call is one of the resident supervisor.
+func (c Call) IsSupervision() bool { return c == ReadyCall || c == CheckpointCall }
+
+// IsReview says whether the call looks at the work of a task call.
+func (c Call) IsReview() bool { return c == CommandCall || c == ReviewCall }
+
+// AttemptEnd is the end of an attempt, and what the attempt came to.
+type AttemptEnd struct {
+	AttemptRef
+	Millis  int64     // that it worked; 0: not known
+	Spent   *Spending // nil: its tool does not tell
+	Session string    // that its tool named; "": none
+}
+
+// EndOf is the end of the attempt that an event ends; false: it ends none.
+func EndOf(e Event) (AttemptEnd, bool) {
+	switch e := e.(type) {
+	case ReplyAccepted:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	case ReplyRejected:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	case AttemptStopped:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	case ReviewHeld:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	case CheckpointHeld:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	case SupervisorFailed:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	case ScopeViolated:
+		return AttemptEnd{e.AttemptRef, e.Millis, e.Spent, e.Session}, true
+	default:
+		return AttemptEnd{}, false
+	}
+}
+
+// AttemptStarted is the intent to start a program. Input is what it is told: the JSON object of a
+// call that begins in a new session, a JSON string of one that goes on in another. It stands in the
+// first attempt of a call; the others get the same. With Stored it has only a part: see there.
+type AttemptStarted struct {
+	AttemptRef
+	Adapter string          `json:"adapter"`
+	Command string          `json:"command" text:"free"`
+	Digest  string          `json:"digest"` // SHA-256 over argv, stdin, environment and folder
+	Input   json.RawMessage `json:"input,omitempty"`
+	Before  *Baseline       `json:"before,omitempty"`           // with the first attempt of a Manager call
+	Plan    *Plan           `json:"plan,omitempty"`             // with an attempt of a task call whose work is reviewed
+	From    string          `json:"from,omitempty" text:"free"` // the session that it goes on in
+	Fork    bool            `json:"fork,omitempty"`             // in a copy of that session
+	Resumes bool            `json:"resumes,omitempty"`          // if it is cut short, its work goes on in its session
+	GoesOn  bool            `json:"goes_on,omitempty"`          // it goes on with work that was cut short
+	// Stored names a file of the run, by the SHA-256 of its bytes in hex, that holds the rest of
+	// Input: the list of tasks of a Manager's, the whole of a string.
+	Stored string `json:"stored,omitempty"`
+}
+
+func (AttemptStarted) Kind() string { return "ATTEMPT_STARTED" }
+
+// SessionNamed says in which session the running attempt works, as soon as its tool names it: what
+// is left of a killed run can be gone on with there.
+type SessionNamed struct {
+	AttemptRef
+	Session string `json:"session" text:"free"`
+}
+
+func (SessionNamed) Kind() string { return "SESSION_NAMED" }
+
+// Plan is how the work of a task call is reviewed before it counts: seed 003.
+type Plan struct {
+	Agent   bool `json:"agent"`             // by an agent, in a fork of the work's session
+	Rounds  int  `json:"rounds"`            // how often the work may be sent back
+	Command bool `json:"command,omitempty"` // by a command, before the agent
+}
+
+// First is the review that sees the work first.
+func (p *Plan) First() Call {
+	if p.Command {
+		return CommandCall
+	}
+	return ReviewCall
+}
+
+// Baseline is the board as it was before the first Manager attempt of a step: what the Manager's
+// own changes are told from. The list of tasks is the one in the Manager's input.
+type Baseline struct {
+	BoardSHA string `json:"board_sha256"`
+	Current  string `json:"current"` // "" when the board was terminal
+}
+
+// ReplyAccepted is the outcome of an attempt whose reply has the right format. A long list of tasks
+// stands in a file that TasksSHA names, see AttemptStarted.Stored, and Tasks is empty.
+type ReplyAccepted struct {
+	AttemptRef
+	Status    string   `json:"status"`
+	Message   string   `json:"message" text:"free"`
+	NextTask  *string  `json:"next_task,omitempty"`
+	Tasks     []string `json:"tasks,omitempty"`
+	TasksSHA  string   `json:"tasks_sha256,omitempty"`
+	Left      string   `json:"board_sha256,omitempty"` // the board as a task agent left it; "" when it is not known
+	Unchecked bool     `json:"unchecked,omitempty"`    // the agent does not say that the work is done, so no command looks at it
+	Millis    int64    `json:"millis"`
+
+	Session string    `json:"session,omitempty" text:"free"` // by which the tool would go on with the conversation
+	Spent   *Spending `json:"spent,omitempty"`               // nil: the tool does not tell
+}
+
+func (ReplyAccepted) Kind() string { return "REPLY_ACCEPTED" }
+
+// ReplyRejected is the outcome of an attempt whose reply does not have the right format. Disagreed
+// says that the reply was well formed and contradicted what the Manager wrote onto the board.
+type ReplyRejected struct {
+	AttemptRef
+	Reason    string `json:"reason" text:"free"`
+	Exit      string `json:"exit" text:"free"`
+	Received  string `json:"received" text:"free"`
+	Stderr    string `json:"stderr,omitempty" text:"free"`
+	Output    string `json:"output,omitempty" text:"free"` // folder with the attempt's full streams; "" when it printed nothing
+	Disagreed bool   `json:"disagreed,omitempty"`
+	Lost      bool   `json:"lost,omitempty"` // the tool does not know the session that the attempt was to go on in
+	Died      bool   `json:"died,omitempty"` // the program that stays for the whole run has died
+	Left      string `json:"board_sha256"`   // the board as the attempt left it; "" when it could not be read
+	Retries   int    `json:"retries"`        // retries used so far, and
+	Of        int    `json:"of"`             // the most there may be
+	Millis    int64  `json:"millis"`
+
+	Session string    `json:"session,omitempty" text:"free"` // as of a ReplyAccepted
+	Spent   *Spending `json:"spent,omitempty"`
+}
+
+func (ReplyRejected) Kind() string { return "REPLY_REJECTED" }
+
+// AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was
+// interrupted, a limit of time was reached, or the run died. It costs no retry. The next attempt
+// goes on in its session where it has one and its AttemptStarted says so.
+type AttemptStopped struct {
+	AttemptRef
+	Reason string `json:"reason" text:"free"`
+	Left   string `json:"board_sha256,omitempty"` // the board as the attempt left it; "" when it is not known
+
+	Millis  int64     `json:"millis,omitempty"`              // 0: not known
+	Session string    `json:"session,omitempty" text:"free"` // as of a ReplyAccepted
+	Spent   *Spending `json:"spent,omitempty"`
+}
+
+func (AttemptStopped) Kind() string { return "ATTEMPT_STOPPED" }
+
+// UseOf is what a program came to whose end an event is: of an attempt, or of a judge.
+// false: it is no such end.
+func UseOf(e Event) (millis int64, spent *Spending, ok bool) {
+	if j, is := e.(JudgeAnswered); is {
+		return j.Millis, j.Spent, j.Tries > 0
+	}
+	end, ok := EndOf(e)
+	return end.Millis, end.Spent, ok
+}

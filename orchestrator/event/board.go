@@ -1,0 +1,60 @@
+package event
+
+// BoardWriteStarted is the intent to replace the board.
+type BoardWriteStarted struct {
+	Step   int    `json:"step"`
+	Task   string `json:"task"`
+	Before string `json:"before_sha256"`
+	After  string `json:"after_sha256"`
+}
+
+func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
+
+func (e BoardWriteStarted) Subject() string { return e.Task }
+
+// BoardWritten is the outcome of BOARD_WRITE_STARTED: the board was replaced.
+type BoardWritten struct {
+	Step     int    `json:"step"`
+	Task     string `json:"task"`
+	BoardSHA string `json:"board_sha256"`
+}
+
+func (BoardWritten) Kind() string { return "BOARD_WRITTEN" }
+
+func (e BoardWritten) Subject() string { return e.Task }
+
+// BoardEnded is the intent to write onto the board that a checkpoint has ended it.
+type BoardEnded struct {
+	Task     string `json:"task"` // the checkpoint, or the supervisor's role
+	Before   string `json:"before_sha256"`
+	BoardSHA string `json:"board_sha256"`
+	Current  string `json:"current,omitempty"` // the task that was current
+}
+
+// Kind is the record's type in the journal.
+func (BoardEnded) Kind() string { return "BOARD_ENDED" }
+
+// Subject is the checkpoint, or the supervisor's role.
+func (e BoardEnded) Subject() string { return e.Task }
+
+// ManagerWalked is the decision of walk, and the intent to write it onto the board.
+type ManagerWalked struct {
+	Step     int     `json:"step"`
+	Task     string  `json:"task"`
+	Status   string  `json:"status"`
+	Message  string  `json:"message" text:"free"`
+	NextTask *string `json:"next_task"`
+	Marked   bool    `json:"marked,omitempty"`              // the task is marked as done
+	Warning  string  `json:"warning,omitempty" text:"free"` // the board cannot say how it ended
+	Before   string  `json:"before_sha256"`                 // the board that it was decided on
+	After    string  `json:"after_sha256"`                  // and as the decision leaves it
+}
+
+// Kind is the record's type in the journal.
+func (ManagerWalked) Kind() string { return "MANAGER_WALKED" }
+
+// Subject is the task.
+func (e ManagerWalked) Subject() string { return e.Task }
+
+// Walker is the adapter that is no program: the run itself plays the Manager.
+const Walker = "walk"

@@ -1,0 +1,206 @@
+package event
+
+import "encoding/json"
+
+// The authors of records beside the agents, whose replies bear their roles: the run, and the person
+// that starts runs and acknowledges how they ended.
+const (
+	ActorRun  = "kanban-run"
+	ActorLead = "Lead"
+)
+
+// Actor names the author of an event (seed 002: a record without an actor is rejected).
+func Actor(e Event) string {
+	switch e := e.(type) {
+	case ReplyAccepted:
+		return e.Role
+	case ManagerWalked:
+		return ManagerRole
+	case CheckpointHeld:
+		return e.Role
+	case Acknowledged, HandoffOffered:
+		return ActorLead
+	case ConsentGiven:
+		if e.ID != "" {
+			return ActorLead
+		}
+		return ActorRun
+	default:
+		return ActorRun
+	}
+}
+
+// StateDiverged says that something changed that only its owner may change (seed 002, "If external
+// mutation is detected", step 1): the board in another turn than the Manager's, state.md, or the
+// journal.
+type StateDiverged struct {
+	Source string `json:"source"` // what was changed: one of the Source constants
+	Step   int    `json:"step,omitempty"`
+	Task   string `json:"task"` // the open task, or the board
+	Before string `json:"before_sha256,omitempty"`
+	After  string `json:"after_sha256,omitempty"`
+	Policy string `json:"policy,omitempty"` // what becomes of the change: one of the Policy constants
+	Text   string `json:"text" text:"free"`
+}
+
+func (StateDiverged) Kind() string { return "STATE_DIVERGENCE" }
+
+func (e StateDiverged) Subject() string { return e.Task }
+
+// What becomes of a board that was changed in another turn than the Manager's.
+const (
+	PolicyAccept  = "accept"  // the file stands
+	PolicyRestore = "restore" // what makes its end is put back, and all else stands
+	PolicyFreeze  = "freeze"  // nothing goes on before the Lead has looked at it
+	PolicyAsk     = "ask"     // the same for an end of which it cannot be told who wrote it
+)
+
+// What a STATE_DIVERGENCE is about.
+const (
+	SourceBoard   = "board"
+	SourceState   = "state.md"
+	SourceJournal = "journal"
+)
+
+// HandoffOffered gives a board to a run (seed 002, "STATE_OWNERSHIP_HANDOFF"). The Lead, which
+// starts the run, offers it.
+type HandoffOffered struct {
+	Board         string `json:"board" text:"free"`
+	File          string `json:"file"` // the name of the board's file, which the journal is about
+	Epoch         uint64 `json:"epoch"`
+	Owner         string `json:"owner"` // the run's name, which no other run has
+	PreviousEpoch uint64 `json:"previous_epoch"`
+	Previous      string `json:"previous_owner,omitempty"`
+}
+
+func (HandoffOffered) Kind() string { return "STATE_OWNERSHIP_HANDOFF" }
+
+func (e HandoffOffered) Subject() string { return e.Board }
+
+// HandoffAcked makes the run the owner (seed 002, "STATE_OWNERSHIP_ACK").
+type HandoffAcked struct {
+	Board string `json:"board" text:"free"`
+	Epoch uint64 `json:"epoch"`
+	Owner string `json:"owner"`
+}
+
+func (HandoffAcked) Kind() string { return "STATE_OWNERSHIP_ACK" }
+
+func (e HandoffAcked) Subject() string { return e.Board }
+
+// HandoffDuplicate reports handoffs that repeated an active one and changed nothing (rule 9).
+type HandoffDuplicate struct {
+	Board string `json:"board" text:"free"`
+	Epoch uint64 `json:"epoch"`
+	Owner string `json:"owner"`
+	Count int    `json:"count"`
+}
+
+func (HandoffDuplicate) Kind() string { return "HANDOFF_DUPLICATE" }
+
+func (e HandoffDuplicate) Subject() string { return e.Board }
+
+// HandoffMissing says that a run wrote which was never made the owner (rule 10). The previous owner
+// stays, and the board is frozen.
+type HandoffMissing struct {
+	Board string `json:"board" text:"free"`
+	Epoch uint64 `json:"epoch"` // of the owner that stays
+	Text  string `json:"text" text:"free"`
+}
+
+func (HandoffMissing) Kind() string { return "HANDOFF_MISSING" }
+
+func (e HandoffMissing) Subject() string { return e.Board }
+
+// SplitBrain says that more than one run took the board for its own (rule 11). The board is frozen.
+type SplitBrain struct {
+	Board  string   `json:"board" text:"free"`
+	Owners []string `json:"owners"`
+	Text   string   `json:"text" text:"free"`
+}
+
+func (SplitBrain) Kind() string { return "SPLIT_BRAIN_DETECTED" }
+
+func (e SplitBrain) Subject() string { return e.Board }
+
+// SnapshotTaken is a state that a reconcile may roll back to: seed 002, "snapshot identity tuple".
+type SnapshotTaken struct {
+	Board       string          `json:"board" text:"free"`
+	Epoch       uint64          `json:"epoch"`
+	ReplayIndex uint64          `json:"replay_index"`  // seq of the last record that is in it
+	Hash        string          `json:"snapshot_hash"` // SHA-256 of State, in hex
+	State       json.RawMessage `json:"state"`
+}
+
+func (SnapshotTaken) Kind() string { return "SNAPSHOT_TAKEN" }
+
+func (e SnapshotTaken) Subject() string { return e.Board }
+
+// SnapshotNotFound says that there is nothing to roll back to. The board is frozen.
+type SnapshotNotFound struct {
+	Board string `json:"board" text:"free"`
+	Text  string `json:"text" text:"free"`
+}
+
+func (SnapshotNotFound) Kind() string { return "SNAPSHOT_NOT_FOUND" }
+
+func (e SnapshotNotFound) Subject() string { return e.Board }
+
+// SnapshotConflict says that there are several states to roll back to with the same replay index.
+// The board is frozen.
+type SnapshotConflict struct {
+	Board       string   `json:"board" text:"free"`
+	ReplayIndex uint64   `json:"replay_index"`
+	Hashes      []string `json:"snapshot_hashes"`
+	Text        string   `json:"text" text:"free"`
+}
+
+func (SnapshotConflict) Kind() string { return "SNAPSHOT_CONFLICT" }
+
+func (e SnapshotConflict) Subject() string { return e.Board }
+
+// LockEntered turns RECONCILE_LOCK on.
+type LockEntered struct {
+	Board  string `json:"board" text:"free"`
+	Reason string `json:"reason" text:"free"`
+}
+
+func (LockEntered) Kind() string { return "RECONCILE_LOCK_ENTER" }
+
+func (e LockEntered) Subject() string { return e.Board }
+
+// LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: what was rolled back
+// to, why, and which tasks that affects. State replaces the state of the work when records were
+// passed over; it is absent when there was no impact.
+type LockExited struct {
+	Board       string          `json:"board" text:"free"`
+	Reason      string          `json:"reason" text:"free"`
+	Decision    string          `json:"decision"` // one of the Decision constants
+	Epoch       uint64          `json:"epoch"`    // of the rollback point, as are the next two
+	ReplayIndex uint64          `json:"replay_index"`
+	Hash        string          `json:"snapshot_hash,omitempty"`
+	Affected    []string        `json:"affected_tasks"`
+	Findings    []string        `json:"findings" text:"free"`
+	State       json.RawMessage `json:"state,omitempty"`
+}
+
+func (LockExited) Kind() string { return "RECONCILE_LOCK_EXIT" }
+
+func (e LockExited) Subject() string { return e.Board }
+
+// ReconcileConflict says that a replay of the records does not go through. The board is frozen.
+type ReconcileConflict struct {
+	Board    string   `json:"board" text:"free"`
+	Findings []string `json:"findings" text:"free"`
+	Text     string   `json:"text" text:"free"`
+}
+
+func (ReconcileConflict) Kind() string { return "RECONCILE_CONFLICT" }
+
+func (e ReconcileConflict) Subject() string { return e.Board }
+
+// Why a RECONCILE_LOCK ended: seed 002, "Deterministic reconcile procedure", step 11.
+const (
+	DecisionNoImpact = "no impact"
+	DecisionLead     = "Lead ACK"
+)

@@ -1,0 +1,40 @@
+package event
+
+import "time"
+
+// Event is something that happened to a run, as the journal keeps it. The events of seed 002 bear
+// that seed's names.
+type Event interface {
+	Kind() string    // the record's type in the journal
+	Subject() string // the task that it is about, or the board
+}
+
+// Entry is an event with its place in the journal.
+type Entry struct {
+	Seq   uint64
+	Epoch uint64
+	Rev   uint64 // the revision of the board's records that it makes (seed 002, "rev")
+	Time  time.Time
+	Actor string
+	Event Event
+}
+
+// AttemptRef names one attempt: one start of one program for one call of a step. Attempts count
+// from 1. Its fields come first in the JSON of the events that embed it.
+type AttemptRef struct {
+	Step    int    `json:"step"`
+	Call    Call   `json:"call"`
+	Task    string `json:"task"`
+	Role    string `json:"role"` // of the step's agent, also in a review of its work
+	Attempt int    `json:"attempt"`
+	Round   int    `json:"round,omitempty"` // of work and review, from 1; 0: of the first work, or of no review
+}
+
+// Subject is the task.
+func (r AttemptRef) Subject() string { return r.Task }
+
+// About is the attempt that an event is about.
+func (r AttemptRef) About() AttemptRef { return r }
+
+// ManagerRole is the one role whose reply moves the board.
+const ManagerRole = "Manager"

@@ -1,0 +1,68 @@
+package event
+
+import (
+	"strings"
+	"time"
+)
+
+// Limits are what a run may use, as journaled when it starts. Zero is no limit, but for MaxRetries.
+type Limits struct {
+	MaxRetries     int   `json:"max_retries"` // attempts after the first one, for each call; seed 004: 3
+	MaxSteps       int   `json:"max_steps"`
+	MaxCost        int64 `json:"max_cost_microusd,omitempty"`
+	MaxMillis      int64 `json:"max_duration_millis,omitempty"` // that agents work
+	MaxTaskSteps   int   `json:"max_task_steps,omitempty"`      // of one task, as the next two
+	MaxTaskCost    int64 `json:"max_task_cost_microusd,omitempty"`
+	MaxTaskMillis  int64 `json:"max_task_duration_millis,omitempty"`
+	MaxAttemptCost int64 `json:"max_attempt_cost_microusd,omitempty"` // held by the agents themselves, as far as they can
+}
+
+// OfCost names the settings that only agents which tell their cost can keep to.
+func (l Limits) OfCost() []string {
+	var names []string
+	if l.MaxCost > 0 {
+		names = append(names, "max_cost")
+	}
+	if l.MaxTaskCost > 0 {
+		names = append(names, "max_task_cost")
+	}
+	return names
+}
+
+// String names the limits of what a run and its tasks may use: "$5.00, 1h, 10 steps; of a task
+// $1.00". "" when there are none.
+func (l Limits) String() string {
+	run := listed(l.MaxCost, l.MaxMillis, l.MaxSteps)
+	if task := listed(l.MaxTaskCost, l.MaxTaskMillis, l.MaxTaskSteps); task != "" {
+		return strings.TrimPrefix(run+"; of a task "+task, "; ")
+	}
+	return run
+}
+
+func listed(cost, millis int64, steps int) string {
+	var said []string
+	if cost > 0 {
+		said = append(said, Dollars(cost))
+	}
+	if millis > 0 {
+		said = append(said, Span(millis))
+	}
+	if steps > 0 {
+		said = append(said, Count(steps, "step"))
+	}
+	return strings.Join(said, ", ")
+}
+
+func span(millis int64) time.Duration { return time.Duration(millis) * time.Millisecond }
+
+// Span renders milliseconds as a person would write them: 10m, 1h30m, 2.5s.
+func Span(millis int64) string {
+	s := span(millis).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

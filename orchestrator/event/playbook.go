@@ -1,0 +1,106 @@
+package event
+
+// DuplicateTask says that another run works on a task: seed 002, "Duplicate / Overlap Work". In
+// the same process its end is waited for, else this run ends. It changes nothing.
+type DuplicateTask struct {
+	Task  string `json:"task"`
+	Owner string `json:"owner"` // the board whose run has it; "": it is not known
+}
+
+// Kind is the record's type in the journal.
+func (DuplicateTask) Kind() string { return "DUPLICATE_TASK_KEY" }
+
+// Subject is the task.
+func (e DuplicateTask) Subject() string { return e.Task }
+
+// ScopeOverlaps says that another step works on files that a task
+// declares, too. It changes nothing.
+type ScopeOverlaps struct {
+	Task      string   `json:"task"`
+	Owner     string   `json:"owner"`                  // the board whose run is at work, and
+	OwnerTask string   `json:"owner_task" text:"free"` // on which task
+	Files     []string `json:"files" text:"free"`      // a pattern of each
+	Waits     bool     `json:"waits"`                  // for the end of that step
+}
+
+// Kind is the record's type in the journal.
+func (ScopeOverlaps) Kind() string { return "OVERLAP_SCOPE" }
+
+// Subject is the task.
+func (e ScopeOverlaps) Subject() string { return e.Task }
+
+// MarkerMissing says that DECISIONS.md has not the sections that entries belong to: seed 002,
+// "Bounded DECISIONS Contribution Rule". It changes nothing.
+type MarkerMissing struct {
+	Board string `json:"board" text:"free"`
+	Text  string `json:"text" text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (MarkerMissing) Kind() string { return "DECISIONS_MARKER_MISSING" }
+
+// Subject is the board.
+func (e MarkerMissing) Subject() string { return e.Board }
+
+// DecisionsViolated says that an entry stood outside of its section in DECISIONS.md, and was
+// taken out. It changes nothing.
+type DecisionsViolated struct {
+	Board string `json:"board" text:"free"`
+	Text  string `json:"text" text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (DecisionsViolated) Kind() string { return "DECISIONS_SCOPE_VIOLATION" }
+
+// Subject is the board.
+func (e DecisionsViolated) Subject() string { return e.Board }
+
+// Substitutes are the agents that take a role's work over, one after the other, when its own has
+// come to nothing: seed 002, "Reassignment Readiness". Each is an adapter or another role.
+type Substitutes struct {
+	Role   string   `json:"role"` // in lower case
+	Agents []string `json:"agents"`
+}
+
+// Reassigned says that another agent takes the open call over, with the same input.
+type Reassigned struct {
+	Step   int    `json:"step"`
+	Task   string `json:"task"`
+	Role   string `json:"role"`
+	Call   Call   `json:"call"`
+	Number int    `json:"number"`
+	To     string `json:"to" text:"free"`
+	Reason string `json:"reason" text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (Reassigned) Kind() string { return "REASSIGNED" }
+
+// Subject is the task.
+func (e Reassigned) Subject() string { return e.Task }
+
+// ReassignProposed says that a person may give the task to another agent: there is none in the
+// settings, or none that is left.
+type ReassignProposed struct {
+	Step     int      `json:"step"`
+	Task     string   `json:"task"`
+	Role     string   `json:"role"`
+	Evidence string   `json:"evidence" text:"free"`
+	Strategy Strategy `json:"strategy"`
+}
+
+// Kind is the record's type in the journal.
+func (ReassignProposed) Kind() string { return "REASSIGN_PROPOSAL" }
+
+// Subject is the task.
+func (e ReassignProposed) Subject() string { return e.Task }
+
+// Strategy is how work may be reassigned: seed 002, "Reassignment Readiness", action 2.
+type Strategy string
+
+// The strategies.
+const (
+	Replace    Strategy = "same role replacement"
+	SplitTask  Strategy = "split task"
+	Specialist Strategy = "specialist routing"
+)

@@ -1,0 +1,100 @@
+package event
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// What differs each time that the same is said: what a command took, moments, addresses and
+// identifiers. What was measured, a place in a file and the date in a name may be what was found.
+var (
+	duration = regexp.MustCompile(`(\b(?:in|took|after|elapsed:?|duration:?)\s|\(|\t)\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|seconds|m|min)\b`)
+	moment   = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d(\.\d+)?)?z?|\b\d\d:\d\d:\d\d(\.\d+)?\b`)
+	hexWord  = regexp.MustCompile(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{7,}\b|\b[0-9]{10,}\b`)
+)
+
+// isIdentifier says whether a word of hexadecimal digits is one: digits and letters, or a number
+// that is too long to be a date.
+func isIdentifier(word string) bool {
+	return strings.ContainsAny(word, "0123456789") && (strings.ContainsAny(word, "abcdefx") || len(word) >= 10)
+}
+
+// FindingOf is the hash of what a review found, once what differs each time is
+// taken out; "" for nothing.
+func FindingOf(said string) string {
+	said = moment.ReplaceAllString(duration.ReplaceAllString(strings.ToLower(said), "$1#"), "#")
+	said = hexWord.ReplaceAllStringFunc(said, func(word string) string {
+		if isIdentifier(word) {
+			return "#"
+		}
+		return word
+	})
+	said = strings.Join(strings.Fields(said), " ")
+	if said == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(said))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Suspicion is why work on a task is suspected to go round in circles, and what may help: seed
+// 002, "Review Loop", actions 3 and 4.
+type Suspicion struct {
+	Text      string    `json:"text" text:"free"` // the evidence
+	Recommend Recommend `json:"recommend"`
+	Reason    string    `json:"reason" text:"free"` // of the recommendation
+}
+
+// String is the evidence with the recommendation.
+func (s Suspicion) String() string {
+	return fmt.Sprintf("%s (recommended: %s, since %s)", s.Text, s.Recommend, s.Reason)
+}
+
+// Recommend is what is proposed against a loop: seed 002, "Review Loop".
+type Recommend string
+
+// The values of Recommend.
+const (
+	Clarify    Recommend = "clarify acceptance criteria"
+	SwapOwner  Recommend = "swap owner"
+	TechReview Recommend = "schedule Tech Lead checkpoint"
+)
+
+// LoopSuspected puts a task into quarantine: seed 002, "Review Loop". All other tasks go on.
+type LoopSuspected struct {
+	Step      int    `json:"step,omitempty"` // that is open; 0: none is
+	Task      string `json:"task"`
+	Role      string `json:"role"`
+	BoardSHA  string `json:"board_sha256"`
+	TaskSHA   string `json:"task_sha256"` // of the task's file; "": it cannot be read
+	Told      bool   `json:"told"`        // the Manager is told, and may name another task; else a person decides
+	Suspicion `text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (LoopSuspected) Kind() string { return "LOOP_SUSPECTED" }
+
+// Subject is the task.
+func (e LoopSuspected) Subject() string { return e.Task }
+
+// TaskFile is a task's file as a step left it.
+type TaskFile struct {
+	Task string `json:"task"`
+	SHA  string `json:"task_sha256"` // "": it cannot be read
+}
+
+// QuarantineEnded says that a task may be worked on again.
+type QuarantineEnded struct {
+	Task   string `json:"task"`
+	Reason string `json:"reason" text:"free"`
+	ID     string `json:"id,omitempty"` // of the Lead's word; "": it ends by itself
+}
+
+// Kind is the record's type in the journal.
+func (QuarantineEnded) Kind() string { return "QUARANTINE_ENDED" }
+
+// Subject is the task.
+func (e QuarantineEnded) Subject() string { return e.Task }

@@ -1,0 +1,101 @@
+package event
+
+// Outcome is how a run of a board ended.
+type Outcome string
+
+const (
+	Complete     Outcome = "complete"      // the board is terminal, and its Manager asked for no help
+	NeedsPerson  Outcome = "needs_person"  // the Manager or a review said so, or a loop is suspected
+	Exhausted    Outcome = "exhausted"     // no valid reply within the retries
+	Frozen       Outcome = "frozen"        // the board and the journal cannot both be right
+	LimitReached Outcome = "limit_reached" // a limit of the run was reached
+	Interrupted  Outcome = "interrupted"   // stopped by a signal; the next run goes on
+	Later        Outcome = "later"         // the provider's own limit is reached; a run after it goes on
+	Invalid      Outcome = "invalid"       // the input or the set-up is wrong
+	Owned        Outcome = "owned"         // another run owns the board
+	Failed       Outcome = "failed"        // an internal or I/O error
+)
+
+// RunStarted opens a run. After an interrupted run it goes on with that run's counters.
+type RunStarted struct {
+	Board        string   `json:"board" text:"free"`
+	Workdir      string   `json:"workdir" text:"free"`
+	Version      string   `json:"version"`
+	Form         string   `json:"form"` // of the journal, a digest of its events and states
+	Limits       Limits   `json:"limits"`
+	OnDivergence string   `json:"on_divergence"`
+	Tasks        int      `json:"tasks"`
+	Withheld     []string `json:"withheld,omitempty"` // names of environment variables that agents do not get
+	Strict       bool     `json:"strict,omitempty"`   // a task that is not ok needs a person at the end
+
+	Supervision *Supervision `json:"supervision,omitempty" text:"free"` // nil: no supervisor looks in
+	Memory      Memory       `json:"supervisor_memory,omitempty"`
+	Adapter     string       `json:"supervisor_adapter,omitempty"`
+
+	Manager  string        `json:"manager_adapter,omitempty"`
+	Reassign []Substitutes `json:"reassign,omitempty"`
+
+	Git       *GitWay  `json:"git,omitempty"`                       // nil: no checkpoints are made
+	Elsewhere bool     `json:"elsewhere,omitempty"`                 // the files are those of a checkpoint that was made in another clone
+	Allowed   []string `json:"secrets_allow,omitempty" text:"free"` // what may be in checkpoints although it holds what looks like a secret
+
+	Carried Used `json:"carried,omitzero"` // what runs before this one used that count for its limits: they were killed
+}
+
+func (RunStarted) Kind() string { return "RUN_STARTED" }
+
+func (e RunStarted) Subject() string { return e.Board }
+
+// RunInterrupted ends a run that is to be continued: counters and attempts stay.
+type RunInterrupted struct {
+	Board       string     `json:"board" text:"free"`
+	Outcome     Outcome    `json:"outcome"`
+	Reason      string     `json:"reason" text:"free"`
+	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of tasks in quarantine, as the run leaves them
+
+	Until string `json:"until,omitempty"` // with outcome later: when to ask the provider again, in RFC 3339; "": not said
+}
+
+func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }
+
+func (e RunInterrupted) Subject() string { return e.Board }
+
+// RunFinished ends a run; the next one has fresh attempts and limits.
+type RunFinished struct {
+	Board   string  `json:"board" text:"free"`
+	Outcome Outcome `json:"outcome"`
+	Text    string  `json:"text" text:"free"`
+	Steps   int     `json:"steps"`
+}
+
+func (RunFinished) Kind() string { return "RUN_FINISHED" }
+
+func (e RunFinished) Subject() string { return e.Board }
+
+// Acknowledged is the Lead's word that a frozen board may go on as it is, or what is to become of
+// one that ended with tasks undone.
+type Acknowledged struct {
+	Board    string `json:"board" text:"free"`
+	BoardSHA string `json:"board_sha256"` // of the board as the decision leaves it
+	Note     string `json:"note" text:"free"`
+	Choice   Choice `json:"choice,omitempty"`
+	Text     string `json:"text,omitempty" text:"free"` // of the choice: what was accepted, or is to be done again
+	Look     bool   `json:"look,omitempty"`             // with Retry: the checkpoint that stops the board is to look anew
+}
+
+func (Acknowledged) Kind() string { return "LEAD_ACK" }
+
+func (e Acknowledged) Subject() string { return e.Board }
+
+// Choice is what the Lead decides about a board that ended with tasks undone.
+type Choice string
+
+// The values of Choice.
+const (
+	Accept Choice = "accept" // it ends as it stands
+	Retry  Choice = "retry"  // current names the task again, and the next run goes on
+
+	ForcedFinalize Choice = "forced-finalize" // the team may be deleted without the members that have never answered
+
+	ReleaseTasks Choice = "release" // tasks in quarantine may be worked on again, also while a run is at work
+)

@@ -1,0 +1,74 @@
+package event
+
+// StepStarted opens a step: a task is about to be given to a role.
+type StepStarted struct {
+	Step     int    `json:"step"`
+	Task     string `json:"task"`
+	Role     string `json:"role"`
+	BoardSHA string `json:"board_sha256"`
+	Index    int    `json:"index"` // the task's place in the list, from 1; 0 when it is not listed
+	Of       int    `json:"of"`
+	Mark     string `json:"mark,omitempty"` // of the step's processes, by which they are found after a crash
+	Path     string `json:"path,omitempty"` // of the task, where Task is another spelling of it, such as ./tasks/1.md
+
+	Call       Call        `json:"call,omitempty"`       // of a supervisor's step: the one that it begins with
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of such a step; nil: it only gets ready
+}
+
+func (StepStarted) Kind() string { return "STEP_STARTED" }
+
+func (e StepStarted) Subject() string { return e.Task }
+
+// CallRestarted says that the open call starts afresh, on the board as it is now.
+type CallRestarted struct {
+	Step     int    `json:"step"`
+	Task     string `json:"task"`
+	BoardSHA string `json:"board_sha256"`
+	Reason   string `json:"reason" text:"free"`
+}
+
+func (CallRestarted) Kind() string { return "CALL_RESTARTED" }
+
+func (e CallRestarted) Subject() string { return e.Task }
+
+// StepFinished closes a step: the board says what the Manager decided.
+type StepFinished struct {
+	Step     int     `json:"step"`
+	Task     string  `json:"task"`
+	Role     string  `json:"role"`
+	Status   string  `json:"status"`                        // of the task agent
+	Manager  string  `json:"manager"`                       // status of the Manager
+	Message  string  `json:"message" text:"free"`           // the Manager's
+	NextTask *string `json:"next_task"`                     // nil: the Manager says that the board is complete
+	BoardSHA string  `json:"board_sha256"`                  // of the board as the step leaves it
+	Warning  string  `json:"warning,omitempty" text:"free"` // where file and reply differed and the file won
+	Millis   int64   `json:"millis"`                        // from the step's start
+
+	Checkpoint string `json:"checkpoint,omitempty"` // behind which the Manager was called: it is no step of the board's own
+
+	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"` // nil: a task is next that was not worked on lately
+	Quarantined []TaskFile `json:"quarantined,omitempty"`         // the files of tasks in quarantine
+}
+
+func (StepFinished) Kind() string { return "STEP_FINISHED" }
+
+func (e StepFinished) Subject() string { return e.Task }
+
+// StepAbandoned closes a step that is no longer true: a person changed the board between two runs.
+type StepAbandoned struct {
+	Step   int    `json:"step"`
+	Task   string `json:"task"`
+	Reason string `json:"reason" text:"free"`
+}
+
+func (StepAbandoned) Kind() string { return "STEP_ABANDONED" }
+
+func (e StepAbandoned) Subject() string { return e.Task }
+
+// Leaving is how a step leaves the work tree, where a task is next that was worked on lately.
+type Leaving struct {
+	Other   bool   `json:"other,omitempty"` // it is not the task of the step
+	Tree    string `json:"tree,omitempty"`
+	Finding string `json:"finding,omitempty"`          // of what the agent said and logged, see [FindingOf]
+	Said    string `json:"said,omitempty" text:"free"` // by the agent
+}

@@ -1,0 +1,60 @@
+package event
+
+// OnTool is what becomes of an agent whose tool is not there: seed 002, "Tool Unavailability".
+type OnTool string
+
+// The values of OnTool: seed 002's skip, retry and proceed with caveat, and the end of the run.
+const (
+	ToolCaveat OnTool = "caveat" // it goes on, and the run says so
+	ToolRetry  OnTool = "retry"  // it is started again once, where it was
+	ToolSkip   OnTool = "skip"   // it is told to do without
+	ToolStop   OnTool = "stop"   // the run ends, and a person decides
+)
+
+// ToolUnavailable says that a tool, a server or a program was not there for an agent.
+type ToolUnavailable struct {
+	AttemptRef
+	Tool   string `json:"tool"`
+	Agent  string `json:"agent"`              // the adapter of its program
+	Reason string `json:"reason" text:"free"` // in the words of the agent's tool
+	Then   OnTool `json:"then"`
+	Agents int    `json:"agents"` // in this run that missed it, with this one
+}
+
+// Kind is the record's type in the journal.
+func (ToolUnavailable) Kind() string { return "TOOL_UNAVAILABLE" }
+
+// ToolsUsed says what the running attempt did with tools. It stands before the end of the
+// attempt, and changes nothing.
+type ToolsUsed struct {
+	AttemptRef
+	ToolWork `text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (ToolsUsed) Kind() string { return "TOOLS_USED" }
+
+// ToolWork is what an attempt did with tools, as its program tells.
+type ToolWork struct {
+	Uses  []ToolUse  `json:"uses" text:"free"` // those that took longest first
+	Spans []ToolSpan `json:"spans"`            // times in which a call was open, in their order; short ones may be left out
+}
+
+// ToolUse sums up the calls of one tool.
+type ToolUse struct {
+	Tool    string `json:"tool" text:"free"` // its name; "" for those of which there are too many to tell apart
+	Calls   int    `json:"calls"`
+	Failed  int    `json:"failed,omitempty"`
+	Millis  int64  `json:"millis"`         // that calls were open, added up
+	Longest int64  `json:"longest_millis"` // of one call
+}
+
+// ToolSpan is a time in which a call was open, from the start of the attempt.
+type ToolSpan struct {
+	From   int64 `json:"from_millis"`
+	Millis int64 `json:"millis"`
+}
+
+// SystemicAgents is for how many agents the same tool has to be missing to be a fault of the
+// system: seed 002, "Tool Unavailability", action 3.
+const SystemicAgents = 3

@@ -1,0 +1,144 @@
+package event
+
+// ConsentAsked asks the person for consent to a decision about the running attempt.
+type ConsentAsked struct {
+	AttemptRef
+	Anomaly  `text:"free"`
+	Decision Decision `json:"decision"`
+	Text     string   `json:"text" text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (ConsentAsked) Kind() string { return "CONSENT_ASKED" }
+
+// ConsentGiven is the person's answer, or says that the question is void.
+type ConsentGiven struct {
+	AttemptRef
+	ID     string        `json:"id,omitempty"` // of the answer; "" where it is void
+	Choice ConsentChoice `json:"choice"`
+}
+
+// Kind is the record's type in the journal.
+func (ConsentGiven) Kind() string { return "CONSENT_GIVEN" }
+
+// ConsentChoice is what becomes of an agent that was found hung.
+type ConsentChoice string
+
+// The choices.
+const (
+	ConsentRestart  ConsentChoice = "restart"  // do what is proposed
+	ConsentContinue ConsentChoice = "continue" // leave the agent alone, with all clocks anew
+	ConsentVoid     ConsentChoice = "void"     // the agent goes on by itself
+)
+
+// Overdue is a stage that an agent without progress has reached: seed 002, "Event Monitoring
+// Model". It changes nothing, as all events about it.
+type Overdue struct {
+	Severity string `json:"severity"` // INFO, WARN or CRITICAL
+	Action   string `json:"action"`   // PING, ESCALATE or REASSIGN_PROPOSAL
+	Millis   int64  `json:"elapsed_millis"`
+	Text     string `json:"text" text:"free"`
+}
+
+// IdleBreach says that an agent at work has made no progress for so long that the next stage is
+// reached: seed 002, "Idle / No-response".
+type IdleBreach struct {
+	AttemptRef
+	Overdue `text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (IdleBreach) Kind() string { return "IDLE_BREACH" }
+
+// ReviewBreach says the same of a review, for which the agent waits whose work is reviewed.
+type ReviewBreach struct {
+	AttemptRef
+	Overdue `text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (ReviewBreach) Kind() string { return "REVIEW_SLA_BREACH" }
+
+// Anomaly is what the watch found wrong with a running agent: seed 000, "anomaly_report".
+type Anomaly struct {
+	Type     string `json:"anomaly_type"`        // idle, error, timeout or mcp_stuck
+	Check    string `json:"check"`               // the row of the check table
+	Severity string `json:"severity"`            // warning or critical
+	Tool     string `json:"tool,omitempty"`      // whose call it is about
+	Details  string `json:"details" text:"free"` // the evidence in words
+	Advice   string `json:"recommendation"`      // continue, assist, restart or replan
+	Executor string `json:"executor,omitempty"`  // the role that it is about, where another is called
+	Action   string `json:"action,omitempty"`    // what the runner does about it at once, in words; "" for nothing
+}
+
+// AnomalyFound says that the watch found something wrong with the running attempt. It changes
+// nothing.
+type AnomalyFound struct {
+	AttemptRef
+	Anomaly `text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (AnomalyFound) Kind() string { return "ANOMALY_FOUND" }
+
+// Recovered says that the running attempt gets on again, of which an anomaly was told: seed 002,
+// "Recovery confirmation". It changes nothing.
+type Recovered struct {
+	AttemptRef
+	Text string `json:"text" text:"free"`
+}
+
+// Kind is the record's type in the journal.
+func (Recovered) Kind() string { return "RECOVERED" }
+
+// RebootTested is the decision about a running attempt that is to be ended: seed 000, "5-Question
+// Reboot Test". It stands in the journal before the agent is ended.
+type RebootTested struct {
+	AttemptRef
+	Anomaly  `text:"free"`
+	Answers  []Answer `json:"answers" text:"free"`
+	Decision Decision `json:"decision"`
+	Text     string   `json:"text" text:"free"` // of the decision, for people and for the next attempt
+}
+
+// Kind is the record's type in the journal.
+func (RebootTested) Kind() string { return "REBOOT_TESTED" }
+
+// Answer is the answer to a question of the test, with its evidence.
+type Answer struct {
+	Question string `json:"question"`
+	Yes      bool   `json:"yes"`
+	Evidence string `json:"evidence" text:"free"`
+}
+
+// Decision is what is done about a hung agent.
+type Decision string
+
+// The decisions about a critical anomaly: seed 000, "决策类型".
+const (
+	Continue Decision = "CONTINUE" // the agent is left alone, with a clarification
+	Assist   Decision = "ASSIST"   // it is left alone, with help
+
+	Restart Decision = "RESTART"
+	Replan  Decision = "REPLAN" // the Manager is called, and the task is not done
+	Stuck   Decision = "STUCK"  // a restart would not help: a person is needed
+)
+
+// Key tells anomalies of different kinds, or about different tools, apart.
+func (a Anomaly) Key() string {
+	if a.Tool == "" {
+		return a.Check
+	}
+	return a.Check + " " + a.Tool
+}
+
+// Why is why the decision is proposed, for a person who has to consent.
+func (e RebootTested) Why() string {
+	if e.Decision == Stuck {
+		return e.Text
+	}
+	return e.Details
+}
+
+// ToolCheck is the check of an anomaly for a tool that is not there.
+const ToolCheck = "tool"

@@ -1,0 +1,135 @@
+package flow
+
+import "kanban-run/orchestrator/event"
+
+// transition is what one kind of event makes of the state. It checks where the state comes from.
+type transition struct {
+	kind  string
+	apply func(s *State, e event.Event) error
+}
+
+// transitions has every kind of event; a test holds it against the table of package event.
+var transitions = byKind(
+	// run
+	on((*State).applyRunStarted),
+	on((*State).applyRunInterrupted),
+	on((*State).applyRunFinished),
+	on((*State).applyAcknowledged),
+
+	// step
+	on((*State).applyStepStarted),
+	on((*State).applyCallRestarted),
+	on((*State).applyStepFinished),
+	on((*State).applyStepAbandoned),
+
+	// attempt
+	on((*State).applyAttemptStarted),
+	on((*State).applySessionNamed),
+	on((*State).applyReplyAccepted),
+	on((*State).applyReplyRejected),
+	on((*State).applyAttemptStopped),
+
+	// review
+	on((*State).applyReviewHeld),
+
+	// board
+	on((*State).applyBoardWriteStarted),
+	on((*State).applyBoardWritten),
+	on((*State).applyBoardEnded),
+	on((*State).applyManagerWalked),
+
+	// watch
+	on((*State).applyConsentAsked),
+	on((*State).applyConsentGiven),
+	on(during[event.IdleBreach]),
+	on(during[event.ReviewBreach]),
+	on(during[event.Recovered]),
+	on(during[event.AnomalyFound]),
+	on((*State).applyRebootTested),
+
+	// judge
+	on((*State).applyJudgeAsked),
+	on((*State).applyJudgeAnswered),
+
+	// message
+	on(during[event.MessageSent]),
+	on(during[event.MessageHeard]),
+	on(during[event.MessageLost]),
+
+	// tool
+	on((*State).applyToolUnavailable),
+	on(during[event.ToolsUsed]),
+
+	// supervision
+	on((*State).applyCheckpointHeld),
+	on((*State).applySupervisorFailed),
+	on((*State).applyScopeViolated),
+	on((*State).applyCheckpointMissed),
+	on((*State).applySupervisorLost),
+	on((*State).applySupervisorDismissed),
+	on((*State).applyCheckpointReopened),
+
+	// quarantine
+	on((*State).applyLoopSuspected),
+	on((*State).applyQuarantineEnded),
+
+	// playbook
+	on((*State).applyReassigned),
+	on(nothing[event.DuplicateTask]),
+	on(nothing[event.ScopeOverlaps]),
+	on(nothing[event.MarkerMissing]),
+	on(nothing[event.DecisionsViolated]),
+	on(nothing[event.ReassignProposed]),
+
+	// teardown
+	on((*State).applyTeardownMoved),
+	on((*State).applyForcedFinalizeCandidate),
+	on((*State).applyForcedFinalizeAcked),
+	on(nothing[event.TeardownBlocked]),
+
+	// custody
+	on((*State).applyStateDiverged),
+	on((*State).applyHandoffMissing),
+	on((*State).applySplitBrain),
+	on((*State).applySnapshotNotFound),
+	on((*State).applySnapshotConflict),
+	on((*State).applyReconcileConflict),
+	on(nothing[event.HandoffOffered]),
+	on(nothing[event.HandoffAcked]),
+	on(nothing[event.HandoffDuplicate]),
+	on(nothing[event.SnapshotTaken]),
+	on(nothing[event.LockEntered]),
+	on(nothing[event.LockExited]),
+)
+
+func on[E event.Event](apply func(*State, E) error) transition {
+	var kind E
+	return transition{kind.Kind(), func(s *State, e event.Event) error { return apply(s, e.(E)) }}
+}
+
+func byKind(all ...transition) map[string]func(*State, event.Event) error {
+	m := map[string]func(*State, event.Event) error{}
+	for _, t := range all {
+		m[t.kind] = t.apply
+	}
+	return m
+}
+
+// nothing is the transition of what is only told.
+func nothing[E event.Event](*State, E) error { return nil }
+
+// during is the transition of what is told of the attempt that runs.
+func during[E interface {
+	event.Event
+	About() event.AttemptRef
+}](s *State, e E) error {
+	return s.checkRunning(e, e.About())
+}
+
+func (s *State) apply(e event.Event) error {
+	apply := transitions[e.Kind()]
+	if apply == nil {
+		return refuse(e, "it has no transition")
+	}
+	return apply(s, e)
+}
