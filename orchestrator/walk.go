@@ -43,10 +43,16 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 }
 
 // writeWalked goes on behind a decision whose run has died: where the board is as it was to be left,
-// the step is finished; else walk decides anew on the board as it is, which costs nothing.
+// or a person has said otherwise on it, the step is finished; else walk decides anew on the board as it
+// is, which costs nothing.
 func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
-	if b.SHA == step.Walked.After {
-		return l.finishWalk(*step.Walked)
+	walked := *step.Walked
+	if b.SHA == walked.After {
+		return l.finishWalk(walked)
+	}
+	if moved := l.Workspace.Moved(b, walked); moved != "" && b.SHA != walked.Before {
+		walked.After, walked.Warning = b.SHA, moved
+		return l.finishWalk(walked)
 	}
 	e := event.AttemptRef{Step: step.Number, Call: event.ManagerCall, Task: step.Task, Role: event.ManagerRole}
 	return l.walk(flow.Walk{Spawn: flow.Spawn{AttemptRef: e}}, b)

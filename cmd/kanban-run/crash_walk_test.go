@@ -64,3 +64,49 @@ func killWalk(t *testing.T, binary, failpoint string) {
 		t.Errorf("the journal has\n%s\nwant\n%s", strings.Join(did, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// TestEditBehindWalk: what a person writes onto the board after a run has died behind the decision of
+// walk stands: the end of a board, and which task is next, are the Manager's or a person's (seed 004,
+// "Supervisor Rules").
+func TestEditBehindWalk(t *testing.T) {
+	t.Parallel()
+	binary := built(t, buildFailpoints)
+	const list = "tasks:\n  - tasks/1.md\n  - tasks/2.md\n  - tasks/3.md\n"
+	for name, c := range map[string]struct {
+		edit, want string
+		exit       int
+		works      []string
+	}{
+		"ended":            {"current: null\n" + list, "current: null\n" + list, exitComplete, []string{"tasks/1.md"}},
+		"ended as blocked": {"current: null\nended: blocked\n" + list, "current: null\nended: blocked\n" + list, exitNeedsPerson, []string{"tasks/1.md"}},
+		"another task": {"current: tasks/3.md\n" + list, "current: null\ntasks:\n  - tasks/1.md\n  - tasks/2.md\n  - tasks/3.md [done]\n", exitComplete,
+			[]string{"tasks/1.md", "tasks/3.md"}},
+		"a comment": {"# mine\ncurrent: tasks/1.md\n" + list, "# mine\ncurrent: null\ntasks:\n  - tasks/1.md [done]\n  - tasks/2.md [done]\n  - tasks/3.md [done]\n", exitComplete,
+			[]string{"tasks/1.md", "tasks/2.md", "tasks/3.md"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, binary, 3)
+			defer endBearers(t, s.marker)
+			s.shield = true
+			s.args = append(s.args, "--agent", "Manager=walk")
+			s.start([]string{"KANBAN_TEST_FAILPOINT=walked@1=both"}).wait()
+			s.write("kanban.yaml", c.edit)
+			if code := s.start(nil).wait(); code != c.exit {
+				t.Errorf("exit code %d, want %d\n%s", code, c.exit, s.story())
+			}
+			if got := s.read("kanban.yaml"); got != c.want {
+				t.Errorf("the board is\n%s\nwant\n%s", got, c.want)
+			}
+			var works []string
+			for _, r := range s.history().records {
+				if r.Type == "ATTEMPT_STARTED" {
+					works = append(works, r.Data.Task)
+				}
+			}
+			if !slices.Equal(works, c.works) {
+				t.Errorf("worked on are %q, want %q", works, c.works)
+			}
+		})
+	}
+}

@@ -46,7 +46,8 @@ type ManagerWalked struct {
 	NextTask *string `json:"next_task"`
 	Marked   bool    `json:"marked,omitempty"`              // the task is marked as done
 	Warning  string  `json:"warning,omitempty" text:"free"` // the board cannot say how it ended
-	Before   string  `json:"before_sha256"`                 // the board that it was decided on
+	Before   string  `json:"before_sha256"`                 // the board that it was decided on,
+	Current  string  `json:"current"`                       // the task that it named, "" where it was over,
 	After    string  `json:"after_sha256"`                  // and as the decision leaves it
 }
 

@@ -16,7 +16,7 @@ func (s *State) applyManagerWalked(e event.ManagerWalked) error {
 	if step == nil || step.Number != e.Step || step.Call != event.ManagerCall || step.Running != 0 || step.Reply != nil && step.Walked == nil {
 		return refuse(e, "step %d waits for no Manager", e.Step)
 	}
-	step.Walked, step.Before = &e, &event.Baseline{BoardSHA: e.Before}
+	step.Walked, step.Before = &e, &event.Baseline{BoardSHA: e.Before, Current: e.Current}
 	step.Reply = &event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: e.Step, Call: event.ManagerCall, Task: e.Task, Role: event.ManagerRole}, Status: e.Status, Message: e.Message, NextTask: e.NextTask}
 	return nil
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
 
 	"kanban-run/orchestrator/board"
@@ -20,7 +21,7 @@ func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e event.ManagerWalked
 	if err != nil {
 		return e, nil, err
 	}
-	e = event.ManagerWalked{Step: step.Number, Task: step.Task, Status: d.Status, Message: event.Clip(w.Redactor.String(d.Message)), Before: b.SHA}
+	e = event.ManagerWalked{Step: step.Number, Task: step.Task, Status: d.Status, Message: event.Clip(w.Redactor.String(d.Message)), Before: b.SHA, Current: w.fields(b).Current}
 	if d.Next != "" {
 		e.NextTask = &d.Next
 		if err := w.checkNext(d.Next); err != nil {
@@ -40,6 +41,16 @@ func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e event.ManagerWalked
 	}
 	e.After = after.SHA
 	return e, after, nil
+}
+
+// Moved says that the board names another task than when walk decided, or that it is over, or is not any
+// more: a person has edited it since. "": neither is so.
+func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
+	now := w.fields(b)
+	if now.Current == e.Current && now.Terminal == (e.Current == "") {
+		return ""
+	}
+	return "the board was edited after walk had decided, and stays as it is: current is " + cmp.Or(now.Current, "null")
 }
 
 // decideWalk has walk look at the list. It reads the files of entries that are not marked only.
