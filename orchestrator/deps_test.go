@@ -346,13 +346,15 @@ var arrows = map[string]map[string]string{
 	"orchestrator/flow": {"orchestrator/event": "it folds what can happen, and decides what does"},
 	"orchestrator/view": {}, // it is told what to show
 	"orchestrator/page": {
-		"orchestrator/event":  "with what happened in them",
-		"orchestrator/digest": "it shows what boards came to",
-		"orchestrator/flow":   "with the state that they are in",
-		"orchestrator/report": "in the words of the other reports",
-		"orchestrator/inert":  "foreign text is text on a page",
+		"orchestrator/failure": "what to do about something is a command to copy",
+		"orchestrator/event":   "with what happened in them",
+		"orchestrator/digest":  "it shows what boards came to",
+		"orchestrator/flow":    "with the state that they are in",
+		"orchestrator/report":  "in the words of the other reports",
+		"orchestrator/inert":   "foreign text is text on a page",
 	},
 	"orchestrator/report": {
+		"orchestrator/failure": "what to do about something is a command to copy",
 		"orchestrator/event":   "it renders them",
 		"orchestrator/agent":   "it shows what agents do",
 		"orchestrator/health":  "and what they wait for",

@@ -9,11 +9,11 @@ import (
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/proc"
-	"kanban-run/orchestrator/report"
 )
 
 func ackCommand() command {
@@ -156,7 +156,7 @@ const postWait = 10 * time.Second
 
 // printChoice shows what the Lead can choose for a board that ended.
 func printChoice(t *terminal, board string, q ledger.Question) error {
-	name := report.Quote(board)
+	name := failure.Quote(board)
 	if q.Way {
 		return t.stdout.Printf("%s waits for your decision: %s\n  kanban-run ack %s accept  has checkpoints go there from now on; or set it back, and the next run goes on\n", board, q.Text, name)
 	}
@@ -183,21 +183,21 @@ func printDecision(t *terminal, board string, q ledger.Question, answer ledger.A
 	case q.Text == "":
 		return t.stdout.Printf("%s waits for no decision\n", board)
 	case q.Team:
-		text = fmt.Sprintf("waits for your decision (kanban-run ack %s forced-finalize lets its team be deleted without): ", report.Quote(board))
+		text = fmt.Sprintf("waits for your decision (kanban-run ack %s forced-finalize lets its team be deleted without): ", failure.Quote(board))
 	case q.Way && !ask:
 		text = "accepted: "
 	case q.File && !ask:
-		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[event.Choice]string{event.Accept: "stands as it is", event.Retry: "is put back as the turn began"}[answer.Choice], report.Quote(board))
+		text = fmt.Sprintf("the board %s; kanban-run %s goes on with it: ", map[event.Choice]string{event.Accept: "stands as it is", event.Retry: "is put back as the turn began"}[answer.Choice], failure.Quote(board))
 	case q.File, q.Way:
 		text = "waits for your decision: "
 	case answer.Choice == event.Retry && q.Task == "": // of a checkpoint
-		text = fmt.Sprintf("to be looked at anew; kanban-run %s does: ", report.Quote(board))
+		text = fmt.Sprintf("to be looked at anew; kanban-run %s does: ", failure.Quote(board))
 	case answer.Choice == event.Retry:
-		text = fmt.Sprintf("%s is current again; kanban-run %s goes on with it: ", q.Task, report.Quote(board))
+		text = fmt.Sprintf("%s is current again; kanban-run %s goes on with it: ", q.Task, failure.Quote(board))
 	case answer.Choice == event.Accept && q.Undone != "":
 		text = "accepted with " + q.Undone + ": "
 	case ask && q.Look:
-		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, kanban-run ack %[1]s goes on in spite of it): ", report.Quote(board))
+		text = fmt.Sprintf("%[1]s waits for your decision (kanban-run ack %[1]s retry has it looked at anew, kanban-run ack %[1]s goes on in spite of it): ", failure.Quote(board))
 	case ask && q.GoesOn:
 		text = "may go on without your decision: "
 	case ask:

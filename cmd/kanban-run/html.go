@@ -6,6 +6,7 @@ import (
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/ledger"
@@ -41,7 +42,7 @@ func (t *terminal) renderPage(names []string) ([]byte, error) {
 		if boards[i], err = pageOf(name); err != nil {
 			return nil, err
 		}
-		quoted[i] = report.Quote(name)
+		quoted[i] = failure.Quote(name)
 	}
 	return page.Render(boards, page.Options{Command: "kanban-run report --html " + strings.Join(quoted, " "), Hide: t.secrets.Hide})
 }

@@ -9,6 +9,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
@@ -90,7 +91,7 @@ func (t *terminal) showWaiting(board string) (waits bool, err error) {
 		waits = true
 		errs = append(errs, t.stdout.Printf(format, args...))
 	}
-	name := report.Quote(board)
+	name := failure.Quote(board)
 	if step := h.State.Step; step != nil && step.Consent != nil {
 		does := "ends the agent, and starts it again"
 		if step.Consent.Decision == event.Replan {
@@ -140,7 +141,7 @@ func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error
 		return fmt.Errorf("leave the message: %w", err)
 	}
 	if wait == 0 {
-		return t.stdout.Printf("left for the run of %s; kanban-run log -f %s tells\n", board, report.Quote(board))
+		return t.stdout.Printf("left for the run of %s; kanban-run log -f %s tells\n", board, failure.Quote(board))
 	}
 	return t.awaitMessage(board, dir, m, wait)
 }
@@ -194,18 +195,18 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 		case event.MessageSent:
 			if late {
 				return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has ended; kanban-run log -f %s tells\n",
-					report.Player(e.AttemptRef), e.Task, e.Step, report.Quote(board))
+					report.Player(e.AttemptRef), e.Task, e.Step, failure.Quote(board))
 			}
 		default:
 			if (late || !owned) && inbox.Withdraw(dir.Inbox(), m.ID) {
-				return &undeliveredError{"the run did not take it", "look at it with kanban-run status " + report.Quote(board)}
+				return &undeliveredError{"the run did not take it", "look at it with kanban-run status " + failure.Quote(board)}
 			}
 		}
 		switch {
 		case !owned:
 			return &undeliveredError{"the run has ended", ""}
 		case late:
-			return &undeliveredError{"the run does not say what became of it", "look at it with kanban-run log " + report.Quote(board)}
+			return &undeliveredError{"the run does not say what became of it", "look at it with kanban-run log " + failure.Quote(board)}
 		}
 	}
 }

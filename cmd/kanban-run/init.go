@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/console"
-	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/schema"
 )
@@ -79,7 +79,7 @@ func writeStart(t *terminal, dir string) error {
 	}
 	where := ""
 	if dir != "." {
-		where = "cd " + report.Quote(dir) + "\n  "
+		where = "cd " + failure.Quote(dir) + "\n  "
 	}
 	return t.stdout.Printf("\n%s\n\nnext:\n  %skanban-run --dry-run   tries the board with stub agents, and changes nothing\n  kanban-run             runs it\n  kanban-run view        shows it in a browser\n",
 		console.Lines(said), console.Lines(where))

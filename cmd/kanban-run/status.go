@@ -12,6 +12,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inspect"
@@ -215,7 +216,7 @@ func checkStep(board string, step int, follow bool) error {
 	}
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	if err == nil && (step < 0 || step > h.State.LastStep) {
-		err = &usageError{text: fmt.Sprintf("log: %s has no step %d; the last one is step %d", board, step, h.State.LastStep), hint: "kanban-run log " + report.Quote(board) + " shows all"}
+		err = &usageError{text: fmt.Sprintf("log: %s has no step %d; the last one is step %d", board, step, h.State.LastStep), hint: "kanban-run log " + failure.Quote(board) + " shows all"}
 	}
 	return err
 }

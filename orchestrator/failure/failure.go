@@ -1,7 +1,11 @@
 // Package failure names the two faults that end a run and that a person has to mend.
 package failure
 
-import "errors"
+import (
+	"errors"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // Invalid is wrapped around what makes a run impossible: the input or the set-up is wrong.
 type Invalid struct {
@@ -19,6 +23,15 @@ func (e *Invalid) Hint() string {
 		return h.Hint()
 	}
 	return e.Fix
+}
+
+// Quote quotes a path for a shell, where that is possible: what a person does about a failure is a
+// command to copy.
+func Quote(path string) string {
+	if quoted, err := syntax.Quote(path, syntax.LangPOSIX); err == nil {
+		return quoted
+	}
+	return path
 }
 
 // Frozen says that a board may not go on before its Lead has looked at it: seed 002,

@@ -172,9 +172,9 @@ func (a *arbitration) decide(e event.Acknowledged) (Question, error) {
 	case a.answer.Choice == event.ForcedFinalize:
 		return a.finalize()
 	case a.answer.Choice == event.ReleaseTasks && len(a.history.State.Quarantine) == 0:
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("no task of %s is in quarantine", a.board), Fix: "kanban-run inbox " + a.path}
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("no task of %s is in quarantine", a.board), Fix: "kanban-run inbox " + failure.Quote(a.path)}
 	case a.answer.Choice == event.ReleaseTasks && a.hasEnded():
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s is over: %s", a.board, text), Fix: "kanban-run ack " + a.path + " retry makes the task current again"}
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s is over: %s", a.board, text), Fix: "kanban-run ack " + failure.Quote(a.path) + " retry makes the task current again"}
 	case text == "" && len(a.history.State.Teardown.Unanswered()) > 0:
 		return Question{Text: neverAnswered(a.history.State.Teardown.Missing), Team: true}, nil
 	case text == "":
@@ -189,10 +189,10 @@ func (a *arbitration) decide(e event.Acknowledged) (Question, error) {
 		e.Text, e.Look = "it is to be looked at anew, says the Lead", true
 	case a.answer.Choice == event.Accept && a.history.State.Supervisor.Waits() != "":
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no end to accept: %s", a.board, text),
-			Fix: "kanban-run ack " + a.path + " goes on in spite of it, kanban-run ack " + a.path + " retry has it looked at anew"}
+			Fix: "kanban-run ack " + failure.Quote(a.path) + " goes on in spite of it, kanban-run ack " + failure.Quote(a.path) + " retry has it looked at anew"}
 	case a.answer.Choice == event.Retry:
 		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s has not ended, so there is no task to make current again: %s", a.board, text),
-			Fix: "kanban-run ack " + a.path}
+			Fix: "kanban-run ack " + failure.Quote(a.path)}
 	case a.history.Custody.Locked != "" || a.history.Contradiction() != "":
 		return a.reconcile(e, text)
 	}
@@ -241,7 +241,7 @@ func (a *arbitration) settle(e event.Acknowledged, text string) (Question, error
 	case q.Open:
 		return q, nil
 	case a.answer.Choice == event.Retry && q.Task == "":
-		return q, &failure.Invalid{Err: fmt.Errorf("it cannot be told which task of %s to do again", a.board), Fix: "set current to its path, then kanban-run " + a.path}
+		return q, &failure.Invalid{Err: fmt.Errorf("it cannot be told which task of %s to do again", a.board), Fix: "set current to its path, then kanban-run " + failure.Quote(a.path)}
 	case a.answer.Choice == event.Retry:
 		edit.Current, e.Text = &q.Task, q.Task+" is to be done again, says the Lead"
 	default:
@@ -275,7 +275,7 @@ func (a *arbitration) edited(edit board.Edit) (*board.Board, error) {
 	}
 	if edit.Current != nil && after.Terminal() {
 		return nil, &failure.Invalid{Err: fmt.Errorf("phase is %s, so the board would stay over with a current task", after.Phase),
-			Fix: "set phase back to what the work is about, then kanban-run ack " + a.path + " retry"}
+			Fix: "set phase back to what the work is about, then kanban-run ack " + failure.Quote(a.path) + " retry"}
 	}
 	return after, nil
 }

@@ -51,14 +51,14 @@ func (a *arbitration) settleFile(e event.Acknowledged, text string) (Question, e
 	case q.Open:
 		return q, nil
 	case a.answer.Choice == event.Accept && a.broken != nil:
-		return q, &failure.Invalid{Err: a.broken, Fix: "kanban-run ack " + a.path + " retry puts it back as the turn began"}
+		return q, &failure.Invalid{Err: a.broken, Fix: "kanban-run ack " + failure.Quote(a.path) + " retry puts it back as the turn began"}
 	case a.answer.Choice == event.Accept && a.answer.Ask:
 		return q, nil
 	case a.answer.Choice == event.Accept:
 		e.Text = "the board stands as it is, says the Lead"
 		return q, a.recordDecision(e)
 	case a.answer.Choice != event.Retry:
-		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + a.path + " shows the choices"}
+		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + failure.Quote(a.path) + " shows the choices"}
 	}
 	before, err := a.beforeTurn()
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 	before, err := board.ReadCopy(a.dir.Before(), a.path, sha)
 	if err != nil {
 		return nil, &failure.Invalid{Err: fmt.Errorf("the bytes of %s as the turn began are not in %s any more", a.board, a.dir.Before()),
-			Fix: "mend the board by hand, then kanban-run ack " + a.path + " accept"}
+			Fix: "mend the board by hand, then kanban-run ack " + failure.Quote(a.path) + " accept"}
 	}
 	return before, nil
 }

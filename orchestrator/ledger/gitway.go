@@ -19,7 +19,7 @@ func (a *arbitration) settleWay(e event.Acknowledged, text string) (Question, er
 	q := Question{Text: text, Way: true, Open: a.answer.Choice == ""}
 	switch {
 	case a.answer.Choice != "" && a.answer.Choice != event.Accept:
-		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + a.path + " accept, or set it back; then the same command goes on"}
+		return q, &failure.Invalid{Err: fmt.Errorf("%s is no choice here: %s", a.answer.Choice, text), Fix: "kanban-run ack " + failure.Quote(a.path) + " accept, or set it back; then the same command goes on"}
 	case q.Open || a.answer.Ask:
 		return q, nil
 	}

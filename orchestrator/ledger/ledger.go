@@ -254,7 +254,7 @@ func decode(dir rundir.Dir, r journal.Record) (event.Entry, error) {
 	switch {
 	case errors.Is(err, event.ErrUnknownKind), opens && run.Form != flow.Form():
 		return event.Entry{}, &failure.Invalid{Err: errors.New("it is of another version of kanban-run, whose journals this one does not read"),
-			Fix: "rm -r " + dir.Path + " forgets the runs of the board, which stays as it is; or use that version"}
+			Fix: "rm -r " + failure.Quote(dir.Path) + " forgets the runs of the board, which stays as it is; or use that version"}
 	case err != nil:
 		return event.Entry{}, &recordError{fmt.Errorf("record %d: %w", r.Seq, err)}
 	case e.Subject() != r.TaskID:

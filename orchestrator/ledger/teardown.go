@@ -101,10 +101,10 @@ func (a *arbitration) move(to event.TeardownState, reason string) event.Teardown
 func (a *arbitration) finalize() (Question, error) {
 	at := a.history.State.Teardown
 	if len(at.Unanswered()) == 0 {
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s waits for no forced finalize", a.board), Fix: "kanban-run teardown " + a.path + " shows where it stands"}
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s waits for no forced finalize", a.board), Fix: "kanban-run teardown " + failure.Quote(a.path) + " shows where it stands"}
 	}
 	if reason := a.history.NotReady(a.before.Terminal()); reason != "" {
-		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s cannot be finalized: %s", a.board, reason), Fix: "kanban-run status " + a.path}
+		return Question{}, &failure.Invalid{Err: fmt.Errorf("%s cannot be finalized: %s", a.board, reason), Fix: "kanban-run status " + failure.Quote(a.path)}
 	}
 	q := Question{Text: neverAnswered(at.Missing)}
 	if a.answer.Ask {

@@ -6,6 +6,7 @@ import (
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/report"
 )
@@ -48,7 +49,7 @@ func (p *page) whatNext() {
 
 // commands are pairs of a label and the arguments of kanban-run, in which %s is the board.
 func (p *page) commands(b *Board, pairs ...string) (all []pairView) {
-	board := report.Quote(b.Board)
+	board := failure.Quote(b.Board)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		all = append(all, pairView{Name: pairs[i], Text: p.text("kanban-run " + fmt.Sprintf(pairs[i+1], board)), Code: true})
 	}
@@ -88,7 +89,7 @@ func (p *page) ending(v *boardView) nextView {
 	case w.Undone != "":
 		n.Title, n.Link = "Unblock "+p.text(w.Undone)+" of "+v.Name, v.link(p.text(w.Undone))
 		n.Commands = p.commands(b, append(look, "do it again", "ack %s retry", "then run", "%s")...)
-		n.Note = p.text("Or leave it: kanban-run ack " + report.Quote(b.Board) + " accept ends the board as it stands.")
+		n.Note = p.text("Or leave it: kanban-run ack " + failure.Quote(b.Board) + " accept ends the board as it stands.")
 	case b.Outcome == event.NeedsPerson:
 		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, append(look, "see what you can decide", "ack %s")...)
 	case b.Outcome == event.Exhausted:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -29,7 +30,7 @@ func describePlaybook(e event.Event) []line {
 	case event.TeardownMoved:
 		return []line{{calm, "teardown: " + string(e.To) + teardownSuffix(e)}}
 	case event.ForcedFinalizeCandidate:
-		return []line{{bad, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), Quote(e.Board))}}
+		return []line{{bad, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), failure.Quote(e.Board))}}
 	case event.TeardownBlocked:
 		return []line{{bad, "TEARDOWN_BLOCKED: " + e.Reason}}
 	case event.ForcedFinalizeAcked:

@@ -3,10 +3,9 @@ package report
 import (
 	"fmt"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -31,18 +30,10 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 	}
 }
 
-// Quote quotes a path for a shell, where that is possible.
-func Quote(path string) string {
-	if quoted, err := syntax.Quote(path, syntax.LangPOSIX); err == nil {
-		return quoted
-	}
-	return path
-}
-
 // Advice is what a person does next about a board that is not complete; log is its supervisor
 // log, w what the board's state lets a person do.
 func Advice(o event.Outcome, board, log string, w flow.Ways) string {
-	board = Quote(board)
+	board = failure.Quote(board)
 	switch o {
 	case event.NeedsPerson:
 		if w.Way {
@@ -56,7 +47,7 @@ func Advice(o event.Outcome, board, log string, w flow.Ways) string {
 		}
 		if w.Quarantined != "" {
 			return fmt.Sprintf("kanban-run log %[1]s shows what happened; mend %[2]s or the board (current names the task to do), then the same command goes on; kanban-run ack %[1]s ends the quarantine",
-				board, Quote(w.Quarantined))
+				board, failure.Quote(w.Quarantined))
 		}
 		if w.GoesOn {
 			return "kanban-run log " + board + " shows what happened; mend the task, the board or the role if need be, then the same command goes on"

@@ -9,6 +9,7 @@ import (
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
 )
@@ -226,7 +227,7 @@ func (s Status) progress() string {
 
 // forYou are the decisions that wait for a person.
 func (s Status) forYou() (all []string) {
-	board := Quote(s.Board)
+	board := failure.Quote(s.Board)
 	if s.Consent != "" {
 		all = append(all, fmt.Sprintf("kanban-run inbox %s: consent is asked: %s", board, s.Consent))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 )
 
@@ -96,7 +97,7 @@ func (r *SupervisorReport) Wait(request string) { r.boards[len(r.boards)-1].requ
 // Request is the decision that waits for the Lead of a board; "": none does. A run that ends says
 // so in its journal, and then lets go of its board.
 func Request(h flow.History, board string, owned bool) string {
-	s, ack := h.State, "kanban-run ack "+Quote(board)
+	s, ack := h.State, "kanban-run ack "+failure.Quote(board)
 	atWork := owned && s.Running
 	switch {
 	case h.Freeze() != nil && h.Freeze().Git != nil:
@@ -112,7 +113,7 @@ func Request(h flow.History, board string, owned bool) string {
 	case len(s.Teardown.Unanswered()) > 0 && !s.Running:
 		return ack + " forced-finalize: " + strings.Join(s.Teardown.Missing, ", ") + " never answered the request to shut down"
 	case s.Outcome == event.Complete && len(s.NotOK) > 0 && !s.Last.Acknowledged, s.Outcome == event.NeedsPerson && !s.Last.Acknowledged: // a run that begins takes its outcome back
-		return "kanban-run inbox " + Quote(board) + ": " + s.Text
+		return "kanban-run inbox " + failure.Quote(board) + ": " + s.Text
 	default:
 		return ""
 	}

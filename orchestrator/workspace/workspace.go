@@ -97,7 +97,7 @@ func (w *Workspace) explain(step *flow.Step, err error) error {
 		return invalid
 	}
 	if _, lost := w.Before(step.BoardSHA); lost == nil {
-		invalid.Fix = fmt.Sprintf("its bytes from before %s was at work on %s: cp %s %s", step.Role, step.Task, w.Dir().Before(), w.Name)
+		invalid.Fix = fmt.Sprintf("its bytes from before %s was at work on %s: cp %s %s", step.Role, step.Task, failure.Quote(w.Dir().Before()), failure.Quote(w.Name))
 	}
 	return invalid
 }
