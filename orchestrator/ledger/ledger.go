@@ -225,6 +225,26 @@ func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.S
 	return h, sum, err
 }
 
+// errOpened ends the reading of a journal at its first run.
+var errOpened = errors.New("a run was opened")
+
+// CheckForm refuses a journal in another form, by its first run. A journal that cannot be read is left
+// to Open. Errors: *failure.Invalid.
+func CheckForm(dir rundir.Dir) error {
+	_, err := journal.Read(dir.Journal(), func(r journal.Record) error {
+		e, err := decode(dir, r)
+		if _, opened := e.Event.(event.RunStarted); opened {
+			return errOpened
+		}
+		return err
+	})
+	var invalid *failure.Invalid
+	if errors.As(err, &invalid) {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	return nil
+}
+
 // CheckFile refuses a journal that was copied from another board: its steps and inputs are of that
 // one. Errors: *failure.Invalid.
 func CheckFile(dir rundir.Dir, h flow.History) error {

@@ -125,7 +125,7 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(checkNames(job, path), checkWritable(job, path)); err != nil {
+	if err := cmp.Or(checkNames(job, path), checkWritable(job, path), checkJournal(job, path)); err != nil {
 		return nil, err
 	}
 	dir, err := board.ChooseWorkdir(job.Workdir, job.Board, job.StartDir, b)
@@ -168,6 +168,15 @@ func checkNames(job *Job, path string) error {
 			Fix: fmt.Sprintf("give it a file of its own: cp %[1]s %[1]s.copy && mv %[1]s.copy %[1]s", job.Board)}
 	}
 	return errors.Join(err, f.Close())
+}
+
+// checkJournal refuses a board whose runs are written down in another form, before another board's
+// agents work.
+func checkJournal(job *Job, path string) error {
+	if job.DryRun {
+		return nil
+	}
+	return ledger.CheckForm(rundir.Of(path))
 }
 
 // checkWritable refuses a board that is read-only, before an agent works for nothing.
