@@ -4,20 +4,21 @@
 // # The one idea
 //
 // Decide, journal, act. [flow.State] is a fold over the events of a board's journal (package event
-// has every kind of them); [flow.Next] looks at it and at the board and names one effect: Spawn, WriteBoard or Finish. The run journals
-// the intent, acts, journals the outcome and applies both to the state. After a crash the same
-// fold over the same journal says where the run stands; an intent without an outcome is unknown,
-// and is started again rather than assumed.
+// has every kind of them); [flow.Next] looks at it and at the board and names one effect: Spawn,
+// Walk, WriteBoard or Finish. The run journals the intent, acts, journals the outcome and applies
+// both to the state. After a crash the same fold over the same journal says where the run stands; an
+// intent without an outcome is unknown, and is started again rather than assumed.
 //
 //	read board ─► flow.Next ─► Spawn      ─► journal intent ─► attempt ─► judge reply ─► journal outcome ─┐
-//	    ▲                  ├─► WriteBoard ─► journal intent ─► workspace.Save ─────────► journal outcome ─┤
+//	    ▲                  ├─► Walk       ─► walk.Decide ─► journal the decision ─► workspace.Save ───────┤
+//	    │                  ├─► WriteBoard ─► journal intent ─► workspace.Save ─────────► journal outcome ─┤
 //	    │                  └─► Finish     ─► journal, leave                                               │
 //	    └─────────────────────────────────────────────────────────────────────────────────────────────────┘
 //
 // Every program that is started is a Spawn of its own: an agent's work, the reviews of it by a
 // command and by a supervisor (seed 003), the Manager. Where walk is the Manager there is none: the
-// effect Walk has package walk decide, journals the decision and writes it. The calls of a step follow each other like
-// this; a rejected reply repeats its own call:
+// effect Walk has package walk decide, journals the decision and writes it. The calls of a step
+// follow each other like this; a rejected reply repeats its own call:
 //
 //	        ┌────── not content: the work goes on, in its session where it has one ──────┐
 //	        ▼                                                                            │

@@ -125,7 +125,7 @@ func installedAgents() (player string, others []string, said string) {
 		}
 	}
 	if player == "" {
-		return "", nil, "No agent that asks a model is installed here, so agents/agent.sh plays the roles: it does nothing, and shows how an agent speaks.\n" +
+		return "", nil, "No agent that asks a model is installed here, so agents/agent.sh does the work: it does nothing, and shows how an agent speaks.\n" +
 			"Install one, and name it in .kanban-run.yaml:\n" + strings.Join(missing, "\n")
 	}
 	said = player + " is installed, and does the work; walk is the Manager, without a model (.kanban-run.yaml)"

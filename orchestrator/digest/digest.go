@@ -110,6 +110,7 @@ type Step struct {
 	Attempts []Attempt  `json:"attempts"`
 
 	checkpoint   bool // it is one of the supervisor's
+	walked       bool // no program was its Manager
 	took         time.Duration
 	attemptBegan time.Duration // of took, when the last attempt began
 }

@@ -37,7 +37,7 @@ func (s *Step) add(e event.Entry) {
 			}
 		})
 	case event.ManagerWalked:
-		s.Manager, s.Message = ev.Status, ev.Message
+		s.Manager, s.Message, s.walked = ev.Status, ev.Message, true
 	case event.ReviewHeld:
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, ev.Millis, ev.Feedback, !ev.Completed, ev.Session, ev.Spent
@@ -166,6 +166,14 @@ func (s *Step) finish(e event.StepFinished) {
 	if e.Warning != "" {
 		s.Notes = append(s.Notes, e.Warning)
 	}
+}
+
+// Walked is the Manager's word where no attempt has it, because walk was the Manager; else "".
+func (s *Step) Walked() string {
+	if !s.walked {
+		return ""
+	}
+	return event.ManagerRole + " " + s.Manager + ": " + s.Message
 }
 
 // Rejections counts the replies that did not have the right format.

@@ -17,7 +17,7 @@ type Block struct {
 	Ends     bool   `json:"ends"`                   // the board ends with it
 	Ended    string `json:"ended_sha256,omitempty"` // of the board that says so
 	Current  string `json:"current,omitempty"`      // the task that was current then
-	Written  bool   `json:"written,omitempty"`      // the board has said so: form 10 has added it
+	Written  bool   `json:"written,omitempty"`      // the board has said so
 }
 
 // block does what the plan says of a checkpoint that is not content, and closes its step. The

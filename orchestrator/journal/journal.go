@@ -139,8 +139,9 @@ func (j *Journal) ContinueEpoch() (uint64, error) {
 	return j.end.epoch, nil
 }
 
-// Append puts d behind the last record and returns the record as it will be read. It is on disk only after Commit. A refused draft (ErrAmbiguous,
-// ErrNoEpoch, Data that are not JSON) leaves the journal as it was.
+// Append puts d behind the last record and returns the record as it will be read. It is on disk only
+// after Commit. A refused draft (ErrAmbiguous, ErrNoEpoch, Data that are not JSON) leaves the journal
+// as it was.
 func (j *Journal) Append(d Draft) (Record, error) {
 	if j.failed != nil {
 		return Record{}, j.failed

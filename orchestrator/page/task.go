@@ -158,6 +158,9 @@ func (p *page) step(b *boardView, s *digest.Step) stepView {
 		a.ID = fmt.Sprintf("%ss%da%d", b.ID, s.Step, i+1)
 		v.Attempts = append(v.Attempts, a)
 	}
+	if word := s.Walked(); word != "" {
+		v.Notes = append(v.Notes, p.text(word))
+	}
 	watched := map[string]bool{}
 	for i := range s.Attempts {
 		for _, sign := range s.Attempts[i].Watched {

@@ -1,5 +1,5 @@
-// Package redact removes secrets from text and streams. No registered value, in none of the forms that encoders give it, leaves a Redactor,
-// however the stream is cut into writes.
+// Package redact removes secrets from text and streams. No registered value, in none of the forms
+// that encoders give it, leaves a Redactor, however the stream is cut into writes.
 //
 // It also knows the shapes of common credentials, as a net for values that were not registered;
 // only the registered values are a promise.

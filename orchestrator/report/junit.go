@@ -174,6 +174,9 @@ func (j junit) log(d *digest.Digest) string {
 		for k := range s.Attempts {
 			fmt.Fprintf(&b, "step %d: %s\n", s.Step, attemptLine(&s.Attempts[k]))
 		}
+		if word := s.Walked(); word != "" {
+			fmt.Fprintf(&b, "step %d: %s\n", s.Step, word)
+		}
 		for _, note := range s.Notes {
 			fmt.Fprintf(&b, "step %d: %s\n", s.Step, note)
 		}
