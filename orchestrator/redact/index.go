@@ -10,6 +10,7 @@ var opener = bitsOf(openerBytes)
 // index holds the patterns by the bytes that they may begin with.
 type index struct {
 	first  [256]group
+	pairs  map[[2]byte][]*literal // by the first two bytes, where neither is an opener
 	values bool // there are literals: an escape may stand for any character
 }
 
@@ -22,7 +23,7 @@ type group struct {
 
 // newIndex is the index of all shapes and of all forms of the values.
 func newIndex(values []string) *index {
-	ix := &index{values: len(values) > 0}
+	ix := &index{pairs: map[[2]byte][]*literal{}, values: len(values) > 0}
 	for _, s := range shapes() {
 		ix.addShape(s)
 	}
@@ -57,8 +58,15 @@ func (ix *index) addShape(s *shape) {
 func (ix *index) addLiteral(l *literal) {
 	for _, s := range l.spellings(0) {
 		g := &ix.first[s[0]]
-		if !slices.Contains(g.literals, l) {
-			g.literals = append(g.literals, l)
+		if slices.Contains(g.literals, l) {
+			continue // in another spelling
+		}
+		g.literals = append(g.literals, l)
+		for c := range 256 {
+			if l.second.has(byte(c)) {
+				pair := [2]byte{s[0], byte(c)}
+				ix.pairs[pair] = append(ix.pairs[pair], l)
+			}
 		}
 		for k := range g.second {
 			g.second[k] |= l.second[k]
@@ -105,6 +113,10 @@ func (f *found) literals(list []*literal, t *text, i int) {
 func (ix *index) match(t *text, i int) (f found) {
 	c := t.b[i]
 	f.shapes(ix.first[c].shapes, t, i)
+	if i+1 < len(t.b) && opener[c] == 0 && opener[t.b[i+1]] == 0 {
+		f.literals(ix.pairs[[2]byte{c, t.b[i+1]}], t, i)
+		return f
+	}
 	f.literals(ix.first[c].literals, t, i)
 	if opener[c] == 0 || !ix.values {
 		return f

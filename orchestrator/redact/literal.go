@@ -107,9 +107,6 @@ func (l *literal) spellings(j int) []string {
 // match returns the length of the literal at i, 0 for none; or more, when what
 // follows t must be known.
 func (l *literal) match(t *text, i int) (n int, more bool) {
-	if i+1 < len(t.b) && opener[t.b[i]] == 0 && opener[t.b[i+1]] == 0 && !l.second.has(t.b[i+1]) {
-		return 0, false
-	}
 	if n, sure := l.matchPlain(t, i); sure {
 		return n, false
 	}
