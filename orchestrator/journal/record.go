@@ -102,7 +102,7 @@ func appendRecord(dst []byte, r *Record) ([]byte, uint32, error) {
 		return nil, 0, errTooLong(len(line))
 	}
 	var back Record
-	if err := decode(line, &back); err != nil {
+	if err := json.Unmarshal(line, &back); err != nil {
 		return nil, 0, fmt.Errorf("decode again: %w", err)
 	}
 	if !equalRecords(r, &back) {
