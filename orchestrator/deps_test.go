@@ -343,8 +343,9 @@ var arrows = map[string]map[string]string{
 		"orchestrator/event": "it folds events into steps",
 		"orchestrator/flow":  "and takes what was used from flow's tally",
 	},
-	"orchestrator/flow": {"orchestrator/event": "it folds what can happen, and decides what does"},
-	"orchestrator/view": {}, // it is told what to show
+	"orchestrator/event": {"orchestrator/failure": "what a person does about it is a command to copy"},
+	"orchestrator/flow":  {"orchestrator/event": "it folds what can happen, and decides what does"},
+	"orchestrator/view":  {}, // it is told what to show
 	"orchestrator/page": {
 		"orchestrator/failure": "what to do about something is a command to copy",
 		"orchestrator/event":   "with what happened in them",

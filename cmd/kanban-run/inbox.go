@@ -14,7 +14,6 @@ import (
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -189,13 +188,13 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 		case event.QuarantineEnded:
 			return t.stdout.Printf("%s leaves quarantine: %s\n", e.Task, e.Reason)
 		case event.ConsentGiven:
-			return t.stdout.Printf("%s (%s, step %d)\n", report.Consent(e), e.Task, e.Step)
+			return t.stdout.Printf("%s (%s, step %d)\n", e.Answer(), e.Task, e.Step)
 		case event.MessageHeard:
-			return t.stdout.Printf("%s has it (%s, step %d)\n", report.Player(e.AttemptRef), e.Task, e.Step)
+			return t.stdout.Printf("%s has it (%s, step %d)\n", e.AttemptRef.Player(), e.Task, e.Step)
 		case event.MessageSent:
 			if late {
 				return t.stdout.Printf("sent to %s (%s, step %d), which gets it when its open call has ended; kanban-run log -f %s tells\n",
-					report.Player(e.AttemptRef), e.Task, e.Step, failure.Quote(board))
+					e.AttemptRef.Player(), e.Task, e.Step, failure.Quote(board))
 			}
 		default:
 			if (late || !owned) && inbox.Withdraw(dir.Inbox(), m.ID) {

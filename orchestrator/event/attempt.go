@@ -1,6 +1,10 @@
 package event
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
 
 // Call tells the calls of a step apart. Each attempt of a call is one program that is started.
 type Call string
@@ -74,6 +78,24 @@ type AttemptStarted struct {
 
 func (AttemptStarted) Kind() string { return "ATTEMPT_STARTED" }
 
+// Sentence is what a person reads of it.
+func (e AttemptStarted) Sentence() Sentence {
+	switch {
+	case e.Call == CommandCall:
+		return inStep(e.Step, Routine, "%s checks the work of %s (round %d)", e.Command, e.Role, e.Round)
+	case e.Call == ReviewCall:
+		return inStep(e.Step, Routine, "the reviewer of %s looks at the work (round %d)", e.Role, e.Round)
+	case e.Call == CheckpointCall && !e.GoesOn:
+		return inStep(e.Step, Routine, "%s is woken%s", e.Role, attemptSuffix(e.Attempt))
+	case e.GoesOn:
+		return inStep(e.Step, Routine, "%s goes on in its session with the work that was cut short%s", e.Role, attemptSuffix(e.Attempt))
+	case e.Round > 0:
+		return inStep(e.Step, Routine, "%s goes on with the work (round %d)", e.Role, e.Round)
+	default:
+		return inStep(e.Step, Routine, "%s started%s", e.Role, attemptSuffix(e.Attempt))
+	}
+}
+
 // SessionNamed says in which session the running attempt works, as soon as its tool names it: what
 // is left of a killed run can be gone on with there.
 type SessionNamed struct {
@@ -82,6 +104,11 @@ type SessionNamed struct {
 }
 
 func (SessionNamed) Kind() string { return "SESSION_NAMED" }
+
+// Sentence is what a person reads of it.
+func (e SessionNamed) Sentence() Sentence {
+	return inStep(e.Step, Trace, "%s works in session %s", e.Role, e.Session)
+}
 
 // Plan is how the work of a task call is reviewed before it counts: seed 003.
 type Plan struct {
@@ -124,6 +151,18 @@ type ReplyAccepted struct {
 
 func (ReplyAccepted) Kind() string { return "REPLY_ACCEPTED" }
 
+// Sentence is what a person reads of it.
+func (e ReplyAccepted) Sentence() Sentence {
+	if e.Call == ReadyCall {
+		return say(Success, tag+Brief(e.Message))
+	}
+	s := inStep(e.Step, weightOfStatus(e.Status), "%s %s in %s%s", e.Role, e.Status, Took(e.Millis), e.Spent.suffix())
+	if e.Message != "" {
+		s.Text += ": " + Brief(e.Message)
+	}
+	return s
+}
+
 // ReplyRejected is the outcome of an attempt whose reply does not have the right format. Disagreed
 // says that the reply was well formed and contradicted what the Manager wrote onto the board.
 type ReplyRejected struct {
@@ -147,6 +186,41 @@ type ReplyRejected struct {
 
 func (ReplyRejected) Kind() string { return "REPLY_REJECTED" }
 
+// Sentence is what a person reads of it.
+func (e ReplyRejected) Sentence() Sentence {
+	exit, what := "", "rejected"
+	if !strings.Contains(e.Reason, e.Exit) {
+		exit = " (" + e.Exit + ")"
+	}
+	if e.Call == ReviewCall {
+		what = "gave no verdict"
+	}
+	s := inStep(e.Step, Critical, "%s %s%s: %s%s; %s", e.Name(), what, e.Spent.suffix(), e.Reason, exit, e.then())
+	if said := lastLine(e.Stderr); said != "" {
+		s.Add(Critical, "it said on stderr: "+said)
+	}
+	if e.Retries >= e.Of && e.Output != "" {
+		s.Add(Critical, "its output: "+e.Output)
+	}
+	return s
+}
+
+// then is what follows from the rejection.
+func (e ReplyRejected) then() string {
+	switch {
+	case e.Died:
+		return "it is started again, and told what it said"
+	case e.Lost && e.Call.IsSupervision():
+		return "it begins a new one, and is told what it said"
+	case e.Lost:
+		return "the task starts from its beginning"
+	case e.Retries < e.Of:
+		return fmt.Sprintf("retry %d of %d", e.Retries+1, e.Of)
+	default:
+		return "no retry is left"
+	}
+}
+
 // AttemptStopped is the outcome of an attempt that was neither accepted nor rejected: the run was
 // interrupted, a limit of time was reached, or the run died. It costs no retry. The next attempt
 // goes on in its session where it has one and its AttemptStarted says so.
@@ -161,6 +235,11 @@ type AttemptStopped struct {
 }
 
 func (AttemptStopped) Kind() string { return "ATTEMPT_STOPPED" }
+
+// Sentence is what a person reads of it.
+func (e AttemptStopped) Sentence() Sentence {
+	return inStep(e.Step, Warning, "%s stopped%s: %s", e.Name(), e.Spent.suffix(), e.Reason)
+}
 
 // UseOf is what a program came to whose end an event is: of an attempt, or of a judge.
 // false: it is no such end.

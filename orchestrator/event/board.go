@@ -12,6 +12,11 @@ func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
 
 func (e BoardWriteStarted) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e BoardWriteStarted) Sentence() Sentence {
+	return traceOf(e)
+}
+
 // BoardWritten is the outcome of BOARD_WRITE_STARTED: the board was replaced.
 type BoardWritten struct {
 	Step     int    `json:"step"`
@@ -22,6 +27,11 @@ type BoardWritten struct {
 func (BoardWritten) Kind() string { return "BOARD_WRITTEN" }
 
 func (e BoardWritten) Subject() string { return e.Task }
+
+// Sentence is what a person reads of it.
+func (e BoardWritten) Sentence() Sentence {
+	return traceOf(e)
+}
 
 // BoardEnded is the intent to write onto the board that a checkpoint has ended it.
 type BoardEnded struct {
@@ -36,6 +46,11 @@ func (BoardEnded) Kind() string { return "BOARD_ENDED" }
 
 // Subject is the checkpoint, or the supervisor's role.
 func (e BoardEnded) Subject() string { return e.Task }
+
+// Sentence is what a person reads of it.
+func (e BoardEnded) Sentence() Sentence {
+	return say(Critical, e.Task+" ends the board: it says ended: blocked")
+}
 
 // ManagerWalked is the decision of walk, and the intent to write it onto the board.
 type ManagerWalked struct {
@@ -56,6 +71,11 @@ func (ManagerWalked) Kind() string { return "MANAGER_WALKED" }
 
 // Subject is the task.
 func (e ManagerWalked) Subject() string { return e.Task }
+
+// Sentence is what a person reads of it.
+func (e ManagerWalked) Sentence() Sentence {
+	return inStep(e.Step, weightOfStatus(e.Status), "%s %s: %s", ManagerRole, e.Status, Brief(e.Message))
+}
 
 // Walker is the adapter that is no program: the run itself plays the Manager.
 const Walker = "walk"

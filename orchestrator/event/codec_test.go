@@ -108,3 +108,27 @@ func field(v reflect.Value, name string) string {
 	}
 	return ""
 }
+
+// TestEveryKindHasASentence: whatever an event says, a person can read it, in one line and with a
+// weight.
+func TestEveryKindHasASentence(t *testing.T) {
+	for _, kind := range event.Kinds() {
+		zero, err := event.Decode(kind, []byte(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := reflect.New(reflect.TypeOf(zero))
+		eventtest.Fill(p.Interface())
+		for _, e := range []event.Event{zero, p.Elem().Interface().(event.Event)} {
+			s := e.Sentence()
+			for _, s := range append([]event.Sentence{s}, s.More...) {
+				if s.Weight < event.Trace || s.Weight > event.Critical || strings.Contains(s.String(), "%!") || strings.Contains(s.String(), "\n") {
+					t.Errorf("%s: weight %d, %q", kind, s.Weight, s)
+				}
+			}
+		}
+		if full := p.Elem().Interface().(event.Event); full.Sentence().Text == "" {
+			t.Errorf("%s says nothing", kind)
+		}
+	}
+}

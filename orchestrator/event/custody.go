@@ -1,6 +1,9 @@
 package event
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // The authors of records beside the agents, whose replies bear their roles: the run, and the person
 // that starts runs and acknowledges how they ended.
@@ -47,6 +50,18 @@ func (StateDiverged) Kind() string { return "STATE_DIVERGENCE" }
 
 func (e StateDiverged) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e StateDiverged) Sentence() Sentence {
+	switch {
+	case e.Source != SourceBoard, e.Before == e.After, e.Policy == PolicyRestore, e.Policy == PolicyAsk: // which the text explains
+		return say(Warning, e.Text)
+	case e.Policy == PolicyFreeze:
+		return say(Warning, e.Text+"; the board is frozen")
+	default:
+		return say(Warning, e.Text+"; the file stands")
+	}
+}
+
 // What becomes of a board that was changed in another turn than the Manager's.
 const (
 	PolicyAccept  = "accept"  // the file stands
@@ -77,6 +92,11 @@ func (HandoffOffered) Kind() string { return "STATE_OWNERSHIP_HANDOFF" }
 
 func (e HandoffOffered) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e HandoffOffered) Sentence() Sentence {
+	return traceOf(e)
+}
+
 // HandoffAcked makes the run the owner (seed 002, "STATE_OWNERSHIP_ACK").
 type HandoffAcked struct {
 	Board string `json:"board" text:"free"`
@@ -87,6 +107,11 @@ type HandoffAcked struct {
 func (HandoffAcked) Kind() string { return "STATE_OWNERSHIP_ACK" }
 
 func (e HandoffAcked) Subject() string { return e.Board }
+
+// Sentence is what a person reads of it.
+func (e HandoffAcked) Sentence() Sentence {
+	return traceOf(e)
+}
 
 // HandoffDuplicate reports handoffs that repeated an active one and changed nothing (rule 9).
 type HandoffDuplicate struct {
@@ -100,6 +125,11 @@ func (HandoffDuplicate) Kind() string { return "HANDOFF_DUPLICATE" }
 
 func (e HandoffDuplicate) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e HandoffDuplicate) Sentence() Sentence {
+	return say(Warning, fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing", e.Epoch, e.Owner))
+}
+
 // HandoffMissing says that a run wrote which was never made the owner (rule 10). The previous owner
 // stays, and the board is frozen.
 type HandoffMissing struct {
@@ -112,6 +142,11 @@ func (HandoffMissing) Kind() string { return "HANDOFF_MISSING" }
 
 func (e HandoffMissing) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e HandoffMissing) Sentence() Sentence {
+	return say(Critical, e.Text)
+}
+
 // SplitBrain says that more than one run took the board for its own (rule 11). The board is frozen.
 type SplitBrain struct {
 	Board  string   `json:"board" text:"free"`
@@ -122,6 +157,11 @@ type SplitBrain struct {
 func (SplitBrain) Kind() string { return "SPLIT_BRAIN_DETECTED" }
 
 func (e SplitBrain) Subject() string { return e.Board }
+
+// Sentence is what a person reads of it.
+func (e SplitBrain) Sentence() Sentence {
+	return say(Critical, e.Text)
+}
 
 // SnapshotTaken is a state that a reconcile may roll back to: seed 002, "snapshot identity tuple".
 type SnapshotTaken struct {
@@ -136,6 +176,11 @@ func (SnapshotTaken) Kind() string { return "SNAPSHOT_TAKEN" }
 
 func (e SnapshotTaken) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e SnapshotTaken) Sentence() Sentence {
+	return traceOf(e)
+}
+
 // SnapshotNotFound says that there is nothing to roll back to. The board is frozen.
 type SnapshotNotFound struct {
 	Board string `json:"board" text:"free"`
@@ -145,6 +190,11 @@ type SnapshotNotFound struct {
 func (SnapshotNotFound) Kind() string { return "SNAPSHOT_NOT_FOUND" }
 
 func (e SnapshotNotFound) Subject() string { return e.Board }
+
+// Sentence is what a person reads of it.
+func (e SnapshotNotFound) Sentence() Sentence {
+	return say(Critical, e.Text)
+}
 
 // SnapshotConflict says that there are several states to roll back to with the same replay index.
 // The board is frozen.
@@ -159,6 +209,11 @@ func (SnapshotConflict) Kind() string { return "SNAPSHOT_CONFLICT" }
 
 func (e SnapshotConflict) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e SnapshotConflict) Sentence() Sentence {
+	return say(Critical, e.Text)
+}
+
 // LockEntered turns RECONCILE_LOCK on.
 type LockEntered struct {
 	Board  string `json:"board" text:"free"`
@@ -168,6 +223,11 @@ type LockEntered struct {
 func (LockEntered) Kind() string { return "RECONCILE_LOCK_ENTER" }
 
 func (e LockEntered) Subject() string { return e.Board }
+
+// Sentence is what a person reads of it.
+func (e LockEntered) Sentence() Sentence {
+	return traceOf(e)
+}
 
 // LockExited turns RECONCILE_LOCK off. It is the entry of the rollback trail: what was rolled back
 // to, why, and which tasks that affects. State replaces the state of the work when records were
@@ -188,6 +248,11 @@ func (LockExited) Kind() string { return "RECONCILE_LOCK_EXIT" }
 
 func (e LockExited) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e LockExited) Sentence() Sentence {
+	return say(Note, fmt.Sprintf("reconciled with the state at record %d: %s", e.ReplayIndex, e.Decision))
+}
+
 // ReconcileConflict says that a replay of the records does not go through. The board is frozen.
 type ReconcileConflict struct {
 	Board    string   `json:"board" text:"free"`
@@ -198,6 +263,11 @@ type ReconcileConflict struct {
 func (ReconcileConflict) Kind() string { return "RECONCILE_CONFLICT" }
 
 func (e ReconcileConflict) Subject() string { return e.Board }
+
+// Sentence is what a person reads of it.
+func (e ReconcileConflict) Sentence() Sentence {
+	return say(Critical, e.Text)
+}
 
 // Why a RECONCILE_LOCK ended: seed 002, "Deterministic reconcile procedure", step 11.
 const (

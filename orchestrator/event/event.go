@@ -1,12 +1,16 @@
 package event
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Event is something that happened to a run, as the journal keeps it. The events of seed 002 bear
 // that seed's names.
 type Event interface {
-	Kind() string    // the record's type in the journal
-	Subject() string // the task that it is about, or the board
+	Kind() string       // the record's type in the journal
+	Subject() string    // the task that it is about, or the board
+	Sentence() Sentence // what a person reads of it
 }
 
 // Entry is an event with its place in the journal.
@@ -35,6 +39,26 @@ func (r AttemptRef) Subject() string { return r.Task }
 
 // About is the attempt that an event is about.
 func (r AttemptRef) About() AttemptRef { return r }
+
+// Player is the program of the attempt, as a person would call it.
+func (r AttemptRef) Player() string {
+	switch r.Call {
+	case CommandCall:
+		return "the review command of " + r.Role
+	case ReviewCall:
+		return "the reviewer of " + r.Role
+	default:
+		return r.Role
+	}
+}
+
+// Name names the attempt at the beginning of a sentence about it.
+func (r AttemptRef) Name() string {
+	if r.Call.IsReview() {
+		return fmt.Sprintf("%s, attempt %d,", r.Player(), r.Attempt)
+	}
+	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
+}
 
 // ManagerRole is the one role whose reply moves the board.
 const ManagerRole = "Manager"

@@ -19,6 +19,11 @@ type JudgeAsked struct {
 // Kind is the record's type in the journal.
 func (JudgeAsked) Kind() string { return "JUDGE_ASKED" }
 
+// Sentence is what a person reads of it.
+func (e JudgeAsked) Sentence() Sentence {
+	return inStep(e.Step, Warning, "%s judges %s: %s", e.Judge, e.Player(), e.Details)
+}
+
 // JudgeAnswered is what the judge came to. Without answers the evidence decides.
 type JudgeAnswered struct {
 	AttemptRef
@@ -36,6 +41,11 @@ type JudgeAnswered struct {
 
 // Kind is the record's type in the journal.
 func (JudgeAnswered) Kind() string { return "JUDGE_ANSWERED" }
+
+// Sentence is what a person reads of it.
+func (e JudgeAnswered) Sentence() Sentence {
+	return inStep(e.Step, Note, "%s %s%s", e.Judge, e.Verdict(), e.Spent.suffix())
+}
 
 // Verdict is what the judge says, in words that follow its name.
 func (e JudgeAnswered) Verdict() string {

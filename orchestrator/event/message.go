@@ -39,6 +39,21 @@ type MessageSent struct {
 // Kind is the record's type in the journal.
 func (MessageSent) Kind() string { return "MESSAGE_SENT" }
 
+// Sentence is what a person reads of it.
+func (e MessageSent) Sentence() Sentence {
+	to, text := e.Player(), Brief(e.Content.String())
+	switch {
+	case e.Type == Tell:
+		return inStep(e.Step, Note, "a person tells %s: %s", to, text)
+	case e.Type == AssistOffer:
+		return inStep(e.Step, Note, "%s is offered help: %s", to, text)
+	case e.Urgent:
+		return inStep(e.Step, Note, "%s is asked again: %s", to, text)
+	default:
+		return inStep(e.Step, Note, "%s is asked: %s", to, text)
+	}
+}
+
 // MessageHeard says that the agent has the message, or what it answers to a question.
 type MessageHeard struct {
 	AttemptRef
@@ -48,6 +63,14 @@ type MessageHeard struct {
 
 // Kind is the record's type in the journal.
 func (MessageHeard) Kind() string { return "MESSAGE_HEARD" }
+
+// Sentence is what a person reads of it.
+func (e MessageHeard) Sentence() Sentence {
+	if e.Answer == "" {
+		return inStep(e.Step, Note, "%s has the message", e.Player())
+	}
+	return inStep(e.Step, Note, "%s answers: %s", e.Player(), Brief(e.Answer))
+}
 
 // MessageLost says that the agent never got a message, or has not answered a question.
 type MessageLost struct {
@@ -60,6 +83,19 @@ type MessageLost struct {
 
 // Kind is the record's type in the journal.
 func (MessageLost) Kind() string { return "MESSAGE_LOST" }
+
+// Sentence is what a person reads of it.
+func (e MessageLost) Sentence() Sentence {
+	what := "got the message"
+	if e.Type == HealthCheck {
+		what = "answered"
+	}
+	s := inStep(e.Step, Warning, "%s has not %s: %s", e.Player(), what, e.Reason)
+	if e.Text != "" {
+		s.Text += ": " + Brief(e.Text)
+	}
+	return s
+}
 
 // MessageID is the ID of the message that an event is about, or of the person's
 // answer; "": it is about none.

@@ -1,5 +1,11 @@
 package event
 
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
 // DuplicateTask says that another run works on a task: seed 002, "Duplicate / Overlap Work". In
 // the same process its end is waited for, else this run ends. It changes nothing.
 type DuplicateTask struct {
@@ -12,6 +18,11 @@ func (DuplicateTask) Kind() string { return "DUPLICATE_TASK_KEY" }
 
 // Subject is the task.
 func (e DuplicateTask) Subject() string { return e.Task }
+
+// Sentence is what a person reads of it.
+func (e DuplicateTask) Sentence() Sentence {
+	return say(Warning, fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s", e.Task, cmp.Or(e.Owner, "another board")))
+}
 
 // ScopeOverlaps says that another step works on files that a task
 // declares, too. It changes nothing.
@@ -29,6 +40,15 @@ func (ScopeOverlaps) Kind() string { return "OVERLAP_SCOPE" }
 // Subject is the task.
 func (e ScopeOverlaps) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e ScopeOverlaps) Sentence() Sentence {
+	text := fmt.Sprintf("OVERLAP_SCOPE: %s changes %s, and so does the work on %s of %s", e.Task, strings.Join(e.Files, " and "), e.OwnerTask, e.Owner)
+	if e.Waits {
+		text += ": it waits for the end of that step"
+	}
+	return say(Warning, text)
+}
+
 // MarkerMissing says that DECISIONS.md has not the sections that entries belong to: seed 002,
 // "Bounded DECISIONS Contribution Rule". It changes nothing.
 type MarkerMissing struct {
@@ -42,6 +62,11 @@ func (MarkerMissing) Kind() string { return "DECISIONS_MARKER_MISSING" }
 // Subject is the board.
 func (e MarkerMissing) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e MarkerMissing) Sentence() Sentence {
+	return say(Warning, e.Text)
+}
+
 // DecisionsViolated says that an entry stood outside of its section in DECISIONS.md, and was
 // taken out. It changes nothing.
 type DecisionsViolated struct {
@@ -54,6 +79,11 @@ func (DecisionsViolated) Kind() string { return "DECISIONS_SCOPE_VIOLATION" }
 
 // Subject is the board.
 func (e DecisionsViolated) Subject() string { return e.Board }
+
+// Sentence is what a person reads of it.
+func (e DecisionsViolated) Sentence() Sentence {
+	return say(Critical, e.Text)
+}
 
 // Substitutes are the agents that take a role's work over, one after the other, when its own has
 // come to nothing: seed 002, "Reassignment Readiness". Each is an adapter or another role.
@@ -79,6 +109,11 @@ func (Reassigned) Kind() string { return "REASSIGNED" }
 // Subject is the task.
 func (e Reassigned) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e Reassigned) Sentence() Sentence {
+	return inStep(e.Step, Warning, "%s takes the work of %s over, with the same input: %s", e.To, e.Role, Brief(oneLine(e.Reason)))
+}
+
 // ReassignProposed says that a person may give the task to another agent: there is none in the
 // settings, or none that is left.
 type ReassignProposed struct {
@@ -94,6 +129,11 @@ func (ReassignProposed) Kind() string { return "REASSIGN_PROPOSAL" }
 
 // Subject is the task.
 func (e ReassignProposed) Subject() string { return e.Task }
+
+// Sentence is what a person reads of it.
+func (e ReassignProposed) Sentence() Sentence {
+	return inStep(e.Step, Warning, "REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over", e.Strategy, e.Task, e.Role)
+}
 
 // Strategy is how work may be reassigned: seed 002, "Reassignment Readiness", action 2.
 type Strategy string

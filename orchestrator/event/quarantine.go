@@ -80,6 +80,18 @@ func (LoopSuspected) Kind() string { return "LOOP_SUSPECTED" }
 // Subject is the task.
 func (e LoopSuspected) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e LoopSuspected) Sentence() Sentence {
+	s := say(Critical, "LOOP_SUSPECTED: "+Brief(oneLine(e.Text)))
+	s.Add(Note, fmt.Sprintf("recommended: %s, since %s", e.Recommend, e.Reason))
+	if e.Told {
+		s.Add(Warning, e.Task+" is in quarantine; the Manager is told and may name another task")
+	} else {
+		s.Add(Critical, e.Task+" is in quarantine, and a person decides")
+	}
+	return s
+}
+
 // TaskFile is a task's file as a step left it.
 type TaskFile struct {
 	Task string `json:"task"`
@@ -98,3 +110,8 @@ func (QuarantineEnded) Kind() string { return "QUARANTINE_ENDED" }
 
 // Subject is the task.
 func (e QuarantineEnded) Subject() string { return e.Task }
+
+// Sentence is what a person reads of it.
+func (e QuarantineEnded) Sentence() Sentence {
+	return say(Note, fmt.Sprintf("%s leaves quarantine: %s", e.Task, e.Reason))
+}

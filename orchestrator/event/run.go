@@ -1,5 +1,11 @@
 package event
 
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
 // Outcome is how a run of a board ended.
 type Outcome string
 
@@ -15,6 +21,9 @@ const (
 	Owned        Outcome = "owned"         // another run owns the board
 	Failed       Outcome = "failed"        // an internal or I/O error
 )
+
+// Words is the outcome as it is said.
+func (o Outcome) Words() string { return strings.ReplaceAll(string(o), "_", " ") }
 
 // RunStarted opens a run. After an interrupted run it goes on with that run's counters.
 type RunStarted struct {
@@ -46,6 +55,15 @@ func (RunStarted) Kind() string { return "RUN_STARTED" }
 
 func (e RunStarted) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e RunStarted) Sentence() Sentence {
+	s := say(Note, fmt.Sprintf("%s in %s", Count(e.Tasks, "task"), e.Workdir))
+	if len(e.Withheld) > 0 {
+		s.Add(Note, WithheldText(e.Withheld, ".kanban-run.yaml or in a role"))
+	}
+	return s
+}
+
 // RunInterrupted ends a run that is to be continued: counters and attempts stay.
 type RunInterrupted struct {
 	Board       string     `json:"board" text:"free"`
@@ -60,6 +78,11 @@ func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }
 
 func (e RunInterrupted) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e RunInterrupted) Sentence() Sentence {
+	return say(Trace, fmt.Sprintf("run interrupted (%s): %s", e.Outcome.Words(), e.Reason))
+}
+
 // RunFinished ends a run; the next one has fresh attempts and limits.
 type RunFinished struct {
 	Board   string  `json:"board" text:"free"`
@@ -71,6 +94,11 @@ type RunFinished struct {
 func (RunFinished) Kind() string { return "RUN_FINISHED" }
 
 func (e RunFinished) Subject() string { return e.Board }
+
+// Sentence is what a person reads of it.
+func (e RunFinished) Sentence() Sentence {
+	return say(Trace, fmt.Sprintf("run finished (%s): %s", e.Outcome.Words(), e.Text))
+}
 
 // Acknowledged is the Lead's word that a frozen board may go on as it is, or what is to become of
 // one that ended with tasks undone.
@@ -86,6 +114,11 @@ type Acknowledged struct {
 func (Acknowledged) Kind() string { return "LEAD_ACK" }
 
 func (e Acknowledged) Subject() string { return e.Board }
+
+// Sentence is what a person reads of it.
+func (e Acknowledged) Sentence() Sentence {
+	return say(Note, cmp.Or(e.Text, "acknowledged by the Lead")+noteSuffix(e.Note))
+}
 
 // Choice is what the Lead decides about a board that ended with tasks undone.
 type Choice string

@@ -91,6 +91,14 @@ func (u Used) Tokens() string {
 	return tokens(u.Input, u.Output)
 }
 
+// suffix is what an attempt came to, "" where its tool does not tell.
+func (s *Spending) suffix() string {
+	if s == nil || s.Free {
+		return ""
+	}
+	return " (" + s.String() + ")"
+}
+
 // String is cost and tokens, as far as anything was told: "$0.0123, 12.3k in/1.2k out". "" when
 // nothing was.
 func (u Used) String() string {

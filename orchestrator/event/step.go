@@ -1,5 +1,7 @@
 package event
 
+import "strings"
+
 // StepStarted opens a step: a task is about to be given to a role.
 type StepStarted struct {
 	Step     int    `json:"step"`
@@ -19,6 +21,18 @@ func (StepStarted) Kind() string { return "STEP_STARTED" }
 
 func (e StepStarted) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e StepStarted) Sentence() Sentence {
+	switch {
+	case !e.Call.IsSupervision():
+		return inStep(e.Step, Routine, "%s to %s%s", e.Task, e.Role, placeSuffix(e.Index, e.Of))
+	case e.Checkpoint == nil:
+		return inStep(e.Step, Routine, "%s gets ready", e.Role)
+	default:
+		return inStep(e.Step, Routine, "%s looks at %s: %s", e.Role, e.Checkpoint.ID, strings.Join(e.Checkpoint.Scope, ", "))
+	}
+}
+
 // CallRestarted says that the open call starts afresh, on the board as it is now.
 type CallRestarted struct {
 	Step     int    `json:"step"`
@@ -30,6 +44,11 @@ type CallRestarted struct {
 func (CallRestarted) Kind() string { return "CALL_RESTARTED" }
 
 func (e CallRestarted) Subject() string { return e.Task }
+
+// Sentence is what a person reads of it.
+func (e CallRestarted) Sentence() Sentence {
+	return inStep(e.Step, Warning, "%s; the call starts afresh", e.Reason)
+}
 
 // StepFinished closes a step: the board says what the Manager decided.
 type StepFinished struct {
@@ -54,6 +73,22 @@ func (StepFinished) Kind() string { return "STEP_FINISHED" }
 
 func (e StepFinished) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e StepFinished) Sentence() Sentence {
+	next := "the board is complete"
+	switch {
+	case e.NextTask != nil:
+		next = "next " + *e.NextTask
+	case e.Manager != "" && e.Manager != "ok":
+		next = "nothing is next"
+	}
+	s := inStep(e.Step, Routine, "done, %s", next)
+	if e.Warning != "" {
+		s.More = append(s.More, inStep(e.Step, Warning, "%s", e.Warning))
+	}
+	return s
+}
+
 // StepAbandoned closes a step that is no longer true: a person changed the board between two runs.
 type StepAbandoned struct {
 	Step   int    `json:"step"`
@@ -64,6 +99,11 @@ type StepAbandoned struct {
 func (StepAbandoned) Kind() string { return "STEP_ABANDONED" }
 
 func (e StepAbandoned) Subject() string { return e.Task }
+
+// Sentence is what a person reads of it.
+func (e StepAbandoned) Sentence() Sentence {
+	return inStep(e.Step, Warning, "given up, %s", e.Reason)
+}
 
 // Leaving is how a step leaves the work tree, where a task is next that was worked on lately.
 type Leaving struct {

@@ -1,5 +1,10 @@
 package event
 
+import (
+	"fmt"
+	"strings"
+)
+
 // OnBlock is what becomes of a run whose supervisor says block, or says nothing.
 type OnBlock string
 
@@ -65,6 +70,36 @@ type CheckpointHeld struct {
 // Kind is the record's type in the journal.
 func (CheckpointHeld) Kind() string { return "CHECKPOINT_HELD" }
 
+// tag stands in front of each line of the resident supervisor: seed 001, "Output Tag".
+const tag = "[supervisor] "
+
+// Sentence is seed 001's "Step 9: Report to Coordinator".
+func (e CheckpointHeld) Sentence() Sentence {
+	d, found := e.Data, "none"
+	if len(d.Findings) > 0 {
+		found = strings.Join(d.Findings, ", ")
+	}
+	s := say(map[string]Weight{"pass": Success, "warn": Warning, "block": Critical}[d.Verdict], tag+d.ID+" complete.")
+	for _, text := range []string{
+		fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, Took(e.Millis), e.Spent.suffix()), "Findings: " + Brief(oneLine(found)),
+		fmt.Sprintf("Risks: %d logged", len(e.Risks)), "Quality trend: " + Brief(oneLine(e.Trend)), "Artifact: " + d.Report,
+	} {
+		s.Add(Note, tag+text)
+	}
+	return e.Then.follow(s)
+}
+
+// follow adds what follows from a checkpoint that is not content.
+func (then OnBlock) follow(s Sentence) Sentence {
+	switch then {
+	case BlockOverride:
+		s.Add(Warning, tag+"the run goes on in spite of it (on_block: override)")
+	case BlockRevise:
+		s.Add(Warning, tag+"the Manager plans anew (on_block: revise)")
+	}
+	return s
+}
+
 // StateUpdate is what the supervisor publishes of a checkpoint.
 type StateUpdate struct {
 	Status       string   `json:"status"` // task_complete
@@ -93,6 +128,11 @@ func (CheckpointMissed) Kind() string { return "CHECKPOINT_MISSED" }
 // Subject is the checkpoint, or the supervisor's role.
 func (e CheckpointMissed) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e CheckpointMissed) Sentence() Sentence {
+	return e.Then.follow(say(Critical, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, Brief(oneLine(e.Reason)))))
+}
+
 // SupervisorFailed is the outcome of a checkpoint at which the supervisor reported an error of its
 // own: seed 001, "Error Handling". It stays.
 type SupervisorFailed struct {
@@ -110,6 +150,15 @@ type SupervisorFailed struct {
 // Kind is the record's type in the journal.
 func (SupervisorFailed) Kind() string { return "SUPERVISOR_FAILED" }
 
+// Sentence is what a person reads of it.
+func (e SupervisorFailed) Sentence() Sentence {
+	s := say(Critical, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, Brief(oneLine(e.Reason))))
+	if e.Errors >= MaxErrors {
+		s.Add(Critical, fmt.Sprintf("%sALERT: %s of its own in this run; it stays", tag, Count(e.Errors, "error")))
+	}
+	return e.Then.follow(s)
+}
+
 // ScopeViolated is the outcome of a checkpoint at which the supervisor changed what it may only
 // read: seed 001, "Role Isolation Rules". Its verdict does not count.
 type ScopeViolated struct {
@@ -126,6 +175,11 @@ type ScopeViolated struct {
 // Kind is the record's type in the journal.
 func (ScopeViolated) Kind() string { return "SUPERVISOR_SCOPE_VIOLATION" }
 
+// Sentence is what a person reads of it.
+func (e ScopeViolated) Sentence() Sentence {
+	return say(Critical, tag+e.Text)
+}
+
 // SupervisorLost says that the supervisor's program died between two checkpoints.
 type SupervisorLost struct {
 	Task   string `json:"task"` // the supervisor's role
@@ -137,6 +191,11 @@ func (SupervisorLost) Kind() string { return "SUPERVISOR_LOST" }
 
 // Subject is the checkpoint, or the supervisor's role.
 func (e SupervisorLost) Subject() string { return e.Task }
+
+// Sentence is what a person reads of it.
+func (e SupervisorLost) Sentence() Sentence {
+	return say(Warning, fmt.Sprintf("%sits program has died (%s)", tag, Brief(oneLine(e.Reason))))
+}
 
 // SupervisorDismissed says that the supervisor was told to shut down at the end of the run: seed
 // 001, "Shutdown Protocol".
@@ -152,6 +211,14 @@ func (SupervisorDismissed) Kind() string { return "SUPERVISOR_DISMISSED" }
 // Subject is the checkpoint, or the supervisor's role.
 func (e SupervisorDismissed) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e SupervisorDismissed) Sentence() Sentence {
+	if e.Approved {
+		return say(Note, tag+"shut down")
+	}
+	return say(Warning, tag+"has not answered the request to shut down, and was ended")
+}
+
 // CheckpointReopened says that a board that waited because of a checkpoint was edited
 // since: it is looked at anew.
 type CheckpointReopened struct {
@@ -165,5 +232,14 @@ func (CheckpointReopened) Kind() string { return "CHECKPOINT_REOPENED" }
 // Subject is the checkpoint, or the supervisor's role.
 func (e CheckpointReopened) Subject() string { return e.Task }
 
+// Sentence is what a person reads of it.
+func (e CheckpointReopened) Sentence() Sentence {
+	return say(Note, fmt.Sprintf("%sthe board was edited since %s stopped it: it is looked at anew", tag, e.Task))
+}
+
 // NoVerdict stands in the place of a verdict that the supervisor has not given.
 const NoVerdict = "none"
+
+// MaxErrors is how many errors of its own a supervisor may report before a person is told:
+// seed 001, "Error Handling".
+const MaxErrors = 3

@@ -1,5 +1,12 @@
 package event
 
+import (
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator/failure"
+)
+
 // TeardownState is where the end of a board's team stands: seed 002, "Teardown Readiness".
 type TeardownState string
 
@@ -31,6 +38,20 @@ func (TeardownMoved) Kind() string { return "TEARDOWN" }
 // Subject is the board.
 func (e TeardownMoved) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e TeardownMoved) Sentence() Sentence {
+	text := "teardown: " + string(e.To)
+	switch {
+	case e.Round > 0:
+		text += fmt.Sprintf(" (round %d of %d)", e.Round, AckRetryRounds)
+	case e.Status != "":
+		text += " (ACK_STATUS=" + e.Status + ")"
+	case e.Reason != "":
+		text += ": " + e.Reason
+	}
+	return say(Note, text)
+}
+
 // ForcedFinalizeCandidate names the members that have never answered. The Lead may
 // approve the end without them.
 type ForcedFinalizeCandidate struct {
@@ -44,6 +65,11 @@ func (ForcedFinalizeCandidate) Kind() string { return "FORCED_FINALIZE_CANDIDATE
 // Subject is the board.
 func (e ForcedFinalizeCandidate) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e ForcedFinalizeCandidate) Sentence() Sentence {
+	return say(Critical, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), failure.Quote(e.Board)))
+}
+
 // TeardownBlocked says why the team is not to be deleted.
 type TeardownBlocked struct {
 	Board  string `json:"board" text:"free"`
@@ -56,6 +82,11 @@ func (TeardownBlocked) Kind() string { return "TEARDOWN_BLOCKED" }
 // Subject is the board.
 func (e TeardownBlocked) Subject() string { return e.Board }
 
+// Sentence is what a person reads of it.
+func (e TeardownBlocked) Sentence() Sentence {
+	return say(Critical, "TEARDOWN_BLOCKED: "+e.Reason)
+}
+
 // ForcedFinalizeAcked is the Lead's approval.
 type ForcedFinalizeAcked struct {
 	Board string `json:"board" text:"free"`
@@ -67,3 +98,12 @@ func (ForcedFinalizeAcked) Kind() string { return "FORCED_FINALIZE_ACK" }
 
 // Subject is the board.
 func (e ForcedFinalizeAcked) Subject() string { return e.Board }
+
+// Sentence is what a person reads of it.
+func (e ForcedFinalizeAcked) Sentence() Sentence {
+	return say(Note, "forced finalize approved by the Lead"+noteSuffix(e.Note))
+}
+
+// AckRetryRounds is how often a member of the team that has not answered is asked again: seed 002,
+// "Retry budget constants".
+const AckRetryRounds = 3

@@ -2,7 +2,11 @@ package event
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // maxMessage bounds the part of a message that is journaled, in bytes. A message is a summary: the
@@ -38,4 +42,72 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Brief cuts a message to a few lines of a terminal; the journal has it whole.
+func Brief(message string) string {
+	const most = 400
+	if utf8.RuneCountInString(message) <= most {
+		return message
+	}
+	return string([]rune(message)[:most]) + "…"
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// lastLine is the line in which programs say why they ended: the last one with a word in it, and
+// not the end of a structure.
+func lastLine(text string) string {
+	for _, line := range slices.Backward(strings.Split(text, "\n")) {
+		if strings.ContainsFunc(line, unicode.IsLetter) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+func noteSuffix(note string) string {
+	if note == "" {
+		return ""
+	}
+	return ": " + note
+}
+
+func placeSuffix(index, of int) string {
+	if index == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d)", index, of)
+}
+
+func attemptSuffix(attempt int) string {
+	if attempt == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (attempt %d)", attempt)
+}
+
+// Took renders milliseconds as a person would say them: 26ms, 2.5s, 12s, 3m05s, 2h00m.
+func Took(millis int64) string {
+	d := time.Duration(millis) * time.Millisecond
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", millis)
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	default:
+		return Elapsed(d)
+	}
+}
+
+// Elapsed renders a time that is still running, in whole seconds: 2s, 3m05s, 2h00m.
+func Elapsed(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	default:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
 }

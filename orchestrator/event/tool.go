@@ -1,5 +1,11 @@
 package event
 
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
 // OnTool is what becomes of an agent whose tool is not there: seed 002, "Tool Unavailability".
 type OnTool string
 
@@ -24,6 +30,29 @@ type ToolUnavailable struct {
 // Kind is the record's type in the journal.
 func (ToolUnavailable) Kind() string { return "TOOL_UNAVAILABLE" }
 
+// Sentence is what a person reads of it.
+func (e ToolUnavailable) Sentence() Sentence {
+	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s", e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix())
+	if e.Agents == SystemicAgents {
+		s.Add(Critical, fmt.Sprintf("%s is not there for %d agents of this run: look at the machine, and not at the tasks", e.Tool, e.Agents))
+	}
+	return s
+}
+
+// suffix is what becomes of the agent.
+func (t OnTool) suffix() string {
+	switch t {
+	case ToolRetry:
+		return "; the agent is started again, where it was"
+	case ToolSkip:
+		return "; the agent is told to do without"
+	case ToolStop:
+		return "; the run stops"
+	default:
+		return "; the agent goes on"
+	}
+}
+
 // ToolsUsed says what the running attempt did with tools. It stands before the end of the
 // attempt, and changes nothing.
 type ToolsUsed struct {
@@ -33,6 +62,18 @@ type ToolsUsed struct {
 
 // Kind is the record's type in the journal.
 func (ToolsUsed) Kind() string { return "TOOLS_USED" }
+
+// Sentence is what a person reads of it.
+func (e ToolsUsed) Sentence() Sentence {
+	parts := make([]string, len(e.Uses))
+	for i, u := range e.Uses {
+		parts[i] = fmt.Sprintf("%s %s in %s", cmp.Or(u.Tool, "others"), Count(u.Calls, "time"), Took(u.Millis))
+		if u.Failed > 0 {
+			parts[i] += fmt.Sprintf(" (%d failed)", u.Failed)
+		}
+	}
+	return inStep(e.Step, Trace, "%s used %s", e.Player(), strings.Join(parts, ", "))
+}
 
 // ToolWork is what an attempt did with tools, as its program tells.
 type ToolWork struct {

@@ -11,6 +11,11 @@ type ConsentAsked struct {
 // Kind is the record's type in the journal.
 func (ConsentAsked) Kind() string { return "CONSENT_ASKED" }
 
+// Sentence is what a person reads of it.
+func (e ConsentAsked) Sentence() Sentence {
+	return inStep(e.Step, Critical, "%s waits for your consent to %s it: %s (kanban-run inbox)", e.Player(), e.Advice, e.Details)
+}
+
 // ConsentGiven is the person's answer, or says that the question is void.
 type ConsentGiven struct {
 	AttemptRef
@@ -20,6 +25,23 @@ type ConsentGiven struct {
 
 // Kind is the record's type in the journal.
 func (ConsentGiven) Kind() string { return "CONSENT_GIVEN" }
+
+// Sentence is what a person reads of it.
+func (e ConsentGiven) Sentence() Sentence {
+	return inStep(e.Step, Note, "%s", e.Answer())
+}
+
+// Answer is the answer to the question in words.
+func (e ConsentGiven) Answer() string {
+	switch e.Choice {
+	case ConsentRestart:
+		return "the Lead consents: " + e.Player() + " may be ended"
+	case ConsentContinue:
+		return "the Lead leaves " + e.Player() + " alone"
+	default:
+		return e.Player() + " goes on by itself, and needs no consent any more"
+	}
+}
 
 // ConsentChoice is what becomes of an agent that was found hung.
 type ConsentChoice string
@@ -50,6 +72,16 @@ type IdleBreach struct {
 // Kind is the record's type in the journal.
 func (IdleBreach) Kind() string { return "IDLE_BREACH" }
 
+func (o Overdue) sentence(r AttemptRef, kind string) Sentence {
+	w := map[string]Weight{"WARN": Warning, "CRITICAL": Critical}[o.Severity]
+	return inStep(r.Step, max(w, Note), "%s: %s (%s): %s", r.Player(), kind, o.Action, o.Text)
+}
+
+// Sentence is what a person reads of it.
+func (e IdleBreach) Sentence() Sentence {
+	return e.Overdue.sentence(e.AttemptRef, e.Kind())
+}
+
 // ReviewBreach says the same of a review, for which the agent waits whose work is reviewed.
 type ReviewBreach struct {
 	AttemptRef
@@ -58,6 +90,11 @@ type ReviewBreach struct {
 
 // Kind is the record's type in the journal.
 func (ReviewBreach) Kind() string { return "REVIEW_SLA_BREACH" }
+
+// Sentence is what a person reads of it.
+func (e ReviewBreach) Sentence() Sentence {
+	return e.Overdue.sentence(e.AttemptRef, e.Kind())
+}
 
 // Anomaly is what the watch found wrong with a running agent: seed 000, "anomaly_report".
 type Anomaly struct {
@@ -81,6 +118,18 @@ type AnomalyFound struct {
 // Kind is the record's type in the journal.
 func (AnomalyFound) Kind() string { return "ANOMALY_FOUND" }
 
+// Sentence is what a person reads of it.
+func (e AnomalyFound) Sentence() Sentence {
+	w, then := Warning, ""
+	if e.Severity == "critical" {
+		w = Critical
+	}
+	if e.Action != "" {
+		then = "; " + e.Action
+	}
+	return inStep(e.Step, w, "%s: %s: %s%s", e.Player(), e.Check, e.Details, then)
+}
+
 // Recovered says that the running attempt gets on again, of which an anomaly was told: seed 002,
 // "Recovery confirmation". It changes nothing.
 type Recovered struct {
@@ -90,6 +139,11 @@ type Recovered struct {
 
 // Kind is the record's type in the journal.
 func (Recovered) Kind() string { return "RECOVERED" }
+
+// Sentence is what a person reads of it.
+func (e Recovered) Sentence() Sentence {
+	return inStep(e.Step, Note, "%s is moving again", e.Player())
+}
 
 // RebootTested is the decision about a running attempt that is to be ended: seed 000, "5-Question
 // Reboot Test". It stands in the journal before the agent is ended.
@@ -103,6 +157,18 @@ type RebootTested struct {
 
 // Kind is the record's type in the journal.
 func (RebootTested) Kind() string { return "REBOOT_TESTED" }
+
+// Sentence is what a person reads of it.
+func (e RebootTested) Sentence() Sentence {
+	switch e.Decision {
+	case Stuck:
+		return inStep(e.Step, Critical, "%s is ended: %s", e.Player(), e.Text)
+	case Replan:
+		return inStep(e.Step, Warning, "%s is ended, and the Manager plans anew: %s", e.Player(), e.Text)
+	default:
+		return inStep(e.Step, Warning, "%s is ended and started again: %s", e.Player(), e.Details)
+	}
+}
 
 // Answer is the answer to a question of the test, with its evidence.
 type Answer struct {

@@ -46,10 +46,6 @@ const mostHeld = 256
 // maxDeaths is how often in a row the supervisor's program may die before it is given up.
 const maxDeaths = 3
 
-// MaxErrors is how many errors of its own a supervisor may report before a person is told:
-// seed 001, "Error Handling".
-const MaxErrors = 3
-
 // clone lets an event change a supervisor without changing the state before it.
 func (v *Supervisor) clone() *Supervisor {
 	if v == nil {

@@ -7,10 +7,6 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// AckRetryRounds is how often a member of the team that has not answered is asked again: seed 002,
-// "Retry budget constants".
-const AckRetryRounds = 3
-
 // teardownMoves are all transitions. A new run begins without a state.
 var teardownMoves = map[event.TeardownState][]event.TeardownState{
 	"":                      {event.TeardownInit},
@@ -55,9 +51,9 @@ func (s *State) applyTeardownMoved(e event.TeardownMoved) error {
 	switch {
 	case !slices.Contains(teardownMoves[now.State], e.To):
 		return refuse(e, "%s does not follow %s", e.To, now.State)
-	case e.To == event.Retrying && e.Round != now.Round+1 || e.To == event.Retrying && e.Round > AckRetryRounds:
+	case e.To == event.Retrying && e.Round != now.Round+1 || e.To == event.Retrying && e.Round > event.AckRetryRounds:
 		return refuse(e, "round %d does not follow round %d", e.Round, now.Round)
-	case e.To == event.FailedSafe && now.State == event.Retrying && now.Round < AckRetryRounds:
+	case e.To == event.FailedSafe && now.State == event.Retrying && now.Round < event.AckRetryRounds:
 		return refuse(e, "the members were asked again %s only", event.Count(now.Round, "time"))
 	case e.To == event.ReadyToDelete && now.State == event.FailedSafe && !now.Forced, e.To == event.ReadyToDelete && now.State == event.TeardownInit && len(now.Unanswered()) > 0:
 		return refuse(e, "the Lead has not approved it")
@@ -79,7 +75,7 @@ func (s *State) applyTeardownMoved(e event.TeardownMoved) error {
 }
 
 func (s *State) applyForcedFinalizeCandidate(e event.ForcedFinalizeCandidate) error {
-	if s.Teardown == nil || s.Teardown.State != event.Retrying || s.Teardown.Round < AckRetryRounds {
+	if s.Teardown == nil || s.Teardown.State != event.Retrying || s.Teardown.Round < event.AckRetryRounds {
 		return refuse(e, "the retries are not over")
 	}
 	now := *s.Teardown

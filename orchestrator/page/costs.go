@@ -8,7 +8,6 @@ import (
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/report"
 )
 
 // costView is a row of a table of costs.
@@ -43,7 +42,7 @@ func (p *page) tools() {
 		}
 	}
 	for name, t := range byName {
-		t.Name, t.Time, t.Longest = p.text(cmp.Or(name, "others")), report.Took(t.millis), report.Took(t.longest)
+		t.Name, t.Time, t.Longest = p.text(cmp.Or(name, "others")), event.Took(t.millis), event.Took(t.longest)
 		p.Tools = append(p.Tools, *t)
 	}
 	slices.SortFunc(p.Tools, func(a, b toolView) int { return cmp.Or(cmp.Compare(b.millis, a.millis), cmp.Compare(a.Name, b.Name)) })
@@ -136,7 +135,7 @@ func (c *costView) weight() int64 {
 
 func (c *costView) fill(most int64) {
 	u := c.used
-	c.Starts, c.Time, c.Cost = u.Attempts, report.Took(u.Millis), money(u)
+	c.Starts, c.Time, c.Cost = u.Attempts, event.Took(u.Millis), money(u)
 	if u.Told > 0 {
 		c.In, c.Out = count(u.Input), count(u.Output)
 		if u.Input > 0 {

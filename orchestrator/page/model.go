@@ -156,7 +156,7 @@ func newPage(boards []Board, o Options) *page {
 		all = all.Plus(b.Used.Used)
 	}
 	p.Long = p.Steps > wholeUpTo
-	p.Time, p.Cost, p.Tokens = report.Took(millis), all.Money(), all.Tokens()
+	p.Time, p.Cost, p.Tokens = event.Took(millis), all.Money(), all.Tokens()
 	if !p.asOf.IsZero() {
 		p.AsOf, p.Day = clock(p.asOf), p.asOf.UTC().Format("2 January 2006")
 	}
@@ -181,7 +181,7 @@ func (v *boardView) urgency() int {
 
 // lookOf is how a board stands.
 func lookOf(b *Board) look {
-	words := report.OutcomeWords(b.Outcome)
+	words := b.Outcome.Words()
 	if b.Outcome == event.NeedsPerson {
 		words = "needs a person"
 	}
@@ -213,7 +213,7 @@ func lookOf(b *Board) look {
 
 func (p *page) board(b *Board, number int) *boardView {
 	v := &boardView{Look: lookOf(b), ID: fmt.Sprint("b", number), Name: p.text(b.Board), Steps: b.Finished, Attempts: b.Digest.Attempts,
-		Time: report.Took(b.Millis), Cost: b.Used.Money(), board: b, counts: map[string]int{}, byStep: map[int]*taskView{}}
+		Time: event.Took(b.Millis), Cost: b.Used.Money(), board: b, counts: map[string]int{}, byStep: map[int]*taskView{}}
 	v.Look.Word = p.text(v.Look.Word)
 	v.Damage = p.text(b.Damage)
 	if b.Run.Limits.MaxCost > 0 {

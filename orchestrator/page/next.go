@@ -158,7 +158,7 @@ func (p *page) now(v *boardView) nowView {
 		if last := b.Steps[len(b.Steps)-1].Last(); last != nil && last.Result == digest.Pending {
 			add("agent", p.text(fmt.Sprintf("%s (%s), %s", step.CallRole(), last.Adapter, kindOf(last))), false)
 			add("since", clock(last.Began), false)
-			n.Facts = append(n.Facts, pairView{Name: "for", Text: report.Took(p.asOf.Sub(last.Began).Milliseconds()), Since: last.Began.UnixMilli()})
+			n.Facts = append(n.Facts, pairView{Name: "for", Text: event.Took(p.asOf.Sub(last.Began).Milliseconds()), Since: last.Began.UnixMilli()})
 			add("does", p.text(b.Agent), false)
 			if signs := last.Watched; len(signs) > 0 {
 				add("watched", p.text(signs[len(signs)-1].Text), false)

@@ -106,7 +106,7 @@ func (p *page) task(v *boardView, t report.Task, steps []*digest.Step) *taskView
 		w.Role = cmp.Or(w.Role, p.text(s.Role))
 	}
 	if w.Attempts > 0 {
-		w.Tries, w.Time, w.Cost = event.Count(w.Attempts, "attempt"), report.Took(millis), money(w.used)
+		w.Tries, w.Time, w.Cost = event.Count(w.Attempts, "attempt"), event.Took(millis), money(w.used)
 	}
 	w.Trouble = p.text(trouble(t, state, rejected, back, restarts))
 	w.Open = state == report.TaskNotOK || state == report.TaskQuarantined || state == report.TaskCurrent && len(steps) > 0 || state == stateReview
@@ -178,7 +178,7 @@ func (p *page) step(b *boardView, s *digest.Step) stepView {
 
 // attempt is one start of a program.
 func (p *page) attempt(s *digest.Step, a *digest.Attempt) attemptView {
-	v := attemptView{Clock: clock(a.Began), Kind: kindOf(a), Time: report.Took(a.Millis), Text: p.text(a.Message)}
+	v := attemptView{Clock: clock(a.Began), Kind: kindOf(a), Time: event.Took(a.Millis), Text: p.text(a.Message)}
 	var used event.Used
 	used.Add(a.Millis, a.Spent)
 	v.Cost = money(used)

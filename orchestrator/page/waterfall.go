@@ -8,7 +8,6 @@ import (
 
 	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/report"
 )
 
 // rowView is a step on the axis: its attempts one after the other.
@@ -60,7 +59,7 @@ func (p *page) waterfall() {
 	p.Axis = p.scale.axis(p.asOf, atWork)
 	for _, name := range []string{partWork, partTools, partManager, partReview, partLook, partWait, partIdle, partAsked} {
 		if d := p.parts[name]; d > 0 {
-			l := partView{partClass[name], name, report.Took(d.Milliseconds()), "0", "10"}
+			l := partView{partClass[name], name, event.Took(d.Milliseconds()), "0", "10"}
 			switch name {
 			case partManager:
 				l.Y, l.Height = "3", "4"
@@ -73,7 +72,7 @@ func (p *page) waterfall() {
 }
 
 func (p *page) row(v *boardView, s *digest.Step) rowView {
-	r := rowView{Number: s.Step, Task: p.text(s.Task), Role: p.text(s.Role), Time: report.Took(s.Millis), Cost: money(s.Used.Used), Keys: v.ID}
+	r := rowView{Number: s.Step, Task: p.text(s.Task), Role: p.text(s.Role), Time: event.Took(s.Millis), Cost: money(s.Used.Used), Keys: v.ID}
 	if t := v.byStep[s.Step]; t != nil {
 		r.Link, r.Task, r.Keys = t.ID, t.Name, t.Keys
 	}
@@ -81,7 +80,7 @@ func (p *page) row(v *boardView, s *digest.Step) rowView {
 	var sums []string
 	for _, name := range []string{partWork, partTools, partReview, partLook, partManager, partWait, partIdle, partAsked} {
 		if d := said[name]; d > 0 {
-			sums = append(sums, name+" "+report.Took(d.Milliseconds()))
+			sums = append(sums, name+" "+event.Took(d.Milliseconds()))
 		}
 	}
 	r.Says = fmt.Sprintf("%s to %s: %s", clock(s.Began), clock(s.Ended), strings.Join(sums, ", "))

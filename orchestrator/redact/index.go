@@ -11,7 +11,7 @@ var opener = bitsOf(openerBytes)
 type index struct {
 	first  [256]group
 	pairs  map[[2]byte][]*literal // by the first two bytes, where neither is an opener
-	values bool // there are literals: an escape may stand for any character
+	values bool                   // there are literals: an escape may stand for any character
 }
 
 // group holds the patterns that may begin with the same byte.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
 )
 
@@ -28,11 +29,11 @@ func describeTool(s agent.Sign) string {
 	case s.Class == agent.ReplyTool:
 		return ""
 	case s.Kind == agent.ToolStarted:
-		return fmt.Sprintf("step %d: %s uses %s%s", s.Step, Player(s.AttemptRef), s.Tool, colonSuffix(s.Text))
+		return fmt.Sprintf("step %d: %s uses %s%s", s.Step, s.AttemptRef.Player(), s.Tool, colonSuffix(s.Text))
 	case s.Kind == agent.ToolEnded && s.Failed:
 		return fmt.Sprintf("step %d: %s failed%s", s.Step, cmp.Or(s.Tool, "a tool"), colonSuffix(s.Text))
 	case s.Kind == agent.Retry:
-		return fmt.Sprintf("step %d: %s waits for its provider%s", s.Step, Player(s.AttemptRef), colonSuffix(s.Text))
+		return fmt.Sprintf("step %d: %s waits for its provider%s", s.Step, s.AttemptRef.Player(), colonSuffix(s.Text))
 	default:
 		return ""
 	}
@@ -40,14 +41,14 @@ func describeTool(s agent.Sign) string {
 
 // describeSign is a line about anything else that an agent did.
 func describeSign(s agent.Sign) string {
-	return fmt.Sprintf("step %d: %s: %s", s.Step, Player(s.AttemptRef), brief(s.Event.String()))
+	return fmt.Sprintf("step %d: %s: %s", s.Step, s.AttemptRef.Player(), event.Brief(s.Event.String()))
 }
 
 func colonSuffix(text string) string {
 	if text == "" {
 		return ""
 	}
-	return ": " + brief(agent.OneLine(text))
+	return ": " + event.Brief(agent.OneLine(text))
 }
 
 // DescribeLive says what an agent at work does.
@@ -57,13 +58,13 @@ func DescribeLive(l health.Live, now time.Time) string {
 
 // describeAgent says what an agent at work does, and how it is.
 func describeAgent(l health.Live, now time.Time) []string {
-	text := "working " + elapsed(now.Sub(l.Started))
+	text := "working " + event.Elapsed(now.Sub(l.Started))
 	if doing := doingLive(l).at(now); doing != "" {
 		text += " · " + doing
 	}
 	sign := "no sign yet"
 	if !l.LastActivity.IsZero() {
-		sign = "last sign " + elapsed(now.Sub(l.LastActivity))
+		sign = "last sign " + event.Elapsed(now.Sub(l.LastActivity))
 	}
 	return []string{text, join(" · ", sign, l.Health, map[bool]string{true: l.IdleStage}[l.IdleStage != "none"])}
 }

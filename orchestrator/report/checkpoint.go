@@ -8,71 +8,6 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
-// tag stands in front of each line of the resident supervisor: seed 001, "Output Tag".
-const tag = "[supervisor] "
-
-// describeSupervision is of what the resident supervisor does.
-func describeSupervision(e event.Event) []line {
-	switch e := e.(type) {
-	case event.CheckpointHeld:
-		return describeCheckpoint(e)
-	case event.CheckpointMissed:
-		return follows([]line{{bad, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, brief(oneLine(e.Reason)))}}, e.Then)
-	case event.SupervisorFailed:
-		lines := []line{{bad, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, brief(oneLine(e.Reason)))}}
-		if e.Errors >= flow.MaxErrors {
-			lines = append(lines, line{bad, fmt.Sprintf("%sALERT: %s of its own in this run; it stays", tag, event.Count(e.Errors, "error"))})
-		}
-		return follows(lines, e.Then)
-	case event.ScopeViolated:
-		return []line{{bad, tag + e.Text}}
-	case event.SupervisorLost:
-		return []line{{warn, fmt.Sprintf("%sits program has died (%s)", tag, brief(oneLine(e.Reason)))}}
-	case event.SupervisorDismissed:
-		if e.Approved {
-			return []line{{calm, tag + "shut down"}}
-		}
-		return []line{{warn, tag + "has not answered the request to shut down, and was ended"}}
-	case event.CheckpointReopened:
-		return []line{{calm, fmt.Sprintf("%sthe board was edited since %s stopped it: it is looked at anew", tag, e.Task)}}
-	case event.BoardEnded:
-		return []line{{bad, fmt.Sprintf("%s ends the board: it says ended: blocked", e.Task)}}
-	default:
-		return nil
-	}
-}
-
-// describeCheckpoint is seed 001's "Step 9: Report to Coordinator".
-func describeCheckpoint(e event.CheckpointHeld) []line {
-	d, found := e.Data, "none"
-	if len(d.Findings) > 0 {
-		found = strings.Join(d.Findings, ", ")
-	}
-	m := map[string]mark{"pass": good, "warn": warn, "block": bad}[d.Verdict]
-	lines := []line{{m, fmt.Sprintf("%s complete.", d.ID)},
-		{calm, fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, Took(e.Millis), spentSuffix(e.Spent))},
-		{calm, "Findings: " + brief(oneLine(found))},
-		{calm, fmt.Sprintf("Risks: %d logged", len(e.Risks))},
-		{calm, "Quality trend: " + brief(oneLine(e.Trend))},
-		{calm, "Artifact: " + d.Report}}
-	for i := range lines {
-		lines[i].text = tag + lines[i].text
-	}
-	return follows(lines, e.Then)
-}
-
-// follows says what follows from a checkpoint that is not content.
-func follows(lines []line, then event.OnBlock) []line {
-	switch then {
-	case event.BlockOverride:
-		return append(lines, line{warn, tag + "the run goes on in spite of it (on_block: override)"})
-	case event.BlockRevise:
-		return append(lines, line{warn, tag + "the Manager plans anew (on_block: revise)"})
-	default:
-		return lines
-	}
-}
-
 func shorten(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"
@@ -81,14 +16,6 @@ func shorten(text string, most int) string {
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// describeOpening says what step of the supervisor begins.
-func describeOpening(e event.StepStarted) string {
-	if e.Checkpoint == nil {
-		return fmt.Sprintf("step %d: %s gets ready", e.Step, e.Role)
-	}
-	return fmt.Sprintf("step %d: %s looks at %s: %s", e.Step, e.Role, e.Checkpoint.ID, strings.Join(e.Checkpoint.Scope, ", "))
-}
 
 // Supervisor is where the resident supervisor of a board stands, for `kanban-run status`.
 type Supervisor struct {

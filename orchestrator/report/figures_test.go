@@ -113,7 +113,7 @@ func TestFiguresAgree(t *testing.T) {
 			if s.rejected > 0 {
 				tries += fmt.Sprintf(" (%d rejected)", s.rejected)
 			}
-			if row := fmt.Sprintf("| b | limit reached | %d | %s | %s |", s.finished, tries, Took(s.worked.Milliseconds())); !strings.Contains(Markdown([]digest.Digest{*d}, same, 0), row) {
+			if row := fmt.Sprintf("| b | limit reached | %d | %s | %s |", s.finished, tries, event.Took(s.worked.Milliseconds())); !strings.Contains(Markdown([]digest.Digest{*d}, same, 0), row) {
 				t.Errorf("seed %d, %s: the table lacks %s", seed, name, row)
 			}
 			checkPrograms(t, seed, d, want, s.worked)

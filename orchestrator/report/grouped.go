@@ -57,7 +57,7 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 	switch ev := e.Event.(type) {
 	case event.StepStarted:
 		g.close(board)
-		g.begin(board, fmt.Sprintf("step %d: %s to %s%s", ev.Step, ev.Task, ev.Role, placeSuffix(ev.Index, ev.Of)))
+		g.begin(board, ev.Sentence().String())
 		return
 	case event.AttemptStarted:
 		if g.boards[board] == nil {
@@ -89,14 +89,14 @@ func durationSuffix(millis int64) string {
 	if millis == 0 {
 		return ""
 	}
-	return " in " + Took(millis)
+	return " in " + event.Took(millis)
 }
 
 func messageSuffix(message string) string {
 	if message == "" {
 		return ""
 	}
-	return ": " + brief(message)
+	return ": " + event.Brief(message)
 }
 
 // Agent writes what an agent does as a line of the step's group.

@@ -185,7 +185,7 @@ func (j junit) log(d *digest.Digest) string {
 }
 
 func attemptLine(a *digest.Attempt) string {
-	name := strings.TrimSuffix(attemptName(event.AttemptRef{Call: a.Call, Role: a.Role, Attempt: a.Attempt}), ",")
+	name := strings.TrimSuffix(event.AttemptRef{Call: a.Call, Role: a.Role, Attempt: a.Attempt}.Name(), ",")
 	line := fmt.Sprintf("%s: %s", name, a.Result)
 	switch {
 	case a.Status != "":
@@ -199,7 +199,7 @@ func attemptLine(a *digest.Attempt) string {
 	if a.Exit != "" && a.Exit != a.Reason {
 		line += " (" + a.Exit + ")"
 	}
-	line += ", " + Took(a.Millis)
+	line += ", " + event.Took(a.Millis)
 	if a.Spent != nil && !a.Spent.Free {
 		line += ", " + a.Spent.String()
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,16 +71,16 @@ func (l *Log) describe(e event.Event) []line {
 	case event.RunStarted:
 		lines[0].text = "run started: " + lines[0].text
 	case event.RunFinished:
-		lines = []line{{outcomeMark(e.Outcome), describeRecord(e)}}
+		lines = []line{{outcomeMark(e.Outcome), e.Sentence().String()}}
 	case event.RunInterrupted:
-		lines = []line{{warn, describeRecord(e)}}
+		lines = []line{{warn, e.Sentence().String()}}
 	case event.StepStarted, event.StepFinished:
 	default:
 		if !l.Verbose {
 			return slices.DeleteFunc(lines, func(l line) bool { return l.mark == begun })
 		}
 		if len(lines) == 0 {
-			lines = []line{{calm, describeRecord(e)}}
+			lines = []line{{calm, e.Sentence().String()}}
 		}
 		if id := session(e); id != "" {
 			lines = append(lines, line{calm, "session " + id})
@@ -152,31 +151,4 @@ func StepOf(e event.Event) int {
 	default:
 		return 0
 	}
-}
-
-func describeRecord(e event.Event) string {
-	switch e := e.(type) {
-	case event.RunFinished:
-		return fmt.Sprintf("run finished (%s): %s", OutcomeWords(e.Outcome), e.Text)
-	case event.ToolsUsed:
-		return fmt.Sprintf("step %d: %s used %s", e.Step, Player(e.AttemptRef), describeUses(e.Uses))
-	case event.SessionNamed:
-		return fmt.Sprintf("step %d: %s works in session %s", e.Step, e.Role, e.Session)
-	case event.RunInterrupted:
-		return fmt.Sprintf("run interrupted (%s): %s", OutcomeWords(e.Outcome), e.Reason)
-	default:
-		return strings.ToLower(strings.ReplaceAll(e.Kind(), "_", " ")) + ": " + e.Subject()
-	}
-}
-
-// describeUses says how often tools were called, and for how long.
-func describeUses(uses []event.ToolUse) string {
-	parts := make([]string, len(uses))
-	for i, u := range uses {
-		parts[i] = fmt.Sprintf("%s %s in %s", cmp.Or(u.Tool, "others"), event.Count(u.Calls, "time"), Took(u.Millis))
-		if u.Failed > 0 {
-			parts[i] += fmt.Sprintf(" (%d failed)", u.Failed)
-		}
-	}
-	return strings.Join(parts, ", ")
 }

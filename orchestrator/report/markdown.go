@@ -101,8 +101,8 @@ func (m *markdown) overview(boards []digest.Digest) {
 		if d.Rejected > 0 {
 			tries += fmt.Sprintf(" (%d rejected)", d.Rejected)
 		}
-		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d), d.Board, OutcomeWords(d.Outcome), d.Finished, tries,
-			Took(d.Millis), priced(d.Used))
+		m.line("| %s | %s | %s | %d | %s | %s | %s |", outcomeSign(d), d.Board, d.Outcome.Words(), d.Finished, tries,
+			event.Took(d.Millis), priced(d.Used))
 	}
 	for i := range boards {
 		if d := &boards[i]; !isPlainlyComplete(d) {
@@ -145,9 +145,6 @@ func outcomeSign(d *digest.Digest) string {
 	}
 }
 
-// OutcomeWords is an outcome as people say it.
-func OutcomeWords(o event.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
-
 // board is a board's timeline and its steps.
 func (m *markdown) board(d *digest.Digest) {
 	m.line("\n### %s\n", d.Board)
@@ -163,7 +160,7 @@ func (m *markdown) board(d *digest.Digest) {
 	m.line("| step | task | role | attempts | time | cost | result | last message |\n|--:|---|---|--:|--:|--:|---|---|")
 	for i := first; i < len(d.Steps); i++ {
 		s := &d.Steps[i]
-		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), Took(s.Millis), priced(s.Used), StepResult(s), brief(LastWord(s)))
+		m.line("| %d | %s | %s | %d | %s | %s | %s | %s |", s.Step, s.Task, s.Role, len(s.Attempts), event.Took(s.Millis), priced(s.Used), StepResult(s), event.Brief(LastWord(s)))
 	}
 	m.checkpoints(d)
 	m.tools(d)
@@ -181,7 +178,7 @@ func (m *markdown) tools(d *digest.Digest) {
 		if more := len(t.Tasks) - most; more > 0 {
 			tasks += fmt.Sprintf(" and %d more", more)
 		}
-		m.line("| %s | %d | %s | %s | %s | %s |", t.Tool, t.Agents, strings.Join(t.Roles, ", "), tasks, brief(t.Reason), t.Then)
+		m.line("| %s | %d | %s | %s | %s | %s |", t.Tool, t.Agents, strings.Join(t.Roles, ", "), tasks, event.Brief(t.Reason), t.Then)
 	}
 }
 
@@ -199,7 +196,7 @@ func (m *markdown) checkpoints(d *digest.Digest) {
 		if len(c.Findings) > 0 {
 			found = c.Findings[0]
 		}
-		m.line("| %s | %s | %s | %s | %s | %s |", c.ID, c.Verdict, score, brief(c.Trend), brief(found), c.Report)
+		m.line("| %s | %s | %s | %s | %s | %s |", c.ID, c.Verdict, score, event.Brief(c.Trend), event.Brief(found), c.Report)
 	}
 }
 

@@ -42,7 +42,7 @@ type doing struct {
 func (d doing) at(t time.Time) string {
 	text := d.what
 	if !d.since.IsZero() {
-		text += " " + elapsed(t.Sub(d.since))
+		text += " " + event.Elapsed(t.Sub(d.since))
 	}
 	if text != "" && d.detail != "" {
 		text += ": "
@@ -156,7 +156,7 @@ func (n now) lastSign(t time.Time) string {
 	if n.last.IsZero() {
 		return "no sign yet"
 	}
-	return "last sign " + elapsed(t.Sub(n.last))
+	return "last sign " + event.Elapsed(t.Sub(n.last))
 }
 
 func (n now) place(format string) string {
@@ -170,7 +170,7 @@ func (n now) time(t time.Time) string {
 	if n.since.IsZero() {
 		return ""
 	}
-	return elapsed(t.Sub(n.since))
+	return event.Elapsed(t.Sub(n.since))
 }
 
 // cost is what the run came to, and its limit behind a word; "" where it is not known.
@@ -230,7 +230,7 @@ func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	for i, n := range boards {
 		sign := ""
 		if n.health != "" && !n.last.IsZero() {
-			sign = "sign " + elapsed(t.Sub(n.last))
+			sign = "sign " + event.Elapsed(t.Sub(n.last))
 		}
 		cells[i] = []string{names[i], n.place("%d/%d"), cutMiddle(tasks[i], max(8, width/5)), describePlayer(n.player), n.time(t), "", sign, n.health, n.cost("/")}
 	}

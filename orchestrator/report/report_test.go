@@ -178,9 +178,9 @@ func TestLiveMoments(t *testing.T) {
 				}
 				time.Sleep(c.then)
 				synctest.Wait()
-				first := c.sign + " search.yaml  task 7 of 9  7-highlight  Implementor  " + elapsed(time.Since(before))
+				first := c.sign + " search.yaml  task 7 of 9  7-highlight  Implementor  " + event.Elapsed(time.Since(before))
 				if width == 120 {
-					first = c.sign + " search.yaml  task 7 of 9  tasks/search/7-highlight.md  Implementor (claude), attempt 2  " + elapsed(time.Since(before))
+					first = c.sign + " search.yaml  task 7 of 9  tasks/search/7-highlight.md  Implementor (claude), attempt 2  " + event.Elapsed(time.Since(before))
 				}
 				screen := render(b.String())
 				second := strings.Split(c.second, " | ")
@@ -312,7 +312,7 @@ func TestTimes(t *testing.T) {
 		185 * time.Second:       {"3m05s", "3m05s"},
 		2 * time.Hour:           {"2h00m", "2h00m"},
 	} {
-		if got := [2]string{Took(d.Milliseconds()), elapsed(d)}; got != want {
+		if got := [2]string{event.Took(d.Milliseconds()), event.Elapsed(d)}; got != want {
 			t.Errorf("took, elapsed of %v = %q, want %q", d, got, want)
 		}
 	}

@@ -153,6 +153,13 @@ func describeSpawn(e flow.Spawn) string {
 	return fmt.Sprintf("step %d: give %s to %s%s", e.Step, e.Task, e.Role, attemptSuffix(e.Attempt))
 }
 
+func attemptSuffix(attempt int) string {
+	if attempt == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (attempt %d)", attempt)
+}
+
 func describeFinish(e flow.Finish) string {
 	switch e.Outcome {
 	case event.Frozen:
@@ -202,7 +209,7 @@ func (s Status) standing() (m mark, words string) {
 	case s.Outcome == "":
 		return warn, s.Board + " stopped without an ending: the run was killed"
 	default:
-		return warn, fmt.Sprintf("%s stopped (%s): %s", s.Board, OutcomeWords(s.Outcome), s.Text)
+		return warn, fmt.Sprintf("%s stopped (%s): %s", s.Board, s.Outcome.Words(), s.Text)
 	}
 }
 
@@ -251,7 +258,7 @@ func (s Status) said() string {
 	}
 	for _, t := range slices.Backward(s.Tasks) {
 		if t.State == TaskNotOK && t.Said != "" {
-			return t.Task + ": " + brief(t.Said)
+			return t.Task + ": " + event.Brief(t.Said)
 		}
 	}
 	return ""
@@ -273,7 +280,7 @@ func (s Status) WriteText(out *console.Printer, verbose bool) error {
 	switch {
 	case s.Open == nil:
 	case s.Agent == nil && s.Running && !s.Open.Since.IsZero():
-		row("", "working %s", elapsed(time.Since(s.Open.Since)))
+		row("", "working %s", event.Elapsed(time.Since(s.Open.Since)))
 	case s.Agent != nil:
 		for _, text := range describeAgent(*s.Agent, time.Now()) {
 			row("", "%s", text)
@@ -292,7 +299,7 @@ func (s Status) WriteText(out *console.Printer, verbose bool) error {
 	if limits := s.Limits.String(); limits != "" {
 		row("limits", "%s", limits)
 	}
-	row("steps", "%d; agents worked %s", s.Steps, Took(s.Total.Millis))
+	row("steps", "%d; agents worked %s", s.Steps, event.Took(s.Total.Millis))
 	if s.Supervisor != nil {
 		row("checked", "%s", *s.Supervisor)
 	}

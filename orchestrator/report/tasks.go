@@ -196,7 +196,7 @@ func (t Task) describe() string {
 	if t.Attempts == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("  %s, %s, %s", t.Role, event.Count(t.Attempts, "attempt"), Took(t.Millis))
+	text := fmt.Sprintf("  %s, %s, %s", t.Role, event.Count(t.Attempts, "attempt"), event.Took(t.Millis))
 	if t.Status != "" && t.Status != "ok" {
 		text += ", " + t.Status
 	}

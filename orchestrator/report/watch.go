@@ -193,6 +193,6 @@ func (s *Status) ending() string {
 	case "":
 		return "the run was killed"
 	default:
-		return OutcomeWords(s.Outcome) + ": " + s.Text
+		return s.Outcome.Words() + ": " + s.Text
 	}
 }

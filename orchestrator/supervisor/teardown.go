@@ -8,7 +8,6 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 )
 
@@ -32,7 +31,7 @@ func (s *Supervisor) Dismiss() error {
 	}
 	rounds := 0
 	if b, err := s.run.Workspace.Look(); err == nil && b.Terminal() && s.run.State().Step == nil {
-		rounds = flow.AckRetryRounds
+		rounds = event.AckRetryRounds
 	}
 	request, approved, err := s.askToLeave(rounds)
 	v := s.run.State().Supervisor
