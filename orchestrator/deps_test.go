@@ -110,7 +110,6 @@ var arrows = map[string]map[string]string{
 		"orchestrator/event":    "it collects them",
 		"orchestrator/board":    "it looks whether a task has a file",
 		"orchestrator/contract": "it fills in the supervisor's inputs",
-		"orchestrator/digest":   "it says what records mean",
 		"orchestrator/flow":     "and says what the supervisor has held",
 		"orchestrator/redact":   "a supervisor is told no secret",
 		"orchestrator/rundir":   "it keeps the supervisor's files",

@@ -63,7 +63,7 @@
 //	orchestrator   ─► watch ─► run                               what an agent does, and what it is told meanwhile
 //	orchestrator   ─► claim, decisions, gitstore ─► run          what surrounds a step
 //	run            ─► preflight ─► inspect ─► ledger, workspace
-//	supervisor     ─► briefing ─► contract, digest, board, rundir
+//	supervisor     ─► briefing ─► contract, board, rundir
 //	call, outcome, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
 //	watch, attempt ─► health ─► agent          watch ─► inbox
 //	result         ─► claim, gitstore, agent, failure

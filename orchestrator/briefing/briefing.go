@@ -12,7 +12,6 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
-	"kanban-run/orchestrator/digest"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
@@ -152,9 +151,15 @@ func describe(e event.Event) string {
 		return fmt.Sprintf("step %d on %s was given up: %s", e.Step, e.Task, e.Reason)
 	case event.Acknowledged:
 		return "the Lead acknowledged the board: " + e.Note + e.Text
-	default:
-		return digest.Note(e)
+	case event.ReplyAccepted, event.ManagerWalked:
+		return "" // a state says it
+	case event.CheckpointHeld, event.CheckpointMissed, event.SupervisorFailed, event.ScopeViolated, event.SupervisorLost, event.SupervisorDismissed, event.BoardEnded:
+		return "" // the supervisor's own
 	}
+	if s := e.Sentence(); s.Weight >= event.Warning || s.Step != 0 && s.Weight >= event.Note {
+		return clip(s.String())
+	}
+	return ""
 }
 
 // About says what the runner knows of the supervisor's surroundings.

@@ -2,6 +2,7 @@ package decisions
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/event"
@@ -16,53 +17,39 @@ type Entry struct {
 // EntryOf is what is to be noted of a record; false: nothing is. Of what has to do with the design
 // only the operation is noted.
 func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
-	section, text := Escalations, ""
-	switch ev := e.Event.(type) {
-	case event.LoopSuspected:
-		text = ev.Suspicion.String()
-	case event.RebootTested:
-		if ev.Decision != event.Stuck {
-			return entry, false
-		}
-		text = ev.Text
-	case event.ToolUnavailable:
-		if ev.Agents != event.SystemicAgents {
-			return entry, false
-		}
-		text = fmt.Sprintf("%s is missing for %d agents: %s", ev.Tool, ev.Agents, ev.Reason)
-	case event.ReplyAccepted:
-		if ev.Call != event.TaskCall || ev.Status != "escalate" {
-			return entry, false
-		}
-		text = fmt.Sprintf("%s escalates: %s", ev.Role, ev.Message)
-	case event.CheckpointHeld:
-		if ev.Data.Verdict != "block" {
-			return entry, false
-		}
-		text = fmt.Sprintf("the supervisor blocks (score %.2f)", ev.Data.Score)
-	case event.ReassignProposed:
-		text = fmt.Sprintf("%s for %s: %s", ev.Strategy, ev.Role, ev.Evidence)
-	case event.RunFinished:
-		if ev.Outcome == event.Complete || ev.Outcome == event.LimitReached {
-			return entry, false
-		}
-		text = fmt.Sprintf("%s: %s", ev.Outcome, ev.Text)
-	case event.Reassigned:
-		section, text = Notes, fmt.Sprintf("%s took the work of %s over", ev.To, ev.Role)
-	case event.QuarantineEnded:
-		section, text = Notes, ev.Reason
-	case event.StateDiverged:
-		section, text = Notes, ev.Text
-	case event.DuplicateTask:
-		section, text = Notes, "worked on by the run of "+ev.Owner
-	case event.ScopeOverlaps:
-		section, text = Notes, fmt.Sprintf("the same files as %s of %s", ev.OwnerTask, ev.Owner)
-	default:
+	section, ok := sectionOf(e.Event)
+	if !ok {
 		return entry, false
 	}
 	const most = 400
+	text := strings.TrimPrefix(e.Event.Sentence().Whole(), e.Event.Kind()+": ")
+	if held, is := e.Event.(event.CheckpointHeld); is { // what it found has to do with the design
+		text = fmt.Sprintf("the supervisor blocks (score %.2f)", held.Data.Score)
+	}
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
 	}
 	return Entry{section, fmt.Sprintf("%s [%s, rev %d] %s %s: %s", e.Time.UTC().Format(time.RFC3339), board, e.Rev, e.Event.Kind(), e.Event.Subject(), text)}, true
+}
+
+// sectionOf is where an event is noted; false: nowhere.
+func sectionOf(e event.Event) (Section, bool) {
+	switch e := e.(type) {
+	case event.LoopSuspected, event.ReassignProposed:
+		return Escalations, true
+	case event.RebootTested:
+		return Escalations, e.Decision == event.Stuck
+	case event.ToolUnavailable:
+		return Escalations, e.Agents == event.SystemicAgents
+	case event.ReplyAccepted:
+		return Escalations, e.Call == event.TaskCall && e.Status == "escalate"
+	case event.CheckpointHeld:
+		return Escalations, e.Data.Verdict == "block"
+	case event.RunFinished:
+		return Escalations, e.Outcome != event.Complete && e.Outcome != event.LimitReached
+	case event.Reassigned, event.QuarantineEnded, event.StateDiverged, event.DuplicateTask, event.ScopeOverlaps:
+		return Notes, true
+	default:
+		return "", false
+	}
 }

@@ -55,7 +55,7 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 	want := digest.Digest{Workdir: "/w", Runs: 2, Began: at(0), Ended: at(16), Millis: 15_000, Used: used,
 		Counts: digest.Counts{Finished: 1, Attempts: 4, Rejected: 1}, LastRun: digest.Counts{Finished: 1, Attempts: 2}, Steps: []digest.Step{
 			{Step: 1, Task: "a.md", Role: "Implementor", Began: at(1), Ended: at(13), Millis: 11_000, State: digest.Done, Status: "blocked", Manager: "ok", Message: "b is next",
-				NextTask: &next, Used: used, Notes: []string{"the board was edited since the last run; the call started afresh", "the file stands"},
+				NextTask: &next, Used: used, Notes: []string{"the board was edited since the last run; the call starts afresh", "the file stands"},
 				Attempts: []digest.Attempt{
 					{Call: event.TaskCall, Role: "Implementor", Attempt: 1, Command: "x", Began: at(2), Millis: 900, Result: digest.Rejected, Reason: "empty",
 						Exit: "exit status 1", Received: "?", Stderr: "oops", Output: "steps/0001"},
@@ -64,7 +64,7 @@ func TestStepsOfAnInterruptedRun(t *testing.T) {
 						Session: "s1", Spent: spent},
 					{Call: event.ManagerCall, Role: "Manager", Attempt: 1, Command: "y", Began: at(11), Millis: 700, Result: digest.Accepted, Status: "ok", Message: "b is next"},
 				}},
-			{Step: 2, Task: "b.md", Role: "Architect", Began: at(15), Ended: at(16), Millis: 1000, State: digest.Abandoned, Notes: []string{"given up: the board was edited"}, Attempts: []digest.Attempt{}},
+			{Step: 2, Task: "b.md", Role: "Architect", Began: at(15), Ended: at(16), Millis: 1000, State: digest.Abandoned, Notes: []string{"given up, the board was edited"}, Attempts: []digest.Attempt{}},
 		}}
 	if diff := cmp.Diff(want, d, cmpopts.IgnoreUnexported(digest.Digest{}, digest.Step{})); diff != "" {
 		t.Errorf("the digest differs (-want +got):\n%s", diff)
@@ -105,10 +105,11 @@ func TestRestarts(t *testing.T) {
 	var d digest.Digest
 	fold(&d,
 		event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
-		event.CallRestarted{Reason: "the session is gone"},
-		event.StateDiverged{Text: "the board differs"},
+		event.CallRestarted{Step: 1, Reason: "the session is gone"},
+		event.StateDiverged{Task: "a.md", Source: event.SourceState, Text: "the board differs"},
+		event.StateDiverged{Task: "b.md", Source: event.SourceState, Text: "of another step"},
 		event.RunInterrupted{})
-	want := []string{"the session is gone; the call started afresh", "the board differs"}
+	want := []string{"the session is gone; the call starts afresh", "the board differs"}
 	if s := d.Steps[0]; !slices.Equal(s.Notes, want) || s.Ended != start.Add(2*time.Second) {
 		t.Errorf("notes %q, ended %v, want %q and two seconds after the start", s.Notes, s.Ended, want)
 	}

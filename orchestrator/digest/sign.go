@@ -38,7 +38,7 @@ func (s *Step) watch(e event.Entry) {
 	}
 	s.update(func(a *Attempt) {
 		if len(a.Watched) < mostSigns {
-			a.Watched = append(a.Watched, Sign{e.Time, kind, Note(e.Event)})
+			a.Watched = append(a.Watched, Sign{e.Time, kind, e.Event.Sentence().Whole()})
 		}
 	})
 }

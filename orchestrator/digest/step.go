@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -44,23 +43,21 @@ func (s *Step) add(e event.Entry) {
 		})
 	case event.JudgeAnswered:
 		s.addJudge(ev, e.Time)
-		s.Notes = append(s.Notes, Note(ev))
+		s.note(ev)
 	case event.StepFinished:
 		s.finish(ev)
 	case event.StepAbandoned:
 		s.State = Abandoned
-		s.Notes = append(s.Notes, "given up: "+ev.Reason)
+		s.note(ev)
 	case event.StepStarted, event.BoardWriteStarted, event.BoardWritten:
 	case event.CheckpointHeld, event.CheckpointMissed, event.SupervisorFailed, event.ScopeViolated:
 		if c, ok := checkpointOf(ev); ok && ev.Subject() == s.Task {
 			s.endCheckpoint(ev, c)
 		}
 	default:
-		note := Note(ev)
-		if note == "" {
+		if !s.note(ev) {
 			return
 		}
-		s.Notes = append(s.Notes, note)
 	}
 	s.watch(e)
 	if s.State == Open || s.Ended.Before(e.Time) {
@@ -68,54 +65,16 @@ func (s *Step) add(e event.Entry) {
 	}
 }
 
-// Note is what a reader of the step should know of an event beside the attempts; "" for nothing.
-func Note(e event.Event) string {
-	switch e := e.(type) {
-	case event.AnomalyFound:
-		return fmt.Sprintf("%s: %s: %s", e.Role, e.Check, e.Details)
-	case event.RebootTested:
-		return fmt.Sprintf("%s was ended (%s): %s", e.Role, e.Decision, e.Details)
-	case event.Recovered:
-		return e.Role + " is moving again"
-	case event.IdleBreach:
-		return fmt.Sprintf("%s: %s: %s", e.Role, e.Kind(), e.Text)
-	case event.ReviewBreach:
-		return fmt.Sprintf("%s: %s: %s", e.Role, e.Kind(), e.Text)
-	case event.JudgeAsked:
-		return fmt.Sprintf("%s is asked whether %s is to be ended: %s", e.Judge, e.Role, e.Details)
-	case event.JudgeAnswered:
-		return e.Judge + " " + e.Verdict()
-	case event.ConsentAsked:
-		return fmt.Sprintf("%s: consent was asked (%s): %s", e.Role, e.Decision, e.Details)
-	case event.ConsentGiven:
-		return fmt.Sprintf("%s: consent: %s", e.Role, e.Choice)
-	case event.MessageSent:
-		return fmt.Sprintf("%s was told or asked (%s): %s", e.Role, e.Type, e.Content)
-	case event.MessageHeard:
-		if e.Answer == "" {
-			return ""
-		}
-		return fmt.Sprintf("%s answered: %s", e.Role, e.Answer)
-	case event.MessageLost:
-		if e.Type == event.HealthCheck {
-			return fmt.Sprintf("%s has not answered: %s", e.Role, e.Reason)
-		}
-		return fmt.Sprintf("%s has not got a message: %s", e.Role, e.Reason)
-	case event.StateDiverged:
-		return e.Text
-	case event.ToolUnavailable:
-		return fmt.Sprintf("%s was not available to %s: %s", e.Tool, e.Role, e.Reason)
-	case event.Reassigned:
-		return fmt.Sprintf("%s took the work of %s over: %s", e.To, e.Role, e.Reason)
-	case event.ReassignProposed:
-		return fmt.Sprintf("it may be given to another agent (%s)", e.Strategy)
-	case event.LoopSuspected:
-		return fmt.Sprintf("%s is in quarantine: LOOP_SUSPECTED: %s", e.Task, e.Suspicion)
-	case event.CallRestarted:
-		return e.Reason + "; the call started afresh"
-	default:
-		return ""
+// note keeps what a person should know of an event of the step, beside its attempts. It reports
+// whether there was any such thing.
+func (s *Step) note(e event.Event) bool {
+	said := e.Sentence()
+	of := said.Step == s.Step || e.Subject() == s.Task
+	if !of || said.Weight < event.Note {
+		return false
 	}
+	s.Notes = append(s.Notes, said.Whole())
+	return true
 }
 
 // JudgeCall stands for the attempt of a judge, which works beside that of the agent that it judges.

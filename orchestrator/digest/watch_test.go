@@ -25,32 +25,32 @@ func working() *digest.Digest {
 // TestSigns: what the watch saw and did is with the attempt, in the order of time, and a
 // note of the step: seed 000.
 func TestSigns(t *testing.T) {
-	idle := event.Anomaly{Check: "idle", Details: "silent for 20m"}
-	late := event.Overdue{Text: "no sign for 30m"}
+	idle := event.Anomaly{Check: "idle", Details: "silent for 20m", Advice: "restart"}
+	late := event.Overdue{Severity: "WARN", Action: "PING", Text: "no sign for 30m"}
 	for _, tt := range []struct {
 		event event.Event
 		kind  digest.SignKind // "": it is none
 		note  string
 	}{
 		{event.AnomalyFound{AttemptRef: work, Anomaly: idle}, digest.Noticed, "Implementor: idle: silent for 20m"},
-		{event.IdleBreach{AttemptRef: work, Overdue: late}, digest.Noticed, "Implementor: IDLE_BREACH: no sign for 30m"},
-		{event.ReviewBreach{AttemptRef: work, Overdue: late}, digest.Noticed, "Implementor: REVIEW_SLA_BREACH: no sign for 30m"},
-		{event.ConsentAsked{AttemptRef: work, Anomaly: idle, Decision: event.Restart}, digest.Asked, "Implementor: consent was asked (RESTART): silent for 20m"},
-		{event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, digest.Asked, "Judge is asked whether Implementor is to be ended: silent for 20m"},
+		{event.IdleBreach{AttemptRef: work, Overdue: late}, digest.Noticed, "Implementor: IDLE_BREACH (PING): no sign for 30m"},
+		{event.ReviewBreach{AttemptRef: work, Overdue: late}, digest.Noticed, "Implementor: REVIEW_SLA_BREACH (PING): no sign for 30m"},
+		{event.ConsentAsked{AttemptRef: work, Anomaly: idle, Decision: event.Restart}, digest.Asked, "Implementor waits for your consent to restart it: silent for 20m (kanban-run inbox)"},
+		{event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, digest.Asked, "Judge judges Implementor: silent for 20m"},
 		{event.MessageSent{AttemptRef: work, Type: event.HealthCheck, Content: event.Content{Question: "Are you at work?"}}, digest.Asked,
-			"Implementor was told or asked (health_check): Are you at work?"},
+			"Implementor is asked: Are you at work?"},
 		{event.MessageSent{AttemptRef: work, Type: event.AssistOffer, Content: event.Content{Details: "Try the mirror."}}, digest.Said,
-			"Implementor was told or asked (assist_offer): Try the mirror."},
-		{event.MessageHeard{AttemptRef: work, Answer: "yes"}, digest.Answered, "Implementor answered: yes"},
-		{event.MessageHeard{AttemptRef: work}, "", ""},
+			"Implementor is offered help: Try the mirror."},
+		{event.MessageHeard{AttemptRef: work, Answer: "yes"}, digest.Answered, "Implementor answers: yes"},
+		{event.MessageHeard{AttemptRef: work}, "", "Implementor has the message"},
 		{event.MessageLost{AttemptRef: work, Type: event.HealthCheck, Reason: "its work ended before"}, digest.Answered, "Implementor has not answered: its work ended before"},
-		{event.MessageLost{AttemptRef: work, Type: event.AssistOffer, Reason: "its work ended before"}, "", "Implementor has not got a message: its work ended before"},
-		{event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, digest.Answered, "Implementor: consent: continue"},
+		{event.MessageLost{AttemptRef: work, Type: event.AssistOffer, Reason: "its work ended before"}, "", "Implementor has not got the message: its work ended before"},
+		{event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, digest.Answered, "the Lead leaves Implementor alone"},
 		{event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late"}, digest.Answered, "Judge has not judged: too late"},
 		{event.Recovered{AttemptRef: work}, digest.Recovered, "Implementor is moving again"},
-		{event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Restart}, digest.Ended, "Implementor was ended (RESTART): silent for 20m"},
-		{event.ToolUnavailable{AttemptRef: work, Tool: "gh", Reason: "command not found"}, digest.Missed, "gh was not available to Implementor: command not found"},
-		{event.Reassigned{Step: 1, Role: "Implementor", To: "codex", Reason: "4 attempts"}, "", "codex took the work of Implementor over: 4 attempts"},
+		{event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Restart}, digest.Ended, "Implementor is ended and started again: silent for 20m"},
+		{event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agent: "claude", Reason: "command not found"}, digest.Missed, "TOOL_UNAVAILABLE: gh for Implementor (claude): command not found; the agent goes on"},
+		{event.Reassigned{Step: 1, Role: "Implementor", To: "codex", Reason: "4 attempts"}, "", "codex takes the work of Implementor over, with the same input: 4 attempts"},
 	} {
 		d := working()
 		fold(d, tt.event)

@@ -34,6 +34,15 @@ func (s Sentence) String() string {
 	return fmt.Sprintf("step %d: %s", s.Step, s.Text)
 }
 
+// Whole is the text in a line with all that stands below it.
+func (s Sentence) Whole() string {
+	text := s.Text
+	for _, more := range s.More {
+		text += "; " + more.Text
+	}
+	return text
+}
+
 // Add puts a line below.
 func (s *Sentence) Add(w Weight, text string) { s.More = append(s.More, say(w, text)) }
 

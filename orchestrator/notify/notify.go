@@ -3,11 +3,10 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -162,60 +161,61 @@ func (n *Notifier) warn(board, text string) {
 
 // messageOf is what is to be told of an event; without a topic it is nothing. One that is critical
 // is always told: seed 002, "Anti-Spam Policy".
-func messageOf(happened event.Event) (m Message, critical bool) {
-	m.Task = happened.Subject()
-	switch e := happened.(type) {
-	case event.RunFinished:
-		return ofOutcome(e.Outcome, e.Text), true // once for each run
-	case event.RunInterrupted:
-		if e.Outcome != event.Interrupted {
-			return ofOutcome(e.Outcome, e.Reason), true
-		}
-	case event.ConsentAsked:
-		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", fmt.Sprintf("%s waits for consent to %s it: %s", e.Role, e.Decision, e.Details)
-		return m, true
-	case event.LoopSuspected:
-		m.Topic, m.Severity, m.Text = Loop, "CRITICAL", e.Suspicion.String()
-	case event.RebootTested:
-		if e.Decision == event.Stuck {
-			m.Topic, m.Severity, m.Text = Stuck, "CRITICAL", e.Text
-		}
-	case event.IdleBreach:
-		m.Topic, m.Severity, m.Text = Stuck, e.Severity, e.Text
-	case event.ReviewBreach:
-		m.Topic, m.Severity, m.Text = Stuck, e.Severity, e.Text
-	case event.Recovered:
-		m.Topic, m.Severity, m.Text = Stuck, "INFO", e.Text
-	case event.ToolUnavailable:
-		m.Topic, m.Severity, m.Text = Tool, "WARN", fmt.Sprintf("%s is not available to %s: %s", e.Tool, e.Role, e.Reason)
-		if e.Agents >= event.SystemicAgents {
-			m.Severity = "CRITICAL"
-		}
-	case event.TeardownBlocked:
-		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "TEARDOWN_BLOCKED: "+e.Reason
-		return m, true
-	case event.ForcedFinalizeCandidate:
-		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "FORCED_FINALIZE_CANDIDATE: no answer of "+strings.Join(e.Missing, ", ")
-		return m, true
-	case event.SplitBrain:
-		m.Topic, m.Severity, m.Text = NeedsPerson, "CRITICAL", "SPLIT_BRAIN_DETECTED"
-		return m, true
+func messageOf(e event.Event) (m Message, critical bool) {
+	said := e.Sentence()
+	m = Message{Task: e.Subject(), Text: said.Whole()}
+	m.Topic, m.Severity, critical = topicOf(e)
+	if m.Severity == "" {
+		m.Severity = map[event.Weight]string{event.Warning: "WARN", event.Critical: "CRITICAL"}[said.Weight]
 	}
-	return m, false
+	m.Severity = cmp.Or(m.Severity, "INFO")
+	return m, critical
 }
 
-// ofOutcome is what is to be told of the end of a run.
-func ofOutcome(o event.Outcome, text string) Message {
-	m := Message{Severity: "WARN", Text: strings.TrimSpace(string(o) + ": " + text)}
+// topicOf is the topic of an event, "" for none, and its severity where that is not the weight of its
+// sentence. A critical one is told once for each run, or is not to be missed.
+func topicOf(e event.Event) (topic Topic, severity string, critical bool) {
+	switch e := e.(type) {
+	case event.RunFinished:
+		topic, severity = ofOutcome(e.Outcome)
+		return topic, severity, true
+	case event.RunInterrupted:
+		if e.Outcome == event.Interrupted {
+			return "", "", false
+		}
+		topic, severity = ofOutcome(e.Outcome)
+		return topic, severity, true
+	case event.ConsentAsked, event.TeardownBlocked, event.ForcedFinalizeCandidate, event.SplitBrain:
+		return NeedsPerson, "", true
+	case event.LoopSuspected:
+		return Loop, "", false
+	case event.RebootTested:
+		if e.Decision == event.Stuck {
+			return Stuck, "", false
+		}
+	case event.IdleBreach, event.ReviewBreach, event.Recovered:
+		return Stuck, "", false
+	case event.ToolUnavailable:
+		if e.Agents >= event.SystemicAgents {
+			return Tool, "CRITICAL", false
+		}
+		return Tool, "", false
+	}
+	return "", "", false
+}
+
+// ofOutcome is the topic and the severity of the end of a run.
+func ofOutcome(o event.Outcome) (topic Topic, severity string) {
 	switch o {
 	case event.Complete:
-		m.Topic, m.Severity = Complete, "INFO"
+		return Complete, "INFO"
 	case event.LimitReached:
-		m.Topic = Limit
+		return Limit, "WARN"
 	case event.Later:
-		m.Topic = Later
+		return Later, "WARN"
 	case event.NeedsPerson, event.Frozen, event.Exhausted, event.Failed, event.Invalid, event.Owned:
-		m.Topic, m.Severity = NeedsPerson, "CRITICAL"
+		return NeedsPerson, "CRITICAL"
+	default:
+		return "", ""
 	}
-	return m
 }

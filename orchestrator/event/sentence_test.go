@@ -1,0 +1,116 @@
+package event_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/event"
+)
+
+var weights = map[event.Weight]string{event.Trace: "trace", event.Routine: "routine", event.Note: "note", event.Success: "success", event.Warning: "warning", event.Critical: "critical"}
+
+// sentences are events of every kind, in each way that they are told.
+func sentences() []event.Event {
+	ref := func(c event.Call, attempt, round int) event.AttemptRef {
+		return event.AttemptRef{Step: 2, Call: c, Task: "t.md", Role: "Implementor", Attempt: attempt, Round: round}
+	}
+	work, review, command := ref(event.TaskCall, 1, 0), ref(event.ReviewCall, 2, 1), ref(event.CommandCall, 1, 1)
+	look, ready := ref(event.CheckpointCall, 1, 0), ref(event.ReadyCall, 1, 0)
+	cost := int64(1_500_000)
+	spent, next := &event.Spending{Input: 1200, Output: 200, Cost: &cost}, "n.md"
+	idle := event.Anomaly{Check: "idle", Severity: "warning", Details: "silent for 20m", Advice: "restart"}
+	critical := idle
+	critical.Severity, critical.Action = "critical", "it is asked"
+	held := func(verdict string, then event.OnBlock, findings ...string) event.CheckpointHeld {
+		e := event.CheckpointHeld{AttemptRef: look, Millis: 61_000, Trend: "stable", Then: then}
+		e.Data.ID, e.Data.Verdict, e.Data.Score, e.Data.Findings, e.Data.Report = "CHECKPOINT-001", verdict, 0.5, findings, "r.md"
+		return e
+	}
+	long := strings.Repeat("ä", 401)
+	return []event.Event{
+		event.RunStarted{Tasks: 1, Workdir: "/w"}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}},
+		event.RunInterrupted{Board: "b", Outcome: event.LimitReached, Reason: "the limit"}, event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "look"},
+		event.Acknowledged{Board: "b"}, event.Acknowledged{Board: "b", Text: "accepted by the Lead", Note: "fine"},
+		event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor"}, event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor", Index: 1, Of: 3},
+		event.StepStarted{Step: 2, Role: "Supervisor", Call: event.ReadyCall},
+		event.StepStarted{Step: 2, Role: "Supervisor", Call: event.CheckpointCall, Checkpoint: &event.Checkpoint{ID: "CHECKPOINT-001", Scope: []string{"a.md", "b.md"}}},
+		event.StepFinished{Step: 2, Manager: "ok", NextTask: &next}, event.StepFinished{Step: 2, Manager: "ok"}, event.StepFinished{Step: 2}, event.StepFinished{Step: 2, Manager: "blocked", Warning: "the file stands"},
+		event.StepAbandoned{Step: 2, Reason: "it was edited"}, event.CallRestarted{Step: 2, Reason: "it was edited"},
+		event.AttemptStarted{AttemptRef: work}, event.AttemptStarted{AttemptRef: ref(event.TaskCall, 2, 0)}, event.AttemptStarted{AttemptRef: ref(event.TaskCall, 2, 2)},
+		event.AttemptStarted{AttemptRef: ref(event.TaskCall, 3, 2), GoesOn: true}, event.AttemptStarted{AttemptRef: command, Command: "make test"}, event.AttemptStarted{AttemptRef: review},
+		event.AttemptStarted{AttemptRef: look}, event.AttemptStarted{AttemptRef: look, GoesOn: true}, event.SessionNamed{AttemptRef: work, Session: "s"},
+		event.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 999}, event.ReplyAccepted{AttemptRef: work, Status: "blocked", Message: long, Millis: 1000, Spent: spent},
+		event.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 10_000, Spent: &event.Spending{Free: true}}, event.ReplyAccepted{AttemptRef: ready, Status: "ok", Message: "I am here"},
+		event.ReplyRejected{AttemptRef: work, Reason: "not JSON", Exit: "exit status 1", Of: 3, Stderr: "why\n}\n", Output: "out"},
+		event.ReplyRejected{AttemptRef: work, Reason: "exit status 1", Exit: "exit status 1", Retries: 3, Of: 3, Output: "out", Spent: spent}, event.ReplyRejected{AttemptRef: work, Reason: "gone", Lost: true, Of: 3},
+		event.ReplyRejected{AttemptRef: look, Reason: "gone", Lost: true, Of: 3}, event.ReplyRejected{AttemptRef: look, Reason: "it died", Died: true, Of: 3},
+		event.ReplyRejected{AttemptRef: review, Reason: "API Error: 500", Of: 3}, event.AttemptStopped{AttemptRef: work, Reason: "the run was stopped", Spent: spent}, event.AttemptStopped{AttemptRef: review, Reason: "the run was stopped"},
+		event.ReviewHeld{AttemptRef: review, Completed: true, Millis: 3_600_000}, event.ReviewHeld{AttemptRef: review, Feedback: "tests are\nmissing", Millis: 60_000, Spent: spent},
+		event.ReviewHeld{AttemptRef: command, Feedback: "exit status 1\nok\nFAIL x\n"}, event.ReviewHeld{AttemptRef: command, Feedback: "exit status 1"},
+		event.BoardWriteStarted{Task: "t.md"}, event.BoardWritten{Task: "t.md"}, event.ManagerWalked{Step: 2, Task: "t.md", Status: "ok", Message: "t.md is done"}, event.ManagerWalked{Step: 2, Status: "error", Message: "no"},
+		event.BoardEnded{Task: "CHECKPOINT-001"},
+		event.AnomalyFound{AttemptRef: work, Anomaly: idle}, event.AnomalyFound{AttemptRef: review, Anomaly: critical}, event.Recovered{AttemptRef: work},
+		event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Restart, Text: "text"}, event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Stuck, Text: "text"}, event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Replan, Text: "text"},
+		event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "INFO", Action: "PING", Text: "no progress"}}, event.IdleBreach{AttemptRef: work, Overdue: event.Overdue{Severity: "WARN", Action: "ESCALATE", Text: "no progress"}},
+		event.ReviewBreach{AttemptRef: review, Overdue: event.Overdue{Severity: "CRITICAL", Action: "REASSIGN_PROPOSAL", Text: "no verdict"}},
+		event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late", Spent: spent},
+		event.ConsentAsked{AttemptRef: work, Anomaly: idle}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentRestart}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentVoid},
+		event.MessageSent{AttemptRef: work, Type: event.Tell, Content: event.Content{Text: "use Go"}}, event.MessageSent{AttemptRef: work, Type: event.AssistOffer, Content: event.Content{Details: "a mirror"}},
+		event.MessageSent{AttemptRef: work, Type: event.HealthCheck, Content: event.Content{Question: "well?"}}, event.MessageSent{AttemptRef: work, Type: event.HealthCheck, Urgent: true, Content: event.Content{Question: "well?"}},
+		event.MessageHeard{AttemptRef: work}, event.MessageHeard{AttemptRef: work, Answer: "yes"}, event.MessageLost{AttemptRef: work, Type: event.HealthCheck, Reason: "it ended"}, event.MessageLost{AttemptRef: work, Type: event.Tell, Reason: "it ended", Text: "use Go"},
+		event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agent: "claude", Reason: "not found", Agents: 1, Then: event.ToolCaveat}, event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agent: "claude", Reason: "not found", Agents: 3, Then: event.ToolRetry},
+		event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agents: 4, Then: event.ToolSkip}, event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agents: 1, Then: event.ToolStop},
+		event.ToolsUsed{AttemptRef: work, ToolWork: event.ToolWork{Uses: []event.ToolUse{{Tool: "Bash", Calls: 2, Millis: 1500, Failed: 1}, {Calls: 1, Millis: 5}}}},
+		held("pass", ""), held("warn", event.BlockOverride, "slow", "no\ntests"), held("block", event.BlockRevise, "wrong"),
+		event.CheckpointMissed{Task: "CHECKPOINT-001", Reason: "no\nreply", Then: event.BlockOverride}, event.SupervisorFailed{AttemptRef: look, Reason: "no disk", Errors: 2}, event.SupervisorFailed{AttemptRef: look, Reason: "no disk", Errors: 3, Then: event.BlockRevise},
+		event.ScopeViolated{AttemptRef: look, Text: "it changed a.go"}, event.SupervisorLost{Reason: "killed"}, event.SupervisorDismissed{Approved: true}, event.SupervisorDismissed{}, event.CheckpointReopened{Task: "CHECKPOINT-001"},
+		event.LoopSuspected{Task: "t.md", Suspicion: event.Suspicion{Text: "3 rounds", Recommend: event.SwapOwner, Reason: "nothing changes"}, Told: true}, event.LoopSuspected{Task: "t.md", Suspicion: event.Suspicion{Text: "3 rounds", Recommend: event.SwapOwner, Reason: "nothing changes"}},
+		event.QuarantineEnded{Task: "t.md", Reason: "it was edited"}, event.DuplicateTask{Task: "t.md", Owner: "o.yaml"}, event.DuplicateTask{Task: "t.md"},
+		event.ScopeOverlaps{Task: "t.md", Files: []string{"a", "b"}, OwnerTask: "o.md", Owner: "o.yaml"}, event.ScopeOverlaps{Task: "t.md", Files: []string{"a"}, OwnerTask: "o.md", Owner: "o.yaml", Waits: true},
+		event.Reassigned{Step: 2, Role: "Implementor", To: "codex", Reason: "4 attempts"}, event.ReassignProposed{Step: 2, Task: "t.md", Role: "Implementor", Strategy: event.Specialist}, event.MarkerMissing{Text: "no sections"}, event.DecisionsViolated{Text: "outside"},
+		event.TeardownMoved{To: event.TeardownInit}, event.TeardownMoved{To: event.Retrying, Round: 2}, event.TeardownMoved{To: event.ReadyToDelete, Status: "success"}, event.TeardownMoved{To: event.FailedSafe, Reason: "no answer"},
+		event.TeardownBlocked{Reason: "work is open"}, event.ForcedFinalizeCandidate{Board: "my b.yaml", Missing: []string{"x", "y"}}, event.ForcedFinalizeAcked{Note: "fine"},
+		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyAccept, Text: "it was changed"}, event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyFreeze, Text: "it was changed"},
+		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyRestore, Text: "it was changed"}, event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyAsk, Text: "it was changed"},
+		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "1", Text: "it was touched"}, event.StateDiverged{Source: event.SourceState, Before: "1", After: "2", Text: "state.md was changed"},
+		event.HandoffOffered{Board: "b"}, event.HandoffAcked{Board: "b"}, event.SnapshotTaken{Board: "b"}, event.LockEntered{Board: "b"}, event.HandoffDuplicate{Epoch: 3, Owner: "o"}, event.HandoffMissing{Text: "no handoff"}, event.SplitBrain{Text: "two owners"},
+		event.SnapshotNotFound{Text: "none"}, event.SnapshotConflict{Text: "two"}, event.ReconcileConflict{Text: "both"}, event.LockExited{ReplayIndex: 7, Decision: event.DecisionNoImpact},
+	}
+}
+
+// TestSentences holds the words of every kind of event to testdata/sentences.txt, which
+// KANBAN_TEST_UPDATE=1 makes anew.
+func TestSentences(t *testing.T) {
+	const golden = "testdata/sentences.txt"
+	var b strings.Builder
+	said := map[string]bool{}
+	for _, e := range sentences() {
+		s := e.Sentence()
+		said[e.Kind()] = true
+		fmt.Fprintf(&b, "%s\n  %s: %s\n", e.Kind(), weights[s.Weight], s)
+		for _, more := range s.More {
+			fmt.Fprintf(&b, "    %s: %s\n", weights[more.Weight], more)
+		}
+	}
+	for _, kind := range event.Kinds() {
+		if !said[kind] {
+			t.Errorf("no sentence of %s is held to its words", kind)
+		}
+	}
+	if os.Getenv("KANBAN_TEST_UPDATE") != "" {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
