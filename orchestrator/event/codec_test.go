@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/event/eventtest"
+	"kanban-run/orchestrator/eventtest"
 )
 
 // TestEveryKindDecodes finds the kinds of events in the source, so that a new one

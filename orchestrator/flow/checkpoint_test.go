@@ -392,8 +392,8 @@ func TestNoVerdict(t *testing.T) {
 func TestSupervisorDies(t *testing.T) {
 	s := newSupervised(t, event.InProcess, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("")
 	s.apply(event.SupervisorLost{Task: "Supervisor", Reason: "killed"})
-	if !s.Supervisor.Started {
-		t.Error("it was never started, want it to be recovered")
+	if !s.Supervisor.Started || s.Supervisor.Deaths != 1 {
+		t.Errorf("it was started %v and died %d times, want it to be recovered from the first death", s.Supervisor.Started, s.Supervisor.Deaths)
 	}
 	s.ready("").finish("t1", "ok") // at once, and not with the next checkpoint
 	e := s.begin()
@@ -481,7 +481,11 @@ func TestTaskAgain(t *testing.T) {
 func TestLostSession(t *testing.T) {
 	s := newSupervised(t, event.InSession, event.Supervision{Every: 1, OnBlock: event.BlockPerson}).ready("s1").finish("t1", "ok")
 	e := s.begin()
-	s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "no such session", Lost: true}).ready("s2")
+	s.apply(event.ReplyRejected{AttemptRef: e.AttemptRef, Reason: "no such session", Lost: true})
+	if s.Step.Lost != 1 || s.Step.Rejected != 0 {
+		t.Errorf("the session was lost %d times, and %d replies rejected", s.Step.Lost, s.Step.Rejected)
+	}
+	s.ready("s2")
 	if e = s.begin(); e.From != "s2" || e.Task != "CHECKPOINT-001" {
 		t.Errorf("%+v is next, want the checkpoint in the new session", e)
 	}

@@ -227,6 +227,10 @@ func TestTransitionsAreChecked(t *testing.T) {
 		{"a step that ends without the Manager", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked}, event.StepFinished{Step: 1}},
 		{"a write without a reply", []event.Event{start, one}, event.BoardWriteStarted{Step: 1}},
 		{"a write that was not begun", []event.Event{start, one}, event.BoardWritten{Step: 1}},
+		{"a write of another step", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), managed}, event.BoardWriteStarted{Step: 2}},
+		{"the outcome of another step's write", []event.Event{start, one, attempt(1, event.TaskCall, 1), tasked, attempt(1, event.ManagerCall, 1), managed, event.BoardWriteStarted{Step: 1}},
+			event.BoardWritten{Step: 2}},
+		{"a checkpoint that nobody holds", []event.Event{start, one}, event.CheckpointMissed{Task: "CHECKPOINT-001"}},
 		{"giving up a step that is not open", []event.Event{start}, event.StepAbandoned{Step: 1}},
 	}
 	for _, tt := range tests {

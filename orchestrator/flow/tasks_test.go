@@ -32,6 +32,9 @@ func TestTasksAreCounted(t *testing.T) {
 	}
 	work(300)
 	check(256)
+	if b.State.Finished != n || b.State.Steps != n {
+		t.Errorf("%d and %d steps are counted, want %d", b.State.Finished, b.State.Steps, n)
+	}
 	if got := b.State.Tasks[0].Task; got != "t44" {
 		t.Errorf("the oldest of 300 tasks is %s, want t44", got)
 	}

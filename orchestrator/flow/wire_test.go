@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kanban-run/orchestrator/event/eventtest"
+	"kanban-run/orchestrator/eventtest"
 )
 
 // TestEveryStateSurvivesItsSnapshot: a state whose every field is set is the
