@@ -443,6 +443,14 @@ func TestDivergence(t *testing.T) {
 			t.Errorf("%s: the step works on board %q, frozen %v, want %q", source, s.Step.BoardSHA, s.Frozen, want)
 		}
 	}
+	for policy, left := range map[string]string{event.PolicyAccept: "as it was left", event.PolicyRestore: "b"} {
+		worked := tasked
+		worked.Left = "as it was left"
+		s := after(t, start, one, attempt(1, event.TaskCall, 1), worked, event.StateDiverged{Source: event.SourceBoard, Task: "t1", Before: "a", After: "b", Policy: policy})
+		if s.Step.Left != left {
+			t.Errorf("%s: the agent left board %q, want %q", policy, s.Step.Left, left)
+		}
+	}
 	between := after(t, start, event.StateDiverged{Source: event.SourceBoard, Policy: "freeze", Text: "changed"})
 	if between.Frozen == nil {
 		t.Error("a divergence between two steps does not freeze the board")
