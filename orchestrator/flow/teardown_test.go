@@ -115,3 +115,15 @@ func TestNotReady(t *testing.T) {
 		}
 	}
 }
+
+// TestTeardownAfresh: a teardown that begins anew knows who never answered: it deletes nothing at
+// once, and goes its way when they are asked again.
+func TestTeardownAfresh(t *testing.T) {
+	s := after(t, append([]event.Event{start}, teardowns[event.WaitingAcks]...)...)
+	apply(t, &s, move(event.Retrying, 1), move(event.Retrying, 2), move(event.Retrying, 3), event.ForcedFinalizeCandidate{Board: "b", Missing: []string{"Supervisor"}},
+		move(event.FailedSafe, 0), move(event.TeardownInit, 0))
+	if err := s.Apply(move(event.ReadyToDelete, 0)); err == nil {
+		t.Error("a team whose member never answered is deleted at once")
+	}
+	apply(t, &s, move(event.ShutdownRequested, 0), move(event.WaitingAcks, 0), move(event.ReadyToDelete, 0))
+}
