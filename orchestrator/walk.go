@@ -42,9 +42,9 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	return l.finishWalk(walked)
 }
 
-// writeWalked goes on behind a decision whose run has died: where the board is as it was to be left,
-// or a person has said otherwise on it, the step is finished; else walk decides anew on the board as it
-// is, which costs nothing.
+// writeWalked goes on behind a decision whose run has died. Where the board is as the decision leaves
+// it, or a person has edited its current or its end, the step is finished; else walk decides anew on
+// the board as it is, which costs nothing.
 func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 	walked := *step.Walked
 	if b.SHA == walked.After {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"kanban-run/orchestrator/event"
 )
 
 // ReadyInput is what a resident supervisor is told once at its start: seed 001, "Prompt Input
@@ -105,15 +107,15 @@ func (in CheckpointInput) markdown() string {
 	fmt.Fprintf(&b, "## Checkpoint Request\ntask_id: %s\nscope: [%s]\npipeline_progress: %s\n", in.ID, strings.Join(in.Scope, ", "), in.Progress)
 	fmt.Fprintf(&b, "\n### Finished since the last checkpoint\n\n")
 	for _, s := range in.States {
-		fmt.Fprintf(&b, "- %s by %s: %s: %s\n", s.Task, s.Role, s.Status, oneLine(s.Message))
+		fmt.Fprintf(&b, "- %s by %s: %s: %s\n", s.Task, s.Role, s.Status, event.OneLine(s.Message))
 		if s.Decision != "" {
-			fmt.Fprintf(&b, "  Manager: %s\n", oneLine(s.Decision))
+			fmt.Fprintf(&b, "  Manager: %s\n", event.OneLine(s.Decision))
 		}
 	}
 	none(&b, len(in.States))
 	fmt.Fprintf(&b, "\n### Messages of the run since then\n\n")
 	for _, m := range in.Messages {
-		fmt.Fprintf(&b, "- %s\n", oneLine(m))
+		fmt.Fprintf(&b, "- %s\n", event.OneLine(m))
 	}
 	if len(in.Messages) == 0 {
 		b.WriteString("no messages to analyze\n")
@@ -138,8 +140,6 @@ func none(b *strings.Builder, n int) {
 		b.WriteString("none\n")
 	}
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // CheckpointReply is the part of a supervisor's reply that no other agent's has.
 type CheckpointReply struct {
@@ -201,7 +201,7 @@ func parseWhole(k Kind, text string) (*Reply, *Failure) {
 func (r *CheckpointReply) FormatReport(id string, scope, missing []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s (score: %.2f)\n\n", id, r.Verdict, r.Score)
-	fmt.Fprintf(&b, "- Scope: %s\n- Quality trend: %s\n", strings.Join(scope, ", "), oneLine(r.Trend))
+	fmt.Fprintf(&b, "- Scope: %s\n- Quality trend: %s\n", strings.Join(scope, ", "), event.OneLine(r.Trend))
 	if len(missing) > 0 {
 		fmt.Fprintf(&b, "- Missing: %s\n", strings.Join(missing, ", "))
 	}
@@ -222,7 +222,7 @@ func (r *CheckpointReply) FormatReport(id string, scope, missing []string) strin
 func allOneLine(texts []string) []string {
 	lines := make([]string, len(texts))
 	for i, t := range texts {
-		lines[i] = oneLine(t)
+		lines[i] = event.OneLine(t)
 	}
 	return lines
 }

@@ -2,7 +2,6 @@ package digest
 
 import (
 	"fmt"
-	"strings"
 
 	"kanban-run/orchestrator/event"
 )
@@ -26,7 +25,7 @@ func (c Checkpoint) String() string {
 	}
 	text := fmt.Sprintf("%s %s (score: %.2f)", c.ID, c.Verdict, c.Score)
 	if c.Trend != "" {
-		text += ", " + strings.Join(strings.Fields(c.Trend), " ")
+		text += ", " + event.OneLine(c.Trend)
 	}
 	return text
 }

@@ -109,8 +109,8 @@ type Step struct {
 	Used     flow.Tally `json:"used"`
 	Attempts []Attempt  `json:"attempts"`
 
-	checkpoint   bool // it is one of the supervisor's
-	walked       bool // no program was its Manager
+	checkpoint   bool   // it is one of the supervisor's
+	walked       string // the word of the Manager that was no program; "": it was one
 	took         time.Duration
 	attemptBegan time.Duration // of took, when the last attempt began
 }

@@ -36,7 +36,7 @@ func (s *Step) add(e event.Entry) {
 			}
 		})
 	case event.ManagerWalked:
-		s.Manager, s.Message, s.walked = ev.Status, ev.Message, true
+		s.Manager, s.Message, s.walked = ev.Status, ev.Message, ev.Sentence().Text
 	case event.ReviewHeld:
 		s.update(func(a *Attempt) {
 			a.Result, a.Millis, a.Message, a.SentBack, a.Session, a.Spent = Accepted, ev.Millis, ev.Feedback, !ev.Completed, ev.Session, ev.Spent
@@ -128,12 +128,7 @@ func (s *Step) finish(e event.StepFinished) {
 }
 
 // Walked is the Manager's word where no attempt has it, because walk was the Manager; else "".
-func (s *Step) Walked() string {
-	if !s.walked {
-		return ""
-	}
-	return event.ManagerRole + " " + s.Manager + ": " + s.Message
-}
+func (s *Step) Walked() string { return s.walked }
 
 // Rejections counts the replies that did not have the right format.
 func (s *Step) Rejections() int {

@@ -86,13 +86,13 @@ func (e AttemptStarted) Sentence() Sentence {
 	case e.Call == ReviewCall:
 		return inStep(e.Step, Routine, "the reviewer of %s looks at the work (round %d)", e.Role, e.Round)
 	case e.Call == CheckpointCall && !e.GoesOn:
-		return inStep(e.Step, Routine, "%s is woken%s", e.Role, attemptSuffix(e.Attempt))
+		return inStep(e.Step, Routine, "%s is woken%s", e.Role, e.Again())
 	case e.GoesOn:
-		return inStep(e.Step, Routine, "%s goes on in its session with the work that was cut short%s", e.Role, attemptSuffix(e.Attempt))
+		return inStep(e.Step, Routine, "%s goes on in its session with the work that was cut short%s", e.Role, e.Again())
 	case e.Round > 0:
 		return inStep(e.Step, Routine, "%s goes on with the work (round %d)", e.Role, e.Round)
 	default:
-		return inStep(e.Step, Routine, "%s started%s", e.Role, attemptSuffix(e.Attempt))
+		return inStep(e.Step, Routine, "%s started%s", e.Role, e.Again())
 	}
 }
 

@@ -2,7 +2,7 @@
 // pure: it reads no clock, no file and no process.
 //
 // The files go by what an event is about: run, step, attempt, review, board, watch, judge, message,
-// tool, supervision, quarantine, playbook (the other rules of seed 002), teardown and custody (who
-// may write the journal, and what is done where somebody else did). A new kind is a struct with its
+// tool, supervision, quarantine, playbook (the other rules of seed 002), teardown and custody (the
+// owner of a journal, and what is done about foreign writes). A new kind is a struct with its
 // sentence, a line in the table of codec.go, and a transition in package flow.
 package event

@@ -60,5 +60,13 @@ func (r AttemptRef) Name() string {
 	return fmt.Sprintf("%s attempt %d", r.Role, r.Attempt)
 }
 
+// Again says behind a sentence which attempt it is, "" for the first.
+func (r AttemptRef) Again() string {
+	if r.Attempt == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (attempt %d)", r.Attempt)
+}
+
 // ManagerRole is the one role whose reply moves the board.
 const ManagerRole = "Manager"

@@ -111,7 +111,7 @@ func (e Reassigned) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e Reassigned) Sentence() Sentence {
-	return inStep(e.Step, Warning, "%s takes the work of %s over, with the same input: %s", e.To, e.Role, Brief(oneLine(e.Reason)))
+	return inStep(e.Step, Warning, "%s takes the work of %s over, with the same input: %s", e.To, e.Role, Brief(OneLine(e.Reason)))
 }
 
 // ReassignProposed says that a person may give the task to another agent: there is none in the

@@ -32,7 +32,7 @@ func FindingOf(said string) string {
 		}
 		return word
 	})
-	said = strings.Join(strings.Fields(said), " ")
+	said = OneLine(said)
 	if said == "" {
 		return ""
 	}
@@ -82,7 +82,7 @@ func (e LoopSuspected) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e LoopSuspected) Sentence() Sentence {
-	s := say(Critical, "LOOP_SUSPECTED: "+Brief(oneLine(e.Text)))
+	s := say(Critical, "LOOP_SUSPECTED: "+Brief(OneLine(e.Text)))
 	s.Add(Note, fmt.Sprintf("recommended: %s, since %s", e.Recommend, e.Reason))
 	if e.Told {
 		s.Add(Warning, e.Task+" is in quarantine; the Manager is told and may name another task")

@@ -34,6 +34,9 @@ func (s Sentence) String() string {
 	return fmt.Sprintf("step %d: %s", s.Step, s.Text)
 }
 
+// Lines are the sentence and what stands below it.
+func (s Sentence) Lines() []Sentence { return append([]Sentence{s}, s.More...) }
+
 // Whole is the text in a line with all that stands below it.
 func (s Sentence) Whole() string {
 	text := s.Text

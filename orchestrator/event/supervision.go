@@ -81,8 +81,8 @@ func (e CheckpointHeld) Sentence() Sentence {
 	}
 	s := say(map[string]Weight{"pass": Success, "warn": Warning, "block": Critical}[d.Verdict], tag+d.ID+" complete.")
 	for _, text := range []string{
-		fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, Took(e.Millis), e.Spent.suffix()), "Findings: " + Brief(oneLine(found)),
-		fmt.Sprintf("Risks: %d logged", len(e.Risks)), "Quality trend: " + Brief(oneLine(e.Trend)), "Artifact: " + d.Report,
+		fmt.Sprintf("Verdict: %s (score: %.2f) in %s%s", d.Verdict, d.Score, Took(e.Millis), e.Spent.suffix()), "Findings: " + Brief(OneLine(found)),
+		fmt.Sprintf("Risks: %d logged", len(e.Risks)), "Quality trend: " + Brief(OneLine(e.Trend)), "Artifact: " + d.Report,
 	} {
 		s.Add(Note, tag+text)
 	}
@@ -130,7 +130,7 @@ func (e CheckpointMissed) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e CheckpointMissed) Sentence() Sentence {
-	return e.Then.follow(say(Critical, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, Brief(oneLine(e.Reason)))))
+	return e.Then.follow(say(Critical, fmt.Sprintf("%s%s: no verdict: %s", tag, e.Task, Brief(OneLine(e.Reason)))))
 }
 
 // SupervisorFailed is the outcome of a checkpoint at which the supervisor reported an error of its
@@ -152,7 +152,7 @@ func (SupervisorFailed) Kind() string { return "SUPERVISOR_FAILED" }
 
 // Sentence is what a person reads of it.
 func (e SupervisorFailed) Sentence() Sentence {
-	s := say(Critical, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, Brief(oneLine(e.Reason))))
+	s := say(Critical, fmt.Sprintf("%s%s: no verdict, it reports an error: %s", tag, e.Task, Brief(OneLine(e.Reason))))
 	if e.Errors >= MaxErrors {
 		s.Add(Critical, fmt.Sprintf("%sALERT: %s of its own in this run; it stays", tag, Count(e.Errors, "error")))
 	}
@@ -194,7 +194,7 @@ func (e SupervisorLost) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e SupervisorLost) Sentence() Sentence {
-	return say(Warning, fmt.Sprintf("%sits program has died (%s)", tag, Brief(oneLine(e.Reason))))
+	return say(Warning, fmt.Sprintf("%sits program has died (%s)", tag, Brief(OneLine(e.Reason))))
 }
 
 // SupervisorDismissed says that the supervisor was told to shut down at the end of the run: seed

@@ -24,7 +24,7 @@ func Clip(message string) string {
 // Headline is a text on one line. A long one, such as what a command printed, is cut in its middle.
 func Headline(text string) string {
 	const most, tail = 600, 250
-	text = strings.Join(strings.Fields(text), " ")
+	text = OneLine(text)
 	if len(text) <= most {
 		return text
 	}
@@ -53,7 +53,8 @@ func Brief(message string) string {
 	return string([]rune(message)[:most]) + "…"
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// OneLine is a text with single spaces for all that is white in it.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // lastLine is the line in which programs say why they ended: the last one with a word in it, and
 // not the end of a structure.
@@ -78,13 +79,6 @@ func placeSuffix(index, of int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d of %d)", index, of)
-}
-
-func attemptSuffix(attempt int) string {
-	if attempt == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" (attempt %d)", attempt)
 }
 
 // Took renders milliseconds as a person would say them: 26ms, 2.5s, 12s, 3m05s, 2h00m.

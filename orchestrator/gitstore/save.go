@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/git"
 )
 
@@ -23,7 +24,7 @@ type Point struct {
 }
 
 func (p Point) message() []byte {
-	text := fmt.Sprintf("%s\n\nKanban-Step: %d\nKanban-Base: %s\n", strings.Join(strings.Fields(p.Subject), " "), p.Step, p.Base)
+	text := fmt.Sprintf("%s\n\nKanban-Step: %d\nKanban-Base: %s\n", event.OneLine(p.Subject), p.Step, p.Base)
 	if p.Reply != "" {
 		text += "Kanban-Reply: " + p.Reply + "\n"
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/plainfile"
@@ -326,4 +327,4 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+func oneLine(err error) string { return event.OneLine(err.Error()) }

@@ -228,8 +228,8 @@ func Fold(dir rundir.Dir, each func(event.Entry) error) (flow.History, journal.S
 // errOpened ends the reading of a journal at its first run.
 var errOpened = errors.New("a run was opened")
 
-// CheckForm refuses a journal in another form, by its first run. A journal that cannot be read is left
-// to Open. Errors: *failure.Invalid.
+// CheckForm refuses a journal in another form, by its first run. A journal that cannot be read is
+// left to Open. Errors: *failure.Invalid.
 func CheckForm(dir rundir.Dir) error {
 	_, err := journal.Read(dir.Journal(), func(r journal.Record) error {
 		e, err := decode(dir, r)

@@ -172,8 +172,8 @@ func messageOf(e event.Event) (m Message, critical bool) {
 	return m, critical
 }
 
-// topicOf is the topic of an event, "" for none, and its severity where that is not the weight of its
-// sentence. A critical one is told once for each run, or is not to be missed.
+// topicOf is the topic of an event, "" for none, and its severity where that is not the weight of
+// its sentence. A critical one is always told.
 func topicOf(e event.Event) (topic Topic, severity string, critical bool) {
 	switch e := e.(type) {
 	case event.RunFinished:

@@ -23,25 +23,24 @@ func isTold(e agent.Event) bool {
 }
 
 // describeTool is a line about the tool that an agent uses, for a log: its start, and its end where
-// it failed. "" for all else.
-func describeTool(s agent.Sign) string {
+// it failed. It has no text for all else.
+func describeTool(s agent.Sign) (said event.Sentence) {
+	said = event.Sentence{Weight: event.Note, Step: s.Step}
 	switch {
 	case s.Class == agent.ReplyTool:
-		return ""
 	case s.Kind == agent.ToolStarted:
-		return fmt.Sprintf("step %d: %s uses %s%s", s.Step, s.AttemptRef.Player(), s.Tool, colonSuffix(s.Text))
+		said.Text = fmt.Sprintf("%s uses %s%s", s.AttemptRef.Player(), s.Tool, colonSuffix(s.Text))
 	case s.Kind == agent.ToolEnded && s.Failed:
-		return fmt.Sprintf("step %d: %s failed%s", s.Step, cmp.Or(s.Tool, "a tool"), colonSuffix(s.Text))
+		said.Text = fmt.Sprintf("%s failed%s", cmp.Or(s.Tool, "a tool"), colonSuffix(s.Text))
 	case s.Kind == agent.Retry:
-		return fmt.Sprintf("step %d: %s waits for its provider%s", s.Step, s.AttemptRef.Player(), colonSuffix(s.Text))
-	default:
-		return ""
+		said.Text = fmt.Sprintf("%s waits for its provider%s", s.AttemptRef.Player(), colonSuffix(s.Text))
 	}
+	return said
 }
 
 // describeSign is a line about anything else that an agent did.
-func describeSign(s agent.Sign) string {
-	return fmt.Sprintf("step %d: %s: %s", s.Step, s.AttemptRef.Player(), event.Brief(s.Event.String()))
+func describeSign(s agent.Sign) event.Sentence {
+	return event.Sentence{Weight: event.Note, Step: s.Step, Text: s.AttemptRef.Player() + ": " + event.Brief(s.Event.String())}
 }
 
 func colonSuffix(text string) string {

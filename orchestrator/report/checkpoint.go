@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
@@ -14,8 +13,6 @@ func shorten(text string, most int) string {
 	}
 	return text
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Supervisor is where the resident supervisor of a board stands, for `kanban-run status`.
 type Supervisor struct {
@@ -66,7 +63,7 @@ func heldText(h flow.Held) string {
 	}
 	text := fmt.Sprintf("%s %s %.2f", h.ID, h.Verdict, h.Score)
 	if h.Trend != "" {
-		text += " (" + shorten(oneLine(h.Trend), 40) + ")"
+		text += " (" + shorten(event.OneLine(h.Trend), 40) + ")"
 	}
 	return text
 }

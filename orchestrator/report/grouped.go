@@ -65,7 +65,7 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 		}
 	}
 	for _, l := range describe(e.Event) {
-		g.say(board, l.text)
+		g.say(board, l.String())
 	}
 	switch ev := e.Event.(type) {
 	case event.ReplyAccepted:

@@ -4,37 +4,32 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// mark is how a line is shown: its sign and colour.
-type mark int
-
-const (
-	calm mark = iota
-	good
-	warn
-	bad
-	begun // left out where a live line shows it
-)
-
-// line is one line about an event.
-type line struct {
-	mark mark
-	text string
-}
-
-// marks are those of the weights of sentences.
-var marks = map[event.Weight]mark{event.Routine: begun, event.Note: calm, event.Success: good, event.Warning: warn, event.Critical: bad}
-
-// describe renders an event for a person. What only explains gives no line.
-func describe(e event.Event) []line {
+// describe is what is printed of an event, a line each. What only explains gives no line.
+func describe(e event.Event) []event.Sentence {
 	s := e.Sentence()
 	if s.Weight == event.Trace {
 		return nil
 	}
-	lines := []line{{marks[s.Weight], s.String()}}
-	for _, more := range s.More {
-		lines = append(lines, line{marks[more.Weight], more.String()})
+	return s.Lines()
+}
+
+// coloredSign is the character before a line of this weight.
+func coloredSign(w event.Weight, color bool) string {
+	sign, code := " ", ""
+	switch w {
+	case event.Success:
+		sign, code = "✓", "\x1b[32m"
+	case event.Warning:
+		sign, code = "!", "\x1b[33m"
+	case event.Critical:
+		sign, code = "✗", "\x1b[31m"
+	case event.Routine:
+		sign = "▸"
 	}
-	return lines
+	if color && code != "" {
+		return code + sign + "\x1b[0m"
+	}
+	return sign
 }
 
 // session names the session in which the agent's tool would go on, "" where it does not tell.

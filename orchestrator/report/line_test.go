@@ -28,7 +28,7 @@ func TestLinesOfAReview(t *testing.T) {
 		{event.ReplyRejected{AttemptRef: work, Reason: "not JSON", Exit: "not JSON", Of: 3}, "step 1: Implementor attempt 3 rejected: not JSON; retry 1 of 3"},
 	} {
 		lines := describe(tt.event)
-		if len(lines) != 1 || strings.TrimSpace(lines[0].text) != tt.want {
+		if len(lines) != 1 || strings.TrimSpace(lines[0].String()) != tt.want {
 			t.Errorf("%s: %v, want %q", tt.event.Kind(), lines, tt.want)
 		}
 	}

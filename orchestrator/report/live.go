@@ -87,7 +87,7 @@ func (l *Live) Entry(board string, e event.Entry) {
 	l.update(board, e)
 	var stay []string
 	for _, line := range describe(e.Event) {
-		if line.mark != begun {
+		if line.Weight != event.Routine {
 			stay = append(stay, l.permanent(board, line))
 		}
 	}
@@ -110,7 +110,7 @@ func (l *Live) Agent(board string, s agent.Sign) {
 func (l *Live) Notice(board, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.draw([]string{l.permanent(board, line{warn, "warning: " + text})})
+	l.draw([]string{l.permanent(board, event.Sentence{Weight: event.Warning, Text: "warning: " + text})})
 }
 
 func (l *Live) find(board string) *liveBoard {
@@ -198,45 +198,21 @@ func (b *liveBoard) at(t time.Time) now {
 	if b.trace != nil {
 		n.last = b.trace.Activity
 	}
-	n.mark = markOf(n.health)
+	n.weight = weightOf(n.health)
 	return n
 }
 
-// sign is the character before a line, and its colour.
-func (m mark) sign() (text, color string) {
-	switch m {
-	case good:
-		return "✓", "\x1b[32m"
-	case warn:
-		return "!", "\x1b[33m"
-	case bad:
-		return "✗", "\x1b[31m"
-	case begun:
-		return "▸", ""
-	default:
-		return " ", ""
-	}
-}
-
-func (m mark) colored(color bool) string {
-	sign, code := m.sign()
-	if color && code != "" {
-		return code + sign + "\x1b[0m"
-	}
-	return sign
-}
-
-func (l *Live) permanent(board string, m line) string {
+func (l *Live) permanent(board string, s event.Sentence) string {
 	name := ""
 	if l.names && board != "" {
 		name = board + "  "
 	}
-	text := l.out.Sprintf("%s%s", name, m.text)
-	if m.mark == good { // the log has it whole
+	text := l.out.Sprintf("%s%s", name, s)
+	if s.Weight == event.Success { // the log has it whole
 		width, _ := l.size()
 		text = cut(text, width-3)
 	}
-	return m.mark.colored(l.color) + " " + text
+	return coloredSign(s.Weight, l.color) + " " + text
 }
 
 // draw replaces the live lines by the lines that stay and the present live lines, in one write.

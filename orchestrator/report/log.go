@@ -31,7 +31,7 @@ func NewLog(out *console.Printer) *Log { return &Log{out: out} }
 // Entry writes the lines of one event.
 func (l *Log) Entry(_ string, e event.Entry) {
 	lines := l.describe(e.Event)
-	wrong := slices.ContainsFunc(lines, func(l line) bool { return l.mark == warn || l.mark == bad })
+	wrong := slices.ContainsFunc(lines, func(s event.Sentence) bool { return s.Weight >= event.Warning })
 	step := StepOf(e.Event)
 	if l.Failed && !wrong || l.Step != 0 && step != l.Step {
 		return
@@ -47,9 +47,9 @@ func (l *Log) Entry(_ string, e event.Entry) {
 
 // Agent writes what an agent did.
 func (l *Log) Agent(_ string, s agent.Sign) {
-	text := describeTool(s)
-	if text == "" {
-		text = describeSign(s)
+	said := describeTool(s)
+	if said.Text == "" {
+		said = describeSign(s)
 	}
 	if l.Failed && !s.Failed && s.Kind != agent.Retry || l.Step != 0 && s.Step != l.Step {
 		return
@@ -58,53 +58,52 @@ func (l *Log) Agent(_ string, s agent.Sign) {
 	if l.Verbose {
 		head = strings.Repeat(" ", 31)
 	}
-	l.print(head, s.Time, s.Step, line{calm, text})
+	l.print(head, s.Time, s.Step, said)
 }
 
 // Notice writes a warning.
-func (l *Log) Notice(_, text string) { l.print("", time.Now(), l.step, line{warn, text}) }
+func (l *Log) Notice(_, text string) {
+	l.print("", time.Now(), l.step, event.Sentence{Weight: event.Warning, Text: text})
+}
 
 // describe renders an event. That an agent begins is left out: its end says it.
-func (l *Log) describe(e event.Event) []line {
-	lines := describe(e)
+func (l *Log) describe(e event.Event) []event.Sentence {
+	lines := e.Sentence().Lines()
 	switch e := e.(type) {
 	case event.RunStarted:
-		lines[0].text = "run started: " + lines[0].text
+		lines[0].Text = "run started: " + lines[0].Text
 	case event.RunFinished:
-		lines = []line{{outcomeMark(e.Outcome), e.Sentence().String()}}
+		lines[0].Weight = weightOfOutcome(e.Outcome)
 	case event.RunInterrupted:
-		lines = []line{{warn, e.Sentence().String()}}
+		lines[0].Weight = event.Warning
 	case event.StepStarted, event.StepFinished:
 	default:
 		if !l.Verbose {
-			return slices.DeleteFunc(lines, func(l line) bool { return l.mark == begun })
-		}
-		if len(lines) == 0 {
-			lines = []line{{calm, e.Sentence().String()}}
+			return slices.DeleteFunc(lines, func(s event.Sentence) bool { return s.Weight <= event.Routine })
 		}
 		if id := session(e); id != "" {
-			lines = append(lines, line{calm, "session " + id})
+			lines = append(lines, event.Sentence{Text: "session " + id})
 		}
 	}
 	return lines
 }
 
-func outcomeMark(o event.Outcome) mark {
+func weightOfOutcome(o event.Outcome) event.Weight {
 	switch o {
 	case event.Complete:
-		return good
+		return event.Success
 	case event.LimitReached, event.Later, event.Interrupted:
-		return warn
+		return event.Warning
 	default:
-		return bad
+		return event.Critical
 	}
 }
 
 // Sign is the character before the last line of a run at a terminal.
-func Sign(o event.Outcome, color bool) string { return outcomeMark(o).colored(color) }
+func Sign(o event.Outcome, color bool) string { return coloredSign(weightOfOutcome(o), color) }
 
 // print writes a line, behind another day's date and behind the number of another step.
-func (l *Log) print(head string, at time.Time, step int, m line) {
+func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	at = at.Local()
 	if date := at.Format(time.DateOnly); date != l.date {
 		l.date = date
@@ -114,17 +113,16 @@ func (l *Log) print(head string, at time.Time, step int, m line) {
 	if step != 0 && step != l.step {
 		l.step, number = step, fmt.Sprint(step)
 	}
-	text := strings.TrimPrefix(m.text, fmt.Sprintf("step %d: ", step))
-	if m.mark == begun {
-		m.mark = calm
+	if s.Weight == event.Routine {
+		s.Weight = event.Note
 	}
 	plain := fmt.Sprintf("%s%s %3s ", head, at.Format(time.TimeOnly), number)
-	text = l.out.Sprintf("%s", text)
+	text := l.out.Sprintf("%s", s.Text)
 	if l.Width > 0 {
 		text = cut(text, max(8, l.Width-len(plain)-len("✓ ")+1))
 	}
 	// A closed pipe is told by the printer at the end.
-	_ = l.out.PrintTrusted(plain + m.mark.colored(l.Color) + " " + text + "\n")
+	_ = l.out.PrintTrusted(plain + coloredSign(s.Weight, l.Color) + " " + text + "\n")
 }
 
 // StepOf is the step that an event is of; 0: none.

@@ -29,7 +29,7 @@ type now struct {
 	doing     doing
 	last      time.Time // sign of the agent; zero: none yet
 	health    string    // seed 000's word; "": no agent is watched
-	mark      mark
+	weight    event.Weight
 }
 
 // doing is what an agent does: for how long, and in words that may be cut.
@@ -99,15 +99,15 @@ func doingLive(l health.Live) doing {
 	}
 }
 
-// markOf is the mark of an agent's health.
-func markOf(word string) mark {
+// weightOf is the weight of an agent's health.
+func weightOf(word string) event.Weight {
 	switch word {
 	case string(health.Warning):
-		return warn
+		return event.Warning
 	case string(health.Critical):
-		return bad
+		return event.Critical
 	default:
-		return begun
+		return event.Routine
 	}
 }
 
@@ -133,7 +133,7 @@ func (n now) pair(t time.Time, width int, color bool) []string {
 	if over := runewidth.StringWidth(words(task, player)) - room; over > 0 {
 		task = cutMiddle(task, max(8, runewidth.StringWidth(task)-over))
 	}
-	lines := []string{n.mark.colored(color) + " " + flush(words(task, player), cost, width-2)}
+	lines := []string{coloredSign(n.weight, color) + " " + flush(words(task, player), cost, width-2)}
 	if second := flush(n.doing.at(t), n.tail(t, width), width-2); second != "" {
 		lines = append(lines, "  "+second)
 	}
@@ -251,7 +251,7 @@ func nowRows(boards []now, t time.Time, width int, color bool) []string {
 	}
 	lines := columns(cells, map[int]bool{1: true, ofTime: true, ofCost: true}, width-2)
 	for i := range lines {
-		lines[i] = boards[i].mark.colored(color) + " " + lines[i]
+		lines[i] = coloredSign(boards[i].weight, color) + " " + lines[i]
 	}
 	return lines
 }

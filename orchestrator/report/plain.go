@@ -19,14 +19,14 @@ func NewPlain(out *console.Printer, names bool) *Plain { return &Plain{out: out,
 // Entry writes the lines of a journaled event.
 func (p *Plain) Entry(board string, e event.Entry) {
 	for _, l := range describe(e.Event) {
-		p.print(board, e.Time.Local().Format("15:04:05"), l.text)
+		p.print(board, e.Time.Local().Format("15:04:05"), l.String())
 	}
 }
 
 // Agent writes what tools an agent uses. All else that it does would be most of the log.
 func (p *Plain) Agent(board string, s agent.Sign) {
-	if text := describeTool(s); text != "" && !p.NoAgents {
-		p.print(board, s.Time.Local().Format("15:04:05"), text)
+	if said := describeTool(s); said.Text != "" && !p.NoAgents {
+		p.print(board, s.Time.Local().Format("15:04:05"), said.String())
 	}
 }
 

@@ -139,25 +139,18 @@ func describeNext(running bool, e flow.Effect, refused error) string {
 
 func describeSpawn(e flow.Spawn) string {
 	if e.Call == event.ManagerCall {
-		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, attemptSuffix(e.Attempt))
+		return fmt.Sprintf("step %d: ask the Manager what follows %s%s", e.Step, e.Task, e.Again())
 	}
 	switch e.Call {
 	case event.ReadyCall:
-		return fmt.Sprintf("step %d: have %s get ready%s", e.Step, e.Role, attemptSuffix(e.Attempt))
+		return fmt.Sprintf("step %d: have %s get ready%s", e.Step, e.Role, e.Again())
 	case event.CheckpointCall:
-		return fmt.Sprintf("step %d: have %s look at %s%s", e.Step, e.Role, e.Task, attemptSuffix(e.Attempt))
+		return fmt.Sprintf("step %d: have %s look at %s%s", e.Step, e.Role, e.Task, e.Again())
 	}
 	if e.Call.IsReview() {
-		return fmt.Sprintf("step %d: have the work of %s on %s reviewed%s", e.Step, e.Role, e.Task, attemptSuffix(e.Attempt))
+		return fmt.Sprintf("step %d: have the work of %s on %s reviewed%s", e.Step, e.Role, e.Task, e.Again())
 	}
-	return fmt.Sprintf("step %d: give %s to %s%s", e.Step, e.Task, e.Role, attemptSuffix(e.Attempt))
-}
-
-func attemptSuffix(attempt int) string {
-	if attempt == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" (attempt %d)", attempt)
+	return fmt.Sprintf("step %d: give %s to %s%s", e.Step, e.Task, e.Role, e.Again())
 }
 
 func describeFinish(e flow.Finish) string {
@@ -184,32 +177,32 @@ func (s Status) cost() string {
 }
 
 // standing is how the board stands, in one line.
-func (s Status) standing() (m mark, words string) {
+func (s Status) standing() (weight event.Weight, words string) {
 	switch {
 	case s.Running && s.Consent != "":
-		return warn, fmt.Sprintf("%s waits for your consent: step %d, %s", s.Board, s.LastStep, s.progress())
+		return event.Warning, fmt.Sprintf("%s waits for your consent: step %d, %s", s.Board, s.LastStep, s.progress())
 	case s.Running && s.Open != nil:
-		return begun, fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.progress())
+		return event.Routine, fmt.Sprintf("%s is at work: step %d, %s", s.Board, s.Open.Step, s.progress())
 	case s.Running:
-		return begun, fmt.Sprintf("%s is at work: %s", s.Board, s.progress())
+		return event.Routine, fmt.Sprintf("%s is at work: %s", s.Board, s.progress())
 	case s.Outcome == event.Complete && s.Text == flow.CompleteText && NeverWorkedOn(s.Tasks) != "":
-		return warn, fmt.Sprintf("%s is complete, and %s: %s", s.Board, NeverWorkedOn(s.Tasks), s.progress())
+		return event.Warning, fmt.Sprintf("%s is complete, and %s: %s", s.Board, NeverWorkedOn(s.Tasks), s.progress())
 	case s.Outcome == event.Complete && s.Text == flow.CompleteText:
-		return good, fmt.Sprintf("%s is complete: %s", s.Board, s.progress())
+		return event.Success, fmt.Sprintf("%s is complete: %s", s.Board, s.progress())
 	case s.Outcome == event.Complete:
-		return warn, s.Board + ": " + s.Text
+		return event.Warning, s.Board + ": " + s.Text
 	case s.Outcome == event.Frozen && !s.Frozen:
-		return warn, fmt.Sprintf("%s was frozen, and is acknowledged: %s", s.Board, s.Text)
+		return event.Warning, fmt.Sprintf("%s was frozen, and is acknowledged: %s", s.Board, s.Text)
 	case s.Outcome == event.Frozen:
-		return bad, fmt.Sprintf("%s is frozen: %s", s.Board, s.Text)
+		return event.Critical, fmt.Sprintf("%s is frozen: %s", s.Board, s.Text)
 	case s.Outcome == event.NeedsPerson, s.Outcome == event.Exhausted:
-		return bad, fmt.Sprintf("%s needs you: %s", s.Board, s.Text)
+		return event.Critical, fmt.Sprintf("%s needs you: %s", s.Board, s.Text)
 	case s.Outcome == event.Later:
-		return warn, fmt.Sprintf("%s waits for its provider: %s", s.Board, s.Text)
+		return event.Warning, fmt.Sprintf("%s waits for its provider: %s", s.Board, s.Text)
 	case s.Outcome == "":
-		return warn, s.Board + " stopped without an ending: the run was killed"
+		return event.Warning, s.Board + " stopped without an ending: the run was killed"
 	default:
-		return warn, fmt.Sprintf("%s stopped (%s): %s", s.Board, s.Outcome.Words(), s.Text)
+		return event.Warning, fmt.Sprintf("%s stopped (%s): %s", s.Board, s.Outcome.Words(), s.Text)
 	}
 }
 
@@ -268,9 +261,8 @@ func (s Status) said() string {
 // next, what it cost, what waits for a decision, and the tasks. With verbose also what
 // kanban-run notes for itself.
 func (s Status) WriteText(out *console.Printer, verbose bool) error {
-	m, words := s.standing()
-	sign, _ := m.sign()
-	errs := []error{out.Printf("%s %s\n\n", sign, words)}
+	weight, words := s.standing()
+	errs := []error{out.Printf("%s %s\n\n", coloredSign(weight, false), words)}
 	row := func(name, format string, args ...any) {
 		errs = append(errs, out.Printf("  %-8s %s\n", name, fmt.Sprintf(format, args...)))
 	}

@@ -204,7 +204,7 @@ func (r *SupervisorReport) String() string {
 			}
 		}
 		if b.request != "" {
-			requests = append(requests, "- yes -> "+oneLine(b.request))
+			requests = append(requests, "- yes -> "+event.OneLine(b.request))
 		}
 	}
 	lines := []string{"SUPERVISOR_REPORT", fmt.Sprintf("Window: %s -> %s", instant(start), instant(r.end)), fmt.Sprintf("Healthy: %d", healthy), "", "Enums:",

@@ -39,14 +39,14 @@ func (r *Recent) Add(e event.Entry) {
 type recentLine struct {
 	at    time.Time
 	board string
-	line
+	event.Sentence
 }
 
 // lines are those that a person should see.
 func (r *Recent) lines(board string) (all []recentLine) {
 	for _, e := range r.last {
 		for _, l := range describe(e.Event) {
-			if l.mark == good || l.mark == warn || l.mark == bad {
+			if l.Weight >= event.Success {
 				all = append(all, recentLine{e.Time, board, l})
 			}
 		}
@@ -76,16 +76,16 @@ func DrawWatched(out *console.Printer, boards []Watched, at time.Time, width int
 		if len(boards) > 1 {
 			name = r.board + "  "
 		}
-		text := cut(out.Sprintf("%s%s", name, r.text), width-13)
-		lines = append(lines, fmt.Sprintf("  %s %s %s", r.at.Local().Format("15:04:05"), r.mark.colored(color), text))
+		text := cut(out.Sprintf("%s%s", name, r.Sentence), width-13)
+		lines = append(lines, fmt.Sprintf("  %s %s %s", r.at.Local().Format("15:04:05"), coloredSign(r.Weight, color), text))
 	}
 	return lines
 }
 
 func drawBoard(out *console.Printer, s *Status, at time.Time, width int, color bool) []string {
 	if !s.Running {
-		m, words := s.standing()
-		return []string{m.colored(color) + " " + cut(out.Sprintf("%s", words), width-2)}
+		weight, words := s.standing()
+		return []string{coloredSign(weight, color) + " " + cut(out.Sprintf("%s", words), width-2)}
 	}
 	lines := s.now().clean(out).pair(at, width, color)
 	for _, text := range s.forYou() {
@@ -156,7 +156,7 @@ func (s *Status) urgency() int {
 
 // now is the board at work, or how its last run ended.
 func (s *Status) now() now {
-	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, mark: begun}
+	n := now{board: s.Board, used: s.Used.Used, limit: s.Limits.MaxCost, weight: event.Routine}
 	if s.Open != nil {
 		n.task, n.player = s.Open.Task, event.AttemptRef{Call: s.Open.Call, Role: s.Open.Role, Round: s.Open.Round, Attempt: s.Open.Attempts}
 		for i, t := range s.Tasks {
@@ -166,7 +166,7 @@ func (s *Status) now() now {
 		}
 	}
 	if !s.Running {
-		n.mark, _ = s.standing()
+		n.weight, _ = s.standing()
 		n.doing.detail = s.ending()
 		return n
 	}
@@ -175,7 +175,7 @@ func (s *Status) now() now {
 	}
 	if s.Agent != nil {
 		n.since, n.last, n.health, n.doing = s.Agent.Started, s.Agent.LastActivity, s.Agent.Health, doingLive(*s.Agent)
-		n.mark = markOf(n.health)
+		n.weight = weightOf(n.health)
 	}
 	if s.Consent != "" {
 		n.doing = doing{what: "waits for your consent", detail: s.Consent}

@@ -52,7 +52,7 @@ func Decide(t Turn) Decision {
 	return d
 }
 
-// replan is the decision about a task that is not done, whatever its agent replied.
+// replan is the decision about a task whose agent was ended for an anomaly.
 func (t Turn) replan() Decision {
 	switch t.Anomaly.Type {
 	case "loop_suspected":

@@ -43,8 +43,8 @@ func (w *Workspace) Walk(b *board.Board, step *flow.Step) (e event.ManagerWalked
 	return e, after, nil
 }
 
-// Moved says that the board names another task than when walk decided, or that it is over, or is not any
-// more: a person has edited it since. "": neither is so.
+// Moved says that a person has edited the board since walk decided: it names another task, or is over,
+// or goes on again. "": it was not edited so.
 func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 	now := w.fields(b)
 	if now.Current == e.Current && now.Terminal == (e.Current == "") {
