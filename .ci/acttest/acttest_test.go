@@ -53,11 +53,45 @@ func TestAction(t *testing.T) {
 	})
 }
 
-// buildAct returns the path of act at the version in .ci/tools/act/go.mod. The go command builds it
-// once.
+// buildAct builds act at the version in .ci/tools/act/go.mod, with one change: act does not wait for
+// the output of a step that fails, so that its last lines, an annotation among them, are at times
+// lost.
 func buildAct(t *testing.T) string {
 	t.Helper()
-	return goCommand(t, "tool", "-n", "-modfile=../tools/act/go.mod", "act")
+	const module = "github.com/nektos/act"
+	dir := t.TempDir()
+	source, modfile := filepath.Join(dir, "source"), filepath.Join(dir, "go.mod")
+	original := goCommand(t, "list", "-modfile=../tools/act/go.mod", "-m", "-f", "{{.Dir}}", module)
+	err := errors.Join(
+		os.CopyFS(source, os.DirFS(original)),
+		copyFile(modfile, "../tools/act/go.mod"),
+		copyFile(filepath.Join(dir, "go.sum"), "../tools/act/go.sum"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitForOutput(t, filepath.Join(source, "pkg", "container", "host_environment.go"))
+	goCommand(t, "mod", "edit", "-replace="+module+"="+source, modfile)
+	program := filepath.Join(dir, "act")
+	goCommand(t, "build", "-trimpath", "-modfile="+modfile, "-o", program, module)
+	return program
+}
+
+// waitForOutput takes the return of a failed step out, which stands before the wait.
+func waitForOutput(t *testing.T, source string) {
+	t.Helper()
+	text, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const run, returns = "\terr = cmd.Run()\n", "\tif err != nil {\n\t\treturn err\n\t}\n"
+	if strings.Count(string(text), run+returns) != 1 {
+		t.Fatalf("%s reads differently: does act wait now for the output of a failed step?", source)
+	}
+	text = []byte(strings.Replace(string(text), run+returns, run, 1))
+	if err := os.WriteFile(source, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func goCommand(t *testing.T, args ...string) string {
