@@ -22,7 +22,7 @@ type withEvents struct {
 
 // Entry shows what was done before the entry, and the entry.
 func (w *withEvents) Entry(board string, e event.Entry) {
-	if step := report.StepOf(e.Event); step != 0 && step != w.step {
+	if step := event.StepOf(e.Event); step != 0 && step != w.step {
 		w.note(w.showUntil(e.Time))
 		w.step, w.shown = step, 0
 	}

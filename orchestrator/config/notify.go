@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/notify"
 )
@@ -14,7 +15,7 @@ import (
 type Notify struct {
 	Command string // words; "": none
 	Webhook string // an address, which may be a secret; "": none
-	On      []notify.Topic
+	On      []event.Topic
 }
 
 // IsSet says whether anything is told.
@@ -43,12 +44,12 @@ func notifyRows() []row {
 	}
 }
 
-func parseTopics(text string) (topics []notify.Topic, err error) {
+func parseTopics(text string) (topics []event.Topic, err error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
-		if !slices.Contains(notify.Topics, notify.Topic(word)) {
+		if !slices.Contains(event.Topics(), event.Topic(word)) {
 			return nil, &valueError{"unknown topic " + word, frontmatter.Suggest(word, strings.Fields(defaultTopics+" complete"), "the topics are ")}
 		}
-		topics = append(topics, notify.Topic(word))
+		topics = append(topics, event.Topic(word))
 	}
 	return topics, nil
 }

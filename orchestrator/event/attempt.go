@@ -160,6 +160,9 @@ func (e ReplyAccepted) Sentence() Sentence {
 	if e.Message != "" {
 		s.Text += ": " + Brief(e.Message)
 	}
+	if e.Call == TaskCall && e.Status == "escalate" {
+		s.For = Lead | Team
+	}
 	return s
 }
 

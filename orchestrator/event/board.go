@@ -14,7 +14,7 @@ func (e BoardWriteStarted) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e BoardWriteStarted) Sentence() Sentence {
-	return traceOf(e)
+	return traceOf(e).in(e.Step)
 }
 
 // BoardWritten is the outcome of BOARD_WRITE_STARTED: the board was replaced.
@@ -30,7 +30,7 @@ func (e BoardWritten) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e BoardWritten) Sentence() Sentence {
-	return traceOf(e)
+	return traceOf(e).in(e.Step)
 }
 
 // BoardEnded is the intent to write onto the board that a checkpoint has ended it.

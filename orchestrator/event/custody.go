@@ -54,11 +54,11 @@ func (e StateDiverged) Subject() string { return e.Task }
 func (e StateDiverged) Sentence() Sentence {
 	switch {
 	case e.Source != SourceBoard, e.Before == e.After, e.Policy == PolicyRestore, e.Policy == PolicyAsk: // which the text explains
-		return say(Warning, e.Text)
+		return inStep(e.Step, Warning, "%s", e.Text).tell(Team, "")
 	case e.Policy == PolicyFreeze:
-		return say(Warning, e.Text+"; the board is frozen")
+		return inStep(e.Step, Warning, "%s; the board is frozen", e.Text).tell(Team, "")
 	default:
-		return say(Warning, e.Text+"; the file stands")
+		return inStep(e.Step, Warning, "%s; the file stands", e.Text).tell(Team, "")
 	}
 }
 
@@ -160,7 +160,7 @@ func (e SplitBrain) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e SplitBrain) Sentence() Sentence {
-	return say(Critical, e.Text)
+	return say(Critical, e.Text).tell(Lead, AboutPerson)
 }
 
 // SnapshotTaken is a state that a reconcile may roll back to: seed 002, "snapshot identity tuple".

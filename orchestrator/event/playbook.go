@@ -21,7 +21,7 @@ func (e DuplicateTask) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e DuplicateTask) Sentence() Sentence {
-	return say(Warning, fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s", e.Task, cmp.Or(e.Owner, "another board")))
+	return say(Warning, fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s", e.Task, cmp.Or(e.Owner, "another board"))).tell(Team, "")
 }
 
 // ScopeOverlaps says that another step works on files that a task
@@ -46,7 +46,7 @@ func (e ScopeOverlaps) Sentence() Sentence {
 	if e.Waits {
 		text += ": it waits for the end of that step"
 	}
-	return say(Warning, text)
+	return say(Warning, text).tell(Team, "")
 }
 
 // MarkerMissing says that DECISIONS.md has not the sections that entries belong to: seed 002,
@@ -111,7 +111,7 @@ func (e Reassigned) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e Reassigned) Sentence() Sentence {
-	return inStep(e.Step, Warning, "%s takes the work of %s over, with the same input: %s", e.To, e.Role, Brief(OneLine(e.Reason)))
+	return inStep(e.Step, Warning, "%s takes the work of %s over, with the same input: %s", e.To, e.Role, Brief(OneLine(e.Reason))).tell(Team, "")
 }
 
 // ReassignProposed says that a person may give the task to another agent: there is none in the
@@ -132,7 +132,7 @@ func (e ReassignProposed) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e ReassignProposed) Sentence() Sentence {
-	return inStep(e.Step, Warning, "REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over", e.Strategy, e.Task, e.Role)
+	return inStep(e.Step, Warning, "REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over", e.Strategy, e.Task, e.Role).tell(Lead|Team, "")
 }
 
 // Strategy is how work may be reassigned: seed 002, "Reassignment Readiness", action 2.

@@ -82,7 +82,7 @@ func (e LoopSuspected) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e LoopSuspected) Sentence() Sentence {
-	s := say(Critical, "LOOP_SUSPECTED: "+Brief(OneLine(e.Text)))
+	s := say(Critical, "LOOP_SUSPECTED: "+Brief(OneLine(e.Text))).tell(Lead|Team, AboutLoop)
 	s.Add(Note, fmt.Sprintf("recommended: %s, since %s", e.Recommend, e.Reason))
 	if e.Told {
 		s.Add(Warning, e.Task+" is in quarantine; the Manager is told and may name another task")
@@ -113,5 +113,5 @@ func (e QuarantineEnded) Subject() string { return e.Task }
 
 // Sentence is what a person reads of it.
 func (e QuarantineEnded) Sentence() Sentence {
-	return say(Note, fmt.Sprintf("%s leaves quarantine: %s", e.Task, e.Reason))
+	return say(Note, fmt.Sprintf("%s leaves quarantine: %s", e.Task, e.Reason)).tell(Team, "")
 }

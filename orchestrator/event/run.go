@@ -25,6 +25,22 @@ const (
 // Words is the outcome as it is said.
 func (o Outcome) Words() string { return strings.ReplaceAll(string(o), "_", " ") }
 
+// topic returns the topic of the message that a run ended so; "" where a person ended it.
+func (o Outcome) topic() Topic {
+	switch o {
+	case Complete:
+		return AboutComplete
+	case LimitReached:
+		return AboutLimit
+	case Later:
+		return AboutLater
+	case Interrupted:
+		return ""
+	default:
+		return AboutPerson
+	}
+}
+
 // RunStarted opens a run. After an interrupted run it goes on with that run's counters.
 type RunStarted struct {
 	Board        string   `json:"board" text:"free"`
@@ -80,7 +96,7 @@ func (e RunInterrupted) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e RunInterrupted) Sentence() Sentence {
-	return say(Trace, fmt.Sprintf("run interrupted (%s): %s", e.Outcome.Words(), e.Reason))
+	return say(Trace, fmt.Sprintf("run interrupted (%s): %s", e.Outcome.Words(), e.Reason)).tell(0, e.Outcome.topic())
 }
 
 // RunFinished ends a run; the next one has fresh attempts and limits.
@@ -97,7 +113,11 @@ func (e RunFinished) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e RunFinished) Sentence() Sentence {
-	return say(Trace, fmt.Sprintf("run finished (%s): %s", e.Outcome.Words(), e.Text))
+	s := say(Trace, fmt.Sprintf("run finished (%s): %s", e.Outcome.Words(), e.Text))
+	if e.Outcome == Complete || e.Outcome == LimitReached {
+		return s.tell(0, e.Outcome.topic())
+	}
+	return s.tell(Lead|Team, e.Outcome.topic())
 }
 
 // Acknowledged is the Lead's word that a frozen board may go on as it is, or what is to become of

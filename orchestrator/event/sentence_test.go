@@ -13,6 +13,16 @@ import (
 
 var weights = map[event.Weight]string{event.Trace: "trace", event.Routine: "routine", event.Note: "note", event.Success: "success", event.Warning: "warning", event.Critical: "critical"}
 
+// readers follow the kind of an event in the golden file.
+var readers = map[event.Who]string{event.Lead: " to the Lead", event.Team: " in DECISIONS.md", event.Lead | event.Team: " to the Lead and in DECISIONS.md"}
+
+func topic(s event.Sentence) string {
+	if s.Topic == "" {
+		return ""
+	}
+	return ", sent as " + string(s.Topic)
+}
+
 // sentences are events of every kind, in each way that they are told.
 func sentences() []event.Event {
 	ref := func(c event.Call, attempt, round int) event.AttemptRef {
@@ -33,7 +43,8 @@ func sentences() []event.Event {
 	long := strings.Repeat("ä", 401)
 	return []event.Event{
 		event.RunStarted{Tasks: 1, Workdir: "/w"}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}},
-		event.RunInterrupted{Board: "b", Outcome: event.LimitReached, Reason: "the limit"}, event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "look"},
+		event.RunInterrupted{Board: "b", Outcome: event.LimitReached, Reason: "the limit"}, event.RunInterrupted{Board: "b", Outcome: event.Interrupted, Reason: "a signal"}, event.RunInterrupted{Board: "b", Outcome: event.Later, Reason: "the provider"},
+		event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "look"}, event.RunFinished{Board: "b", Outcome: event.Complete, Text: "done"}, event.RunFinished{Board: "b", Outcome: event.LimitReached, Text: "the limit"},
 		event.Acknowledged{Board: "b"}, event.Acknowledged{Board: "b", Text: "accepted by the Lead", Note: "fine"},
 		event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor"}, event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor", Index: 1, Of: 3},
 		event.StepStarted{Step: 2, Role: "Supervisor", Call: event.ReadyCall},
@@ -44,7 +55,7 @@ func sentences() []event.Event {
 		event.AttemptStarted{AttemptRef: ref(event.TaskCall, 3, 2), GoesOn: true}, event.AttemptStarted{AttemptRef: command, Command: "make test"}, event.AttemptStarted{AttemptRef: review},
 		event.AttemptStarted{AttemptRef: look}, event.AttemptStarted{AttemptRef: look, GoesOn: true}, event.SessionNamed{AttemptRef: work, Session: "s"},
 		event.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 999}, event.ReplyAccepted{AttemptRef: work, Status: "blocked", Message: long, Millis: 1000, Spent: spent},
-		event.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 10_000, Spent: &event.Spending{Free: true}}, event.ReplyAccepted{AttemptRef: ready, Status: "ok", Message: "I am here"},
+		event.ReplyAccepted{AttemptRef: work, Status: "escalate", Message: "too big"}, event.ReplyAccepted{AttemptRef: work, Status: "ok", Millis: 10_000, Spent: &event.Spending{Free: true}}, event.ReplyAccepted{AttemptRef: ready, Status: "ok", Message: "I am here"},
 		event.ReplyRejected{AttemptRef: work, Reason: "not JSON", Exit: "exit status 1", Of: 3, Stderr: "why\n}\n", Output: "out"},
 		event.ReplyRejected{AttemptRef: work, Reason: "exit status 1", Exit: "exit status 1", Retries: 3, Of: 3, Output: "out", Spent: spent}, event.ReplyRejected{AttemptRef: work, Reason: "gone", Lost: true, Of: 3},
 		event.ReplyRejected{AttemptRef: look, Reason: "gone", Lost: true, Of: 3}, event.ReplyRejected{AttemptRef: look, Reason: "it died", Died: true, Of: 3},
@@ -74,7 +85,7 @@ func sentences() []event.Event {
 		event.Reassigned{Step: 2, Role: "Implementor", To: "codex", Reason: "4 attempts"}, event.ReassignProposed{Step: 2, Task: "t.md", Role: "Implementor", Strategy: event.Specialist}, event.MarkerMissing{Text: "no sections"}, event.DecisionsViolated{Text: "outside"},
 		event.TeardownMoved{To: event.TeardownInit}, event.TeardownMoved{To: event.Retrying, Round: 2}, event.TeardownMoved{To: event.ReadyToDelete, Status: "success"}, event.TeardownMoved{To: event.FailedSafe, Reason: "no answer"},
 		event.TeardownBlocked{Reason: "work is open"}, event.ForcedFinalizeCandidate{Board: "my b.yaml", Missing: []string{"x", "y"}}, event.ForcedFinalizeAcked{Note: "fine"},
-		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyAccept, Text: "it was changed"}, event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyFreeze, Text: "it was changed"},
+		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyAccept, Text: "it was changed"}, event.StateDiverged{Source: event.SourceBoard, Step: 2, Before: "1", After: "2", Policy: event.PolicyFreeze, Text: "it was changed"},
 		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyRestore, Text: "it was changed"}, event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyAsk, Text: "it was changed"},
 		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "1", Text: "it was touched"}, event.StateDiverged{Source: event.SourceState, Before: "1", After: "2", Text: "state.md was changed"},
 		event.HandoffOffered{Board: "b"}, event.HandoffAcked{Board: "b"}, event.SnapshotTaken{Board: "b"}, event.LockEntered{Board: "b"}, event.HandoffDuplicate{Epoch: 3, Owner: "o"}, event.HandoffMissing{Text: "no handoff"}, event.SplitBrain{Text: "two owners"},
@@ -91,7 +102,7 @@ func TestSentences(t *testing.T) {
 	for _, e := range sentences() {
 		s := e.Sentence()
 		said[e.Kind()] = true
-		fmt.Fprintf(&b, "%s\n  %s: %s\n", e.Kind(), weights[s.Weight], s)
+		fmt.Fprintf(&b, "%s%s%s\n  %s: %s\n", e.Kind(), readers[s.For], topic(s), weights[s.Weight], s)
 		for _, more := range s.More {
 			fmt.Fprintf(&b, "    %s: %s\n", weights[more.Weight], more)
 		}

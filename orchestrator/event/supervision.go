@@ -86,6 +86,9 @@ func (e CheckpointHeld) Sentence() Sentence {
 	} {
 		s.Add(Note, tag+text)
 	}
+	if d.Verdict == "block" {
+		s.For = Lead | Team
+	}
 	return e.Then.follow(s)
 }
 

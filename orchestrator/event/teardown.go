@@ -67,7 +67,7 @@ func (e ForcedFinalizeCandidate) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e ForcedFinalizeCandidate) Sentence() Sentence {
-	return say(Critical, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), failure.Quote(e.Board)))
+	return say(Critical, fmt.Sprintf("FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)", strings.Join(e.Missing, ", "), failure.Quote(e.Board))).tell(Lead, AboutPerson)
 }
 
 // TeardownBlocked says why the team is not to be deleted.
@@ -84,7 +84,7 @@ func (e TeardownBlocked) Subject() string { return e.Board }
 
 // Sentence is what a person reads of it.
 func (e TeardownBlocked) Sentence() Sentence {
-	return say(Critical, "TEARDOWN_BLOCKED: "+e.Reason)
+	return say(Critical, "TEARDOWN_BLOCKED: "+e.Reason).tell(Lead, AboutPerson)
 }
 
 // ForcedFinalizeAcked is the Lead's approval.

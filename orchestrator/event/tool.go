@@ -32,8 +32,9 @@ func (ToolUnavailable) Kind() string { return "TOOL_UNAVAILABLE" }
 
 // Sentence is what a person reads of it.
 func (e ToolUnavailable) Sentence() Sentence {
-	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s", e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix())
+	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s", e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).tell(0, AboutTool)
 	if e.Agents == SystemicAgents {
+		s.For = Lead | Team
 		s.Add(Critical, fmt.Sprintf("%s is not there for %d agents of this run: look at the machine, and not at the tasks", e.Tool, e.Agents))
 	}
 	return s

@@ -3,7 +3,6 @@
 package notify
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -14,33 +13,16 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// Topic is what a person may want to be told of.
-type Topic string
-
-// The topics.
-const (
-	NeedsPerson Topic = "needs_person" // the board waits for a decision, or ended without an end
-	Stuck       Topic = "stuck"        // an agent makes no progress, and nothing helps
-	Loop        Topic = "loop"         // work goes round in circles
-	Tool        Topic = "tool"         // a tool is not there
-	Limit       Topic = "limit"        // a limit of the run is reached
-	Later       Topic = "later"        // the provider's own limit is reached
-	Complete    Topic = "complete"     // the board is complete
-)
-
-// Topics are all of them.
-var Topics = []Topic{NeedsPerson, Stuck, Loop, Tool, Limit, Later, Complete}
-
 // Message is what is sent, as JSON.
 type Message struct {
-	Board    string    `json:"board"`
-	Topic    Topic     `json:"topic"`
-	Severity string    `json:"severity"` // INFO, WARN or CRITICAL
-	Event    string    `json:"event"`    // the record's type in the journal
-	Task     string    `json:"task,omitempty"`
-	Text     string    `json:"text"`
-	Time     time.Time `json:"time"`
-	Report   string    `json:"report,omitempty"` // a SUPERVISOR_REPORT, where a person is needed
+	Board    string      `json:"board"`
+	Topic    event.Topic `json:"topic"`
+	Severity string      `json:"severity"` // INFO, WARN or CRITICAL
+	Event    string      `json:"event"`    // the record's type in the journal
+	Task     string      `json:"task,omitempty"`
+	Text     string      `json:"text"`
+	Time     time.Time   `json:"time"`
+	Report   string      `json:"report,omitempty"` // a SUPERVISOR_REPORT, where a person is needed
 }
 
 // Sender delivers a message. Its error is told once, and shows no secret.
@@ -48,7 +30,7 @@ type Sender func(ctx context.Context, message []byte) error
 
 // Options say what is sent and how.
 type Options struct {
-	On       []Topic
+	On       []event.Topic
 	Senders  []Sender
 	Redactor *redact.Redactor
 	Report   func(board string) string // for the Lead; nil: none is sent
@@ -84,13 +66,13 @@ func New(o Options) *Notifier {
 
 // Entry tells of a journaled event, if it needs a person.
 func (n *Notifier) Entry(board string, e event.Entry) {
-	m, critical := messageOf(e.Event)
+	m := messageOf(e.Event)
 	if m.Topic == "" || !slices.Contains(n.On, m.Topic) {
 		return
 	}
 	m.Board, m.Event, m.Time = board, e.Event.Kind(), e.Time.UTC()
 	n.mu.Lock()
-	send := n.spam.allows(board+" "+m.Task, m, critical, n.Now())
+	send := n.spam.allows(board+" "+m.Task, m, n.Now())
 	n.mu.Unlock()
 	if !send {
 		return
@@ -127,7 +109,7 @@ func (n *Notifier) sendAll() {
 		if n.alive.Err() != nil {
 			continue
 		}
-		if m.Topic == NeedsPerson && n.Report != nil {
+		if m.Topic == event.AboutPerson && n.Report != nil {
 			m.Report = n.Report(m.Board)
 		}
 		data, err := json.Marshal(m) // which has a form
@@ -159,63 +141,21 @@ func (n *Notifier) warn(board, text string) {
 	}
 }
 
-// messageOf is what is to be told of an event; without a topic it is nothing. One that is critical
-// is always told: seed 002, "Anti-Spam Policy".
-func messageOf(e event.Event) (m Message, critical bool) {
+// messageOf returns the message about an event, without a topic where none is sent.
+func messageOf(e event.Event) Message {
 	said := e.Sentence()
-	m = Message{Task: e.Subject(), Text: said.Whole()}
-	m.Topic, m.Severity, critical = topicOf(e)
-	if m.Severity == "" {
-		m.Severity = map[event.Weight]string{event.Warning: "WARN", event.Critical: "CRITICAL"}[said.Weight]
-	}
-	m.Severity = cmp.Or(m.Severity, "INFO")
-	return m, critical
+	return Message{Topic: said.Topic, Severity: severityOf(said), Task: e.Subject(), Text: said.Whole()}
 }
 
-// topicOf is the topic of an event, "" for none, and its severity where that is not the weight of
-// its sentence. A critical one is always told.
-func topicOf(e event.Event) (topic Topic, severity string, critical bool) {
-	switch e := e.(type) {
-	case event.RunFinished:
-		topic, severity = ofOutcome(e.Outcome)
-		return topic, severity, true
-	case event.RunInterrupted:
-		if e.Outcome == event.Interrupted {
-			return "", "", false
-		}
-		topic, severity = ofOutcome(e.Outcome)
-		return topic, severity, true
-	case event.ConsentAsked, event.TeardownBlocked, event.ForcedFinalizeCandidate, event.SplitBrain:
-		return NeedsPerson, "", true
-	case event.LoopSuspected:
-		return Loop, "", false
-	case event.RebootTested:
-		if e.Decision == event.Stuck {
-			return Stuck, "", false
-		}
-	case event.IdleBreach, event.ReviewBreach, event.Recovered:
-		return Stuck, "", false
-	case event.ToolUnavailable:
-		if e.Agents >= event.SystemicAgents {
-			return Tool, "CRITICAL", false
-		}
-		return Tool, "", false
-	}
-	return "", "", false
-}
-
-// ofOutcome is the topic and the severity of the end of a run.
-func ofOutcome(o event.Outcome) (topic Topic, severity string) {
-	switch o {
-	case event.Complete:
-		return Complete, "INFO"
-	case event.LimitReached:
-		return Limit, "WARN"
-	case event.Later:
-		return Later, "WARN"
-	case event.NeedsPerson, event.Frozen, event.Exhausted, event.Failed, event.Invalid, event.Owned:
-		return NeedsPerson, "CRITICAL"
+// severityOf returns the weight of a sentence as seed 002 has it. The end of a run weighs what its
+// topic does: in the log other words tell it.
+func severityOf(s event.Sentence) string {
+	switch {
+	case s.Topic == event.AboutPerson, s.Heaviest() == event.Critical:
+		return "CRITICAL"
+	case s.Topic == event.AboutLimit, s.Topic == event.AboutLater, s.Heaviest() == event.Warning:
+		return "WARN"
 	default:
-		return "", ""
+		return "INFO"
 	}
 }

@@ -54,9 +54,9 @@ func (i *inbox) topics() (all []string) {
 	return all
 }
 
-func start(i *inbox, on ...notify.Topic) *notify.Notifier {
+func start(i *inbox, on ...event.Topic) *notify.Notifier {
 	if on == nil {
-		on = notify.Topics
+		on = event.Topics()
 	}
 	return notify.New(notify.Options{On: on, Senders: []notify.Sender{i.send}, Redactor: redact.New([]string{"hunter2hunter2"}),
 		Report: func(board string) string { return "SUPERVISOR_REPORT of " + board }, Now: time.Now, Warn: func(string, string) {}})
@@ -69,26 +69,26 @@ func TestTopics(t *testing.T) {
 	task := event.AttemptRef{Task: "t1", Role: "R"}
 	for _, tt := range []struct {
 		event event.Event
-		want  notify.Topic
+		want  event.Topic
 	}{
-		{event.RunFinished{Outcome: event.Complete}, notify.Complete},
-		{event.RunFinished{Outcome: event.NeedsPerson}, notify.NeedsPerson},
-		{event.RunFinished{Outcome: event.Exhausted}, notify.NeedsPerson},
-		{event.RunFinished{Outcome: event.Frozen}, notify.NeedsPerson},
-		{event.RunFinished{Outcome: event.LimitReached}, notify.Limit},
-		{event.RunInterrupted{Outcome: event.Later}, notify.Later},
+		{event.RunFinished{Outcome: event.Complete}, event.AboutComplete},
+		{event.RunFinished{Outcome: event.NeedsPerson}, event.AboutPerson},
+		{event.RunFinished{Outcome: event.Exhausted}, event.AboutPerson},
+		{event.RunFinished{Outcome: event.Frozen}, event.AboutPerson},
+		{event.RunFinished{Outcome: event.LimitReached}, event.AboutLimit},
+		{event.RunInterrupted{Outcome: event.Later}, event.AboutLater},
 		{event.RunInterrupted{Outcome: event.Interrupted}, ""},
-		{event.RunInterrupted{Outcome: event.Failed}, notify.NeedsPerson},
-		{event.ConsentAsked{AttemptRef: task}, notify.NeedsPerson},
-		{event.SplitBrain{Board: "b"}, notify.NeedsPerson},
-		{event.TeardownBlocked{Board: "b"}, notify.NeedsPerson},
-		{event.ForcedFinalizeCandidate{Board: "b"}, notify.NeedsPerson},
-		{event.LoopSuspected{Task: "t1"}, notify.Loop},
-		{event.RebootTested{AttemptRef: task, Decision: event.Stuck}, notify.Stuck},
+		{event.RunInterrupted{Outcome: event.Failed}, event.AboutPerson},
+		{event.ConsentAsked{AttemptRef: task}, event.AboutPerson},
+		{event.SplitBrain{Board: "b"}, event.AboutPerson},
+		{event.TeardownBlocked{Board: "b"}, event.AboutPerson},
+		{event.ForcedFinalizeCandidate{Board: "b"}, event.AboutPerson},
+		{event.LoopSuspected{Task: "t1"}, event.AboutLoop},
+		{event.RebootTested{AttemptRef: task, Decision: event.Stuck}, event.AboutStuck},
 		{event.RebootTested{AttemptRef: task, Decision: event.Restart}, ""},
-		{event.IdleBreach{AttemptRef: task}, notify.Stuck},
-		{event.ReviewBreach{AttemptRef: task}, notify.Stuck},
-		{event.ToolUnavailable{AttemptRef: task}, notify.Tool},
+		{event.IdleBreach{AttemptRef: task}, event.AboutStuck},
+		{event.ReviewBreach{AttemptRef: task}, event.AboutStuck},
+		{event.ToolUnavailable{AttemptRef: task}, event.AboutTool},
 		{event.StepFinished{Task: "t1"}, ""},
 	} {
 		var i inbox
@@ -99,7 +99,7 @@ func TestTopics(t *testing.T) {
 		case tt.want == "" && len(i.messages) != 0, tt.want != "" && (len(i.messages) != 1 || i.messages[0].Topic != tt.want):
 			t.Errorf("%T: %+v, want %q", tt.event, i.messages, tt.want)
 		case tt.want != "":
-			if m := i.messages[0]; m.Board != "b" || m.Event != tt.event.Kind() || (m.Report != "") != (tt.want == notify.NeedsPerson) {
+			if m := i.messages[0]; m.Board != "b" || m.Event != tt.event.Kind() || (m.Report != "") != (tt.want == event.AboutPerson) {
 				t.Errorf("%T: %+v", tt.event, m)
 			}
 		}
@@ -167,7 +167,7 @@ func TestSlowSender(t *testing.T) {
 		var mu sync.Mutex
 		var warned []string
 		sent := 0
-		n := notify.New(notify.Options{On: notify.Topics, Redactor: redact.New(nil), Now: time.Now, Warn: func(_, text string) { mu.Lock(); defer mu.Unlock(); warned = append(warned, text) },
+		n := notify.New(notify.Options{On: event.Topics(), Redactor: redact.New(nil), Now: time.Now, Warn: func(_, text string) { mu.Lock(); defer mu.Unlock(); warned = append(warned, text) },
 			Senders: []notify.Sender{func(ctx context.Context, _ []byte) error {
 				mu.Lock()
 				sent++

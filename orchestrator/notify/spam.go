@@ -1,6 +1,10 @@
 package notify
 
-import "time"
+import (
+	"time"
+
+	"kanban-run/orchestrator/event"
+)
 
 // The bounds of seed 002, "Anti-Spam Policy".
 const (
@@ -17,10 +21,17 @@ type told struct {
 	alerted bool        // an alert was told, and no recovery
 }
 
-// allows says whether a message about a subject may be sent now, and notes it: nothing
-// identical twice, a recovery only behind an alert and once, and no more than the bounds. What
-// is critical is told in any case.
-func (s spam) allows(subject string, m Message, critical bool, now time.Time) bool {
+// isBounded reports whether messages about a topic can come again and again. The others are what the
+// seed calls critical-path.
+func isBounded(t event.Topic) bool {
+	return t == event.AboutStuck || t == event.AboutLoop || t == event.AboutTool
+}
+
+// allows reports whether a message about a subject may be sent now, and remembers it: nothing
+// identical twice, a recovery only after an alert and once, and no more than the bounds. Topics
+// without bounds are sent in any case.
+func (s spam) allows(subject string, m Message, now time.Time) bool {
+	critical := !isBounded(m.Topic)
 	t := s[subject]
 	if t == nil {
 		t = &told{}
@@ -30,7 +41,7 @@ func (s spam) allows(subject string, m Message, critical bool, now time.Time) bo
 	for len(t.times) > 0 && now.Sub(t.times[0]) >= time.Hour {
 		t.times = t.times[1:]
 	}
-	recovery := m.Topic == Stuck && m.Severity == "INFO" && m.Event == "RECOVERED"
+	recovery := m.Topic == event.AboutStuck && m.Severity == "INFO" && m.Event == "RECOVERED"
 	switch {
 	case key == t.last && !critical:
 		return false
@@ -41,7 +52,7 @@ func (s spam) allows(subject string, m Message, critical bool, now time.Time) bo
 		return false
 	}
 	t.last = key
-	if m.Topic == Stuck {
+	if m.Topic == event.AboutStuck {
 		t.alerted = !recovery
 	}
 	if !recovery && !critical {

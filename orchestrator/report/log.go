@@ -32,7 +32,7 @@ func NewLog(out *console.Printer) *Log { return &Log{out: out} }
 func (l *Log) Entry(_ string, e event.Entry) {
 	lines := l.describe(e.Event)
 	wrong := slices.ContainsFunc(lines, func(s event.Sentence) bool { return s.Weight >= event.Warning })
-	step := StepOf(e.Event)
+	step := event.StepOf(e.Event)
 	if l.Failed && !wrong || l.Step != 0 && step != l.Step {
 		return
 	}
@@ -123,30 +123,4 @@ func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	}
 	// A closed pipe is told by the printer at the end.
 	_ = l.out.PrintTrusted(plain + coloredSign(s.Weight, l.Color) + " " + text + "\n")
-}
-
-// StepOf is the step that an event is of; 0: none.
-func StepOf(e event.Event) int {
-	switch e := e.(type) {
-	case interface{ About() event.AttemptRef }:
-		return e.About().Step
-	case event.StepStarted:
-		return e.Step
-	case event.CallRestarted:
-		return e.Step
-	case event.StateDiverged:
-		return e.Step
-	case event.ManagerWalked:
-		return e.Step
-	case event.BoardWriteStarted:
-		return e.Step
-	case event.BoardWritten:
-		return e.Step
-	case event.StepFinished:
-		return e.Step
-	case event.StepAbandoned:
-		return e.Step
-	default:
-		return 0
-	}
 }
