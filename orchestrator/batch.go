@@ -25,7 +25,7 @@ import (
 // interrupted. The end of kill kills the agents.
 func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []result.Result {
 	results := make([]result.Result, len(boards))
-	next, all := make(chan int), shared{run.NewSlots(), &inbox.Watcher{}, &health.Crowd{}, claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
+	next, all := make(chan int), shared{run.NewDiskSlots(), &inbox.Watcher{}, &health.Crowd{}, claim.NewRegistry(claim.System{Hold: holdLock(boards), IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin})}
 	var wg sync.WaitGroup
 	for range min(max(n, 1), len(boards)) {
 		wg.Go(func() {
@@ -46,7 +46,7 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, n int) []r
 
 // shared is what the runs of this process have together.
 type shared struct {
-	slots    run.Slots
+	slots    run.DiskSlots
 	mail     *inbox.Watcher
 	crowd    *health.Crowd
 	registry *claim.Registry

@@ -16,28 +16,28 @@ import (
 // and journals a change that was made in another turn than the Manager's. The board is nil when it
 // is frozen.
 func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
-	step := l.State().Step
-	b, err = l.Workspace.Read(step)
+	step := l.ledger.State().Step
+	b, err = l.workspace.Read(step)
 	sha := ""
 	if err == nil {
 		sha = b.SHA
 	} else {
-		sha = l.Workspace.SHA()
+		sha = l.workspace.SHA()
 	}
-	known := sha != "" || result.OutcomeOf(l.Stop, err) == event.Invalid // otherwise this machine could not read it
-	if step != nil && step.Before == nil && known && sha != step.BoardSHA && l.State().Frozen == nil {
-		if err := l.Ledger.Record(l.divergence(step, sha, err)); err != nil {
+	known := sha != "" || result.OutcomeOf(l.stop, err) == event.Invalid // otherwise this machine could not read it
+	if step != nil && step.Before == nil && known && sha != step.BoardSHA && l.ledger.State().Frozen == nil {
+		if err := l.ledger.Record(l.divergence(step, sha, err)); err != nil {
 			return nil, view, err
 		}
 	}
-	if l.State().Frozen != nil {
+	if l.ledger.State().Frozen != nil {
 		return nil, flow.Board{SHA: sha}, nil
 	}
 	if err != nil {
 		return nil, view, err
 	}
 	view, err = l.view(b)
-	if err != nil && l.State().Supervisor.Waits() != "" { // which is the first to be mended
+	if err != nil && l.ledger.State().Supervisor.Waits() != "" { // which is the first to be mended
 		return b, workspace.Bare(b), nil
 	}
 	return b, view, err
@@ -45,8 +45,8 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 
 // view is the part of the board that flow decides by, with the roles of this run.
 func (l *loop) view(b *board.Board) (flow.Board, error) {
-	return l.Workspace.View(b, l.State(), func(role string) (string, error) {
-		p, err := l.Player(role)
+	return l.workspace.View(b, l.ledger.State(), func(role string) (string, error) {
+		p, err := l.job.Player(role)
 		if err != nil {
 			return "", err
 		}
@@ -57,7 +57,7 @@ func (l *loop) view(b *board.Board) (flow.Board, error) {
 // writeBoard writes onto the board what the Manager's reply says and the Manager has not written
 // itself, and finishes the step.
 func (l *loop) writeBoard(b *board.Board) error {
-	step := l.State().Step
+	step := l.ledger.State().Step
 	if step.Walked != nil {
 		return l.writeWalked(step, b)
 	}
@@ -65,14 +65,14 @@ func (l *loop) writeBoard(b *board.Board) error {
 	if err != nil {
 		return err
 	}
-	verdict := l.Workspace.Compare(b, step, d)
-	after, err := l.Workspace.Splice(b, verdict, d)
+	verdict := l.workspace.Compare(b, step, d)
+	after, err := l.workspace.Splice(b, verdict, d)
 	if err != nil {
 		return err
 	}
 	if after != b {
-		l.Workspace.Forget()
-		now, err := l.Workspace.Look()
+		l.workspace.Forget()
+		now, err := l.workspace.Look()
 		if err != nil {
 			return err
 		}
@@ -83,24 +83,24 @@ func (l *loop) writeBoard(b *board.Board) error {
 			return err
 		}
 	}
-	if lost && !slices.Equal(d.Tasks, l.Workspace.Tasks(b)) {
+	if lost && !slices.Equal(d.Tasks, l.workspace.Tasks(b)) {
 		verdict.Warning = "the list of tasks that the Manager was given is lost, so the board's own list stands, and not the one in the reply"
 	}
 	if verdict.Warning == "" {
 		verdict.Warning = verdict.Disagreement // a change after the acceptance: the file stands
 	}
-	return errors.Join(l.outcomes.FinishStep(step, after.SHA, verdict.Warning), l.claims.Release())
+	return errors.Join(l.caller.FinishStep(step, after.SHA, verdict.Warning), l.claims.Release())
 }
 
 // replaceBoard writes the board, with the intent journaled before and the outcome after.
 func (l *loop) replaceBoard(step *flow.Step, b, after *board.Board) error {
-	if err := l.Ledger.Record(event.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: after.SHA}); err != nil {
+	if err := l.ledger.Record(event.BoardWriteStarted{Step: step.Number, Task: step.Task, Before: b.SHA, After: after.SHA}); err != nil {
 		return err
 	}
 	failpoint.At("board-intent")
-	if err := l.Workspace.Save(after); err != nil {
+	if err := l.workspace.Save(after); err != nil {
 		return err
 	}
 	failpoint.At("board-written")
-	return l.Ledger.Append(event.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: after.SHA})
+	return l.ledger.Append(event.BoardWritten{Step: step.Number, Task: step.Task, BoardSHA: after.SHA})
 }

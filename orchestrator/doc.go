@@ -46,10 +46,12 @@
 // An attempt behind a stopped one goes on in the session of that one, where
 // the agent's tool knows it.
 //
-// The way of one attempt through the packages, as loop.spawn has it:
+// The way of one attempt through the packages, as loop.spawn has it. Each kind of call is a file of
+// package call, with its way in (Prepare) and its way out (Settle):
 //
-//	claim.Holder.Take ─► call.Caller.Prepare ─► Ledger.Record(intent) ─► attempt.Start ─► loop.waitForAgent ─► outcome.Recorder.Record
-//	                                                                         └─ watch.Watch ──┘
+//	flow.Spawn ─► claim.Holder.Take ─► call.Caller.Prepare ─► Ledger.Record(intent) ─► Caller.Start ─► loop.waitForAgent ─┐
+//	                                        └─ Kind.Prepare                                            └─ watch.Watch     │
+//	event.Event ─► Ledger.Record ◄── Caller.record ◄── Kind.Settle ◄── Caller.Settle ◄── attempt.Ended ◄───────────────────┘
 //
 // # Packages
 //
@@ -58,13 +60,13 @@
 // is told what was committed.
 //
 //	cmd/kanban-run ─► everything
-//	orchestrator   ─► outcome ─► call ─► supervisor ─► run       loop.go, step.go, board.go: the loop
-//	orchestrator   ─► preflight, result, journal                 batch.go, open.go, end.go: one run from its start to its end
-//	orchestrator   ─► watch ─► run                               what an agent does, and what it is told meanwhile
-//	orchestrator   ─► claim, decisions, gitstore ─► run          what surrounds a step
+//	orchestrator   ─► call ─► briefing                           loop.go, step.go, board.go: the loop
+//	orchestrator   ─► run, preflight, result, journal            batch.go, open.go, end.go: one run from its start to its end
+//	orchestrator   ─► watch, supervisor                          what an agent does and is told meanwhile; who looks in
+//	orchestrator   ─► claim, decisions, gitstore                 what surrounds a step
 //	run            ─► preflight ─► inspect ─► ledger, workspace
-//	supervisor     ─► briefing ─► contract, board, rundir
-//	call, outcome, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
+//	call, supervisor ─► briefing ─► contract, board, rundir
+//	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
 //	watch, attempt ─► health ─► agent          watch ─► inbox
 //	result         ─► claim, gitstore, agent, failure
 //	claim          ─► durable                  gitstore, worktree ─► git
@@ -76,11 +78,10 @@
 //	supervise      ─► agent, attempt, proc, review                           seed 003 for a person at a terminal
 //	report         ─► flow, digest, console, inert       page ─► report, digest, flow        all of them ─► event
 //
-//	run        is what all parts of one board's run work with
-//	call       makes one call of an agent ready to start
-//	outcome    journals what attempts came to, and the steps that they make up
+//	run        takes a board for one run
+//	call       makes the calls of a run: what each kind is told, and what its end means
 //	result     says how a run of one board ended
-//	supervisor is the resident supervisor of one board's run
+//	supervisor is the resident supervisor of one board's run, but for its calls
 //	event      is what can happen to a run; pure
 //	flow       decides what a run does next; pure
 //	walk       is the Manager without a model; pure
@@ -96,7 +97,7 @@
 //	git        runs git where agents may have changed the repository
 //	gitstore   keeps the state of a board as commits, for another clone to go on from
 //	inbox      takes messages of other processes for an agent at work
-//	attempt    is one running agent, from its start to its outcome, or one turn of a program that stays
+//	attempt    is one running agent, from its start to its end, or one turn of a program that stays
 //	workspace  is the board and the tasks of one run
 //	ledger     is the journal of a board, its history and its owner
 //	inspect    answers questions about a run without taking the board
@@ -112,7 +113,7 @@
 //	agent's output ─► redact.Writer ─► the streams of a step, the tail of stderr, what is shown while it works
 //	      └─────────► the reply ─► judged, and redacted again ─► event ─► journal ─► Observer (package report)
 //	tell ─► inbox ─► redacted, journaled ─► attempt.Tell ─► the agent's standard input
-//	journal ─► decisions.Minutes ─► DECISIONS.md  board, journal ─► gitstore ─► the commits of another clone
+//	journal ─► decisions.Log ─► DECISIONS.md  board, journal ─► gitstore ─► the commits of another clone
 //	journal ─► flow.History ─► status, ack        journal ─► digest ─► report.Markdown, report.JUnit, page.Render
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
 //

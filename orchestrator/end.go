@@ -20,8 +20,8 @@ func (l *loop) runInto(res *result.Result) error {
 	err = errors.Join(err, l.supervisor.Dismiss())
 	res.Outcome, res.Text, err = l.conclude(end, err)
 	res.Unpushed, res.Unsaved = l.carrier.Unpushed(), l.carrier.IsUnsaved()
-	res.Steps, res.Used, res.Ways = l.outcomes.Steps(), l.Used, l.State().Ways()
-	if said := l.outcomes.Said(); res.Outcome == event.NeedsPerson && !strings.Contains(res.Text, said) {
+	res.Steps, res.Used, res.Choices = l.caller.Steps(), l.used, l.ledger.State().Choices()
+	if said := l.caller.Said(); res.Outcome == event.NeedsPerson && !strings.Contains(res.Text, said) {
 		res.Said = said
 	}
 	return err
@@ -30,26 +30,26 @@ func (l *loop) runInto(res *result.Result) error {
 // conclude journals how the loop ended. After an error of the loop the run stays resumable. What
 // was appended is committed first: an accepted reply must not be lost to a later failure.
 func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, error) {
-	uncommitted := l.Ledger.Commit()
+	uncommitted := l.ledger.Commit()
 	if uncommitted == nil {
-		l.outcomes.EmptyStreams()
+		l.caller.EmptyStreams()
 	}
 	err = errors.Join(err, uncommitted)
 	if errors.Is(err, journal.ErrForeignWrite) {
-		return "", "", l.Ledger.ResolveForeignWrite(err)
+		return "", "", l.ledger.ResolveForeignWrite(err)
 	}
 	if err == nil {
 		l.supervisor.WarnOfUnheld(end)
-		if p := l.State().Proposal(end); p != nil {
-			err = l.Ledger.Append(*p)
+		if p := l.ledger.State().Proposal(end); p != nil {
+			err = l.ledger.Append(*p)
 		}
-		err = errors.Join(err, l.minutes.Save(), l.Ledger.Finish(event.RunFinished{Board: l.Board, Outcome: end.Outcome, Text: end.Text, Steps: l.outcomes.Steps()}))
+		err = errors.Join(err, l.decisions.Save(), l.ledger.Finish(event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, Steps: l.caller.Steps()}))
 		if err == nil {
-			l.minutes.Close()
+			l.decisions.Close()
 		}
 		return end.Outcome, end.Text, err
 	}
-	outcome := result.OutcomeOf(l.Stop, err)
-	note := l.Ledger.Finish(event.RunInterrupted{Board: l.Board, Outcome: outcome, Reason: err.Error(), Until: result.Until(outcome, err), Quarantined: l.Quarantined()})
+	outcome := result.OutcomeOf(l.stop, err)
+	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), Until: result.Until(outcome, err), Quarantined: l.caller.Quarantined()})
 	return outcome, err.Error(), errors.Join(err, note)
 }

@@ -11,29 +11,40 @@ import (
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/decisions"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
-	"kanban-run/orchestrator/outcome"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
+	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/supervisor"
 	"kanban-run/orchestrator/watch"
+	"kanban-run/orchestrator/workspace"
 )
 
-// loop is the loop of one board's run, with all that it works with.
+// loop is the loop of one board's run, with all that it works with. One goroutine owns it.
 type loop struct {
-	*run.Run
-	shared shared
+	job       *preflight.Prepared
+	hold      *run.Hold
+	folder    rundir.Dir
+	ledger    *ledger.Ledger
+	workspace *workspace.Workspace
+	stop      context.Context // its end asks agents to end
+	kill      context.Context // its end kills them
+	used      event.Used      // by the attempts of this run
+	shared    shared
 
 	caller     *call.Caller
-	outcomes   *outcome.Recorder
 	supervisor *supervisor.Supervisor
 	claims     *claim.Holder
-	minutes    *decisions.Minutes
+	decisions  *decisions.Log
 	carrier    *gitstore.Carrier
 
-	inbox   <-chan struct{} // has a value when a message is left; nil before the first look
-	unheard watch.Unheard
+	watching    watch.Turn
+	inbox       <-chan struct{} // has a value when a message is left; nil before the first look
+	undelivered watch.Undelivered
 }
 
 // run is seed 004's supervisor_loop, "State Machine": read the board, decide, act, again. Package
@@ -41,10 +52,10 @@ type loop struct {
 func (l *loop) run() (flow.Finish, error) {
 	for {
 		b, view, err := l.readBoard()
-		if err = cmp.Or(err, l.supervisor.NoteLoss()); err != nil {
+		if err = cmp.Or(err, l.supervisor.RecordLoss()); err != nil {
 			return flow.Finish{}, err
 		}
-		switch e := flow.Next(l.State(), view).(type) {
+		switch e := flow.Next(l.ledger.State(), view).(type) {
 		case flow.Spawn:
 			err = l.spawn(e, b)
 		case flow.Walk:
@@ -62,10 +73,10 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.Finish:
 			return e, nil
 		}
-		if err = cmp.Or(err, context.Cause(l.Stop)); err != nil {
+		if err = cmp.Or(err, context.Cause(l.stop)); err != nil {
 			return flow.Finish{}, err
 		}
-		if err = cmp.Or(l.minutes.Save(), l.Ledger.DrawState()); err != nil {
+		if err = cmp.Or(l.decisions.Save(), l.ledger.DrawState()); err != nil {
 			return flow.Finish{}, err
 		}
 	}
@@ -74,7 +85,7 @@ func (l *loop) run() (flow.Finish, error) {
 // spawn starts one program and waits for its end. The intent is on disk before the program starts,
 // the outcome before anything follows from it.
 func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
-	l.outcomes.WarnOfLimits()
+	l.caller.WarnOfLimits()
 	if waited, err := l.claims.Take(e); err != nil || waited {
 		return err
 	}
@@ -82,29 +93,26 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	if err != nil {
 		return err
 	}
-	if l.State().Step == nil {
+	if l.ledger.State().Step == nil {
 		if err := l.openStep(e, b); err != nil {
 			return err
 		}
 	}
-	c, err := l.caller.Prepare(e, player, b)
+	a, err := l.caller.Prepare(e, player, b)
 	if err != nil {
 		return err
 	}
-	if err := l.Ledger.Record(c.Intent); err != nil {
+	if err := l.ledger.Record(a.Intent); err != nil {
 		return err
 	}
 	failpoint.At("intent-durable")
-	l.outcomes.Sweep(c)
-	l.supervisor.LookAround(c.Spawn)
-	c.Began = l.Now()
-	a := attempt.Start(c.Spec)
-	w := l.startWatch(c, a)
-	waitErr := l.waitForAgent(c, a, w)
+	p := l.caller.Start(a)
+	w := l.startWatch(a, p)
+	waitErr := l.waitForAgent(a, p, w)
 	failpoint.At("agent-gone")
-	l.Workspace.Forget()
+	l.workspace.Forget()
 	endErr := w.End()
-	return errors.Join(l.outcomes.Record(c, a, l.endTurn), endErr, waitErr)
+	return errors.Join(l.caller.Settle(a, p, l.endTurn), endErr, waitErr)
 }
 
 // postDelay is when the inbox is looked at for the first time in an attempt:
@@ -114,29 +122,29 @@ const postDelay = 300 * time.Millisecond
 // waitForAgent returns when the agent has ended. The end of stop asks it to, the end of kill kills
 // it. If the agent takes longer than a moment, state.md says that it is at work. The error is of
 // state.md or of the journal.
-func (l *loop) waitForAgent(c *call.Ready, a *attempt.Attempt, w *watch.Watch) (err error) {
-	l.Slots.Release()
-	defer l.Slots.Acquire()
+func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch) (err error) {
+	l.shared.slots.Release()
+	defer l.shared.slots.Acquire()
 	draw, post := l.drawTimer(), time.NewTimer(postDelay)
 	defer draw.Stop()
 	defer post.Stop()
-	defer w.Stop()
-	gone := l.supervisor.Gone(c.Call)
-	for stop, kill := l.Stop.Done(), l.Kill.Done(); ; {
+	defer w.Close()
+	exited := l.supervisor.Exited(a.Intent.Call)
+	for stop, kill := l.stop.Done(), l.kill.Done(); ; {
 		var do func() error
 		select {
-		case <-a.Done():
+		case <-p.Done():
 			w.Dismiss()
 			return err
 		case v := <-w.Judged:
 			do = func() error { return w.OnVerdict(v) }
-		case <-gone:
-			do, gone = l.supervisor.NoteLoss, nil
+		case <-exited:
+			do, exited = l.supervisor.RecordLoss, nil
 		case <-draw.C:
-			do = l.Ledger.DrawState
+			do = l.ledger.DrawState
 		case <-w.C:
 			do = w.Check
-		case sign := <-c.Signs:
+		case sign := <-a.Signs:
 			do = func() error { return w.OnSign(sign) }
 		case <-post.C:
 			l.openInbox()
@@ -144,30 +152,30 @@ func (l *loop) waitForAgent(c *call.Ready, a *attempt.Attempt, w *watch.Watch) (
 		case <-l.inbox:
 			do = w.Deliver
 		case <-stop:
-			a.Stop()
+			p.Stop()
 			stop = nil
 			continue
 		case <-kill:
-			a.Kill()
+			p.Kill()
 			kill = nil
 			continue
 		}
-		if failed := l.Slots.With(do); failed != nil {
+		if failed := l.shared.slots.With(do); failed != nil {
 			err = errors.Join(err, failed)
-			a.Stop() // its reply could not be journaled either
+			p.Stop() // its reply could not be journaled either
 		}
 	}
 }
 
-// startWatch watches the agent of a call.
-func (l *loop) startWatch(c *call.Ready, a *attempt.Attempt) *watch.Watch {
-	return watch.Start(l.Run, l.shared.crowd, watch.Agent{AttemptRef: c.AttemptRef, Program: a, Player: c.Player, Duty: c.Duty,
-		Listens: c.Spec.Invocation.Listens, Signs: c.Signs})
+// startWatch watches the agent of an attempt.
+func (l *loop) startWatch(a *call.Attempt, p *attempt.Attempt) *watch.Watch {
+	return watch.Start(l.watching, watch.Agent{AttemptRef: a.Ref(), Program: p, Player: a.Player, Duty: a.Duty,
+		Listens: a.Spec.Invocation.Listens, Signs: a.Signs})
 }
 
 // drawTimer says when state.md is to be drawn.
 func (l *loop) drawTimer() *time.Timer {
-	wait, behind := l.Ledger.DrawIn()
+	wait, behind := l.ledger.DrawIn()
 	t := time.NewTimer(wait)
 	if !behind {
 		t.Stop()
@@ -178,10 +186,10 @@ func (l *loop) drawTimer() *time.Timer {
 // openInbox watches the inbox of the board. Where that cannot be, messages are found
 // with the checks of the watch.
 func (l *loop) openInbox() {
-	if l.inbox != nil || l.DryRun {
+	if l.inbox != nil || l.job.DryRun {
 		return
 	}
-	if l.Folder.MakeInbox() == nil {
-		l.inbox = l.shared.mail.Watch(l.Folder.Inbox())
+	if l.folder.MakeInbox() == nil {
+		l.inbox = l.shared.mail.Watch(l.folder.Inbox())
 	}
 }

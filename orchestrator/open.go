@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
@@ -14,68 +15,91 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/outcome"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/supervisor"
+	"kanban-run/orchestrator/watch"
 	"kanban-run/orchestrator/workspace"
 )
 
 // open takes the folder, the lock and the journal of the board. release undoes that and is never
 // nil. crowded says that other boards are worked on in the same folder.
 func open(stop, kill context.Context, p *preflight.Prepared, s shared, crowded bool) (l *loop, release func() error, err error) {
-	r, err := run.Open(stop, kill, p, s.slots)
+	hold, err := run.Take(p)
 	if err != nil {
-		return nil, r.Close, err
+		return nil, hold.Close, err
 	}
-	l = &loop{Run: r, shared: s, claims: claim.NewHolder(r, s.registry), supervisor: supervisor.New(r, crowded)}
-	l.caller = call.NewCaller(r, l.supervisor)
-	l.outcomes = outcome.NewRecorder(r, l.supervisor)
-	if l.carrier, err = gitstore.Start(r); err != nil {
-		return nil, r.Close, err
+	l = &loop{job: p, hold: hold, folder: hold.Folder, workspace: p.Workspace, stop: stop, kill: kill, shared: s}
+	l.ledger = ledger.New(p.Board, l.folder, p.Observer, p.Redactor, p.Now)
+	if err := l.assemble(crowded); err != nil {
+		return nil, hold.Close, err
 	}
-	l.minutes = decisions.NewMinutes(r)
-	r.Ledger = ledger.New(p.Board, r.Folder, l.minutes.Listen(l.supervisor.Listen(p.Observer)), p.Redactor, p.Now)
-	r.Ledger.Durable = l.carrier.Save
+	l.ledger.Durable = l.carrier.Save
+	l.ledger.Listen(l.supervisor.Note)
+	l.ledger.Listen(l.decisions.Note)
 	return l, l.close, l.takeBoard()
+}
+
+// assemble gives each part of the run what it may use of it.
+func (l *loop) assemble(crowded bool) (err error) {
+	p, slots := l.job, l.shared.slots
+	notice := func(text string) { p.Observer.Notice(p.Board, text) }
+	l.carrier, err = gitstore.Start(gitstore.Turn{Board: p.Board, Settings: gitstore.Settings(p.Git), Journal: l.ledger, Workspace: l.workspace, Folder: l.folder,
+		Roster: p.Roster, Notice: notice, Redactor: p.Redactor, Slots: slots, Kill: l.kill, DryRun: p.DryRun})
+	if err != nil {
+		return err
+	}
+	l.claims = claim.NewHolder(claim.Turn{Journal: l.ledger, Workspace: l.workspace, Notice: notice, Slots: slots,
+		Stop: l.stop, DryRun: p.DryRun, OnOverlap: p.OnOverlap}, l.shared.registry)
+	l.decisions = decisions.NewLog(decisions.Turn{Board: p.Board, File: p.Decisions, Journal: l.ledger, Workspace: l.workspace,
+		Notice: notice, DryRun: p.DryRun})
+	l.supervisor = supervisor.New(supervisor.Turn{Board: p.Board, Settings: p.Supervision, AckTimeout: p.AckTimeout, Journal: l.ledger,
+		Workspace: l.workspace, Folder: l.folder, Roster: p, Notice: notice, Redactor: p.Redactor, Slots: slots, Stop: l.stop, Kill: l.kill})
+	l.caller = call.NewCaller(call.Turn{Board: p.Board, Journal: l.ledger, Workspace: l.workspace, Folder: l.folder, Roster: p,
+		Supervisor: l.supervisor, Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
+		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, SharedDir: crowded, MaxOutput: p.MaxOutput})
+	l.watching = watch.Turn{Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
+		Roster: p, Crowd: l.shared.crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop, Kill: l.kill,
+		Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput}
+	return nil
 }
 
 // close gives all back that the run of the board has taken.
 func (l *loop) close() error {
-	err := l.Ledger.Close()
-	l.shared.mail.Forget(l.Folder.Inbox())
-	return errors.Join(err, l.supervisor.Close(), l.claims.Release(), l.Run.Close())
+	err := l.ledger.Close()
+	l.shared.mail.Forget(l.folder.Inbox())
+	return errors.Join(err, l.supervisor.Close(), l.claims.Release(), l.hold.Close())
 }
 
 // takeBoard replays the journal, ends what an earlier run left behind, and becomes the board's
 // owner.
 func (l *loop) takeBoard() error {
-	if err := l.Ledger.Open(l.restore); err != nil {
+	if err := l.ledger.Open(l.restore); err != nil {
 		return err
 	}
 	failpoint.At("journal-open")
 	if l.carrier.IsElsewhere() {
-		return l.Ledger.Own()
+		return l.ledger.Own()
 	}
-	if err := l.EndLeftovers(); err != nil {
+	if err := l.hold.EndLeftovers(l.ledger.State()); err != nil {
 		return err
 	}
-	return l.Ledger.Own()
+	return l.ledger.Own()
 }
 
 // restore takes over what an earlier run has journaled.
 func (l *loop) restore(e event.Entry) {
-	l.outcomes.Restore(e.Event)
-	l.unheard.Restore(e.Event)
-	l.minutes.Restore(e)
-	l.supervisor.Restore(e)
+	l.caller.Restore(e.Event)
+	l.undelivered.Restore(e.Event)
+	l.decisions.Restore(e)
+	l.supervisor.Note(e)
 }
 
 // start opens the run in the journal, and closes what an earlier run left open that no longer fits
 // the board. All of it is on disk with the first intent, before any act.
 func (l *loop) start() error {
-	state := l.State()
-	b, err := l.Workspace.Read(state.Step)
+	state := l.ledger.State()
+	b, err := l.workspace.Read(state.Step)
 	if err != nil {
 		return err
 	}
@@ -83,40 +107,40 @@ func (l *loop) start() error {
 	if err != nil {
 		return err
 	}
-	supervision, looker, err := l.supervisor.Plan()
+	supervision, reader, err := l.supervisor.Plan()
 	if err != nil {
 		return err
 	}
-	begun := event.RunStarted{Board: l.Board, Workdir: l.Dir(), Version: l.Version, Form: flow.Form(), Limits: l.Limits,
-		OnDivergence: l.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.Strict, Supervision: supervision, Reassign: l.Reassign}
-	begun.Git, begun.Elsewhere, begun.Allowed = l.carrier.Way(), l.carrier.IsElsewhere(), l.Git.Allow
-	if manager, err := l.Player(event.ManagerRole); err == nil {
+	begun := event.RunStarted{Board: l.job.Board, Workdir: l.job.Dir(), Version: l.job.Version, Form: flow.Form(), Limits: l.job.Limits,
+		OnDivergence: l.job.OnDivergence, Tasks: b.Len(), Withheld: withheld, Strict: l.job.Strict, Supervision: supervision, Reassign: l.job.Reassign}
+	begun.Git, begun.Elsewhere, begun.Allowed = l.carrier.Way(), l.carrier.IsElsewhere(), l.job.Git.Allow
+	if manager, err := l.job.Player(event.ManagerRole); err == nil {
 		begun.Manager = manager.Adapter.Name()
 	}
-	if looker != nil {
-		begun.Memory, begun.Adapter = looker.Memory(), looker.Adapter.Name()
+	if reader != nil {
+		begun.Memory, begun.Adapter = reader.Memory(), reader.Adapter.Name()
 	}
 	if !state.Spent {
 		begun.Carried = state.Used
 	}
-	if err := l.Ledger.Append(begun); err != nil {
+	if err := l.ledger.Append(begun); err != nil {
 		return err
 	}
 	if state.Frozen != nil { // checkpoints would go another way
 		return nil
 	}
-	if err := l.unheard.Close(l.Ledger); err != nil {
+	if err := l.undelivered.Close(l.ledger.Append); err != nil {
 		return err
 	}
 	bare := workspace.Bare(b)
-	if err := flow.Release(state, bare, l.Workspace.TaskSHA, l.Ledger.Append); err != nil {
+	if err := flow.Release(state, bare, l.workspace.TaskSHA, l.ledger.Append); err != nil {
 		return err
 	}
 	if b, err = l.endLastTurn(b); err != nil || state.Frozen != nil {
 		return err
 	}
 	bare = workspace.Bare(b)
-	if err := flow.Reopen(state, bare, func() (flow.Board, error) { return l.view(b) }, l.Ledger.Append); err != nil {
+	if err := flow.Reopen(state, bare, func() (flow.Board, error) { return l.view(b) }, l.ledger.Append); err != nil {
 		return err
 	}
 	return l.caller.RestartWithoutInput(b)
@@ -125,21 +149,21 @@ func (l *loop) start() error {
 // endLastTurn closes the attempt in which an earlier run died, and returns the board as that turn is
 // to leave it.
 func (l *loop) endLastTurn(b *board.Board) (*board.Board, error) {
-	lost, err := flow.CloseAttempt(l.State(), l.Ledger.Append)
+	lost, err := flow.CloseAttempt(l.ledger.State(), l.ledger.Append)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.endLostTurn(lost); err != nil || l.State().Frozen != nil {
+	if err := l.endLostTurn(lost); err != nil || l.ledger.State().Frozen != nil {
 		return b, err
 	}
-	return l.Workspace.Read(l.State().Step)
+	return l.workspace.Read(l.ledger.State().Step)
 }
 
 // withheld names the variables that agents do not get. A board that is over needs no agent: a
 // Manager that cannot be started is no error then.
 func (l *loop) withheld(b *board.Board) ([]string, error) {
-	p, err := l.Player(event.ManagerRole)
-	if err != nil && b.Terminal() && l.State().Step == nil {
+	p, err := l.job.Player(event.ManagerRole)
+	if err != nil && b.Terminal() && l.ledger.State().Step == nil {
 		return nil, nil
 	}
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 // openStep journals that a step begins.
 func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
-	l.outcomes.BeginStep(l.Now())
-	index, of := l.Workspace.Position(b, e.Task)
+	l.caller.BeginStep(l.job.Now())
+	index, of := l.workspace.Position(b, e.Task)
 	started := event.StepStarted{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, Index: index, Of: of, Mark: l.claims.Mark(e)}
 	if clean := path.Clean(e.Task); clean != e.Task {
 		started.Path = clean
@@ -19,20 +19,20 @@ func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
 	if e.Call.IsSupervision() {
 		started.Call, started.Checkpoint = e.Call, e.Checkpoint
 	}
-	return l.Ledger.Append(started)
+	return l.ledger.Append(started)
 }
 
 // reassign gives the open call to the next agent of the settings: seed 002,
 // "Reassignment Readiness".
 func (l *loop) reassign(e flow.Reassign) error {
-	step := l.State().Step
-	return l.Ledger.Record(event.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(), Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
+	step := l.ledger.State().Step
+	return l.ledger.Record(event.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(), Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
 }
 
 // suspectLoop puts a task into quarantine: seed 002, "Review Loop". The Manager is told,
 // if its role accepts that.
 func (l *loop) suspectLoop(e flow.SuspectLoop, b *board.Board) error {
-	manager, err := l.Player(event.ManagerRole)
-	return l.Ledger.Record(event.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, TaskSHA: l.Workspace.TaskSHA(e.Task),
+	manager, err := l.job.Player(event.ManagerRole)
+	return l.ledger.Record(event.LoopSuspected{Step: e.Step, Task: e.Task, Role: e.Role, BoardSHA: b.SHA, TaskSHA: l.workspace.TaskSHA(e.Task),
 		Told: err == nil && manager.Role.Anomalies, Suspicion: e.Suspicion})
 }

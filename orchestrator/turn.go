@@ -19,21 +19,21 @@ import (
 // or left unreadable. The rest of a change is journaled by readBoard. With on_divergence: freeze
 // nothing is put back, and the board is frozen.
 func (l *loop) endTurn() error {
-	step := l.State().Step
-	if step == nil || step.Before != nil || l.State().Frozen != nil {
+	step := l.ledger.State().Step
+	if step == nil || step.Before != nil || l.ledger.State().Frozen != nil {
 		return nil
 	}
-	now, unreadable := l.Workspace.Look()
+	now, unreadable := l.workspace.Look()
 	if durable.IsOutOfResources(unreadable) || unreadable == nil && now.SHA == step.BoardSHA {
 		return nil
 	}
-	before, err := l.Workspace.Before(step.BoardSHA)
+	before, err := l.workspace.Before(step.BoardSHA)
 	if err != nil {
 		return nil // all that can be told is that it differs, which readBoard does
 	}
 	switch {
-	case l.OnDivergence == event.PolicyFreeze && unreadable != nil:
-		return l.Ledger.Record(l.divergence(step, l.Workspace.SHA(), unreadable))
+	case l.job.OnDivergence == event.PolicyFreeze && unreadable != nil:
+		return l.ledger.Record(l.divergence(step, l.workspace.SHA(), unreadable))
 	case unreadable != nil:
 		return l.putBackSpoiled(step, unreadable)
 	}
@@ -41,8 +41,8 @@ func (l *loop) endTurn() error {
 	switch {
 	case len(changes) == 0:
 		return nil
-	case l.OnDivergence == event.PolicyFreeze:
-		return l.Ledger.Record(l.divergence(step, now.SHA, nil))
+	case l.job.OnDivergence == event.PolicyFreeze:
+		return l.ledger.Record(l.divergence(step, now.SHA, nil))
 	default:
 		return l.restoreEnd(step, now, before, changes)
 	}
@@ -51,12 +51,12 @@ func (l *loop) endTurn() error {
 // restoreEnd puts the end of the board back, and then journals that: where the run dies in between,
 // the next one finds the end that it had.
 func (l *loop) restoreEnd(step *flow.Step, now, before *board.Board, changes []string) error {
-	sha, done, err := l.Workspace.RestoreEnd(now, before)
+	sha, done, err := l.workspace.RestoreEnd(now, before)
 	if err != nil {
 		return fmt.Errorf("put back the end of the board, which %s has changed: %w", step.Player(), err)
 	}
-	return l.Ledger.Record(diverged(step, sha, event.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); that is the Manager's or a person's, so %s",
-		step.Player(), l.Board, step.Task, strings.Join(changes, ", "), done)))
+	return l.ledger.Record(diverged(step, sha, event.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); that is the Manager's or a person's, so %s",
+		step.Player(), l.job.Board, step.Task, strings.Join(changes, ", "), done)))
 }
 
 // putBackSpoiled puts a board back that an agent removed or left unreadable, and journals that.
@@ -65,30 +65,30 @@ func (l *loop) putBackSpoiled(step *flow.Step, unreadable error) error {
 	if !errors.Is(unreadable, fs.ErrNotExist) {
 		what = fmt.Sprintf("was left so that it cannot be read (%v)", unreadable)
 	}
-	done, err := l.Workspace.PutBackSpoiled(step.BoardSHA)
+	done, err := l.workspace.PutBackSpoiled(step.BoardSHA)
 	if err != nil {
 		return err
 	}
-	return l.Ledger.Record(diverged(step, step.BoardSHA, event.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
-		l.Board, what, step.Player(), step.Task, done)))
+	return l.ledger.Record(diverged(step, step.BoardSHA, event.PolicyRestore, fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
+		l.job.Board, what, step.Player(), step.Task, done)))
 }
 
 // endLostTurn is endTurn for the last turn of an earlier run. Where that run died in it, it cannot
 // be told who has changed the board since: if its end is another one, the Lead is asked.
 func (l *loop) endLostTurn(lost bool) error {
-	step := l.State().Step
+	step := l.ledger.State().Step
 	if step == nil || step.Before != nil {
 		return nil
 	}
-	now, err := l.Workspace.Look()
+	now, err := l.workspace.Look()
 	if err != nil || !lost && now.SHA != step.Left {
 		return nil // readBoard says what is wrong with it, or a person has edited it
 	}
-	if _, err := l.Workspace.Before(step.BoardSHA); err == nil && !lost {
+	if _, err := l.workspace.Before(step.BoardSHA); err == nil && !lost {
 		return l.endTurn()
 	}
-	if e := ledger.UnknownEnd(l.Folder, l.Board, now, step); e != nil {
-		return l.Ledger.Record(*e)
+	if e := ledger.UnknownEnd(l.folder, l.job.Board, now, step); e != nil {
+		return l.ledger.Record(*e)
 	}
 	return nil
 }
@@ -97,11 +97,11 @@ func (l *loop) endLostTurn(lost bool) error {
 // the board.
 func (l *loop) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
 	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; only the Manager's turn may change it (earlier bytes: %s)",
-		l.Board, step.Role, step.Task, l.Folder.Before())
+		l.job.Board, step.Role, step.Task, l.folder.Before())
 	if unreadable != nil {
 		text += "; it cannot be read any more"
 	}
-	return diverged(step, sha, l.OnDivergence, text)
+	return diverged(step, sha, l.job.OnDivergence, text)
 }
 
 func diverged(step *flow.Step, sha, policy, text string) event.StateDiverged {

@@ -15,26 +15,26 @@ func (l *loop) walk(e flow.Walk, b *board.Board) error {
 	if waited, err := l.claims.Take(e.Spawn); err != nil || waited {
 		return err
 	}
-	if l.State().Step == nil {
+	if l.ledger.State().Step == nil {
 		if err := l.openStep(e.Spawn, b); err != nil {
 			return err
 		}
 	}
-	l.Workspace.Forget() // a person may have edited it since it was read
-	b, err := l.Workspace.Look()
+	l.workspace.Forget() // a person may have edited it since it was read
+	b, err := l.workspace.Look()
 	if err != nil {
 		return err
 	}
-	walked, after, err := l.Workspace.Walk(b, l.State().Step)
+	walked, after, err := l.workspace.Walk(b, l.ledger.State().Step)
 	if err != nil {
 		return err
 	}
-	if err := l.Ledger.Record(walked); err != nil {
+	if err := l.ledger.Record(walked); err != nil {
 		return err
 	}
 	failpoint.At("walked")
 	if walked.After != walked.Before {
-		if err := l.Workspace.Save(after); err != nil {
+		if err := l.workspace.Save(after); err != nil {
 			return err
 		}
 		failpoint.At("walk-written")
@@ -50,7 +50,7 @@ func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 	if b.SHA == walked.After {
 		return l.finishWalk(walked)
 	}
-	if moved := l.Workspace.Moved(b, walked); moved != "" && b.SHA != walked.Before {
+	if moved := l.workspace.Moved(b, walked); moved != "" && b.SHA != walked.Before {
 		walked.After, walked.Warning = b.SHA, moved
 		return l.finishWalk(walked)
 	}
@@ -59,5 +59,5 @@ func (l *loop) writeWalked(step *flow.Step, b *board.Board) error {
 }
 
 func (l *loop) finishWalk(e event.ManagerWalked) error {
-	return errors.Join(l.outcomes.FinishStep(l.State().Step, e.After, e.Warning), l.claims.Release())
+	return errors.Join(l.caller.FinishStep(l.ledger.State().Step, e.After, e.Warning), l.claims.Release())
 }

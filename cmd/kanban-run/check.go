@@ -146,7 +146,7 @@ func (u *setup) refusal(name string, found []*frontmatter.Problem) []*frontmatte
 
 // oddities are warnings about a board that a run would take.
 func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.Problem) {
-	for _, text := range prepared.Odd {
+	for _, text := range prepared.Warnings {
 		found = append(found, &frontmatter.Problem{File: name, Text: text, Warning: true})
 	}
 	if err := prepared.Close(); err != nil {

@@ -8,7 +8,7 @@ type Accounts map[string]agent.Spending
 
 // Charge is what one attempt came to, nil where it is unknown. parent is the session that it forked
 // or resumed.
-func (a Accounts) Charge(o *Outcome, parent string) *agent.Spending {
+func (a Accounts) Charge(o *Ended, parent string) *agent.Spending {
 	if o.Spent == nil || !o.Cumulative || o.Session == "" {
 		return o.Spent
 	}

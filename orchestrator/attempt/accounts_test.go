@@ -39,7 +39,7 @@ func TestCharge(t *testing.T) {
 		{"another session", "c", "", true, spent(5, 0, 5, unknown), spent(5, 0, 5, unknown)},
 		{"a price from now on", "c", "", true, spent(6, 0, 6, 0.5), spent(1, 0, 1, 0.5)},
 	} {
-		got := accounts.Charge(&attempt.Outcome{Session: tt.session, Spent: tt.told, Cumulative: tt.cumulative}, tt.parent)
+		got := accounts.Charge(&attempt.Ended{Session: tt.session, Spent: tt.told, Cumulative: tt.cumulative}, tt.parent)
 		if !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: Charge = %+v, want %+v", tt.name, got, tt.want)
 		}

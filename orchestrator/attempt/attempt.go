@@ -1,4 +1,4 @@
-// Package attempt is one running agent, from its start to its outcome: its process, its streams,
+// Package attempt is one running agent, from its start to its end: its process, its streams,
 // its deadline and its reply.
 package attempt
 
@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
-// Call is what an attempt starts.
-type Call struct {
+// Spec is what an attempt starts.
+type Spec struct {
 	Adapter    agent.Adapter
 	Invocation agent.Invocation
 	Contract   contract.Kind
@@ -29,9 +29,9 @@ type Call struct {
 	Resident   *Resident         // gets the Invocation's Stdin as its next message; nil: the attempt has a program of its own
 }
 
-// Outcome is how an attempt ended: with a Reply, with a Failure, or with neither because it was
+// Ended is how an attempt ended: with a Reply, with a Failure, or with neither because it was
 // stopped. All but the Reply is redacted.
-type Outcome struct {
+type Ended struct {
 	Reply     *contract.Reply
 	Failure   *contract.Failure
 	Exit      proc.Exit
@@ -39,7 +39,7 @@ type Outcome struct {
 	Stdout    string // the last lines of standard output, at most 8 KiB of them; of a review command only
 	Stderr    string // the last lines of standard error, at most 2 KiB of them, or 8 KiB
 	Stopped   bool   // by Stop or Kill, or by its TimeLimit
-	Ended     bool   // by End, without a final event
+	ByWatch   bool   // by End, without a final event
 	OutOfTime bool   // by its TimeLimit
 
 	Spawned []string // processes that a resident has started in its turn and left running, in words
@@ -54,7 +54,7 @@ type Outcome struct {
 // Attempt is a running agent. Two goroutines read what its process prints, see [proc.Process]; one
 // waits for its end and judges its reply. Its methods are safe for concurrent use.
 type Attempt struct {
-	call     Call
+	call     Spec
 	reader   agent.Reader
 	out      *tail // of a review command, else nil
 	tail     *tail
@@ -68,7 +68,7 @@ type Attempt struct {
 	cancel   context.CancelFunc
 	answered chan struct{} // closed by the result of a resident
 	answer   func()        // closes it, once
-	spawned  []string      // see Outcome.Spawned
+	spawned  []string      // see Ended.Spawned
 	done     chan struct{}
 
 	mu        sync.Mutex
@@ -80,12 +80,12 @@ type Attempt struct {
 	outOfTime bool
 	reason    error // why the reader gave up; the first one
 
-	outcome *Outcome // set before done is closed
-	err     error
+	result *Ended // set before done is closed
+	err    error
 }
 
-// Start starts an agent. A failure to start is its outcome.
-func Start(c Call) *Attempt {
+// Start starts an agent. A failure to start is its end.
+func Start(c Spec) *Attempt {
 	a := &Attempt{call: c, paused: proc.Paused(), tail: &tail{max: maxStderr}, voice: newVoice(c), answered: make(chan struct{}), done: make(chan struct{})}
 	a.answer = sync.OnceFunc(func() { close(a.answered) })
 	a.watch.begin(time.Now(), c)
@@ -102,7 +102,7 @@ func Start(c Call) *Attempt {
 	return a
 }
 
-func (c *Call) reader(h agent.Host) agent.Reader {
+func (c *Spec) reader(h agent.Host) agent.Reader {
 	if adapter, ok := c.Adapter.(agent.Resident); ok && c.Resident != nil {
 		return adapter.Turn(c.Contract, h)
 	}
@@ -121,26 +121,28 @@ func (a *Attempt) note(e agent.Event) {
 	}
 }
 
-// Run starts an agent and waits for its outcome, which is never nil. The end of stop asks it to
-// end, the end of kill kills it. Errors: those of [Attempt.Outcome].
-func Run(stop, kill context.Context, c Call) (*Outcome, error) {
+// Run starts an agent and waits for its end, which is never nil. The end of stop asks it to
+// end, the end of kill kills it. Errors: those of [Attempt.Wait].
+func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 	if stop.Err() != nil || kill.Err() != nil {
-		return &Outcome{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
+		return &Ended{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
 	}
 	a := Start(c)
 	defer context.AfterFunc(stop, a.Stop)()
 	defer context.AfterFunc(kill, a.Kill)()
-	<-a.Done()
-	return a.Outcome()
+	return a.Wait()
 }
 
 // Done is closed when all processes of the agent have ended, or a resident has
 // answered, and its reply is judged.
 func (a *Attempt) Done() <-chan struct{} { return a.done }
 
-// Outcome is how the attempt ended; Done is closed before. Errors: *agent.ConfigError,
+// Wait returns how the attempt ended, once Done is closed. Errors: *agent.ConfigError,
 // *agent.LaterError and *agent.LimitError, which no retry can mend, or one of this system's own.
-func (a *Attempt) Outcome() (*Outcome, error) { return a.outcome, a.err }
+func (a *Attempt) Wait() (*Ended, error) {
+	<-a.done
+	return a.result, a.err
+}
 
 // Tools is what the agent did with tools; nil: its program has told of no
 // call. Done is closed before.
@@ -278,7 +280,7 @@ func (a *Attempt) run() {
 	}
 	exit, err := a.runProcess()
 	a.watch.end()
-	a.outcome, a.err = a.conclude(exit, err)
+	a.result, a.err = a.conclude(exit, err)
 }
 
 // release lets go of a resident that has answered; false: it is about to end.
@@ -340,15 +342,15 @@ func (a *Attempt) startFailure(err error) (proc.Exit, error) {
 	return proc.Exit{Code: -1}, err
 }
 
-// conclude closes the streams and makes the outcome. err is that of runProcess.
-func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
+// conclude closes the streams and makes the result. err is that of runProcess.
+func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	excess := a.meter.exceeded()
 	if excess == nil { // otherwise the streams may hold back a part of a secret
 		err = errors.Join(err, a.stdout.Close(), a.stderr.Close())
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	out := &Outcome{Exit: exit, Stderr: a.tail.String(), Paused: proc.Paused() - a.paused, Spawned: a.spawned}
+	out := &Ended{Exit: exit, Stderr: a.tail.String(), Paused: proc.Paused() - a.paused, Spawned: a.spawned}
 	if a.out != nil {
 		out.Stdout = a.out.String()
 	}
@@ -357,7 +359,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 		exit = proc.Exit{Duration: exit.Duration} // our own signal is no failure of the agent
 		out.Exit, hung = exit, false
 	}
-	out.Ended = hung
+	out.ByWatch = hung
 	out.OutOfTime = exit.Stopped && a.outOfTime && !a.stopped && !hung
 	out.Stopped = exit.Stopped && a.stopped || out.OutOfTime
 	var start *proc.StartError
@@ -371,11 +373,11 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Outcome, error) {
 		r.ReadStderr(out.Stderr)
 	}
 	report := a.reader.End(exit)
-	if !out.Stopped && !out.Ended {
+	if !out.Stopped && !out.ByWatch {
 		applyReason(&report, a.reason)
 	}
 	out.recordSession(report, a.call.Sinks)
-	if out.Stopped || out.Ended {
+	if out.Stopped || out.ByWatch {
 		return out, nil
 	}
 	if excess != nil {
@@ -398,7 +400,7 @@ func applyReason(r *agent.Report, reason error) {
 }
 
 // judge sets the reply of a report, or why there is none.
-func (a *Attempt) judge(out *Outcome, report agent.Report) (err error) {
+func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 	if report.Err != nil {
 		return a.call.Sinks.redactError(report.Err)
 	}
@@ -424,7 +426,7 @@ func (a *Attempt) judge(out *Outcome, report agent.Report) (err error) {
 
 // recordSession sets the session and what it cost. It drops a session ID that could be an option,
 // since the ID becomes part of a command line.
-func (o *Outcome) recordSession(r agent.Report, s Sinks) {
+func (o *Ended) recordSession(r agent.Report, s Sinks) {
 	o.Session, o.Spent, o.Cumulative = s.Redact(r.Session), r.Spent, r.Cumulative
 	if !IsSession(o.Session) {
 		o.Session = ""

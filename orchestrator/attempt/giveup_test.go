@@ -52,19 +52,19 @@ func (impatientReader) End(proc.Exit) agent.Report {
 	return agent.Report{Reply: `{"status":"ok","message":"an old one"}`, Session: "s", Spent: &agent.Spending{Input: 7}}
 }
 
-func giveUp(t *testing.T, reasons ...error) (*attempt.Outcome, error) {
+func giveUp(t *testing.T, reasons ...error) (*attempt.Ended, error) {
 	t.Helper()
 	return runImpatient(t, context.Background(), impatient{Adapter: agent.Exec(), reasons: reasons})
 }
 
-func runImpatient(t *testing.T, stop context.Context, adapter impatient) (*attempt.Outcome, error) {
+func runImpatient(t *testing.T, stop context.Context, adapter impatient) (*attempt.Ended, error) {
 	t.Helper()
 	if err := proc.Adopt(); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", "echo; exec sleep 600"}, Dir: t.TempDir(), Grace: time.Minute}
-	out, err := attempt.Run(stop, context.Background(), attempt.Call{Adapter: adapter, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New([]string{"hunter2hunter2"})}})
+	out, err := attempt.Run(stop, context.Background(), attempt.Spec{Adapter: adapter, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New([]string{"hunter2hunter2"})}})
 
 	if time.Since(began) > 30*time.Second {
 		t.Errorf("it took %v, want an end at once", time.Since(began))
@@ -130,7 +130,7 @@ func TestFiles(t *testing.T) {
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", `cat "$0"; rm "$0"; ln -s "$1" "$0"`, path, elsewhere}, Dir: dir,
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Files: []agent.File{{Path: path, Data: []byte(`{"status":"ok","message":"handed"}`)}}}
 	for range 2 {
-		out, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}})
+		out, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}})
 		if err != nil || out.Reply == nil || out.Reply.Message != "handed" {
 			t.Fatalf("Converse = %+v, %v, want the file's bytes", out, err)
 		}
@@ -144,7 +144,7 @@ func TestFiles(t *testing.T) {
 		t.Error("Digest() is the same for another file")
 	}
 	inv.Files[0].Path = filepath.Join(elsewhere, "a")
-	if _, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}}); err == nil ||
+	if _, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{}}); err == nil ||
 		agent.IsHopeless(err) || !strings.Contains(err.Error(), "write a file for the agent") {
 		t.Errorf("Converse = %v, want the error of writing the file", err)
 	}
@@ -155,7 +155,7 @@ func TestFilesArePrivate(t *testing.T) {
 	inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", `ls -l "$0" | cut -c1-10`, path}, Dir: t.TempDir(),
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Files: []agent.File{{Path: path, Data: []byte("x")}}}
 	var stdout bytes.Buffer
-	_, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &stdout}})
+	_, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &stdout}})
 	if err != nil || strings.TrimSpace(stdout.String()) != "-rw-------" {
 		t.Errorf("the file has %q, %v, want only its owner to read it", stdout.String(), err)
 	}

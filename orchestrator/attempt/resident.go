@@ -54,9 +54,9 @@ func NewResident(grace time.Duration) *Resident {
 // Runs says whether the program runs.
 func (r *Resident) Runs() bool { return r.running() != nil }
 
-// Gone is closed when the program that runs has ended unasked, in an attempt or between two; Runs
+// Exited is closed when the program that runs has ended unasked, in an attempt or between two; Runs
 // says no by then. It is nil while none runs, and each program has its own.
-func (r *Resident) Gone() <-chan struct{} {
+func (r *Resident) Exited() <-chan struct{} {
 	if g := r.running(); g != nil {
 		return g.gone
 	}

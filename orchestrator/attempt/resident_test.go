@@ -39,7 +39,7 @@ func stay(t *testing.T) *attempt.Resident {
 }
 
 // callOf is the call with a message to a resident.
-func callOf(t *testing.T, r *attempt.Resident, m message) attempt.Call {
+func callOf(t *testing.T, r *attempt.Resident, m message) attempt.Spec {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -55,10 +55,10 @@ func callOf(t *testing.T, r *attempt.Resident, m message) attempt.Call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return attempt.Call{Adapter: exec, Invocation: inv, Contract: contract.Task, Resident: r}
+	return attempt.Spec{Adapter: exec, Invocation: inv, Contract: contract.Task, Resident: r}
 }
 
-func run(t *testing.T, c attempt.Call) *attempt.Outcome {
+func run(t *testing.T, c attempt.Spec) *attempt.Ended {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -79,7 +79,7 @@ func ask(t *testing.T, r *attempt.Resident, do, text string) string {
 	return out.Reply.Message
 }
 
-func wantFailure(t *testing.T, out *attempt.Outcome, reason string) {
+func wantFailure(t *testing.T, out *attempt.Ended, reason string) {
 	t.Helper()
 	if out.Reply != nil || out.Failure == nil || !strings.Contains(out.Failure.Reason, reason) {
 		t.Errorf("Run = %+v, %v, want the failure %q", out, out.Failure, reason)
@@ -89,7 +89,7 @@ func wantFailure(t *testing.T, out *attempt.Outcome, reason string) {
 // TestResident: one process answers all messages, and remembers them. Seed 001.
 func TestResident(t *testing.T) {
 	r := stay(t)
-	if r.Runs() || r.Gone() != nil {
+	if r.Runs() || r.Exited() != nil {
 		t.Error("it runs before the first attempt")
 	}
 	first := run(t, callOf(t, r, message{"remember", "one"}))
@@ -100,7 +100,7 @@ func TestResident(t *testing.T) {
 	if got := ask(t, r, "remember", "two"); got != pid+" one two" {
 		t.Errorf("the second reply is %q, want %q", got, pid+" one two")
 	}
-	gone := r.Gone()
+	gone := r.Exited()
 	answer, err := r.Ask(t.Context(), []byte(`{"do":"remember","text":"bye"}`), never, attempt.Sinks{})
 	if answer != reply(pid+" one two bye") || err != nil || !r.Runs() {
 		t.Errorf("Ask = %s, %v, want its last answer", answer, err)
@@ -153,7 +153,7 @@ func TestResidentGone(t *testing.T) {
 	r := stay(t)
 	var pid int
 	_, _ = fmt.Sscan(ask(t, r, "remember", ""), &pid)
-	gone := r.Gone()
+	gone := r.Exited()
 	select {
 	case <-gone:
 		t.Fatal("it is gone already")
@@ -161,11 +161,11 @@ func TestResidentGone(t *testing.T) {
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	<-gone
-	if r.Runs() || r.Gone() != nil {
+	if r.Runs() || r.Exited() != nil {
 		t.Error("it runs on")
 	}
 	ask(t, r, "say", "")
-	if again := r.Gone(); again == nil || again == gone || !r.Runs() {
+	if again := r.Exited(); again == nil || again == gone || !r.Runs() {
 		t.Error("the new program has no end of its own")
 	}
 }
@@ -180,14 +180,14 @@ func TestResidentTimeout(t *testing.T) {
 		t.Fatalf("Run = %+v, %v, want a reply", out, out.Failure)
 	}
 	select { // the time of that turn runs out in no turn
-	case <-r.Gone():
+	case <-r.Exited():
 		t.Fatal("the time of a turn that was answered has ended the program")
 	case <-time.After(c.Invocation.Timeout):
 	}
 	if got, _, _ := strings.Cut(ask(t, r, "remember", ""), " "); got != pid {
 		t.Fatalf("the program is %s, want %s as before", got, pid)
 	}
-	gone := r.Gone()
+	gone := r.Exited()
 	c = callOf(t, r, message{"hang", ""})
 	c.Invocation.Timeout = 100 * time.Millisecond
 	out := run(t, c)
@@ -227,9 +227,9 @@ func TestResidentStop(t *testing.T) {
 			<-hanging
 			end(a)
 			<-a.Done()
-			out, err := a.Outcome()
+			out, err := a.Wait()
 			if err != nil || !out.Stopped || out.Reply != nil || out.Failure != nil || r.Runs() {
-				t.Errorf("Outcome = %+v, %v, runs: %t, want it to be stopped", out, err, r.Runs())
+				t.Errorf("Ended = %+v, %v, runs: %t, want it to be stopped", out, err, r.Runs())
 			}
 		})
 	}
@@ -246,8 +246,8 @@ func TestResidentStoppedBefore(t *testing.T) {
 	second := attempt.Start(callOf(t, r, message{"say", ""}))
 	second.Stop()
 	<-second.Done()
-	if out, err := second.Outcome(); err != nil || !out.Stopped || !r.Runs() {
-		t.Errorf("Outcome = %+v, %v, runs: %t, want it to be stopped alone", out, err, r.Runs())
+	if out, err := second.Wait(); err != nil || !out.Stopped || !r.Runs() {
+		t.Errorf("Ended = %+v, %v, runs: %t, want it to be stopped alone", out, err, r.Runs())
 	}
 	first.Kill()
 	<-first.Done()
@@ -287,7 +287,7 @@ type record struct {
 	stderr bytes.Buffer
 }
 
-func (r *record) of(c attempt.Call, secret string) attempt.Call {
+func (r *record) of(c attempt.Spec, secret string) attempt.Spec {
 	c.Sinks = attempt.Sinks{Stdout: &r.stdout, Stderr: &r.stderr, Redactor: redact.New([]string{secret})}
 	c.Emit = func(e agent.Event) {
 		r.mu.Lock()
@@ -413,7 +413,7 @@ func TestResidentClose(t *testing.T) {
 		t.Errorf("Close without a program = %v, want nothing", err)
 	}
 	ask(t, r, "deaf", "")
-	gone := r.Gone()
+	gone := r.Exited()
 	if answer, err := r.Ask(t.Context(), []byte("{}"), 50*time.Millisecond, attempt.Sinks{}); answer != "" || err != nil || !r.Runs() {
 		t.Errorf("Ask = %q, %v, runs: %t, want no answer", answer, err, r.Runs())
 	}
@@ -456,7 +456,7 @@ func TestResidentCloseInATurn(t *testing.T) {
 		t.Errorf("Close = %v", err)
 	}
 	<-a.Done()
-	out, err := a.Outcome()
+	out, err := a.Wait()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestOutputIsRedactedBeforeItIsCut(t *testing.T) {
 	argv := []string{"/bin/sh", "-c", `cat "$1" >&2; echo done >&2; head -c 3000 /dev/zero | tr '\0' x; cat "$1"`, "sh", file}
 	var stdout, stderr bytes.Buffer
 	var said []string
-	out, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: agent.Invocation{Argv: argv, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &stdout, Stderr: &stderr, Redactor: redact.New(nil)}, Emit: func(e agent.Event) { said = append(said, e.String()) }})
+	out, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: agent.Invocation{Argv: argv, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &stdout, Stderr: &stderr, Redactor: redact.New(nil)}, Emit: func(e agent.Event) { said = append(said, e.String()) }})
 
 	if err != nil || out.Failure == nil {
 		t.Fatalf("Converse = %+v, %v, want a failure", out, err)
@@ -61,7 +61,7 @@ func TestReasonsQuoteNoSecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		inv := agent.Invocation{Argv: []string{"/bin/cat", file}, Dir: t.TempDir()}
-		out, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New([]string{secret})}})
+		out, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New([]string{secret})}})
 
 		if err != nil || out.Failure == nil {
 			t.Fatalf("%s: %+v, %v", name, out, err)
@@ -96,7 +96,7 @@ func TestEventsAreRedactedBeforeTheyAreShortened(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
 			inv := agent.Invocation{Argv: []string{"/bin/true"}, Dir: t.TempDir()}
-			_, err := attempt.Run(context.Background(), context.Background(), attempt.Call{Adapter: talkative{agent.Exec(), tt.text}, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New(nil)}, Emit: func(e agent.Event) {
+			_, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: talkative{agent.Exec(), tt.text}, Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New(nil)}, Emit: func(e agent.Event) {
 				got = append(got, e.String())
 				if strings.Contains(e.Text, "kEy+kEy+") {
 					t.Errorf("the event's text has the key: %q", e.Text)

@@ -12,19 +12,19 @@ import (
 type voice struct {
 	listener agent.Listener // nil: the agent's program reads nothing but its input
 
-	mu       sync.Mutex
-	process  *proc.Process // nil: not started yet
-	sent     []string      // IDs of all messages and questions
-	unheard  []string      // of messages that the agent has not got yet
-	replying bool          // the agent writes its reply
-	mute     bool          // its program answers no questions
-	ended    bool          // the result is there, and the input closed
+	mu          sync.Mutex
+	process     *proc.Process // nil: not started yet
+	sent        []string      // IDs of all messages and questions
+	undelivered []string      // of messages that the agent has not got yet
+	replying    bool          // the agent writes its reply
+	mute        bool          // its program answers no questions
+	ended       bool          // the result is there, and the input closed
 }
 
-// mostUnheard bounds how many messages wait for the agent.
-const mostUnheard = 16
+// maxUndelivered bounds how many messages wait for the agent.
+const maxUndelivered = 16
 
-func newVoice(c Call) *voice {
+func newVoice(c Spec) *voice {
 	v := &voice{}
 	if c.Invocation.Listens {
 		v.listener, _ = c.Adapter.(agent.Listener)
@@ -79,7 +79,7 @@ func (v *voice) follow(e agent.Event) (lost []string) {
 	switch {
 	case v.listener == nil || v.ended:
 	case e.Kind == agent.Heard:
-		v.unheard = slices.DeleteFunc(v.unheard, func(id string) bool { return id == e.ID })
+		v.undelivered = slices.DeleteFunc(v.undelivered, func(id string) bool { return id == e.ID })
 	case e.Kind == agent.Dropped:
 		v.mute = true
 	case e.Kind == agent.Writing && e.Class == agent.ReplyTool:
@@ -98,11 +98,11 @@ func (v *voice) follow(e agent.Event) (lost []string) {
 }
 
 func (v *voice) withdraw() []string {
-	for _, id := range v.unheard {
+	for _, id := range v.undelivered {
 		v.process.Send(v.listener.Withdraw(id))
 	}
-	lost := v.unheard
-	v.unheard = nil
+	lost := v.undelivered
+	v.undelivered = nil
 	return lost
 }
 
@@ -119,10 +119,10 @@ func (a *Attempt) Ask(id, question string) bool {
 // event follows once it has it.
 func (a *Attempt) Tell(id, text string) bool {
 	return a.voice.say(func(l agent.Listener) []byte {
-		if a.voice.replying || len(a.voice.unheard) >= mostUnheard {
+		if a.voice.replying || len(a.voice.undelivered) >= maxUndelivered {
 			return nil
 		}
-		a.voice.sent, a.voice.unheard = append(a.voice.sent, id), append(a.voice.unheard, id)
+		a.voice.sent, a.voice.undelivered = append(a.voice.sent, id), append(a.voice.undelivered, id)
 		return l.Tell(id, text)
 	})
 }

@@ -26,7 +26,7 @@ type watch struct {
 // showEvery is how often it is shown at most what an agent does.
 const showEvery = time.Second
 
-func (w *watch) begin(at time.Time, c Call) {
+func (w *watch) begin(at time.Time, c Spec) {
 	w.trace, w.emit, w.show, w.shown, w.found = health.NewTrace(at), c.Emit, c.Show, at, health.NotLooked()
 }
 

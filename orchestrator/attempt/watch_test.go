@@ -17,7 +17,7 @@ func TestShow(t *testing.T) {
 		var shown []string
 		var w watch
 		began := time.Now()
-		w.begin(began, Call{Show: func(l health.Live) {
+		w.begin(began, Spec{Show: func(l health.Live) {
 			doing := l.Activity
 			for _, c := range l.Open {
 				doing = c.Tool

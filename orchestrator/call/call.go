@@ -1,174 +1,105 @@
-// Package call makes one call of an agent ready to start: which program plays the role, what it is
-// told, and how it is invoked.
+// Package call makes the calls of a board's run: the work on a task, the reviews of it, the Manager,
+// and the looks of the resident supervisor. Each kind has a file of its own, with its way in and its
+// way out; kind.go has what all have in common.
+//
+//	flow.Spawn ─► Caller.Player ─► Caller.Prepare ─► Attempt ─► Caller.Start ─► attempt.Attempt
+//	                                  └ Kind.Prepare                               │
+//	the journal ◄─ event.Event ◄─ Kind.Settle ◄─ Caller.Settle ◄─ attempt.Ended ◄──┘
 package call
 
 import (
-	"errors"
-	"fmt"
+	"context"
 	"time"
 
 	"kanban-run/orchestrator/agent"
+
 	"kanban-run/orchestrator/attempt"
-	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
-	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/supervisor"
+	"kanban-run/orchestrator/workspace"
 )
 
-// Ready is an attempt that is ready to start: the effect that asks for it, and what
-// its program is started with.
-type Ready struct {
-	flow.Spawn
-	Player *roster.Player
-	Input  contract.Input
-	Intent event.AttemptStarted
-	Spec   attempt.Call
-	Signs  chan *agent.Event // of the agent that are journaled: its session, and what becomes of messages
-	Duty   roster.Duty
-	Began  time.Time // set when its program is started
+// Turn is what a kind of call may use of its run.
+type Turn struct {
+	Board      string // as its user wrote it, also its name in messages
+	Journal    Journal
+	Workspace  *workspace.Workspace
+	Folder     rundir.Dir
+	Roster     Roster
+	Supervisor Supervisor
+	Observer   ledger.Observer
+	Redactor   *redact.Redactor
+	Used       *event.Used // by the attempts of this run, which it adds to
+	Now        func() time.Time
+	Stop       context.Context // its end asks agents to end
 
-	streams []*rundir.Stream
-	events  *rundir.Events
+	DryRun     bool
+	KeepOutput bool  // also of attempts whose replies count
+	Carried    bool  // the state of the board goes into commits
+	SharedDir  bool  // another board of this process uses the same folder
+	MaxOutput  int64 // of an attempt, in bytes; 0: no bound
 }
 
-// The signs of an agent that wait to be journaled are bounded; those beyond are dropped. One that
-// can be told something has more.
-const (
-	fewSigns = 8
-	maxSigns = 64
-)
+// Journal is the journal of the board.
+type Journal interface {
+	State() *flow.State
+	Append(event.Event) error // is on disk with the next commit
+	Record(event.Event) error // is on disk when it returns
+	Commit() error
+	FinishStep(event.StepFinished) error
+}
 
-// Caller prepares the calls of one run.
+// Roster knows who plays a role.
+type Roster interface {
+	Player(role string) (*roster.Player, error)
+	ReadOnlyPlayer(role string) (*roster.Player, error)
+	Substitute(role, to string) (*roster.Player, error)
+}
+
+// Supervisor is the resident supervisor of the run.
+type Supervisor interface {
+	Briefing() *briefing.Briefing // what it is told; nil: there is no supervisor
+	Resident() *attempt.Resident  // nil: it does not stay between calls
+}
+
+// Caller makes the calls of one run, one after the other.
 type Caller struct {
-	run        *run.Run
-	supervisor *supervisor.Supervisor
-	input      contract.Input // of the call that inputOf names
-	inputOf    event.AttemptRef
+	Turn
+
+	input    contract.Input // of the call that inputOf names
+	inputOf  event.AttemptRef
+	accounts attempt.Accounts // of the open step's sessions
+	watched  attempt.Accounts // of the supervisor's
+	emptied  []event.Call     // whose streams are emptied once their replies are on disk
+	said     string           // by the last task agent, in the open step
+	opened   time.Time        // when the open step began; zero if in an earlier run
+	paused   time.Duration    // by Ctrl-Z, in the open step
+	steps    int              // finished in this run
+	warned   bool             // a limit of cost cannot hold; see warnOfCost
+	near     []string         // what was said of limits that are nearly used
+	tree     workspace.Tree   // of the files before the supervisor looked at them, in its step
+	treeOf   int              // that step
 }
 
 // NewCaller returns the caller of a run.
-func NewCaller(r *run.Run, s *supervisor.Supervisor) *Caller {
-	return &Caller{run: r, supervisor: s}
+func NewCaller(t Turn) *Caller {
+	left := []event.Call{event.TaskCall, event.CommandCall, event.ReviewCall, event.ManagerCall, event.ReadyCall, event.CheckpointCall} // by an earlier run
+	return &Caller{Turn: t, accounts: attempt.Accounts{}, watched: attempt.Accounts{}, emptied: left}
 }
 
-// Prepare makes an attempt in the open step ready to start. It journals nothing. p plays the
-// role; see [Caller.Player].
-func (c *Caller) Prepare(e flow.Spawn, p *roster.Player, b *board.Board) (*Ready, error) {
-	step := c.run.State().Step
-	if step.Before == nil {
-		if err := c.run.Workspace.KeepBefore(b); err != nil {
-			return nil, err
-		}
-	}
-	plan := p.Plan()
-	p = p.For(e.Call)
-	if e.GoesOn && (!p.Resumes || step.GoesOn.Adapter != p.Adapter.Name()) {
-		e = c.run.State().Afresh()
-	}
-	call := &Ready{Spawn: e, Player: p, Duty: dutyOf(e, b)}
-	call.Intent = event.AttemptStarted{AttemptRef: e.AttemptRef, Adapter: p.Adapter.Name(), Command: p.Shown, From: e.From, Fork: e.Fork,
-		Resumes: p.Resumes, GoesOn: e.GoesOn}
-	if e.Call == event.TaskCall && !c.run.DryRun {
-		call.Intent.Plan = plan
-	}
-	if e.Call == event.ManagerCall && step.Before == nil {
-		call.Intent.Before = &event.Baseline{BoardSHA: b.SHA}
-		if !b.Current.Null && b.Current.Set { // else the board is over
-			call.Intent.Before.Current = c.run.Workspace.Seen(b.Current.Path)
-		}
-	}
-	if err := c.setInput(call, b); err != nil {
-		return nil, err
-	}
-	return call, c.setSpec(call)
-}
+// boardLeft returns the SHA-256 of the board as an attempt of the open step left it.
+func (t *Turn) boardLeft() string { return t.Workspace.Left(t.Journal.State().Step) }
 
-func dutyOf(e flow.Spawn, b *board.Board) (d roster.Duty) {
-	switch {
-	case e.Call.IsSupervision(), e.Call.IsReview():
-		return roster.Reviewing
-	case b.InReview():
-		return roster.ReviewPhase
-	default:
-		return d
+// projectHash identifies the state of the project's files; "": it is not known.
+func (t *Turn) projectHash() string {
+	if t.DryRun {
+		return ""
 	}
-}
-
-// Player returns the player of a call's role. Errors: [failure.Invalid], also where the role asks
-// for no such call any more.
-func (c *Caller) Player(e flow.Spawn) (*roster.Player, error) {
-	p, err := c.playerOf(e)
-	if err != nil {
-		return nil, &failure.Invalid{Err: err}
-	}
-	if p.For(e.Call) == nil {
-		return nil, &failure.Invalid{Err: fmt.Errorf("the work of %s on %s waits for a review, and the role asks for none any more", e.Role, e.Task),
-			Fix: "put review back into the role file, or give the step up: name another task as current"}
-	}
-	return p, nil
-}
-
-func (c *Caller) playerOf(e flow.Spawn) (*roster.Player, error) {
-	if e.Call.IsSupervision() {
-		return c.run.Looker(e.Role)
-	}
-	if to := c.run.State().Substitute(); to != "" {
-		return c.run.Roster.Substitute(e.Role, to, c.run.Dir())
-	}
-	return c.run.Player(e.Role)
-}
-
-// setSpec builds the invocation of the attempt, with its streams and its limit of time.
-func (c *Caller) setSpec(call *Ready) error {
-	a := call.Player.Assignment
-	a.Contract, a.Input, a.Scratch = contract.Of(call.Call), call.Input.JSON, c.run.Folder.Scratch()
-	switch {
-	case call.GoesOn:
-		a.Follow = &agent.Follow{Session: call.From, Text: call.Input.GoOn(c.run.State().Step.Advice)}
-	case call.Input.Text != "":
-		a.Follow = &agent.Follow{Session: call.From, Fork: call.Fork, Text: call.Input.Text}
-	}
-	inv, err := c.invoke(call, a)
-	if err != nil {
-		return &failure.Invalid{Err: err}
-	}
-	call.Intent.Digest = inv.Digest()
-	call.Signs = make(chan *agent.Event, fewSigns)
-	if inv.Listens {
-		call.Signs = make(chan *agent.Event, maxSigns)
-	}
-	inv.Mark, inv.MaxOutput = agent.ParseMark(c.run.State().Step.Mark), c.run.MaxOutput
-	stdout, stderr := c.run.Folder.NewStream(string(call.Call), rundir.Stdout), c.run.Folder.NewStream(string(call.Call), rundir.Stderr)
-	call.streams = []*rundir.Stream{stdout, stderr}
-	call.events = c.run.Folder.NewEvents(call.Step)
-	left, _ := c.run.State().TimeLeft()
-	call.Spec = attempt.Call{Adapter: call.Player.Adapter, Invocation: inv, Contract: a.Contract,
-		Sinks: attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: c.run.Redactor}, Emit: c.emitterOf(call), Show: c.shower(call), TimeLimit: left}
-	if call.Call.IsSupervision() {
-		call.Spec.Resident = c.supervisor.Program()
-	}
-	return nil
-}
-
-// invoke is how the program of a call is started, or what the supervisor's
-// program that stays is told.
-func (c *Caller) invoke(call *Ready, a agent.Assignment) (agent.Invocation, error) {
-	if stays, ok := call.Player.Adapter.(agent.Resident); ok && c.supervisor.Program() != nil && call.Call.IsSupervision() {
-		return stays.Stay(a)
-	}
-	return call.Player.Adapter.Invoke(a)
-}
-
-// Close closes the streams of an attempt that has ended.
-func (c *Ready) Close() error {
-	var errs []error
-	for _, s := range c.streams {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(append(errs, c.events.Close())...)
+	return t.Workspace.ProjectHash(t.Stop, agent.ParseMark(t.Journal.State().Step.Mark))
 }

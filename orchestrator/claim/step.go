@@ -12,12 +12,36 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/run"
+	"kanban-run/orchestrator/workspace"
 )
+
+// Turn is what a holder may use of a run.
+type Turn struct {
+	Journal   Journal
+	Workspace *workspace.Workspace
+	Notice    func(text string) // tells of what is no event of the run
+	Slots     Slots
+	Stop      context.Context // its end ends the wait for another run
+
+	DryRun    bool
+	OnOverlap string // "wait" or "warn"
+}
+
+// Journal is the journal of the board.
+type Journal interface {
+	State() *flow.State
+	Record(event.Event) error
+}
+
+// Slots bound how many runs of this process work at the same time.
+type Slots interface {
+	Acquire()
+	Release()
+}
 
 // Holder holds what one run's open step works on.
 type Holder struct {
-	run      *run.Run
+	Turn
 	registry *Registry
 	dir      string // the work directory without links
 
@@ -28,8 +52,8 @@ type Holder struct {
 }
 
 // NewHolder returns the holder of a run.
-func NewHolder(r *run.Run, g *Registry) *Holder {
-	return &Holder{run: r, registry: g, dir: durable.RealPath(r.Dir())}
+func NewHolder(t Turn, g *Registry) *Holder {
+	return &Holder{Turn: t, registry: g, dir: durable.RealPath(t.Workspace.Place.Dir())}
 }
 
 func (h *Holder) holds(e flow.Spawn) bool { return h.step == e.Step && h.task == e.Task }
@@ -46,44 +70,43 @@ func (h *Holder) Mark(e flow.Spawn) string {
 // them: seed 002, "Duplicate / Overlap Work". It waits for the end of an earlier step that
 // overlaps. After such a wait the board is to be read again.
 func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
-	r := h.run
-	if r.DryRun || e.Call.IsSupervision() || h.holds(e) {
+	if h.DryRun || e.Call.IsSupervision() || h.holds(e) {
 		return false, nil
 	}
 	if err := h.Release(); err != nil {
 		return false, err
 	}
-	file, files, err := r.Workspace.Scope(e.Task)
+	file, files, err := h.Workspace.Scope(e.Task)
 	if err != nil {
 		return false, nil // the call reports it
 	}
 	mark := agent.NewMark()
-	if step := r.State().Step; step != nil {
+	if step := h.Journal.State().Step; step != nil {
 		mark = step.Mark
 	}
-	c := Claim{Mark: mark, Board: r.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: r.OnOverlap == "warn"}
-	r.Slots.Release()
-	grant, err := h.registry.Take(r.Stop, c, func(x Conflict) {
-		r.Slots.Acquire()
-		defer r.Slots.Release()
-		_ = r.Ledger.Record(h.event(e, x, c.Warn)) // the next commit says so, if the journal cannot be written
+	c := Claim{Mark: mark, Board: h.Workspace.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
+	h.Slots.Release()
+	grant, err := h.registry.Take(h.Stop, c, func(x Conflict) {
+		h.Slots.Acquire()
+		defer h.Slots.Release()
+		_ = h.Journal.Record(h.event(e, x, c.Warn)) // the next commit says so, if the journal cannot be written
 	})
-	r.Slots.Acquire()
+	h.Slots.Acquire()
 	var taken *TakenError
 	switch {
 	case errors.As(err, &taken):
-		return false, errors.Join(err, r.Ledger.Record(h.event(e, taken.Conflict, false)))
-	case err != nil && r.Stop.Err() != nil:
-		return false, context.Cause(r.Stop)
+		return false, errors.Join(err, h.Journal.Record(h.event(e, taken.Conflict, false)))
+	case err != nil && h.Stop.Err() != nil:
+		return false, context.Cause(h.Stop)
 	case err != nil:
-		r.Observer.Notice(r.Board, fmt.Sprintf("other runs do not see what this one works on: %v", err))
+		h.Notice(fmt.Sprintf("other runs do not see what this one works on: %v", err))
 	}
 	h.grant, h.step, h.task, h.mark = grant, e.Step, e.Task, mark
 	if !grant.Waited {
 		return false, nil
 	}
-	r.Workspace.Forget()
-	if _, now, _ := r.Workspace.Scope(e.Task); !slices.Equal(now, files) {
+	h.Workspace.Forget()
+	if _, now, _ := h.Workspace.Scope(e.Task); !slices.Equal(now, files) {
 		return true, h.Release() // the task declares other files by now, which are to be taken instead
 	}
 	return true, nil
@@ -92,7 +115,7 @@ func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
 // event is the event about a conflict.
 func (h *Holder) event(e flow.Spawn, x Conflict, warn bool) event.Event {
 	owner := x.Board
-	if rel, err := filepath.Rel(h.run.Dir(), x.Board); err == nil && x.Board != "" && !strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(h.Workspace.Place.Dir(), x.Board); err == nil && x.Board != "" && !strings.HasPrefix(rel, "..") {
 		owner = filepath.ToSlash(rel)
 	}
 	if x.Files == nil {

@@ -48,13 +48,13 @@ func TestAcquireRefusesASecondHolder(t *testing.T) {
 func TestAcquireOutlastsALook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	put(t, path, "")
-	looker, err := openLock(path)
+	reader, err := openLock(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer looker.Close()
+	defer reader.Close()
 	synctest.Test(t, func(t *testing.T) {
-		if err := lock(looker); err != nil {
+		if err := lock(reader); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
@@ -62,7 +62,7 @@ func TestAcquireOutlastsALook(t *testing.T) {
 		if _, err := Acquire(path); !errors.As(err, &held) || time.Since(start) > 50*time.Millisecond {
 			t.Errorf("Acquire = %v after %v, want *HeldError within a twentieth of a second", err, time.Since(start))
 		}
-		time.AfterFunc(heldPause*3/2, func() { unlock(looker) })
+		time.AfterFunc(heldPause*3/2, func() { unlock(reader) })
 		l, err := Acquire(path)
 		if err != nil {
 			t.Fatalf("Acquire = %v", err)

@@ -2,9 +2,7 @@ package flow
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"kanban-run/orchestrator/event"
 )
@@ -83,11 +81,7 @@ func (v *Supervisor) passed() string {
 	if v == nil || v.Off || len(v.Passed) == 0 {
 		return ""
 	}
-	text := strings.Join(v.Passed[:min(len(v.Passed), most)], ", ")
-	if more := len(v.Passed) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return event.List(v.Passed, most)
 }
 
 // Again is the task that is to be done again where the Lead has a board go on that a

@@ -205,7 +205,7 @@ func TestQuarantine(t *testing.T) {
 	if e, ok := flow.Next(&s, flow.Board{Terminal: true, SHA: "b"}).(flow.Finish); !ok || e.Outcome != event.NeedsPerson || !strings.HasPrefix(e.Text, "the board is complete; t1 is in quarantine: LOOP_SUSPECTED") {
 		t.Errorf("at the end: Next = %+v", e)
 	}
-	if w := s.Ways(); w.Quarantined != "t1" {
+	if w := s.Choices(); w.Quarantined != "t1" {
 		t.Errorf("Ways = %+v", w)
 	}
 
@@ -245,7 +245,7 @@ func TestQuarantine(t *testing.T) {
 	if err := again.Apply(event.Acknowledged{BoardSHA: "b"}); err != nil {
 		t.Fatal(err)
 	}
-	if e, ok := flow.Next(&again, here).(flow.Spawn); !ok || e.Call != event.TaskCall || again.Ways().Quarantined != "" {
+	if e, ok := flow.Next(&again, here).(flow.Spawn); !ok || e.Call != event.TaskCall || again.Choices().Quarantined != "" {
 		t.Errorf("after the Lead's word: Next = %+v", e)
 	}
 }

@@ -150,21 +150,21 @@ func (s *State) GoesOn() bool {
 	return s.Step != nil && (s.Step.Unsettled != "" || s.Step.Call == event.ReviewCall) && s.Quarantined(s.Step.Task) == nil
 }
 
-// Ways are what a person can do about a board that needs one.
-type Ways struct {
+// Choices are what a person can do about a board that needs one.
+type Choices struct {
 	GoesOn  bool   // the next run works on without an acknowledgement
 	Undone  string // a task that can be done again; "" for none
 	Blocked bool   // a checkpoint stops the board, which an acknowledgement overrides
-	Way     bool   // checkpoints would go another way than before, which a person may accept
+	NewWay  bool   // checkpoints would go another way than before, which a person may accept
 	Asks    bool   // it cannot be told who wrote the end of the board: a person says whether it stands
 
 	Quarantined string // a task in quarantine, for which the board waits; "": it waits for none
 }
 
-// Ways are what a person can do.
-func (s *State) Ways() Ways {
+// Choices returns what a person can do.
+func (s *State) Choices() Choices {
 	blocked := s.Supervisor.Waits() != "" && s.Supervisor.Block.Ended == ""
-	w := Ways{GoesOn: s.GoesOn(), Undone: s.Undone(), Blocked: blocked, Asks: s.Frozen != nil && s.Frozen.Asks, Way: s.Frozen != nil && s.Frozen.Git != nil}
+	w := Choices{GoesOn: s.GoesOn(), Undone: s.Undone(), Blocked: blocked, Asks: s.Frozen != nil && s.Frozen.Asks, NewWay: s.Frozen != nil && s.Frozen.Git != nil}
 	if len(s.Quarantine) > 0 && (s.Last.Status == "" || s.Last.Status == "ok") {
 		w.Quarantined = s.Quarantine[0].Task
 	}

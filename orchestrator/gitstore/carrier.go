@@ -1,18 +1,58 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/git"
-	"kanban-run/orchestrator/run"
+	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
 )
+
+// Turn is what a carrier may use of a run.
+type Turn struct {
+	Board     string // as its user wrote it, also its name in messages
+	Settings  Settings
+	Journal   Journal
+	Workspace *workspace.Workspace
+	Folder    rundir.Dir
+	Roster    *roster.Roster    // whose environment git gets
+	Notice    func(text string) // tells of what is no event of the run
+	Redactor  *redact.Redactor
+	Slots     Slots
+	Kill      context.Context // its end ends git
+	DryRun    bool
+}
+
+// Settings say where the state of a board is kept as commits.
+type Settings struct {
+	On             bool
+	Branch, Remote string
+	Signed         bool
+	Allow          []string // what may be in them although it holds what looks like a secret
+}
+
+// Journal is the journal of the board, which need not be open before the first checkpoint.
+type Journal interface {
+	State() *flow.State
+}
+
+// Slots bound how many runs of this process work at the same time.
+type Slots interface {
+	Acquire()
+	Release()
+}
 
 // Carrier makes checkpoints of one run, if its settings ask for them.
 type Carrier struct {
-	run       *run.Run
+	Turn
 	store     *Store        // nil: there are none
 	way       *event.GitWay // by which they go; nil: there are none
 	err       error         // why there are no more
@@ -21,33 +61,32 @@ type Carrier struct {
 
 // Start brings the files to the last checkpoint of the board's branch, if that has come
 // further than this folder.
-func Start(r *run.Run) (*Carrier, error) {
-	c := &Carrier{run: r}
-	if !r.IsCarried() {
+func Start(t Turn) (*Carrier, error) {
+	c := &Carrier{Turn: t}
+	if !t.Settings.On || t.DryRun {
 		return c, nil
 	}
-	notice := func(text string) { r.Observer.Notice(r.Board, text) }
-	store, err := Open(r.Kill, Options{Dir: durable.RealPath(r.Dir()), Board: r.Workspace.Path, Runs: r.Folder.Path, Kept: r.Folder.Carried(),
-		Branch: r.Git.Branch, Remote: r.Git.Remote, Signed: r.Git.Signed, Environ: r.Roster.Environ,
-		AgentEnv: r.Roster.AgentEnviron(), HasSecret: r.Redactor.ChangesBytes, Allow: r.Git.Allow, Notice: notice})
+	store, err := Open(t.Kill, Options{Dir: durable.RealPath(t.Workspace.Place.Dir()), Board: t.Workspace.Path, Runs: t.Folder.Path, Kept: t.Folder.Carried(),
+		Branch: t.Settings.Branch, Remote: t.Settings.Remote, Signed: t.Settings.Signed, Environ: t.Roster.Environ,
+		AgentEnv: t.Roster.AgentEnviron(), HasSecret: t.Redactor.ChangesBytes, Allow: t.Settings.Allow, Notice: t.Notice})
 	if err != nil {
 		return nil, explain(err)
 	}
 	c.way = store.Way()
-	if err := store.restoreJournal(r.Kill); err != nil {
+	if err := store.restoreJournal(t.Kill); err != nil {
 		return nil, explain(err)
 	}
 	if c.isOtherWay() {
 		return c, nil // which the journal says, and the run ends
 	}
-	restored, err := store.Start(r.Kill)
+	restored, err := store.Start(t.Kill)
 	if err != nil {
 		return nil, explain(err)
 	}
 	if restored != "" {
 		c.elsewhere = true
-		r.Workspace.Forget()
-		notice(fmt.Sprintf("the files are now those of the checkpoint %.12s on %s", restored, store.Branch))
+		t.Workspace.Forget()
+		t.Notice(fmt.Sprintf("the files are now those of the checkpoint %.12s on %s", restored, store.Branch))
 	}
 	c.store = store
 	return c, nil
@@ -68,10 +107,11 @@ func explain(err error) error {
 // isOtherWay says whether checkpoints would go another way than before, by the journal that is here:
 // an agent can have changed that. Nothing is asked of a remote then.
 func (c *Carrier) isOtherWay() bool {
-	s, err := c.run.Recorded()
+	h, _, err := ledger.Fold(c.Folder, func(event.Entry) error { return nil })
 	if err != nil {
 		return false // there is none yet, or what is wrong with it is told where it is opened
 	}
+	s := &h.State
 	return s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
 }
 
@@ -88,8 +128,8 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	if c.store == nil || c.err != nil {
 		return c.err
 	}
-	r, subject := c.run, ""
-	point := Point{Step: r.State().LastStep, Base: r.Workspace.SHA()}
+	subject := ""
+	point := Point{Step: c.Journal.State().LastStep, Base: c.Workspace.SHA()}
 	for _, e := range entries {
 		if text, reply := subjectOf(e.Event); text != "" {
 			subject, point.Reply = text, reply
@@ -99,11 +139,11 @@ func (c *Carrier) Save(entries []event.Entry) error {
 	if subject == "" {
 		return nil
 	}
-	point.Subject = fmt.Sprintf("%s: %s", r.Redactor.String(r.Board), subject)
-	r.Slots.Release()
-	c.err = explain(c.store.Save(r.Kill, point))
-	r.Slots.Acquire()
-	r.Workspace.Forget() // a push takes seconds, in which a person, or another board's agent, may change a task
+	point.Subject = fmt.Sprintf("%s: %s", c.Redactor.String(c.Board), subject)
+	c.Slots.Release()
+	c.err = explain(c.store.Save(c.Kill, point))
+	c.Slots.Acquire()
+	c.Workspace.Forget() // a push takes seconds, in which a person, or another board's agent, may change a task
 	return c.err
 }
 

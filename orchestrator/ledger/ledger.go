@@ -38,6 +38,11 @@ func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func(
 	return &Ledger{board: board, dir: dir, observer: o, redactor: r, now: now, logbook: newLogbook(dir, board)}
 }
 
+// Listen has note learn of each event that is committed, before the observer does.
+func (l *Ledger) Listen(note func(event.Entry)) {
+	l.observer = tapped{l.observer, note}
+}
+
 // Open replays the journal into the history, and calls each for every entry.
 func (l *Ledger) Open(each func(event.Entry)) error {
 	j, err := journal.Open(l.dir.Journal(), l.now, func(rec journal.Record) error {

@@ -16,18 +16,14 @@ type Observer interface {
 	Notice(board, text string)
 }
 
-// Tap returns an observer that hands each event to note before it hands it to o.
-func Tap(o Observer, note func(board string, e event.Entry)) Observer {
-	return tapped{o, note}
-}
-
+// tapped hands each event to note before it hands it to the observer.
 type tapped struct {
 	Observer
-	note func(board string, e event.Entry)
+	note func(event.Entry)
 }
 
 func (t tapped) Entry(board string, e event.Entry) {
-	t.note(board, e)
+	t.note(e)
 	t.Observer.Entry(board, e)
 }
 

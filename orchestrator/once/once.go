@@ -110,7 +110,7 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 		if err := state.Apply(event.AttemptStarted{AttemptRef: e.AttemptRef, Input: in.JSON}); err != nil {
 			return nil, err
 		}
-		out, err := attempt.Run(stop, kill, attempt.Call{Adapter: c.player.Adapter, Invocation: inv, Contract: contract.Instruction,
+		out, err := attempt.Run(stop, kill, attempt.Spec{Adapter: c.player.Adapter, Invocation: inv, Contract: contract.Instruction,
 			Sinks: attempt.Sinks{Redactor: c.Redactor}})
 		c.used.Add(0, accounts.Charge(out, "").Journaled())
 		c.session = cmp.Or(out.Session, c.session)
@@ -131,7 +131,7 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 
 // reject applies a rejected reply and adds it to the supervisor log: seed 004, "Retry Logging"
 // (task_file or instruction).
-func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Outcome) error {
+func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ended) error {
 	ref.Task, ref.Role = c.Redactor.String(c.Instruction), c.player.Role.Name
 	rejected := event.ReplyRejected{AttemptRef: ref, Reason: out.Failure.Reason, Exit: out.Exit.String(), Received: out.Received, Stderr: out.Stderr,
 		Retries: state.Step.Rejected, Of: c.MaxRetries}

@@ -69,7 +69,7 @@ func (v *boardView) link(task string) string {
 // ending is what a person does about a board that is not plainly complete.
 func (p *page) ending(v *boardView) nextView {
 	b := v.board
-	w := b.State.Ways()
+	w := b.State.Choices()
 	n := nextView{Look: v.Look, Text: p.text(b.Text)}
 	look := []string{"see what happened", "log %s"}
 	switch {

@@ -73,7 +73,7 @@ type Prepared struct {
 	*Setup
 	Workspace   *workspace.Workspace
 	Supervision *event.Supervision // how a supervisor looks in; nil: none does
-	Odd         []string           // what is odd about it; a run puts up with that
+	Warnings    []string           // what is odd about it; a run puts up with that
 
 	file    fs.FileInfo          // of the board
 	checked map[duty]error       // the roles checked so far, with their errors
@@ -200,8 +200,15 @@ func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
 // Player finds the program that plays a role in the work directory.
 func (p *Prepared) Player(role string) (*roster.Player, error) { return p.Roster.Player(role, p.Dir()) }
 
-// Looker finds the program that plays the resident supervisor.
-func (p *Prepared) Looker(role string) (*roster.Player, error) { return p.Roster.Looker(role, p.Dir()) }
+// ReadOnlyPlayer finds the program that plays the resident supervisor.
+func (p *Prepared) ReadOnlyPlayer(role string) (*roster.Player, error) {
+	return p.Roster.ReadOnlyPlayer(role, p.Dir())
+}
+
+// Substitute finds the program that takes a role's work over; see [roster.Roster.Substitute].
+func (p *Prepared) Substitute(role, to string) (*roster.Player, error) {
+	return p.Roster.Substitute(role, to, p.Dir())
+}
 
 // check checks the current task and all listed tasks that have a file and are not done: the role
 // must be known and its command must exist.
@@ -251,7 +258,7 @@ func (p *Prepared) checkCurrent(b *board.Board) error {
 func (p *Prepared) checkSubstitutes() error {
 	for _, r := range p.Reassign {
 		for _, to := range r.Agents {
-			if _, err := p.Roster.Substitute(r.Role, to, p.Dir()); err != nil {
+			if _, err := p.Substitute(r.Role, to); err != nil {
 				return &failure.Invalid{Err: fmt.Errorf("reassign: %s: %w", r.Role, err), Fix: "name adapters, or roles that kanban-run roles lists"}
 			}
 		}

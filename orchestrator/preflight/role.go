@@ -25,9 +25,9 @@ func (p *Prepared) checkRole(role string) error {
 		if err = p.examine(player, err); err != nil || player.Judge() == "" {
 			return err
 		}
-		err = p.checkLooker(player.Judge())
-		if looker, found := p.Looker(player.Judge()); found == nil && err == nil && looker.Adapter.Tool().Free && !p.DryRun {
-			err = fmt.Errorf("%s asks no model, and can answer nothing", looker.Adapter.Name())
+		err = p.checkReadOnly(player.Judge())
+		if reader, found := p.ReadOnlyPlayer(player.Judge()); found == nil && err == nil && reader.Adapter.Tool().Free && !p.DryRun {
+			err = fmt.Errorf("%s asks no model, and can answer nothing", reader.Adapter.Name())
 		}
 		if err != nil {
 			return fmt.Errorf("the judge of role %s (watch.judge): %w", player.Role.Name, err)
@@ -36,9 +36,9 @@ func (p *Prepared) checkRole(role string) error {
 	})
 }
 
-// checkLooker is checkRole for the resident supervisor, or a judge: they look only.
-func (p *Prepared) checkLooker(role string) error {
-	return p.checkOnce(duty{role, true}, func() error { return p.examine(p.Looker(role)) })
+// checkReadOnly is checkRole for the resident supervisor, or a judge: they look only.
+func (p *Prepared) checkReadOnly(role string) error {
+	return p.checkOnce(duty{role, true}, func() error { return p.examine(p.ReadOnlyPlayer(role)) })
 }
 
 // duty is what a role is checked for.

@@ -40,7 +40,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 				Fix: "give the checkpoint another id, such as CHECKPOINT-001"})
 		}
 	}
-	if err := p.checkLooker(s.Role); err != nil {
+	if err := p.checkReadOnly(s.Role); err != nil {
 		return placed(b, "role", err)
 	}
 	if manager, err := p.Player(event.ManagerRole); err == nil && s.OnBlock == event.BlockRevise && !manager.Role.Anomalies {
@@ -52,10 +52,10 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 		return placed(b, "requirement", fmt.Errorf("requirement: %w", err))
 	}
 	if !isFile && looksLikeFile(s.Requirement) {
-		p.warnOdd("the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
+		p.warn("the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
 	}
-	if player, err := p.Looker(s.Role); err == nil && slices.Contains([]string{"edit", "full"}, player.Role.Permission) {
-		p.warnOdd("role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)
+	if player, err := p.ReadOnlyPlayer(s.Role); err == nil && slices.Contains([]string{"edit", "full"}, player.Role.Permission) {
+		p.warn("role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)
 	}
 	return nil
 }
@@ -68,9 +68,9 @@ func placed(b *board.Board, key string, err error) error {
 	return b.CheckpointsProblem(key, err)
 }
 
-func (p *Prepared) warnOdd(format string, args ...any) {
+func (p *Prepared) warn(format string, args ...any) {
 	text := fmt.Sprintf("checkpoints: "+format, args...)
-	p.Odd = append(p.Odd, text)
+	p.Warnings = append(p.Warnings, text)
 	p.notice(text)
 }
 
@@ -84,7 +84,7 @@ func (p *Prepared) warnOfDone(b *board.Board, s *event.Supervision) {
 	find := b.Finder()
 	for _, at := range s.At {
 		if i := find(at.After); i >= 0 && b.Entry(i).Done() && !p.wasRun() {
-			p.warnOdd("%s comes behind %s, which the board marks as done: it will not be held", at.ID, at.After)
+			p.warn("%s comes behind %s, which the board marks as done: it will not be held", at.ID, at.After)
 		}
 	}
 }

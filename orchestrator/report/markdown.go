@@ -174,11 +174,7 @@ func (m *markdown) tools(d *digest.Digest) {
 	m.line("\nTools that were not there:\n\n| tool | agents | roles | tasks | last reason | then |\n|---|--:|---|---|---|---|")
 	for _, t := range d.Tools {
 		const most = 3
-		tasks := strings.Join(t.Tasks[:min(most, len(t.Tasks))], ", ")
-		if more := len(t.Tasks) - most; more > 0 {
-			tasks += fmt.Sprintf(" and %d more", more)
-		}
-		m.line("| %s | %d | %s | %s | %s | %s |", t.Tool, t.Agents, strings.Join(t.Roles, ", "), tasks, event.Brief(t.Reason), t.Then)
+		m.line("| %s | %d | %s | %s | %s | %s |", t.Tool, t.Agents, strings.Join(t.Roles, ", "), event.List(t.Tasks, most), event.Brief(t.Reason), t.Then)
 	}
 }
 

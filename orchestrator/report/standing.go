@@ -26,17 +26,17 @@ func Conclude(d *digest.Digest, h flow.History, owned bool, log string) {
 		d.Text += " (acknowledged by the Lead)"
 	}
 	if !owned {
-		d.Advice = Advice(d.Outcome, d.Board, log, s.Ways())
+		d.Advice = Advice(d.Outcome, d.Board, log, s.Choices())
 	}
 }
 
 // Advice is what a person does next about a board that is not complete; log is its supervisor
 // log, w what the board's state lets a person do.
-func Advice(o event.Outcome, board, log string, w flow.Ways) string {
+func Advice(o event.Outcome, board, log string, w flow.Choices) string {
 	board = failure.Quote(board)
 	switch o {
 	case event.NeedsPerson:
-		if w.Way {
+		if w.NewWay {
 			return fmt.Sprintf("if that is your doing, kanban-run ack %s accept; else set it back; then the same command goes on", board)
 		}
 		if w.Asks {

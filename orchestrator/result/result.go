@@ -29,8 +29,8 @@ type Result struct {
 	Log     string     // path of supervisor-log.md
 	Until   string     // with outcome later: when the provider wants to be asked again, in RFC 3339; "" when it does not say
 	Err     error
-	Signal  error     // with outcome interrupted: the cause of the stop context
-	Ways    flow.Ways // with outcome needs_person: what a person can do
+	Signal  error        // with outcome interrupted: the cause of the stop context
+	Choices flow.Choices // with outcome needs_person: what a person can do
 
 	Unpushed string // the branch whose checkpoints the remote does not have; "" where it has them, or is to have none
 	Unsaved  bool   // the last checkpoint could not be made: what came after the one before is in this clone only

@@ -67,9 +67,9 @@ type Player struct {
 // call has the same command. Errors: *roles.UnknownError, *agent.ConfigError.
 func (r *Roster) Player(role, dir string) (*Player, error) { return r.player(role, dir, false) }
 
-// Looker is Player for a resident supervisor, which may only read unless its role says otherwise:
+// ReadOnlyPlayer is Player for a resident supervisor, which may only read unless its role says otherwise:
 // seed 001, "Role Isolation Rules". What is no tool with permissions of its own gets none.
-func (r *Roster) Looker(role, dir string) (*Player, error) { return r.player(role, dir, true) }
+func (r *Roster) ReadOnlyPlayer(role, dir string) (*Player, error) { return r.player(role, dir, true) }
 
 func (r *Roster) player(role, dir string, looks bool) (*Player, error) {
 	r.mu.Lock()
@@ -267,18 +267,6 @@ func (p *Player) Memory() event.Memory {
 // tool's place it is not known.
 func (p *Player) IsConfined() bool {
 	return p.Assignment.Permission == agent.ReadOnly && len(p.Assignment.Command) == 0
-}
-
-// For is the program of a call on the role's tasks, nil where the role has none for it.
-func (p *Player) For(c event.Call) *Player {
-	switch c {
-	case event.ReviewCall:
-		return p.Supervisor
-	case event.CommandCall:
-		return p.Command
-	default:
-		return p
-	}
 }
 
 // Explain marks what no retry can mend as invalid input: a command that does not exist,

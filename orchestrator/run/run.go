@@ -1,63 +1,103 @@
-// Package run is what all parts of one board's run work with: what was checked of the board, its
-// journal, its folder, and when the run is to end.
+// Package run takes a board for one run and gives it back, and bounds how many runs of a process work
+// at the same time.
 package run
 
 import (
-	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
 
 	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/rundir"
 )
 
-// Run is one board's run. One goroutine owns it, its ledger and its workspace.
-type Run struct {
-	*preflight.Prepared
-	Ledger *ledger.Ledger
+// Hold is a board that a run has taken: its folder and its lock.
+type Hold struct {
 	Folder rundir.Dir
-	Stop   context.Context // its end asks agents to end
-	Kill   context.Context // its end kills them
-	Slots  Slots
-	Used   event.Used // by the attempts of this run
 
-	undo []func() error // what Open did
+	undo []func() error
 }
 
-// State is where the board stands, as the journal says.
-func (r *Run) State() *flow.State { return r.Ledger.State() }
-
-// Recorded is the state of the board by its journal, which need not be open.
-func (r *Run) Recorded() (flow.State, error) {
-	h, _, err := ledger.Fold(r.Folder, func(event.Entry) error { return nil })
-	return h.State, err
-}
-
-// BoardLeft is the SHA-256 of the board as an attempt of the open step left it.
-func (r *Run) BoardLeft() string { return r.Workspace.Left(r.State().Step) }
-
-// ProjectHash identifies the state of the project's files; "": it is not known.
-func (r *Run) ProjectHash() string {
-	if r.DryRun {
-		return ""
+// Take takes the folder of a board's run, and its lock. A dry run gets a copy. The hold has to be
+// closed also after an error. Errors: *durable.HeldError if another run has the board.
+func Take(p *preflight.Prepared) (*Hold, error) {
+	h := &Hold{undo: []func() error{p.Close}}
+	if p.DryRun {
+		remove, err := p.Workspace.CopyAside()
+		h.undo = append(h.undo, remove)
+		if err != nil {
+			return h, err
+		}
 	}
-	return r.Workspace.ProjectHash(r.Stop, agent.ParseMark(r.State().Step.Mark))
-}
-
-// Quarantined are the files of the tasks in quarantine, as they are now.
-func (r *Run) Quarantined() (files []event.TaskFile) {
-	for _, q := range r.State().Quarantine {
-		files = append(files, event.TaskFile{Task: q.Task, SHA: r.Workspace.TaskSHA(q.Task)})
+	h.Folder = p.Workspace.Dir()
+	if err := h.Folder.Ensure(); err != nil {
+		return h, err
 	}
-	return files
+	failpoint.At("before-lock")
+	unlock, err := lockBoard(p.Job, h.Folder)
+	h.undo = append(h.undo, unlock)
+	if err != nil {
+		return h, err
+	}
+	failpoint.At("lock-held")
+	// Under the lock no other run can be writing the board.
+	return h, durable.Sweep(p.Workspace.Path)
 }
 
-// IsCarried says whether the state of the board goes into commits.
-func (r *Run) IsCarried() bool { return r.Git.On && !r.DryRun }
+// Close undoes what Take did, in the opposite order.
+func (h *Hold) Close() error {
+	var errs []error
+	for _, undo := range slices.Backward(h.undo) {
+		errs = append(errs, undo())
+	}
+	return errors.Join(errs...)
+}
 
-// KeepStreams keeps what an attempt has printed.
-func (r *Run) KeepStreams(ref event.AttemptRef) error {
-	return r.Folder.KeepStreams(ref.Step, string(ref.Call), ref.Attempt)
+// EndLeftovers ends what an earlier run left behind, as its state says: its agent may still be at
+// work, and two would do the same task.
+func (h *Hold) EndLeftovers(s *flow.State) error {
+	if v := s.Supervisor; v != nil && v.Mark != "" {
+		if err := agent.EndLeftovers(v.Mark); err != nil {
+			return err
+		}
+	}
+	step := s.Step
+	if step == nil || step.Running == 0 {
+		return nil
+	}
+	failpoint.At("reaping")
+	if err := agent.EndLeftovers(step.Mark); err != nil {
+		return err
+	}
+	if step.JudgeMark != "" {
+		if err := agent.EndLeftovers(step.JudgeMark); err != nil {
+			return err
+		}
+	}
+	return h.Folder.KeepStreams(step.Number, string(step.Call), step.Running)
+}
+
+// lockBoard takes the board's lock. The guardian holds it too, as long as a process of this run may
+// live. unlock is never nil.
+func lockBoard(job *preflight.Job, dir rundir.Dir) (unlock func() error, err error) {
+	lock, err := durable.Acquire(dir.Lock())
+	if err != nil {
+		return func() error { return nil }, err
+	}
+	if job.HoldLock == nil {
+		return lock.Release, nil
+	}
+	letGo, err := job.HoldLock(lock.File())
+	if err == nil {
+		err = lock.SetHolder(os.Getppid()) // the guardian, which a person signals
+	}
+	if err != nil {
+		return lock.Release, fmt.Errorf("share the lock with the guardian: %w", err)
+	}
+	return func() error { return errors.Join(lock.Release(), letGo()) }, nil
 }

@@ -4,20 +4,20 @@ package run
 // waits for the disk takes a thread of the system: a thousand runs would take a thousand.
 const maxAtWork = 2
 
-// Slots bound how many runs of this process work at the same time.
-type Slots chan struct{}
+// DiskSlots bound how many runs of this process work at the same time.
+type DiskSlots chan struct{}
 
-// NewSlots returns the slots that all runs of a process share.
-func NewSlots() Slots { return make(Slots, maxAtWork) }
+// NewDiskSlots returns the slots that all runs of a process share.
+func NewDiskSlots() DiskSlots { return make(DiskSlots, maxAtWork) }
 
 // Acquire waits for a slot.
-func (s Slots) Acquire() { s <- struct{}{} }
+func (s DiskSlots) Acquire() { s <- struct{}{} }
 
 // Release gives the slot back, for as long as the run waits for something else.
-func (s Slots) Release() { <-s }
+func (s DiskSlots) Release() { <-s }
 
 // With acts in a slot.
-func (s Slots) With(act func() error) error {
+func (s DiskSlots) With(act func() error) error {
 	s.Acquire()
 	defer s.Release()
 	return act()

@@ -225,7 +225,7 @@ func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*contract.
 }
 
 // runSupervisor runs the supervisor. Ctrl-C asks it to end, a second one kills it.
-func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invocation) (*attempt.Outcome, error) {
+func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invocation) (*attempt.Ended, error) {
 	here, ask := context.WithCancelCause(stop)
 	defer ask(nil)
 	hard, end := context.WithCancelCause(kill)
@@ -243,7 +243,7 @@ func (s *Supervision) runSupervisor(stop, kill context.Context, inv *agent.Invoc
 			end(errInterrupted)
 		}
 	}()
-	return attempt.Run(here, hard, attempt.Call{Adapter: s.Agent, Invocation: *inv, Contract: contract.Review, Sinks: s.Sinks, Emit: s.Screen.Supervisor})
+	return attempt.Run(here, hard, attempt.Spec{Adapter: s.Agent, Invocation: *inv, Contract: contract.Review, Sinks: s.Sinks, Emit: s.Screen.Supervisor})
 }
 
 // waitForInterrupt returns false when over is closed before Ctrl-C.

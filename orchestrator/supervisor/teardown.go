@@ -26,16 +26,16 @@ func (s *Supervisor) Dismiss() error {
 	if s.program == nil || !s.program.Runs() {
 		return nil
 	}
-	if s.run.Stop.Err() != nil || s.run.State().Frozen != nil {
+	if s.Stop.Err() != nil || s.Journal.State().Frozen != nil {
 		return s.Close()
 	}
 	rounds := 0
-	if b, err := s.run.Workspace.Look(); err == nil && b.Terminal() && s.run.State().Step == nil {
+	if b, err := s.Workspace.Look(); err == nil && b.Terminal() && s.Journal.State().Step == nil {
 		rounds = event.AckRetryRounds
 	}
 	request, approved, err := s.askToLeave(rounds)
-	v := s.run.State().Supervisor
-	return errors.Join(err, s.Close(), s.run.Ledger.Record(event.SupervisorDismissed{Task: v.Plan.Role, Request: request, Approved: approved}))
+	v := s.Journal.State().Supervisor
+	return errors.Join(err, s.Close(), s.Journal.Record(event.SupervisorDismissed{Task: v.Plan.Role, Request: request, Approved: approved}))
 }
 
 // askToLeave asks the supervisor to shut down, and again as often as rounds says. With rounds it
@@ -51,29 +51,29 @@ func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err 
 		return request, false, err
 	}
 	approved, err = s.ask(request)
-	for round := 1; round <= rounds && !approved && err == nil && s.run.Stop.Err() == nil; round++ {
+	for round := 1; round <= rounds && !approved && err == nil && s.Stop.Err() == nil; round++ {
 		if err = s.teardown(event.TeardownMoved{To: event.Retrying, Round: round}); err == nil {
 			approved, err = s.ask(request)
 		}
 	}
-	role := s.run.State().Supervisor.Plan.Role
+	role := s.Journal.State().Supervisor.Plan.Role
 	switch {
-	case err != nil || s.run.Stop.Err() != nil:
+	case err != nil || s.Stop.Err() != nil:
 		return request, approved, err
 	case approved:
-		return request, true, errors.Join(s.teardown(event.TeardownMoved{To: event.ReadyToDelete}), s.run.Ledger.ReportTeardown(ledger.Gate{State: event.ReadyToDelete}))
+		return request, true, errors.Join(s.teardown(event.TeardownMoved{To: event.ReadyToDelete}), s.Journal.ReportTeardown(ledger.Gate{State: event.ReadyToDelete}))
 	}
 	reason := role + " has not answered the request to shut down"
-	err = errors.Join(s.run.Ledger.Record(event.ForcedFinalizeCandidate{Board: s.run.Board, Missing: []string{role}}),
-		s.run.Ledger.Record(event.TeardownBlocked{Board: s.run.Board, Reason: reason}))
-	return request, false, errors.Join(err, s.teardown(event.TeardownMoved{To: event.FailedSafe, Reason: reason}), s.run.Ledger.ReportTeardown(ledger.Gate{State: event.FailedSafe, Reason: reason}))
+	err = errors.Join(s.Journal.Record(event.ForcedFinalizeCandidate{Board: s.Board, Missing: []string{role}}),
+		s.Journal.Record(event.TeardownBlocked{Board: s.Board, Reason: reason}))
+	return request, false, errors.Join(err, s.teardown(event.TeardownMoved{To: event.FailedSafe, Reason: reason}), s.Journal.ReportTeardown(ledger.Gate{State: event.FailedSafe, Reason: reason}))
 }
 
 func (s *Supervisor) teardown(moves ...event.TeardownMoved) error {
 	var errs []error
 	for _, m := range moves {
-		m.Board = s.run.Board
-		errs = append(errs, s.run.Ledger.Record(m))
+		m.Board = s.Board
+		errs = append(errs, s.Journal.Record(m))
 	}
 	return errors.Join(errs...)
 }
@@ -84,12 +84,12 @@ func (s *Supervisor) ask(request string) (approved bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	hurry, cancel := context.WithCancel(s.run.Kill)
+	hurry, cancel := context.WithCancel(s.Kill)
 	defer cancel()
-	defer context.AfterFunc(s.run.Stop, cancel)() // Ctrl-C ends the wait for the answer
-	s.run.Slots.Release()
-	said, err := s.program.Ask(hurry, message, s.run.AckTimeout, attempt.Sinks{Redactor: s.run.Redactor})
-	s.run.Slots.Acquire()
+	defer context.AfterFunc(s.Stop, cancel)() // Ctrl-C ends the wait for the answer
+	s.Slots.Release()
+	said, err := s.program.Ask(hurry, message, s.AckTimeout, attempt.Sinks{Redactor: s.Redactor})
+	s.Slots.Acquire()
 	var answer shutdown
 	return json.Unmarshal([]byte(said), &answer) == nil && answer.Type == "shutdown_response" && answer.ID == request && answer.Approve, err
 }

@@ -53,23 +53,23 @@ func (w *Watch) makeTest(f health.Finding) error {
 func (w *Watch) askJudge(e event.RebootTested) error {
 	player, inv, err := w.prepareJudge(e)
 	if err != nil {
-		w.verdict = &Verdict{at: w.run.Now()}
+		w.verdict = &Verdict{at: w.Now()}
 		none := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: w.policy.Judge, Reason: err.Error()}
-		return errors.Join(w.run.Ledger.Record(none), w.decide(e))
+		return errors.Join(w.Journal.Record(none), w.decide(e))
 	}
-	j := &judge{player: player, mark: agent.NewMark(), began: w.run.Now()}
+	j := &judge{player: player, mark: agent.NewMark(), began: w.Now()}
 	asked := event.JudgeAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Judge: player.Role.Name, Adapter: player.Adapter.Name(), Command: player.Shown, Mark: j.mark}
-	if err := w.run.Ledger.Record(asked); err != nil {
+	if err := w.Journal.Record(asked); err != nil {
 		return err
 	}
-	inv.Mark, inv.MaxOutput = agent.ParseMark(j.mark), w.run.MaxOutput
-	stop, end := context.WithCancelCause(w.run.Stop)
+	inv.Mark, inv.MaxOutput = agent.ParseMark(j.mark), w.MaxOutput
+	stop, end := context.WithCancelCause(w.Stop)
 	if j.end = end; w.policy.Consent > 0 {
 		j.limit = time.AfterFunc(w.policy.Consent, func() { end(fmt.Errorf("it has not answered within %s", w.policy.Consent)) })
 	}
 	w.judge, w.Judged = j, make(chan *Verdict, 1)
-	call := attempt.Call{Adapter: player.Adapter, Invocation: inv, Contract: contract.Judge, Sinks: attempt.Sinks{Redactor: w.run.Redactor}}
-	go func(done chan<- *Verdict, retries int) { done <- askForAnswers(stop, w.run.Kill, call, retries) }(w.Judged, w.run.Limits.MaxRetries)
+	spec := attempt.Spec{Adapter: player.Adapter, Invocation: inv, Contract: contract.Judge, Sinks: attempt.Sinks{Redactor: w.Redactor}}
+	go func(done chan<- *Verdict, retries int) { done <- askForAnswers(stop, w.Kill, w.Run, spec, retries) }(w.Judged, w.Journal.State().Limits.MaxRetries)
 	return nil
 }
 
@@ -82,30 +82,30 @@ func (j *judge) stop(why error) {
 
 // prepareJudge finds the judge's program, and builds its invocation.
 func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invocation, error) {
-	if limit := w.run.State().Reached(w.agent.Task); limit != "" {
+	if limit := w.Journal.State().Reached(w.agent.Task); limit != "" {
 		return nil, agent.Invocation{}, errors.New(limit)
 	}
-	player, err := w.run.Looker(w.policy.Judge)
+	player, err := w.Roster.ReadOnlyPlayer(w.policy.Judge)
 	if err != nil {
 		return nil, agent.Invocation{}, err
 	}
-	e = event.Redacted(e, w.run.Redactor.String).(event.RebootTested)
-	in, err := contract.ForJudge(w.agent.AttemptRef, w.run.Workspace.KanbanFile(), e.Anomaly, e.Answers)
+	e = event.Redacted(e, w.Redactor.String).(event.RebootTested)
+	in, err := contract.ForJudge(w.agent.AttemptRef, w.Kanban, e.Anomaly, e.Answers)
 	if err != nil {
 		return nil, agent.Invocation{}, err
 	}
 	a := player.Assignment
-	a.Contract, a.Input, a.Scratch = contract.Judge, in.JSON, w.run.Folder.Scratch()
+	a.Contract, a.Input, a.Scratch = contract.Judge, in.JSON, w.Folder.Scratch()
 	inv, err := player.Adapter.Invoke(a)
 	return player, inv, err
 }
 
 // askForAnswers starts a judge, and again as often as its reply has not the right format: seed
 // 004, "Retry Rule (CRITICAL)".
-func askForAnswers(stop, kill context.Context, c attempt.Call, retries int) *Verdict {
+func askForAnswers(stop, kill context.Context, run Run, s attempt.Spec, retries int) *Verdict {
 	v, accounts, told := &Verdict{}, attempt.Accounts{}, 0
 	for v.tries = 1; ; v.tries++ {
-		out, err := attempt.Run(stop, kill, c)
+		out, err := run(stop, kill, s)
 		if spent := accounts.Charge(out, ""); spent != nil {
 			if v.spent == nil {
 				v.spent = &agent.Spending{}
@@ -146,26 +146,26 @@ func (w *Watch) OnVerdict(v *Verdict) error {
 	w.judge, w.Judged = nil, nil
 	j.stop(nil)
 	e := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name, Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Answers: v.answers,
-		Advice: v.advice, Reason: v.reason, Tries: v.tries, Millis: w.run.Now().Sub(j.began).Milliseconds(), Spent: v.spent.Journaled()}
+		Advice: v.advice, Reason: v.reason, Tries: v.tries, Millis: w.Now().Sub(j.began).Milliseconds(), Spent: v.spent.Journaled()}
 	if j.player.Adapter.Tool().Free {
 		e.Spent = &event.Spending{Free: true}
 	}
-	w.run.Used.Add(e.Millis, e.Spent)
-	e = event.Redacted(e, func(text string) string { return event.Clip(w.run.Redactor.String(text)) }).(event.JudgeAnswered)
+	w.Used.Add(e.Millis, e.Spent)
+	e = event.Redacted(e, func(text string) string { return event.Clip(w.Redactor.String(text)) }).(event.JudgeAnswered)
 	if v.answers != nil {
 		e.Reason = j.void
 	}
 	if e.Reason == "" && !w.spared && w.agent.Listens {
 		e.Decision = health.Spare(e.Answers)
 	}
-	err := w.run.Ledger.Record(e)
+	err := w.Journal.Record(e)
 	switch {
 	case j.void != "":
 	case e.Decision == "":
-		w.verdict = &Verdict{answers: e.Answers, advice: e.Advice, at: w.run.Now()}
+		w.verdict = &Verdict{answers: e.Answers, advice: e.Advice, at: w.Now()}
 	default:
 		w.spared = true
-		w.monitor.Restart(w.run.Now())
+		w.monitor.Restart(w.Now())
 		err = errors.Join(err, w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer,
 			Content: event.Content{Assistance: "guidance", Details: e.Advice}}))
 	}

@@ -17,24 +17,24 @@ const mostMessages = 100
 
 // Deliver passes on what was left in the inbox.
 func (w *Watch) Deliver() error {
-	if w.run.DryRun {
+	if w.DryRun {
 		return nil
 	}
-	messages, unread := inbox.Take(w.run.Folder.Inbox(), mostMessages-w.taken)
+	messages, unread := inbox.Take(w.Folder.Inbox(), mostMessages-w.taken)
 	w.taken += len(messages)
 	var errs []error
 	if unread > 0 && !w.flooded {
 		w.flooded = true
-		errs = append(errs, w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, Type: event.Tell,
+		errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, Type: event.Tell,
 			Reason: fmt.Sprintf("more than %d messages were left while this agent works; the others are removed unread", mostMessages)}))
 	}
 	for _, m := range messages {
-		m.Text = w.run.Redactor.String(m.Text)
+		m.Text = w.Redactor.String(m.Text)
 		switch {
 		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1: // a step may have ended meanwhile
 			errs = append(errs, w.release(m))
 		case m.Step != w.agent.Step:
-			errs = append(errs, w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: event.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
+			errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: event.Tell, Reason: fmt.Sprintf("it is for step %d", m.Step), Text: m.Text}))
 		case m.Choice != "":
 			errs = append(errs, w.answerConsent(m))
 		default:
@@ -51,11 +51,11 @@ func (w *Watch) release(m inbox.Message) error {
 	if m.Text != "" {
 		reason += ": " + m.Text
 	}
-	for _, q := range slices.Clone(w.run.State().Quarantine) {
-		errs = append(errs, w.run.Ledger.Record(event.QuarantineEnded{Task: q.Task, Reason: reason, ID: m.ID}))
+	for _, q := range slices.Clone(w.Journal.State().Quarantine) {
+		errs = append(errs, w.Journal.Record(event.QuarantineEnded{Task: q.Task, Reason: reason, ID: m.ID}))
 	}
 	if errs == nil {
-		return w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no task is in quarantine"})
+		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no task is in quarantine"})
 	}
 	return errors.Join(errs...)
 }
@@ -74,9 +74,9 @@ func (w *Watch) send(m event.MessageSent) error {
 	lost := event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "it cannot take one now", Text: m.Content.String()}
 	if !w.agent.Listens {
 		lost.Reason = fmt.Sprintf("%s agents cannot be told anything while they work", w.agent.Player.Adapter.Name())
-		return w.run.Ledger.Record(lost)
+		return w.Journal.Record(lost)
 	}
-	if err := w.run.Ledger.Record(m); err != nil {
+	if err := w.Journal.Record(m); err != nil {
 		return err
 	}
 	sent := false
@@ -90,9 +90,9 @@ func (w *Watch) send(m event.MessageSent) error {
 	}
 	if !sent {
 		lost.Text = ""
-		return w.run.Ledger.Record(lost)
+		return w.Journal.Record(lost)
 	}
-	w.unheard = append(w.unheard, m)
+	w.undelivered = append(w.undelivered, m)
 	return nil
 }
 
@@ -121,18 +121,18 @@ func (w *Watch) OnSign(e *agent.Event) error {
 // recordSign journals the agent's session, or what became of a message.
 func (w *Watch) recordSign(e agent.Event) error {
 	if e.Kind == agent.Session {
-		return w.run.Ledger.Record(event.SessionNamed{AttemptRef: w.agent.AttemptRef, Session: e.ID})
+		return w.Journal.Record(event.SessionNamed{AttemptRef: w.agent.AttemptRef, Session: e.ID})
 	}
-	i := slices.IndexFunc(w.unheard, func(m event.MessageSent) bool { return m.ID == e.ID })
+	i := slices.IndexFunc(w.undelivered, func(m event.MessageSent) bool { return m.ID == e.ID })
 	if i < 0 {
 		return nil
 	}
-	m := w.unheard[i]
-	w.unheard = slices.Delete(w.unheard, i, i+1)
+	m := w.undelivered[i]
+	w.undelivered = slices.Delete(w.undelivered, i, i+1)
 	if e.Kind == agent.Dropped {
-		return w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: e.ID, Type: m.Type, Reason: e.Text})
+		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: e.ID, Type: m.Type, Reason: e.Text})
 	}
-	return w.run.Ledger.Record(event.MessageHeard{AttemptRef: w.agent.AttemptRef, ID: e.ID, Answer: event.Clip(e.Text)})
+	return w.Journal.Record(event.MessageHeard{AttemptRef: w.agent.AttemptRef, ID: e.ID, Answer: event.Clip(e.Text)})
 }
 
 // End journals what became of the judge and of the last messages of an agent that has ended.
@@ -149,9 +149,9 @@ func (w *Watch) End() error {
 			errs = append(errs, w.recordSign(*sign))
 		}
 	}
-	for _, m := range w.unheard {
-		errs = append(errs, w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "its work ended before"}))
+	for _, m := range w.undelivered {
+		errs = append(errs, w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Type: m.Type, Reason: "its work ended before"}))
 	}
-	w.unheard = nil
+	w.undelivered = nil
 	return errors.Join(errs...)
 }

@@ -10,25 +10,25 @@ import (
 // noteMissing journals that a tool was not there, once for each call, and returns what becomes of
 // it: seed 002, "Tool Unavailability".
 func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.ToolUnavailable, err error) {
-	tool := w.run.Redactor.String(e.Missing)
-	agents, known := w.run.State().Misses(tool, w.agent.AttemptRef)
+	tool := w.Redactor.String(e.Missing)
+	agents, known := w.Journal.State().Misses(tool, w.agent.AttemptRef)
 	if known {
 		return nil, nil
 	}
-	noted = &event.ToolUnavailable{AttemptRef: w.agent.AttemptRef, Tool: tool, Agent: w.agent.Player.Adapter.Name(), Reason: w.run.Redactor.String(agent.OneLine(e.Text)),
+	noted = &event.ToolUnavailable{AttemptRef: w.agent.AttemptRef, Tool: tool, Agent: w.agent.Player.Adapter.Name(), Reason: w.Redactor.String(agent.OneLine(e.Text)),
 		Then: then, Agents: agents + 1}
-	return noted, w.run.Ledger.Record(*noted)
+	return noted, w.Journal.Record(*noted)
 }
 
 // onMissing does what the settings say of an agent whose tool is not there. A reviewer and a
 // supervisor go on. gone: the agent has ended already, and only the run can be stopped.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
-	then := w.run.OnTool
+	then := w.OnTool
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() || gone && then != event.ToolStop {
 		then = event.ToolCaveat
 	}
-	step := w.run.State().Step
-	found := event.Anomaly{Type: "error", Check: event.ToolCheck, Tool: w.run.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
+	step := w.Journal.State().Step
+	found := event.Anomaly{Type: "error", Check: event.ToolCheck, Tool: w.Redactor.String(e.Missing), Severity: "critical", Advice: "restart"}
 	if step.Hung != nil || then == event.ToolRetry && step.WasRestartedFor(found.Check) {
 		then = event.ToolCaveat // it is ended by now, or was started again for a tool, this one or another
 	}
@@ -48,7 +48,7 @@ func (w *Watch) onMissing(e agent.Event, gone bool) error {
 		found.Advice = "replan"
 		stop := event.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: event.Stuck, Text: "TOOL_UNAVAILABLE: " + found.Details}
 		if gone {
-			return w.run.Ledger.Record(stop)
+			return w.Journal.Record(stop)
 		}
 		return w.endHung(stop)
 	}

@@ -7,33 +7,18 @@ import (
 	"fmt"
 	"time"
 
-	"kanban-run/orchestrator/agent"
-	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
-	"kanban-run/orchestrator/roster"
-	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
 )
-
-// Agent is the running agent.
-type Agent struct {
-	event.AttemptRef
-	Program *attempt.Attempt
-	Player  *roster.Player
-	Duty    roster.Duty
-	Listens bool              // it can be told something while it works
-	Signs   chan *agent.Event // what of its doings is journaled
-}
 
 // Watch looks at one running agent in regular intervals: seed 000, "检查流程". Its owner is
 // the goroutine of the run.
 type Watch struct {
-	run   *run.Run
+	Turn
 	agent Agent
-	crowd *health.Crowd // of the runs of this process
 
 	policy  health.Policy
 	tuned   bool // the task's own settings are looked at
@@ -52,13 +37,13 @@ type Watch struct {
 	verdict *Verdict // by which the next check decides; nil: there is none
 	spared  bool     // the agent was left alone once, as a judge said
 
-	unheard []event.MessageSent // that the agent has not got, or answered, yet
-	taken   int                 // messages of the inbox
-	flooded bool                // there were too many, which was journaled
+	undelivered []event.MessageSent // that the agent has not got, or answered, yet
+	taken       int                 // messages of the inbox
+	flooded     bool                // there were too many, which was journaled
 }
 
-// Stop ends the watch: there are no more checks. It may be called twice.
-func (w *Watch) Stop() {
+// Close ends the watch: there are no more checks. It may be called twice.
+func (w *Watch) Close() {
 	if w.ticker != nil {
 		w.ticker.Stop()
 	}
@@ -66,13 +51,13 @@ func (w *Watch) Stop() {
 }
 
 // Start watches an agent. If the policy watches nothing, it only passes messages on.
-func Start(r *run.Run, crowd *health.Crowd, a Agent) *Watch {
-	w := &Watch{run: r, agent: a, crowd: crowd}
+func Start(t Turn, a Agent) *Watch {
+	w := &Watch{Turn: t, agent: a}
 	p := a.Player.Policy(a.Duty)
-	if w.policy = p; p.Off() || r.DryRun {
+	if w.policy = p; p.Off() || t.DryRun {
 		return w
 	}
-	w.monitor = health.NewMonitor(r.Now(), p, a.Player.Adapter.Tool().Signals)
+	w.monitor = health.NewMonitor(t.Now(), p, a.Player.Adapter.Tool().Signals)
 	w.ticker = time.NewTicker(p.Frequency)
 	w.C = w.ticker.C
 	return w
@@ -85,25 +70,25 @@ func (w *Watch) tune() {
 		return
 	}
 	w.tuned = true
-	values := w.run.Workspace.Place.ReadBrief(w.agent.Task).Watch
+	values := w.Tasks.ReadBrief(w.agent.Task).Watch
 	if len(values) == 0 {
 		return
 	}
 	p, err := w.agent.Player.PolicyFor(w.agent.Duty, w.agent.Task, values)
 	if err != nil {
-		w.run.Observer.Notice(w.run.Board, err.Error()+"; it is left out")
+		w.Notice(err.Error() + "; it is left out")
 		return
 	}
 	if p.Judge != w.policy.Judge && p.Judge != "" {
-		if _, err := w.run.Looker(p.Judge); err != nil {
-			w.run.Observer.Notice(w.run.Board, fmt.Sprintf("the judge of %s (watch.judge): %v; the evidence decides", w.agent.Task, err))
+		if _, err := w.Roster.ReadOnlyPlayer(p.Judge); err != nil {
+			w.Notice(fmt.Sprintf("the judge of %s (watch.judge): %v; the evidence decides", w.agent.Task, err))
 			p.Judge = ""
 		}
 	}
 	w.policy = p
 	w.monitor.SetPolicy(p)
 	if p.Off() {
-		w.Stop()
+		w.Close()
 		return
 	}
 	w.ticker.Reset(p.Frequency)
@@ -115,8 +100,8 @@ func (w *Watch) Check() error {
 	if w.tune(); w.C == nil {
 		return nil
 	}
-	report := w.agent.Program.Check(w.run.Now(), w.monitor)
-	return errors.Join(w.Deliver(), rundir.ReplaceFile(w.run.Folder.Health(), report.YAML(w.run.Now(), w.agent.Role)),
+	report := w.agent.Program.Check(w.Now(), w.monitor)
+	return errors.Join(w.Deliver(), rundir.ReplaceFile(w.Folder.Health(), report.YAML(w.Now(), w.agent.Role)),
 		w.recordFindings(report), w.recordStage(report.Stage), w.act(report))
 }
 
@@ -124,17 +109,17 @@ func (w *Watch) Check() error {
 func (w *Watch) recordFindings(report health.Report) error {
 	var errs []error
 	if report.Recovered {
-		errs = append(errs, w.run.Ledger.Record(event.Recovered{AttemptRef: w.agent.AttemptRef, Text: health.Recovery(w.agent.Task)}))
+		errs = append(errs, w.Journal.Record(event.Recovered{AttemptRef: w.agent.AttemptRef, Text: health.Recovery(w.agent.Task)}))
 	}
 	for _, f := range report.Told {
 		found := event.AnomalyFound{AttemptRef: w.agent.AttemptRef, Anomaly: health.Describe(f)}
-		if found.Tool != "" && w.crowd.Note(w.run.Board, found.Key(), w.run.Now()) {
+		if found.Tool != "" && w.Crowd.Note(w.Board, found.Key(), w.Now()) {
 			found.Advice, found.Details = "replan", found.Details+"; an agent of another board has the same"
 		}
 		if report.On.Key() == f.Key() {
 			found.Action = report.Action.String()
 		}
-		errs = append(errs, w.run.Ledger.Record(found))
+		errs = append(errs, w.Journal.Record(found))
 		if f.Check == health.Errors {
 			errs = append(errs, w.offerHelp())
 		}
@@ -149,16 +134,16 @@ func (w *Watch) recordStage(s health.Stage) error {
 	}
 	b := s.Describe(w.agent.Task, w.agent.Call.IsReview())
 	if w.agent.Call.IsReview() {
-		return w.run.Ledger.Record(event.ReviewBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
+		return w.Journal.Record(event.ReviewBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
 	}
-	return w.run.Ledger.Record(event.IdleBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
+	return w.Journal.Record(event.IdleBreach{AttemptRef: w.agent.AttemptRef, Overdue: b})
 }
 
 // act does what the monitor says about the agent.
 func (w *Watch) act(report health.Report) (err error) {
 	if !w.asked.IsZero() && report.Last.After(w.asked) {
 		w.asked = time.Time{}
-		err = w.run.Ledger.Record(event.ConsentGiven{AttemptRef: w.agent.AttemptRef, Choice: event.ConsentVoid})
+		err = w.Journal.Record(event.ConsentGiven{AttemptRef: w.agent.AttemptRef, Choice: event.ConsentVoid})
 	}
 	if w.verdict != nil && report.Last.After(w.verdict.at) {
 		w.verdict = nil
@@ -176,7 +161,7 @@ func (w *Watch) act(report health.Report) (err error) {
 	case health.TermCall, health.KillCall:
 		w.agent.Program.EndCalls(report.Action == health.KillCall)
 	case health.EndOver:
-		w.Stop()
+		w.Close()
 		w.agent.Program.End(w.policy.Graceful)
 	case health.Test:
 		err = errors.Join(err, w.makeTest(report.On))
@@ -191,12 +176,12 @@ func (w *Watch) decide(e event.RebootTested) error {
 		return w.endHung(e)
 	}
 	if w.asked.IsZero() {
-		w.asked, w.test = w.run.Now(), &e
-		err := w.run.Ledger.Record(event.ConsentAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
+		w.asked, w.test = w.Now(), &e
+		err := w.Journal.Record(event.ConsentAsked{AttemptRef: w.agent.AttemptRef, Anomaly: e.Anomaly, Decision: e.Decision, Text: e.Why()})
 		failpoint.At("consent-asked")
 		return err
 	}
-	if limit := w.policy.Consent; limit == 0 || w.run.Now().Sub(w.asked) < limit {
+	if limit := w.policy.Consent; limit == 0 || w.Now().Sub(w.asked) < limit {
 		return nil
 	}
 	e.Decision, e.Text = event.Stuck, fmt.Sprintf("%s, and no person has consented to end it within %s", e.Details, w.policy.Consent)
@@ -205,8 +190,8 @@ func (w *Watch) decide(e event.RebootTested) error {
 
 // endHung journals the decision, and ends the agent.
 func (w *Watch) endHung(e event.RebootTested) error {
-	w.Stop()
-	if err := w.run.Ledger.Record(e); err != nil {
+	w.Close()
+	if err := w.Journal.Record(e); err != nil {
 		return err
 	}
 	failpoint.At("hung-decided")
@@ -218,12 +203,12 @@ func (w *Watch) endHung(e event.RebootTested) error {
 func (w *Watch) answerConsent(m inbox.Message) error {
 	choice := event.ConsentChoice(m.Choice)
 	if w.asked.IsZero() || choice != event.ConsentRestart && choice != event.ConsentContinue {
-		return w.run.Ledger.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no such decision about this agent waits"})
+		return w.Journal.Record(event.MessageLost{AttemptRef: w.agent.AttemptRef, ID: m.ID, Reason: "no such decision about this agent waits"})
 	}
 	w.asked = time.Time{}
-	err := w.run.Ledger.Record(event.ConsentGiven{AttemptRef: w.agent.AttemptRef, ID: m.ID, Choice: choice})
+	err := w.Journal.Record(event.ConsentGiven{AttemptRef: w.agent.AttemptRef, ID: m.ID, Choice: choice})
 	if choice == event.ConsentContinue {
-		w.monitor.Restart(w.run.Now())
+		w.monitor.Restart(w.Now())
 		w.verdict = nil
 		return err
 	}
@@ -236,11 +221,11 @@ func (w *Watch) answerConsent(m inbox.Message) error {
 
 // reboot is the reboot test of a hung agent.
 func (w *Watch) reboot(f health.Finding) event.RebootTested {
-	step := w.run.State().Step
-	brief := w.run.Workspace.Place.ReadBrief(w.agent.Task)
+	step := w.Journal.State().Step
+	brief := w.Tasks.ReadBrief(w.agent.Task)
 	c := health.Case{Task: w.agent.Task, HasText: brief.HasText, Missing: brief.Missing, Obstacle: w.agent.Program.Obstacle(),
 		Expected: brief.Expected, Took: w.agent.Program.Took(), NoPlan: w.agent.Call != event.TaskCall, Replans: w.replans(),
-		Replanned: w.run.State().ReplannedTimes(w.agent.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
+		Replanned: w.Journal.State().ReplannedTimes(w.agent.Task), Restarts: step.Restarts, MaxRestarts: w.policy.MaxRestarts, LastHung: step.LastHung}
 	if w.verdict != nil {
 		c.Judged, c.Advice = w.verdict.answers, w.verdict.advice
 	}
@@ -251,6 +236,6 @@ func (w *Watch) reboot(f health.Finding) event.RebootTested {
 
 // replans says whether the Manager can be asked for another plan.
 func (w *Watch) replans() bool {
-	p, err := w.run.Player(event.ManagerRole)
+	p, err := w.Roster.Player(event.ManagerRole)
 	return err == nil && p.Role.Anomalies
 }

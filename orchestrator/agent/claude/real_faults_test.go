@@ -226,7 +226,7 @@ func TestRealFollow(t *testing.T) {
 // copyRun returns another run with the same model.
 func copyRun(r *real) *real { return &real{server: r.server, assignment: r.assignment} }
 
-func wantOwn(t *testing.T, out *attempt.Outcome) {
+func wantOwn(t *testing.T, out *attempt.Ended) {
 	t.Helper()
 	if s := out.Spent; s == nil || s.Input != 1000 || s.Cost == nil || *s.Cost != 5000 || out.Cumulative {
 		t.Errorf("Spent = %+v, cumulative %t, want one answer's tokens and price", out.Spent, out.Cumulative)

@@ -68,12 +68,12 @@ func (r *real) said(kind agent.Kind) string {
 	return strings.Join(all, "\n")
 }
 
-func (r *real) run(t *testing.T) (*attempt.Outcome, error) {
+func (r *real) run(t *testing.T) (*attempt.Ended, error) {
 	t.Helper()
 	return r.runUntil(t, t.Context())
 }
 
-func (r *real) runUntil(t *testing.T, stop context.Context) (*attempt.Outcome, error) {
+func (r *real) runUntil(t *testing.T, stop context.Context) (*attempt.Ended, error) {
 	t.Helper()
 	if err := claude.New().Check(r.assignment); err != nil {
 		t.Fatalf("Check = %v", err)
@@ -82,7 +82,7 @@ func (r *real) runUntil(t *testing.T, stop context.Context) (*attempt.Outcome, e
 	if err != nil {
 		t.Fatalf("Invoke = %v", err)
 	}
-	return attempt.Run(stop, t.Context(), attempt.Call{Adapter: claude.New(), Invocation: inv, Contract: r.assignment.Contract, Sinks: attempt.Sinks{Stdout: &r.stdout}, Emit: r.note})
+	return attempt.Run(stop, t.Context(), attempt.Spec{Adapter: claude.New(), Invocation: inv, Contract: r.assignment.Contract, Sinks: attempt.Sinks{Stdout: &r.stdout}, Emit: r.note})
 }
 
 // last returns the model's last request.
@@ -101,7 +101,7 @@ func structured(status, message string) modeltest.Step {
 	return modeltest.Structured(map[string]string{"status": status, "message": message})
 }
 
-func wantReply(t *testing.T, out *attempt.Outcome, err error, status contract.Status, message string) {
+func wantReply(t *testing.T, out *attempt.Ended, err error, status contract.Status, message string) {
 	t.Helper()
 	if err != nil || out.Reply == nil {
 		t.Fatalf("Converse = %+v, %v, %v, want a reply", out, out.Failure, err)
@@ -111,7 +111,7 @@ func wantReply(t *testing.T, out *attempt.Outcome, err error, status contract.St
 	}
 }
 
-func wantFailure(t *testing.T, out *attempt.Outcome, err error, reasons ...string) {
+func wantFailure(t *testing.T, out *attempt.Ended, err error, reasons ...string) {
 	t.Helper()
 	if err != nil || out.Failure == nil || out.Reply != nil || out.Stopped {
 		t.Fatalf("Converse = %+v, %v, want a failure", out, err)

@@ -178,7 +178,7 @@ func TestRealStopped(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	h := c.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7153.25"), streamtest.GoodReply("slept"))
 	if !h.Stopped || h.Session == "" {
-		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
+		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Ended)
 	}
 	streamtest.WantNoProcess(t, "7153.25")
 	c.Follow = &agent.Follow{Session: h.Session}
@@ -192,14 +192,14 @@ func TestRealThreads(t *testing.T) {
 	accounts := attempt.Accounts{}
 	first := c.Play(t, streamtest.GoodReply("worked"))
 	first.WantReply(t, "worked")
-	wantCharge(t, accounts.Charge(first.Outcome, ""), 1000)
+	wantCharge(t, accounts.Charge(first.Ended, ""), 1000)
 	c.Contract, c.Prompt, c.Follow = contract.Review, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
 	review := c.Play(t, modeltest.Shell("true"), modeltest.Say("Mend it."))
 	review.WantReply(t, "Mend it.")
 	if review.Session == first.Session || review.Session == "" {
 		t.Errorf("the review's session is %q, want another than %q", review.Session, first.Session)
 	}
-	wantCharge(t, accounts.Charge(review.Outcome, first.Session), 2000)
+	wantCharge(t, accounts.Charge(review.Ended, first.Session), 2000)
 	q := c.Server.Requests()
 	asked := q[1].Messages[len(q[1].Messages)-1].Text
 	if q[1].Schema || !strings.HasPrefix(asked, "You are the Supervisor.") || len(q[1].Messages) <= len(q[0].Messages) {
@@ -211,7 +211,7 @@ func TestRealThreads(t *testing.T) {
 	if again.Session != first.Session {
 		t.Errorf("session %q, want %q", again.Session, first.Session)
 	}
-	wantCharge(t, accounts.Charge(again.Outcome, first.Session), 1000)
+	wantCharge(t, accounts.Charge(again.Ended, first.Session), 1000)
 	if last := c.Server.Requests()[3]; !last.Schema {
 		t.Error("the thread went on without a schema")
 	}

@@ -84,7 +84,7 @@ func TestRealHang(t *testing.T) {
 func TestRealStopped(t *testing.T) {
 	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7154.25"), streamtest.GoodReply("slept"))
 	if !h.Stopped || h.Session == "" {
-		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Outcome)
+		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Ended)
 	}
 	streamtest.WantNoProcess(t, "7154.25")
 }

@@ -86,7 +86,7 @@ func TestRealHang(t *testing.T) {
 func TestRealStopped(t *testing.T) {
 	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7155.25"), streamtest.GoodReply("slept"))
 	if !h.Stopped {
-		t.Fatalf("Outcome = %+v, want it to be stopped", h.Outcome)
+		t.Fatalf("Outcome = %+v, want it to be stopped", h.Ended)
 	}
 	streamtest.WantNoProcess(t, "7155.25")
 }

@@ -177,7 +177,7 @@ func (h Harness) misbehaviours(t *testing.T) {
 }
 
 // wantFailure checks the reason, and that the beginning of the reply is shown.
-func (h Harness) wantFailure(t *testing.T, c *conversation, out *attempt.Outcome, do, reason string) {
+func (h Harness) wantFailure(t *testing.T, c *conversation, out *attempt.Ended, do, reason string) {
 	t.Helper()
 	if out.Failure == nil || out.Reply != nil || out.Stopped {
 		t.Fatalf("Converse = %+v, want a failure", out)
@@ -252,7 +252,7 @@ func (h Harness) kill(t *testing.T) {
 	wantStopped(t, c.run(t))
 }
 
-func wantStopped(t *testing.T, out *attempt.Outcome) {
+func wantStopped(t *testing.T, out *attempt.Ended) {
 	t.Helper()
 	if !out.Stopped || out.Reply != nil || out.Failure != nil {
 		t.Errorf("Converse = %+v, want it to be stopped, neither accepted nor rejected", out)
@@ -267,7 +267,7 @@ func (h Harness) stoppedBefore(t *testing.T) {
 	}
 	stop, cancel := context.WithCancel(context.Background())
 	cancel()
-	out, err := attempt.Run(stop, context.Background(), attempt.Call{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
+	out, err := attempt.Run(stop, context.Background(), attempt.Spec{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func (h Harness) huge(t *testing.T) {
 	}
 	heap := &heapWatcher{}
 	ctx := context.Background()
-	out, err := attempt.Run(ctx, ctx, attempt.Call{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{Stdout: heap}})
+	out, err := attempt.Run(ctx, ctx, attempt.Spec{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{Stdout: heap}})
 	held := heap.most >> 20
 	want, most := "larger than 16 MiB", uint64(24)
 	if h.Stream {
@@ -389,7 +389,7 @@ func (h Harness) vanished(t *testing.T) {
 	inv.Argv = slices.Clone(inv.Argv)
 	inv.Argv[0] = filepath.Join(t.TempDir(), "gone")
 	ctx := context.Background()
-	_, err = attempt.Run(ctx, ctx, attempt.Call{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
+	_, err = attempt.Run(ctx, ctx, attempt.Spec{Adapter: adapter, Invocation: inv, Contract: assignment.Contract, Sinks: attempt.Sinks{}})
 	if c, ok := err.(*agent.ConfigError); !ok || !strings.Contains(c.Text, inv.Argv[0]) {
 		t.Errorf("Converse = %v, want a *ConfigError that names the command", err)
 	}

@@ -42,7 +42,7 @@ func (w *watcher) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *conversation) run(t *testing.T) *attempt.Outcome {
+func (c *conversation) run(t *testing.T) *attempt.Ended {
 	t.Helper()
 	if err := c.adapter.Check(c.assignment); err != nil {
 		t.Fatalf("Check = %v, want nil", err)
@@ -62,7 +62,7 @@ func (c *conversation) run(t *testing.T) *attempt.Outcome {
 		}
 	}}
 	sinks := attempt.Sinks{Stdout: &c.stdout, Stderr: c.stderr}
-	out, err := attempt.Run(stop, kill, attempt.Call{Adapter: c.adapter, Invocation: inv, Contract: c.assignment.Contract, Sinks: sinks, Emit: c.note})
+	out, err := attempt.Run(stop, kill, attempt.Spec{Adapter: c.adapter, Invocation: inv, Contract: c.assignment.Contract, Sinks: sinks, Emit: c.note})
 	if err != nil {
 		t.Fatalf("Converse = %v, want nil", err)
 	}

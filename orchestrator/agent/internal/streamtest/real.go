@@ -44,7 +44,7 @@ func Start(t *testing.T, name string, a agent.Adapter) *Real {
 
 // Conversation is an ended conversation.
 type Conversation struct {
-	*attempt.Outcome
+	*attempt.Ended
 	Err    error
 	Events []agent.Event
 	Stdout string
@@ -84,7 +84,7 @@ func Converse(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.In
 	t.Helper()
 	var mu sync.Mutex
 	var stdout bytes.Buffer
-	h.Outcome, h.Err = attempt.Run(stop, t.Context(), attempt.Call{Adapter: a, Invocation: *inv, Contract: c, Sinks: attempt.Sinks{Stdout: &stdout}, Emit: func(e agent.Event) {
+	h.Ended, h.Err = attempt.Run(stop, t.Context(), attempt.Spec{Adapter: a, Invocation: *inv, Contract: c, Sinks: attempt.Sinks{Stdout: &stdout}, Emit: func(e agent.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		h.Events = append(h.Events, e)
@@ -93,8 +93,8 @@ func Converse(t *testing.T, stop context.Context, a agent.Adapter, inv *agent.In
 	h.Stdout = stdout.String()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("outcome %+v, failure %v, error %v\nevents %v\nstdout %.6000s\nstderr %s",
-				h.Outcome, h.Failure, h.Err, h.Events, h.Stdout, h.Stderr)
+			t.Logf("ended %+v, failure %v, error %v\nevents %v\nstdout %.6000s\nstderr %s",
+				h.Ended, h.Failure, h.Err, h.Events, h.Stdout, h.Stderr)
 		}
 	})
 	return h

@@ -11,9 +11,7 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
-	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/redact"
-	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/workspace"
 )
@@ -37,8 +35,7 @@ func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given []
 		t.Fatal(err)
 	}
 	made := redact.New(nil)
-	r := &run.Run{Prepared: &preflight.Prepared{Job: &preflight.Job{Board: path}, Setup: &preflight.Setup{Redactor: made},
-		Workspace: workspace.New(path, path, place, b, made)}, Folder: rundir.Of(path)}
+	c = NewCaller(Turn{Redactor: made, Workspace: workspace.New(path, path, place, b, made), Folder: rundir.Of(path)})
 	given = slices.Repeat([]string{"tasks/a-task-of-many.md"}, 400)
 	in, err := contract.ForManager("k.yaml", "a.md", nil, given)
 	if err != nil {
@@ -49,10 +46,10 @@ func decided(t *testing.T) (c *Caller, b *board.Board, step *flow.Step, given []
 		t.Fatal(err)
 	}
 	step = &flow.Step{Number: 1, Task: "a.md", Call: event.ManagerCall, Input: inline, Before: &event.Baseline{Current: "a.md"}}
-	if step.Stored, err = r.Folder.Store(rest); err != nil {
+	if step.Stored, err = c.Folder.Store(rest); err != nil {
 		t.Fatal(err)
 	}
-	return NewCaller(r, nil), b, step, given
+	return c, b, step, given
 }
 
 // TestDecision: an accepted reply is written by what was journaled and stored. Where a list is
@@ -79,7 +76,7 @@ func TestDecision(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			otherSHA, err := c.run.Folder.Store(list)
+			otherSHA, err := c.Folder.Store(list)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +89,7 @@ func TestDecision(t *testing.T) {
 				reply.TasksSHA = otherSHA
 			}
 			if step.Reply = &reply; tt.gone {
-				c.run.Folder.SweepStored("")
+				c.Folder.SweepStored("")
 			}
 			d, lost, err := c.Decision(step, b)
 			if err != nil || lost != tt.lost || d.Next == nil {
@@ -102,7 +99,7 @@ func TestDecision(t *testing.T) {
 			if !slices.Equal(d.Tasks, want) || !lost && !slices.Equal(d.Given, given) {
 				t.Errorf("the lists are %.60q and %.60q, want %.60q", d.Given, d.Tasks, want)
 			}
-			if v := c.run.Workspace.Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
+			if v := c.Workspace.Compare(b, step, d); v.Disagreement != "" || lost && v.WriteTasks {
 				t.Errorf("the verdict is %+v, want the board's list to stand", v)
 			}
 		})

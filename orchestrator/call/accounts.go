@@ -1,0 +1,81 @@
+package call
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/event"
+)
+
+// measure closes the streams of an attempt that has ended and accounts for its time and cost.
+func (c *Caller) measure(a *Attempt, e *attempt.Ended) {
+	took := c.Now().Sub(a.began) - e.Paused
+	c.paused += e.Paused
+	if e.OutOfTime {
+		took = max(took, a.Spec.TimeLimit) // the run's clock may have measured less
+	}
+	a.millis, a.spent, a.streamErr = took.Milliseconds(), c.charge(a, e, took), a.close()
+}
+
+// charge accounts for an attempt and returns what it alone came to, nil where that is not known.
+func (c *Caller) charge(a *Attempt, e *attempt.Ended, took time.Duration) *event.Spending {
+	spent := c.accountsOf(a.Intent.Call).Charge(e, a.Intent.From).Journaled()
+	if a.Player.Adapter.Tool().Free {
+		spent = &event.Spending{Free: true}
+	}
+	c.Used.Add(took.Milliseconds(), spent)
+	if !e.Stopped && !spent.IsPriced() {
+		c.warnOfCost(a)
+	}
+	return spent
+}
+
+// warnOfCost warns once that a limit of cost cannot hold an agent whose tool tells no cost.
+func (c *Caller) warnOfCost(a *Attempt) {
+	limits := c.Journal.State().Limits.OfCost()
+	if len(limits) == 0 || c.warned || c.DryRun {
+		return
+	}
+	c.warned = true
+	r := a.Ref()
+	c.Observer.Notice(c.Board, fmt.Sprintf("%s cannot hold: %s (%s) told no cost of attempt %d in step %d; an unknown cost is not counted",
+		strings.Join(limits, " and "), r.Role, a.Player.Adapter.Name(), r.Attempt, r.Step))
+}
+
+// WarnOfLimits tells once of each limit that it is nearly used.
+func (c *Caller) WarnOfLimits() {
+	for _, text := range c.Journal.State().NearLimits() {
+		if !slices.Contains(c.near, text) {
+			c.near = append(c.near, text)
+			c.Observer.Notice(c.Board, text)
+		}
+	}
+}
+
+// accountsOf returns those of the sessions in which a call may go on.
+func (c *Caller) accountsOf(call event.Call) attempt.Accounts {
+	if call.IsSupervision() {
+		return c.watched
+	}
+	return c.accounts
+}
+
+// Restore adds what earlier runs journaled of the open step's sessions, and of the supervisor's.
+// Without it a tool that counts by the session would be charged for them again.
+func (c *Caller) Restore(e event.Event) {
+	if _, ok := e.(event.StepStarted); ok {
+		c.BeginStep(time.Time{})
+	}
+	end, ok := event.EndOf(e)
+	if !ok || end.Call.IsReview() || end.Session == "" || end.Spent == nil {
+		return
+	}
+	accounts := c.accountsOf(end.Call)
+	sum := accounts[end.Session]
+	sum.Add(agent.Spending{Input: end.Spent.Input, Cached: end.Spent.Cached, Output: end.Spent.Output, Cost: end.Spent.Cost})
+	accounts[end.Session] = sum
+}

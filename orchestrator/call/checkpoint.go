@@ -1,0 +1,59 @@
+package call
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/roster"
+)
+
+// checkpoint is the call with which the resident supervisor is woken: seed 001, "Core Loop".
+type checkpoint struct{}
+
+// Player returns the supervisor.
+func (checkpoint) Player(role *roster.Player) *roster.Player { return role }
+
+// Prepare tells the supervisor what has happened since its last look.
+func (checkpoint) Prepare(c *Caller, a *Attempt, b *board.Board) error {
+	a.Spec.Resident = c.Supervisor.Resident()
+	return c.setInput(a, func() (contract.Input, error) {
+		about, err := c.brief(a, b)
+		if err != nil {
+			return contract.Input{}, err
+		}
+		due := *c.Journal.State().Step.Checkpoint
+		return c.redacted(contract.ForCheckpoint(c.Supervisor.Briefing().Checkpoint(about, due), c.readsText(a)))
+	})
+}
+
+// Settle reads the verdict. Its report is written before: what the journal names is there.
+func (checkpoint) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
+	reply, v, due := e.Reply.Checkpoint, c.Journal.State().Supervisor, *c.Journal.State().Step.Checkpoint
+	if reply.Failed() {
+		return event.SupervisorFailed{AttemptRef: a.Ref(), Reason: event.Clip(c.Redactor.String(reply.Message)), Errors: v.Errors + 1, Then: v.Plan.OnBlock,
+			Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent}, nil
+	}
+	// A late line of a program is no answer.
+	named := reply.ID == due.ID || reply.ID == "" && (c.readsText(a) || v.Memory != event.InProcess)
+	if !named {
+		return c.rejected(a, e, contract.Failure{Reason: fmt.Sprintf("task_id is %q, want %s", reply.ID, due.ID)}), nil
+	}
+	briefed := c.Supervisor.Briefing()
+	if err := briefed.SaveReport(due, reply, c.Workspace.Tree().Written(c.tree, briefing.ReportName(due.ID))); err != nil {
+		return c.stopped(a, e, err.Error()), err
+	}
+	failpoint.At("report-written")
+	held := briefed.Verdict(due, reply)
+	if reply.Verdict == "block" {
+		held.Then = v.Plan.OnBlock
+	}
+	held.AttemptRef, held.Left, held.Millis, held.Session, held.Spent = a.Ref(), c.boardLeft(), a.millis, e.Session, a.spent
+	return held, nil
+}
+
+func (checkpoint) keep(c *Caller, a *Attempt) error { return c.saveSession(a) }

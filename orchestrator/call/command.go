@@ -1,0 +1,39 @@
+package call
+
+import (
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/review"
+	"kanban-run/orchestrator/roster"
+)
+
+// command is the call of the command that reviews a task's work before the supervisor does.
+type command struct{}
+
+// Player returns the role's command.
+func (command) Player(role *roster.Player) *roster.Player { return role.Command }
+
+// Prepare tells the command the task.
+func (command) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
+	return c.setInput(a, func() (contract.Input, error) {
+		return contract.ForTask(a.Intent.Task, c.Workspace.KanbanFile(), "")
+	})
+}
+
+// Settle takes a command that ends with success as content. One that fails, hangs or prints without
+// end says something of the work: it goes back to the agent.
+func (command) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
+	end := e.Exit.String()
+	if e.Failure != nil {
+		end = e.Failure.Reason
+	}
+	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: e.Failure == nil && e.Exit.Succeeded(), Left: c.boardLeft(), Millis: a.millis}
+	if held.Completed {
+		return held, nil
+	}
+	held.Feedback = event.Clip(c.Redactor.String(review.FormatFailure(a.Player.Shown, end, e.Stdout, e.Stderr)))
+	held.Tree, held.Finding = c.projectHash(), event.FindingOf(held.Feedback)
+	return held, c.keepStreams(a)
+}

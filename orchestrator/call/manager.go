@@ -1,0 +1,137 @@
+package call
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
+)
+
+// manager is the call that decides what comes next: seed 004, "Manager Spawn Template".
+type manager struct{}
+
+// Player returns the Manager's agent.
+func (manager) Player(role *roster.Player) *roster.Player { return role }
+
+// Prepare tells the Manager the finished task, the list, and what was odd about the work. The intent
+// has the board as the Manager finds it, with which its reply is compared.
+func (manager) Prepare(c *Caller, a *Attempt, b *board.Board) error {
+	step := c.Journal.State().Step
+	if step.Before == nil {
+		a.Intent.Before = &event.Baseline{BoardSHA: b.SHA}
+		if !b.Current.Null && b.Current.Set { // else the board is over
+			a.Intent.Before.Current = c.Workspace.Seen(b.Current.Path)
+		}
+	}
+	return c.setInput(a, func() (contract.Input, error) {
+		tasks := c.Workspace.Tasks(b)
+		if err := c.Workspace.CheckTasks(tasks); err != nil {
+			return contract.Input{}, err
+		}
+		var anomalies []contract.AnomalyReport
+		if step.Anomaly != nil {
+			anomalies = []contract.AnomalyReport{contract.Report(cmp.Or(step.Anomaly.Executor, step.Role), *step.Anomaly)}
+		}
+		return contract.ForManager(c.Workspace.KanbanFile(), a.Intent.Task, anomalies, tasks)
+	})
+}
+
+// reject takes an end back that the Manager wrote, with the last rejection.
+func (manager) reject(c *Caller, f *contract.Failure) {
+	if step := c.Journal.State().Step; step.Rejected >= c.Journal.State().Limits.MaxRetries {
+		f.Reason += c.Workspace.TakeBackEnd(step)
+	}
+}
+
+// Settle accepts the Manager's reply, if it names things that exist and agrees with the board that
+// the Manager left. A board that its reply contradicts stands as it is: the run freezes it.
+func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
+	reply, step := e.Reply, c.Journal.State().Step
+	f, disagreed, err := c.Workspace.Judge(step, workspace.Decision{Given: a.Input.Tasks, Status: reply.Status, Next: reply.NextTask, Tasks: reply.Tasks}, c.isKnown)
+	switch {
+	case err != nil:
+		return c.stopped(a, e, err.Error()), err
+	case f != nil:
+		if !disagreed {
+			m.reject(c, f)
+		}
+		rejected := c.rejected(a, e, *f)
+		rejected.Disagreed = disagreed
+		return rejected, nil
+	}
+	accepted := c.accepted(a, e)
+	accepted.NextTask = reply.NextTask
+	list, err := json.Marshal(reply.Tasks)
+	if err == nil && len(list) > contract.MaxInline {
+		accepted.TasksSHA, err = c.Folder.Store(list)
+	} else {
+		accepted.Tasks = reply.Tasks
+	}
+	if err != nil {
+		return nil, err
+	}
+	return accepted, nil
+}
+
+// isKnown returns an error for a role that does not exist. One that is set up wrongly is
+// no fault of the Manager's.
+func (c *Caller) isKnown(role string) error {
+	_, err := c.Roster.Player(role)
+	if roster.IsUnknown(err) {
+		return err
+	}
+	return nil
+}
+
+// Decision returns the accepted reply of the step's Manager, with the list that it was given. Where
+// that list is lost it is taken to be the one in the reply, and where that is lost the board's:
+// then the board's own list stands, with all that the Manager did to it.
+func (c *Caller) Decision(step *flow.Step, b *board.Board) (d workspace.Decision, lost bool, err error) {
+	reply := step.Reply
+	d.Next, d.Status = reply.NextTask, contract.Status(reply.Status)
+	in, err := c.restoreInput(step)
+	lost = errors.Is(err, rundir.ErrNotStored) || err == nil && in.Tasks == nil
+	switch {
+	case err != nil && !lost:
+		return d, false, err
+	case !lost && reply.TasksSHA != "" && reply.TasksSHA == step.Stored:
+		d.Given, d.Tasks = in.Tasks, in.Tasks
+		return d, false, nil
+	}
+	d.Tasks, err = c.repliedTasks(reply)
+	switch {
+	case errors.Is(err, rundir.ErrNotStored):
+		lost, d.Tasks = true, c.Workspace.Tasks(b)
+	case err != nil:
+		return d, false, err
+	}
+	if d.Given = in.Tasks; lost {
+		d.Given = d.Tasks
+	}
+	return d, lost, nil
+}
+
+// repliedTasks returns the list in an accepted reply. Errors: [rundir.ErrNotStored].
+func (c *Caller) repliedTasks(reply *event.ReplyAccepted) ([]string, error) {
+	if reply.TasksSHA == "" {
+		return reply.Tasks, nil
+	}
+	text, err := c.Folder.Stored(reply.TasksSHA)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	if err := json.Unmarshal(text, &paths); err != nil {
+		return nil, fmt.Errorf("decode the tasks of the Manager's reply: %w", err)
+	}
+	return paths, nil
+}

@@ -1,0 +1,91 @@
+package call
+
+import (
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/roster"
+)
+
+// ready is the call with which the resident supervisor begins: seed 001, "Core Loop".
+type ready struct{}
+
+// Player returns the supervisor.
+func (ready) Player(role *roster.Player) *roster.Player { return role }
+
+// Prepare tells the supervisor its board and its role.
+func (ready) Prepare(c *Caller, a *Attempt, b *board.Board) error {
+	a.Spec.Resident = c.Supervisor.Resident()
+	return c.setInput(a, func() (contract.Input, error) {
+		about, err := c.brief(a, b)
+		if err != nil {
+			return contract.Input{}, err
+		}
+		return c.redacted(contract.ForReady(c.Supervisor.Briefing().Ready(about)))
+	})
+}
+
+// Settle accepts that the supervisor is ready, unless it reports an error or cannot remember.
+func (ready) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
+	reply, v := e.Reply.Checkpoint, c.Journal.State().Supervisor
+	switch {
+	case reply.Failed():
+		return c.rejected(a, e, contract.Failure{Reason: "it reports an error: " + reply.Message}), nil
+	case v.Memory == event.InSession && e.Session == "":
+		return c.rejected(a, e, contract.Failure{Reason: "it named no session, in which it could remember"}), nil
+	}
+	accepted := c.accepted(a, e)
+	accepted.Message = c.Supervisor.Briefing().Greeting(v)
+	return accepted, nil
+}
+
+func (ready) keep(c *Caller, a *Attempt) error { return c.saveSession(a) }
+
+// brief returns what the supervisor is told of its surroundings. All that has happened is on disk
+// before, and so is what it knew.
+func (c *Caller) brief(a *Attempt, b *board.Board) (briefing.About, error) {
+	if err := c.Journal.Commit(); err != nil {
+		return briefing.About{}, err
+	}
+	about := c.surroundings(a, b)
+	return about, c.Supervisor.Briefing().SaveSession(about, false)
+}
+
+func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {
+	v := c.Journal.State().Supervisor
+	done := make([]bool, b.Len())
+	for i := range done {
+		done[i] = b.Entry(i).Done()
+	}
+	about := briefing.About{Board: c.Board, Done: done, RoleSpec: a.Player.Role.File, Requirement: v.Plan.Requirement, Tasks: c.Workspace.Tasks(b), Supervisor: v}
+	if about.Requirement == "" && len(about.Tasks) > 0 {
+		about.Requirement = about.Tasks[0]
+	}
+	return about
+}
+
+// redacted hides secrets in the supervisor's input: a retry gets the same bytes, and they are
+// journaled.
+func (c *Caller) redacted(in contract.Input, err error) (contract.Input, error) {
+	if in.Text = c.Redactor.String(in.Text); in.JSON != nil {
+		in.JSON = []byte(c.Redactor.String(string(in.JSON)))
+	}
+	return in, err
+}
+
+// readsText reports whether the supervisor is a model that goes on in a conversation: it gets text.
+// A program gets JSON.
+func (c *Caller) readsText(a *Attempt) bool {
+	return a.Intent.From != "" || c.Supervisor.Resident() != nil && a.Player.Adapter.Tool().Signals.Session
+}
+
+// saveSession writes into team-session.json what the supervisor knows by now.
+func (c *Caller) saveSession(a *Attempt) error {
+	b, err := c.Workspace.Look()
+	if err != nil {
+		return nil // the next round says so
+	}
+	return c.Supervisor.Briefing().SaveSession(c.surroundings(a, b), true)
+}

@@ -1,0 +1,45 @@
+package call
+
+import (
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/review"
+	"kanban-run/orchestrator/roster"
+)
+
+// reviewing is the call of the supervisor that looks at a task's work in a fork of its session: seed
+// 003.
+type reviewing struct{}
+
+// Player returns the role's supervisor.
+func (reviewing) Player(role *roster.Player) *roster.Player { return role.Supervisor }
+
+// Prepare tells the supervisor what the agent was asked for: its input, and the text of the task as
+// it is now. Without a readable task the supervisor still has the session.
+func (reviewing) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
+	return c.setInput(a, func() (contract.Input, error) {
+		in, err := contract.ForTask(a.Intent.Task, c.Workspace.KanbanFile(), "")
+		if err != nil {
+			return in, err
+		}
+		asked := []string{string(in.JSON)}
+		if text, err := c.Workspace.Place.ReadText(a.Intent.Task); err == nil {
+			asked = append(asked, a.Intent.Task+" is now:\n\n"+text)
+		}
+		return contract.Input{Text: c.Redactor.String(review.FormatRequest(asked))}, nil
+	})
+}
+
+// Settle reads the verdict: seed 003, "检测完成标记". Without the marker of completion the text is the
+// feedback, with which the work goes back to its agent.
+func (reviewing) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
+	said := e.Reply.Message
+	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: review.IsCompleted(said), Feedback: event.Clip(c.Redactor.String(said)),
+		Session: e.Session, Left: c.boardLeft(), Millis: a.millis, Spent: a.spent}
+	if !held.Completed {
+		held.Tree, held.Finding = c.projectHash(), event.FindingOf(held.Feedback)
+	}
+	return held, nil
+}

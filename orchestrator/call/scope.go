@@ -1,0 +1,84 @@
+package call
+
+import (
+	"fmt"
+	"slices"
+
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/event"
+)
+
+// snapshotTree remembers what the files are before the first attempt of a supervisor's step.
+func (c *Caller) snapshotTree(a *Attempt) {
+	if a.Intent.Call.IsSupervision() && !c.DryRun && c.treeOf != a.Intent.Step {
+		c.tree, c.treeOf = c.Workspace.Tree(), a.Intent.Step
+	}
+}
+
+// violations lists the files that have changed, and the processes that were left running, since a
+// supervisor was first told to look. A supervisor may only read: seed 001, "Role Isolation Rules".
+// Where its tool keeps it from writing, or a run of another board may have changed the files, a
+// change is told as a notice and is no violation.
+func (c *Caller) violations(a *Attempt, spawned []string) []string {
+	if !a.Intent.Call.IsSupervision() || c.DryRun {
+		return nil
+	}
+	sure, doubtful := c.changes(a)
+	if !c.readsText(a) { // a model's own tool starts what it needs
+		for _, name := range spawned {
+			sure = append(sure, "process "+name)
+		}
+	}
+	if len(doubtful) > 0 && len(sure) == 0 {
+		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s, most likely by a person or another run: %s", looking(a.Ref()), event.List(doubtful, named)))
+	}
+	return sure
+}
+
+// changes returns the files that have changed in a supervisor's step: those that it has changed, and
+// those that another may have changed.
+func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
+	report := ""
+	if checkpoint := c.Journal.State().Step.Checkpoint; checkpoint != nil {
+		report = briefing.ReportName(checkpoint.ID)
+	}
+	now := c.Workspace.Tree()
+	files, sure := now.Changes(c.tree, c.Supervisor.Briefing().Folder(), report)
+	board := func(name string) bool { return name == c.Workspace.KanbanFile() }
+	switch {
+	case a.Player.IsConfined():
+		return nil, append(files, sure...)
+	case !c.SharedDir && !now.HasNeighbours(c.tree):
+		return append(files, sure...), nil
+	case slices.ContainsFunc(files, board):
+		sure = append(sure, c.Workspace.KanbanFile())
+	}
+	return sure, slices.DeleteFunc(files, board)
+}
+
+// How many changed files are journaled, and how many are named in a sentence.
+const (
+	maxFiles = 50
+	named    = 5
+)
+
+// accuse gives the board its bytes back, and returns the event that a verdict does not count.
+func (c *Caller) accuse(a *Attempt, e *attempt.Ended, files []string) event.ScopeViolated {
+	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s, and it may only read: its verdict does not count", event.List(files, named), looking(a.Ref()))
+	if before := c.Journal.State().Step.BoardSHA; c.boardLeft() != before {
+		if err := c.Workspace.PutBack(before); err == nil {
+			text += "; the board got its earlier bytes back"
+		}
+	}
+	return event.ScopeViolated{AttemptRef: a.Ref(), Files: files[:min(len(files), maxFiles)], Text: text, Left: c.boardLeft(),
+		Millis: a.millis, Session: e.Session, Spent: a.spent}
+}
+
+// looking says what a supervisor did.
+func looking(r event.AttemptRef) string {
+	if r.Call == event.ReadyCall {
+		return r.Role + " got ready"
+	}
+	return r.Role + " looked at " + r.Task
+}

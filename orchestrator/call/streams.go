@@ -1,0 +1,102 @@
+package call
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/rundir"
+)
+
+// emitterOf passes on what an agent does: what is journaled to the run, all of it to the
+// observer and to the file of the step. A warning is a notice, which is shown also where agents
+// are not: seed 003, "解析错误处理".
+func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
+	return func(ev agent.Event) {
+		if ev.Kind == agent.Session && attempt.IsSession(ev.ID) || isAboutMessage(ev) || ev.Missing != "" {
+			sign := ev // so that only these events outlive the call
+			select {
+			case a.Signs <- &sign:
+			default:
+			}
+		}
+		if ev.Kind == agent.Warning {
+			c.Observer.Notice(c.Board, strings.TrimPrefix(ev.String(), ev.Kind.String()+": "))
+			return
+		}
+		sign := agent.Sign{AttemptRef: a.Ref(), Event: ev}
+		c.Observer.Agent(c.Board, sign)
+		a.keepSign(sign)
+	}
+}
+
+func isAboutMessage(e agent.Event) bool {
+	return e.Kind == agent.Heard || e.Kind == agent.Answered || e.Kind == agent.Dropped
+}
+
+// shower writes what the agent does for other programs. That it cannot be written
+// changes nothing for the run.
+func (c *Caller) shower(a *Attempt) func(health.Live) {
+	if c.DryRun {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(l health.Live) {
+		mu.Lock()
+		defer mu.Unlock()
+		if a.Intent.Call.IsReview() {
+			l.WaitReason = "waiting_review"
+		}
+		if data, err := json.Marshal(health.LiveAttempt{AttemptRef: a.Ref(), Live: l}); err == nil {
+			_ = rundir.ReplaceFile(c.Folder.Live(), append(data, '\n'))
+		}
+	}
+}
+
+// keepSign keeps what the agent did for `kanban-run log --events`.
+func (a *Attempt) keepSign(s agent.Sign) {
+	switch s.Kind {
+	case agent.ToolStarted, agent.ToolEnded, agent.Retry, agent.Text, agent.Result:
+		s.Text = agent.OneLine(s.Text)
+		if data, err := json.Marshal(s); err == nil {
+			a.signs.Append(data)
+		}
+	}
+}
+
+// close closes the streams of an attempt that has ended.
+func (a *Attempt) close() error {
+	var errs []error
+	for _, s := range a.streams {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, a.signs.Close())...)
+}
+
+// keepStreams keeps what an attempt has printed. Its error is also the one that its streams had.
+func (c *Caller) keepStreams(a *Attempt) error {
+	r := a.Ref()
+	return errors.Join(a.streamErr, c.Folder.KeepStreams(r.Step, string(r.Call), r.Attempt))
+}
+
+// sweep removes what this attempt does not need any more: the streams of replies that are on disk
+// by now and, with a Manager's first attempt, stored inputs.
+func (c *Caller) sweep(a *Attempt) {
+	c.EmptyStreams()
+	if a.Intent.Call == event.ManagerCall && a.Intent.Input != nil {
+		c.Folder.SweepStored(a.Intent.Stored)
+	}
+}
+
+// EmptyStreams forgets the streams of accepted replies.
+func (c *Caller) EmptyStreams() {
+	for _, call := range c.emptied {
+		c.Folder.EmptyStreams(string(call))
+	}
+	c.emptied = nil
+}

@@ -1,0 +1,77 @@
+package call
+
+import (
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/review"
+	"kanban-run/orchestrator/roster"
+)
+
+// work is the call of a task's own agent: seed 004, "Standard Spawn Template (Architect /
+// Implementor)".
+type work struct{}
+
+// Player returns the role's own agent.
+func (work) Player(role *roster.Player) *roster.Player { return role }
+
+// Prepare tells the agent the task. Work that was sent back goes on in its session, and is told the
+// feedback alone.
+func (work) Prepare(c *Caller, a *Attempt, _ *board.Board) error {
+	if !c.DryRun {
+		a.Intent.Plan = a.Player.Plan()
+	}
+	return c.setInput(a, func() (contract.Input, error) {
+		if a.Intent.From != "" {
+			return contract.Input{Text: c.Redactor.String(review.FormatFeedback(c.Journal.State().Step.Feedback))}, nil
+		}
+		return contract.ForTask(a.Intent.Task, c.Workspace.KanbanFile(), c.feedbackFor(a))
+	})
+}
+
+// feedbackFor returns why the work of a task was sent back or its agent was ended, for an agent that
+// does not go on in its session.
+func (c *Caller) feedbackFor(a *Attempt) string {
+	if !a.Player.Role.Feedback {
+		return ""
+	}
+	step := c.Journal.State().Step
+	text := step.Advice
+	if a.Intent.Round > 0 {
+		text = strings.TrimSpace(step.Feedback + "\n\n" + text)
+	}
+	return c.Redactor.String(text)
+}
+
+// Settle accepts the agent's reply. Its content is not judged: seed 004, "Constraints", never
+// interpret agent output content. Work that is to be reviewed needs a session to be reviewed in.
+func (work) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, error) {
+	plan := c.Journal.State().Step.Plan
+	if plan != nil && plan.Agent && e.Session == "" {
+		return c.rejected(a, e, contract.Failure{Reason: "the agent named no session, in which its work could be reviewed"}), nil
+	}
+	accepted := c.accepted(a, e)
+	accepted.Left = c.boardLeft()
+	accepted.Unchecked = plan != nil && e.Reply.Status != contract.OK
+	c.said = accepted.Message
+	c.warnOfTask(a.Ref())
+	return accepted, nil
+}
+
+// warnOfTask tells what the agent has left of its own task's header, if the next step could not be
+// begun with it. Nothing else follows: its reply counts, and the Manager is told.
+func (c *Caller) warnOfTask(r event.AttemptRef) {
+	task, err := c.Workspace.Task(r.Task)
+	if err == nil && task.Role != "" {
+		if _, err = c.Roster.Player(task.Role); err != nil {
+			err = task.RoleProblem(err)
+		}
+	}
+	if err != nil {
+		c.Observer.Notice(c.Board, fmt.Sprintf("%s has left its own task like this: %v; its reply counts", r.Role, err))
+	}
+}

@@ -1,0 +1,151 @@
+package decisions
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/workspace"
+)
+
+// Turn is what the log may use of a run.
+type Turn struct {
+	Board     string // as its user wrote it, also its name in messages
+	File      string // that the settings name; "": DECISIONS.md beside the board, if that is there
+	Journal   Journal
+	Workspace *workspace.Workspace
+	Notice    func(text string) // tells of what is no event of the run
+	DryRun    bool
+}
+
+// Journal is the journal of the board.
+type Journal interface {
+	State() *flow.State
+	Record(event.Event) error
+}
+
+// Log collects what DECISIONS.md is to say of one run: seed 002, "Bounded DECISIONS Contribution
+// Rule". A nil *Log is that of a run that writes none.
+type Log struct {
+	Turn
+	path    string
+	mu      sync.Mutex
+	pending []Entry
+	told    bool // that entries cannot be written
+}
+
+// NewLog returns the log of a run; nil: it writes none.
+func NewLog(t Turn) *Log {
+	path := t.findFile()
+	if path == "" {
+		return nil
+	}
+	t.Workspace.Ignored = append(t.Workspace.Ignored, path, durable.RealPath(path))
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		t.Notice("decisions: " + path + " is not there, so nothing is noted in it")
+	}
+	return &Log{Turn: t, path: path}
+}
+
+// findFile returns the file for a run's decisions; "": there is none, or the run is a
+// dry run, which writes none.
+func (t *Turn) findFile() string {
+	switch {
+	case t.DryRun:
+		return ""
+	case t.File == "":
+		path := filepath.Join(filepath.Dir(t.Workspace.Path), "DECISIONS.md")
+		if info, err := os.Lstat(path); err != nil || info.IsDir() {
+			return ""
+		}
+		return path
+	case filepath.IsAbs(t.File):
+		return t.File
+	default:
+		return filepath.Join(t.Workspace.Place.Dir(), t.File)
+	}
+}
+
+// Note collects what an event that is committed has to say.
+func (l *Log) Note(e event.Entry) {
+	if l == nil {
+		return
+	}
+	if entry, ok := EntryOf(l.Board, e); ok {
+		l.mu.Lock()
+		l.pending = append(l.pending, entry)
+		l.mu.Unlock()
+	}
+}
+
+// Restore collects what the last run may not have noted. An entry that stands
+// there is not written again.
+func (l *Log) Restore(e event.Entry) {
+	if l == nil {
+		return
+	}
+	if _, begins := e.Event.(event.HandoffOffered); begins {
+		l.pending = nil
+	}
+	if _, ends := e.Event.(event.RunFinished); ends { // all of it was noted
+		l.pending = nil
+		return
+	}
+	l.Note(e)
+}
+
+// Save appends what is to be noted. A supervisor, which may change nothing,
+// is not at work meanwhile.
+func (l *Log) Save() error {
+	if l == nil {
+		return nil
+	}
+	if step := l.Journal.State().Step; step != nil && step.Call.IsSupervision() {
+		return nil
+	}
+	err := l.append()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrMarkerMissing):
+		return l.Journal.Record(event.MarkerMissing{Board: l.Board, Text: err.Error()})
+	case errors.Is(err, ErrScope):
+		return l.Journal.Record(event.DecisionsViolated{Board: l.Board, Text: err.Error()})
+	default:
+		l.tellUnwritten(err)
+		return nil
+	}
+}
+
+// Close notes how the run ended. Nothing is journaled behind that.
+func (l *Log) Close() {
+	if l == nil {
+		return
+	}
+	if err := l.append(); err != nil {
+		l.tellUnwritten(err)
+	}
+}
+
+// append appends what is pending to the file. Its error is the first of this run.
+func (l *Log) append() (first error) {
+	l.mu.Lock()
+	pending := l.pending
+	l.pending = nil
+	l.mu.Unlock()
+	for _, entry := range pending {
+		if err := Append(l.path, entry.Section, entry.Text); err != nil && !l.told {
+			l.told, first = true, err
+		}
+	}
+	return first
+}
+
+func (l *Log) tellUnwritten(err error) {
+	l.Notice("what happened is not noted in " + l.path + ": " + err.Error())
+}

@@ -1,0 +1,81 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/attempt"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Turn is what the watch may use of a run.
+type Turn struct {
+	Board    string // as its user wrote it, also its name in messages
+	Kanban   string // the board's path as agents see it
+	Journal  Journal
+	Tasks    Tasks
+	Folder   rundir.Dir
+	Roster   Roster
+	Crowd    *health.Crowd     // of the runs of this process
+	Notice   func(text string) // tells of what is no event of the run
+	Redactor *redact.Redactor
+	Used     *event.Used // by the attempts of this run, which it adds to
+	Now      func() time.Time
+	Stop     context.Context // its end asks agents to end
+	Kill     context.Context // its end kills them
+	Run      Run
+
+	DryRun    bool
+	OnTool    event.OnTool
+	MaxOutput int64 // of a judge, in bytes; 0: no bound
+}
+
+// Journal is the journal of the board.
+type Journal interface {
+	State() *flow.State
+	Record(event.Event) error // is on disk when it returns
+}
+
+// Tasks reads what the watch has to know of a task.
+type Tasks interface {
+	ReadBrief(task string) board.Brief
+}
+
+// Roster knows who plays a role.
+type Roster interface {
+	Player(role string) (*roster.Player, error)
+	ReadOnlyPlayer(role string) (*roster.Player, error)
+}
+
+// Run runs a judge to its end; see [attempt.Run].
+type Run func(stop, kill context.Context, s attempt.Spec) (*attempt.Ended, error)
+
+// Program is the agent's program; see [attempt.Attempt].
+type Program interface {
+	Check(now time.Time, m *health.Monitor) health.Report
+	Ask(id, question string) bool
+	Tell(id, text string) bool
+	EndCall(tool string) bool
+	EndCalls(kill bool)
+	Continue()
+	End(grace time.Duration)
+	Obstacle() string
+	Took() time.Duration
+}
+
+// Agent is the running agent.
+type Agent struct {
+	event.AttemptRef
+	Program Program
+	Player  *roster.Player
+	Duty    roster.Duty
+	Listens bool              // it can be told something while it works
+	Signs   chan *agent.Event // what of its doings is journaled
+}
